@@ -38,18 +38,18 @@ compute.warm()
 GRID = f"""
 {READ}
 from viz.text import translator
-from viz.frame import state
+from viz.params import Int, link
 from viz.frame.head_grid.grid import grid
 from viz.frame.scene import Scene
 st.set_page_config(layout='wide')
-state.begin()
-n = state.whole('tokens', 64, 3, 512)
+link.begin()
+n = Int('tokens', 64, low=3, high=512).read()
 shown = source(n, {SLIDER} % 2)
 chosen = choice.Choice(lang='en', source=shown, layer=3, mask=specs.Mask(), dropped_characters=0)
 capture, trace = compute.read(shown), compute.trace(shown, 3, specs.Mask())
 scene = Scene(t=translator('en'), choice=chosen, chips=choice.Chips())
 grid(scene, specs.View())
-state.end()
+link.end()
 """
 SUBPLOTS = f"""
 {READ}

@@ -183,6 +183,63 @@ def test_private_names_are_found(tmp_path):
         assert list(private_names(file)), way
 
 
+KINDS = {"Int", "Real", "Choice", "Flag", "Text", "Ints", "TokenIndex"}
+"""Of parameters: what is called with a name declares it."""
+
+
+def declared(path: Path) -> Iterator[str]:
+    """The names of the parameters that a file declares; ``{}`` where a part is computed, as for a family."""
+    for node in nodes(path):
+        if not isinstance(node, ast.Call):
+            continue
+        function, args = ast.unparse(node.func).rpartition(".")[2], node.args
+        names = args[:1] if function in KINDS | {"reals", "score"} else []
+        names += args[2:3] if function == "section_of_parts" else []
+        names += [keyword.value for keyword in node.keywords if function == "variant" and keyword.arg == "name"]
+        for written in names:
+            if isinstance(written, ast.Constant):
+                yield str(written.value)
+            elif isinstance(written, ast.JoinedStr):
+                yield "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in written.values)
+
+
+def switches(path: Path) -> Iterator[str]:
+    """The names of the parameters that open one of several views of a section."""
+    for node in nodes(path):
+        match node:
+            case ast.Call(func=ast.Name(id="with_views"), args=[ast.Constant(value=str(switch)), *_]):
+                yield switch
+
+
+def twice(paths: list[Path]) -> list[str]:
+    """The names of parameters that are declared more than once; the sections of all pages share their switches."""
+    names = [one for path in paths for one in declared(path)]
+    names += {one for path in paths for one in switches(path)}
+    return sorted({one for one in names if names.count(one) > 1})
+
+
+def test_parameter_is_declared_once():
+    """Its name, default and range stand in one place; what gives it another default is a variant of that."""
+    both = ["mistake"]  # opens a view on one page, and is a flag on another: links hold both
+    assert twice(houses("pages", "frame")) == both
+
+
+def test_second_declaration_is_found(tmp_path):
+    for number, way in enumerate(
+        ("Int('n', 3)", "params.Choice('n')", "LAYER.variant(name='n')", "with_views('n', A)")
+    ):
+        (first := tmp_path / f"{number}.py").write_text("N = Real('n', high=2.0)\nT = Text(f'n{i}')")
+        (second := tmp_path / f"{number}_again.py").write_text(way)
+        assert twice([first, second]) == ["n"], way
+        assert twice([first]) == []
+
+
+def test_address_bar_is_read_in_one_place():
+    """Links, Back and Forward stay right where :mod:`viz.params` alone reads and writes it."""
+    others = [path for path in SOURCES if house_of(path) != "params"]
+    assert [name(path) for path in others if "query_params" in path.read_text("utf-8")] == []
+
+
 def wrong_ways(path: Path) -> Iterator[str]:
     """What a file imports though its part of the house may not."""
     house = house_of(path)
@@ -513,7 +570,7 @@ MIRRORED = (
 )
 NO_MODULE = {
     *("minilm", "every_page", "every_lesson", "client", "figure_menu", "toy_page", "server", "faults", "two_apps"),
-    *("lists", "malformed", "notes_alone", "odd_configurations", "padding", "read_only", "claims"),
+    *("lists", "malformed", "sequences", "notes_alone", "odd_configurations", "padding", "read_only", "claims"),
 }
 """What is tested as a whole: the app and its pages, what is claimed, a running server and what it is sent."""
 

@@ -6,12 +6,13 @@ from importlib.metadata import version
 import streamlit as st
 
 from viz import limits
-from viz.frame import state
 from viz.frame.models_here import models_here
 from viz.frame.page import Page, say_refused
+from viz.frame.shared import LANG
 from viz.frame.show import show_table
 from viz.frame.terms.links import SHARED
 from viz.models.layout import families
+from viz.params.link import keep
 from viz.text import Translate, translator
 
 CITATION = """\
@@ -32,13 +33,13 @@ class About(Page):
 
     def draw(self) -> None:
         """Draw it: each heading, and what is to be said under it."""
-        t = translator(st.session_state["lang"])
+        t = translator(LANG.value)
         note = self.head(t)
         for part, draw_more in PARTS.items():
             st.header(t(f"about.{part}"), anchor=False)
             st.markdown(t(f"about.{part}_says"))
             draw_more(t)
-        state.keep(*SHARED)
+        keep(*SHARED)
         say_refused(t, note)
 
 

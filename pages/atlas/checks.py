@@ -7,7 +7,8 @@ import numpy as np
 import torch
 
 from pages.atlas import recount
-from pages.atlas.context import OWN, AtlasContext
+from pages.atlas.context import AtlasContext
+from pages.atlas.parameters import OWN
 from viz.core.analysis.atlas.scores import SENTENCES, sentence_scores
 from viz.core.analysis.map_statistics import uniform
 from viz.frame import specs

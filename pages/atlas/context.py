@@ -6,19 +6,20 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages.atlas import compute, progress
+from pages.atlas.parameters import ATLAS_CORPUS, ATLAS_HEAD, ATLAS_LAYER, ATLAS_NOW, OWN
 from viz import limits
 from viz.core.analysis.atlas.summary import Score, labels_of
-from viz.frame import controls, state
 from viz.frame.format import number, part
 from viz.frame.scene import Scene
 from viz.frame.share.figure_menu import note
+from viz.frame.shared import Places
 from viz.frame.specs import Source
 from viz.models.atlas.corpus import LANGUAGES, LONGEST, sentences
 from viz.models.atlas.file import SHIPPED
 from viz.models.atlas.make import Atlas
+from viz.params import Choice
 from viz.text import Translate
 
-OWN = "own"
 """The corpus of whoever looks: the text above, a sentence a line."""
 WIDTH = 300
 """Of a control, in pixels."""
@@ -61,43 +62,30 @@ class AtlasContext:
         """The head that is open: the one chosen, in the map or behind its chip, else the one with most of a score."""
         t, (layers, heads) = self.t, self.atlas.size
         place = divmod(int(self.score(name).mean.nan_to_num(-1).argmax()), heads)
-        layer = state.whole("atlas_layer", place[0], 0, layers - 1)
-        head = state.whole("atlas_head", place[1], 0, heads - 1)
-        if not self.scene.chips.has("atlas_head"):
-            with self.scene.chips.add("atlas_head", t("atlas.chip_head", layer=layer, head=head)):
-                controls.slider(t("atlas.layer"), "atlas_layer", place[0], 0, layers - 1)
-                controls.slider(t("atlas.head"), "atlas_head", place[1], 0, heads - 1)
+        in_layers, in_heads = (Places((), first, range(n)) for first, n in zip(place, (layers, heads), strict=True))
+        layer, head = ATLAS_LAYER.read(in_layers), ATLAS_HEAD.read(in_heads)
+        if not self.scene.chips.has(ATLAS_HEAD.name):
+            with self.scene.chips.add(ATLAS_HEAD.name, t("atlas.chip_head", layer=layer, head=head)):
+                ATLAS_LAYER.slider(t("atlas.layer"), in_layers)
+                ATLAS_HEAD.slider(t("atlas.head"), in_heads)
         return layer, head
 
     def say_which(self) -> None:
         """Say whose numbers these are, and since when."""
         st.caption(_which(self.t, self.atlas))
 
-    def choose_score(self, parameter: str, default: str) -> str:
+    def choose_score(self, parameter: Choice) -> str:
         """A list of the scores; what a score is stands below it."""
-        t = self.t
-        return controls.choice(
-            t(f"atlas.{parameter}"),
-            parameter,
-            self.names,
-            lambda name: t(f"atlas.s_{name}"),  # a method would hold on to the scene
-            default=self._default_score(default),
-            look="list",
-            width=WIDTH,
+        t = self.t  # a method for what is written would hold on to the scene
+        return parameter.selectbox(
+            t(f"atlas.{parameter.name}"), self.names, says=lambda name: t(f"atlas.s_{name}"), width=WIDTH
         )
-
-    def shown_score(self, parameter: str, default: str) -> str:
-        """Return the score that the list has chosen."""
-        return state.choice(parameter, self._default_score(default), self.names)
-
-    def _default_score(self, name: str) -> str:
-        return name if name in self.names else self.names[0]
 
 
 def choose_head(layer: int, head: int) -> None:
     """Take over the head that was clicked."""
-    state.choose("atlas_layer", layer)
-    state.choose("atlas_head", head)
+    ATLAS_LAYER.choose(layer)
+    ATLAS_HEAD.choose(head)
 
 
 def says(name: str, value: float) -> str:
@@ -137,18 +125,10 @@ def own_lines(text: str) -> tuple[str, ...]:
 def _corpus(scene: Scene, model: str) -> tuple[str, bool]:
     """Which sentences, and whether they are read now though a file has the numbers."""
     t, usual = scene.t, dict(SHIPPED).get(model, LANGUAGES[0])
-    codes = [*LANGUAGES, OWN]
-    corpus = state.choice("atlas_corpus", usual, codes)
-    with scene.chips.add("atlas_corpus", t(f"atlas.chip_{corpus}")):
-        controls.choice(
-            t("atlas.atlas_corpus"),
-            "atlas_corpus",
-            codes,
-            lambda code: t(f"atlas.corpus_{code}"),
-            default=usual,
-            look="radio",
-        )
-        now = limits.ATLAS_NOW and controls.toggle(t("atlas.atlas_now"), "atlas_now", help=t("atlas.atlas_now_help"))
+    corpus = ATLAS_CORPUS.read(usual)
+    with scene.chips.add(ATLAS_CORPUS.name, t(f"atlas.chip_{corpus}")):
+        ATLAS_CORPUS.radio(t("atlas.atlas_corpus"), usual, says=lambda code: t(f"atlas.corpus_{code}"))
+        now = limits.ATLAS_NOW and ATLAS_NOW.toggle(t("atlas.atlas_now"), help=t("atlas.atlas_now_help"))
         if limits.ATLAS_NOW:
             st.caption(progress.takes(t, model, len(sentences(LANGUAGES[0]))))
         st.caption(t("atlas.corpus_note"))

@@ -9,8 +9,8 @@ from pages.atlas.checks import is_own, on_text
 from pages.atlas.context import SIZES, AtlasContext, says
 from viz.core.analysis.atlas.scores import REPEATED, SENTENCES
 from viz.core.analysis.atlas.summary import Score
-from viz.frame import state
 from viz.frame.compute import model
+from viz.frame.shared import HEAD, LAYER, MODEL, SOURCE, TEXT
 from viz.frame.show import show_table
 from viz.frame.sidebar import file_of
 from viz.frame.terms.marks import say
@@ -138,9 +138,11 @@ def written(context: AtlasContext, name: str, number: int) -> str:
 
 def _go(name: str, text: str, place: tuple[int, int]) -> None:
     """What the page of heads opens with."""
-    wanted = {"source": "model", "model": name, "text": text, "layer": place[0], "head": place[1]}
-    for parameter, value in wanted.items():
-        state.choose(parameter, value)
+    SOURCE.choose("model")
+    MODEL.choose(name)
+    TEXT.choose(text)
+    LAYER.choose(place[0])
+    HEAD.choose(place[1])
 
 
 def _short(numbers: tuple[str, ...]) -> str:

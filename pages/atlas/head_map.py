@@ -7,6 +7,7 @@ import streamlit as st
 from pages.atlas.checks import head_checks
 from pages.atlas.context import AtlasContext, choose_head, says
 from pages.atlas.head import draw_head, highest, mean_said, say_even_on_text
+from pages.atlas.parameters import score
 from pages.atlas.rule_checks import rule_checks
 from viz.components.matrix import Matrix, numbered
 from viz.frame.checks import Check
@@ -16,7 +17,7 @@ from viz.text import paragraph
 
 LABEL = r"\bar x - t\,\frac{s}{\sqrt n} \;>\; \max(\text{even},\ \text{random},\ \text{least})"
 MAP, MARK = "atlas_map", "•"
-FIRST = "previous"
+SCORE = score("atlas_score", "previous")
 """The score the page opens on."""
 NAMED = 8
 """Heads with a label that are named; of more, the rest is counted."""
@@ -29,7 +30,7 @@ def draw(context: AtlasContext | None) -> list[Check]:
     if context is None:
         return []
     picture = st.container()
-    name = context.choose_score("atlas_score", FIRST)
+    name = context.choose_score(SCORE)
     layer, head = context.chosen(name)
     st.caption(context.t(f"atlas.d_{name}"))
     with picture:
@@ -87,7 +88,7 @@ def formula(context: AtlasContext | None) -> str:
     """The rule of a label, and below it the numbers of the score that is shown."""
     st.latex(LABEL)
     if context is not None:
-        name = context.shown_score("atlas_score", FIRST)
+        name = SCORE.read(context.names)
         score = context.score(name)
         if not math.isnan(score.hurdle):
             values = {"hurdle": says(name, score.hurdle), "chance": says(name, highest(score))}

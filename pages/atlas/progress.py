@@ -5,11 +5,12 @@ from typing import Any
 import streamlit as st
 
 from pages.atlas import compute
+from pages.atlas.parameters import ATLAS_CORPUS, ATLAS_HEAD, ATLAS_LAYER, ATLAS_NOW
 from viz import limits
-from viz.frame import state
 from viz.frame.compute import model
 from viz.frame.compute.pieces import Step, Words, in_pieces
 from viz.frame.models_here import models_here
+from viz.frame.shared import MODEL, SOURCE
 from viz.models.atlas import make
 from viz.models.atlas.corpus import sentences
 from viz.models.atlas.file import SHIPPED
@@ -69,14 +70,14 @@ def _offer_ready(t: Translate) -> None:
 
 def _show_ready(name: str) -> None:
     """A model's atlas on its usual corpus."""
-    state.choose("source", "model")
-    state.choose("model", name)
-    for parameter in ("atlas_corpus", "atlas_now", "atlas_layer", "atlas_head"):
-        state.forget(parameter)
+    SOURCE.choose("model")
+    MODEL.choose(name)
+    for parameter in (ATLAS_CORPUS, ATLAS_NOW, ATLAS_LAYER, ATLAS_HEAD):
+        parameter.forget()
 
 
 def _begin() -> None:
-    state.choose("atlas_now", True)
+    ATLAS_NOW.choose(True)
 
 
 def _run(t: Translate, model_id: str, corpus: str, lines: tuple[str, ...]) -> list[Any]:

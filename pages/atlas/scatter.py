@@ -8,6 +8,7 @@ import torch
 from pages.atlas.checks import head_checks
 from pages.atlas.context import AtlasContext, says
 from pages.atlas.head import draw_head
+from pages.atlas.parameters import score
 from pages.atlas.rule_checks import rule_checks
 from viz.core.analysis.atlas.summary import correlation
 from viz.figures.head_points import Points, head_points
@@ -17,7 +18,7 @@ from viz.frame.show import show
 from viz.frame.terms.marks import say
 from viz.text import paragraph
 
-X, Y = "first", "entropy"
+X, Y = score("atlas_x", "first"), score("atlas_y", "entropy")
 """The scores it opens on."""
 
 
@@ -27,7 +28,7 @@ def draw(context: AtlasContext | None) -> list[Check]:
         return []
     t, picture = context.t, st.container()
     with st.container(horizontal=True, gap="small"):
-        across, upwards = context.choose_score("atlas_x", X), context.choose_score("atlas_y", Y)
+        across, upwards = context.choose_score(X), context.choose_score(Y)
     st.caption(
         paragraph(
             *(t("atlas.what", score=context.title(name), what=t(f"atlas.d_{name}")) for name in (across, upwards))

@@ -8,6 +8,7 @@ import torch
 from pages.atlas.checks import head_checks
 from pages.atlas.context import AtlasContext, says
 from pages.atlas.head import draw_head, highest, say_even_on_text
+from pages.atlas.parameters import score
 from pages.atlas.rule_checks import rule_checks
 from viz.components.bars import BarChart
 from viz.core.analysis.atlas.summary import histogram
@@ -16,7 +17,7 @@ from viz.frame.format import number
 from viz.frame.show import show_bars
 from viz.frame.terms.marks import say
 
-FIRST = "first"
+SCORE = score("atlas_of", "first")
 """The score it opens on."""
 BINS = 20
 
@@ -26,7 +27,7 @@ def draw(context: AtlasContext | None) -> list[Check]:
     if context is None:
         return []
     picture = st.container()
-    t, name = context.t, context.choose_score("atlas_of", FIRST)
+    t, name = context.t, context.choose_score(SCORE)
     st.caption(t(f"atlas.d_{name}"))
     layer, head = context.chosen(name)
     score = context.score(name)
@@ -54,7 +55,7 @@ def draw(context: AtlasContext | None) -> list[Check]:
 def formula(context: AtlasContext | None) -> str:
     """Say where the middle half of the heads lies, and what chance gives; there is no formula."""
     if context is not None:
-        name = context.shown_score("atlas_of", FIRST)
+        name = SCORE.read(context.names)
         score, models = context.score(name), len(context.atlas.seeds)
         low, high = score.mean.flatten().quantile(torch.tensor([0.25, 0.75])).tolist()
         say(context.t("atlas.spread_half", low=says(name, low), high=says(name, high)))

@@ -9,17 +9,21 @@ import streamlit as st
 from pages.block.side import Side, decoder_side, encoder_side, kind_of
 from viz import limits
 from viz.errors import ModelError
-from viz.frame import controls, state
 from viz.frame.checks import Check
 from viz.frame.compute import blocks, stack_tokens
 from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.examples import usual_target
 from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, blocks_more, chosen_head, model_own, n_blocks
+from viz.frame.shared import TARGET, Codes
 from viz.frame.specs import Mask, Source
+from viz.params import Choice, Flag
 from viz.text import Translate, paragraph
 
-KINDS = ("encoder", "decoder", "both")
+BLOCK = Choice("block", among=("encoder", "decoder", "both"))
+BOX = Choice("box", lambda codes: codes.first, among=lambda codes: codes.among)
+NORM = Choice("norm", among=lambda built: ("own", "pre" if built == "post" else "post"))
+RESIDUAL, NORMALIZE = Flag("residual", True), Flag("normalize", True)
 UNEVEN = 10
 """From this ratio of lengths on, a map between two texts is a strip, and the page says so."""
 
@@ -83,7 +87,7 @@ class BlockContext:
         """The code of the box that is open in the diagram."""
         codes = [code for side in self.sides for code in side.boxes]
         usual = next(code for code in codes if kind_of(code) == "attention")
-        return state.choice("box", usual, codes)
+        return BOX.read(Codes(codes, usual))
 
     def side_of(self, code: str) -> Side:
         """The side a box belongs to."""
@@ -127,14 +131,14 @@ def open_block(scene: Scene) -> BlockContext:
     """
     t = scene.t
     built = blocks.own_norm(scene.choice.source)
-    plan, kind = _plan(scene, built), state.choice("block", "encoder", KINDS)
+    plan, kind = _plan(built), BLOCK.read()
     context = BlockContext(scene=scene, kind=kind, plan=plan, target="", head=0)
 
-    names = {code: t(f"block.which_{code}") for code in KINDS}
+    names = {code: t(f"block.which_{code}") for code in BLOCK.options()}
     if context.is_decoder_only:
         names["encoder"] = t("block.which_own")
-    with scene.chips.add("block", names[kind]):
-        controls.choice(t("block.which"), "block", KINDS, names.__getitem__)
+    with scene.chips.add(BLOCK.name, names[kind]):
+        BLOCK.segments(t("block.which"), says=names.__getitem__)
     with scene.chips.add("design", design_name(t, plan, built)):
         _design_controls(scene, built)
     context = replace(context, head=chosen_head(scene, t("block.head"), scene.trace.projections.spec.H))
@@ -145,20 +149,12 @@ def open_block(scene: Scene) -> BlockContext:
     )  # "" would mean that no decoder is shown
 
 
-def _plan(scene: Scene, built: str) -> BlockPlan:
+def _plan(built: str) -> BlockPlan:
     """How the blocks are put together.
 
     Where the norm stands is "own" or the other place, so that the next model begins as it was trained, too.
     """
-    return BlockPlan(
-        norm=state.choice("norm", "own", _places(built)),
-        residual=state.flag("residual", True),
-        normalize=state.flag("normalize", True),
-    )
-
-
-def _places(built: str) -> tuple[str, str]:
-    return "own", "pre" if built == "post" else "post"
+    return BlockPlan(norm=NORM.read(built), residual=RESIDUAL.read(), normalize=NORMALIZE.read())
 
 
 def _design_controls(scene: Scene, built: str) -> None:
@@ -167,9 +163,9 @@ def _design_controls(scene: Scene, built: str) -> None:
     def says(code: str) -> str:
         return t(f"block.norm_{built}{trained}" if code == "own" else f"block.norm_{code}")
 
-    controls.choice(t("block.norm"), "norm", _places(built), says, help=t("block.norm_help"))
-    controls.toggle(t("block.residual"), "residual", True, help=t("block.residual_help"))
-    controls.toggle(t("block.normalize"), "normalize", True, help=t("block.normalize_help"))
+    NORM.segments(t("block.norm"), built, says=says, help=t("block.norm_help"))
+    RESIDUAL.toggle(t("block.residual"), help=t("block.residual_help"))
+    NORMALIZE.toggle(t("block.normalize"), help=t("block.normalize_help"))
 
 
 def design_name(t: Translate, plan: BlockPlan, built: str) -> str:
@@ -181,11 +177,9 @@ def design_name(t: Translate, plan: BlockPlan, built: str) -> str:
 
 def target_control(t: Translate, text: str) -> str:
     """The text a decoder writes, shared with every page that has two texts."""
-    target = controls.text_box(
+    target = TARGET.text_box(
         t("block.target"),
-        "target",
         usual_target(text),
-        limits.CHARACTERS,
         draw=st.text_area,
         height="content",
         help=t("block.target_help"),

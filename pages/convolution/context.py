@@ -7,6 +7,7 @@ import streamlit as st
 from viz import limits
 from viz.frame.page import ALL
 from viz.frame.scene import Scene
+from viz.frame.shared import SECTION
 from viz.text import Translate
 
 SHARP = 46.0
@@ -41,7 +42,7 @@ class ConvolutionContext:
 
 def open_convolution(scene: Scene) -> ConvolutionContext:
     """Nothing is shared but the text and what reads it: every section has controls of its own."""
-    return ConvolutionContext(scene=scene, whole_page=st.session_state["section"] == ALL)
+    return ConvolutionContext(scene=scene, whole_page=SECTION.value == ALL)
 
 
 def say_first(context: ConvolutionContext) -> None:

@@ -8,17 +8,15 @@ from torch import Tensor
 from torch.nn.functional import conv1d, pad
 
 from pages.convolution.context import SHARP, ConvolutionContext
-from pages.convolution.link_numbers import real_steps
 from viz.core.analysis.checks import largest
 from viz.core.variants.relative import QuadraticHeads, heads_from_kernel
 from viz.figures.curves import curves
 from viz.figures.line_chart import Axis
-from viz.frame import controls, state
 from viz.frame.checks import Check, check
-from viz.frame.controls import KEEP
 from viz.frame.format import number
 from viz.frame.show import show_lines
 from viz.frame.terms.marks import say
+from viz.params import Choice, Real
 from viz.text import Translate
 
 FORMULA = (
@@ -38,20 +36,16 @@ LOPSIDED = (0.5, -1.0, 2.0)
 ALPHAS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 46.0, 100.0)
 """In even steps of a ratio, as far as whole numbers allow."""
 
+FILTER = Choice("taps", among=(*TAPS, "own"))
+ALPHA_1D = Real("alpha_1d", 5.0, among=ALPHAS)
+
 
 def draw(context: ConvolutionContext) -> list[Check]:
     """What the heads make of a signal, and what conv1d makes of it."""
     t, wave, picture = context.t, signal(), st.container()
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        name = controls.choice(
-            t("convolution.taps"),
-            "taps",
-            (*TAPS, "own"),
-            lambda code: t(f"convolution.taps_{code}"),
-            look="pills",
-            width="content",
-        )
-        alpha = real_steps(t("convolution.alpha"), "alpha_1d", 5.0, ALPHAS, format_func=_says_alpha, width=300)
+        name = FILTER.pills(t("convolution.taps"), says=lambda code: t(f"convolution.taps_{code}"), width="content")
+        alpha = ALPHA_1D.select_slider(t("convolution.alpha"), says=_says_alpha, width=300)
     kernel = torch.tensor(TAPS.get(name) or _own_taps())[None, None]
     heads = heads_from_kernel(kernel, alpha=alpha)
     found, expected = heads.layer(wave), torchs(wave, kernel)
@@ -90,9 +84,8 @@ def _own_taps() -> tuple[float, ...]:
     taps = []
     with st.container(horizontal=True, gap="small"):
         for i in range(OWN_TAPS):
-            taps.append(state.real(f"tap{i}", float(i == OWN_TAPS // 2), -9.0, 9.0))
-            shift = f"Δ = {i - OWN_TAPS // 2}".replace("-", "−")
-            st.number_input(shift, -9.0, 9.0, step=0.1, key=f"tap{i}", persist_state=KEEP, width=130)
+            tap = Real(f"tap{i}", float(i == OWN_TAPS // 2), low=-9.0, high=9.0)
+            taps.append(tap.number_input(f"Δ = {i - OWN_TAPS // 2}".replace("-", "−"), step=0.1, width=130))
     return tuple(taps)
 
 

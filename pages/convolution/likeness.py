@@ -14,9 +14,9 @@ from pages.convolution.live_view import HUES
 from viz.components.maps import Panel, pack_maps
 from viz.components.mount import mount
 from viz.core.analysis.window_fit import ROWS, WindowFit, window_weights
-from viz.frame import controls, state
 from viz.frame.checks import Check, check, open_cells
 from viz.frame.format import number, part
+from viz.frame.shared import HEAD, LAYER
 from viz.frame.show import show_table
 from viz.frame.terms.marks import say
 
@@ -34,7 +34,7 @@ def draw(context: ConvolutionContext) -> list[Check]:
     H = context.scene.trace.weights.shape[0]
     label = context.t("convolution.which_head", layer=context.scene.layer_number)
     picture = st.container()
-    head = controls.slider(label, "head", 1, 0, H - 1, width=420)
+    head = HEAD.slider(label, H, width=420)
     with picture:
         _beside_window(context, fits[choice.layer], head)
     _all_heads(context, table(fits, len(context.scene.labels), context.scene.capture.number), head)
@@ -107,17 +107,18 @@ def _all_heads(context: ConvolutionContext, rows: list[Row], head: int) -> None:
         found = {"offset": number(best["offset"], 3), "alpha": number(best["alpha"]), "share": part(best["share"])}
         say(t("convolution.likeness_found", n=len(rows), many=len(alike), **place, **found))
         if (best["layer"], best["head"]) != (context.scene.layer_number, head):
-            places = {"head": best["head"]} | ({"layer": best["layer"]} if choice.source.kind == "model" else {})
-            st.button(t("convolution.show_best", **place), key="show_best", on_click=_open, args=(places,))
+            places = (best["head"], best["layer"] if choice.source.kind == "model" else None)
+            st.button(t("convolution.show_best", **place), key="show_best", on_click=_open, args=places)
     else:
         say(t("convolution.likeness_none", n=len(rows)))
     height = min(300, ROW_HEIGHT * (len(rows) + 1) + 3)
     show_table(rows, column_config=_columns(context), height=height, key="likeness")
 
 
-def _open(places: dict[str, int]) -> None:
-    for name, value in places.items():
-        state.put(name, value)
+def _open(head: int, layer: int | None) -> None:
+    HEAD.set(head)
+    if layer is not None:
+        LAYER.set(layer)
 
 
 def _columns(context: ConvolutionContext) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from pages.convolution import by_hand
 from pages.convolution.context import ConvolutionContext
-from pages.convolution.link_numbers import reals
+from pages.convolution.link_numbers import read_reals, reals
 from pages.convolution.live_view import HIGHEST_ALPHA, HUES, VIEW, read_choice, view_words
 from pages.convolution.picture_choice import PictureChoice, choose, choose_channel
 from pages.convolution.side_by_side import shared_scale, show_side_by_side
@@ -23,6 +23,7 @@ from viz.frame import state
 from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.terms.marks import say
+from viz.params import Flag, Int
 
 KEY = "plane"
 FARTHEST = 4.0
@@ -44,12 +45,17 @@ def draw(context: ConvolutionContext) -> list[Check]:
     return _checks(heads, choice.image, found, pixel)
 
 
+ROW = Int("row", lambda n: n // 2, high=lambda n: n - 1)
+COLUMN, DOT = ROW.variant(name="column"), ROW.variant(name="dot")
+SHARED_ALPHA = Flag("shared_alpha", True)
+
+
 def chosen_heads(choice: PictureChoice) -> QuadraticHeads:
     """The kernel's heads, with the centres and sharpness that the visitor gave them."""
     heads = heads_from_kernel(choice.kernel, alpha=ALPHA)
     H = len(heads.offset)
-    offset = reals(f"centres{H}", heads.offset.flatten().tolist(), -FARTHEST, FARTHEST)
-    alpha = reals(f"alphas{H}", [ALPHA] * H, 0, HIGHEST_ALPHA)
+    offset = read_reals(reals(f"centres{H}", heads.offset.flatten().tolist(), -FARTHEST, FARTHEST).read())
+    alpha = read_reals(reals(f"alphas{H}", [ALPHA] * H, 0, HIGHEST_ALPHA).read())
     return replace(heads, offset=torch.tensor(offset).reshape(H, 2), alpha=torch.tensor(alpha))
 
 
@@ -57,13 +63,13 @@ def _live(context: ConvolutionContext, choice: PictureChoice, heads: QuadraticHe
     """The view in the browser; gives the number of the pixel that looks, in reading order."""
     H, grey = len(heads.offset), choice.image.mean(0)
     rows, columns = grey.shape
-    row, column = state.whole("row", rows // 2, 0, rows - 1), state.whole("column", columns // 2, 0, columns - 1)
+    row, column = ROW.read(rows), COLUMN.read(columns)
     chosen = {
         "offsets": _short(heads.offset),
         "alphas": _short(heads.alpha),
         "query": [row, column],
-        "head": state.whole("dot", H // 2, 0, H - 1),
-        "shared": state.flag("shared_alpha", True),
+        "head": DOT.read(H),
+        "shared": SHARED_ALPHA.read(),
     }
     header = {
         "kind": "picture",

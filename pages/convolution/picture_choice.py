@@ -10,16 +10,21 @@ from torch.nn.functional import conv2d, pad
 from pages.convolution.context import ConvolutionContext
 from pages.convolution.images import PICTURES, ImageError, decode, for_channels, kernels, picture
 from viz import limits
-from viz.frame import controls, state
 from viz.frame.connection.uploads import file_uploader, say_missing, uploaded_bytes
-from viz.frame.controls import KEEP
 from viz.frame.waiting import aside, stores, until
+from viz.params import Choice, Int, Real
 from viz.text import Translate
 
-SOURCES = (*PICTURES, "upload")
-KERNELS = ("identity", "shift", "blur", "sharpen", "sobel", "emboss", "blur5", "random", "own")
-SIZES = (3, 5)
-RANDOM_FILTERS = 4
+PICTURE = Choice("picture", "scene", among=(*PICTURES, "upload"))
+KERNEL = Choice(
+    "kernel",
+    "blur",
+    among=("identity", "shift", "blur", "sharpen", "sobel", "emboss", "blur5", "random", "own"),
+)
+K = Int("k", 3, among=(3, 5))
+KERNEL_SEED = Int("kernel_seed", high=999)
+N_FILTERS = Int("n_filters", 2, low=1, high=4)
+CHANNEL = Int("channel", high=lambda names: len(names) - 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,26 +68,20 @@ def choose_picture(context: ConvolutionContext, *, draws: bool) -> Tensor:
 def choose_channel(context: ConvolutionContext, choice: PictureChoice, *, first: bool = False) -> int:
     """Which output channel is shown: number f * channels + c is filter f of channel c."""
     if context.whole_page and not first:
-        return int(st.session_state["channel"])
+        return CHANNEL.value
     channels = len(choice.image)
     names = [f"{i // channels} · {i % channels}" for i in range(len(choice.filters) * channels)]
-    channel = state.whole("channel", 0, 0, len(names) - 1)
+    channel = CHANNEL.read(names)
     if len(names) > 1:
-        controls.selectbox(context.t("convolution.channel"), "channel", range(len(names)), names.__getitem__, width=320)
+        CHANNEL.selectbox(context.t("convolution.channel"), names, says=names.__getitem__, width=320)
     else:
         st.empty()  # keeps the place: what is below is neither moved nor sent again
     return channel
 
 
 def _which_picture(t: Translate) -> str:
-    return controls.choice(
-        t("convolution.which_picture"),
-        "picture",
-        SOURCES,
-        lambda code: t(f"convolution.picture_{code}"),
-        default="scene",
-        look="pills",
-        width="content",
+    return PICTURE.pills(
+        t("convolution.which_picture"), says=lambda code: t(f"convolution.picture_{code}"), width="content"
     )
 
 
@@ -96,14 +95,8 @@ def _uploader(t: Translate, source: str) -> None:
 def _controls(t: Translate) -> None:
     with st.container(horizontal=True, gap="medium"):
         source = _which_picture(t)
-        kernel = controls.choice(
-            t("convolution.kernel"),
-            "kernel",
-            KERNELS,
-            lambda code: t(f"convolution.kernel_{code}"),
-            default="blur",
-            look="pills",
-            width="content",
+        kernel = KERNEL.pills(
+            t("convolution.kernel"), says=lambda code: t(f"convolution.kernel_{code}"), width="content"
         )
     _uploader(t, source)
     if kernel in ("random", "own"):
@@ -112,36 +105,27 @@ def _controls(t: Translate) -> None:
 
 
 def _size_of_kernel(t: Translate, kernel: str) -> None:
-    k = state.pick("k", 3, SIZES)
-    st.segmented_control(
-        "k", SIZES, key="k", required=True, persist_state=KEEP, width="content", format_func=lambda k: f"{k} × {k}"
-    )
+    k = K.segments("k", says=lambda k: f"{k} × {k}", width="content")
     if kernel == "random":
-        controls.number_input(t("choice.seed"), "kernel_seed", 0, 0, 999, width=140)
-        controls.slider(t("convolution.n_filters"), "n_filters", 2, 1, RANDOM_FILTERS, width=380)
+        KERNEL_SEED.number_input(t("choice.seed"), width=140)
+        N_FILTERS.slider(t("convolution.n_filters"), width=380)
         return
     with st.popover(t("convolution.kernel_numbers", n=k * k), key="kernel_numbers"):
         for row in range(k):
             with st.container(horizontal=True, gap="small"):
                 for column in range(k):
-                    _own_cell(k, row, column)
-                    key, shift = _cell(k, row, column), f"{row - k // 2}, {column - k // 2}".replace("-", "−")
-                    st.number_input(shift, -9.0, 9.0, step=0.25, key=key, persist_state=KEEP, width=110)
+                    shift = f"{row - k // 2}, {column - k // 2}".replace("-", "−")
+                    _cell(k, row, column).number_input(shift, step=0.25, width=110)
 
 
-def _cell(k: int, row: int, column: int) -> str:
-    """What the link calls a cell of the visitor's own kernel."""
-    return f"w{k}{row}{column}"
-
-
-def _own_cell(k: int, row: int, column: int) -> float:
-    """A cell of the visitor's own kernel, which is the identity at first."""
-    return state.real(_cell(k, row, column), float(row == column == k // 2), -9.0, 9.0)
+def _cell(k: int, row: int, column: int) -> Real:
+    """Return the parameter of a cell of the user's own kernel, which is the identity at first."""
+    return Real(f"w{k}{row}{column}", float(row == column == k // 2), low=-9.0, high=9.0)
 
 
 def _image(t: Translate, *, says_why: bool) -> Tensor:
     """One of the project's pictures, or the visitor's own; the digit until there is one that can be read."""
-    source = state.choice("picture", "scene", SOURCES)
+    source = PICTURE.read()
     if source != "upload":
         return picture(source)
     if (content := uploaded_bytes("_upload")) is not None:
@@ -164,11 +148,11 @@ def _image(t: Translate, *, says_why: bool) -> Tensor:
 
 def _filters() -> Tensor:
     """The filters of a kernel: by name, drawn from the seed, or typed."""
-    name = state.choice("kernel", "blur", KERNELS)
+    name = KERNEL.read()
     if name not in ("random", "own"):
         return kernels()[name]
-    k = state.pick("k", 3, SIZES)
+    k = K.read()
     if name == "random":
-        seed, n = state.pick("kernel_seed", 0, range(1000)), state.pick("n_filters", 2, range(1, RANDOM_FILTERS + 1))
+        seed, n = KERNEL_SEED.read(), N_FILTERS.read()
         return torch.randn(n, k, k, generator=torch.Generator().manual_seed(seed)) / k
-    return torch.tensor([[_own_cell(k, row, column) for column in range(k)] for row in range(k)])[None]
+    return torch.tensor([[_cell(k, row, column).read() for column in range(k)] for row in range(k)])[None]

@@ -8,14 +8,16 @@ from torch.nn.functional import conv1d
 from pages.convolution.context import ConvolutionContext
 from viz.figures.curves import curves
 from viz.figures.line_chart import Axis
-from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.show import show_lines
 from viz.frame.terms.marks import say
+from viz.params import Int
 from viz.text import Translate
 
 DEPTH = 12
 SIZES = (3, 5, 7)
+
+K_STACK = Int("k_stack", 3, among=SIZES)
 
 
 def draw(context: ConvolutionContext) -> list[Check]:
@@ -31,7 +33,7 @@ def draw(context: ConvolutionContext) -> list[Check]:
 
 
 def _kernel_size(t: Translate) -> int:
-    return controls.select_slider(t("convolution.k_stack"), "k_stack", 3, SIZES, width=320)
+    return K_STACK.select_slider(t("convolution.k_stack"), width=320)
 
 
 def _chart(context: ConvolutionContext, k: int, n: int) -> list[Check]:

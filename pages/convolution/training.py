@@ -11,7 +11,6 @@ from torch.nn.functional import pad
 
 from pages.convolution import by_hand
 from pages.convolution.context import ConvolutionContext
-from pages.convolution.link_numbers import real_steps
 from pages.convolution.picture_choice import replicated
 from pages.convolution.side_by_side import shared_scale, show_side_by_side
 from viz.components.maps import Picture
@@ -19,12 +18,12 @@ from viz.core.variants.learn_convolution import STARTS, Lesson, Snapshot, effect
 from viz.figures.curves import curves
 from viz.figures.lesson import centres
 from viz.figures.line_chart import Axis
-from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import number, span
 from viz.frame.show import show, show_lines
 from viz.frame.terms.marks import say
 from viz.frame.waiting import aside, stores, until
+from viz.params import Choice, Flag, Int, Real
 from viz.params.memory import Remembered
 from viz.text import Translate
 
@@ -43,6 +42,13 @@ class Run:
 
 
 _RUN: Remembered[Run | None] = Remembered("_lesson", default=None)
+LESSON_SEED = Int("lesson_seed", high=999)
+LESSON_HEADS = Int("lesson_heads", 9, low=1, high=12)
+START = Choice("start", among=tuple(STARTS))
+RATE, ALPHA_START = Real("rate", 0.1, among=RATES), Real("alpha_start", 1.0, among=SHARPNESS)
+FREE_ALPHA = Flag("free_alpha", True)
+LEARNED = Int("learned", high=STEPS)
+MOMENT = Int("moment", lambda last: last, high=lambda last: last)
 
 
 def draw(context: ConvolutionContext) -> list[Check]:
@@ -50,7 +56,7 @@ def draw(context: ConvolutionContext) -> list[Check]:
     t, picture, row = context.t, st.container(), st.container(horizontal=True, gap="small")
     buttons = row.container(horizontal=True, gap="small", width="content")
     run = _run_of(_chosen(t, row))
-    state.whole("learned", 0, 0, STEPS)
+    LEARNED.read()
     with buttons:
         _buttons(t, done=run.shots[-1].step)
     with picture:
@@ -60,16 +66,14 @@ def draw(context: ConvolutionContext) -> list[Check]:
 
 def _chosen(t: Translate, row: DeltaGenerator) -> Lesson:
     """What is learned and how, behind a button of that row."""
-    seed, n_heads = state.whole("lesson_seed", 0, 0, 999), state.whole("lesson_heads", 9, 1, 12)
+    seed, n_heads = LESSON_SEED.read(), LESSON_HEADS.read()
     with row.popover(t("convolution.lesson_settings", n=n_heads, seed=seed), key="lesson_settings"):
-        controls.number_input(t("choice.seed"), "lesson_seed", 0, 0, 999)
-        controls.slider(t("convolution.lesson_heads"), "lesson_heads", 9, 1, 12)
-        start = controls.choice(
-            t("convolution.start"), "start", tuple(STARTS), lambda code: t(f"convolution.start_{code}"), look="radio"
-        )
-        rate = real_steps(t("convolution.rate"), "rate", 0.1, RATES)
-        alpha = real_steps(t("convolution.alpha_start"), "alpha_start", 1.0, SHARPNESS)
-        free = controls.toggle(t("convolution.free_alpha"), "free_alpha", default=True)
+        LESSON_SEED.number_input(t("choice.seed"))
+        LESSON_HEADS.slider(t("convolution.lesson_heads"))
+        start = START.radio(t("convolution.start"), says=lambda code: t(f"convolution.start_{code}"))
+        rate = RATE.select_slider(t("convolution.rate"))
+        alpha = ALPHA_START.select_slider(t("convolution.alpha_start"))
+        free = FREE_ALPHA.toggle(t("convolution.free_alpha"))
     return Lesson(
         seed=seed, n_heads=n_heads, learning_rate=rate, alpha=alpha, free_alpha=free, start=start, steps=STEPS
     )
@@ -87,28 +91,28 @@ def _run_of(lesson: Lesson) -> Run:
 
 def _buttons(t: Translate, *, done: int) -> None:
     label, finished = t("convolution.learn" if done == 0 else "convolution.go_on"), done == STEPS
-    st.button(label, key="learn", type="primary", on_click=state.put, args=("learned", STEPS), disabled=finished)
+    st.button(label, key="learn", type="primary", on_click=LEARNED.set, args=(STEPS,), disabled=finished)
     st.button(t("convolution.stop"), key="stop", on_click=_stop, disabled=finished)
     st.button(t("convolution.again"), key="again", on_click=_again, disabled=done == 0)
 
 
 def _stop() -> None:
     if run := _RUN.read():
-        state.put("learned", run.shots[-1].step)
+        LEARNED.set(run.shots[-1].step)
 
 
 def _again() -> None:
     _RUN.forget()
-    st.session_state.pop("moment", None)
-    state.put("learned", 0)
+    MOMENT.forget()
+    LEARNED.set(0)
 
 
 def _train(t: Translate, run: Run) -> None:
     """Train up to where the link says, 20 steps at a time and never more runs at once than the server allows."""
-    if run.shots[-1].step >= st.session_state["learned"]:
+    if run.shots[-1].step >= LEARNED.value:
         return
     bar, live = st.empty(), st.empty()
-    while run.shots[-1].step < st.session_state["learned"]:
+    while run.shots[-1].step < LEARNED.value:
         with aside(), stores().turns.turn("lesson", until):
             shot = next(run.steps)
         run.shots.append(shot)
@@ -117,13 +121,13 @@ def _train(t: Translate, run: Run) -> None:
         if shot.step % DRAWN == 0 and shot.step < STEPS:
             with live:
                 _paths(t, run.shots, f"centres_{shot.step}")
-    state.put("moment", len(run.shots) - 1)
+    MOMENT.set(len(run.shots) - 1)
     st.rerun()  # the buttons above still say what they said before
 
 
 def _results(t: Translate, run: Run) -> list[Check]:
     last = len(run.shots) - 1
-    moment = controls.slider(t("convolution.moment", every=EVERY), "moment", last, 0, last) if last else 0
+    moment = MOMENT.slider(t("convolution.moment", every=EVERY), last) if last else 0
     shot = run.shots[moment]
     left, right = st.columns(2, gap="medium")
     with left:

@@ -9,7 +9,7 @@ import torch
 
 from pages.convolution import by_hand
 from pages.convolution.context import ConvolutionContext, say_first
-from pages.convolution.link_numbers import reals
+from pages.convolution.link_numbers import read_reals, reals
 from pages.convolution.live_view import HIGHEST_ALPHA, HUES, VIEW, read_choice, view_words
 from viz.components.head_grid import pack
 from viz.components.mount import count_choices, mount
@@ -21,6 +21,7 @@ from viz.frame import state
 from viz.frame.checks import Check, asked_of, check, open_cells
 from viz.frame.scene import Scene
 from viz.frame.terms.marks import say
+from viz.params import Int, Real
 
 FORMULA = (
     r"\begin{aligned} v \cdot r_\delta &= -\alpha\,(1, -2\Delta) \cdot (\delta^2, \delta)"
@@ -30,6 +31,10 @@ KEY = "windows"
 
 FARTHEST = 12.0
 ALPHAS, DELTAS = (2.0, 0.3, 0.05), (-1.0, 0.0, 3.0)
+W_ALPHA, W_DELTA = reals("w_alpha", ALPHAS, 0, HIGHEST_ALPHA), reals("w_delta", DELTAS, -FARTHEST, FARTHEST)
+MIX = Real("mix", high=1.0)
+WINDOW = Int("window", high=len(ALPHAS) - 1)
+ASKS = Int("asks", 3, high=lambda n: n - 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,11 +62,11 @@ def draw(context: ConvolutionContext) -> list[Check]:
 
 def _chosen(n: int) -> Windows:
     return Windows(
-        alphas=reals("w_alpha", ALPHAS, 0, HIGHEST_ALPHA),
-        deltas=reals("w_delta", DELTAS, -FARTHEST, FARTHEST),
-        mix=state.real("mix", 0.0, 0.0, 1.0),
-        head=state.whole("window", 0, 0, len(ALPHAS) - 1),
-        query=state.whole("asks", min(3, n - 1), 0, n - 1),
+        alphas=read_reals(W_ALPHA.read()),
+        deltas=read_reals(W_DELTA.read()),
+        mix=MIX.read(),
+        head=WINDOW.read(),
+        query=ASKS.read(n),
     )
 
 

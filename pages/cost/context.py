@@ -1,21 +1,22 @@
 """What every section of the Cost page stands on: the sizes of the layers, which the visitor chooses."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import streamlit as st
 
 from viz.core.cost.architectures import Sizes
-from viz.frame import controls, state
 from viz.frame.page import ALL
 from viz.frame.scene import Scene
 from viz.frame.share import figure_menu
+from viz.frame.shared import SECTION
+from viz.params import Int
 from viz.text import Translate
 
-LONGEST, WIDEST = 10**12, 10**6
-KERNELS = (1, 3, 5, 7, 9, 15, 31, 63, 127)
-USUAL, USUAL_KERNEL = 512, 3
 USUAL_HEADS, MOST_HEADS = 8, 1024
+COST_N = Int("cost_n", 512, high=10**12)
+COST_D = Int("cost_d", 512, high=10**6)
+COST_K = Int("cost_k", 3, among=(1, 3, 5, 7, 9, 15, 31, 63, 127))
+COST_H = Int("cost_h", lambda heads: max(h for h in heads if h <= USUAL_HEADS), among=lambda heads: heads)
 WIDTHS = {"n": 190, "d": 150, "k": 170, "h": 170}
 """Pixels of the controls: four stand in a row, two on a phone; n holds thirteen digits."""
 
@@ -59,9 +60,8 @@ def powers_of_two(*sizes: int) -> list[int]:
 
 def open_cost(scene: Scene) -> CostContext:
     """Take over the sizes, which every section draws; one that cannot be is a sentence, and 1 is taken instead."""
-    t, n, d = scene.t, state.whole("cost_n", USUAL, 0, LONGEST), state.whole("cost_d", USUAL, 0, WIDEST)
-    k, heads = state.pick("cost_k", USUAL_KERNEL, KERNELS), divisors(max(d, 1))
-    h = state.pick("cost_h", _usual_heads(heads), heads)
+    t, n, d, k = scene.t, COST_N.read(), COST_D.read(), COST_K.read()
+    h = COST_H.read(divisors(max(d, 1)))
     for name, value in (("n", n), ("d", d)):
         if value < 1:
             st.error(t("cost.too_small", name=name, value=value))
@@ -69,27 +69,16 @@ def open_cost(scene: Scene) -> CostContext:
     return CostContext(scene=scene, sizes=Sizes(n=max(n, 1), d=max(d, 1), k=k, h=h))
 
 
-def _usual_heads(heads: Sequence[int]) -> int:
-    return max(h for h in heads if h <= USUAL_HEADS)
-
-
 def draw_sizes(context: CostContext, *, first: bool = False) -> None:
     """Draw the controls of the sizes in one row; where all sections stand below each other, only the ``first`` does."""
-    if st.session_state["section"] == ALL and not first:
+    if SECTION.value == ALL and not first:
         return
     t, heads = context.t, divisors(context.sizes.d)
     with st.container(key="sizes", horizontal=True, gap="small", vertical_alignment="bottom"):
-        _number(t, "n", LONGEST)
-        _number(t, "d", WIDEST)
-        controls.select_slider(t("cost.k"), "cost_k", USUAL_KERNEL, KERNELS, width=WIDTHS["k"], help=t("cost.k_help"))
-        controls.select_slider(
-            t("cost.h"), "cost_h", _usual_heads(heads), heads, width=WIDTHS["h"], help=t("cost.h_help")
-        )
-
-
-def _number(t: Translate, name: str, most: int) -> None:
-    help_text = t(f"cost.{name}_help")
-    controls.number_input(t(f"cost.{name}"), f"cost_{name}", USUAL, 0, most, width=WIDTHS[name], help=help_text)
+        COST_N.number_input(t("cost.n"), width=WIDTHS["n"], help=t("cost.n_help"))
+        COST_D.number_input(t("cost.d"), width=WIDTHS["d"], help=t("cost.d_help"))
+        COST_K.select_slider(t("cost.k"), width=WIDTHS["k"], help=t("cost.k_help"))
+        COST_H.select_slider(t("cost.h"), heads, width=WIDTHS["h"], help=t("cost.h_help"))
 
 
 def about(scene: Scene) -> None:

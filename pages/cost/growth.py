@@ -9,10 +9,10 @@ from pages.cost.context import CostContext, draw_sizes, powers_of_two
 from viz.core.cost.architectures import ARCHITECTURES, Architecture, Sizes, crossing, gru, lstm, named
 from viz.core.cost.timed_layers import CANDIDATES
 from viz.figures.growth import Line, growth
-from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import amount
 from viz.frame.show import show_lines
+from viz.params import Choice
 from viz.text import Translate
 
 COUNTED_TOKENS = 11
@@ -21,18 +21,14 @@ COUNTED_TOKENS = 11
 WEIGHTS = {"recurrence": 2, "gru": 6, "lstm": 8}
 """Matrices of d x d that a recurrence multiplies every word with, all told."""
 
+HOW = Choice("cost_how", among=("order", "exact"))
+
 
 def draw(context: CostContext) -> list[Check]:
     """Every layer's cost over the length of the text, and the lengths at which self-attention meets the others."""
     t, s, picture = context.t, context.sizes, st.container()
     draw_sizes(context)
-    how = controls.choice(
-        t("cost.how"),
-        "cost_how",
-        ("order", "exact"),
-        lambda code: t(f"cost.how_{code}"),
-        label_visibility="collapsed",
-    )
+    how = HOW.segments(t("cost.how"), says=lambda code: t(f"cost.how_{code}"), label_visibility="collapsed")
     shown = architectures(exact=how == "exact")
     attention = shown["self_attention"]
 

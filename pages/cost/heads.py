@@ -11,21 +11,23 @@ from viz.core.cost.attention import attention_flops, parameters, softmax_exponen
 from viz.core.heads import HeadWeights
 from viz.core.spec import AttentionSpec
 from viz.figures.growth import Line, growth
-from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, size
 from viz.frame.show import show_lines, show_table
 from viz.frame.terms.marks import say
+from viz.params import Flag
 from viz.text import Translate
 
 COLUMNS = ("heads", "d_k", "parameters", "projections", "pairs", "w_o", "total", "exponentials", "kept")
+
+FIXED = Flag("cost_fixed")
 
 
 def draw(context: CostContext) -> list[Check]:
     """What grows with the number of heads, drawn, then every number."""
     t, s, picture = context.t, context.sizes, st.container()
     draw_sizes(context)
-    fixed = controls.toggle(t("cost.fixed", d_k=s.d // s.h), "cost_fixed", help=t("cost.fixed_help"))
+    fixed = FIXED.toggle(t("cost.fixed", d_k=s.d // s.h), help=t("cost.fixed_help"))
     specs = _specs(s, fixed=fixed)
     if len(specs) > 1:
         with picture:

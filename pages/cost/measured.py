@@ -15,14 +15,16 @@ from viz.core.cost.architectures import Sizes
 from viz.core.cost.timed_layers import CANDIDATES, Plan
 from viz.core.cost.timing import FITTED, Fit, Point, best_device, device_name, fit_exponent
 from viz.figures.growth import Line, growth
-from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, number
 from viz.frame.show import show_lines, show_table
+from viz.params import Int
 from viz.text import Translate
 
 WATCHED_EVERY = 0.5
 MIB = 2**20
+
+SECONDS = Int("cost_seconds", limits.MEASURED_SECONDS[0], among=limits.MEASURED_SECONDS)
 
 
 def draw(context: CostContext) -> list[Check]:
@@ -30,15 +32,7 @@ def draw(context: CostContext) -> list[Check]:
     t, s, picture = context.t, context.sizes, st.container()
     draw_sizes(context)
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
-        seconds = controls.select_slider(
-            t("cost.seconds"),
-            "cost_seconds",
-            limits.MEASURED_SECONDS[0],
-            limits.MEASURED_SECONDS,
-            format_func=_in_seconds,
-            help=t("cost.seconds_help"),
-            width=200,
-        )
+        seconds = SECONDS.select_slider(t("cost.seconds"), says=_in_seconds, help=t("cost.seconds_help"), width=200)
         if s.d > limits.MEASURED_WIDTH or s.k > limits.MEASURED_KERNEL:
             st.info(t("cost.too_wide", d=limits.MEASURED_WIDTH, k=limits.MEASURED_KERNEL))
             return [flops_check(s)]

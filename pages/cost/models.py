@@ -10,17 +10,20 @@ from pages.cost.context import CostContext, draw_sizes
 from pages.cost.growth import COUNTED_TOKENS
 from viz.core.cost.model import ModelSpec, model_flops, model_kv_bytes, model_parameters, overtakes
 from viz.figures.growth import Line, growth
-from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, share, size
+from viz.frame.shared import LANG, Codes
 from viz.frame.show import show_lines, show_table
 from viz.frame.terms.marks import say
 from viz.models.presets import Preset, preset, presets
+from viz.params import Choice
 from viz.text import Translate
 from viz.text.citations import translate_source
 
 COLUMNS = ("model", "kind", "parameters", "flops", "share", "overtakes", "kv_token", "kv_text")
 PARTS = ("projections", "pairs", "feed_forward", "output")
+
+COST_MODEL = Choice("cost_model", lambda codes: codes.first, among=lambda codes: codes.among)
 
 
 def draw(context: CostContext) -> list[Check]:
@@ -29,9 +32,7 @@ def draw(context: CostContext) -> list[Check]:
     draw_sizes(context)
     names = [preset.id for preset in presets()]
     usual = context.scene.choice.source.model
-    chosen = controls.choice(
-        t("cost.model"), "cost_model", names, str, default=usual if usual in names else "gpt2", look="list", width=300
-    )
+    chosen = COST_MODEL.selectbox(t("cost.model"), Codes(names, usual if usual in names else "gpt2"), width=300)
     with picture:
         _share(t, preset(chosen), n)
     columns = {
@@ -72,7 +73,7 @@ def _share(t: Translate, preset: Preset, n: int) -> None:
     says = t(f"cost.overtakes_{when}", model=preset.id, n=amount(cross))
     show_lines(fig, key="share", alt=says)
     say(says)
-    st.caption(t("cost.preset_source", source=translate_source(st.session_state["lang"], preset.source)))
+    st.caption(t("cost.preset_source", source=translate_source(LANG.value, preset.source)))
 
 
 def _row(t: Translate, preset: Preset, n: int, chosen: str) -> dict[str, str]:

@@ -6,19 +6,18 @@ from itertools import groupby
 
 import streamlit as st
 
-from viz import limits
-from viz.frame import controls, state
+from pages.glossary.parameters import LISTED, TERM
 from viz.frame.connection.old_links import go_on
 from viz.frame.page import Page, say_refused
 from viz.frame.search.box import search_box
+from viz.frame.shared import LANG, SECTION, Sections
 from viz.frame.sidebar import path_of
 from viz.frame.terms.links import SHARED, see
 from viz.frame.terms.marks import heading
 from viz.params.address import asked_link
+from viz.params.link import keep
 from viz.text import Translate, translator
 from viz.text.glossary import Term, terms
-
-ORDERS = ("theme", "alphabet")
 
 
 class Glossary(Page):
@@ -26,22 +25,23 @@ class Glossary(Page):
 
     def draw(self) -> None:
         """Draw what is looked for, and the terms that answer to it."""
-        asked, lang = asked_link(), st.session_state["lang"]
-        if asked.get("listed") == "course":  # stands among the lessons now
-            go_on(path_of("lessons"), {name: value for name, value in asked.items() if name not in ("listed", "term")})
+        asked, lang = asked_link(), LANG.value
+        if asked.get(LISTED.name) == "course":  # stands among the lessons now
+            looked_for = LISTED.name, TERM.name
+            go_on(path_of("lessons"), {name: value for name, value in asked.items() if name not in looked_for})
         t = translator(lang)
-        state.belong_to(self.name, "section")
+        SECTION.enter(Sections(self.name, ()))
         note = self.head(t)
         with st.container(key="look_up", horizontal=True, gap="small", vertical_alignment="bottom"):
-            wanted = state.text("term", "", limits.LOOKED_UP)[: limits.LOOKED_UP]
+            wanted = TERM.read()[: TERM.longest]
             search_box(lang, key="search_here", query=wanted)
-            order = controls.choice(t("glossary.order"), "listed", ORDERS, lambda code: t(f"glossary.by_{code}"))
+            order = LISTED.segments(t("glossary.order"), says=lambda code: t(f"glossary.by_{code}"))
         if wanted:
             st.html(
                 f'<a class="see" href="{path_of(self.name)}?lang={lang}&amp;term=">{escape(t("glossary.whole"))}</a>'
             )
         _terms(t, lang, wanted, order)
-        state.keep(*SHARED)
+        keep(*SHARED)
         say_refused(t, note)
 
 

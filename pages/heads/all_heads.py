@@ -5,12 +5,12 @@ import streamlit as st
 from pages.heads import downloads
 from pages.heads.context import HeadsContext
 from viz.components.cover import is_covered
-from viz.frame import state
 from viz.frame.checks import Check, scene_checks
 from viz.frame.examples import counterpart, examples
 from viz.frame.head_grid.checks import grid_checks
 from viz.frame.head_grid.grid import grid
 from viz.frame.scene import Scene
+from viz.frame.shared import TEXT
 from viz.frame.terms.links import link_to
 from viz.frame.terms.marks import say
 from viz.models.head_notes import note
@@ -50,6 +50,6 @@ def head_note(scene: Scene, layer: int, head: int) -> None:
             st.button(
                 f"{scene.t('heads.try')} {sentences[code].text}",
                 key=f"try_{code}",
-                on_click=state.put,
-                args=("text", sentences[code].text),
+                on_click=TEXT.set,
+                args=(sentences[code].text,),
             )

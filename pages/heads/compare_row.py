@@ -15,20 +15,19 @@ from pages.heads.context import HeadsContext
 from viz.components.bars import BarChart
 from viz.core.analysis.checks import rounding, torchs_weights
 from viz.core.analysis.one_head import Cell, by_hand
-from viz.frame import controls, state
 from viz.frame.checks import Check, asked_of, check
 from viz.frame.compare.checks import apart
 from viz.frame.compare.next_word import HUES
-from viz.frame.compare.picture import labels_of, second_head
+from viz.frame.compare.picture import labels_of, numbers_of_layers, second_parameters
 from viz.frame.compare.second import Second, ask_second, compared_of
 from viz.frame.compute import comparison, comparison_by_numpy
 from viz.frame.compute.comparison import Compared, Sides
-from viz.frame.controls import KEEP
 from viz.frame.first_pair import first_key, first_query
 from viz.frame.format import number, part
 from viz.frame.header.parts import is_whole_page
 from viz.frame.lazy import lazy
 from viz.frame.scene import Scene
+from viz.frame.shared import KEY, QUERY, Places
 from viz.frame.show import show_bars
 from viz.frame.specs import View
 from viz.models.capture import Head
@@ -44,6 +43,8 @@ class Pair:
     head: int
     query: int
     key: int
+    queries: Places
+    keys: Places
 
     @property
     def t(self) -> Translate:
@@ -116,11 +117,10 @@ def _chosen_pair(page: HeadsContext) -> Pair:
     """Return the query and the key that are chosen."""
     scene, labels = page.scene, page.scene.labels
     special, weights, places = scene.capture.tokens.special, scene.trace.weights[page.head], range(len(labels))
-    state.follow("query", labels)
-    state.follow("key", labels)
-    query = state.pick("query", first_query(labels, special, weights), places)
-    key = state.pick("key", first_key(labels, special, weights, query), places)
-    return Pair(scene=scene, head=page.head, query=query, key=key)
+    queries = Places(labels, first_query(labels, special, weights), places)
+    query = QUERY.read(queries)
+    keys = Places(labels, first_key(labels, special, weights, query), places)
+    return Pair(scene=scene, head=page.head, query=query, key=KEY.read(keys), queries=queries, keys=keys)
 
 
 def _draw_lists(context: Pair) -> None:
@@ -129,16 +129,15 @@ def _draw_lists(context: Pair) -> None:
     if is_whole_page():
         return
     with st.container(key="pair", horizontal=True, gap="xsmall", vertical_alignment="center"):
-        for name in ("query", "key"):
-            controls.selectbox(
-                t(f"heads.{name}"),
-                name,
-                range(len(labels)),
-                lambda i: f"{i} · {isolate(labels[i])}",
+        for parameter, places in ((QUERY, context.queries), (KEY, context.keys)):
+            parameter.selectbox(
+                t(f"heads.{parameter.name}"),
+                places,
+                says=lambda i: f"{i} · {isolate(labels[i])}",
                 width=138,
                 label_visibility="collapsed",
             )
-            if name == "query":
+            if parameter is QUERY:
                 st.markdown(t("heads.looks_at"), width="content")
 
 
@@ -153,18 +152,14 @@ def _second_head(context: Pair, second: Second, compared: Compared) -> Head:
     """The head that is compared with: the same one, or one of another model, at first the one that is most alike."""
     if compared.head is None:
         return second.scene.choice.layer, context.head
-    layer, head = second_head(second, compared)
-    capture = second.scene.capture
+    (layer, head), numbers = second_parameters(second, compared), numbers_of_layers(second)
     with st.container(key="head_b_row", horizontal=True, gap="small"):
-        names = {"layer_b": capture.numbers or range(capture.n_layers), "head_b": range(capture.n_heads)}
-        for name, numbers in names.items():
-            label = context.t(f"second.{name}")
-            if tuple(numbers) == tuple(range(len(numbers))):
-                st.number_input(label, 0, len(numbers) - 1, key=name, persist_state=KEEP, width=220)
-            else:  # of a model in which only some layers attend
-                controls.selectbox(label, name, numbers, width=220)
+        label, every = context.t(f"second.{layer.name}"), isinstance(layer.options(numbers), range)
+        draw_layer = layer.number_input if every else layer.selectbox  # in some models only some layers attend
+        draw_layer(label, numbers, width=220)
+        head.number_input(context.t(f"second.{head.name}"), second.scene.capture.n_heads, width=220)
     st.caption(context.t("second.most_alike"))
-    return layer, head
+    return numbers.index(layer.value), head.value
 
 
 def _at(scene: Scene, layer: int) -> Scene:

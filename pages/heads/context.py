@@ -7,10 +7,10 @@ import streamlit as st
 from viz.frame import specs
 from viz.frame.compute import head_grid
 from viz.frame.format import number
-from viz.frame.head_grid.grid import temperature
 from viz.frame.head_grid.view_controls import view_controls
 from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, chosen_head
+from viz.frame.shared import TEMPERATURE
 from viz.text import Translate
 
 
@@ -42,5 +42,5 @@ def open_heads(scene: Scene) -> HeadsContext:
 
 def at_temperature_one(context: HeadsContext) -> None:
     """Say so where the large map has another temperature: everything else on the page is of T = 1."""
-    if (T := temperature()) != 1:
+    if (T := TEMPERATURE.read()) != 1:
         st.caption(context.t("heads.part_at_one", T=number(T, 3)))

@@ -15,12 +15,11 @@ from torch import Tensor
 from pages.heads import page_file
 from viz import ASSETS, ROOT
 from viz.core.heads import MultiHeadTrace
-from viz.frame import compute, specs, state
+from viz.frame import compute, specs
 from viz.frame.compute import head_grid
-from viz.frame.controls import KEEP
 from viz.frame.mask_code import from_code
 from viz.frame.scene import Scene
-from viz.frame.show import IMAGES
+from viz.frame.show import IMAGE
 from viz.models import registry
 from viz.models.tokens import Tokens
 
@@ -137,10 +136,7 @@ def downloads(scene: Scene, head: int, view: specs.View) -> None:
     """Buttons that save the numbers, and the code; files are built only when asked for."""
     t, choice = scene.t, scene.choice
     asked, name = (choice.source, choice.layer, choice.mask), f"headlight-layer{scene.layer_number}"
-    state.choice("image", "png", IMAGES)
-    st.segmented_control(
-        t("export.image"), IMAGES, key="image", required=True, persist_state=KEEP, format_func=str.upper
-    )
+    IMAGE.segments(t("export.image"), says=str.upper)
     left, right = st.columns(2)
     left.download_button(
         t("export.csv"),

@@ -9,10 +9,10 @@ from pages.heads.context import HeadsContext
 from viz import limits
 from viz.components.matrix import Axis, Blocks, Matrix, numbered
 from viz.core.analysis.checks import largest
-from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.show import show_matrix
 from viz.frame.terms.marks import say
+from viz.params import Choice
 
 
 def _contributions(context: HeadsContext) -> Matrix:
@@ -66,18 +66,15 @@ FIGURES: Mapping[str, Callable[[HeadsContext], Matrix]] = {
     "output": _output,
 }
 """What comes after the heads, in order of computation."""
+AFTER = Choice("after", among=tuple(FIGURES))
 
 
 def draw(context: HeadsContext) -> list[Check]:
     """From the heads' outputs to the layer's, one matrix at a time."""
     scene = context.scene
     t, trace, spec = scene.t, scene.trace, scene.trace.projections.spec
-    stage = controls.choice(
-        t("heads.part_after"),
-        "after",
-        tuple(FIGURES),
-        lambda code: t(f"heads.after_{code}"),
-        label_visibility="collapsed",
+    stage = AFTER.segments(
+        t("heads.part_after"), says=lambda code: t(f"heads.after_{code}"), label_visibility="collapsed"
     )
     show_matrix(t, FIGURES[stage](context), key=f"after_{stage}", alt=t(f"heads.after_{stage}"))
     say(t(f"heads.after_{stage}_says", H=spec.H, d_v=spec.d_v, width=spec.H * spec.d_v, d_out=spec.d_out))

@@ -9,11 +9,15 @@ import streamlit as st
 
 from viz.components import one_file
 from viz.components.head_grid import EXACT_BYTES, pool_of
-from viz.frame import specs, state
+from viz.frame import specs
 from viz.frame.compute import head_grid
+from viz.frame.head_grid.grid import COMBINE, LOOK, SEVERAL, SHOW, SORT
 from viz.frame.scene import Scene, blocks_more
+from viz.frame.shared import HEAD, KEY, QUERY, TEMPERATURE
+from viz.params import Parameter
+from viz.params.link import link
 
-CHOSEN = ("head", "query", "key", "temperature", "sort", "show", "look", "combine", "several")
+CHOSEN: tuple[Parameter[Any], ...] = (HEAD, QUERY, KEY, TEMPERATURE, SORT, SHOW, LOOK, COMBINE, SEVERAL)
 
 
 def _page(
@@ -29,8 +33,9 @@ def _page(
 
 def _chosen(layer: int) -> dict[str, Any]:
     """What is chosen in the grid, as :class:`viz.notebook.widget.HeadGrid` has it: None where nothing is locked."""
-    chosen = {name: st.session_state[name] for name in CHOSEN} | {"layer": layer}  # seeded heads have none to choose
-    return chosen | {name: None if chosen[name] < 0 else chosen[name] for name in ("query", "key")}
+    chosen = {parameter.name: parameter.value for parameter in CHOSEN}
+    chosen["layer"] = layer  # seeded heads have none to choose
+    return chosen | {name: None if chosen[name] < 0 else chosen[name] for name in (QUERY.name, KEY.name)}
 
 
 def _caption(scene: Scene) -> one_file.Caption:
@@ -44,7 +49,7 @@ def _caption(scene: Scene) -> one_file.Caption:
         title=t("take_away.title", model=source.model) if source.model else t("take_away.heads"),
         text=source.text,
         facts=(t(f"source.{source.kind}"), t("take_away.layers", **sizes), *masked, today),
-        link=f"{(st.context.url or '').partition('?')[0]}?{urlencode(state.link())}",
+        link=f"{(st.context.url or '').partition('?')[0]}?{urlencode(link())}",
     )
 
 

@@ -7,11 +7,11 @@ from pages.heads import by_numpy
 from pages.heads.context import HeadsContext, at_temperature_one
 from viz.components.bars import BarChart
 from viz.core.analysis.checks import rounding, sink_share, torchs_weights
-from viz.frame import controls, state
 from viz.frame.checks import Check, asked_of, check
 from viz.frame.compute import head_grid
 from viz.frame.format import number, part
 from viz.frame.head_grid.grid import opening_query
+from viz.frame.shared import QUERY, Places
 from viz.frame.show import show_bars
 from viz.text.direction import isolate
 
@@ -81,15 +81,18 @@ def _shown_check(context: HeadsContext, query: int) -> Check:
 
 def _chosen_row(context: HeadsContext) -> int:
     """The row of the view that holds the chosen token: the grid's locked one, or one chosen here."""
-    queries, labels = context.scene.capture.queries, context.scene.capture.queries.labels
-    state.follow("query", labels)
-    usual = max(0, opening_query(context.scene))
-    state.pick("query", usual, range(len(labels)))  # -1, nothing is locked in the grid, is no row
-    return max(0, head_grid.axis(queries, context.view).of[st.session_state["query"]])
+    queries = context.scene.capture.queries
+    return max(0, head_grid.axis(queries, context.view).of[QUERY.read(_places(context))])
+
+
+def _places(context: HeadsContext) -> Places:
+    """Return the rows to choose from: -1, nothing is locked in the grid, is none."""
+    labels = context.scene.capture.queries.labels
+    return Places(labels, max(0, opening_query(context.scene)), range(len(labels)))
 
 
 def _row_list(context: HeadsContext) -> None:
     """Draw the list of the words that look."""
     labels = context.scene.capture.queries.labels
     names = [f"{i} · {isolate(label)}" for i, label in enumerate(labels)]
-    controls.selectbox(context.t("heads.row_of"), "query", range(len(labels)), names.__getitem__, width=260)
+    QUERY.selectbox(context.t("heads.row_of"), _places(context), says=names.__getitem__, width=260)

@@ -7,7 +7,7 @@ from pages.heads.context import HeadsContext
 from viz.components.bars import BarChart
 from viz.core.analysis.checks import largest
 from viz.core.random_place import random_place
-from viz.frame import compute, controls
+from viz.frame import compute
 from viz.frame.checks import Check, check
 from viz.frame.compute import recount
 from viz.frame.format import share
@@ -15,6 +15,9 @@ from viz.frame.scene import Scene
 from viz.frame.show import show_bars, show_table
 from viz.frame.terms.marks import say
 from viz.models.capture import Head
+from viz.params import Ints
+
+OFF = Ints("off", high=lambda n_heads: n_heads - 1)
 
 
 def draw(context: HeadsContext) -> list[Check]:
@@ -22,7 +25,7 @@ def draw(context: HeadsContext) -> list[Check]:
     scene = context.scene
     t, choice, trace = scene.t, scene.choice, scene.trace
     H = trace.projections.spec.H
-    chosen = controls.several(t("heads.off"), "off", H - 1, lambda i: f"{t('heads.head')} {i}")
+    chosen = OFF.pills(t("heads.off"), H, says=lambda i: f"{t('heads.head')} {i}")
     off = chosen or [context.head]
     heads_off = frozenset((choice.layer, i) for i in off)
     without = compute.read(choice.source, heads_off)

@@ -7,15 +7,16 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from pages.lessons.course import draw_course
-from viz.frame import state
 from viz.frame.lesson.editor import editor
 from viz.frame.lesson.running import n_done
 from viz.frame.page import Page, say_refused
+from viz.frame.shared import LANG, SECTION, Sections
 from viz.frame.sidebar import path_of
 from viz.frame.terms.links import SHARED
 from viz.frame.terms.marks import say
 from viz.lessons.lesson import Lesson
 from viz.lessons.read import lessons
+from viz.params.link import keep
 from viz.text import Translate, translator
 
 
@@ -24,15 +25,15 @@ class Lessons(Page):
 
     def draw(self) -> None:
         """Draw every lesson with a link to its first step."""
-        lang = st.session_state["lang"]
+        lang = LANG.value
         t = translator(lang)
-        state.belong_to(self.name, "section")
+        SECTION.enter(Sections(self.name, ()))
         note = self.head(t)
         with st.container(key="lessons_list"):  # as high as it will be, before the browser has what draws it
             st.html(listed(t, lang, lessons()))
         draw_course(t, lang)
         mine(t, lang)
-        state.keep(*SHARED)
+        keep(*SHARED)
         say_refused(t, note)
 
 

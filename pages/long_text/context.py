@@ -14,7 +14,6 @@ from pages.long_text.compute import LongText
 from pages.long_text.texts import choose_text, shipped, usual_text
 from viz import limits
 from viz.figures.palette import BLUE, HEADS, ORANGE
-from viz.frame import state
 from viz.frame.checks import Check
 from viz.frame.choice import Asked
 from viz.frame.compute import model
@@ -23,6 +22,7 @@ from viz.frame.lazy import lazy
 from viz.frame.models_here import models_here
 from viz.frame.scene import Scene, chosen_head, model_own, unknown_tokens
 from viz.frame.share.figure_menu import note_source
+from viz.frame.shared import MODEL
 from viz.models.long.capture import LongCapture
 from viz.models.registry import SMALL_DECODER
 from viz.params.memory import Remembered
@@ -169,7 +169,7 @@ def _say_what_is_read(context: LongTextContext, *, most: int, is_file: bool) -> 
         with st.container(horizontal=True, gap="small", vertical_alignment="center", key="long_said"):
             st.caption(paragraph(*parts), width="content")
             label = t("long_text.take", model=SMALL_DECODER)
-            st.button(label, key="long_take", type="tertiary", on_click=state.choose, args=("model", SMALL_DECODER))
+            st.button(label, key="long_take", type="tertiary", on_click=MODEL.choose, args=(SMALL_DECODER,))
     else:
         st.caption(paragraph(*parts))
     unknown_tokens(t, source.model, tokens)

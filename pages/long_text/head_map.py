@@ -13,14 +13,18 @@ from pages.long_text.words import words_of
 from viz.components.mount import mount
 from viz.core.long.rows import WINDOW, window
 from viz.core.long.streamed import LongMap
-from viz.frame import controls, state
+from viz.frame import state
 from viz.frame.checks import Check
+from viz.frame.shared import Places
 from viz.frame.terms.marks import say
+from viz.params import Choice, Int
 
 VIEW = "long_map"
 STRONGEST = 8
 """Keys listed of a row."""
-POOLED = ("most", "mean")
+POOLED = Choice("pooled", among=("most", "mean"))
+LONG_ROW = Int("long_row", lambda places: places.first, high=lambda places: places.among[-1])
+ZOOM_ROW, ZOOM_COLUMN = LONG_ROW.variant(name="zoom_row"), LONG_ROW.variant(name="zoom_column")
 
 
 @unless_stopped
@@ -29,10 +33,11 @@ def draw(context: LongTextContext) -> list[Check]:
     n, picture = context.n, st.container()
     found = compute.head_map(context.text, context.layer, context.head)
     pooled = _pooled(context, found.side)
-    row = state.whole("long_row", context.seen.witness_at, 0, n - 1)
+    row = LONG_ROW.read(Places((), context.seen.witness_at, range(n)))
     last = max(0, n - WINDOW)
     first = min(max(0, row - WINDOW // 2), last)
-    zoom = state.whole("zoom_row", first, 0, last), state.whole("zoom_column", first, 0, last)
+    corner = Places((), first, range(last + 1))
+    zoom = ZOOM_ROW.read(corner), ZOOM_COLUMN.read(corner)
     q, k = context.seen.head(context.layer, context.head)
     cut = window(q, k, row=zoom[0], column=zoom[1], **context.seen.options(context.layer))
     weights = compute.row_of(context.text, context.layer, context.head, row)
@@ -58,14 +63,10 @@ def draw(context: LongTextContext) -> list[Check]:
 def _pooled(context: LongTextContext, side: int) -> str:
     """What a cell shows of the weights it pools; where it is one weight there is nothing to choose."""
     if side == 1:
-        return POOLED[0]
+        return POOLED.options()[0]
     t = context.t  # a label holds the translator, and no tensor
-    return controls.choice(
-        t("long_text.pooled"),
-        "pooled",
-        POOLED,
-        lambda code: t(f"long_text.pooled_{code}"),
-        label_visibility="collapsed",
+    return POOLED.segments(
+        t("long_text.pooled"), says=lambda code: t(f"long_text.pooled_{code}"), label_visibility="collapsed"
     )
 
 

@@ -7,11 +7,12 @@ import streamlit as st
 
 from pages.long_text.encodings import read_encoded
 from viz import ASSETS, limits
-from viz.frame import controls, state
 from viz.frame.compute.long_texts import most_tokens
 from viz.frame.connection.uploads import file_uploader, say_missing, uploaded_bytes
 from viz.frame.examples import lay_aside
 from viz.frame.scene import Scene
+from viz.frame.shared import TEXT
+from viz.params import Choice, Int
 from viz.text import Translate
 
 BOX, FILE = "box", "file"
@@ -19,6 +20,9 @@ TIMES = (1, 2, 4, 8, 16, 32)
 LENGTHS = (512, 1_024, 2_048, 4_096, 8_192, 16_384, limits.LONGEST)
 USUAL = 1_024
 """Tokens that are read of a text before a visitor asks for more: SmolLM2 takes five seconds for them."""
+FROM = Choice("long_from", among=(BOX, FILE))
+LONG_TOKENS = Int("long_tokens", lambda lengths: min(USUAL, lengths[-1]), among=lambda lengths: lengths)
+LONG_TIMES = Int("long_times", 1, among=TIMES)
 
 
 class FileError(ValueError):
@@ -86,24 +90,17 @@ def choose_text(scene: Scene, most_of_model: int) -> Asked:
         scene: for its chips.
         most_of_model: how many tokens can be read at most.
     """
-    t, typed = scene.t, st.session_state["text"][: limits.CHARACTERS]
-    given = _file(t) if state.choice("long_from", BOX, (BOX, FILE)) == FILE else None
+    t, typed = scene.t, TEXT.value[: limits.CHARACTERS]
+    given = _file(t) if FROM.read() == FILE else None
     most = min(most_of_model, most_tokens())
     lengths = [n for n in LENGTHS if n < most] + [most]
-    usual = min(USUAL, most)
-    chosen = state.pick("long_tokens", usual, lengths)
-    times = 1 if given else state.pick("long_times", 1, TIMES)
+    chosen = LONG_TOKENS.read(lengths)
+    times = 1 if given else LONG_TIMES.read()
     with scene.chips.add("long_text", t("long_text.chip", n=chosen)):
-        controls.choice(
-            t("long_text.from"), "long_from", (BOX, FILE), lambda code: t(f"long_text.from_{code}"), look="radio"
-        )
+        FROM.radio(t("long_text.from"), says=lambda code: t(f"long_text.from_{code}"))
         if given is None:
-            controls.select_slider(
-                t("long_text.times"), "long_times", 1, TIMES, format_func=_times, help=t("long_text.times_help")
-            )
-        controls.select_slider(
-            t("long_text.tokens"), "long_tokens", usual, lengths, help=t("long_text.tokens_help", most=most)
-        )
+            LONG_TIMES.select_slider(t("long_text.times"), says=_times, help=t("long_text.times_help"))
+        LONG_TOKENS.select_slider(t("long_text.tokens"), lengths, help=t("long_text.tokens_help", most=most))
     return Asked(text=given or typed, times=times, most=chosen, is_file=given is not None)
 
 

@@ -15,20 +15,23 @@ from viz.components.mount import mount
 from viz.core.analysis.map_statistics import uniform
 from viz.core.analysis.several_heads import pattern_share
 from viz.figures.palette import BLUE, ORANGE
-from viz.frame import controls, state
 from viz.frame.checks import Check, check, open_cells
 from viz.frame.format import part
+from viz.frame.shared import Places
 from viz.frame.show import show_bars
 from viz.frame.terms.marks import say
 from viz.models.tokens import words_as_read
+from viz.params import Choice, Int, Scope
 
 HUES = {"positive": BLUE, "negative": ORANGE}
+
+EXPERT = Choice("expert", among=PATTERNS)
 
 
 def draw(context: ManyHeadsContext) -> list[Check]:
     """For each expert the head with the highest share, an average head and an even spread; one of them as a map."""
     t, scene = context.t, context.scene
-    expert = state.choice("expert", PATTERNS[0], PATTERNS)
+    expert = EXPERT.read()
     patterns = found_in(scene.capture.tokens, _words(context, expert))
     if not patterns:
         st.info(t("many_heads.two_places.short"))
@@ -48,14 +51,21 @@ def draw(context: ManyHeadsContext) -> list[Check]:
 def choose_expert(context: ManyHeadsContext) -> None:
     """Draw a pill for each expert."""
     t = context.t
-    controls.choice(
+    EXPERT.pills(
         t("many_heads.experts.which"),
-        "expert",
-        PATTERNS,
-        lambda code: t(f"many_heads.experts.{code}"),
-        look="pills",
+        says=lambda code: t(f"many_heads.experts.{code}"),
         label_visibility="collapsed",
         width="content",
+    )
+
+
+def _side(expert: str, side: str) -> Int:
+    """Return the parameter of the word that looks, or that it looks at; -1 is none. Another text has none."""
+    return Int(
+        f"{expert}_{side}",
+        lambda places: places.first,
+        among=lambda places: places.among,
+        scope=Scope(lambda places: places.words, keeps=False),
     )
 
 
@@ -67,15 +77,14 @@ def _words(context: ManyHeadsContext, expert: str) -> dict[str, tuple[int, int] 
     found: dict[str, tuple[int, int] | None] = {}
     for name in CHOSEN:
         usual = known_words(words_as_read(tokens), name) or (-1, -1)
-        keys = f"{name}_from", f"{name}_to"
-        state.belong_to(context.scene.labels, *keys)
-        options = (-1, *plain)
-        pair = tuple(state.pick(key, value, options) for key, value in zip(keys, usual, strict=True))
+        places = [Places(context.scene.labels, first, (-1, *plain)) for first in usual]
+        sides = [_side(name, side) for side in ("from", "to")]
+        pair = tuple(side.read(about) for side, about in zip(sides, places, strict=True))
         if name == expert:
             with st.container(horizontal=True, gap="medium"):
-                for key, side in zip(keys, ("from", "to"), strict=True):
-                    label = context.t(f"many_heads.experts.{name}_{side}")
-                    controls.selectbox(label, key, options, lambda at: "–" if at < 0 else words[at], width=240)
+                for side, about in zip(sides, places, strict=True):
+                    label = context.t(f"many_heads.experts.{side.name}")
+                    side.selectbox(label, about, says=lambda at: "–" if at < 0 else words[at], width=240)
         found[name] = (pair[0], pair[1]) if min(pair) >= 0 else None
     return found
 

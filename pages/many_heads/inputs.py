@@ -7,11 +7,13 @@ from viz.components.bars import BarChart
 from viz.core.analysis.checks import largest
 from viz.core.heads import HeadWeights, project, split_heads
 from viz.figures.palette import BLUE, ORANGE
-from viz.frame import controls, state
 from viz.frame.checks import Check, check, scene_checks
 from viz.frame.format import share
 from viz.frame.show import show_bars
 from viz.frame.terms.marks import say
+from viz.params import Int
+
+INPUT_OFF = Int("input_off", high=lambda width: width - 1)
 
 
 def queries(x: Tensor, weights: HeadWeights) -> Tensor:
@@ -32,7 +34,7 @@ def draw(context: ManyHeadsContext) -> list[Check]:
     t, trace = context.t, context.scene.trace
     weights, x = trace.projections, trace.x
     spec = weights.spec
-    place = state.whole("input_off", 0, 0, spec.d_model - 1)
+    place = INPUT_OFF.read(spec.d_model)
     by_head = changes(x, weights, place)
     owner = min(place * spec.H // spec.d_model, spec.H - 1)
     changed = int((by_head > 0).sum())
@@ -51,7 +53,7 @@ def draw(context: ManyHeadsContext) -> list[Check]:
         key="inputs",
         alt=found,
     )
-    controls.slider(t("many_heads.inputs.place"), "input_off", 0, 0, spec.d_model - 1)
+    INPUT_OFF.slider(t("many_heads.inputs.place"), spec.d_model)
     say(found)
     if spec.H > 1:
         say(t("many_heads.inputs.cut", owner=owner, d=spec.d_model, H=spec.H, d_k=spec.d_k))

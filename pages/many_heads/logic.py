@@ -6,16 +6,18 @@ from torch import Tensor
 from pages.many_heads import compute
 from pages.many_heads.context import ManyHeadsContext
 from viz.components.bars import BarChart
-from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.show import show_bars
 from viz.frame.terms.marks import say
+from viz.params import Flag
+
+LOGIC = Flag("logic")
 
 
 def draw_logic(context: ManyHeadsContext) -> list[Check]:
     """The test, where the visitor asks for it: 20 sentences go through the model."""
     t, source = context.t, context.scene.choice.source
-    if not controls.toggle(t("many_heads.logic.run"), "logic", help=t("many_heads.logic.help")):
+    if not LOGIC.toggle(t("many_heads.logic.run"), help=t("many_heads.logic.help")):
         return []
     if source.kind != "model":
         say(t("many_heads.logic.seeded"))

@@ -4,8 +4,8 @@ from pages.many_heads import compute
 from pages.many_heads.context import ManyHeadsContext
 from viz.figures.line_chart import Axis, LineChart, Mark, Series
 from viz.figures.palette import BLUE
-from viz.frame import controls, state
 from viz.frame.checks import Check, check
+from viz.frame.shared import HEAD
 from viz.frame.show import show_lines
 from viz.frame.terms.marks import say
 
@@ -17,7 +17,7 @@ def draw(context: ManyHeadsContext) -> list[Check]:
     """The strengths of a head's directions, sorted; after d_k of them nothing is left."""
     t, choice = context.t, context.scene.choice
     spec = context.scene.trace.projections.spec
-    head = state.whole("head", min(1, spec.H - 1), 0, spec.H - 1)
+    head = HEAD.read(spec.H)
     strengths = compute.strengths(choice.source, choice.layer, head)
     drawn = strengths[: min(2 * spec.d_k, len(strengths))].clamp(min=ROUNDING / 100 * float(strengths[0]))
     counted = int((strengths > ROUNDING * strengths[0]).sum())
@@ -38,7 +38,7 @@ def draw(context: ManyHeadsContext) -> list[Check]:
         legend=False,
     )
     show_lines(fig, key="rank", alt=found)
-    controls.slider(t("many_heads.which"), "head", min(1, spec.H - 1), 0, spec.H - 1)
+    HEAD.slider(t("many_heads.which"), spec.H)
     say(found)
     n_rank = compute.rank_by_torch(choice.source, choice.layer, head)
     return [check("many_heads.inputs.rank.check", abs(counted - n_rank), 0.0, d_k=spec.d_k)]

@@ -12,12 +12,13 @@ from viz.components.mount import mount
 from viz.core.analysis.several_heads import lost, neighbours, offset_scores
 from viz.core.attention import row_softmax
 from viz.figures.palette import BLUE, GREY, ORANGE
-from viz.frame import compute, controls, state
+from viz.frame import compute
 from viz.frame.checks import Check, check
 from viz.frame.format import number, share
 from viz.frame.present.inner_steps import offer
 from viz.frame.show import show_bars
 from viz.frame.terms.marks import say
+from viz.params import Int, Real
 
 WORDS, VECTORS, WIDTH, SEED = 12, 512, 8, 0
 """Words drawn; random vectors on which the loss is measured, their width, and their seed."""
@@ -59,6 +60,10 @@ def shift_off() -> float:
     return float((read_by(x, heads_of(2, EVEN)) - wanted).abs().max())
 
 
+TOY_HEADS = Int("toy_heads", 1, low=1, high=MOST)
+TOY_BEFORE = Real("toy_before", 0.5, high=1.0)
+
+
 def draw(context: ManyHeadsContext) -> list[Check]:
     """The maps of one head or several, and what of the two neighbours is lost with one, two, three."""
     t = context.t
@@ -68,20 +73,16 @@ def draw(context: ManyHeadsContext) -> list[Check]:
     if len(labels) < 3:
         st.info(t("many_heads.two_places.short"))
         return []
-    n_heads = state.whole("toy_heads", 1, 1, MOST)
-    before = state.real("toy_before", 0.5, 0.0, 1.0)
-    st.segmented_control(
+    n_heads = TOY_HEADS.read()
+    before = TOY_BEFORE.read()
+    TOY_HEADS.segments(
         t("many_heads.two_places.heads"),
-        range(1, MOST + 1),
-        key="toy_heads",
-        required=True,
-        persist_state=controls.KEEP,
-        format_func=lambda count: t("many_heads.two_places.count", n=count),
+        says=lambda count: t("many_heads.two_places.count", n=count),
         label_visibility="collapsed",
     )
     heads = heads_of(n_heads, before)
     with st.container():  # one place for both, however they stand: what is below is neither moved nor sent again
-        offer("toy_heads", range(1, MOST + 1))
+        offer(TOY_HEADS.name, TOY_HEADS.options())
         left, right = st.columns(2) if n_heads == 1 else (st.container(), st.container())
     with left:
         _maps(context, labels, heads)
@@ -105,9 +106,7 @@ def draw(context: ManyHeadsContext) -> list[Check]:
             alt=found,
         )
     say(found)
-    controls.real_slider(
-        t("many_heads.two_places.before"), "toy_before", 0.5, 0.0, 1.0, step=0.05, disabled=n_heads > 1, width=360
-    )
+    TOY_BEFORE.slider(t("many_heads.two_places.before"), step=0.05, disabled=n_heads > 1, width=360)
     st.caption(t("many_heads.two_places.note", vectors=VECTORS, width=WIDTH))
     off = abs(float(losses[n_heads - 1]) - by_numpy(n_heads, shares))
     return [

@@ -7,16 +7,18 @@ import streamlit as st
 
 from pages import FIRST, HEADS, NAVIGATION, PAGES
 from viz.errors import ModelError
-from viz.frame import lesson, present, sidebar, state, view, waiting
+from viz.frame import lesson, present, sidebar, view, waiting
 from viz.frame.connection import arrival, loading, old_links
 from viz.frame.connection.fragments import fragment
 from viz.frame.connection.reconnect import come_back
 from viz.frame.connection.runs import begin_run
 from viz.frame.search.box import sidebar_search
 from viz.frame.share import figure_menu, panel
+from viz.frame.shared import LANG
 from viz.frame.terms import links, marks
 from viz.frame.view import paper
 from viz.frame.view.assets import picture, style
+from viz.params import link
 from viz.params.session import PAGE, begin_page
 from viz.text import Translate, translator
 
@@ -44,7 +46,7 @@ def sections_of(name: str) -> list[str]:
 
 def page(name: str) -> None:
     """Draw a page, and all that depends on what is chosen in it."""
-    looked_at, t = view.current(), translator(st.session_state["lang"])
+    looked_at, t = view.current(), translator(LANG.value)
     begin_page()
     figure_menu.begin()
     with st.container(key="page"):
@@ -63,7 +65,7 @@ def page(name: str) -> None:
 
 def say_error(error: ModelError) -> None:
     """Say what went wrong with a page, such as that the server is too busy; what was typed is still there."""
-    loading.module("viz.frame.scene").say_error(translator(st.session_state["lang"]), error)
+    loading.module("viz.frame.scene").say_error(translator(LANG.value), error)
 
 
 def draw_frame() -> None:
@@ -71,7 +73,7 @@ def draw_frame() -> None:
     begin_run()
     st.set_page_config(page_icon=picture("favicon.png"), layout="wide")
     st.html(style("style.css"))
-    state.begin()
+    link.begin()
     arrival.begin()
     looked_at = view.read_view()
     if looked_at.embed:
@@ -90,7 +92,7 @@ def draw_frame() -> None:
     except ModelError as error:
         say_error(error)
     come_back()
-    state.end()
+    link.end()
 
 
 def opened_page(t: Translate, looked_at: view.View) -> str:
@@ -103,20 +105,20 @@ def opened_page(t: Translate, looked_at: view.View) -> str:
     old_links.open_moved(name)
     if not looked_at.is_bare:  # the pages first: a sidebar that opens without them is moved by them
         st.logo(picture("logo.png"), size="large")
-        sidebar_search(st.session_state["lang"])
+        sidebar_search(LANG.value)
         sidebar.language_control(t)
     if name != FIRST or looked_at.present or looked_at.notes:
         loading.come_in()
     if name != FIRST:  # that one computes nothing, and is there before what computes is imported
         loading.module("viz.frame.compute").warm()
         if name in PAGES and (arrival.is_untouched() or (arrival.is_bare() and name == HEADS) or asks_in_chinese()):
-            loading.module("viz.frame.examples").open_on_what_is_read(st.session_state["lang"])
+            loading.module("viz.frame.examples").open_on_what_is_read(LANG.value)
     return name
 
 
 def asks_in_chinese() -> bool:
     """Return whether a link names a section for a user who reads Chinese: an English sentence says nothing there."""
-    return st.session_state["lang"] == "zh" and arrival.opens_section_alone()
+    return LANG.value == "zh" and arrival.opens_section_alone()
 
 
 def what_is_around(t: Translate, name: str, looked_at: view.View) -> None:

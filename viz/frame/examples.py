@@ -4,13 +4,14 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 
-import streamlit as st
-
 from viz import ASSETS
-from viz.frame import specs, state
+from viz.frame import specs
 from viz.frame.models_here import models_here
+from viz.frame.shared import HEAD, LAYER, MODEL, TEXT
 from viz.models import registry
+from viz.params import link
 from viz.params.memory import Remembered
+from viz.params.session import of_session
 
 _ASIDE: Remembered[str | None] = Remembered("_text_aside", default=None)
 _MODEL_ASIDE: Remembered[str | None] = Remembered("_model_aside", default=None)
@@ -90,8 +91,9 @@ def counterpart(text: str) -> str | None:
 
 def take_head(example: Example) -> None:
     """Choose the model in which there is something to see in an example, and where."""
-    for name in ("model", "layer", "head"):
-        state.choose(name, getattr(example, name))
+    MODEL.choose(example.model)
+    LAYER.choose(example.layer)
+    HEAD.choose(example.head)
 
 
 def usual_target(text: str) -> str:
@@ -113,26 +115,25 @@ def lay_aside(*, with_model: bool = False) -> None:
 
     With it waits the model that it was opened with, if ``with_model``.
     """
-    held = st.session_state
-    came_along = state.is_moved() and state.is_chosen("text") and not state.is_of_before("text")
-    if came_along and held["text"] in {example.text for example in examples()}:
-        text = held["text"]
+    came_along = of_session().is_moved and TEXT.is_chosen and not TEXT.is_of_before
+    if came_along and TEXT.value in {example.text for example in examples()}:
+        text = TEXT.value
         _ASIDE.set(text)
-        state.forget("text")
+        TEXT.forget()
         readers = {example.model for example in examples() if example.text == text}
-        if with_model and state.is_chosen("model") and held["model"] in readers:
-            _MODEL_ASIDE.set(held["model"])
-            state.forget("model")
+        if with_model and MODEL.is_chosen and MODEL.value in readers:
+            _MODEL_ASIDE.set(MODEL.value)
+            MODEL.forget()
 
 
 def take_up() -> None:
     """Choose again the sentence that was laid aside, unless another was chosen meanwhile."""
     text = _ASIDE.take()
     reader = _MODEL_ASIDE.take()
-    if text is not None and not state.is_chosen("text") and not state.is_of_before("text"):
-        state.choose("text", text)
-        if reader is not None and not state.is_chosen("model") and not state.is_of_before("model"):
-            state.choose("model", reader)
+    if text is not None and not TEXT.is_chosen and not TEXT.is_of_before:
+        TEXT.choose(text)
+        if reader is not None and not MODEL.is_chosen and not MODEL.is_of_before:
+            MODEL.choose(reader)
 
 
 def keep_old_choice(usual: str) -> bool:
@@ -140,12 +141,12 @@ def keep_old_choice(usual: str) -> bool:
 
     There the model was no default, so the link names it; one of now leaves it out.
     """
-    if not state.asked(f"model={usual}"):
+    if not link.asked(f"{MODEL.name}={usual}"):
         return False
-    state.choose("model", usual)
-    if state.asked("text") or state.is_chosen("text"):
+    MODEL.choose(usual)
+    if link.asked(TEXT.name) or TEXT.is_chosen:
         return False
-    state.choose("text", examples()[0].text)
+    TEXT.choose(examples()[0].text)
     return True
 
 
@@ -158,11 +159,11 @@ def open_on_what_is_read(lang: str) -> None:
     """
     had = models_here()
     if folder := next((entry.id for entry in specs.local_entries() if entry.id in had), ""):
-        if not state.is_chosen("model"):
-            state.choose("model", folder)
+        if not MODEL.is_chosen:
+            MODEL.choose(folder)
         return
     example = next((example for example in examples() if example.lang == lang and example.model in had), None)
     if example is not None and registry.find(example.model).is_here():
-        if not state.is_chosen("text"):
-            state.choose("text", example.text)
+        if not TEXT.is_chosen:
+            TEXT.choose(example.text)
         take_head(example)

@@ -15,7 +15,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from viz.errors import ModelError
-from viz.frame import lesson, state, view
+from viz.frame import lesson, view
 from viz.frame.checks import choice_checks
 from viz.frame.choice import Asked, Choice, Controls, choose
 from viz.frame.compute import read
@@ -28,9 +28,11 @@ from viz.frame.header.views import draw_views
 from viz.frame.lazy import without_results
 from viz.frame.scene import Scene, cuts, open_scene, provenance, say_error
 from viz.frame.share import figure_menu
+from viz.frame.shared import LANG, SECTION, Sections
 from viz.frame.terms.marks import say
 from viz.frame.view.paper import room_to_write
 from viz.models.layout import LoadedModel
+from viz.params import link
 from viz.text import Translate, translator
 
 if TYPE_CHECKING:
@@ -95,7 +97,7 @@ class Page:
 
     def draw(self) -> None:
         """Draw the page, with the section that is open."""
-        t = translator(st.session_state["lang"])
+        t = translator(LANG.value)
         opened = self._opened()
         note = self.head(t, opened)
         try:
@@ -152,11 +154,11 @@ class Page:
 
     def _opened(self) -> tuple[Section, ...]:
         """The section of the link; of an old link, the one whose parameters it carries."""
-        state.belong_to(self.name, "section")
         names = [section.name for section in self.sections]
-        if not state.is_known("section"):
+        SECTION.enter(sections := Sections(self.name, [*names, ALL]))
+        if not SECTION.is_known:
             self._open_carried(names[0])
-        chosen = state.choice("section", names[0], [*names, ALL])
+        chosen = SECTION.read(sections)
         whole = chosen == ALL and not view.current().is_bare
         named = [section for section in self.sections if section.name == chosen]
         shown = self.sections if whole else named or self.sections[:1]
@@ -166,15 +168,15 @@ class Page:
         """Open the section, and the view, whose parameters an old link carries without a name."""
         former = self.former if set(arrival.link()) - _NO_CHOICE else ""
         pairs = [(section, shown) for section in self.sections for shown in section.views or (section,)]
-        carried = (pair for pair in pairs if any(map(state.asked, pair[1].parameters)))
+        carried = (pair for pair in pairs if any(map(link.asked, pair[1].parameters)))
         found = next(carried, None) or next((pair for pair in pairs if pair[1].name == former), None)
         if found is None:
-            state.put("section", first)
+            SECTION.set(first)
             return
         section, shown = found
-        state.put("section", section.name)
-        if section.switch and not state.is_known(section.switch):
-            state.put(section.switch, shown.name)
+        SECTION.set(section.name)
+        if section.switch and not section.opened_view.is_known:
+            section.opened_view.set(shown.name)
 
     def _draw_sections(self, scene: Scene, opened: tuple[Section, ...]) -> None:
         context = self.context(scene)
@@ -226,8 +228,8 @@ class Page:
         with choices, where one without a name opens the first section of an earlier version.
         """
         if self.former:
-            choices = set(state.link()) - _NO_CHOICE - {"section"}
-            state.leave_out("section", "" if choices else self.sections[0].name)
+            choices = set(link.link()) - _NO_CHOICE - {SECTION.name}
+            SECTION.leave_out("" if choices else self.sections[0].name)
 
     def _note_figures(self, scene: Scene, opened: tuple[Section, ...]) -> None:
         """What stands below a picture that is taken away: the model and the text, if it has to do with them."""
@@ -237,7 +239,7 @@ class Page:
     def _tabs(self, t: Translate) -> None:
         if len(self.sections) < 2:
             return
-        whole = st.session_state["section"] == ALL
+        whole = SECTION.value == ALL
         main = [section.name for section in self.sections if not section.in_menu]
         more = [section.name for section in self.sections if section.in_menu]
         draw_tabs(
@@ -249,5 +251,5 @@ def say_refused(t: Translate, note: DeltaGenerator) -> None:
     """Say which parts of the link were not believed, once every control has read it."""
     if problem := lesson.refusal(t):
         note.error(problem)
-    if refused := state.refused():
+    if refused := link.refused():
         note.info(t("note.refused", names=", ".join(refused)))

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from viz import limits
-from viz.params import Choice, Int, Scope, Text, TokenIndex
+from viz.params import Choice, Int, Real, Scope, Text, TokenIndex
 from viz.params.session import of_session
 from viz.text import LANGUAGES
 
@@ -50,7 +50,7 @@ class Places:
 
     words: tuple[str, ...]
     first: int
-    among: range
+    among: Sequence[int]
 
 
 @dataclass(frozen=True)
@@ -61,10 +61,20 @@ class Sizes:
     first: int
 
 
+@dataclass(frozen=True)
+class Codes:
+    """The codes to choose from, and the one at first."""
+
+    among: Sequence[str]
+    first: str
+
+
 LANG = Choice("lang", _language, among=tuple(LANGUAGES))
 SECTION = Choice("section", among=lambda page: page.names, scope=Scope(lambda page: page.page, keeps=False))
 SOURCE = Choice("source", among=("model", "embeddings", "words"))
 TEXT = Text("text", lambda first: first, longest=limits.CHARACTERS)
+TARGET = TEXT.variant(name="target")
+"""The text that asks, or that a decoder writes, where there are two."""
 MODEL = Choice("model", lambda models: models.first, among=lambda models: list(models.available))
 LAYER = Int("layer", 3, among=_layers, nearest=True)
 HEAD = Int("head", 1, high=lambda n_heads: n_heads - 1)
@@ -75,6 +85,8 @@ KEY = QUERY.variant(name="key")
 D_MODEL = Int("d_model", 16, among=limits.WIDTHS)
 N_HEADS = Int("n_heads", lambda sizes: sizes.first, among=lambda sizes: sizes.among)
 N_KV_HEADS = N_HEADS.variant(name="n_kv_heads")
+TEMPERATURE = Real("temperature", 1.0, low=0.1, high=10.0, scope=Scope("grid"))
+"""What divides the scores of the large map; on another page it is a mistake in the formula."""
 SEED = Int("seed", high=9_999)
 STEP = Int("step")
 """Where a page walks through steps; each page has its own."""

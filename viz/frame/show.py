@@ -15,19 +15,20 @@ from viz.components.mount import mount
 from viz.figures.layout import ROOM, SMALL, TALLER, larger
 from viz.figures.line_chart import LineChart
 from viz.figures.palette import BLUE, HEADS, ORANGE
-from viz.frame import state, view
+from viz.frame import view
 from viz.frame.connection import loading
+from viz.params import Choice
 from viz.text import Translate
 
 Chart = TypeVar("Chart", BarChart, LineChart)
 
-IMAGES = ("png", "svg")
+IMAGE = Choice("image", among=("png", "svg"))
 """What a picture may be saved as."""
 
 
 def show(fig: dict[str, Any], *, key: str, alt: str) -> None:
     """Show a figure; its camera button saves it as the page's image format."""
-    kind = _image()
+    kind = IMAGE.read()
     save = {"format": kind, "filename": f"headlight-{key}", "scale": 2 if kind == "png" else 1}
     config = {"displaylogo": False, "toImageButtonOptions": save}
     sized = cover_figure(larger(fig) if view.current().present else fig)
@@ -39,13 +40,13 @@ def show(fig: dict[str, Any], *, key: str, alt: str) -> None:
 
 def show_bars(drawn: BarChart, *, key: str, alt: str) -> None:
     """Show a bar chart."""
-    _image()
+    IMAGE.read()
     mount("charts/bars", key=key, data=pack_bars(_fitting(drawn), words={"alt": alt}))
 
 
 def show_lines(drawn: LineChart, *, key: str, alt: str) -> None:
     """Show a line chart."""
-    _image()
+    IMAGE.read()
     mount("charts/lines", key=key, data=packed(_fitting(drawn), words={"alt": alt}))
 
 
@@ -75,7 +76,7 @@ def show_matrix(
     t: Translate, drawn: Matrix, *, key: str, alt: str, on_choose: Callable[[int, int], None] | None = None
 ) -> None:
     """Show a matrix. A click on a cell, or Enter, calls ``on_choose`` with its row and column."""
-    _image()  # it stands in the link of every page with a picture
+    IMAGE.read()  # it stands in the link of every page with a picture
     packed = pack_matrix(
         drawn,
         head_hues=HEADS,
@@ -87,10 +88,6 @@ def show_matrix(
         mount("matrix/matrix", key=key, data=packed)
     else:
         mount("matrix/matrix", key=key, data=packed, on_chosen_change=partial(_choose, key, on_choose))
-
-
-def _image() -> str:
-    return state.choice("image", "png", IMAGES)
 
 
 def _choose(key: str, on_choose: Callable[[int, int], None]) -> None:

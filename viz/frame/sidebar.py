@@ -11,23 +11,22 @@ import streamlit as st
 
 from viz import ROOT
 from viz.components.mount import mount
-from viz.frame import state, view
-from viz.frame.controls import KEEP
+from viz.frame import view
 from viz.frame.share import figure_menu
 from viz.frame.share.address import address
+from viz.frame.shared import LANG
 from viz.params.session import of_session
 from viz.text import LANGUAGES, Translate, has_text, translator
 
 
 def language() -> Translate:
     """The interface's language; at first the browser's."""
-    locale = st.context.locale or ""
-    return translator(state.choice("lang", "zh" if locale.lower().startswith("zh") else "en", tuple(LANGUAGES)))
+    return translator(LANG.read())
 
 
 def describe_page() -> None:
     """Tell the browser what Streamlit does not: the page's language, what the keyboard needs, and of its pictures."""
-    lang, looked_at = st.session_state["lang"], view.current()
+    lang, looked_at = LANG.value, view.current()
     theme = "light" if looked_at.is_paper else looked_at.theme
     told = {"lang": lang, "theme": theme, "figures": figure_menu.tell(lang), "sidebar": not looked_at.is_bare}
     mount("frame/document", key="document", data=told)
@@ -35,15 +34,8 @@ def describe_page() -> None:
 
 def language_control(t: Translate) -> None:
     """Choose the interface's language; below the pages, and drawn after them, so that it is not moved."""
-    st.sidebar.segmented_control(
-        t("page.language"),
-        list(LANGUAGES),
-        format_func=lambda code: LANGUAGES[code],
-        key="lang",
-        required=True,
-        persist_state=KEEP,
-        label_visibility="collapsed",
-    )
+    with st.sidebar:
+        LANG.segments(t("page.language"), says=lambda code: LANGUAGES[code], label_visibility="collapsed")
 
 
 def file_of(page: str) -> str:

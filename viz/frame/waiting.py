@@ -16,6 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 from viz import limits
 from viz.errors import ModelError
 from viz.frame.connection.runs import is_run, raise_if_left
+from viz.frame.shared import LANG
 from viz.params.memory import Remembered
 from viz.scheduler.fair_queue import Ticket, Turns, come
 from viz.scheduler.stores import Bounds, Stores
@@ -169,12 +170,12 @@ def for_the_server(is_warm: threading.Event) -> None:
         while not is_warm.wait(LOOK):
             raise_if_left()
             if not is_said and time.monotonic() - began > PATIENCE:
-                _PLACE.read().info(translator(st.session_state["lang"])("waiting.warming"))
+                _PLACE.read().info(translator(LANG.value)("waiting.warming"))
                 is_said = True
     if is_said:
         _PLACE.read().empty()
 
 
 def _say(place: int) -> None:
-    t = translator(st.session_state["lang"])
+    t = translator(LANG.value)
     _PLACE.read().info(t("waiting.place", n=place) if place else t("waiting.working"))

@@ -4,8 +4,8 @@ import streamlit as st
 
 from pages.convolution.context import ConvolutionContext
 from pages.convolution.slips import farthest, mirrored, tap, width, worked_pair
-from viz.frame import controls, state
 from viz.frame.checks import Check
+from viz.params import Choice
 
 SLIPS = {
     "farthest": farthest,
@@ -15,10 +15,11 @@ SLIPS = {
     "width": width,
 }
 """Each a module that draws it, and has its formula."""
+SLIP = Choice("slip", among=tuple(SLIPS))
 
 PARAMETERS = (
     *("slip", "slip_delta", "slip_alpha", "slip_kernel", "slip_heads", "slip_width", "slip_in", "slip_out"),
-    *worked_pair.USUAL,
+    *(place.name for place in worked_pair.PLACES),
     "slip_alpha_2d",
 )
 
@@ -26,12 +27,9 @@ PARAMETERS = (
 def draw(context: ConvolutionContext) -> list[Check]:
     """Choose a slip; see it beside what is right."""
     t = context.t
-    slip = controls.choice(
+    slip = SLIP.pills(
         t("convolution.slips.which"),
-        "slip",
-        tuple(SLIPS),
-        lambda code: t(f"convolution.slips.{code}"),
-        look="pills",
+        says=lambda code: t(f"convolution.slips.{code}"),
         label_visibility="collapsed",
     )
     return SLIPS[slip].draw(context)
@@ -39,6 +37,6 @@ def draw(context: ConvolutionContext) -> list[Check]:
 
 def formula(_: ConvolutionContext) -> str:
     """The formula of the slip that is shown."""
-    latex = SLIPS[state.choice("slip", "farthest", tuple(SLIPS))].FORMULA
+    latex = SLIPS[SLIP.read()].FORMULA
     st.latex(latex)
     return latex

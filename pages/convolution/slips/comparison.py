@@ -15,9 +15,9 @@ from viz.core.analysis.checks import largest, worst
 from viz.core.attention import attend, row_softmax
 from viz.core.heads import MultiHeadTrace
 from viz.core.variants.relative import QuadraticHeads, heads_from_kernel, quadratic_scores
-from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part
+from viz.params import Int
 from viz.text import paragraph
 
 ROWS = ("near", "learned", "reach", "far", "tap", "copies", "one_by_one", "local", "depth")
@@ -29,13 +29,13 @@ PLACES, MIDDLE = 13, 6
 PER_HEAD = 3
 """Numbers that a head learns of where it looks: two for its centre, one for its sharpness."""
 
+COMPARE_K = Int("compare_k", 3, among=(3, 5, 7))
+
 
 def draw(context: ConvolutionContext) -> list[Check]:
     """A line for each claim: what is so for a convolution, what for heads that go by place, and whether it holds."""
     t, table = context.t, st.container()
-    k = controls.select_slider(
-        t("convolution.comparison.size"), "compare_k", 3, (3, 5, 7), width=320, format_func=lambda k: f"{k} × {k}"
-    )
+    k = COMPARE_K.select_slider(t("convolution.comparison.size"), says=lambda k: f"{k} × {k}", width=320)
     noise, kernel = example(k)
     heads = heads_from_kernel(kernel, alpha=SHARP)
     layer = heads.trace(noise)

@@ -6,7 +6,6 @@ from torch import Tensor
 
 from pages.convolution import by_hand
 from pages.convolution.context import ConvolutionContext
-from pages.convolution.link_numbers import real_steps
 from viz.components.matrix import Matrix, numbered
 from viz.core.analysis.checks import largest
 from viz.core.attention import row_softmax
@@ -14,11 +13,11 @@ from viz.core.mistakes.relative import shift_for_centre
 from viz.core.variants.relative import factored_scores
 from viz.figures.curves import curves
 from viz.figures.line_chart import Axis
-from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part
 from viz.frame.show import show_lines, show_matrix
 from viz.frame.terms.marks import say
+from viz.params import Int, Real
 
 FORMULA = (
     r"\begin{aligned} -\alpha\,(1, -2\Delta) \cdot (\delta^2, \delta) &= -\alpha(\delta - \Delta)^2 + \alpha\Delta^2"
@@ -28,13 +27,16 @@ FORMULA = (
 PLACES, MIDDLE = 13, 6
 ALPHAS = (0.0, 0.1, 0.3, 1.0, 3.0)
 
+SLIP_DELTA = Int("slip_delta", 2, low=-4, high=4)
+SLIP_ALPHA = Real("slip_alpha", 0.3, among=ALPHAS)
+
 
 def draw(context: ConvolutionContext) -> list[Check]:
     """Two maps of the same head, and below them the two scores of the word in the middle."""
     t, pictures = context.t, st.container()
     with st.container(horizontal=True, gap="large"):
-        delta = controls.slider(t("convolution.slips.delta"), "slip_delta", 2, -4, 4, width=260)
-        alpha = real_steps(t("convolution.slips.alpha"), "slip_alpha", 0.3, ALPHAS, width=260)
+        delta = SLIP_DELTA.slider(t("convolution.slips.delta"), width=260)
+        alpha = SLIP_ALPHA.select_slider(t("convolution.slips.alpha"), width=260)
     offset, alphas, grid = torch.tensor([[float(delta)]]), torch.tensor([alpha]), (PLACES,)
     scores = {"right": factored_scores(offset, alphas, grid)[0], "wrong": shift_for_centre(alphas, grid)[0]}
     weights = {name: row_softmax(values) for name, values in scores.items()}

@@ -12,28 +12,23 @@ from viz.components.maps import Picture
 from viz.core.analysis.checks import largest
 from viz.core.mistakes.relative import query_minus_key
 from viz.core.variants.relative import axial_layer, heads_from_kernel
-from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.terms.marks import say
+from viz.params import Choice
 from viz.text import Translate
 
 FORMULA = (
     r"\begin{gathered} \delta = k - q: \quad y_q = \sum_\Delta w_\Delta\, x_{q + \Delta}"
     r" \\ \delta' = q - k: \quad y_q = \sum_\Delta w_\Delta\, x_{q - \Delta} \end{gathered}"
 )
-KERNELS = ("emboss", "sobel", "blur")
+SLIP_KERNEL = Choice("slip_kernel", among=("emboss", "sobel", "blur"))
 
 
 def choose_kernel(t: Translate) -> Tensor:
     """One filter (1, 1, 3, 3), by name; the blur is the same when turned round."""
-    name = controls.choice(
-        t("convolution.kernel"),
-        "slip_kernel",
-        KERNELS,
-        lambda code: t(f"convolution.slips.kernel_{code}"),
-        look="pills",
-        width="content",
+    name = SLIP_KERNEL.pills(
+        t("convolution.kernel"), says=lambda code: t(f"convolution.slips.kernel_{code}"), width="content"
     )
     return kernels()[name][:1, None]
 

@@ -7,15 +7,14 @@ from torch.nn.functional import conv2d
 
 from pages.convolution import by_hand
 from pages.convolution.context import SHARP, ConvolutionContext
-from pages.convolution.link_numbers import real_steps
 from pages.convolution.side_by_side import show_side_by_side
 from viz.components.maps import Picture
 from viz.core.attention import row_softmax
 from viz.core.variants.relative import kernel_offsets, quadratic_scores
-from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.terms.marks import say
+from viz.params import Int, Real
 from viz.text import Translate
 
 FORMULA = (
@@ -27,6 +26,8 @@ SIDE = 11
 MIDDLE = torch.tensor([SIDE * SIDE // 2])
 ALPHAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 46.0)
 SIZES = (1, 3, 5, 7, 9)
+SPREAD_ALPHA = Real("spread_alpha", 0.3, among=ALPHAS)
+REACH_K = Int("reach_k", 3, among=SIZES)
 MOST = 0.9
 """The share of a head's weight that is counted."""
 
@@ -37,7 +38,7 @@ def draw(context: ConvolutionContext) -> list[Check]:
     left, right = st.columns(2, gap="large")
     with left:
         picture = st.container()
-        alpha = real_steps(t("convolution.sharpness.alpha"), "spread_alpha", 0.3, ALPHAS)
+        alpha = SPREAD_ALPHA.select_slider(t("convolution.sharpness.alpha"))
         window = _windows(torch.zeros(1, 2), alpha)[0]
         n = pixels_for(window, MOST)
         with picture:
@@ -45,9 +46,7 @@ def draw(context: ConvolutionContext) -> list[Check]:
         say(t("convolution.sharpness.one", n=n))
     with right:
         picture = st.container()
-        k = controls.select_slider(
-            t("convolution.sharpness.heads"), "reach_k", 3, SIZES, format_func=lambda k: f"{k * k} = {k} × {k}"
-        )
+        k = REACH_K.select_slider(t("convolution.sharpness.heads"), says=lambda k: f"{k * k} = {k} × {k}")
         looked = _windows(kernel_offsets((k, k)), SHARP).sum(0)
         with picture:
             _picture(t, looked, "sharpness_heads", t("convolution.sharpness.many", H=k * k, k=k))

@@ -12,16 +12,17 @@ from pages.convolution.slips.mirrored import choose_kernel, grey_scene
 from viz.components.maps import Picture
 from viz.core.analysis.checks import largest, worst
 from viz.core.variants.relative import QuadraticHeads, axial_layer, heads_from_kernel, value_heads
-from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.terms.marks import say
+from viz.params import Int
 
 FORMULA = (
     r"[\,x_{q+\Delta_1}, \dots, x_{q+\Delta_H}]\, W_O"
     r" = \sum_h \underbrace{x_{q+\Delta_h}\, W_O^{(h)}}_{1 \times 1 \text{ convolution}}"
 )
 CELLS = 9
+SLIP_HEADS = Int("slip_heads", 4, low=1, high=CELLS)
 
 
 def draw(context: ConvolutionContext) -> list[Check]:
@@ -29,7 +30,7 @@ def draw(context: ConvolutionContext) -> list[Check]:
     t, image = context.t, grey_scene()
     with st.container(horizontal=True, gap="large"):
         kernel = choose_kernel(t)
-        m = controls.slider(t("convolution.slips.heads"), "slip_heads", 4, 1, CELLS, width=380)
+        m = SLIP_HEADS.slider(t("convolution.slips.heads"), width=380)
     heads = heads_from_kernel(kernel, alpha=SHARP)
     fetched = torch.cat([fetch(heads, i, image) for i in range(m)])
     weighed = fetched * kernel.flatten()[:m, None, None]

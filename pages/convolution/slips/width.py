@@ -13,17 +13,20 @@ from viz.core.mistakes.relative import narrow_heads
 from viz.core.variants.relative import QuadraticHeads
 from viz.figures.line_chart import Axis, LineChart, Mark, Series
 from viz.figures.palette import BLUE
-from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.show import show_lines, show_matrix
 from viz.frame.terms.marks import say
+from viz.params import Int
 
 FORMULA = (
     r"\begin{gathered} W_V^{(h)} W_O^{(h)} = w_{\cdot,\cdot,\Delta_h}^\top: \; D_{in} \times D_{out}"
     r" \\ \operatorname{rank} \le d_v \quad\Rightarrow\quad d_v \ge \min(D_{in}, D_{out}) \end{gathered}"
 )
 WIDEST = 6
+SLIP_WIDTH = Int("slip_width", 2, low=1, high=WIDEST)
+SLIP_IN = Int("slip_in", 3, low=1, high=WIDEST)
+SLIP_OUT = Int("slip_out", 4, low=1, high=WIDEST)
 MIDDLE = 4
 """The cell of a 3 x 3 kernel whose matrix is shown."""
 DRAWN = 1e-9
@@ -34,9 +37,9 @@ def draw(context: ConvolutionContext) -> list[Check]:
     """A cell's matrix, what heads of this width make of it, and the layer's error for every width."""
     t, pictures = context.t, st.container()
     with st.container(horizontal=True, gap="large"):
-        d_v = controls.slider(t("convolution.slips.d_v"), "slip_width", 2, 1, WIDEST, width=240)
-        d_in = controls.slider(t("convolution.slips.d_in"), "slip_in", 3, 1, WIDEST, width=240)
-        d_out = controls.slider(t("convolution.slips.d_out"), "slip_out", 4, 1, WIDEST, width=240)
+        d_v = SLIP_WIDTH.slider(t("convolution.slips.d_v"), width=240)
+        d_in = SLIP_IN.slider(t("convolution.slips.d_in"), width=240)
+        d_out = SLIP_OUT.slider(t("convolution.slips.d_out"), width=240)
     noise, kernel = noise_and_kernel(d_in, d_out)
     wanted, errors, made = replicated(noise, kernel), [], {}
     for width in range(1, WIDEST + 1):

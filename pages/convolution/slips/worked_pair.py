@@ -9,16 +9,15 @@ from torch import Tensor
 
 from pages.convolution import by_hand
 from pages.convolution.context import ConvolutionContext
-from pages.convolution.link_numbers import real_steps
 from viz.components.matrix import Matrix, numbered
 from viz.core.analysis.checks import largest
 from viz.core.attention import row_softmax
 from viz.core.variants.relative import position_vectors
-from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part
 from viz.frame.show import show_matrix
 from viz.frame.terms.marks import say
+from viz.params import Int, Real
 from viz.text import Translate
 
 FORMULA = (
@@ -27,9 +26,16 @@ FORMULA = (
     r" \\ v \cdot r_\delta = -\alpha\lVert\delta - \Delta\rVert^2 + \alpha\lVert\Delta\rVert^2 \end{gathered}"
 )
 ROWS, COLUMNS = 6, 7
-USUAL = {"slip_q_row": 1, "slip_q_column": 4, "slip_k_row": 3, "slip_k_column": 2, "slip_d_row": 2, "slip_d_column": -2}
+PLACES = (
+    Int("slip_q_row", 1, high=ROWS - 1),
+    Int("slip_q_column", 4, high=COLUMNS - 1),
+    Int("slip_k_row", 3, high=ROWS - 1),
+    Int("slip_k_column", 2, high=COLUMNS - 1),
+    Int("slip_d_row", 2, low=1 - ROWS, high=ROWS - 1),
+    Int("slip_d_column", -2, low=1 - COLUMNS, high=COLUMNS - 1),
+)
 """The example of the notes; the head's centre is the shift that it has between query and key."""
-ALPHAS = (0.1, 0.3, 1.0, 3.0)
+SLIP_ALPHA_2D = Real("slip_alpha_2d", 1.0, among=(0.1, 0.3, 1.0, 3.0))
 LINES = ("delta", "length", "r", "v", "product", "square", "constant", "weight", "most")
 
 
@@ -64,19 +70,15 @@ def _chosen(t: Translate) -> tuple[list[int], float]:
     """Rows and columns of query, key and centre, and α."""
     with st.expander(t("convolution.slips.example_move")):
         with st.container(horizontal=True, gap="small"):
-            places = []
-            for name, usual in USUAL.items():
-                high = (ROWS if name.endswith("row") else COLUMNS) - 1
-                low = -high if name.startswith("slip_d") else 0
-                places.append(controls.number_input(t(f"convolution.slips.{name}"), name, usual, low, high, width=130))
-        alpha = real_steps(t("convolution.slips.alpha"), "slip_alpha_2d", 1.0, ALPHAS, width=260)
+            places = [place.number_input(t(f"convolution.slips.{place.name}"), width=130) for place in PLACES]
+        alpha = SLIP_ALPHA_2D.select_slider(t("convolution.slips.alpha"), width=260)
         st.button(t("convolution.slips.example_again"), key="_slip_again", on_click=_again, type="tertiary")
     return places, alpha
 
 
 def _again() -> None:
-    for name in (*USUAL, "slip_alpha_2d"):
-        state.forget(name)
+    for parameter in (*PLACES, SLIP_ALPHA_2D):
+        parameter.forget()
 
 
 def _side(q: Tensor, k: Tensor, centre: Tensor, alpha: float, sign: int) -> Side:

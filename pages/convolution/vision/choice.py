@@ -13,11 +13,11 @@ from pages.convolution.picture_choice import choose_picture
 from pages.convolution.vision import compute
 from pages.convolution.vision.compute import Reader
 from pages.convolution.vision.ink import as_picture, is_ink, to_code, to_levels
-from viz.frame import controls, state
 from viz.frame.specs import picture_entries
 from viz.models import registry
 from viz.models.pictures.vision import VisionModel
 from viz.models.trained import digits
+from viz.params import Choice, Int, Text
 
 DRAW = "draw"
 DIGITS = (*map(str, range(10)), DRAW)
@@ -50,13 +50,19 @@ class VisionChoice:
         return self.ink is not None
 
 
+VISION = Choice("vision", among=lambda names: names)
+DIGIT = Choice("digit", "3", among=DIGITS)
+NTH = Int("nth", high=lambda n: n - 1)
+INK = Text("ink", allows=is_ink)
+
+
 def choose_vision(context: ConvolutionContext, *, first: bool = False) -> VisionChoice:
     """What was chosen; the controls are drawn once on a page: by the ``first`` of its sections, or the only one."""
     draws = first or not context.whole_page
     names = list(dict.fromkeys(entry.id for entry in picture_entries()))
-    name = state.choice("vision", names[0], names)
+    name = VISION.read(names)
     if draws and len(names) > 1:
-        controls.selectbox(context.t("convolution.vision.model"), "vision", names, width=320)
+        VISION.selectbox(context.t("convolution.vision.model"), names, width=320)
     reader = Reader(model=name)
     if _entry(name) not in registry.picture_entries():
         return VisionChoice(reader=reader, picture=choose_picture(context, draws=draws), ink=None)
@@ -71,22 +77,18 @@ def _entry(name: str) -> registry.Entry:
 def _ink(context: ConvolutionContext, *, draws: bool) -> str:
     """A digit that nobody trained on, or the visitor's own."""
     t = context.t
-    name = state.choice("digit", "3", DIGITS)
+    name = DIGIT.read()
     n = 1 if name == DRAW else len(_held_out(name))
-    which = state.whole("nth", 0, 0, n - 1)
+    which = NTH.read(n)
     if draws:
         with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-            controls.choice(
+            DIGIT.pills(
                 t("convolution.vision.which"),
-                "digit",
-                DIGITS,
-                lambda code: t("convolution.vision.draw") if code == DRAW else code,
-                default="3",
-                look="pills",
+                says=lambda code: t("convolution.vision.draw") if code == DRAW else code,
             )
             if name != DRAW:
-                controls.number_input(t("convolution.vision.nth", n=n), "nth", 0, 0, n - 1, width=220)
-    code = state.param("ink", "", str, is_ink)
+                NTH.number_input(t("convolution.vision.nth", n=n), n, width=220)
+    code = INK.read()
     if name == DRAW:
         return code or to_code(to_levels(""))
     return _held_out(name)[which]

@@ -20,17 +20,21 @@ from viz.components.head_grid import pack
 from viz.components.mount import count_choices, mount
 from viz.core.analysis.window_fit import WindowFit
 from viz.figures.palette import BLUE, GREY
-from viz.frame import controls, state
+from viz.frame import state
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part, share
 from viz.frame.show import show_bars
 from viz.frame.terms.marks import say
+from viz.params import Int
 from viz.text import paragraph, sentences
 
 PAD, HEADS = "digit_pad", "patch_heads"
 MOST_NAMES = 10
 MOST_CARDS = 36
 """Heads drawn at once; a larger model shows one layer."""
+
+VISION_LAYER = Int("vision_layer", high=lambda n_layers: n_layers - 1)
+PATCH = Int("patch", lambda grid: grid[0] // 2 * grid[1] + grid[1] // 2, high=lambda grid: grid[0] * grid[1] - 1)
 
 
 def draw(context: ConvolutionContext) -> list[Check]:
@@ -112,13 +116,13 @@ def _layers(context: ConvolutionContext, choice: VisionChoice) -> list[int]:
     L = len(choice.model.layers)
     if L * choice.model.n_heads <= MOST_CARDS:
         return list(range(L))
-    return [controls.slider(context.t("choice.layer"), "vision_layer", 0, 0, L - 1, width=420)]
+    return [VISION_LAYER.slider(context.t("choice.layer"), L, width=420)]
 
 
 def _heads(context: ConvolutionContext, choice: VisionChoice, fits: tuple[WindowFit, ...], layers: list[int]) -> None:
     """The view: the picture in patches, and every head beside its window."""
     t, (rows, columns), H = context.t, choice.model.grid, choice.model.n_heads
-    query = divmod(state.whole("patch", rows // 2 * columns + columns // 2, 0, rows * columns - 1), columns)
+    query = divmod(PATCH.read((rows, columns)), columns)
     place = query[0] * columns + query[1]
     seen = compute.rows(choice.reader, choice.key, place)[layers]
     windows = torch.stack([compute.windows(choice.reader, choice.key, layer, place) for layer in layers])

@@ -8,20 +8,21 @@ from streamlit.testing.v1 import AppTest
 def one_box() -> None:
     import streamlit as st
 
-    from viz.frame import controls, state
+    from viz.params import Text, link
     from viz.params.session import of_session
 
-    state.begin()
+    link.begin()
+    box = Text("text", "usual", longest=100)
     of_session().path = "page"
     match st.session_state.pop("asked", ""):
         case "example":
-            state.put("text", "an example")
+            box.set("an example")
         case "reset":
-            state.forget("text")
-    text = controls.text_box("box", "text", "usual", 100, draw=st.text_area)
+            box.forget()
+    text = box.text_box("box", draw=st.text_area)
     st.code(text)
-    st.text(" ".join(state.chosen("text").values()))
-    state.end()
+    st.text(" ".join(link.chosen("text").values()))
+    link.end()
 
 
 def sent(shown: str | None) -> WidgetStates:

@@ -32,22 +32,23 @@ def run() -> None:
     """Declare what is chosen, as pages do, and say where it is to be found."""
     import streamlit as st
 
-    from viz.frame import state, view
+    from viz.frame import view
     from viz.frame.share.address import address
+    from viz.params import Choice, Flag, Int, Ints, Real, Text, link
 
-    state.begin()
+    link.begin()
     view.read_view()
     st.session_state["_found"] = {
-        "text": state.text("text", "the default", 4_000),
-        "layer": state.whole("layer", 3, 0, 11),
-        "alpha": state.real("alpha", 2.0, 0.0, 9.0),
-        "mask": state.choice("mask", "own", ("own", "causal", "window")),
-        "d_model": state.pick("d_model", 16, (8, 16, 384)),
-        "merge": state.flag("merge"),
-        "several": state.numbers("several", 0, 71),
+        "text": Text("text", "the default", longest=4_000).read(),
+        "layer": Int("layer", 3, high=11).read(),
+        "alpha": Real("alpha", 2.0, high=9.0).read(),
+        "mask": Choice("mask", among=("own", "causal", "window")).read(),
+        "d_model": Int("d_model", 16, among=(8, 16, 384)).read(),
+        "merge": Flag("merge").read(),
+        "several": Ints("several", high=71).read(),
     }
     st.session_state["_address"] = address(lang="en")
-    state.end()
+    link.end()
 
 
 def test_fifty_states_reopen_as_they_were(open_app):

@@ -21,11 +21,12 @@ def looked_at():
     from streamlit.testing.v1 import AppTest
 
     def run() -> None:
-        from viz.frame import state, view
+        from viz.frame import view
+        from viz.params import link
 
-        state.begin()
+        link.begin()
         view.read_view()
-        state.end()
+        link.end()
 
     def read(link: dict[str, str]) -> AppTest:
         app = AppTest.from_function(run)

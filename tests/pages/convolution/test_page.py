@@ -9,7 +9,7 @@ from torch.testing import assert_close
 from pages.convolution import live_view, windows
 from pages.convolution.images import kernels, picture
 from pages.convolution.page import PAGE
-from pages.convolution.picture_choice import KERNELS
+from pages.convolution.picture_choice import KERNEL
 from tests.components.test_maps import unpack
 from tests.running import checked, line_charts, opened_view, sentences_of
 from tests.sections import section_views
@@ -82,7 +82,7 @@ def test_a_section_alone_passes_its_checks(open_app, section: str):
     assert not others & {group.key for group in app.button_group}
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", KERNEL.options())
 def test_every_kernel_on_a_colour_picture_passes_its_checks(open_app, kernel: str):
     link = {"picture": "scene", "kernel": kernel, "channel": 2, "source": "words", "text": "one two three"}
     app = open_app("convolution", section="all", **link)

@@ -1,5 +1,7 @@
 """A user's picture is unpacked in a turn of the queue, which counts its memory."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 
@@ -12,7 +14,7 @@ from viz.scheduler.fair_queue import Turns
 @pytest.fixture
 def upload(monkeypatch):
     monkeypatch.setattr(picture_choice, "uploaded_bytes", lambda name: b"a file")
-    monkeypatch.setattr(picture_choice.state, "choice", lambda *args: "upload")
+    monkeypatch.setattr(picture_choice, "PICTURE", SimpleNamespace(read=lambda: "upload"))
 
 
 def test_image_of_user_unpacked_in_turn(upload, monkeypatch):

@@ -13,20 +13,23 @@ from viz.components.head_grid import Packed
 from viz.components.mount import count_choices, mount
 from viz.core.comparison.alignment import Slot
 from viz.figures.palette import BLUE, GREY, HEADS, ORANGE
-from viz.frame import controls, state
+from viz.frame import state
 from viz.frame.compare.second import Second
 from viz.frame.compute import comparison
 from viz.frame.compute.comparison import Compared, Sides
 from viz.frame.first_pair import first_query
 from viz.frame.head_grid.grid import opening_query
 from viz.frame.scene import Scene
+from viz.frame.shared import HEAD, LAYER, QUERY, Places
 from viz.models.capture import Head
+from viz.params import Choice, Int
 from viz.text import words_of
 
 KEY = "comparison"
 LONGEST = 120
 """Characters of each text below a picture that is saved."""
-COMPARED = ("weights", "arrives")
+COMPARED = Choice("compared", among=("weights", "arrives"))
+LAYER_B, HEAD_B = LAYER.variant(name="layer_b"), HEAD.variant(name="head_b")
 NONE = "–"
 """What stands in place of a token that a text does not have."""
 
@@ -47,7 +50,7 @@ def picture(scene: Scene, second: Second, compared: Compared, head: int) -> Show
     wall = comparison.differences(compared)
     first = scene.choice.layer, head
     other = second_head(second, compared) if compared.head else first
-    what = state.choice("compared", COMPARED[0], COMPARED)
+    what = COMPARED.read()
     two = comparison.two(compared, what, first, other)
     sides = comparison.sides(compared)
     chosen = {"layer": first[0], "head": first[1]}
@@ -77,25 +80,35 @@ def picture(scene: Scene, second: Second, compared: Compared, head: int) -> Show
     return Shown(compared=compared, wall=wall, two=two, heads=(first, other), what=what)
 
 
-def second_head(second: Second, compared: Compared) -> Head:
-    """The head of the second model; at first the one that is most alike."""
+def second_parameters(second: Second, compared: Compared) -> tuple[Int, Int]:
+    """Return the layer and the head of the second model; at first those of the head that is most alike."""
     capture, changes = second.scene.capture, unpacked(comparison.differences(compared))["measures"]
     usual = 0 if np.isnan(changes).all() else int(np.nanargmin(changes))
-    usual_layer, numbers = capture.number(usual // capture.n_heads), capture.numbers or range(capture.n_layers)
-    layer = numbers.index(controls.nearest("layer_b", usual_layer, numbers))
-    return layer, state.whole("head_b", usual % capture.n_heads, 0, capture.n_heads - 1)
+    layer = capture.number(usual // capture.n_heads)
+    return LAYER_B.variant(default=layer), HEAD_B.variant(default=usual % capture.n_heads)
+
+
+def numbers_of_layers(second: Second) -> Sequence[int]:
+    """Return the second model's numbers of the layers that attend."""
+    capture = second.scene.capture
+    return capture.numbers or range(capture.n_layers)
+
+
+def second_head(second: Second, compared: Compared) -> Head:
+    """Return the head of the second model."""
+    (layer, head), numbers = second_parameters(second, compared), numbers_of_layers(second)
+    return numbers.index(layer.read(numbers)), head.read(second.scene.capture.n_heads)
 
 
 def _query(scene: Scene, sides: Sides) -> int:
     """The row whose bars are drawn: what is locked in the head grid, else the example's, else one of both."""
-    state.follow("query", scene.labels)
     opening = opening_query(scene)
     if opening < 0:
         opening = first_query(scene.labels, scene.capture.tokens.special, scene.trace.weights.mean(0))
         of_both = [i for i, slot in enumerate(sides.of) if slot >= 0 and sides.alignment.slots[slot].b is not None]
         words = [i for i in of_both if not scene.capture.tokens.special[i]]
         opening = opening if opening in words else next(iter(words or of_both), opening)
-    return state.pick("query", opening, range(len(scene.labels)))
+    return QUERY.read(Places(scene.labels, opening, range(len(scene.labels))))
 
 
 def labels_of(sides: Sides) -> dict[str, list[str]]:

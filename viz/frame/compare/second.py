@@ -6,14 +6,17 @@ import streamlit as st
 
 from viz import limits
 from viz.errors import ModelError
-from viz.frame import compute, controls, specs, state
+from viz.frame import compute, specs
 from viz.frame.compute.comparison import Compared
-from viz.frame.controls import text_box
 from viz.frame.examples import counterpart
 from viz.frame.models_here import models_here, to_choose_from
 from viz.frame.scene import Scene, cuts, say_error
+from viz.frame.shared import TEXT
 from viz.models.tokens import read_text
+from viz.params import Choice
 
+TEXT_B = TEXT.variant(name="text_b")
+MODEL_B = Choice("model_b", among=lambda models: models)
 SAME = ""
 """The code of "the same model" in the list of second models."""
 
@@ -39,11 +42,9 @@ def ask_second(scene: Scene) -> Second | None:
         model = _model(scene) if source.kind == "model" else SAME
     other_model = bool(model) and model != source.model
     usual = source.text if other_model else counterpart(source.text) or source.text
-    text = text_box(
+    text = TEXT_B.text_box(
         scene.t("second.text"),
-        "text_b",
         usual,
-        limits.CHARACTERS,
         draw=place.text_area,
         height="content",
         placeholder=scene.t("choice.text_help"),
@@ -68,14 +69,13 @@ def _model(scene: Scene) -> str:
     first = scene.choice.source.model
     others = [name for name in to_choose_from(first) if name != first]
     others.sort(key=lambda name: _training_of(name) != _training_of(first))
-    chosen = state.choice("model_b", SAME, [SAME, *others])
+    chosen = MODEL_B.read([SAME, *others])
     if others:
         same_model = scene.t("second.same_model")
-        controls.selectbox(
+        MODEL_B.selectbox(
             scene.t("second.model"),
-            "model_b",
             [SAME, *others],
-            lambda name: name or same_model,
+            says=lambda name: name or same_model,
             width=220,
             label_visibility="collapsed",
         )

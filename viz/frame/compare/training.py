@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from viz.frame import state
 from viz.frame.checks import Check, check
-from viz.frame.compare.second import Second
+from viz.frame.compare.second import MODEL_B, TEXT_B, Second
 from viz.frame.compute import comparison, comparison_by_numpy
 from viz.frame.format import part
 from viz.frame.models_here import models_here
 from viz.frame.scene import Scene
+from viz.frame.shared import MODEL, QUERY, TEXT
 from viz.frame.terms.marks import say
 from viz.models.trained.twins import REPEATING
 
@@ -28,11 +28,11 @@ def _take(model: str, model_b: str) -> None:
 
     The same text for both, one in which words come again: else there is nothing to copy.
     """
-    state.choose("model", model)
-    state.choose("model_b", model_b)
-    state.choose("text", REPEATING)
-    state.forget("text_b")
-    state.choose("query", len(REPEATING.split()) - 1)
+    MODEL.choose(model)
+    MODEL_B.choose(model_b)
+    TEXT.choose(REPEATING)
+    TEXT_B.forget()
+    QUERY.choose(len(REPEATING.split()) - 1)
 
 
 def training(scene: Scene, second: Second) -> list[Check]:

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -12,18 +12,25 @@ from viz.components.cover import current as current_cover
 from viz.components.head_grid import Packed
 from viz.components.mount import count_choices, mount
 from viz.figures.palette import BLUE, HEADS, ORANGE
-from viz.frame import controls, specs, state
+from viz.frame import specs, state
 from viz.frame.compute import head_grid
 from viz.frame.examples import examples, pairs
 from viz.frame.head_grid.ahead import masks_ahead
 from viz.frame.head_grid.covered import cover_head, cover_wall, told_cells, view_places
 from viz.frame.scene import Scene
+from viz.frame.shared import HEAD, KEY, QUERY, TEMPERATURE, Places
 from viz.models.capture import Head
+from viz.params import Choice, Ints, Parameter
 from viz.text import words_of
 
 VIEW = "head_grid"
-SORTS = ("model", "entropy", "distance", "previous", "next", "same", "first", "link")
-SHOWS, LOOKS, COMBINES = ("all", "layer", "top"), ("map", "lines", "across"), ("one", "mean", "max")
+AnyParameter = TypeVar("AnyParameter", bound=Parameter[Any])
+
+SORT = Choice("sort", among=("model", "entropy", "distance", "previous", "next", "same", "first", "link"))
+SHOW = Choice("show", among=("all", "layer", "top"))
+LOOK = Choice("look", among=("map", "lines", "across"))
+COMBINE = Choice("combine", among=("one", "mean", "max"))
+SEVERAL = Ints("several", high=lambda n_all_heads: n_all_heads - 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,28 +76,23 @@ def _parameters(scene: Scene, channel: str) -> dict[str, Any]:
     """Declare what the grid keeps in the link."""
     rows, columns = scene.capture.queries.labels, scene.labels
     n_layers, n_heads = scene.capture.n_layers, scene.capture.n_heads
-    name = partial(_parameter, channel)
-    opening, opening_key = _opening_pair(scene)
-    state.follow(name("query"), rows, locked_at_first=opening >= 0)
-    state.follow(name("key"), columns, locked_at_first=opening_key >= 0)
+    of_channel = partial(_of_channel, channel)
+    query, key = (
+        Places(words, first, range(-1, len(words)))
+        for words, first in zip((rows, columns), _opening_pair(scene), strict=True)
+    )
     return {
         "layer": min(scene.choice.layer, n_layers - 1),  # a decoder may have fewer layers than its encoder
-        "head": state.whole("head", 1, 0, n_heads - 1),
-        "query": state.whole(name("query"), opening, -1, len(rows) - 1),
-        "key": state.whole(name("key"), opening_key, -1, len(columns) - 1),
-        "temperature": temperature(name("temperature")),
-        "sort": state.choice(name("sort"), "model", SORTS),
-        "show": state.choice(name("show"), "all", SHOWS),
-        "look": state.choice(name("look"), "map", LOOKS),
-        "combine": state.choice(name("combine"), "one", COMBINES),
-        "several": state.numbers(name("several"), 0, n_layers * n_heads - 1),
+        "head": HEAD.read(n_heads),
+        "query": of_channel(QUERY).read(query),
+        "key": of_channel(KEY).read(key),
+        "several": of_channel(SEVERAL).read(n_layers * n_heads),
+        **{parameter.name: of_channel(parameter).read() for parameter in (TEMPERATURE, SORT, SHOW, LOOK, COMBINE)},
     }
 
 
-def temperature(name: str = "temperature") -> float:
-    """What divides the scores of the large map; on another page the name means a mistake in the formula."""
-    controls.keep_apart("grid", name)
-    return state.real(name, 1.0, 0.1, 10.0)
+def _of_channel(channel: str, parameter: AnyParameter) -> AnyParameter:
+    return parameter.variant(name=_parameter(channel, parameter.name))
 
 
 def _take(channel: str, numbers: Sequence[int]) -> None:

@@ -6,17 +6,18 @@ from typing import Any
 
 import streamlit as st
 
-from viz.frame import controls, state
 from viz.frame.checks import Check
 from viz.frame.page import ALL, Reads, Section
+from viz.frame.shared import SECTION
 from viz.frame.terms.marks import say
 from viz.models.layout import LoadedModel
+from viz.params import Choice
 from viz.text import has_text
 
 
 def is_whole_page() -> bool:
     """Return whether every section is on the page, one below the other: then so is every part, and no switch."""
-    return bool(st.session_state["section"] == ALL)
+    return bool(SECTION.value == ALL)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,10 +91,13 @@ class _Parts:
         return [part.name for part in self.parts]
 
     @property
+    def _opened(self) -> Choice:
+        return Choice(self.parameter, among=self._names)
+
+    @property
     def shown(self) -> Part:
         """The part that is chosen."""
-        name = state.choice(self.parameter, self._names[0], self._names)
-        return self.parts[self._names.index(name)]
+        return self.parts[self._names.index(self._opened.read())]
 
     @property
     def visible(self) -> tuple[Part, ...]:
@@ -117,12 +121,10 @@ class _Parts:
     def _switch(self, context: Any) -> None:
         t = context.t  # the context itself would stay with the widget
         with st.container(key=f"parts_{self.section}", horizontal=True, gap="medium", vertical_alignment="center"):
-            controls.choice(
-                t(f"{self.page}.{self.section}.switch"),
-                self.parameter,
-                self._names,
-                lambda name: t(f"{self.page}.{self.section}.{name}.title"),
-                look="pills",
+            page, section = self.page, self.section
+            self._opened.pills(
+                t(f"{page}.{section}.switch"),
+                says=lambda name: t(f"{page}.{section}.{name}.title"),
                 label_visibility="collapsed",
                 width="content",
             )

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from viz.frame import state
 from viz.frame.checks import Check
 from viz.models.layout import LoadedModel
+from viz.params import Choice
 
 if TYPE_CHECKING:
     from viz.lessons.subject import Subject
@@ -70,12 +70,16 @@ class Section:
         """Below which name of the page its texts stand."""
         return self.view or self.name
 
+    @property
+    def opened_view(self) -> Choice:
+        """The parameter that says which of the views is open."""
+        return Choice(self.switch, among=[view.name for view in self.views])
+
     def opened_views(self, *, whole: bool) -> tuple["Section", ...]:
         """Return the section as the view that is open, or if ``whole`` as each of its views."""
         if not self.views:
             return (self,)
-        names = [view.name for view in self.views]
-        wanted = names if whole else [state.choice(self.switch, names[0], names)]
+        wanted = self.opened_view.options() if whole else [self.opened_view.read()]
         return tuple(
             replace(view, name=self.name, view=view.name, views=self.views, switch=self.switch, in_menu=self.in_menu)
             for view in self.views

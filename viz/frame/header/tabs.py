@@ -5,7 +5,7 @@ from functools import partial
 
 import streamlit as st
 
-from viz.frame import state
+from viz.frame.shared import SECTION
 from viz.params.memory import Remembered
 from viz.text import Translate
 
@@ -25,15 +25,14 @@ def draw_tabs(t: Translate, main: Sequence[str], more: Sequence[str], title: Cal
         more: names of the sections in the menu.
         title: what a section is called.
     """
-    opened = st.session_state["section"]
+    opened = SECTION.value
     with st.container(key="tabs", horizontal=True, gap=None, vertical_alignment="bottom"):
-        st.segmented_control(
+        SECTION.draw(
+            st.segmented_control,
             t("page.sections"),
             [*main, opened] if opened not in main else list(main),
-            key="section",
             required=True,
             label_visibility="collapsed",
-            persist_state="session",
             format_func=title,
         )
         seen = ON_A_PHONE if opened in main[:ON_A_PHONE] else ON_A_PHONE - 1
@@ -53,4 +52,4 @@ def draw_tabs(t: Translate, main: Sequence[str], more: Sequence[str], title: Cal
 def _open(menu: Remembered[str | None]) -> None:
     """Open the section chosen in a menu."""
     if chosen := menu.read():
-        state.choose("section", chosen)
+        SECTION.choose(chosen)

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from viz.frame import controls
 from viz.text import Translate, has_text
 
 if TYPE_CHECKING:
@@ -19,12 +18,4 @@ def draw_views(t: Translate, page: str, section: "Section") -> None:
         short = f"{page}.{name}.pill"
         return t(short if has_text(short) else f"{page}.{name}.title")
 
-    controls.choice(
-        t("page.views"),
-        section.switch,
-        [view.name for view in section.views],
-        title,
-        look="pills",
-        label_visibility="collapsed",
-        width="content",
-    )
+    section.opened_view.pills(t("page.views"), says=title, label_visibility="collapsed", width="content")

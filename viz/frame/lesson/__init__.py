@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from viz.frame import state, view
+from viz.frame import view
+from viz.frame.lesson.parameters import LESSON, LESSON_STEP, OWN
 from viz.params.memory import Remembered
 
 if TYPE_CHECKING:
@@ -17,16 +18,15 @@ if TYPE_CHECKING:
     from viz.text import Translate
 
 _ON: "Remembered[Running | None]" = Remembered("_lesson_on", default=None)
-_OF_THE_LINK = ("lesson", "own_lesson", "lesson_step")
 
 
 def begin(page: str) -> None:
     """Open the lesson of the link, if there is one: before anything of the page declares a parameter."""
     _ON.set(None)
-    known = [name for name in _OF_THE_LINK if state.is_known(name)]
-    for name in set(_OF_THE_LINK) - {*known}:  # a link without it, after Back or Forward, ends the lesson
-        state.forget(name)
-    if {*known} & {"lesson", "own_lesson"}:
+    for parameter in (LESSON, OWN, LESSON_STEP):
+        if not parameter.is_known:  # a link without it, after Back or Forward, ends the lesson
+            parameter.forget()
+    if LESSON.is_known or OWN.is_known:
         from viz.frame.lesson.running import open_lesson
 
         _ON.set(open_lesson(page))
@@ -99,7 +99,7 @@ def print_whole(t: "Translate") -> bool:
 
 def refusal(t: "Translate") -> str:
     """Why a teacher's own lesson in the link cannot be had, in a sentence; "" where there is none, or it can."""
-    if not state.is_known("own_lesson"):
+    if not OWN.is_known:
         return ""
     from viz.frame.lesson.own import refusal as of_link
 

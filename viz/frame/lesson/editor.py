@@ -12,8 +12,8 @@ import streamlit as st
 from viz import limits
 from viz.components.mount import mount
 from viz.errors import ModelError
-from viz.frame import state
-from viz.frame.lesson.own import OWN, of_link, said_of, with_places
+from viz.frame.lesson.own import of_link, said_of, with_places
+from viz.frame.lesson.parameters import LESSON_STEP, OWN
 from viz.frame.sidebar import path_of
 from viz.frame.waiting import aside, stores, until
 from viz.lessons.lesson import OwnLessonError
@@ -45,11 +45,11 @@ def editor(t: Translate, lang: str) -> None:
 
 def _given(lang: str) -> dict[str, Any] | None:
     """The lesson of the link: to begin it, and to take it over."""
-    if not state.is_known(OWN) or (found := of_link()) is None:
+    if not OWN.is_known or (found := of_link()) is None:
         return None
     lesson, opens = found
-    start = f"{path_of(lesson.steps[0].page)}?{urlencode({**opens, 'lesson_step': 1, 'lang': lang})}"
-    table = _in_language(checked(unpacked(opens[OWN])), lang)
+    start = f"{path_of(lesson.steps[0].page)}?{urlencode({**opens, LESSON_STEP.name: 1, 'lang': lang})}"
+    table = _in_language(checked(unpacked(opens[OWN.name])), lang)
     return {"title": lesson.title[lang], "start": start, "lesson": table}
 
 

@@ -7,33 +7,34 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from viz.frame import state, view
+from viz.frame import view
 from viz.frame.connection.moved import where_now
+from viz.frame.lesson.parameters import LESSON, LESSON_STEP, OWN
+from viz.frame.shared import LANG, SECTION
+from viz.frame.show import IMAGE
 from viz.lessons.lesson import Lesson, OwnLessonError, Step
 from viz.lessons.own import own_lesson
+from viz.params import link
 from viz.params.memory import Remembered
 from viz.text import Translate, has_text, translator
-
-OWN = "own_lesson"
-"""The parameter of the link that holds such a lesson, all of it."""
 
 LIST = "lessons"
 """The page that lists the lessons, and on which one's own is made."""
 
 _ERROR: Remembered[OwnLessonError | None] = Remembered("_own_lesson_error", default=None)
-_STEPS = ("lesson", "lesson_step", OWN, "section", "lang", "image", *view.PARAMETERS)
+_STEPS = (*(parameter.name for parameter in (LESSON, LESSON_STEP, OWN, SECTION, LANG, IMAGE)), *view.PARAMETERS)
 """What a link says beside what is shown."""
 
 
 def of_link() -> tuple[Lesson, Mapping[str, str]] | None:
     """The teacher's lesson that the link holds, and what the link says of it; None if it holds none that can be had."""
     _ERROR.forget()
-    code = state.param(OWN, "", _code, lambda _: True)
+    code = OWN.variant(parse=_code).read()
     if not code:
         return None
     lesson = with_places(own_lesson(code))
     titles = {language: title or translator(language)("lesson.own_title") for language, title in lesson.title.items()}
-    return replace(lesson, title=titles), {OWN: code}
+    return replace(lesson, title=titles), {OWN.name: code}
 
 
 def _code(raw: str) -> str:
@@ -82,6 +83,6 @@ def said_of(t: Translate, error: OwnLessonError) -> str:
 
 def step_of_view(t: Translate, page: str, section: str) -> dict[str, Any]:
     """What is shown, as a step of a teacher's lesson; of a lesson's step that is open, also what that has it show."""
-    link = {name: value for name, value in {**state.presets(), **state.link()}.items() if name not in _STEPS}
-    shown = {"page": page, "section": section, "parameters": link, "covers": False}
+    held = {name: value for name, value in {**link.presets(), **link.link()}.items() if name not in _STEPS}
+    shown = {"page": page, "section": section, "parameters": held, "covers": False}
     return shown | {"title": t(f"{page}.{section}.title"), "ask": {"question": ""}}

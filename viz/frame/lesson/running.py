@@ -9,14 +9,17 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from viz.components.cover import Cover
-from viz.frame import state, view
-from viz.frame.lesson.own import LIST, OWN, of_link
+from viz.frame import view
+from viz.frame.lesson.own import LIST, of_link
+from viz.frame.lesson.parameters import LESSON, LESSON_STEP, OWN
 from viz.frame.models_here import models_here
+from viz.frame.shared import LANG, TEXT
 from viz.frame.sidebar import path_of
 from viz.frame.terms.links import SHARED
 from viz.frame.view.assets import style
 from viz.lessons.lesson import LANGUAGES, Lesson, Step
 from viz.lessons.read import lesson_named, names
+from viz.params.link import preset
 from viz.params.memory import Remembered
 from viz.text import Translate, translator
 
@@ -111,18 +114,18 @@ class Running:
         A sentence of the visitor's goes along to a step that begins with the same one.
         """
         if not 1 <= number <= len(self.lesson.steps):
-            unlisted = {name: value for name, value in self.opens.items() if name == OWN}
+            unlisted = {name: value for name, value in self.opens.items() if name == OWN.name}
             return f"{path_of(LIST)}?{urlencode({**unlisted, 'lang': self.lang})}"
-        step, link = self.lesson.steps[number - 1], {**self.opens, "lesson_step": str(number)}
-        text = st.session_state.get("text")
+        step, link = self.lesson.steps[number - 1], {**self.opens, LESSON_STEP.name: str(number)}
+        text = TEXT.value if TEXT.has_value else None
         is_same = step.shows[self.read].get("text") == self.step.shows[self.read].get("text")
-        if number != self.number and is_same and text and state.is_chosen("text"):
-            link["text"] = str(text)
+        if number != self.number and is_same and text and TEXT.is_chosen:
+            link[TEXT.name] = str(text)
         return f"{path_of(step.page)}?{urlencode({**link, 'lang': self.lang, **view.carried()})}"
 
     def link_to(self, lesson: Lesson) -> str:
         """To the first step of another of the app's lessons."""
-        link = {"lesson": lesson.name, "lesson_step": "1", "lang": self.lang, **view.carried()}
+        link = {LESSON.name: lesson.name, LESSON_STEP.name: "1", "lang": self.lang, **view.carried()}
         return f"{path_of(lesson.steps[0].page)}?{urlencode(link)}"
 
 
@@ -146,9 +149,9 @@ def n_done(lesson: Lesson) -> int:
 
 def lesson_of_link() -> tuple[Lesson, Mapping[str, str]] | None:
     """The lesson of the link, and what the link says of it: one of the app's by its name, or a teacher's own."""
-    if name := state.choice("lesson", "", ("", *names())):
-        return lesson_named(name), {"lesson": name}
-    if state.is_known(OWN):
+    if name := LESSON.read(names()):
+        return lesson_named(name), {LESSON.name: name}
+    if OWN.is_known:
         return of_link()
     return None
 
@@ -157,10 +160,10 @@ def open_lesson(page: str) -> Running | None:
     """The lesson and the step of the link; what the step shows becomes the page's default."""
     if (found := lesson_of_link()) is None:
         return None
-    (lesson, opens), lang = found, st.session_state["lang"]
-    if page == LIST and OWN in opens:  # there it is offered, to be begun or changed
+    (lesson, opens), lang = found, LANG.value
+    if page == LIST and OWN.name in opens:  # there it is offered, to be begun or changed
         return None
-    number = state.whole("lesson_step", 1, 1, len(lesson.steps))
+    number = LESSON_STEP.read(lesson)
     step = lesson.steps[number - 1]
     opened = Running(lesson=lesson, opens=opens, number=number, page=page, lang=lang, read=_read(step, lang))
     if view.current().print == "answers":
@@ -168,7 +171,7 @@ def open_lesson(page: str) -> Running | None:
     shown = step.link(opened.read, is_open=not opened.progress.done)
     if page != step.page:
         shown = {name: value for name, value in shown.items() if name in SHARED}
-    state.preset(shown)
+    preset(shown)
     return opened
 
 

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
-import streamlit as st
-
 from viz.frame import lesson, view
 from viz.frame.present.ways import Sections, title_of
+from viz.frame.shared import LANG
 from viz.frame.sidebar import path_of
 from viz.lessons.read import lesson_named, names
 from viz.text import Translate
@@ -15,7 +14,7 @@ from viz.text import Translate
 
 def closing_slide(t: Translate, page: str, sections_of: Sections) -> dict[str, Any]:
     """Return what the last slide says, and the links on it."""
-    running, lang = lesson.current(), st.session_state["lang"]
+    running, lang = lesson.current(), LANG.value
     if running is None:
         sections = [t(f"{page}.{name}.title") for name in sections_of(page)]
         return {"title": t(f"{page}.title"), "shown": sections, "keep": [], "links": [_lessons(t, lang)]}

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import streamlit as st
-
-from viz.frame import lesson, state, view
+from viz.frame import lesson, view
+from viz.params import Parameter
 from viz.params.memory import Remembered
 
 
@@ -25,12 +24,12 @@ class InnerSteps:
     @property
     def at(self) -> int:
         """The number of the step that is shown, from 1; one more than there are where none of them is."""
-        value = st.session_state[self.name]
+        value = Parameter[Any](self.name).value
         return 1 + (self.values.index(value) if value in self.values else len(self.values))
 
     def go(self, places: int) -> None:
         """Set the parameter to the step so many places on, in a callback."""
-        state.put(self.name, self.values[min(max(self.at - 1 + places, 0), len(self.values) - 1)])
+        Parameter[Any](self.name).set(self.values[min(max(self.at - 1 + places, 0), len(self.values) - 1)])
 
 
 _STEPS: Remembered[InnerSteps | None] = Remembered("_inner_steps", default=None)

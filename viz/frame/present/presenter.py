@@ -19,6 +19,7 @@ from viz.frame.present.prefetch import prefetch
 from viz.frame.present.ways import Place, Sections, leave, place
 from viz.frame.share.address import address as link_of_view
 from viz.frame.share.address import code_rows, is_local
+from viz.frame.shared import LANG
 from viz.frame.sidebar import path_of
 from viz.params.memory import Remembered
 from viz.streamlit_internals.static import STATIC
@@ -36,7 +37,7 @@ APART = ("compare", "figure", "frame", "lesson", "lib", "present", "share", "sta
 def draw(t: Translate, page: str, pages: Sequence[str], sections_of: Sections) -> None:
     """The keys and the buttons of a presentation; the next step is computed meanwhile."""
     inner = None if lesson.current() else take()
-    found, lang = place(t, page, pages, sections_of, inner), st.session_state["lang"]
+    found, lang = place(t, page, pages, sections_of, inner), LANG.value
     step = f"{page}/{found.at}/{found.title}"
     shown = asdict(found) | {
         "words": _words(lang),
@@ -71,7 +72,7 @@ def _shown_next(found: Place) -> dict[str, str]:
 def draw_notes(t: Translate) -> None:
     """The notes, in a window of their own."""
     del t
-    mount("present/notes", key=NOTES, data={"words": _words(st.session_state["lang"])})
+    mount("present/notes", key=NOTES, data={"words": _words(LANG.value)})
 
 
 def _words(lang: str) -> dict[str, str]:
@@ -98,7 +99,7 @@ def _take(step: str, inner: InnerSteps | None) -> None:
 
 def _code(t: Translate) -> dict[str, Any]:
     """What is shown, as a code; and what has to be said of it."""
-    found = link_of_view(lang=st.session_state["lang"])
+    found = link_of_view(lang=LANG.value)
     rows, note = code_rows(found), ""
     if not rows:
         note = t("share.too_long")

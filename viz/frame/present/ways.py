@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-import streamlit as st
-
-from viz.frame import lesson, state, view
+from viz.frame import lesson, view
 from viz.frame.present.inner_steps import InnerSteps
+from viz.frame.shared import LANG, SECTION
 from viz.frame.sidebar import path_of
 from viz.frame.terms.links import SHARED
+from viz.params.link import link as current_link
 from viz.text import Translate
 
 Sections = Callable[[str], Sequence[str]]
@@ -55,7 +55,7 @@ def place(
     if running is not None:
         return of_lesson(t, running)
     sections = list(sections_of(page))
-    opened = st.session_state.get("section") if sections else None
+    opened = SECTION.value if sections and SECTION.has_value else None
     at = sections.index(opened) if opened in sections else 0
     before, after = beside(page, at, pages, sections_of)
     section = sections[at] if sections else ""
@@ -122,14 +122,14 @@ def beside(page: str, at: int, pages: Sequence[str], sections_of: Sections) -> t
 def _link(page: str, to_page: str, section: str, *, without: str = "") -> str:
     """To a section, with what was chosen; on another page, as far as it means the same there."""
     apart = ("section", without, *view.PARAMETERS)
-    chosen = {name: value for name, value in state.link().items() if name not in apart}
+    chosen = {name: value for name, value in current_link().items() if name not in apart}
     if to_page != page:
         chosen = {name: value for name, value in chosen.items() if name in SHARED}
-    lang = {"lang": st.session_state["lang"]}
+    lang = {"lang": LANG.value}
     return f"{path_of(to_page)}?{urlencode({**chosen, **lang, **view.carried(), 'section': section})}"
 
 
 def leave(page: str) -> str:
     """The same page, no longer presented."""
-    link: Mapping[str, str] = state.link()
+    link: Mapping[str, str] = current_link()
     return f"{path_of(page)}?{urlencode({name: value for name, value in link.items() if name != 'present'})}"

@@ -5,7 +5,8 @@ from urllib.parse import urlencode, urlparse
 
 import streamlit as st
 
-from viz.frame import state, view
+from viz.frame import view
+from viz.params.link import link as current_link
 
 LONGEST = 1_200
 """Bytes of an address in a code: with more, its squares are too small for a camera at the back of a room."""
@@ -14,7 +15,7 @@ LOCAL = ("localhost", "127.0.0.1", "::1")
 
 def address(**more: str) -> str:
     """Of what is shown, as the browser knows this server; without how it is looked at, but with what is said here."""
-    link = {name: value for name, value in state.link().items() if name not in view.PARAMETERS} | more
+    link = {name: value for name, value in current_link().items() if name not in view.PARAMETERS} | more
     page = (st.context.url or "").partition("?")[0].partition("#")[0]
     return f"{page}?{urlencode(link)}" if link else page
 

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from viz.frame.shared import LANG
 from viz.text import Translate
 from viz.text.letters import BOOKS, Letter, letters_in
 
@@ -20,7 +21,7 @@ def translate_letters(t: Translate, page: str, section: str, latex: str) -> None
 
 def _table(t: Translate, found: list[Letter]) -> str:
     """A line for each letter and what it is, a column for each book that has one of them: narrow enough for a phone."""
-    lang = st.session_state["lang"]
+    lang = LANG.value
     books = [book for book in BOOKS if any(book in letter.elsewhere for letter in found)]
     lines = [f"| {' | '.join([t('footer.letters_ours'), *map(BOOKS.__getitem__, books)])} |"]
     lines.append("|---" * (len(books) + 1) + "|")

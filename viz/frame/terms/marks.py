@@ -12,6 +12,7 @@ from html import escape
 import streamlit as st
 
 from viz.components.cover import is_covered
+from viz.frame.shared import LANG
 from viz.frame.terms.links import see
 from viz.params.memory import Remembered
 from viz.text import LANGUAGES, Translate, translator
@@ -36,7 +37,7 @@ def marked_terms() -> frozenset[str]:
 
 def say(sentence: str) -> None:
     """Show a sentence, written in Markdown, and mark the terms in it that have not been on this screen before."""
-    lang, marked = st.session_state["lang"], {*_MARKED.read()}
+    lang, marked = LANG.value, {*_MARKED.read()}
     found = () if is_covered() else _first_places(sentence, lang, marked)  # a question has few things beside it
     _MARKED.set(frozenset(marked))
     if not found:

@@ -9,7 +9,7 @@ from typing import Final, Literal, cast
 
 import streamlit as st
 
-from viz.frame import state
+from viz.params import Choice, Flag, Text, link
 from viz.params.memory import Remembered
 from viz.text import Translate, has_text
 
@@ -20,8 +20,6 @@ PRINTS: Final[tuple[Print, ...]] = ("none", "worksheet", "answers")
 THEMES: Final[tuple[Theme, ...]] = ("", "light", "dark")
 MOST_HIDDEN = 32
 """Controls that a link may hide."""
-
-NOTHING: list[str] = []
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 
@@ -64,7 +62,29 @@ class View:
 
 _VIEW: Remembered[View] = Remembered("_view", default=View())
 
-PARAMETERS: Final = ("present", "notes", "print", "without", "theme")
+
+def _on(raw: str) -> bool:
+    if raw not in ("0", "1"):
+        raise ValueError(raw)
+    return raw == "1"
+
+
+def _print(raw: str) -> str:
+    return PRINTS[1] if raw == "1" else raw
+
+
+def _names(raw: str) -> str:
+    names = [name for name in raw.split("-") if name]
+    if not all(map(_NAME.fullmatch, names)):
+        raise ValueError(raw)
+    return "-".join(dict.fromkeys(names))
+
+
+PRESENT, NOTES = Flag("present", parse=_on), Flag("notes", parse=_on)
+PRINT = Choice("print", among=PRINTS, parse=_print)
+WITHOUT = Text("without", parse=_names, allows=lambda names: names.count("-") < MOST_HIDDEN)
+THEME = Choice("theme", among=THEMES)
+PARAMETERS: Final = tuple(parameter.name for parameter in (PRESENT, NOTES, PRINT, WITHOUT, THEME))
 """Those of the link that are about the view; ``embed`` is Streamlit's, which keeps it there itself."""
 
 
@@ -72,12 +92,12 @@ def read_view() -> View:
     """The view of the link, for this run; what it cannot mean is left aside."""
     embed = bool(st.context.is_embedded)
     view = View(
-        present=state.param("present", False, _on, lambda _: True) and not embed,
-        notes=state.param("notes", False, _on, lambda _: True),
+        present=PRESENT.read() and not embed,
+        notes=NOTES.read(),
         embed=embed,
-        print=state.param("print", PRINTS[0], _print, lambda value: value in PRINTS),
-        hide=frozenset(state.param("without", NOTHING, _names, lambda names: len([*names]) <= MOST_HIDDEN)),
-        theme=cast(Theme, state.choice("theme", THEMES[0], THEMES)),
+        print=cast(Print, PRINT.read()),
+        hide=frozenset(WITHOUT.read().split("-")) - {""},
+        theme=cast(Theme, THEME.read()),
     )
     _VIEW.set(view)
     return view
@@ -96,22 +116,5 @@ def lead_of(t: Translate, page: str, section: str) -> str:
 
 def carried() -> dict[str, str]:
     """What a link to another step or page says of the view, so that it stays; Streamlit's own the browser adds."""
-    link = state.link()
-    return {name: link[name] for name in PARAMETERS if name in link}
-
-
-def _on(raw: str) -> bool:
-    if raw not in ("0", "1"):
-        raise ValueError(raw)
-    return raw == "1"
-
-
-def _print(raw: str) -> Print:
-    return PRINTS[1] if raw == "1" else cast(Print, raw)
-
-
-def _names(raw: str) -> list[str]:
-    names = [name for name in raw.split("-") if name]
-    if not all(map(_NAME.fullmatch, names)):
-        raise ValueError(raw)
-    return [*dict.fromkeys(names)]
+    held = link.link()
+    return {name: held[name] for name in PARAMETERS if name in held}
