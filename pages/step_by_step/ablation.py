@@ -11,14 +11,15 @@ from pages.step_by_step import matrices, reference
 from pages.step_by_step.context import StepByStepContext
 from viz.core.attention import AttentionTrace
 from viz.core.mistakes.attention import Faults, RowMeasures, attend_wrongly, measure_rows
+from viz.frame import shared
 from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.show import show_matrix
 from viz.frame.terms.marks import say
-from viz.params import Flag, Real, Scope
+from viz.params import Flag, Scope
 
 SWITCHES = tuple(map(Flag, ("no_scale", "no_mask", "wrong_axis")))
-TEMPERATURE = Real("temperature", 1.0, low=0.1, high=10.0, scope=Scope("mistake"))
+TEMPERATURE = shared.TEMPERATURE.variant(scope=Scope("mistake"))
 MEASURES = ("entropy", "largest", "jacobian", "total")
 
 

@@ -11,13 +11,10 @@ from viz.frame.examples import Example, keep_old_choice, lay_aside, pairs, usual
 from viz.frame.lazy import lazy
 from viz.frame.models_here import models_here
 from viz.frame.scene import Scene, chosen_head, unknown_tokens
-from viz.frame.shared import MODEL, SECTION, TEXT
-from viz.params import Text
+from viz.frame.shared import MODEL, SECTION, TARGET, TEXT
 from viz.params.memory import Remembered
 from viz.text import Translate
 
-TARGET = Text("target", lambda usual: usual, longest=limits.CHARACTERS)
-"""The text whose words look at those of the other."""
 _PAIR: Remembered[str | None] = Remembered("_pair")
 """The pair of texts that is chosen in the list, by its code."""
 

@@ -9,7 +9,6 @@ from pages.two_sequences.context import (
     FAMOUS_LAYER,
     LARGER,
     OUR_TRANSLATOR,
-    TARGET,
     TwoSequencesContext,
     sentence,
 )
@@ -21,7 +20,7 @@ from viz.frame.checks import Check, check
 from viz.frame.format import part
 from viz.frame.present.inner_steps import first_of, offer
 from viz.frame.share.figure_menu import stand_apart
-from viz.frame.shared import HEAD, LAYER, MODEL, SECTION, SOURCE, TEXT
+from viz.frame.shared import HEAD, LAYER, MODEL, SECTION, SOURCE, TARGET, TEXT
 from viz.frame.show import show_matrix, show_table
 from viz.frame.terms.marks import say
 from viz.models.capture import Capture

@@ -20,6 +20,7 @@ from viz.frame.models_here import models_here
 from viz.frame.shared import LANG, LAYER, MODEL, SOURCE, TEXT, Models
 from viz.models.layout import LoadedModel
 from viz.params import Flag, Int, Text, link
+from viz.params.memory import Remembered
 from viz.params.session import of_session
 from viz.text import Translate
 from viz.text.direction import isolate
@@ -45,6 +46,8 @@ PAD_LEFT = Flag("pad_left")
 PAINTED = Text("painted", allows=_is_painted)
 DETAILS = WIDTH, GAP, PAD, PAD_LEFT
 """Of masks that are a rule."""
+_EXAMPLE: Remembered[str | None] = Remembered("_example")
+"""The sentence that is chosen in the list, by its code."""
 
 Shown = Callable[[LoadedModel | None], bool]
 """Whether a chip is there, with this model's own heads, or with seeded ones (None)."""
@@ -178,13 +181,13 @@ def _leave_unsaid(names: list[str]) -> None:
 
 
 def _open_example() -> None:
-    chosen = st.session_state["_example"]
+    chosen = _EXAMPLE.read()
     example = next((example for example in examples() if example.code == chosen), None)  # a browser may say anything
     if example is not None:
         TEXT.set(example.text)
         if SOURCE.value == "model" and example.model in models_here():
             take_head(example)
-        st.session_state["_example"] = None
+        _EXAMPLE.set(None)
 
 
 def _text(t: Translate, lang: str, place: DeltaGenerator | None, default: str) -> tuple[str, int]:
@@ -211,7 +214,7 @@ def _example_list(t: Translate, lang: str) -> None:
         t("choice.examples"),
         list(by_code),
         index=None,
-        key="_example",
+        key=_EXAMPLE.name,
         on_change=_open_example,
         width=112,
         placeholder=t("choice.examples"),

@@ -6,13 +6,16 @@ from typing import Any
 
 import streamlit as st
 
+from viz.frame.shared import LANG
 from viz.scheduler.job import where
 from viz.text import LANGUAGES, translator
 
 
 def say(error: Exception) -> bool:
     """Tell the visitor, whose text and settings are still there; True: Streamlit need not."""
-    lang = str(st.session_state.get("lang"))  # what the browser says: nobody may have looked at it before this failed
+    lang = (
+        LANG.value if LANG.has_value else ""
+    )  # what the browser says: nobody may have looked at it before this failed
     t = translator(lang if lang in LANGUAGES else "en")
     st.error(t("error.failed", kind=type(error).__name__))
     return True

@@ -5,10 +5,9 @@ Such a link does not name the parameter. So every link made now does, except tha
 
 from collections.abc import Set
 
-import streamlit as st
-
 from viz.frame.shared import SECTION
 from viz.params import link
+from viz.params.memory import Remembered
 from viz.params.session import of_session
 
 AS_OPENED = frozenset({"lang", "section"})
@@ -21,15 +20,15 @@ def open_with(name: str, value: str) -> None:
     To be called before the parameter is declared.
     """
     if not of_session().is_known(name):
-        st.session_state[_is_old(name)] = not of_session().link.keys() <= AS_OPENED or _is_whole_page()
-    if not link.presets() and not st.session_state.get(_is_old(name)):  # a lesson says itself what it shows
+        _is_old(name).set(not of_session().link.keys() <= AS_OPENED or _is_whole_page())
+    if not link.presets() and not _is_old(name).read():  # a lesson says itself what it shows
         link.preset({name: value})
 
 
 def name_in_link(name: str, as_opened: Set[str] = AS_OPENED) -> None:
     """Have every link but that of the page as it opens name a parameter that was opened with another default."""
     is_more = not link.link().keys() - {name} <= as_opened or _is_whole_page()
-    is_new = name in link.presets() and not st.session_state.get(_is_old(name))
+    is_new = name in link.presets() and not _is_old(name).read()
     of_session().always = frozenset([name] if is_new and is_more else ())
 
 
@@ -37,5 +36,5 @@ def _is_whole_page() -> bool:
     return "all" in (of_session().link.get(SECTION.name), SECTION.has_value and SECTION.value)
 
 
-def _is_old(name: str) -> str:
-    return f"_{name}_of_an_old_link"
+def _is_old(name: str) -> Remembered[bool]:
+    return Remembered(f"_{name}_of_an_old_link", default=False)

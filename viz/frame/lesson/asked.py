@@ -19,6 +19,7 @@ from viz.lessons.judge import Verdict, judge, read_answer
 from viz.lessons.key import Given, Key, Part, PremiseError, Value
 from viz.lessons.lesson import IN_THE_PAGE, OPEN, Ask
 from viz.lessons.subject import Subject
+from viz.params import Parameter
 from viz.text import Translate, fill
 
 if TYPE_CHECKING:
@@ -51,9 +52,15 @@ def of_scene(scene: Scene, running: Running) -> Subject:
         layer=choice.layer,
         n_layers=scene.capture.n_layers,
         weights_of=lambda layer: compute.trace(choice.source, layer, choice.mask).weights,
-        chosen={name: st.session_state.get(name) for name in names},
+        chosen={name: _value(name) for name in names},
         about=repr((choice.source, choice.mask)),
     )
+
+
+def _value(name: str) -> Any:
+    """Return the value of a parameter of the page, None if it has none."""
+    parameter = Parameter[Any](name)
+    return parameter.value if parameter.has_value else None
 
 
 def _fill_bar(running: Running, subject: Subject) -> bool:

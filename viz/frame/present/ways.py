@@ -4,11 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-import streamlit as st
-
 from viz.frame import lesson, view
 from viz.frame.present.inner_steps import InnerSteps
-from viz.frame.shared import LANG
+from viz.frame.shared import LANG, SECTION
 from viz.frame.sidebar import path_of
 from viz.frame.terms.links import SHARED
 from viz.params.link import link as current_link
@@ -57,7 +55,7 @@ def place(
     if running is not None:
         return of_lesson(t, running)
     sections = list(sections_of(page))
-    opened = st.session_state.get("section") if sections else None
+    opened = SECTION.value if sections and SECTION.has_value else None
     at = sections.index(opened) if opened in sections else 0
     before, after = beside(page, at, pages, sections_of)
     section = sections[at] if sections else ""

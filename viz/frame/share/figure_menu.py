@@ -7,11 +7,10 @@ it is opened for the first time.
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import streamlit as st
-
 from viz import limits
 from viz.components.mount import address
 from viz.frame import view
+from viz.params import Parameter
 from viz.params.memory import Remembered
 from viz.text import Translate, words_of
 
@@ -69,12 +68,12 @@ def tell(lang: str) -> dict[str, Any] | None:
     looked_at = view.current()
     if looked_at.present or looked_at.notes or looked_at.print != "none":
         return None
-    first = st.session_state.get("image", "png")
+    image = Parameter[str]("image")
     return {
         "words": words_of(lang, "figure_menu"),
         "menu": address(MENU),
         "facts": facts,
         "apart": apart,
-        "first": first,
+        "first": image.value if image.has_value else "png",
         "most": limits.LARGE_BYTES,
     }
