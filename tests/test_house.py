@@ -67,6 +67,7 @@ LIBRARIES = {
     "anywidget": {"notebook"},
     "traitlets": {"notebook"},
 }
+OURS = {"viz", "pages", "app", "bench", "tests", "tools"}
 CORE_KNOWS = {"torch", "jaxtyping", "scipy"}
 NOT_OURS = {"__pycache__", "build", "shots"}
 SOURCES = sorted([ROOT / "app.py", ROOT / "serve.py", *(ROOT / "pages").rglob("*.py"), *(ROOT / "viz").rglob("*.py")])
@@ -190,7 +191,7 @@ def wrong_ways(path: Path) -> Iterator[str]:
         if house == "core" and top != "viz" and top not in CORE_KNOWS and top not in sys.stdlib_module_names:
             yield f"{name(path)}: core knows torch only, not {top}"
         part = rest[0] if top == "viz" and rest else top
-        if top in ("viz", "pages", "app", "tests") and part not in {"viz", "ROOT", "ASSETS", *MAY_IMPORT[house]}:
+        if top in OURS and part not in {"viz", "ROOT", "ASSETS", *MAY_IMPORT[house]}:
             yield f"{name(path)}: {house} may not import {module}"
         if house == top == "pages" and rest and rest[0] != path.relative_to(ROOT).parts[1]:
             yield f"{name(path)}: a page may not import its neighbour: {module}"
@@ -472,7 +473,7 @@ packages_of = cache(packages_distributions)
 def outside(paths: list[Path]) -> set[str]:
     """The installed packages that files import, as package indexes call them (``PIL`` is pillow)."""
     tops = {module.partition(".")[0] for path in paths for module in imports(path)}
-    tops -= set(sys.stdlib_module_names) | {"viz", "pages", "app", "tests"}
+    tops -= set(sys.stdlib_module_names) | OURS
     packages = packages_of()
     return {packages[top][0].lower() if top in packages else top for top in tops}
 
@@ -494,7 +495,7 @@ def test_what_is_required_is_used_and_what_is_used_is_required():
     tools |= {"pytest-xdist"} if " -n " in recipes else set()
     tools |= {"pytest-timeout"} if "\ntimeout = " in settings else set()
     tools |= {"rust-just"} if "just test" in (ROOT / ".ci" / "run").read_text("utf-8") else set()
-    tests = sorted((ROOT / "tests").rglob("*.py"))
+    tests = sorted(path for folder in ("bench", "tests", "tools") for path in (ROOT / folder).rglob("*.py"))
     programs = {tool: tool.removesuffix("-bin") for tool in develop if tool.endswith("-bin")} | PROGRAMS
     tools |= {
         tool

@@ -38,6 +38,8 @@ LEFT_OUT = {
     "CHANGELOG.md",
     "CITATION.cff",
     "CONTRIBUTING.md",
+    "bench",
+    "biome.json",
     "Justfile",
     "README.md",
     "examples",
@@ -49,6 +51,7 @@ LEFT_OUT = {
     "requirements-dev.txt",
     "requirements.txt",
     "tests",
+    "tools",
 }
 """Of the project, what no running program needs."""
 

@@ -1,4 +1,4 @@
-"""From a click to the last change of the page, for ``python -m tests.bench``: each beside a bare page's one slider."""
+"""From a click to the last change of the page, for ``python -m bench``: each beside a bare page's one slider."""
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -6,19 +6,17 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from playwright.sync_api import Browser, Locator, Page
 
+from bench.table import Row
+from bench.visit import browser_and_scripts, new_context
 from pages import PAGES
-from tests.bench_visit import browser_and_scripts, new_context
 from tests.browser.drive import ROOT, address, find_browser, listen, open_chip, serve, wait_run
 from viz.text import translator
 
-if TYPE_CHECKING:
-    from tests.bench import Row
-
-CONTROLS = ROOT / "tests" / "controls_alone.py"
+CONTROLS = ROOT / "bench" / "controls_alone.py"
 CONTROLS_ALONE = ("More controls", "Controls")
 """Its two pages, in the order they are chosen."""
 VISITS = 8
@@ -100,10 +98,8 @@ def _page(browser: Browser, scripts: Mapping[str, Path], script: str) -> Iterato
         yield page
 
 
-def reruns() -> "Iterator[Row]":
+def reruns() -> Iterator[Row]:
     """Every page chosen in the navigation when it is warm, and the layer's slider on every page that has one."""
-    from tests.bench import Row
-
     t, last, picture = translator("en"), dict[str, list[float]](), dict[str, list[float]]()
     bares, layers = list[float](), dict[str, float]()
     with opened_together("bare", "app") as (other, page):
@@ -132,10 +128,8 @@ def reruns() -> "Iterator[Row]":
         yield Row(what=f"{name}: layer, to the last change / bare slider", ours=milliseconds, theirs=bare, goal=4.0)
 
 
-def controls_alone() -> "Iterator[Row]":
+def controls_alone() -> Iterator[Row]:
     """A page of Streamlit's own controls chosen, as many as Heads has, to its last change: no picture is sooner."""
-    from tests.bench import Row
-
     bares, alone = list[float](), list[float]()
     with opened_together("bare", "controls") as (other, page):
         slider, navigation = other.locator("input[type=range]"), page.get_by_test_id("stSidebarNav")

@@ -1,4 +1,4 @@
-"""Try newer versions of what the program stands on: ``python -m tests.upgrade [streamlit==1.66.1 plotly ...]``.
+"""Try newer versions of what the program stands on: ``python -m tools.upgrade [streamlit==1.66.1 plotly ...]``.
 
 Each package named, or streamlit, torch, transformers and plotly, is installed in the newest version that the index has,
 or in the one named, in an environment of its own above the one this runs in; then all of them together. There the smoke

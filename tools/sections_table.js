@@ -1,4 +1,4 @@
-// Measure the page that is open, for tests/sections_table.py; views draw in roots of their own, which are searched too.
+// Measure the page that is open, for tools/sections_table.py; views draw in roots of their own, which are searched too.
 () => {
   const main = document.querySelector("[data-testid=stMain]");
   const PICTURE = "canvas, svg, img, table, .js-plotly-plot, .stDataFrame", PROSE = "p, li, dd, figcaption";

@@ -2,16 +2,13 @@
 
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 from torch.testing import assert_close
 
+from bench.table import Row
 from viz.core.variants.kv_sharing import attend_shared
-
-if TYPE_CHECKING:
-    from tests.bench import Row
 
 H, D_K, GOAL = 32, 64, 1.15
 Attention = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
@@ -47,10 +44,8 @@ def _in_turn(ours: Callable[[], object], theirs: Callable[[], object], seconds: 
     return min(times[0]), min(times[1])
 
 
-def sharing() -> "Iterator[Row]":
+def sharing() -> Iterator[Row]:
     """``attend_shared``, which keeps every step, beside the shortest way to write each G."""
-    from tests.bench import Row
-
     generator = torch.Generator().manual_seed(0)
     for n in (128, 512):
         for n_kv_heads, by_hand in ((32, mha), (8, gqa), (1, mqa)):

@@ -1,4 +1,4 @@
-"""Write the table of families: ``python -m tests.families > viz/models/FAMILIES.md``.
+"""Write the table of families: ``python -m tools.families > viz/models/FAMILIES.md``.
 
 Each family that is shown is made small and at random, opened, and held to transformers' own eager attention.
 """
@@ -21,7 +21,7 @@ HEAD = """# Families of models
 
 Each family below was made small and at random (two to four layers), opened as a folder, and held to transformers
 {version}: the largest difference of any weight to its eager attention on the same text, over all layers and stacks.
-Families that are refused are refused by name, with the sentence that is shown. Written by `python -m tests.families`.
+Families that are refused are refused by name, with the sentence that is shown. Written by `python -m tools.families`.
 
 | family | shown | largest difference |
 |---|---|---|"""

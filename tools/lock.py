@@ -1,4 +1,4 @@
-"""Write requirements.lock and THIRD_PARTY.md anew: ``python -m tests.lock``, after a change of requirements.txt.
+"""Write requirements.lock and THIRD_PARTY.md anew: ``python -m tools.lock``, after a change of requirements.txt.
 
 The lock names every package below the requirements, in one version, with the hashes of its files. torch is the build
 for CPUs alone: what PyPI's build for Linux asks for beside it (several GB of CUDA) is left out, so it is installed
@@ -20,7 +20,7 @@ from viz.models import registry
 LOCK, LICENCES = ROOT / "requirements.lock", ROOT / "THIRD_PARTY.md"
 CUDA = re.compile(r"(nvidia|cuda)-|triton==")
 HEAD = """\
-# Every package that requirements.txt brings, in one version, with the hashes of its files: python -m tests.lock
+# Every package that requirements.txt brings, in one version, with the hashes of its files: python -m tools.lock
 #     pip install --no-deps --require-hashes -r requirements.lock
 # torch is the build for CPUs alone. On Linux, where pip does not find it: --extra-index-url https://download.pytorch.org/whl/cpu
 """
@@ -28,7 +28,7 @@ ABOUT = """\
 # What others made
 
 Headlight itself, and the weights trained for it, are under the MIT licence (`LICENSE`). This list is written by
-`python -m tests.lock` from what the installed packages say of themselves, and from the registry of models.
+`python -m tools.lock` from what the installed packages say of themselves, and from the registry of models.
 
 ## Packages
 

@@ -1,4 +1,4 @@
-"""This checkout beside another one, in turn in one browser: ``python -m tests.bench_beside PATH``.
+"""This checkout beside another one, in turn in one browser: ``python -m bench.beside PATH``.
 
 Prints, for every move and both processors (this one, and one made six times slower), the median milliseconds from the
 click to the last change of the page, and how many messages came.
@@ -16,7 +16,7 @@ from statistics import median
 
 from playwright.sync_api import Page, sync_playwright
 
-from tests.bench_reruns import WATCH, settled
+from bench.reruns import WATCH, settled
 from tests.browser.drive import FLAGS, ROOT, Traffic, address, count, find_browser, listen, open_chip, serve, wait_run
 from viz.text import translator
 

@@ -1,4 +1,4 @@
-"""How fast, beside what it should be compared with: ``python -m tests.bench``. One run, one table.
+"""How fast, beside what it should be compared with: ``python -m bench``. One run, one table.
 
 The load of the machine stands below each section: what others do slows both sides, hardly their ratio.
 
@@ -9,25 +9,15 @@ import itertools
 import os
 import platform
 import sys
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from statistics import median
 from typing import Any
 
 import torch
 from torch import nn
 from torch.testing import assert_close
 
-from tests import (
-    bench_controls,
-    bench_convolution,
-    bench_grid,
-    bench_positions,
-    bench_reruns,
-    bench_share_kv,
-    bench_visit,
-)
+from bench import controls, convolution, grid, positions, reruns, share_kv, visit
+from bench.table import Row, interleaved
 from viz import limits
 from viz.core.heads import HeadWeights, multi_head
 from viz.core.spec import AttentionSpec
@@ -36,36 +26,6 @@ from viz.models.capture import capture
 from viz.models.load import load
 
 LENGTHS = (16, 128, 512)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Row:
-    """One line: our time and the other's, in one unit, and the largest ratio that is still good, if there is one."""
-
-    what: str
-    ours: float
-    theirs: float
-    unit: str = "ms"
-    goal: float | None = None
-
-    def __str__(self) -> str:
-        ratio = self.ours / self.theirs
-        verdict = "" if self.goal is None else f"<= {self.goal:.4g}  {'pass' if ratio <= self.goal else 'FAIL'}"
-        return f"{self.what:<58} {self.ours:9.2f} {self.theirs:9.2f} {self.unit:<3} {ratio:7.2f}  {verdict}"
-
-
-def interleaved(ours: Callable[[], Any], theirs: Callable[[], Any], seconds: float = 4.0) -> tuple[float, float]:
-    """Medians in ms, taken in turn, so that a slow moment of the machine hits both."""
-    times: tuple[list[float], list[float]] = ([], [])
-    for run in (ours, theirs) * 3:
-        run()
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end or len(times[0]) < 9:
-        for run, taken in zip((ours, theirs), times, strict=True):
-            start = time.perf_counter()
-            run()
-            taken.append((time.perf_counter() - start) * 1000)
-    return median(times[0]), median(times[1])
 
 
 def heads() -> Iterator[Row]:
@@ -120,13 +80,13 @@ def captures() -> Iterator[Row]:
 SECTIONS: tuple[Callable[[], Iterator[Row]], ...] = (
     heads,
     captures,
-    *bench_visit.SECTIONS,
-    *bench_reruns.SECTIONS,
-    *bench_controls.SECTIONS,
-    *bench_grid.SECTIONS,
-    *bench_convolution.SECTIONS,
-    *bench_positions.SECTIONS,
-    *bench_share_kv.SECTIONS,
+    *visit.SECTIONS,
+    *reruns.SECTIONS,
+    *controls.SECTIONS,
+    *grid.SECTIONS,
+    *convolution.SECTIONS,
+    *positions.SECTIONS,
+    *share_kv.SECTIONS,
 )
 
 

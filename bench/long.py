@@ -1,4 +1,4 @@
-"""The goals of long texts and of the atlas, in one run, on one thread: ``python -m tests.bench_long [tokens]``.
+"""The goals of long texts and of the atlas, in one run, on one thread: ``python -m bench.long [tokens]``.
 
 SmolLM2 reads the text with torch's own attention and nothing kept, then with q and k kept; each pass in its turn, three
 times, the fastest of each counts. Memory is the process's highest beyond the model and the tokens. Times of one map and

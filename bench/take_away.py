@@ -1,6 +1,6 @@
 """Heads as one HTML file, beside BertViz and CircuitsVis: bytes, requests, seconds until they are painted.
 
-    python -m tests.bench_take_away [16 64 128 256 512] [--python INTERPRETER] [--scripts FOLDER]
+    python -m bench.take_away [16 64 128 256 512] [--python INTERPRETER] [--scripts FOLDER]
 
 INTERPRETER is one that has them (``pip install bertviz circuitsvis``), where this one has not; a tool that it lacks is
 left out, with a sentence. The same random weights (6 layers of 12 heads) in one Chromium, which reaches no network:

@@ -1,6 +1,6 @@
-"""Published architectures on every page and section: ``python -m tests.published`` prints a table.
+"""Published architectures on every page and section: ``python -m tools.published`` prints a table.
 
-``tests/published.json`` has configurations as they are published: their fields, options and ratios, with small widths,
+``tools/published.json`` has configurations as they are published: their fields, options and ratios, with small widths,
 few layers and short windows. Each is made with random weights and opened as a folder, in its first layer and its last.
 """
 

@@ -1,4 +1,4 @@
-"""Random actions on a page, each compared with a fresh browser on the same link: ``python -m tests.random_walk``.
+"""Random actions on a page, each compared with a fresh browser on the same link: ``python -m tools.random_walk``.
 
 Prints every action after which the two screens differ; the exit status says whether there was one.
 """

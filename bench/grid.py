@@ -1,4 +1,4 @@
-"""Numbers of the head grid for ``python -m tests.bench``: each section yields rows, measured in one browser."""
+"""Numbers of the head grid for ``python -m bench``: each section yields rows, measured in one browser."""
 
 import itertools
 import tempfile
@@ -7,17 +7,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from bench.table import Row
 from tests.browser.drive import FLAGS, PATIENCE, ROOT, WIDE, find_browser, listen, serve, wait_run
 from viz.frame import specs
 from viz.frame.compute import head_grid
 from viz.models.registry import entries
-
-if TYPE_CHECKING:
-    from tests.bench import Row
 
 FRAME = 1000 / 60
 WORDS = ("the", "animal", "crossed", "a", "street", "because", "it", "was", "tired")
@@ -130,10 +128,8 @@ def _click(page: Page, script: str, key: str) -> float:
     return taken
 
 
-def grid_clicks() -> "Iterator[Row]":
+def grid_clicks() -> Iterator[Row]:
     """A new text: 72 heads of 64 x 64 painted, beside a page with one number and beside 72 subplots; taken in turn."""
-    from tests.bench import Row
-
     with _pages(bare=BARE, grid=GRID, subplots=SUBPLOTS) as visit:
         pages = {script: visit(script) for script in STATES}
         taken: dict[str, list[float]] = {script: [] for script in pages}
@@ -148,10 +144,8 @@ def grid_clicks() -> "Iterator[Row]":
         yield Row(what="the same / 72 plotly subplots", ours=ours, theirs=plotly, goal=0.1)
 
 
-def grid_bytes() -> "Iterator[Row]":
+def grid_bytes() -> Iterator[Row]:
     """What one picture costs to send, beside the limits, in MB."""
-    from tests.bench import Row
-
     for n, limit, what in ((128, 2.5, "exact"), (512, 1.5, "pooled")):
         text = " ".join(itertools.islice(itertools.cycle(WORDS), n - 2))
         source = specs.Source(kind="model", text=text, model=entries()[0].id)
@@ -184,10 +178,8 @@ def _frames(page: Page, act: str, frames: int = 120) -> tuple[float, float]:
     return work, frame
 
 
-def grid_frames() -> "Iterator[Row]":
+def grid_frames() -> Iterator[Row]:
     """Pointing, and dragging the temperature, in every frame; beside the time there is at 60 frames a second."""
-    from tests.bench import Row
-
     point = "(one, root, i) => { one.hover = { query: i % 50, key: (3 * i) % 50 }; one.light(); }"
     drag = "(one, root, i) => { one.choice.temperature = 0.3 + (i % 60) / 20; one.warm(); }"
     with _pages(grid=GRID) as visit:
@@ -205,10 +197,8 @@ def grid_frames() -> "Iterator[Row]":
             page.context.close()
 
 
-def grid_first_paint() -> "Iterator[Row]":
+def grid_first_paint() -> Iterator[Row]:
     """A cold browser's first picture of 512 tokens from a server that has read them, beside a bare page."""
-    from tests.bench import Row
-
     with _pages(bare=BARE, grid=GRID) as visit:
         visit("grid", "/?tokens=512").context.close()
         taken: dict[str, list[float]] = {"bare": [], "grid": []}

@@ -1,4 +1,4 @@
-"""The pictures of the README and of a shared link, taken from the running app: ``python -m tests.pictures``."""
+"""The pictures of the README and of a shared link, taken from the running app: ``python -m tools.pictures``."""
 
 import tempfile
 from pathlib import Path

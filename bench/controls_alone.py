@@ -1,6 +1,6 @@
 """As many of Streamlit's own elements as the page Heads has, and no picture: a script without anything of Headlight's.
 
-``python -m tests.bench controls_alone`` chooses its two pages in turn: none of ours is there before its own controls.
+``python -m bench controls_alone`` chooses its two pages in turn: none of ours is there before its own controls.
 """
 
 from functools import partial

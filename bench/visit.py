@@ -1,4 +1,4 @@
-"""Numbers of a visit for ``python -m tests.bench``: everything beside a bare Streamlit page in the same browser."""
+"""Numbers of a visit for ``python -m bench``: everything beside a bare Streamlit page in the same browser."""
 
 import tempfile
 import time
@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from bench.table import Row
 from tests.browser.drive import (
     FLAGS,
     MISSING,
@@ -25,9 +26,6 @@ from tests.browser.drive import (
     serve,
     wait_run,
 )
-
-if TYPE_CHECKING:
-    from tests.bench import Row
 
 BARE = "import streamlit as st\nst.text(st.slider('n', 0, 99, key='layer'))\n"
 PATHS = {"": "start page", "heads": "heads"}
@@ -104,10 +102,8 @@ def _medians(measure: Callable[[str, str], float], repeats: int) -> dict[tuple[s
     return {place: median(times) for place, times in taken.items()}
 
 
-def starts() -> "Iterator[Row]":
+def starts() -> Iterator[Row]:
     """From the start of a server's process to its first picture, in a browser that has nothing cached."""
-    from tests.bench import Row
-
     with browser_and_scripts() as (browser, scripts), tempfile.TemporaryDirectory() as folder:
 
         def start(script: str, path: str) -> float:
@@ -124,10 +120,8 @@ def starts() -> "Iterator[Row]":
             yield Row(what=what, ours=taken[place], theirs=taken[BARE_PAGE], unit="s", goal=3.0)
 
 
-def visits() -> "Iterator[Row]":
+def visits() -> Iterator[Row]:
     """A browser that has nothing cached, and a server that is warm; and what a first and a second visit bring."""
-    from tests.bench import Row
-
     with browser_and_scripts() as (browser, scripts), tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         servers = {
             script: stack.enter_context(serve(path, Path(folder) / f"{script}.txt")) for script, path in scripts.items()
@@ -163,10 +157,8 @@ def visits() -> "Iterator[Row]":
                     yield Row(what=what, ours=traffic.received / 1e6, theirs=limit, unit="MB", goal=1.0)
 
 
-def slider() -> "Iterator[Row]":
+def slider() -> Iterator[Row]:
     """A key on the layer's slider to the changed picture."""
-    from tests.bench import Row
-
     with browser_and_scripts() as (browser, scripts), tempfile.TemporaryDirectory() as folder:
         taken = {}
         for script in ("app", "bare"):

@@ -1,22 +1,19 @@
-"""Numbers of the Convolution page for ``python -m tests.bench``: what generality costs, and frames while dragging."""
+"""Numbers of the Convolution page for ``python -m bench``: what generality costs, and frames while dragging."""
 
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
 
 import torch
 from playwright.sync_api import sync_playwright
 from torch import nn
 from torch.testing import assert_close
 
+from bench.table import Row, interleaved
 from tests.browser.drive import FLAGS, PATIENCE, ROOT, WIDE, find_browser, serve
 from viz.core.variants.relative import axial_layer, heads_from_kernel
-
-if TYPE_CHECKING:
-    from tests.bench import Row
 
 SIDE = 64
 FRAME = 1000 / 60
@@ -65,8 +62,6 @@ def conv2d() -> Iterator["Row"]:
     Multiply-adds: Conv2d P k^2; full attention H P^2 (P pixels, H = k^2 heads), so the ratio is P = 4096; rows after
     columns H P (rows + columns), a ratio of 128.
     """
-    from tests.bench import Row, interleaved  # the table collects this module
-
     generator = torch.Generator().manual_seed(0)
     image, kernel = torch.rand(1, SIDE, SIDE, generator=generator), torch.randn(1, 1, 3, 3, generator=generator)
     heads = heads_from_kernel(kernel, alpha=46.0)
@@ -86,8 +81,6 @@ def conv2d() -> Iterator["Row"]:
 
 def dragging() -> Iterator["Row"]:
     """A frame while a centre is dragged: 64 tokens with three heads, 32 x 32 pixels with nine; against 60 a second."""
-    from tests.bench import Row
-
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         script = Path(folder) / "views.py"
         script.write_text(PAGE)

@@ -1,4 +1,4 @@
-"""A table of all sections as a browser shows them: ``python -m tests.sections_table``.
+"""A table of all sections as a browser shows them: ``python -m tools.sections_table``.
 
 For each section, at each size of the window: where its first picture begins, how much of it the first screen shows,
 the words of prose, and the controls. With ``--lessons``, each step of a lesson too, with the stops of the Tab key.

@@ -1,17 +1,14 @@
-"""Frames of the sinusoid explorer while its base is dragged, for ``python -m tests.bench``."""
+"""Frames of the sinusoid explorer while its base is dragged, for ``python -m bench``."""
 
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
 
 from playwright.sync_api import sync_playwright
 
+from bench.table import Row
 from tests.browser.drive import FLAGS, ROOT, WIDE, address, find_browser, listen, serve, wait_run
-
-if TYPE_CHECKING:
-    from tests.bench import Row
 
 FRAME = 1000 / 60
 SIZES = ((64, 64), (256, 256), (512, 512))
@@ -42,8 +39,6 @@ DRAG = """async (root, [n, width]) => {
 
 def sinusoids() -> Iterator["Row"]:
     """A frame while the base is dragged, against 60 a second; every frame must show another base."""
-    from tests.bench import Row  # the table collects this module
-
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_browser(), args=list(FLAGS))
         with serve(ROOT / "app.py", Path(folder) / "log") as server:

@@ -1,24 +1,22 @@
-"""From a hand on a control to what it changes, for ``python -m tests.bench``: each beside a bare page's one slider."""
+"""From a hand on a control to what it changes, for ``python -m bench``: each beside a bare page's one slider."""
 
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import cycle
 from statistics import median, quantiles
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
 from playwright.sync_api import Locator, Page
 
-from tests.bench_reruns import WATCH, keys, opened, opened_together, settled
-from tests.bench_visit import click_to_paint, drawn
+from bench.reruns import WATCH, keys, opened, opened_together, settled
+from bench.table import Row
+from bench.visit import click_to_paint, drawn
 from tests.browser.drive import count, find_browser, open_chip, wait_run
 from tests.sections import SECTIONS as PLACES
 from viz.frame.sidebar import path_of
 from viz.lessons.read import lessons
-
-if TYPE_CHECKING:
-    from tests.bench import Row
 
 REPEATS = 3
 MAIN = (
@@ -31,10 +29,8 @@ BELOW = ".stButtonGroup [role=radio]"
 """Of a section without one: what opens the formula and the proof below it."""
 
 
-def heads_controls() -> "Iterator[Row]":
+def heads_controls() -> Iterator[Row]:
     """On Heads: another head, another mask, another text to try; to the changed picture."""
-    from tests.bench import Row
-
     with opened("bare") as page:
         bare = click_to_paint(page, "bare")
     taken = {}
@@ -85,10 +81,8 @@ def _painted(page: Page, ready: Iterator[Callable[[], Callable[[], None]]]) -> f
     return median(taken)
 
 
-def section_controls(places: list[tuple[str, str]] = PLACES) -> "Iterator[Row]":
+def section_controls(places: list[tuple[str, str]] = PLACES) -> Iterator[Row]:
     """The main control of each section that has one, to the last change; and how many messages it takes."""
-    from tests.bench import Row
-
     with opened_together("bare", "app") as (other, page):
         others, slider = count(other), other.locator("input[type=range]")
         other.reload()
@@ -128,10 +122,8 @@ def _main(page: Page, section: Locator) -> tuple[str, float, int]:
     return "", math.nan, 0
 
 
-def next_steps() -> "Iterator[Row]":
+def next_steps() -> Iterator[Row]:
     """The teacher's key in front of a class, through every lesson: to the last change, p50 and p95."""
-    from tests.bench import Row
-
     with opened("bare") as page:
         bare = keys(page, page.locator("input[type=range]"))
     taken: list[float] = []
