@@ -2,14 +2,14 @@
 
 import streamlit as st
 
+from pages.heads.compare import compute
+from pages.heads.compare.checks import compare_checks
+from pages.heads.compare.next_word import next_words
+from pages.heads.compare.picture import picture
+from pages.heads.compare.second import ask_second, compared_of
+from pages.heads.compare.training import offer_training, training
 from pages.heads.context import HeadsContext
 from viz.frame.checks import Check
-from viz.frame.compare.checks import compare_checks
-from viz.frame.compare.next_word import next_words
-from viz.frame.compare.picture import picture
-from viz.frame.compare.second import ask_second, compared_of
-from viz.frame.compare.training import offer_training, training
-from viz.frame.compute import comparison
 from viz.text import paragraph
 
 
@@ -24,7 +24,7 @@ def draw(context: HeadsContext) -> list[Check]:
         st.caption(scene.t("second.by_words"))
     compared = compared_of(scene, second, context.view, context.head)
     shown = picture(scene, second, compared, context.head)
-    kinds = [slot.kind for slot in comparison.sides(compared).alignment.slots]
+    kinds = [slot.kind for slot in compute.sides(compared).alignment.slots]
     counted = {kind: kinds.count(kind) for kind in ("same", "replaced", "removed", "inserted")}
     st.caption(paragraph(*(scene.t(f"second.{kind}", n=n) for kind, n in counted.items() if n)))
     if context.view.what == "scores":

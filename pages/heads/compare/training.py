@@ -2,10 +2,10 @@
 
 import streamlit as st
 
+from pages.heads.compare import by_numpy, compute
+from pages.heads.compare.second import Second
 from viz.frame import state
 from viz.frame.checks import Check, check
-from viz.frame.compare.second import Second
-from viz.frame.compute import comparison, comparison_by_numpy
 from viz.frame.format import part
 from viz.frame.models_here import models_here
 from viz.frame.scene import Scene
@@ -40,7 +40,7 @@ def training(scene: Scene, second: Second) -> list[Check]:
     if not second.one_training:
         return []
     sources, mask = (scene.choice.source, second.scene.choice.source), scene.choice.mask
-    found = [comparison.copying(source, mask) for source in sources]
+    found = [compute.copying(source, mask) for source in sources]
     if None in found:
         st.caption(scene.t("second.nothing_to_copy"))
         models = tuple(source.model for source in sources)
@@ -57,7 +57,6 @@ def training(scene: Scene, second: Second) -> list[Check]:
     }  # fmt: skip
     say(scene.t("second.copying", **numbers))
     off = [
-        abs(side.weight - comparison_by_numpy.copying_by_torch(source, mask))
-        for source, side in zip(sources, sides, strict=True)
+        abs(side.weight - by_numpy.copying_by_torch(source, mask)) for source, side in zip(sources, sides, strict=True)
     ]
     return [check("second.check_copying", max(off), 1e-5)]

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from pages.heads.compare import compute
+from pages.heads.compare.compute import Compared, Sides
+from pages.heads.compare.second import Second
 from viz.components.comparison import unpacked
 from viz.components.head_grid import Packed
 from viz.components.mount import count_choices, mount
 from viz.core.comparison.alignment import Slot
 from viz.figures.palette import BLUE, GREY, HEADS, ORANGE
 from viz.frame import controls, locks, state
-from viz.frame.compare.second import Second
-from viz.frame.compute import comparison
-from viz.frame.compute.comparison import Compared, Sides
 from viz.frame.first_pair import first_query
 from viz.frame.head_grid.grid import opening_query
 from viz.frame.scene import Scene
@@ -44,12 +44,12 @@ class Shown:
 
 def picture(scene: Scene, second: Second, compared: Compared, head: int) -> Shown:
     """Show two maps and their difference, one row of them as bars, and how every head changes."""
-    wall = comparison.differences(compared)
+    wall = compute.differences(compared)
     first = scene.choice.layer, head
     other = second_head(second, compared) if compared.head else first
     what = state.choice("compared", COMPARED[0], COMPARED)
-    two = comparison.two(compared, what, first, other)
-    sides = comparison.sides(compared)
+    two = compute.two(compared, what, first, other)
+    sides = compute.sides(compared)
     chosen = {"layer": first[0], "head": first[1]}
     if compared.head:  # else nobody has chosen a second head
         chosen |= {"layer_b": other[0], "head_b": other[1]}
@@ -79,7 +79,7 @@ def picture(scene: Scene, second: Second, compared: Compared, head: int) -> Show
 
 def second_head(second: Second, compared: Compared) -> Head:
     """The head of the second model; at first the one that is most alike."""
-    capture, changes = second.scene.capture, unpacked(comparison.differences(compared))["measures"]
+    capture, changes = second.scene.capture, unpacked(compute.differences(compared))["measures"]
     usual = 0 if np.isnan(changes).all() else int(np.nanargmin(changes))
     usual_layer, numbers = capture.number(usual // capture.n_heads), capture.numbers or range(capture.n_layers)
     layer = numbers.index(controls.nearest("layer_b", usual_layer, numbers))

@@ -4,10 +4,10 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
+from pages.heads.compare.compute import Compared
 from viz import limits
 from viz.errors import ModelError
 from viz.frame import compute, controls, specs, state
-from viz.frame.compute.comparison import Compared
 from viz.frame.controls import text_box
 from viz.frame.examples import counterpart
 from viz.frame.models_here import models_here, to_choose_from

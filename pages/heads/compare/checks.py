@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from pages.heads.compare import by_numpy
+from pages.heads.compare.picture import Shown
 from viz.components.comparison import two_maps, unpacked
 from viz.frame.checks import Check, check
-from viz.frame.compare.picture import Shown
-from viz.frame.compute import comparison_by_numpy
 
 CODE = 1e-5
 """A code of 16 bits is 8e-6 off, beside what float32 rounds."""
@@ -17,13 +17,13 @@ COLOUR = 1 / 254 + 1e-3
 def compare_checks(shown: Shown) -> list[Check]:
     """Of the two maps, the order of the heads, the small map of the chosen head, and the pairs of tokens."""
     wall, two = unpacked(shown.wall), unpacked(shown.two)
-    expected = comparison_by_numpy.two_by_torch(shown.compared, shown.what, *shown.heads)
+    expected = by_numpy.two_by_torch(shown.compared, shown.what, *shown.heads)
     off = max(apart(mine, other) for mine, other in zip(two_maps(two), expected, strict=True))
-    changes = comparison_by_numpy.changes_by_torch(shown.compared)
+    changes = by_numpy.changes_by_torch(shown.compared)
     found = [
         check(f"second.check_{shown.what}", off, 2 * CODE * two["limit"]),
         check("second.check_change", apart(wall["measures"], changes), CODE),
-        check("second.check_pairs", comparison_by_numpy.wrong_pairs(shown.compared), 0),
+        check("second.check_pairs", by_numpy.wrong_pairs(shown.compared), 0),
     ]
     if wall["pool"] == 1:
         found.append(check("second.check_small", _small_map(shown, wall), COLOUR))
@@ -33,7 +33,7 @@ def compare_checks(shown: Shown) -> list[Check]:
 def _small_map(shown: Shown, wall: dict[str, object]) -> float:
     """How far the small map of the chosen head is from the difference, in what its colour shows."""
     layer, head = shown.heads[1]
-    a, b = comparison_by_numpy.two_by_torch(shown.compared, "weights", *shown.heads)
+    a, b = by_numpy.two_by_torch(shown.compared, "weights", *shown.heads)
     codes = np.asarray(wall["values"]).reshape(-1, *a.shape)[layer * int(str(wall["n_heads"])) + head].astype(float)
     seen = np.where(codes == 255, np.nan, codes / 127 - 1)
     return apart(seen, np.sign(b - a) * np.sqrt(np.abs(b - a)))

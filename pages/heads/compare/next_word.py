@@ -3,12 +3,12 @@
 import streamlit as st
 import torch
 
+from pages.heads.compare import compute
+from pages.heads.compare.second import Second
 from viz.components.bars import BarChart
 from viz.figures.palette import GREY, HEADS
-from viz.frame import compute
 from viz.frame.checks import Check, check
-from viz.frame.compare.second import Second
-from viz.frame.compute import comparison
+from viz.frame.compute import read
 from viz.frame.format import part
 from viz.frame.scene import Scene
 from viz.frame.show import show_bars
@@ -22,7 +22,7 @@ def next_words(scene: Scene, second: Second) -> list[Check]:
     t, sources = scene.t, (scene.choice.source, second.scene.choice.source)
     if second.by_words:
         return []
-    found = comparison.next_words(*sources)
+    found = compute.next_words(*sources)
     if found is None:
         return []
     names = [source.model for source in sources] if second.other_model else [t("compare.first"), t("compare.second")]
@@ -39,5 +39,5 @@ def next_words(scene: Scene, second: Second) -> list[Check]:
     show_bars(drawn, key="compare_next", alt=sentence)
     st.text(sentence)
     # The chances of the model's own run, and not the vocabulary head on what it handed on.
-    run = [torch.tensor(compute.read(source).predictions[0].probabilities) for source in sources]
+    run = [torch.tensor(read(source).predictions[0].probabilities) for source in sources]
     return [check("second.check_next", (torch.stack(run) - found.most).abs().max(), 1e-5)]

@@ -11,18 +11,18 @@ import streamlit as st
 import torch
 from torch import Tensor
 
+from pages.heads.compare import by_numpy, compute
+from pages.heads.compare.checks import apart
+from pages.heads.compare.compute import Compared, Sides
+from pages.heads.compare.next_word import HUES
+from pages.heads.compare.picture import labels_of, second_head
+from pages.heads.compare.second import Second, ask_second, compared_of
 from pages.heads.context import HeadsContext
 from viz.components.bars import BarChart
 from viz.core.analysis.checks import rounding, torchs_weights
 from viz.core.analysis.one_head import Cell, by_hand
 from viz.frame import controls, locks, state
 from viz.frame.checks import Check, asked_of, check
-from viz.frame.compare.checks import apart
-from viz.frame.compare.next_word import HUES
-from viz.frame.compare.picture import labels_of, second_head
-from viz.frame.compare.second import Second, ask_second, compared_of
-from viz.frame.compute import comparison, comparison_by_numpy
-from viz.frame.compute.comparison import Compared, Sides
 from viz.frame.controls import KEEP
 from viz.frame.first_pair import first_key, first_query
 from viz.frame.format import number, part
@@ -82,8 +82,8 @@ def _draw_row(context: Pair, second: Second) -> list[Check]:
     """Draw the row's scores of both as paired bars, and below them the weights."""
     t = context.t
     compared = compared_of(context.scene, second, View(), context.head)
-    sides = comparison.sides(compared)
-    wrong = check("second.check_pairs", comparison_by_numpy.wrong_pairs(compared), 0)
+    sides = compute.sides(compared)
+    wrong = check("second.check_pairs", by_numpy.wrong_pairs(compared), 0)
     head = _second_head(context, second, compared)
     if second.by_words:
         return [wrong, *_by_words(context, second, compared, head)]
@@ -174,11 +174,11 @@ def _at(scene: Scene, layer: int) -> Scene:
 
 def _by_words(context: Pair, second: Second, compared: Compared, head: Head) -> list[Check]:
     """The weights alone: those of pieces add up to a word's, and scores do not."""
-    t, sides, heads = context.t, comparison.sides(compared), ((context.scene.choice.layer, context.head), head)
+    t, sides, heads = context.t, compute.sides(compared), ((context.scene.choice.layer, context.head), head)
     st.caption(paragraph(t("second.by_words"), t("second.scores_do_not_add_up")))
     query, key = sides.of[context.query], sides.of[context.key]
-    both = comparison.maps(compared, *heads)
-    expected = comparison_by_numpy.two_by_torch(compared, "weights", *heads)
+    both = compute.maps(compared, *heads)
+    expected = by_numpy.two_by_torch(compared, "weights", *heads)
     off = max(apart(found.numpy(), right) for found, right in zip(both, expected, strict=True))
     rows = [side[query] for side in both]
     if sides.alignment.slots[query].b is None:
