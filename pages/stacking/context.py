@@ -15,9 +15,10 @@ from viz.components.mount import mount
 from viz.core.analysis.checks import rounding, torchs_weights
 from viz.figures.palette import BLUE, ORANGE
 from viz.frame import controls, locks, state
-from viz.frame.checks import Check, check, with_mask, written_out
+from viz.frame.checks import Check, check, with_mask
 from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.compute.blocks import blocks, reading
+from viz.frame.compute.mask_rule import written_out
 from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, blocks_more
 from viz.frame.specs import Mask, Source

@@ -10,8 +10,9 @@ from torch.nn.functional import linear
 from pages.heads.compare.compute import Compared, keys_of, sides
 from viz.core.analysis.checks import torchs_weights
 from viz.core.comparison.alignment import Alignment
-from viz.frame.checks import with_mask, written_out
+from viz.frame.checks import with_mask
 from viz.frame.compute import kept, read, trace
+from viz.frame.compute.mask_rule import written_out
 from viz.frame.specs import Mask, Source, View
 from viz.models.capture import Head
 from viz.models.tokens import Tokens
