@@ -13,8 +13,8 @@ from pages import FIRST, PAGES
 from viz import ASSETS, ROOT, limits
 from viz.frame import choice, page, sidebar
 from viz.frame.header import source
+from viz.frame.links import SHARED
 from viz.frame.sidebar import path_of
-from viz.frame.terms.links import SHARED
 from viz.models import registry
 from viz.models.capture import capture
 from viz.models.layout import families

@@ -7,10 +7,10 @@ import streamlit as st
 
 from viz import limits
 from viz.frame import state
+from viz.frame.links import SHARED
 from viz.frame.models_here import models_here
 from viz.frame.page import Page, say_refused
 from viz.frame.show import show_table
-from viz.frame.terms.links import SHARED
 from viz.models.layout import families
 from viz.text import Translate, translator
 

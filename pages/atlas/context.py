@@ -10,8 +10,8 @@ from viz import limits
 from viz.core.analysis.atlas.summary import Score, labels_of
 from viz.frame import controls, state
 from viz.frame.format import number, part
+from viz.frame.modes.figure_facts import note
 from viz.frame.scene import Scene
-from viz.frame.share.figure_menu import note
 from viz.frame.specs import Source
 from viz.models.atlas.corpus import LANGUAGES, LONGEST, sentences
 from viz.models.atlas.file import SHIPPED

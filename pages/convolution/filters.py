@@ -17,8 +17,8 @@ from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.controls import KEEP
 from viz.frame.format import number
+from viz.frame.modes import say
 from viz.frame.show import show_lines
-from viz.frame.terms.marks import say
 from viz.text import Translate
 
 FORMULA = (

@@ -17,8 +17,8 @@ from viz.core.analysis.window_fit import ROWS, WindowFit, window_weights
 from viz.frame import controls, state
 from viz.frame.checks import Check, check, open_cells
 from viz.frame.format import number, part
+from viz.frame.modes import say
 from viz.frame.show import show_table
-from viz.frame.terms.marks import say
 
 ROW_HEIGHT = 35
 """Pixels of a line of Streamlit's table."""

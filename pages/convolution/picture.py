@@ -22,7 +22,7 @@ from viz.core.variants.relative import QuadraticHeads, axial_layer, heads_from_k
 from viz.frame import state
 from viz.frame.checks import Check, check
 from viz.frame.format import number
-from viz.frame.terms.marks import say
+from viz.frame.modes import say
 
 KEY = "plane"
 FARTHEST = 4.0

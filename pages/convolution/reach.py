@@ -10,8 +10,8 @@ from viz.figures.curves import curves
 from viz.figures.line_chart import Axis
 from viz.frame import controls
 from viz.frame.checks import Check, check
+from viz.frame.modes import say
 from viz.frame.show import show_lines
-from viz.frame.terms.marks import say
 from viz.text import Translate
 
 DEPTH = 12

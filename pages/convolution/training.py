@@ -22,8 +22,8 @@ from viz.figures.line_chart import Axis
 from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import number, span
+from viz.frame.modes import say
 from viz.frame.show import show, show_lines
-from viz.frame.terms.marks import say
 from viz.frame.waiting import aside, stores, until
 from viz.text import Translate
 

@@ -19,8 +19,8 @@ from viz.core.heads import share_kv
 from viz.core.variants.relative import factored_scores, quadratic_scores
 from viz.frame import state
 from viz.frame.checks import Check, asked_of, check, open_cells
+from viz.frame.modes import say
 from viz.frame.scene import Scene
-from viz.frame.terms.marks import say
 
 FORMULA = (
     r"\begin{aligned} v \cdot r_\delta &= -\alpha\,(1, -2\Delta) \cdot (\delta^2, \delta)"

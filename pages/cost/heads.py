@@ -14,8 +14,8 @@ from viz.figures.growth import Line, growth
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, size
+from viz.frame.modes import say
 from viz.frame.show import show_lines, show_table
-from viz.frame.terms.marks import say
 from viz.text import Translate
 
 COLUMNS = ("heads", "d_k", "parameters", "projections", "pairs", "w_o", "total", "exponentials", "kept")

@@ -13,8 +13,8 @@ from viz.figures.growth import Line, growth
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, share, size
+from viz.frame.modes import say
 from viz.frame.show import show_lines, show_table
-from viz.frame.terms.marks import say
 from viz.models.presets import Preset, preset, presets
 from viz.text import Translate
 from viz.text.citations import translate_source

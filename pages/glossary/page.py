@@ -10,11 +10,11 @@ from viz import limits
 from viz.frame import controls, state
 from viz.frame.connection.address import asked_link
 from viz.frame.connection.old_links import go_on
+from viz.frame.links import SHARED
+from viz.frame.links.terms import heading, see
 from viz.frame.page import Page, say_refused
 from viz.frame.search.box import search_box
 from viz.frame.sidebar import path_of
-from viz.frame.terms.links import SHARED, see
-from viz.frame.terms.marks import heading
 from viz.text import Translate, translator
 from viz.text.glossary import Term, terms
 

@@ -15,7 +15,7 @@ from viz.core.long.rows import WINDOW, window
 from viz.core.long.streamed import LongMap
 from viz.frame import controls, state
 from viz.frame.checks import Check
-from viz.frame.terms.marks import say
+from viz.frame.modes import say
 
 VIEW = "long_map"
 STRONGEST = 8

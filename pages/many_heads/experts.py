@@ -18,8 +18,8 @@ from viz.figures.palette import BLUE, ORANGE
 from viz.frame import controls, state
 from viz.frame.checks import Check, check, open_cells
 from viz.frame.format import part
+from viz.frame.modes import say
 from viz.frame.show import show_bars
-from viz.frame.terms.marks import say
 from viz.models.tokens import words_as_read
 
 HUES = {"positive": BLUE, "negative": ORANGE}

@@ -10,8 +10,8 @@ from viz.figures.palette import BLUE, ORANGE
 from viz.frame import controls, state
 from viz.frame.checks import Check, check, scene_checks
 from viz.frame.format import share
+from viz.frame.modes import say
 from viz.frame.show import show_bars
-from viz.frame.terms.marks import say
 
 
 def queries(x: Tensor, weights: HeadWeights) -> Tensor:

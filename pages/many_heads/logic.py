@@ -8,8 +8,8 @@ from pages.many_heads.context import ManyHeadsContext
 from viz.components.bars import BarChart
 from viz.frame import controls
 from viz.frame.checks import Check, check
+from viz.frame.modes import say
 from viz.frame.show import show_bars
-from viz.frame.terms.marks import say
 
 
 def draw_logic(context: ManyHeadsContext) -> list[Check]:

@@ -6,8 +6,8 @@ from viz.figures.line_chart import Axis, LineChart, Mark, Series
 from viz.figures.palette import BLUE
 from viz.frame import controls, state
 from viz.frame.checks import Check, check
+from viz.frame.modes import say
 from viz.frame.show import show_lines
-from viz.frame.terms.marks import say
 
 ROUNDING = 1e-5
 """What is smaller than this, as a share of the largest, is what float32 leaves of 0."""

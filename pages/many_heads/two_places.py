@@ -15,9 +15,9 @@ from viz.figures.palette import BLUE, GREY, ORANGE
 from viz.frame import compute, controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import number, share
-from viz.frame.present.inner_steps import offer
+from viz.frame.modes import say
+from viz.frame.modes.inner_steps import offer
 from viz.frame.show import show_bars
-from viz.frame.terms.marks import say
 
 WORDS, VECTORS, WIDTH, SEED = 12, 512, 8, 0
 """Words drawn; random vectors on which the loss is measured, their width, and their seed."""

@@ -20,7 +20,7 @@ from viz.frame.checks import Check, check
 from viz.frame.choice import mask_details
 from viz.frame.header.parts import is_whole_page
 from viz.frame.mask_code import from_code, to_code
-from viz.frame.terms.marks import say
+from viz.frame.modes import say
 
 PAINTER = "painter"
 

@@ -27,9 +27,9 @@ from viz.core.mistakes.masks import (
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part, share, span
+from viz.frame.modes import say
 from viz.frame.show import show_table
 from viz.frame.specs import Mask
-from viz.frame.terms.marks import say
 from viz.text.direction import isolate
 
 EMPTY_ROW = r"\frac{0 \cdot e^{s_{ij}}}{\sum_m 0 \cdot e^{s_{im}}} = \frac00"

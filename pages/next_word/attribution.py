@@ -15,9 +15,9 @@ from viz.core.analysis.attribution import Attribution
 from viz.frame import state
 from viz.frame.checks import Check, check
 from viz.frame.format import number
+from viz.frame.modes import say
 from viz.frame.show import show_bars, show_matrix, show_table
 from viz.frame.sidebar import file_of
-from viz.frame.terms.marks import say
 
 MAP, MOST = "next_parts", 14
 """The map's place on the page, and parts that are drawn as bars: the largest."""

@@ -9,8 +9,8 @@ from viz import limits
 from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.compute import model
-from viz.frame.present.inner_steps import offer
-from viz.frame.terms.marks import say
+from viz.frame.modes import say
+from viz.frame.modes.inner_steps import offer
 from viz.text import Translate
 
 HEATS = (0, 50, 80, 100, 130, 200)

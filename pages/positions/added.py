@@ -14,9 +14,9 @@ from viz.core.variants.encodings import no_table
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import statistic
+from viz.frame.modes import say
 from viz.frame.scene import say_error
 from viz.frame.show import show_bars, show_matrix
-from viz.frame.terms.marks import say
 
 PARTS = {"X": "words", "P": "places", "X + P": "sum"}
 """The texts that name the tables."""

@@ -19,9 +19,9 @@ from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.lazy import lazy
+from viz.frame.modes import say
 from viz.frame.scene import say_error
 from viz.frame.show import show_lines, show_matrix
-from viz.frame.terms.marks import say
 
 STRIP = "encodings"
 LOOKS = ("weights", "scores")

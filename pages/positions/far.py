@@ -17,8 +17,8 @@ from viz.figures.offsets import Curve, offset_curves
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import statistic
+from viz.frame.modes.figure_facts import stand_apart
 from viz.frame.scene import say_error
-from viz.frame.share.figure_menu import stand_apart
 from viz.frame.show import show_lines
 from viz.frame.specs import Placing
 

@@ -17,9 +17,9 @@ from viz.figures.plane import Arrow, plane
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number
+from viz.frame.modes import say
 from viz.frame.scene import say_error
 from viz.frame.show import show_lines
-from viz.frame.terms.marks import say
 
 FARTHEST = 200
 """How far both tokens can be moved on together."""

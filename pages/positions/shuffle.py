@@ -15,7 +15,7 @@ from viz.core.variants.encodings import put_back
 from viz.frame import controls, specs
 from viz.frame.checks import Check, check
 from viz.frame.format import number
-from viz.frame.terms.marks import say
+from viz.frame.modes import say
 
 ORDERS = ("shuffled", "reversed")
 

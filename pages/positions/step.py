@@ -22,8 +22,8 @@ from viz.figures.plane import Arrow, plane
 from viz.frame import compute, controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import in_formula, number
+from viz.frame.modes import say
 from viz.frame.show import show_lines
-from viz.frame.terms.marks import say
 
 SHOWN_ROWS = 128
 """Positions whose products with each other are drawn; the curve beside takes all."""

@@ -18,8 +18,8 @@ from viz.core.variants.kv_sharing import divisors
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import part
+from viz.frame.modes import say
 from viz.frame.show import show_bars
-from viz.frame.terms.marks import say
 
 
 def draw(context: ShareKvContext) -> list[Check]:

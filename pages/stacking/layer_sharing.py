@@ -17,8 +17,8 @@ from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import blocks
 from viz.frame.format import statistic
+from viz.frame.modes import say
 from viz.frame.show import show_bars, show_lines, show_table
-from viz.frame.terms.marks import say
 
 
 def draw(context: StackingContext) -> list[Check]:

@@ -11,9 +11,9 @@ from viz.components.matrix import Axis, Matrix
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import blocks
+from viz.frame.modes import say
 from viz.frame.show import show_matrix
 from viz.frame.specs import Mask
-from viz.frame.terms.marks import say
 from viz.text import paragraph
 
 FIELDS = ("own", "causal", "window", "dilated")

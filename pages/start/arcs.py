@@ -11,9 +11,9 @@ from viz import limits
 from viz.components.mount import mount
 from viz.frame import state
 from viz.frame.connection import arrival, loading
-from viz.frame.share import figure_menu
+from viz.frame.links import SHARED
+from viz.frame.modes import figure_facts
 from viz.frame.sidebar import file_of
-from viz.frame.terms.links import SHARED
 from viz.text import sentences, translator
 
 HEADS = "heads"
@@ -36,7 +36,7 @@ def draw(lang: str) -> None:
     pair = _own(lang) or {**pairs()[lang], "at": None}
     data = {**pair, "lang": lang, "whole": WHOLE, "words": words, "longest": limits.CHARACTERS}
     place = sentences(lang)["head_grid.layer_head"].format(layer=data["layer"], head=data["head"])
-    figure_menu.note([f"{data['model']} · {place}"])
+    figure_facts.note([f"{data['model']} · {place}"])
     data["asks"] = loading.is_wanted()
     mount("start/arcs", key=_KEY, data=data, on_typed_change=_take_text, on_painted_change=_load)
 

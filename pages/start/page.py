@@ -13,9 +13,9 @@ from pages.start import arcs
 from pages.start.diagram import diagram
 from viz.components.mount import mount
 from viz.frame import state
+from viz.frame.links import SHARED
+from viz.frame.modes import say
 from viz.frame.sidebar import path_of
-from viz.frame.terms.links import SHARED
-from viz.frame.terms.marks import say
 from viz.text import Translate, translator
 
 DOORS: Mapping[str, tuple[str, Mapping[str, str]]] = {

@@ -14,8 +14,8 @@ from viz.core.mistakes.attention import Faults, RowMeasures, attend_wrongly, mea
 from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import number
+from viz.frame.modes import say
 from viz.frame.show import show_matrix
-from viz.frame.terms.marks import say
 
 SWITCHES = ("no_scale", "no_mask", "wrong_axis")
 TEMPERATURES = (0.1, 10.0)

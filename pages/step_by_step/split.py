@@ -17,8 +17,8 @@ from viz.core.spec import AttentionSpec
 from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import number, share
+from viz.frame.modes import say
 from viz.frame.show import show_matrix
-from viz.frame.terms.marks import say
 
 WIDTH, WORDS, HEADS = 8, 3, (1, 2, 4, 8)
 """The small example: numbers in a vector, words, and how many heads they can be cut into."""

@@ -4,7 +4,7 @@ import streamlit as st
 
 from viz.frame import state
 from viz.frame.header.parts import is_whole_page
-from viz.frame.present.inner_steps import offer
+from viz.frame.modes.inner_steps import offer
 from viz.text import Translate
 
 THREE_WORDS, ON_THE_TEXT = "three_words", "steps"

@@ -17,7 +17,7 @@ from viz.components.mount import mount
 from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.header.parts import is_whole_page
-from viz.frame.terms.marks import say
+from viz.frame.modes import say
 from viz.lessons.subject import Subject
 from viz.text import Translate
 

@@ -8,7 +8,7 @@ from viz.components.matrix import Axis
 from viz.core.analysis.checks import largest
 from viz.frame import controls
 from viz.frame.checks import Check, check
-from viz.frame.terms.marks import say
+from viz.frame.modes import say
 
 OUTPUT_STEP = 8
 

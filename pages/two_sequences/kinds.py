@@ -18,7 +18,7 @@ from viz.core.variants.general_heads import GeneralHead, GeneralTrace, Widths, g
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part
-from viz.frame.terms.marks import say
+from viz.frame.modes import say
 from viz.models.positions import first
 from viz.models.tokens import seeded_embeddings
 

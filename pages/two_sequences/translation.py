@@ -18,10 +18,10 @@ from viz.core.analysis.checks import rounding, torchs_weights, worst
 from viz.frame import compute, controls, specs, state
 from viz.frame.checks import Check, check
 from viz.frame.format import part
-from viz.frame.present.inner_steps import first_of, offer
-from viz.frame.share.figure_menu import stand_apart
+from viz.frame.modes import say
+from viz.frame.modes.figure_facts import stand_apart
+from viz.frame.modes.inner_steps import first_of, offer
 from viz.frame.show import show_matrix, show_table
-from viz.frame.terms.marks import say
 from viz.models.capture import Capture
 from viz.models.generation import Writing
 from viz.models.layout import LoadedModel

@@ -17,8 +17,8 @@ from viz.core.spec import AttentionSpec
 from viz.core.variants.scoring import AdditiveWeights, additive, dot
 from viz.frame import controls
 from viz.frame.checks import Check, check
+from viz.frame.modes import say
 from viz.frame.show import show_table
-from viz.frame.terms.marks import say
 from viz.models.positions import first
 from viz.models.tokens import seeded_embeddings
 

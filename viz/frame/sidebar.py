@@ -11,11 +11,9 @@ import streamlit as st
 
 from viz import ROOT
 from viz.components.mount import mount
-from viz.frame import state, view
+from viz.frame import modes, state, view
 from viz.frame.connection.parameters import of_session
 from viz.frame.controls import KEEP
-from viz.frame.share import figure_menu
-from viz.frame.share.address import address
 from viz.text import LANGUAGES, Translate, has_text, translator
 
 
@@ -29,7 +27,7 @@ def describe_page() -> None:
     """Tell the browser what Streamlit does not: the page's language, what the keyboard needs, and of its pictures."""
     lang, looked_at = st.session_state["lang"], view.current()
     theme = "light" if looked_at.is_paper else looked_at.theme
-    told = {"lang": lang, "theme": theme, "figures": figure_menu.tell(lang), "sidebar": not looked_at.is_bare}
+    told = {"lang": lang, "theme": theme, "sidebar": modes.shows("navigation"), **modes.document(lang)}
     mount("frame/document", key="document", data=told)
 
 
@@ -91,9 +89,3 @@ def neighbours(t: Translate, pages: Sequence[str], open_page: str) -> None:
     with st.container(key="neighbours", horizontal=True, horizontal_alignment="distribute"):
         for name, arrow in zip((*pages[:at][-1:], *pages[at + 1 : at + 2]), ("← {}", "{} →")[at == 0 :], strict=False):
             st.page_link(_page(name, t(f"{name}.title")), label=arrow.format(t(f"{name}.title")))
-
-
-def way_out(t: Translate) -> None:
-    """From somebody else's page to this one, with all that was chosen."""
-    with st.container(key="way_out"):
-        st.link_button(t("page.open_here"), address(), type="tertiary")

@@ -17,8 +17,8 @@ from viz.figures.line_chart import Axis
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part
+from viz.frame.modes import say
 from viz.frame.show import show_lines, show_matrix
-from viz.frame.terms.marks import say
 
 FORMULA = (
     r"\begin{aligned} -\alpha\,(1, -2\Delta) \cdot (\delta^2, \delta) &= -\alpha(\delta - \Delta)^2 + \alpha\Delta^2"

@@ -15,7 +15,7 @@ from viz.core.variants.relative import axial_layer, heads_from_kernel
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number
-from viz.frame.terms.marks import say
+from viz.frame.modes import say
 from viz.text import Translate
 
 FORMULA = (

@@ -15,7 +15,7 @@ from viz.core.variants.relative import QuadraticHeads, axial_layer, heads_from_k
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number
-from viz.frame.terms.marks import say
+from viz.frame.modes import say
 
 FORMULA = (
     r"[\,x_{q+\Delta_1}, \dots, x_{q+\Delta_H}]\, W_O"

@@ -16,8 +16,8 @@ from viz.figures.palette import BLUE
 from viz.frame import controls
 from viz.frame.checks import Check, check
 from viz.frame.format import number
+from viz.frame.modes import say
 from viz.frame.show import show_lines, show_matrix
-from viz.frame.terms.marks import say
 
 FORMULA = (
     r"\begin{gathered} W_V^{(h)} W_O^{(h)} = w_{\cdot,\cdot,\Delta_h}^\top: \; D_{in} \times D_{out}"

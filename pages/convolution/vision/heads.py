@@ -23,8 +23,8 @@ from viz.figures.palette import BLUE, GREY
 from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part, share
+from viz.frame.modes import say
 from viz.frame.show import show_bars
-from viz.frame.terms.marks import say
 from viz.text import paragraph, sentences
 
 PAD, HEADS = "digit_pad", "patch_heads"

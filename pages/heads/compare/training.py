@@ -8,8 +8,8 @@ from viz.frame import state
 from viz.frame.checks import Check, check
 from viz.frame.format import part
 from viz.frame.models_here import models_here
+from viz.frame.modes import say
 from viz.frame.scene import Scene
-from viz.frame.terms.marks import say
 from viz.models.trained.twins import REPEATING
 
 

@@ -16,7 +16,7 @@ from viz.core.heads import MultiHeadTrace
 from viz.frame import controls, state
 from viz.frame.checks import Check, check
 from viz.frame.format import number
-from viz.frame.terms.marks import say
+from viz.frame.modes import say
 from viz.text import Translate
 
 PUZZLES = ("only_one", "previous", "cancel")

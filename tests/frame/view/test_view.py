@@ -2,7 +2,8 @@
 
 import pytest
 
-from viz.frame.view import MOST_HIDDEN, View
+from viz.frame.view import View
+from viz.modes.embed import MOST_HIDDEN
 
 LINKS = {
     (): View(),
@@ -21,10 +22,12 @@ def looked_at():
     from streamlit.testing.v1 import AppTest
 
     def run() -> None:
-        from viz.frame import state, view
+        from viz.frame import modes, state
+        from viz.modes import find
 
+        modes.install(find())
         state.begin()
-        view.read_view()
+        modes.read_view()
         state.end()
 
     def read(link: dict[str, str]) -> AppTest:

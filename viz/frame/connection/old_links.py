@@ -9,8 +9,8 @@ from viz.components.mount import mount
 from viz.frame.connection.address import asked_link
 from viz.frame.connection.moved import where_now
 from viz.frame.connection.parameters import of_session
+from viz.frame.links import SHARED
 from viz.frame.sidebar import path_of
-from viz.frame.terms.links import SHARED
 
 _OF_THE_PAGE = "section", "lesson", "lesson_step"
 _OF_THE_GRID = "query", "key", "temperature", "sort", "show", "look", "combine", "several", "what", "merge", "hide"

@@ -8,8 +8,8 @@ import streamlit as st
 
 from viz.frame import controls, state
 from viz.frame.checks import Check
+from viz.frame.modes import say
 from viz.frame.page import ALL, Reads, Section
-from viz.frame.terms.marks import say
 from viz.models.layout import LoadedModel
 from viz.text import has_text
 

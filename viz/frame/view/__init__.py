@@ -1,28 +1,19 @@
 """How a page is looked at, as its link says: presented, in somebody else's page, printed, without some controls.
 
-None of it changes a number. It is asked for once, before the page is drawn, and read by whoever draws a part of it.
+None of it changes a number. Before the page is drawn, each mode adds what the link asks of it
+(:meth:`viz.frame.modes.Mode.read`).
 """
 
-import re
 from dataclasses import dataclass
-from typing import Final, Literal, cast
+from typing import Final, Literal
 
 import streamlit as st
-
-from viz.frame import state
-from viz.text import Translate, has_text
 
 Print = Literal["none", "worksheet", "answers"]
 Theme = Literal["", "light", "dark"]
 
 PRINTS: Final[tuple[Print, ...]] = ("none", "worksheet", "answers")
 THEMES: Final[tuple[Theme, ...]] = ("", "light", "dark")
-MOST_HIDDEN = 32
-"""Controls that a link may hide."""
-
-NOTHING: list[str] = []
-
-_NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _VIEW = "_view"
 
 
@@ -62,55 +53,12 @@ class View:
         return name not in self.hide
 
 
-PARAMETERS: Final = ("present", "notes", "print", "without", "theme")
-"""Those of the link that are about the view; ``embed`` is Streamlit's, which keeps it there itself."""
-
-
-def read_view() -> View:
-    """The view of the link, for this run; what it cannot mean is left aside."""
-    embed = bool(st.context.is_embedded)
-    view = View(
-        present=state.param("present", False, _on, lambda _: True) and not embed,
-        notes=state.param("notes", False, _on, lambda _: True),
-        embed=embed,
-        print=state.param("print", PRINTS[0], _print, lambda value: value in PRINTS),
-        hide=frozenset(state.param("without", NOTHING, _names, lambda names: len([*names]) <= MOST_HIDDEN)),
-        theme=cast(Theme, state.choice("theme", THEMES[0], THEMES)),
-    )
-    st.session_state[_VIEW] = view
-    return view
+def set_current(looked_at: View) -> None:
+    """Have this be the view of the run."""
+    st.session_state[_VIEW] = looked_at
 
 
 def current() -> View:
     """The view of this run."""
-    view: View = st.session_state.get(_VIEW, View())
-    return view
-
-
-def lead_of(t: Translate, page: str, section: str) -> str:
-    """A section's one sentence; in a presentation the arrow keys are not the section's, and it may be another one."""
-    presented = f"{page}.{section}.lead_present"
-    return t(presented if current().present and has_text(presented) else f"{page}.{section}.lead")
-
-
-def carried() -> dict[str, str]:
-    """What a link to another step or page says of the view, so that it stays; Streamlit's own the browser adds."""
-    link = state.link()
-    return {name: link[name] for name in PARAMETERS if name in link}
-
-
-def _on(raw: str) -> bool:
-    if raw not in ("0", "1"):
-        raise ValueError(raw)
-    return raw == "1"
-
-
-def _print(raw: str) -> Print:
-    return PRINTS[1] if raw == "1" else cast(Print, raw)
-
-
-def _names(raw: str) -> list[str]:
-    names = [name for name in raw.split("-") if name]
-    if not all(map(_NAME.fullmatch, names)):
-        raise ValueError(raw)
-    return [*dict.fromkeys(names)]
+    found: View = st.session_state.get(_VIEW, View())
+    return found
