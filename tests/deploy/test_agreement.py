@@ -45,6 +45,8 @@ LEFT_OUT = {
     "CHANGELOG.md",
     "CITATION.cff",
     "CONTRIBUTING.md",
+    "bench",
+    "biome.json",
     "Justfile",
     "README.md",
     "examples",
@@ -56,6 +58,7 @@ LEFT_OUT = {
     "requirements-dev.txt",
     "requirements.txt",
     "tests",
+    "tools",
 }
 """Of the project, what no running program needs."""
 
