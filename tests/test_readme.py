@@ -100,7 +100,7 @@ def declared(module: ModuleType) -> set[str]:
 
 def test_the_table_of_parameters_is_the_frames():
     rows = {name: row[1] for row in table("parameter") for name in re.findall(r"`(\w+)`", row[0])}
-    named_elsewhere = {"head", "query", "key", "pad_left", "temperature", "target"}
+    named_elsewhere = {"head", "query", "key", "pad_left", "temperature", "target", "step", "words"}
     assert set(rows) == (declared(shared) | declared(choice)) - named_elsewhere
     taken = set(rows) - {"lang", "section"} | {"head", "pad_left"}
     assert set(SHARED) == taken, "a link to another page takes them along"

@@ -9,34 +9,8 @@ import pytest
 from tests.test_house import SOURCES, house_of, name, nodes
 
 LEFT = {
-    # The value that a view in the browser sent, read in its callback: it is to be read by the object of the view.
-    **dict.fromkeys(
-        (
-            "pages/block/diagram.py",
-            "pages/convolution/picture.py",
-            "pages/convolution/windows.py",
-            "pages/long_text/head_map.py",
-            "pages/long_text/wall.py",
-            "pages/masks/editor.py",
-            "pages/masks/every_mask.py",
-            "pages/next_word/word_grid.py",
-            "pages/positions/encodings.py",
-            "pages/positions/sinusoids.py",
-            "pages/start/arcs.py",
-            "viz/components/mount.py",
-            "viz/frame/compare/picture.py",
-            "viz/frame/head_grid/grid.py",
-            "viz/frame/lesson/bar.py",
-            "viz/frame/lesson/editor.py",
-            "viz/frame/present/presenter.py",
-            "viz/frame/share/panel.py",
-            "viz/frame/show.py",
-        ),
-        1,
-    ),
-    "pages/convolution/vision/heads.py": 2,
-    "pages/step_by_step/own_numbers/editor.py": 3,
-    "pages/step_by_step/three_words.py": 3,
+    # The messages of a view in the browser, and the language of its words.
+    "viz/components/view.py": 2,
     # An uploaded file, of a widget whose key its caller gives.
     "viz/frame/connection/uploads.py": 2,
 }

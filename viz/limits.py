@@ -69,7 +69,6 @@ STACK_TOKENS, STACK_ROWS = 128, 1_536
 """Of a text that goes through whole blocks, and of its rows in all layers together: every step of twelve layers is
 100 MB then, 2 MB for a sentence. Of SmolLM2's thirty, 128 tokens took 300 MB, more than is kept, and 51 take 100."""
 
-
 SCORED_TOKENS = 128
 """Of two texts whose scoring functions are compared: additive scoring holds 128 x 128 x 64 numbers at once, 4 MB."""
 
@@ -237,17 +236,14 @@ SOCKETS_EACH = whole("SOCKETS_PER_ADDRESS", 300, 1, 100_000, 600 if HOST else No
 IDLE_SECONDS = whole("IDLE_MINUTES", 30, 1, 10_000) * 60
 """Seconds without a click after which a tab gives way when somebody new finds no room. Its link brings it back."""
 
-MESSAGE_BYTES = 1_000_000
-"""Of one message from a browser: a text, a few dozen controls, a picture's state. The largest of any page is 17 kB, of
+MESSAGE_BYTES, MESSAGE_SECONDS = 1_000_000, 30
+"""Of one message from a browser, and seconds from its first byte to its last. The largest of any page is 17 kB, of
 4,000 Chinese characters, and 100 kB with the link that holds them twice; files do not come this way."""
 
 MESSAGE_CONTROLS, MESSAGE_LINK, MESSAGE_STATES, LINK_PARAMETERS = 500, 250_000, 850_000, 200
 """Of one message: controls, of which the largest page has 68; bytes of its link, in which five texts of 4,000 Chinese
 characters are 180,000, and of all states of components, in which a file of 64 kB that is no text is 384,000 and a
 large figure 790,000. And parameters of any link, of which a page has fewer than 40."""
-
-MESSAGE_SECONDS = 30
-"""From the first byte of a message to its last."""
 
 UNFINISHED_BYTES, UNFINISHED_BYTES_EACH = 32_000_000, 12_000_000
 """Of all messages that browsers have begun to send and no page has read, and of those of one address. A class of 30
@@ -267,8 +263,7 @@ MESSAGES_A_SECOND, MESSAGES_AT_ONCE = 20, 100
 """Of one browser: what comes faster is read later. A hand on a slider sends three a second, a first visit ten."""
 
 UPLOADS_EACH = 4
-"""Files of one visitor, in memory or on their way: a page has one place for a picture, and a new picture takes the old
-one's place."""
+"""Files of one visitor, in memory or on their way: a page has one place for a picture, and a new one takes it."""
 
 UPLOADS_BYTES = 100_000_000
 """Of all files, in memory or on their way: 50 of the largest, and a class of 30 uploads one each at once."""

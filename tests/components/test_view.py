@@ -14,13 +14,14 @@ from streamlit.testing.v1 import AppTest
 
 import pages
 import viz.frame
+import viz.modes
 from tests.messages import example, fits, hostile
 from viz.components import bundle
 from viz.components.head_grid import pack
 from viz.components.unpack import unpack
 from viz.components.view import PALETTE, VIEWS, View
 
-for package in (pages, viz.frame):  # views are declared where a module is imported
+for package in (pages, viz.frame, viz.modes):  # views are declared where a module is imported
     for module in walk_packages(package.__path__, f"{package.__name__}."):
         import_module(module.name)
 SENDING = [view for view in VIEWS if view.sends]
@@ -113,6 +114,16 @@ def test_view_words_and_colours_are_added(monkeypatch):
     assert mounted[0]["n"] == header["n"] == 3 and mounted[0]["hues"] == PALETTE and header["hues"] == "own"
     assert mounted[0]["words"] == {**header["words"], "play": "Go"} and header["words"]["play"] != "Go"
     assert blocks["values"].tolist() == [0, 1, 2, 3, 4]
+
+
+def test_view_trigger_is_returned(monkeypatch):
+    """Streamlit returns one that has a callback, so each name has one; the result is that of the run."""
+    mounted: dict[str, Any] = {}
+    monkeypatch.setattr("viz.components.view.mount", lambda _, **given: mounted.update(given) or "the result")
+    view = View("masks/growing", triggers=("plot",))
+    VIEWS.remove(view)
+    assert view.mount(key="a", data={}) == "the result" and mounted.pop("on_plot_change")() is None
+    assert mounted == {"key": "a", "data": {}}
 
 
 def test_view_of_a_megabyte_is_ignored(app):

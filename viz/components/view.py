@@ -5,7 +5,7 @@ answer says which of them Python has seen, so that a view knows an answer to an 
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from types import MappingProxyType
@@ -40,12 +40,21 @@ class View:
         words: what the keys of its texts begin with, as in "masks.painter."; "" if it has none of its own.
         sends: the kind of each message by its name; one that does not fit is ignored.
         colours: send it the palette, as ``hues``.
+        triggers: the names of values that it sends for one run alone: :meth:`mount` returns them, and nobody has
+            checked them.
     """
 
     def __init__(
-        self, name: str, *, words: str = "", sends: Mapping[str, Kind] | None = None, colours: bool = False
+        self,
+        name: str,
+        *,
+        words: str = "",
+        sends: Mapping[str, Kind] | None = None,
+        colours: bool = False,
+        triggers: Sequence[str] = (),
     ) -> None:
         self.name, self.prefix, self.sends, self.has_colours = name, words, dict(sends or {}), colours
+        self.triggers = triggers
         VIEWS.append(self)
 
     def mount(
@@ -55,8 +64,8 @@ class View:
         data: Any,
         words: Mapping[str, str] | None = None,
         on: Mapping[str, Callable[[Any], None]] | None = None,
-    ) -> None:
-        """Show the view, or give it new data.
+    ) -> Any:
+        """Show the view, or give it new data; return Streamlit's result, whose attributes are the triggers.
 
         Args:
             key: of this place on the page.
@@ -70,8 +79,11 @@ class View:
             added["words"] = {**self.words(), **(words or {})}
         if on:
             added["sent"] = self.count(key)
-        calls = {f"on_{name}_change": partial(_receive, key, name, self.sends[name], act) for name, act in on.items()}
-        mount(self.name, key=key, data=_add(added, data) if added else data, **calls)
+        calls: dict[str, Callable[[], None]] = {
+            f"on_{name}_change": partial(_receive, key, name, self.sends[name], act) for name, act in on.items()
+        }
+        calls |= {f"on_{name}_change": _ignore for name in self.triggers}
+        return mount(self.name, key=key, data=_add(added, data) if added else data, **calls)
 
     def words(self) -> dict[str, str]:
         """Return the view's own words in the user's language, by the rest of their keys."""
@@ -92,6 +104,10 @@ class View:
 
 VIEWS: list[View] = []
 """Every view that has been declared."""
+
+
+def _ignore() -> None:
+    """Streamlit returns a trigger only if it has a callback."""
 
 
 def _receive(key: str, name: str, kind: Kind, act: Callable[[Any], None]) -> None:

@@ -10,7 +10,6 @@ from typing import Literal
 import streamlit as st
 
 from viz import ROOT
-from viz.components.mount import mount
 from viz.components.view import View
 from viz.frame import modes, view
 from viz.frame.connection import loading
@@ -18,7 +17,7 @@ from viz.frame.shared import LANG
 from viz.params.session import of_session
 from viz.text import LANGUAGES, Translate, has_text, translator
 
-DOCUMENT = View("frame/document")
+DOCUMENT = View("frame/document", triggers=("plot",))
 
 
 def language() -> Translate:
@@ -35,13 +34,9 @@ def describe_page() -> None:
     lang, looked_at = LANG.value, view.current()
     theme = "light" if looked_at.is_paper else looked_at.theme
     told = {"lang": lang, "theme": theme, "sidebar": modes.shows("navigation"), **modes.document(lang)}
-    sent = mount(DOCUMENT.name, key="document", data=told, on_plot_change=_is_read_below)
+    sent = DOCUMENT.mount(key="document", data=told)
     if sent.plot is not None:
         loading.module("viz.frame.large_figure.dialog").open_figure(translator(lang), sent.plot)
-
-
-def _is_read_below() -> None:
-    """Streamlit gives back only what there is a callback for."""
 
 
 def language_control(t: Translate) -> None:
