@@ -40,6 +40,7 @@ LEFT_OUT = {
     ".dockerignore",
     "Dockerfile",
     "app.json",
+    "biome.json",
     "render.yaml",
     ".gitignore",
     "CHANGELOG.md",

@@ -80,5 +80,5 @@ def test_a_slider_that_a_view_draws_is_hidden_too(visit):
 def test_every_slider_of_a_view_can_be_hidden():
     names = {"temperature", "alpha", "w_alpha", "w_delta", "mix", "pe_width", "pe_n", "base", "pe_at"}
     rules = "".join(style.read_text("utf8") for style in CLIENT.glob("*/*.css"))
-    rule = r'@container style\(--without-(\w+): 1\) \{ \[data-link="\1"\] \{ display: none; \} \}'
+    rule = r'@container style\(--without-(\w+): 1\) \{\s*\[data-link="\1"\] \{\s*display: none;\s*\}\s*\}'
     assert set(re.findall(rule, rules)) == names

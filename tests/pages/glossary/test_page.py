@@ -6,7 +6,7 @@ import re
 import pytest
 
 from pages import LOOK_UP, NAVIGATION, PAGES
-from pages.glossary.page import ORDERS
+from pages.glossary.parameters import LISTED
 from tests.frame.test_every_page import BAD_TEXTS, strings
 from tests.running import everything
 from viz.text import LANGUAGES, translator
@@ -32,9 +32,9 @@ def test_every_term_is_there_once_with_its_link_in_either_order(open_app, lang):
     assert listed(app) == CODES
     assert len(app.header) == len({term.theme for term in terms().values()})
     assert len(re.findall('<a class="see" ', "".join(each.proto.body for each in app.get("html")))) == len(CODES)
-    app.button_group(key="listed").set_value(ORDERS[1]).run()
+    app.button_group(key="listed").set_value(LISTED.options()[1]).run()
     assert sorted(listed(app)) == sorted(CODES) and not app.header
-    assert (app.query_params["listed"], app.query_params["text"]) == (ORDERS[1], "zebra"), "the text is kept"
+    assert (app.query_params["listed"], app.query_params["text"]) == (LISTED.options()[1], "zebra"), "the text is kept"
     names = [terms()[code].names[lang] for code in listed(app)]
     if lang == "en":
         assert names == sorted(names, key=str.casefold)
