@@ -12,6 +12,9 @@ const SVG = "http://www.w3.org/2000/svg";
 export default mount((parent) => new BlockDiagram(parent));
 
 class BlockDiagram {
+  data;
+  setStateValue;
+
   constructor(parent) {
     this.root = element("div", "block", { role: "group" });
     this.sides = element("div", "sides");

@@ -17,6 +17,9 @@ const LEAST = 0.001; // what is smaller has too few digits behind the point
 export default mount((parent) => new Bars(parent, "bars"), unpack);
 
 class Bars extends Chart {
+  covered;
+  told;
+
   receive(data) {
     this.areCounts = data.values.every((value) => Number.isInteger(value) || Number.isNaN(value));
     [this.covered, this.told] = [coveredCells(data.covers), toldCells(data.covers)];

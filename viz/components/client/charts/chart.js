@@ -12,10 +12,12 @@ export const TEXT = 12,
   AWAY = 6,
   TITLE = 20; // pixels: of letters, and of what stands around the picture
 
-/** A chart says for itself `series()`, the names that have a key; `swatch(context, i, size)`, which draws one; `count()` of
- * the places to be read off; `measure(context, width)` and `paint(context, colours)`; `under([x, y])`, the place there or
- * null; and `read(at)`, the {text, x, y} of a place. */
+/** The parts that all charts share. A chart has its own methods from `series` to `read`. */
 export class Chart {
+  data;
+  away;
+  usual;
+
   constructor(parent, name) {
     this.root = element("div", `chart ${name}`);
     this.root[name] = this; // for the browser's tests: they read the numbers back
@@ -48,6 +50,34 @@ export class Chart {
     );
   }
 
+  /** @returns {string[]} the names that have a key in the legend */
+  series() {
+    return [];
+  }
+
+  /** How many places can be read off. */
+  count() {
+    return 0;
+  }
+
+  /** Draw the key of a series. */
+  swatch(_context, _i, _size) {}
+
+  /** Where everything stands in a picture of this width. @returns {any} */
+  measure(_context, _width) {}
+
+  paint(_context, _colours) {}
+
+  /** The place at a point, or null. @returns {number | null} */
+  under(_point) {
+    return null;
+  }
+
+  /** What is read off a place, and where its tip points. */
+  read(_at) {
+    return { text: "", x: 0, y: 0 };
+  }
+
   close() {
     this.size.close();
     this.root.remove();
@@ -56,7 +86,7 @@ export class Chart {
   receive(data) {
     [this.data, this.usual] = [{ ...data }, data.height];
     this.picture.setAttribute("aria-label", data.words.alt);
-    this.legend.replaceChildren(...this.series().map((name, i) => this.#key(name, i)));
+    this.legend.replaceChildren(...this.series().map((name) => this.#key(name)));
     this.size.hold();
     this.choose();
   }
@@ -66,7 +96,7 @@ export class Chart {
     this.look(null);
   }
 
-  #key(name, i) {
+  #key(name) {
     const made = element("button", "", { type: "button", "aria-pressed": String(!this.away.has(name)) });
     made.append(element("canvas"), name);
     made.addEventListener("click", () => {

@@ -22,7 +22,7 @@ export default mount((parent) => new Lines(parent, "lines"));
 
 class Lines extends Chart {
   receive(data) {
-    const numbers = (row) => row && row.map((value) => value ?? NaN);
+    const numbers = (row) => row?.map((value) => value ?? NaN);
     this.every = data.lines.map((one) => ({
       ...one,
       x: numbers(one.x),

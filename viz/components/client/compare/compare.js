@@ -26,6 +26,11 @@ const show = mount((parent, data) => new Comparison(parent, data.channel));
 export default (message) => (message.data instanceof Uint8Array ? channels.keep(unpack(message.data)) : show(message));
 
 class Comparison {
+  data;
+  choice;
+  wall;
+  two;
+
   constructor(parent, channel) {
     this.root = element("div", "comparison");
     this.root.comparison = this; // for the browser's tests: they read the numbers back
@@ -109,7 +114,7 @@ class Comparison {
 
   #build() {
     const { words, titles } = this.data,
-      panel = (this.panel = {
+      panel = {
         what: segments(
           words.compared,
           [
@@ -127,7 +132,8 @@ class Comparison {
         order: element("p", "order", {}, words[this.wall.order[0]]),
         note: element("p", "note keys", {}, words.keys_help),
         live: element("div", "live", { "aria-live": "polite" }),
-      });
+      };
+    this.panel = panel;
     this.views = Object.fromEntries(
       SIDES.map((side, i) => {
         const figure = element("figure", "side"),
@@ -144,7 +150,8 @@ class Comparison {
       }),
     );
     this.#listen(panel.bars, (event) => this.#overBars(event));
-    const wall = (this.thumbs = new Wall(panel.wall));
+    const wall = new Wall(panel.wall);
+    this.thumbs = wall;
     wall.element.addEventListener("pointermove", (event) => this.point(this.#overWall(event)));
     wall.element.addEventListener("pointerleave", () => this.point(null));
     wall.element.addEventListener("click", (event) => this.#choose(event.target.closest?.(".thumb")));

@@ -16,6 +16,11 @@ const BRUSH = 2.2,
 export default mount((parent) => new DigitPad(parent));
 
 class DigitPad extends LiveView {
+  base;
+  ink;
+  note;
+  says;
+
   constructor(parent) {
     super(parent, "pad", "pad");
     this.focus = [0, 0];

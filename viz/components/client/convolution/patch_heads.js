@@ -15,7 +15,8 @@ class PatchHeads extends LiveView {
   constructor(parent) {
     super(parent, "patches", "patches", ({ clientWidth, clientHeight }) => [clientWidth, clientHeight]); // where the cards are
     this.paper = matchMedia("print"); // on paper they stand elsewhere, which no observer of sizes is told
-    this.paper.addEventListener("change", (this.print = () => this.draw()));
+    this.print = () => this.draw();
+    this.paper.addEventListener("change", this.print);
   }
 
   close() {

@@ -24,6 +24,11 @@ function short(value) {
 }
 
 export class PictureHeads extends LiveView {
+  frames;
+  saysPlane;
+  saysSeen;
+  saysMade;
+
   constructor(parent) {
     super(parent, "quadratic", "heads");
     [this.frames, this.held] = [0, null];
@@ -45,7 +50,7 @@ export class PictureHeads extends LiveView {
       ...ALPHA,
       change: tell,
       input: (value) =>
-        this.change(({ alphas, head, shared }) => (shared ? alphas.fill(value) : (alphas[head] = value))),
+        this.change(({ alphas, head, shared }) => alphas.fill(value, ...(shared ? [] : [head, head + 1]))),
     });
     this.shared = element("input", "", { type: "checkbox" });
     this.shared.addEventListener("change", () => {

@@ -16,6 +16,11 @@ const GUTTER = 64; // pixels: room for the tokens' names
 const ALIKE = 1e-5; // weights that differ by less than this part are equal but for rounding
 
 export class SequenceHeads extends LiveView {
+  curve;
+  row;
+  vectors;
+  says;
+
   constructor(parent) {
     super(parent, "quadratic", "heads");
     this.frames = 0;
@@ -160,9 +165,9 @@ export class SequenceHeads extends LiveView {
       context.fillText(minus(shift), x(shift), height - 4);
     context.strokeStyle = this.hue(head);
     context.lineWidth = 2;
-    for (const [dashes, above] of [
-      [[], constant],
-      [[4, 4], 0],
+    for (const { dashes, above } of [
+      { dashes: [], above: constant },
+      { dashes: [4, 4], above: 0 },
     ]) {
       context.setLineDash(dashes);
       context.beginPath();

@@ -3,11 +3,14 @@
 
 import { element } from "../lib/dom.js";
 
+/** @typedef {{link?: string, read?: (place: number) => number, write?: (value: number) => string, range?: object,
+ *   say?: (value: number) => string, input: (value: number) => void, change: () => void}} Acts */
+
 export function slider(
   name,
   label,
   range,
-  { link = name, read = Number, write = String, say = String, input, change },
+  /** @type {Acts} */ { link = name, read = Number, write = String, say = String, input, change },
 ) {
   const made = element("label", "slider", { "data-link": link }),
     output = element("output");

@@ -49,6 +49,9 @@ function view({ draw, reach, base }, layer, count) {
 }
 
 class Paths {
+  from;
+  to;
+
   constructor(parent) {
     this.root = element("div", "paths");
     parent.append(this.root);
@@ -163,7 +166,8 @@ class Paths {
     const causal = chain || panel.draw === "gaps";
     const [first, last] = causal ? [Math.min(this.from, this.to), Math.max(this.from, this.to)] : [this.from, this.to];
     const forward = last >= first ? 1 : -1;
-    const places = way.reduce((all, hop) => [...all, all.at(-1) + forward * hop], [first]);
+    const places = [first];
+    for (const hop of way) places.push(places.at(-1) + forward * hop);
 
     context.fillStyle = css(hues.rest, 0.45);
     const step = (rows + 1) * tokens.length > DOTS ? 0 : 1;

@@ -60,6 +60,7 @@ async function letters(root) {
   const wanted = new Set(
     [...root.querySelectorAll("text")].map((text) => text.style.fontFamily.split(",")[0].replace(/["']/g, "").trim()),
   );
+  /** @type {{rule: any, base: string}[]} */
   const rules = [...document.styleSheets].flatMap((sheet) => {
     try {
       return [...sheet.cssRules].map((rule) => ({ rule, base: sheet.href ?? document.baseURI }));

@@ -36,7 +36,7 @@ function tableOf(table) {
 }
 
 /** A picture of the app, by the place it has on the page: what is seen of it, and its numbers. */
-function figureOf(place, { facts, apart }) {
+function figureOf(place, facts, apart) {
   const chart = place.querySelector(".stPlotlyChart"),
     view = place.querySelector("[data-testid=stBidiComponentRegular]")?.shadowRoot?.view;
   const section = place.closest('[class*="st-key-section_"]'),
@@ -61,6 +61,10 @@ function figureOf(place, { facts, apart }) {
 }
 
 class Menu {
+  button;
+  words;
+  figure;
+
   constructor(parent) {
     this.root = element("div", "menu", { popover: "manual", role: "menu" });
     this.said = element("p", "said", { role: "status" });
@@ -71,9 +75,9 @@ class Menu {
       event.composedPath().includes(this.root) || event.composedPath().includes(this.button) || this.close();
   }
 
-  open({ button, place, ...about }) {
-    Object.assign(this, { button, words: about.words, figure: figureOf(place, about) });
-    const kinds = about.first === "svg" ? ["svg", "png", "csv"] : ["png", "svg", "csv"];
+  open({ button, place, words, first, facts, apart }) {
+    Object.assign(this, { button, words, figure: figureOf(place, facts, apart) });
+    const kinds = first === "svg" ? ["svg", "png", "csv"] : ["png", "svg", "csv"];
     const items = [...kinds, "link", "markdown"].map((kind) => {
       const item = element(
         "button",

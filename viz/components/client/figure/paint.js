@@ -66,6 +66,10 @@ function sketches(elements, redraw) {
 }
 
 class Painter {
+  origin;
+  sketched;
+  group;
+
   constructor(origin, sketched) {
     Object.assign(this, { origin, sketched, group: drawn("g"), above: null });
     this.extent = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity }; // of what is drawn
@@ -231,7 +235,7 @@ class Painter {
     this.context.font = fontOf(style);
     const free = Math.max(0, width - before - after - this.context.measureText(text).width);
     const share = { center: 0.5, right: 1, end: 1 }[style.textAlign] ?? 0;
-    this.#words(text, { x: x + before + share * free, y, width: width - before - share * free, height }, style, group);
+    this.#words(text, { x: x + before + share * free, y, height }, style, group);
   }
 
   #words(text, { x, y, height }, style, group) {

@@ -49,6 +49,9 @@ function bitmap(source, from) {
 }
 
 class Gradient {
+  ends;
+  stops;
+
   constructor(...ends) {
     [this.ends, this.stops] = [ends, []];
   }
@@ -60,6 +63,16 @@ class Gradient {
 
 /** Takes what the views of this app ask of a canvas. `group` is what has been drawn, in the canvas's own pixels. */
 export class Sketch {
+  stack;
+  font;
+  textBaseline;
+  textAlign;
+  imageSmoothingEnabled;
+  globalAlpha;
+  lineWidth;
+  lineCap;
+  lineJoin;
+
   constructor(canvas) {
     this.canvas = canvas;
     this.real = document.createElement("canvas").getContext("2d", { willReadFrequently: true }); // measures, and reads colours
@@ -187,8 +200,8 @@ export class Sketch {
     return new Gradient(...ends);
   }
 
-  createImageData(...size) {
-    return this.real.createImageData(...size);
+  createImageData(width, height) {
+    return this.real.createImageData(width, height);
   }
 
   drawImage(source, ...places) {

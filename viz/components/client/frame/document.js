@@ -111,8 +111,10 @@ function groups() {
 /** A frame that scrolls is reached by the Tab key, and then moved by the arrows. All are measured before one is changed. */
 function frames() {
   const scrolls = (frame) => frame.scrollWidth > frame.clientWidth + 1 || frame.scrollHeight > frame.clientHeight + 1;
-  for (const [frame, doesScroll] of [...document.querySelectorAll(FRAMES)].map((frame) => [frame, scrolls(frame)])) {
-    if (doesScroll) say(frame, "tabindex", "0");
+  const all = [...document.querySelectorAll(FRAMES)],
+    areTooLarge = all.map(scrolls);
+  for (const [i, frame] of all.entries()) {
+    if (areTooLarge[i]) say(frame, "tabindex", "0");
     else frame.removeAttribute("tabindex");
   }
 }

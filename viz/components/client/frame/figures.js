@@ -6,6 +6,8 @@ const FIGURES = ".stMain :is(.stPlotlyChart, [data-testid=stBidiComponentRegular
   PLACE = "[data-testid=stElementContainer]";
 
 export class Figures {
+  said;
+
   constructor() {
     this.host = element("div"); // the menu is shown from here, above everything
   }

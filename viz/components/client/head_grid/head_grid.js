@@ -37,6 +37,12 @@ export default (sent) => {
 };
 
 class Grid {
+  said;
+  wall;
+  spelled;
+  labels;
+  head;
+
   constructor(parent, name) {
     this.root = element("div", "head-grid");
     this.root.headGrid = this; // for the browser's tests: they read the numbers back
@@ -154,7 +160,7 @@ class Grid {
   #build() {
     const { words, axes } = this.data;
     this.words = JSON.stringify(words);
-    const panel = (this.panel = buildPanel(this.root, words, this.wall.order, {
+    const panel = buildPanel(this.root, words, this.wall.order, {
       sort: (sort) => this.change({ sort }),
       show: (show) => this.change({ show }),
       look: (look) => this.change({ look }),
@@ -162,8 +168,10 @@ class Grid {
       zoom: (factor) => this.large.zoomBy(factor),
       save: (kind) => this.save(kind),
       temperature: (value, done) => this.heat(value, done),
-    }));
-    const wall = (this.thumbs = new Wall(panel.wall));
+    });
+    this.panel = panel;
+    const wall = new Wall(panel.wall);
+    this.thumbs = wall;
     this.maps = new LargeMap(panel.large);
     this.lines = new Lines(panel.large);
     this.texts = axes.same

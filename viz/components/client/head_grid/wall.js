@@ -11,6 +11,13 @@ const OFF = 0.25; // how opaque the map of a head is that is switched off
 const PIXELS = 72; // the most a small map is wide; beyond it cells are pooled here too
 
 export class Wall {
+  maps;
+  lights;
+  lit;
+  of;
+  painted;
+  palette;
+
   constructor(root) {
     this.element = element("div", "wall", { role: "group" });
     root.append(this.element);

@@ -13,6 +13,9 @@ let sent = 0;
 export default mount((parent) => new LessonBar(parent));
 
 class LessonBar {
+  data;
+  setStateValue;
+
   constructor(parent) {
     this.root = element("section", "lesson");
     this.root.lesson = this; // for the browser's tests
@@ -337,7 +340,7 @@ class LessonBar {
   }
 
   #say() {
-    const { verdict, is_right: isRight, hint, reveal, done, words, kind } = this.data;
+    const { verdict, is_right: isRight, hint, reveal, words, kind } = this.data;
     const lines = [];
     if (verdict) lines.push([isRight ? "right" : "wrong", verdict]);
     if (this.data.told) lines.push(["told", this.data.told]);

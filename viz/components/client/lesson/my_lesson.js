@@ -12,6 +12,9 @@ const SLOW = 250; // ms without a key, after which the link is made anew
 export default mount((parent) => new MyLesson(parent));
 
 class MyLesson {
+  data;
+  setStateValue;
+
   constructor(parent) {
     this.root = element("section", "mine");
     this.root.mine = this; // for the browser's tests
@@ -62,16 +65,17 @@ class MyLesson {
     const { words, given } = this.data;
     if (!given) return this.found.replaceChildren();
     const start = element("a", "here main", { href: given.start }, words.start);
-    const take = this.#button("take", words.take, () => (this.#take(given.lesson), this.#tell(words.taken)));
+    const take = this.#button("take", words.take, () => this.#take(given.lesson, words.taken));
     const row = element("div", "row");
     row.append(start, take);
     this.found.replaceChildren(element("p", "", {}, words.given), element("p", "name", {}, given.title), row);
   }
 
-  #take(lesson) {
+  #take(lesson, text = "") {
     this.lesson = shaped(lesson);
     this.#changed();
     this.#draw();
+    this.#tell(text);
   }
 
   #button(does, text, act, attributes = {}) {
@@ -265,7 +269,7 @@ class MyLesson {
     const back = this.#button("keep", words.keep, () => this.#out());
     row.append(
       element("span", "", {}, words.sure),
-      this.#button("sure", words.clear, () => (this.#take(null), this.#tell(words.cleared))),
+      this.#button("sure", words.clear, () => this.#take(null, words.cleared)),
       back,
     );
     this.ways.replaceChildren(row);

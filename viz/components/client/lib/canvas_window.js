@@ -18,6 +18,12 @@ export class CanvasWindow {
     this.element.addEventListener("scroll", () => this.draw());
   }
 
+  /** Draw what is seen of the whole. */
+  draw() {}
+
+  /** Choose the size of the whole, and draw it. */
+  fit() {}
+
   /** Make the window [width, height] and what it shows a part of `whole`, in pixels. */
   resize(size, whole) {
     this.size = size;

@@ -22,6 +22,13 @@ const CELL = 34,
   UNDER = 18; // pixels; the last of a scroll bar and an edge
 
 export class LargeMap extends CanvasWindow {
+  colours;
+  labels;
+  bitmap;
+  focus;
+  locked;
+  ink;
+
   zoom = 1;
   measured = null; // labels to leave room for, where maps beside each other are to be alike in size
 

@@ -4,6 +4,9 @@ import { element } from "./dom.js";
 import { Size } from "./size.js";
 
 export class LiveView {
+  data;
+  setStateValue;
+
   /** `name` is its element's class; at `handle` of that element the browser's tests find it and read the numbers back. `of` is
    * the size it depends on: its width, unless told. */
   constructor(parent, name, handle, of) {
@@ -41,6 +44,9 @@ export class LiveView {
     this.said = JSON.stringify(choice);
     this.setStateValue("choice", { ...choice, sent: this.sent });
   }
+
+  /** Draw everything in the size that there is. */
+  draw() {}
 
   /** The size has changed. */
   measure() {

@@ -10,6 +10,10 @@ export function firstOf(root, n) {
 }
 
 export class Player {
+  n;
+  words;
+  show;
+
   /** Steps 1 to `n`; `show` is called with each. `words` has play, pause, next, scrub and place. */
   constructor(n, words, show) {
     Object.assign(this, { n, words, show, at: 1 });

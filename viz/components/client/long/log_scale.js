@@ -21,6 +21,7 @@ export function logColour(table, weight) {
   return weightColour(table, Math.min(1, strength(weight)) ** 2);
 }
 
+/** @type {{table: Uint32Array, lowest: number, pixels: Uint32Array}} */
 let made = { table: new Uint32Array(), lowest: 0, pixels: new Uint32Array() }; // those of the last table and lowest weight
 
 /**

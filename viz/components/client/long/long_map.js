@@ -15,6 +15,9 @@ import { codePixels, decoded, logColour, shown, steps } from "./log_scale.js";
 export default mount((parent) => new LongMap(parent), unpack);
 
 class LongMap {
+  data;
+  setStateValue;
+
   constructor(parent) {
     this.root = element("div", "long-map");
     this.root.longMap = this; // for the browser's tests: they read the numbers back
@@ -45,6 +48,7 @@ class LongMap {
       says = element("p", "says");
     const picture = element("div", "picture", { role: "application", tabindex: "0" }),
       canvas = element("canvas");
+    /** @type {any} */
     const made = { figure, title, says, picture, canvas, cell: null, size: [1, 1] };
     picture.append(canvas);
     figure.append(title, picture, says);
@@ -205,7 +209,7 @@ class LongMap {
 
   /** For the menu of the picture: the map's cells by the first token of each, the window, and the row's strongest keys. */
   asTables() {
-    const { count, values, lowest, firsts, cut, rows, columns, zoom, keys, side, words } = this.data;
+    const { values, lowest, firsts, cut, rows, columns, zoom, keys, side, words } = this.data;
     const named = (labels, from, step) => labels.map((label, i) => `${from + i * step} ${label}`);
     const table = (title, down, across, cell) => ({
       title,

@@ -12,6 +12,9 @@ const STYLES = ["solid", "dashed", "double", "dotted"]; // no shape is told by i
 export default mount((parent) => new LongWall(parent), unpack);
 
 class LongWall {
+  data;
+  setStateValue;
+
   constructor(parent) {
     this.root = element("div", "long-wall");
     this.root.longWall = this; // for the browser's tests

@@ -22,6 +22,11 @@ const AROUND = 48,
 export default mount((parent) => new Maps(parent), unpack);
 
 class Maps {
+  data;
+  setStateValue;
+  covered;
+  told;
+
   constructor(parent) {
     this.root = element("div", "maps");
     this.root.maps = this; // for the browser's tests: they read the numbers back

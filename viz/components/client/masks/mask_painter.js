@@ -21,6 +21,11 @@ const STROKES = 50; // of which the last can be taken back
 export default mount((parent) => new Painter(parent), unpack);
 
 class Painter extends LiveView {
+  count;
+  says;
+  maskCanvas;
+  weightsCanvas;
+
   constructor(parent) {
     super(parent, "painter", "painter", placeOf);
     this.rest = new Rest(() => this.#tell());
@@ -194,15 +199,12 @@ class Painter extends LiveView {
   asTables() {
     const { n, labels, words } = this.data,
       open = Array.from(this.cells, (_, at) => Number(this.sees(at)));
-    return [
-      ["mask", open],
-      ["weights", this.weights],
-    ].map(([name, cells]) => ({
+    return Object.entries({ mask: open, weights: this.weights }).map(([name, cells]) => ({
       title: words[name],
       columns: ["", ...labels],
       rows: labels.map((label, i) => [
         label,
-        ...Array.from(cells.slice(i * n, (i + 1) * n), (cell, j) =>
+        ...Array.from(cells.slice(i * n, (i + 1) * n), (/** @type {number} */ cell, /** @type {number} */ j) =>
           name === "weights" && this.covered.has(i * n + j) ? "?" : cell,
         ),
       ]),

@@ -34,6 +34,11 @@ const BAR = 10,
 export default mount((parent) => new Matrix(parent), unpack);
 
 class Matrix {
+  data;
+  setStateValue;
+  covered;
+  told;
+
   constructor(parent) {
     this.root = element("div", "matrix");
     this.root.matrix = this; // for the browser's tests: they read the numbers back
@@ -162,7 +167,10 @@ class Matrix {
     const { left, top, w, h, wide, tall } = this.place;
     this.#cells(context);
     const at = (cell) => [left + (cell % this.data.shape[1]) * w, top + Math.floor(cell / this.data.shape[1]) * h];
-    for (const cell of this.covered) drawCover(context, colours, ...at(cell), w, h);
+    for (const cell of this.covered) {
+      const [x, y] = at(cell);
+      drawCover(context, colours, x, y, w, h);
+    }
     const isOnPaper = getComputedStyle(this.root).getPropertyValue("--paper").trim() === "1";
     this.hatches = isOnPaper && this.data.kind === "signed" && Math.min(w, h) >= GAPPED;
     if (this.hatches) this.#hatch(context);

@@ -8,6 +8,9 @@ import { element, fill } from "../lib/dom.js";
 export default mount((parent) => new WordGrid(parent));
 
 class WordGrid {
+  data;
+  setStateValue;
+
   constructor(parent) {
     this.root = element("div", "word_grid");
     this.root.word_grid = this; // for the browser's tests: they read the numbers back
@@ -83,7 +86,7 @@ class WordGrid {
     const word = element("span", "word", {}, text);
     word.dir = "auto";
     cell.append(word, element("span", "note", {}, note));
-    cell.addEventListener("pointerenter", () => this.#say(cell, text, note, row, column));
+    cell.addEventListener("pointerenter", () => this.#say(text, note, row, column));
     cell.addEventListener("click", () => this.#choose({ row, column }));
     return cell;
   }
@@ -93,7 +96,7 @@ class WordGrid {
     return by in place && place[by] === at;
   }
 
-  #say(cell, word, note, row, column) {
+  #say(word, note, row, column) {
     const { words, rows, columns } = this.data;
     this.says.textContent = fill(words.says, { word, note, row: rows[row].name, column: columns[column] });
   }

@@ -96,9 +96,9 @@ export function waves(canvas, { n, width: d, rows, at, pairs }, colours) {
   pairs.forEach((pair, place) => {
     context.strokeStyle = context.fillStyle = css(colours.series[place % colours.series.length]);
     context.lineWidth = 1.6;
-    for (const [column, dash] of [
-      [2 * pair, []],
-      [2 * pair + 1, [4, 3]],
+    for (const { column, dash } of [
+      { column: 2 * pair, dash: [] },
+      { column: 2 * pair + 1, dash: [4, 3] },
     ]) {
       curve(
         context,

@@ -21,6 +21,16 @@ function length(omega) {
 export default mount((parent, data) => new Sinusoids(parent, data));
 
 class Sinusoids extends LiveView {
+  words;
+  limits;
+  hues;
+  scores;
+  map;
+  waves;
+  lengths;
+  decay;
+  counter;
+
   constructor(parent, data) {
     super(parent, "sinusoids", "sinusoids");
     this.#build(data.words, data.limits);

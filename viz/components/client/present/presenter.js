@@ -25,12 +25,15 @@ const KEYS = {
   Escape: "escape",
 };
 const IDLE = 300; // ms that a step has been shown before the code of others is taken in
-let ahead = null; // that code, once for as long as the page is open
+let isAhead = false; // that code is taken in once for as long as the page is open
 let shown = null; // the view that the keys belong to: for a moment there are two, of this page and of the last one
 
 export default mount((parent) => new Presenter(parent));
 
 class Presenter {
+  data;
+  setStateValue;
+
   constructor(parent) {
     this.root = element("nav", "presenter");
     this.root.presenter = this; // for the browser's tests
@@ -65,14 +68,15 @@ class Presenter {
     this.stage.show(data.step);
     this.#draw();
     this.#tell();
-    ahead ??= setTimeout(() => takeIn(data.modules), IDLE);
+    if (!isAhead) setTimeout(() => takeIn(data.modules), IDLE);
+    isAhead = true;
     const waiting = this.waiting;
     this.waiting = null;
     if (waiting) this.#do(waiting);
   }
 
   #draw() {
-    const { words, at, of, title, previous, code } = this.data;
+    const { words, title, previous, code } = this.data;
     const held = this.root.getRootNode().activeElement?.dataset?.does;
     const button = (does, sign, off = false) => {
       const made = element(

@@ -87,7 +87,10 @@ export class Ranking {
             : entry[name],
       tokenize: (/** @type {string} */ text, /** @type {string} */ name) =>
         name === "names" ? text.split("\n").flatMap(wordsOfName) : wordsOf(text),
-      processTerm: (/** @type {string} */ word) => (this.known.add(word), word),
+      processTerm: (/** @type {string} */ word) => {
+        this.known.add(word);
+        return word;
+      },
     });
     this.mini.addAll(this.entries);
     this.known = new Set(this.known); // a query adds none

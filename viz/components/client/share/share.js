@@ -11,6 +11,9 @@ import { snippet } from "./snippet.js";
 export default mount((parent) => new Share(parent));
 
 class Share {
+  data;
+  setStateValue;
+
   constructor(parent) {
     this.root = element("div", "share");
     this.root.share = this; // for the browser's tests
@@ -81,7 +84,10 @@ class Share {
     } catch {
       // no clipboard outside TLS: what is selected can be copied by hand, if the browser does not do it
       field.select();
-      if (!document.execCommand("copy")) return (this.said.textContent = words.by_hand);
+      if (!document.execCommand("copy")) {
+        this.said.textContent = words.by_hand;
+        return;
+      }
     }
     this.said.textContent = words.copied;
   }

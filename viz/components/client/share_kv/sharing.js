@@ -117,7 +117,8 @@ class Sharing {
 
   #say(canvas, at, head, read) {
     const { n, labels, weights, words } = this.data,
-      [query, key] = (canvas.at = at);
+      [query, key] = at;
+    canvas.at = at;
     const weight = weights[head * n * n + query * n + key] / 65535;
     const value = weight > 0 && weight < 0.00005 ? "<0.0001" : weight.toFixed(4);
     this.says.textContent = fill(words.says, { head, read, query: labels[query], key: labels[key], value });

@@ -17,6 +17,14 @@ function widest(...blocks) {
 }
 
 class ThreeWords {
+  cell;
+  letter;
+  cells;
+  parts;
+  says;
+  line;
+  note;
+
   constructor(parent) {
     this.root = element("div", "three-words");
     this.sent = 0;

@@ -26,6 +26,9 @@ function pairsOf(heads, n_heads) {
 }
 
 class Away {
+  header;
+  body;
+
   constructor(parent, model) {
     this.model = model;
     this.channel = `away-${++views}`;
