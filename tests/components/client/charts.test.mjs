@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { columnNames } from "../../../viz/components/client/lib/names.js";
+import { columnNames } from "../../../viz/components/client/plot/names.js";
 import { logTicks, tickNames, ticks, written } from "../../../viz/components/client/charts/ticks.js";
 import { levelLabels } from "../../../viz/components/client/charts/labels.js";
 import { scale } from "../../../viz/components/client/charts/scale.js";

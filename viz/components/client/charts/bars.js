@@ -6,7 +6,7 @@ import { line } from "../lib/canvas.js";
 import { css, theme } from "../lib/colour.js";
 import { coveredCells, drawCover, drawTold, toldCells } from "../lib/covers.js";
 import { mount } from "../lib/mount.js";
-import { columnNames } from "../lib/names.js";
+import { columnNames } from "../plot/names.js";
 import { AWAY, Chart, TEXT, TITLE, faint } from "./chart.js";
 import { tickNames, ticks, written } from "./ticks.js";
 

@@ -3,10 +3,10 @@
 
 import { start } from "../lib/canvas.js";
 import { theme } from "../lib/colour.js";
-import { element, walkCells } from "../lib/dom.js";
+import { element } from "../lib/dom.js";
 import { fitHeight } from "../lib/fit.js";
-import { place } from "../lib/place.js";
 import { Size } from "../lib/size.js";
+import { readOff, showTip } from "../plot/pointer.js";
 
 export const TEXT = 12,
   AWAY = 6,
@@ -29,19 +29,15 @@ export class Chart {
     this.picture.append(this.canvas);
     this.root.append(this.legend, this.picture, this.tip, this.live);
     parent.append(this.root);
-    for (const name of ["pointermove", "pointerdown"])
-      this.picture.addEventListener(name, (event) =>
-        this.look(this.place ? this.under(place(this.canvas, event)) : null),
-      );
-    for (const name of ["pointerleave", "blur"]) this.picture.addEventListener(name, () => this.look(null));
-    walkCells(
-      this.picture,
-      () => ({ at: this.at === null ? null : [0, this.at], size: [1, this.count()] }),
-      ([, at]) => {
+    readOff(this.picture, this.canvas, {
+      under: (point) => this.place && this.under(point),
+      from: () => ({ at: this.at === null ? null : [0, this.at], size: [1, this.count()] }),
+      look: (at) => this.look(at),
+      walk: ([, at]) => {
         this.look(at);
         this.live.textContent = this.tip.textContent;
       },
-    );
+    });
     [this.at, this.away] = [null, new Set()]; // what is read off, and the series that are not shown
     this.size = new Size(
       this.root,
@@ -142,13 +138,9 @@ export class Chart {
   look(at) {
     this.at = at !== null && at < this.count() ? at : null;
     this.draw();
-    this.tip.hidden = this.at === null || !this.place;
-    if (this.tip.hidden) return;
+    if (this.at === null || !this.place) return showTip(this.tip, "", null);
     const { text, x, y } = this.read(this.at);
-    this.tip.textContent = text;
-    const free = this.root.clientWidth - this.tip.offsetWidth;
-    this.tip.style.left = `${Math.max(0, Math.min(free, x - this.tip.offsetWidth / 2))}px`;
-    this.tip.style.top = `${Math.max(0, this.picture.offsetTop + y - this.tip.offsetHeight - AWAY)}px`;
+    showTip(this.tip, text, { x, top: this.picture.offsetTop + y });
   }
 }
 

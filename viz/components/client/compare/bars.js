@@ -3,7 +3,7 @@
 
 import { start } from "../lib/canvas.js";
 import { css } from "../lib/colour.js";
-import { columnNames } from "../lib/names.js";
+import { columnNames } from "../plot/names.js";
 
 const LEFT = 44,
   BELOW = 76,

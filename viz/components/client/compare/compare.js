@@ -16,6 +16,7 @@ import { place } from "../lib/place.js";
 import { Wall } from "../head_grid/wall.js";
 import { drawBars } from "./bars.js";
 import { mapsOf, say, signed } from "./two.js";
+import { mapTable } from "../plot/tables.js";
 
 const channels = new Channels(); // of each: wall, two, view
 const NOTHING = Object.freeze({ query: null, key: null });
@@ -237,13 +238,12 @@ class Comparison {
   /** For the menu of the picture: both maps and their difference; nothing where a text has no such cell. */
   asTables() {
     const { labels, titles } = this.data,
-      { limit, size } = this.two;
+      { limit } = this.two;
     return SIDES.map((side, which) => {
       const { values, masked } = this.maps[side],
         scale = side === "difference" ? 1 : limit;
       const cell = (at) => (masked?.[at] ? null : values[at] * scale);
-      const rows = labels[side].map((name, i) => [name, ...Array.from({ length: size }, (_, j) => cell(i * size + j))]);
-      return { title: titles[which], columns: ["", ...labels[side]], rows };
+      return mapTable(labels[side], labels[side], cell, titles[which]);
     });
   }
 

@@ -8,6 +8,7 @@ import { image, measure, start } from "../lib/canvas.js";
 import { theme, weightColour, weightTable } from "../lib/colour.js";
 import { element, fill, walkCells } from "../lib/dom.js";
 import { LiveView } from "../lib/live_view.js";
+import { mapTable } from "../plot/tables.js";
 
 export default mount((parent) => new PatchHeads(parent), unpack);
 
@@ -102,16 +103,10 @@ class PatchHeads extends LiveView {
   /** For the menu of the picture: where every head looks from the patch, and its window. */
   asTables() {
     const { rows, columns, seen, windows, heads } = this.data,
-      n = rows * columns,
-      places = Array.from({ length: columns }, (_, i) => i);
-    const table = (title, cells) => ({
-      title,
-      columns: ["", ...places],
-      rows: Array.from({ length: rows }, (_, i) => [i, ...cells.subarray(i * columns, (i + 1) * columns)]),
-    });
+      n = rows * columns;
     return heads.flatMap(({ layer, name, share }, i) => [
-      table(`${fill(this.data.words.layer, { layer })} · ${name}`, seen.subarray(i * n, (i + 1) * n)),
-      table(share, windows.subarray(i * n, (i + 1) * n)),
+      mapTable(rows, columns, (at) => seen[i * n + at], `${fill(this.data.words.layer, { layer })} · ${name}`),
+      mapTable(rows, columns, (at) => windows[i * n + at], share),
     ]);
   }
 

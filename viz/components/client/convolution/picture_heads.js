@@ -10,6 +10,7 @@ import { LiveView } from "../lib/live_view.js";
 import { place } from "../lib/place.js";
 import { convolve, windowWeights } from "./quadratic.js";
 import { ALPHA, minus, slider } from "./slider.js";
+import { mapTable } from "../plot/tables.js";
 
 const REACH = 4,
   NEAR = 24; // cells each way; pixels that count as a hit
@@ -209,18 +210,12 @@ export class PictureHeads extends LiveView {
   /** For the menu of the picture: where the heads look, the picture's pixels, and what the layer makes of them. */
   asTables() {
     const { rows, columns, image: pixels, kernel, words } = this.data,
-      { offsets, alphas } = this.choice,
-      places = Array.from({ length: columns }, (_, i) => i);
-    const cells = (title, values) => ({
-      title,
-      columns: ["", ...places],
-      rows: Array.from({ length: rows }, (_, i) => [i, ...Array.from(values).slice(i * columns, (i + 1) * columns)]),
-    });
+      { offsets, alphas } = this.choice;
     const heads = offsets.map(([row, column], head) => [head, row, column, alphas[head], kernel[head]]);
     return [
       { title: words.plane_title, columns: ["", "Δ ↓", "Δ →", "α", "w"], rows: heads },
-      cells(words.seen_title, pixels),
-      cells(words.made_title, this.output),
+      mapTable(rows, columns, (at) => pixels[at], words.seen_title),
+      mapTable(rows, columns, (at) => this.output[at], words.made_title),
     ];
   }
 

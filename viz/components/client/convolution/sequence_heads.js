@@ -6,7 +6,9 @@ import { coveredCells, drawCover } from "../lib/covers.js";
 import { css, theme, weightColour, weightTable } from "../lib/colour.js";
 import { element, fill, segments } from "../lib/dom.js";
 import { LiveView } from "../lib/live_view.js";
-import { columnNames, overhang, rowNames } from "../lib/names.js";
+import { Cells } from "../plot/cells.js";
+import { columnNames, overhang, rowNames } from "../plot/names.js";
+import { mapTable } from "../plot/tables.js";
 import { place } from "../lib/place.js";
 import { partDigits } from "../lib/say.js";
 import { windowWeights } from "./quadratic.js";
@@ -127,17 +129,9 @@ export class SequenceHeads extends LiveView {
 
   /** For the menu of the picture: the weights of every head. */
   asTables() {
-    const { n, labels, heads } = this.data;
-    return heads.map((title, h) => ({
-      title,
-      columns: ["", ...labels],
-      rows: labels.map((label, i) => [
-        label,
-        ...Array.from(this.weights[h].subarray(i * n, (i + 1) * n), (weight, j) =>
-          this.covered.has(i * n + j) ? "?" : weight,
-        ),
-      ]),
-    }));
+    const { labels, heads } = this.data;
+    const value = (h, at) => (this.covered.has(at) ? "?" : this.weights[h][at]);
+    return heads.map((title, h) => mapTable(labels, labels, (at) => value(h, at), title));
   }
 
   hue(head) {
@@ -193,26 +187,15 @@ export class SequenceHeads extends LiveView {
       cells = this.weights[head];
     const { context, width, height } = start(this.map, colours),
       free = Math.min(width, height) - GUTTER;
-    const side = free - overhang(context, labels, GUTTER, free),
-      cell = side / n;
-    this.cell = cell;
-    context.imageSmoothingEnabled = false;
-    context.drawImage(
-      image(n, n, (at) => weightColour(this.table, cells[at])),
-      GUTTER,
-      GUTTER,
-      side,
-      side,
-    );
-    for (const at of this.covered)
-      drawCover(context, colours, GUTTER + (at % n) * cell, GUTTER + Math.floor(at / n) * cell, cell, cell);
-    context.globalAlpha = 0.3;
-    context.strokeRect(GUTTER + 0.5, GUTTER + 0.5, side - 1, side - 1);
-    context.globalAlpha = 1;
-    context.strokeStyle = colours.primary;
-    context.strokeRect(GUTTER, GUTTER + query * cell, side, cell);
-    rowNames(context, labels, GUTTER, cell);
-    columnNames(context, labels, GUTTER, GUTTER, GUTTER, cell);
+    const w = (free - overhang(context, labels, GUTTER, free)) / n,
+      map = new Cells(context, colours, { left: GUTTER, rows: n, w });
+    this.cell = w;
+    map.picture(image(n, n, (at) => weightColour(this.table, cells[at])));
+    map.covers(this.covered);
+    map.edge();
+    map.mark({ query, key: null }, colours.primary);
+    rowNames(context, labels, GUTTER, w);
+    columnNames(context, labels, GUTTER, GUTTER, GUTTER, w);
   }
 
   /** The chosen row of all heads: bars for the one that is open, lines for the others. */

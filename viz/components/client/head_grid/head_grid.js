@@ -18,6 +18,7 @@ import { numberOf, wallValue } from "../lib/numbers.js";
 import { coveredCells, toldCells } from "../lib/covers.js";
 import { Channels } from "../lib/parts.js";
 import { buildPanel, showLegend, showLock } from "./panel.js";
+import { mapTable } from "../plot/tables.js";
 import { fitsSvg, savePng, saveSvg } from "../lib/save.js";
 import { sayLarge, sayThumb, sayWhole } from "../lib/say.js";
 import { Seen } from "./seen.js";
@@ -316,12 +317,9 @@ class Grid {
   /** The numbers of the large map. */
   asTables() {
     if (this.map.pooled) return [];
-    const { values, columns } = this.map,
-      { rows, columns: keys } = this.labels;
-    const { covered } = this.map,
-      shown = Array.from(values, (value, at) => (covered.has(at) ? "?" : value));
-    const row = (name, i) => [name, ...shown.slice(i * columns, (i + 1) * columns)];
-    return [{ title: this.name(), columns: ["", ...keys], rows: rows.map(row) }];
+    const { values, covered } = this.map,
+      { rows, columns } = this.labels;
+    return [mapTable(rows, columns, (at) => (covered.has(at) ? "?" : values[at]), this.name())];
   }
 
   save(kind) {

@@ -10,7 +10,8 @@ import { firstOf, Player } from "../lib/player.js";
 import { partDigits } from "../lib/say.js";
 import { placeOf } from "../lib/fit.js";
 import { Size } from "../lib/size.js";
-import { begin, mark, names, rule } from "./square.js";
+import { mapTable } from "../plot/tables.js";
+import { begin, finish } from "./square.js";
 
 const MARGIN = 60;
 
@@ -114,25 +115,16 @@ class Growing {
     for (const { kind, canvas } of this.panels) {
       if (!canvas.clientWidth) return;
       const { weights, change } = this.found[kind],
-        square = begin(canvas, this.labels, colours, MARGIN),
-        { context, room, side } = square;
-      context.imageSmoothingEnabled = false;
-      context.drawImage(
-        image(n, n, (place) => weightColour(this.table, weights[place])),
-        room,
-        room,
-        side,
-        side,
-      );
-      rule(square);
-      names(
-        square,
+        cells = begin(canvas, this.labels, colours, MARGIN);
+      cells.picture(image(n, n, (place) => weightColour(this.table, weights[place])));
+      finish(
+        cells,
         this.labels.map((label, i) => (i < at ? label : "")),
-        { query: at - 1, key: at - 1 },
+        { query: at - 1, key: null },
         words,
+        { query: at - 1, key: at - 1 },
       );
-      mark(square, { query: at - 1, key: null }, colours.primary);
-      this.#bars(square, change);
+      this.#bars(cells, change);
     }
   }
 
@@ -140,21 +132,20 @@ class Growing {
   asTables() {
     const { n, words } = this.data,
       names = this.labels.slice(0, this.player.at);
-    return this.panels.map(({ kind }) => ({
-      title: words[kind],
-      columns: ["", ...names],
-      rows: names.map((name, i) => [name, ...this.found[kind].weights.subarray(i * n, i * n + names.length)]),
-    }));
+    const cell = (at) => Math.floor(at / names.length) * n + (at % names.length);
+    return this.panels.map(({ kind }) =>
+      mapTable(names, names, (at) => this.found[kind].weights[cell(at)], words[kind]),
+    );
   }
 
   /** How far each row has just moved: beside it, and as long as the margin is wide for a row that is all new. */
-  #bars({ context, room, cell, side }, change) {
+  #bars({ context, colours, left, top, w, wide }, change) {
     context.fillStyle = css(this.data.hues.negative);
     change.forEach((size, row) =>
-      context.fillRect(room + side + 4, room + (row + 0.2) * cell, size * (MARGIN - 6), cell * 0.6),
+      context.fillRect(left + wide + 4, top + (row + 0.2) * w, size * (MARGIN - 6), w * 0.6),
     );
-    context.fillStyle = context.strokeStyle;
+    context.fillStyle = colours.text;
     context.textAlign = "right";
-    context.fillText(this.data.words.moved, room + side + MARGIN, room - 8);
+    context.fillText(this.data.words.moved, left + wide + MARGIN, top - 8);
   }
 }

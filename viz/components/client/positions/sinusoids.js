@@ -5,6 +5,7 @@ import { scoreTable, theme } from "../lib/colour.js";
 import { ARROWS, element, fill, walkCells } from "../lib/dom.js";
 import { LiveView } from "../lib/live_view.js";
 import { place } from "../lib/place.js";
+import { mapTable } from "../plot/tables.js";
 import { doubling, frequencies, kernel, table } from "./sinusoid_numbers.js";
 import { clock, counter, decay, heatMap, short, waves, wavelengths } from "./sinusoid_pictures.js";
 
@@ -197,14 +198,8 @@ class Sinusoids extends LiveView {
 
   /** For the menu of the picture: every number of the map. */
   asTables() {
-    const { rows, n, width } = this.numbers,
-      places = Array.from({ length: width }, (_, i) => i);
-    return [
-      {
-        columns: ["", ...places],
-        rows: Array.from({ length: n }, (_, i) => [i, ...rows.subarray(i * width, (i + 1) * width)]),
-      },
-    ];
+    const { rows, n, width } = this.numbers;
+    return [mapTable(n, width, (at) => rows[at])];
   }
 
   #showControls() {

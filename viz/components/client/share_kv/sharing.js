@@ -5,6 +5,7 @@ import { unpack } from "../lib/bytes.js";
 import { image } from "../lib/canvas.js";
 import { css, scoreColour, scoreTable, weightColour, weightTable } from "../lib/colour.js";
 import { element, fill, walkCells } from "../lib/dom.js";
+import { mapTable } from "../plot/tables.js";
 
 export default mount((parent) => new Sharing(parent), unpack);
 
@@ -43,14 +44,10 @@ class Sharing {
   asTables() {
     const { n, n_heads, labels, weights, words, reads } = this.data,
       names = labels.slice(0, n);
-    return Array.from({ length: n_heads }, (_, head) => ({
-      title: `Q ${head} → ${fill(words.k, { group: reads[head] })}`,
-      columns: ["", ...names],
-      rows: names.map((name, i) => [
-        name,
-        ...Array.from(weights.subarray((head * n + i) * n, (head * n + i + 1) * n), (code) => code / 65535),
-      ]),
-    }));
+    const title = (head) => `Q ${head} → ${fill(words.k, { group: reads[head] })}`;
+    return Array.from({ length: n_heads }, (_, head) =>
+      mapTable(names, names, (at) => weights[head * n * n + at] / 65535, title(head)),
+    );
   }
 
   #group(group) {
