@@ -1,7 +1,7 @@
 // A picture on the page as one SVG: its boxes, words, drawings and canvases, each where it stands.
 
 import { isolate } from "../lib/direction.js";
-import { Sketch, colourOf, drawn } from "./sketch.js";
+import { colourOf, drawn, sketch } from "./sketch.js";
 
 const LEFT_OUT =
   "[hidden], script, style, .live, .unseen, .tip, .controls, .tools, .bar, .dropdown, .temperature, .lock, .letters, .choose, .ends, " +
@@ -38,31 +38,13 @@ export function painted(elements, redraw) {
   return { group, width: Math.max(0, right - left), height: Math.max(0, bottom - top) };
 }
 
-/** What is drawn on each canvas, by the canvas. */
+/** Every canvas among these elements as SVG, by the canvas. */
 function sketches(elements, redraw) {
   const canvases = elements.flatMap((element) => [
     ...(element.matches("canvas") ? [element] : []),
     ...element.querySelectorAll("canvas"),
   ]);
-  const made = new Map(canvases.map((canvas) => [canvas, new Sketch(canvas)]));
-  const bitmaps = new Map(canvases.map((canvas) => [canvas, canvas.toDataURL()])); // of those that are not drawn anew
-  for (const [canvas, sketch] of made) canvas.getContext = () => sketch;
-  try {
-    redraw?.();
-  } finally {
-    for (const canvas of canvases) delete canvas.getContext;
-  }
-  redraw?.(); // to be seen again: a canvas that is given a size is empty
-  return (canvas) =>
-    made.get(canvas).group.childElementCount
-      ? made.get(canvas).group
-      : drawn("image", {
-          href: bitmaps.get(canvas),
-          width: canvas.width,
-          height: canvas.height,
-          preserveAspectRatio: "none",
-          style: "image-rendering: pixelated",
-        });
+  return sketch(canvases, redraw);
 }
 
 class Painter {

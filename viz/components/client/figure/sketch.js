@@ -61,8 +61,34 @@ class Gradient {
   }
 }
 
+/**
+ * Have canvases drawn anew and note it down: gives what is drawn on each, by the canvas and in its own pixels. Of a canvas
+ * that is not drawn anew that is its bitmap.
+ */
+export function sketch(canvases, redraw) {
+  const made = new Map(canvases.map((canvas) => [canvas, new Sketch(canvas)]));
+  const bitmaps = new Map(canvases.map((canvas) => [canvas, canvas.toDataURL()]));
+  for (const [canvas, sketch] of made) canvas.getContext = () => sketch;
+  try {
+    redraw?.();
+  } finally {
+    for (const canvas of canvases) delete canvas.getContext;
+  }
+  redraw?.(); // to be seen again: a canvas that is given a size is empty
+  return (canvas) =>
+    made.get(canvas).group.childElementCount
+      ? made.get(canvas).group
+      : drawn("image", {
+          href: bitmaps.get(canvas),
+          width: canvas.width,
+          height: canvas.height,
+          preserveAspectRatio: "none",
+          style: "image-rendering: pixelated",
+        });
+}
+
 /** Takes what the views of this app ask of a canvas. `group` is what has been drawn, in the canvas's own pixels. */
-export class Sketch {
+class Sketch {
   stack;
   font;
   textBaseline;

@@ -19,7 +19,7 @@ import { coveredCells, toldCells } from "../lib/covers.js";
 import { Channels } from "../lib/parts.js";
 import { buildPanel, showLegend, showLock } from "./panel.js";
 import { mapTable } from "../plot/tables.js";
-import { fitsSvg, savePng, saveSvg } from "../lib/save.js";
+import { savePng, saveSvg } from "../figure/canvas.js";
 import { sayLarge, sayThumb, sayWhole } from "../lib/say.js";
 import { Seen } from "./seen.js";
 import { Tokens } from "./tokens.js";
@@ -285,7 +285,6 @@ class Grid {
     panel.temperature.show(choice, choice.combine !== "one" || Boolean(this.data.covers?.open || map?.pooled));
     if (!map) return; // on its way: what is drawn stays, dimmed
     this.map = this.#withCovers(map);
-    panel.save.svg.disabled = !fitsSvg(map);
     [this.large.focus, this.large.locked] = [this.focus, this.locked];
     this.large.show(this.map, labels.rows, labels.columns, palette, choice.look === "across");
     for (const text of this.written ? [] : this.texts) text.show(text.along === "key" ? labels.columns : labels.rows);
@@ -325,8 +324,10 @@ class Grid {
   save(kind) {
     const { layer, head } = this.choice;
     const name = `headlight-layer${numberOf(this.wall, layer)}-head${head}`;
-    if (kind === "svg") saveSvg(this.map, this.labels, this.data.colours, name);
-    else savePng(this.large.canvas, this.palette.theme.background, name);
+    const { large } = this,
+      { background } = this.palette.theme;
+    if (kind === "svg") saveSvg(large.canvas, () => large.draw(), background, name);
+    else savePng(large.canvas, background, name);
   }
 
   name() {

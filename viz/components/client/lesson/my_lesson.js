@@ -4,6 +4,7 @@
 import { element, fill } from "../lib/dom.js";
 import { mount } from "../lib/mount.js";
 import { isTheBrowsers, open } from "../lib/open.js";
+import { offer } from "../lib/save.js";
 import { keep, load } from "./store.js";
 import { shaped, toCode, toToml } from "./written.js";
 
@@ -201,7 +202,9 @@ class MyLesson {
       size = new TextEncoder().encode(link).length;
     const rest = element("div", "row");
     rest.append(
-      this.#button("file", words.file, () => offer(toToml(this.lesson))),
+      this.#button("file", words.file, () =>
+        offer(new Blob([toToml(this.lesson)], { type: "application/toml" }), "lesson.toml"),
+      ),
       this.#load(),
       this.#button("empty", words.clear, () => this.#empty()),
     );
@@ -275,13 +278,4 @@ class MyLesson {
     this.ways.replaceChildren(row);
     back.focus();
   }
-}
-
-function offer(text) {
-  const link = element("a", "", {
-    href: URL.createObjectURL(new Blob([text], { type: "application/toml" })),
-    download: "lesson.toml",
-  });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
