@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { columnNames } from "../../../viz/components/client/plot/names.js";
-import { logTicks, tickNames, ticks, written } from "../../../viz/components/client/charts/ticks.js";
-import { levelLabels } from "../../../viz/components/client/charts/labels.js";
-import { scale } from "../../../viz/components/client/charts/scale.js";
+import { logTicks, tickNames, ticks, written } from "../../../viz/components/client/plot/ticks.js";
+import { levelLabels } from "../../../viz/components/client/plot/labels.js";
+import { scale } from "../../../viz/components/client/plot/scale.js";
 
 const EVEN = { log: false, limits: null, ticks: null, from_zero: false, reversed: false };
 

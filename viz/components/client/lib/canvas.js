@@ -38,6 +38,16 @@ export function line(context, x0, y0, x1, y1) {
   context.stroke();
 }
 
+/** Stripes over a rectangle, so many pixels apart, in the stroke's colour; what they may not reach is to be clipped. */
+export function stripes(context, x, y, width, height, apart = 6) {
+  context.beginPath();
+  for (let at = apart * Math.floor((x - height) / apart); at < x + width; at += apart) {
+    context.moveTo(at, y + height);
+    context.lineTo(at + height, y);
+  }
+  context.stroke();
+}
+
 /** A picture of one pixel a cell, to be drawn at any size; `colour` gives the pixel of a cell. */
 export function image(rows, columns, colour) {
   const canvas = document.createElement("canvas");

@@ -1,5 +1,6 @@
 // The cells of a labelled map on a canvas: where they stand, and what is drawn in and over them.
 
+import { stripes } from "../lib/canvas.js";
 import { drawCover, drawTold } from "../lib/covers.js";
 import { inks, ofPixel } from "../lib/ink.js";
 import { AWAY, LEAN } from "./names.js";
@@ -83,9 +84,7 @@ export class Cells {
     }
     context.clip();
     [context.strokeStyle, context.lineWidth, context.globalAlpha] = [this.colours.text, 1, opacity];
-    context.beginPath();
-    for (let x = -tall; x < wide; x += apart) toLine(context, left + x, top + tall, left + x + tall, top);
-    context.stroke();
+    stripes(context, left, top, wide, tall, apart);
     context.restore();
   }
 

@@ -6,11 +6,10 @@ import { theme } from "../lib/colour.js";
 import { element } from "../lib/dom.js";
 import { fitHeight } from "../lib/fit.js";
 import { Size } from "../lib/size.js";
-import { readOff, showTip } from "../plot/pointer.js";
+import { AWAY, TEXT } from "./axes.js";
+import { readOff, showTip } from "./pointer.js";
 
-export const TEXT = 12,
-  AWAY = 6,
-  TITLE = 20; // pixels: of letters, and of what stands around the picture
+export const TITLE = 20; // pixels of an axis's title
 
 /** The parts that all charts share. A chart has its own methods from `series` to `read`. */
 export class Chart {
@@ -142,11 +141,4 @@ export class Chart {
     const { text, x, y } = this.read(this.at);
     showTip(this.tip, text, { x, top: this.picture.offsetTop + y });
   }
-}
-
-/** Draw what lies behind the values. */
-export function faint(context, draw, opacity = 0.15) {
-  context.globalAlpha = opacity;
-  draw();
-  context.globalAlpha = 1;
 }
