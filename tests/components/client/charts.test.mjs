@@ -64,7 +64,8 @@ test("an axis fits its values, leaves a margin, and ends at 0 or at its limits w
   const log = scale({ ...EVEN, log: true }, [1, 0, 10000, -3], 0);
   near(log.share(100), 0.5);
   assert.deepEqual(log.marks, [1, 10, 100, 1000, 10000]);
-  assert.deepEqual(scale({ ...EVEN, log: true, ticks: [2, 8, 512] }, [2, 8], 0).marks, [2, 8]); // what lies beyond is left out
+  // What lies beyond is left out.
+  assert.deepEqual(scale({ ...EVEN, log: true, ticks: [2, 8, 512] }, [2, 8], 0).marks, [2, 8]);
 });
 
 test("an axis of one value, of equal ones or of none", () => {

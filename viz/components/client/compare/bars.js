@@ -1,5 +1,5 @@
-// One row of two maps as paired bars: for every slot what the first text has there, and the second. Where one of them has
-// no such token, its half is hatched.
+// One row of two maps as paired bars: for every slot what the first text has there, and the second. Where one of them
+// has no such token, its half is hatched.
 
 import { start, stripes } from "../lib/canvas.js";
 import { css } from "../lib/colour.js";

@@ -1,6 +1,6 @@
-// A head for each cell of a kernel, on a picture: centres are dragged on a plane, or chosen by a click or their number and
-// sent to a place by a click or the arrow keys; the picture's pixels are asked by clicking, and the layer's output follows.
-// Python is told once, when the finger lets go.
+// A head for each cell of a kernel, on a picture: centres are dragged on a plane, or chosen by a click or their number
+// and sent to a place by a click or the arrow keys; the picture's pixels are asked by clicking, and the layer's output
+// follows. Python is told once, when the finger lets go.
 
 import { image, line, start } from "../lib/canvas.js";
 import { css, theme } from "../lib/colour.js";

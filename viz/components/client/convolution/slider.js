@@ -1,5 +1,5 @@
-// A labelled slider with its value written beside it, by its `link` hidden where a link says so (without=); alpha goes in
-// even steps of a ratio, with 0 at its left end.
+// A labelled slider with its value written beside it, by its `link` hidden where a link says so (without=); alpha goes
+// in even steps of a ratio, with 0 at its left end.
 
 import { element } from "../lib/dom.js";
 

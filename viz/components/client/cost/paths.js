@@ -1,6 +1,7 @@
 // How far two words of the visitor's own text are apart in each architecture: point at a word, click to start there.
 //
-// The numbers of steps come from viz/core/cost/architectures.py; here the ways are only drawn, and a test compares the two.
+// The numbers of steps come from viz/core/cost/architectures.py; here the ways are only drawn, and a test compares the
+// two.
 
 import { isolate, isolateAll } from "../lib/direction.js";
 import { mount } from "../lib/mount.js";

@@ -1,5 +1,5 @@
-// The menu of a picture: as PNG, SVG or CSV, its link, and what goes into a page of Markdown. It is loaded when a menu is
-// opened for the first time (frame/document.js), and works on any picture of the app as it stands there.
+// The menu of a picture: as PNG, SVG or CSV, its link, and what goes into a page of Markdown. It is loaded when a menu
+// is opened for the first time (frame/document.js), and works on any picture of the app as it stands there.
 
 import { element } from "../lib/dom.js";
 import { offer } from "../lib/save.js";
@@ -7,7 +7,8 @@ import { toPng, toSvg, written } from "./file.js";
 import { tablesOf } from "./plot.js";
 import { csv, markdown } from "./tables.js";
 
-const LOOKS = ["present", "notes", "print", "without", "theme", "embed", "embed_options"]; // of a link, how a page is looked at
+// Of a link, how a page is looked at.
+const LOOKS = ["present", "notes", "print", "without", "theme", "embed", "embed_options"];
 const AWAY = 4; // pixels between the button and its menu
 
 /** A link to what the page shows, in the language it is shown in. */
@@ -159,7 +160,9 @@ class Menu {
     return kind === "png" ? toPng(root) : new Blob([written(root)], { type: "image/svg+xml" });
   }
 
-  /** No clipboard outside TLS, nor in somebody else's page: there the text itself is shown, and can be copied by hand. */
+  /**
+   * No clipboard outside TLS, nor in somebody else's page: there the text itself is shown, and can be copied by hand.
+   */
   async #copy(text) {
     try {
       await navigator.clipboard.writeText(text);

@@ -5,7 +5,8 @@ import { colourOf, drawn, sketch } from "./sketch.js";
 
 const LEFT_OUT =
   "[hidden], script, style, .live, .unseen, .tip, .controls, .tools, .bar, .dropdown, .temperature, .lock, .letters, .choose, .ends, " +
-  ".modebar-container, form, select, input[type=range], input[type=checkbox]"; // what is pressed, and what is heard only
+  // What is pressed, and what is heard only.
+  ".modebar-container, form, select, input[type=range], input[type=checkbox]";
 const STYLED = [
   "fill",
   "fill-opacity",
@@ -27,7 +28,9 @@ const STYLED = [
   "image-rendering",
 ];
 
-/** Everything of these elements that is seen, as {group, width, height}. `redraw` draws the canvases among them anew. */
+/**
+ * Everything of these elements that is seen, as {group, width, height}. `redraw` draws the canvases among them anew.
+ */
 export function painted(elements, redraw) {
   const { left: x, top: y } = elements[0].getBoundingClientRect(),
     painter = new Painter({ x, y }, sketches(elements, redraw));
@@ -64,7 +67,8 @@ class Painter {
       return;
     const box = this.#place(element.getBoundingClientRect()),
       group = drawn("g", { opacity: style.opacity === "1" ? null : style.opacity });
-    (style.position === "sticky" && this.above ? this.above : into).append(group); // what stays lies over what is moved below it
+    // What stays lies over what is moved below it.
+    (style.position === "sticky" && this.above ? this.above : into).append(group);
     this.#box(style, box, group);
     if (element instanceof HTMLCanvasElement) this.#canvas(element, box, group);
     else if (element instanceof SVGSVGElement) group.append(this.#copy(element, box));

@@ -17,7 +17,13 @@ function title(axis) {
   return plain(axis?.title?.text ?? "");
 }
 
-/** What stands at a place of an axis: its label, if it has one there, else the number. @param {any} axis @param {unknown} value @returns {Cell} */
+/**
+ * What stands at a place of an axis: its label, if it has one there, else the number.
+ *
+ * @param {any} axis
+ * @param {unknown} value
+ * @returns {Cell}
+ */
 function named(axis, value) {
   const at = Array.from(axis?.tickvals ?? []).indexOf(value);
   return at >= 0 && axis.ticktext ? plain(axis.ticktext[at]) : typeof value === "number" ? value : plain(value);
@@ -48,7 +54,13 @@ function ofMap(trace, layout) {
   };
 }
 
-/** Bars, lines and points: a row for each, under the name of its series. @param {Trace[]} traces @param {Layout} layout @returns {Table} */
+/**
+ * Bars, lines and points: a row for each, under the name of its series.
+ *
+ * @param {Trace[]} traces
+ * @param {Layout} layout
+ * @returns {Table}
+ */
 function ofSeries(traces, layout) {
   const [across, up] = axesOf(layout, traces[0]);
   const rows = traces.flatMap((trace) =>
@@ -63,7 +75,12 @@ function ofSeries(traces, layout) {
   return { columns: ["", title(across), title(up)], rows };
 }
 
-/** The tables of a figure, of what is seen in it. @param {{_fullData: Trace[], _fullLayout: Layout}} figure @returns {Table[]} */
+/**
+ * The tables of a figure, of what is seen in it.
+ *
+ * @param {{_fullData: Trace[], _fullLayout: Layout}} figure
+ * @returns {Table[]}
+ */
 export function tablesOf({ _fullData: traces, _fullLayout: layout }) {
   const seen = traces.filter((trace) => trace.visible === true && trace.marker?.opacity !== 0);
   const series = seen.filter(({ type, x, y }) => type !== "heatmap" && x && y);

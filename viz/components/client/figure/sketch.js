@@ -62,8 +62,8 @@ class Gradient {
 }
 
 /**
- * Have canvases drawn anew and note it down: gives what is drawn on each, by the canvas and in its own pixels. Of a canvas
- * that is not drawn anew that is its bitmap.
+ * Have canvases drawn anew and note it down: gives what is drawn on each, by the canvas and in its own pixels. Of a
+ * canvas that is not drawn anew that is its bitmap.
  */
 export function sketch(canvases, redraw) {
   const made = new Map(canvases.map((canvas) => [canvas, new Sketch(canvas)]));
@@ -101,7 +101,8 @@ class Sketch {
 
   constructor(canvas) {
     this.canvas = canvas;
-    this.real = document.createElement("canvas").getContext("2d", { willReadFrequently: true }); // measures, and reads colours
+    // Measures, and reads colours.
+    this.real = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
     this.group = drawn("g");
     Object.assign(this, {
       fillStyle: "#000",

@@ -1,6 +1,6 @@
 // What Streamlit's page does not say of itself to those who hear it, or have no mouse: its language, which of its pages
-// belong together, that what is wider than its frame can be moved, and that a choice changes its sentences. The button of every
-// picture's menu. And that Enter applies what was typed in a box of several lines.
+// belong together, that what is wider than its frame can be moved, and that a choice changes its sentences. The button
+// of every picture's menu. And that Enter applies what was typed in a box of several lines.
 
 import { mount } from "../lib/mount.js";
 import { isNoted, noteHistory } from "../lib/open.js";
@@ -108,7 +108,9 @@ function groups() {
   }
 }
 
-/** A frame that scrolls is reached by the Tab key, and then moved by the arrows. All are measured before one is changed. */
+/**
+ * A frame that scrolls is reached by the Tab key, and then moved by the arrows. All are measured before one is changed.
+ */
 function frames() {
   const scrolls = (frame) => frame.scrollWidth > frame.clientWidth + 1 || frame.scrollHeight > frame.clientHeight + 1;
   const all = [...document.querySelectorAll(FRAMES)],
@@ -128,8 +130,9 @@ function boxes() {
 }
 
 /**
- * Enter applies what was typed, Shift and Enter begin a line. Streamlit applies a box that is left (and with Ctrl and Enter, which
- * a phone does not have). While an input method composes, Enter is its own: in Safari the event says so by its code alone.
+ * Enter applies what was typed, Shift and Enter begin a line. Streamlit applies a box that is left (and with Ctrl and
+ * Enter, which a phone does not have). While an input method composes, Enter is its own: in Safari the event says so by
+ * its code alone.
  */
 function apply(event) {
   const { target, key, shiftKey, ctrlKey, metaKey, altKey, isComposing, keyCode } = event;
@@ -137,10 +140,13 @@ function apply(event) {
   if (!target.matches?.(".stTextArea textarea")) return;
   event.preventDefault();
   target.blur();
-  if (matchMedia("(hover: hover)").matches) target.focus({ preventScroll: true }); // a phone's keyboard goes, and shows the picture
+  // A phone's keyboard goes, and shows the picture.
+  if (matchMedia("(hover: hover)").matches) target.focus({ preventScroll: true });
 }
 
-/** A sentence that a choice changes is read out where it stands, politely and whole; those of a view say so themselves. */
+/**
+ * A sentence that a choice changes is read out where it stands, politely and whole; those of a view say so themselves.
+ */
 function sentences() {
   for (const sentence of document.querySelectorAll(SENTENCES)) {
     const footer = sentence.closest('[class*="st-key-section_"]').querySelector(FOOTER);

@@ -1,4 +1,5 @@
-// Links from one section to another: they take along what was chosen, unless they stand alone, and open without a new visit.
+// Links from one section to another: they take along what was chosen, unless they stand alone, and open without a new
+// visit.
 
 import { follow as goTo, isTheBrowsers } from "../lib/open.js";
 import { followTranslator } from "./translated.js";

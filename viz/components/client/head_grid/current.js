@@ -6,7 +6,9 @@ import { scoreLimit } from "./wall.js";
 
 /** @typedef {import("../lib/numbers.js").Wall} Wall */
 /** @typedef {import("../lib/numbers.js").Axis} Axis */
-/** @typedef {{queries: Axis, keys: Axis, renormalise: boolean, plain: boolean}} Axes `plain`: each token is its own row */
+/**
+ * @typedef {{queries: Axis, keys: Axis, renormalise: boolean, plain: boolean}} Axes `plain`: each token is its own row
+ */
 /**
  * @typedef {{rows: number, columns: number, values: Float32Array, masked: Uint8Array | null, exact: boolean,
  *   pooled?: number, winner?: ArrayLike<number> | null, limit?: number}} LargeMapData what the large map shows
@@ -47,7 +49,8 @@ export class Current {
     const index = choice.layer * wall.n_heads + choice.head;
     if (wall.what === "scores") return this.#scoreMap(wall, chosen ? head : null, index, sizes);
     if (isIt && !chosen && !head.combined)
-      return { ...sizes, pooled: head.pooled, values: Float32Array.from(head.codes, (code) => code / 65535) }; // some cells are covered
+      // Some cells are covered.
+      return { ...sizes, pooled: head.pooled, values: Float32Array.from(head.codes, (code) => code / 65535) };
     return this.#weightMap(wall, chosen ? head : null, index, choice.temperature, axes, sizes);
   }
 

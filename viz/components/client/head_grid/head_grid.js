@@ -1,8 +1,9 @@
 // The head grid: every head at once, one of them large, everything alive under the pointer.
 //
-// Python mounts this module three times (viz/frame/head_grid/grid.py): twice with bytes, which are only kept (the wall, the head),
-// and once with words and choices, which is what is seen. Streamlit calls the function again with every change and
-// keeps the page's elements; so the grid lives in a map, with its scroll, zoom and what is under the pointer.
+// Python mounts this module three times (viz/frame/head_grid/grid.py): twice with bytes, which are only kept (the wall,
+// the head), and once with words and choices, which is what is seen. Streamlit calls the function again with every
+// change and keeps the page's elements; so the grid lives in a map, with its scroll, zoom and what is under the
+// pointer.
 
 import { mount } from "../lib/mount.js";
 import { unpack } from "../lib/bytes.js";
@@ -92,14 +93,18 @@ class Grid {
     this.refresh();
   }
 
-  /** The page's sliders of layer and head, its lists of masks and examples: shown at once. Streamlit tells Python of them. */
+  /**
+   * The page's sliders of layer and head, its lists of masks and examples: shown at once. Streamlit tells Python of
+   * them.
+   */
   #follow(changes) {
     const chosen = {},
       ends = { layer: this.wall?.n_layers, head: this.wall?.n_heads };
     for (const { target } of changes) {
       const isExample = target.matches(".st-key-_example input[aria-expanded=false]") && target.value;
       if (isExample && this.data) this.#example(target.value);
-      const isMask = target.matches(".st-key-mask input[aria-expanded=false]"); // its list is closed: that is the choice
+      // Its list is closed: that is the choice.
+      const isMask = target.matches(".st-key-mask input[aria-expanded=false]");
       if (isMask && this.data && this.ahead.choose(target.value, this.data)) this.refresh();
       const name = Object.keys(ends).find((name) => target.matches(`.st-key-${name} input[type=range]`));
       if (name && Number(target.value) < ends[name]) chosen[name] = Number(target.value);
@@ -155,7 +160,8 @@ class Grid {
     this.#wall();
     this.#large();
     this.light();
-    if (unseen) this.panel.name.scrollIntoView(); // from a sentence to try below it: that sentence is what is looked for
+    // From a sentence to try below it: that sentence is what is looked for.
+    if (unseen) this.panel.name.scrollIntoView();
   }
 
   #build() {

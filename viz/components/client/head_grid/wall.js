@@ -1,6 +1,6 @@
-// The wall: a button with a small map for every head. All maps are drawn on one canvas below the buttons: a browser keeps a
-// canvas apart from the rest of its page, and puts all of them together again for every frame. Pointing at a map lights the
-// same pair in all of them, on one canvas over them.
+// The wall: a button with a small map for every head. All maps are drawn on one canvas below the buttons: a browser
+// keeps a canvas apart from the rest of its page, and puts all of them together again for every frame. Pointing at a
+// map lights the same pair in all of them, on one canvas over them.
 
 import { image } from "../lib/canvas.js";
 import { css, scoreColour, weightColour } from "../lib/colour.js";

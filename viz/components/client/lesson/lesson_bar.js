@@ -1,5 +1,5 @@
-// The lesson bar: how far one is, a question with its answers as a form of the browser's own (so that keyboard, touch and
-// screen reader know it), and a place where what is said of an answer is read out.
+// The lesson bar: how far one is, a question with its answers as a form of the browser's own (so that keyboard, touch
+// and screen reader know it), and a place where what is said of an answer is read out.
 
 import { element, fill } from "../lib/dom.js";
 import { mount } from "../lib/mount.js";
@@ -79,7 +79,9 @@ class LessonBar {
       });
   }
 
-  /** What an answer begins with; on a phone no field takes the keyboard by itself, as half the screen would be its keys. */
+  /**
+   * What an answer begins with; on a phone no field takes the keyboard by itself, as half the screen would be its keys.
+   */
   #first() {
     const first = this.body.querySelector("input");
     return first?.type === "text" && matchMedia(FINGER).matches ? this.row.querySelector(".main") : first;

@@ -4,7 +4,9 @@ import { zoomOf } from "./place.js";
 
 const sizes = new WeakMap();
 
-/** Ask how large canvases are before one of them is drawn on: after that the page would be laid out anew for the next. */
+/**
+ * Ask how large canvases are before one of them is drawn on: after that the page would be laid out anew for the next.
+ */
 export function measure(canvases) {
   for (const canvas of canvases) sizes.set(canvas, { width: canvas.clientWidth, height: canvas.clientHeight });
 }

@@ -55,7 +55,10 @@ export class CanvasWindow {
     return Math.round(roomOf(this.view).room);
   }
 
-  /** Draw all of it anew if the window is wider or narrower than it was, has another room, or is on another screen; say whether it is. */
+  /**
+   * Draw all of it anew if the window is wider or narrower than it was, has another room, or is on another screen; say
+   * whether it is.
+   */
   refit() {
     const { clientWidth } = this.element,
       isOtherScreen = this.scale !== devicePixelRatio * zoomOf(this.canvas);

@@ -1,4 +1,5 @@
-// A view that follows the finger: what was chosen is drawn with the next frame, and Python is told once, when it lets go.
+// A view that follows the finger: what was chosen is drawn with the next frame, and Python is told once, when it lets
+// go.
 
 import { element } from "./dom.js";
 import { Size } from "./size.js";
@@ -7,8 +8,8 @@ export class LiveView {
   data;
   setStateValue;
 
-  /** `name` is its element's class; at `handle` of that element the browser's tests find it and read the numbers back. `of` is
-   * the size it depends on: its width, unless told. */
+  /** `name` is its element's class; at `handle` of that element the browser's tests find it and read the numbers back.
+   * `of` is the size it depends on: its width, unless told. */
   constructor(parent, name, handle, of) {
     this.root = element("div", name);
     this.root[handle] = this;
@@ -24,8 +25,8 @@ export class LiveView {
     this.root.remove();
   }
 
-  /** Take what Python sends. An answer to an older choice than the last one made here is out of date; one that says what was
-   * told last is no news, and what has been changed here meanwhile stays. */
+  /** Take what Python sends. An answer to an older choice than the last one made here is out of date; one that says
+   * what was told last is no news, and what has been changed here meanwhile stays. */
   take(data, setStateValue) {
     [this.data, this.setStateValue] = [data, setStateValue];
     const said = JSON.stringify(data.choice);

@@ -1,6 +1,6 @@
 // @ts-check
-// Streamlit calls a component's module again with every change of its data, and keeps its element meanwhile: so the view
-// of an element is made once, is handed each change, and is closed when its place on the page goes.
+// Streamlit calls a component's module again with every change of its data, and keeps its element meanwhile: so the
+// view of an element is made once, is handed each change, and is closed when its place on the page goes.
 
 /**
  * @template Data

@@ -1,4 +1,5 @@
-// Something that happens step by step: play it, stop it, or drag to a step. Whoever asks for less motion goes on by hand.
+// Something that happens step by step: play it, stop it, or drag to a step. Whoever asks for less motion goes on by
+// hand.
 
 import { element, fill } from "./dom.js";
 
@@ -69,6 +70,7 @@ export class Player {
     this.button.textContent = this.timer
       ? `❚❚ ${this.words.pause}`
       : `▶ ${this.byHand.matches ? this.words.next : this.words.play}`;
-    this.place.setAttribute("aria-live", this.timer ? "off" : "polite"); // every half a second is too often to be read out
+    // Every half a second is too often to be read out.
+    this.place.setAttribute("aria-live", this.timer ? "off" : "polite");
   }
 }

@@ -1,7 +1,7 @@
 // @ts-check
 // When a picture is to be drawn anew because its place is wider or narrower, or another screen shows it. The browser
-// reports the first size, too, a frame after the picture has been drawn in it: to draw it once more takes as long again.
-// A picture that fits into the window depends on the room below its top, too (lib/fit.js).
+// reports the first size, too, a frame after the picture has been drawn in it: to draw it once more takes as long
+// again. A picture that fits into the window depends on the room below its top, too (lib/fit.js).
 
 import { watchRoom } from "./fit.js";
 

@@ -1,5 +1,5 @@
-// One head on a long text: the pooled map, a window of it exactly, and what the row that was chosen looks at. A click on
-// the map opens the window there; a click on the window chooses a row.
+// One head on a long text: the pooled map, a window of it exactly, and what the row that was chosen looks at. A click
+// on the map opens the window there; a click on the window chooses a row.
 
 import { readingDirection } from "../lib/direction.js";
 import { unpack } from "../lib/bytes.js";
@@ -187,7 +187,9 @@ class LongMap {
     return fill(words[`says_${pooled}`], { ...names, ...places });
   }
 
-  /** For the menu of the picture: the map's cells by the first token of each, the window, and the row's strongest keys. */
+  /**
+   * For the menu of the picture: the map's cells by the first token of each, the window, and the row's strongest keys.
+   */
   asTables() {
     const { values, lowest, firsts, cut, rows, columns, zoom, keys, side, words } = this.data;
     const named = (labels, from, step) => labels.map((label, i) => `${from + i * step} ${label}`);

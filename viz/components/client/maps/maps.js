@@ -1,5 +1,5 @@
-// A few maps of the same tokens under one scale, or pictures of one size, side by side. Pointing at a cell, or going to it
-// by the arrow keys, reads it off in all of them at once.
+// A few maps of the same tokens under one scale, or pictures of one size, side by side. Pointing at a cell, or going to
+// it by the arrow keys, reads it off in all of them at once.
 
 import { coveredCells, drawCover, toldCells } from "../lib/covers.js";
 import { mount } from "../lib/mount.js";

@@ -32,7 +32,10 @@ function below(canvas) {
   return (host.getBoundingClientRect().bottom - canvas.getBoundingClientRect().bottom) / zoomOf(canvas);
 }
 
-/** Lines between the cells, where there is room, the tokens' names, and frames around the pair; bold names are the pair's. */
+/**
+ * Lines between the cells, where there is room, the tokens' names, and frames around the pair; bold names are the
+ * pair's.
+ */
 export function finish(cells, tokens, pair, words, bold = pair) {
   const { context, left: room, w, colours } = cells;
   if (w >= RULED) cells.grid(0.18);

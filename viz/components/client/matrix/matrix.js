@@ -1,5 +1,6 @@
-// One matrix as a map of its cells, with its numbers where they fit. Pointing at a cell, or going to it by the arrow keys,
-// reads it off; where cells can be chosen, a click or Enter does. What is taken away of it, its menu says (figure/menu.js).
+// One matrix as a map of its cells, with its numbers where they fit. Pointing at a cell, or going to it by the arrow
+// keys, reads it off; where cells can be chosen, a click or Enter does. What is taken away of it, its menu says
+// (figure/menu.js).
 
 import { isolateAll } from "../lib/direction.js";
 import { unpack } from "../lib/bytes.js";
@@ -221,7 +222,8 @@ class Matrix {
         [context.textAlign, context.textBaseline] = ["center", "alphabetic"];
         context.fillText(names[i], left + (i + 0.5) * w, top - AWAY);
       });
-    [context.textAlign, context.textBaseline] = ["center", "alphabetic"]; // Chinese reaches above what is "top" in Latin letters
+    // Chinese reaches above what is "top" in Latin letters.
+    [context.textAlign, context.textBaseline] = ["center", "alphabetic"];
     context.fillText(columns.title, left + wide / 2, TEXT, wide + 2 * SCALE);
     context.translate(0, top + tall / 2);
     context.rotate(-Math.PI / 2);

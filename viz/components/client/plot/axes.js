@@ -12,7 +12,9 @@ export function faint(context, draw, opacity = 0.15) {
   context.globalAlpha = 1;
 }
 
-/** Level lines at the ticks, with their names on the left, as many as have room; `opacity` of a tick's line may be 0. */
+/**
+ * Level lines at the ticks, with their names on the left, as many as have room; `opacity` of a tick's line may be 0.
+ */
 export function levelTicks(context, { left, wide, y, marks, names, opacity }) {
   [context.textAlign, context.textBaseline] = ["right", "middle"];
   let last = Infinity;

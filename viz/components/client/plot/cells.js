@@ -35,7 +35,9 @@ export class Cells {
     return [x + this.w / 2, y + this.h / 2];
   }
 
-  /** The picture of all cells, a pixel for each (lib/canvas.js); more cells than pixels are mixed, and none is left out. */
+  /**
+   * The picture of all cells, a pixel for each (lib/canvas.js); more cells than pixels are mixed, and none is left out.
+   */
   picture(bitmap) {
     this.context.imageSmoothingEnabled = Math.min(this.w, this.h) < 1;
     this.context.drawImage(bitmap, this.left, this.top, this.wide, this.tall);

@@ -1,5 +1,5 @@
-// What every chart over an axis has: a legend whose names take their series away and bring them back, a picture, and what is
-// read off it by pointing at a place or by going there with the arrow keys.
+// What every chart over an axis has: a legend whose names take their series away and bring them back, a picture, and
+// what is read off it by pointing at a place or by going there with the arrow keys.
 
 import { start } from "../lib/canvas.js";
 import { theme } from "../lib/colour.js";

@@ -21,7 +21,9 @@ export function rowNames(context, names, room, cell, top = room, /** @type {Opti
   write(context, names, { ...options, align: "right", step: Math.ceil((TEXT - 1) / cell), room, place });
 }
 
-/** Names above columns that begin at `left`, leaning to the right, or upright below them; `edge` is where the cells end. */
+/**
+ * Names above columns that begin at `left`, leaning to the right, or upright below them; `edge` is where the cells end.
+ */
 export function columnNames(
   context,
   names,

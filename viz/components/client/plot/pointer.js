@@ -9,9 +9,9 @@ import { place } from "../lib/place.js";
  * @param {HTMLElement} picture
  * @param {HTMLElement} canvas
  * @param {{under: (point: [number, number]) => any, from: () => {at: number[] | null, size: number[]},
- *   look: (cell: any) => void, walk: (cell: any) => void, choose?: (cell: any) => void}} acts `under` gives the cell at a
- *   point or null, `from` the one that is looked at and how many there are; `look` reads one off or none, `walk` reads it
- *   out, too, and `choose` is what a click and Enter do
+ *   look: (cell: any) => void, walk: (cell: any) => void, choose?: (cell: any) => void}} acts `under` gives the cell at
+ * a   point or null, `from` the one that is looked at and how many there are; `look` reads one off or none, `walk`
+ * reads it   out, too, and `choose` is what a click and Enter do
  */
 export function readOff(picture, canvas, { under, from, look, walk, choose = () => {} }) {
   const at = (event) => under(place(canvas, event)) ?? null;
@@ -27,7 +27,10 @@ export function readOff(picture, canvas, { under, from, look, walk, choose = () 
 
 const APART = 5; // pixels between a tip and its place
 
-/** Show a tip above a place of a picture, or below its `bottom`, if it has one, where there is no room; without a text or a place it is hidden. */
+/**
+ * Show a tip above a place of a picture, or below its `bottom`, if it has one, where there is no room; without a text
+ * or a place it is hidden.
+ */
 export function showTip(tip, text, place) {
   tip.hidden = !text || !place;
   tip.textContent = text;

@@ -9,8 +9,8 @@ function named(names) {
 }
 
 /**
- * Rows and columns under their names, or under their numbers where only their count is given; `value` gives what stands in
- * a cell, counted row by row.
+ * Rows and columns under their names, or under their numbers where only their count is given; `value` gives what stands
+ * in a cell, counted row by row.
  *
  * @param {Cell[] | number} rows
  * @param {Cell[] | number} columns

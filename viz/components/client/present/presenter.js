@@ -229,8 +229,8 @@ function walkPicture(places) {
   return [...document.querySelectorAll(".stMain [data-testid=stBidiComponentRegular]")].some(walks);
 }
 
-/** Have the browser read the code of what other steps show, one file after the other. One that cannot be fetched now is not
- * imported: a browser may remember that it failed, and it will be asked for again when it is shown. */
+/** Have the browser read the code of what other steps show, one file after the other. One that cannot be fetched now is
+ * not imported: a browser may remember that it failed, and it will be asked for again when it is shown. */
 async function takeIn(modules) {
   for (const module of modules) {
     await rest();
@@ -243,7 +243,10 @@ async function takeIn(modules) {
   }
 }
 
-/** Until the browser has nothing else to do, and no step is on its way: what a class waits for goes before what may come. */
+/**
+ * Until the browser has nothing else to do, and no step is on its way: what a class waits for goes before what may
+ * come.
+ */
 async function rest() {
   const later = globalThis.requestIdleCallback ?? setTimeout; // not every browser has the first
   do await new Promise((done) => later(done));

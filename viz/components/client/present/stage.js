@@ -1,7 +1,7 @@
-// The screen of a presentation: the picture gets most of it, and is whole. What stands above the picture gives way first,
-// sentences and buttons before other controls. Then the picture is drawn in the room there is: by its view, if that has
-// `fill(height)`, or by lib/fit.js, which is told how much is free; else a little smaller, then narrower, and where that
-// does not help, smaller still.
+// The screen of a presentation: the picture gets most of it, and is whole. What stands above the picture gives way
+// first, sentences and buttons before other controls. Then the picture is drawn in the room there is: by its view, if
+// that has `fill(height)`, or by lib/fit.js, which is told how much is free; else a little smaller, then narrower, and
+// where that does not help, smaller still.
 
 const SHARE = 0.8; // of the page's part of the screen: with so much for the picture, nothing gives way
 const NARROWEST = 0.3,

@@ -1,5 +1,5 @@
-// The search box, a combobox: what is typed is looked for in the browser, and each result is a link of the app. The index
-// and the code that ranks it come once, when a box gets the focus for the first time.
+// The search box, a combobox: what is typed is looked for in the browser, and each result is a link of the app. The
+// index and the code that ranks it come once, when a box gets the focus for the first time.
 
 import { element, fill } from "../lib/dom.js";
 import { mount } from "../lib/mount.js";

@@ -1,6 +1,6 @@
-// Passing on what is shown: its address to copy, a code for phones (made when it is asked for), and a few lines of HTML that
-// show the open section in somebody else's page, without the controls that are named; showing it to a class; and having it
-// as a step of a lesson of one's own, which the browser keeps.
+// Passing on what is shown: its address to copy, a code for phones (made when it is asked for), and a few lines of HTML
+// that show the open section in somebody else's page, without the controls that are named; showing it to a class; and
+// having it as a step of a lesson of one's own, which the browser keeps.
 
 import { element, fill } from "../lib/dom.js";
 import { mount } from "../lib/mount.js";
