@@ -29,7 +29,7 @@ layer name:
 
 # What was installed, in one version with hashes, and under which licence: after a change of requirements.txt.
 lock:
-    python -m tests.lock
+    python -m tools.lock
 
 # What the program is made of, as CycloneDX.
 sbom:
@@ -38,4 +38,4 @@ sbom:
 
 # The pictures at the top of the README, from the running app.
 pictures:
-    python -m tests.pictures
+    python -m tools.pictures

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from viz import ROOT
+
 FIRST = "start"
 """The page that opens at ``/``: what this is, and the ways in. It has no text and no sections."""
 
@@ -21,15 +23,18 @@ LOOK_UP = ("glossary", "about")
 LESSONS = "lessons"
 """The list of lessons: a page with no text and no sections either, the first of the navigation but for ``FIRST``."""
 
+_OF_MODES = (LESSONS,) if (ROOT / "viz" / "modes" / "lesson").is_dir() else ()
+"""Pages that are there with their mode alone."""
+
 _FOLDERS = {file.parent.name for file in Path(__file__).parent.glob("*/page.py")}
 _NEW = sorted(_FOLDERS.difference(*_PLACED.values(), LOOK_UP, (FIRST, LESSONS)))
 """Folders that have no place above yet stand at the end."""
 
 _GROUPS = _PLACED | {"deeper": (*_PLACED["deeper"], *_NEW)}
 PAGES = tuple(name for group in _GROUPS.values() for name in group)
-EVERY = (FIRST, *PAGES, LESSONS, *LOOK_UP)
+EVERY = (FIRST, *PAGES, *_OF_MODES, *LOOK_UP)
 NAVIGATION = (
-    {"basics": (FIRST, LESSONS, *_GROUPS["basics"])}
+    {"basics": (FIRST, *_OF_MODES, *_GROUPS["basics"])}
     | {group: names for group, names in _GROUPS.items() if group != "basics"}
     | {"look_up": LOOK_UP}
 )

@@ -4,11 +4,11 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from pages.convolution.vision.heads import INK
+from pages.convolution.vision.heads import DRAWN
 from pages.masks.editor import CODE
 from viz.components.kinds import LARGEST, Either, Fields, Flag, Kind, Many, OneOf, Optional, Real, Text, Whole
 
-CODES = {CODE: "3.m4A", INK: "g" * 64}
+CODES = {CODE: "3.m4A", DRAWN: "g" * 64}
 """Texts that mean something, for kinds that read them."""
 
 NASTY: list[Any] = [

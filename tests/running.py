@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from html import unescape
+from pkgutil import iter_modules
 from typing import Any, NamedTuple
 from unittest.mock import Mock
 
@@ -18,6 +19,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest, local_script_runner
 from streamlit.util import calc_hash
 
+import viz.modes
 from pages import FIRST
 from viz import ROOT
 from viz.frame import models_here, sidebar
@@ -67,7 +69,8 @@ def opener(monkeypatch: pytest.MonkeyPatch) -> OpenApp:
     monkeypatch.setenv(SWITCH, "0")  # every page does without private names
     models_here._on_this_machine.cache_clear()
     # What a presentation has computed ahead would go on in a thread beside the tests that follow, and be seen by them.
-    monkeypatch.setattr("viz.frame.present.prefetch.Thread", Mock)
+    if "present" in {mode.name for mode in iter_modules(viz.modes.__path__)}:
+        monkeypatch.setattr("viz.modes.present.prefetch.Thread", Mock)
 
     def run(page: str = "heads", *, locale: str = "en-US", **link: Any) -> AppTest:
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=600)

@@ -19,7 +19,7 @@ from tests.lessons.test_toml_nesting import COSTLIEST, COSTLY
 from tests.load.__main__ import wait_until_ready
 from tests.load.tab import Tab
 from viz import limits
-from viz.frame.lesson.editor import EDITOR
+from viz.modes.lesson.editor import EDITOR
 from viz.text import translator
 
 USERS = 8

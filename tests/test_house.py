@@ -4,7 +4,7 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -33,6 +33,7 @@ MAY_IMPORT = {
         "pages",
         "host",
         "frame",
+        "modes",
         "params",
         "scheduler",
         "text",
@@ -40,8 +41,13 @@ MAY_IMPORT = {
         "streamlit_internals",
     },  # app.py and viz/app
     "pages": {
-        *("pages", "frame", "params", "lessons", "scheduler", "components", "figures", "text", "models", "core"),
+        *("pages", "frame", "modes", "params", "lessons", "scheduler", "components", "figures", "text", "models"),
+        "core",
         *("limits", "errors"),
+    },
+    "modes": {
+        *("modes", "frame", "params", "lessons", "scheduler", "components", "text", "models", "core"),
+        *("limits", "errors", "streamlit_internals"),
     },
     "frame": {
         *("frame", "params", "lessons", "scheduler", "components", "figures", "text", "models", "core"),
@@ -64,7 +70,7 @@ MAY_IMPORT = {
     "streamlit_internals": {"streamlit_internals"},
 }
 LIBRARIES = {
-    "streamlit": {"serve", "host", "app", "pages", "frame", "params", "components", "streamlit_internals"},
+    "streamlit": {"serve", "host", "app", "pages", "frame", "modes", "params", "components", "streamlit_internals"},
     "starlette": {"app", "host"},
     "plotly": {"figures"},
     "transformers": {"models"},
@@ -73,6 +79,7 @@ LIBRARIES = {
     "anywidget": {"notebook"},
     "traitlets": {"notebook"},
 }
+OURS = {"viz", "pages", "app", "bench", "tests", "tools"}
 CORE_KNOWS = {"torch", "jaxtyping", "scipy"}
 NOT_OURS = {"__pycache__", "build", "node_modules", "shots"}
 SOURCES = sorted([ROOT / "app.py", ROOT / "serve.py", *(ROOT / "pages").rglob("*.py"), *(ROOT / "viz").rglob("*.py")])
@@ -141,7 +148,9 @@ def files() -> Iterator[Path]:
 
 def test_no_page_waits_inside_a_lock_of_its_class():
     """``functools.cached_property`` holds one in Python 3.11; ``viz.frame.lazy`` says what comes of it."""
-    assert [name(path) for path in houses("pages", "frame") if "functools.cached_property" in imports(path)] == []
+    assert [
+        name(path) for path in houses("pages", "frame", "modes") if "functools.cached_property" in imports(path)
+    ] == []
 
 
 PRIVATE = re.compile(r"streamlit\.(?!testing|delta_generator|logger)")
@@ -253,10 +262,25 @@ def wrong_ways(path: Path) -> Iterator[str]:
         if house == "core" and top != "viz" and top not in CORE_KNOWS and top not in sys.stdlib_module_names:
             yield f"{name(path)}: core knows torch only, not {top}"
         part = rest[0] if top == "viz" and rest else top
-        if top in ("viz", "pages", "app", "tests") and part not in {"viz", "ROOT", "ASSETS", *MAY_IMPORT[house]}:
+        if top in OURS and part not in {"viz", "ROOT", "ASSETS", *MAY_IMPORT[house]}:
             yield f"{name(path)}: {house} may not import {module}"
         if house == top == "pages" and rest and rest[0] != path.relative_to(ROOT).parts[1]:
             yield f"{name(path)}: a page may not import its neighbour: {module}"
+
+
+PAGES_OF_MODES = {"pages/lessons/page.py": "lesson"}
+"""The pages that are left out with their mode."""
+
+
+def test_modes_import_no_other_mode():
+    """The app asks ``viz.modes`` which there are; nothing else knows one, so that each can be deleted."""
+    found = []
+    for path in SOURCES:
+        part = path.relative_to(ROOT).parts[2] if house_of(path) == "modes" else PAGES_OF_MODES.get(name(path))
+        allowed = "viz.modes.find" if house_of(path) == "app" else f"viz.modes.{part}"
+        modules = [module for module in imports(path) if re.match(r"viz\.modes\.", module)]
+        found += [(name(path), module) for module in modules if not f"{module}.".startswith(f"{allowed}.")]
+    assert found == []
 
 
 def test_imports_point_one_way():
@@ -266,6 +290,57 @@ def test_imports_point_one_way():
 def test_the_core_says_its_shapes_at_run_time():
     for path in (ROOT / "viz" / "core").rglob("*.py"):
         assert "__future__" not in set(imports(path)), name(path)
+
+
+WHEN_FIRST_ASKED = {("viz", "viz.notebook.show")}
+"""Imports that may close a circle: ``viz.show`` loads what notebooks need when it is first asked for."""
+
+
+def module_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def imported_modules(sources: Mapping[str, Path]) -> dict[str, set[str]]:
+    """The modules of ours that each of ours imports, in functions and for types too."""
+    return {
+        module: {found for found in exact_imports(path, sources) if (module, found) not in WHEN_FIRST_ASKED}
+        for module, path in sources.items()
+    }
+
+
+def exact_imports(path: Path, sources: Collection[str]) -> Iterator[str]:
+    """The modules that a file imports: of ``from viz import core`` only viz.core, of ``from viz import ROOT`` viz."""
+    for node in nodes(path):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in sources)
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                found = f"{node.module}.{alias.name}"
+                yield found if found in sources else str(node.module)
+
+
+def in_circles(graph: Mapping[str, Collection[str]]) -> set[str]:
+    """The modules that are left when those that import nothing, or that nothing imports, are taken away in turn."""
+    left = set(graph)
+    while left:
+        imported = {found for module in left for found in graph[module]}
+        ends = {module for module in left if module not in imported or not left & set(graph[module])}
+        if not ends:
+            break
+        left -= ends
+    return left
+
+
+def test_imports_form_no_circle():
+    assert in_circles(imported_modules({module_of(path): path for path in SOURCES})) == set()
+
+
+def test_circle_is_found_in_function(tmp_path):
+    """An import inside a function closes a circle as one at the top does; what only imports a circle is not in it."""
+    (tmp_path / "a.py").write_text("def f():\n    import b")
+    (tmp_path / "b.py").write_text("import a")
+    (tmp_path / "c.py").write_text("import a")
+    assert in_circles(imported_modules({path.stem: path for path in tmp_path.glob("*.py")})) == {"a", "b"}
 
 
 SAYS_NOTHING = {"own", "one", "each", "here", "said"}
@@ -307,7 +382,7 @@ def amended(path: Path) -> Iterator[str]:
                 yield ast.unparse(node)
 
 
-DRAW = ("app", "pages", "frame", "params", "components")
+DRAW = ("app", "pages", "frame", "modes", "params", "components")
 
 
 def test_nothing_outside_the_figures_amends_a_figure():
@@ -545,7 +620,7 @@ packages_of = cache(packages_distributions)
 def outside(paths: list[Path]) -> set[str]:
     """The installed packages that files import, as package indexes call them (``PIL`` is pillow)."""
     tops = {module.partition(".")[0] for path in paths for module in imports(path)}
-    tops -= set(sys.stdlib_module_names) | {"viz", "pages", "app", "tests"}
+    tops -= set(sys.stdlib_module_names) | OURS
     packages = packages_of()
     return {packages[top][0].lower() if top in packages else top for top in tops}
 
@@ -567,7 +642,7 @@ def test_what_is_required_is_used_and_what_is_used_is_required():
     tools |= {"pytest-xdist"} if " -n " in recipes else set()
     tools |= {"pytest-timeout"} if "\ntimeout = " in settings else set()
     tools |= {"rust-just"} if "just test" in (ROOT / ".ci" / "run").read_text("utf-8") else set()
-    tests = sorted((ROOT / "tests").rglob("*.py"))
+    tests = sorted(path for folder in ("bench", "tests", "tools") for path in (ROOT / folder).rglob("*.py"))
     programs = {tool: tool.removesuffix("-bin") for tool in develop if tool.endswith("-bin")} | PROGRAMS
     tools |= {
         tool
@@ -579,21 +654,13 @@ def test_what_is_required_is_used_and_what_is_used_is_required():
 
 
 MIRRORED = (
-    *("core", "models", "figures", "components", "lessons", "scheduler", "params", "frame", "host", "app", "notebook"),
+    *("core", "models", "figures", "components", "lessons", "scheduler", "params", "frame", "modes", "host", "app"),
+    "notebook",
 )
 NO_MODULE = {
     *("minilm", "every_page", "every_lesson", "client", "figure_menu", "toy_page", "server", "faults", "two_apps"),
-    *(
-        "lists",
-        "malformed",
-        "sequences",
-        "notes_alone",
-        "odd_configurations",
-        "padding",
-        "read_only",
-        "claims",
-        "today",
-    ),
+    *("lists", "malformed", "deleted", "sequences", "notes_alone", "odd_configurations", "padding", "read_only"),
+    *("claims", "today"),
 }
 """What is tested as a whole: the app and its pages, what is claimed, a running server and what it is sent."""
 

@@ -10,8 +10,8 @@ import torch
 from pages import FIRST, PAGES
 from viz import ASSETS, ROOT, limits
 from viz.frame import choice, shared
+from viz.frame.links import SHARED
 from viz.frame.sidebar import path_of
-from viz.frame.terms.links import SHARED
 from viz.models import registry
 from viz.models.capture import capture
 from viz.models.layout import families

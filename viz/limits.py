@@ -200,7 +200,7 @@ CONTAINER_BYTES = int(MEMORY * 0.92)
 
 PASS_BYTES = 110_000_000 if IS_SMALL else 330_000_000
 """What one visitor's computation may take: 512 tokens take 60 to 240 MB at the height of a section with the default
-model, 200 to 390 with SmolLM2, what is kept meanwhile included (``python -m tests.bench_memory``)."""
+model, 200 to 390 with SmolLM2, what is kept meanwhile included (``python -m bench.memory``)."""
 
 SENTENCE_PASS_BYTES = 30_000_000
 """Of a sentence: it takes a few MB, and does not wait until a long text has ended."""

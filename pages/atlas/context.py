@@ -10,8 +10,8 @@ from pages.atlas.parameters import ATLAS_CORPUS, ATLAS_HEAD, ATLAS_LAYER, ATLAS_
 from viz import limits
 from viz.core.analysis.atlas.summary import Score, labels_of
 from viz.frame.format import number, part
+from viz.frame.modes.figure_facts import note
 from viz.frame.scene import Scene
-from viz.frame.share.figure_menu import note
 from viz.frame.shared import Places
 from viz.frame.specs import Source
 from viz.models.atlas.corpus import LANGUAGES, LONGEST, sentences

@@ -10,10 +10,10 @@ from pages.atlas.context import SIZES, AtlasContext, says
 from viz.core.analysis.atlas.scores import REPEATED, SENTENCES
 from viz.core.analysis.atlas.summary import Score
 from viz.frame.compute import model
+from viz.frame.modes import say
 from viz.frame.shared import HEAD, LAYER, MODEL, SOURCE, TEXT
 from viz.frame.show import show_table
 from viz.frame.sidebar import file_of
-from viz.frame.terms.marks import say
 from viz.models.tokens import guesses, labels
 from viz.text import Translate, paragraph
 

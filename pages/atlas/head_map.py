@@ -11,8 +11,8 @@ from pages.atlas.parameters import score
 from pages.atlas.rule_checks import rule_checks
 from viz.components.matrix import Matrix, numbered
 from viz.frame.checks import Check
+from viz.frame.modes import say
 from viz.frame.show import show_matrix
-from viz.frame.terms.marks import say
 from viz.text import paragraph
 
 LABEL = r"\bar x - t\,\frac{s}{\sqrt n} \;>\; \max(\text{even},\ \text{random},\ \text{least})"

@@ -14,8 +14,8 @@ from viz.core.analysis.atlas.summary import correlation
 from viz.figures.head_points import Points, head_points
 from viz.frame.checks import Check, check
 from viz.frame.format import number
+from viz.frame.modes import say
 from viz.frame.show import show
-from viz.frame.terms.marks import say
 from viz.text import paragraph
 
 X, Y = score("atlas_x", "first"), score("atlas_y", "entropy")

@@ -14,8 +14,8 @@ from viz.components.bars import BarChart
 from viz.core.analysis.atlas.summary import histogram
 from viz.frame.checks import Check, check
 from viz.frame.format import number
+from viz.frame.modes import say
 from viz.frame.show import show_bars
-from viz.frame.terms.marks import say
 
 SCORE = score("atlas_of", "first")
 """The score it opens on."""

@@ -8,12 +8,11 @@ from torch import Tensor
 
 from pages.block import opened_box
 from pages.block.checks import added_error, torch_checks, worst_attention_checks
-from pages.block.context import BlockContext, notes, say_outgrown, warn_of_changes
+from pages.block.context import BOX, BlockContext, notes, say_outgrown, warn_of_changes
 from pages.block.side import Side, box_name, kind_of, part_name, side_name
 from viz.components.kinds import Text
 from viz.components.view import View
 from viz.core.norm import moments, no_norm
-from viz.frame import state
 from viz.frame.checks import Check, check
 from viz.text import Translate
 
@@ -55,7 +54,7 @@ def show_diagram(t: Translate, sides: Sequence[dict[str, Any]], *, key: str, cho
 
 
 def _open(code: str) -> None:
-    state.put("box", code)
+    BOX.set(code)
 
 
 def pack_box(t: Translate, side: Side, code: str, values: Tensor, look: str = "") -> dict[str, Any]:

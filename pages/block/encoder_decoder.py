@@ -8,7 +8,7 @@ from pages.block.context import BlockContext, notes, say_outgrown, target_contro
 from pages.block.side import Side
 from viz.core.heads import MultiHeadTrace
 from viz.frame.checks import Check, check
-from viz.frame.terms.marks import say
+from viz.frame.modes import say
 
 
 def draw(context: BlockContext) -> list[Check]:

@@ -15,8 +15,8 @@ from viz.figures.depth import Curve, depth
 from viz.frame.checks import Check, check
 from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.format import statistic
+from viz.frame.modes import say
 from viz.frame.show import show_lines
-from viz.frame.terms.marks import say
 
 
 def draw(context: BlockContext) -> list[Check]:

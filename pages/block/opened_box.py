@@ -10,8 +10,8 @@ from pages.block.side import Side, kind_of, long_name
 from viz.components.matrix import Axis, Matrix, numbered
 from viz.core.norm import moments, no_norm
 from viz.frame.format import share, statistic
+from viz.frame.modes import say
 from viz.frame.show import show_matrix
-from viz.frame.terms.marks import say
 from viz.text import has_text, paragraph
 
 

@@ -10,8 +10,8 @@ from viz.core.norm import moments, no_norm
 from viz.figures.points import points_map
 from viz.frame.checks import Check, check
 from viz.frame.format import statistic
+from viz.frame.modes import say
 from viz.frame.show import show
-from viz.frame.terms.marks import say
 
 QUANTITIES = ("norm", "std", "mean")
 """The length first: it is what grows, and what a norm holds."""

@@ -15,8 +15,8 @@ from viz.figures.palette import BLUE, GREY
 from viz.frame.checks import Check, check
 from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.format import statistic
+from viz.frame.modes import say
 from viz.frame.show import show_bars, show_lines, show_table
-from viz.frame.terms.marks import say
 from viz.text import paragraph
 
 

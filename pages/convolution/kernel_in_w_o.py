@@ -13,8 +13,8 @@ from viz.components.matrix import Axis, Matrix, numbered
 from viz.core.analysis.checks import largest
 from viz.core.variants.relative import QuadraticHeads, heads_from_kernel
 from viz.frame.checks import Check, check
+from viz.frame.modes import say
 from viz.frame.show import show_matrix
-from viz.frame.terms.marks import say
 from viz.text import Translate
 
 

@@ -14,9 +14,9 @@ from viz.components.maps import Panel, pack_maps
 from viz.core.analysis.window_fit import ROWS, WindowFit, window_weights
 from viz.frame.checks import Check, check, open_cells
 from viz.frame.format import number, part
+from viz.frame.modes import say
 from viz.frame.shared import HEAD, LAYER
 from viz.frame.show import MAPS, show_table
-from viz.frame.terms.marks import say
 
 ROW_HEIGHT = 35
 """Pixels of a line of Streamlit's table."""

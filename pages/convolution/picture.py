@@ -24,7 +24,7 @@ from viz.core.analysis.checks import largest
 from viz.core.variants.relative import QuadraticHeads, axial_layer, heads_from_kernel, kernel_offsets
 from viz.frame.checks import Check, check
 from viz.frame.format import number
-from viz.frame.terms.marks import say
+from viz.frame.modes import say
 from viz.params import Flag, Int, Text
 
 FARTHEST = 4.0

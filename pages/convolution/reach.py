@@ -9,8 +9,8 @@ from pages.convolution.context import ConvolutionContext
 from viz.figures.curves import curves
 from viz.figures.line_chart import Axis
 from viz.frame.checks import Check, check
+from viz.frame.modes import say
 from viz.frame.show import show_lines
-from viz.frame.terms.marks import say
 from viz.params import Int
 from viz.text import Translate
 

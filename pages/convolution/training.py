@@ -20,8 +20,8 @@ from viz.figures.lesson import centres
 from viz.figures.line_chart import Axis
 from viz.frame.checks import Check, check
 from viz.frame.format import number, span
+from viz.frame.modes import say
 from viz.frame.show import show, show_lines
-from viz.frame.terms.marks import say
 from viz.frame.waiting import aside, stores, until
 from viz.params import Choice, Flag, Int, Real
 from viz.params.memory import Remembered

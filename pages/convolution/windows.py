@@ -19,8 +19,8 @@ from viz.core.attention import AttentionTrace, attend
 from viz.core.heads import share_kv
 from viz.core.variants.relative import factored_scores, quadratic_scores
 from viz.frame.checks import Check, asked_of, check, open_cells
+from viz.frame.modes import say
 from viz.frame.scene import Scene
-from viz.frame.terms.marks import say
 from viz.params import Int, Real
 
 FORMULA = (

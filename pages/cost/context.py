@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import streamlit as st
 
 from viz.core.cost.architectures import Sizes
+from viz.frame.modes import figure_facts
 from viz.frame.page import ALL
 from viz.frame.scene import Scene
-from viz.frame.share import figure_menu
 from viz.frame.shared import SECTION
 from viz.params import Int
 from viz.text import Translate
@@ -65,7 +65,7 @@ def open_cost(scene: Scene) -> CostContext:
     for name, value in (("n", n), ("d", d)):
         if value < 1:
             st.error(t("cost.too_small", name=name, value=value))
-    figure_menu.note([f"n = {n}, d = {d}, k = {k}, h = {h}"])  # these pictures are of no model's numbers
+    figure_facts.note([f"n = {n}, d = {d}, k = {k}, h = {h}"])  # these pictures are of no model's numbers
     return CostContext(scene=scene, sizes=Sizes(n=max(n, 1), d=max(d, 1), k=k, h=h))
 
 

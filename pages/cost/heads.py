@@ -13,8 +13,8 @@ from viz.core.spec import AttentionSpec
 from viz.figures.growth import Line, growth
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, size
+from viz.frame.modes import say
 from viz.frame.show import show_lines, show_table
-from viz.frame.terms.marks import say
 from viz.params import Flag
 from viz.text import Translate
 

@@ -15,8 +15,8 @@ from viz.core.spec import AttentionSpec
 from viz.figures.growth import Line, growth
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, size
+from viz.frame.modes import say
 from viz.frame.show import show_lines
-from viz.frame.terms.marks import say
 
 STREAMED_TOKENS, STREAMED_HEADS, STREAMED_WIDTH = 300, 4, 8
 """A text that is streamed for the check: more than two tiles long, few and narrow heads, 10 ms."""

@@ -12,9 +12,9 @@ from viz.core.cost.model import ModelSpec, model_flops, model_kv_bytes, model_pa
 from viz.figures.growth import Line, growth
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, share, size
+from viz.frame.modes import say
 from viz.frame.shared import LANG, Codes
 from viz.frame.show import show_lines, show_table
-from viz.frame.terms.marks import say
 from viz.models.presets import Preset, preset, presets
 from viz.params import Choice
 from viz.text import Translate

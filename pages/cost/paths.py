@@ -8,7 +8,7 @@ from pages.cost.pack import paths_data
 from viz.components.view import View
 from viz.core.cost.architectures import named
 from viz.frame.checks import Check, check
-from viz.frame.terms.marks import say
+from viz.frame.modes import say
 
 PATHS = View("cost/paths")
 

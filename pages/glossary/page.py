@@ -8,12 +8,12 @@ import streamlit as st
 
 from pages.glossary.parameters import LISTED, TERM
 from viz.frame.connection.old_links import go_on
+from viz.frame.links import SHARED
+from viz.frame.links.terms import heading, see
 from viz.frame.page import Page, say_refused
 from viz.frame.search.box import search_box
 from viz.frame.shared import LANG, SECTION, Sections
 from viz.frame.sidebar import path_of
-from viz.frame.terms.links import SHARED, see
-from viz.frame.terms.marks import heading
 from viz.params.address import asked_link
 from viz.params.link import keep
 from viz.text import Translate, translator

@@ -9,10 +9,10 @@ from viz.frame.checks import Check, scene_checks
 from viz.frame.examples import counterpart, examples
 from viz.frame.head_grid.checks import grid_checks
 from viz.frame.head_grid.grid import grid
+from viz.frame.links import link_to
+from viz.frame.modes import say
 from viz.frame.scene import Scene
 from viz.frame.shared import TEXT
-from viz.frame.terms.links import link_to
-from viz.frame.terms.marks import say
 from viz.models.head_notes import note
 
 

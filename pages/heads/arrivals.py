@@ -11,8 +11,8 @@ from viz.core.heads import share_kv
 from viz.errors import ModelError
 from viz.frame.checks import Check, check
 from viz.frame.format import share
+from viz.frame.modes import say
 from viz.frame.show import show_bars
-from viz.frame.terms.marks import say
 
 AT_ONCE = 16
 """Keys whose messages are held at once: those of 512 tokens to 512 are 400 MB."""

@@ -10,8 +10,8 @@ from viz import limits
 from viz.components.matrix import Axis, Blocks, Matrix, numbered
 from viz.core.analysis.checks import largest
 from viz.frame.checks import Check, check
+from viz.frame.modes import say
 from viz.frame.show import show_matrix
-from viz.frame.terms.marks import say
 from viz.params import Choice
 
 

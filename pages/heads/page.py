@@ -1,6 +1,7 @@
 """Every head of the model at once, one of them large, what leaves them, and why not to believe a weight too soon."""
 
-from pages.heads import all_heads, arrivals, compare, compare_row, joined, numbers, row, switched_off
+from pages.heads import all_heads, arrivals, joined, numbers, row, switched_off
+from pages.heads.compare import every_head, one_row
 from pages.heads.context import open_heads
 from viz.core.analysis.head_statistics import portrait
 from viz.core.analysis.map_statistics import message_norms
@@ -38,8 +39,8 @@ PAGE = Page(
             "compare",
             "compare_view",
             (
-                Part(name="maps", draw=compare.draw, code=(row_change, align), formula=CHANGE),
-                Part(name="row", draw=compare_row.draw, code=(by_hand, align), formula=WEIGHT),
+                Part(name="maps", draw=every_head.draw, code=(row_change, align), formula=CHANGE),
+                Part(name="row", draw=one_row.draw, code=(by_hand, align), formula=WEIGHT),
             ),
             is_below=True,
             share_controls=True,

@@ -11,9 +11,9 @@ from viz.frame import compute
 from viz.frame.checks import Check, check
 from viz.frame.compute import recount
 from viz.frame.format import share
+from viz.frame.modes import say
 from viz.frame.scene import Scene
 from viz.frame.show import show_bars, show_table
-from viz.frame.terms.marks import say
 from viz.models.capture import Head
 from viz.params import Ints
 

@@ -7,9 +7,9 @@ from urllib.parse import parse_qsl, urlencode
 import streamlit as st
 
 from pages.lessons.contents import Part, Topic, parts
+from viz.frame.links import link_to
+from viz.frame.modes import say
 from viz.frame.sidebar import path_of
-from viz.frame.terms.links import link_to
-from viz.frame.terms.marks import say
 from viz.lessons.read import lesson_named
 from viz.text import Translate, has_text
 

@@ -7,15 +7,15 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from pages.lessons.course import draw_course
-from viz.frame.lesson.editor import editor
-from viz.frame.lesson.running import n_done
+from viz.frame.links import SHARED
+from viz.frame.modes import say
 from viz.frame.page import Page, say_refused
 from viz.frame.shared import LANG, SECTION, Sections
 from viz.frame.sidebar import path_of
-from viz.frame.terms.links import SHARED
-from viz.frame.terms.marks import say
 from viz.lessons.lesson import Lesson
 from viz.lessons.read import lessons
+from viz.modes.lesson.editor import editor
+from viz.modes.lesson.running import n_done
 from viz.params.link import keep
 from viz.text import Translate, translator
 

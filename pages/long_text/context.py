@@ -20,8 +20,8 @@ from viz.frame.compute.long_texts import most_tokens, told
 from viz.frame.header.layer_kinds import say_layer_kinds
 from viz.frame.lazy import lazy
 from viz.frame.models_here import models_here
+from viz.frame.modes.figure_facts import note_source
 from viz.frame.scene import Scene, chosen_head, model_own, unknown_tokens
-from viz.frame.share.figure_menu import note_source
 from viz.frame.shared import MODEL
 from viz.models.long.capture import LongCapture
 from viz.models.registry import SMALL_DECODER

@@ -13,10 +13,9 @@ from viz.components.kinds import Many, Whole
 from viz.components.view import View
 from viz.core.long.rows import WINDOW, window
 from viz.core.long.streamed import LongMap
-from viz.frame import state
 from viz.frame.checks import Check
+from viz.frame.modes import say
 from viz.frame.shared import Places
-from viz.frame.terms.marks import say
 from viz.params import Choice, Int
 
 VIEW = View("long/long_map", words="long_text.long_map.", sends={"choice": Many(Whole(), 3, 3)}, colours=True)
@@ -101,5 +100,5 @@ def _say(context: LongTextContext, found: LongMap) -> None:
 
 
 def _choose(places: list[int]) -> None:
-    for name, value in zip(("long_row", "zoom_row", "zoom_column"), places, strict=True):
-        state.choose(name, value)  # the window stays where it is, whatever row is read in it
+    for parameter, value in zip((LONG_ROW, ZOOM_ROW, ZOOM_COLUMN), places, strict=True):
+        parameter.choose(value)  # the window stays where it is, whatever row is read in it

@@ -10,8 +10,8 @@ from viz.core.long.streamed import side_of
 from viz.figures.curves import curves
 from viz.figures.line_chart import Axis
 from viz.frame.checks import Check
+from viz.frame.modes import say
 from viz.frame.show import show_lines
-from viz.frame.terms.marks import say
 
 POINTS = 256
 """Of a curve, at most."""

@@ -12,8 +12,8 @@ from pages.long_text.pack import pack_wall
 from viz.components.kinds import Many, Whole
 from viz.components.view import View
 from viz.core.long.shapes import SHAPES, SHORTEST, Fit
-from viz.frame import state
 from viz.frame.checks import Check
+from viz.frame.shared import HEAD, LAYER, SECTION
 from viz.text import paragraph
 
 VIEW = View("long/long_wall", words="long_text.long_wall.", sends={"chosen": Many(Whole(), 2, 2)}, colours=True)
@@ -81,6 +81,6 @@ def formula(context: LongTextContext | None) -> str:
 def _open(chosen: list[int]) -> None:
     """Open the head that was chosen."""
     layer, head = chosen
-    state.choose("layer", layer)
-    state.choose("head", head)
-    state.put("section", "map")
+    LAYER.choose(layer)
+    HEAD.choose(head)
+    SECTION.set("map")

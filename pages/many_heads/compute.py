@@ -10,7 +10,8 @@ from pages.many_heads.patterns import Pattern, bare
 from viz.core.analysis.checks import torchs_weights
 from viz.core.analysis.several_heads import pattern_share, score_form
 from viz.frame import compute
-from viz.frame.checks import with_mask, written_out
+from viz.frame.checks import with_mask
+from viz.frame.compute.mask_rule import written_out
 from viz.frame.examples import minimal_pairs
 from viz.frame.specs import Mask, Source
 from viz.models.capture import Capture

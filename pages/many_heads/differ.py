@@ -12,8 +12,8 @@ from viz.core.analysis.several_heads import head_distances
 from viz.core.heads import MultiHeadTrace, concat_heads, project, share_kv
 from viz.frame.checks import Check, check, scene_checks
 from viz.frame.format import part, share
+from viz.frame.modes import say
 from viz.frame.show import show_matrix
-from viz.frame.terms.marks import say
 
 
 def averaged(trace: MultiHeadTrace) -> Tensor:

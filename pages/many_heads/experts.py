@@ -15,9 +15,9 @@ from viz.core.analysis.map_statistics import uniform
 from viz.core.analysis.several_heads import pattern_share
 from viz.frame.checks import Check, check, open_cells
 from viz.frame.format import part
+from viz.frame.modes import say
 from viz.frame.shared import Places
 from viz.frame.show import MAPS, show_bars
-from viz.frame.terms.marks import say
 from viz.models.tokens import words_as_read
 from viz.params import Choice, Int, Scope
 

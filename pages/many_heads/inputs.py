@@ -9,9 +9,9 @@ from viz.core.heads import HeadWeights, project, split_heads
 from viz.figures.palette import BLUE, ORANGE
 from viz.frame.checks import Check, check, scene_checks
 from viz.frame.format import share
+from viz.frame.modes import say
 from viz.frame.scene import refuse_latent
 from viz.frame.show import show_bars
-from viz.frame.terms.marks import say
 from viz.params import Int
 
 INPUT_OFF = Int("input_off", high=lambda width: width - 1)

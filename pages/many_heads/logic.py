@@ -7,8 +7,8 @@ from pages.many_heads import compute
 from pages.many_heads.context import ManyHeadsContext
 from viz.components.bars import BarChart
 from viz.frame.checks import Check, check
+from viz.frame.modes import say
 from viz.frame.show import show_bars
-from viz.frame.terms.marks import say
 from viz.params import Flag
 
 LOGIC = Flag("logic")

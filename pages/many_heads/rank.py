@@ -5,10 +5,10 @@ from pages.many_heads.context import ManyHeadsContext
 from viz.figures.line_chart import Axis, LineChart, Mark, Series
 from viz.figures.palette import BLUE
 from viz.frame.checks import Check, check
+from viz.frame.modes import say
 from viz.frame.scene import refuse_latent
 from viz.frame.shared import HEAD
 from viz.frame.show import show_lines
-from viz.frame.terms.marks import say
 
 ROUNDING = 1e-5
 """What is smaller than this, as a share of the largest, is what float32 leaves of 0."""

@@ -14,9 +14,9 @@ from viz.figures.palette import BLUE, GREY
 from viz.frame import compute
 from viz.frame.checks import Check, check
 from viz.frame.format import number, share
-from viz.frame.present.inner_steps import offer
+from viz.frame.modes import say
+from viz.frame.modes.inner_steps import offer
 from viz.frame.show import MAPS, show_bars
-from viz.frame.terms.marks import say
 from viz.params import Int, Real
 
 WORDS, VECTORS, WIDTH, SEED = 12, 512, 8, 0

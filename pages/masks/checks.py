@@ -8,7 +8,8 @@ from torch import Tensor
 
 from pages.masks.context import MasksContext
 from viz.core.analysis.checks import torchs_weights
-from viz.frame.checks import Check, check, written_out
+from viz.frame.checks import Check, check
+from viz.frame.compute.mask_rule import written_out
 from viz.frame.specs import Mask
 
 

@@ -13,7 +13,7 @@ from viz.core.masks import causal
 from viz.core.variants.decoding import decode, newcomers_share, rows_when
 from viz.core.variants.kv_sharing import attend_shared
 from viz.frame.checks import Check, check
-from viz.frame.terms.marks import say
+from viz.frame.modes import say
 
 GROWING = View("masks/growing", words="masks.growing.", colours=True)
 

@@ -19,8 +19,8 @@ from viz.frame.checks import Check, check
 from viz.frame.choice import MASK, PAINTED, mask_details
 from viz.frame.header.parts import is_whole_page
 from viz.frame.mask_code import from_code, to_code
+from viz.frame.modes import say
 from viz.frame.shared import SECTION
-from viz.frame.terms.marks import say
 from viz.params import Flag
 
 

@@ -25,10 +25,10 @@ from viz.core.mistakes.masks import (
 )
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part, share, span
+from viz.frame.modes import say
 from viz.frame.shared import QUERY
 from viz.frame.show import MAPS, show_table
 from viz.frame.specs import Mask
-from viz.frame.terms.marks import say
 from viz.text.direction import isolate
 
 EMPTY_ROW = r"\frac{0 \cdot e^{s_{ij}}}{\sum_m 0 \cdot e^{s_{im}}} = \frac00"

@@ -14,10 +14,10 @@ from viz.components.matrix import Axis, Matrix, numbered
 from viz.core.analysis.attribution import Attribution
 from viz.frame.checks import Check, check
 from viz.frame.format import number
+from viz.frame.modes import say
 from viz.frame.shared import HEAD, LAYER, MODEL, SOURCE, TEXT
 from viz.frame.show import show_bars, show_matrix, show_table
 from viz.frame.sidebar import file_of
-from viz.frame.terms.marks import say
 from viz.params import Int
 
 MAP, MOST = "next_parts", 14

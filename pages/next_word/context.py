@@ -14,8 +14,8 @@ from viz.core.random_place import random_place
 from viz.frame.checks import Check, source_checks
 from viz.frame.compute import model, read
 from viz.frame.format import number
+from viz.frame.modes.figure_facts import note_source
 from viz.frame.scene import Scene, provenance, say_unknown
-from viz.frame.share.figure_menu import note_source
 from viz.frame.shared import MODEL, SOURCE
 from viz.frame.specs import Mask, Source
 from viz.models.stream import has_words, logit_cap

@@ -8,8 +8,8 @@ from pages.next_word.context import NextWordContext
 from viz import limits
 from viz.frame.checks import Check, check
 from viz.frame.compute import model
-from viz.frame.present.inner_steps import offer
-from viz.frame.terms.marks import say
+from viz.frame.modes import say
+from viz.frame.modes.inner_steps import offer
 from viz.params import Int
 from viz.params.memory import Remembered
 from viz.text import Translate

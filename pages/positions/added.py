@@ -13,9 +13,9 @@ from viz.core.analysis.checks import largest
 from viz.core.variants.encodings import no_table
 from viz.frame.checks import Check, check
 from viz.frame.format import statistic
+from viz.frame.modes import say
 from viz.frame.scene import say_error
 from viz.frame.show import show_bars, show_matrix
-from viz.frame.terms.marks import say
 from viz.params import Choice
 
 PARTS = {"X": "words", "P": "places", "X + P": "sum"}

@@ -17,9 +17,9 @@ from viz.figures.offsets import Curve, offset_curves
 from viz.frame.checks import Check, check
 from viz.frame.format import number
 from viz.frame.lazy import lazy
+from viz.frame.modes import say
 from viz.frame.scene import say_error
 from viz.frame.show import MAPS, show_lines, show_matrix
-from viz.frame.terms.marks import say
 from viz.params import Choice
 
 STRIP = "encodings"

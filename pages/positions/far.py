@@ -16,8 +16,8 @@ from viz.core.positions import frequencies, t5_buckets
 from viz.figures.offsets import Curve, offset_curves
 from viz.frame.checks import Check, check
 from viz.frame.format import statistic
+from viz.frame.modes.figure_facts import stand_apart
 from viz.frame.scene import say_error
-from viz.frame.share.figure_menu import stand_apart
 from viz.frame.show import show_lines
 from viz.frame.specs import Placing
 from viz.params import Int

@@ -20,9 +20,9 @@ from viz.frame import compute, specs
 from viz.frame.checks import Check, check
 from viz.frame.compute.positions import own_rows
 from viz.frame.format import part
+from viz.frame.modes import say
 from viz.frame.scene import say_error
 from viz.frame.show import MAPS, show_table
-from viz.frame.terms.marks import say
 from viz.models.capture import Capture
 
 

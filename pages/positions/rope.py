@@ -16,9 +16,9 @@ from viz.figures.palette import BLUE, ORANGE
 from viz.figures.plane import Arrow, plane
 from viz.frame.checks import Check, check
 from viz.frame.format import number
+from viz.frame.modes import say
 from viz.frame.scene import say_error
 from viz.frame.show import show_lines
-from viz.frame.terms.marks import say
 from viz.params import Choice, Int
 
 FARTHEST = 200

@@ -14,8 +14,8 @@ from viz.core.variants.encodings import put_back
 from viz.frame import specs
 from viz.frame.checks import Check, check
 from viz.frame.format import number
+from viz.frame.modes import say
 from viz.frame.show import MAPS
-from viz.frame.terms.marks import say
 from viz.params import Choice
 
 ORDER = Choice("order", among=("shuffled", "reversed"))

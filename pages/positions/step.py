@@ -21,8 +21,8 @@ from viz.figures.plane import Arrow, plane
 from viz.frame import compute
 from viz.frame.checks import Check, check
 from viz.frame.format import in_formula, number
+from viz.frame.modes import say
 from viz.frame.show import MAPS, show_lines
-from viz.frame.terms.marks import say
 from viz.params import Int
 
 SHOWN_ROWS = 128

@@ -12,8 +12,9 @@ from viz.core.analysis.map_statistics import total_variation
 from viz.core.cost.decode_timing import DecodePlan, decode_seconds
 from viz.core.heads import MultiHeadTrace
 from viz.core.mistakes.kv_sharing import Tiled
-from viz.frame.checks import with_mask, written_out
+from viz.frame.checks import with_mask
 from viz.frame.compute import kept, model, read, results, trace
+from viz.frame.compute.mask_rule import written_out
 from viz.frame.specs import Mask, Source
 from viz.frame.waiting import until
 from viz.models.kv_sharing import with_fewer, wrongly_shared

@@ -19,11 +19,11 @@ from viz.frame.compute import model
 from viz.frame.format import size
 from viz.frame.lazy import lazy
 from viz.frame.models_here import models_here
+from viz.frame.modes import say
 from viz.frame.page import ALL
 from viz.frame.scene import Scene, blocks_more, model_own
 from viz.frame.shared import MODEL, N_KV_HEADS, SECTION, SOURCE, Sizes
 from viz.frame.show import MAPS
-from viz.frame.terms.marks import say
 from viz.models.capture import Call
 from viz.models.registry import SMALL_DECODER
 from viz.text import Translate

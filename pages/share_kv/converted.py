@@ -17,9 +17,9 @@ from viz.core.heads import MultiHeadTrace
 from viz.core.variants.kv_sharing import divisors
 from viz.frame.checks import Check, check
 from viz.frame.format import part
+from viz.frame.modes import say
 from viz.frame.shared import HEAD
 from viz.frame.show import show_bars
-from viz.frame.terms.marks import say
 
 
 def draw(context: ShareKvContext) -> list[Check]:

@@ -23,9 +23,9 @@ from viz.core.mistakes.kv_sharing import FiveAxes, Tiled, TooManyCopies
 from viz.core.variants.kv_sharing import divisors
 from viz.frame.checks import Check, check
 from viz.frame.format import number
+from viz.frame.modes import say
 from viz.frame.show import show_bars, show_matrix
 from viz.frame.specs import Source
-from viz.frame.terms.marks import say
 from viz.params import Choice
 
 VERSIONS: dict[str, type[GroupedQueryAttention]] = {

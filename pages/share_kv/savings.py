@@ -14,8 +14,8 @@ from viz.core.spec import AttentionSpec
 from viz.core.variants.kv_sharing import divisors
 from viz.frame.checks import Check, check
 from viz.frame.format import share
+from viz.frame.modes import say
 from viz.frame.show import show_bars, show_table
-from viz.frame.terms.marks import say
 from viz.text import Translate
 
 

@@ -14,8 +14,8 @@ from viz.core.cost.decode_timing import DecodePlan
 from viz.core.variants.kv_sharing import decode_step, divisors
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, number, size
+from viz.frame.modes import say
 from viz.frame.show import show_bars, show_table
-from viz.frame.terms.marks import say
 from viz.params.memory import Remembered
 from viz.text import Translate
 

@@ -11,9 +11,9 @@ from pages.share_kv.context import ShareKvContext
 from viz.figures.sharing import learning
 from viz.frame.checks import Check, check
 from viz.frame.compute import model
+from viz.frame.links import link_to
+from viz.frame.modes import say
 from viz.frame.show import show_lines, show_table
-from viz.frame.terms.links import link_to
-from viz.frame.terms.marks import say
 from viz.models.trained.twins import GROUPS, POINTS, REPEATING, Recipe, Run, point_id, runs, twin_id
 
 REPEATED = 0.005

@@ -12,9 +12,10 @@ from torch import Tensor
 from pages.stacking import compute
 from viz.components.maps import Panel, pack_maps
 from viz.core.analysis.checks import rounding, torchs_weights
-from viz.frame.checks import Check, check, with_mask, written_out
+from viz.frame.checks import Check, check, with_mask
 from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.compute.blocks import blocks, reading
+from viz.frame.compute.mask_rule import written_out
 from viz.frame.lazy import lazy
 from viz.frame.scene import Scene, blocks_more
 from viz.frame.show import MAPS

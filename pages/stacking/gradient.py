@@ -7,8 +7,8 @@ from pages.stacking import compute
 from pages.stacking.context import NEAREST, StackingContext
 from viz.components.bars import BarChart
 from viz.frame.checks import Check, check
+from viz.frame.modes import say
 from viz.frame.show import show_bars
-from viz.frame.terms.marks import say
 
 
 def draw(context: StackingContext) -> list[Check]:

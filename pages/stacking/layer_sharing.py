@@ -16,8 +16,8 @@ from viz.figures.depth import Curve, depth
 from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import blocks
 from viz.frame.format import statistic
+from viz.frame.modes import say
 from viz.frame.show import show_bars, show_lines, show_table
-from viz.frame.terms.marks import say
 from viz.params import Int
 
 SETS = Int("sets", lambda n_layers: n_layers // 2, low=1, high=lambda n_layers: n_layers)

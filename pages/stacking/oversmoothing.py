@@ -14,8 +14,8 @@ from viz.figures.depth import Curve, depth
 from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import blocks
 from viz.frame.format import number, share
+from viz.frame.modes import say
 from viz.frame.show import show_lines
-from viz.frame.terms.marks import say
 
 MEASURES: dict[str, Callable[[Similarity], Tensor]] = {
     "cosine": lambda similarity: similarity.cosine,

@@ -10,9 +10,9 @@ from pages.stacking.context import StackingContext
 from viz.components.matrix import Axis, Matrix
 from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import blocks
+from viz.frame.modes import say
 from viz.frame.show import show_matrix
 from viz.frame.specs import Mask
-from viz.frame.terms.marks import say
 from viz.params import Choice, Int
 from viz.text import paragraph
 

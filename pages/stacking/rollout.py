@@ -11,8 +11,8 @@ from viz.components.matrix import Axis, Matrix
 from viz.core.analysis.checks import rows_error, worst
 from viz.frame.checks import Check, check
 from viz.frame.format import part, share
+from viz.frame.modes import say
 from viz.frame.show import show_matrix
-from viz.frame.terms.marks import say
 from viz.text import paragraph
 
 PRINTED_COLUMNS = 20

@@ -11,8 +11,8 @@ from pages.stacking.context import StackingContext
 from viz.figures.sharing import learning
 from viz.frame.checks import Check, check
 from viz.frame.format import amount, share
+from viz.frame.modes import say
 from viz.frame.show import show_lines, show_table
-from viz.frame.terms.marks import say
 from viz.models.trained import twins
 from viz.models.trained.layer_sharing import N_KV_HEADS, STEPS, VARIANTS, Trained, trainings
 from viz.text import Translate

@@ -10,13 +10,12 @@ from pages.start.sentences import WHOLE, pairs
 from viz import limits
 from viz.components import kinds
 from viz.components.view import View
-from viz.frame import state
 from viz.frame.connection import arrival, loading
-from viz.frame.share import figure_menu
+from viz.frame.links import SHARED
+from viz.frame.modes import figure_facts
 from viz.frame.shared import SECTION, TEXT
 from viz.frame.sidebar import file_of
-from viz.frame.terms.links import SHARED
-from viz.params import Text
+from viz.params import Parameter, Text
 from viz.params.memory import Remembered
 from viz.text import sentences, translator
 
@@ -47,7 +46,7 @@ def draw(lang: str) -> None:
     pair = _own(lang) or {**pairs()[lang], "at": None}
     data = {**pair, "lang": lang, "whole": WHOLE, "longest": limits.CHARACTERS}
     place = sentences(lang)["head_grid.layer_head"].format(layer=data["layer"], head=data["head"])
-    figure_menu.note([f"{data['model']} · {place}"])
+    figure_facts.note([f"{data['model']} · {place}"])
     data["asks"] = loading.is_wanted()
     ARCS.mount(key="arcs", data=data, on={"typed": _show_text, "painted": _load})
 
@@ -85,5 +84,5 @@ def _open_heads(text: str) -> None:
     TEXT.choose(text[: limits.CHARACTERS])
     SECTION.forget()
     for name in ("lesson", "lesson_step"):
-        state.forget(name)
+        Parameter[str](name).forget()
     _TYPED.set(True)

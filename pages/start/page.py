@@ -12,10 +12,10 @@ import streamlit as st
 from pages.start import arcs
 from pages.start.diagram import diagram
 from viz.components.view import View
+from viz.frame.links import SHARED
+from viz.frame.modes import say
 from viz.frame.shared import LANG
 from viz.frame.sidebar import path_of
-from viz.frame.terms.links import SHARED
-from viz.frame.terms.marks import say
 from viz.params import link
 from viz.text import Translate, translator
 

@@ -14,8 +14,8 @@ from viz.core.mistakes.attention import Faults, RowMeasures, attend_wrongly, mea
 from viz.frame import shared
 from viz.frame.checks import Check, check
 from viz.frame.format import number
+from viz.frame.modes import say
 from viz.frame.show import show_matrix
-from viz.frame.terms.marks import say
 from viz.params import Flag, Scope
 
 SWITCHES = tuple(map(Flag, ("no_scale", "no_mask", "wrong_axis")))

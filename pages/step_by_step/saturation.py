@@ -18,8 +18,8 @@ from viz.figures.palette import BLUE, ORANGE
 from viz.frame import compute
 from viz.frame.checks import Check, check
 from viz.frame.format import number
+from viz.frame.modes import say
 from viz.frame.show import show_lines
-from viz.frame.terms.marks import say
 
 WIDTHS, ROWS, KEYS = (1, 4, 16, 64, 256), 400, 10
 """Of the random vectors: 400 queries of each width with 10 keys each take about 15 ms."""

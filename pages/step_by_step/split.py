@@ -16,9 +16,9 @@ from viz.core.mistakes.attention import split_without_transpose
 from viz.core.spec import AttentionSpec
 from viz.frame.checks import Check, check
 from viz.frame.format import number, share
+from viz.frame.modes import say
 from viz.frame.scene import refuse_latent
 from viz.frame.show import show_matrix
-from viz.frame.terms.marks import say
 from viz.params import Flag, Int
 
 WIDTH, WORDS = 8, 3

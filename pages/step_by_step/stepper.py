@@ -4,7 +4,7 @@ import streamlit as st
 
 from viz.frame import shared
 from viz.frame.header.parts import is_whole_page
-from viz.frame.present.inner_steps import offer
+from viz.frame.modes.inner_steps import offer
 from viz.frame.shared import LANG, SECTION, SOURCE
 from viz.params.memory import Remembered
 from viz.text import Translate

@@ -23,8 +23,8 @@ from viz.figures.palette import GREY, HEADS
 from viz.frame.checks import Check, check, scene_checks
 from viz.frame.format import number
 from viz.frame.header.parts import is_whole_page
+from viz.frame.modes import say
 from viz.frame.show import show_bars
-from viz.frame.terms.marks import say
 from viz.params import Flag
 from viz.text import has_text
 

@@ -18,7 +18,7 @@ from pages.step_by_step.stepper import STEP, THREE_WORDS, heading, shown, steppe
 from viz.frame import shared
 from viz.frame.checks import Check, check
 from viz.frame.header.parts import is_whole_page
-from viz.frame.terms.marks import say
+from viz.frame.modes import say
 from viz.lessons.subject import Subject
 from viz.params import Choice, Flag, Ints, Text
 from viz.text import Translate

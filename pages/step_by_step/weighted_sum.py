@@ -7,7 +7,7 @@ from pages.step_by_step.context import StepByStepContext
 from viz.components.matrix import Axis
 from viz.core.analysis.checks import largest
 from viz.frame.checks import Check, check
-from viz.frame.terms.marks import say
+from viz.frame.modes import say
 from viz.params import Int
 
 OUTPUT_STEP = 8

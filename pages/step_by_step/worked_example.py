@@ -13,8 +13,8 @@ from viz.components.matrix import Axis, Matrix
 from viz.figures.palette import BLUE, ORANGE
 from viz.frame.checks import Check, check
 from viz.frame.format import share, statistic
+from viz.frame.modes import say
 from viz.frame.show import show_bars, show_matrix
-from viz.frame.terms.marks import say
 
 LONG = 800
 """A written sum of more characters than this gets a box that scrolls."""

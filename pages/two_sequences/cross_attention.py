@@ -10,8 +10,8 @@ from viz.frame.checks import Check, check, scene_checks
 from viz.frame.head_grid.checks import grid_checks
 from viz.frame.head_grid.grid import grid
 from viz.frame.head_grid.view_controls import view_controls
+from viz.frame.modes import say
 from viz.frame.scene import Scene
-from viz.frame.terms.marks import say
 from viz.params import Choice
 from viz.text import has_text
 

@@ -16,8 +16,8 @@ from viz.core.masks import causal
 from viz.core.variants.general_heads import GeneralHead, GeneralTrace, Widths, general_heads
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part
+from viz.frame.modes import say
 from viz.frame.show import MAPS
-from viz.frame.terms.marks import say
 from viz.models.positions import first
 from viz.models.tokens import seeded_embeddings
 from viz.params import Choice, Flag, Int

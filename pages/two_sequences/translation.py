@@ -18,11 +18,11 @@ from viz.core.analysis.checks import rounding, torchs_weights, worst
 from viz.frame import compute, shared, specs
 from viz.frame.checks import Check, check
 from viz.frame.format import part
-from viz.frame.present.inner_steps import first_of, offer
-from viz.frame.share.figure_menu import stand_apart
+from viz.frame.modes import say
+from viz.frame.modes.figure_facts import stand_apart
+from viz.frame.modes.inner_steps import first_of, offer
 from viz.frame.shared import HEAD, LAYER, MODEL, SECTION, SOURCE, TARGET, TEXT
 from viz.frame.show import show_matrix, show_table
-from viz.frame.terms.marks import say
 from viz.models.capture import Capture
 from viz.models.generation import Writing
 from viz.models.layout import LoadedModel

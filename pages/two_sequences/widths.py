@@ -16,8 +16,8 @@ from viz.core.heads import HeadWeights, MultiHeadTrace, multi_head
 from viz.core.spec import AttentionSpec
 from viz.core.variants.scoring import AdditiveWeights, additive, dot
 from viz.frame.checks import Check, check
+from viz.frame.modes import say
 from viz.frame.show import show_table
-from viz.frame.terms.marks import say
 from viz.models.positions import first
 from viz.models.tokens import seeded_embeddings
 from viz.params import Int

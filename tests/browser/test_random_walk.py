@@ -3,10 +3,10 @@
 import pytest
 
 from pages import PAGES
-from tests.random_walk import Walk
+from tools.random_walk import Walk
 
 ACTIONS = 3
-"""On each page; `python -m tests.random_walk` does 300."""
+"""On each page; `python -m tools.random_walk` does 300."""
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.browser.drive import address, eventually, wait_run
-from tests.sections_table import BEGINS_BY, SIZES, measure
+from tools.sections_table import BEGINS_BY, SIZES, measure
 from viz.frame.sidebar import path_of
 
 HIGH = (("block", "diagram"), ("positions", "real_head"), ("share_kv", "trained"), ("heads", "arrivals"))

@@ -46,6 +46,8 @@ LEFT_OUT = {
     "CHANGELOG.md",
     "CITATION.cff",
     "CONTRIBUTING.md",
+    "bench",
+    "biome.json",
     "Justfile",
     "biome.jsonc",
     "package.json",
@@ -60,6 +62,7 @@ LEFT_OUT = {
     "requirements-dev.txt",
     "requirements.txt",
     "tests",
+    "tools",
 }
 """Of the project, what no running program needs."""
 

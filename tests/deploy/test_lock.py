@@ -12,7 +12,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.lock import CUDA, LICENCES, LOCK, licence, locked, third_party
+from tools.lock import CUDA, LICENCES, LOCK, licence, locked, third_party
 from viz import ROOT
 
 TEXT = LOCK.read_text("utf8")
@@ -29,7 +29,7 @@ def installed(name: str) -> str | None:
 
 
 RANGES = {"streamlit"}
-"""Packages of which the requirements allow several versions, each tested (tests/upgrade.py)."""
+"""Packages of which the requirements allow several versions, each tested (tools/upgrade.py)."""
 
 
 @pytest.fixture(scope="module")

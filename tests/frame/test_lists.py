@@ -101,4 +101,4 @@ def test_lists_are_drawn_by_one_module():
             if {*map(ast.unparse, named)} & {f"st.{kind}" for kind in kinds}:
                 acts = any(option.arg == "index" and ast.unparse(option.value) == "None" for option in call.keywords)
                 found += [] if acts else [path.relative_to(ROOT).as_posix()]
-    assert set(found) <= {"viz/params/parameter.py", "viz/params/kinds.py", "viz/frame/controls.py"}
+    assert set(found) <= {"viz/params/parameter.py", "viz/params/kinds.py"}

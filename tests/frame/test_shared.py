@@ -2,8 +2,8 @@
 
 import pytest
 
-from viz.frame.share import panel
-from viz.frame.terms.links import see
+from viz.frame.links.terms import see
+from viz.modes.share import panel
 from viz.text import translator
 from viz.text.glossary import terms
 

@@ -10,9 +10,7 @@ from tests.browser.drive import ROOT
 STRINGS: dict[str, list[str]] = tomllib.loads(Path(__file__).with_name("strings.toml").read_text("utf8"))
 ALL = [one for several in STRINGS.values() for one in several]
 SMALL = {"source": "words", "d_model": "8", "n_heads": "2"}
-DECLARED = re.compile(
-    r'(?:state\.(?:whole|real|choice|pick|flag|numbers|text|param)|Int|Real|Choice|Flag|Text|Ints|TokenIndex)\(\s*"(\w+)"'
-)
+DECLARED = re.compile(r'(?:Int|Real|Choice|Flag|Text|Ints|TokenIndex)\(\s*"(\w+)"')
 FRAME = ROOT / "viz" / "frame"
 SOURCES = [*FRAME.glob("*.py"), *(FRAME / "header").glob("*.py"), *(ROOT / "pages").rglob("*.py")]
 NAMES = sorted({name for path in SOURCES for name in DECLARED.findall(path.read_text("utf8"))})

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.published import FAILED, REFUSED, WORKS, offer, open_everywhere
+from tools.published import FAILED, REFUSED, WORKS, offer, open_everywhere
 from viz.models.attention_interface import RowMask
 
 LAYERS_REFUSED = {

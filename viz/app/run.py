@@ -7,20 +7,22 @@ import streamlit as st
 
 from pages import FIRST, HEADS, NAVIGATION, PAGES
 from viz.errors import ModelError
-from viz.frame import lesson, present, sidebar, view, waiting
+from viz.frame import modes, sidebar, view, waiting
 from viz.frame.connection import arrival, loading, old_links
 from viz.frame.connection.fragments import fragment
 from viz.frame.connection.reconnect import come_back
 from viz.frame.connection.runs import begin_run
+from viz.frame.links import SHARED, open_links
+from viz.frame.modes import PageRun, figure_facts
 from viz.frame.search.box import sidebar_search
-from viz.frame.share import figure_menu, panel
 from viz.frame.shared import LANG
-from viz.frame.terms import links, marks
-from viz.frame.view import paper
 from viz.frame.view.assets import picture, style
+from viz.modes import find
 from viz.params import link
 from viz.params.session import PAGE, begin_page
 from viz.text import Translate, translator
+
+modes.install(find())
 
 
 def page_of(name: str) -> Any:
@@ -28,38 +30,28 @@ def page_of(name: str) -> Any:
     return loading.module(f"pages.{name}.page").PAGE
 
 
-def draw(t: Translate, name: str) -> None:
-    """A page, and what a lesson has to say of it; the first page has no lesson."""
-    if name != FIRST:
-        lesson.begin(name)
-    if lesson.print_whole(t):
-        return
-    page_of(name).draw()
-    if name != FIRST:
-        lesson.end()
-
-
 def sections_of(name: str) -> list[str]:
     """The names of a page's sections; some have none."""
     return [section.name for section in getattr(page_of(name), "sections", ())]
 
 
+def page_run(name: str) -> PageRun:
+    """The page that is open, as the modes are handed it."""
+    t = translator(LANG.value)
+    return PageRun(t=t, page=name, pages=PAGES, sections_of=sections_of, is_first=name == FIRST)
+
+
 def page(name: str) -> None:
     """Draw a page, and all that depends on what is chosen in it."""
-    looked_at, t = view.current(), translator(LANG.value)
+    run = page_run(name)
     begin_page()
-    figure_menu.begin()
+    figure_facts.begin()
     with st.container(key="page"):
-        if looked_at.notes:
-            present.notes(t)
-        else:
-            draw(t, name)
-            present.end(t, name, PAGES, sections_of)
-    if looked_at.embed:
-        sidebar.way_out(t)
-        panel.tell_height()
-    elif name not in PAGES:
-        arrival.stay_untouched(*links.SHARED)
+        modes.draw_page(run, lambda: page_of(name).draw())
+    for mode in modes.installed():
+        mode.below_page(run)
+    if name not in PAGES and not view.current().embed:
+        arrival.stay_untouched(*SHARED)
     sidebar.describe_page()
 
 
@@ -75,20 +67,16 @@ def draw_frame() -> None:
     st.html(style("style.css"))
     link.begin()
     arrival.begin()
-    looked_at = view.read_view()
-    if looked_at.embed:
-        st.html(style("embedded.css"))
-    present.begin()
-    panel.hide(looked_at.hide)
-    marks.begin()
-    links.open_links()
+    looked_at = modes.read_view()
+    open_links()
     t = sidebar.language()
-    paper.begin(t)
+    for mode in modes.installed():
+        mode.before(t)
     try:
         with waiting.writing():
             name = opened_page(t, looked_at)
             fragment(PAGE, partial(page, name), say_error)
-            what_is_around(t, name, looked_at)
+            what_is_around(t, name)
     except ModelError as error:
         say_error(error)
     come_back()
@@ -97,13 +85,14 @@ def draw_frame() -> None:
 
 def opened_page(t: Translate, looked_at: view.View) -> str:
     """The sidebar, and which page is opened; what it computes with is there from now on."""
-    name = sidebar.navigation(t, NAVIGATION, FIRST, hidden=looked_at.is_bare)
-    if not looked_at.is_bare:
-        panel.keep_place()
+    has_navigation = modes.shows("navigation")
+    name = sidebar.navigation(t, NAVIGATION, FIRST, hidden=not has_navigation)
+    for mode in modes.installed():
+        mode.before_page(t)
     if name == FIRST and old_links.is_old(arrival.link(), embedded=looked_at.embed):
         old_links.go_on(sidebar.path_of(HEADS))
     old_links.open_moved(name)
-    if not looked_at.is_bare:  # the pages first: a sidebar that opens without them is moved by them
+    if has_navigation:  # the pages first: a sidebar that opens without them is moved by them
         st.logo(picture("logo.png"), size="large")
         sidebar_search(LANG.value)
         sidebar.language_control(t)
@@ -121,9 +110,10 @@ def asks_in_chinese() -> bool:
     return LANG.value == "zh" and arrival.opens_section_alone()
 
 
-def what_is_around(t: Translate, name: str, looked_at: view.View) -> None:
+def what_is_around(t: Translate, name: str) -> None:
     """Draw what stands around a page: a way to share it, and ways on."""
-    if not looked_at.is_bare:
-        panel.offer(t, name)
-        if name in PAGES:
-            sidebar.neighbours(t, PAGES, name)
+    run = page_run(name)
+    for mode in modes.installed():
+        mode.after_page(run)
+    if modes.shows("navigation") and name in PAGES:
+        sidebar.neighbours(t, PAGES, name)

@@ -4,12 +4,10 @@ What a layer was to do is read off what was asked for, the source's own options 
 here once more; were it read off what the core made of it, a mistake there would agree with itself.
 """
 
-import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -18,6 +16,7 @@ from viz.core.heads import MultiHeadTrace
 from viz.core.random_place import random_place
 from viz.frame.choice import Choice
 from viz.frame.compute import read, recount
+from viz.frame.compute.mask_rule import written_out
 from viz.frame.scene import Scene
 from viz.frame.specs import Mask, Source
 
@@ -119,34 +118,3 @@ def with_mask(options: Mapping[str, Any], mask: Tensor | None) -> dict[str, Any]
     if mask is not None:
         allowed = mask if allowed is None else allowed & mask
     return {**options, "allowed": allowed}
-
-
-def written_out(mask: Mask, n_queries: int, n_keys: int) -> Tensor | None:
-    """True where a mask's rule lets a query look, cell by cell; None where it adds nothing. Nothing here is the core's.
-
-    The last query stands beside the last key.
-    """
-    query, key = np.arange(n_queries)[:, None] + n_keys - n_queries, np.arange(n_keys)[None]
-    every, apart = np.ones((n_queries, 1), dtype=bool), np.abs(query - key)
-    real = key >= min(mask.pad, n_keys) if mask.pad_left else key < n_keys - mask.pad
-    rules: dict[str, Any] = {
-        "causal": query >= key,
-        "padding": every & real,
-        "both": real & (query >= key),
-        "window": apart <= mask.width,
-        "dilated": (apart <= mask.width * mask.gap) & (apart % mask.gap == 0),
-        "prefix": (key < mask.width) | (query >= key),
-    }
-    if mask.kind == "painted" and mask.painted:
-        rules["painted"] = _painted(mask.painted, n_queries, n_keys)
-    return torch.from_numpy(rules[mask.kind]) if mask.kind in rules else None
-
-
-def _painted(code: str, n_queries: int, n_keys: int) -> np.ndarray:
-    """A painted square over the first cells, read as bits; what lies beyond it is open."""
-    side, _, bits = code.partition(".")
-    n, raw = int(side), base64.urlsafe_b64decode(bits + "=" * (-len(bits) % 4))
-    cells = np.unpackbits(np.frombuffer(raw, np.uint8))[: n * n].reshape(n, n).astype(bool)
-    allowed = np.ones((n_queries, n_keys), dtype=bool)
-    allowed[:n, :n] = cells[:n_queries, :n_keys]
-    return allowed

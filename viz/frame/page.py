@@ -9,14 +9,14 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from viz.errors import ModelError
-from viz.frame import lesson, view
-from viz.frame.checks import choice_checks
+from viz.frame import modes
+from viz.frame.checks import Check, choice_checks
 from viz.frame.choice import Asked, Choice, Controls, choose
 from viz.frame.compute import read
 from viz.frame.connection import arrival
@@ -26,17 +26,12 @@ from viz.frame.header.section import Reads, Section, standalone, with_views
 from viz.frame.header.tabs import draw_tabs
 from viz.frame.header.views import draw_views
 from viz.frame.lazy import without_results
+from viz.frame.modes import figure_facts, say
 from viz.frame.scene import Scene, cuts, open_scene, provenance, say_error
-from viz.frame.share import figure_menu
 from viz.frame.shared import LANG, SECTION, Sections
-from viz.frame.terms.marks import say
-from viz.frame.view.paper import room_to_write
 from viz.models.layout import LoadedModel
 from viz.params import link
 from viz.text import Translate, translator
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["ALL", "Page", "Reads", "Section", "standalone", "with_views"]
 
@@ -44,12 +39,14 @@ ALL = "all"
 """``section=all`` in the link: every section, one below the other, for printing and searching."""
 EVERY_CONTROL = Controls()
 
-_NO_CHOICE = {"lang", *view.PARAMETERS}
-"""Parameters of every page: how it is looked at."""
-
 
 def _has_own_numbers(section: Section) -> bool:
     return not (section.reads_text and (section.reads_mask or section.reads_layer))
+
+
+def _no_choices() -> set[str]:
+    """Return the parameters of every page: how it is looked at."""
+    return {LANG.name, *modes.parameters()}
 
 
 def _any_reads(reads: Iterable[Reads], model: LoadedModel | None) -> bool:
@@ -138,16 +135,16 @@ class Page:
 
     def head(self, t: Translate, opened: tuple[Section, ...] = ()) -> DeltaGenerator:
         """Draw the title, the tabs and, on the first section, the page's lead; return the place for notes."""
-        is_bare = view.current().is_bare
-        if not is_bare:  # there the page around it says what it is, or its section
+        if modes.shows("title"):
             st.title(t(f"{self.name}.title"), anchor=False)
-        is_step = lesson.keep_place()
+        for mode in modes.installed():
+            mode.below_title()
         with st.container(key="tabs_and_views", horizontal=True, gap="small", vertical_alignment="bottom"):
             self._tabs(t)
-            if len(opened) == 1 and not (is_step or is_bare or view.current().is_paper):
+            if len(opened) == 1 and modes.shows("views"):
                 draw_views(t, self.name, opened[0])
         is_first = [section.name for section in opened[:1]] == [section.name for section in self.sections[:1]]
-        if is_first and not (is_step or is_bare):  # a step says itself what to look at
+        if is_first and modes.shows("page_lead"):
             with st.container(key="page_lead"):
                 say(t(f"{self.name}.lead"))
         return st.container(key="note")
@@ -159,14 +156,14 @@ class Page:
         if not SECTION.is_known:
             self._open_carried(names[0])
         chosen = SECTION.read(sections)
-        whole = chosen == ALL and not view.current().is_bare
+        whole = chosen == ALL and modes.shows("all_sections")
         named = [section for section in self.sections if section.name == chosen]
         shown = self.sections if whole else named or self.sections[:1]
         return tuple(chain.from_iterable(section.opened_views(whole=whole) for section in shown))
 
     def _open_carried(self, first: str) -> None:
         """Open the section, and the view, whose parameters an old link carries without a name."""
-        former = self.former if set(arrival.link()) - _NO_CHOICE else ""
+        former = self.former if set(arrival.link()) - _no_choices() else ""
         pairs = [(section, shown) for section in self.sections for shown in section.views or (section,)]
         carried = (pair for pair in pairs if any(map(link.asked, pair[1].parameters)))
         found = next(carried, None) or next((pair for pair in pairs if pair[1].name == former), None)
@@ -180,25 +177,27 @@ class Page:
 
     def _draw_sections(self, scene: Scene, opened: tuple[Section, ...]) -> None:
         context = self.context(scene)
-        is_covered = lesson.ask(scene, opened, context)
+        for mode in modes.installed():
+            mode.before_sections(scene, opened, context)
+        is_alone = len(opened) == 1
         for section in opened:
             with st.container(key=f"section_{section.texts}"):
                 # Of one section the name is in the bar already, but there it is no title to go to.
-                looked_at = view.current()
-                is_said = len(opened) == 1 and not looked_at.present and not looked_at.is_paper
-                with st.container(key="title_unseen") if is_said else nullcontext():
+                with st.container(key="title_unseen") if is_alone and modes.shows("section_bar") else nullcontext():
                     st.header(scene.t(f"{self.name}.{section.texts}.title"), anchor=False)
-                if is_covered:
-                    lesson.cover()
-                    continue
-                if not lesson.is_asking():
-                    say(view.lead_of(scene.t, self.name, section.texts))
-                draw = partial(self._draw_section, scene.t, section, scene.choice)
-                if section.is_fragment and not (len(opened) > 1 or lesson.current() or looked_at.is_bare):
-                    held = without_results(context)
-                    fragment(section.texts, lambda: draw(without_results(held)), partial(say_error, scene.t))  # noqa: B023
-                else:  # what stands around it says something of what is chosen in it
-                    draw(context)
+                draw = partial(self._draw_below_title, scene, section, context, may_be_fragment=is_alone)
+                modes.draw_section(scene.t, section, draw)
+
+    def _draw_below_title(self, scene: Scene, section: Section, context: Any, *, may_be_fragment: bool) -> None:
+        """The lead of a section, and the section itself, in a fragment of its own if it may be one."""
+        if modes.shows("section_lead"):
+            say(modes.lead_of(scene.t, self.name, section.texts))
+        draw = partial(self._draw_section, scene.t, section, scene.choice)
+        if section.is_fragment and may_be_fragment and modes.shows("fragments"):
+            held = without_results(context)
+            fragment(section.texts, lambda: draw(without_results(held)), partial(say_error, scene.t))
+        else:  # what stands around it says something of what is chosen in it
+            draw(context)
 
     def _draw_section(self, t: Translate, section: Section, choice: Choice | None, context: Any) -> None:
         """The picture of a section and what it shows, and the footer."""
@@ -206,11 +205,11 @@ class Page:
             say_error(t, problem)
             self.finish()
             return
-        with room_to_write(t, section.texts), lesson.covered():
-            checks = list(section.draw(context) or ())
+        checks: list[Check] = []
+        modes.draw_picture(t, section, lambda: checks.extend(section.draw(context) or ()))
         if checks and choice and self.checks_source and not _has_own_numbers(section):
             checks += choice_checks(choice, any_layer=not self.controls.layer)
-        if not lesson.hides_footer():
+        if modes.shows("footer"):
             footer(t, self.name, section, context, checks)
         self.finish()
 
@@ -232,13 +231,13 @@ class Page:
         with choices, where one without a name opens the first section of an earlier version.
         """
         if self.former:
-            choices = set(link.link()) - _NO_CHOICE - {SECTION.name}
+            choices = set(link.link()) - _no_choices() - {SECTION.name}
             SECTION.leave_out("" if choices else self.sections[0].name)
 
     def _note_figures(self, scene: Scene, opened: tuple[Section, ...]) -> None:
         """What stands below a picture that is taken away: the model and the text, if it has to do with them."""
         apart = [section.texts for section in opened if _has_own_numbers(section)]
-        figure_menu.note_source(scene.t, scene.choice.source, apart)
+        figure_facts.note_source(scene.t, scene.choice.source, apart)
 
     def _tabs(self, t: Translate) -> None:
         if len(self.sections) < 2:
@@ -253,7 +252,7 @@ class Page:
 
 def say_refused(t: Translate, note: DeltaGenerator) -> None:
     """Say which parts of the link were not believed, once every control has read it."""
-    if problem := lesson.refusal(t):
+    if problem := modes.refusal(t):
         note.error(problem)
     if refused := link.refused():
         note.info(t("note.refused", names=", ".join(refused)))

@@ -12,10 +12,8 @@ import streamlit as st
 from viz import ROOT
 from viz.components.mount import mount
 from viz.components.view import View
-from viz.frame import view
+from viz.frame import modes, view
 from viz.frame.connection import loading
-from viz.frame.share import figure_menu
-from viz.frame.share.address import address
 from viz.frame.shared import LANG
 from viz.params.session import of_session
 from viz.text import LANGUAGES, Translate, has_text, translator
@@ -36,7 +34,7 @@ def describe_page() -> None:
     """
     lang, looked_at = LANG.value, view.current()
     theme = "light" if looked_at.is_paper else looked_at.theme
-    told = {"lang": lang, "theme": theme, "figures": figure_menu.tell(lang), "sidebar": not looked_at.is_bare}
+    told = {"lang": lang, "theme": theme, "sidebar": modes.shows("navigation"), **modes.document(lang)}
     sent = mount(DOCUMENT.name, key="document", data=told, on_plot_change=_is_read_below)
     if sent.plot is not None:
         loading.module("viz.frame.large_figure.dialog").open_figure(translator(lang), sent.plot)
@@ -97,9 +95,3 @@ def neighbours(t: Translate, pages: Sequence[str], open_page: str) -> None:
     with st.container(key="neighbours", horizontal=True, horizontal_alignment="distribute"):
         for name, arrow in zip((*pages[:at][-1:], *pages[at + 1 : at + 2]), ("← {}", "{} →")[at == 0 :], strict=False):
             st.page_link(_page(name, t(f"{name}.title")), label=arrow.format(t(f"{name}.title")))
-
-
-def way_out(t: Translate) -> None:
-    """From somebody else's page to this one, with all that was chosen."""
-    with st.container(key="way_out"):
-        st.link_button(t("page.open_here"), address(), type="tertiary")

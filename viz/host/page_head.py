@@ -14,7 +14,7 @@ from viz.frame.sidebar import tab_title
 from viz.text import LANGUAGES, translator
 
 PREVIEW = "preview.png"
-"""The picture beside a shared link, 1200 x 630 (``python -m tests.pictures``)."""
+"""The picture beside a shared link, 1200 x 630 (``python -m tools.pictures``)."""
 
 
 async def preview(_: Request) -> Response:

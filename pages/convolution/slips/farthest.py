@@ -15,8 +15,8 @@ from viz.figures.curves import curves
 from viz.figures.line_chart import Axis
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part
+from viz.frame.modes import say
 from viz.frame.show import show_lines, show_matrix
-from viz.frame.terms.marks import say
 from viz.params import Int, Real
 
 FORMULA = (

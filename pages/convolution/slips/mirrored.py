@@ -14,7 +14,7 @@ from viz.core.mistakes.relative import query_minus_key
 from viz.core.variants.relative import axial_layer, heads_from_kernel
 from viz.frame.checks import Check, check
 from viz.frame.format import number
-from viz.frame.terms.marks import say
+from viz.frame.modes import say
 from viz.params import Choice
 from viz.text import Translate
 

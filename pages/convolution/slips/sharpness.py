@@ -13,7 +13,7 @@ from viz.core.attention import row_softmax
 from viz.core.variants.relative import kernel_offsets, quadratic_scores
 from viz.frame.checks import Check, check
 from viz.frame.format import number
-from viz.frame.terms.marks import say
+from viz.frame.modes import say
 from viz.params import Int, Real
 from viz.text import Translate
 

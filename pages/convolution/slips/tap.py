@@ -14,7 +14,7 @@ from viz.core.analysis.checks import largest, worst
 from viz.core.variants.relative import QuadraticHeads, axial_layer, heads_from_kernel, value_heads
 from viz.frame.checks import Check, check
 from viz.frame.format import number
-from viz.frame.terms.marks import say
+from viz.frame.modes import say
 from viz.params import Int
 
 FORMULA = (

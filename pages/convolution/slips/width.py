@@ -15,8 +15,8 @@ from viz.figures.line_chart import Axis, LineChart, Mark, Series
 from viz.figures.palette import BLUE
 from viz.frame.checks import Check, check
 from viz.frame.format import number
+from viz.frame.modes import say
 from viz.frame.show import show_lines, show_matrix
-from viz.frame.terms.marks import say
 from viz.params import Int
 
 FORMULA = (

@@ -15,8 +15,8 @@ from viz.core.attention import row_softmax
 from viz.core.variants.relative import position_vectors
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part
+from viz.frame.modes import say
 from viz.frame.show import show_matrix
-from viz.frame.terms.marks import say
 from viz.params import Int, Real
 from viz.text import Translate
 

@@ -9,7 +9,7 @@ from torch import Tensor
 from pages.convolution import by_hand
 from pages.convolution.context import ConvolutionContext
 from pages.convolution.vision import compute
-from pages.convolution.vision.choice import DRAW, VisionChoice, choose_vision, grey
+from pages.convolution.vision.choice import DIGIT, DRAW, INK, VisionChoice, choose_vision, grey
 from pages.convolution.vision.ink import check_drawn
 from viz import limits
 from viz.components.bars import BarChart
@@ -18,17 +18,16 @@ from viz.components.kinds import Text, Whole
 from viz.components.view import View
 from viz.core.analysis.window_fit import WindowFit
 from viz.figures.palette import BLUE, GREY
-from viz.frame import state
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part, share
+from viz.frame.modes import say
 from viz.frame.show import show_bars
-from viz.frame.terms.marks import say
 from viz.models.trained.digits import SIDE
 from viz.params import Int
 from viz.text import paragraph
 
-INK = Text(SIDE * SIDE, reads=check_drawn)
-PAD = View("convolution/digit_pad", words="convolution.pad.", sends={"code": INK}, colours=True)
+DRAWN = Text(SIDE * SIDE, reads=check_drawn)
+PAD = View("convolution/digit_pad", words="convolution.pad.", sends={"code": DRAWN}, colours=True)
 HEADS = View("convolution/patch_heads", words="convolution.patches.", sends={"patch": Whole()}, colours=True)
 MOST_NAMES = 10
 MOST_CARDS = 36
@@ -96,8 +95,8 @@ def _pad(context: ConvolutionContext, code: str) -> None:
 
 def _draw_digit(code: str) -> None:
     """Take over what was drawn: from then on it is the user's own digit."""
-    state.put("digit", DRAW)
-    state.choose("ink", code)
+    DIGIT.set(DRAW)
+    INK.choose(code)
 
 
 def _layers(context: ConvolutionContext, choice: VisionChoice) -> list[int]:
@@ -150,7 +149,7 @@ def _as_read(choice: VisionChoice) -> Tensor:
 
 
 def _open_patch(patch: int) -> None:
-    state.put("patch", patch)
+    PATCH.set(patch)
 
 
 def _say_heads(context: ConvolutionContext, choice: VisionChoice, fits: tuple[WindowFit, ...]) -> None:

@@ -14,8 +14,8 @@ from viz.figures.curves import curves
 from viz.figures.line_chart import Axis
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part, share, span
+from viz.frame.modes import say
 from viz.frame.show import show_bars, show_lines
-from viz.frame.terms.marks import say
 from viz.models.trained import digits
 
 EACH = 2

@@ -15,7 +15,7 @@ from viz.core.analysis.puzzles import Verdict, cancels, copies_previous, looks_a
 from viz.core.heads import MultiHeadTrace
 from viz.frame.checks import Check, check
 from viz.frame.format import number
-from viz.frame.terms.marks import say
+from viz.frame.modes import say
 from viz.params import Choice, Text
 from viz.text import Translate
 

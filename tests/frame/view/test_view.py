@@ -2,7 +2,8 @@
 
 import pytest
 
-from viz.frame.view import MOST_HIDDEN, View
+from viz.frame.view import View
+from viz.modes.embed import MOST_HIDDEN
 
 LINKS = {
     (): View(),
@@ -21,11 +22,13 @@ def looked_at():
     from streamlit.testing.v1 import AppTest
 
     def run() -> None:
-        from viz.frame import view
+        from viz.frame import modes
+        from viz.modes import find
         from viz.params import link
 
+        modes.install(find())
         link.begin()
-        view.read_view()
+        modes.read_view()
         link.end()
 
     def read(link: dict[str, str]) -> AppTest:

@@ -18,7 +18,7 @@ from tests.frame.test_examples import CHINESE
 from tests.links.record import LINKS
 from tests.packaged import packaged_file
 from viz.errors import ModelError
-from viz.frame import compute, specs, view
+from viz.frame import compute, modes, specs
 from viz.frame.connection import loading
 from viz.frame.connection.old_links import ASKED
 from viz.frame.sidebar import file_of, path_of
@@ -93,7 +93,7 @@ def test_all_that_heads_may_be_asked_for_is_known(open_app):
         asked |= set(app.session_state["_parameters"].declared)
     asked |= set(open_app("heads", mask="painted").session_state["_parameters"].declared)
     assert {"painted", "pad_left", "gap", "lesson_step", "n_kv_heads"} < asked, "the test sees them"
-    assert asked - {"lang", *view.PARAMETERS} <= ASKED, "how it is looked at is no matter of Heads alone"
+    assert asked - {"lang", *modes.parameters()} <= ASKED, "how it is looked at is no matter of Heads alone"
 
 
 def test_what_was_chosen_stays_and_is_in_no_link_of_this_page_but_in_those_it_has(open_app):

@@ -13,6 +13,7 @@ from viz.core.heads import HeadWeights
 from viz.core.random_place import random_place
 from viz.core.spec import AttentionSpec
 from viz.frame.compute import kept, model, read, trace
+from viz.frame.compute.mask_rule import written_out
 from viz.frame.specs import Mask, Source
 from viz.models.capture import Call, Head
 from viz.models.recount.own_attention import knows_own_attention, own_row, own_state_without
@@ -67,8 +68,6 @@ def row_of(source: Source, layer: int, mask: Mask, head: int, row: int) -> Row:
 
 
 def _open_keys(mask: Mask, call: Call, row: int) -> Tensor:
-    from viz.frame.checks import written_out  # which imports scenes, and those what is computed
-
     allowed = written_out(mask, call.q.shape[1], call.k.shape[1])
     return torch.ones(call.k.shape[1], dtype=torch.bool) if allowed is None else allowed[row]
 

@@ -12,9 +12,7 @@ import streamlit as st
 
 from viz.components.mount import after_callbacks
 from viz.errors import ModelError
-from viz.frame import waiting
-from viz.frame.share import figure_menu
-from viz.frame.terms import marks
+from viz.frame import modes, waiting
 from viz.params.link import end_part
 from viz.params.session import PAGE, of_session, redraw_page
 
@@ -27,21 +25,21 @@ def fragment(name: str, draw: Callable[[], None], on_error: Callable[[ModelError
         draw: draws it. Streamlit holds it until what is around it is drawn again, so it may hold small values only.
         on_error: says what went wrong with a computation.
     """
-    path, terms, is_first = (*of_session().part, name), marks.marked_terms(), True
+    path, memories, is_first = (*of_session().part, name), modes.memories(), True
 
     def run() -> None:
         nonlocal is_first
         is_alone, is_first = not is_first, False
         if is_alone and not _begin(path):
             st.rerun()
-        marks.begin(terms)
+        modes.remember(memories)
         try:
             with waiting.writing(name, is_alone=is_alone), _declaring(path), after_callbacks(partial(_redraw, path)):
                 draw()
         except ModelError as error:  # too busy, or what was asked for failed: what was typed is still there
             on_error(error)
         if is_alone:
-            if figure_menu.is_out_of_date():
+            if any(mode.is_out_of_date() for mode in modes.installed()):
                 st.rerun()
             end_part(path)
 

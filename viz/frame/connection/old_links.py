@@ -7,8 +7,8 @@ import streamlit as st
 
 from viz.components.view import View
 from viz.frame.connection.moved import where_now
+from viz.frame.links import SHARED
 from viz.frame.sidebar import path_of
-from viz.frame.terms.links import SHARED
 from viz.params.address import asked_link
 from viz.params.session import of_session
 

@@ -11,8 +11,9 @@ from viz.components.head_grid import TOP, Packed
 from viz.core.analysis.checks import torchs_weights
 from viz.core.random_place import random_place
 from viz.frame import specs
-from viz.frame.checks import Check, check, with_mask, written_out
+from viz.frame.checks import Check, check, with_mask
 from viz.frame.compute import head_grid, model, recount
+from viz.frame.compute.mask_rule import written_out
 from viz.frame.scene import Scene
 from viz.models.recount.token_labels import wrong_labels, wrong_numbers_of_words
 

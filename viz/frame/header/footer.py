@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from viz.frame import lesson, view
+from viz.frame import modes, view
 from viz.frame.checks import Check
 from viz.frame.format import number
-from viz.frame.terms.letters import translate_letters
 from viz.text import Translate, has_text
 
 if TYPE_CHECKING:
@@ -34,14 +33,10 @@ def footer(t: Translate, page: str, section: "Section", context: Any, checks: li
     present = bool(section.formula) or has_text(why), bool(checks), bool(code), section.downloads is not None
     offered = [part for part, is_there in zip(parts, present, strict=True) if is_there]
     wrong = [check for check in checks if not check.passed]
-    looked_at = view.current()
     labels = {part: t(f"footer.{part}") for part in ("why", "code", "downloads")}
     labels["checks"] = t("footer.checks", passed=len(checks) - len(wrong), n=len(checks))
     opened = None
-    if looked_at.is_paper:  # nothing is to be pressed there
-        is_key = looked_at.print == "answers" and not lesson.current()  # a step says itself what is right
-        opened = "why" if is_key and "why" in offered else None
-    elif offered and not looked_at.present:
+    if offered and modes.shows("buttons"):
         opened = st.pills(
             t("footer.label"),
             offered,
@@ -49,6 +44,8 @@ def footer(t: Translate, page: str, section: "Section", context: Any, checks: li
             format_func=labels.__getitem__,
             label_visibility="collapsed",
         )
+    elif view.current().print == "answers" and "why" in offered and modes.shows("answers"):
+        opened = "why"
     if wrong:
         _log.log(WARNING, "checks that failed on %s, %s: %s", page, section.texts, ", ".join(map(str, wrong)))
         st.error(t("truth.failed"))
@@ -65,7 +62,8 @@ def _why(t: Translate, page: str, section: "Section", context: Any) -> None:
         st.latex(latex)
     if has_text(why := f"{page}.{section.texts}.why"):
         st.markdown(t(why))
-    translate_letters(t, page, section.texts, latex)
+    for mode in modes.installed():
+        mode.below_formula(t, page, section.texts, latex)
 
 
 def truth(t: Translate, checks: Iterable[Check]) -> None:

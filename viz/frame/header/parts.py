@@ -7,9 +7,9 @@ from typing import Any
 import streamlit as st
 
 from viz.frame.checks import Check
+from viz.frame.modes import say
 from viz.frame.page import ALL, Reads, Section
 from viz.frame.shared import SECTION
-from viz.frame.terms.marks import say
 from viz.models.layout import LoadedModel
 from viz.params import Choice
 from viz.text import has_text

@@ -1,8 +1,8 @@
 // Two texts side by side: a head's map on either and their difference, under one crosshair; one row as paired bars; and
 // every head's difference as a small map, those that change most first.
 //
-// Python mounts this module three times (viz/frame/compare/picture.py): with the small maps, with one head's two maps,
-// and with words and choices, which is what is seen. So choosing a head does not send the small maps again.
+// Python mounts this module three times (pages/heads/compare/picture.py): with the small maps, with one head's two
+// maps, and with words and choices, which is what is seen. So choosing a head does not send the small maps again.
 
 import { unpack } from "../lib/bytes.js";
 import { css, scoreColour, scoreTable, theme, weightTable } from "../lib/colour.js";

@@ -6,7 +6,7 @@ import { View, mount } from "../lib/view.js";
 import { follow, isTheBrowsers, shownAsHere, wasFollowed } from "../lib/open.js";
 
 const FINGER = "(pointer: coarse)";
-const HERE = "here"; // as in viz/frame/lesson/bar.py
+const HERE = "here"; // as in viz/modes/lesson/bar.py
 const BEHIND = 250; // ms: a picture, a slider or a box sends what was chosen within 200
 
 export default mount((parent) => new LessonBar(parent));

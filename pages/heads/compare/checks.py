@@ -1,0 +1,45 @@
+"""Live checks of two texts: what the browser was sent, read back, beside the same computed in another way."""
+
+import numpy as np
+
+from pages.heads.compare import by_numpy
+from pages.heads.compare.picture import Shown
+from viz.components.comparison import two_maps, unpacked
+from viz.frame.checks import Check, check
+
+CODE = 1e-5
+"""A code of 16 bits is 8e-6 off, beside what float32 rounds."""
+
+COLOUR = 1 / 254 + 1e-3
+"""A code of 8 bits is that far off in what a colour shows, the square root; 1e-3 is a difference of 1e-6 there."""
+
+
+def compare_checks(shown: Shown) -> list[Check]:
+    """Of the two maps, the order of the heads, the small map of the chosen head, and the pairs of tokens."""
+    wall, two = unpacked(shown.wall), unpacked(shown.two)
+    expected = by_numpy.two_by_torch(shown.compared, shown.what, *shown.heads)
+    off = max(apart(mine, other) for mine, other in zip(two_maps(two), expected, strict=True))
+    changes = by_numpy.changes_by_torch(shown.compared)
+    found = [
+        check(f"second.check_{shown.what}", off, 2 * CODE * two["limit"]),
+        check("second.check_change", apart(wall["measures"], changes), CODE),
+        check("second.check_pairs", by_numpy.wrong_pairs(shown.compared), 0),
+    ]
+    if wall["pool"] == 1:
+        found.append(check("second.check_small", _small_map(shown, wall), COLOUR))
+    return found
+
+
+def _small_map(shown: Shown, wall: dict[str, object]) -> float:
+    """How far the small map of the chosen head is from the difference, in what its colour shows."""
+    layer, head = shown.heads[1]
+    a, b = by_numpy.two_by_torch(shown.compared, "weights", *shown.heads)
+    codes = np.asarray(wall["values"]).reshape(-1, *a.shape)[layer * int(str(wall["n_heads"])) + head].astype(float)
+    seen = np.where(codes == 255, np.nan, codes / 127 - 1)
+    return apart(seen, np.sign(b - a) * np.sqrt(np.abs(b - a)))
+
+
+def apart(a: np.ndarray, b: np.ndarray) -> float:
+    """The largest difference; infinite where only one of them has a number."""
+    apart = np.where(np.isnan(a) & np.isnan(b), 0.0, np.abs(a - b))
+    return float(np.nan_to_num(apart, nan=np.inf).max(initial=0.0))

@@ -1,0 +1,233 @@
+"""One head and one word that looks, on two texts: its scores side by side, and the weights they become.
+
+Or a head of another model, on the same text: weight beside weight, token by token, or word by word where the two models
+cut the text into other tokens.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from pages.heads.compare import by_numpy, compute
+from pages.heads.compare.checks import apart
+from pages.heads.compare.compute import Compared, Sides
+from pages.heads.compare.next_word import PAIR
+from pages.heads.compare.picture import labels_of, numbers_of_layers, second_parameters
+from pages.heads.compare.second import Second, ask_second, compared_of
+from pages.heads.context import HeadsContext
+from viz.components.bars import BarChart
+from viz.core.analysis.checks import rounding, torchs_weights
+from viz.core.analysis.one_head import Cell, by_hand
+from viz.frame.checks import Check, asked_of, check
+from viz.frame.first_pair import first_key, first_query
+from viz.frame.format import number, part
+from viz.frame.header.parts import is_whole_page
+from viz.frame.lazy import lazy
+from viz.frame.scene import Scene
+from viz.frame.shared import KEY, QUERY, Places
+from viz.frame.show import show_bars
+from viz.frame.specs import View
+from viz.models.capture import Head
+from viz.text import Translate, paragraph
+from viz.text.direction import isolate
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """A query and a key of one head of a scene's layer."""
+
+    scene: Scene
+    head: int
+    query: int
+    key: int
+    queries: Places
+    keys: Places
+
+    @property
+    def t(self) -> Translate:
+        """The texts in the user's language."""
+        return self.scene.t
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The label of each token."""
+        return self.scene.labels
+
+    @lazy
+    def cell(self) -> Cell:
+        """Every intermediate of their weight."""
+        return by_hand(self.scene.trace, self.head, self.query, self.key)
+
+    def check_weights(self, key: str) -> Check:
+        """Compare the head's weights with torch's own attention on its q and k."""
+        trace, asked = self.scene.trace, asked_of(self.scene)
+        off = (torchs_weights(trace.q, trace.k, **asked) - trace.weights)[self.head].abs().max()
+        return check(key, off, rounding(trace.q, trace.k, asked.get("scale")))
+
+
+def draw(page: HeadsContext) -> list[Check]:
+    """The second text or model; the row's scores of both as paired bars, and below them the weights."""
+    second = ask_second(page.scene)
+    if second is None:
+        return []
+    context = _chosen_pair(page)
+    found = _draw_row(context, second)
+    _draw_lists(context)
+    return found
+
+
+def _draw_row(context: Pair, second: Second) -> list[Check]:
+    """Draw the row's scores of both as paired bars, and below them the weights."""
+    t = context.t
+    compared = compared_of(context.scene, second, View(), context.head)
+    sides = compute.sides(compared)
+    wrong = check("second.check_pairs", by_numpy.wrong_pairs(compared), 0)
+    head = _second_head(context, second, compared)
+    if second.by_words:
+        return [wrong, *_by_words(context, second, compared, head)]
+    slots = sides.alignment.slots
+    query, key = (slots[sides.of[place]].b for place in (context.query, context.key))
+    if query is None:
+        st.text(t("heads.compare_alone", query=context.labels[context.query]))
+        return [wrong, context.check_weights("heads.check_row")]
+    scene = _at(second.scene, head[0])
+    other = replace(context, scene=scene, head=head[1], query=query, key=query if key is None else key)
+    if second.other_model and key is not None:
+        sentence = _say_models(context, second, head, (context.cell.weight, other.cell.weight))
+    else:
+        sentence = _say(context, other, has_key=key is not None)
+    names, labels = _names(context, second), labels_of(sides)["difference"]
+    for when, rows in (
+        ("before", (context.cell.row, other.cell.row)),
+        ("after", (context.cell.weights, other.cell.weights)),
+    ):
+        series = dict(zip(names, _on_slots(sides, *rows), strict=True))
+        title = t(f"heads.compare_{when}")
+        top = 1.0 if when == "after" else None
+        drawn = BarChart(labels, series, title=t("axis.keys"), value_title=title, top=top, hues=PAIR)
+        show_bars(drawn, key=f"compare_{when}", alt=sentence)
+    st.text(sentence)
+    return [wrong, context.check_weights("heads.check_row"), other.check_weights("heads.check_second")]
+
+
+def _chosen_pair(page: HeadsContext) -> Pair:
+    """Return the query and the key that are chosen."""
+    scene, labels = page.scene, page.scene.labels
+    special, weights, places = scene.capture.tokens.special, scene.trace.weights[page.head], range(len(labels))
+    queries = Places(labels, first_query(labels, special, weights), places)
+    query = QUERY.read(queries)
+    keys = Places(labels, first_key(labels, special, weights, query), places)
+    return Pair(scene=scene, head=page.head, query=query, key=KEY.read(keys), queries=queries, keys=keys)
+
+
+def _draw_lists(context: Pair) -> None:
+    """Draw the lists of the query and the key, unless the row above has them."""
+    t, labels = context.t, context.labels
+    if is_whole_page():
+        return
+    with st.container(key="pair", horizontal=True, gap="xsmall", vertical_alignment="center"):
+        for parameter, places in ((QUERY, context.queries), (KEY, context.keys)):
+            parameter.selectbox(
+                t(f"heads.{parameter.name}"),
+                places,
+                says=lambda i: f"{i} · {isolate(labels[i])}",
+                width=138,
+                label_visibility="collapsed",
+            )
+            if parameter is QUERY:
+                st.markdown(t("heads.looks_at"), width="content")
+
+
+def _names(context: Pair, second: Second) -> tuple[str, str]:
+    """What the bars are of: two models, or two texts."""
+    if second.other_model:
+        return context.scene.choice.source.model, second.scene.choice.source.model
+    return context.t("compare.first"), context.t("compare.second")
+
+
+def _second_head(context: Pair, second: Second, compared: Compared) -> Head:
+    """The head that is compared with: the same one, or one of another model, at first the one that is most alike."""
+    if compared.head is None:
+        return second.scene.choice.layer, context.head
+    (layer, head), numbers = second_parameters(second, compared), numbers_of_layers(second)
+    with st.container(key="head_b_row", horizontal=True, gap="small"):
+        label, every = context.t(f"second.{layer.name}"), isinstance(layer.options(numbers), range)
+        draw_layer = layer.number_input if every else layer.selectbox  # in some models only some layers attend
+        draw_layer(label, numbers, width=220)
+        head.number_input(context.t(f"second.{head.name}"), second.scene.capture.n_heads, width=220)
+    st.caption(context.t("second.most_alike"))
+    return numbers.index(layer.value), head.value
+
+
+def _at(scene: Scene, layer: int) -> Scene:
+    """The scene at another layer."""
+    return replace(scene, choice=replace(scene.choice, layer=layer))
+
+
+def _by_words(context: Pair, second: Second, compared: Compared, head: Head) -> list[Check]:
+    """The weights alone: those of pieces add up to a word's, and scores do not."""
+    t, sides, heads = context.t, compute.sides(compared), ((context.scene.choice.layer, context.head), head)
+    st.caption(paragraph(t("second.by_words"), t("second.scores_do_not_add_up")))
+    query, key = sides.of[context.query], sides.of[context.key]
+    both = compute.maps(compared, *heads)
+    expected = by_numpy.two_by_torch(compared, "weights", *heads)
+    off = max(apart(found.numpy(), right) for found, right in zip(both, expected, strict=True))
+    rows = [side[query] for side in both]
+    if sides.alignment.slots[query].b is None:
+        st.text(t("heads.compare_alone", query=sides.labels[0][query]))
+        return [check("second.check_words", off, 1e-5)]
+    pair = float(rows[0][key]), float(rows[1][key])
+    sentence = _say_models(context, second, head, pair, (sides.labels[0][query], sides.labels[0][key]))
+    series = dict(zip(_names(context, second), rows, strict=True))
+    drawn = BarChart(
+        labels_of(sides)["difference"],
+        series,
+        title=t("axis.keys"),
+        value_title=t("heads.compare_after"),
+        top=1.0,
+        hues=PAIR,
+    )
+    show_bars(drawn, key="compare_after", alt=sentence)
+    st.text(sentence)
+    return [check("second.check_words", off, 1e-5)]
+
+
+def _say_models(
+    context: Pair,
+    second: Second,
+    head: Head,
+    weights: tuple[float, float],
+    pair: tuple[str, str] | None = None,
+) -> str:
+    """What a word gives to another in either model; the words as they stand here, or as ``pair`` writes them."""
+    query, key = pair or (context.labels[context.query], context.labels[context.key])
+    if math.isnan(weights[1]):
+        return context.t("heads.compare_no_key", query=query, key=key)
+    model, model_b = _names(context, second)
+    numbers = {"layer": context.scene.choice.layer, "head": context.head, "layer_b": head[0], "head_b": head[1]}
+    weight, weight_b = map(part, weights)
+    return context.t(
+        "heads.compare_models",
+        query=query, key=key, model=model, model_b=model_b, weight=weight, weight_b=weight_b, **numbers,
+    )  # fmt: skip
+
+
+def _say(context: Pair, other: Pair, *, has_key: bool) -> str:
+    """What becomes of the chosen pair, if the second text has it."""
+    labels = context.labels
+    named = {"query": labels[context.query], "key": labels[context.key]}
+    if not has_key:
+        return context.t("heads.compare_no_key", **named)
+    cells = {"": context.cell, "_b": other.cell}
+    scores = {f"score{which}": number(cell.masked, 3) for which, cell in cells.items()}
+    weights = {f"weight{which}": part(cell.weight) for which, cell in cells.items()}
+    return context.t("heads.compare_pair", **named, **scores, **weights)
+
+
+def _on_slots(sides: Sides, *rows: Tensor) -> list[Tensor]:
+    """A row of either text on the slots of both; NaN, which no bar is drawn for, where a text has no such word."""
+    places = sides.alignment.a, sides.alignment.b
+    return [row[at.clamp(min=0)].where(at >= 0, torch.nan) for row, at in zip(rows, places, strict=True)]

@@ -1,0 +1,167 @@
+"""The picture of two texts on a page, and what the visitor chose in it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from pages.heads.compare import compute
+from pages.heads.compare.compute import Compared, Sides
+from pages.heads.compare.second import Second
+from viz.components.comparison import unpacked
+from viz.components.head_grid import Packed
+from viz.components.kinds import Fields, OneOf, Optional, Whole
+from viz.components.view import View
+from viz.core.comparison.alignment import Slot
+from viz.frame.first_pair import first_query
+from viz.frame.head_grid.grid import opening_query
+from viz.frame.scene import Scene
+from viz.frame.shared import HEAD, LAYER, QUERY, Places
+from viz.models.capture import Head
+from viz.params import Choice, Int, Parameter
+
+KEY = "comparison"
+LONGEST = 120
+"""Characters of each text below a picture that is saved."""
+COMPARED = Choice("compared", among=("weights", "arrives"))
+LAYER_B, HEAD_B = LAYER.variant(name="layer_b"), HEAD.variant(name="head_b")
+CHOSEN: Mapping[str, Parameter[Any]] = {
+    parameter.name: parameter for parameter in (LAYER, HEAD, LAYER_B, HEAD_B, QUERY, COMPARED)
+}
+"""The parameters that the browser sends, by name."""
+_HEAD = Optional(Whole())
+CHOICE = Fields(
+    **dict.fromkeys(("layer", "head", "layer_b", "head_b"), _HEAD),
+    query=Optional(Whole(-1)),
+    compared=Optional(OneOf(*COMPARED.options())),
+)
+VIEW = View("compare/compare", words="compare.", sends={"choice": CHOICE}, colours=True)
+NUMBERS = View("compare/compare")
+"""The same view, which keeps numbers until its words and choices come."""
+NONE = "–"
+"""What stands in place of a token that a text does not have."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """What the browser was sent, and of which heads."""
+
+    compared: Compared
+    wall: Packed
+    two: Packed
+    heads: tuple[Head, Head]
+    what: str
+
+
+def picture(scene: Scene, second: Second, compared: Compared, head: int) -> Shown:
+    """Show two maps and their difference, one row of them as bars, and how every head changes."""
+    wall = compute.differences(compared)
+    first = scene.choice.layer, head
+    other = second_head(second, compared) if compared.head else first
+    what = COMPARED.read()
+    two = compute.two(compared, what, first, other)
+    sides = compute.sides(compared)
+    chosen = {"layer": first[0], "head": first[1]}
+    if compared.head:  # else nobody has chosen a second head
+        chosen |= {"layer_b": other[0], "head_b": other[1]}
+    titles = _titles(scene, second)
+    data = {
+        "channel": "compare",
+        "wall": wall.id,
+        "two": two.id,
+        "fixed": compared.head is not None,
+        "choice": {**chosen, "query": _query(scene, sides), "compared": what},
+        "of": sides.of,
+        "labels": labels_of(sides),
+        **titles,
+    }
+    with st.container(key=f"{KEY}_box", gap=None):
+        NUMBERS.mount(key=f"{KEY}_wall", data=wall.data)
+        NUMBERS.mount(key=f"{KEY}_two", data=two.data)
+        numbers = scene.capture.numbers, second.scene.capture.numbers
+        VIEW.mount(
+            key=KEY,
+            data=data,
+            words={"alt": _alt(scene, second, titles["titles"][:2])},
+            on={"choice": partial(_choose, *numbers)},
+        )
+    return Shown(compared=compared, wall=wall, two=two, heads=(first, other), what=what)
+
+
+def second_parameters(second: Second, compared: Compared) -> tuple[Int, Int]:
+    """Return the layer and the head of the second model; at first those of the head that is most alike."""
+    capture, changes = second.scene.capture, unpacked(compute.differences(compared))["measures"]
+    usual = 0 if np.isnan(changes).all() else int(np.nanargmin(changes))
+    layer = capture.number(usual // capture.n_heads)
+    return LAYER_B.variant(default=layer), HEAD_B.variant(default=usual % capture.n_heads)
+
+
+def numbers_of_layers(second: Second) -> Sequence[int]:
+    """Return the second model's numbers of the layers that attend."""
+    capture = second.scene.capture
+    return capture.numbers or range(capture.n_layers)
+
+
+def second_head(second: Second, compared: Compared) -> Head:
+    """Return the head of the second model."""
+    (layer, head), numbers = second_parameters(second, compared), numbers_of_layers(second)
+    return numbers.index(layer.read(numbers)), head.read(second.scene.capture.n_heads)
+
+
+def _query(scene: Scene, sides: Sides) -> int:
+    """The row whose bars are drawn: what is locked in the head grid, else the example's, else one of both."""
+    opening = opening_query(scene)
+    if opening < 0:
+        opening = first_query(scene.labels, scene.capture.tokens.special, scene.trace.weights.mean(0))
+        of_both = [i for i, slot in enumerate(sides.of) if slot >= 0 and sides.alignment.slots[slot].b is not None]
+        words = [i for i in of_both if not scene.capture.tokens.special[i]]
+        opening = opening if opening in words else next(iter(words or of_both), opening)
+    return QUERY.read(Places(scene.labels, opening, range(len(scene.labels))))
+
+
+def labels_of(sides: Sides) -> dict[str, list[str]]:
+    """What every slot is called in the first text, "a", in the second, "b", and where both are meant, "difference"."""
+    a, b = ([label or NONE for label in side] for side in sides.labels)
+    both = [_label(slot, *names) for slot, *names in zip(sides.alignment.slots, a, b, strict=True)]
+    return {"a": a, "b": b, "difference": both}
+
+
+def _label(slot: Slot, a: str, b: str) -> str:
+    """A slot's name where both texts are meant.
+
+    Example:
+        >>> _label(Slot("replaced", 3, 3), "tired", "wide"), _label(Slot("inserted", None, 2), "–", "very")
+        ('tired → wide', '+ very')
+    """
+    return {"replaced": f"{a} → {b}", "inserted": f"+ {b}", "removed": f"− {a}"}.get(slot.kind, b)
+
+
+def _titles(scene: Scene, second: Second) -> dict[str, Any]:
+    """What stands over the maps says of which text, or of which model, each is."""
+    t, models = scene.t, (scene.choice.source.model, second.scene.choice.source.model)
+    titles = models if second.other_model else (t("compare.first"), t("compare.second"))
+    return {
+        "titles": [*titles, t("compare.difference")],
+        "models": dict(zip(("model", "model_b"), models, strict=True)),
+    }
+
+
+def _alt(scene: Scene, second: Second, titles: Sequence[str]) -> str:
+    """Whose texts these are, below a picture that is saved."""
+    texts = scene.choice.source.text, second.scene.choice.source.text
+    return "; ".join(
+        f"{title}: “{' '.join(text.split())[:LONGEST]}”" for title, text in zip(titles, texts, strict=True)
+    )
+
+
+def _choose(numbers: Sequence[int], numbers_b: Sequence[int], choice: Mapping[str, Any]) -> None:
+    """Take over what was chosen in the browser; the rules of each parameter are applied in the run that follows.
+
+    The browser counts the layers that attend; ``numbers`` are the first model's own, ``numbers_b`` the second's.
+    """
+    for name, value in choice.items():
+        layers = {"layer": numbers, "layer_b": numbers_b}.get(name, ())
+        CHOSEN[name].set(layers[value] if layers and value < len(layers) else value)

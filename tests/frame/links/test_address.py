@@ -1,0 +1,104 @@
+"""The address that is passed on opens what it was taken from: fifty states of controls, and a few pages' numbers."""
+
+import random
+from typing import Any
+from urllib.parse import parse_qsl
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.links.shown import shown
+from viz.frame.links.address import LONGEST, address, code_rows, is_local
+
+CHANCE = random.Random(18)
+TEXTS = ("a & b = c?", "这只动物没有过马路，它太累了。", "# +%20 <b>\n\ttwo lines", "😀 ﷽", "")
+
+
+def chosen() -> dict[str, Any]:
+    """A value for every kind of control."""
+    return {
+        "text": CHANCE.choice(TEXTS),
+        "layer": CHANCE.randrange(12),
+        "alpha": CHANCE.choice([0.1, 2.5, 1e-7, 3.0, CHANCE.random()]),
+        "mask": CHANCE.choice(["own", "causal", "window"]),
+        "d_model": CHANCE.choice([8, 16, 384]),
+        "merge": CHANCE.random() < 0.5,
+        "several": sorted(CHANCE.sample(range(72), CHANCE.randrange(4))),
+        "without": "-".join(CHANCE.sample(["text", "chips", "n_heads"], CHANCE.randrange(3))),
+    }
+
+
+def run() -> None:
+    """Declare what is chosen, as pages do, and say where it is to be found."""
+    import streamlit as st
+
+    from viz.frame import modes
+    from viz.frame.links.address import address
+    from viz.modes import find
+    from viz.params import Choice, Flag, Int, Ints, Real, Text, link
+
+    modes.install(find())
+    link.begin()
+    modes.read_view()
+    st.session_state["_found"] = {
+        "text": Text("text", "the default", longest=4_000).read(),
+        "layer": Int("layer", 3, high=11).read(),
+        "alpha": Real("alpha", 2.0, high=9.0).read(),
+        "mask": Choice("mask", among=("own", "causal", "window")).read(),
+        "d_model": Int("d_model", 16, among=(8, 16, 384)).read(),
+        "merge": Flag("merge").read(),
+        "several": Ints("several", high=71).read(),
+    }
+    st.session_state["_address"] = address(lang="en")
+    link.end()
+
+
+def test_fifty_states_reopen_as_they_were(open_app):
+    assert open_app, "with it, what the harness looks up for each run is looked up once"
+    app = AppTest.from_function(run).run()
+    for _ in range(50):
+        wanted = chosen()
+        for name, value in wanted.items():
+            app.session_state[name] = value
+        app.run()
+        left = wanted.pop("without")
+        assert app.session_state["_found"] == wanted
+        fresh = AppTest.from_function(run)
+        for name, value in parse_qsl(app.session_state["_address"].partition("?")[2], keep_blank_values=True):
+            fresh.query_params[name] = value
+        fresh.run()
+        assert fresh.session_state["_found"] == wanted
+        assert fresh.session_state["without"] == "", f"how it was looked at is not passed on: {left}"
+
+
+@pytest.mark.parametrize(
+    ("page", "link"),
+    [
+        ("heads", {"source": "words", "text": "a zebra ran", "heads_view": "row", "query": 1}),
+        ("masks", {"source": "words", "text": "b c d", "mask": "window", "width": 1, "costs": 1}),
+        ("convolution", {"section": "windows", "present": 1}),
+    ],
+)
+def test_a_page_reopens_to_the_same_numbers(open_app, monkeypatch, page, link):
+    monkeypatch.setattr("viz.modes.present.presenter.prefetch", lambda _: None)
+    found = []
+    monkeypatch.setattr("viz.modes.share.panel.offer", lambda *_: found.append(address(lang="en")))
+    monkeypatch.setattr("viz.modes.present.presenter.draw", lambda *_: found.append(address(lang="en")))
+    app = open_app(page, **link)
+    passed_on = dict(parse_qsl(found[0].partition("?")[2]))
+    assert "present" not in passed_on
+    assert shown(open_app(page, **passed_on)) == shown(app)
+
+
+def test_a_code_is_read_back_as_the_address():
+    rows = code_rows("https://example.org/heads?layer=3")
+    assert len(rows) == len(rows[0]) == 29
+    assert rows[0][:7] == "1111111", "the corner that a camera looks for"
+    assert code_rows("https://example.org/?text=" + "x" * LONGEST) == ()
+
+
+@pytest.mark.parametrize(
+    ("found", "local"), [("http://localhost:8501/heads", True), ("http://[::1]/", True), ("https://a.example/", False)]
+)
+def test_an_address_of_this_machine_alone_is_known(found, local):
+    assert is_local(found) == local

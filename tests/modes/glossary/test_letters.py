@@ -1,0 +1,53 @@
+"""The switch below a formula that translates its letters."""
+
+import pytest
+
+from viz.modes.glossary import letters
+from viz.text import LANGUAGES, translator
+
+SMALL = {"source": "words", "text": "one two"}
+
+
+def tables(app, t):
+    return [each.value for each in app.markdown if each.value.startswith(f"| {t('footer.letters_ours')} |")]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_letters_are_translated_on_request_and_nothing_is_looked_for_before(open_app, monkeypatch, lang):
+    t, looked, right = translator(lang), [], letters.letters_in
+    monkeypatch.setattr(letters, "letters_in", lambda *asked: looked.append(asked) or right(*asked))
+    app = open_app("share_kv", section="savings", lang=lang, **SMALL)
+    assert not looked and not any(toggle.key == "_letters_savings" for toggle in app.toggle)
+    app.session_state["_footer_savings"] = "why"
+    app.run()
+    assert len(looked) == 1 and not tables(app, t)
+    app.toggle(key="_letters_savings").set_value(True).run()
+    (table,) = tables(app, t)
+    assert len(table.splitlines()) == 2 + 3
+    lines = {line.split(" · ")[0]: line for line in table.splitlines()}
+    assert lines["| $d_k$"].endswith("| $p_q = p_k$ | $d_k$ |") and lines["| $H$"].endswith("| $h$ | $h$ |")
+    assert "W_Q" not in table, "a letter that is not in this formula"
+    assert t("footer.letters_columns") in [caption.value for caption in app.caption]
+    assert "_letters_savings" not in app.query_params
+
+
+def test_a_formula_that_draws_itself_has_its_letters_too(open_app):
+    app = open_app("two_sequences", section="scoring", target="three", **SMALL)
+    app.session_state["_footer_scoring"], app.session_state["_letters_scoring"] = "why", True
+    app.run()
+    (table,) = tables(app, translator("en"))
+    assert "| $s_{ij}$ · " in table and r"\mathbf w_v$" in table
+
+
+def test_a_formula_without_such_letters_has_no_switch(open_app):
+    app = open_app("cost", section="growth")
+    app.session_state["_footer_growth"] = "why"
+    assert not any(toggle.key == "_letters_growth" for toggle in app.run().toggle)
+
+
+def test_the_convolutions_letters_are_their_authors(open_app):
+    app = open_app("convolution", section="slips", **SMALL)
+    app.session_state["_footer_slips"], app.session_state["_letters_slips"] = "why", True
+    app.run()
+    (table,) = tables(app, translator("en"))
+    assert "Cordonnier et al." in table and "Vaswani" not in table

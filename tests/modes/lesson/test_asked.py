@@ -1,0 +1,238 @@
+"""Lessons run without a browser: every step, before and after its answer; links that ask too much."""
+
+import json
+import re
+from itertools import product
+
+import pytest
+
+from tests.running import sentences_of
+from viz.frame.sidebar import file_of
+from viz.lessons.judge import read_answer
+from viz.lessons.read import lesson_named, lessons
+from viz.modes.lesson.bar import DID, HERE, do
+from viz.modes.lesson.running import Progress
+from viz.text import LANGUAGES, translator
+
+STEPS = [(lesson.name, number) for lesson in lessons() for number in range(1, len(lesson.steps) + 1)]
+BAR = "headlight.lesson_bar"
+
+
+def said(app):
+    """What the bar is sent; None without one."""
+    assert not app.exception, [one.message for one in app.exception]
+    sent = [json.loads(view.proto.json)[0] for view in app.get("bidi_component") if view.proto.component_name == BAR]
+    assert len(sent) <= 1
+    return sent[0] if sent else None
+
+
+def link(app) -> dict[str, str]:
+    return {name: app.query_params[name] for name in app.query_params}
+
+
+def pictures(app) -> list[str]:
+    """What is drawn on the page, but for the frame around it."""
+    views = [view.proto.component_name for view in app.get("bidi_component")]
+    frame = ("lesson_bar", "document", "see", "address", "reopen", "search")
+    return [view for view in views if not view.endswith(frame)] + ["figure"] * len(app.get("plotly_chart"))
+
+
+def texts(bar) -> list[str]:
+    return [bar[name] or "" for name in ("text", "question", "hint", "reveal", "verdict", "premise")] + [
+        label for _, label in bar["options"]
+    ]
+
+
+@pytest.mark.parametrize(("lesson", "number"), STEPS)
+def test_every_step_shows_and_says_what_is_so_when_it_is_over(open_app, monkeypatch, lesson, number):
+    step = lesson_named(lesson).steps[number - 1]
+    over = Progress(done="revealed", hinted=True)
+    monkeypatch.setattr("viz.modes.lesson.running.progress", lambda *_: over)
+    monkeypatch.setattr("viz.modes.lesson.bar.progress", lambda *_: over)
+    app = open_app(step.page, lesson=lesson, lesson_step=number, lang="en")
+    bar = said(app)
+    assert bar["done"] and bar["reveal"] and not bar["premise"] and bar["hint"]
+    assert not re.search(r"[{}]", "".join(texts(bar)))
+    assert pictures(app)
+    assert app.session_state["section"] == step.section
+    for name, value in step.shows["en"].items():
+        if name not in app.session_state:
+            shared = ("text", "model", "layer", "head", "d_model", "n_heads")
+            assert name in shared, "of the whole lesson, for its other steps"
+            continue
+        shown = app.session_state[name]
+        shown = "-".join(map(str, shown)) if isinstance(shown, list) else shown
+        assert str(int(shown) if isinstance(shown, bool) else shown) == value, "the step is what its link says"
+
+
+def answer(app, lesson: str, number: int, sent) -> dict:
+    do(app.session_state["_lessons"][lesson, number], "check", sent)
+    return said(app.run())
+
+
+def test_an_answer_is_judged_and_what_was_covered_is_shown(open_app):
+    app = open_app(lesson="ten_minutes")
+    words = {label: code for code, label in said(app)["options"]}
+    bar = answer(app, "ten_minutes", 1, words["street"])
+    assert (bar["is_right"], bar["done"]) == (False, "") and "“street”" in bar["verdict"]
+    assert not bar["right"], "what is right is not told before"
+    assert pictures(app) == ["headlight.bars"], "the picture is there, and what is asked in it is covered"
+    bar = answer(app, "ten_minutes", 1, words["animal"])
+    assert (bar["is_right"], bar["done"], bar["verdict"]) == (True, "right", "Right.")
+    assert bar["right"] == [words["animal"]], "marked in the bar, also for who had it shown"
+    assert bar["reveal"].startswith("Of the words, “animal” gets the most from “it”: 0.68.")
+    assert pictures(app) == ["headlight.bars"]
+
+
+def test_word_question_offers_words_only(open_app):
+    """Marks around the text and punctuation are no words, so they are no answers to "which word"."""
+    app = open_app(lesson="ten_minutes", lang="en")
+    offered = [label for _, label in said(app)["options"]]
+    assert offered == ["the", "animal", "didn", "t", "cross", "the", "street", "because", "it", "was", "too", "tired"]
+
+
+def test_shuffle_question_with_mask_in_link_agrees_with_picture(open_app):
+    """The pictures of the section have no mask, and the sentence after the answer says what they show."""
+    app = open_app("positions", lesson="masks_and_order", lesson_step=6, mask="causal")
+    bar = answer(app, "masks_and_order", 6, "words")
+    assert (bar["is_right"], bar["done"]) == (True, "right") and bar["reveal"].startswith("The same words")
+
+
+def test_a_head_is_picked_in_the_picture_and_judged_when_it_is_checked(open_app):
+    app = open_app(lesson="ten_minutes", lesson_step=5)
+    assert said(app)["picked"] == [[3, 1], "Chosen in the picture: layer 3, head 1."]
+    bar = answer(app, "ten_minutes", 5, [3, 1])
+    assert bar["is_right"] is False and "layer 3, head 1" in bar["verdict"]
+    app.slider(key="layer").set_value(1)
+    app.slider(key="head").set_value(3).run()
+    assert not said(app)["verdict"], "another head has not been checked"
+    assert said(app)["picked"][0] == [1, 3]
+    assert answer(app, "ten_minutes", 5, [9, 9])["is_right"] is None, "what was not chosen is no answer"
+    app.slider(key="head").set_value(8)
+    assert answer(app, "ten_minutes", 5, HERE)["is_right"], "chosen and checked at once"
+
+
+def test_a_cell_is_chosen_before_it_is_checked(open_app):
+    app = open_app(lesson="masks_and_order", lang="en")
+    bar = answer(app, "masks_and_order", 1, HERE)
+    assert (bar["picked"], bar["done"], bar["verdict"]) == (None, "", bar["words"]["nothing"])
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_example_of_a_sentence_is_one(open_app, lang):
+    at = next(n for n, step in enumerate(lesson_named("does_it_explain").steps, 1) if step.ask.kind == "sentence")
+    app = open_app(lesson="does_it_explain", lesson_step=at, lang=lang)
+    assert answer(app, "does_it_explain", at, said(app)["picked"][0])["is_right"] is False
+    read = lang if not said(app)["note"] else "en"
+    step = lesson_named("does_it_explain").steps[at - 1]
+    app.text_area(key="text").set_value(step.ask.arguments[read]["example"]).run()
+    bar = answer(app, "does_it_explain", at, said(app)["picked"][0])
+    assert bar["is_right"] and step.ask.arguments[read]["example"] in bar["reveal"]
+
+
+def test_on_another_sentence_the_key_is_another_one_and_the_old_verdict_is_gone(open_app):
+    app = open_app(lesson="ten_minutes")
+    bar = answer(app, "ten_minutes", 1, {label: code for code, label in said(app)["options"]}["street"])
+    assert bar["verdict"]
+    app.text_area(key="text").set_value("The cat ignored the mouse because it was sleepy.").run()
+    bar = said(app)
+    assert not bar["verdict"] and bar["is_right"] is None
+    words = {label: code for code, label in bar["options"]}
+    assert answer(app, "ten_minutes", 1, words["mouse"])["is_right"]
+    assert app.query_params["text"] == "The cat ignored the mouse because it was sleepy."
+    assert "text=The+cat" in said(app)["links"]["next"], "the next step is asked about it too"
+
+
+def test_where_a_question_makes_no_sense_the_bar_says_so_and_asks_nothing(open_app):
+    app = open_app(lesson="ten_minutes", text="The dog sleeps.", lang="en")
+    bar = said(app)
+    assert bar["premise"] == translator("en")("lesson.premise_no_word", word="it")
+    assert not bar["question"] and not bar["options"]
+    assert pictures(app), "what is not asked for is not covered"
+
+
+def test_a_link_holds_the_step_and_what_was_changed(open_app):
+    app = open_app(lesson="ten_minutes", lesson_step=4, lang="en")
+    assert link(app) == {"lesson": "ten_minutes", "lesson_step": "4"}
+    app.slider(key="layer").set_value(2).run()
+    assert link(app) == {"lesson": "ten_minutes", "lesson_step": "4", "layer": "2"}
+    app = open_app(lesson="ten_minutes", lesson_step=6)
+    app.slider(key="layer").set_value(3).run()
+    assert link(app)["layer"] == "3", "the page's default is no default of the step"
+
+
+def test_on_another_page_the_step_waits(open_app):
+    app = open_app(lesson="ten_minutes", lesson_step=4)
+    app.switch_page(file_of("masks")).run()
+    bar = said(app)
+    assert bar["kind"] == "" and bar["links"]["here"].startswith("heads?lesson=ten_minutes&lesson_step=4")
+    assert app.text_area(key="text").value.endswith("wide."), "the sentence comes along"
+    assert translator("en")("masks.lead") in sentences_of(app), "there the page says again what it is about"
+    app.switch_page(file_of("heads")).run()
+    assert said(app)["kind"] == "option"
+
+
+def test_without_a_lesson_there_is_no_bar_and_no_style_of_it(open_app):
+    app = open_app("masks", source="words", text="a b c")
+    assert said(app) is None
+    styles = "".join(each.proto.body for each in app.get("html"))
+    on_screen, count = re.subn(r"@media print \{([^{}]|\{([^{}]|\{[^{}]*\})*\})*\}", "", styles)
+    assert count, "what is on paper only has rules for lessons"
+    assert "lesson" not in re.sub(r"(ol)?\.(st-key-)?lessons(_list)? ", "", on_screen)
+
+
+@pytest.mark.parametrize(
+    ("hostile", "refused", "number"),
+    [
+        ({"lesson": "evil"}, "lesson", None),
+        ({"lesson": "../../etc/passwd"}, "lesson", None),
+        ({"lesson": "x" * 10_000, "lesson_step": "2"}, "lesson", None),
+        ({"lesson": "ten_minutes", "lesson_step": "-1"}, "lesson_step", 1),
+        ({"lesson": "ten_minutes", "lesson_step": "0"}, "lesson_step", 1),
+        ({"lesson": "ten_minutes", "lesson_step": "1000000000"}, "lesson_step", 1),
+        ({"lesson": "ten_minutes", "lesson_step": "NaN", "answer": "<b>"}, "lesson_step", 1),
+    ],
+)
+def test_a_link_that_asks_for_no_step_falls_back_with_a_note(open_app, hostile, refused, number):
+    app = open_app("masks", source="words", text="a b c", **hostile)
+    assert translator("en")("note.refused", names=refused) in [one.value for one in app.info]
+    assert (said(app) or {}).get("number") == number
+    assert not {refused, "answer"} & set(app.query_params)
+
+
+@pytest.mark.parametrize(
+    ("action", "answer"),
+    [*product(["check"], ["x" * 41, ["y"] * 65, [["z"]], {"a": 1}, 10**7, 0.5]), ("evil", 1), (None, 1), ([], 1)],
+)
+def test_did_other_than_answer_misfits(action, answer):
+    """The bar's message is one of its actions, with an answer that a question may have."""
+    with pytest.raises(ValueError):
+        DID({"lesson": "a", "number": 1, "action": action, "answer": answer})
+    assert DID({"lesson": "a", "number": 1, "action": "check", "answer": ["b", 2]})["answer"] == ["b", 2]
+
+
+def test_do_check_without_answer_changes_nothing():
+    """Nothing was chosen: there is nothing to judge."""
+    at = Progress()
+    do(at, "check", None)
+    assert at == Progress()
+
+
+@pytest.mark.parametrize("sent", ["a", 10**5, True, -1, ["0"]])
+def test_an_answer_that_is_none_is_no_verdict(sent):
+    assert read_answer("word", sent, range(5)) is None
+
+
+@pytest.mark.parametrize(
+    ("lesson", "number", "kind"), [("ten_minutes", 1, "word"), ("ten_minutes", 3, "option"), ("many_heads", 5, "order")]
+)
+def test_a_sheet_with_answers_marks_what_is_right(open_app, lesson, number, kind):
+    step = lesson_named(lesson).steps[number - 1]
+    link = {"lesson": lesson, "lesson_step": number, "embed": 1, "lang": "zh"}
+    bar = said(open_app(step.page, **link, print="answers"))
+    assert (bar["kind"], bar["done"], bar["told"]) == (kind, "revealed", step.note["zh"])
+    codes = [code for code, _ in bar["options"]]
+    assert bar["right"] and set(bar["right"]) <= set(codes)
+    assert len(bar["right"]) == (len(codes) if kind == "order" else 1)
+    sheet = said(open_app(step.page, **link, print=1))
+    assert (sheet["done"], sheet["right"], sheet["told"], sheet["reveal"]) == ("", [], "", "")

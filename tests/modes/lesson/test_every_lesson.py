@@ -1,0 +1,137 @@
+"""Every lesson in Chromium from the list of lessons to its last step: by the keyboard alone, and by taps on a phone.
+
+Each question is answered as somebody would who knows: in the bar, or in the picture itself.
+"""
+
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.drive import PHONE, eventually, wait_run
+from tests.browser.test_accessibility import EMPTY
+from tests.modes.lesson.hands import Finger, Keyboard
+from viz.lessons.lesson import Lesson, Step
+from viz.lessons.read import lessons
+
+STEPS = ("q", "scores", "weights", "head_outputs", "concat", "output")
+BLOCK = tuple(f"{part}{step}" for part in ("attention", "feed_forward") for step in ("", "_add", "_norm"))
+BEFORE = [(0, 0), *((row, column) for row in range(1, 5) for column in (row - 1, row))]
+ANSWER: dict[str, list[Any]] = {
+    "attention_from_nothing": [
+        *({"en": 8, "zh": 3}, 2, "3", "0.45", "1.6", "2"),
+        *((0, 2), "less"),
+    ],
+    "ten_minutes": [
+        *({"en": 2, "zh": 3}, {"en": "0.32", "zh": "0.33"}, "less", "first"),
+        *({"en": (1, 8), "zh": (2, 6)}, "first", "less"),
+    ],
+    "one_head": ["3", "5", "2.5", "0.77", "1.33", "0.73"],
+    "many_heads": ["32", "all", "64", "sum", STEPS, "same"],
+    "masks_and_order": [(0, 1), "15", "1", "more", BEFORE, "words"],
+    "training_and_writing": ["4", "1", "same", "5"],
+    "cache": ["5", "keys_values", "16", "15"],
+    "feed_forward": [BLOCK, "none", "2/3", "feed_forward"],
+    "probability": ["all", "first", "less", "64"],
+    "does_it_explain": [(4, 5), "less", "less", "", {"en": "second", "zh": "first"}],
+    "sharing": ["0", "1/4", "less", "silent", "1", "changed"],
+    "convolution": [4, {"en": "1/9", "zh": "12.5 %"}, "9", "w_o", "edge"],
+}
+"""What is right on the sentences that the lessons begin with: in the bar an option's code, a number as it is typed, or
+the order; in the picture a head, a cell or cells to be open; of a sentence the step has an example itself."""
+
+
+def bar(page: Page) -> dict[str, Any]:
+    """What the bar has been sent."""
+    sent: dict[str, Any] = page.locator(".lesson").evaluate("bar => bar.lesson.data")
+    return sent
+
+
+def until(page: Page, holds: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """Wait until this holds of what the bar has been sent."""
+
+    def now() -> None:
+        assert holds(bar(page)), bar(page)
+
+    eventually(now)
+    return bar(page)
+
+
+def answer(page: Page, hand: Keyboard | Finger, asked: dict[str, Any], step: Step, right: Any, read: str) -> None:
+    """Answer a step's question."""
+    match asked["kind"]:
+        case "word" | "option":
+            hand.choose([code for code, _ in asked["options"]], right)
+        case "number":
+            hand.type(right)
+        case "order":
+            hand.order(asked, right)
+        case in_the_picture:
+            pick(hand, in_the_picture, asked, step.ask.arguments[read].get("example") or right)
+            hand.check()  # at once: what was chosen may be on its way still
+
+
+def pick(hand: Keyboard | Finger, kind: str, asked: dict[str, Any], right: Any) -> None:
+    """Choose in the page itself."""
+    match kind:
+        case "head":
+            hand.head(right, asked["picked"][0])
+        case "cell":
+            hand.cell(*right)
+        case "mask":
+            hand.paint(right)
+        case "sentence":
+            hand.write(right)
+
+
+def is_at(number: int, told: dict[str, Any]) -> bool:
+    """Whether the bar is at this step, and asks."""
+    return bool(told["number"] == number and told["kind"])
+
+
+def do_lesson(page: Page, hand: Keyboard | Finger, lesson: Lesson, lang: str) -> None:
+    """From the list of lessons to the last step, and back to the list."""
+    hand.begin(lesson.title[lang])
+    for number, (step, right) in enumerate(zip(lesson.steps, ANSWER[lesson.name], strict=True), 1):
+        asked = until(page, partial(is_at, number))
+        read = "en" if asked["note"] else lang
+        assert (asked["kind"], asked["done"], asked["premise"]) == (step.ask.kind, "", "")
+        assert asked["question"] and not asked["reveal"] and not asked["verdict"]
+        expect(page.locator(".st-key-lesson_cover")).to_have_count(int(step.covers))
+        answer(page, hand, asked, step, right[read] if isinstance(right, dict) else right, read)
+        told = until(page, lambda told: told["done"] or told["verdict"])
+        assert told["done"] == "right", (lesson.name, number, told["verdict"])
+        expect(page.locator(".lesson .said")).to_contain_text(told["reveal"])
+        assert not re.search(r"[{}]", f"{asked['question']}{asked['options']}{told['reveal']}"), "all is filled in"
+        expect(page.locator(".st-key-lesson_cover")).to_have_count(0)
+        if number < len(lesson.steps):
+            hand.go_on()
+    hand.finish(asked["words"]["list"])
+    expect(page.locator("ol.lessons")).to_contain_text(lesson.title[lang])
+
+
+def without_figures(page: Page) -> None:
+    """Leave out Streamlit's module for figures: no question is answered in one, and they take most of the time."""
+    page.route("**/PlotlyChart.*.js", lambda route: route.fulfill(body=EMPTY, content_type="text/javascript"))
+
+
+def test_all_lessons_are_done_by_the_keyboard_alone(visit):
+    page = visit("lessons", viewport=(1280, 720))
+    without_figures(page)
+    for lesson in lessons():
+        do_lesson(page, Keyboard(page), lesson, "en")
+        expect(page.locator("ol.lessons")).to_contain_text(f"{len(lesson.steps)} of {len(lesson.steps)}")
+    page.go_back()
+    wait_run(page)
+    assert (bar(page)["number"], bar(page)["done"]) == (len(lesson.steps), "right"), "Back leads to the last step, done"
+
+
+def test_all_lessons_are_done_by_taps_on_a_phone(new_page, app_url):
+    page = new_page(viewport=PHONE, has_touch=True, is_mobile=True)
+    without_figures(page)
+    page.goto(f"{app_url}/lessons?lang=zh")
+    wait_run(page)
+    for lesson in lessons():
+        do_lesson(page, Finger(page), lesson, "zh")

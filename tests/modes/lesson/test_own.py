@@ -1,0 +1,129 @@
+"""A teacher's own lesson on the pages: the same bar and the same presenter; a stranger's text stays text."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.lessons.test_own import QUESTION, TABLE, TOML
+from tests.modes.lesson.test_asked import link, pictures, said
+from viz.frame.waiting import stores
+from viz.lessons.lesson import OwnLessonError
+from viz.lessons.own import packed, read_toml
+from viz.lessons.read import lesson_named
+from viz.modes.lesson import editor as editor_module
+from viz.modes.lesson.bar import do
+from viz.modes.lesson.own import step_of_view
+from viz.scheduler.fair_queue import Turns
+from viz.text import LANGUAGES, sentences, translator
+
+CODE = packed(TABLE)
+T = translator("en")
+
+
+def errors(app) -> list[str]:
+    assert not app.exception
+    return [error.value for error in app.error]
+
+
+def editor(app) -> dict:
+    (sent,) = [v for v in app.get("bidi_component") if v.proto.component_name == "headlight.my_lesson"]
+    return json.loads(sent.proto.json)[0]
+
+
+def test_a_step_covers_its_picture_until_the_class_has_answered(open_app):
+    app = open_app("heads", own_lesson=CODE, source="words")
+    bar = said(app)
+    assert (bar["kind"], bar["title"], bar["steps"], bar["done"]) == ("open", "看 & see", 2, "")
+    assert (bar["text"], bar["question"]) == ("One", QUESTION), "as it was typed"
+    assert not pictures(app)
+    assert app.session_state["text"] == TABLE["step"][0]["parameters"]["text"]
+    assert link(app) == {"own_lesson": CODE, "source": "words"}, "what the step shows is a default"
+    do(app.session_state["_lessons"][next(iter(app.session_state["_lessons"]))], "reveal", None)
+    app.run()
+    assert said(app)["done"] and pictures(app)
+    assert bar["links"]["next"] == f"masks?own_lesson={CODE}&lesson_step=2&lang=en"
+
+
+def test_without_a_question_a_step_shows_at_once(open_app):
+    app = open_app("masks", own_lesson=CODE, lesson_step=2)
+    bar = said(app)
+    assert (bar["question"], bool(bar["done"]), bar["is_last"]) == ("", True, True)
+    assert pictures(app)
+    assert bar["links"]["next"] == f"lessons?own_lesson={CODE}&lang=en", "there it can be begun again, or taken over"
+
+
+def test_what_a_step_cannot_mean_falls_back_as_in_any_link(open_app):
+    odd = {"layer": "99", "mask": "<img>", "head": "x", "model": "../../etc"}
+    step = TABLE["step"][0] | {"parameters": odd, "covers": False}
+    app = open_app("heads", own_lesson=packed({"title": "", "step": [step]}))
+    assert errors(app) == []
+    assert said(app)["title"] == T("lesson.own_title")
+    assert app.session_state["layer"] == open_app("heads").session_state["layer"]
+    assert app.session_state["mask"] == "own"
+
+
+def test_a_lesson_that_cannot_be_had_is_a_sentence(open_app):
+    nowhere = packed({"title": "", "step": [TABLE["step"][0] | {"section": "nowhere"}]})
+    for code, sentence in ((CODE[:-7], T("lesson.own_broken")), (nowhere, T("lesson.own_place", where="step 1"))):
+        app = open_app("glossary", own_lesson=code)
+        assert errors(app) == [sentence]
+        assert said(app) is None
+        assert "own_lesson" not in app.query_params, "it is not written again"
+
+
+def test_every_reason_to_refuse_has_its_sentence():
+    codes = {"broken", "large", "toml", "nested", "steps", "kind", "unknown", "long", "place"}
+    for lang in LANGUAGES:
+        assert {f"lesson.own_{code}" for code in codes} <= sentences(lang).keys()
+    assert OwnLessonError("large").values == {}
+
+
+def test_the_list_offers_the_lesson_of_a_link_and_reads_a_file(open_app):
+    app = open_app("lessons", own_lesson=CODE, lang="zh")
+    assert said(app) is None, "it is begun there, not gone on with"
+    given = editor(app)["given"]
+    assert given["lesson"] == TABLE
+    assert given["start"] == f"heads?own_lesson={CODE}&lesson_step=1&lang=zh"
+    assert editor(app)["loaded"] is None
+
+
+def test_answer_file_read_in_turn(monkeypatch):
+    """A file that was sent is read by a computation in the queue, once, and nothing of it stays in the session."""
+    session = {"my_lesson": {"file": {"value": TOML, "sent": 3}}}
+    working = []
+
+    def read(text: str) -> dict[str, Any]:
+        working.append(stores().turns.working)
+        return read_toml(text)
+
+    monkeypatch.setattr("streamlit.session_state", session)
+    monkeypatch.setattr(editor_module, "read_toml", read)
+    editor_module._note(TOML)
+    assert working == [], "the callback stands in no queue"
+    answer = editor_module._answer(T, "en")
+    assert (answer["n"], answer["problem"], answer["lesson"]["title"]) == (3, "", "See")
+    assert working == [1]
+    assert editor_module._answer(T, "en") is None
+    assert session.keys() == {"my_lesson"}
+
+
+def test_answer_full_queue_says_so(monkeypatch):
+    """A full queue is told to the editor in a sentence, and the file is not read."""
+    session = {"my_lesson": {"file": {"value": TOML, "sent": 3}}}
+    full = Turns(0, 0)
+    monkeypatch.setattr("streamlit.session_state", session)
+    monkeypatch.setattr(editor_module, "read_toml", lambda text: pytest.fail("it was read"))
+    monkeypatch.setattr(stores(), "turns", full)
+    editor_module._note(TOML)
+    assert editor_module._answer(T, "en") == {"n": 3, "lesson": None, "problem": T("error.crowded", n=0)}
+
+
+def test_a_view_is_a_step_of_ones_own(open_app, monkeypatch):
+    found = []
+    monkeypatch.setattr("viz.modes.share.panel.offer", lambda t, page: found.append(step_of_view(t, page, "all_heads")))
+    open_app("heads", lesson="ten_minutes", lesson_step=5, temperature=2.0, without="text", theme="dark")
+    (step,) = found
+    shown = lesson_named("ten_minutes").steps[4].shows["en"]
+    assert step["parameters"] == {**shown, "temperature": "2.0"}, "what the step shows, and what was changed in it"
+    assert (step["page"], step["section"], step["title"]) == ("heads", "all_heads", T("heads.all_heads.title"))

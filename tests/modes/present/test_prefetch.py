@@ -1,0 +1,75 @@
+"""The next step's pass is computed before it is opened, and what fails there is told to nobody."""
+
+from typing import Any
+
+import pytest
+
+from viz.frame import compute
+from viz.modes.present import prefetch as module
+
+TEXT = "one that is presented here alone"
+
+
+class Inline:
+    """A thread that does its work at once."""
+
+    def __init__(self, *, target: Any, args: tuple[Any, ...], **_: Any) -> None:
+        self.start = lambda: target(*args)
+
+
+@pytest.fixture
+def passes(monkeypatch):
+    """The texts that a model reads from now on."""
+    texts, capture = list[str](), compute.capture
+
+    def count(model: Any, text: str, **options: Any) -> Any:
+        texts.append(text)
+        return capture(model, text, **options)
+
+    monkeypatch.setattr(compute, "capture", count)
+    return texts
+
+
+def test_next_lesson_step_is_prefetched(open_app, monkeypatch):
+    """Its sentence is another one than this step's: the model has read it by the time it is opened."""
+    read = list[str]()
+    monkeypatch.setattr("viz.modes.present.presenter.prefetch", lambda link: read.append(link.get("text", "")))
+    open_app("heads", present=1, lesson="ten_minutes", lesson_step=1)
+    assert len(read) == 1
+
+
+def test_prefetched_text_is_read_once(open_app, monkeypatch, passes):
+    """The page of the step finds the pass in the cache."""
+    monkeypatch.setattr(module, "Thread", Inline)
+    module.prefetch({"text": TEXT, "model": compute.DEFAULT_MODEL})
+    assert passes == [TEXT]
+    open_app("heads", text=TEXT)
+    assert passes == [TEXT]
+
+
+def test_seeded_heads_are_not_prefetched(passes):
+    """They are computed in no time."""
+    module.prefetch({"text": TEXT, "source": "words"})
+    assert passes == []
+
+
+def test_prefetch_that_fails_is_logged_without_text(monkeypatch, caplog):
+    """Nobody waits for it: whoever opens the step is told."""
+
+    def fail(source: Any) -> None:
+        raise ValueError(source.text)
+
+    monkeypatch.setattr(module, "Thread", Inline)
+    monkeypatch.setattr(compute, "read", fail)
+    with caplog.at_level("INFO", logger=module.__name__):
+        module.prefetch({"text": TEXT, "model": compute.DEFAULT_MODEL})
+    assert "not prefetched" in caplog.text and TEXT not in caplog.text
+    assert not module._one.locked(), "the next one may begin"
+
+
+def test_second_prefetch_meanwhile_is_left_out(monkeypatch, passes):
+    """A presenter who goes on quickly fills no queue."""
+    monkeypatch.setattr(module, "Thread", Inline)
+    with module._one:
+        module.prefetch({"text": TEXT + " again", "model": compute.DEFAULT_MODEL})
+    assert passes == []

@@ -1,0 +1,80 @@
+"""What the browser is told for the menus of pictures: whose numbers they are, and where the menu's code lies."""
+
+import json
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from viz.components import bundle
+from viz.frame.modes.figure_facts import LONGEST
+from viz.text import sentences
+
+WORDS = {
+    "open",
+    "png",
+    "svg",
+    "csv",
+    "plotly",
+    "plotly_title",
+    "select",
+    "too_many",
+    "left_out",
+    "link",
+    "markdown",
+    "copied",
+    "by_hand",
+    "failed",
+}
+
+
+def told(app: AppTest) -> Any:
+    """What the page says of its pictures."""
+    views = (view.proto for view in app.get("bidi_component"))
+    (sent,) = [json.loads(view.json) for view in views if view.component_name.endswith(".document")]
+    return sent[0]["figures"]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_model_and_the_text_stand_below_a_picture(open_app, lang):
+    app = open_app("heads", lang=lang, source="words", text="a  cat\n" + "x" * 400)
+    figures = told(app)
+    whose, text = figures["facts"]
+    assert whose == sentences(lang)["source.words"] and text.startswith("“a cat x") and len(text) == LONGEST
+    assert figures["apart"] == []
+    assert figures["menu"] == f"_stcore/bidi-components/headlight.menu/{bundle.bundle('figure/menu')[0]}"
+    assert figures["words"] == {name: sentences(lang)[f"figure_menu.{name}"] for name in WORDS}
+
+
+def test_the_decoder_that_stands_in_is_the_one_that_is_named(open_app):
+    whose, text = told(open_app("next_word", lang="en", source="words"))["facts"]
+    assert whose.startswith("twin-g8 · ") and text.startswith("“cake moon")
+
+
+@pytest.mark.parametrize("section", ["map", "wall"])
+def test_below_a_long_text_stands_what_was_read(open_app, monkeypatch, section):
+    monkeypatch.setattr(st, "file_uploader", lambda *_, **__: None)  # it would own the key
+    app = open_app("long_text", source="words", text="one two", n_heads=2, long_from="file", section=section)
+    app.session_state["_long_file"] = SimpleNamespace(getvalue=b"three four five".strip)
+    figures = told(app.run())
+    assert figures["facts"][1:] == ["“three four five”"] and figures["apart"] == []
+
+
+def test_below_the_atlas_stand_its_model_and_its_sentences(open_app):
+    facts = told(open_app("atlas", source="words", text="one two"))["facts"]
+    assert len(facts) == 1 and facts[0].startswith("all-MiniLM-L6-v2, 72 heads, over 203 English sentences")
+
+
+def test_a_picture_of_no_model_names_none(open_app):
+    assert told(open_app("cost", source="words"))["facts"] == ["n = 512, d = 512, k = 3, h = 8"]
+    assert "two_places" in told(open_app("many_heads", source="words", section="two_places"))["apart"]
+    example = told(open_app("two_sequences", section="translation", model="all-MiniLM-L6-v2"))
+    assert "translation" in example["apart"], "an example in its place"
+    assert "trained_sharing" in told(open_app("stacking", source="words", section="trained_sharing"))["apart"]
+
+
+@pytest.mark.parametrize("look", [{"present": "1"}, {"print": "worksheet"}])
+def test_before_a_class_and_on_paper_there_is_no_menu(open_app, look):
+    assert told(open_app("masks", source="words", section="editor", **look)) is None

@@ -1,0 +1,125 @@
+"""Write requirements.lock and THIRD_PARTY.md anew: ``python -m tools.lock``, after a change of requirements.txt.
+
+The lock names every package below the requirements, in one version, with the hashes of its files. torch is the build
+for CPUs alone: what PyPI's build for Linux asks for beside it (several GB of CUDA) is left out, so it is installed
+with ``--no-deps``.
+"""
+
+import importlib.metadata
+import json
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+from viz import ROOT
+from viz.models import registry
+
+LOCK, LICENCES = ROOT / "requirements.lock", ROOT / "THIRD_PARTY.md"
+CUDA = re.compile(r"(nvidia|cuda)-|triton==")
+HEAD = """\
+# Every package that requirements.txt brings, in one version, with the hashes of its files: python -m tools.lock
+#     pip install --no-deps --require-hashes -r requirements.lock
+# torch is the build for CPUs alone. On Linux, where pip does not find it: --extra-index-url https://download.pytorch.org/whl/cpu
+"""
+ABOUT = """\
+# What others made
+
+Headlight itself, and the weights trained for it, are under the MIT licence (`LICENSE`). This list is written by
+`python -m tools.lock` from what the installed packages say of themselves, and from the registry of models.
+
+## Packages
+
+| package | version | licence |
+|---|---|---|
+{packages}
+
+## Weights
+
+| model | licence | where from |
+|---|---|---|
+{weights}
+
+## Code in the browser
+
+MiniSearch 7.2.0 (`viz/components/client/vendor/minisearch`), which finds and weighs words in the search: Copyright 2022
+Luca Ongaro, MIT; its licence stands beside it.
+
+## Data
+
+`assets/digits/held_out.png` holds 360 of the digits that come with scikit-learn: E. Alpaydin and C. Kaynak,
+*Optical Recognition of Handwritten Digits*, UCI Machine Learning Repository, 1998, CC BY 4.0.
+"""
+
+
+def resolved() -> list[str]:
+    """Each package with its hashes, as pip reads them: the versions that fit together, on every system."""
+    command = ["uv", "pip", "compile", "--universal", "--python-version=3.11", "--generate-hashes", "--no-header"]
+    index = subprocess.run(["pip", "config", "get", "global.index-url"], capture_output=True, text=True, check=False)
+    if index.stdout.strip():
+        command.append(f"--index-url={index.stdout.strip()}")
+    options = ["--no-annotate", "--no-emit-index-url", "--quiet", "requirements.txt"]
+    done = subprocess.run(command + options, capture_output=True, text=True, check=True, cwd=ROOT)
+    packages = re.split(r"\n(?=\S)", done.stdout.strip())
+    return [package for package in packages if not CUDA.match(package)]
+
+
+def torch_for_cpus() -> str:
+    """The hash of the file that pip would install for torch here: PyTorch's own build, which PyPI does not have."""
+    (wanted,) = re.findall(r"^torch==\S+", (ROOT / "requirements.txt").read_text("utf8"), re.MULTILINE)
+    with tempfile.NamedTemporaryFile(suffix=".json") as report:
+        command = ["pip", "install", "--dry-run", "--ignore-installed", "--no-deps", "--report", report.name, wanted]
+        subprocess.run(command, capture_output=True, check=True)
+        (item,) = json.loads(Path(report.name).read_text("utf8"))["install"]
+    return str(item["download_info"]["archive_info"]["hashes"]["sha256"])
+
+
+def lock() -> str:
+    """The text of requirements.lock."""
+    packages, sha256 = resolved(), torch_for_cpus()
+    (torch,) = (i for i, package in enumerate(packages) if package.startswith("torch=="))
+    if sha256 not in packages[torch]:
+        packages[torch] += f" \\\n    --hash=sha256:{sha256}"
+    return HEAD + "\n".join(packages) + "\n"
+
+
+def locked(text: str) -> list[Requirement]:
+    """The packages of a lock."""
+    return [Requirement(line.rstrip(" \\")) for line in text.splitlines() if re.match(r"[A-Za-z0-9]", line)]
+
+
+def licence(name: str) -> str:
+    """What an installed package says of its licence: an expression, else its classifiers, else its own words."""
+    said = importlib.metadata.metadata(name)
+    if "License-Expression" in said:
+        return said["License-Expression"]
+    classifiers = [line.rpartition(" :: ")[2] for line in said.get_all("Classifier", []) if line.startswith("License")]
+    own = said["License"].strip() if "License" in said else ""
+    return ", ".join(classifiers) or (own.splitlines()[0][:60] if own else "")
+
+
+def third_party(text: str) -> str:
+    """The text of THIRD_PARTY.md, for the packages of a lock that are installed here, and all models."""
+    here = [package for package in locked(text) if package.marker is None or package.marker.evaluate()]
+    packages = (
+        f"| {package.name} | {str(package.specifier).removeprefix('==')} | {licence(package.name)} |"
+        for package in sorted(here, key=lambda package: package.name.lower())
+    )
+    weights = (
+        f"| {entry.id} | {entry.licence} | {entry.package or entry.hub or 'trained by this project'} |"
+        for entry in (*registry.entries(), *registry.checkpoints(), *registry.picture_entries())
+    )
+    return ABOUT.format(packages="\n".join(packages), weights="\n".join(weights))
+
+
+def main() -> None:
+    """Write both."""
+    text = lock()
+    LOCK.write_text(text, "utf8")
+    LICENCES.write_text(third_party(text), "utf8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,222 @@
+"""Random actions on a page, each compared with a fresh browser on the same link: ``python -m tools.random_walk``.
+
+Prints every action after which the two screens differ; the exit status says whether there was one.
+"""
+
+import argparse
+import random
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.sync_api import Browser, BrowserContext, Error, Locator, Page, ViewportSize, sync_playwright
+
+from pages import PAGES
+from tests.browser.drive import FLAGS, PATIENCE, ROOT, address, find_browser, listen, serve, wait_run
+from viz.frame.sidebar import path_of
+
+SCREEN: ViewportSize = {"width": 1280, "height": 900}
+TEXTS = (
+    "The cat sat on the mat because it was warm.",
+    "sun moon",
+    "狗追猫，因为它很快。",
+    "a",
+    "one two three four five",
+)
+APART = (
+    '[class*="st-key-_footer_"], [class*="st-key-share"], .take-away, .st-key-neighbours, .stFileUploader, '
+    ".st-key-learn, .st-key-measure, .st-key-atlas_compute, .st-key-lesson_place, .st-key-way_out"
+)
+"""Controls whose state is no part of a link, or that begin to compute for seconds."""
+CONTROLS = {
+    "choice": ".stMain [role=radio]:not([aria-checked=true]):not([disabled])",
+    "switch": ".stMain .stCheckbox label",
+    "option": ".stMain .stRadio label",
+    "slider": ".stMain .stSlider input[type=range]",
+    "button": ".stMain .stButton button:not([disabled])",
+    "view": ".stMain .stBidiComponent :is(button, [role=button], .thumb, .token, .cell, canvas)",
+    "list": ".stMain .stSelectbox",
+    "number": ".stMain .stNumberInput input",
+}
+READ = """() => {
+    const apart = '[class*="st-key-_footer_"], .st-key-share_view, .st-key-neighbours, [class*="st-key-waiting"]';
+    const lines = [];
+    const read = (root) => {
+        for (const node of root.childNodes) {
+            const text = node.nodeType === Node.TEXT_NODE && node.data.trim().replace(/\\s+/g, " ");
+            if (text) lines.push(text);
+            if (!(node instanceof Element) || node.matches(`style, script, ${apart}`)) continue;
+            if (!node.checkVisibility() && !node.shadowRoot) continue;
+            if (node.matches("input, textarea")) lines.push(`${node.ariaLabel ?? ""}=${node.value}`);
+            if (node.matches("[aria-checked=true], [aria-selected=true]")) lines.push("✓");
+            const tables = node.shadowRoot?.view?.asTables;
+            if (tables) try { lines.push(JSON.stringify(node.shadowRoot.view.asTables())); } catch {}
+            if (node.shadowRoot) read(node.shadowRoot);
+            read(node);
+        }
+    };
+    read(document.querySelector(".stMain"));
+    return lines;
+}"""
+"""All that is written on a page, with the values of its controls and the numbers of its pictures."""
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """An action after which the screen is another than a fresh browser's on the same link."""
+
+    page: str
+    action: str
+    link: str
+    screen: tuple[str, ...]
+    fresh: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.page}: after {self.action}, {self.link}\n  here:  {self.screen}\n  fresh: {self.fresh}"
+
+
+class Walk:
+    """A page that is acted upon, and a browser of its own for each look.
+
+    Args:
+        browser: both pages are opened in it, in contexts of their own.
+        url: of the server.
+        name: of the page.
+        seed: of everything that is done.
+    """
+
+    def __init__(self, browser: Browser, url: str, name: str, seed: int) -> None:
+        self.url, self.name, self.chance = url, name, random.Random(f"{seed}/{name}")
+        self.here = self._context(browser)
+        self.fresh = self._context(browser)
+        self.page = listen(self.here.new_page())
+        self._open(self.page, address(url, path_of(name), lang="en"))
+
+    @staticmethod
+    def _context(browser: Browser) -> BrowserContext:
+        context = browser.new_context(viewport=SCREEN, locale="en-US")
+        context.set_default_timeout(PATIENCE)
+        return context
+
+    @staticmethod
+    def _open(page: Page, link: str) -> None:
+        page.goto(link)
+        wait_run(page)
+
+    def steps(self, n: int) -> Iterator[Mismatch | None]:
+        """Act, and look each time."""
+        for _ in range(n):
+            action = self._act()
+            wait_run(self.page)
+            yield self._compare(action)
+
+    def close(self) -> None:
+        """Close both."""
+        self.here.close()
+        self.fresh.close()
+
+    def _act(self) -> str:
+        kinds = [*CONTROLS, *CONTROLS, "text", "section", "back"]
+        self.chance.shuffle(kinds)
+        for kind in kinds:
+            try:
+                if done := self._do(kind):
+                    return done
+            except Error as error:  # it has gone meanwhile, or something lies over it on purpose
+                self.page.keyboard.press("Escape")
+                return f"{kind} failed: {str(error).splitlines()[0]}"
+        return "nothing"
+
+    def _do(self, kind: str) -> str:
+        if kind == "text":
+            return self._type()
+        if kind == "back":
+            self.page.go_back()
+            if path_of(self.name) not in self.page.url:
+                self.page.go_forward()
+            return "Back"
+        if kind == "section":
+            found = self.page.locator(".st-key-section [role=radio]:not([aria-checked=true])")
+        else:
+            found = self.page.locator(CONTROLS[kind])
+        usable = [one for one in found.all() if one.is_visible() and not one.evaluate(f"(e) => e.closest('{APART}')")]
+        if not usable:
+            return ""
+        one = self.chance.choice(usable)
+        said = one.evaluate("(e) => (e.ariaLabel || e.textContent || e.className || '').trim().slice(0, 40)")
+        self._use(kind, one)
+        return f"{kind} “{said}”"
+
+    def _use(self, kind: str, one: Locator) -> None:
+        if kind == "slider":
+            one.focus()
+            for _ in range(self.chance.randint(1, 3)):
+                self.page.keyboard.press(self.chance.choice(("ArrowLeft", "ArrowRight")))
+        elif kind == "number":
+            one.fill(str(self.chance.randint(1, 9)))
+            self.page.keyboard.press("Enter")
+        elif kind == "list":
+            one.locator("input").click()
+            options = self.page.locator("[role=option]").all()
+            self.chance.choice(options).click() if options else self.page.keyboard.press("Escape")
+        else:
+            one.click(timeout=3_000)
+        self.page.mouse.move(2, 2)
+
+    def _type(self) -> str:
+        box = self.page.locator(".st-key-text textarea")
+        if not box.count():
+            return ""
+        box.fill(self.chance.choice(TEXTS))
+        box.press("Control+Enter")
+        return "text"
+
+    def _compare(self, action: str) -> Mismatch | None:
+        link, other = self.page.url, listen(self.fresh.new_page())
+        try:
+            self._open(other, link)
+            for _ in range(40):  # a view draws what it was given in the frame after
+                screen, fresh = (tuple(each.evaluate(READ)) for each in (self.page, other))
+                if screen == fresh:
+                    return None
+                self.page.wait_for_timeout(100)
+        finally:
+            other.close()
+        return Mismatch(self.name, action, link, _only(screen, fresh), _only(fresh, screen))
+
+
+def _only(some: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(line[:200] for line in some if line not in others)[:6]
+
+
+def main() -> None:
+    """Walk over the pages that are asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pages", nargs="*", default=list(PAGES))
+    parser.add_argument("--actions", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=0)
+    chosen = parser.parse_args()
+    n_wrong = 0
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        serve(ROOT / "app.py", Path(folder) / "log.txt") as server,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=list(FLAGS))
+        for name in chosen.pages:
+            walk = Walk(browser, server.url, name, chosen.seed)
+            wrong = [each for each in walk.steps(chosen.actions) if each]
+            walk.close()
+            n_wrong += len(wrong)
+            sys.stdout.write("".join(f"{each}\n" for each in wrong) + f"{name}: {len(wrong)} of {chosen.actions}\n")
+            sys.stdout.flush()
+        if "Traceback" in server.written():
+            sys.stdout.write(server.written()[-3000:])
+            n_wrong += 1
+    sys.exit(bool(n_wrong))
+
+
+if __name__ == "__main__":
+    main()

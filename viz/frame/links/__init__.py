@@ -1,0 +1,40 @@
+"""Links from the app to its own pages and sections: they take along what was chosen."""
+
+from functools import lru_cache
+from html import escape
+from urllib.parse import urlencode
+
+from viz.components.view import View
+from viz.frame import modes, view
+from viz.frame.sidebar import path_of
+
+SHARED = (
+    *("text", "source", "model", "layer", "head", "n_heads", "n_kv_heads", "d_model", "seed"),
+    *("mask", "width", "gap", "pad", "pad_left", "painted"),
+)
+"""What means the same on every page: a link to another one takes it along."""
+
+SEE = View("frame/see")
+
+
+def open_links() -> None:
+    """Have the links of the terms take along what was chosen; and have what a translator replaces follow the app.
+
+    To be called before the page is drawn: a browser translates it as soon as it comes.
+    """
+    SEE.mount(key="see", data={"shared": [*SHARED, *modes.parameters()]})
+
+
+def link_to(lang: str, place: tuple[str, str, str], title: str) -> str:
+    """A link to a page, a section and what else it shows, as HTML; in somebody else's page it opens Headlight."""
+    return _written(lang, place, title, is_beyond=view.current().embed)
+
+
+@lru_cache(maxsize=512)
+def _written(lang: str, place: tuple[str, str, str], title: str, *, is_beyond: bool) -> str:
+    page, section, parameters = place
+    link = escape(
+        f"{path_of(page)}?{urlencode({'lang': lang, 'section': section})}{'&' * bool(parameters)}{parameters}"
+    )
+    beyond = ' target="_blank"' if is_beyond else ""
+    return f'<a class="see" href="{link}"{beyond}>{escape(title)}</a>'

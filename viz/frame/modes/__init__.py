@@ -1,0 +1,238 @@
+"""Modes: ways to look at every page, such as a lesson or a presentation. The frame knows this protocol and no mode.
+
+A mode is a folder in ``viz/modes`` whose ``MODE`` is a :class:`Mode`. Each hook does nothing unless a mode says so.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import streamlit as st
+
+from viz.frame import view
+from viz.params import link
+from viz.text import Translate
+
+if TYPE_CHECKING:
+    from viz.frame.header.section import Section
+    from viz.frame.modes.steps import Walk
+    from viz.frame.scene import Scene
+
+Draw = Callable[[], None]
+PagePart = Literal[
+    "navigation", "title", "page_lead", "views", "all_sections", "section_bar", "section_lead", "fragments",
+    "room_to_write", "footer", "buttons", "answers", "figure_menu", "inner_steps",
+]  # fmt: skip
+"""What a mode can hide or turn off: parts of the screen, all sections below each other, the bar that names the open
+section, fragments of sections, lines to write on, the whole footer, its buttons, or on paper its answers, the menu of
+pictures, and the steps inside a section.
+"""
+
+NOTHING: Final[frozenset[PagePart]] = frozenset()
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageRun:
+    """The page that is open, in one run.
+
+    Args:
+        t: the texts.
+        page: its name.
+        pages: the names of the pages that have sections, in their order.
+        sections_of: gives the names of a page's sections.
+        is_first: True for the page that the app begins with.
+    """
+
+    t: Translate
+    page: str
+    pages: Sequence[str]
+    sections_of: Callable[[str], Sequence[str]]
+    is_first: bool
+
+
+class Mode:
+    """One way to look at pages. A subclass overrides the hooks it needs."""
+
+    parameters: tuple[str, ...] = ()
+    """The parameters of the link that it reads in :meth:`read`; a link to another page carries them along."""
+
+    def read(self, looked_at: view.View) -> view.View:
+        """Return the view, with what the link asks of this mode."""
+        return looked_at
+
+    def before(self, t: Translate) -> None:
+        """Begin a run, before anything of it is drawn."""
+
+    def before_page(self, t: Translate) -> None:
+        """Draw above the page."""
+
+    def around_page(self, run: PageRun, draw: Draw) -> None:
+        """Draw the page: ``draw`` draws what is inside."""
+        draw()
+
+    def below_page(self, run: PageRun) -> None:
+        """Draw below the page, inside its fragment."""
+
+    def after_page(self, run: PageRun) -> None:
+        """Draw what needs all that the page has declared."""
+
+    def below_title(self) -> None:
+        """Draw between a page's title and its tabs."""
+
+    def before_sections(self, scene: "Scene", opened: "Sequence[Section]", context: Any) -> None:
+        """Draw above the sections that are open."""
+
+    def around_section(self, t: Translate, section: "Section", draw: Draw) -> None:
+        """Draw a section below its title, the lead and the footer included."""
+        draw()
+
+    def around_picture(self, t: Translate, section: "Section", draw: Draw) -> None:
+        """Draw a section without its lead and its footer, in its fragment."""
+        draw()
+
+    def below_formula(self, t: Translate, page: str, section: str, latex: str) -> None:
+        """Draw below the formula of a section."""
+
+    def hides(self) -> Collection[PagePart]:
+        """Return what is not on the page; asked again wherever it matters."""
+        return NOTHING
+
+    def lead(self, t: Translate, page: str, section: str) -> str:
+        """Return another lead for a section; "" for its own."""
+        return ""
+
+    def mark(self, sentence: str) -> str:
+        """Return a sentence of the page as HTML; "" to have it shown as Markdown."""
+        return ""
+
+    def refusal(self, t: Translate) -> str:
+        """Return the sentence that says why what the link asks of this mode cannot be had."""
+        return ""
+
+    def document(self, lang: str) -> Mapping[str, Any]:
+        """Return what the browser is sent once for the whole page."""
+        return {}
+
+    def is_out_of_date(self) -> bool:
+        """Return True if the run of a fragment has changed what :meth:`document` says."""
+        return False
+
+    def memory(self) -> Any:
+        """Return what each run of a fragment begins with again."""
+        return None
+
+    def remember(self, memory: Any) -> None:
+        """Begin the run of a fragment with that."""
+
+    def walk(self, t: Translate) -> "Walk | None":
+        """Return the steps that a presentation goes through; None for the sections of all pages."""
+        return None
+
+    def step_of_view(self, t: Translate, page: str, section: str) -> Mapping[str, Any]:
+        """Return what the panel for sharing is sent of a step that shows this view."""
+        return {}
+
+
+_installed: list[Mode] = []
+
+
+def install(found: Iterable[Mode]) -> None:
+    """Have the app go through these modes, the outermost first."""
+    _installed[:] = found
+
+
+def installed() -> Sequence[Mode]:
+    """Return the modes of the app, the outermost first."""
+    return _installed
+
+
+def shows(part: PagePart) -> bool:
+    """Return whether no mode hides a part."""
+    return not any(part in mode.hides() for mode in _installed)
+
+
+def read_view() -> view.View:
+    """Read the view of the link, for this run; what it cannot mean is left aside."""
+    looked_at = view.View()
+    for mode in _installed:
+        looked_at = mode.read(looked_at)
+    view.set_current(looked_at)
+    return looked_at
+
+
+def parameters() -> tuple[str, ...]:
+    """Return the parameters of the link that say how a page is looked at."""
+    return tuple(name for mode in _installed for name in mode.parameters)
+
+
+def carried() -> dict[str, str]:
+    """What a link to another step or page says of the view, so that it stays; Streamlit's own the browser adds."""
+    held = link.link()
+    return {name: held[name] for name in parameters() if name in held}
+
+
+def draw_page(run: PageRun, draw: Draw) -> None:
+    """Draw the page through every mode."""
+    for mode in reversed(_installed):
+        draw = partial(mode.around_page, run, draw)
+    draw()
+
+
+def draw_section(t: Translate, section: "Section", draw: Draw) -> None:
+    """Draw a section through every mode."""
+    for mode in reversed(_installed):
+        draw = partial(mode.around_section, t, section, draw)
+    draw()
+
+
+def draw_picture(t: Translate, section: "Section", draw: Draw) -> None:
+    """Draw a section without its lead and its footer, through every mode."""
+    for mode in reversed(_installed):
+        draw = partial(mode.around_picture, t, section, draw)
+    draw()
+
+
+def lead_of(t: Translate, page: str, section: str) -> str:
+    """Return a section's one sentence."""
+    return next(filter(None, (mode.lead(t, page, section) for mode in _installed)), "") or t(f"{page}.{section}.lead")
+
+
+def say(sentence: str) -> None:
+    """Show a sentence, written in Markdown, as the modes have it."""
+    marked = next(filter(None, (mode.mark(sentence) for mode in _installed)), "")
+    if marked:
+        st.html(marked)
+    else:
+        st.markdown(sentence)
+
+
+def document(lang: str) -> dict[str, Any]:
+    """Return what the browser is sent once for the whole page."""
+    return {name: value for mode in _installed for name, value in mode.document(lang).items()}
+
+
+def memories() -> list[Any]:
+    """Return what each run of a fragment begins with again, mode by mode."""
+    return [mode.memory() for mode in _installed]
+
+
+def remember(found: Sequence[Any]) -> None:
+    """Begin the run of a fragment."""
+    for mode, memory in zip(_installed, found, strict=True):
+        mode.remember(memory)
+
+
+def walk(t: Translate) -> "Walk | None":
+    """Return the steps that a mode leads through, if one does."""
+    return next(filter(None, (mode.walk(t) for mode in _installed)), None)
+
+
+def step_of_view(t: Translate, page: str, section: str) -> Mapping[str, Any] | None:
+    """Return a step that shows this view, if a mode has such steps."""
+    return next(filter(None, (mode.step_of_view(t, page, section) for mode in _installed)), None)
+
+
+def refusal(t: Translate) -> str:
+    """Return why what the link asks of a mode cannot be had, in a sentence; "" if it can."""
+    return next(filter(None, (mode.refusal(t) for mode in _installed)), "")

@@ -1,0 +1,54 @@
+"""What a page says of its pictures: whose numbers they show, on which text. It stands below one that is saved."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from viz.params.memory import Remembered
+from viz.text import Translate
+
+if TYPE_CHECKING:  # the first page needs no torch
+    from viz.frame.specs import Source
+
+Facts = tuple[list[str], list[str]]
+"""Lines, and the sections that have numbers of their own, of which no such thing can be said."""
+
+LONGEST = 300
+"""Characters of a text that stand below a picture."""
+_FACTS: Remembered[Facts] = Remembered("_figure_facts")
+
+
+def begin() -> None:
+    """Start a run: nothing is known of its pictures."""
+    _FACTS.set(([], []))
+
+
+def facts() -> Facts:
+    """Return what this run has noted."""
+    return _FACTS.read()
+
+
+def note(lines: Sequence[str], apart: Iterable[str] = ()) -> None:
+    """Have these lines stand below what this run shows.
+
+    Args:
+        lines: whose numbers the pictures show, and on which text.
+        apart: the sections that have numbers of their own, of which no such thing can be said.
+    """
+    _FACTS.set(([_short(line) for line in lines if line], sorted(apart)))
+
+
+def note_source(t: Translate, source: "Source", apart: Iterable[str] = ()) -> None:
+    """The same of a model and a text."""
+    whose = " · ".join(part for part in (source.model, t(f"source.{source.kind}")) if part)
+    note([whose, *(f"“{text}”" for text in (source.text, source.target) if text)], apart)
+
+
+def stand_apart(section: str) -> None:
+    """A section shows an example in place of what the page is about: nothing of the page is said below its picture."""
+    lines, apart = facts()
+    _FACTS.set((lines, sorted({*apart, section})))
+
+
+def _short(fact: str) -> str:
+    line = " ".join(fact.split())
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"

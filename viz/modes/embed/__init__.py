@@ -1,0 +1,81 @@
+"""A page inside somebody else's: without the navigation, without some controls, as high as it is, with one way out."""
+
+import re
+from dataclasses import replace
+from typing import cast
+
+import streamlit as st
+
+from viz.components.view import View as ClientView
+from viz.frame import view
+from viz.frame.links.address import address
+from viz.frame.modes import NOTHING, Mode, PagePart, PageRun
+from viz.frame.view import THEMES, Theme, View
+from viz.frame.view.assets import style
+from viz.params import Choice, Text
+from viz.text import Translate
+
+MOST_HIDDEN = 32
+"""Controls that a link may hide."""
+HIDDEN_AS = {"text": "text_row", "examples": "_example"}
+"""Where a control's name in the link is not the name of its place on the page."""
+
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
+_BARE: frozenset[PagePart] = frozenset(("navigation", "title", "page_lead", "views", "all_sections", "fragments"))
+
+
+def _names(raw: str) -> str:
+    names = [name for name in raw.split("-") if name]
+    if not all(map(_NAME.fullmatch, names)):
+        raise ValueError(raw)
+    return "-".join(dict.fromkeys(names))
+
+
+WITHOUT = Text("without", parse=_names, allows=lambda names: names.count("-") < MOST_HIDDEN)
+THEME = Choice("theme", among=THEMES)
+HEIGHT = ClientView("frame/height")
+
+
+class EmbedMode(Mode):
+    """Streamlit's own ``embed=true``, which it keeps in the link itself; and what a frame may leave out of any page."""
+
+    parameters = (WITHOUT.name, THEME.name)
+
+    def read(self, looked_at: View) -> View:
+        """Return the view with ``embed``, ``without`` and ``theme``."""
+        return replace(
+            looked_at,
+            embed=bool(st.context.is_embedded),
+            hide=frozenset(WITHOUT.read().split("-")) - {""},
+            theme=cast(Theme, THEME.read()),
+        )
+
+    def before(self, t: Translate) -> None:
+        """Send the styles."""
+        looked_at = view.current()
+        if looked_at.embed:
+            st.html(style("embedded.css"))
+        hide(looked_at.hide)
+
+    def hides(self) -> frozenset[PagePart]:
+        """Return what the page around it does without."""
+        return _BARE if view.current().embed else NOTHING
+
+    def below_page(self, run: PageRun) -> None:
+        """Draw the way to this page as it is here, with all that was chosen, and say how high the page is."""
+        if view.current().embed:
+            with st.container(key="way_out"):
+                st.link_button(run.t("page.open_here"), address(), type="tertiary")
+            HEIGHT.mount(key="height", data={})
+
+
+def hide(names: frozenset[str]) -> None:
+    """Have controls not shown; they are there, and count."""
+    if names:
+        wanted = sorted(HIDDEN_AS.get(name, name) for name in names)
+        rules = ", ".join(f".st-key-{name}, .st-key-chip_{name}" for name in wanted)
+        told = " ".join(f"--without-{name}: 1;" for name in sorted(names))  # views hide what they draw themselves
+        st.html(f"<style>.stApp :is({rules}) {{ display: none !important; }} .stApp {{ {told} }}</style>")
+
+
+MODE = EmbedMode()

@@ -1,0 +1,217 @@
+"""A step's question about what the page shows: the right answer worked out, and the visitor's judged."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from viz.frame import compute
+from viz.frame.format import number, part
+from viz.frame.scene import Scene
+from viz.lessons.about_masks import allowed
+from viz.lessons.answers import key_of
+from viz.lessons.judge import Verdict, judge, read_answer
+from viz.lessons.key import Given, Key, Part, PremiseError, Value
+from viz.lessons.lesson import IN_THE_PAGE, OPEN, Ask
+from viz.lessons.subject import Subject
+from viz.modes.lesson.bar import HERE, Shown, ask_class, draw
+from viz.modes.lesson.covers import cover_of
+from viz.modes.lesson.running import Running
+from viz.params import Parameter
+from viz.text import Translate, fill
+
+if TYPE_CHECKING:
+    from viz.frame.header.section import Section
+
+PICKED = {"head": ("layer", "head"), "cell": ("query", "key"), "mask": ("mask", "painted"), "sentence": ("text",)}
+"""Of a question that is answered in the page, the parameters that hold the answer."""
+
+
+def ask_here(running: Running, scene: Scene, opened: "Sequence[Section]", context: Any) -> bool:
+    """Draw the bar with the step's question, and say whether the sections stay covered."""
+    if running.step.ask.kind == OPEN:
+        return ask_class(running)
+    section = next(section for section in opened if section.name == running.step.section)
+    has_own = context is not None  # else a page without what it reads, such as a decoder
+    subject = section.subject(context) if section.subject and has_own else of_scene(scene, running)
+    if not _fill_bar(running, subject):
+        return False
+    return running.step.covers and not running.progress.done
+
+
+def of_scene(scene: Scene, running: Running) -> Subject:
+    """What a page that reads a text shows."""
+    choice = scene.choice
+    names = {*running.step.shows[running.read], *running.step.before[running.read], "head", "query", "key"}
+    return Subject(
+        labels=scene.labels,
+        special=scene.capture.tokens.special,
+        trace=scene.trace,
+        layer=choice.layer,
+        n_layers=scene.capture.n_layers,
+        weights_of=lambda layer: compute.trace(choice.source, layer, choice.mask).weights,
+        chosen={name: _value(name) for name in names},
+        about=repr((choice.source, choice.mask)),
+    )
+
+
+def _value(name: str) -> Any:
+    """Return the value of a parameter of the page, None if it has none."""
+    parameter = Parameter[Any](name)
+    return parameter.value if parameter.has_value else None
+
+
+def _fill_bar(running: Running, subject: Subject) -> bool:
+    """Draw the bar; False if the question cannot be asked of what is shown."""
+    ask, progress = running.step.ask, running.progress
+    try:
+        key = key_of(running.step, subject, running.read)
+    except PremiseError as error:
+        premise = running.t(f"lesson.premise_{error.code}", **written(error.values))
+        draw(running, Shown(premise=premise, reveal=""))
+        return False
+    about, is_nothing = _about(ask, subject), False
+    if ask.kind in IN_THE_PAGE and progress.sent == HERE:
+        chosen = picked(ask, subject)
+        progress.sent, is_nothing = (chosen.sent, False) if chosen else (None, True)
+    verdict = _judged(ask, key, subject, progress.sent) if progress.about in ("", about) else None
+    if progress.sent is not None and not progress.about:
+        progress.about = about
+    if verdict and not progress.first:
+        progress.first = "right" if verdict.is_right else "wrong"
+    if verdict and verdict.is_right and not progress.done:
+        progress.done = "right"
+        if running.step.before[running.read]:
+            st.rerun()
+    running.asks = not progress.done
+    running.cover = cover_of(running, key, subject)
+    shown = _shown(running, key, subject, verdict)
+    if is_nothing:
+        shown = replace(shown, is_right=False, wrong=running.t("lesson.bar_nothing"))
+    draw(running, shown)
+    return True
+
+
+def _about(ask: Ask, subject: Subject) -> str:
+    """What an answer is about, in a few characters: on another picture the same answer may be wrong."""
+    chosen = {name: value for name, value in subject.chosen.items() if name not in PICKED.get(ask.kind, ())}
+    layer = None if ask.kind == "head" else subject.layer
+    told = repr((subject.labels, sorted(chosen.items()), layer, subject.about))
+    return blake2b(told.encode(), digest_size=8).hexdigest()
+
+
+def _judged(ask: Ask, key: Key, subject: Subject, sent: Any) -> Verdict | None:
+    if sent is None:
+        return None
+    given = read_answer(ask.kind, sent, _options(ask, subject))
+    if ask.kind in IN_THE_PAGE:  # it stands in the page: what is kept says only which it was when it was checked
+        chosen = picked(ask, subject)
+        given = chosen.given if chosen is not None and chosen.sent == sent else None
+    return None if given is None else judge(key, given, ask.tolerance)
+
+
+def _options(ask: Ask, subject: Subject) -> list[int | str]:
+    """What can be chosen in the bar, or put in order there."""
+    if ask.kind == "word":
+        return [*subject.words]
+    return [*ask.options]
+
+
+def _shown(running: Running, key: Key, subject: Subject, verdict: Verdict | None) -> Shown:
+    """The sentences of the bar, filled in."""
+    ask, lang, progress = running.step.ask, running.lang, running.progress
+    values = written(key.values)
+    options = [
+        (code, fill(ask.options[code][lang], **values) if isinstance(code, str) else subject.word(code))
+        for code in _options(ask, subject)
+    ]
+    told = ""
+    if verdict and not verdict.is_right:
+        told = fill(ask.wrong[verdict.reason][lang], **written(verdict.values))
+    return Shown(
+        question=fill(ask.question[lang], **values),
+        options=options,
+        picked=_said_picked(running.t, ask, subject),
+        is_right=verdict.is_right if verdict else None,
+        wrong=told,
+        hint=fill(ask.hint[lang], **values) if progress.hinted else None,
+        reveal=fill(ask.reveal[lang], **values) if progress.done else "",
+        about=_about(ask, subject),
+        why=fill(running.step.why[lang], **values) if progress.done and running.step.why else "",
+        right=_right(ask.kind, key) if progress.done else [],
+    )
+
+
+def _right(kind: str, key: Key) -> list[Given]:
+    """The options of the bar that are right; of an order, all of them in it."""
+    if kind == "order":
+        (order,) = key.right
+        assert isinstance(order, tuple)
+        return [*order]
+    return [*key.right] if kind in ("word", "option") else []
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picked:
+    """What is chosen in the page itself.
+
+    Args:
+        sent: by which the browser says that this is what was checked.
+        given: the answer.
+        values: what it is called is filled in with.
+    """
+
+    sent: Any
+    given: Given
+    values: Mapping[str, Value]
+
+
+def picked(ask: Ask, subject: Subject) -> Picked | None:
+    """What is chosen in the page itself; None if the bar asks for it, or nothing is."""
+    match ask.kind:
+        case "head":
+            place = (subject.layer, subject.head)
+            return Picked(sent=[*place], given=place, values={"layer": subject.layer, "head": subject.head})
+        case "cell":
+            row, column = (subject.chosen.get(name) for name in PICKED["cell"])
+            n = len(subject.labels)
+            if not (isinstance(row, int) and isinstance(column, int) and 0 <= row < n and 0 <= column < n):
+                return None
+            words = {"query": subject.word(row), "key": subject.word(column)}
+            return Picked(sent=[row, column], given=(row, column), values=words)
+        case "mask":
+            laid = allowed(subject)
+            code = blake2b(laid.numpy().tobytes(), digest_size=8).hexdigest()
+            return Picked(sent=code, given=True, values={"open": int(laid.sum()), "all": laid.numel()})
+        case "sentence":
+            code = blake2b(repr(subject.labels).encode(), digest_size=8).hexdigest()
+            return Picked(sent=code, given=True, values={"n": len(subject.labels)})
+    return None
+
+
+def _said_picked(t: Translate, ask: Ask, subject: Subject) -> tuple[Any, str] | None:
+    """The same in words, for the bar."""
+    chosen = picked(ask, subject)
+    if chosen is None:
+        return None
+    return chosen.sent, t(f"lesson.picked_{ask.kind}", **written(chosen.values))
+
+
+def written(values: Mapping[str, Value]) -> dict[str, str]:
+    """Values as they stand in a sentence."""
+    return {name: _written(value) for name, value in values.items()}
+
+
+def _written(value: Value) -> str:
+    match value:
+        case Part():
+            return part(value)
+        case float():
+            return number(value, 3)
+        case int():
+            return f"{value:,}"
+        case tuple():
+            return f"({', '.join(map(_written, value))})"
+    return value

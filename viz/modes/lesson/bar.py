@@ -1,0 +1,173 @@
+"""The lesson bar, one component below the title: how far one is, the question, and what is said of the answer."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from viz.components.kinds import Either, Fields, Many, OneOf, Optional, Text, Whole
+from viz.components.view import View
+from viz.frame import view
+from viz.lessons.judge import LONGEST
+from viz.lessons.lesson import IN_THE_PAGE, OPEN
+from viz.lessons.read import lesson_named
+from viz.modes.lesson.running import Progress, Running, n_done, progress, toggle_explore
+from viz.text import Translate
+
+BAR = "lesson_bar"
+HERE = "here"
+"""The answer, where what is checked is what stands in the page by then."""
+MOST = 64
+"""Things that an answer puts in order, at most."""
+CODE = Either(Text(LONGEST), Whole(1 - 10**6, 10**6 - 1))
+DID = Fields(
+    lesson=Text(200),
+    number=Whole(),
+    action=OneOf("explore", "check", "hint", "reveal", "again"),
+    answer=Optional(Either(CODE, Many(CODE, MOST))),
+)
+VIEW = View("lesson/lesson_bar", words="lesson.bar_", sends={"did": DID})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """What the bar says of a question; ``premise`` says why it cannot be asked.
+
+    ``right`` is what is marked as right when the question is over: options, or things in their order. ``why`` is a
+    model answer to "say why".
+    """
+
+    question: str = ""
+    options: list[tuple[Any, str]] = field(default_factory=list)
+    picked: tuple[Any, str] | None = None
+    is_right: bool | None = None
+    wrong: str = ""
+    hint: str | None = None
+    reveal: str = ""
+    premise: str = ""
+    about: str = ""
+    why: str = ""
+    right: list[Any] = field(default_factory=list)
+
+
+def draw(running: Running, shown: Shown) -> None:
+    """Draw the bar with a question, in the place that was kept for it."""
+    step, done = running.step, running.progress.done
+    looked_at = view.current()
+    reads_other = running.read != running.lang
+    _mount(
+        running,
+        {
+            "kind": step.ask.kind,
+            "in_page": step.ask.kind in IN_THE_PAGE,
+            "text": step.text[running.lang],
+            "note": running.t("lesson.other_text") if reads_other else "",
+            "question": shown.question,
+            "options": shown.options,
+            "picked": shown.picked,
+            "sent": running.progress.sent,
+            "done": done,
+            "verdict": _verdict(running.t, shown, done),
+            "is_right": shown.is_right,
+            "hint": shown.hint,
+            "reveal": shown.reveal,
+            "premise": shown.premise,
+            "about": shown.about,
+            "covers": step.covers,
+            "print": looked_at.print,
+            "right": shown.right,
+            "why": "" if looked_at.is_paper else shown.why,
+            "told": step.note[running.lang] if looked_at.print == "answers" else "",
+        },
+    )
+
+
+def ask_class(running: Running) -> bool:
+    """Draw the bar with a teacher's own question, if there is one; say whether the section stays covered."""
+    step, progress = running.step, running.progress
+    if not step.covers:  # there is nothing to wait for
+        progress.done = progress.done or "revealed"
+    running.asks = not progress.done
+    draw(running, Shown(question=step.ask.question[running.lang]))
+    return running.asks
+
+
+def _verdict(t: Translate, shown: Shown, done: str) -> str:
+    if shown.is_right:
+        return t("lesson.right")
+    if shown.is_right is False and not done:
+        return shown.wrong
+    return ""
+
+
+def elsewhere(running: Running) -> None:
+    """Draw the bar where the step is not: on another page, in another section, or where the page has failed."""
+    _mount(running, {"kind": ""})
+
+
+def _mount(running: Running, question: Mapping[str, Any]) -> None:
+    steps = len(running.lesson.steps)
+    data = {
+        **question,
+        "lesson": running.lesson.name,
+        "title": running.lesson.title[running.lang],
+        "number": running.number,
+        "steps": steps,
+        "over": [bool(progress(running.lesson.name, number).done) for number in range(1, steps + 1)],
+        "links": {
+            "previous": running.link(running.number - 1) if running.number > 1 else "",
+            "here": running.link(running.number),
+            "next": running.link(running.number + 1),
+            "list": running.link(0),
+        },
+        "is_last": running.number == steps,
+        "explores": running.explores,
+        "can_explore": not view.current().is_bare,
+        "end": _end_card(running) if running.number == steps and running.progress.done else None,
+        "n_done": n_done(running.lesson),
+    }
+    running.is_drawn = True
+    with running.place or st.container():
+        VIEW.mount(key=BAR, data=data, on={"did": partial(_do, running.lesson.name, running.number)})
+
+
+def _end_card(running: Running) -> dict[str, Any]:
+    """The card after the last step: what was right at first try, what to keep, and which lesson goes on."""
+    lesson, lang = running.lesson, running.lang
+    asked = [number for number, step in enumerate(lesson.steps, 1) if step.ask.kind != OPEN]
+    right = sum(progress(lesson.name, number).first == "right" for number in asked)
+    after = lesson_named(lesson.next) if lesson.next else None
+    return {
+        "right": running.t("lesson.end_right", n=right, m=len(asked)) if asked else "",
+        "keep": [sentence[lang] for sentence in lesson.keep],
+        "next": {"title": after.title[lang], "href": running.link_to(after)} if after else None,
+    }
+
+
+def _do(lesson: str, number: int, did: Mapping[str, Any]) -> None:
+    """Take over what was done in the bar; what it means is worked out in the run that follows."""
+    if (did["lesson"], did["number"]) == (lesson, number):
+        if did["action"] == "explore":
+            toggle_explore()
+        do(progress(lesson, number), did["action"], did.get("answer"))
+
+
+def do(at: Progress, action: str, answer: Any) -> None:
+    """Change what was done at a step: an answer is kept as it was sent."""
+    match action:
+        case "check" if answer is not None:
+            at.sent, at.about = answer, ""
+        case "hint":
+            at.hinted = True
+        case "reveal":
+            at.done, at.first = at.done or "revealed", at.first or "shown"
+        case "again":
+            at.done, at.sent, at.about, at.hinted = "", None, "", False
+
+
+def covered(t: Translate, title: str) -> None:
+    """Draw the frame of a picture that is covered as a whole, and the name of what will stand there."""
+    with st.container(key="lesson_cover"):
+        st.markdown(t("lesson.covered", title=title))

@@ -1,0 +1,109 @@
+"""The parts of a picture that a step's question covers, worked out from its answer and from the lesson's file."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from string import Formatter
+
+import numpy as np
+
+from viz.components.cover import Cover, Mask, cover_sentence, covering
+from viz.lessons.key import Cell, Hidden, Key, Value
+from viz.lessons.lesson import IN_THE_PAGE, OPEN, Ask, Step
+from viz.lessons.subject import Subject
+from viz.modes.lesson.running import Running
+from viz.text import rewriting
+
+PRINTED = 6
+"""Words of a printed matrix, at most."""
+
+
+def cover_of(running: Running, key: Key, subject: Subject) -> Cover | None:
+    """Return the cover of the step's picture; None if the question is answered in the picture, or covers all of it."""
+    step, hidden = running.step, key.hides
+    if step.covers or step.ask.kind in (*IN_THE_PAGE, OPEN):
+        return None
+    is_map = hidden.part == "weights"
+    names = {fill_name(label, key) for label in step.hides.labels} | {*hidden.labels}
+    return Cover(
+        labels=subject.labels,
+        places=_places(hidden, len(subject.labels)) if is_map else None,
+        numbers=(*_numbers(step, key, running.lang), *hidden.numbers),
+        names=frozenset(names),
+        axes=frozenset(step.hides.axes),
+        views=frozenset(step.hides.views),
+        texts=frozenset(step.hides.texts),
+        asked=hidden.chosen if is_map else None,
+        part=hidden.part,
+        cells=_printed_cells(hidden, len(subject.labels)),
+        is_open=not running.progress.done,
+        word=running.t("lesson.cell_covered"),
+    )
+
+
+def fill_name(label: str, key: Key) -> str:
+    """A name from the lesson's file, in which values of the answer may stand: "→ {G}"."""
+    return label.format(**key.values)
+
+
+def _printed_cells(hidden: Hidden, n: int) -> tuple[Cell, ...]:
+    """The single cells; of a few words also those of whole rows, for matrices that are printed number by number."""
+    if hidden.part != "weights" or n > PRINTED:
+        return hidden.cells
+    return tuple((row, column) for row, column in np.argwhere(_places(hidden, n)).tolist())
+
+
+def _places(hidden: Hidden, n: int) -> Mask:
+    places = np.zeros((n, n), dtype=bool)
+    places[[*hidden.rows]] = True
+    places[:, [*hidden.columns]] = True
+    for cell in hidden.cells:
+        places[cell] = True
+    for cell in hidden.shown:
+        places[cell] = False
+    return places
+
+
+def _numbers(step: Step, key: Key, lang: str) -> Iterator[float]:
+    """The values of the answer that are hidden, those of vectors aside."""
+    listed = step.hides.numbers
+    names = _told_names(step, lang) if listed is None else listed
+    for name in names:
+        value: Value | None = key.values.get(name)
+        if isinstance(value, int | float) and (listed is not None or not float(value).is_integer()):
+            yield float(value)
+    right = key.right[0] if step.ask.kind == "number" and key.right else None
+    if isinstance(right, float) and not right.is_integer():
+        yield right
+
+
+def _told_names(step: Step, lang: str) -> list[str]:
+    """Names of the values that the question keeps back: those in its explanations, and in no sentence before them."""
+    ask: Ask = step.ask
+    told = {name for text in (ask.reveal, *ask.wrong.values()) for name in _names_in(text[lang])}
+    given = {
+        name for text in (step.text, ask.question, ask.hint, *ask.options.values()) for name in _names_in(text[lang])
+    }
+    return sorted(told - given)
+
+
+def _names_in(sentence: str) -> Iterator[str]:
+    return (name.partition("|")[0] for _, name, _, _ in Formatter().parse(sentence) if name)
+
+
+FULL_STOPS = (".", "。", "！", "？", "!", "?")
+
+
+@contextmanager
+def covered(cover: Cover | None) -> Iterator[None]:
+    """Cover what is drawn inside the ``with``: pictures and tables by their cells, sentences by their numbers."""
+    is_open = cover is not None and cover.is_open
+    with covering(cover), rewriting(partial(_rewrite, cover) if cover and is_open else None):
+        yield
+
+
+def _rewrite(cover: Cover, key: str, sentence: str, is_filled: bool) -> str:
+    """A finding (a whole sentence, in which numbers or words were filled in) waits for the answer."""
+    if key in cover.texts or (is_filled and sentence.endswith(FULL_STOPS)):
+        return ""
+    return cover_sentence(cover, sentence)

@@ -1,0 +1,89 @@
+"""A teacher's own lesson as it comes in a link, and the view that is shown as a step of one.
+
+The browser keeps it (``client/lesson/store.js``); the server holds nothing of it but what a link or a file brings.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from viz.frame import modes
+from viz.frame.connection.moved import where_now
+from viz.frame.shared import LANG, SECTION
+from viz.frame.show import IMAGE
+from viz.lessons.lesson import Lesson, OwnLessonError, Step
+from viz.lessons.own import own_lesson
+from viz.modes.lesson.parameters import LESSON, LESSON_STEP, OWN
+from viz.params import link
+from viz.params.memory import Remembered
+from viz.text import Translate, has_text, translator
+
+LIST = "lessons"
+"""The page that lists the lessons, and on which one's own is made."""
+
+_ERROR: Remembered[OwnLessonError | None] = Remembered("_own_lesson_error", default=None)
+_STEPS = tuple(parameter.name for parameter in (LESSON, LESSON_STEP, OWN, SECTION, LANG, IMAGE))
+"""What a link says beside what is shown."""
+
+
+def of_link() -> tuple[Lesson, Mapping[str, str]] | None:
+    """The teacher's lesson that the link holds, and what the link says of it; None if it holds none that can be had."""
+    _ERROR.forget()
+    code = OWN.variant(parse=_code).read()
+    if not code:
+        return None
+    lesson = with_places(own_lesson(code))
+    titles = {language: title or translator(language)("lesson.own_title") for language, title in lesson.title.items()}
+    return replace(lesson, title=titles), {OWN.name: code}
+
+
+def _code(raw: str) -> str:
+    try:
+        with_places(own_lesson(raw))
+    except OwnLessonError as error:
+        _ERROR.set(error)
+        raise ValueError(raw) from None
+    return raw
+
+
+def with_places(lesson: Lesson) -> Lesson:
+    """Return the lesson, if every step is on a page and in a section that there is, or was in an earlier version.
+
+    Raises:
+        OwnLessonError: if one is not.
+    """
+    steps = tuple(map(_step_now, lesson.steps))
+    for number, step in enumerate(steps, 1):
+        if not has_text(f"{step.page}.{step.section}.title"):
+            raise OwnLessonError("place", step=number)
+    return replace(lesson, steps=steps)
+
+
+def _step_now(step: Step) -> Step:
+    """Return a step with what its section is now, if that was one of an earlier version."""
+    page, links = step.page, {}
+    for language, shown in step.shows.items():
+        page, link = where_now(step.page, {**shown, "section": step.section})
+        section = link.pop("section")
+        links[language] = link
+    return replace(step, page=page, section=section, shows=links)
+
+
+def refusal(t: Translate) -> str:
+    """Why the lesson of the link cannot be had, in a sentence; "" if it can, or there is none."""
+    error = _ERROR.read()
+    return said_of(t, error) if error else ""
+
+
+def said_of(t: Translate, error: OwnLessonError) -> str:
+    """What is wrong with a lesson, in a sentence."""
+    where = {"where": t("lesson.own_step", n=number) if (number := error.values.get("step")) else t("lesson.own_whole")}
+    return t(f"lesson.own_{error.code}", **error.values, **where)
+
+
+def step_of_view(t: Translate, page: str, section: str) -> dict[str, Any]:
+    """What is shown, as a step of a teacher's lesson; of a lesson's step that is open, also what that has it show."""
+    apart = (*_STEPS, *modes.parameters())
+    held = {name: value for name, value in {**link.presets(), **link.link()}.items() if name not in apart}
+    shown = {"page": page, "section": section, "parameters": held, "covers": False}
+    return shown | {"title": t(f"{page}.{section}.title"), "ask": {"question": ""}}

@@ -1,0 +1,183 @@
+"""Which lesson is on, at which step; what the step has the page show; and how far the visitor has come."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from viz.components.cover import Cover
+from viz.frame import modes, view
+from viz.frame.links import SHARED
+from viz.frame.models_here import models_here
+from viz.frame.shared import LANG, TEXT
+from viz.frame.sidebar import path_of
+from viz.frame.view.assets import style
+from viz.lessons.lesson import LANGUAGES, Lesson, Step
+from viz.lessons.read import lesson_named, names
+from viz.modes.lesson.own import LIST, of_link
+from viz.modes.lesson.parameters import LESSON, LESSON_STEP, OWN
+from viz.params.link import preset
+from viz.params.memory import Remembered
+from viz.text import Translate, translator
+
+_EXPLORES: Remembered[bool] = Remembered("_lesson_explores", default=False)
+
+
+@dataclass(kw_only=True)
+class Progress:
+    """What was done at a step; for as long as the browser's page is open."""
+
+    done: str = ""
+    """"right" or "revealed", once it is over."""
+    sent: Any = None
+    """The last answer, as the browser sent it."""
+    about: str = ""
+    """What that answer was about: on another picture it says nothing."""
+    hinted: bool = False
+    first: str = ""
+    """"right" or "wrong", after the first answer; "shown" if the answer was shown before one."""
+
+
+_PROGRESS: Remembered[dict[tuple[str, int], Progress]] = Remembered("_lessons")
+
+
+@dataclass(kw_only=True)
+class Running:
+    """A lesson at one of its steps. ``page`` is the page that is open; ``asks`` while its question is open on it.
+
+    ``cover`` has the parts of the picture that the question covers; ``covers_sections`` says that it covers all.
+    ``opens`` is what a link says to open it: its name, or of a teacher's own one all of it.
+    """
+
+    lesson: Lesson
+    opens: Mapping[str, str]
+    number: int
+    page: str
+    lang: str
+    read: str
+    is_drawn: bool = False
+    asks: bool = False
+    covers_sections: bool = False
+    cover: Cover | None = field(default=None, repr=False)
+    place: DeltaGenerator | None = field(default=None, repr=False)
+
+    @property
+    def step(self) -> Step:
+        """The step."""
+        return self.lesson.steps[self.number - 1]
+
+    @property
+    def t(self) -> Translate:
+        """The texts in the visitor's language."""
+        return translator(self.lang)
+
+    @property
+    def progress(self) -> Progress:
+        """What was done at this step."""
+        return progress(self.lesson.name, self.number)
+
+    @property
+    def explores(self) -> bool:
+        """Whether the rest of the app is brought: the sidebar, the other sections, the chips."""
+        return _EXPLORES.read()
+
+    def keep_place(self) -> None:
+        """Keep a place for the bar, here."""
+        # In one element, whatever it holds: Streamlit keeps styles apart, and one that is not sent again stays.
+        st.html(style("lesson.css") + self._style_alone())
+        asks = "lesson_place" if any(self.step.ask.question.values()) else "lesson_says"
+        self.place = st.container(key=asks if self.page == self.step.page else "lesson_away")
+
+    def _style_alone(self) -> str:
+        """Return the style of a step that stands by itself."""
+        if not self.is_alone():
+            return ""
+        kind = self.step.ask.kind
+        marks = f".stApp {{ --lesson-alone: 1; --lesson-{kind}: 1; }}"
+        if kind != "sentence":  # that is answered in the box
+            marks += " .st-key-text_row { display: none !important; }"
+        return f"{style('lesson_alone.css')}<style>{marks}</style>"
+
+    def is_alone(self) -> bool:
+        """Whether only the step's picture stands beside the bar."""
+        return self.page == self.step.page and not self.explores and not view.current().is_bare
+
+    def is_here(self, sections: list[str]) -> bool:
+        """Whether the page that is open shows what the step is about."""
+        return self.page == self.step.page and self.step.section in sections
+
+    def link(self, number: int) -> str:
+        """To a step of the lesson; beyond the last, to the list of lessons, which is told of one that it does not list.
+
+        A sentence of the visitor's goes along to a step that begins with the same one.
+        """
+        if not 1 <= number <= len(self.lesson.steps):
+            unlisted = {name: value for name, value in self.opens.items() if name == OWN.name}
+            return f"{path_of(LIST)}?{urlencode({**unlisted, 'lang': self.lang})}"
+        step, link = self.lesson.steps[number - 1], {**self.opens, LESSON_STEP.name: str(number)}
+        text = TEXT.value if TEXT.has_value else None
+        is_same = step.shows[self.read].get("text") == self.step.shows[self.read].get("text")
+        if number != self.number and is_same and text and TEXT.is_chosen:
+            link[TEXT.name] = str(text)
+        return f"{path_of(step.page)}?{urlencode({**link, 'lang': self.lang, **modes.carried()})}"
+
+    def link_to(self, lesson: Lesson) -> str:
+        """To the first step of another of the app's lessons."""
+        link = {LESSON.name: lesson.name, LESSON_STEP.name: "1", "lang": self.lang, **modes.carried()}
+        return f"{path_of(lesson.steps[0].page)}?{urlencode(link)}"
+
+
+def toggle_explore() -> None:
+    """Bring the rest of the app, or hide it again."""
+    _EXPLORES.set(not _EXPLORES.read())
+
+
+def progress(lesson: str, number: int) -> Progress:
+    """What was done at a step of a lesson."""
+    if not _PROGRESS.exists():
+        _PROGRESS.set({})
+    return _PROGRESS.read().setdefault((lesson, number), Progress())
+
+
+def n_done(lesson: Lesson) -> int:
+    """How many steps of a lesson are over."""
+    kept = _PROGRESS.read() if _PROGRESS.exists() else {}
+    return sum(bool(kept.get((lesson.name, number + 1), Progress()).done) for number in range(len(lesson.steps)))
+
+
+def lesson_of_link() -> tuple[Lesson, Mapping[str, str]] | None:
+    """The lesson of the link, and what the link says of it: one of the app's by its name, or a teacher's own."""
+    if name := LESSON.read(names()):
+        return lesson_named(name), {LESSON.name: name}
+    if OWN.is_known:
+        return of_link()
+    return None
+
+
+def open_lesson(page: str) -> Running | None:
+    """The lesson and the step of the link; what the step shows becomes the page's default."""
+    if (found := lesson_of_link()) is None:
+        return None
+    (lesson, opens), lang = found, LANG.value
+    if page == LIST and OWN.name in opens:  # there it is offered, to be begun or changed
+        return None
+    number = LESSON_STEP.read(lesson)
+    step = lesson.steps[number - 1]
+    opened = Running(lesson=lesson, opens=opens, number=number, page=page, lang=lang, read=_read(step, lang))
+    if view.current().print == "answers":
+        opened.progress.done = opened.progress.done or "revealed"
+    shown = step.link(opened.read, is_open=not opened.progress.done)
+    if page != step.page:
+        shown = {name: value for name, value in shown.items() if name in SHARED}
+    preset(shown)
+    return opened
+
+
+def _read(step: Step, lang: str) -> str:
+    """The language of what a step reads: the visitor's, if the model for it is on this machine."""
+    model = step.shows[lang].get("model")
+    had = models_here()
+    return lang if model is None or (model in had and had[model].is_here()) else LANGUAGES[0]

@@ -1,0 +1,35 @@
+"""A whole lesson for paper: a sheet for each step, with room to write or with answers."""
+
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from viz.components.view import View
+from viz.frame import view
+from viz.frame.sidebar import path_of
+from viz.modes.lesson.running import Running
+from viz.text import Translate
+
+SHEET = View("lesson/sheet", words="sheet.")
+
+
+def sheets(t: Translate, lesson: Running) -> None:
+    """Draw every step in a frame, as the page it is on shows it there."""
+    lang, looked_at = lesson.lang, view.current()
+    common = {**lesson.opens, "lang": lang, "embed": "1", "embed_options": "light_theme", "print": looked_at.print}
+    steps = [
+        f"{path_of(step.page)}?{urlencode({**common, 'lesson_step': number})}"
+        for number, step in enumerate(lesson.lesson.steps, 1)
+    ]
+    back = f"{path_of(lesson.step.page)}?{urlencode({**lesson.opens, 'lang': lang})}"
+    title = lesson.lesson.title[lang]
+    data = {
+        "title": t("paper.with_answers", title=title) if looked_at.print == "answers" else title,
+        "answers": looked_at.print == "answers",
+        "steps": steps,
+        "back": back,
+    }
+    lesson.is_drawn = True
+    # The page itself is as wide as the paper: what is on it is made smaller already.
+    st.html("<style>.stApp { --paper-zoom: 1; --paper-width: 680px; }</style>")
+    SHEET.mount(key="sheet", data=data)

@@ -1,0 +1,103 @@
+"""What the browser is told of a presentation: the step, those beside it, the notes, and a code if it is asked for."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from functools import cache, partial
+from typing import Any
+from urllib.parse import parse_qsl
+
+from viz.components.bundle import views
+from viz.components.kinds import Fields, OneOf, Text
+from viz.components.mount import address
+from viz.components.view import View
+from viz.frame import modes
+from viz.frame.format import number
+from viz.frame.links.address import address as link_of_view
+from viz.frame.links.address import code_rows, is_local
+from viz.frame.modes.inner_steps import InnerSteps, take
+from viz.frame.modes.steps import Place, Walk
+from viz.frame.shared import LANG
+from viz.frame.sidebar import path_of
+from viz.modes.present.closing import closing_slide
+from viz.modes.present.prefetch import prefetch
+from viz.modes.present.ways import Sections, leave, place
+from viz.params.memory import Remembered
+from viz.streamlit_internals.static import STATIC
+from viz.text import Translate
+
+DID = Fields(step=Text(1000), action=OneOf("forward", "back", "reveal", "code", "close"))
+PRESENTER = View("present/presenter", words="present.bar_", sends={"did": DID})
+NOTES = View("present/notes", words="present.bar_")
+_CODE: Remembered[str | None] = Remembered("_present_code", default=None)
+"""The step whose address is shown as a code."""
+LATER = ("PlotlyChart", "DataFrame", "Slider", "NumberInput", "Checkbox", "Button")
+"""Figures, tables, controls: Streamlit asks for their code with the first of a kind."""
+APART = ("compare", "figure", "frame", "lesson", "lib", "present", "share", "start", "take_away")
+"""Views that no section shows, or that are there."""
+
+
+def draw(t: Translate, page: str, pages: Sequence[str], sections_of: Sections) -> None:
+    """The keys and the buttons of a presentation; the next step is computed meanwhile."""
+    walk, lang = modes.walk(t), LANG.value
+    inner = take() if walk is None else None
+    found = place(t, page, pages, sections_of, inner) if walk is None else walk.place
+    step = f"{page}/{found.at}/{found.title}"
+    shown = asdict(found) | {
+        "step": step,
+        "minutes": number(found.minutes) if found.minutes else "",
+        "leave": leave(page),
+        "notes": f"{path_of(page)}?notes=1&lang={lang}",
+        "code": _code(t) if _CODE.read() == step else None,
+        "modules": modules(),
+        "inner": {"at": inner.at, "of": len(inner.values)} if inner else None,
+        "closing": None if found.next else closing_slide(t, page, sections_of, walk),
+    }
+    PRESENTER.mount(key="presenter", data=shown, on={"did": partial(_do, step, inner, walk)})
+    if found.next:
+        prefetch(_shown_next(found, walk))
+
+
+@cache
+def modules() -> list[str]:
+    """Where the browser finds the code of what any step may show, the largest first: read while one is shown."""
+    files = [file.name for name in LATER for file in (STATIC / "static" / "js").glob(f"{name}.*.js")]
+    shown = (view for view in views() if view.partition("/")[0] not in APART)
+    return [*(f"static/js/{file}" for file in files), *map(address, shown)]
+
+
+def _shown_next(found: Place, walk: Walk | None) -> dict[str, str]:
+    """The parameters of the next step: also those that its link leaves to the mode that leads through the steps."""
+    link = dict(parse_qsl(found.next.partition("?")[2]))
+    return link if walk is None else {**walk.shown_next, **link}
+
+
+def draw_notes(t: Translate) -> None:
+    """The notes, in a window of their own."""
+    del t
+    NOTES.mount(key="notes", data={})
+
+
+def _do(step: str, inner: InnerSteps | None, walk: Walk | None, did: Mapping[str, Any]) -> None:
+    """Do what was asked for in the browser at this step."""
+    if did["step"] != step:
+        return
+    match did["action"]:
+        case "forward" | "back" as way if inner is not None:
+            inner.go(1 if way == "forward" else -1)
+        case "reveal" if walk is not None:
+            walk.reveal()
+        case "code":
+            _CODE.set(step)
+        case "close":
+            _CODE.set(None)
+
+
+def _code(t: Translate) -> dict[str, Any]:
+    """What is shown, as a code; and what has to be said of it."""
+    found = link_of_view(lang=LANG.value)
+    rows, note = code_rows(found), ""
+    if not rows:
+        note = t("share.too_long")
+    elif is_local(found):
+        note = t("share.local")
+    return {"rows": list(rows), "address": found, "note": note}

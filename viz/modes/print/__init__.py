@@ -1,0 +1,78 @@
+"""A page made for paper: on the screen it stands as it will be printed, and there is room to write."""
+
+import json
+import re
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, cast
+
+import streamlit as st
+
+from viz import ASSETS
+from viz.frame import modes, view
+from viz.frame.modes import NOTHING, Draw, Mode, PagePart
+from viz.frame.view import PRINTS, Print, View
+from viz.frame.view.assets import style
+from viz.params import Choice
+from viz.text import Translate
+
+if TYPE_CHECKING:
+    from viz.frame.header.section import Section
+
+_PRINTED = re.compile(r"@media print \{\n(.*?)\n\}", re.DOTALL)
+
+
+def _kind(raw: str) -> str:
+    return PRINTS[1] if raw == "1" else raw
+
+
+PRINT = Choice("print", among=PRINTS, parse=_kind)
+
+
+@cache
+def _style() -> str:
+    """What style.css has for any page that is printed, and what is for pages made for that, as rules for every medium.
+
+    What is measured on the screen, such as the height of a lesson's step, then holds on paper.
+    """
+    printed = "\n".join(_PRINTED.findall((ASSETS / "style.css").read_text("utf8")))
+    return f"<style>{printed}\n{(ASSETS / 'paper.css').read_text('utf8')}</style>"
+
+
+class PrintMode(Mode):
+    """Paper, with room to write (``print=worksheet``, or ``print=1``) or with answers (``print=answers``)."""
+
+    parameters = (PRINT.name,)
+
+    def read(self, looked_at: View) -> View:
+        """Return the view with ``print``."""
+        return replace(looked_at, print=cast(Print, PRINT.read()))
+
+    def hides(self) -> frozenset[PagePart]:
+        """Return what is not printed: nothing is to be pressed on paper."""
+        return frozenset(("views", "section_bar", "buttons", "figure_menu")) if view.current().is_paper else NOTHING
+
+    def before(self, t: Translate) -> None:
+        """Make the page one for paper; before all is drawn it prints a sentence that says so."""
+        looked_at = view.current()
+        if looked_at.is_paper:
+            st.html(_style())
+            not_yet = json.dumps(t("paper.not_yet"), ensure_ascii=False)
+            st.html(f"<style>.stApp {{ --paper-not-yet: {not_yet}; }}</style>")
+            if looked_at.embed:  # a step of a lesson: the sheet around it makes it as small as it has to be
+                st.html(style("paper_step.css"))
+                if looked_at.print == "worksheet":
+                    st.html("<style>.stApp { --paper-lines: 3; }</style>")
+
+    def around_picture(self, t: Translate, section: "Section", draw: Draw) -> None:
+        """On a sheet to be filled in, draw lines below what a section draws, and what they are for."""
+        if view.current().print != "worksheet":
+            draw()
+            return
+        with st.container(key=f"paper_asks_{section.texts}"):  # its sentences are answers, and not shown: paper.css
+            draw()
+        if modes.shows("room_to_write"):
+            st.html(f'<p class="paper-asks">{t("paper.asks")}</p><div class="paper-room"></div>')
+
+
+MODE = PrintMode()

@@ -1,0 +1,40 @@
+"""What the menu of a picture says of it: whose numbers, on which text. Caption and link it reads off the page.
+
+Every picture has the same menu, put there by the browser (``client/frame/figures.js``), which loads what it does when
+it is opened for the first time.
+"""
+
+from typing import Any
+
+from viz import limits
+from viz.components.mount import address
+from viz.frame import modes
+from viz.frame.modes.figure_facts import Facts, facts
+from viz.params import Parameter
+from viz.params.memory import Remembered
+from viz.text import words_of
+
+MENU = "figure/menu"
+_TOLD: Remembered[Facts | None] = Remembered("_figure_facts_told", default=None)
+
+
+def is_out_of_date() -> bool:
+    """Return whether the browser was told something else of the pictures than holds now."""
+    return facts() != _TOLD.read()
+
+
+def tell(lang: str) -> dict[str, Any] | None:
+    """What the browser is told of all pictures of this run; None where there is no menu: before a class, on paper."""
+    lines, apart = told = facts()
+    _TOLD.set(told)
+    if not modes.shows("figure_menu"):
+        return None
+    image = Parameter[str]("image")
+    return {
+        "words": words_of(lang, "figure_menu"),
+        "menu": address(MENU),
+        "facts": lines,
+        "apart": apart,
+        "first": image.value if image.has_value else "png",
+        "most": limits.LARGE_BYTES,
+    }

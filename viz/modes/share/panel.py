@@ -1,0 +1,71 @@
+"""One folded button on every page: its address to copy, a code for phones, a frame for somebody else's page.
+
+Until it is opened nothing of it is computed or sent but the button.
+"""
+
+from functools import partial
+from urllib.parse import urlencode
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from viz import limits
+from viz.components.kinds import Text
+from viz.components.view import View
+from viz.frame import modes
+from viz.frame.links.address import address, code_rows, is_local
+from viz.frame.shared import LANG, open_section
+from viz.frame.sidebar import path_of
+from viz.params.memory import Remembered
+from viz.text import Translate
+
+KEY = "_share"
+SHARE = View("share/share", words="share.bar_", sends={"code": Text(limits.MESSAGE_LINK)})
+_CODE: Remembered[str | None] = Remembered("_share_code", default=None)
+"""The address that is shown as a code."""
+_PLACE: Remembered[DeltaGenerator] = Remembered("_share_place")
+CONTROLS = ("text", "chips", "layer", "mask")
+"""Controls that the panel offers to hide, by their names in the link; a link may name any other."""
+
+
+def keep_place() -> None:
+    """Keep the button's place where the page begins: there the style has it, which comes a moment later.
+
+    What it opens says what the whole page has declared, so it is drawn after that.
+    """
+    _PLACE.set(st.container(key="share_view"))
+
+
+def offer(t: Translate, page: str) -> None:
+    """Draw the button, and if it is open what it opens."""
+    with _PLACE.read():
+        panel = st.popover(t("share.title"), key=KEY, on_change="rerun", type="tertiary")
+        if panel.open:
+            with panel:
+                _draw(t, page)
+
+
+def _draw(t: Translate, page: str) -> None:
+    lang = LANG.value
+    found = address(lang=lang)
+    section = open_section(page)
+    title = t(f"{page}.{section}.title") if section and section != "all" else t(f"{page}.title")
+    data = {
+        "address": found,
+        "local": is_local(found),
+        "embed": f"{found}{'&' if '?' in found else '?'}{urlencode({'embed': 1})}",
+        "present": f"{found}{'&' if '?' in found else '?'}{urlencode({'present': 1})}",
+        "title": f"{title} · Headlight",
+        "controls": [(name, t(f"share.control_{name}")) for name in CONTROLS],
+        "code": list(code_rows(found)) if _CODE.read() == found else None,
+        "step": modes.step_of_view(t, page, section) if section and section != "all" else None,
+        "most_steps": limits.OWN_LESSON_STEPS,
+        "lessons": f"{path_of('lessons')}?{urlencode({'lang': lang})}",
+    }
+    SHARE.mount(key="share_panel", data=data, on={"code": partial(_make_code, found)})
+
+
+def _make_code(found: str, address: str) -> None:
+    """Make a code of the address that is shown, if it is the one that was asked for."""
+    if address == found:
+        _CODE.set(found)
