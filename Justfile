@@ -1,6 +1,6 @@
 # What is done often. `just` alone is what to run before each commit: under a minute on two cores.
 
-default: format lint types unit
+default: format lint types client unit
 
 format:
     ruff format .
@@ -11,9 +11,9 @@ lint:
 types:
     mypy
 
-# Types of the client modules that say `// @ts-check`, those that touch no page; fetches TypeScript once (npm).
-types-js:
-    npx --yes --package typescript@7.0.2 tsc --project tests/components/client
+# Format, lint and types of the client's code, where node is; the versions of the tools stand in package.json.
+client:
+    command -v npm >/dev/null || exit 0; npm install --silent --no-audit --no-fund && npm run --silent check
 
 # The mathematics, the figures, what views are sent, the scheduler: no Streamlit, no model.
 unit:

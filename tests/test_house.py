@@ -81,7 +81,7 @@ LIBRARIES = {
 }
 OURS = {"viz", "pages", "app", "bench", "tests", "tools"}
 CORE_KNOWS = {"torch", "jaxtyping", "scipy"}
-NOT_OURS = {"__pycache__", "build", "shots"}
+NOT_OURS = {"__pycache__", "build", "node_modules", "shots"}
 SOURCES = sorted([ROOT / "app.py", ROOT / "serve.py", *(ROOT / "pages").rglob("*.py"), *(ROOT / "viz").rglob("*.py")])
 ENGLISH = re.compile(r"[A-Za-z]{2,}[,;:]? [A-Za-z]{2,}")
 SHOWS = {

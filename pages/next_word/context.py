@@ -205,19 +205,8 @@ def _words(scene: Scene, source: Source, at: int, last: int) -> tuple[Word, Word
 
 
 def _word_control(t: Translate, parameter: Text, usual: str, options: list[str]) -> str:
-    value, says = parameter.read(usual), _named(t)
-    listed = options if value in options else [*options, value]
-    parameter.send_again(hash(tuple(map(says, listed))))
-    parameter.draw(
-        st.selectbox,
-        t(f"next_word.{parameter.name}"),
-        listed,
-        format_func=says,
-        accept_new_options=True,
-        width=WIDTH,
-        help=t("next_word.word_help"),
-    )
-    return value
+    label, help_text = t(f"next_word.{parameter.name}"), t("next_word.word_help")
+    return parameter.selectbox(label, usual, offered=options, says=_named(t), width=WIDTH, help=help_text)
 
 
 def _named(t: Translate) -> Callable[[str], str]:

@@ -31,8 +31,8 @@ def widget_option(name: str) -> tuple[str, bool] | None:
 
 
 def widget_of(call: ast.Call) -> str:
-    """Return which widget a call draws, or has drawn (``draw=st.text_area``); "" for any other call."""
-    drawn = [call.func, *(each.value for each in call.keywords if each.arg == "draw")]
+    """Return which widget a call draws, or hands on (``draw=st.text_area``, ``draw(st.pills)``); "" for any other."""
+    drawn = [call.func, *call.args[:1], *(each.value for each in call.keywords if each.arg == "draw")]
     return next((each.attr for each in reversed(drawn) if isinstance(each, ast.Attribute)), "")
 
 

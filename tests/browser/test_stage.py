@@ -89,9 +89,9 @@ def test_presented_masks_show_every_row(visit):
 
     def holds() -> None:
         cells = page.locator(".painter").evaluate("""root => {
-          const { square: { room, cell, n }, maskCanvas } = root.painter, box = maskCanvas.getBoundingClientRect();
+          const { square: { top, tall, rows, h }, maskCanvas } = root.painter, box = maskCanvas.getBoundingClientRect();
           const zoom = maskCanvas.currentCSSZoom;
-          return { n, bottom: box.top + (room + n * cell) * zoom, cell: cell * zoom };
+          return { n: rows, bottom: box.top + (top + tall) * zoom, cell: h * zoom };
         }""")
         assert cells["n"] == 16 and cells["bottom"] <= 720 * 0.94 and cells["cell"] >= 12, cells
 

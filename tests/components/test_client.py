@@ -168,8 +168,31 @@ def pure() -> list[str]:
     ]
 
 
-def test_pure_modules_are_checked_by_typescript():
-    """``just types-js`` finds nothing in the modules that say ``@ts-check``; all that touch no page do."""
+def test_pure_modules_are_checked_strictly():
+    """``just client`` checks modules that say ``@ts-check`` strictly; all that touch no page say so."""
     assert {"lib/numbers.js", "lib/bytes.js", "head_grid/current.js", "positions/sinusoid_numbers.js"} <= set(pure())
     for name in pure():
         assert (CLIENT / name).read_text("utf-8").startswith("// @ts-check\n"), name
+
+
+FAULTS = {
+    "format": "export  function area(side) {\n  return side * side;\n}\n",
+    "lint": "export function area(side) {\n  const unused = side;\n  return side * side;\n}\n",
+    "types": "export function area(side) {\n  return side.toFixed(2) * [].size;\n}\n",
+    "strict types": "// @ts-check\nexport function area(side) {\n  return side * side;\n}\n",
+}
+
+
+@pytest.mark.skipif(not (ROOT / "node_modules").is_dir(), reason="`just client` has not installed its tools yet")
+@pytest.mark.parametrize("code", [*FAULTS.values(), None], ids=[*FAULTS, "no fault"])
+def test_client_check_finds_faults(tmp_path, code):
+    """``npm run check``, which ``just client`` and CI run, fails for each kind of fault and for no other code."""
+    for name in ("package.json", "biome.jsonc", "tests/components/client"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, tmp_path / name)
+    shutil.copytree(CLIENT, tmp_path / CLIENT.relative_to(ROOT))
+    (tmp_path / "node_modules").symlink_to(ROOT / "node_modules")
+    if code:
+        (tmp_path / "viz/components/client/lib/area.js").write_text(code, "utf-8")
+    done = subprocess.run(["npm", "run", "check"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode == 0) == (code is None), done.stdout + done.stderr

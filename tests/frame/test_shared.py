@@ -17,7 +17,7 @@ def open_with_panel(open_app, monkeypatch):
 
     def offer(t, page):
         with monkeypatch.context() as patch:
-            patch.setattr(panel, "mount", lambda view, *, data, **_: sent.append(data))
+            patch.setattr(panel.SHARE, "mount", lambda *, data, **_: sent.append(data))
             panel._draw(t, page)
         sent.append(see(t, "en", terms()["token"]))
 

@@ -41,7 +41,7 @@ def test_a_table_is_that_of_a_data_frame(data):
 def test_show_draws_the_given_figure(monkeypatch, present):
     """Presented, its letters are larger, and its numbers the same."""
     drawn = []
-    monkeypatch.setattr(show, "_image", lambda: "png")
+    monkeypatch.setattr(show.IMAGE.__class__, "read", lambda *_: "png")
     monkeypatch.setattr(show.view, "current", lambda: SimpleNamespace(present=present))
     monkeypatch.setattr(show.st, "plotly_chart", lambda figure, **_: drawn.append(figure))
     figure = plotly_figure([{"type": "scatter", "y": [0.25, 0.5]}], base_layout(100))
@@ -53,7 +53,7 @@ def test_show_draws_the_given_figure(monkeypatch, present):
 
 def test_show_covers_hidden_numbers(monkeypatch):
     drawn = []
-    monkeypatch.setattr(show, "_image", lambda: "png")
+    monkeypatch.setattr(show.IMAGE.__class__, "read", lambda *_: "png")
     monkeypatch.setattr(show.view, "current", lambda: SimpleNamespace(present=False))
     monkeypatch.setattr(show.st, "plotly_chart", lambda figure, **_: drawn.append(figure))
     with covering(Cover(numbers=(0.25,))):

@@ -195,6 +195,16 @@ class Text(Parameter[str]):
         self.forget()
         return str(self.draw(draw, label, value=text, **options))
 
+    def selectbox(
+        self, label: str, about: Any = None, *, offered: Sequence[str], says: Callable[[str], str], **options: Any
+    ) -> str:
+        """Draw a list of texts, or let another one be typed; return the text."""
+        value = self.read(about)
+        listed = offered if value in offered else [*offered, value]
+        self.send_again(hash(tuple(map(says, listed))))
+        self.draw(st.selectbox, label, listed, format_func=says, accept_new_options=True, **options)
+        return value
+
 
 @dataclass(frozen=True)
 class Ints(Parameter[list[int]]):

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { columnNames } from "../../../viz/components/client/lib/names.js";
-import { logTicks, tickNames, ticks, written } from "../../../viz/components/client/charts/ticks.js";
-import { levelLabels } from "../../../viz/components/client/charts/labels.js";
-import { scale } from "../../../viz/components/client/charts/scale.js";
+import { columnNames } from "../../../viz/components/client/plot/names.js";
+import { logTicks, tickNames, ticks, written } from "../../../viz/components/client/plot/ticks.js";
+import { levelLabels } from "../../../viz/components/client/plot/labels.js";
+import { scale } from "../../../viz/components/client/plot/scale.js";
 
 const EVEN = { log: false, limits: null, ticks: null, from_zero: false, reversed: false };
 
@@ -64,7 +64,8 @@ test("an axis fits its values, leaves a margin, and ends at 0 or at its limits w
   const log = scale({ ...EVEN, log: true }, [1, 0, 10000, -3], 0);
   near(log.share(100), 0.5);
   assert.deepEqual(log.marks, [1, 10, 100, 1000, 10000]);
-  assert.deepEqual(scale({ ...EVEN, log: true, ticks: [2, 8, 512] }, [2, 8], 0).marks, [2, 8]); // what lies beyond is left out
+  // What lies beyond is left out.
+  assert.deepEqual(scale({ ...EVEN, log: true, ticks: [2, 8, 512] }, [2, 8], 0).marks, [2, 8]);
 });
 
 test("an axis of one value, of equal ones or of none", () => {

@@ -1,5 +1,5 @@
-// A view's messages and their numbers, and when its picture is drawn anew: in another size than it was drawn in, and not when
-// the browser reports the first one.
+// A view's messages and their numbers, and when its picture is drawn anew: in another size than it was drawn in, and
+// not when the browser reports the first one.
 
 import assert from "node:assert/strict";
 import test from "node:test";

@@ -65,7 +65,7 @@ def test_wall_of_hybrid_has_models_numbers(open_family, monkeypatch):
     header = unpacked(head_grid.wall(source, specs.Mask(), specs.View()))
     assert header["numbers"] == [1, 3] and header["n_layers"] == 2
     put = dict[str, object]()
-    monkeypatch.setattr(grid.state, "put", put.__setitem__)
+    monkeypatch.setattr("viz.params.Parameter.set", lambda parameter, value: put.__setitem__(parameter.name, value))
     grid._choose("grid", (1, 3), {"layer": 1, "head": 2})
     assert put == {"layer": 3, "head": 2}
     default = replace(source, model=compute.DEFAULT_MODEL)

@@ -157,8 +157,8 @@ class Finger:
             frame(self.page)  # what is said above the picture follows each tap
             x, y = self.page.locator(".painter").evaluate(
                 """(root, [row, column]) => {
-                    const { room, cell } = root.painter.square, box = root.painter.maskCanvas.getBoundingClientRect();
-                    return [[box.left, column], [box.top, row]].map(([from, n]) => from + room + (n + 0.5) * cell);
+                    const { left, w } = root.painter.square, box = root.painter.maskCanvas.getBoundingClientRect();
+                    return [[box.left, column], [box.top, row]].map(([from, n]) => from + left + (n + 0.5) * w);
                 }""",
                 [row, column],
             )

@@ -1,7 +1,9 @@
 """What a person does on the Heads page, in a real browser."""
 
+import base64
 import csv
 import re
+import struct
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -170,21 +172,37 @@ def test_a_figure_is_saved_as_chosen(visit, kind):
     assert saved.startswith(b"\x89PNG" if kind == "png" else b"<svg")
 
 
-@pytest.mark.parametrize("kind", ["png", "svg"])
-def test_the_large_map_is_saved(visit, kind):
-    page = visit(text="a <b> & #000001")
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def save_large(page, kind):
     with page.expect_download() as download:
         page.locator(".head-grid").get_by_role("button", name=T(f"head_grid.save_{kind}")).click()
-    saved = Path(download.value.path()).read_bytes()
-    if kind == "png":
-        assert saved.startswith(b"\x89PNG")
-        return
-    root = ElementTree.fromstring(saved)
+    return Path(download.value.path()).read_bytes()
+
+
+def test_large_map_saves_as_png(visit):
+    assert save_large(visit(text="a <b> & #000001"), "png").startswith(b"\x89PNG")
+
+
+def test_large_map_saves_words_and_cells(visit):
+    """The SVG has every token as a word on two sides, and the cells as a bitmap of the head's size."""
+    page = visit(text="a <b> & #000001")
+    root = ElementTree.fromstring(save_large(page, "svg"))
     labels = compute.read(replace(REAL, text="a <b> & #000001")).tokens.labels
-    assert [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")] == [*labels, *labels]
-    cells = [float(title.text or "") for title in root.iter("{http://www.w3.org/2000/svg}title")]
-    weights = compute.read(replace(REAL, text="a <b> & #000001")).layer(3).weights[1]
-    torch.testing.assert_close(torch.tensor(cells), weights.flatten(), atol=6e-5, rtol=0)
+    texts = [text.text.strip("\u2068\u2069") for text in root.iter(f"{SVG}text") if text.text]
+    assert [text for text in texts if text in labels] == [*labels, *labels]
+    (cells,) = [image.get("href") for image in root.iter(f"{SVG}image")]
+    header = base64.b64decode(cells.partition(",")[2])[16:24]
+    assert struct.unpack(">II", header) == (len(labels), len(labels))
+
+
+def test_lines_save_as_seen(visit):
+    """The lines look is saved as its lines: a curve for each weight that is drawn."""
+    page = visit(text="a <b> & #000001", look="lines")
+    drawn = page.locator(".head-grid").evaluate("(root) => root.headGrid.lines.drawn.length")
+    root = ElementTree.fromstring(save_large(page, "svg"))
+    assert len([path for path in root.iter(f"{SVG}path") if "C" in path.get("d", "")]) == drawn > 0
 
 
 def test_on_a_phone_in_chinese_in_the_dark(visit):

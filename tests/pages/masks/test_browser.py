@@ -57,9 +57,12 @@ def place(page: Page, query: float, key: float) -> tuple[float, float]:
     """Where a cell is on the screen; -1 is the names beside it."""
     canvas = page.locator(".painter canvas.mask")
     canvas.scroll_into_view_if_needed()
-    box, square = canvas.bounding_box(), page.locator(".painter").evaluate("view => ({...view.painter.square})")
+    box, square = (
+        canvas.bounding_box(),
+        page.locator(".painter").evaluate("({ painter: { square } }) => ({ left: square.left, w: square.w })"),
+    )
     assert box
-    x, y = (square["room"] + (at + 0.5) * square["cell"] if at >= 0 else square["room"] - 20 for at in (key, query))
+    x, y = (square["left"] + (at + 0.5) * square["w"] if at >= 0 else square["left"] - 20 for at in (key, query))
     return box["x"] + x + (15 / 3**0.5 if query < 0 else 0), box["y"] + y  # names above columns lean to the right
 
 

@@ -1,5 +1,5 @@
-// A block as a diagram. Every box is a button that opens the tensor found there, unless the diagram is only to be looked
-// at (no box is chosen). Reading order is order of computation.
+// A block as a diagram. Every box is a button that opens the tensor found there, unless the diagram is only to be
+// looked at (no box is chosen). Reading order is order of computation.
 
 import { css } from "../lib/colour.js";
 import { element } from "../lib/dom.js";

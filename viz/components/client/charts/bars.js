@@ -2,13 +2,13 @@
 
 import { isolateAll } from "../lib/direction.js";
 import { unpack } from "../lib/bytes.js";
-import { line } from "../lib/canvas.js";
 import { css, theme } from "../lib/colour.js";
 import { coveredCells, drawCover, drawTold, toldCells } from "../lib/covers.js";
 import { mount } from "../lib/view.js";
-import { columnNames } from "../lib/names.js";
-import { AWAY, Chart, TEXT, TITLE, faint } from "./chart.js";
-import { tickNames, ticks, written } from "./ticks.js";
+import { columnNames } from "../plot/names.js";
+import { AWAY, faint, levelTicks, TEXT } from "../plot/axes.js";
+import { Chart, TITLE } from "../plot/chart.js";
+import { tickNames, ticks, written } from "../plot/ticks.js";
 
 const NAMES = 90; // pixels: at most for names that stand upright
 const GAP = 0.2; // the share of a place that is left free
@@ -17,6 +17,9 @@ const LEAST = 0.001; // what is smaller has too few digits behind the point
 export default mount((parent) => new Bars(parent, "bars"), unpack);
 
 class Bars extends Chart {
+  covered;
+  told;
+
   receive(data) {
     this.areCounts = data.values.every((value) => Number.isInteger(value) || Number.isNaN(value));
     [this.covered, this.told] = [coveredCells(data.covers), toldCells(data.covers)];
@@ -93,22 +96,13 @@ class Bars extends Chart {
     const { left, w, top, bottom } = this.place,
       { title, value_title: upright } = this.data;
     if (this.at !== null) faint(context, () => context.fillRect(left + this.at * w, top, w, bottom - top), 0.1);
-    this.#lines(context);
+    levelTicks(context, { ...this.place, opacity: (mark) => (mark === 0 ? 0.5 : 0.15) });
     context.save();
     this.#bars(context);
     context.restore();
     this.#tell(context);
     this.#names(context);
     this.titles(context, title, upright);
-  }
-
-  #lines(context) {
-    const { left, wide, marks, names, y } = this.place;
-    [context.textAlign, context.textBaseline] = ["right", "middle"];
-    marks.forEach((mark, i) => {
-      faint(context, () => line(context, left, y(mark), left + wide, y(mark)), mark === 0 ? 0.5 : 0.15);
-      context.fillText(names[i], left - AWAY, y(mark));
-    });
   }
 
   #bars(context) {

@@ -5,11 +5,12 @@ import { css } from "../lib/colour.js";
 import { drawCover } from "../lib/covers.js";
 import { fill } from "../lib/dom.js";
 import { mount } from "../lib/view.js";
-import { AWAY, Chart, TEXT, TITLE, faint } from "./chart.js";
-import { levelLabels } from "./labels.js";
-import { scale } from "./scale.js";
-import { drawBand, drawLine, drawSign } from "./signs.js";
-import { tickNames, written } from "./ticks.js";
+import { AWAY, faint, levelTicks, TEXT, uprightTicks } from "../plot/axes.js";
+import { Chart, TITLE } from "../plot/chart.js";
+import { levelLabels } from "../plot/labels.js";
+import { scale } from "../plot/scale.js";
+import { drawBand, drawLine, drawSign } from "../plot/signs.js";
+import { tickNames, written } from "../plot/ticks.js";
 
 const APART = 16; // pixels between the labels of two marks
 const COLUMN = 0.2; // how far right the second of two labels of level lines stands, as a share of the way
@@ -22,7 +23,7 @@ export default mount((parent) => new Lines(parent, "lines"));
 
 class Lines extends Chart {
   receive(data) {
-    const numbers = (row) => row && row.map((value) => value ?? NaN);
+    const numbers = (row) => row?.map((value) => value ?? NaN);
     this.every = data.lines.map((one) => ({
       ...one,
       x: numbers(one.x),
@@ -125,26 +126,11 @@ class Lines extends Chart {
   }
 
   #axes(context) {
-    const { left, bottom, wide, top, xs, ys, x, y } = this.place,
+    const { left, bottom, wide, xs, ys } = this.place,
       { x: across, y: up } = this.data;
-    [context.textAlign, context.textBaseline] = ["right", "middle"];
-    let last = Infinity;
-    ys.marks.forEach((mark, i) => {
-      if (up.grid) faint(context, () => line(context, left, y(mark), left + wide, y(mark)));
-      if (Math.abs(last - y(mark)) < TEXT) return; // it would lie on the one before
-      context.fillText(ys.names[i], left - AWAY, y(mark));
-      last = y(mark);
-    });
+    levelTicks(context, { ...this.place, ...ys, opacity: () => (up.grid ? 0.15 : 0) });
     faint(context, () => line(context, left, bottom, left + wide, bottom));
-    [context.textAlign, context.textBaseline] = ["center", "alphabetic"];
-    let end = -Infinity;
-    xs.marks.forEach((mark, i) => {
-      if (across.grid) faint(context, () => line(context, x(mark), top, x(mark), bottom));
-      const half = context.measureText(xs.names[i]).width / 2;
-      if (x(mark) - half < end) return; // it would lie on the one before
-      context.fillText(xs.names[i], x(mark), bottom + AWAY + TEXT);
-      end = x(mark) + half + AWAY;
-    });
+    uprightTicks(context, { ...this.place, ...xs, opacity: () => (across.grid ? 0.15 : 0) });
   }
 
   #stroke(context, { colour, dash, marker, symbol, faint: isFaint }, points, signs) {

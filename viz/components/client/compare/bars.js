@@ -1,9 +1,10 @@
-// One row of two maps as paired bars: for every slot what the first text has there, and the second. Where one of them has
-// no such token, its half is hatched.
+// One row of two maps as paired bars: for every slot what the first text has there, and the second. Where one of them
+// has no such token, its half is hatched.
 
-import { start } from "../lib/canvas.js";
+import { start, stripes } from "../lib/canvas.js";
 import { css } from "../lib/colour.js";
-import { columnNames } from "../lib/names.js";
+import { levelTicks } from "../plot/axes.js";
+import { columnNames } from "../plot/names.js";
 
 const LEFT = 44,
   BELOW = 76,
@@ -21,7 +22,17 @@ export function drawBars(canvas, maps, query, marked, labels, colours, hues) {
     masked: masked?.subarray(query * n, (query + 1) * n),
   }));
   const top = Math.max(1e-30, ...rows.map(({ values }) => values.reduce((most, value) => Math.max(most, value), 0)));
-  scale(context, width, floor, high, top);
+  const shares = [0, 0.5, 1],
+    names = shares.map((share) => (share * top).toPrecision(2).replace(/^0\.0$/, "0"));
+  const y = (share) => floor - share * high;
+  levelTicks(context, {
+    left: LEFT,
+    wide: width - LEFT,
+    y,
+    marks: shares,
+    names,
+    opacity: (share) => (share ? 0.15 : 0.5),
+  });
   if (marked !== null) {
     context.globalAlpha = 0.12;
     context.fillRect(LEFT + marked * cell, ABOVE, cell, high);
@@ -42,28 +53,12 @@ export function drawBars(canvas, maps, query, marked, labels, colours, hues) {
   return { left: LEFT, cell };
 }
 
-function scale(context, width, floor, high, top) {
-  [context.textAlign, context.textBaseline] = ["right", "middle"];
-  for (const share of [0, 0.5, 1]) {
-    const y = floor - share * high;
-    context.globalAlpha = share ? 0.15 : 0.5;
-    context.fillRect(LEFT, y, width - LEFT, 1);
-    context.globalAlpha = 1;
-    context.fillText((share * top).toPrecision(2).replace(/^0\.0$/, "0"), LEFT - 6, Math.max(ABOVE, y));
-  }
-}
-
 function hatch(context, x, y, width, height) {
   context.save();
   context.beginPath();
   context.rect(x, y, width, height);
   context.clip();
   context.globalAlpha = 0.25;
-  context.beginPath();
-  for (let from = -height; from < width; from += 6) {
-    context.moveTo(x + from, y + height);
-    context.lineTo(x + from + height, y);
-  }
-  context.stroke();
+  stripes(context, x, y, width, height);
   context.restore();
 }

@@ -1,8 +1,8 @@
 // Two texts side by side: a head's map on either and their difference, under one crosshair; one row as paired bars; and
 // every head's difference as a small map, those that change most first.
 //
-// Python mounts this module three times (pages/heads/compare/picture.py): with the small maps, with one head's two maps, and
-// with words and choices, which is what is seen. So choosing a head does not send the small maps again.
+// Python mounts this module three times (pages/heads/compare/picture.py): with the small maps, with one head's two
+// maps, and with words and choices, which is what is seen. So choosing a head does not send the small maps again.
 
 import { unpack } from "../lib/bytes.js";
 import { css, scoreColour, scoreTable, theme, weightTable } from "../lib/colour.js";
@@ -16,6 +16,7 @@ import { place } from "../lib/place.js";
 import { Wall } from "../head_grid/wall.js";
 import { drawBars } from "./bars.js";
 import { mapsOf, say, signed } from "./two.js";
+import { mapTable } from "../plot/tables.js";
 
 const channels = new Channels(); // of each: wall, two, view
 const NOTHING = Object.freeze({ query: null, key: null });
@@ -26,6 +27,10 @@ const show = mount((parent, data) => new Comparison(parent, data.channel));
 export default (message) => (message.data instanceof Uint8Array ? channels.keep(unpack(message.data)) : show(message));
 
 class Comparison extends View {
+  choice;
+  wall;
+  two;
+
   constructor(parent, channel) {
     super(parent, "comparison", { of: (root) => [root.clientHeight, placeOf(root)] });
     this.channel = channel;
@@ -100,7 +105,7 @@ class Comparison extends View {
 
   #build() {
     const { words, titles } = this.data,
-      panel = (this.panel = {
+      panel = {
         what: segments(
           words.compared,
           [
@@ -118,7 +123,8 @@ class Comparison extends View {
         order: element("p", "order", {}, words[this.wall.order[0]]),
         note: element("p", "note keys", {}, words.keys_help),
         live: spoken("live", "div"),
-      });
+      };
+    this.panel = panel;
     this.views = Object.fromEntries(
       SIDES.map((side, i) => {
         const figure = element("figure", "side"),
@@ -135,7 +141,8 @@ class Comparison extends View {
       }),
     );
     this.#listen(panel.bars, (event) => this.#overBars(event));
-    const wall = (this.thumbs = new Wall(panel.wall));
+    const wall = new Wall(panel.wall);
+    this.thumbs = wall;
     wall.element.addEventListener("pointermove", (event) => this.point(this.#overWall(event)));
     wall.element.addEventListener("pointerleave", () => this.point(null));
     wall.element.addEventListener("click", (event) => this.#choose(event.target.closest?.(".thumb")));
@@ -225,13 +232,12 @@ class Comparison extends View {
   /** For the menu of the picture: both maps and their difference; nothing where a text has no such cell. */
   asTables() {
     const { labels, titles } = this.data,
-      { limit, size } = this.two;
+      { limit } = this.two;
     return SIDES.map((side, which) => {
       const { values, masked } = this.maps[side],
         scale = side === "difference" ? 1 : limit;
       const cell = (at) => (masked?.[at] ? null : values[at] * scale);
-      const rows = labels[side].map((name, i) => [name, ...Array.from({ length: size }, (_, j) => cell(i * size + j))]);
-      return { title: titles[which], columns: ["", ...labels[side]], rows };
+      return mapTable(labels[side], labels[side], cell, titles[which]);
     });
   }
 

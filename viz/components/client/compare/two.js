@@ -4,7 +4,10 @@
 import { fill } from "../lib/dom.js";
 import { digits } from "../lib/say.js";
 
-/** @typedef {{rows: number, columns: number, values: Float32Array, masked: Uint8Array | null, exact: boolean, limit?: number, decimals?: number}} Map */
+/**
+ * @typedef {{rows: number, columns: number, values: Float32Array, masked: Uint8Array | null, exact: boolean, limit?:
+ *   number, decimals?: number}} Map
+ */
 /** @typedef {{query: number | null, key: number | null}} Pair */
 /** @typedef {{a: string[], b: string[], both: string[]}} Labels what a slot is called in either text, and in both */
 /** @typedef {Record<string, string>} Words */
@@ -46,8 +49,8 @@ function holesOf(slots, size) {
 }
 
 /**
- * How far a row is apart over the slots that both have, each scaled up to sum to 1 over them; NaN if that cannot be said.
- * As viz/core/comparison/maps.py has it.
+ * How far a row is apart over the slots that both have, each scaled up to sum to 1 over them; NaN if that cannot be
+ * said. As viz/core/comparison/maps.py has it.
  *
  * @param {{a: Map, b: Map, difference: Map}} maps
  * @param {number} query

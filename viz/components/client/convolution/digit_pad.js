@@ -1,11 +1,12 @@
-// A digit drawn with the mouse, a finger or the keys, as the digits of the data set were made: strokes on 32 x 32 dots, of
-// which every pixel counts its 4 x 4. Python is told when a stroke ends, or the keys rest.
+// A digit drawn with the mouse, a finger or the keys, as the digits of the data set were made: strokes on 32 x 32 dots,
+// of which every pixel counts its 4 x 4. Python is told when a stroke ends, or the keys rest.
 
-import { LiveView, counted, mount, spoken, tableOf } from "../lib/view.js";
+import { LiveView, mount, spoken } from "../lib/view.js";
 import { start } from "../lib/canvas.js";
 import { css, theme } from "../lib/colour.js";
 import { ARROWS, element, fill } from "../lib/dom.js";
 import { Rest, strokes } from "../lib/strokes.js";
+import { mapTable } from "../plot/tables.js";
 import { SIDE, dots, levelsOf, toCode } from "./ink_code.js";
 
 const BRUSH = 2.2,
@@ -15,6 +16,11 @@ const BRUSH = 2.2,
 export default mount((parent) => new DigitPad(parent));
 
 class DigitPad extends LiveView {
+  base;
+  ink;
+  note;
+  says;
+
   constructor(parent) {
     super(parent, "pad");
     this.focus = [0, 0];
@@ -130,7 +136,7 @@ class DigitPad extends LiveView {
 
   asTables() {
     const levels = this.levels();
-    return [tableOf(counted(SIDE), counted(SIDE), (at) => levels[at])];
+    return [mapTable(SIDE, SIDE, (at) => levels[at])];
   }
 
   #done() {

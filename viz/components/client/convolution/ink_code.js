@@ -1,5 +1,6 @@
 // @ts-check
-// A drawn digit: how much ink each of 8 x 8 pixels has, 0 to 16, and how a link writes it (pages/convolution/vision/ink.py).
+// A drawn digit: how much ink each of 8 x 8 pixels has, 0 to 16, and how a link writes it
+// (pages/convolution/vision/ink.py).
 
 export const SIDE = 8;
 const SIGNS = "0123456789abcdefg",

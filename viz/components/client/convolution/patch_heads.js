@@ -1,20 +1,23 @@
-// A picture cut into patches, and where every head looks from the patch that was clicked: each head beside the quadratic
-// window that comes closest to it. Another patch is chosen by a click or the arrow keys; Python is told. The maps of all
-// heads are one canvas below the cards, as a browser keeps every canvas apart from the rest of its page.
+// A picture cut into patches, and where every head looks from the patch that was clicked: each head beside the
+// quadratic window that comes closest to it. Another patch is chosen by a click or the arrow keys; Python is told. The
+// maps of all heads are one canvas below the cards, as a browser keeps every canvas apart from the rest of its page.
 
-import { LiveView, counted, mount, spoken, tableOf } from "../lib/view.js";
+import { LiveView, mount, spoken } from "../lib/view.js";
 import { unpack } from "../lib/bytes.js";
 import { image, measure, start } from "../lib/canvas.js";
 import { theme, weightColour, weightTable } from "../lib/colour.js";
 import { element, fill, walkCells } from "../lib/dom.js";
+import { mapTable } from "../plot/tables.js";
 
 export default mount((parent) => new PatchHeads(parent), unpack);
 
 class PatchHeads extends LiveView {
   constructor(parent) {
-    super(parent, "patches", { of: ({ clientWidth, clientHeight }) => [clientWidth, clientHeight] }); // where the cards are
+    // Where the cards are.
+    super(parent, "patches", { of: ({ clientWidth, clientHeight }) => [clientWidth, clientHeight] });
     this.paper = matchMedia("print"); // on paper they stand elsewhere, which no observer of sizes is told
-    this.paper.addEventListener("change", (this.print = () => this.draw()));
+    this.print = () => this.draw();
+    this.paper.addEventListener("change", this.print);
   }
 
   close() {
@@ -100,10 +103,9 @@ class PatchHeads extends LiveView {
   asTables() {
     const { rows, columns, seen, windows, heads } = this.data,
       n = rows * columns;
-    const table = (title, cells) => tableOf(counted(rows), counted(columns), (at) => cells[at], title);
     return heads.flatMap(({ layer, name, share }, i) => [
-      table(`${fill(this.data.words.layer, { layer })} · ${name}`, seen.subarray(i * n, (i + 1) * n)),
-      table(share, windows.subarray(i * n, (i + 1) * n)),
+      mapTable(rows, columns, (at) => seen[i * n + at], `${fill(this.data.words.layer, { layer })} · ${name}`),
+      mapTable(rows, columns, (at) => windows[i * n + at], share),
     ]);
   }
 
@@ -120,14 +122,18 @@ class PatchHeads extends LiveView {
     this.root.dataset.drawn = `${shown.query.join("-")}`;
   }
 
-  /** Where each head's two maps stand on the canvas, in its own pixels, which differ from the page's where it is enlarged. */
+  /**
+   * Where each head's two maps stand on the canvas, in its own pixels, which differ from the page's where it is
+   * enlarged.
+   */
   #places() {
     const outer = this.right.getBoundingClientRect(),
       scale = this.right.clientWidth / outer.width;
     return this.cards.map(({ places }) =>
       places.map((place) => {
         const { left, top, width, height } = place.getBoundingClientRect();
-        return [left - outer.left, top - outer.top, width, height].map((side) => Math.round(side * scale)); // sharp edges
+        // Sharp edges.
+        return [left - outer.left, top - outer.top, width, height].map((side) => Math.round(side * scale));
       }),
     );
   }
@@ -148,7 +154,10 @@ class PatchHeads extends LiveView {
     context.strokeRect((column * wide) / columns, (row * high) / rows, wide / columns, high / rows);
   }
 
-  /** The cells of all heads are one bitmap, what is seen on the left and the windows on the right, a head below the other. */
+  /**
+   * The cells of all heads are one bitmap, what is seen on the left and the windows on the right, a head below the
+   * other.
+   */
   #maps(places, colours) {
     const { rows, columns, seen, windows, heads } = this.data,
       [row, column] = this.data.choice.query;

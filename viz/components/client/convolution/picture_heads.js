@@ -1,13 +1,14 @@
-// A head for each cell of a kernel, on a picture: centres are dragged on a plane, or chosen by a click or their number and
-// sent to a place by a click or the arrow keys; the picture's pixels are asked by clicking, and the layer's output follows.
-// Python is told once, when the finger lets go.
+// A head for each cell of a kernel, on a picture: centres are dragged on a plane, or chosen by a click or their number
+// and sent to a place by a click or the arrow keys; the picture's pixels are asked by clicking, and the layer's output
+// follows. Python is told once, when the finger lets go.
 
 import { image, line, start } from "../lib/canvas.js";
 import { css, theme } from "../lib/colour.js";
 import { ARROWS, element, fill } from "../lib/dom.js";
 import { inks } from "../lib/ink.js";
-import { LiveView, counted, spoken, tableOf } from "../lib/view.js";
+import { LiveView, spoken } from "../lib/view.js";
 import { place } from "../lib/place.js";
+import { mapTable } from "../plot/tables.js";
 import { convolve, windowWeights } from "./quadratic.js";
 import { ALPHA, minus, slider } from "./slider.js";
 
@@ -24,6 +25,11 @@ function short(value) {
 }
 
 export class PictureHeads extends LiveView {
+  frames;
+  saysPlane;
+  saysSeen;
+  saysMade;
+
   constructor(parent) {
     super(parent, "quadratic", { handle: "heads" });
     [this.frames, this.held] = [0, null];
@@ -44,7 +50,7 @@ export class PictureHeads extends LiveView {
       ...ALPHA,
       change: tell,
       input: (value) =>
-        this.change(({ alphas, head, shared }) => (shared ? alphas.fill(value) : (alphas[head] = value))),
+        this.change(({ alphas, head, shared }) => alphas.fill(value, ...(shared ? [] : [head, head + 1]))),
     });
     this.shared = element("input", "", { type: "checkbox" });
     this.shared.addEventListener("change", () => {
@@ -202,12 +208,11 @@ export class PictureHeads extends LiveView {
   asTables() {
     const { rows, columns, image: pixels, kernel, words } = this.data,
       { offsets, alphas } = this.choice;
-    const cells = (title, values) => tableOf(counted(rows), counted(columns), (at) => values[at], title);
     const heads = offsets.map(([row, column], head) => [head, row, column, alphas[head], kernel[head]]);
     return [
       { title: words.plane_title, columns: ["", "Δ ↓", "Δ →", "α", "w"], rows: heads },
-      cells(words.seen_title, pixels),
-      cells(words.made_title, this.output),
+      mapTable(rows, columns, (at) => pixels[at], words.seen_title),
+      mapTable(rows, columns, (at) => this.output[at], words.made_title),
     ];
   }
 

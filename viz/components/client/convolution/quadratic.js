@@ -3,7 +3,10 @@
 
 import { softmax } from "../lib/numbers.js";
 
-/** @typedef {{offset: number[], alpha: number, weight: number}} Head where it looks, how sharply, and what it makes of it */
+/**
+ * @typedef {{offset: number[], alpha: number, weight: number}} Head where it looks, how sharply, and what it makes of
+ *   it
+ */
 
 /**
  * Weights of one head on a sequence: softmax(mix * content - alpha (delta - offset)^2), delta = key - query.

@@ -5,8 +5,10 @@ import { image, line, start } from "../lib/canvas.js";
 import { coveredCells, drawCover } from "../lib/covers.js";
 import { css, theme, weightColour, weightTable } from "../lib/colour.js";
 import { element, fill, segments } from "../lib/dom.js";
-import { LiveView, spoken, tableOf } from "../lib/view.js";
-import { columnNames, overhang, rowNames } from "../lib/names.js";
+import { LiveView, spoken } from "../lib/view.js";
+import { Cells } from "../plot/cells.js";
+import { columnNames, overhang, rowNames } from "../plot/names.js";
+import { mapTable } from "../plot/tables.js";
 import { place } from "../lib/place.js";
 import { partDigits } from "../lib/say.js";
 import { windowWeights } from "./quadratic.js";
@@ -16,6 +18,11 @@ const GUTTER = 64; // pixels: room for the tokens' names
 const ALIKE = 1e-5; // weights that differ by less than this part are equal but for rounding
 
 export class SequenceHeads extends LiveView {
+  curve;
+  row;
+  vectors;
+  says;
+
   constructor(parent) {
     super(parent, "quadratic", { handle: "heads" });
     this.frames = 0;
@@ -122,9 +129,8 @@ export class SequenceHeads extends LiveView {
   /** For the menu of the picture: the weights of every head. */
   asTables() {
     const { labels, heads } = this.data;
-    return heads.map((title, h) =>
-      tableOf(labels, labels, (at) => (this.covered.has(at) ? "?" : this.weights[h][at]), title),
-    );
+    const value = (h, at) => (this.covered.has(at) ? "?" : this.weights[h][at]);
+    return heads.map((title, h) => mapTable(labels, labels, (at) => value(h, at), title));
   }
 
   hue(head) {
@@ -152,9 +158,9 @@ export class SequenceHeads extends LiveView {
       context.fillText(minus(shift), x(shift), height - 4);
     context.strokeStyle = this.hue(head);
     context.lineWidth = 2;
-    for (const [dashes, above] of [
-      [[], constant],
-      [[4, 4], 0],
+    for (const { dashes, above } of [
+      { dashes: [], above: constant },
+      { dashes: [4, 4], above: 0 },
     ]) {
       context.setLineDash(dashes);
       context.beginPath();
@@ -180,26 +186,15 @@ export class SequenceHeads extends LiveView {
       cells = this.weights[head];
     const { context, width, height } = start(this.map, colours),
       free = Math.min(width, height) - GUTTER;
-    const side = free - overhang(context, labels, GUTTER, free),
-      cell = side / n;
-    this.cell = cell;
-    context.imageSmoothingEnabled = false;
-    context.drawImage(
-      image(n, n, (at) => weightColour(this.table, cells[at])),
-      GUTTER,
-      GUTTER,
-      side,
-      side,
-    );
-    for (const at of this.covered)
-      drawCover(context, colours, GUTTER + (at % n) * cell, GUTTER + Math.floor(at / n) * cell, cell, cell);
-    context.globalAlpha = 0.3;
-    context.strokeRect(GUTTER + 0.5, GUTTER + 0.5, side - 1, side - 1);
-    context.globalAlpha = 1;
-    context.strokeStyle = colours.primary;
-    context.strokeRect(GUTTER, GUTTER + query * cell, side, cell);
-    rowNames(context, labels, GUTTER, cell);
-    columnNames(context, labels, GUTTER, GUTTER, GUTTER, cell);
+    const w = (free - overhang(context, labels, GUTTER, free)) / n,
+      map = new Cells(context, colours, { left: GUTTER, rows: n, w });
+    this.cell = w;
+    map.picture(image(n, n, (at) => weightColour(this.table, cells[at])));
+    map.covers(this.covered);
+    map.edge();
+    map.mark({ query, key: null }, colours.primary);
+    rowNames(context, labels, GUTTER, w);
+    columnNames(context, labels, GUTTER, GUTTER, GUTTER, w);
   }
 
   /** The chosen row of all heads: bars for the one that is open, lines for the others. */

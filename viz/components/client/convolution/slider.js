@@ -1,13 +1,16 @@
-// A labelled slider with its value written beside it, by its `link` hidden where a link says so (without=); alpha goes in
-// even steps of a ratio, with 0 at its left end.
+// A labelled slider with its value written beside it, by its `link` hidden where a link says so (without=); alpha goes
+// in even steps of a ratio, with 0 at its left end.
 
 import { element } from "../lib/dom.js";
+
+/** @typedef {{link?: string, read?: (place: number) => number, write?: (value: number) => string, range?: object,
+ *   say?: (value: number) => string, input: (value: number) => void, change: () => void}} Acts */
 
 export function slider(
   name,
   label,
   range,
-  { link = name, read = Number, write = String, say = String, input, change },
+  /** @type {Acts} */ { link = name, read = Number, write = String, say = String, input, change },
 ) {
   const made = element("label", "slider", { "data-link": link }),
     output = element("output");

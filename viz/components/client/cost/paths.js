@@ -1,6 +1,7 @@
 // How far two words of the visitor's own text are apart in each architecture: point at a word, click to start there.
 //
-// The numbers of steps come from viz/core/cost/architectures.py; here the ways are only drawn, and a test compares the two.
+// The numbers of steps come from viz/core/cost/architectures.py; here the ways are only drawn, and a test compares the
+// two.
 
 import { isolate, isolateAll } from "../lib/direction.js";
 import { View, mount, spoken } from "../lib/view.js";
@@ -48,6 +49,9 @@ function view({ draw, reach, base }, layer, count) {
 }
 
 class Paths extends View {
+  from;
+  to;
+
   constructor(parent) {
     super(parent, "paths");
     this.scheme = window.matchMedia("(prefers-color-scheme: dark)");
@@ -158,7 +162,8 @@ class Paths extends View {
     const causal = chain || panel.draw === "gaps";
     const [first, last] = causal ? [Math.min(this.from, this.to), Math.max(this.from, this.to)] : [this.from, this.to];
     const forward = last >= first ? 1 : -1;
-    const places = way.reduce((all, hop) => [...all, all.at(-1) + forward * hop], [first]);
+    const places = [first];
+    for (const hop of way) places.push(places.at(-1) + forward * hop);
 
     context.fillStyle = css(hues.rest, 0.45);
     const step = (rows + 1) * tokens.length > DOTS ? 0 : 1;

@@ -55,11 +55,14 @@ export function written(root) {
   return new XMLSerializer().serializeToString(root);
 }
 
-/** The page's own letters as they lie on the server: a picture that a browser draws from a file has none but its own. */
+/**
+ * The page's own letters as they lie on the server: a picture that a browser draws from a file has none but its own.
+ */
 async function letters(root) {
   const wanted = new Set(
     [...root.querySelectorAll("text")].map((text) => text.style.fontFamily.split(",")[0].replace(/["']/g, "").trim()),
   );
+  /** @type {{rule: any, base: string}[]} */
   const rules = [...document.styleSheets].flatMap((sheet) => {
     try {
       return [...sheet.cssRules].map((rule) => ({ rule, base: sheet.href ?? document.baseURI }));

@@ -12,7 +12,12 @@ const isText = (cell) => typeof cell === "string" && cell !== COVERED;
 /** @param {Cell} cell */
 const asNumber = (cell) => (typeof cell === "number" ? cell : NaN);
 
-/** Names, what else is written beside them, and numbers. A single row or column of numbers is a chart of bars. @param {Table} table @returns {Split} */
+/**
+ * Names, what else is written beside them, and numbers. A single row or column of numbers is a chart of bars.
+ *
+ * @param {Table} table
+ * @returns {Split}
+ */
 function split({ kind, columns, rows }) {
   const width = Math.max(columns.length, ...rows.map((row) => row.length)), // a table's first row may be shorter
     rest = Array.from({ length: width }, (_, j) => j).slice(1),
@@ -50,7 +55,11 @@ function base64({ buffer }) {
   return btoa(text);
 }
 
-/** Every number exactly, in as few bytes as that takes: all, or the different ones and where each stands. @param {number[]} numbers */
+/**
+ * Every number exactly, in as few bytes as that takes: all, or the different ones and where each stands.
+ *
+ * @param {number[]} numbers
+ */
 function packed(numbers) {
   const isSingle = numbers.every((value) => Object.is(Math.fround(value), value)),
     size = isSingle ? 4 : 8,
@@ -62,7 +71,7 @@ function packed(numbers) {
   return {
     size,
     values: base64(floats.from(isCoded ? places.keys() : numbers)),
-    codes: isCoded ? base64(codes.from(numbers, (value) => places.get(value) ?? 0)) : "",
+    codes: isCoded ? base64(codes.from(numbers.map((value) => places.get(value) ?? 0))) : "",
   };
 }
 
@@ -90,7 +99,12 @@ export function packTables(tables) {
     }));
 }
 
-/** The tables that may be sent together, without the largest if that are too many; and the names of those. @param {ReturnType<typeof packTables>} tables @param {number} most bytes of numbers */
+/**
+ * The tables that may be sent together, without the largest if that are too many; and the names of those.
+ *
+ * @param {ReturnType<typeof packTables>} tables
+ * @param {number} most bytes of numbers
+ */
 export function fitting(tables, most) {
   const bytes = (/** @type {{values: string, codes: string}} */ { values, codes }) =>
     ((values.length + codes.length) * 3) / 4;

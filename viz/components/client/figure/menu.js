@@ -1,5 +1,6 @@
-// The menu of a picture: as PNG, SVG or CSV, a large figure of it, its link, and what goes into a page of Markdown. It is
-// loaded when a menu is opened for the first time (frame/document.js), and works on any picture of the app as it stands there.
+// The menu of a picture: as PNG, SVG or CSV, a large figure of it, its link, and what goes into a page of Markdown. It
+// is loaded when a menu is opened for the first time (frame/document.js), and works on any picture of the app as it
+// stands there.
 
 import { element, fill } from "../lib/dom.js";
 import { offer } from "../lib/save.js";
@@ -8,7 +9,8 @@ import { fitting, numberedTables, packTables } from "./large.js";
 import { tablesOf } from "./plot.js";
 import { csv, markdown } from "./tables.js";
 
-const LOOKS = ["present", "notes", "print", "without", "theme", "embed", "embed_options"]; // of a link, how a page is looked at
+// Of a link, how a page is looked at.
+const LOOKS = ["present", "notes", "print", "without", "theme", "embed", "embed_options"];
 const AWAY = 4; // pixels between the button and its menu
 const NAME = 100,
   CAPTION = 2000; // characters that Python takes (viz/frame/large_figure/message.py)
@@ -39,7 +41,7 @@ function tableOf(table) {
 }
 
 /** A picture of the app, by the place it has on the page: what is seen of it, and its numbers. */
-function figureOf(place, { facts, apart }) {
+function figureOf(place, facts, apart) {
   const chart = place.querySelector(".stPlotlyChart"),
     view = place.querySelector("[data-testid=stBidiComponentRegular]")?.shadowRoot?.view;
   const section = place.closest('[class*="st-key-section_"]'),
@@ -64,6 +66,12 @@ function figureOf(place, { facts, apart }) {
 }
 
 class Menu {
+  button;
+  words;
+  most;
+  plot;
+  figure;
+
   constructor(parent) {
     this.root = element("div", "menu", { popover: "manual", role: "menu" });
     this.said = element("p", "said", { role: "status" });
@@ -74,10 +82,9 @@ class Menu {
       event.composedPath().includes(this.root) || event.composedPath().includes(this.button) || this.close();
   }
 
-  open({ button, place, ...about }) {
-    const { words, most, plot } = about;
-    Object.assign(this, { button, words, most, plot, figure: figureOf(place, about) });
-    const images = about.first === "svg" ? ["svg", "png"] : ["png", "svg"],
+  open({ button, place, words, first, facts, apart, most, plot }) {
+    Object.assign(this, { button, words, most, plot, figure: figureOf(place, facts, apart) });
+    const images = first === "svg" ? ["svg", "png"] : ["png", "svg"],
       kinds = [...images, "csv", ...(this.#hasNumbers() ? ["plotly"] : []), "link", "markdown"];
     const items = kinds.map((kind) => {
       const item = element(
@@ -183,7 +190,9 @@ class Menu {
     return kind === "png" ? toPng(root) : new Blob([written(root)], { type: "image/svg+xml" });
   }
 
-  /** No clipboard outside TLS, nor in somebody else's page: there the text itself is shown, and can be copied by hand. */
+  /**
+   * No clipboard outside TLS, nor in somebody else's page: there the text itself is shown, and can be copied by hand.
+   */
   async #copy(text) {
     try {
       await navigator.clipboard.writeText(text);

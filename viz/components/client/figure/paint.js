@@ -1,11 +1,12 @@
 // A picture on the page as one SVG: its boxes, words, drawings and canvases, each where it stands.
 
 import { isolate } from "../lib/direction.js";
-import { Sketch, colourOf, drawn } from "./sketch.js";
+import { colourOf, drawn, sketch } from "./sketch.js";
 
 const LEFT_OUT =
   "[hidden], script, style, .live, .unseen, .tip, .controls, .tools, .bar, .dropdown, .temperature, .lock, .letters, .choose, .ends, " +
-  ".modebar-container, form, select, input[type=range], input[type=checkbox]"; // what is pressed, and what is heard only
+  // What is pressed, and what is heard only.
+  ".modebar-container, form, select, input[type=range], input[type=checkbox]";
 const STYLED = [
   "fill",
   "fill-opacity",
@@ -27,7 +28,9 @@ const STYLED = [
   "image-rendering",
 ];
 
-/** Everything of these elements that is seen, as {group, width, height}. `redraw` draws the canvases among them anew. */
+/**
+ * Everything of these elements that is seen, as {group, width, height}. `redraw` draws the canvases among them anew.
+ */
 export function painted(elements, redraw) {
   const { left: x, top: y } = elements[0].getBoundingClientRect(),
     painter = new Painter({ x, y }, sketches(elements, redraw));
@@ -38,34 +41,20 @@ export function painted(elements, redraw) {
   return { group, width: Math.max(0, right - left), height: Math.max(0, bottom - top) };
 }
 
-/** What is drawn on each canvas, by the canvas. */
+/** Every canvas among these elements as SVG, by the canvas. */
 function sketches(elements, redraw) {
   const canvases = elements.flatMap((element) => [
     ...(element.matches("canvas") ? [element] : []),
     ...element.querySelectorAll("canvas"),
   ]);
-  const made = new Map(canvases.map((canvas) => [canvas, new Sketch(canvas)]));
-  const bitmaps = new Map(canvases.map((canvas) => [canvas, canvas.toDataURL()])); // of those that are not drawn anew
-  for (const [canvas, sketch] of made) canvas.getContext = () => sketch;
-  try {
-    redraw?.();
-  } finally {
-    for (const canvas of canvases) delete canvas.getContext;
-  }
-  redraw?.(); // to be seen again: a canvas that is given a size is empty
-  return (canvas) =>
-    made.get(canvas).group.childElementCount
-      ? made.get(canvas).group
-      : drawn("image", {
-          href: bitmaps.get(canvas),
-          width: canvas.width,
-          height: canvas.height,
-          preserveAspectRatio: "none",
-          style: "image-rendering: pixelated",
-        });
+  return sketch(canvases, redraw);
 }
 
 class Painter {
+  origin;
+  sketched;
+  group;
+
   constructor(origin, sketched) {
     Object.assign(this, { origin, sketched, group: drawn("g"), above: null });
     this.extent = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity }; // of what is drawn
@@ -78,7 +67,8 @@ class Painter {
       return;
     const box = this.#place(element.getBoundingClientRect()),
       group = drawn("g", { opacity: style.opacity === "1" ? null : style.opacity });
-    (style.position === "sticky" && this.above ? this.above : into).append(group); // what stays lies over what is moved below it
+    // What stays lies over what is moved below it.
+    (style.position === "sticky" && this.above ? this.above : into).append(group);
     this.#box(style, box, group);
     if (element instanceof HTMLCanvasElement) this.#canvas(element, box, group);
     else if (element instanceof SVGSVGElement) group.append(this.#copy(element, box));
@@ -231,7 +221,7 @@ class Painter {
     this.context.font = fontOf(style);
     const free = Math.max(0, width - before - after - this.context.measureText(text).width);
     const share = { center: 0.5, right: 1, end: 1 }[style.textAlign] ?? 0;
-    this.#words(text, { x: x + before + share * free, y, width: width - before - share * free, height }, style, group);
+    this.#words(text, { x: x + before + share * free, y, height }, style, group);
   }
 
   #words(text, { x, y, height }, style, group) {

@@ -1,6 +1,6 @@
 // @ts-check
-// The numbers of a figure that plotly draws on a page. It gives a figure's element its `data` and `layout`, as they were
-// sent (plotly.com/javascript/plotlyjs-events): our figures have lists of numbers, and escape what they write.
+// The numbers of a figure that plotly draws on a page. It gives a figure's element its `data` and `layout`, as they
+// were sent (plotly.com/javascript/plotlyjs-events): our figures have lists of numbers, and escape what they write.
 
 /** @typedef {import("./tables.js").Cell} Cell */
 /** @typedef {import("./tables.js").Table} Table */
@@ -19,7 +19,13 @@ function axesOf(layout, trace) {
   return ["x", "y"].map((letter) => layout[`${letter}axis${(trace[`${letter}axis`] ?? "").slice(1)}`]);
 }
 
-/** The label at a place of an axis, if it has one there, else the place. @param {any} axis @param {number} place @returns {Cell} */
+/**
+ * The label at a place of an axis, if it has one there, else the place.
+ *
+ * @param {any} axis
+ * @param {number} place
+ * @returns {Cell}
+ */
 function named(axis, place) {
   const at = Array.from(axis?.tickvals ?? []).indexOf(place);
   return at >= 0 && axis.ticktext ? plain(axis.ticktext[at]) : place;
@@ -44,7 +50,13 @@ function ofMap(trace, layout) {
   };
 }
 
-/** Lines and points: a row for each point, under the name of its series. @param {Trace[]} traces @param {any} layout @returns {Table} */
+/**
+ * Lines and points: a row for each point, under the name of its series.
+ *
+ * @param {Trace[]} traces
+ * @param {any} layout
+ * @returns {Table}
+ */
 function ofSeries(traces, layout) {
   const [x, y] = axesOf(layout, traces[0]).map(side),
     hasLabels = traces.some(({ customdata }) => customdata);
@@ -65,7 +77,12 @@ function ofSeries(traces, layout) {
   };
 }
 
-/** The tables of what is seen in a figure; a frame around a point is none of it. @param {Element} chart @returns {Table[]} */
+/**
+ * The tables of what is seen in a figure; a frame around a point is none of it.
+ *
+ * @param {Element} chart
+ * @returns {Table[]}
+ */
 export function tablesOf(chart) {
   const figure = /** @type {Figure} */ (
     /** @type {unknown} */ ([...chart.querySelectorAll("div")].find((part) => "data" in part && "layout" in part))

@@ -49,6 +49,9 @@ function bitmap(source, from) {
 }
 
 class Gradient {
+  ends;
+  stops;
+
   constructor(...ends) {
     [this.ends, this.stops] = [ends, []];
   }
@@ -58,11 +61,48 @@ class Gradient {
   }
 }
 
+/**
+ * Have canvases drawn anew and note it down: gives what is drawn on each, by the canvas and in its own pixels. Of a
+ * canvas that is not drawn anew that is its bitmap.
+ */
+export function sketch(canvases, redraw) {
+  const made = new Map(canvases.map((canvas) => [canvas, new Sketch(canvas)]));
+  const bitmaps = new Map(canvases.map((canvas) => [canvas, canvas.toDataURL()]));
+  for (const [canvas, sketch] of made) canvas.getContext = () => sketch;
+  try {
+    redraw?.();
+  } finally {
+    for (const canvas of canvases) delete canvas.getContext;
+  }
+  redraw?.(); // to be seen again: a canvas that is given a size is empty
+  return (canvas) =>
+    made.get(canvas).group.childElementCount
+      ? made.get(canvas).group
+      : drawn("image", {
+          href: bitmaps.get(canvas),
+          width: canvas.width,
+          height: canvas.height,
+          preserveAspectRatio: "none",
+          style: "image-rendering: pixelated",
+        });
+}
+
 /** Takes what the views of this app ask of a canvas. `group` is what has been drawn, in the canvas's own pixels. */
-export class Sketch {
+class Sketch {
+  stack;
+  font;
+  textBaseline;
+  textAlign;
+  imageSmoothingEnabled;
+  globalAlpha;
+  lineWidth;
+  lineCap;
+  lineJoin;
+
   constructor(canvas) {
     this.canvas = canvas;
-    this.real = document.createElement("canvas").getContext("2d", { willReadFrequently: true }); // measures, and reads colours
+    // Measures, and reads colours.
+    this.real = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
     this.group = drawn("g");
     Object.assign(this, {
       fillStyle: "#000",
@@ -187,8 +227,8 @@ export class Sketch {
     return new Gradient(...ends);
   }
 
-  createImageData(...size) {
-    return this.real.createImageData(...size);
+  createImageData(width, height) {
+    return this.real.createImageData(width, height);
   }
 
   drawImage(source, ...places) {

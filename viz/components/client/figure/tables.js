@@ -26,7 +26,11 @@ function csvCell(cell) {
   return `"${(FORMULA.test(cell) ? `'${cell}` : cell).replaceAll('"', '""')}"`;
 }
 
-/** Tables below each other, parted by an empty line, with a mark by which spreadsheets know UTF-8. @param {Table[]} tables */
+/**
+ * Tables below each other, parted by an empty line, with a mark by which spreadsheets know UTF-8.
+ *
+ * @param {Table[]} tables
+ */
 export function csv(tables) {
   const parts = tables.map(({ title, columns, rows }) => {
     const named = title && tables.length > 1 ? [[title]] : [];

@@ -1,6 +1,6 @@
 // What Streamlit's page does not say of itself to those who hear it, or have no mouse: its language, which of its pages
-// belong together, that what is wider than its frame can be moved, and that a choice changes its sentences. The button of every
-// picture's menu. And that Enter applies what was typed in a box of several lines.
+// belong together, that what is wider than its frame can be moved, and that a choice changes its sentences. The button
+// of every picture's menu. And that Enter applies what was typed in a box of several lines.
 
 import { mount } from "../lib/view.js";
 import { isNoted, noteHistory } from "../lib/open.js";
@@ -14,6 +14,8 @@ const FOOTER = '[class*="st-key-_footer_"]'; // what is opened there is read by 
 export default mount(() => new PageItself());
 
 class PageItself {
+  setTriggerValue;
+
   constructor() {
     // A figure changes with every move of the pointer, and holds nothing of what is described here.
     const matters = ({ target }) => !target.closest(".stPlotlyChart");
@@ -108,11 +110,15 @@ function groups() {
   }
 }
 
-/** A frame that scrolls is reached by the Tab key, and then moved by the arrows. All are measured before one is changed. */
+/**
+ * A frame that scrolls is reached by the Tab key, and then moved by the arrows. All are measured before one is changed.
+ */
 function frames() {
   const scrolls = (frame) => frame.scrollWidth > frame.clientWidth + 1 || frame.scrollHeight > frame.clientHeight + 1;
-  for (const [frame, doesScroll] of [...document.querySelectorAll(FRAMES)].map((frame) => [frame, scrolls(frame)])) {
-    if (doesScroll) say(frame, "tabindex", "0");
+  const all = [...document.querySelectorAll(FRAMES)],
+    areTooLarge = all.map(scrolls);
+  for (const [i, frame] of all.entries()) {
+    if (areTooLarge[i]) say(frame, "tabindex", "0");
     else frame.removeAttribute("tabindex");
   }
 }
@@ -126,8 +132,9 @@ function boxes() {
 }
 
 /**
- * Enter applies what was typed, Shift and Enter begin a line. Streamlit applies a box that is left (and with Ctrl and Enter, which
- * a phone does not have). While an input method composes, Enter is its own: in Safari the event says so by its code alone.
+ * Enter applies what was typed, Shift and Enter begin a line. Streamlit applies a box that is left (and with Ctrl and
+ * Enter, which a phone does not have). While an input method composes, Enter is its own: in Safari the event says so by
+ * its code alone.
  */
 function apply(event) {
   const { target, key, shiftKey, ctrlKey, metaKey, altKey, isComposing, keyCode } = event;
@@ -135,10 +142,13 @@ function apply(event) {
   if (!target.matches?.(".stTextArea textarea")) return;
   event.preventDefault();
   target.blur();
-  if (matchMedia("(hover: hover)").matches) target.focus({ preventScroll: true }); // a phone's keyboard goes, and shows the picture
+  // A phone's keyboard goes, and shows the picture.
+  if (matchMedia("(hover: hover)").matches) target.focus({ preventScroll: true });
 }
 
-/** A sentence that a choice changes is read out where it stands, politely and whole; those of a view say so themselves. */
+/**
+ * A sentence that a choice changes is read out where it stands, politely and whole; those of a view say so themselves.
+ */
 function sentences() {
   for (const sentence of document.querySelectorAll(SENTENCES)) {
     const footer = sentence.closest('[class*="st-key-section_"]').querySelector(FOOTER);

@@ -6,6 +6,8 @@ const FIGURES = ".stMain :is(.stPlotlyChart, [data-testid=stBidiComponentRegular
   PLACE = "[data-testid=stElementContainer]";
 
 export class Figures {
+  said;
+
   /** @param {(message: object) => void} plot asks Python for a large figure */
   constructor(plot) {
     this.plot = plot;

@@ -15,7 +15,9 @@ class Height {
 
   receive() {
     const block = document.querySelector(".stMainBlockContainer");
-    if (block && block !== this.block) this.watch.observe((this.block = block));
+    if (!block || block === this.block) return;
+    this.block = block;
+    this.watch.observe(block);
   }
 
   #tell() {

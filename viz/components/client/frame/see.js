@@ -1,4 +1,5 @@
-// Links from one section to another: they take along what was chosen, unless they stand alone, and open without a new visit.
+// Links from one section to another: they take along what was chosen, unless they stand alone, and open without a new
+// visit.
 
 import { follow as goTo, isTheBrowsers } from "../lib/open.js";
 import { followTranslator } from "./translated.js";
@@ -19,12 +20,12 @@ function target(link) {
 
 function follow(event) {
   const [inner] = event.composedPath(); // a link of a view, too
-  const link = inner instanceof Element && inner.closest("a.see");
+  const link = inner instanceof Element && /** @type {HTMLAnchorElement | null} */ (inner.closest("a.see"));
   if (!link) return;
   link.href = link.classList.contains("alone") ? link.href : target(link).href;
   if (link.target || isTheBrowsers(event)) return;
   event.preventDefault();
-  link.closest("[popover]")?.hidePopover();
+  /** @type {HTMLElement | null} */ (link.closest("[popover]"))?.hidePopover();
   goTo(link.href);
 }
 

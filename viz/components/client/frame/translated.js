@@ -1,7 +1,7 @@
 // @ts-check
-// A browser's translator puts a <font> in the place of each text. React goes on writing to the text that is gone, so that
-// an old number would stay on the screen, and stops the page when it removes it (github.com/facebook/react/issues/11538).
-// With this, what React writes is shown, and what it removes goes.
+// A browser's translator puts a <font> in the place of each text. React goes on writing to the text that is gone, so
+// that an old number would stay on the screen, and stops the page when it removes it
+// (github.com/facebook/react/issues/11538). With this, what React writes is shown, and what it removes goes.
 
 /** @type {WeakMap<Node, Element>} */
 const translations = new WeakMap(); // of a text, while they stand in its place

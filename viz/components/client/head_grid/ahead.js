@@ -7,19 +7,33 @@ import { decodeScores } from "../lib/numbers.js";
 /** @typedef {import("../lib/numbers.js").Wall & {id: string}} Wall */
 /** @typedef {import("../lib/numbers.js").Head & {id: string}} Head */
 /** @typedef {{wall: Wall, head: Head | null}} Parts */
-/** @typedef {{kind: string, own: string, open: Record<string, string>} | null | undefined} Masks as viz/frame/head_grid/ahead.py sends them */
+/**
+ * @typedef {{kind: string, own: string, open: Record<string, string>} | null | undefined} Masks as
+ *   viz/frame/head_grid/ahead.py sends them
+ */
 
 const ONE = 65535; // the code of a weight of 1
 
 export class Ahead {
-  /** @type {string | null} the name of a mask as the list has it, chosen a moment ago; null: what Python has sent is shown */
+  /**
+   * @type {string | null} the name of a mask as the list has it, chosen a moment ago; null: what Python has sent is
+   *   shown
+   */
   chosen = null;
-  /** @type {{numbers: string, sent: Parts} | undefined} the maps without any mask of the visitor's, and which numbers they are */
+  /**
+   * @type {{numbers: string, sent: Parts} | undefined} the maps without any mask of the visitor's, and which numbers
+   *   they are
+   */
   base;
   /** @type {{of: string, parts: Parts} | undefined} what was made of them last */
   made;
 
-  /** Take a mask by its name in the list; whether it is another one than is shown. @param {string} name @param {{masks: Masks}} data */
+  /**
+   * Take a mask by its name in the list; whether it is another one than is shown.
+   *
+   * @param {string} name
+   * @param {{masks: Masks}} data
+   */
   choose(name, { masks }) {
     const before = this.chosen ?? masks?.kind;
     this.chosen = name;

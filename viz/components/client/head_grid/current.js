@@ -6,7 +6,13 @@ import { scoreLimit } from "./wall.js";
 
 /** @typedef {import("../lib/numbers.js").Wall} Wall */
 /** @typedef {import("../lib/numbers.js").Axis} Axis */
-/** @typedef {{queries: Axis, keys: Axis, renormalise: boolean, plain: boolean}} Axes `plain`: each token is its own row */
+/**
+ * @typedef {{queries: Axis, keys: Axis, renormalise: boolean, plain: boolean}} Axes `plain`: each token is its own row
+ */
+/**
+ * @typedef {{rows: number, columns: number, values: Float32Array, masked: Uint8Array | null, exact: boolean,
+ *   pooled?: number, winner?: ArrayLike<number> | null, limit?: number}} LargeMapData what the large map shows
+ */
 /** @typedef {{rows: number, columns: number, masked: null, exact: boolean}} Sizes what all maps have */
 
 export class Current {
@@ -21,13 +27,14 @@ export class Current {
   buffer = new Float32Array();
 
   /**
-   * Give the map {rows, columns, values, masked, exact, ...}, or null while its numbers are still on their way.
+   * Give the map, or null while its numbers are still on their way.
    *
    * @param {Wall} wall
    * @param {any} head the one that was sent last: scores, or several heads put together
    * @param {any} choice
    * @param {Axes} axes
    * @param {number[]} together the heads taken together
+   * @returns {LargeMapData | null}
    */
   map(wall, head, choice, axes, together) {
     const sizes = { rows: axes.queries.count, columns: axes.keys.count, masked: null, exact: true };
@@ -42,7 +49,8 @@ export class Current {
     const index = choice.layer * wall.n_heads + choice.head;
     if (wall.what === "scores") return this.#scoreMap(wall, chosen ? head : null, index, sizes);
     if (isIt && !chosen && !head.combined)
-      return { ...sizes, pooled: head.pooled, values: Float32Array.from(head.codes, (code) => code / 65535) }; // some cells are covered
+      // Some cells are covered.
+      return { ...sizes, pooled: head.pooled, values: Float32Array.from(head.codes, (code) => code / 65535) };
     return this.#weightMap(wall, chosen ? head : null, index, choice.temperature, axes, sizes);
   }
 

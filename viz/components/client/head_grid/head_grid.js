@@ -1,8 +1,9 @@
 // The head grid: every head at once, one of them large, everything alive under the pointer.
 //
-// Python mounts this module three times (viz/frame/head_grid/grid.py): twice with bytes, which are only kept (the wall, the head),
-// and once with words and choices, which is what is seen. Streamlit calls the function again with every change and
-// keeps the page's elements; so the grid lives in a map, with its scroll, zoom and what is under the pointer.
+// Python mounts this module three times (viz/frame/head_grid/grid.py): twice with bytes, which are only kept (the wall,
+// the head), and once with words and choices, which is what is seen. Streamlit calls the function again with every
+// change and keeps the page's elements; so the grid lives in a map, with its scroll, zoom and what is under the
+// pointer.
 
 import { View, mount } from "../lib/view.js";
 import { unpack } from "../lib/bytes.js";
@@ -18,7 +19,8 @@ import { numberOf, wallValue } from "../lib/numbers.js";
 import { coveredCells, toldCells } from "../lib/covers.js";
 import { Channels } from "../lib/parts.js";
 import { buildPanel, showLegend, showLock } from "./panel.js";
-import { fitsSvg, savePng, saveSvg } from "../lib/save.js";
+import { mapTable } from "../plot/tables.js";
+import { savePng, saveSvg } from "../figure/canvas.js";
 import { sayLarge, sayThumb, sayWhole } from "../lib/say.js";
 import { Seen } from "./seen.js";
 import { Tokens } from "./tokens.js";
@@ -37,6 +39,12 @@ export default (sent) => {
 };
 
 class Grid extends View {
+  said;
+  wall;
+  spelled;
+  labels;
+  head;
+
   constructor(parent, name) {
     super(parent, "head-grid", { handle: "headGrid", of: (root) => [root.clientHeight, placeOf(root)] });
     this.channel = name;
@@ -76,14 +84,18 @@ class Grid extends View {
     this.refresh();
   }
 
-  /** The page's sliders of layer and head, its lists of masks and examples: shown at once. Streamlit tells Python of them. */
+  /**
+   * The page's sliders of layer and head, its lists of masks and examples: shown at once. Streamlit tells Python of
+   * them.
+   */
   #follow(changes) {
     const chosen = {},
       ends = { layer: this.wall?.n_layers, head: this.wall?.n_heads };
     for (const { target } of changes) {
       const isExample = target.matches(".st-key-_example input[aria-expanded=false]") && target.value;
       if (isExample && this.data) this.#example(target.value);
-      const isMask = target.matches(".st-key-mask input[aria-expanded=false]"); // its list is closed: that is the choice
+      // Its list is closed: that is the choice.
+      const isMask = target.matches(".st-key-mask input[aria-expanded=false]");
       if (isMask && this.data && this.ahead.choose(target.value, this.data)) this.refresh();
       const name = Object.keys(ends).find((name) => target.matches(`.st-key-${name} input[type=range]`));
       if (name && Number(target.value) < ends[name]) chosen[name] = Number(target.value);
@@ -139,13 +151,14 @@ class Grid extends View {
     this.#wall();
     this.#large();
     this.light();
-    if (unseen) this.panel.name.scrollIntoView(); // from a sentence to try below it: that sentence is what is looked for
+    // From a sentence to try below it: that sentence is what is looked for.
+    if (unseen) this.panel.name.scrollIntoView();
   }
 
   #build() {
     const { words, axes } = this.data;
     this.words = JSON.stringify(words);
-    const panel = (this.panel = buildPanel(this.root, words, this.wall.order, {
+    const panel = buildPanel(this.root, words, this.wall.order, {
       sort: (sort) => this.change({ sort }),
       show: (show) => this.change({ show }),
       look: (look) => this.change({ look }),
@@ -153,8 +166,10 @@ class Grid extends View {
       zoom: (factor) => this.large.zoomBy(factor),
       save: (kind) => this.save(kind),
       temperature: (value, done) => this.heat(value, done),
-    }));
-    const wall = (this.thumbs = new Wall(panel.wall));
+    });
+    this.panel = panel;
+    const wall = new Wall(panel.wall);
+    this.thumbs = wall;
     this.maps = new LargeMap(panel.large);
     this.lines = new Lines(panel.large);
     this.texts = axes.same
@@ -267,7 +282,6 @@ class Grid extends View {
     panel.temperature.show(choice, choice.combine !== "one" || Boolean(this.data.covers?.open || map?.pooled));
     if (!map) return; // on its way: what is drawn stays, dimmed
     this.map = this.#withCovers(map);
-    panel.save.svg.disabled = !fitsSvg(map);
     [this.large.focus, this.large.locked] = [this.focus, this.locked];
     this.large.show(this.map, labels.rows, labels.columns, palette, choice.look === "across");
     for (const text of this.written ? [] : this.texts) text.show(text.along === "key" ? labels.columns : labels.rows);
@@ -299,19 +313,18 @@ class Grid extends View {
   /** The numbers of the large map. */
   asTables() {
     if (this.map.pooled) return [];
-    const { values, columns } = this.map,
-      { rows, columns: keys } = this.labels;
-    const { covered } = this.map,
-      shown = Array.from(values, (value, at) => (covered.has(at) ? "?" : value));
-    const row = (name, i) => [name, ...shown.slice(i * columns, (i + 1) * columns)];
-    return [{ title: this.name(), columns: ["", ...keys], rows: rows.map(row) }];
+    const { values, covered } = this.map,
+      { rows, columns } = this.labels;
+    return [mapTable(rows, columns, (at) => (covered.has(at) ? "?" : values[at]), this.name())];
   }
 
   save(kind) {
     const { layer, head } = this.choice;
     const name = `headlight-layer${numberOf(this.wall, layer)}-head${head}`;
-    if (kind === "svg") saveSvg(this.map, this.labels, this.data.hues, name);
-    else savePng(this.large.canvas, this.palette.theme.background, name);
+    const { large } = this,
+      { background } = this.palette.theme;
+    if (kind === "svg") saveSvg(large.canvas, () => large.draw(), background, name);
+    else savePng(large.canvas, background, name);
   }
 
   name() {

@@ -11,6 +11,12 @@ const TEXT = 12,
   TALLEST = 600;
 
 export class Lines extends CanvasWindow {
+  labels;
+  colours;
+  across;
+  focus;
+  locked;
+
   show(map, rows, columns, colours, across) {
     Object.assign(this, { map, labels: { rows, columns }, colours, across });
     this.#strongest();

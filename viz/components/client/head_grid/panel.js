@@ -101,14 +101,13 @@ function zoom(words, act) {
 
 function save(words, act) {
   const made = element("div", "segments", { role: "group", "aria-label": words.save });
-  const buttons = ["png", "svg"].map((kind) => {
+  for (const kind of ["png", "svg"]) {
     const label = words[`save_${kind}`];
     const button = element("button", "", { type: "button", "aria-label": label, title: label }, kind.toUpperCase());
     button.addEventListener("click", () => act.save(kind));
     made.append(button);
-    return button;
-  });
-  return { element: made, svg: buttons[1] };
+  }
+  return { element: made };
 }
 
 /** What is locked, as buttons that unlock it. */

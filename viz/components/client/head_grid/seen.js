@@ -1,15 +1,24 @@
 // @ts-check
 // An example that was chosen before is drawn again before Python has answered: from what Python had answered then.
 
-/** @typedef {{numbers: string, beside: string, choice: Record<string, any>}} Data as viz/frame/head_grid/grid.py sends it */
+/**
+ * @typedef {{numbers: string, beside: string, choice: Record<string, any>}} Data as viz/frame/head_grid/grid.py sends
+ *   it
+ */
 /** @typedef {{data: Data, wall: any, head: any}} Picture */
 
 const MOST_BYTES = 8e6; // of the numbers of all that is kept
 
 export class Seen {
-  /** @type {Map<string, Picture>} by the example's name in the list and what else was chosen; the one seen last at its end */
+  /**
+   * @type {Map<string, Picture>} by the example's name in the list and what else was chosen; the one seen last at its
+   *   end
+   */
   pictures = new Map();
-  /** @type {{name: string, beside: string, numbers: string} | null} which example was chosen, and beside what, until Python has answered */
+  /**
+   * @type {{name: string, beside: string, numbers: string} | null} which example was chosen, and beside what, until
+   *   Python has answered
+   */
   asked = null;
 
   /**

@@ -14,7 +14,8 @@ export class Tokens {
   }
 
   show(labels) {
-    const base = (this.element.dir = readingDirection(labels));
+    const base = readingDirection(labels);
+    this.element.dir = base;
     this.spans = labels.map((label, index) => {
       const span = wordOf("span", "token", {}, label, base);
       span.index = index;

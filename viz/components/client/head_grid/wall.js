@@ -1,6 +1,6 @@
-// The wall: a button with a small map for every head. All maps are drawn on one canvas below the buttons: a browser keeps a
-// canvas apart from the rest of its page, and puts all of them together again for every frame. Pointing at a map lights the
-// same pair in all of them, on one canvas over them.
+// The wall: a button with a small map for every head. All maps are drawn on one canvas below the buttons: a browser
+// keeps a canvas apart from the rest of its page, and puts all of them together again for every frame. Pointing at a
+// map lights the same pair in all of them, on one canvas over them.
 
 import { image } from "../lib/canvas.js";
 import { css, scoreColour, weightColour } from "../lib/colour.js";
@@ -11,6 +11,13 @@ const OFF = 0.25; // how opaque the map of a head is that is switched off
 const PIXELS = 72; // the most a small map is wide; beyond it cells are pooled here too
 
 export class Wall {
+  maps;
+  lights;
+  lit;
+  of;
+  painted;
+  palette;
+
   constructor(root) {
     this.element = element("div", "wall", { role: "group" });
     root.append(this.element);

@@ -1,5 +1,5 @@
-// The lesson bar: how far one is, a question with its answers as a form of the browser's own (so that keyboard, touch and
-// screen reader know it), and a place where what is said of an answer is read out.
+// The lesson bar: how far one is, a question with its answers as a form of the browser's own (so that keyboard, touch
+// and screen reader know it), and a place where what is said of an answer is read out.
 
 import { element, fill } from "../lib/dom.js";
 import { View, mount } from "../lib/view.js";
@@ -72,7 +72,9 @@ class LessonBar extends View {
       });
   }
 
-  /** What an answer begins with; on a phone no field takes the keyboard by itself, as half the screen would be its keys. */
+  /**
+   * What an answer begins with; on a phone no field takes the keyboard by itself, as half the screen would be its keys.
+   */
   #first() {
     const first = this.body.querySelector("input");
     return first?.type === "text" && matchMedia(FINGER).matches ? this.row.querySelector(".main") : first;
@@ -333,7 +335,7 @@ class LessonBar extends View {
   }
 
   #say() {
-    const { verdict, is_right: isRight, hint, reveal, done, words, kind } = this.data;
+    const { verdict, is_right: isRight, hint, reveal, words, kind } = this.data;
     const lines = [];
     if (verdict) lines.push([isRight ? "right" : "wrong", verdict]);
     if (this.data.told) lines.push(["told", this.data.told]);

@@ -4,6 +4,7 @@
 import { element, fill } from "../lib/dom.js";
 import { View, mount } from "../lib/view.js";
 import { isTheBrowsers, open } from "../lib/open.js";
+import { offer } from "../lib/save.js";
 import { keep, load } from "./store.js";
 import { shaped, toCode, toToml } from "./written.js";
 
@@ -60,16 +61,17 @@ class MyLesson extends View {
     const { words, given } = this.data;
     if (!given) return this.found.replaceChildren();
     const start = element("a", "here main", { href: given.start }, words.start);
-    const take = this.#button("take", words.take, () => (this.#take(given.lesson), this.#tell(words.taken)));
+    const take = this.#button("take", words.take, () => this.#take(given.lesson, words.taken));
     const row = element("div", "row");
     row.append(start, take);
     this.found.replaceChildren(element("p", "", {}, words.given), element("p", "name", {}, given.title), row);
   }
 
-  #take(lesson) {
+  #take(lesson, text = "") {
     this.lesson = shaped(lesson);
     this.#changed();
     this.#draw();
+    this.#tell(text);
   }
 
   #button(does, text, act, attributes = {}) {
@@ -195,7 +197,9 @@ class MyLesson extends View {
       size = new TextEncoder().encode(link).length;
     const rest = element("div", "row");
     rest.append(
-      this.#button("file", words.file, () => offer(toToml(this.lesson))),
+      this.#button("file", words.file, () =>
+        offer(new Blob([toToml(this.lesson)], { type: "application/toml" }), "lesson.toml"),
+      ),
       this.#load(),
       this.#button("empty", words.clear, () => this.#empty()),
     );
@@ -262,19 +266,10 @@ class MyLesson extends View {
     const back = this.#button("keep", words.keep, () => this.#out());
     row.append(
       element("span", "", {}, words.sure),
-      this.#button("sure", words.clear, () => (this.#take(null), this.#tell(words.cleared))),
+      this.#button("sure", words.clear, () => this.#take(null, words.cleared)),
       back,
     );
     this.ways.replaceChildren(row);
     back.focus();
   }
-}
-
-function offer(text) {
-  const link = element("a", "", {
-    href: URL.createObjectURL(new Blob([text], { type: "application/toml" })),
-    download: "lesson.toml",
-  });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }

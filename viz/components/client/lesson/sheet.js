@@ -1,6 +1,6 @@
-// A whole lesson on paper: every step in a frame of its own, two to four on a sheet, all of one size. The frames are opened one
-// after the other, so that a class's server is not asked for all of them at once. What is printed before all of them are there
-// is a sentence that says so.
+// A whole lesson on paper: every step in a frame of its own, two to four on a sheet, all of one size. The frames are
+// opened one after the other, so that a class's server is not asked for all of them at once. What is printed before all
+// of them are there is a sentence that says so.
 
 import { element, fill } from "../lib/dom.js";
 import { mount } from "../lib/view.js";

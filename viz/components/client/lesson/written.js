@@ -1,6 +1,6 @@
 // @ts-check
-// A teacher's own lesson as it is passed on: packed into a link, or as a file in the format of assets/lessons. What comes
-// back from either is read, and held to its limits, by the server (viz/lessons/own.py).
+// A teacher's own lesson as it is passed on: packed into a link, or as a file in the format of assets/lessons. What
+// comes back from either is read, and held to its limits, by the server (viz/lessons/own.py).
 
 /**
  * @typedef {{page: string, section: string, parameters: Record<string, string>, covers: boolean, title: string, ask: {question: string}}} Step
@@ -13,7 +13,12 @@ const BARE = /^[A-Za-z0-9_-]+$/;
 /** @param {any} text */
 const plain = (text) => (typeof text === "string" ? text : "");
 
-/** Whatever was kept, as a lesson: what is missing is empty, what is of the wrong kind is left out. @param {any} kept @returns {Lesson} */
+/**
+ * Whatever was kept, as a lesson: what is missing is empty, what is of the wrong kind is left out.
+ *
+ * @param {any} kept
+ * @returns {Lesson}
+ */
 export function shaped(kept) {
   const steps = Array.isArray(kept?.step) ? kept.step : [];
   return {
@@ -62,7 +67,11 @@ export function toToml({ title, step }) {
   return `${lines.join("\n")}\n`;
 }
 
-/** A text between quotes, as TOML and JSON both have it; TOML wants one sign more written by its number. @param {string} text */
+/**
+ * A text between quotes, as TOML and JSON both have it; TOML wants one sign more written by its number.
+ *
+ * @param {string} text
+ */
 function written(text) {
   return JSON.stringify(
     text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd"),

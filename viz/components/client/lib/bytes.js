@@ -1,5 +1,6 @@
 // @ts-check
-// Takes apart what viz/components/head_grid.py packs: u32 length, JSON header, blocks of numbers, all padded to 4 bytes.
+// Takes apart what viz/components/head_grid.py packs: u32 length, JSON header, blocks of numbers, all padded to 4
+// bytes.
 
 const ARRAYS = { uint8: Uint8Array, uint16: Uint16Array, float32: Float32Array };
 

@@ -4,7 +4,9 @@ import { zoomOf } from "./place.js";
 
 const sizes = new WeakMap();
 
-/** Ask how large canvases are before one of them is drawn on: after that the page would be laid out anew for the next. */
+/**
+ * Ask how large canvases are before one of them is drawn on: after that the page would be laid out anew for the next.
+ */
 export function measure(canvases) {
   for (const canvas of canvases) sizes.set(canvas, { width: canvas.clientWidth, height: canvas.clientHeight });
 }
@@ -35,6 +37,16 @@ export function line(context, x0, y0, x1, y1) {
   context.beginPath();
   context.moveTo(x0, y0);
   context.lineTo(x1, y1);
+  context.stroke();
+}
+
+/** Stripes over a rectangle, so many pixels apart, in the stroke's colour; what they may not reach is to be clipped. */
+export function stripes(context, x, y, width, height, apart = 6) {
+  context.beginPath();
+  for (let at = apart * Math.floor((x - height) / apart); at < x + width; at += apart) {
+    context.moveTo(at, y + height);
+    context.lineTo(at + height, y);
+  }
   context.stroke();
 }
 

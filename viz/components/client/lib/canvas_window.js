@@ -18,6 +18,12 @@ export class CanvasWindow {
     this.element.addEventListener("scroll", () => this.draw());
   }
 
+  /** Draw what is seen of the whole. */
+  draw() {}
+
+  /** Choose the size of the whole, and draw it. */
+  fit() {}
+
   /** Make the window [width, height] and what it shows a part of `whole`, in pixels. */
   resize(size, whole) {
     this.size = size;
@@ -49,7 +55,10 @@ export class CanvasWindow {
     return Math.round(roomOf(this.view).room);
   }
 
-  /** Draw all of it anew if the window is wider or narrower than it was, has another room, or is on another screen; say whether it is. */
+  /**
+   * Draw all of it anew if the window is wider or narrower than it was, has another room, or is on another screen; say
+   * whether it is.
+   */
   refit() {
     const { clientWidth } = this.element,
       isOtherScreen = this.scale !== devicePixelRatio * zoomOf(this.canvas);

@@ -10,7 +10,8 @@ export function rgba([red, green, blue], opacity) {
   return ((Math.round(opacity * 255) << 24) | (blue << 16) | (green << 8) | red) >>> 0; // little-endian pixels
 }
 
-const tables = /** @type {Map<string, Uint32Array>} */ (new Map()); // a page has a few hues, and asks for them with every change
+// A page has a few hues, and asks for them with every change.
+const tables = /** @type {Map<string, Uint32Array>} */ (new Map());
 
 /** @param {Hue[]} hues @param {number} length @param {(level: number) => number} pixel */
 function table(hues, length, pixel) {
@@ -59,7 +60,11 @@ export function css([red, green, blue], opacity = 1) {
   return `rgba(${red},${green},${blue},${opacity})`;
 }
 
-/** The page's own colours, which Streamlit sets as CSS variables; they change with the theme. @param {Element} element */
+/**
+ * The page's own colours, which Streamlit sets as CSS variables; they change with the theme.
+ *
+ * @param {Element} element
+ */
 export function theme(element) {
   const style = getComputedStyle(element),
     probe = hasContrastTheme() ? element.appendChild(document.createElement("i")) : null;
@@ -80,7 +85,12 @@ export function hasContrastTheme() {
   return matchMedia("(forced-colors: active)").matches;
 }
 
-/** A colour as a canvas and `ink.js` take it. @param {string} colour @param {HTMLElement | null} probe a place to ask at */
+/**
+ * A colour as a canvas and `ink.js` take it.
+ *
+ * @param {string} colour
+ * @param {HTMLElement | null} probe a place to ask at
+ */
 function resolved(colour, probe) {
   if (!probe) return colour;
   probe.style.color = colour;

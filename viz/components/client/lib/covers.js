@@ -1,12 +1,13 @@
 // @ts-check
-// Cells that a lesson covers while its question is open: their numbers were not sent (viz/components/cover.py). A view draws
-// a hatched "?" there; when the question is over, the same cells carry their numbers.
+// Cells that a lesson covers while its question is open: their numbers were not sent (viz/components/cover.py). A view
+// draws a hatched "?" there; when the question is over, the same cells carry their numbers.
+
+import { stripes } from "./canvas.js";
 
 /** @typedef {{cells: number[], open: boolean, word: string}} Covers */
 
-const STRIPE = 6,
-  LETTER = 16,
-  ROOM = 9; // pixels: between stripes, of the "?" at most, and that it needs
+const LETTER = 16,
+  ROOM = 9; // pixels: of the "?" at most, and that it needs
 const NOTHING = /** @type {Set<number>} */ (new Set());
 
 /** The covered cells, row by row. @param {Covers | null | undefined} covers */
@@ -37,12 +38,7 @@ export function drawCover(context, theme, x, y, width, height) {
   context.fillStyle = theme.background;
   context.fillRect(x, y, width, height);
   [context.strokeStyle, context.lineWidth, context.globalAlpha] = [theme.text, 1, 0.28];
-  context.beginPath();
-  for (let at = STRIPE * Math.floor((x - height) / STRIPE); at < x + width; at += STRIPE) {
-    context.moveTo(at, y + height);
-    context.lineTo(at + height, y);
-  }
-  context.stroke();
+  stripes(context, x, y, width, height);
   context.globalAlpha = 1;
   const size = Math.min(LETTER, height - 2, width + 4);
   if (size >= ROOM) {

@@ -22,7 +22,12 @@ export function readingDirection(labels) {
   return "ltr";
 }
 
-/** A word for a sentence or a picture; one from left to right stays as it is. @param {string} text @param {string} base of a word without letters */
+/**
+ * A word for a sentence or a picture; one from left to right stays as it is.
+ *
+ * @param {string} text
+ * @param {string} base of a word without letters
+ */
 export function isolate(text, base = "ltr") {
   const way = direction(text) || base;
   return way === "rtl" || RIGHT_TO_LEFT.test(bare(text))

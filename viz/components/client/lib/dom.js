@@ -5,8 +5,8 @@ import { direction, isolate, readingDirection } from "./direction.js";
 /** How far each arrow key goes, in rows and columns. */
 export const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
-/** Have the arrow keys walk the cells of a picture: `from` gives the [row, column] that is looked at, if one is, and how
- * many there are of each; `to` is called with the next one. */
+/** Have the arrow keys walk the cells of a picture: `from` gives the [row, column] that is looked at, if one is, and
+ * how many there are of each; `to` is called with the next one. */
 export function walkCells(picture, from, to) {
   picture.addEventListener("keydown", (event) => {
     const step = ARROWS[event.key];

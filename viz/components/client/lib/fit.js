@@ -1,7 +1,8 @@
 // @ts-check
 // The height of a picture, so that all of it is on the first screen: from its top to the bottom of the window. A style
 // sheet decides where, by properties that views inherit:
-//   --fit: 1          fit pictures into the window; elsewhere (paper, somebody else's page, a notebook) they keep their size
+//   --fit: 1          fit pictures into the window; elsewhere (paper, somebody else's page, a notebook) they keep their
+// size
 //   --fit-below: 3rem  room to keep free at the bottom of the window, in the window's pixels
 //   --fit-times: 3    how many times as large as on a desk a row or a chart may be, where there is room
 
@@ -10,10 +11,17 @@ import { zoomOf } from "./place.js";
 export const LEAST = 11; // pixels of a row whose label can still be read
 const EDGE = 8; // pixels between a picture and the bottom of the window
 
-/** @typedef {{room: number, window: number, times: number}} Room in the element's pixels; `window` is a whole window's */
+/**
+ * @typedef {{room: number, window: number, times: number}} Room in the element's pixels; `window` is a whole window's
+ */
 /** @typedef {{usual: number, rows?: number, around?: number, least?: number}} Wanted */
 
-/** The room that an element has below its top while the page is not scrolled. @param {HTMLElement} element @returns {Room} */
+/**
+ * The room that an element has below its top while the page is not scrolled.
+ *
+ * @param {HTMLElement} element
+ * @returns {Room}
+ */
 export function roomOf(element) {
   const style = getComputedStyle(element);
   /** @param {string} name @param {number} other */
@@ -52,12 +60,17 @@ export function fitHeight(element, wanted) {
   return fitRow(element, { least: wanted.usual * 0.6, ...wanted });
 }
 
-/** Call when the room may have changed: another window, or something above. Returns a function that ends it. @param {() => void} call */
+/**
+ * Call when the room may have changed: another window, or something above. Returns a function that ends it.
+ *
+ * @param {() => void} call
+ */
 export function watchRoom(call) {
   let frame = 0;
   const later = () => {
     cancelAnimationFrame(frame);
-    frame = requestAnimationFrame(call); // not at once: a picture that changes its height would report it in the same frame
+    // Not at once: a picture that changes its height would report it in the same frame.
+    frame = requestAnimationFrame(call);
   };
   const block = document.querySelector(".stMainBlockContainer"),
     watch = block && new ResizeObserver(later);

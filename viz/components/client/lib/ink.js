@@ -1,13 +1,19 @@
 // @ts-check
 // The colour of a number on a coloured cell: the page's own where it can be read, else black or white.
 //
-// Black on a colour and white on it are 21 : 1 apart together, so one of the two always has the 4.5 : 1 that WCAG asks for.
+// Black on a colour and white on it are 21 : 1 apart together, so one of the two always has the 4.5 : 1 that WCAG asks
+// for.
 
 const ENOUGH = 4.5;
 
 /** @typedef {[number, number, number]} Hue red, green and blue, 0 to 255 */
 
-/** A colour as Streamlit and browsers write it: "#0e1117", "#fff", "rgb(14, 17, 23)". @param {string} css @returns {Hue} */
+/**
+ * A colour as Streamlit and browsers write it: "#0e1117", "#fff", "rgb(14, 17, 23)".
+ *
+ * @param {string} css
+ * @returns {Hue}
+ */
 export function parts(css) {
   const hex = css
     .match(/^#(?:(\w\w)(\w\w)(\w\w)|(\w)(\w)(\w))/)

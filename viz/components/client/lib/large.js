@@ -1,17 +1,16 @@
 // The large map: its window of the whole is drawn on a canvas as large as the window, so that any zoom of 512 x 512
 // cells costs the same. Labels stay in place while the map scrolls under them.
 
-import { isolateAll } from "./direction.js";
-import { shorten } from "./shorten.js";
+import { Cells } from "../plot/cells.js";
+import { columnNames, LEAN, rowNames } from "../plot/names.js";
 import { scoreColour, weightColour } from "./colour.js";
-import { drawCover, drawTold } from "./covers.js";
 import { CanvasWindow } from "./canvas_window.js";
 import { fitRow } from "./fit.js";
-import { inks, ofPixel } from "./ink.js";
 import { poolMax } from "./numbers.js";
 
 const LOPSIDED = 4,
-  READABLE = 14;
+  READABLE = 14,
+  RULED = 12;
 const WEIGHT = 26,
   SCORE = 33; // cells that have room for .12 and for −12.3
 const CELL = 34,
@@ -22,12 +21,18 @@ const CELL = 34,
   UNDER = 18; // pixels; the last of a scroll bar and an edge
 
 export class LargeMap extends CanvasWindow {
+  colours;
+  labels;
+  bitmap;
+  focus;
+  locked;
+
   zoom = 1;
   measured = null; // labels to leave room for, where maps beside each other are to be alike in size
 
   /** Take a map {rows, columns, values, masked, winner, limit}, its labels, and how to paint a cell. */
   show(map, rows, columns, colours) {
-    Object.assign(this, { map, labels: { rows, columns }, colours, ink: inks(colours.theme) });
+    Object.assign(this, { map, labels: { rows, columns }, colours });
     this.#bitmap();
     this.fit();
   }
@@ -99,17 +104,7 @@ export class LargeMap extends CanvasWindow {
       else pixels[at] = weightColour(byHead ? hues[winner[at] % hues.length] : colours.weights, values[at]);
     }
     this.bitmap.getContext("2d").putImageData(this.image, 0, 0);
-    this.hatch = masked && factor === 1 ? this.#hatch(masked, rows, columns) : null;
-  }
-
-  #hatch(masked, rows, columns) {
-    const shape = document.createElement("canvas");
-    [shape.width, shape.height] = [columns, rows];
-    const context = shape.getContext("2d"),
-      image = context.createImageData(columns, rows);
-    new Uint32Array(image.data.buffer).set(Uint32Array.from(masked, (cell) => (cell ? 0xff000000 : 0)));
-    context.putImageData(image, 0, 0);
-    return shape;
+    this.blocked = factor === 1 ? masked : null;
   }
 
   draw(focus = this.focus, locked = this.locked) {
@@ -117,164 +112,75 @@ export class LargeMap extends CanvasWindow {
     if (!this.map || !this.size || !focus) return;
     const context = this.fresh(),
       [width, height] = this.size;
-    this.left = this.gutter - this.element.scrollLeft;
-    this.top = this.head - this.element.scrollTop;
+    const { gutter, head, cell, colours } = this,
+      { rows, columns, values, limit, covered, told } = this.map;
+    this.left = gutter - this.element.scrollLeft;
+    this.top = head - this.element.scrollTop;
+    const cells = new Cells(context, colours.theme, { left: this.left, top: this.top, rows, columns, w: cell });
+    this.cells = cells;
     context.save();
     context.beginPath();
-    context.rect(this.gutter, this.head, width - this.gutter, height - this.head);
+    context.rect(gutter, head, width - gutter, height - head);
     context.clip();
-    this.#cells(context);
-    this.#covers(context);
-    this.#cross(context, locked, 2, this.colours.theme.primary);
-    const other = focus.query !== locked.query || focus.key !== locked.key;
-    if (other) this.#cross(context, focus, 1, this.colours.theme.text);
-    this.#told(context);
+    if (this.blocked) cells.hatch((at) => this.blocked[at], 0.3);
+    this.#picture(context);
+    if (cell >= RULED) cells.grid(0.1);
+    cells.edge(0.35);
+    if (cell >= (limit ? SCORE : WEIGHT)) cells.numbers((at) => this.#number(values[at]), this.pixels, TEXT);
+    cells.covers(covered ?? []);
+    cells.mark(locked, colours.theme.primary, 2);
+    if (focus.query !== locked.query || focus.key !== locked.key) cells.mark(focus, colours.theme.text);
+    if (!limit) cells.answer(told ?? [], values);
     context.restore();
-    this.#labels(context, focus, locked);
+    this.#names(context, focus, locked);
   }
 
-  #cells(context) {
-    const { rows, columns, values, limit } = this.map,
-      { cell, left, top, colours } = this;
-    const wide = columns * cell,
-      tall = rows * cell;
-    const spread = [this.bitmap.width * this.pooled * cell, this.bitmap.height * this.pooled * cell];
+  /** Where cells were put together there are fewer pixels than cells. */
+  #picture(context) {
+    const side = this.pooled * this.cell;
     context.imageSmoothingEnabled = false;
-    if (this.hatch) drawHatched(context, this.hatch, left, top, wide, tall, this.size, colours.theme.text);
-    context.drawImage(this.bitmap, left, top, ...spread);
-    context.strokeStyle = colours.theme.text;
-    context.globalAlpha = cell >= 12 ? 0.1 : 0;
-    context.lineWidth = 1;
-    context.beginPath();
-    for (let i = 1; cell >= 12 && i < rows; i++) line(context, left, top + i * cell, left + wide, top + i * cell);
-    for (let j = 1; cell >= 12 && j < columns; j++) line(context, left + j * cell, top, left + j * cell, top + tall);
-    context.stroke();
-    context.globalAlpha = 0.35;
-    context.strokeRect(left, top, wide, tall);
-    context.globalAlpha = 1;
-    if (cell < (limit ? SCORE : WEIGHT)) return;
-    context.font = `${TEXT}px ${colours.theme.font}`;
-    [context.textAlign, context.textBaseline] = ["center", "middle"];
-    for (let at = 0; at < values.length; at++) {
-      const value = values[at];
-      if (value === -Infinity || (!limit && value < 0.005)) continue;
-      const text = limit
-        ? value.toFixed(this.map.decimals ?? 1).replace(/^-(?=0\.0*$)/, "")
-        : value.toFixed(2).replace(/^0/, "");
-      context.fillStyle = this.ink(...ofPixel(this.pixels[at]));
-      context.fillText(text, left + ((at % columns) + 0.5) * cell, top + (Math.floor(at / columns) + 0.5) * cell);
-    }
+    context.drawImage(this.bitmap, this.left, this.top, this.bitmap.width * side, this.bitmap.height * side);
   }
 
-  /** A "?" over each cell that an open question is about. */
-  #covers(context) {
-    const {
-      cell,
-      left,
-      top,
-      map: { columns, covered },
-      colours: { theme },
-    } = this;
-    for (const at of covered ?? [])
-      drawCover(context, theme, left + (at % columns) * cell, top + Math.floor(at / columns) * cell, cell, cell);
+  /** A score, or a weight that is not too small for two digits. */
+  #number(value) {
+    const { limit, decimals } = this.map;
+    if (value === -Infinity || (!limit && value < 0.005)) return "";
+    return limit ? value.toFixed(decimals ?? 1).replace(/^-(?=0\.0*$)/, "") : value.toFixed(2).replace(/^0/, "");
   }
 
-  /** The number of the cell that was asked for; of a whole row, of its largest. */
-  #told(context) {
-    const {
-      cell,
-      left,
-      top,
-      map: { columns, values, told, limit },
-      colours: { theme },
-    } = this;
-    if (!told?.size || limit) return;
-    const [most] = [...told].sort((a, b) => values[b] - values[a]);
-    drawTold(
-      context,
-      theme,
-      values[most].toFixed(2),
-      left + ((most % columns) + 0.5) * cell,
-      top + (Math.floor(most / columns) + 0.5) * cell,
-    );
-  }
-
-  #cross(context, { query, key }, lineWidth, colour) {
-    const { cell, left, top } = this,
-      { rows, columns } = this.map;
-    [context.strokeStyle, context.lineWidth] = [colour, lineWidth];
-    if (query !== null) context.strokeRect(left, top + query * cell, columns * cell, cell);
-    if (key !== null) context.strokeRect(left + key * cell, top, cell, rows * cell);
-    if (query === null || key === null) return;
-    context.lineWidth = lineWidth + 1.5;
-    context.strokeRect(left + key * cell, top + query * cell, cell, cell);
-  }
-
-  #labels(context, focus, locked) {
-    const { rows, columns } = this.labels,
-      { cell, gutter, head } = this,
+  /** The names that are seen; those of the pair that is pointed at, and of the one that is locked, in boxes. */
+  #names(context, focus, locked) {
+    const { cell, gutter, head, left, top } = this,
+      { theme } = this.colours,
+      { rows, columns } = this.labels,
       [width, height] = this.size;
-    const write = (names, along, vertical) => {
-      const labels = isolateAll(names);
-      const step = Math.max(1, Math.ceil((TEXT - 1) / cell));
-      const from = Math.max(0, Math.floor((vertical ? head - this.top : gutter - this.left) / cell));
-      const to = Math.min(labels.length, Math.ceil((vertical ? height - this.top : width - this.left) / cell));
-      const special = [focus[along], locked[along]];
-      for (let i = from; i < to; i++) {
-        if (i % step === 0 && !special.includes(i)) this.#label(context, labels[i], i, vertical);
-      }
-      for (const i of special) {
-        if (i === null || i < from || i >= to) continue;
-        this.#label(context, labels[i], i, vertical, i === locked[along] ? "locked" : "focus");
-      }
-    };
+    /** @returns {import("../plot/names.js").Options} */
+    const options = (along, count, from, to) => ({
+      boxes: new Map(
+        [
+          [focus[along], theme.text],
+          [locked[along], theme.primary],
+        ]
+          .filter(([i]) => i !== null)
+          .map(([i, box]) => [i, { ink: theme.background, box }]),
+      ),
+      within: [Math.max(0, Math.floor(from / cell)), Math.min(count, Math.ceil(to / cell))],
+    });
+    [context.font, context.fillStyle] = [`${TEXT}px ${theme.font}`, theme.text];
     context.save();
     context.beginPath();
     context.rect(0, head - 1, gutter, height);
     context.clip();
-    write(rows, "query", true);
+    rowNames(context, rows, gutter, cell, top, options("query", rows.length, head - top, height - top));
     context.restore();
-    write(columns, "key", false);
-  }
-
-  #label(context, label, i, vertical, state) {
-    const { theme } = this.colours,
-      { cell, gutter, head } = this;
-    context.save();
-    if (vertical) context.translate(gutter - 5, this.top + (i + 0.5) * cell);
-    else {
-      context.translate(this.left + (i + 0.5) * cell, head - 5);
-      context.rotate(-Math.PI / 3);
-    }
-    const room = vertical ? gutter - 8 : head / 0.87 - 8;
-    [context.textAlign, context.textBaseline] = [vertical ? "right" : "left", "middle"];
-    context.font = `${state ? "bold " : ""}${TEXT}px ${theme.font}`;
-    const text = shorten(context, label, room);
-    if (state) {
-      const wide = context.measureText(text).width + 6;
-      context.fillStyle = state === "locked" ? theme.primary : theme.text;
-      context.fillRect(vertical ? 3 - wide : -3, -8, wide, 16);
-    }
-    context.fillStyle = state ? theme.background : theme.text;
-    context.fillText(text, 0, 0);
-    context.restore();
+    const ofColumns = options("key", columns.length, gutter - left, width - left);
+    columnNames(context, columns, left, head, head / Math.sin(LEAN), cell, "above", ofColumns);
   }
 
   /** The pair, row or column under a point of the canvas: {query, key}, either null; null outside. */
   at(event) {
-    if (!this.map) return null;
-    const [x, y] = this.place(event),
-      { rows, columns } = this.map;
-    const within = (place, count) => (place >= 0 && place < count ? place : null);
-    let query = within(Math.floor((y - this.top) / this.cell), rows);
-    // A column's label leans to the right: follow it down to its column.
-    const lean = y < this.head ? (this.head - 5 - y) / Math.tan(Math.PI / 3) : 0;
-    let key = within(Math.floor((x - lean - this.left) / this.cell), columns);
-    if (y < this.head) query = null;
-    if (x < this.gutter && y >= this.head) key = null;
-    if (query === null && y >= this.head) return null;
-    if (key === null && x >= this.gutter) return null;
-    return query === null && key === null ? null : { query, key };
+    return this.map && this.cells ? this.cells.underWithNames(this.place(event), this.gutter, this.head) : null;
   }
 
   /** Scroll just so far that a cell is seen. */
@@ -285,25 +191,4 @@ export class LargeMap extends CanvasWindow {
     if (query !== null) box.scrollTop = to(box.scrollTop, height - head, query);
     if (key !== null) box.scrollLeft = to(box.scrollLeft, width - gutter, key);
   }
-}
-
-function line(context, x0, y0, x1, y1) {
-  context.moveTo(x0, y0);
-  context.lineTo(x1, y1);
-}
-
-/** Stripes where the shape is. */
-function drawHatched(context, shape, left, top, wide, tall, [width, height], colour) {
-  const layer = document.createElement("canvas");
-  [layer.width, layer.height] = [Math.ceil(width), Math.ceil(height)];
-  const stripes = layer.getContext("2d");
-  stripes.imageSmoothingEnabled = false;
-  stripes.drawImage(shape, left, top, wide, tall);
-  stripes.globalCompositeOperation = "source-in";
-  stripes.strokeStyle = colour;
-  stripes.globalAlpha = 0.3;
-  stripes.beginPath();
-  for (let x = -height; x < width; x += 6) line(stripes, x, height, x + height, 0);
-  stripes.stroke();
-  context.drawImage(layer, 0, 0);
 }

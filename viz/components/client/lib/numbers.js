@@ -3,7 +3,10 @@
 // A map is {rows, columns, values, masked, winner}: row-major, rows are queries, columns are keys.
 
 /** @typedef {Float32Array | Float64Array | Uint16Array | Uint8Array} Numbers */
-/** @typedef {{of: number[], count: number}} Axis which row or column each token is `of`, -1 for none, and how many there are */
+/**
+ * @typedef {{of: number[], count: number}} Axis which row or column each token is `of`, -1 for none, and how many there
+ *   are
+ */
 /**
  * @typedef {object} Wall every head's map
  * @property {string} what "weights", "scores" or "difference"

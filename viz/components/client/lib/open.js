@@ -3,7 +3,12 @@
 const NOTE = "history"; // viz/frame/connection/address.py
 const EMBED = ["embed", "embed_options"]; // how the page itself is shown, which Streamlit keeps to itself
 
-/** An address with a note, another one each time, by which the app knows that the history led there; its answer takes it away. @param {string} address */
+/**
+ * An address with a note, another one each time, by which the app knows that the history led there; its answer takes it
+ * away.
+ *
+ * @param {string} address
+ */
 function withNote(address) {
   const noted = new URL(address, location.href);
   noted.searchParams.set(NOTE, Date.now().toString(36));
@@ -33,7 +38,11 @@ export function open(link) {
   document.querySelector("[data-testid=stMain]")?.scrollTo(0, 0);
 }
 
-/** Open a link as somebody does who reads on there: if it leads into a lesson, its question takes the keyboard. @param {string} link */
+/**
+ * Open a link as somebody does who reads on there: if it leads into a lesson, its question takes the keyboard.
+ *
+ * @param {string} link
+ */
 export function follow(link) {
   const to = new URL(link, location.href).searchParams;
   document.documentElement.dataset.followed = to.get("lesson") ?? to.get("own_lesson") ?? "";

@@ -1,8 +1,11 @@
 // @ts-check
-// A picture in parts: bytes that stay, and words and choices that change. Each part is mounted by itself, so that a choice
-// sends no bytes again; what has come is kept here, by the channel of the picture and the kind of the part.
+// A picture in parts: bytes that stay, and words and choices that change. Each part is mounted by itself, so that a
+// choice sends no bytes again; what has come is kept here, by the channel of the picture and the kind of the part.
 
-/** @typedef {{view?: {refresh: (part?: {kind: string}) => void} | null, [kind: string]: any}} Parts what has come, and the view that draws it */
+/**
+ * @typedef {{view?: {refresh: (part?: {kind: string}) => void} | null, [kind: string]: any}} Parts what has come, and
+ *   the view that draws it
+ */
 
 export class Channels {
   constructor() {
@@ -16,7 +19,11 @@ export class Channels {
     return parts;
   }
 
-  /** Keep a part, and have the view draw it; its place on the page shows nothing itself. @param {{channel: string, kind: string}} part */
+  /**
+   * Keep a part, and have the view draw it; its place on the page shows nothing itself.
+   *
+   * @param {{channel: string, kind: string}} part
+   */
   keep(part) {
     const parts = this.of(part.channel);
     parts[part.kind] = part;

@@ -1,4 +1,5 @@
-// Something that happens step by step: play it, stop it, or drag to a step. Whoever asks for less motion goes on by hand.
+// Something that happens step by step: play it, stop it, or drag to a step. Whoever asks for less motion goes on by
+// hand.
 
 import { element, fill } from "./dom.js";
 
@@ -10,6 +11,10 @@ export function firstOf(root, n) {
 }
 
 export class Player {
+  n;
+  words;
+  show;
+
   /** Steps 1 to `n`; `show` is called with each. `words` has play, pause, next, scrub and place. */
   constructor(n, words, show) {
     Object.assign(this, { n, words, show, at: 1 });
@@ -65,6 +70,7 @@ export class Player {
     this.button.textContent = this.timer
       ? `❚❚ ${this.words.pause}`
       : `▶ ${this.byHand.matches ? this.words.next : this.words.play}`;
-    this.place.setAttribute("aria-live", this.timer ? "off" : "polite"); // every half a second is too often to be read out
+    // Every half a second is too often to be read out.
+    this.place.setAttribute("aria-live", this.timer ? "off" : "polite");
   }
 }

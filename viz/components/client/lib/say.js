@@ -23,7 +23,12 @@ import { wallValue } from "./numbers.js";
  * @property {string} [word] what is said of one
  */
 
-/** Four decimals where they are right, two where the number was packed more coarsely. @param {number} value @param {boolean} exact */
+/**
+ * Four decimals where they are right, two where the number was packed more coarsely.
+ *
+ * @param {number} value
+ * @param {boolean} exact
+ */
 export function digits(value, exact) {
   return value === -Infinity ? "−∞" : value.toFixed(exact ? 4 : 2).replace("-", "−");
 }

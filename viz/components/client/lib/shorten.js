@@ -9,7 +9,8 @@
  */
 export function shorten(context, text, room) {
   if (context.measureText(text).width <= room) return text;
-  const characters = Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment); // a letter keeps its marks
+  // A letter keeps its marks.
+  const characters = Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
   while (characters.length > 1 && context.measureText(`${characters.join("")}…`).width > room) characters.pop();
   return `${characters.join("")}…`;
 }

@@ -1,4 +1,5 @@
-// Painting cells: a stroke of the mouse, the pen or a finger from cell to cell, and the keyboard's, which ends when the keys rest.
+// Painting cells: a stroke of the mouse, the pen or a finger from cell to cell, and the keyboard's, which ends when the
+// keys rest.
 
 const REST_MS = 500;
 const HOLD_MS = 350,
@@ -13,10 +14,10 @@ export function between(from, to) {
   }));
 }
 
-/** Follow strokes on a canvas. `at` gives the cell under an event, of which one half is null on a label, or null; `begin` is
- * called with the first, `over` with each that is crossed from then on, `end` when it is over, `look` with every one that is
- * pointed at. Where a finger `scrolls` the page, it paints when it taps or holds. */
-export function strokes(canvas, { at, begin, over, end, look = () => {}, scrolls = false }) {
+/** Follow strokes on a canvas. `at` gives the cell under an event, of which one half is null on a label, or null;
+ * `begin` is called with the first, `over` with each that is crossed from then on, `end` when it is over, `look` with
+ * every one that is pointed at. Where a finger `scrolls` the page, it paints when it taps or holds. */
+export function strokes(canvas, { at, begin, over, end, look = (_cell) => {}, scrolls = false }) {
   let last = null,
     finger = null,
     hold = 0;
@@ -30,7 +31,7 @@ export function strokes(canvas, { at, begin, over, end, look = () => {}, scrolls
     last = cell;
     begin(cell);
   };
-  const release = (event) => {
+  const release = (/** @type {Event | null} */ event = null) => {
     const tapped = finger;
     lift();
     if (tapped && event) start(tapped.cell);

@@ -1,13 +1,13 @@
 // @ts-check
-// What every view in the browser has: its element, its size, its messages to Python, and a region that is read out. Python
-// declares each view in the same way (viz/components/view.py).
+// What every view in the browser has: its element, its size, its messages to Python, and a region that is read out.
+// Python declares each view in the same way (viz/components/view.py).
 
 import { element } from "./dom.js";
 import { watchRoom } from "./fit.js";
 
 /**
- * Streamlit calls a component's module again with every change of its data, and keeps its element meanwhile: so the view of
- * an element is made once, is handed each change, and is closed when its place on the page goes.
+ * Streamlit calls a component's module again with every change of its data, and keeps its element meanwhile: so the
+ * view of an element is made once, is handed each change, and is closed when its place on the page goes.
  *
  * @param {(parent: HTMLElement, data: any) => any} make a view, which has `receive(data)` and `close()`
  * @param {(data: any) => any} read the data as the view takes it: unpacked bytes, or what JSON holds as it is
@@ -37,9 +37,9 @@ export function mount(make, read = (data) => data) {
 }
 
 /**
- * When a picture is to be drawn anew because its place is wider or narrower, or another screen shows it. The browser reports
- * the first size, too, a frame after the picture has been drawn in it: to draw it once more takes as long again. A picture
- * that fits into the window depends on the room below its top, too (lib/fit.js).
+ * When a picture is to be drawn anew because its place is wider or narrower, or another screen shows it. The browser
+ * reports the first size, too, a frame after the picture has been drawn in it: to draw it once more takes as long
+ * again. A picture that fits into the window depends on the room below its top, too (lib/fit.js).
  */
 export class Size {
   /**
@@ -76,26 +76,15 @@ export function spoken(name = "says", tag = "p") {
   return element(tag, name, { "aria-live": "polite" });
 }
 
-/** 0, 1, 2 and so on: the names of rows or columns that have none. @param {number} n */
-export const counted = (n) => Array.from({ length: n }, (_, i) => i);
-
-/** A table for the menu of a picture. @param {(string | number)[]} rows @param {(string | number)[]} columns @param {(at: number) => any} cell of cells in reading order */
-export function tableOf(rows, columns, cell, title = "") {
-  const line = (/** @type {string | number} */ name, /** @type {number} */ i) => [
-    name,
-    ...columns.map((_, j) => cell(i * columns.length + j)),
-  ];
-  return { ...(title && { title }), columns: ["", ...columns], rows: rows.map(line) };
-}
-
 export class View {
   /** @type {Record<string, string>} */ #before = {};
 
   /**
    * @param {HTMLElement} parent
    * @param {string} name the class of its element
-   * @param {{tag?: string, handle?: string, attributes?: Record<string, string>, of?: (element: HTMLElement) => unknown}} [how] at
-   * `handle` of the element the browser's tests find the view, and read its numbers back; `of` is what a picture depends on
+   * @param {{tag?: string, handle?: string, attributes?: Record<string, string>,
+   *   of?: (element: HTMLElement) => unknown}} [how] at `handle` of the element the browser's tests find the view, and
+   *   read its numbers back; `of` is what a picture depends on
    */
   constructor(parent, name, { tag = "div", handle = name, attributes = {}, of } = {}) {
     this.root = element(tag, name, attributes);
@@ -114,7 +103,12 @@ export class View {
     this.root.remove();
   }
 
-  /** Tell Python something: one of the messages that it expects of this view. @param {string} name @param {unknown} value */
+  /**
+   * Tell Python something: one of the messages that it expects of this view.
+   *
+   * @param {string} name
+   * @param {unknown} value
+   */
   send(name, value, sent = this.sent + 1) {
     this.sent = sent;
     this.setStateValue(name, { value, sent });
@@ -151,13 +145,20 @@ export class View {
   }
 }
 
-/** A view that follows the finger: what was chosen is drawn with the next frame, and Python is told once, when it lets go. */
+/**
+ * A view that follows the finger: what was chosen is drawn with the next frame, and Python is told once, when it lets
+ * go.
+ */
 export class LiveView extends View {
   said = ""; // the choice that Python and this view agreed on last
   /** @type {any} */ choice = null;
 
-  /** Take what Python sends. An answer to an older choice than the last one made here is out of date; one that says what was
-   * told last is no news, and what has been changed here meanwhile stays. @param {any} data */
+  /**
+   * Take what Python sends. An answer to an older choice than the last one made here is out of date; one that says what
+   * was told last is no news, and what has been changed here meanwhile stays.
+   *
+   * @param {any} data
+   */
   take(data) {
     this.data = data;
     const said = JSON.stringify(data.choice);

@@ -16,12 +16,19 @@ export function strength(weight) {
   return weight > 0 ? Math.max(0, 1 - Math.log10(weight) / DARKEST) : 0;
 }
 
-/** A weight's pixel, of a table of lib/colour.js, which takes the square root. @param {Uint32Array} table @param {number} weight */
+/**
+ * A weight's pixel, of a table of lib/colour.js, which takes the square root.
+ *
+ * @param {Uint32Array} table
+ * @param {number} weight
+ */
 export function logColour(table, weight) {
   return weightColour(table, Math.min(1, strength(weight)) ** 2);
 }
 
-let made = { table: new Uint32Array(), lowest: 0, pixels: new Uint32Array() }; // those of the last table and lowest weight
+/** @type {{table: Uint32Array, lowest: number, pixels: Uint32Array}} */
+// Those of the last table and lowest weight.
+let made = { table: new Uint32Array(), lowest: 0, pixels: new Uint32Array() };
 
 /**
  * The pixel of every code: a map has a quarter of a million cells.

@@ -1,14 +1,16 @@
-// One head on a long text: the pooled map, a window of it exactly, and what the row that was chosen looks at. A click on
-// the map opens the window there; a click on the window chooses a row.
+// One head on a long text: the pooled map, a window of it exactly, and what the row that was chosen looks at. A click
+// on the map opens the window there; a click on the window chooses a row.
 
 import { readingDirection } from "../lib/direction.js";
 import { unpack } from "../lib/bytes.js";
 import { image, line, start } from "../lib/canvas.js";
 import { css, theme, weightTable } from "../lib/colour.js";
-import { element, fill, walkCells } from "../lib/dom.js";
+import { element, fill } from "../lib/dom.js";
 import { View, mount, spoken } from "../lib/view.js";
-import { place } from "../lib/place.js";
 import { fitHeight } from "../lib/fit.js";
+import { Cells } from "../plot/cells.js";
+import { readOff } from "../plot/pointer.js";
+import { mapTable } from "../plot/tables.js";
 import { codePixels, decoded, logColour, shown, steps } from "./log_scale.js";
 
 export default mount((parent) => new LongMap(parent), unpack);
@@ -37,24 +39,20 @@ class LongMap extends View {
       says = element("p", "says");
     const picture = element("div", "picture", { role: "application", tabindex: "0" }),
       canvas = element("canvas");
+    /** @type {any} */
     const made = { figure, title, says, picture, canvas, cell: null, size: [1, 1] };
     picture.append(canvas);
     figure.append(title, picture, says);
-    picture.addEventListener("pointermove", (event) => this.look(made, this.#under(made, event)));
-    picture.addEventListener("pointerleave", () => this.look(made, null));
-    picture.addEventListener("blur", () => this.look(made, null));
-    picture.addEventListener("click", (event) => act(this.#under(made, event)));
-    picture.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && made.cell) act(made.cell);
-    });
-    walkCells(
-      picture,
-      () => ({ at: made.cell, size: made.size }),
-      (cell) => {
+    readOff(picture, canvas, {
+      under: (point) => made.cells?.under(point),
+      from: () => ({ at: made.cell, size: made.size }),
+      look: (cell) => this.look(made, cell),
+      walk: (cell) => {
         this.look(made, cell);
         this.live.textContent = made.says.textContent;
       },
-    );
+      choose: act,
+    });
     return made;
   }
 
@@ -130,12 +128,10 @@ class LongMap extends View {
       if (made.figure.hidden) continue;
       const { context, width, height } = start(made.canvas, colours);
       const [rows, columns] = made.size;
-      context.imageSmoothingEnabled = width < columns;
-      context.drawImage(made.bitmap, 0, 0, width, height);
-      context.globalAlpha = 0.3;
-      context.strokeRect(0.5, 0.5, width - 1, height - 1);
-      context.globalAlpha = 1;
-      if (made.cell) this.#cross(context, made, width, height);
+      made.cells = new Cells(context, colours, { left: 0, rows, columns, w: width / columns, h: height / rows });
+      made.cells.picture(made.bitmap);
+      made.cells.edge();
+      if (made.cell) made.cells.cross(made.cell);
       context.strokeStyle = css(hues.negative);
       context.lineWidth = 2;
       const of = made === this.whole ? [0, count * side] : [top, rows],
@@ -149,21 +145,6 @@ class LongMap extends View {
       }
     }
     this.root.dataset.drawn = String(n);
-  }
-
-  #cross(context, { cell: [row, column], size: [rows, columns] }, width, height) {
-    context.globalAlpha = 0.5;
-    line(context, 0, ((row + 0.5) / rows) * height, width, ((row + 0.5) / rows) * height);
-    line(context, ((column + 0.5) / columns) * width, 0, ((column + 0.5) / columns) * width, height);
-    context.globalAlpha = 1;
-  }
-
-  /** The cell under the pointer, [row, column]. */
-  #under({ canvas, size: [rows, columns] }, event) {
-    const [x, y] = place(canvas, event),
-      row = Math.floor((y / canvas.clientHeight) * rows),
-      column = Math.floor((x / canvas.clientWidth) * columns);
-    return row >= 0 && column >= 0 && row < rows && column < columns ? [row, column] : null;
   }
 
   /** Read a cell off, or none. */
@@ -190,23 +171,20 @@ class LongMap extends View {
     return fill(words[`says_${pooled}`], { ...names, ...places });
   }
 
-  /** For the menu of the picture: the map's cells by the first token of each, the window, and the row's strongest keys. */
+  /**
+   * For the menu of the picture: the map's cells by the first token of each, the window, and the row's strongest keys.
+   */
   asTables() {
-    const { count, values, lowest, firsts, cut, rows, columns, zoom, keys, side, words } = this.data;
+    const { values, lowest, firsts, cut, rows, columns, zoom, keys, side, words } = this.data;
     const named = (labels, from, step) => labels.map((label, i) => `${from + i * step} ${label}`);
-    const table = (title, down, across, cell) => ({
-      title,
-      columns: ["", ...across],
-      rows: down.map((name, i) => [name, ...across.map((_, j) => cell(i * across.length + j))]),
-    });
     const cells = named(firsts, 0, side),
       listed = keys.map(({ at, label, weight }) => [at, label, weight]);
-    const whole = table(this.whole.title.textContent, cells, cells, (at) => decoded(values[at], lowest));
-    const near = table(
-      this.near.title.textContent,
+    const whole = mapTable(cells, cells, (at) => decoded(values[at], lowest), this.whole.title.textContent);
+    const near = mapTable(
       named(rows, zoom[0], 1),
       named(columns, zoom[1], 1),
       (at) => cut[at],
+      this.near.title.textContent,
     );
     const strongest = { title: fill(words.row, this.data), columns: ["", "", ""], rows: listed };
     return [whole, ...(this.near.figure.hidden ? [] : [near]), strongest];

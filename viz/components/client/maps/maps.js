@@ -1,15 +1,17 @@
-// A few maps of the same tokens under one scale, or pictures of one size, side by side. Pointing at a cell, or going to it
-// by the arrow keys, reads it off in all of them at once.
+// A few maps of the same tokens under one scale, or pictures of one size, side by side. Pointing at a cell, or going to
+// it by the arrow keys, reads it off in all of them at once.
 
-import { coveredCells, drawCover, drawTold, toldCells } from "../lib/covers.js";
+import { coveredCells, drawCover, toldCells } from "../lib/covers.js";
 import { View, mount, spoken } from "../lib/view.js";
 import { unpack } from "../lib/bytes.js";
 import { image, line, measure, start } from "../lib/canvas.js";
 import { css, grey, scoreColour, scoreTable, theme, weightColour, weightTable } from "../lib/colour.js";
-import { element, fill, walkCells } from "../lib/dom.js";
+import { element, fill } from "../lib/dom.js";
 import { fitHeight } from "../lib/fit.js";
-import { columnNames, overhang, rowNames } from "../lib/names.js";
-import { place } from "../lib/place.js";
+import { Cells } from "../plot/cells.js";
+import { columnNames, overhang, rowNames } from "../plot/names.js";
+import { readOff } from "../plot/pointer.js";
+import { mapTable } from "../plot/tables.js";
 import { fourDigits } from "./digits.js";
 
 const GUTTER = 64;
@@ -21,6 +23,9 @@ const AROUND = 48,
 export default mount((parent) => new Maps(parent), unpack);
 
 class Maps extends View {
+  covered;
+  told;
+
   constructor(parent) {
     super(parent, "maps", { of: ({ clientWidth }) => [clientWidth, this.data && this.#widest()] });
     this.strip = element("div", "strip");
@@ -63,14 +68,12 @@ class Maps extends View {
         value = element("span", "value"),
         profile = element("canvas", "profile");
       picture.append(canvas);
-      picture.addEventListener("pointermove", (event) => this.look(event, canvas));
-      picture.addEventListener("pointerleave", () => this.light(null));
-      picture.addEventListener("blur", () => this.light(null));
-      walkCells(
-        picture,
-        () => this.#at(),
-        ([query, key]) => this.#walk(index, { query, key }),
-      );
+      readOff(picture, canvas, {
+        under: (point) => this.panels[index].cells?.under(point),
+        from: () => this.#at(),
+        look: (cell) => this.light(cell && { query: cell[0], key: cell[1] }),
+        walk: ([query, key]) => this.#walk(index, { query, key }),
+      });
       if (chooses) picture.addEventListener("click", () => this.send("chosen", this.data.maps[index].code));
       panel.append(title, picture, ...(profiles ? [profile] : []), value);
       return { panel, title, picture, canvas, value, profile, index };
@@ -116,28 +119,27 @@ class Maps extends View {
       left = gutter ? GUTTER : 0,
       right = gutter ? this.#overhang(colours) : 0;
     if (this.panels.some(({ canvas }) => !canvas.clientWidth)) return;
-    for (const { canvas } of this.panels) canvas.cell = (canvas.clientWidth - left - right) / Math.max(rows, n);
-    for (const { canvas } of this.panels) {
+    const side = (canvas) => (canvas.clientWidth - left - right) / Math.max(rows, n);
+    const sides = this.panels.map(({ canvas }) => side(canvas));
+    for (const [i, { canvas }] of this.panels.entries()) {
       // if not a square, as the style sheet has it
-      canvas.style.height = rows !== n || right ? `${left + rows * canvas.cell}px` : "";
+      canvas.style.height = rows !== n || right ? `${left + rows * sides[i]}px` : "";
     }
     measure(this.panels.flatMap(({ canvas, profile }) => (profiles ? [canvas, profile] : [canvas])));
-    for (const { canvas, profile, index, image } of this.panels) {
-      const { cell } = canvas;
-      const { context } = start(canvas, colours);
-      canvas.left = left;
-      context.imageSmoothingEnabled = cell < 1; // more cells than pixels are mixed, not left out
-      context.drawImage(image, left, left, n * cell, rows * cell);
-      this.#covers(context, colours, index, canvas);
-      context.globalAlpha = 0.3;
-      context.strokeRect(left + 0.5, left + 0.5, n * cell - 1, rows * cell - 1);
-      context.globalAlpha = 1;
+    for (const panel of this.panels) {
+      const { canvas, profile, index, image } = panel,
+        { context } = start(canvas, colours),
+        cells = new Cells(context, colours, { left, rows, columns: n, w: sides[index] });
+      panel.cells = cells;
+      cells.picture(image);
+      this.#covers(cells, index);
+      cells.edge();
       if (gutter) {
         const [queries, keys] = this.#labels(index);
-        rowNames(context, queries, GUTTER, cell);
-        columnNames(context, keys, GUTTER, GUTTER, GUTTER, cell);
+        rowNames(context, queries, GUTTER, cells.h);
+        columnNames(context, keys, GUTTER, GUTTER, GUTTER, cells.w);
       }
-      if (this.pair) this.#cross(context, canvas);
+      if (this.pair) cells.light(this.pair);
       if (profiles) this.#profile(profile, index, colours);
     }
   }
@@ -177,44 +179,20 @@ class Maps extends View {
     return maps.map(({ title }, index) => {
       const [queries, keys] = this.#labels(index),
         from = index * rows * n;
-      return {
-        title,
-        columns: ["", ...keys],
-        rows: queries.map((query, i) => [query, ...values.subarray(from + i * n, from + (i + 1) * n)]),
-      };
+      return mapTable(queries, keys, (at) => values[from + at], title);
     });
   }
 
   /** A "?" over what an open question covers: over a whole map, one; then, where one cell was asked for, its number. */
-  #covers(context, colours, index, { left, cell }) {
+  #covers(cells, index) {
     const { n, rows, values } = this.data,
       size = rows * n,
-      mine = (cells) => [...cells].filter((at) => Math.floor(at / size) === index).map((at) => at % size);
+      mine = (all) => new Set([...all].filter((at) => Math.floor(at / size) === index).map((at) => at % size));
     const covered = mine(this.covered),
       told = mine(this.told);
-    if (covered.length === size) drawCover(context, colours, left, left, n * cell, rows * cell);
-    else
-      for (const at of covered)
-        drawCover(context, colours, left + (at % n) * cell, left + Math.floor(at / n) * cell, cell, cell);
-    if (!told.length || told.length === size) return;
-    const [most] = told.sort((a, b) => values[index * size + b] - values[index * size + a]);
-    drawTold(
-      context,
-      colours,
-      values[index * size + most].toFixed(2),
-      left + ((most % n) + 0.5) * cell,
-      left + (Math.floor(most / n) + 0.5) * cell,
-    );
-  }
-
-  #cross(context, { left, cell }) {
-    const { query, key } = this.pair,
-      { n, rows } = this.data,
-      thick = Math.max(1, cell);
-    context.globalAlpha = 0.22;
-    context.fillRect(left, left + query * cell, n * cell, thick);
-    context.fillRect(left + key * cell, left, thick, rows * cell);
-    context.globalAlpha = 1;
+    if (covered.size === size) drawCover(cells.context, cells.colours, cells.left, cells.top, cells.wide, cells.tall);
+    else cells.covers(covered);
+    if (told.size < size) cells.answer(told, values.subarray(index * size));
   }
 
   /** The mean score of all pairs with the same offset, from far behind to far ahead; the upright line is offset 0. */
@@ -233,13 +211,6 @@ class Maps extends View {
     for (let r = 0; r < length; r++)
       context.lineTo((r / Math.max(1, length - 1)) * width, y(profiles[index * length + r]));
     context.stroke();
-  }
-
-  look(event, canvas) {
-    const { n, rows } = this.data;
-    const [key, query] = place(canvas, event).map((at) => Math.floor((at - canvas.left) / canvas.cell));
-    const inside = query >= 0 && key >= 0 && query < rows && key < n;
-    this.light(inside ? { query, key } : null);
   }
 
   /** Where the arrow keys start from, and how far they go. */

@@ -1,6 +1,6 @@
 // A text that grows by one token at a time, with the causal mask and without it: which rows stay as they were.
 
-import { View, mount, spoken, tableOf } from "../lib/view.js";
+import { View, mount, spoken } from "../lib/view.js";
 import { unpack } from "../lib/bytes.js";
 import { image } from "../lib/canvas.js";
 import { css, theme, weightColour, weightTable } from "../lib/colour.js";
@@ -9,7 +9,8 @@ import { softmax } from "../lib/numbers.js";
 import { firstOf, Player } from "../lib/player.js";
 import { partDigits } from "../lib/say.js";
 import { placeOf } from "../lib/fit.js";
-import { begin, mark, names, rule } from "./square.js";
+import { mapTable } from "../plot/tables.js";
+import { begin, finish } from "./square.js";
 
 const MARGIN = 60;
 
@@ -109,25 +110,16 @@ class Growing extends View {
     for (const { kind, canvas } of this.panels) {
       if (!canvas.clientWidth) return;
       const { weights, change } = this.found[kind],
-        square = begin(canvas, this.labels, colours, MARGIN),
-        { context, room, side } = square;
-      context.imageSmoothingEnabled = false;
-      context.drawImage(
-        image(n, n, (place) => weightColour(this.table, weights[place])),
-        room,
-        room,
-        side,
-        side,
-      );
-      rule(square);
-      names(
-        square,
+        cells = begin(canvas, this.labels, colours, MARGIN);
+      cells.picture(image(n, n, (place) => weightColour(this.table, weights[place])));
+      finish(
+        cells,
         this.labels.map((label, i) => (i < at ? label : "")),
-        { query: at - 1, key: at - 1 },
+        { query: at - 1, key: null },
         words,
+        { query: at - 1, key: at - 1 },
       );
-      mark(square, { query: at - 1, key: null }, colours.primary);
-      this.#bars(square, change);
+      this.#bars(cells, change);
     }
   }
 
@@ -135,20 +127,20 @@ class Growing extends View {
   asTables() {
     const { n, words } = this.data,
       names = this.labels.slice(0, this.player.at);
-    const place = (at) => Math.floor(at / names.length) * n + (at % names.length);
+    const cell = (at) => Math.floor(at / names.length) * n + (at % names.length);
     return this.panels.map(({ kind }) =>
-      tableOf(names, names, (at) => this.found[kind].weights[place(at)], words[kind]),
+      mapTable(names, names, (at) => this.found[kind].weights[cell(at)], words[kind]),
     );
   }
 
   /** How far each row has just moved: beside it, and as long as the margin is wide for a row that is all new. */
-  #bars({ context, room, cell, side }, change) {
+  #bars({ context, colours, left, top, w, wide }, change) {
     context.fillStyle = css(this.data.hues.negative);
     change.forEach((size, row) =>
-      context.fillRect(room + side + 4, room + (row + 0.2) * cell, size * (MARGIN - 6), cell * 0.6),
+      context.fillRect(left + wide + 4, top + (row + 0.2) * w, size * (MARGIN - 6), w * 0.6),
     );
-    context.fillStyle = context.strokeStyle;
+    context.fillStyle = colours.text;
     context.textAlign = "right";
-    context.fillText(this.data.words.moved, room + side + MARGIN, room - 8);
+    context.fillText(this.data.words.moved, left + wide + MARGIN, top - 8);
   }
 }

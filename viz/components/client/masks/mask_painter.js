@@ -4,7 +4,7 @@
 import { LiveView, mount, spoken } from "../lib/view.js";
 import { unpack } from "../lib/bytes.js";
 import { image } from "../lib/canvas.js";
-import { coveredCells, drawCover } from "../lib/covers.js";
+import { coveredCells } from "../lib/covers.js";
 import { css, theme, weightColour, weightTable } from "../lib/colour.js";
 import { ARROWS, element, fill } from "../lib/dom.js";
 import { placeOf } from "../lib/fit.js";
@@ -13,13 +13,21 @@ import { Rest, strokes } from "../lib/strokes.js";
 import { places, toCode } from "./painted.js";
 import { digits } from "../lib/say.js";
 import { fourDigits } from "../maps/digits.js";
-import { begin, cellAt, mark, names, rule, stripe } from "./square.js";
+import { place } from "../lib/place.js";
+import { mapTable } from "../plot/tables.js";
+import { begin, finish } from "./square.js";
 
 const STROKES = 50; // of which the last can be taken back
+const STRIPES = 5; // pixels
 
 export default mount((parent) => new Painter(parent), unpack);
 
 class Painter extends LiveView {
+  count;
+  says;
+  maskCanvas;
+  weightsCanvas;
+
   constructor(parent) {
     super(parent, "painter", { of: placeOf });
     this.rest = new Rest(() => this.#tell());
@@ -86,8 +94,9 @@ class Painter extends LiveView {
   #listen() {
     const mask = this.maskCanvas,
       weights = this.weightsCanvas;
+    const under = (canvas, event) => this.square.underWithNames(place(canvas, event));
     this.strokes = strokes(mask, {
-      at: (event) => cellAt(this.square, mask, event),
+      at: (event) => under(mask, event),
       begin: (at) => this.#begin(at),
       end: () => this.#tell(),
       look: (at) => this.#look(at),
@@ -96,7 +105,7 @@ class Painter extends LiveView {
     });
     mask.addEventListener("keydown", (event) => this.#key(event));
     mask.addEventListener("blur", () => this.rest.now());
-    weights.addEventListener("pointermove", (event) => this.#look(cellAt(this.square, weights, event)));
+    weights.addEventListener("pointermove", (event) => this.#look(under(weights, event)));
   }
 
   #begin(at) {
@@ -190,66 +199,31 @@ class Painter extends LiveView {
 
   /** For the menu of the picture: who may look at whom, and the weights that it leaves. */
   asTables() {
-    const { n, labels, words } = this.data,
-      open = Array.from(this.cells, (_, at) => Number(this.sees(at)));
+    const { labels, words } = this.data;
     return [
-      ["mask", open],
-      ["weights", this.weights],
-    ].map(([name, cells]) => ({
-      title: words[name],
-      columns: ["", ...labels],
-      rows: labels.map((label, i) => [
-        label,
-        ...Array.from(cells.slice(i * n, (i + 1) * n), (cell, j) =>
-          name === "weights" && this.covered.has(i * n + j) ? "?" : cell,
-        ),
-      ]),
-    }));
+      mapTable(labels, labels, (at) => Number(this.sees(at)), words.mask),
+      mapTable(labels, labels, (at) => (this.covered.has(at) ? "?" : this.weights[at]), words.weights),
+    ];
   }
 
   #maskPicture() {
-    const { n, labels, own, hues, words } = this.data;
+    const { labels, own, hues, words } = this.data;
     this.square = begin(this.maskCanvas, labels, this.colours);
-    const { context, room, cell } = this.square,
-      gap = cell > 6 ? 1 : 0;
-    context.fillStyle = css(hues.positive, 0.8);
-    for (let at = 0; at < n * n; at++) {
-      if (this.sees(at))
-        context.fillRect(room + (at % n) * cell + gap, room + Math.floor(at / n) * cell + gap, cell - gap, cell - gap);
-    }
-    context.fillStyle = this.colours.text;
-    stripe(this.square, (at) => own[at] && !this.cells[at], 0.35);
-    stripe(this.square, (at) => !own[at], 0.9);
-    rule(this.square);
-    names(this.square, labels, this.pointed(), words);
-    mark(this.square, this.pointed(), this.colours.primary);
+    const ink = css(hues.positive, 0.8);
+    this.square.squares((at) => (this.sees(at) ? ink : ""), this.square.w > 6 ? 1 : 0);
+    this.square.context.fillStyle = this.colours.text;
+    this.square.hatch((at) => own[at] && !this.cells[at], 0.35, STRIPES);
+    this.square.hatch((at) => !own[at], 0.9, STRIPES);
+    finish(this.square, labels, this.pointed(), words);
   }
 
   #weightsPicture() {
     const { n, labels, words } = this.data,
-      square = begin(this.weightsCanvas, labels, this.colours),
-      { context, room, side } = square;
-    context.imageSmoothingEnabled = false;
-    context.drawImage(
-      image(n, n, (at) => weightColour(this.table, this.weights[at])),
-      room,
-      room,
-      side,
-      side,
-    );
-    stripe(square, (at) => !this.sees(at), 0.2);
-    for (const at of this.covered)
-      drawCover(
-        context,
-        this.colours,
-        room + (at % n) * square.cell,
-        room + Math.floor(at / n) * square.cell,
-        square.cell,
-        square.cell,
-      );
-    rule(square);
-    names(square, labels, this.pointed(), words);
-    mark(square, this.pointed(), this.colours.primary);
+      cells = begin(this.weightsCanvas, labels, this.colours);
+    cells.picture(image(n, n, (at) => weightColour(this.table, this.weights[at])));
+    cells.hatch((at) => !this.sees(at), 0.2, STRIPES);
+    cells.covers(this.covered);
+    finish(cells, labels, this.pointed(), words);
   }
 
   #counted() {

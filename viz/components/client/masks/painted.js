@@ -11,7 +11,12 @@ export function toCode(cells, n) {
   return `${n}.${text.replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "")}`;
 }
 
-/** The cells of a row, a column or a pair, as places in the mask. @param {import("../lib/say.js").Pair} pair @param {number} n */
+/**
+ * The cells of a row, a column or a pair, as places in the mask.
+ *
+ * @param {import("../lib/say.js").Pair} pair
+ * @param {number} n
+ */
 export function places({ query, key }, n) {
   if (query !== null && key !== null) return [query * n + key];
   return Array.from({ length: n }, (_, i) => (query !== null ? query * n + i : i * n + (key ?? 0)));

@@ -1,17 +1,21 @@
-// One matrix as a map of its cells, with its numbers where they fit. Pointing at a cell, or going to it by the arrow keys,
-// reads it off; where cells can be chosen, a click or Enter does. What is taken away of it, its menu says (figure/menu.js).
+// One matrix as a map of its cells, with its numbers where they fit. Pointing at a cell, or going to it by the arrow
+// keys, reads it off; where cells can be chosen, a click or Enter does. What is taken away of it, its menu says
+// (figure/menu.js).
 
 import { isolateAll } from "../lib/direction.js";
 import { unpack } from "../lib/bytes.js";
 import { image, start } from "../lib/canvas.js";
 import { css, rgba, scoreColour, scoreTable, theme, weightColour, weightTable } from "../lib/colour.js";
-import { element, fill, walkCells } from "../lib/dom.js";
+import { element, fill } from "../lib/dom.js";
 import { fitRow } from "../lib/fit.js";
-import { inks, ofPixel } from "../lib/ink.js";
-import { coveredCells, drawCover, drawTold, toldCells } from "../lib/covers.js";
+import { ofPixel } from "../lib/ink.js";
+import { coveredCells, toldCells } from "../lib/covers.js";
 import { View, mount, spoken } from "../lib/view.js";
-import { columnNames, overhang, rowNames } from "../lib/names.js";
-import { place, zoomOf } from "../lib/place.js";
+import { zoomOf } from "../lib/place.js";
+import { Cells } from "../plot/cells.js";
+import { columnNames, overhang, rowNames } from "../plot/names.js";
+import { readOff, showTip } from "../plot/pointer.js";
+import { mapTable } from "../plot/tables.js";
 import { drawMarks } from "./marks.js";
 
 const TEXT = 12,
@@ -33,6 +37,9 @@ const BAR = 10,
 export default mount((parent) => new Matrix(parent), unpack);
 
 class Matrix extends View {
+  covered;
+  told;
+
   constructor(parent) {
     const of = ({ clientWidth }) => [clientWidth, this.data && clientWidth && this.#measure(clientWidth).h];
     super(parent, "matrix", { of });
@@ -42,21 +49,16 @@ class Matrix extends View {
     this.live = spoken("live");
     this.picture.append(this.canvas);
     this.root.append(this.picture, this.tip, this.live);
-    this.picture.addEventListener("pointermove", (event) => this.look(this.#under(event)));
-    this.picture.addEventListener("pointerleave", () => this.look(null));
-    this.picture.addEventListener("blur", () => this.look(null));
-    this.picture.addEventListener("click", (event) => this.choose(this.#under(event)));
-    this.picture.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && this.cell) this.choose(this.cell);
-    });
-    walkCells(
-      this.picture,
-      () => ({ at: this.cell, size: this.data.shape }),
-      (cell) => {
+    readOff(this.picture, this.canvas, {
+      under: (point) => this.cells?.under(point),
+      from: () => ({ at: this.cell, size: this.data.shape }),
+      look: (cell) => this.look(cell),
+      walk: (cell) => {
         this.look(cell);
         this.live.textContent = this.tip.textContent;
       },
-    );
+      choose: (cell) => this.choose(cell),
+    });
     this.cell = null;
   }
 
@@ -83,14 +85,8 @@ class Matrix extends View {
 
   /** For the menu of the picture: every number that is drawn. */
   asTables() {
-    const {
-        shape: [rows, columns],
-        values,
-      } = this.data,
-      names = this.#names("rows");
-    const row = (i) => [names[i], ...values.subarray(i * columns, (i + 1) * columns)];
     const [x, y] = [this.data.columns, this.data.rows].map(({ title }) => ({ title }));
-    return [{ columns: ["", ...this.#names("columns")], rows: Array.from({ length: rows }, (_, i) => row(i)), x, y }];
+    return [{ ...mapTable(this.#names("rows"), this.#names("columns"), (at) => this.data.values[at]), x, y }];
   }
 
   /** The names of the rows or columns: those sent, or their numbers. */
@@ -133,70 +129,47 @@ class Matrix extends View {
   draw() {
     const width = this.root.clientWidth;
     if (!width || !this.data) return;
-    const colours = theme(this.root),
-      context = this.canvas.getContext("2d");
+    const colours = theme(this.root);
     this.place = this.#measure(width);
     this.canvas.style.height = `${this.place.height}px`;
-    this.#paint(start(this.canvas, colours).context, colours);
-    if (!this.cell) return;
-    const { left, top, w, h } = this.place,
-      [row, column] = this.cell;
-    context.lineWidth = 2;
-    context.strokeStyle = colours.text;
-    context.strokeRect(left + column * w, top + row * h, w, h);
+    const { context } = start(this.canvas, colours),
+      [rows, columns] = this.data.shape;
+    this.cells = new Cells(context, colours, { ...this.place, rows, columns });
+    this.#paint(context, colours);
+    if (this.cell) this.cells.frame(this.cell, colours.text, 2);
   }
 
   #paint(context, colours) {
-    const { left, top, w, h, wide, tall } = this.place;
-    this.#cells(context);
-    const at = (cell) => [left + (cell % this.data.shape[1]) * w, top + Math.floor(cell / this.data.shape[1]) * h];
-    for (const cell of this.covered) drawCover(context, colours, ...at(cell), w, h);
+    const { cells, told } = this,
+      { kind, values, numbers } = this.data;
+    this.#drawCells();
+    cells.covers(this.covered);
     const isOnPaper = getComputedStyle(this.root).getPropertyValue("--paper").trim() === "1";
-    this.hatches = isOnPaper && this.data.kind === "signed" && Math.min(w, h) >= GAPPED;
+    this.hatches = isOnPaper && kind === "signed" && Math.min(cells.w, cells.h) >= GAPPED;
     if (this.hatches) this.#hatch(context);
-    context.globalAlpha = 0.3;
-    context.strokeRect(left + 0.5, top + 0.5, wide - 1, tall - 1);
-    context.globalAlpha = 1;
-    if (this.data.numbers) this.#numbers(context, colours);
-    if (this.told.size && this.told.size <= 2)
-      for (const cell of this.told) {
-        const [x, y] = at(cell);
-        drawTold(context, colours, shown(this.data.values[cell], 2), x + w / 2, y + h / 2);
-      }
+    cells.edge();
+    if (numbers) this.#numbers(context);
+    if (told.size <= 2) for (const cell of told) cells.answer([cell], values, (value) => shown(value, 2));
     context.fillStyle = context.strokeStyle = colours.text;
     this.#sides(context);
     drawMarks(context, colours, this.place, this.data);
     if (this.data.scale) this.#scale(context);
   }
 
-  #cells(context) {
-    const { left, top, w, h, wide, tall } = this.place,
-      { shape } = this.data,
-      columns = shape[1];
-    if (Math.min(w, h) < GAPPED) {
-      this.bitmap ??= image(...shape, (at) => this.pixels[at]);
-      context.imageSmoothingEnabled = Math.min(w, h) < 1; // more cells than pixels are mixed, not left out
-      context.drawImage(this.bitmap, left, top, wide, tall);
-      return;
-    }
-    this.pixels.forEach((pixel, at) => {
-      const [hue, opacity] = ofPixel(pixel),
-        x = left + (at % columns) * w,
-        y = top + Math.floor(at / columns) * h;
-      context.fillStyle = css(hue, opacity);
-      context.fillRect(x, y, w - 1, h - 1);
-    });
+  #drawCells() {
+    const { cells, pixels } = this;
+    if (Math.min(cells.w, cells.h) >= GAPPED) return cells.squares((at) => css(...ofPixel(pixels[at])));
+    this.bitmap ??= image(cells.rows, cells.columns, (at) => pixels[at]);
+    cells.picture(this.bitmap);
   }
 
   /** A stroke through what is below zero: in black and white both signs are grey. */
   #hatch(context) {
-    const { left, top, w, h } = this.place,
-      columns = this.data.shape[1];
+    const { w, h } = this.place;
     context.beginPath();
     this.data.values.forEach((value, at) => {
       if (!(value < 0 && Number.isFinite(value))) return;
-      const x = left + (at % columns) * w,
-        y = top + Math.floor(at / columns) * h;
+      const [x, y] = this.cells.corner(at);
       context.moveTo(x, y + h - 1);
       context.lineTo(x + w - 1, y);
     });
@@ -204,23 +177,15 @@ class Matrix extends View {
   }
 
   /** Each number in its cell, all of one size: as large as the longest allows, and not at all if that is too small. */
-  #numbers(context, colours) {
-    const { left, top, w, h } = this.place,
-      columns = this.data.shape[1],
-      ink = inks(colours);
+  #numbers(context) {
+    const { w, h } = this.place;
     const texts = Array.from(this.data.values, (value) =>
       Number.isFinite(value) ? shown(value, this.data.owners ? 0 : 2) : "",
     );
     const longest = texts.reduce((most, text) => Math.max(most, context.measureText(text).width), 1);
     const size = Math.min(TEXT, ((w - 4) / longest) * TEXT, h - 4);
     if (size < (zoomOf(this.canvas) > 1 ? TEXT : SMALLEST)) return; // in front of a class no letter is small
-    context.font = `${size}px ${colours.font}`;
-    [context.textAlign, context.textBaseline] = ["center", "middle"];
-    texts.forEach((text, at) => {
-      context.fillStyle = ink(...ofPixel(this.pixels[at]));
-      context.fillText(text, left + ((at % columns) + 0.5) * w, top + (Math.floor(at / columns) + 0.5) * h);
-    });
-    context.font = `${TEXT}px ${colours.font}`;
+    this.cells.numbers((at) => texts[at], this.pixels, size);
   }
 
   #sides(context) {
@@ -243,7 +208,8 @@ class Matrix extends View {
         [context.textAlign, context.textBaseline] = ["center", "alphabetic"];
         context.fillText(names[i], left + (i + 0.5) * w, top - AWAY);
       });
-    [context.textAlign, context.textBaseline] = ["center", "alphabetic"]; // Chinese reaches above what is "top" in Latin letters
+    // Chinese reaches above what is "top" in Latin letters.
+    [context.textAlign, context.textBaseline] = ["center", "alphabetic"];
     context.fillText(columns.title, left + wide / 2, TEXT, wide + 2 * SCALE);
     context.translate(0, top + tall / 2);
     context.rotate(-Math.PI / 2);
@@ -280,31 +246,12 @@ class Matrix extends View {
     });
   }
 
-  /** The cell under the pointer, [row, column]; null beside the cells. */
-  #under(event) {
-    if (!this.place) return null;
-    const { left, top, w, h } = this.place,
-      [x, y] = place(this.canvas, event),
-      [rows, columns] = this.data.shape;
-    const row = Math.floor((y - top) / h),
-      column = Math.floor((x - left) / w);
-    return row >= 0 && column >= 0 && row < rows && column < columns ? [row, column] : null;
-  }
-
   /** Read a cell off, or none. */
   look(cell) {
     const text = cell ? this.#says(cell) : "";
     this.cell = cell;
     this.draw();
-    this.tip.hidden = !text;
-    this.tip.textContent = text;
-    if (!text || !this.place) return;
-    const { left, top, w, h } = this.place,
-      [row, column] = cell,
-      room = this.root.clientWidth - this.tip.offsetWidth;
-    this.tip.style.left = `${Math.max(0, Math.min(room, left + (column + 0.5) * w - this.tip.offsetWidth / 2))}px`;
-    const above = top + row * h - this.tip.offsetHeight - AWAY;
-    this.tip.style.top = `${above >= 0 ? above : top + (row + 1) * h + AWAY}px`;
+    showTip(this.tip, text, cell && this.cells?.box(cell));
   }
 
   #says([row, column]) {

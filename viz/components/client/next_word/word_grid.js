@@ -81,7 +81,7 @@ class WordGrid extends View {
     const word = element("span", "word", {}, text);
     word.dir = "auto";
     cell.append(word, element("span", "note", {}, note));
-    cell.addEventListener("pointerenter", () => this.#say(cell, text, note, row, column));
+    cell.addEventListener("pointerenter", () => this.#say(text, note, row, column));
     cell.addEventListener("click", () => this.#choose({ row, column }));
     return cell;
   }
@@ -91,7 +91,7 @@ class WordGrid extends View {
     return by in place && place[by] === at;
   }
 
-  #say(cell, word, note, row, column) {
+  #say(word, note, row, column) {
     const { words, rows, columns } = this.data;
     this.says.textContent = fill(words.says, { word, note, row: rows[row].name, column: columns[column] });
   }

@@ -1,7 +1,12 @@
 // @ts-check
 // The numbers of the sinusoid explorer, as viz/core/positions.py defines them; a browser test holds the two together.
 
-/** How far each pair of dimensions turns from one position to the next, in radians. @param {number} width @param {number} base */
+/**
+ * How far each pair of dimensions turns from one position to the next, in radians.
+ *
+ * @param {number} width
+ * @param {number} base
+ */
 export function frequencies(width, base) {
   return Float64Array.from({ length: width / 2 }, (_, j) => base ** ((-2 * j) / width));
 }

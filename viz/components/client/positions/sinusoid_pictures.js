@@ -2,25 +2,23 @@
 
 import { image, line, start } from "../lib/canvas.js";
 import { css, scoreColour } from "../lib/colour.js";
+import { faint, levelTicks, uprightTicks } from "../plot/axes.js";
 
 const EDGE = { left: 40, right: 10, top: 8, bottom: 22 };
 
 /** Axes around a box; ticks are [share of the way, words]. */
 function axes({ context, width, height }, across, up) {
   const box = { x: EDGE.left, y: EDGE.top, w: width - EDGE.left - EDGE.right, h: height - EDGE.top - EDGE.bottom };
-  context.globalAlpha = 0.35;
-  line(context, box.x, box.y + box.h, box.x + box.w, box.y + box.h);
-  line(context, box.x, box.y, box.x, box.y + box.h);
-  context.globalAlpha = 0.85;
-  context.textBaseline = "top";
-  for (const [share, words] of across) {
-    context.textAlign = share < 0.05 ? "left" : share > 0.95 ? "right" : "center";
-    context.fillText(words, box.x + share * box.w, box.y + box.h + 5);
-  }
-  context.textAlign = "right";
-  context.textBaseline = "middle";
-  for (const [share, words] of up) context.fillText(words, box.x - 5, box.y + (1 - share) * box.h);
-  context.globalAlpha = 1;
+  const bottom = box.y + box.h,
+    ticks = (axis) => ({
+      marks: axis.map(([share]) => share),
+      names: axis.map(([, words]) => words),
+      opacity: () => 0,
+    });
+  faint(context, () => line(context, box.x, bottom, box.x + box.w, bottom), 0.35);
+  faint(context, () => line(context, box.x, box.y, box.x, bottom), 0.35);
+  uprightTicks(context, { ...ticks(across), top: box.y, bottom, x: (share) => box.x + share * box.w, most: width });
+  levelTicks(context, { ...ticks(up), left: box.x, wide: box.w, y: (share) => bottom - share * box.h });
   return box;
 }
 
@@ -96,9 +94,9 @@ export function waves(canvas, { n, width: d, rows, at, pairs }, colours) {
   pairs.forEach((pair, place) => {
     context.strokeStyle = context.fillStyle = css(colours.heads[place % colours.heads.length]);
     context.lineWidth = 1.6;
-    for (const [column, dash] of [
-      [2 * pair, []],
-      [2 * pair + 1, [4, 3]],
+    for (const { column, dash } of [
+      { column: 2 * pair, dash: [] },
+      { column: 2 * pair + 1, dash: [4, 3] },
     ]) {
       curve(
         context,
@@ -129,6 +127,7 @@ export function wavelengths(canvas, { n, omega, base, pairs }, colours) {
     to = Math.max(from + 0.3, Math.log10(2 * Math.PI * base));
   const share = (wave) => (Math.log10(wave) - from) / (to - from);
   const end = 2 * Math.PI * base;
+  /** @type {any[][]} */
   const ticks = [
     [0, "2π"],
     [1, `${short(base)}·2π`],
@@ -137,6 +136,7 @@ export function wavelengths(canvas, { n, omega, base, pairs }, colours) {
     const place = share(10 ** power);
     if (place > 0.12 && place < 0.85) ticks.push([place, short(10 ** power)]);
   }
+  ticks.sort(([one], [other]) => one - other);
   const box = axes(drawing, ticks, []);
   const y = (j) => box.y + ((j + 0.5) / omega.length) * box.h;
   context.fillStyle = colours.text;

@@ -4,6 +4,7 @@ import { LiveView, mount, spoken } from "../lib/view.js";
 import { scoreTable, theme } from "../lib/colour.js";
 import { ARROWS, element, fill, walkCells } from "../lib/dom.js";
 import { place } from "../lib/place.js";
+import { mapTable } from "../plot/tables.js";
 import { doubling, frequencies, kernel, table } from "./sinusoid_numbers.js";
 import { clock, counter, decay, heatMap, short, waves, wavelengths } from "./sinusoid_pictures.js";
 
@@ -20,6 +21,16 @@ function length(omega) {
 export default mount((parent, data) => new Sinusoids(parent, data));
 
 class Sinusoids extends LiveView {
+  words;
+  limits;
+  hues;
+  scores;
+  map;
+  waves;
+  lengths;
+  decay;
+  counter;
+
   constructor(parent, data) {
     super(parent, "sinusoids");
     this.#build(data.words, data.limits);
@@ -186,14 +197,8 @@ class Sinusoids extends LiveView {
 
   /** For the menu of the picture: every number of the map. */
   asTables() {
-    const { rows, n, width } = this.numbers,
-      places = Array.from({ length: width }, (_, i) => i);
-    return [
-      {
-        columns: ["", ...places],
-        rows: Array.from({ length: n }, (_, i) => [i, ...rows.subarray(i * width, (i + 1) * width)]),
-      },
-    ];
+    const { rows, n, width } = this.numbers;
+    return [mapTable(n, width, (at) => rows[at])];
   }
 
   #showControls() {

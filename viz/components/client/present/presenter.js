@@ -25,7 +25,7 @@ const KEYS = {
   Escape: "escape",
 };
 const IDLE = 300; // ms that a step has been shown before the code of others is taken in
-let ahead = null; // that code, once for as long as the page is open
+let isAhead = false; // that code is taken in once for as long as the page is open
 let shown = null; // the view that the keys belong to: for a moment there are two, of this page and of the last one
 
 export default mount((parent) => new Presenter(parent));
@@ -65,14 +65,15 @@ class Presenter extends View {
     this.stage.show(data.step);
     this.#draw();
     this.#tell();
-    ahead ??= setTimeout(() => takeIn(data.modules), IDLE);
+    if (!isAhead) setTimeout(() => takeIn(data.modules), IDLE);
+    isAhead = true;
     const waiting = this.waiting;
     this.waiting = null;
     if (waiting) this.#do(waiting);
   }
 
   #draw() {
-    const { words, at, of, title, previous, code } = this.data;
+    const { words, title, previous, code } = this.data;
     const held = this.root.getRootNode().activeElement?.dataset?.does;
     const button = (does, sign, off = false) => {
       const made = element(
@@ -225,8 +226,8 @@ function walkPicture(places) {
   return [...document.querySelectorAll(".stMain [data-testid=stBidiComponentRegular]")].some(walks);
 }
 
-/** Have the browser read the code of what other steps show, one file after the other. One that cannot be fetched now is not
- * imported: a browser may remember that it failed, and it will be asked for again when it is shown. */
+/** Have the browser read the code of what other steps show, one file after the other. One that cannot be fetched now is
+ * not imported: a browser may remember that it failed, and it will be asked for again when it is shown. */
 async function takeIn(modules) {
   for (const module of modules) {
     await rest();
@@ -239,7 +240,10 @@ async function takeIn(modules) {
   }
 }
 
-/** Until the browser has nothing else to do, and no step is on its way: what a class waits for goes before what may come. */
+/**
+ * Until the browser has nothing else to do, and no step is on its way: what a class waits for goes before what may
+ * come.
+ */
 async function rest() {
   const later = globalThis.requestIdleCallback ?? setTimeout; // not every browser has the first
   do await new Promise((done) => later(done));

@@ -1,7 +1,7 @@
-// The screen of a presentation: the picture gets most of it, and is whole. What stands above the picture gives way first,
-// sentences and buttons before other controls. Then the picture is drawn in the room there is: by its view, if that has
-// `fill(height)`, or by lib/fit.js, which is told how much is free; else a little smaller, then narrower, and where that
-// does not help, smaller still.
+// The screen of a presentation: the picture gets most of it, and is whole. What stands above the picture gives way
+// first, sentences and buttons before other controls. Then the picture is drawn in the room there is: by its view, if
+// that has `fill(height)`, or by lib/fit.js, which is told how much is free; else a little smaller, then narrower, and
+// where that does not help, smaller still.
 
 const SHARE = 0.8; // of the page's part of the screen: with so much for the picture, nothing gives way
 const NARROWEST = 0.3,
@@ -10,6 +10,10 @@ const NARROWEST = 0.3,
 const TRIES = 14; // how often that is tried
 const EDGE = 3; // pixels between a picture and what is below it
 const CALM = 150; // ms without a change, after which the screen is looked at
+/** @returns {HTMLElement | null} */
+const app = () => document.querySelector(".stApp");
+/** @returns {NodeListOf<HTMLElement>} the places that say so */
+const marked = (name) => document.querySelectorAll(`[data-${name}]`);
 const PICTURES = ":is(.stPlotlyChart, .stDataFrame, .stImage, [data-testid=stBidiComponentRegular])";
 const PLACE = "[data-testid=stElementContainer]",
   STAYS = ".st-key-lesson_place, .st-key-lesson_says, .st-key-text_row, .st-key-presenter";
@@ -31,7 +35,7 @@ export class Stage {
     this.look.disconnect();
     this.changes.disconnect();
     window.removeEventListener("resize", this.resized);
-    document.querySelector(".stApp")?.style.removeProperty("--fit-below");
+    app()?.style.removeProperty("--fit-below");
     this.#reset();
   }
 
@@ -41,7 +45,8 @@ export class Stage {
       block = main?.querySelector(".stMainBlockContainer");
     if (block && block !== this.block) {
       this.changes.disconnect();
-      this.changes.observe((this.block = block), { childList: true, subtree: true });
+      this.block = block;
+      this.changes.observe(block, { childList: true, subtree: true });
       this.look.observe(block);
     }
     this.main = main;
@@ -70,8 +75,8 @@ export class Stage {
   #reset() {
     this.level = 0;
     this.tried = new WeakMap();
-    for (const place of document.querySelectorAll("[data-gives-way]")) delete place.dataset.givesWay;
-    for (const place of document.querySelectorAll("[data-fits]")) {
+    for (const place of marked("gives-way")) delete place.dataset.givesWay;
+    for (const place of marked("fits")) {
       delete place.dataset.fits;
       for (const name of ["--shrink", "--narrow"]) place.style.removeProperty(name);
     }
@@ -80,7 +85,7 @@ export class Stage {
   #fit() {
     if (!this.main) return;
     let row = this.#row();
-    const all = 2 * !this.showsAll;
+    const all = this.showsAll ? 0 : 2;
     this.#giveWay(row);
     while (row.length && this.level < all && this.#room(row) < SHARE * this.main.clientHeight) {
       this.level++;
@@ -126,7 +131,7 @@ export class Stage {
     const free = Math.ceil(window.innerHeight - this.main.getBoundingClientRect().bottom + below + EDGE);
     if (Math.abs(free - (this.free ?? 0)) < 2) return;
     this.free = free;
-    document.querySelector(".stApp").style.setProperty("--fit-below", `${free}px`);
+    app()?.style.setProperty("--fit-below", `${free}px`);
     this.isOurs = true; // views look at their room when the window changes
     dispatchEvent(new Event("resize"));
     this.isOurs = false;

@@ -4,7 +4,9 @@
 
 import { default as MiniSearch } from "../vendor/minisearch/minisearch.js";
 
-/** @typedef {{id: number, kind: string, to: string, names: string[], en: string[], zh: string[], more: string}} Entry */
+/**
+ * @typedef {{id: number, kind: string, to: string, names: string[], en: string[], zh: string[], more: string}} Entry
+ */
 
 export const LONGEST = 80; // characters of a query
 const MOST = 8; // words of a query
@@ -87,7 +89,10 @@ export class Ranking {
             : entry[name],
       tokenize: (/** @type {string} */ text, /** @type {string} */ name) =>
         name === "names" ? text.split("\n").flatMap(wordsOfName) : wordsOf(text),
-      processTerm: (/** @type {string} */ word) => (this.known.add(word), word),
+      processTerm: (/** @type {string} */ word) => {
+        this.known.add(word);
+        return word;
+      },
     });
     this.mini.addAll(this.entries);
     this.known = new Set(this.known); // a query adds none
@@ -123,7 +128,11 @@ export class Ranking {
     });
   }
 
-  /** A word and the words that begin with it; without any, those that it may have been meant to be. @param {string} word */
+  /**
+   * A word and the words that begin with it; without any, those that it may have been meant to be.
+   *
+   * @param {string} word
+   */
   #meant(word) {
     const most = tolerance(word),
       known = [...this.known];
@@ -134,7 +143,13 @@ export class Ranking {
     return { combineWith: "OR", queries: [word, ...meant], prefix: true, weights: { prefix: 0.4, fuzzy: 0.4 } };
   }
 
-  /** How much more a match counts for what the entry is called: most if it is just that. @param {number} id @param {string} query @param {string[]} terms */
+  /**
+   * How much more a match counts for what the entry is called: most if it is just that.
+   *
+   * @param {number} id
+   * @param {string} query
+   * @param {string[]} terms
+   */
   #likeness(id, query, terms) {
     const matched = new Set(terms);
     const ofName = (/** @type {string} */ name, /** @type {number} */ at) => {

@@ -1,5 +1,5 @@
-// The search box, a combobox: what is typed is looked for in the browser, and each result is a link of the app. The index
-// and the code that ranks it come once, when a box gets the focus for the first time.
+// The search box, a combobox: what is typed is looked for in the browser, and each result is a link of the app. The
+// index and the code that ranks it come once, when a box gets the focus for the first time.
 
 import { element, fill } from "../lib/dom.js";
 import { mount } from "../lib/view.js";
@@ -70,7 +70,8 @@ class SearchBox {
   }
 
   receive(said) {
-    const { words, lang, query } = (this.said = said);
+    const { words, lang, query } = said;
+    this.said = said;
     this.input.placeholder = said.keys ? `${words.label}  /` : words.label;
     for (const part of [this.input, this.list]) part.setAttribute("aria-label", words.label);
     this.input.setAttribute("aria-keyshortcuts", said.keys ? "/ Control+K" : "");
@@ -90,8 +91,8 @@ class SearchBox {
       isCommand = ctrlKey || metaKey;
     const isMeant = !altKey && (isCommand ? key.toLowerCase() === "k" && !event.shiftKey : key === "/");
     if (!this.said.keys || !isMeant || event.composedPath()[0].matches?.(WRITES)) return;
-    if (document.querySelector(".stSidebar")?.dataset.collapsed === "true")
-      document.querySelector('[data-testid="stExpandSidebarButton"]')?.click();
+    if (document.querySelector(".stSidebar")?.getAttribute("data-collapsed") === "true")
+      /** @type {HTMLElement} */ (document.querySelector('[data-testid="stExpandSidebarButton"]'))?.click();
     event.preventDefault();
     event.stopPropagation();
     this.input.focus();
@@ -129,8 +130,10 @@ class SearchBox {
     this.#place();
   }
 
-  #option({ kind, to, [this.said.lang]: [title, sentence, where] }, at) {
+  #option(entry, at) {
     const { words, lang, beyond } = this.said,
+      { kind, to } = entry,
+      [title, sentence, where] = entry[lang],
       join = to.includes("?") ? "&" : "?";
     const attributes = {
       role: "option",

@@ -1,6 +1,6 @@
-// Passing on what is shown: its address to copy, a code for phones (made when it is asked for), and a few lines of HTML that
-// show the open section in somebody else's page, without the controls that are named; showing it to a class; and having it
-// as a step of a lesson of one's own, which the browser keeps.
+// Passing on what is shown: its address to copy, a code for phones (made when it is asked for), and a few lines of HTML
+// that show the open section in somebody else's page, without the controls that are named; showing it to a class; and
+// having it as a step of a lesson of one's own, which the browser keeps.
 
 import { element, fill } from "../lib/dom.js";
 import { View, mount } from "../lib/view.js";
@@ -73,7 +73,10 @@ class Share extends View {
     } catch {
       // no clipboard outside TLS: what is selected can be copied by hand, if the browser does not do it
       field.select();
-      if (!document.execCommand("copy")) return (this.said.textContent = words.by_hand);
+      if (!document.execCommand("copy")) {
+        this.said.textContent = words.by_hand;
+        return;
+      }
     }
     this.said.textContent = words.copied;
   }

@@ -6,6 +6,7 @@ import { image } from "../lib/canvas.js";
 import { css, scoreColour, scoreTable } from "../lib/colour.js";
 import { element, fill, sentenceOf } from "../lib/dom.js";
 import { firstOf, Player } from "../lib/player.js";
+import { mapTable } from "../plot/tables.js";
 
 export default mount((parent) => new Cache(parent), unpack);
 
@@ -113,12 +114,9 @@ class Cache extends View {
     const { n, labels } = this.data,
       names = labels.slice(0, this.at);
     const vectors = this.canvases.map(({ kind, width, group }) => {
-      const of = (dimension) => names.map((_, token) => this.data[kind][group * n * width + token * width + dimension]);
-      return {
-        title: `${kind.toUpperCase()} ${group}`,
-        columns: ["", ...names],
-        rows: Array.from({ length: width }, (_, i) => [i, ...of(i)]),
-      };
+      const values = this.data[kind].subarray(group * n * width);
+      const of = (at) => values[(at % names.length) * width + Math.floor(at / names.length)];
+      return mapTable(width, names, of, `${kind.toUpperCase()} ${group}`);
     });
     return [...vectors, this.table];
   }

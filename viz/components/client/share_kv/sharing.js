@@ -1,10 +1,11 @@
 // Who shares keys and values with whom: a bracket for each key/value head, its K and V, and its query heads' maps.
 
-import { View, mount, spoken, tableOf } from "../lib/view.js";
+import { View, mount, spoken } from "../lib/view.js";
 import { unpack } from "../lib/bytes.js";
 import { image } from "../lib/canvas.js";
 import { css, scoreColour, scoreTable, weightColour, weightTable } from "../lib/colour.js";
 import { element, fill, walkCells } from "../lib/dom.js";
+import { mapTable } from "../plot/tables.js";
 
 export default mount((parent) => new Sharing(parent), unpack);
 
@@ -39,7 +40,7 @@ class Sharing extends View {
       names = labels.slice(0, n);
     const title = (head) => `Q ${head} → ${fill(words.k, { group: reads[head] })}`;
     return Array.from({ length: n_heads }, (_, head) =>
-      tableOf(names, names, (at) => weights[head * n * n + at] / 65535, title(head)),
+      mapTable(names, names, (at) => weights[head * n * n + at] / 65535, title(head)),
     );
   }
 
@@ -107,7 +108,8 @@ class Sharing extends View {
 
   #say(canvas, at, head, read) {
     const { n, labels, weights, words } = this.data,
-      [query, key] = (canvas.at = at);
+      [query, key] = at;
+    canvas.at = at;
     const weight = weights[head * n * n + query * n + key] / 65535;
     const value = weight > 0 && weight < 0.00005 ? "<0.0001" : weight.toFixed(4);
     this.says.textContent = fill(words.says, { head, read, query: labels[query], key: labels[key], value });

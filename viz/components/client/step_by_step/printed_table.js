@@ -2,7 +2,9 @@
 
 import { element } from "../lib/dom.js";
 
-/** `block` as Python sends it; `make` has word(label, i), the cell of a word that may be typed over, and number(i, j). */
+/**
+ * `block` as Python sends it; `make` has word(label, i), the cell of a word that may be typed over, and number(i, j).
+ */
 export function printedTable(block, side, digits, make) {
   const figure = element("figure", `block ${side}`),
     table = element("table"),

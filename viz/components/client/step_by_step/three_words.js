@@ -1,6 +1,6 @@
 // A step of one head in small printed matrices. A number that follows from others can be chosen: what it is made of is
-// marked, and its calculation is written below. What is given can be changed (given_number.js). A picture in groups also
-// says what its numbers follow from (head_numbers.js): then they move with the number that is being changed, until
+// marked, and its calculation is written below. What is given can be changed (given_number.js). A picture in groups
+// also says what its numbers follow from (head_numbers.js): then they move with the number that is being changed, until
 // Python's own have come. Otherwise nothing is calculated here.
 
 import { View, mount, spoken } from "../lib/view.js";
@@ -17,6 +17,14 @@ function widest(...blocks) {
 }
 
 class ThreeWords extends View {
+  cell;
+  letter;
+  cells;
+  parts;
+  says;
+  line;
+  note;
+
   constructor(parent) {
     super(parent, "three-words");
     this.drafts = new Map(); // what is typed and not yet, or never, a number, by its place
@@ -280,7 +288,9 @@ class ThreeWords extends View {
     this.#write({ says: block.says[i][j], line: block.lines[i][j], note: block.notes?.[i] ?? "" });
   }
 
-  /** In a picture in groups: mark the number that is explained, and what it is made of. Python writes its calculation. */
+  /**
+   * In a picture in groups: mark the number that is explained, and what it is made of. Python writes its calculation.
+   */
   #explain(written) {
     const { explained, at } = this.data,
       isWritten = this.at === at;

@@ -41,7 +41,9 @@ export class Answers {
   /** @param {any} answer @param {DataView[]} [buffers] */
   #hear(answer, buffers) {
     const [sent] = buffers ?? []; // a DataView
-    const bytes = sent ? new Uint8Array(sent.buffer ?? sent, sent.byteOffset ?? 0, sent.byteLength) : null;
+    const bytes = sent
+      ? new Uint8Array(/** @type {any} */ (sent.buffer ?? sent), sent.byteOffset ?? 0, sent.byteLength)
+      : null;
     this.asked.get(JSON.stringify(answer.request))?.resolve({ answer, bytes });
   }
 }

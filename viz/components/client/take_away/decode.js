@@ -63,7 +63,9 @@ export function logarithms(bytes, count, low, high) {
   return logs;
 }
 
-/** What the grid calls a wall, of a stack and its values. @param {Stack} stack @param {Uint16Array} values @param {string} id */
+/** What the grid calls a wall, of a stack and its values. @param {Stack} stack @param {Uint16Array} values @param
+ * {string} id
+ * @returns {any} */
 export function wallOf(stack, values, id) {
   const measures = Float32Array.from(stack.measures, (number) => number ?? NaN);
   return { ...stack, kind: "wall", id, values, measures, ranges: Float32Array.from(stack.ranges) };

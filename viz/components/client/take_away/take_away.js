@@ -1,7 +1,8 @@
 // The head grid away from the app: in a notebook's cell, or in a file. Every head is here, compressed; what Python does
 // for the grid in the app (the scores of the chosen head, several heads of a large wall together) is done here.
 //
-// `data` is the model of a widget, as anywidget has it: get, set, save_changes, on and off. A file brings one that keeps.
+// `data` is the model of a widget, as anywidget has it: get, set, save_changes, on and off. A file brings one that
+// keeps.
 
 import { element, fill, segments } from "../lib/dom.js";
 import { regroup } from "../lib/numbers.js";
@@ -26,6 +27,9 @@ function pairsOf(heads, n_heads) {
 }
 
 class Away {
+  header;
+  body;
+
   constructor(parent, model) {
     this.model = model;
     this.channel = `away-${++views}`;

@@ -5,7 +5,8 @@ const PRIMARY = { light: "#1a5cc8", dark: "#5a97f7" }; // as in .streamlit/confi
 const WHITE = [255, 255, 255, 255],
   BLACK = [17, 20, 26, 255];
 
-/** Any colour that CSS can write, as red, green, blue and alpha; of what is not on the page yet there is none. */
+/** Any colour that CSS can write, as red, green, blue and alpha; of what is not on the page yet there is none.
+ * @returns {number[]} */
 function read(colour, context) {
   context.clearRect(0, 0, 1, 1);
   context.fillStyle = "transparent";
@@ -14,6 +15,7 @@ function read(colour, context) {
   return [...context.getImageData(0, 0, 1, 1).data];
 }
 
+/** @param {number[]} colour */
 function isDark([red, green, blue]) {
   return 0.299 * red + 0.587 * green + 0.114 * blue < 128;
 }
@@ -28,8 +30,9 @@ function behind(element, text, context) {
   return isDark(text) ? WHITE : BLACK;
 }
 
-const css = ([red, green, blue]) => `rgb(${red}, ${green}, ${blue})`;
-const mixed = (colour, page, share) => css(colour.map((part, i) => Math.round(share * part + (1 - share) * page[i])));
+const css = (/** @type {number[]} */ [red, green, blue]) => `rgb(${red}, ${green}, ${blue})`;
+const mixed = (/** @type {number[]} */ colour, page, share) =>
+  css(colour.map((part, i) => Math.round(share * part + (1 - share) * page[i])));
 
 /** Say the colours around `root` as the names that the app's views read; paper is white, whatever the screen is. */
 export function dress(root, place, paper = false) {

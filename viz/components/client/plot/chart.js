@@ -1,21 +1,21 @@
-// What every chart over an axis has: a legend whose names take their series away and bring them back, a picture, and what is
-// read off it by pointing at a place or by going there with the arrow keys.
+// What every chart over an axis has: a legend whose names take their series away and bring them back, a picture, and
+// what is read off it by pointing at a place or by going there with the arrow keys.
 
 import { start } from "../lib/canvas.js";
 import { theme } from "../lib/colour.js";
-import { element, walkCells } from "../lib/dom.js";
+import { element } from "../lib/dom.js";
 import { fitHeight } from "../lib/fit.js";
-import { place } from "../lib/place.js";
 import { View, spoken } from "../lib/view.js";
+import { AWAY, TEXT } from "./axes.js";
+import { readOff, showTip } from "./pointer.js";
 
-export const TEXT = 12,
-  AWAY = 6,
-  TITLE = 20; // pixels: of letters, and of what stands around the picture
+export const TITLE = 20; // pixels of an axis's title
 
-/** A chart says for itself `series()`, the names that have a key; `swatch(context, i, size)`, which draws one; `count()` of
- * the places to be read off; `measure(context, width)` and `paint(context, colours)`; `under([x, y])`, the place there or
- * null; and `read(at)`, the {text, x, y} of a place. */
+/** The parts that all charts share. A chart has its own methods from `series` to `read`. */
 export class Chart extends View {
+  away;
+  usual;
+
   constructor(parent, name) {
     const of = ({ clientWidth }) => [clientWidth, this.data && this.#height()];
     super(parent, `chart ${name}`, { handle: name, of });
@@ -26,26 +26,50 @@ export class Chart extends View {
     this.live = spoken("live");
     this.picture.append(this.canvas);
     this.root.append(this.legend, this.picture, this.tip, this.live);
-    for (const name of ["pointermove", "pointerdown"])
-      this.picture.addEventListener(name, (event) =>
-        this.look(this.place ? this.under(place(this.canvas, event)) : null),
-      );
-    for (const name of ["pointerleave", "blur"]) this.picture.addEventListener(name, () => this.look(null));
-    walkCells(
-      this.picture,
-      () => ({ at: this.at === null ? null : [0, this.at], size: [1, this.count()] }),
-      ([, at]) => {
+    readOff(this.picture, this.canvas, {
+      under: (point) => this.place && this.under(point),
+      from: () => ({ at: this.at === null ? null : [0, this.at], size: [1, this.count()] }),
+      look: (at) => this.look(at),
+      walk: ([, at]) => {
         this.look(at);
         this.live.textContent = this.tip.textContent;
       },
-    );
+    });
     [this.at, this.away] = [null, new Set()]; // what is read off, and the series that are not shown
+  }
+
+  /** @returns {string[]} the names that have a key in the legend */
+  series() {
+    return [];
+  }
+
+  /** How many places can be read off. */
+  count() {
+    return 0;
+  }
+
+  /** Draw the key of a series. */
+  swatch(_context, _i, _size) {}
+
+  /** Where everything stands in a picture of this width. @returns {any} */
+  measure(_context, _width) {}
+
+  paint(_context, _colours) {}
+
+  /** The place at a point, or null. @returns {number | null} */
+  under(_point) {
+    return null;
+  }
+
+  /** What is read off a place, and where its tip points. */
+  read(_at) {
+    return { text: "", x: 0, y: 0 };
   }
 
   receive(data) {
     [this.data, this.usual] = [{ ...data }, data.height];
     this.picture.setAttribute("aria-label", data.words.alt);
-    this.legend.replaceChildren(...this.series().map((name, i) => this.#key(name, i)));
+    this.legend.replaceChildren(...this.series().map((name) => this.#key(name)));
     this.size.hold();
     this.choose();
   }
@@ -55,7 +79,7 @@ export class Chart extends View {
     this.look(null);
   }
 
-  #key(name, i) {
+  #key(name) {
     const made = element("button", "", { type: "button", "aria-pressed": String(!this.away.has(name)) });
     made.append(element("canvas"), name);
     made.addEventListener("click", () => {
@@ -101,19 +125,8 @@ export class Chart extends View {
   look(at) {
     this.at = at !== null && at < this.count() ? at : null;
     this.draw();
-    this.tip.hidden = this.at === null || !this.place;
-    if (this.tip.hidden) return;
+    if (this.at === null || !this.place) return showTip(this.tip, "", null);
     const { text, x, y } = this.read(this.at);
-    this.tip.textContent = text;
-    const free = this.root.clientWidth - this.tip.offsetWidth;
-    this.tip.style.left = `${Math.max(0, Math.min(free, x - this.tip.offsetWidth / 2))}px`;
-    this.tip.style.top = `${Math.max(0, this.picture.offsetTop + y - this.tip.offsetHeight - AWAY)}px`;
+    showTip(this.tip, text, { x, top: this.picture.offsetTop + y });
   }
-}
-
-/** Draw what lies behind the values. */
-export function faint(context, draw, opacity = 0.15) {
-  context.globalAlpha = opacity;
-  draw();
-  context.globalAlpha = 1;
 }

@@ -18,7 +18,12 @@ export function ticks(low, high, least = 0) {
   return found;
 }
 
-/** Powers of ten, every so many where there are many; 1, 2, 5, 10 … where there would be fewer than three. @param {number} low @param {number} high */
+/**
+ * Powers of ten, every so many where there are many; 1, 2, 5, 10 … where there would be fewer than three.
+ *
+ * @param {number} low
+ * @param {number} high
+ */
 export function logTicks(low, high) {
   const from = Math.ceil(Math.log10(low) - 1e-9),
     to = Math.floor(Math.log10(high) + 1e-9),

@@ -3,7 +3,10 @@
 
 import { logTicks, ticks } from "./ticks.js";
 
-/** @typedef {{log: boolean, limits: number[] | null, ticks: number[] | null, from_zero: boolean, reversed: boolean}} Axis */
+/**
+ * @typedef {{log: boolean, limits: number[] | null, ticks: number[] | null, from_zero: boolean, reversed: boolean}}
+ *   Axis
+ */
 
 const HALF = 0.5; // what lies on either side of a value that is the only one
 const ROUNDING = 1e-6; // values that differ by this share of their size are one: no ticks stand between them

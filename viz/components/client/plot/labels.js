@@ -1,8 +1,9 @@
 // @ts-check
 // Where the names of level lines stand, so that none lies on another line or name.
 
-/** For each line, by its height in pixels from the top: whether its name stands above it, where the next line is farther
- * away, and not below; and in which of two columns, because names of neighbours may stand between the same lines.
+/** For each line, by its height in pixels from the top: whether its name stands above it, where the next line is
+ * farther away, and not below; and in which of two columns, because names of neighbours may stand between the same
+ * lines.
  * @param {number[]} heights */
 export function levelLabels(heights) {
   return heights.map((height, i) => {
