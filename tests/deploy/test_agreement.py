@@ -47,7 +47,6 @@ LEFT_OUT = {
     "CITATION.cff",
     "CONTRIBUTING.md",
     "bench",
-    "biome.json",
     "Justfile",
     "biome.jsonc",
     "package.json",
