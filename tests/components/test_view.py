@@ -19,7 +19,7 @@ from tests.messages import example, fits, hostile
 from viz.components import bundle
 from viz.components.head_grid import pack
 from viz.components.unpack import unpack
-from viz.components.view import PALETTE, VIEWS, View
+from viz.components.view import VIEWS, View, palette
 from viz.limits import MESSAGE_BYTES
 
 for package in (pages, viz.frame, viz.modes):  # views are declared where a module is imported
@@ -121,7 +121,7 @@ def test_view_words_and_colours_are_added(monkeypatch):
     view.mount(key="a", data={"n": 3}, words={"play": "Go"})
     view.mount(key="a", data=pack({"n": 3, "hues": "own"}, {"values": torch.arange(5.0)}).data)
     header, blocks = unpack(mounted[1])
-    assert mounted[0]["n"] == header["n"] == 3 and mounted[0]["hues"] == PALETTE and header["hues"] == "own"
+    assert mounted[0]["n"] == header["n"] == 3 and mounted[0]["hues"] == palette() and header["hues"] == "own"
     assert mounted[0]["words"] == {**header["words"], "play": "Go"} and header["words"]["play"] != "Go"
     assert blocks["values"].tolist() == [0, 1, 2, 3, 4]
 

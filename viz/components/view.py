@@ -15,11 +15,16 @@ import streamlit as st
 
 from viz.components.kinds import Kind, Whole
 from viz.components.mount import mount
-from viz.figures.palette import BLUE, GREY, HEADS, ORANGE
 from viz.text import sentences, translator
 
-PALETTE = MappingProxyType({"positive": BLUE, "negative": ORANGE, "grey": GREY, "heads": HEADS})
-"""The colours of views as ``client/lib/colour.js`` takes them: of numbers above and below 0, and of heads."""
+
+@cache
+def palette() -> Mapping[str, Any]:
+    """The colours of views as ``client/lib/colour.js`` takes them: of numbers above and below 0, and of heads."""
+    from viz.figures.palette import BLUE, GREY, HEADS, ORANGE  # the first page has no figure
+
+    return MappingProxyType({"positive": BLUE, "negative": ORANGE, "grey": GREY, "heads": HEADS})
+
 
 _COUNT = Whole()
 
@@ -74,7 +79,7 @@ class View:
             on: what a message is handed to, by its name. A session keeps these functions: none may hold a scene.
         """
         on = on or {}
-        added: dict[str, Any] = {"hues": dict(PALETTE)} if self.has_colours else {}
+        added: dict[str, Any] = {"hues": dict(palette())} if self.has_colours else {}
         if self.prefix or words:
             added["words"] = {**self.words(), **(words or {})}
         if on:
