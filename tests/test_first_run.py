@@ -75,7 +75,8 @@ def test_the_first_pictures_import_one_page_and_nothing_that_others_need():
     assert {name for name in EVERY if f"pages.{name}.page" in first} == {FIRST, HEADS}
     assert "transformers.modeling_utils" in first, "the test sees what is imported"
     assert not first & {"pandas", "pyarrow", "viz.core.analysis.rollout"}
-    assert not {name for name in first if name.startswith(("viz.lessons", "viz.modes.lesson."))}, "no lesson is on"
+    of_lessons = {name for name in first if name.startswith(("viz.lessons", "viz.modes.lesson."))}
+    assert of_lessons == {"viz.modes.lesson.parameters"}, "no lesson is on: its parameters are asked for, no more"
     assert {name for name in PAGES if f"pages.{name}.page" in hosted} == set(PAGES), (
         "what a public server does behind its first page"
     )
