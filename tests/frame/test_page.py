@@ -20,7 +20,7 @@ OTHER_MODELS = (
 OWN_CLOCK = (("share_kv", "speed"), ("cost", "measured"))
 """Sections that measure seconds: no two of their runs show the same numbers."""
 LOOKED_AT = {("atlas", "map"): {"atlas_score": "punctuation"}, ("atlas", "spread"): {"atlas_of": "punctuation"}}
-"""What sections show of which the default choice is rounded to the same number for every text."""
+"""Choices for sections whose default choice is rounded to the same number for every text."""
 
 
 @pytest.mark.parametrize(("page", "section"), [place for place in SECTIONS if place not in OWN_CLOCK])
