@@ -174,10 +174,12 @@ class Walk:
         return "text"
 
     def _compare(self, action: str) -> Mismatch | None:
-        link, other = self.page.url, listen(self.fresh.new_page())
+        link, other = "", listen(self.fresh.new_page())
         try:
-            self._open(other, link)
             for _ in range(40):  # a view draws what it was given in the frame after
+                if self.page.url != link:  # what was moved last may reach the app, and the link, later
+                    link = self.page.url
+                    self._open(other, link)
                 screen, fresh = (tuple(each.evaluate(READ)) for each in (self.page, other))
                 if screen == fresh:
                     return None

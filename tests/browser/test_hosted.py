@@ -96,6 +96,8 @@ def test_a_page_without_a_sidebar_has_the_whole_width_and_a_style_of_its_own(hos
     """What a page is sent with is for the usual one; a presentation stood 300 px from the left, in a page's margins."""
     page = new_page(fresh=True)
     page.goto(f"{hosted.url}/masks?source=words&{link}")
+    if link == "print=1":  # opened once more, with Streamlit's name for the theme of paper
+        page.wait_for_url("**embed_options=light_theme*")
     wait_run(page)
     expect(page.locator(".stAppViewContainer")).to_have_css("padding-left", "0px")
     width = "1240px" if link == "embed=true" else "none"

@@ -35,6 +35,7 @@ def test_other_numbers_in_the_same_places_are_drawn_under_their_own_names(visit)
     page = visit("positions", section="encodings", source="words", text="a b c")
     drawn = page.locator(".st-key-section_encodings .maps")
     pixels = "({ maps: { panels } }) => panels.map(({ canvas }) => canvas.toDataURL())"
+    expect(drawn.locator(".name").first).to_be_visible()
     names, before = drawn.locator(".name").all_inner_texts(), drawn.evaluate(pixels)
     places = drawn.evaluate_handle(PLACES)
     assert len(set(names)) == len(names) == len(set(before))
