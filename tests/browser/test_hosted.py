@@ -59,7 +59,7 @@ def test_a_first_visit_brings_what_its_picture_needs_at_once_and_a_second_one_ha
     of_views = [file for file in traffic.asked("/bidi-components/") if "/load-" not in file]
     brought = [file.rpartition("/")[2].partition("-")[0] for file in of_views]
     assert sorted(brought) == sorted({"document", "search", "see", *views}), "the views of the page, each once"
-    assert traffic.received < 1_400_000
+    assert traffic.received < 1_420_000
     second = listen(first.context.new_page())
     again = count(second)
     second.goto(address(hosted.url, path))
