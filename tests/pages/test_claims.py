@@ -93,14 +93,14 @@ GONE: dict[str, tuple[str, Callable[[], bool]]] = {
 
 
 @pytest.mark.parametrize("phrase", GONE)
-def test_page_sentence_false_somewhere_is_gone(phrase):
+def test_false_sentence_removed(phrase):
     chinese, holds = GONE[phrase]
     assert not holds(), "if it held, it could stay"
     for lang, text in (("en", phrase), ("zh", chinese)):
         assert not [key for key, said in sentences(lang).items() if text in said]
 
 
-def test_scores_of_unit_variance_spread_as_said():
+def test_unit_variance_score_spread():
     """The sentence about the division: of numbers of variance 1 the spread is √d_k, and one key gets more and more."""
     generator, largest = torch.Generator().manual_seed(3), []
     for d_k in (4, 64, 512):
@@ -124,11 +124,11 @@ def test_logic_conclusion_follows_the_best_head(counts, key):
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.85, 1.0])
-def test_one_head_loses_about_half_whatever_its_shares(share):
+def test_one_head_loses_about_half(share):
     assert 0.4 < loss(1, share) < 0.6
 
 
-def test_bits_of_packaged_weights_are_those_of_the_file():
+def test_packaged_bits_equal_file():
     """SmolLM2's layers have 4 bits a weight and its word table 8: said of the model, and most have 4."""
     file = packaged_file("SmolLM2-135M-Instruct")
     bits = _bits_of(file)
@@ -144,7 +144,7 @@ def test_bits_of_packaged_weights_are_those_of_the_file():
     assert "small differences" not in sentences("en")["export.code_packaged"], "nobody has measured them"
 
 
-def test_most_models_attention_starts_smaller_and_overtakes():
+def test_attention_overtakes_in_most_models():
     """The lead of the models' costs, counted over the models that are listed there."""
     listed = [preset.model for preset in presets()]
     short = [model_flops(model, n_tokens=16) for model in listed]

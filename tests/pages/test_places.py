@@ -74,7 +74,7 @@ def moved(before: Shape, after: Shape) -> list[str]:
 
 
 @pytest.mark.parametrize(("page", "name"), SECTIONS)
-def test_what_a_control_does_not_change_keeps_its_place(page, name, open_app, values):
+def test_control_keeps_other_elements_in_place(page, name, open_app, values):
     app = open_app(page, section=name)
     section = section_of(app, name)
     if section is None or not changed(section, values):

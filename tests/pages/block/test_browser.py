@@ -12,7 +12,8 @@ T = translator("en")
 HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001"
 
 
-def test_boxes_open_and_switches_change_the_diagram(visit):
+def test_boxes_open_and_switches_apply(visit):
+    """Boxes open by mouse and keyboard; a switch changes the diagram and the link."""
     page = visit("block", source="words", block="both", text="dogs bark", target="<b>Hunde</b> bellen laut")
     diagram = page.locator(".block")
     chosen = diagram.locator(".box[aria-pressed=true]")
@@ -43,7 +44,7 @@ def test_boxes_open_and_switches_change_the_diagram(visit):
     expect(page.locator(".st-key-chip_design button").first).to_contain_text(T("block.design_post_no_residual"))
 
 
-def test_a_boxs_name_is_what_is_written_in_it(visit):
+def test_box_accessible_name_equals_text(visit):
     """Whoever speaks to the page says what they see (WCAG 2.5.3): nothing is named otherwise than it is written."""
     page = visit("block", source="words", text="dogs bark")
     boxes = page.locator(".block button.box")
@@ -56,7 +57,7 @@ def test_a_boxs_name_is_what_is_written_in_it(visit):
     expect(last).to_have_accessible_name(re.compile(T("block.name_feed_forward")))  # which norm it is
 
 
-def test_diagrams_to_compare_have_nothing_to_press(visit):
+def test_compared_diagrams_have_no_buttons(visit):
     page = visit("block", source="words", text="dogs bark", section="norm_place")
     expect(page.locator(".block .side")).to_have_count(2)
     expect(page.locator(".block .box")).to_have_count(16)
@@ -65,7 +66,7 @@ def test_diagrams_to_compare_have_nothing_to_press(visit):
     assert codes[1:4] == ["enc_attention_norm", "enc_attention", "enc_attention_add"]
 
 
-def test_a_phone_in_the_dark_and_in_chinese(visit):
+def test_phone_dark_chinese(visit):
     page = visit("block", lang="zh", block="both", viewport=PHONE, scheme="dark", text="word " * 40)
     expect(page.locator(".block .box").first).to_be_visible()
     assert is_wider_than_the_window(page) == []

@@ -27,7 +27,7 @@ def said(code, **design):
         ({"norm": "pre", "residual": False, "normalize": no_norm}, r"y = \operatorname{CA}(x)"),
     ],
 )
-def test_a_sum_says_where_residual_and_norm_stand(design, expected):
+def test_sum_formula_places_residual_and_norm(design, expected):
     assert said("cross_add", **design) == expected
 
 
@@ -39,13 +39,13 @@ def test_norms_and_masks():
     assert "M W_K" in said("cross") and "M W_K" not in said("attention")
 
 
-def test_every_code_of_a_point_has_one():
+def test_every_point_has_formula():
     trace = decoder_block(torch.eye(6), torch.eye(6), WEIGHTS)
     for code in [*trace.points, "embedding", "position", "sum", "memory", "hidden"]:
         assert formula(code, trace)
 
 
-def test_what_enters_is_said_as_the_numbers_are():
+def test_start_formula_matches_numbers():
     e, p = torch.randn(5, 8, generator=torch.Generator().manual_seed(0)), torch.eye(5, 8)
     inputs = {"embedding": e, "position": p}
     assert start(inputs, e + p) == "x_i = e_i + p_i"

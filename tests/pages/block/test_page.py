@@ -163,7 +163,7 @@ def test_a_section_stands_alone(open_app, section, source):
         {"layer": 2, "box": "enc_feed_forward_norm", "mask": "causal"},
     ],
 )
-def test_an_old_link_opens_the_diagram_as_before(open_app, link):
+def test_old_link_opens_diagram(open_app, link):
     app = open_app("block", **link)
     assert app.session_state["section"] == "diagram"
     assert {name: app.query_params[name][-1] for name in app.query_params} == {
@@ -202,7 +202,7 @@ def test_each_check_finds_its_section(open_app):
         assert all(start in line for start, line in zip(starts, found, strict=True)), (section, found)
 
 
-def test_a_box_of_a_real_model_holds_its_own_hidden_state(open_app):
+def test_box_equals_models_hidden_state(open_app):
     app = open_app("block", layer=2, box="enc_feed_forward_norm")
     loaded = load(MINILM)
     ids = loaded.tokenizer(TEXT, return_tensors="pt").input_ids
@@ -223,7 +223,7 @@ def test_a_box_of_a_real_model_holds_its_own_hidden_state(open_app):
     assert_close(opened(app.run()), states[2][0], atol=1e-5, rtol=1e-5)
 
 
-def test_switches_change_the_boxes_and_the_link(open_app):
+def test_switches_change_boxes_and_link(open_app):
     app = open_app("block", source="embeddings", block="both", box="dec_sum")
     app.session_state["_footer_diagram"] = "why"
     assert any("u_i = e_i + p_i" in formula.value for formula in app.run().latex)
@@ -249,7 +249,7 @@ def variants(app):
     return next(frame.value[column].tolist() for frame in app.dataframe if column in frame.value)
 
 
-def test_every_model_begins_as_it_was_trained(open_app):
+def test_other_model_resets_norm(open_app):
     """BERT has its norm behind the sum, Llama in front; after BERT with pre-norm one does not meet a changed Llama."""
     app = open_app("block", norm="pre")
     assert len(app.warning) == 1
@@ -283,7 +283,7 @@ def test_the_hidden_layers_zeros_are_counted(open_app):
     assert abs(zeros - theirs) <= 3  # where float32 ends, the last bit of a product decides
 
 
-def test_the_open_boxs_weights_are_the_chosen_heads(open_app):
+def test_open_box_weights_follow_head(open_app):
     app = open_app("block", layer=2, head=5)
     weights, rows, _ = maps(app)[T("block.weights_title", head=5)]
     capture = compute.read(Source(kind="model", text=TEXT, model=MINILM))
@@ -309,26 +309,26 @@ def test_three_places_of_attention(open_app):
     assert maps(app)[T("block.three_cross")][0].shape == (1, 3)
 
 
-def test_rows_that_may_look_nowhere_are_excepted(open_app):
+def test_fully_masked_rows_noted(open_app):
     app = open_app("block", source="words", text="one two three four", mask="both", pad=2, pad_left=1)
     assert any(T("block.weights_blind", n=2) in caption.value for caption in app.caption)
     app = open_app("block", source="words", text="one two three four", mask="both", pad=2)
     assert not any(T("block.weights_blind", n="X")[-20:] in caption.value for caption in app.caption)
 
 
-def test_one_word_has_nothing_to_be_compared_with(open_app):
+def test_single_word_has_no_similarity(open_app):
     app = open_app("block", source="words", text="word", section="switched_off")
     assert set(app.dataframe[0].value[T("block.outcome_alike")]) == {"–"}
     assert not any(T("block.found_alike", n=6, built="", no_residual="")[:20] in one for one in said(app))
 
 
-def test_the_checks_call_a_side_what_the_diagram_does(open_app):
+def test_checks_name_sides_as_diagram(open_app):
     found = lines(open_app("block", model="twin-g8", text="the cat saw a red bird"), "diagram")
     assert any(T("block.side_causal") in line for line in found)
     assert not any(T("block.side_encoder") in line for line in found)
 
 
-def test_what_is_computed_elsewhere_is_the_shown_stacks(open_app):
+def test_switch_table_uses_diagrams_blocks(open_app):
     """The table of the switches is of the same blocks as the diagram."""
     app = open_app("block", section="switched_off")
     seen = [line["y"][-1] for line in line_charts(app)["block_lengths"]["lines"]]
@@ -337,7 +337,7 @@ def test_what_is_computed_elsewhere_is_the_shown_stacks(open_app):
     assert seen[3] > 100 * seen[0]  # without norms the tokens grow
 
 
-def test_the_check_of_norms_looks_at_what_is_shown():
+def test_norm_check_notices_altered_trace():
     (trace,) = blocks.blocks(TestStacks.WORDS, BlockPlan(), Mask())
     assert norm_error(trace) < 1e-5
     assert added_error(trace) == 0
@@ -367,7 +367,7 @@ def test_the_equations_notice_another_design(plan):
     assert equations_error(stack, traces[::-1], masks) == float("inf")
 
 
-def test_both_places_are_run_on_the_same_tokens():
+def test_both_norm_places_share_tokens():
     source = Source(kind="model", text=TEXT, model=MINILM)
     both = block_compute.both_places(source, "", Mask(), 3)
     shown = blocks.blocks(source, BlockPlan(), Mask())[3]
@@ -377,7 +377,7 @@ def test_both_places_are_run_on_the_same_tokens():
 
 
 @pytest.mark.parametrize("changed", [{}, {"mask": "window"}, {"residual": 0}])
-def test_the_models_own_numbers_are_called_so_and_others_not(open_app, changed):
+def test_caption_of_models_own_numbers(open_app, changed):
     """A mask is laid over every block, so what a decoder is lent to read is not the model's output either."""
     app = open_app("block", model="twin-g8", block="both", text="the cat saw a red bird", **changed)
     captions = [caption.value for caption in app.caption]
@@ -392,7 +392,7 @@ def test_the_models_own_numbers_are_called_so_and_others_not(open_app, changed):
 
 @pytest.mark.parametrize("section", SECTIONS)
 @pytest.mark.parametrize("target", ["  ", ""])
-def test_without_words_a_sentence_and_nothing_is_lost(open_app, target, section):
+def test_empty_target_error_keeps_state(open_app, target, section):
     app = open_app("block", block="decoder", target=target, section=section)
     if target == "":
         app.text_area(key="target").set_value("").run()
@@ -444,7 +444,7 @@ class TestStacks:
         assert_close(bare.x, compute.read(self.WORDS).calls[0].x)
         assert_close(bare.attention.output, compute.trace(self.WORDS, 0, Mask()).output)
 
-    def test_a_decoder_reads_what_the_encoder_hands_on(self):
+    def test_decoder_memory_equals_encoder_output(self):
         plan = BlockPlan(normalize=False)
         encoder = blocks.blocks(self.WORDS, plan, Mask())
         (decoder,) = blocks.decoder_blocks(self.WORDS, "five six", plan, Mask())
@@ -458,7 +458,7 @@ class TestStacks:
         assert not torch.equal(decoder.weights.attention.w_q, encoder[0].weights.attention.w_q)
 
     @pytest.mark.parametrize(("kind", "left"), [("padding", False), ("both", True)])
-    def test_padding_is_the_sources_and_nobody_looks_at_it(self, kind, left):
+    def test_cross_attention_ignores_source_padding(self, kind, left):
         mask = Mask(kind=kind, pad=2, pad_left=left)
         (decoder,) = blocks.decoder_blocks(self.WORDS, "five six seven", BlockPlan(), mask)
         assert decoder.cross is not None

@@ -41,7 +41,7 @@ def code_of(raw: bytes) -> str:
     return caught.value.code
 
 
-def test_shipped_pictures_have_the_promised_channels_and_fit():
+def test_packaged_pictures_shape_and_range():
     sizes = {name: tuple(picture(name).shape) for name in images.PICTURES}
     assert sizes == {"digit": (1, 28, 28), "texture": (1, 29, 37), "scene": (3, 36, 48)}
     for name in images.PICTURES:
@@ -49,7 +49,7 @@ def test_shipped_pictures_have_the_promised_channels_and_fit():
         assert 0.7 < picture(name).max() <= 1
 
 
-def test_kernels_are_odd_squares_and_blurs_keep_the_mean():
+def test_kernels_odd_and_blurs_normalised():
     for name, filters in kernels().items():
         assert filters.shape[1] == filters.shape[2] in (3, 5), name
     torch.testing.assert_close(torch.stack([kernels()[name].sum() for name in ("blur", "blur5")]), torch.ones(2))
@@ -71,12 +71,13 @@ def test_ordinary_files_become_small_rgb(kind: str, mode: str):
     torch.testing.assert_close(found[:, 14, 30], expected, rtol=0, atol=0.02)  # JPEG rounds
 
 
-def test_small_pictures_are_not_enlarged_and_thin_ones_keep_a_pixel():
+def test_decode_small_and_thin_pictures():
+    """Keep small pictures at their size; a thin one keeps at least one pixel."""
     assert decode(saved(Image.new("RGB", (5, 3)))).shape == (3, 3, 5)
     assert decode(saved(Image.new("RGB", (3000, 2)))).shape == (3, 1, 64)
 
 
-def test_sixteen_bits_are_scaled_and_not_cut_off():
+def test_decode_sixteen_bits_scaled():
     deep = Image.fromarray(np.full((7, 11), 32768, np.uint16))
     torch.testing.assert_close(decode(saved(deep)), torch.full((3, 7, 11), 127 / 255), rtol=0, atol=0.005)
 
@@ -86,7 +87,7 @@ def test_cmyk_is_converted():
     torch.testing.assert_close(found, torch.ones(3, 7, 13), rtol=0, atol=0.02)
 
 
-def test_transparent_pixels_are_white_and_the_note_on_top_is_followed():
+def test_decode_transparency_and_exif_orientation():
     assert decode(saved(Image.new("RGBA", (3, 3), (255, 0, 0, 0)))).min() == 1
     exif = Image.Exif()
     exif[0x0112] = 6  # turned by a quarter
@@ -122,14 +123,14 @@ def test_decode_largest_picture_takes_few_copies(mode: str, monkeypatch: pytest.
     assert sum(n > 1_000_000 for n in made) <= 2, "in the mode that is reduced, and with its colours made ready"
 
 
-def test_a_file_that_is_too_long_is_not_even_opened(monkeypatch: pytest.MonkeyPatch):
+def test_decode_oversized_file_not_opened(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(Image, "open", None)
     assert code_of(b"\0" * (2_000_001)) == "bytes"
 
 
 @pytest.mark.parametrize("chunk", [b"zTXt", b"iCCP", b"iTXt"])
 @pytest.mark.parametrize("copies", [1, 100])
-def test_a_file_stuffed_with_what_is_no_picture_is_refused_as_such(chunk: bytes, copies: int):
+def test_decode_large_metadata_rejected(chunk: bytes, copies: int):
     """One note of 20 MB, or a hundred of 0.9: packed, that is little."""
     packed = zlib.compress(bytes(20_000_000 if copies == 1 else 900_000), 1)
     body = b"a\0" + (b"\1\0\0\0" if chunk == b"iTXt" else b"\0") + packed
@@ -161,7 +162,7 @@ def test_other_kinds_are_refused(raw: bytes):
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG"])
-def test_files_cut_short_or_damaged_are_refused_or_read_but_never_crash(kind: str):
+def test_decode_damaged_files_never_crash(kind: str):
     noise = np.random.default_rng(0).integers(0, 255, (61, 67, 3), np.uint8)
     raw = saved(Image.fromarray(noise), kind)
     assert code_of(raw[: len(raw) // 2]) == "broken"

@@ -62,7 +62,7 @@ def test_every_section_has_checks():
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("source", ["model", "embeddings", "words"])
-def test_every_source_in_both_languages_passes_its_checks(open_app, source: str, lang: str):
+def test_every_source_passes_checks(open_app, source: str, lang: str):
     app = open_app("convolution", section="all", source=source, lang=lang)
     assert not app.exception
     assert not app.error
@@ -83,7 +83,7 @@ def test_a_section_alone_passes_its_checks(open_app, section: str):
 
 
 @pytest.mark.parametrize("kernel", KERNEL.options())
-def test_every_kernel_on_a_colour_picture_passes_its_checks(open_app, kernel: str):
+def test_every_kernel_passes_checks(open_app, kernel: str):
     link = {"picture": "scene", "kernel": kernel, "channel": 2, "source": "words", "text": "one two three"}
     app = open_app("convolution", section="all", **link)
     assert not app.exception
@@ -132,7 +132,7 @@ def test_every_check_holds_under_a_mask(open_app, mask):
         ("likeness", {"head": 2, "layer": 0}),
     ],
 )
-def test_an_old_link_opens_the_section_whose_parameters_it_carries(open_app, section, link):
+def test_old_link_opens_its_section(open_app, section, link):
     app = open_app("convolution", **link)
     assert opened_view(app) == section
     assert not app.exception
@@ -151,7 +151,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("section", ["windows", "filters", "picture", "difference", "training"])
 @pytest.mark.parametrize("name", FAULTS)
-def test_query_minus_key_turns_a_check_red(open_app, monkeypatch, name, section):
+def test_query_minus_key_fails_check(open_app, monkeypatch, name, section):
     """Seen from the wrong side: at the defaults blur and average are symmetric, and look the same."""
     import viz.core.variants.relative as module
 
@@ -166,7 +166,7 @@ def test_query_minus_key_turns_a_check_red(open_app, monkeypatch, name, section)
     assert T("truth.failed") in [box.value for box in app.error]
 
 
-def test_a_kernel_in_another_order_turns_a_check_red(open_app, monkeypatch):
+def test_transposed_kernel_fails_check(open_app, monkeypatch):
     import pages.convolution.kernel_in_w_o as module
 
     def turned(kernel, *, alpha):
@@ -180,7 +180,7 @@ def test_a_kernel_in_another_order_turns_a_check_red(open_app, monkeypatch):
 
 
 @pytest.mark.usefixtures("without_source_checks")
-def test_a_share_of_another_head_turns_a_check_red(open_app, monkeypatch):
+def test_share_of_other_head_fails_check(open_app, monkeypatch):
     import pages.convolution.likeness as module
 
     right = module.own_compute.windows
@@ -193,7 +193,7 @@ def test_a_share_of_another_head_turns_a_check_red(open_app, monkeypatch):
     assert checked(open_app("convolution", section="likeness"), "likeness") == (0, 1)
 
 
-def test_the_first_view_gets_the_layers_own_scores_and_the_links_windows(open_app):
+def test_sequence_view_data_follows_link(open_app):
     app = open_app("convolution", w_alpha="7_0_1.5", w_delta="-2_3.5_0", mix=0.25, window=2, asks=1)
     header, _ = views(app)["sequence"]
     assert header["choice"] == {
@@ -202,7 +202,7 @@ def test_the_first_view_gets_the_layers_own_scores_and_the_links_windows(open_ap
     assert app.query_params["w_alpha"] == "7_0_1.5"
 
 
-def test_links_that_ask_for_the_impossible_get_the_usual_values(open_app):
+def test_invalid_link_falls_back_to_defaults(open_app):
     link = {"w_alpha": "nan_1_1", "w_delta": "1_2", "mix": 7, "centres9": "x", "alphas9": "1_2", "learned": -3}
     app = open_app("convolution", section="all", **link)
     assert not app.exception
@@ -211,7 +211,7 @@ def test_links_that_ask_for_the_impossible_get_the_usual_values(open_app):
     assert header["choice"]["deltas"] == list(windows.DELTAS)
 
 
-def test_the_second_view_gets_the_kernel_and_its_cells(open_app):
+def test_picture_view_data_holds_kernel(open_app):
     header, blocks = views(open_app("convolution", kernel="sobel", picture="texture"))["picture"]
     assert (header["rows"], header["columns"]) == tuple(picture("texture").shape[1:])
     assert_close(torch.tensor(blocks["kernel"]), kernels()["sobel"][0].flatten())
@@ -240,13 +240,13 @@ def _difference(app):
         ({"picture": "digit", "kernel": "own", "w300": -1, "w322": 1}, "border_black"),
     ],
 )
-def test_where_the_two_paddings_are_the_same_the_page_says_why(open_app, link, why):
+def test_equal_paddings_are_explained(open_app, link, why):
     app = open_app("convolution", section="difference", source="words", **link)
     reasons = {T(f"convolution.{key}") for key in ("border_black", "border_inside")}
     assert {info.value for info in app.info} & reasons == ({T(f"convolution.{why}")} if why else set())
 
 
-def test_a_lesson_in_a_link_plays_itself(open_app):
+def test_training_in_link_runs(open_app):
     app = open_app("convolution", source="words", lesson_seed=3, learned=60, lesson_heads=4)
     assert not app.exception
     *_, last = _first(Lesson(seed=3, n_heads=4), 60)
@@ -258,7 +258,7 @@ def test_a_lesson_in_a_link_plays_itself(open_app):
     assert app.query_params["learned"] == "60"
 
 
-def test_with_a_fixed_alpha_the_lesson_says_what_that_costs(open_app):
+def test_training_with_fixed_alpha_explained(open_app):
     app = open_app("convolution", source="words", lesson_heads=5, free_alpha=0)
     assert T("convolution.lesson_fixed") in said(app) and T("convolution.lesson_free") not in said(app)
 
@@ -270,7 +270,7 @@ def _first(lesson, steps):
             return
 
 
-def test_a_lesson_can_be_stopped_taken_up_and_started_again(open_app):
+def test_training_stops_resumes_and_restarts(open_app):
     app = open_app("convolution", source="words", learned=40)
     assert app.button(key="learn").label == T("convolution.go_on")
     app.session_state["learned"] = 80
@@ -304,7 +304,7 @@ def test_a_head_stands_beside_its_window(open_app):
     assert f"explains **{part(float(fit.explained[0]))}**" in said(app)
 
 
-def test_the_head_most_like_a_convolution_is_one_click_away(open_app):
+def test_best_head_button_selects_head(open_app):
     app = open_app("convolution", section="likeness")
     app.button(key="show_best").click().run()
     assert (app.session_state["layer"], app.session_state["head"]) == (0, 2)
@@ -315,7 +315,7 @@ def test_the_head_most_like_a_convolution_is_one_click_away(open_app):
     assert T("convolution.beside_even", head=1) in said(even)
 
 
-def test_controls_that_three_sections_share_are_drawn_once(open_app):
+def test_shared_controls_render_once(open_app):
     for section in ("picture", "difference", "kernel_in_w_o", "all"):
         app = open_app("convolution", section=section, source="words", kernel="random", n_filters=3, k=5, channel=4)
         assert not app.exception
@@ -326,7 +326,7 @@ def test_controls_that_three_sections_share_are_drawn_once(open_app):
 
 
 @pytest.mark.parametrize("mask", ["own", "window"])
-def test_the_chart_of_the_stack_shows_what_its_sentence_says(open_app, mask):
+def test_stack_chart_matches_sentence(open_app, mask):
     app = open_app("convolution", section="reach", source="words", text="a b c d e f g h i", k_stack=3, mask=mask)
     assert T("convolution.field_found", n=9, k=3, layers=8) in said(app)
     (stack,) = [line for line in line_charts(app)["field"]["lines"] if line["name"] == T("convolution.stack")]
@@ -335,11 +335,11 @@ def test_the_chart_of_the_stack_shows_what_its_sentence_says(open_app, mask):
     assert masked == (mask == "window")
 
 
-def test_one_token_has_nowhere_to_carry_anything(open_app):
+def test_single_token_reach_sentence(open_app):
     assert T("convolution.field_one") in said(open_app("convolution", section="reach", source="words", text="word"))
 
 
-def test_where_no_head_is_like_a_window_none_is_named(open_app):
+def test_seeded_heads_name_no_window(open_app):
     app = open_app("convolution", section="likeness", source="words")
     heads = app.dataframe[0].value
     assert heads["share"].max() < 0.5

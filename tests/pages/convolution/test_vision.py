@@ -52,7 +52,7 @@ def held_out(name, nth=0):
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("link", [{"digit": 7, "nth": 3, "patch": 9}, {"digit": "draw"}, {"digit": "draw", "ink": INK}])
-def test_the_heads_and_the_answer_are_the_models_own(open_app, link, lang):
+def test_heads_and_answer_equal_model(open_app, link, lang):
     """Against transformers' own attention, with the class token's share taken out by hand."""
     app = open_app("convolution", section="vision", lang=lang, **link)
     assert not app.exception and not app.error
@@ -70,7 +70,7 @@ def test_the_heads_and_the_answer_are_the_models_own(open_app, link, lang):
     assert pad(app)["code"] == to_code(levels)
 
 
-def test_each_head_has_the_share_of_its_closest_window(open_app):
+def test_cards_show_share_of_window(open_app):
     app = open_app("convolution", section="vision", digit=2)
     weights, _ = judged(own(), held_out(2).float()[None] / digits.LEVELS)
     among = torch.cat([layer[:, 1:, 1:] / layer[:, 1:, 1:].sum(-1, keepdim=True) for layer in weights])
@@ -91,7 +91,7 @@ def test_each_card_describes_its_window(open_app):
         assert [float(one.replace("−", "-")) for one in stated] == pytest.approx(centre, abs=0.06)
 
 
-def test_what_is_drawn_is_the_visitors_own_digit(open_app):
+def test_own_digit_is_retained(open_app):
     app = open_app("convolution", section="vision", digit="draw", ink=INK)
     assert app.session_state["digit"] == "draw" and app.query_params["ink"] == INK
     app.session_state["digit"] = "4"
@@ -102,7 +102,7 @@ def test_what_is_drawn_is_the_visitors_own_digit(open_app):
 
 
 @pytest.mark.parametrize("ink", ["0", "z" * 64, "G" * 64, "0" * 63, "0" * 65, "<b>", "０" * 64])
-def test_ink_that_is_none_is_refused(open_app, ink):
+def test_invalid_ink_rejected(open_app, ink):
     assert not is_ink(ink)
     app = open_app("convolution", section="vision", digit="draw", ink=ink)
     assert not app.exception
@@ -111,12 +111,12 @@ def test_ink_that_is_none_is_refused(open_app, ink):
 
 
 @pytest.mark.parametrize("patch", [-1, 64, 10**9])
-def test_a_patch_that_is_none_is_refused(open_app, patch):
+def test_invalid_patch_rejected(open_app, patch):
     app = open_app("convolution", section="vision", patch=patch)
     assert not app.exception and sent(app)[0]["choice"]["query"] == [4, 4]
 
 
-def test_training_is_told_as_recorded_and_counted_now(open_app):
+def test_training_sentence_states_run(open_app):
     app = open_app("convolution", section="vision_training")
     assert checked(app, "vision_training") == (3, 3)
     (went,) = [text for text in sentences_of(app) if text.startswith("Trained by this project")]
@@ -147,7 +147,7 @@ class TestAFolder:
             name.cache_clear()
 
     @pytest.mark.parametrize("picture", ["scene", "digit"])
-    def test_it_opens_in_the_sections_on_vision_with_its_own_sizes(self, open_app, folder, picture):
+    def test_folder_opens_with_its_sizes(self, open_app, folder, picture):
         app = open_app("convolution", section="vision", picture=picture, patch=76)
         assert not app.exception and not app.error
         assert checked(app, "vision") == (3, 3)
@@ -163,14 +163,14 @@ class TestAFolder:
         assert not app.exception and checked(app, "vision_training") == (2, 2)
         assert T("convolution.vision_training.other_start") in said(app)
 
-    def test_text_pages_say_that_it_reads_pictures(self, open_app, folder):
+    def test_text_pages_note_picture_models(self, open_app, folder):
         app = open_app("heads")
         assert not app.exception and app.session_state["model"] == compute.DEFAULT_MODEL
         sentence = T("choice.reads_pictures", models=folder.name)
         assert sentence in [line.value for line in app.caption]
         assert folder.name not in app.selectbox(key="model").options
 
-    def test_a_link_to_it_as_a_model_of_text_is_refused(self, open_app, folder):
+    def test_link_as_text_model_rejected(self, open_app, folder):
         app = open_app("heads", model=folder.name)
         assert not app.exception and any("model" in box.value for box in app.info)
 
@@ -178,7 +178,7 @@ class TestAFolder:
         app = open_app("convolution", section="vision", vision="digits")
         assert not app.exception and sent(app)[0]["rows"] == 8
 
-    def test_one_that_is_broken_is_a_sentence(self, open_app, folder):
+    def test_damaged_folder_shows_error(self, open_app, folder):
         (folder / "model.safetensors").write_bytes(b"x")
         app = open_app("convolution", section="vision")
         assert not app.exception and len(app.error) == 1

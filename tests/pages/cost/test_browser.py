@@ -15,7 +15,7 @@ HOSTILE = "<img src=x onerror=alert(1)> {from} $x$ **b** #000001 猫"
 
 
 @pytest.mark.parametrize(("section", "box"), [("table", ".stMarkdown:has(table)"), ("heads", ".dvn-scroller")])
-def test_a_table_wider_than_a_phone_says_that_it_goes_on(visit, section, box):
+def test_wide_table_shows_scroll_shadow(visit, section, box):
     """A shadow stands at its right edge until it has been moved to its end."""
     table = visit("cost", section=section, viewport=PHONE).locator(box).first
     expect(table).to_have_css("box-shadow", re.compile("-24px"))
@@ -35,7 +35,7 @@ def choose(page, **ends):
 
 
 @pytest.mark.parametrize("k", [3, 7])
-def test_every_way_drawn_is_as_long_as_the_core_says(visit, k):
+def test_path_lengths_equal_core(visit, k):
     page = visit("cost", section="paths", source="words", text=WORDS, cost_k=k)
     sizes = Sizes(n=12, d=1, k=k)
     for start, end in ((0, 11), (11, 0), (4, 4), (3, 5), (9, 2)):
@@ -72,7 +72,7 @@ def test_hostile_words_are_text(visit):
     assert page.locator(".paths img, .paths b b").count() == 0
 
 
-def test_a_long_text_on_a_phone_scrolls_in_its_own_frame(visit):
+def test_long_text_scrolls_within_frame(visit):
     page = visit("cost", section="paths", source="words", text=" ".join(["word"] * 200), viewport=PHONE, lang="zh")
     expect(page.locator(".paths .panel")).to_have_count(5)
     sizes = page.locator(".st-key-sizes [data-testid=stElementContainer]").evaluate_all(

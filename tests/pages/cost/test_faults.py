@@ -135,7 +135,7 @@ def test_a_mistake_turns_its_sections_red(open_app, monkeypatch, name):
 
 
 @pytest.mark.parametrize("name", [one.name for one in architectures.ARCHITECTURES])
-def test_a_wrong_order_turns_the_table_red(open_app, monkeypatch, name):
+def test_wrong_order_fails_table_check(open_app, monkeypatch, name):
     wrong = [
         replace(one, order=lambda s: s.n * s.d * 7) if one.name == name else one for one in architectures.ARCHITECTURES
     ]
@@ -145,5 +145,5 @@ def test_a_wrong_order_turns_the_table_red(open_app, monkeypatch, name):
     assert passed == n - 1
 
 
-def test_the_text_that_is_streamed_is_longer_than_a_tile():
+def test_streamed_text_exceeds_two_tiles():
     assert memory.STREAMED_TOKENS > 2 * attention.STREAMING_BLOCK

@@ -54,7 +54,7 @@ def ended(measurement):
     return measurement.state
 
 
-def test_a_real_one_from_start_to_end(gates):
+def test_measurement_runs_to_end(gates):
     measurement = Measurement(PLAN, *gates)
     assert (measurement.state, measurement.progress) == ("idle", 0)
     measurement.start()
@@ -68,7 +68,7 @@ def test_the_limit_is_told(gates):
     assert ended(measurement) == "late"
 
 
-def test_it_stops_when_told_and_keeps_its_points(gates, steps):
+def test_stop_keeps_points(gates, steps):
     measurement = Measurement(PLAN, *gates)
     measurement.start()
     steps.release()
@@ -83,7 +83,7 @@ def test_it_stops_when_told_and_keeps_its_points(gates, steps):
     assert measurement.points == [3, 5, 7], "a new start begins anew"
 
 
-def test_one_at_a_time_and_a_short_queue(gates, steps):
+def test_gate_runs_one_queues_one(gates, steps):
     first, second, third = (Measurement(PLAN, *gates) for _ in range(3))
     first.start()
     until(lambda: first.state == "running")
@@ -108,7 +108,7 @@ def test_starting_twice_is_starting_once(gates, steps):
     assert measurement.points == [3, 5, 7]
 
 
-def test_no_memory_is_told_and_frees_the_gate(gates, steps):
+def test_memory_error_frees_gate(gates, steps):
     measurement = Measurement(PLAN, *gates)
     steps.error = RuntimeError("not enough memory")
     measurement.start()
@@ -120,11 +120,11 @@ def test_no_memory_is_told_and_frees_the_gate(gates, steps):
     assert ended(measurement) == "done"
 
 
-def test_visitors_with_the_same_plan_share_it():
+def test_equal_plans_share_measurement():
     assert compute.measurement(PLAN) is compute.measurement(Plan(**vars(PLAN)))
 
 
-def test_a_visitor_may_not_ask_for_much():
+def test_plan_too_large():
     largest = max(limits.MEASURED_LENGTHS)
     plan = Plan(d=limits.MEASURED_WIDTH, h=1, k=limits.MEASURED_KERNEL, lengths=(), seconds=60)
     assert plan.too_large("naive", 2 * largest)

@@ -100,7 +100,7 @@ def test_a_section_is_drawn_alone(open_app, section):
         ({"cost_seconds": 20}, "measured"),
     ],
 )
-def test_an_old_link_opens_the_section_it_speaks_of(open_app, link, section):
+def test_old_link_opens_its_section(open_app, link, section):
     app = open_app("cost", **link)
     assert opened_view(app) == section
     assert {name: str(app.session_state[name]) for name in link} == {
@@ -138,7 +138,7 @@ def test_heads_of_a_fixed_width(open_app):
 
 
 @pytest.mark.parametrize("fixed", [0, 1])
-def test_what_grows_with_the_heads_is_drawn(open_app, fixed):
+def test_chart_of_growth_with_heads(open_app, fixed):
     parameters, total, exponentials = lines(open_app("cost", section="heads", cost_fixed=fixed), "by_heads")
     heads = [2**power for power in range(10)]
     assert parameters["x"] == total["x"] == exponentials["x"] == heads
@@ -179,7 +179,8 @@ def test_curves_and_their_crossings(open_app, how):
     assert drawn[-1]["marker"] and drawn[-1]["dash"] is None
 
 
-def test_pairs_take_half_of_the_work_from_twice_the_width_on(open_app):
+def test_pairs_share_half_at_twice_width(open_app):
+    """Pairs take half of the work from n = 2 d on."""
     app = open_app("cost", section="parts", cost_d=256, cost_n=300)
     assert translator("en")("cost.parts_found", n="512") in said(app)
     pairs, matrices, near = lines(app, "parts")
@@ -210,7 +211,7 @@ def test_absurd_sizes_give_numbers(open_app, sizes):
         assert "999,999,999" in tables(app)[0]
 
 
-def test_a_share_or_a_size_on_the_brink_is_not_rounded_over_it(open_app):
+def test_shares_near_limits_not_rounded_over(open_app):
     app = open_app("cost", section="all", cost_n=10**9)
     assert "| <0.1% |" in tables(app)[1] and "| 0.0% |" not in tables(app)[1]
     shares = frame(app, "share")["share"]
@@ -219,14 +220,14 @@ def test_a_share_or_a_size_on_the_brink_is_not_rounded_over_it(open_app):
 
 
 @pytest.mark.parametrize("hostile", [{"cost_n": -1}, {"cost_n": 10**13}, {"cost_k": 2}, {"cost_h": 7}, {"cost_d": "x"}])
-def test_a_link_that_cannot_be_falls_back(open_app, hostile):
+def test_invalid_link_falls_back(open_app, hostile):
     app = open_app("cost", **hostile)
     (name,) = hostile
     assert translator("en")("note.refused", names=name) in [one.value for one in app.info]
     assert not app.exception
 
 
-def test_the_picture_of_ways_is_the_cores(open_app):
+def test_paths_view_steps_equal_core(open_app):
     app = open_app("cost", section="paths", source="words", text="a b c d e f g h i j", cost_k=3)
     views = [view.proto for view in app.get("bidi_component") if view.proto.component_name == "headlight.paths"]
     ((data,),) = [json.loads(view.json) for view in views]

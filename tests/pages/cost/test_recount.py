@@ -24,7 +24,7 @@ def test_one_layer_of_the_paper():
 
 @pytest.mark.parametrize("k", [1, 3, 5, 31])
 @pytest.mark.parametrize("one", ARCHITECTURES, ids=lambda one: one.name)
-def test_a_word_spreads_as_far_as_the_formula_says(one, k):
+def test_spreading_steps_equal_formula(one, k):
     steps = recount.spreading_steps(one.name, 130, k)
     assert steps == tuple(one.steps(Sizes(n=130, d=1, k=k), distance) for distance in range(130))
 

@@ -20,13 +20,13 @@ def listed(app):
     return re.findall(r'<dt id="(\w+)">', "".join(each.proto.body for each in app.get("html")))
 
 
-def test_it_is_the_last_of_the_navigation_and_no_page_with_a_text():
+def test_glossary_ends_navigation():
     assert list(NAVIGATION.values())[-1] == LOOK_UP == ("glossary", "about")
     assert not set(LOOK_UP) & set(PAGES)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_every_term_is_there_once_with_its_link_in_either_order(open_app, lang):
+def test_terms_listed_once_either_order(open_app, lang):
     app, t = open_app("glossary", lang=lang, text="zebra"), translator(lang)
     assert app.title[0].value == t("glossary.title")
     assert listed(app) == CODES
@@ -54,14 +54,14 @@ def test_every_term_is_there_once_with_its_link_in_either_order(open_app, lang):
         ("en", "  ", CODES),
     ],
 )
-def test_a_term_is_looked_up_in_either_language(open_app, lang, wanted, expected):
+def test_search_in_both_languages(open_app, lang, wanted, expected):
     app = open_app("glossary", lang=lang, term=wanted)
     assert listed(app) == expected
     assert translator(lang)("glossary.found", n=len(expected), all=len(CODES)) in [one.value for one in app.caption]
 
 
 @pytest.mark.parametrize("text", BAD_TEXTS.values(), ids=BAD_TEXTS.keys())
-def test_glossary_query_of_link_stays_in_box(open_app, text):
+def test_glossary_query_stays_in_box(open_app, text):
     """What a link looks for reaches the search box alone, whatever it is."""
     app = open_app("glossary", term=(text + "giraffe")[-60:])
     assert not app.exception

@@ -24,7 +24,8 @@ T = translator("en")
 REAL = specs.Source(kind="model", text=examples()[0].text, model=entries()[0].id)
 
 
-def test_first_paint_shows_the_animal_and_every_figure_says_what_it_is(visit):
+def test_first_paint_and_figure_labels(visit):
+    """Show "it" → "animal" first; every figure has an accessible label."""
     page = visit()
     expect(page.locator(".head-grid .says")).to_contain_text("“it” looks most at “animal” 0.6768")
     expect(page.get_by_text(T("footer.checks", passed=9, n=9))).to_be_visible()
@@ -48,7 +49,8 @@ def test_another_head_another_row(visit):
     assert "off=2" in page.url
 
 
-def test_what_was_clicked_is_what_is_said_and_another_sentence_to_try_keeps_its_row(visit):
+def test_click_locks_sentence_across_texts(visit):
+    """Describe the clicked row, also after another example is opened."""
     page = visit()
     grid = page.locator(".head-grid")
     says, small = grid.locator(".says"), grid.locator(".thumb")
@@ -70,7 +72,7 @@ def test_what_was_clicked_is_what_is_said_and_another_sentence_to_try_keeps_its_
     expect(says).to_be_in_viewport(ratio=1)
 
 
-def test_a_slider_shows_its_layer_before_python_hears_of_it(visit):
+def test_slider_shows_layer_before_rerun(visit):
     """All layers' maps are here. A slider changed by a script tells Python nothing: what is seen is the browser's."""
     page = visit()
     open_chip(page, "layer")
@@ -89,7 +91,7 @@ def test_a_slider_shows_its_layer_before_python_hears_of_it(visit):
     assert "layer=4" in page.url
 
 
-def test_an_example_seen_before_is_drawn_before_python_answers_and_python_agrees(visit, server):
+def test_revisited_example_drawn_before_answer(visit, server):
     """With the head that is chosen now; but an example that has a head of its own, with that."""
     page = visit(mask="causal")
     own = next(example for example in examples() if example.model)
@@ -126,7 +128,7 @@ def test_an_example_seen_before_is_drawn_before_python_answers_and_python_agrees
         assert late[2:4] == ([shown[code].layer, shown[code].head] if shown[code].model else [2, 5])
 
 
-def test_what_is_downloaded_is_the_trace(visit, new_page, tmp_path):
+def test_downloads_equal_trace(visit, new_page, tmp_path):
     """The map as CSV; and the page as a file, which opens as it is here, with the app's own values."""
     page = visit(layer=2, head=9, query=4, lang="zh", merge=1)
     T = translator("zh")
@@ -205,7 +207,7 @@ def test_lines_save_as_seen(visit):
     assert len([path for path in root.iter(f"{SVG}path") if "C" in path.get("d", "")]) == drawn > 0
 
 
-def test_on_a_phone_in_chinese_in_the_dark(visit):
+def test_phone_chinese_dark(visit):
     page = visit(viewport=PHONE, scheme="dark", lang="zh", source="words", text="猫 坐 在 垫子 上")
     expect(page.get_by_role("heading", name=translator("zh")("heads.title"), exact=True)).to_be_visible()
     assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")

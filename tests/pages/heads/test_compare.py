@@ -33,7 +33,7 @@ def sent(app):
 
 
 @pytest.mark.parametrize(("lang", "other"), [("en", WIDE), ("zh", "这只动物没有过马路，它太宽了。")])
-def test_tired_and_wide_are_one_click_from_the_first_paint(open_app, lang, other):
+def test_comparison_opens_with_paired_text(open_app, lang, other):
     app, t = open_app(lang=lang), translator(lang)
     before = {name: app.query_params[name] for name in app.query_params}
     app.button_group(key="section").set_value("compare").run()
@@ -44,7 +44,7 @@ def test_tired_and_wide_are_one_click_from_the_first_paint(open_app, lang, other
     assert checked(app, "compare") == (7, 7)
 
 
-def test_the_picture_of_all_heads_leads_to_the_comparison(open_app):
+def test_all_heads_links_to_comparison(open_app):
     links = [
         [one.body for one in open_app(**link).get("html") if "section=compare" in one.body]
         for link in ({}, {"text": "no pair"})
@@ -52,7 +52,8 @@ def test_the_picture_of_all_heads_leads_to_the_comparison(open_app):
     assert [WIDE.replace("'", "&#x27;") in link for link in links[0]] == [True] and links[1] == []
 
 
-def test_what_is_sent_are_the_two_maps_and_the_head_that_changes_most_stands_first(open_app):
+def test_view_data_maps_and_order(open_app):
+    """Send both maps, and all heads in order of their change."""
     data, wall, two = sent(open_app(section="compare"))
     a, b = (compute.read(specs.Source(kind="model", text=text, model=compute.DEFAULT_MODEL)) for text in (TIRED, WIDE))
     for found, capture in zip(two_maps(two), (a, b), strict=True):
@@ -64,7 +65,8 @@ def test_what_is_sent_are_the_two_maps_and_the_head_that_changes_most_stands_fir
     assert data["labels"]["difference"][data["of"][data["choice"]["query"]]] == "it"
 
 
-def test_a_token_that_only_one_text_has_is_missing_in_the_other_and_not_zero(open_app):
+def test_unmatched_token_is_nan(open_app):
+    """A token that only one text has is NaN in the other's map, not zero."""
     data, _, two = sent(open_app(section="compare", text="it was tired", text_b="it was very tired"))
     a, b = two_maps(two)
     assert data["labels"]["difference"][1:-1] == ["it", "was", "+ very", "tired"]
@@ -85,13 +87,13 @@ def test_a_token_that_only_one_text_has_is_missing_in_the_other_and_not_zero(ope
         ({"text_b": "a" * (limits.CHARACTERS + 3)}, "note.dropped_characters", {"n": 3}),
     ],
 )
-def test_a_second_text_is_read_within_the_same_limits_and_what_is_wrong_is_a_sentence(open_app, link, key, values):
+def test_second_text_limits_shown(open_app, link, key, values):
     app = open_app(section="compare", **link)
     assert not app.exception
     assert T(key, **values) in [box.value for box in (*app.error, *app.warning)]
 
 
-def test_the_same_text_twice_is_said_to_be(open_app):
+def test_equal_texts_noted(open_app):
     app = open_app(section="compare", text="no pair is known")
     assert app.text_area(key="text_b").value == "no pair is known"
     assert T("second.no_change") in captions(app)
@@ -106,7 +108,7 @@ def test_a_hostile_second_text_is_text(open_app):
     assert not [one for one in everything(app) if one.type == "markdown" and "alert" in str(one.value)]
 
 
-def test_a_second_model_is_compared_head_by_head_with_the_one_that_is_chosen(open_app):
+def test_second_model_opens_most_similar_head(open_app):
     """Two twins read the same tokens; at first it is the head that is most alike."""
     data, wall, two = sent(open_app(section="compare", model="twin-g1", model_b="twin-g8", text="red blue red", head=2))
     a, b = (
@@ -129,7 +131,8 @@ def most_copied(layers):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_one_model_at_two_points_of_its_training_each_head_beside_itself_and_the_one_that_copies(open_app, lang):
+def test_training_checkpoints_compared_by_head(open_app, lang):
+    """Compare each head with itself at another checkpoint, and name the one that copies."""
     names = "twin-g8-step-200", "twin-g8"
     app = open_app(section="compare", model=names[0], model_b=names[1], text=REPEATING, lang=lang)
     data, wall, _ = sent(app)
@@ -145,7 +148,8 @@ def test_one_model_at_two_points_of_its_training_each_head_beside_itself_and_the
     assert checked(app, "compare") == (9, 9)
 
 
-def test_the_way_to_an_earlier_point_is_one_click_and_a_text_without_repetition_has_nothing_to_copy(open_app):
+def test_checkpoint_button_and_repeating_text(open_app):
+    """One click opens an earlier checkpoint; without repetition there is nothing to copy."""
     app = open_app(section="compare", model="twin-g8").button(key="earlier").click().run()
     models = [app.selectbox(key=key).value for key in ("model", "model_b")]
     assert models == ["twin-g8-step-200", "twin-g8"], "the difference is what was learned"
@@ -157,7 +161,7 @@ def test_the_way_to_an_earlier_point_is_one_click_and_a_text_without_repetition_
     assert not [one for one in open_app(section="compare").button if one.key == "earlier"]
 
 
-def test_points_of_a_training_stand_in_a_list_of_models_beside_the_one_they_are_of(open_app):
+def test_checkpoints_listed_beside_their_model(open_app):
     points = [f"twin-g8-step-{step}" for step in (200, 300, 400)]
     assert not {*points} & {*open_app(section="compare").selectbox(key="model").options}
     app = open_app(section="compare", model="twin-g8-step-300")
@@ -166,7 +170,7 @@ def test_points_of_a_training_stand_in_a_list_of_models_beside_the_one_they_are_
     assert not {*points} & {*open_app(section="compare", model="twin-g1").selectbox(key="model_b").options}
 
 
-def test_two_models_with_other_tokens_are_compared_by_words_and_that_is_said(open_app):
+def test_other_tokenizer_compares_by_words(open_app):
     text = "the biochemist misunderstood"
     link = {"section": "compare", "model_b": "SmolLM2-135M-Instruct", "text": text, "layer_b": 1, "head_b": 2}
     if "SmolLM2-135M-Instruct" not in open_app(section="compare").selectbox(key="model_b").options:
@@ -193,7 +197,7 @@ def test_a_link_brings_the_comparison_back(open_app):
     np.testing.assert_allclose(b[there][:, there], lengths.numpy(), atol=1e-4 * two["limit"])
 
 
-def test_a_decoders_next_words_stand_beside_each_other(open_app):
+def test_decoder_next_words_compared(open_app):
     link = {"section": "compare", "model": "twin-g8", "text": "red blue red", "text_b": "blue red blue"}
     app = open_app(**link)
     assert checked(app, "compare") == (8, 8)

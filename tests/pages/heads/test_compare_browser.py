@@ -30,7 +30,7 @@ def near(values, expected):
     torch.testing.assert_close(torch.tensor(values).view(expected.shape), expected, atol=2e-5, rtol=0)
 
 
-def test_one_click_then_pointer_keys_another_head_and_what_arrives(visit):
+def test_comparison_pointer_keys_and_heads(visit):
     page = visit()
     page.locator(".st-key-section").get_by_text(T("heads.compare.title"), exact=True).click()
     wait_run(page)
@@ -95,7 +95,7 @@ def test_one_click_then_pointer_keys_another_head_and_what_arrives(visit):
     expect(page.get_by_text(T("footer.checks", passed=7, n=7))).to_be_visible()
 
 
-def test_a_finger_locks_a_row_on_a_phone_and_no_script_of_a_text_runs(visit):
+def test_touch_locks_row_and_text_escaped(visit):
     hostile = "<img src=x onerror=alert(1)> it was"
     page = visit(section="compare", text="it was tired", text_b=hostile, viewport=PHONE)
     view = page.locator(".comparison")
@@ -111,7 +111,8 @@ def test_a_finger_locks_a_row_on_a_phone_and_no_script_of_a_text_runs(visit):
     expect(view.locator(".says")).to_contain_text("“was”")
 
 
-def test_128_tokens_cost_less_than_one_more_picture_and_a_frame_draws_no_map_anew(visit):
+def test_long_comparison_size_and_redraws(visit):
+    """128 tokens stay below 1.25 MB, and a moved crosshair draws no map anew."""
     words = " ".join(["dog", "cat", "fox"] * 42)
     page = visit(section="compare", text=words, text_b=words.replace("fox dog", "fox bird", 1))
     assert shown(page, "view.wall.pool") == 1

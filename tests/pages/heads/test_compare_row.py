@@ -24,7 +24,7 @@ def row(text, what):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_it_looks_at_the_animal_in_both_texts(open_app, lang):
+def test_row_bars_equal_both_texts(open_app, lang):
     app, t = open_app("heads", section="compare", compare_view="row", text=TIRED, lang=lang), translator(lang)
     wide = TIRED.replace("tired", "wide")
     assert app.text_area(key="text_b").value == wide
@@ -39,7 +39,7 @@ def test_it_looks_at_the_animal_in_both_texts(open_app, lang):
 
 
 @pytest.mark.usefixtures("without_source_checks")
-def test_a_word_that_only_one_text_has_is_left_out_of_the_others_bars(open_app):
+def test_unmatched_word_has_no_bar(open_app):
     app = open_app(
         "heads", section="compare", compare_view="row", text="it was tired", text_b="it was very tired", query=1, key=3
     )
@@ -53,7 +53,7 @@ def test_a_word_that_only_one_text_has_is_left_out_of_the_others_bars(open_app):
     assert checked(alone, "compare") == (2, 2)
 
 
-def test_a_head_of_another_model_on_the_same_tokens_has_its_row_beside_the_first_ones(open_app):
+def test_other_models_row_beside_first(open_app):
     text, link = "red blue red", {"model": "twin-g1", "model_b": "twin-g8", "layer": 1, "head": 2, "query": 2, "key": 1}
     app = open_app("heads", section="compare", compare_view="row", text=text, layer_b=1, head_b=5, **link)
     a, b = (compute.read(specs.Source(kind="model", text=text, model=name)).layer(1) for name in ("twin-g1", "twin-g8"))
@@ -78,7 +78,7 @@ def layer_of_g8(text, layer):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_models_that_cut_a_text_otherwise_are_compared_by_words_and_by_weights_alone(open_app, lang):
+def test_other_tokenizer_row_compares_words(open_app, lang):
     """One knows no word of it but its full stop; the other cuts it into more pieces than words."""
     text, t = "the biochemist misunderstood", translator(lang)
     app = open_app(

@@ -47,7 +47,7 @@ def test_the_code_computes_the_same_weights(kind, mask, capsys):
 
 @pytest.mark.parametrize("model", ["twin-g8", "twin-g2", "twin-g1", "animals-en-zh"])
 @pytest.mark.parametrize("kind", ["model", "embeddings"])
-def test_the_code_finds_the_projects_own_models(model, kind, monkeypatch, capsys):
+def test_code_loads_project_models(model, kind, monkeypatch, capsys):
     monkeypatch.chdir(registry.ROOT)
     sizes = {} if kind == "model" else {"n_heads": 4, "n_kv_heads": 2}
     of = specs.Source(kind=kind, text="the dog saw a cat .", model=model, **sizes)
@@ -58,7 +58,7 @@ def test_the_code_finds_the_projects_own_models(model, kind, monkeypatch, capsys
     torch.testing.assert_close(found["weights"], compute.trace(of, layer, mask).weights[head], atol=2e-6, rtol=1e-4)
 
 
-def test_csv_reads_back_exactly_and_runs_nothing():
+def test_csv_round_trip_escapes_formulas():
     values = torch.randn(2, 3, generator=torch.Generator().manual_seed(0))
     rows = list(csv.reader(io.StringIO(to_csv(values, ["=1+1", 'a"b,c'], ["猫", "@x", "ok"]).decode("utf-8-sig"))))
     assert rows[0] == ["query \\ key", "猫", "'@x", "ok"]

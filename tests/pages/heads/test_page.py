@@ -41,7 +41,7 @@ def said(app):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_first_paint_is_the_head_that_links_it_to_animal(open_app, lang):
+def test_opening_head_links_it_to_animal(open_app, lang):
     app, t = open_app(lang=lang, section="all_heads", text=TEXT), translator(lang)
     known = note(compute.DEFAULT_MODEL, 3, 1)
     assert known is not None
@@ -68,7 +68,7 @@ def test_link_to_section_opens_known_head(open_app, lang, model, head, said_of):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_words_the_model_does_not_know_are_counted_and_what_to_do_is_said(open_app, lang):
+def test_unknown_words_counted_in_warning(open_app, lang):
     """MiniLM knows 天 of this sentence, and nothing else."""
     app, t = open_app(lang=lang, text="今天天气好"), translator(lang)
     told = t("note.unknown", model="all\\-MiniLM\\-L6\\-v2", n=3, all=7, token="[UNK]")
@@ -80,7 +80,7 @@ def test_words_the_model_does_not_know_are_counted_and_what_to_do_is_said(open_a
     ("family", "text", "key", "token"),
     [("bert", "the [MASK] was", "heads.predictions_masked", 2), ("llama", "the fox was", "heads.predictions", 6)],
 )
-def test_what_a_model_expects_is_said_of_the_right_place(open_app, monkeypatch, tmp_path, family, text, key, token):
+def test_predictions_name_their_token(open_app, monkeypatch, tmp_path, family, text, key, token):
     """A masked model fills a gap; a decoder goes on after the last token.."""
     entry = checkpoints.offered(family, tmp_path / "small")
     for module in (specs, compute):
@@ -90,7 +90,7 @@ def test_what_a_model_expects_is_said_of_the_right_place(open_app, monkeypatch, 
 
 
 @pytest.mark.parametrize(("link", "model"), [({}, "folder"), ({"text": "The cat sat."}, "default")])
-def test_a_link_without_model_means_the_default(open_app, monkeypatch, tmp_path, link, model):
+def test_link_without_model_uses_default(open_app, monkeypatch, tmp_path, link, model):
     """With --model too; where a link asks for nothing the folder is chosen, and stands in the link from then on."""
     entry = checkpoints.offered("bert", tmp_path / "small")
     for module in (specs, compute):
@@ -101,14 +101,14 @@ def test_a_link_without_model_means_the_default(open_app, monkeypatch, tmp_path,
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_masked_numbers_are_not_called_the_models_own(open_app, lang):
+def test_masked_numbers_not_models_own(open_app, lang):
     own = translator(lang)("source.model_own")
     assert any(own in one for one in said(open_app(lang=lang, section="all_heads", text=TEXT)))
     assert not any(own in one for one in said(open_app(lang=lang, text=TEXT, mask="causal")))
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_a_temperature_is_the_large_maps_alone_and_that_is_said(open_app, lang):
+def test_temperature_leaves_row_unchanged(open_app, lang):
     t = translator(lang)
     app = open_app(lang=lang, temperature=5, query=5, section="row")
     assert t("heads.part_at_one", T=5) in said(app)
@@ -123,7 +123,7 @@ def test_the_row_drawn_is_the_traces(open_app):
     torch.testing.assert_close(torch.tensor(row), compute.read(REAL).layer(2).weights[9, 5])
 
 
-def test_what_arrives_is_weight_times_value_through_w_o(open_app):
+def test_arrivals_equal_weighted_values(open_app):
     """SYLLABUS F10: half of the weight sits on [CLS], and almost nothing comes from there."""
     trace = compute.read(REAL).multi_head(3)
     norms = torch.stack([
@@ -138,7 +138,7 @@ def test_what_arrives_is_weight_times_value_through_w_o(open_app):
     assert message[0] < 0.1
 
 
-def test_shares_of_the_weight_are_shares_though_a_row_may_look_nowhere(open_app):
+def test_arrival_shares_with_masked_rows(open_app):
     weight, message = both(open_app(part="arrive", **BLIND), "arrive")
     assert weight.sum() == pytest.approx(1, abs=1e-5)
     assert message.sum() == pytest.approx(1, abs=1e-5)
@@ -164,7 +164,7 @@ def test_what_leaves_the_heads(open_app, stage, source):
 
 
 @pytest.mark.parametrize("source", choice.SOURCES)
-def test_heads_off_change_the_output_by_their_contributions(open_app, source):
+def test_heads_off_remove_contributions(open_app, source):
     app = open_app(source=source, part="off", off="1-2")
     here, end = both(app, "change")
     loaded = {"model": compute.DEFAULT_MODEL} if source != "words" else {}
@@ -184,7 +184,7 @@ ALL = {"source": "words", "mask": "padding", "pad": 32}
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_heads_off_are_averaged_over_the_rows_that_have_an_output(open_app, lang):
+def test_heads_off_average_skips_masked_rows(open_app, lang):
     app, t = open_app(part="off", off="0", lang=lang, **BLIND), translator(lang)
     here, end = both(app, "change")
     assert np.isnan(here[:3]).all() and np.isfinite(here[3:]).all()
@@ -196,14 +196,14 @@ def test_heads_off_are_averaged_over_the_rows_that_have_an_output(open_app, lang
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("what", ["weights", "scores"])
-def test_a_row_that_may_look_nowhere_looks_at_nothing_most(open_app, what, lang):
+def test_fully_masked_row_sentence(open_app, what, lang):
     app, t = open_app(query=0, what=what, lang=lang, section="row", **BLIND), translator(lang)
     assert t("head_grid.says_blind", q="The") in said(app)
     assert not any("-inf" in one for one in said(app))
 
 
 @pytest.mark.parametrize("what", ["weights", "scores"])
-def test_a_row_whose_keys_are_all_hidden_looks_at_nothing_that_is_shown(open_app, what):
+def test_row_with_hidden_keys_sentence(open_app, what):
     app = open_app(query=1, what=what, hide=1, mask="padding", pad=15, section="row")  # [CLS] is left
     assert translator("en")("head_grid.says_blind", q="the") in said(app)
 
@@ -224,7 +224,7 @@ def test_merged_words(open_app):
     assert names == ["[CLS]", "electroencephalography", "works", "[SEP]"]
 
 
-def test_scores_with_a_mask_have_holes_and_no_nan_on_the_page(open_app):
+def test_masked_scores_show_no_nan(open_app):
     app = open_app(what="scores", mask="causal", query=2, merge="1", hide="1", section="row")
     row = only(app, "row")
     assert np.isfinite(row[:2]).all()
@@ -253,7 +253,7 @@ def test_any_text(open_app, source, text):
     assert list(everything(app))
 
 
-def test_messages_are_added_up_a_few_keys_at_a_time():
+def test_messages_summed_in_chunks():
     """All of 512 tokens at once are 400 MB, in a page's script, which no ceiling counts."""
     weights, delivered = torch.rand(7, 37), torch.randn(37, 11)
     with Largest() as largest:

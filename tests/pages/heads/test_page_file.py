@@ -39,14 +39,14 @@ def test_what_is_offered_is_exact(n_heads):
 
 
 @pytest.mark.parametrize("source", ["embeddings", "words"])
-def test_it_is_offered_of_seeded_heads_which_have_no_layer_to_choose(open_app, source):
+def test_offered_for_seeded_heads(open_app, source):
     app = open_app(text=PIECES, source=source)
     app.button_group(key="_footer_all_heads").set_value("downloads").run()
     assert not app.exception
     assert translator("en")("export.page") in [button.proto.label for button in app.get("download_button")]
 
 
-def test_it_is_offered_and_built_only_when_asked_for(open_app, monkeypatch):
+def test_built_only_on_request(open_app, monkeypatch):
     asked = []
     monkeypatch.setattr(head_grid, "away", lambda *spec: asked.append(spec))
     app = open_app(text=PIECES)

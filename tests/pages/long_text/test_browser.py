@@ -30,7 +30,8 @@ def zoomed(page: Page) -> list[int]:
     return read_back(page, "zoom").tolist()
 
 
-def test_a_click_opens_a_window_another_reads_a_row_and_all_are_the_cores(visit):
+def test_clicks_open_window_and_row(visit):
+    """A click opens a window, another a row; all numbers equal the core's."""
     text, most = of_the_core()
     page = visit("long-text", **ASKED)
     whole, near = page.locator(".whole .picture"), page.locator(".near .picture")

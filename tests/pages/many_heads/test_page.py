@@ -46,7 +46,8 @@ def test_every_check_holds(open_app, link, lang):
 
 
 @pytest.mark.parametrize(("heads", "key"), [(1, "found_one"), (2, "found_several"), (3, "found_several")])
-def test_one_head_loses_half_of_two_neighbours_and_more_heads_nothing(open_app, heads, key):
+def test_toy_loss_by_head_count(open_app, heads, key):
+    """One head loses half of two neighbours, more heads lose nothing."""
     app = open_app("many_heads", toy_heads=heads)
     assert not app.exception
     assert checked(app, "two_places") == (2, 2)
@@ -56,7 +57,7 @@ def test_one_head_loses_half_of_two_neighbours_and_more_heads_nothing(open_app, 
     assert app.slider(key="toy_before").disabled == (heads > 1)
 
 
-def test_the_heads_that_differ_most_are_named(open_app):
+def test_most_different_heads_named(open_app):
     weights = compute.trace(REAL, 3, specs.Mask()).weights
     apart = {
         (a, b): float((weights[a] - weights[b]).abs().sum(-1).mean()) / 2 for a in range(12) for b in range(a + 1, 12)
@@ -75,7 +76,7 @@ def test_the_heads_that_differ_most_are_named(open_app):
     assert finding in said(app)
 
 
-def test_where_nothing_may_be_looked_at_nothing_would_change(open_app):
+def test_fully_masked_heads_change_nothing(open_app):
     app = open_app(
         "many_heads", section="differ", mask="painted", painted=to_code(torch.zeros(32, 32).bool()), **SEEDED
     )
@@ -83,7 +84,7 @@ def test_where_nothing_may_be_looked_at_nothing_would_change(open_app):
     assert T("many_heads.experts.differ.averaged", n=4, change="0.0%") in said(app)
 
 
-def test_heads_that_look_alike_lose_nothing_by_one_map():
+def test_equal_heads_lose_nothing_averaged():
     """All weights equal: their mean is each of them."""
     source = specs.Source(kind="words", text="one two three", d_model=12, n_heads=3, n_kv_heads=3)
     trace = compute.trace(source, 0, specs.Mask())
@@ -93,7 +94,7 @@ def test_heads_that_look_alike_lose_nothing_by_one_map():
     torch.testing.assert_close(differ.averaged(trace), by_hand)
 
 
-def test_a_number_that_is_switched_off_changes_every_head(open_app):
+def test_input_off_changes_every_head(open_app):
     trace = compute.trace(REAL, 3, specs.Mask())
     for place in (0, 101, 383):
         by_head = inputs.changes(trace.x, trace.projections, place)
@@ -124,7 +125,7 @@ def bars_of(app, key):
 class TestExperts:
     """Pinned: SYLLABUS P1 and P3, the default model on the notes' sentence."""
 
-    def test_the_notes_experts_on_the_notes_sentence(self, open_app):
+    def test_experts_on_default_sentence(self, open_app):
         app = open_app("many_heads", section="experts")
         nearest = dict(zip(PATTERNS, bars_of(app, "experts")[T("many_heads.experts.nearest")], strict=True))
         assert nearest["previous"] == pytest.approx(1.0, abs=0.01)
@@ -136,7 +137,7 @@ class TestExperts:
     @pytest.mark.parametrize(
         ("expert", "layer", "head"), [("previous", 0, 2), ("coreference", 3, 1), ("punctuation", 3, 11)]
     )
-    def test_the_nearest_head_is_the_one_with_the_highest_share(self, open_app, expert, layer, head):
+    def test_nearest_head_has_highest_share(self, open_app, expert, layer, head):
         app = open_app("many_heads", section="experts", expert=expert)
         capture = compute.read(REAL)
         labels, plain = capture.tokens.labels, range(1, len(capture.tokens.ids) - 1)
@@ -159,7 +160,7 @@ class TestExperts:
         ).partition("|")[0]  # fmt: skip
         assert any(sentence.startswith(start) for sentence in said(app))
 
-    def test_words_of_another_text_are_the_visitors_to_name(self, open_app):
+    def test_other_text_lets_user_choose_words(self, open_app):
         link = {"section": "experts", "expert": "coreference", "text": "The cat left its box."}
         app = open_app("many_heads", **link)
         assert T("many_heads.experts.none_words") in [box.value for box in app.info]
@@ -184,7 +185,7 @@ class TestExperts:
         assert turned == pytest.approx(0.4, abs=0.02), "SYLLABUS F6"
 
     @pytest.mark.parametrize(("link", "key"), [(SEEDED, "seeded"), ({"model": "twin-g1"}, "unread")])
-    def test_where_there_is_no_logic_to_test(self, open_app, link, key):
+    def test_logic_unavailable_sentence(self, open_app, link, key):
         app = open_app("many_heads", section="experts", logic=1, **link)
         assert not app.exception
         assert T(f"many_heads.logic.{key}") in said(app)
@@ -194,7 +195,7 @@ class TestExperts:
             True, True, True, False, False, False, False, False,
         ]  # fmt: skip
 
-    def test_turning_is_preferring_each_noun_with_its_word(self):
+    def test_turns_requires_both_preferences(self):
         """One head turns, one always prefers the first, one turns the wrong way, one is undecided."""
         looks = torch.tensor(
             [[[0.6, 0.1], [0.6, 0.1], [0.1, 0.6], [0.3, 0.3]], [[0.2, 0.5], [0.5, 0.2], [0.5, 0.2], [0.3, 0.3]]]

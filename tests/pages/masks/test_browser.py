@@ -66,7 +66,7 @@ def place(page: Page, query: float, key: float) -> tuple[float, float]:
     return box["x"] + x + (15 / 3**0.5 if query < 0 else 0), box["y"] + y  # names above columns lean to the right
 
 
-def test_an_answer_to_the_stroke_before_takes_nothing_from_this_one(visit, server):
+def test_late_answer_keeps_current_stroke(visit, server):
     page = visit("masks", mask="causal")
     of, allowed = scores(), causal(16, 16)
     page.locator(".painter").evaluate("(root) => { window.painter = root.painter; }")
@@ -84,7 +84,7 @@ def test_an_answer_to_the_stroke_before_takes_nothing_from_this_one(visit, serve
     expect(page).to_have_url(re.compile(f"painted={re.escape(to_code(allowed))}"))
 
 
-def test_a_stroke_paints_and_its_link_opens_the_same_picture(visit):
+def test_stroke_round_trips_through_link(visit):
     page = visit("masks", mask="causal")
     of, allowed = scores(), causal(16, 16)
     is_torchs(page, allowed, of)
@@ -135,7 +135,7 @@ def _is(found: object, expected: object) -> None:
     assert found == expected
 
 
-def test_the_keyboard_paints_and_everything_may_be_blocked(visit):
+def test_keyboard_paints_and_blocks_all(visit):
     page = visit("masks", source="words", text=WORDS, query=0, mask="own")
     of, allowed = scores("words"), torch.ones(4, 4).bool()
     is_torchs(page, allowed, of)
@@ -157,7 +157,7 @@ def test_the_keyboard_paints_and_everything_may_be_blocked(visit):
     is_torchs(page, torch.eye(4).bool(), of)
 
 
-def test_r_toggles_a_row_and_is_no_key_of_streamlits(visit):
+def test_r_key_toggles_row_only(visit):
     page = visit("masks", source="words", text=WORDS, query=0, mask="own")
     page.locator(".painter canvas.mask").focus()
     asked: list[str] = []
@@ -175,7 +175,7 @@ def test_r_toggles_a_row_and_is_no_key_of_streamlits(visit):
     assert kinds.count("rerun_script") == 1, "of the row, and none of Streamlit's own"
 
 
-def test_a_text_grows_and_only_without_a_mask_do_rows_change(visit):
+def test_growing_text_changes_unmasked_rows(visit):
     page = visit("masks", section="decoding")
     growing, of = page.locator(".growing"), scores()
     moves = newcomers_share(of)
@@ -201,7 +201,7 @@ def test_a_text_grows_and_only_without_a_mask_do_rows_change(visit):
     expect(growing.locator(".found").last).to_contain_text(f"gave up {float(moves[:15, 15].max()):.2f} of its weight")
 
 
-def test_a_row_that_has_hardly_changed_did_not_give_up_0(visit):
+def test_small_change_not_rounded_to_zero(visit):
     """A head of previous tokens: every row loses something, and no row as much as a hundredth."""
     page = visit("masks", layer=0, head=2, section="decoding")
     said = page.locator(".growing .found").last
@@ -222,7 +222,7 @@ LEFT_OF = """(name) => {  // the leftmost pixel of each text that is written to 
 
 @pytest.mark.parametrize(("section", "name"), [("editor", "painter"), ("decoding", "growing")])
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_what_looks_and_what_is_looked_at_is_written_whole(visit, section, name, lang):
+def test_axis_names_not_cut_off(visit, section, name, lang):
     page, t = visit("masks", lang=lang, section=section, present=1), translator(lang)
     expect(page.locator(f".{name} canvas").first).to_be_visible()
     page.evaluate(LEFT_OF, name)
@@ -235,7 +235,7 @@ def test_what_looks_and_what_is_looked_at_is_written_whole(visit, section, name,
         assert min(left[text] for text in written) >= 0, (wide, left)
 
 
-def test_a_phone_in_the_dark_paints_with_a_finger(visit):
+def test_phone_dark_touch_paints(visit):
     link = {"lang": "zh", "source": "words", "text": HOSTILE, "mask": "both", "section": "all"}
     page = visit("masks", viewport=PHONE, scheme="dark", **link)
     expect(page.locator(".growing canvas").first).to_be_visible()
@@ -255,7 +255,7 @@ def test_a_phone_in_the_dark_paints_with_a_finger(visit):
     expect(page).to_have_url(re.compile(f"painted={re.escape(to_code(allowed))}"))
 
 
-def test_a_finger_that_goes_over_the_mask_scrolls_and_one_that_taps_or_holds_paints(new_page, app_url):
+def test_swipe_scrolls_tap_and_hold_paint(new_page, app_url):
     page = new_page(viewport=PHONE, has_touch=True, is_mobile=True)
     page.goto(address(app_url, "masks", source="words", text=WORDS))
     wait_run(page)

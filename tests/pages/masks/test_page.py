@@ -78,7 +78,7 @@ def test_every_check_of_the_page_holds(open_app, link):
     assert not any("example.com" in line.value for line in [*app.markdown, *app.caption, *app.warning])
 
 
-def test_cells_are_counted_and_what_they_cost(open_app):
+def test_costs_table_counts_cells(open_app):
     app = open_app("masks", mask="causal", section="every_mask")
     rows = costs(app)
     at = list(rows["mask"]).index(f"→ {T('masks.name_causal')}")
@@ -106,7 +106,7 @@ def test_an_empty_row_in_six_programs(open_app):
     assert lengths == ["NaN", number(even, 3), number(even, 3), number(open_row, 3), "0", "0"]
 
 
-def test_the_mask_after_the_softmax_is_measured(open_app):
+def test_late_mask_loss_reported(open_app):
     app = open_app("masks", mask="causal", mask_late=1)
     lost = compute.read(REAL).layer(3).weights[1].tril().sum(-1)
     found = T("masks.late_found", low=part(float(lost.min())), n=int((lost < 0.99).sum()), all=16)
@@ -115,7 +115,7 @@ def test_the_mask_after_the_softmax_is_measured(open_app):
 
 
 @pytest.mark.parametrize("section", ["too_late", "polarity"])
-def test_with_no_mask_chosen_a_causal_one_shows_it(open_app, section):
+def test_no_mask_shows_causal_instead(open_app, section):
     app, causal = open_app("masks", section=section), open_app("masks", section=section, mask="causal")
     said = [{one.value for one in shown.markdown} for shown in (app, causal)]
     assert said[0] >= {text for text in said[1] if "0." in text}, "the same findings, to the last number"
@@ -132,7 +132,7 @@ def test_large_scores_turn_no_check_red(open_app, memory_given_back):
     assert checked(open_app("masks", section="decoding", **sharp), "decoding") == (3, 3)
 
 
-def test_a_mask_too_late_that_costs_next_to_nothing_says_so(open_app):
+def test_late_mask_with_tiny_loss(open_app):
     """A head of previous tokens gives the future almost no weight: that no row lost 1 % is not that rows do not sum."""
     app = open_app("masks", mask="causal", mask_late=1, layer=0, head=2)
     lost = float(compute.read(REAL).layer(0).weights[2].triu(1).sum(-1).max())
@@ -141,14 +141,14 @@ def test_a_mask_too_late_that_costs_next_to_nothing_says_so(open_app):
     assert not app.warning and not any("0.0%" in one.value for one in app.text)
 
 
-def test_equal_words_hide_a_mask_that_is_turned_round(open_app):
+def test_equal_words_hide_opposite_mask(open_app):
     app = open_app("masks", source="words", text="a a a a", mask="causal", section="polarity")
     start = T("masks.polarity_alike", off="X").split("X")[0]
     assert [one.value for one in app.info if one.value.startswith(start)]
     assert not any(T("masks.polarity_turned", mha="0", sdpa="0") == line for line in sentences_of(app))
 
 
-def test_the_opposite_mask_is_measured_where_there_is_something_to_compare(open_app):
+def test_opposite_mask_difference_reported(open_app):
     layer = compute.read(REAL).layer(3)
     right, wrong = (
         scaled_dot_product_attention(layer.q, layer.k, layer.v, mask, scale=layer.scale)[:, :-1]
@@ -162,7 +162,7 @@ def test_the_opposite_mask_is_measured_where_there_is_something_to_compare(open_
     assert not any(line.startswith(turned[:20]) for line in sentences_of(nothing))
 
 
-def test_a_mask_that_blocks_everything_says_what_to_do(open_app):
+def test_all_blocked_offers_diagonal(open_app):
     app = open_app("masks", source="words", text="one two three", mask="painted", painted=NOTHING)
     assert [one.value for one in app.warning] == [T("masks.blocks_all")]
     header, blocks = view(app, "mask_painter")
@@ -174,13 +174,13 @@ def test_a_mask_that_blocks_everything_says_what_to_do(open_app):
     assert app.query_params["painted"] == app.session_state["painted"]
 
 
-def test_painting_starts_from_the_mask_that_was_there(open_app):
+def test_painting_starts_from_current_mask(open_app):
     app = open_app("masks", mask="window", width=1, section="mistakes")
     app.button_group(key="mask").set_value("painted").run()
     assert torch.equal(from_code(app.session_state["painted"]), specs.Mask(kind="window", width=1).allowed(16, 16))
 
 
-def test_a_painted_mask_goes_with_the_visitor(open_app):
+def test_painted_mask_kept_across_pages(open_app):
     app = open_app("masks", mask="painted", painted=HAND)
     assert not [box for box in app.selectbox if box.key == "mask"], "the page has its own control"
     app.switch_page(file_of("heads")).run()
@@ -194,7 +194,7 @@ def test_a_painted_mask_goes_with_the_visitor(open_app):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_rows_with_nothing_to_see_do_no_harm_anywhere(open_app, page):
+def test_fully_masked_rows_on_every_page(open_app, page):
     link = {"source": "words", "text": "one two three four", "mask": "painted", "painted": NOTHING}
     app = open_app(page, section="all", **link)
     assert not app.exception
@@ -202,7 +202,7 @@ def test_rows_with_nothing_to_see_do_no_harm_anywhere(open_app, page):
 
 
 @pytest.mark.parametrize("code", ["<b>", "16.AAAA", to_code(causal(33, 33))])
-def test_a_link_that_paints_nonsense_is_refused(open_app, code):
+def test_invalid_painted_link_rejected(open_app, code):
     app = open_app(mask="painted", painted=code)
     assert T("note.refused", names="painted") in [one.value for one in app.info]
     assert app.session_state["painted"] == ""
@@ -229,7 +229,7 @@ def test_a_decoders_own_mask_stays(open_app):
 
 
 @pytest.mark.parametrize(("link", "section"), [({"mask_late": 1}, "mistakes"), ({"mask": "causal"}, "editor")])
-def test_an_old_link_opens_the_section_it_means(open_app, link, section):
+def test_old_link_opens_its_section(open_app, link, section):
     assert open_app("masks", **link).session_state["section"] == section
 
 

@@ -118,21 +118,21 @@ def test_link_of_earlier_version_keeps_text(open_app):
 
 
 @pytest.mark.parametrize("link", [{}, {"source": "words"}, {"text": "the dog saw a cat"}, {"model": "animals-en-zh"}])
-def test_what_the_box_shows_is_what_an_example_reads(open_app, twins_only, link):
+def test_example_reads_text_of_box(open_app, twins_only, link):
     app = open_app("next_word", **link)
     text = app.text_area(key="text").value
     assert text == link.get("text", COPY.text)
     assert app.selectbox(key="next_at").options == [f"{i} · {word}" for i, word in enumerate(text.split())]
 
 
-def test_words_an_example_does_not_know_are_said_to_be_unknown(open_app, twins_only):
+def test_example_unknown_words_warning(open_app, twins_only):
     app = open_app("next_word", text="the zebra saw a cat")
     warned = T("note.unknown", model="twin\\-g8", n=1, all=5, token="[UNK]")
     assert [box.value for box in app.warning] == [warned]
 
 
 @pytest.mark.parametrize("model", ["", "multilingual-e5-small"])
-def test_a_sentence_that_came_along_and_nobody_typed_is_there_again_elsewhere(open_app, twins_only, model):
+def test_default_sentence_restored_on_other_pages(open_app, twins_only, model):
     """So is the model that it was opened with, which says nothing; Masks names the mask that it opens on."""
     if model:
         packaged_file(model)
@@ -146,7 +146,7 @@ def test_a_sentence_that_came_along_and_nobody_typed_is_there_again_elsewhere(op
     assert link(app) == {"lang": "zh", "text": text, "mask": "causal"} | chosen
 
 
-def test_what_was_typed_stays_when_a_decoder_is_opened(open_app, twins_only):
+def test_typed_text_kept_for_decoder(open_app, twins_only):
     app = open_app("next_word", text="the dog saw the cat")
     app.button(key="open_twin-g2").click().run()
     assert link(app) == {"model": "twin-g2", "text": "the dog saw the cat"}
@@ -157,7 +157,7 @@ def test_untrained_heads_have_nothing_to_say(open_app, twins_only):
     assert any(one.value.startswith(said) for one in open_app("next_word", source="words").caption)
 
 
-def test_where_no_decoder_is_offered_there_is_the_sentence_alone(open_app, monkeypatch):
+def test_no_decoder_shows_sentence_only(open_app, monkeypatch):
     monkeypatch.setattr(limits, "MODELS", (compute.DEFAULT_MODEL,))
     models_here._on_this_machine.cache_clear()
     app = open_app("next_word", section="all")
@@ -182,7 +182,7 @@ def test_the_registry_says_which_models_write():
 
 
 @pytest.mark.parametrize("family", ["gpt2", "llama", "gemma2"])
-def test_a_folder_given_on_the_command_line(open_app, monkeypatch, tmp_path, family):
+def test_command_line_folder(open_app, monkeypatch, tmp_path, family):
     """Biases and a layer norm (GPT-2), shared keys and values (Llama), norms behind each part and a cap (Gemma 2)."""
     entry = offered(family, tmp_path / family)
     monkeypatch.setattr(specs, "local_entries", lambda: (entry,))
@@ -204,7 +204,7 @@ def test_a_folder_given_on_the_command_line(open_app, monkeypatch, tmp_path, fam
 # --- Presets ---------------------------------------------------------------------------------------------------------
 
 
-def test_presets_are_pairs_of_texts_as_long_as_each_other_that_the_twins_know():
+def test_twin_presets_equal_length_and_vocabulary():
     tokenizer = compute.model(TWIN).tokenizer
     assert len({preset.code for preset in presets.presets()}) == len(presets.presets())
     for preset in presets.presets():
@@ -218,7 +218,7 @@ def test_presets_are_pairs_of_texts_as_long_as_each_other_that_the_twins_know():
             assert len(lengths) == 1 and lengths.pop() <= limits.SWAPPED_TOKENS
 
 
-def test_presets_are_as_long_as_each_other_to_the_packaged_model():
+def test_packaged_model_presets_equal_length():
     tokenizer = load_packaged("SmolLM2-135M-Instruct").tokenizer
     for preset in presets.presets_for("SmolLM2-135M-Instruct").values():
         lengths = {len(tokenizer.encode(text)) for text in (preset.text, preset.swap_with)}
@@ -226,7 +226,7 @@ def test_presets_are_as_long_as_each_other_to_the_packaged_model():
         assert all(len(tokenizer.encode(word.replace("␣", " "))) == 1 for word in (preset.follow, preset.against))
 
 
-def test_a_preset_brings_its_words_with_it(open_app):
+def test_preset_sets_its_words(open_app):
     app = open_app("next_word", model=TWIN, text="the dog saw the cat", next_at=1, follow="fish")
     app.selectbox(key="_next_preset").set_value("bird").run()
     assert not app.exception
@@ -239,7 +239,7 @@ def test_a_preset_brings_its_words_with_it(open_app):
 # --- Next word -------------------------------------------------------------------------------------------------------
 
 
-def test_the_table_is_what_the_model_says(open_app):
+def test_word_table_equals_model(open_app):
     app = open_app("next_word", model=TWIN, text=COPY.text)
     data, expected = grid(app), own_compute.expected(source())
     ids = own_compute.tokens_of(source()).ids
@@ -257,7 +257,7 @@ def test_the_table_is_what_the_model_says(open_app):
     assert data["at"] == 30 and data["by"] == "row"
 
 
-def test_any_word_can_be_followed_and_the_token_asked_moves(open_app):
+def test_tracked_word_and_position_in_link(open_app):
     app = open_app("next_word", section="attribution", model=TWIN, text=COPY.text, follow="house")
     app.selectbox(key="next_at").set_value(7).run()
     app.selectbox(key="against").set_value(ALONE).run()
@@ -271,14 +271,14 @@ def test_any_word_can_be_followed_and_the_token_asked_moves(open_app):
     assert found.total == pytest.approx(logit, abs=1e-4)
 
 
-def test_a_word_that_is_typed_is_shown_literally_and_has_an_end(open_app):
+def test_typed_word_escaped_and_limited(open_app):
     app = open_app("next_word", model=TWIN, text=COPY.text, follow="<b>$x$</b>", against="w" * 41)
     assert not app.exception
     assert any("against" in one.value for one in app.info)
     assert "<b>" not in " ".join([*(one.value for one in app.markdown), *(one.value for one in app.caption)])
 
 
-def test_a_text_is_cut_and_it_is_said(open_app):
+def test_long_text_truncated_with_note(open_app):
     app = open_app("next_word", section="all", model=TWIN, text="dog cat " * 60)
     assert not app.exception
     assert T("next_word.first", n=limits.NEXT_TOKENS) in [one.value for one in app.caption]
@@ -297,7 +297,7 @@ def test_any_text_is_read(open_app, text):
 # --- It writes on ----------------------------------------------------------------------------------------------------
 
 
-def test_it_writes_on_in_pieces_and_the_link_says_how_far(open_app, monkeypatch):
+def test_continuation_runs_in_chunks(open_app, monkeypatch):
     asked = []
     right = own_compute.continue_text
     monkeypatch.setattr(
@@ -325,7 +325,7 @@ def test_stopped_it_keeps_what_was_written(open_app):
     assert link(app)["written"] == "16"
 
 
-def test_what_is_drawn_is_in_the_link(open_app):
+def test_sampling_seed_reproduces_text(open_app):
     lines = set()
     for seed in (0, 1, 0):
         app = open_app("next_word", model=TWIN, text="the dog saw", heat=130, write_seed=seed, written=8)
@@ -337,7 +337,7 @@ def test_what_is_drawn_is_in_the_link(open_app):
 # --- Layer by layer --------------------------------------------------------------------------------------------------
 
 
-def test_the_top_row_is_the_models_own_answer_and_the_rank_comes_down(open_app):
+def test_lens_top_row_equals_model(open_app):
     app = open_app("next_word", section="logit_lens", model=TWIN, text=COPY.text)
     data = grid(app)
     assert [row["name"] for row in data["rows"]] == ["layer 1", "layer 0", "embedding"]
@@ -350,7 +350,7 @@ def test_the_top_row_is_the_models_own_answer_and_the_rank_comes_down(open_app):
 # --- Who wrote it ----------------------------------------------------------------------------------------------------
 
 
-def test_a_part_opens_on_the_page_of_heads(open_app):
+def test_part_opens_on_heads(open_app):
     app = open_app("next_word", section="attribution", model=TWIN, text=BIRD.text, next_layer=0, next_head=3)
     app.button(key="open_heads").click().run()
     assert not app.exception
@@ -358,7 +358,7 @@ def test_a_part_opens_on_the_page_of_heads(open_app):
     assert link(app) == {"model": TWIN, "text": BIRD.text, "layer": "0", "head": "3"}
 
 
-def test_from_the_example_a_part_opens_with_the_examples_model(open_app, twins_only):
+def test_example_part_opens_with_its_model(open_app, twins_only):
     app = open_app("next_word", section="attribution")
     app.button(key="open_heads").click().run()
     assert (app.session_state["model"], app.session_state["text"]) == ("twin-g8", COPY.text)
@@ -368,7 +368,7 @@ def test_from_the_example_a_part_opens_with_the_examples_model(open_app, twins_o
 
 
 @pytest.mark.parametrize("G", GROUPS)
-def test_without_its_previous_token_heads_a_twin_no_longer_copies(open_app, G):
+def test_twin_without_previous_heads_stops_copying(open_app, G):
     """Found: 0.28, 0.59 and 0.89 bits for a word that can be known; 7.1, 4.1 and 8.3 without these heads."""
     app = open_app("next_word", section="switch_off", model=twin_id(G), text=COPY.text)
     assert checked(app, "switch_off") == (7, 7)
@@ -402,7 +402,7 @@ def test_the_most_changed_word_comes_first():
     torch.testing.assert_close(seen.after - seen.before, (after - before)[seen.words])
 
 
-def test_scores_are_ofrandom_tokens_that_are_repeated():
+def test_head_scores_use_repeated_tokens():
     tokens = own_compute.random_tokens(TWIN)
     half = len(tokens.ids) // 2
     assert tokens.ids[:half] == tokens.ids[half:] and half == own_compute.REPEATED
@@ -418,7 +418,7 @@ def test_the_known_tokens_by_hand():
 # --- Swap ------------------------------------------------------------------------------------------------------------
 
 
-def test_swapped_heads_move_the_answer_to_the_other_texts(open_app):
+def test_swap_moves_answer(open_app):
     app = open_app("next_word", section="swap", model=TWIN, text=COPY.text)
     assert checked(app, "swap") == (5, 5)
     assert app.text_input(key="swap_with").value == COPY.swap_with
@@ -434,7 +434,7 @@ def test_swapped_heads_move_the_answer_to_the_other_texts(open_app):
     assert min(float((one[:, 0] - one[:, 1] - mine).min()) for one in moved) < -0.5
 
 
-def test_each_layer_is_a_computation_of_its_own_and_what_was_stopped_stays(open_app, monkeypatch):
+def test_swap_layers_cached_and_resumable(open_app, monkeypatch):
     asked = []
     right = own_compute.patch_layer
     monkeypatch.setattr(own_compute, "patch_layer", lambda *a: asked.append(a[3]) or right(*a))
@@ -463,14 +463,14 @@ def test_each_layer_is_a_computation_of_its_own_and_what_was_stopped_stays(open_
         ("  ", {"key": "swap_empty"}),
     ],
 )
-def test_texts_that_cannot_be_swapped_are_a_sentence(open_app, other, says):
+def test_unswappable_texts_explained(open_app, other, says):
     app = open_app("next_word", section="swap", model=TWIN, text=COPY.text, swap_with=other)
     assert not app.exception and not app.error
     values = {name: value for name, value in says.items() if name != "key"}
     assert T(f"next_word.{says['key']}", **values) in [one.value for one in app.info]
 
 
-def test_every_number_is_kept_by_small_values_alone():
+def test_cache_keys_hold_no_tensor():
     """Keys hold no tensor, and equal requests are one computation."""
     key = own_compute.swapped.key(source(), source(text=COPY.swap_with), 1, 30)
     assert hash(key) == hash(own_compute.swapped.key(source(), replace(source(), text=COPY.swap_with), 1, 30))

@@ -52,7 +52,7 @@ def is_torchs(page: Page, width: int, n: int, base: float) -> None:
     assert_close(torch.tensor(client["common"]), kernel(n, width, base=base), atol=2e-7, rtol=0)
 
 
-def test_the_clients_numbers_are_torchs_and_python_hears_of_the_release(visit):
+def test_client_numbers_and_release(visit):
     page = visit("positions", section="sinusoids", pe_width=14, pe_n=37, base=700, source="words")
     is_torchs(page, 14, 37, 700.0)
     before = page.url
@@ -69,7 +69,7 @@ def test_the_clients_numbers_are_torchs_and_python_hears_of_the_release(visit):
     is_torchs(page, 128, 512, 10_000.0)  # Python's answer changes nothing
 
 
-def test_an_odd_width_is_told_at_once_and_mended(visit):
+def test_odd_width_error_and_recovery(visit):
     page = visit("positions", section="sinusoids", source="words")
     drawn(page, 64, 64, 10_000)
     box = page.locator(".sinusoids .typed")
@@ -86,7 +86,7 @@ def test_an_odd_width_is_told_at_once_and_mended(visit):
     expect(page.locator(".sinusoids .error")).to_be_hidden()
 
 
-def test_clocks_choose_the_waves_and_the_map_moves_the_position(visit):
+def test_clocks_and_map_set_link(visit):
     page = visit("positions", section="sinusoids", source="words")
     drawn(page, 64, 64, 10_000)
     clocks = page.locator(".sinusoids .clock[aria-pressed=true]")
@@ -123,7 +123,7 @@ def test_key_held_during_answer_counts(visit):
     expect(page).to_have_url(re.compile(r"pe_at=22\b"))
 
 
-def test_pointing_at_a_map_or_walking_it_reads_all_and_a_click_opens_one(visit):
+def test_maps_pointer_keys_and_click(visit):
     page = visit("positions", section="encodings", source="words", text="dog bites man")
     strip = page.locator(".maps").filter(has=page.locator("button.picture"))
     first = strip.locator("button.picture").first
@@ -164,7 +164,7 @@ def test_hostile_words_stay_words(visit):
     assert page.locator("[data-testid=stMain] img").count() == 0
 
 
-def test_the_bar_of_names_opens_a_section_and_the_head_has_a_chip(visit):
+def test_section_bar_and_head_chip(visit):
     page = visit("positions", source="words", text="dog bites man")
     page.get_by_role("radio", name=T("positions.rope.title"), exact=True).click()
     wait_run(page)

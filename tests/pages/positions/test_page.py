@@ -132,7 +132,7 @@ def test_a_section_stands_alone(open_app, section, source):
         ({"trained": 128}, "far"),
     ],
 )
-def test_an_old_link_opens_the_section_it_means(open_app, link, section):
+def test_old_link_opens_its_section(open_app, link, section):
     app = open_app("positions", **link)
     assert not app.exception
     where = {"section": "sinusoids", "pe_show": section} if section in ("added", "step") else {"section": section}
@@ -195,7 +195,7 @@ def test_masks_are_for_the_comparison_only(open_app):
 
 
 @pytest.mark.usefixtures("without_source_checks")
-def test_heads_that_do_not_fit_are_told_so(open_app):
+def test_odd_head_width_warning(open_app):
     app = open_app("positions", section="all", source="words", d_model=6, n_heads=2)
     assert not app.exception
     names = " · ".join(T(f"positions.name_rope_{pairing}") for pairing in ("adjacent", "halves"))
@@ -205,7 +205,7 @@ def test_heads_that_do_not_fit_are_told_so(open_app):
     assert checks(app) == {name: n for name, n in SMALL.items() if name != "rope"}
 
 
-def test_an_odd_width_is_an_error_that_says_why(open_app):
+def test_odd_width_explained(open_app):
     app = open_app("positions", pe_width=7)
     assert not app.exception
     assert [one.value for one in app.warning] == [T("error.odd_width", width=7)]
@@ -214,7 +214,7 @@ def test_an_odd_width_is_an_error_that_says_why(open_app):
     assert not step.exception
 
 
-def test_the_previous_token_head_lives_by_its_positions(open_app):
+def test_previous_token_head_needs_positions(open_app):
     app = open_app("positions", section="real_head")
     assert any("layer 0, head 2" in line for line in sentences_of(app))
     table = next(frame.value for frame in app.dataframe if "weight" in frame.value)
@@ -224,7 +224,7 @@ def test_the_previous_token_head_lives_by_its_positions(open_app):
     assert max(zero, both) < 0.2
 
 
-def test_the_first_layer_whatever_layer_is_chosen(open_app):
+def test_first_layer_regardless_of_choice(open_app):
     app = open_app("positions", layer=5)
     assert any("layer 0 (of" in caption.value for caption in app.caption)
     assert T("positions.first_layer") in [caption.value for caption in app.caption]
@@ -246,7 +246,7 @@ def test_the_link_holds_the_state(open_app):
     assert link == {name: str(value) for name, value in wanted.items()}
 
 
-def test_a_map_is_opened_by_what_the_browser_reports(open_app):
+def test_encoding_of_link_opens_map(open_app):
     app = open_app("positions", source="words", encoding="t5")
     assert any(T("positions.about_t5") in line for line in sentences_of(app))
     assert encoding_maps(app)[0]["chosen"] == "t5"
@@ -290,7 +290,7 @@ def captions(app):
     return " ".join(one.value for one in app.caption)
 
 
-def test_the_header_says_what_is_the_models_own(open_app):
+def test_header_states_models_own_numbers(open_app):
     """Positions are the page's: that every number is the model's would be false, and so would "no positions"."""
     every = "Every number is the trained model's own."
     minilm, embeddings = captions(open_app("positions")), captions(open_app("positions", source="embeddings"))
@@ -299,7 +299,7 @@ def test_the_header_says_what_is_the_models_own(open_app):
     assert "the mechanism itself" in captions(open_app("positions", source="words"))
 
 
-def test_a_model_that_turns_is_told_which_map_is_its_own(open_app):
+def test_rotary_model_names_its_map(open_app):
     """The twins are Llamas: halves, base 10 000."""
     said = captions(open_app("positions", section="encodings", model="twin-g2", text="repeat repeat after me"))
     assert T("positions.model_turns") in said
@@ -326,7 +326,7 @@ def test_a_model_that_turns_is_told_which_map_is_its_own(open_app):
         ({"near_alpha": 0}, "far_quadratic_zero", {}),
     ],
 )
-def test_what_is_said_of_far_places_is_true_of_the_curve(open_app, link, wanted, values):
+def test_far_sentences_match_curve(open_app, link, wanted, values):
     """T5's last number is seen only past its last border; a curve that is at its top, or 0 throughout, is not gone."""
     app = open_app("positions", section="far", place_head=2, **link)
     short = T(f"positions.{wanted}", **values).split("X")
@@ -347,7 +347,8 @@ def test_equal_words_are_no_evidence(open_app, text):
     assert [one.value for one in app.info] == [T(f"positions.{each}") for each in key]
 
 
-def test_behind_a_causal_mask_an_even_spread_is_over_what_came_before(open_app, monkeypatch, tmp_path):
+def test_causal_even_spread_sentence(open_app, monkeypatch, tmp_path):
+    """Under a causal mask the even spread is over the preceding tokens."""
     entry = checkpoints.offered("gpt2", tmp_path / "small")
     offer(monkeypatch, entry)
     app = open_app("positions", section="real_head", model=entry.id, text=TEXT)
@@ -357,7 +358,7 @@ def test_behind_a_causal_mask_an_even_spread_is_over_what_came_before(open_app, 
     assert f"{even:.2f}" != f"{1 / n:.2f}"
 
 
-def test_alibi_does_not_see_a_text_turned_round(open_app):
+def test_alibi_cannot_tell_mirrored_text(open_app):
     link = {"source": "words", "text": "dog bites man", "need": "alibi"}
     turned = open_app("positions", **link, order="reversed")
     assert T("positions.need_mirror") in captions(turned)
@@ -416,7 +417,7 @@ def test_a_fault_is_seen(open_app, monkeypatch, module, name, fault, found):
     assert checks(app) == SMALL | found
 
 
-def test_the_other_ways_of_computing_agree_with_the_core():
+def test_second_computations_agree_with_core():
     assert sinusoids_error(sinusoidal(50, 12, base=70.0), 70.0) < 1e-6
     for n_heads in (1, 2, 3, 6, 8, 12):
         assert_close(torch.tensor([alibi_slope(h, n_heads) for h in range(n_heads)]), alibi_slopes(n_heads))

@@ -42,7 +42,7 @@ def test_brackets_hold_the_heads_that_share(visit):
     expect(page.locator(".sharing .says")).to_have_text(said)
 
 
-def test_the_slider_moves_the_brackets_in_place(visit):
+def test_slider_updates_brackets_in_place(visit):
     page = visit("share-kv", n_kv_heads=4)
     page.locator(".sharing").evaluate("view => { view.kept = true }")
     page.locator(".st-key-n_kv_heads input[type=range]").press("ArrowRight")
@@ -52,13 +52,13 @@ def test_the_slider_moves_the_brackets_in_place(visit):
     assert "n_kv_heads=6" in page.url
 
 
-def test_the_mistake_marks_the_heads_that_read_others(visit):
+def test_mistake_marks_wrong_heads(visit):
     page = visit("share-kv", n_kv_heads=2, mistake=1)
     expect(page.locator(".sharing .head.wrong")).to_have_count(6)
     expect(page.locator(".sharing .head.wrong").first).to_contain_text("head 1 reads K/V 1")
 
 
-def test_the_cache_grows_by_a_column_and_counts(visit):
+def test_cache_grows_and_counts_bytes(visit):
     page = visit("share-kv", n_kv_heads=3, section="growing_cache")
     cache = page.locator(".kv-cache")
     expect(cache.locator(".rows canvas")).to_have_count(6)
@@ -90,7 +90,7 @@ def test_the_cache_grows_by_a_column_and_counts(visit):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_menu_opens_a_section_and_pills_its_views(visit, lang):
+def test_menu_and_pills_open_views(visit, lang):
     page, t = visit("share-kv", lang=lang), translator(lang)
     names = page.locator(".st-key-section button")
     expect(names).to_have_count(len(TABS))

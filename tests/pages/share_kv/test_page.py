@@ -82,7 +82,7 @@ def test_how_far_the_converted_layer_is(open_app):
 
 
 @pytest.mark.parametrize("link", [{"model": "twin-g8", "text": "the"}, {"mask": "padding", "pad": 32}])
-def test_where_no_weight_can_move_nothing_is_compared(open_app, link):
+def test_converted_without_movable_weights(open_app, link):
     app = open_app("share_kv", n_kv_heads=2, section="converted", **link)
     assert T("share_kv.convert_nothing") in [one.value for one in app.info]
     assert "far_g" not in bar_charts(app)
@@ -95,7 +95,7 @@ def test_the_layers_own_g_pools_nothing(open_app):
 
 @pytest.mark.parametrize(("link", "own"), [({}, False), ({"n_kv_heads": 12}, True),
                                            ({"n_kv_heads": 12, "mask": "causal"}, False)])  # fmt: skip
-def test_pooled_or_masked_numbers_are_not_called_the_models_own(open_app, link, own):
+def test_pooled_numbers_not_models_own(open_app, link, own):
     for section in ("who_shares", "growing_cache"):
         said = [one.value for one in open_app("share_kv", section=section, **link).caption]
         assert any(T("source.model_own") in one for one in said) == own
@@ -113,7 +113,7 @@ def test_seeded_heads_follow_the_same_control(open_app, source):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_the_mistake_breaks_the_check_and_says_so(open_app, lang, caplog):
+def test_mistake_fails_check_with_warning(open_app, lang, caplog):
     app, t = open_app("share_kv", lang=lang, mistake=1, n_kv_heads=4), translator(lang)
     assert "share_kv, who_shares: truth.sdpa" in caplog.text, "whoever looks after the server can see which it was"
     assert checked(app, "who_shares") == (6, 7)
@@ -130,7 +130,7 @@ def test_the_mistake_breaks_the_check_and_says_so(open_app, lang, caplog):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_a_mistake_that_no_check_sees_is_not_said_to_be_seen(open_app, lang):
+def test_undetected_mistake_sentence(open_app, lang):
     app, t = open_app("share_kv", lang=lang, mistake=1, n_kv_heads=4, mask="padding", pad=32), translator(lang)
     assert checked(app, "who_shares") == (7, 7)
     assert not app.warning
@@ -152,14 +152,14 @@ def test_the_table_counts_every_g(open_app):
      ({"mask": "causal"}, False, True), ({"mask": "both", "pad": 2}, False, False),
      ({"model": "twin-g8"}, False, True)],
 )  # fmt: skip
-def test_what_differs_from_a_decoder_is_said(open_app, link, both_ways, all_columns):
+def test_differences_from_decoder_noted(open_app, link, both_ways, all_columns):
     said = [one.value for one in open_app("share_kv", section="growing_cache", **link).caption]
     assert (T("share_kv.not_causal") in said) == both_ways
     assert (T("share_kv.not_all") not in said) == all_columns
 
 
 class TestPublished:
-    def test_llama_3_8b_at_8192_tokens_is_exactly_one_gib(self, open_app):
+    def test_llama3_8b_cache_is_one_gib(self, open_app):
         app = open_app("share_kv", section="published")
         assert [one.value for one in app.metric] == ["1 GiB", "4 GiB", "1 GiB"]
         app.session_state["_footer_published"] = "why"
@@ -199,7 +199,7 @@ class TestPublished:
         assert any(one.startswith(T("share_kv.published_source").partition("{")[0]) for one in told)
 
     @pytest.mark.parametrize("name", ["bert-base-uncased", "all-MiniLM-L6-v2"])
-    def test_an_encoder_has_no_new_token_to_read_for(self, open_app, name):
+    def test_encoder_shows_no_read_metric(self, open_app, name):
         app = open_app("share_kv", preset=name)
         assert T("share_kv.m_read") not in [one.label for one in app.metric]
         assert T("share_kv.encoder") in [one.value for one in app.caption]
@@ -211,7 +211,7 @@ class TestPublished:
         assert curves[1]["y"][-1] == pytest.approx(327.68)  # GB, at a million tokens
 
     @pytest.mark.parametrize(("G", "drawn"), [(4, True), (3, False)])
-    def test_the_g_of_the_page_has_a_curve_where_it_divides_the_heads(self, open_app, G, drawn):
+    def test_dividing_g_has_curve(self, open_app, G, drawn):
         curves = line_charts(open_app("share_kv", preset="Llama-2-70B", n_kv_heads=G))["growth"]["lines"]
         assert (f"G = {G} · GQA" in [one["name"] for one in curves]) == drawn
 
@@ -235,23 +235,23 @@ class TestPublished:
 
 
 class TestTwins:
-    def test_all_expect_the_word_that_came_next(self, open_app):
+    def test_every_twin_expects_next_word(self, open_app):
         table = tables(open_app("share_kv", section="copying"))[0]
         assert list(table["G"]) == list(GROUPS)
         assert list(table[T("share_kv.x_next")]) == ["bird"] * 3
 
-    def test_without_the_second_layer_they_do_not(self, open_app):
+    def test_without_second_layer_prediction_fails(self, open_app):
         table = tables(open_app("share_kv", twin_off="8-9-10-11-12-13-14-15"))[0]
         assert list(table[T("share_kv.x_next")]) == ["bird"] * 3
         assert "bird" not in list(table[T("share_kv.x_next_off")])
 
-    def test_unknown_words_are_said_to_be_unknown_as_text(self, open_app):
+    def test_unknown_words_shown_as_text(self, open_app):
         app = open_app("share_kv", words="a zebra ![x](http://e.com/a.png) <b>a</b>")
         said = [one.value for one in app.text if "zebra" in one.value]
         assert len(said) == 1
         assert not app.exception
 
-    def test_a_link_leads_to_a_twin_before_it_copies_beside_the_same_twin_afterwards(self, open_app):
+    def test_link_compares_training_checkpoints(self, open_app):
         app = open_app("share_kv", section="trained")
         (html,) = [one.proto.body for one in app.get("html") if one.proto.body.startswith('<a class="see"')]
         link = re.findall('href="([^"]*)"', html)[0]
@@ -277,12 +277,12 @@ class TestTwins:
         assert len(drawn) == (maps > 0)
         assert checked(app, "copying") == (2 * maps, 2 * maps)
 
-    def test_a_twin_with_one_key_value_head_cannot_be_pooled(self, open_app):
+    def test_single_kv_head_twin_not_poolable(self, open_app):
         said = [one.value for one in open_app("share_kv", model=twin_id(1)).caption]
         assert T("share_kv.own_one", H=8) in said
         assert T("share_kv.own", own=1, H=8) not in said
 
-    def test_a_twin_as_the_models_own_heads(self, open_app):
+    def test_twin_shows_its_own_g(self, open_app):
         app = open_app("share_kv", model=twin_id(2))
         assert view(app, "sharing")["n_kv_heads"] == 2
         assert T("share_kv.own", own=2, H=8) in [one.value for one in app.caption]
@@ -354,7 +354,7 @@ def twin_source(text, g=2):
         ("twin_off", "8-9", "copying"),
     ],
 )  # fmt: skip
-def test_an_old_link_opens_the_section_it_means(open_app, name, value, section):
+def test_old_link_opens_its_section(open_app, name, value, section):
     app = open_app("share_kv", **{name: value})
     assert not app.exception
     assert app.session_state["section"] == section
@@ -363,14 +363,14 @@ def test_an_old_link_opens_the_section_it_means(open_app, name, value, section):
     assert len(drawn) == (section not in WITHOUT_G)
 
 
-def test_an_old_link_with_the_mistake_means_the_mistake(open_app):
+def test_old_link_turns_mistake_on(open_app):
     app = open_app("share_kv", mistake=1, head=3, n_kv_heads=4)
     assert app.session_state["section"] == "who_shares"
     assert app.toggle(key="mistake").value
 
 
 @pytest.mark.parametrize("section", [name for name in NAMES if name not in WITHOUT_G])
-def test_g_is_in_view_in_every_section_that_it_changes(open_app, section):
+def test_g_control_shown_where_used(open_app, section):
     app = open_app("share_kv", section=section, n_kv_heads=6)
     assert app.select_slider(key="n_kv_heads").value == 6
     assert T("share_kv.says_gqa", H=12, G=6, each=2) in markdown(app)
@@ -404,7 +404,7 @@ class TestFaults:
         app = open_app("share_kv", section=section)
         assert checked(app, section)[0] == checked(app, section)[1] - 1
 
-    def test_a_group_that_takes_its_first_head_for_the_mean(self, open_app, monkeypatch):
+    def test_first_head_for_mean(self, open_app, monkeypatch):
         def first(seen, g):
             calls = tuple(
                 replace(call, k=call.k.unflatten(0, (g, -1))[:, 0], v=call.v.unflatten(0, (g, -1))[:, 0])
@@ -434,12 +434,12 @@ class TestFaults:
         finally:
             own_compute.twin_accuracy.clear()
 
-    def test_a_head_credited_with_what_its_token_itself_gets(self, open_app, monkeypatch):
+    def test_induction_read_off_wrong_diagonal(self, open_app, monkeypatch):
         monkeypatch.setattr(copying, "induction", lambda weights, _: weights.diagonal(0, -2, -1).mean(-1))
         app = open_app("share_kv", section="copying")
         assert checked(app, "copying") == (3, 4)
 
-    def test_multi_head_attention_at_a_wrong_scale(self):
+    def test_multi_head_wrong_scale(self):
         spec, x = AttentionSpec(d_model=8, n_heads=2), torch.randn(5, 8, generator=torch.Generator().manual_seed(0))
         weights = HeadWeights.random(spec, seed=0)
         right, wrong = multi_head(x, x, weights), multi_head(x, x, weights, scale=1.0)
@@ -448,7 +448,7 @@ class TestFaults:
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_a_model_that_really_shares_is_one_click_away(open_app, memory_given_back, lang):
+def test_model_with_shared_heads_opens(open_app, memory_given_back, lang):
     """9 query heads on 3, with keys and values of their own: 2 x 30 x 3 x 64 x 2 bytes a token, times 8,192."""
     packaged_file(SMOLLM2)
     app, t = open_app("share_kv", lang=lang, section="growing_cache", n_kv_heads=2), translator(lang)
@@ -467,13 +467,13 @@ def test_a_model_that_really_shares_is_one_click_away(open_app, memory_given_bac
     assert not any(button.key == "_real_sharing" for button in app.button)
 
 
-def test_where_no_such_model_is_none_is_offered(open_app, monkeypatch):
+def test_no_shared_model_no_button(open_app, monkeypatch):
     monkeypatch.setattr("pages.share_kv.context.models_here", dict)
     assert not any(button.key == "_real_sharing" for button in open_app("share_kv").button)
 
 
 @pytest.mark.parametrize("section", WITHOUT_G)
-def test_g_is_not_asked_for_where_it_would_change_nothing_and_stays_chosen(open_app, section):
+def test_g_control_hidden_but_kept(open_app, section):
     small = {"source": "words", "text": "a b c", "section": section}
     app = open_app("share_kv", **small, n_kv_heads=4)
     assert shown(app) == shown(open_app("share_kv", **small, n_kv_heads=1))

@@ -17,7 +17,7 @@ class Held:
     parts: dict
 
 
-def test_only_tensors_of_inference_mode_are_copied():
+def test_ordinary_copies_inference_tensors_only():
     with torch.inference_mode():
         made = torch.arange(3.0)
     own = torch.arange(2.0)
@@ -29,7 +29,7 @@ def test_only_tensors_of_inference_mode_are_copied():
     assert found.parts["b"] is len
 
 
-def test_gradients_are_zero_exactly_where_the_field_is_closed():
+def test_gradients_zero_outside_field():
     mask = Mask(kind="window", width=1)
     found = field(WORDS, PLAN, mask, 1)
     assert [row.nonzero().flatten().tolist() for row in found.open] == [[0, 1, 2, 3, 4], [0, 1, 2, 3], [0, 1, 2], [1]]
@@ -37,7 +37,8 @@ def test_gradients_are_zero_exactly_where_the_field_is_closed():
     assert found.leak == 0
 
 
-def test_independent_layers_are_the_plan_itself_and_all_shared_is_its_first():
+def test_sharing_extremes():
+    """Independent layers are the plan itself; all shared repeat its first layer."""
     own, one = (sharing(WORDS, PLAN, Mask(), n) for n in (3, 1))
     assert torch.equal(own.similarity.cosine, similarity(WORDS, PLAN, Mask())[0].cosine)
     again = similarity(WORDS, BlockPlan(layers=(0, 0, 0)), Mask())[0]

@@ -121,7 +121,7 @@ def test_arcs_switch_and_ways_on(visit):
     expect(start).to_be_visible()
 
 
-def test_an_old_link_leads_to_heads_and_back_past_it(visit):
+def test_old_link_redirects_without_history_entry(visit):
     page = visit("about")
     page.goto(page.url.replace("/about", "/?layer=5&head=2"))
     expect(page).to_have_url(re.compile(r"/heads\?(layer=5&head=2|head=2&layer=5)$"))
@@ -131,7 +131,7 @@ def test_an_old_link_leads_to_heads_and_back_past_it(visit):
     expect(page.get_by_role("heading", level=1)).to_have_text(T("about.title"))
 
 
-def test_arcs_meet_their_words_however_large_they_are_shown(visit):
+def test_arcs_meet_words_in_presentation(visit):
     page = visit("", present=1, viewport=SCREEN)
     assert_shown(page, 0, "it")
     farthest = page.locator(".start").evaluate("""root => Math.max(...root.start.words.map(({ button, arc }) => {

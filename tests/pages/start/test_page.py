@@ -45,7 +45,7 @@ def link(app):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_the_sentence_of_the_language_three_doors_and_every_page(open_app, lang):
+def test_sentence_doors_and_page_links(open_app, lang):
     app, t = open_app(FIRST, lang=lang), translator(lang)
     assert not app.exception and not app.text_area and app.title[0].value == t("start.headline")
     shown = sent(app, "arcs")
@@ -61,7 +61,7 @@ def test_the_sentence_of_the_language_three_doors_and_every_page(open_app, lang)
 
 
 @pytest.mark.parametrize("plan", [WIDE, TALL], ids=lambda plan: plan.name)
-def test_every_page_is_one_box_and_no_two_lie_on_each_other(plan):
+def test_page_boxes_do_not_overlap(plan):
     assert {*plan.boxes, STACKING} == set(PAGES)
     inside = ("step_by_step", "heads", "many_heads", "masks", "share_kv", "convolution")
     for first, second in combinations(plan.boxes.values(), 2):
@@ -76,7 +76,7 @@ def test_every_page_is_one_box_and_no_two_lie_on_each_other(plan):
             assert sum(14 if ord(letter) > 0x2E80 else 6.5 for letter in name) < width, (name, "at 14 px")
 
 
-def test_an_old_link_opens_heads_and_what_is_not_ours_does_not(open_app):
+def test_old_link_reopens_heads(open_app):
     reads = open_app(FIRST, text="a & b", layer=5, lang="zh", utm_source="x")
     to = urlsplit(sent(reads, "reopen")["address"])
     assert to.path == "/heads"
@@ -86,7 +86,7 @@ def test_an_old_link_opens_heads_and_what_is_not_ours_does_not(open_app):
     assert sent(plain, "reopen") is None and sent(plain, "arcs") and link(plain) == {}
 
 
-def test_all_that_heads_may_be_asked_for_is_known(open_app):
+def test_heads_parameters_are_known(open_app):
     asked = {name for each in LINKS if each["page"] == "heads" for name in each["parameters"]}
     for wanted in ({"section": "all", "mask": "dilated"}, {"source": "words", "mask": "both", "lesson": "ten_minutes"}):
         app = open_app("heads", **wanted)
@@ -96,7 +96,8 @@ def test_all_that_heads_may_be_asked_for_is_known(open_app):
     assert asked - {"lang", *modes.parameters()} <= ASKED, "how it is looked at is no matter of Heads alone"
 
 
-def test_what_was_chosen_stays_and_is_in_no_link_of_this_page_but_in_those_it_has(open_app):
+def test_choices_stay_in_links_only(open_app):
+    """Keep the user's choices out of this page's URL, and in the links it shows."""
     app = open_app("heads", source="words", text="a b c", d_model=8, n_heads=2)
     app.switch_page(file_of(FIRST)).run()
     assert link(app) == {} and sent(app, "arcs")
@@ -111,7 +112,7 @@ def test_what_was_chosen_stays_and_is_in_no_link_of_this_page_but_in_those_it_ha
 
 
 @pytest.mark.parametrize("way", [("heads",), ("masks",), ("glossary", "heads")])
-def test_from_the_chinese_start_page_one_comes_to_the_chinese_sentence(open_app, way):
+def test_chinese_start_leads_to_chinese_sentence(open_app, way):
     packaged_file(CHINESE["model"])
     app = open_app(FIRST, lang="zh")
     for page in way:
@@ -122,7 +123,7 @@ def test_from_the_chinese_start_page_one_comes_to_the_chinese_sentence(open_app,
     }
 
 
-def test_what_a_link_asked_for_is_not_taken_for_nothing_later(open_app):
+def test_link_parameter_counts_as_choice(open_app):
     app = open_app(FIRST, lang="zh")
     app.query_params["layer"] = "2"
     app.switch_page(file_of("masks")).run()
@@ -130,7 +131,7 @@ def test_what_a_link_asked_for_is_not_taken_for_nothing_later(open_app):
     assert app.session_state["text"] != CHINESE["text"]
 
 
-def test_what_is_typed_there_opens_heads(open_app):
+def test_typed_sentence_opens_heads(open_app):
     packaged_file(CHINESE["model"])
     app = open_app(FIRST, lang="zh")
     app.session_state["text"], app.session_state["_typed"] = "猫坐在垫子上。", True  # what the box's callback does
@@ -193,7 +194,7 @@ def test_sentence_without_arcs(open_app, text):
         assert len(sent(app, "arcs")["sentences"]) == 2
 
 
-def test_model_that_cannot_be_used_leaves_the_example(open_app, monkeypatch):
+def test_unusable_model_leaves_example(open_app, monkeypatch):
     """What is wrong is one sentence; the example is there."""
 
     def fail(_):
@@ -209,7 +210,7 @@ def test_model_that_cannot_be_used_leaves_the_example(open_app, monkeypatch):
     ("own", "here", "loaded"),
     [([], {"usual"}, ["usual"]), (["mine"], {"mine", "usual"}, ["mine"]), ([], set(), []), (["mine"], {"usual"}, [])],
 )
-def test_what_is_loaded_is_the_model_that_pages_open_on(monkeypatch, own, here, loaded):
+def test_loading_loads_opening_model(monkeypatch, own, here, loaded):
     asked, imported = [], []
     known = SimpleNamespace(
         DEFAULT_MODEL="usual",
@@ -224,7 +225,7 @@ def test_what_is_loaded_is_the_model_that_pages_open_on(monkeypatch, own, here, 
     assert asked == loaded and "pages.heads.page" in imported
 
 
-def test_loading_begins_once_and_after_the_picture(open_app, monkeypatch):
+def test_loading_starts_once_after_paint(open_app, monkeypatch):
     begun = []
     monkeypatch.setattr(loading, "_begun", begun)
     monkeypatch.setattr(loading, "_COMPUTE", "viz.frame.not_imported_yet")

@@ -14,7 +14,7 @@ from viz.models import registry
 
 
 @pytest.mark.parametrize("lang", TWINS)
-def test_the_weights_on_file_are_the_heads(lang):
+def test_weights_file_equals_head(lang):
     stored = pairs()[lang]
     if stored["model"] != registry.entries()[0].id:
         packaged_file(stored["model"])
@@ -28,7 +28,7 @@ def test_the_weights_on_file_are_the_heads(lang):
 
 
 @pytest.mark.parametrize("lang", TWINS)
-def test_they_are_the_apps_own_first_example_and_what_is_said_of_them_holds(lang):
+def test_sentences_equal_first_example(lang):
     pair = pairs()[lang]
     examples = tomllib.loads((ASSETS / "examples.toml").read_text("utf8"))["example"]
     first = next(one for one in examples if one.get("query") == pair["query"])

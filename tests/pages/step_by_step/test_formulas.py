@@ -15,11 +15,11 @@ from pages.step_by_step.formulas import number, shaped, signed
         (-math.inf, r"-\infty"), (math.inf, r"\infty"),
     ],
 )  # fmt: skip
-def test_a_number_keeps_its_digits_at_every_size(value, written):
+def test_number_format(value, written):
     assert number(value) == written
 
 
-def test_a_negative_number_stands_in_brackets_where_it_follows_a_sign():
+def test_signed_brackets_negative_numbers():
     assert signed(-0.5) == "(-0.5000)"
     assert signed(0.5) == "0.5000"
 

@@ -51,7 +51,7 @@ def some(n, d, n_heads, *, is_direct=False, most=3.0, seed=0):
 # --- What is computed ------------------------------------------------------------------------------------------------
 
 
-def test_the_golden_values_of_the_smallest_example():
+def test_golden_values_smallest_example():
     """G-TOY: Q = K, d_k = 2. The first row by hand: scores 1, 0, 1 over the root of 2."""
     trace = example(presets()["three_rows"]).trace
     e = math.exp(1 / math.sqrt(2))
@@ -62,7 +62,7 @@ def test_the_golden_values_of_the_smallest_example():
     torch.testing.assert_close(trace.output, output, atol=5e-5, rtol=0)
 
 
-def test_the_golden_values_under_a_causal_mask():
+def test_golden_values_causal():
     trace = example(presets()["three_rows"], is_causal=True).trace
     wanted = torch.tensor([[1, 0, 0], [0.3302, 0.6698, 0], [0.2483, 0.2483, 0.5035]]).double()
     torch.testing.assert_close(trace.weights[0], wanted, atol=5e-5, rtol=0)
@@ -88,7 +88,7 @@ def test_the_layer_is_torchs_own(size):
 @pytest.mark.parametrize("is_causal", [False, True])
 @pytest.mark.parametrize("is_direct", [False, True])
 @pytest.mark.parametrize("size", SIZES)
-def test_the_core_agrees_with_plain_loops_whatever_was_typed(size, is_direct, is_causal):
+def test_core_agrees_with_loops(size, is_direct, is_causal):
     of = example(some(*size, is_direct=is_direct, most=MOST, seed=5), is_causal=is_causal)
     weights, concat, output = by_loops(of)
     torch.testing.assert_close(torch.tensor(weights, dtype=torch.float64), of.trace.weights, atol=1e-9, rtol=1e-7)
@@ -97,7 +97,7 @@ def test_the_core_agrees_with_plain_loops_whatever_was_typed(size, is_direct, is
     assert all(one.passed for one in checks(of))
 
 
-def test_the_circle_looks_back_at_itself_and_on():
+def test_circle_attends_before_self_after():
     weights = example(presets()["circle"]).trace.weights
     n = weights.shape[-1]
     for head, step in enumerate((-1, 0, 1)):
@@ -106,7 +106,7 @@ def test_the_circle_looks_back_at_itself_and_on():
 
 
 @pytest.mark.parametrize("name", presets())
-def test_q_k_and_v_instead_of_x_show_the_same(name):
+def test_direct_qkv_keep_weights(name):
     before, after = presets()[name], other_way(presets()[name])
     assert after.is_direct is not before.is_direct
     if not before.is_direct:  # each number is rounded to a hundredth on the way
@@ -118,7 +118,7 @@ def test_q_k_and_v_instead_of_x_show_the_same(name):
 
 @pytest.mark.parametrize("is_direct", [False, True])
 @pytest.mark.parametrize("size", [*SIZES, LARGEST])
-def test_a_link_holds_every_number_in_two_characters(size, is_direct):
+def test_code_round_trip_and_length(size, is_direct):
     numbers = some(*size, is_direct=is_direct, most=MOST, seed=7)
     code = to_code(numbers)
     assert from_code(code) == numbers
@@ -126,7 +126,7 @@ def test_a_link_holds_every_number_in_two_characters(size, is_direct):
     assert code.isascii() and not set(code) & set("&=?#%+ /")
 
 
-def test_the_ends_of_what_may_be_typed():
+def test_limits_of_numbers():
     numbers = of_matrices({"q": [[-MOST]], "k": [[MOST]], "v": [[-0.01]], "w_o": [[0.01]]}, 1)
     assert from_code(to_code(numbers)).matrices["q"].item() == -MOST
     assert of_matrices({"q": [[1e9]], "k": [[-1e9]], "v": [[0]], "w_o": [[0]]}, 1).hundredths[:2] == (2000, -2000)
@@ -142,7 +142,7 @@ SHORT = to_code(presets()["three_rows"])
      SHORT.replace(".", ".AA")[:-2],
      "q111.__gAgAgA", "q３２１" + SHORT[4:], SHORT[:-1] + "é", SHORT + "\n", "q111.gAgAgA==", " " + SHORT],
 )  # fmt: skip
-def test_a_hostile_code_is_refused(code):
+def test_invalid_code_rejected(code):
     with pytest.raises(ValueError, match=r"code|n=|d=|number"):
         from_code(code)
 
@@ -150,13 +150,13 @@ def test_a_hostile_code_is_refused(code):
 @pytest.mark.parametrize(
     "value", [math.nan, math.inf, 20.01, -20.01, "1", "NaN", "三", None, True, [1], 1e400, 10**400], ids=str
 )
-def test_what_is_no_number_is_refused(value):
+def test_invalid_number_rejected(value):
     with pytest.raises(ValueError, match="number"):
         hundredth(value)
 
 
 @pytest.mark.parametrize("place", [("q", 3, 0), ("q", 0, -1), ("x", 0, 0), ("w_o", 2, 0), ("", 0, 0)])
-def test_a_place_that_is_not_there_is_refused(place):
+def test_unknown_place_rejected(place):
     with pytest.raises(ValueError, match="no number at"):
         presets()["three_rows"].with_number(*place, 1.0)
 
@@ -202,7 +202,7 @@ def read(text):
 
 
 @pytest.mark.parametrize("name", presets())
-def test_every_number_that_follows_can_be_explained_and_the_line_ends_in_it(name):
+def test_every_result_is_explained(name):
     of = example(presets()[name], is_causal=name == USUAL)
     picture = OwnPicture(translator("en"), of, ())
     groups = picture.groups(renames=False)
@@ -221,7 +221,7 @@ def test_every_number_that_follows_can_be_explained_and_the_line_ends_in_it(name
     assert len(json.dumps(groups)) < 40_000
 
 
-def test_a_sum_is_made_of_the_row_and_the_column_that_are_marked():
+def test_sum_marks_row_and_column():
     of = example(presets()[USUAL])
     said = OwnPicture(translator("en"), of, ()).explained("q1-2-1")
     line = "".join(text for text, _ in said["line"])
@@ -256,7 +256,7 @@ def matrices_that_follow(of):
 
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed; the browser test compares what a drag shows")
-def test_what_the_browser_works_out_while_a_number_is_dragged_is_what_the_core_says(tmp_path):
+def test_client_numbers_equal_core(tmp_path):
     layers = [example(presets()[name], is_causal=name == USUAL) for name in presets()]
     sizes = [OwnPicture(translator("en"), of, ()).follows() for of in layers]
     given = [{name: matrix.tolist() for name, matrix in of.given.items()} for of in layers]
@@ -292,7 +292,7 @@ def test_what_the_browser_works_out_while_a_number_is_dragged_is_what_the_core_s
 
 
 @pytest.mark.parametrize("name", game.PUZZLES)
-def test_a_puzzle_begins_unsolved_and_its_solution_solves_it(name):
+def test_puzzle_start_and_solution(name):
     puzzle = game.puzzles()[name]
     assert not game.verdict(name, example(puzzle.start).trace).is_solved
     assert game.verdict(name, example(puzzle.solution).trace).is_solved
@@ -300,7 +300,7 @@ def test_a_puzzle_begins_unsolved_and_its_solution_solves_it(name):
 
 
 @pytest.mark.parametrize("name", game.PUZZLES)
-def test_a_link_cannot_change_what_may_not_be_changed(name):
+def test_link_changes_editable_matrices_only(name):
     puzzle = game.puzzles()[name]
     for matrix in puzzle.start.shapes:
         changed = puzzle.start.with_number(matrix, 0, 0, 7.77)
@@ -309,7 +309,7 @@ def test_a_link_cannot_change_what_may_not_be_changed(name):
 
 
 @pytest.mark.parametrize("name", game.PUZZLES)
-def test_the_verdict_is_that_of_plain_loops(name):
+def test_verdict_equals_loops(name):
     """The solution, and with one number moved, or two: near the edge between solved and not."""
     puzzle, generator = game.puzzles()[name], torch.Generator().manual_seed(0)
     verdicts = set()
@@ -327,7 +327,7 @@ def test_the_verdict_is_that_of_plain_loops(name):
     assert verdicts == {True, False}
 
 
-def test_every_condition_of_every_puzzle_is_met_and_said():
+def test_every_puzzle_condition_has_sentence():
     """What is missing, and what must be changed next: no verdict is without its sentence, in either language."""
     steps = {
         "only_one": ["weight", ""],
@@ -347,7 +347,7 @@ def test_every_condition_of_every_puzzle_is_met_and_said():
             assert len(set(sentences)) == len(sentences) and all("{" not in one for one in sentences)
 
 
-def test_what_is_not_quite_enough_does_not_read_as_if_it_were():
+def test_near_miss_shown_with_digits():
     found = Verdict(missing="weight", found=0.98999, wanted=0.99, place=1)
     assert "0.98999 " in game.sentence(translator("en"), "only_one", found, WORDS)
 
@@ -365,7 +365,7 @@ def link_of(app):
     return {name: app.query_params[name] for name in app.query_params}
 
 
-def test_a_link_opens_the_same_numbers_words_and_mask(open_app):
+def test_link_restores_numbers_words_mask(open_app):
     numbers = presets()["circle"].with_number("x", 2, 1, -12.34)
     asked = {
         "section": "own_numbers",
@@ -382,7 +382,7 @@ def test_a_link_opens_the_same_numbers_words_and_mask(open_app):
     assert checked(app, "own_numbers") == (4, 4)
 
 
-def test_without_a_choice_nothing_is_in_the_link(open_app):
+def test_default_link_is_bare(open_app):
     assert link_of(open_app("step_by_step", section="own_numbers")) == {"section": "own_numbers"}
     assert link_of(open_app("step_by_step", section="puzzles")) == {"section": "puzzles"}
 
@@ -390,7 +390,7 @@ def test_without_a_choice_nothing_is_in_the_link(open_app):
 @pytest.mark.parametrize(
     "code", ["q" * 10_000, "x342.", "NaN", to_code(presets()[USUAL])[:-1]], ids=["long", "none", "NaN", "cut"]
 )
-def test_a_hostile_link_begins_afresh_and_says_so(open_app, code):
+def test_invalid_link_resets_with_note(open_app, code):
     hostile = {"own": code, "own_words": "|" * 10_000, "own_at": "a9-9-9", "puzzle_cancel": code, "puzzle": "<b>"}
     for section, refused in (("own_numbers", "own, own_at, own_words"), ("puzzles", "puzzle, puzzle_cancel")):
         app = open_app("step_by_step", section=section, **hostile)
@@ -399,7 +399,7 @@ def test_a_hostile_link_begins_afresh_and_says_so(open_app, code):
         assert link_of(app) == {"section": section}
 
 
-def test_a_preset_and_a_size_are_one_choice_each(open_app):
+def test_preset_and_size_controls(open_app):
     app = open_app("step_by_step", section="own_numbers")
     app.button(key="own_preset_three_rows").click().run()
     assert from_code(link_of(app)["own"]) == presets()["three_rows"]
@@ -415,7 +415,7 @@ def test_a_preset_and_a_size_are_one_choice_each(open_app):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_a_solution_solves_and_stays_solved_behind_another_puzzle(open_app, lang):
+def test_solved_puzzles_stay_solved(open_app, lang):
     app, t = open_app("step_by_step", section="puzzles", lang=lang), translator(lang)
     assert not app.success
     for name in game.PUZZLES:

@@ -117,7 +117,7 @@ def test_every_step_from_every_source(visit, source, lang):
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("source", choice.SOURCES)
-def test_the_checks_of_every_section_hold_from_every_source(visit, source, lang):
+def test_every_section_passes_checks(visit, source, lang):
     for section in PAGE.sections:
         app = visit(source=source, lang=lang, section=section.name)
         assert opened(app) == section.name
@@ -125,7 +125,7 @@ def test_the_checks_of_every_section_hold_from_every_source(visit, source, lang)
         assert all(drawn["words"]["alt"] for drawn in pictures(app)), "a picture without a description"
 
 
-def test_everything_at_once_has_every_check_once(visit):
+def test_whole_page_passes_checks(visit):
     app = visit(section="all", step=0, no_scale=1)
     assert all(passed(app, section, n) for section, n in WHOLE.items())
     app.session_state["_footer_ablation"] = "checks"
@@ -145,7 +145,7 @@ def test_everything_at_once_has_every_check_once(visit):
         ({"no_scale": 1, "section": "steps"}, "steps"),
     ],
 )  # fmt: skip
-def test_an_old_link_opens_the_section_whose_parameters_it_carries(visit, link, section):
+def test_old_link_opens_its_section(visit, link, section):
     app = visit(**link)
     assert opened(app) == section
     for name, value in link.items():
@@ -168,7 +168,7 @@ def turned_mask(q, k, v, **options):
 
 @pytest.mark.parametrize("source", choice.SOURCES)
 @pytest.mark.parametrize("fault", [wrong_scale, no_mask, turned_mask])
-def test_a_fault_in_the_core_turns_the_checks_red(open_app, monkeypatch, fault, source):
+def test_core_fault_fails_checks(open_app, monkeypatch, fault, source):
     """Faults that agree with themselves: the trace is wrong in every place alike."""
     monkeypatch.setattr("viz.core.heads.attend", fault)
     compute.trace.clear()
@@ -182,7 +182,7 @@ def test_a_fault_in_the_core_turns_the_checks_red(open_app, monkeypatch, fault, 
         compute.trace.clear()
 
 
-def test_a_wrong_derivative_turns_the_checks_red(open_app, monkeypatch):
+def test_wrong_derivative_fails_checks(open_app, monkeypatch):
     def wrong(weights):
         return (weights.diag_embed() + weights[..., None] * weights[..., None, :]).flatten(-2).norm(dim=-1)
 
@@ -194,7 +194,7 @@ def test_a_wrong_derivative_turns_the_checks_red(open_app, monkeypatch):
 
 
 @pytest.mark.usefixtures("without_source_checks")
-def test_scores_that_do_not_grow_with_the_width_turn_the_check_red(open_app, monkeypatch):
+def test_constant_score_variance_fails_check(open_app, monkeypatch):
     monkeypatch.setattr(
         "pages.step_by_step.saturation.random_scores",
         lambda widths, *, n_rows, n_keys, seed: torch.randn(len(widths), n_rows, n_keys),
@@ -206,7 +206,7 @@ def test_scores_that_do_not_grow_with_the_width_turn_the_check_red(open_app, mon
         drawn_scores.clear()
 
 
-def test_without_the_division_the_curves_grow_with_the_width_and_with_it_they_stay(open_app):
+def test_saturation_curves_with_and_without_scale(open_app):
     drawn = line_charts(open_app("step_by_step", section="saturation"))
     assert [*drawn] == ["random_variance", "random_largest", "random_jacobian"]
     for name, chart in drawn.items():
@@ -223,7 +223,7 @@ def test_without_the_division_the_curves_grow_with_the_width_and_with_it_they_st
     assert dead[-1] < 0.1 < min(alive)
 
 
-def test_back_and_next_walk_through_the_steps_and_stop_at_the_ends(visit):
+def test_back_and_next_walk_steps(visit):
     app = visit()
     seen = [app.session_state["step"]]
     assert app.button(key="back").disabled
@@ -240,7 +240,7 @@ def test_arrow_keys_are_back_and_next(visit):
     assert {name: app.button(key=name).proto.shortcut for name in ("back", "next")} == {"back": "left", "next": "right"}
 
 
-def test_the_first_pair_is_it_and_animal(visit):
+def test_default_pair_is_it_animal(visit):
     app = visit(section="steps")
     state = {name: app.session_state[name] for name in ("step", "head", "query", "key")}
     assert state == {"step": SOFTMAX, "head": HEAD, "query": IT, "key": ANIMAL}
@@ -286,7 +286,7 @@ def test_each_matrix_is_the_traces(visit):
 
 @pytest.mark.parametrize(("query", "key"), [(IT, ANIMAL), (0, 15), (7, 7)])
 @pytest.mark.parametrize("section", ["steps", "all"])
-def test_what_is_written_by_hand_is_what_torch_says(visit, query, key, section):
+def test_written_numbers_equal_torch(visit, query, key, section):
     trace = compute.read(REAL).multi_head(3)
     row = trace.q[HEAD, query].double() @ trace.k[HEAD].double().T / math.sqrt(32)
     exps = (row - row.max()).exp()
@@ -308,7 +308,7 @@ def _sum(code):
     return [(float(a), float(b)) for a, b in pairs], [float(x) for x in re.findall(r"-?\d+\.\d+", terms)], float(result)
 
 
-def test_every_term_of_the_dot_product_is_written(visit):
+def test_dot_product_lists_every_term(visit):
     trace = compute.read(REAL).multi_head(3)
     pairs, terms, result = _sum(visit(section="steps", step=7, every_term=1).code[0].value)
     assert len(pairs) == len(terms) == 32
@@ -319,7 +319,7 @@ def test_every_term_of_the_dot_product_is_written(visit):
 
 
 @pytest.mark.parametrize("place", [0, 31])
-def test_every_term_of_the_weighted_sum_is_written(visit, place):
+def test_weighted_sum_lists_every_term(visit, place):
     trace = compute.read(REAL).multi_head(3)
     app = visit(step=8, place=place)
     assert opened(app) == "steps" and app.session_state["every_term"]
@@ -332,7 +332,7 @@ def test_every_term_of_the_weighted_sum_is_written(visit, place):
     torch.testing.assert_close(parts[:-1].sum(0), parts[-1], atol=1e-5, rtol=0)
 
 
-def test_softmax_rows_are_drawn_before_and_after(visit):
+def test_softmax_bars_before_and_after(visit):
     trace = compute.read(REAL).multi_head(3)
     app = visit(section="steps", step=7, every_term=1)
     for name, row in {"row_before": trace.masked[HEAD, IT], "row_after": trace.weights[HEAD, IT]}.items():
@@ -341,7 +341,7 @@ def test_softmax_rows_are_drawn_before_and_after(visit):
 
 
 @pytest.mark.usefixtures("without_source_checks")
-def test_a_mask_leaves_gaps_and_the_cell_is_said_to_be_blocked(visit):
+def test_masked_cells_are_gaps(visit):
     app = visit(step=6, mask="causal", query=2, key=5)
     drawn = values(app, "map_S_masked")
     assert torch.equal(drawn == -torch.inf, ~torch.ones(16, 16).tril().bool())
@@ -358,7 +358,7 @@ def test_shared_heads_name_the_group(visit):
     torch.testing.assert_close(values(app, "picture_W_K"), trace.projections.w_k[:, 4:8])
 
 
-def test_a_head_that_does_not_exist_goes_to_the_last(visit):
+def test_missing_head_becomes_last(visit):
     app = visit(source="words", n_heads=2)
     app.slider(key="head").set_value(1).run()
     app.select_slider(key="n_heads").set_value(1).run()
@@ -374,7 +374,7 @@ def test_a_pair_belongs_to_its_text(visit):
         assert app.selectbox(key=name).options == opened.selectbox(key=name).options
 
 
-def test_a_pair_beyond_a_shorter_text_falls_back(visit):
+def test_pair_beyond_text_falls_back(visit):
     app = visit(step=7, query=14, key=15)
     app.text_area(key="text").set_value("one two").run()
     assert not app.exception and app.session_state["query"] < 4 and app.session_state["key"] < 4
@@ -391,7 +391,7 @@ def test_a_pair_beyond_a_shorter_text_falls_back(visit):
     ],
 )
 @pytest.mark.usefixtures("without_source_checks")
-def test_what_is_broken_is_beside_what_is_correct(visit, faults, wrong):
+def test_broken_beside_correct(visit, faults, wrong):
     trace = compute.trace(REAL, 3, specs.Mask(kind=faults.get("mask", "own")))
     app = visit(step=1, **faults)
     torch.testing.assert_close(values(app, "break_correct"), trace.weights[HEAD])
@@ -409,7 +409,8 @@ def test_what_is_broken_is_beside_what_is_correct(visit, faults, wrong):
         assert float(row[2]) == pytest.approx(float((p.diag() - p.outer(p)).norm()), abs=1e-4)
 
 
-def test_before_anything_is_broken_the_root_is_missing_and_a_fault_without_effect_says_so(visit):
+def test_ablation_default_and_ineffective_fault(visit):
+    """Leave the root out by default; a fault without effect is noted."""
     t = translator("en")
     assert "break_broken" not in matrices(visit())
     opened, unscaled = visit(section="ablation"), visit(no_scale=1)
@@ -424,7 +425,7 @@ def test_before_anything_is_broken_the_root_is_missing_and_a_fault_without_effec
 
 
 @pytest.mark.usefixtures("every_tab")
-def test_a_temperature_of_the_heads_is_no_mistake_here_and_each_page_finds_its_own_again(open_app):
+def test_temperature_separate_per_page(open_app):
     app = open_app("heads", temperature=2.5)
     for heads, mistake in ((2.5, 1.0), (2.5, 0.5)):
         assert app.session_state["temperature"] == heads and app.query_params["temperature"] == str(heads)
@@ -437,7 +438,7 @@ def test_a_temperature_of_the_heads_is_no_mistake_here_and_each_page_finds_its_o
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_the_whole_output_has_the_bias_and_is_said_to(visit, lang):
+def test_output_length_includes_bias(visit, lang):
     trace, t = compute.read(REAL).multi_head(3), translator(lang)
     assert trace.projections.b_o is not None
     heads = trace.contributions[:, IT].sum(0)
@@ -462,7 +463,7 @@ def said(app):
         ("exaone4", "only_normed", r"= \operatorname{norm}\bigl("),
     ],
 )
-def test_norm_on_queries_and_keys_is_told(visit, monkeypatch, tmp_path, lang, family, kind, formula):
+def test_query_key_norm_sentence(visit, monkeypatch, tmp_path, lang, family, kind, formula):
     """Before the turn by position, after it, or without one, as in every second layer of this EXAONE 4."""
     entry = checkpoints.offered(family, tmp_path / "small")
     for module in (specs, compute):
@@ -479,7 +480,7 @@ def test_norm_on_queries_and_keys_is_told(visit, monkeypatch, tmp_path, lang, fa
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("link", [{"text": "hello"}, {"mask": "padding", "pad": 32}, {"mask": "padding", "pad": 3}, {}])
-def test_the_wrong_axis_is_told_of_where_it_changes_a_weight(visit, link, lang):
+def test_wrong_axis_sentence(visit, link, lang):
     app, t = visit(source="words", wrong_axis=1, lang=lang, **link), translator(lang)
     start = t("step_by_step.break_axis").partition("{")[0]
     told = [one for one in said(app) if one.startswith(start)]
@@ -490,7 +491,7 @@ def test_the_wrong_axis_is_told_of_where_it_changes_a_weight(visit, link, lang):
     assert told == ([] if same else [t("step_by_step.break_axis", **ends)])
 
 
-def test_the_median_of_an_even_number_of_rows_is_between_the_two_in_the_middle(visit):
+def test_median_of_even_row_count(visit):
     app, t = visit(temperature=2.0), translator("en")
     table = app.table[0].value.set_index(t("step_by_step.measure"))
     largest = compute.read(REAL).layer(3).weights[HEAD].amax(-1).double()
@@ -499,7 +500,7 @@ def test_the_median_of_an_even_number_of_rows_is_between_the_two_in_the_middle(v
     assert float(table[t("step_by_step.median_correct")].iloc[1]) == pytest.approx(float(middle), abs=6e-5)
 
 
-def test_an_even_row_has_a_small_jacobian_and_a_small_largest_weight():
+def test_even_row_measures():
     n = 198
     even = measure_rows(torch.full((1, n), 1 / n))
     assert float(even.jacobian) == pytest.approx(1 / math.sqrt(n), rel=0.01)
@@ -511,7 +512,7 @@ def test_an_even_row_has_a_small_jacobian_and_a_small_largest_weight():
     [({"step": 6}, "none_blocked"), ({"step": 6, "mask": "window", "width": 32}, "none_blocked_mask"),
      ({"step": 5, "text": "hello"}, "scale_single")],
 )  # fmt: skip
-def test_what_has_no_effect_is_said_as_it_is(visit, link, key):
+def test_ineffective_settings_noted(visit, link, key):
     assert translator("en")(f"step_by_step.{key}") in said(visit(source="words", **link))
 
 
@@ -528,7 +529,7 @@ def test_the_switches_are_in_the_link(visit):
 
 
 @pytest.mark.usefixtures("every_tab")
-def test_the_step_waits_for_whoever_comes_back_from_another_section(visit):
+def test_step_kept_across_sections(visit):
     app = visit(section="ablation", step=5)
     app.button_group(key="section").set_value("steps").run()
     assert app.session_state["step"] == 5 and app.query_params["step"] == "5"
@@ -539,13 +540,13 @@ def test_the_step_waits_for_whoever_comes_back_from_another_section(visit):
 
 
 @pytest.mark.parametrize("bad", [{"step": 10}, {"step": -1}, {"no_scale": "x"}, {"step": 8, "place": 32}])
-def test_a_hostile_link_falls_back_and_says_so_at_once(visit, bad):
+def test_invalid_link_falls_back_with_note(visit, bad):
     note = translator("en")("note.refused", names=list(bad)[-1])
     assert note in [one.value for one in visit(**bad).info]
 
 
 @pytest.mark.parametrize("bad", [{"head": 99}, {"query": 99}, {"key": "x"}, {"temperature": "nan"}, {"temperature": 0}])
-def test_what_a_link_may_not_ask_for_is_as_usual(visit, bad):
+def test_invalid_link_uses_defaults(visit, bad):
     app, usual = visit(**bad), {"head": HEAD, "query": IT, "key": ANIMAL, "temperature": 1.0}
     assert {name: app.session_state[name] for name in bad} == {name: usual[name] for name in bad}
 
@@ -561,7 +562,7 @@ def folders(tmp_path_factory):
     [("gemma2", {"rotary", "has_score_mod"}), ("t5", {"has_bias", "scale_one"}), ("qwen2", {"rotary"}),
      ("gpt_bigcode", set())],
 )  # fmt: skip
-def test_what_a_family_does_differently_is_said(visit, monkeypatch, folders, family, said):
+def test_family_differences_noted(visit, monkeypatch, folders, family, said):
     """Small random checkpoints with RoPE, a soft cap, a position bias, a scale of one, shared keys."""
     entries = (Entry(id=f"tiny-{family}", path=folders[family]),)
     for module in (compute, specs):
@@ -585,7 +586,7 @@ HOSTILE = "![x](http://example.com/a.png) <b>bold</b> $x^2$ #000001 **b** :red[x
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("step", [0, 7])
-def test_hostile_text_is_shown_only_where_it_stays_text(visit, step, lang):
+def test_hostile_text_escaped(visit, step, lang):
     app = visit(source="words", text=HOSTILE, step=step, lang=lang, query=2, key=0, no_scale=1, section="all")
     for element in everything(app):
         if type(element).__name__ in ("Markdown", "Caption", "Latex", "Header", "Subheader", "Title"):
@@ -604,7 +605,7 @@ def test_one_word_and_two_hundred(visit, step):
     assert matrices(long)["map_A"][0]["chooses"], "a cell of any size can be chosen"
 
 
-def test_a_query_that_may_look_nowhere_is_explained(visit):
+def test_fully_masked_query_explained(visit):
     closed = torch.ones(16, 16, dtype=torch.bool)
     closed[IT] = False
     app = visit(step=0, mask="painted", painted=to_code(closed), temperature=0.5, section="all")
@@ -632,7 +633,7 @@ def three_words(visit, **link):
     return visit(section="three_words", **link)
 
 
-def test_the_page_opens_on_three_words_and_reads_neither_text_nor_model(open_app, monkeypatch):
+def test_opening_three_words_reads_no_model(open_app, monkeypatch):
     def fail(*_):
         raise AssertionError("nothing of this is on the page yet")
 
@@ -648,7 +649,8 @@ def test_the_page_opens_on_three_words_and_reads_neither_text_nor_model(open_app
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_next_goes_through_the_nine_steps_and_the_switch_opens_the_same_step_on_the_text(open_app, lang):
+def test_next_and_switch_keep_step(open_app, lang):
+    """Next walks all nine steps; the switch opens the same step on the text."""
     app, t = open_app("step_by_step", lang=lang), translator(lang)
     for step in STEPS[1:]:
         assert [one.value for one in app.subheader] == [f"{step}. {t(f'step_by_step.title_{step}')}"]
@@ -664,7 +666,7 @@ def test_next_goes_through_the_nine_steps_and_the_switch_opens_the_same_step_on_
     assert opened(app) == "three_words" and list(views(app)) == [4]
 
 
-def test_a_link_without_a_section_opens_what_it_was_copied_from(open_app):
+def test_link_without_section_restores_view(open_app):
     """Whatever is chosen, the link leads back to it."""
     app = open_app("step_by_step")
     app.toggle(key="_on_the_text").set_value(True).run()
@@ -675,7 +677,7 @@ def test_a_link_without_a_section_opens_what_it_was_copied_from(open_app):
         assert again.session_state["layer"] == app.session_state["layer"]
 
 
-def test_changed_numbers_and_words_are_in_the_link_and_everything_follows(visit):
+def test_numbers_and_words_in_link(visit):
     app = three_words(visit, step=4)
     numbers = hand_example.with_number(hand_example.usual_numbers(), "x", 1, 0, -0.5)
     link = {"numbers": hand_example.to_code(numbers), "words": "a<b>|$x$|{n}", "hand_causal": 1, "cell": "0-1"}
@@ -697,20 +699,20 @@ def test_changed_numbers_and_words_are_in_the_link_and_everything_follows(visit)
     "bad", [{"numbers": "1_2"}, {"numbers": "x" * 10_000}, {"words": "a|b"}, {"cell": "3-0"}, {"cell": "1"},
             {"letter": "W"}, {"hand_causal": "x"}],
 )  # fmt: skip
-def test_a_hostile_link_to_the_three_words_falls_back_and_says_so(visit, bad):
+def test_three_words_invalid_link_noted(visit, bad):
     app, name = three_words(visit, step=6, **bad), next(iter(bad))
     assert translator("en")("note.refused", names=name) in [one.value for one in app.info]
     assert passed(app, "three_words") and name not in app.query_params
 
 
 @pytest.mark.parametrize("fault", [wrong_scale, no_mask, turned_mask])
-def test_a_fault_in_the_core_turns_the_checks_of_the_three_words_red(open_app, monkeypatch, fault):
+def test_three_words_core_fault_fails(open_app, monkeypatch, fault):
     monkeypatch.setattr("viz.core.heads.attend", fault)
     held, n = checked(open_app("step_by_step", section="three_words", hand_causal=1), "three_words")
     assert held < n == CHECKS["three_words"]
 
 
-def test_what_was_chosen_for_the_text_waits_behind_the_three_words(open_app):
+def test_text_choices_kept_behind_three_words(open_app):
     chosen = {"source": "words", "d_model": "8", "n_heads": "2", "text": "a b c d", "mask": "causal"}
     app = open_app("heads", **chosen)
     app.switch_page(file_of("step_by_step")).run()
@@ -724,7 +726,7 @@ def test_what_was_chosen_for_the_text_waits_behind_the_three_words(open_app):
     assert link_of(app) == chosen | {"step": "2", "section": "three_words"}
 
 
-def test_nothing_is_kept_that_nobody_chose(open_app):
+def test_defaults_stay_out_of_link(open_app):
     app = open_app("heads")
     app.switch_page(file_of("step_by_step")).run()
     assert link_of(app) == {}
@@ -733,7 +735,7 @@ def test_nothing_is_kept_that_nobody_chose(open_app):
 
 
 @pytest.mark.usefixtures("without_source_checks")
-def test_the_split_shows_whose_each_number_is_and_what_forgetting_the_transpose_costs(open_app):
+def test_split_owners_and_missing_transpose(open_app):
     t = translator("en")
     right, wrong = (open_app("step_by_step", section="split", split_heads=4, no_transpose=off) for off in (0, 1))
     assert checked(right, "split") == checked(wrong, "split") == (2, 2)
@@ -747,7 +749,7 @@ def test_the_split_shows_whose_each_number_is_and_what_forgetting_the_transpose_
     assert wrong.error[0].value.startswith(t("step_by_step.split.wrong", change="X", head=1).split("X")[0])
 
 
-def test_with_one_word_a_split_has_nothing_to_mix_up(open_app):
+def test_split_single_word_note(open_app):
     for source in ("model", "words"):
         app = open_app("step_by_step", section="split", text="word", source=source, no_transpose=1)
         assert not app.exception and not app.error

@@ -22,7 +22,7 @@ def crossed(text=PAIR.text, target=PAIR.target, **source):
     return compute.read(specs.Source(text=text, target=target, **kind))
 
 
-def test_the_rectangle_is_torchs_and_speaks_of_both_texts(visit, new_page):
+def test_rectangle_equals_torch_and_link(visit, new_page):
     page = visit("two-sequences", section="cross_attention")
     grid, seen = grid_of(page), crossed()
     weights, rows, columns = seen.layer(3).weights[1], seen.queries.labels, seen.tokens.labels
@@ -130,7 +130,7 @@ def test_the_matrices_fit_a_phone(visit):
         assert edge["x"] + edge["width"] <= room["x"] + room["width"] + 1
 
 
-def test_matrices_are_drawn_to_one_scale_and_follow_their_widths(visit):
+def test_matrices_share_scale(visit):
     """The inner sizes of each product are as long as each other, whatever the scale."""
     page = visit("two-sequences", section="widths", source="words")
 

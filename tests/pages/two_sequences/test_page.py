@@ -67,7 +67,7 @@ def test_every_source_in_both_languages(open_app, source, lang):
     assert f"{len(queries)} × {len(keys)}" in table and f"{len(queries)} × {len(queries)}" in table
 
 
-def test_the_rectangle_is_the_models_and_its_lock_counts_tokens_of_each_text(open_app):
+def test_rectangle_equals_model_with_lock(open_app):
     app = open_app("two_sequences", cross_key=2)
     wall, head, data = sent(app)
     seen = minilm()
@@ -80,7 +80,7 @@ def test_the_rectangle_is_the_models_and_its_lock_counts_tokens_of_each_text(ope
 
 
 @pytest.mark.parametrize(("between", "n"), [("target", 13), ("source", 16)])
-def test_a_text_by_itself_is_a_square_with_a_lock_of_its_own(open_app, between, n):
+def test_single_text_square_with_own_lock(open_app, between, n):
     wall, _, data = sent(open_app("two_sequences", between=between, query=3, cross_query=11, mask="causal"))
     text = PAIR.text if between == "source" else PAIR.target
     causal = torch.ones(n, n).tril().bool()
@@ -137,7 +137,7 @@ def test_widths_are_free_but_one(open_app):
         ({"target": PAIR.text, "text": PAIR.text}, (16, 16)),
     ],
 )
-def test_lengths_that_differ_wildly_and_hostile_words(open_app, link, shape):
+def test_extreme_lengths_and_hostile_words(open_app, link, shape):
     app = open_app("two_sequences", section="all", **link)
     assert not app.exception and not app.error
     counts = HELD | ({"cross_attention": 9} if "merge" in link else {})  # a word's keys are added up in the map
@@ -152,7 +152,7 @@ def test_lengths_that_differ_wildly_and_hostile_words(open_app, link, shape):
         )
 
 
-def test_an_empty_text_says_what_to_do_and_keeps_the_other(open_app):
+def test_empty_text_error_keeps_other(open_app):
     app = open_app("two_sequences", target="  ", lang="zh")
     assert [error.value for error in app.error] == [translator("zh")("error.empty")]
     assert app.text_area(key="target").value == "  "
@@ -164,7 +164,7 @@ def test_an_empty_text_says_what_to_do_and_keeps_the_other(open_app):
     assert app.text_area(key="target").value == "狗"
 
 
-def test_a_pair_fills_both_boxes_and_the_link_holds_them(open_app):
+def test_pair_fills_boxes_and_link(open_app):
     app = open_app("two_sequences", source="words")
     app.selectbox(key="_pair").set_value("mixed").run()
     mixed = next(one for one in pairs() if one.code == "mixed")
@@ -214,7 +214,7 @@ def test_target_beside_chinese_is_chinese(open_app):
     assert app.text_area(key="target").value == "那只小狗困得不想走到街对面。"
 
 
-def test_without_an_encoder_decoder_the_small_translator_is_shown_and_can_be_taken(open_app):
+def test_translator_offered_without_encoder_decoder(open_app):
     app = open_app("two_sequences", section="translation", model=compute.DEFAULT_MODEL)
     sentence = pairs()[-1]
     assert T("two_sequences.no_model", model="t5-small") in said(app) and T("two_sequences.example") in said(app)
@@ -238,20 +238,20 @@ def test_without_an_encoder_decoder_the_small_translator_is_shown_and_can_be_tak
     assert keys[int(cells(wall, 1, 0)[looking].argmax())] == "cat"
 
 
-def test_an_operator_who_leaves_the_small_translator_out_is_not_shown_it(open_app, monkeypatch):
+def test_translator_excluded_by_operator(open_app, monkeypatch):
     monkeypatch.setattr(limits, "MODELS", (compute.DEFAULT_MODEL,))
     app = open_app("two_sequences", section="translation")
     assert not app.exception and not app.error and not app.get("plotly_chart")
     assert T("two_sequences.no_model", model="t5-small") in said(app)
 
 
-def test_an_encoder_decoder_whose_heads_are_not_shown_is_one_all_the_same(open_app):
+def test_encoder_decoder_with_seeded_heads(open_app):
     app = open_app("two_sequences", source="embeddings", model="animals-en-zh", section="translation")
     assert T("two_sequences.own_heads", model="animals-en-zh") in said(app)
     assert T("two_sequences.no_model", model="t5-small") not in said(app) and not app.code
 
 
-def test_what_changes_is_said_of_the_sources_own_states(open_app):
+def test_differences_name_source_states(open_app):
     head = f"| {T('two_sequences.row_what')} | "
 
     def table(**link):
@@ -270,7 +270,7 @@ def test_a_square_beside_a_rectangle(open_app):
     assert_close(rectangle, minilm().layer(3).weights[5], atol=1e-5, rtol=0)
 
 
-def test_a_translator_that_does_not_know_the_words_says_so(open_app):
+def test_translator_unknown_words_warning(open_app):
     """The default text in the small translator: "the" twice, the end, and twelve words it has never seen."""
     app = open_app("two_sequences", model="animals-en-zh", write=1)
     assert app.session_state["section"] == "translation"
@@ -295,7 +295,7 @@ def test_a_translator_that_does_not_know_the_words_says_so(open_app):
         ({"two_heads": 4}, "widths"),
     ],
 )
-def test_an_old_link_opens_the_section_it_is_about(open_app, link, section):
+def test_old_link_opens_its_section(open_app, link, section):
     app = open_app("two_sequences", **link)
     assert not app.exception
     opened = app.session_state["section"]
@@ -304,7 +304,7 @@ def test_an_old_link_opens_the_section_it_is_about(open_app, link, section):
     assert {name: str(app.session_state[name]) for name in kept} == kept
 
 
-def test_a_head_is_chosen_where_no_grid_is(open_app):
+def test_head_control_without_grid(open_app):
     app = open_app("two_sequences", section="scoring")
     app.slider(key="head").set_value(5).run()
     app.slider(key="layer").set_value(2).run()
@@ -316,7 +316,7 @@ def test_a_head_is_chosen_where_no_grid_is(open_app):
 
 
 @pytest.mark.usefixtures("without_source_checks")
-def test_checks_turn_red_where_a_formula_is_wrong(open_app, monkeypatch):
+def test_wrong_formula_fails_checks(open_app, monkeypatch):
     """Additive scoring without its tanh; a count of what is to be learned that forgets W_V."""
     make = scoring.scorings
 
@@ -335,7 +335,7 @@ def test_checks_turn_red_where_a_formula_is_wrong(open_app, monkeypatch):
     assert checked(open_app("two_sequences", section="differences"), "differences") == (2, 3)
 
 
-def test_texts_that_are_cut_for_the_scores_are_said_to_be(open_app):
+def test_truncated_texts_noted(open_app):
     cut = T("two_sequences.first", n=128)
     app = open_app("two_sequences", source="words", text="word " * 129, target="why", section="all")
     assert [one.value for one in app.caption].count(cut) == 4  # what changes, scoring functions, both kinds, widths
@@ -343,7 +343,7 @@ def test_texts_that_are_cut_for_the_scores_are_said_to_be(open_app):
     assert cut not in [one.value for one in app.caption]
 
 
-def test_a_real_encoder_decoder_asks_with_heads_of_its_own_and_writes(open_app, family):
+def test_encoder_decoder_family_cross_attention(open_app, family):
     entry = family("bart")
     link = {"model": entry.id, "layer": 1, "head": 2, "text": "the fox was tired.", "target": "Paris is old."}
     app = open_app("two_sequences", **link, write=1, step=3, section="all")
@@ -363,7 +363,7 @@ def test_a_real_encoder_decoder_asks_with_heads_of_its_own_and_writes(open_app, 
 
 
 @pytest.mark.parametrize("name", ["llama", "gemma2"])
-def test_a_model_that_turns_by_position_says_what_that_means(open_app, family, name):
+def test_rotary_model_note(open_app, family, name):
     link = {"model": family(name).id, "layer": 1}
     app = open_app("two_sequences", **link)
     assert not app.exception and checked(app, "cross_attention") == (11, 11)
