@@ -53,25 +53,25 @@ class Misplaced:
 
 
 def _late_lens(right: Any, *args: Any) -> Any:
-    found, late = right(*args), {}
-    for name, values in vars(found).items():
+    result, late = right(*args), {}
+    for name, values in vars(result).items():
         late[name] = torch.cat([values[1:-1], values[-2:-1], values[-1:]])
-    return replace(found, **late)
+    return replace(result, **late)
 
 
 def _reversed_heads(right: Any, *args: Any, **options: Any) -> Any:
-    found = right(*args, **options)
-    return replace(found, heads=found.heads.flip(1))
+    result = right(*args, **options)
+    return replace(result, heads=result.heads.flip(1))
 
 
 def _next_ff(right: Any, *args: Any, **options: Any) -> Any:
-    found = right(*args, **options)
-    return replace(found, feed_forward=found.feed_forward.roll(1))
+    result = right(*args, **options)
+    return replace(result, feed_forward=result.feed_forward.roll(1))
 
 
 def _axis(right: Any, side: Any, view: Any) -> Any:
-    found = right(side, view)
-    return replace(found, labels=(*found.labels[1:], found.labels[0]))
+    result = right(side, view)
+    return replace(result, labels=(*result.labels[1:], result.labels[0]))
 
 
 def _config(**changes: Any) -> Wrong:
@@ -93,9 +93,9 @@ def _exchanged(right: Any, name: str) -> str:
 
 def _exchanged_e5(right: Any, name: str) -> str:
     """K under V's name, and V under K's."""
-    for own, other in ((".k.", ".v."), (".v.", ".k.")):
-        if own in name:
-            return str(right(name.replace(own, other)))
+    for own_value, second in ((".k.", ".v."), (".v.", ".k.")):
+        if own_value in name:
+            return str(right(name.replace(own_value, second)))
     return str(right(name))
 
 
@@ -105,8 +105,8 @@ def _other_blocks(right: Any, data: Any, *sizes: int) -> Any:
 
 
 def _one_layer_still(right: Any, source: Any, other: Any, layer: int, at: int) -> Any:
-    found = right(source, other, layer, at)
-    return found.roll(1, 0) if layer == 0 else found
+    result = right(source, other, layer, at)
+    return result.roll(1, 0) if layer == 0 else result
 
 
 def _tensor_late(right: Any, cursor: Any, n_bytes: int) -> Any:
@@ -218,8 +218,8 @@ def _changed(**change: Any) -> Wrong:
     """A result with some of its fields made into something else."""
 
     def wrong(right: Any, *args: Any, **options: Any) -> Any:
-        found = right(*args, **options)
-        return replace(found, **{name: make(getattr(found, name)) for name, make in change.items()})
+        result = right(*args, **options)
+        return replace(result, **{name: make(getattr(result, name)) for name, make in change.items()})
 
     return wrong
 
@@ -234,15 +234,15 @@ def _other_w_q(right: Any, *args: Any) -> Any:
     model = right(*args)
     first, second = (model.base_model.encoder.layer[i].attention.self.query.weight for i in (2, 3))
     with torch.no_grad():
-        kept = first.clone()
+        retained = first.clone()
         first.copy_(second)
-        second.copy_(kept)
+        second.copy_(retained)
     return model
 
 
 def _sent_one_on(right: Any, side: Any) -> dict[str, Any]:
-    sent: dict[str, Any] = right(side)
-    return sent | {"of": [sent["of"][-1], *sent["of"][:-1]]}
+    payload: dict[str, Any] = right(side)
+    return payload | {"of": [payload["of"][-1], *payload["of"][:-1]]}
 
 
 def _each_map(change: Any) -> Wrong:
@@ -251,8 +251,8 @@ def _each_map(change: Any) -> Wrong:
 
 
 def _lens_at_next_token(right: Any, *args: Any) -> Any:
-    found = right(*args)
-    return replace(found, **{name: torch.cat([v[:-1].roll(1, 1), v[-1:]]) for name, v in vars(found).items()})
+    result = right(*args)
+    return replace(result, **{name: torch.cat([v[:-1].roll(1, 1), v[-1:]]) for name, v in vars(result).items()})
 
 
 def _with_sentence(*places: str) -> tuple[str, ...]:
@@ -402,15 +402,15 @@ def test_misplaced_number_turns_check_red(open_app, read_anew, name, link):
     forget_all()
     app, section = open_checked(open_app, link)
     assert not app.exception
-    passed, n = checked(app, section)
-    assert passed == n > 0
+    n_passed, n = checked(app, section)
+    assert n_passed == n > 0
     with pytest.MonkeyPatch.context() as patch:
         put_in(patch, fault.function, fault.wrong)
         forget_all()
         read_anew(fault.model)
         app.run()
-        passed, n = checked(app, section)
-        raised = [str(error.value) for error in app.exception]
+        n_passed, n = checked(app, section)
+        failure = [str(error.value) for error in app.exception]
     forget_all()
-    assert not raised
-    assert passed < n
+    assert not failure
+    assert n_passed < n

@@ -34,21 +34,23 @@ KINDS = ("caption", "text", "info", "warning", "error")
 def sentences(app):
     """Everything the page says, without the checks, whose tolerances are numbers of computers."""
     assert not app.exception
-    said = sentences_of(app) + [element.value for kind in KINDS for element in getattr(app, kind)]
-    return [sentence for sentence in said if not sentence.startswith(("✓", "✗", FRAMES))]
+    sentence_texts = sentences_of(app) + [element.value for kind in KINDS for element in getattr(app, kind)]
+    return [sentence for sentence in sentence_texts if not sentence.startswith(("✓", "✗", FRAMES))]
 
 
 @pytest.mark.parametrize("page", FEW)
 def test_one_is_not_many(open_app, page):
-    said = sentences(open_app(page, **ONE | FEW[page]))
+    sentence_texts = sentences(open_app(page, **ONE | FEW[page]))
     for pattern in (PLURAL, COMPUTERS):
-        assert [sentence for sentence in said if pattern.search(sentence)] == []
+        assert [sentence for sentence in sentence_texts if pattern.search(sentence)] == []
 
 
 @pytest.mark.parametrize("page", FEW)
 def test_chinese_sentences_have_chinese_signs(open_app, page):
-    said = sentences(open_app(page, lang="zh", section="all", source="words", text="我 爱 猫 猫 爱 我", depth=2))
-    assert [sentence for sentence in said if TORN.search(sentence)] == []
+    sentence_texts = sentences(
+        open_app(page, lang="zh", section="all", source="words", text="我 爱 猫 猫 爱 我", depth=2)
+    )
+    assert [sentence for sentence in sentence_texts if TORN.search(sentence)] == []
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,6 @@ def test_moved_section_opens_where_it_is(open_app, page, name, moved):
     assert not app.exception
     assert app.session_state["section"] == moved.section
     for parameter, value in moved.parameters.items():
-        held = app.session_state[parameter]
-        assert str(int(held) if isinstance(held, bool) else held) == value
+        n_passed = app.session_state[parameter]
+        assert str(int(n_passed) if isinstance(n_passed, bool) else n_passed) == value
     assert app.query_params.get("section", moved.section) in (moved.section, [moved.section])

@@ -33,10 +33,10 @@ def test_every_page_shows_it(open_app, page, link):
     app = open_app(page, **link)
     assert not app.exception and not app.error
     instead = translator("en")("next_word.example", model=reader)
-    assert any(instead in one.value for one in app.caption) is (reader != link["model"])
+    assert any(instead in element.value for element in app.caption) is (reader != link["model"])
     assert not any("[UNK]" in warning.value or "<unk>" in warning.value for warning in app.warning)
-    held = [checked(app, name) for name in views_of(page)]
-    assert all(passed == n for passed, n in held) and any(n for _, n in held)
+    n_holding = [checked(app, name) for name in views_of(page)]
+    assert all(n_passed == n for n_passed, n in n_holding) and any(n for _, n in n_holding)
     assert app.session_state["model"] == link["model"]
 
 
@@ -51,6 +51,6 @@ def test_float32_overflow_noted_without_failures(open_app):
     packaged_file("SmolLM2-135M-Instruct")
     app = open_app("block", section="all", model="SmolLM2-135M-Instruct", text="In 2024", layer=12, normalize=0)
     assert not app.exception and not app.error
-    assert [one.value for one in app.info] == 3 * [translator("en")("block.outgrown")]
-    held = {name: checked(app, name) for name in views_of("block")}
-    assert [name for name, (_, n) in held.items() if not n] == ["diagram", "points", "encoder_decoder"]
+    assert [element.value for element in app.info] == 3 * [translator("en")("block.outgrown")]
+    n_passed = {name: checked(app, name) for name in views_of("block")}
+    assert [name for name, (_, n) in n_passed.items() if not n] == ["diagram", "points", "encoder_decoder"]

@@ -24,13 +24,13 @@ OWN = {"model": "twin-g1", "atlas_corpus": "own", "text": "the old cat\n\nthe ca
 
 def cells(app):
 
-    ((_, found),) = matrices(app).values()
-    return found
+    ((_, result),) = matrices(app).values()
+    return result
 
 
 def told(app):
     return " ".join(
-        [*sentences_of(app), *(each.value for kind in ("caption", "text", "info") for each in app.get(kind))]
+        [*sentences_of(app), *(element.value for kind in ("caption", "text", "info") for element in app.get(kind))]
     )
 
 
@@ -58,8 +58,8 @@ def test_random_models_sentence_names_maximum(open_app, name):
         text = told(app.run())
         assert f"he largest in 5 models with random parameters is {chance}" in text
         above = int((score.mean > score.chance.max()).sum())
-        found = f"{above} of 72 heads have more than any head of 5 models with random parameters"
-        assert (found in text) == (section == "spread")
+        result = f"{above} of 72 heads have more than any head of 5 models with random parameters"
+        assert (result in text) == (section == "spread")
 
 
 def test_random_models_count_equals_formula():
@@ -110,8 +110,8 @@ def test_every_score_passes_checks(open_app):
         )
         app.selectbox(key="atlas_score").set_value(code).run()
         assert not app.exception
-        passed, n = checked(app, "map")
-        assert passed == n >= 1, code
+        n_passed, n = checked(app, "map")
+        assert n_passed == n >= 1, code
 
 
 def test_own_lines_pass_checks(open_app):

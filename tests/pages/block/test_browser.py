@@ -16,22 +16,22 @@ def test_boxes_open_and_switches_apply(visit):
     """Boxes open by mouse and keyboard; a switch changes the diagram and the link."""
     page = visit("block", source="words", block="both", text="dogs bark", target="<b>Hunde</b> bellen laut")
     diagram = page.locator(".block")
-    chosen = diagram.locator(".box[aria-pressed=true]")
-    expect(chosen).to_have_attribute("data-code", "enc_attention")
+    selection = diagram.locator(".box[aria-pressed=true]")
+    expect(selection).to_have_attribute("data-code", "enc_attention")
     expect(diagram.locator(".wire path")).to_have_count(1)
 
     diagram.locator("[data-code=dec_cross]").click()
     wait_run(page)
     expect(page).to_have_url(re.compile("box=dec_cross"))
-    expect(chosen).to_have_attribute("data-code", "dec_cross")
+    expect(selection).to_have_attribute("data-code", "dec_cross")
     expect(page.get_by_text("row = the target's word that looks")).to_be_visible()
 
-    chosen.press("ArrowDown")  # the keyboard walks on, and opens
+    selection.press("ArrowDown")  # the keyboard walks on, and opens
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     wait_run(page)
-    expect(chosen).to_have_attribute("data-code", "dec_cross_norm")
-    expect(chosen).to_be_focused()
+    expect(selection).to_have_attribute("data-code", "dec_cross_norm")
+    expect(selection).to_be_focused()
     page.keyboard.press("ArrowLeft")
     expect(diagram.locator(".box:focus")).to_have_attribute("data-code", re.compile("enc_"))
 
@@ -51,8 +51,8 @@ def test_box_accessible_name_equals_text(visit):
     for at in range(boxes.count()):
         box = boxes.nth(at)
         assert box.get_attribute("aria-label") is None
-        seen = " ".join(box.locator(f".{part}").inner_text() for part in ("name", "detail"))
-        expect(box).to_have_accessible_name(re.compile(f"^{re.escape(seen)}"))
+        capture = " ".join(box.locator(f".{part}").inner_text() for part in ("name", "detail"))
+        expect(box).to_have_accessible_name(re.compile(f"^{re.escape(capture)}"))
     last = boxes.last
     expect(last).to_have_accessible_name(re.compile(T("block.name_feed_forward")))  # which norm it is
 

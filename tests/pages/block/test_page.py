@@ -37,8 +37,8 @@ SECTIONS = views_of("block")
 
 def checks(app):
     """How many checks hold in each section on the screen; and how many there are, if another number."""
-    found = {name: checked(app, name) for name in SECTIONS}
-    return {name: passed if passed == n else (passed, n) for name, (passed, n) in found.items() if n}
+    result = {name: checked(app, name) for name in SECTIONS}
+    return {name: n_passed if n_passed == n else (n_passed, n) for name, (n_passed, n) in result.items() if n}
 
 
 def lines(app, section):
@@ -53,8 +53,10 @@ def said(app):
 
 def diagram(app):
     """What the browser is told: the sides by name, each a list of boxes in order."""
-    sent = next(one.proto.json for one in app.get("bidi_component") if "block" in one.proto.component_name)
-    (data,) = json.loads(sent)
+    payload = next(
+        element.proto.json for element in app.get("bidi_component") if "block" in element.proto.component_name
+    )
+    (data,) = json.loads(payload)
     sides = {}
     for side in data["sides"]:
         boxes = list(side["inputs"])
@@ -71,14 +73,14 @@ def opened(app):
 
 def maps(app):
     """The attention maps on the screen by their titles: the weights, the rows' labels and the columns'."""
-    found = {}
+    result = {}
     for component in app.get("bidi_component"):
         if component.proto.component_name == "headlight.maps":
             header, blocks = unpack(component.proto.bytes)
             (panel,) = header["maps"]
             weights = torch.tensor(blocks["values"]).view(header["rows"], header["n"])
-            found[panel["title"]] = weights, panel["labels"], panel["columns"]
-    return found
+            result[panel["title"]] = weights, panel["labels"], panel["columns"]
+    return result
 
 
 EVERY = {"diagram": 4, "points": 2, "switched_off": 1, "norm_place": 3, "encoder_decoder": 5, "against_torch": 3}
@@ -139,8 +141,8 @@ def test_every_check_of_the_page_holds(open_app, link, counts, lang):
     assert app.title[0].value == t("block.title")
     if link.get("target", "").startswith("cat"):
         assert t("block.uneven", target=128, source=3) in said(app)
-    changed = {t("block.not_trained", model=link.get("model", MINILM))} & {warning.value for warning in app.warning}
-    assert bool(changed) == bool(link.keys() & {"norm", "normalize"} and "source" not in link)
+    altered = {t("block.not_trained", model=link.get("model", MINILM))} & {warning.value for warning in app.warning}
+    assert bool(altered) == bool(link.keys() & {"norm", "normalize"} and "source" not in link)
 
 
 @pytest.mark.parametrize("source", ["model", "embeddings", "words"])
@@ -183,7 +185,7 @@ AGAINST_TORCH = [
 
 def test_each_check_finds_its_section(open_app):
     app = open_app("block", block="both", text=TEXT, section="all")
-    wanted = {
+    expected = {
         "diagram": ["truth.rows", "truth.sdpa", "truth.sum", "block.check_add", "block.check_add", *AGAINST_TORCH],
         "points": ["block.check_moments", "block.check_norm"] * 2,
         "switched_off": ["block.check_equations"],
@@ -191,23 +193,23 @@ def test_each_check_finds_its_section(open_app):
         "encoder_decoder": ["block.check_ahead", "block.check_shape", "truth.rows", "truth.sdpa", "truth.sum"],
     }
     of_the_source = ["truth.tokens_model", "truth.row", "truth.file"]
-    for section, own in wanted.items():
-        keys = [*own, *of_the_source]
-        shown = section in ("diagram", "points", "norm_place")  # three views of one section
-        app.session_state["section"] = "diagram" if shown else section
-        app.session_state["block_show"] = section if shown else "diagram"
-        found = lines(app, section)
+    for section, own_value in expected.items():
+        keys = [*own_value, *of_the_source]
+        visible = section in ("diagram", "points", "norm_place")  # three views of one section
+        app.session_state["section"] = "diagram" if visible else section
+        app.session_state["block_show"] = section if visible else "diagram"
+        result = lines(app, section)
         starts = [T(key).split("{name}")[-1].split("{")[0].strip(": ") for key in keys]
-        assert len(found) == len(keys)
-        assert all(start in line for start, line in zip(starts, found, strict=True)), (section, found)
+        assert len(result) == len(keys)
+        assert all(start in line for start, line in zip(starts, result, strict=True)), (section, result)
 
 
 def test_box_equals_models_hidden_state(open_app):
     app = open_app("block", layer=2, box="enc_feed_forward_norm")
-    loaded = load(MINILM)
-    ids = loaded.tokenizer(TEXT, return_tensors="pt").input_ids
+    loaded_model = load(MINILM)
+    ids = loaded_model.tokenizer(TEXT, return_tensors="pt").input_ids
     with torch.inference_mode():
-        states = loaded.model(input_ids=ids, output_hidden_states=True).hidden_states
+        states = loaded_model.model(input_ids=ids, output_hidden_states=True).hidden_states
     assert_close(opened(app), states[3][0], atol=1e-5, rtol=1e-5)
     data, sides = diagram(app)
     boxes = sides[T("block.side_encoder")]
@@ -272,13 +274,13 @@ def test_the_hidden_layers_zeros_are_counted(open_app):
     active = blocks.blocks(source, BlockPlan(), Mask())[1].feed_forward.active
     zeros = int((active == 0).sum())
     assert T("block.hidden_says", zero=zeros, all=f"{active.numel():,}") in captions
-    loaded, seen = load(MINILM), []
-    part = loaded.model.encoder.layer[1].intermediate
-    hook = part.register_forward_hook(lambda *given: seen.append(given[-1]))
+    loaded_model, capture = load(MINILM), []
+    part = loaded_model.model.encoder.layer[1].intermediate
+    hook = part.register_forward_hook(lambda *given: capture.append(given[-1]))
     with torch.inference_mode():
-        loaded.model(input_ids=loaded.tokenizer(TEXT, return_tensors="pt").input_ids)
+        loaded_model.model(input_ids=loaded_model.tokenizer(TEXT, return_tensors="pt").input_ids)
     hook.remove()
-    theirs = int((seen[0] == 0).sum())
+    theirs = int((capture[0] == 0).sum())
     assert theirs > 0
     assert abs(zeros - theirs) <= 3  # where float32 ends, the last bit of a product decides
 
@@ -296,9 +298,9 @@ def test_three_places_of_attention(open_app):
     app = open_app(
         "block", source="words", text="one two three", target="five six seven eight", section="encoder_decoder"
     )
-    found = maps(app)
-    source, target, cross = (found[T(f"block.three_{place}")] for place in ("source", "target", "cross"))
-    assert [tuple(each[0].shape) for each in (source, target, cross)] == [(3, 3), (4, 4), (4, 3)]
+    result = maps(app)
+    source, target, cross = (result[T(f"block.three_{place}")] for place in ("source", "target", "cross"))
+    assert [tuple(element[0].shape) for element in (source, target, cross)] == [(3, 3), (4, 4), (4, 3)]
     assert torch.equal(target[0] > 0, causal(4, 4))
     assert cross[1:] == (["five", "six", "seven", "eight"], ["one", "two", "three"])
     for weights, *_ in (source, target, cross):
@@ -319,22 +321,22 @@ def test_fully_masked_rows_noted(open_app):
 def test_single_word_has_no_similarity(open_app):
     app = open_app("block", source="words", text="word", section="switched_off")
     assert set(app.dataframe[0].value[T("block.outcome_alike")]) == {"–"}
-    assert not any(T("block.found_alike", n=6, built="", no_residual="")[:20] in one for one in said(app))
+    assert not any(T("block.found_alike", n=6, built="", no_residual="")[:20] in element for element in said(app))
 
 
 def test_checks_name_sides_as_diagram(open_app):
-    found = lines(open_app("block", model="twin-g8", text="the cat saw a red bird"), "diagram")
-    assert any(T("block.side_causal") in line for line in found)
-    assert not any(T("block.side_encoder") in line for line in found)
+    result = lines(open_app("block", model="twin-g8", text="the cat saw a red bird"), "diagram")
+    assert any(T("block.side_causal") in line for line in result)
+    assert not any(T("block.side_encoder") in line for line in result)
 
 
 def test_switch_table_uses_diagrams_blocks(open_app):
     """The table of the switches is of the same blocks as the diagram."""
     app = open_app("block", section="switched_off")
-    seen = [line["y"][-1] for line in line_charts(app)["block_lengths"]["lines"]]
+    capture = [line["y"][-1] for line in line_charts(app)["block_lengths"]["lines"]]
     traces = blocks.blocks(Source(kind="model", text=TEXT, model=MINILM), BlockPlan(), Mask())
-    assert seen[0] == pytest.approx(float(traces[-1].output.norm(dim=-1).mean()), rel=1e-5)
-    assert seen[3] > 100 * seen[0]  # without norms the tokens grow
+    assert capture[0] == pytest.approx(float(traces[-1].output.norm(dim=-1).mean()), rel=1e-5)
+    assert capture[3] > 100 * capture[0]  # without norms the tokens grow
 
 
 def test_norm_check_notices_altered_trace():
@@ -360,8 +362,8 @@ def test_the_equations_notice_another_design(plan):
     stack, masks = stack_of(TestStacks.WORDS, "", plan, Mask())
     traces = stack.run(**masks, design=plan.design(stack.design))
     assert equations_error(stack, traces, masks) < 1e-6
-    for other in (BlockPlan(), BlockPlan(norm="pre"), BlockPlan(residual=False), BlockPlan(normalize=False)):
-        design = other.design(stack.design)
+    for second in (BlockPlan(), BlockPlan(norm="pre"), BlockPlan(residual=False), BlockPlan(normalize=False)):
+        design = second.design(stack.design)
         if design != traces[0].design:
             assert equations_error(stack, [replace(trace, design=design) for trace in traces], masks) > 0.01
     assert equations_error(stack, traces[::-1], masks) == float("inf")
@@ -370,9 +372,9 @@ def test_the_equations_notice_another_design(plan):
 def test_both_norm_places_share_tokens():
     source = Source(kind="model", text=TEXT, model=MINILM)
     both = block_compute.both_places(source, "", Mask(), 3)
-    shown = blocks.blocks(source, BlockPlan(), Mask())[3]
-    assert torch.equal(both.traces["post"].output, shown.output)
-    assert torch.equal(both.traces["pre"].x, shown.x)
+    visible = blocks.blocks(source, BlockPlan(), Mask())[3]
+    assert torch.equal(both.traces["post"].output, visible.output)
+    assert torch.equal(both.traces["pre"].x, visible.x)
     assert all(off is not None and off[0] < 1e-6 and off[0] < off[1] < 1e-4 for off in both.torch_errors.values())
 
 
@@ -385,9 +387,9 @@ def test_caption_of_models_own_numbers(open_app, changed):
     assert (lent + T("block.lent_real") in captions) == (not changed)
     assert (lent + T("block.lent_changed") in captions) == bool(changed)
     assert (T("block.masked", mask=T("mask.window")) in captions) == ("mask" in changed)
-    assert any(T("source.model_own") in each for each in captions) == ("mask" not in changed)
-    assert not any("this one layer" in each for each in captions)
-    assert not any("has no decoder" in each for each in captions)
+    assert any(T("source.model_own") in element for element in captions) == ("mask" not in changed)
+    assert not any("this one layer" in element for element in captions)
+    assert not any("has no decoder" in element for element in captions)
 
 
 @pytest.mark.parametrize("section", SECTIONS)
@@ -406,7 +408,7 @@ def test_empty_target_error_keeps_state(open_app, target, section):
 def test_hostile_words_arrive_as_text(open_app, source):
     app = open_app("block", source=source, text=HOSTILE, target=HOSTILE, block="both", box="dec_cross", section="all")
     assert not app.exception
-    assert all(isinstance(passed, int) for passed in checks(app).values())
+    assert all(isinstance(n_passed, int) for n_passed in checks(app).values())
     assert not any("example" in line.value or "<b>" in line.value for line in [*app.markdown, *app.caption])
 
 
@@ -423,9 +425,9 @@ def test_other_families(open_app, monkeypatch, tmp_path, family):
         assert ["how a block of the family gemma2" in error.value.replace("\\", "") for error in app.error] == [True]
         return
     assert checks(app) == joined(BOTH | {"against_torch": 6})
-    found = lines(app, "diagram")
-    assert sum("hidden states" in line for line in found) == 2
-    assert any(line.startswith("✓") and "TransformerDecoderLayer" in line for line in found)
+    result = lines(app, "diagram")
+    assert sum("hidden states" in line for line in result) == 2
+    assert any(line.startswith("✓") and "TransformerDecoderLayer" in line for line in result)
     assert not any(T("block.lent", model=entry.id) in caption.value for caption in app.caption)
 
 
@@ -438,8 +440,8 @@ class TestStacks:
         first, second, third = blocks.blocks(self.WORDS, BlockPlan(layers=(0, 1, 0)), Mask(kind="causal"))
         assert first.weights is third.weights and first.weights is not second.weights
         spec = first.attention.projections.spec
-        own = BlockWeights.random(spec, 48, seed=3)
-        assert_close(encoder_block(first.x, own, allowed=causal(4, 4)).output, first.output)
+        own_value = BlockWeights.random(spec, 48, seed=3)
+        assert_close(encoder_block(first.x, own_value, allowed=causal(4, 4)).output, first.output)
         bare = blocks.blocks(self.WORDS, BlockPlan(positions=False), Mask())[0]
         assert_close(bare.x, compute.read(self.WORDS).calls[0].x)
         assert_close(bare.attention.output, compute.trace(self.WORDS, 0, Mask()).output)
@@ -462,15 +464,15 @@ class TestStacks:
         mask = Mask(kind=kind, pad=2, pad_left=left)
         (decoder,) = blocks.decoder_blocks(self.WORDS, "five six seven", BlockPlan(), mask)
         assert decoder.cross is not None
-        seen = (decoder.cross.weights > 0).all(1).all(0)
-        assert seen.tolist() == ([False, False, True, True] if left else [True, True, False, False])
+        capture = (decoder.cross.weights > 0).all(1).all(0)
+        assert capture.tolist() == ([False, False, True, True] if left else [True, True, False, False])
         assert torch.equal(decoder.attention.weights > 0, causal(3, 3).expand(4, -1, -1))
         plan = BlockPlan(norm="pre")
         layers = blocks.decoder_blocks(self.WORDS, "five six seven", block_compute.deep(self.WORDS, plan), mask)
         lengths = [float(level.norm(dim=-1).mean()) for level in (layers[0].x, *(trace.output for trace in layers))]
-        made = outcome(self.WORDS, "five six seven", plan, mask)
-        assert made.lengths == pytest.approx(lengths)
-        assert made.last.norm == lengths[-1]
+        result = outcome(self.WORDS, "five six seven", plan, mask)
+        assert result.lengths == pytest.approx(lengths)
+        assert result.last.norm == lengths[-1]
         assert len(layers) == block_compute.SEEDED_BLOCKS
 
     def test_a_long_text_is_cut(self):

@@ -24,9 +24,9 @@ HOSTILE = "<b>x</b> <img src=x onerror=alert(1)> ![y](http://example.com/a.png) 
 
 def view(page: Page, kind: str):
     """The view on a sequence (it has a row of bars) or on a picture (it has a plane)."""
-    found = page.locator(".quadratic").filter(has=page.locator(f".{'row' if kind == 'sequence' else 'plane'}"))
-    expect(found.locator(".says").last).not_to_be_empty()
-    return found
+    result = page.locator(".quadratic").filter(has=page.locator(f".{'row' if kind == 'sequence' else 'plane'}"))
+    expect(result.locator(".says").last).not_to_be_empty()
+    return result
 
 
 def slide_live(found, name: str, value: float, *, release: bool = False) -> None:
@@ -69,8 +69,8 @@ def test_the_windows_are_torchs(visit):
 def test_ties_and_masked_rows_sentence(visit, link, key, values):
     """Name no single word where several tie or the row is fully masked."""
     page = visit("convolution", source="words", text="a b c d e f", **link)
-    said = translator("en")(f"convolution.view.{key}", **values)
-    expect(view(page, "sequence").locator(".row + .says")).to_have_text(said)
+    sentences = translator("en")(f"convolution.view.{key}", **values)
+    expect(view(page, "sequence").locator(".row + .says")).to_have_text(sentences)
 
 
 def test_drag_updates_link_on_release(visit):
@@ -104,7 +104,7 @@ def test_dragged_centre_output_equals_torch(visit):
     state = plane.evaluate("(root) => ({...root.heads.choice, output: Array.from(root.heads.output)})")
     assert state["head"] == 5
     assert_close(torch.tensor(state["offsets"][5]), torch.tensor([-0.5, 2.0]), rtol=0, atol=0.05)
-    assert link(page)["centres9"].split("_")[10:12] == [f"{each:.4g}" for each in state["offsets"][5]]
+    assert link(page)["centres9"].split("_")[10:12] == [f"{element:.4g}" for element in state["offsets"][5]]
     image = picture("texture")
     heads = value_heads(
         torch.tensor(state["offsets"]),

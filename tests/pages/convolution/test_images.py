@@ -65,10 +65,10 @@ def test_every_filter_meets_every_channel_alone():
 @pytest.mark.parametrize(("kind", "mode"), [("PNG", "RGB"), ("JPEG", "RGB"), ("PNG", "L"), ("PNG", "P")])
 def test_ordinary_files_become_small_rgb(kind: str, mode: str):
     image = Image.new("RGB", (211, 97), (255, 0, 0)).convert(mode)
-    found = decode(saved(image, kind))
-    assert found.shape == (3, 29, 64)
+    result = decode(saved(image, kind))
+    assert result.shape == (3, 29, 64)
     expected = torch.from_numpy(np.asarray(image.convert("RGB")).copy()[0, 0] / 255).float()
-    torch.testing.assert_close(found[:, 14, 30], expected, rtol=0, atol=0.02)  # JPEG rounds
+    torch.testing.assert_close(result[:, 14, 30], expected, rtol=0, atol=0.02)  # JPEG rounds
 
 
 def test_decode_small_and_thin_pictures():
@@ -83,8 +83,8 @@ def test_decode_sixteen_bits_scaled():
 
 
 def test_cmyk_is_converted():
-    found = decode(saved(Image.new("CMYK", (13, 7), (0, 0, 0, 0)), "JPEG"))
-    torch.testing.assert_close(found, torch.ones(3, 7, 13), rtol=0, atol=0.02)
+    result = decode(saved(Image.new("CMYK", (13, 7), (0, 0, 0, 0)), "JPEG"))
+    torch.testing.assert_close(result, torch.ones(3, 7, 13), rtol=0, atol=0.02)
 
 
 def test_decode_transparency_and_exif_orientation():
@@ -109,18 +109,18 @@ def test_decode_longest_side_at_limit():
 @pytest.mark.parametrize("mode", ["RGB", "RGBA", "LA", "P", "I;16"])
 def test_decode_largest_picture_takes_few_copies(mode: str, monkeypatch: pytest.MonkeyPatch):
     """Only one large picture beside the file's own is made: all else is done when it is small."""
-    made: list[int] = []
+    result: list[int] = []
     make = Image.Image._new
 
     def note(image: Image.Image, core: Any) -> Image.Image:
-        found = make(image, core)
-        made.append(found.width * found.height)
-        return found
+        results = make(image, core)
+        result.append(results.width * results.height)
+        return results
 
     raw = saved(Image.new(mode, (1_009, 1_013)))
     monkeypatch.setattr(Image.Image, "_new", note)
     decode(raw)
-    assert sum(n > 1_000_000 for n in made) <= 2, "in the mode that is reduced, and with its colours made ready"
+    assert sum(n > 1_000_000 for n in result) <= 2, "in the mode that is reduced, and with its colours made ready"
 
 
 def test_decode_oversized_file_not_opened(monkeypatch: pytest.MonkeyPatch):

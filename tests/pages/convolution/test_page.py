@@ -34,12 +34,12 @@ CHECKS = {
 
 def views(app):
     """What the views of this page are sent, by kind."""
-    found = {}
+    result = {}
     for component in app.get("bidi_component"):
         if component.proto.component_name.endswith(".quadratic_heads"):
             header, blocks = unpack(component.proto.bytes)
-            found[header["kind"]] = (header, blocks)
-    return found
+            result[header["kind"]] = (header, blocks)
+    return result
 
 
 def said(app):
@@ -78,8 +78,8 @@ def test_a_section_alone_passes_its_checks(open_app, section: str):
     assert len(lines) == CHECKS[section]
     assert all(line.startswith("✓") for line in lines)
     assert opened_view(app) == section
-    others = {f"_footer_{name}" for name in CHECKS if name != section}
-    assert not others & {group.key for group in app.button_group}
+    alternatives = {f"_footer_{name}" for name in CHECKS if name != section}
+    assert not alternatives & {group.key for group in app.button_group}
 
 
 @pytest.mark.parametrize("kernel", KERNEL.options())
@@ -136,9 +136,9 @@ def test_old_link_opens_its_section(open_app, section, link):
     app = open_app("convolution", **link)
     assert opened_view(app) == section
     assert not app.exception
-    shown = {name: app.query_params[name] for name in app.query_params if name in link}
-    assert shown == {name: str(value) for name, value in link.items() if name in shown}
-    assert shown.keys() == link.keys() - {"moment"} - ({"head"} if section == "windows" else set())
+    visible = {name: app.query_params[name] for name in app.query_params if name in link}
+    assert visible == {name: str(value) for name, value in link.items() if name in visible}
+    assert visible.keys() == link.keys() - {"moment"} - ({"head"} if section == "windows" else set())
 
 
 # What the core could do wrong, and a section whose live check must say so with everything at its default, where the
@@ -161,8 +161,8 @@ def test_query_minus_key_fails_check(open_app, monkeypatch, name, section):
         monkeypatch.setattr(windows, name, wrong)
     app = open_app("convolution", section=section, source="words", text="one two three four five")
     assert not app.exception
-    passed, n = checked(app, section)
-    assert passed < n == CHECKS[section]
+    n_passed, n = checked(app, section)
+    assert n_passed < n == CHECKS[section]
     assert T("truth.failed") in [box.value for box in app.error]
 
 
@@ -221,8 +221,8 @@ def test_picture_view_data_holds_kernel(open_app):
 def test_dragged_centres_are_what_is_compared(open_app):
     app = open_app("convolution", kernel="identity", centres9="_".join(["0"] * 18), alphas9="_".join(["46"] * 9))
     assert _difference(app) < 1e-6  # all look at the query, and the middle cell is the identity
-    moved = open_app("convolution", kernel="identity", centres9="_".join(["1"] * 18), alphas9="_".join(["46"] * 9))
-    assert _difference(moved) > 0.1
+    difference = open_app("convolution", kernel="identity", centres9="_".join(["1"] * 18), alphas9="_".join(["46"] * 9))
+    assert _difference(difference) > 0.1
 
 
 def _difference(app):
@@ -285,22 +285,22 @@ def test_training_stops_resumes_and_restarts(open_app):
 
 def test_likeness_finds_the_previous_token_head(open_app):
     app = open_app("convolution", layer=0, head=2)
-    found = re.search(r"layer 0 head 2, with Δ = (−?[\d.]+), α = [\d.]+, share \*\*([\d.]+)\*\*", said(app))
-    assert found
-    assert found[1] == "−1"
-    assert float(found[2]) > 0.99
+    result = re.search(r"layer 0 head 2, with Δ = (−?[\d.]+), α = [\d.]+, share \*\*([\d.]+)\*\*", said(app))
+    assert result
+    assert result[1] == "−1"
+    assert float(result[2]) > 0.99
 
 
 def test_a_head_stands_beside_its_window(open_app):
     app = open_app("convolution", section="likeness", layer=1, head=8)
-    (maps,) = (one.proto.bytes for one in app.get("bidi_component") if one.proto.bytes)
-    shown = torch.tensor(unpack(maps)[1]["values"]).view(2, 16, 16)
+    (maps,) = (element.proto.bytes for element in app.get("bidi_component") if element.proto.bytes)
+    visible = torch.tensor(unpack(maps)[1]["values"]).view(2, 16, 16)
     source = specs.Source(kind="model", text=examples()[0].text, model=compute.DEFAULT_MODEL)
     weights = compute.read(source).layer(1).weights[8]
-    assert_close(shown[0], weights, rtol=0, atol=1e-6)
+    assert_close(visible[0], weights, rtol=0, atol=1e-6)
     fit, delta = fit_windows(weights[None]), torch.arange(16.0) - torch.arange(16.0)[:, None]
     window = window_weights(fit.offset[0], fit.alpha[0], delta, torch.ones(16, 16).bool())
-    assert_close(shown[1], window, rtol=0, atol=1e-4)
+    assert_close(visible[1], window, rtol=0, atol=1e-4)
     assert f"explains **{part(float(fit.explained[0]))}**" in said(app)
 
 

@@ -29,8 +29,8 @@ def test_every_slip_passes_checks(open_app):
         for slip in choice.SLIPS:
             app.button_group(key="slip").set_value(slip).run()
             assert not app.exception
-            passed, n = checked(app, "slips")
-            assert passed == n > 1
+            n_passed, n = checked(app, "slips")
+            assert n_passed == n > 1
         assert t("convolution.slips.farthest_even") not in sentences_of(app)
 
 
@@ -50,15 +50,17 @@ def test_worked_pair_numbers_and_reset(open_app):
 
 
 def _table(app):
-    return next(each.value for each in app.markdown if "v · r" in each.value)
+    return next(element.value for element in app.markdown if "v · r" in element.value)
 
 
 @pytest.mark.parametrize(("d_v", "fits"), [(1, False), (2, False), (3, True), (6, True)])
 def test_head_width_verdict(open_app, d_v, fits):
     """A head is wide enough from the smaller number of channels on."""
     app = open_app("convolution", section="slips", slip="width", slip_width=d_v, source="words", text="a b")
-    said = [sentence for sentence in sentences_of(app) if "W_O (d_v × D_out)" in sentence or "is enough" in sentence]
-    assert [("is enough" in sentence) for sentence in said] == [fits]
+    sentences = [
+        sentence for sentence in sentences_of(app) if "W_O (d_v × D_out)" in sentence or "is enough" in sentence
+    ]
+    assert [("is enough" in sentence) for sentence in sentences] == [fits]
 
 
 def test_a_symmetric_kernel_hides_the_sign(open_app):
@@ -68,11 +70,11 @@ def test_a_symmetric_kernel_hides_the_sign(open_app):
 
 def test_nine_heads_equal_convolution(open_app):
     """Nine heads are the convolution, eight are not."""
-    found = []
+    result = []
     for m in (8, 9):
         app = open_app("convolution", section="slips", slip="tap", slip_heads=m, source="words", text="a b")
-        found.append(any("the sum *is* the convolution" in sentence for sentence in sentences_of(app)))
-    assert found == [False, True]
+        result.append(any("the sum *is* the convolution" in sentence for sentence in sentences_of(app)))
+    assert result == [False, True]
 
 
 def test_a_picture_is_shifted_by_slicing():
@@ -94,7 +96,7 @@ def test_a_stack_crosses_a_text(n, k, layers):
 
 def test_the_table_says_what_is_counted(open_app):
     app = open_app("convolution", section="comparison", compare_k=5, source="words", text="a b c d e f")
-    table = next(each.value for each in app.markdown if each.value.startswith("| What is compared"))
+    table = next(element.value for element in app.markdown if element.value.startswith("| What is compared"))
     # 5 · 5 · 3 · 4 numbers; 25 heads with two numbers for Δ and one for α; six words crossed two at a time
     assert "300 numbers" in table and "the same 300 in W_O, and 75 for Δ and α" in table
     assert "25 heads look at 25 pixels" in table and "Stacked: 3 layers" in table

@@ -27,13 +27,15 @@ INK = to_code(digits.held_out().levels[5])
 
 def sent(app):
     """What the view of the heads is sent."""
-    (view,) = [one for one in app.get("bidi_component") if one.proto.component_name.endswith(".patch_heads")]
+    (view,) = [
+        element for element in app.get("bidi_component") if element.proto.component_name.endswith(".patch_heads")
+    ]
     return unpack(view.proto.bytes)
 
 
 def pad(app):
     """What the pad is sent."""
-    (view,) = [one for one in app.get("bidi_component") if one.proto.component_name.endswith(".digit_pad")]
+    (view,) = [element for element in app.get("bidi_component") if element.proto.component_name.endswith(".digit_pad")]
     return json.loads(view.proto.json)[0]
 
 
@@ -46,8 +48,8 @@ def own():
 
 
 def held_out(name, nth=0):
-    known = digits.held_out()
-    return known.levels[(known.names == name).nonzero()[nth, 0]]
+    known_note = digits.held_out()
+    return known_note.levels[(known_note.names == name).nonzero()[nth, 0]]
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -75,8 +77,8 @@ def test_cards_show_share_of_window(open_app):
     weights, _ = judged(own(), held_out(2).float()[None] / digits.LEVELS)
     among = torch.cat([layer[:, 1:, 1:] / layer[:, 1:, 1:].sum(-1, keepdim=True) for layer in weights])
     explained = fit_planes(among, (8, 8)).explained
-    shown = [card["share"] for card in sent(app)[0]["heads"]]
-    for text, share in zip(shown, explained.tolist(), strict=True):
+    visible = [card["share"] for card in sent(app)[0]["heads"]]
+    for text, share in zip(visible, explained.tolist(), strict=True):
         assert text in ("<0.01", ">0.99") or float(text) == pytest.approx(share, abs=0.0051)
 
 
@@ -88,7 +90,7 @@ def test_each_card_describes_its_window(open_app):
     cards = sent(open_app("convolution", section="vision", digit=2))[0]["heads"]
     for card, centre in zip(cards, centres, strict=True):
         (stated,) = re.findall(r"Δ = \((.+?), (.+?)\) down and right", card["alt"])
-        assert [float(one.replace("−", "-")) for one in stated] == pytest.approx(centre, abs=0.06)
+        assert [float(element.replace("−", "-")) for element in stated] == pytest.approx(centre, abs=0.06)
 
 
 def test_own_digit_is_retained(open_app):

@@ -17,9 +17,9 @@ def link(page: Page) -> dict[str, str]:
 
 
 def pad(page: Page):
-    found = page.locator(".pad canvas.digit")
+    result = page.locator(".pad canvas.digit")
     expect(page.locator(".pad")).to_have_attribute("data-drawn", "0" * 64)
-    return found
+    return result
 
 
 def stroke(page: Page, canvas, *, down: bool = True) -> None:
@@ -109,7 +109,7 @@ def test_maps_canvas_cells_align_with_cards(visit, viewport):
     view = page.locator(".patches")
     expect(view).to_have_attribute("data-drawn", "2-3")
     assert view.locator("canvas").count() == 2, "the picture, and the maps of all heads"
-    off, drawn = view.evaluate("""(root) => {
+    off, plotted = view.evaluate("""(root) => {
         const { rows, columns, seen, windows, heads } = root.patches.data, canvas = root.querySelector(".maps");
         const context = canvas.getContext("2d"), outer = canvas.getBoundingClientRect(), n = rows * columns, off = [];
         const down = canvas.height / outer.height, across = canvas.width / outer.width;
@@ -125,7 +125,7 @@ def test_maps_canvas_cells_align_with_cards(visit, viewport):
         }));
         return [Math.max(...off), off.length];
     }""")
-    assert drawn == 2 * 12 * 63
+    assert plotted == 2 * 12 * 63
     assert off < 0.02, "within what 256 levels of opacity and 4,096 of weight can say"
 
 
@@ -139,5 +139,5 @@ def test_maps_redrawn_for_print(visit):
         root.patches.draw = () => { draw(); window.widths.push(root.clientWidth); };
     }""")
     page.pdf(format="A4")
-    seen, on_paper, again = page.evaluate("() => window.widths")
-    assert on_paper < seen == again
+    capture, on_paper, again = page.evaluate("() => window.widths")
+    assert on_paper < capture == again

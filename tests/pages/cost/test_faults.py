@@ -131,18 +131,19 @@ def test_a_mistake_turns_its_sections_red(open_app, monkeypatch, name):
     assert not app.exception
     red = [section for section in sections if len({*checked(app, section)}) == 2]
     assert red == sections
-    assert [one.value for one in app.error if one.value == translator("en")("truth.failed")]
+    assert [element.value for element in app.error if element.value == translator("en")("truth.failed")]
 
 
-@pytest.mark.parametrize("name", [one.name for one in architectures.ARCHITECTURES])
+@pytest.mark.parametrize("name", [element.name for element in architectures.ARCHITECTURES])
 def test_wrong_order_fails_table_check(open_app, monkeypatch, name):
     wrong = [
-        replace(one, order=lambda s: s.n * s.d * 7) if one.name == name else one for one in architectures.ARCHITECTURES
+        replace(element, order=lambda s: s.n * s.d * 7) if element.name == name else element
+        for element in architectures.ARCHITECTURES
     ]
     monkeypatch.setattr("pages.cost.classic_table.ARCHITECTURES", tuple(wrong))
     app = open_app("cost", section="table")
-    passed, n = checked(app, "table")
-    assert passed == n - 1
+    n_passed, n = checked(app, "table")
+    assert n_passed == n - 1
 
 
 def test_streamed_text_exceeds_two_tiles():

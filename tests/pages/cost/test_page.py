@@ -37,7 +37,7 @@ def short(monkeypatch):
 
 
 def tables(app):
-    return [one.value for one in app.markdown if one.value.startswith("|")]
+    return [element.value for element in app.markdown if element.value.startswith("|")]
 
 
 def lines(app, key):
@@ -45,8 +45,8 @@ def lines(app, key):
 
 
 def frame(app, *columns):
-    (found,) = [one.value for one in app.dataframe if {*columns} <= {*one.value.columns}]
-    return found
+    (result,) = [element.value for element in app.dataframe if {*columns} <= {*element.value.columns}]
+    return result
 
 
 def said(app):
@@ -74,17 +74,17 @@ def test_every_check_of_every_section_holds(open_app, lang, link):
     assert not app.exception
     assert not app.error
     assert {name: checked(app, name) for name in SECTIONS} == {name: (n, n) for name, n in SECTIONS.items()}
-    assert not any("example.com" in one.value for one in [*app.markdown, *app.caption])
+    assert not any("example.com" in element.value for element in [*app.markdown, *app.caption])
 
 
 @pytest.mark.parametrize("section", SECTIONS)
 def test_a_section_is_drawn_alone(open_app, section):
     app = open_app("cost", section=section)
     assert not app.exception
-    drawn = [name for name in SECTIONS if checked(app, name) != (0, 0)]
-    assert drawn == [section]
+    plotted = [name for name in SECTIONS if checked(app, name) != (0, 0)]
+    assert plotted == [section]
     app.button_group(key=f"_footer_{section}").set_value("checks").run()
-    lines = [one.value for one in app.markdown if one.value.startswith(("✓", "✗"))]
+    lines = [element.value for element in app.markdown if element.value.startswith(("✓", "✗"))]
     assert len(lines) == SECTIONS[section]
     assert all(line.startswith("✓") for line in lines)
 
@@ -106,7 +106,7 @@ def test_old_link_opens_its_section(open_app, link, section):
     assert {name: str(app.session_state[name]) for name in link} == {
         name: "True" if name == "cost_fixed" else str(value) for name, value in link.items()
     }
-    assert not any("section" in one.value for one in app.info)
+    assert not any("section" in element.value for element in app.info)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -120,7 +120,7 @@ def test_golden_numbers_are_on_the_page(open_app, lang):
     assert r"$O(\log_k n)$: 3" in orders
     assert parts.count("2,621,440") >= 4  # W_O of both attentions, and the recurrence's two
     assert "7,864,320" in parts
-    assert any("21,176,320" in one.value and "800" in one.value for one in app.caption)
+    assert any("21,176,320" in element.value and "800" in element.value for element in app.caption)
     heads = frame(app, "heads", "exponentials")
     assert set(heads["parameters"]) == {"1,048,576"}
     assert set(heads["total"]) == {"10,588,160"}
@@ -171,12 +171,12 @@ def test_curves_and_their_crossings(open_app, how):
         assert t("cost.crossing_order" if how == "order" else "cost.crossing", name=label, n=n) in said(app)
     if how == "exact":
         assert t("cost.crossing_1", name=t("cost.recurrence")) in said(app)
-    drawn = lines(app, "growth")
-    names = [line["name"] for line in drawn]
+    plotted = lines(app, "growth")
+    names = [line["name"] for line in plotted]
     assert names[:2] == [t("cost.self_attention"), t("cost.window")]
     assert len(names) == (5 if how == "order" else 7)
-    assert {int(n.replace(",", "")) for n in crossings.values()} <= {*drawn[-1]["x"]}
-    assert drawn[-1]["marker"] and drawn[-1]["dash"] is None
+    assert {int(n.replace(",", "")) for n in crossings.values()} <= {*plotted[-1]["x"]}
+    assert plotted[-1]["marker"] and plotted[-1]["dash"] is None
 
 
 def test_pairs_share_half_at_twice_width(open_app):
@@ -193,7 +193,7 @@ def test_pairs_share_half_at_twice_width(open_app):
 @pytest.mark.parametrize("name", ["n", "d"])
 def test_nothing_is_a_sentence(open_app, name, lang):
     app = open_app("cost", section="all", lang=lang, **{f"cost_{name}": 0})
-    assert [one.value for one in app.error] == [translator(lang)("cost.too_small", name=name, value=0)]
+    assert [element.value for element in app.error] == [translator(lang)("cost.too_small", name=name, value=0)]
     assert not app.exception
     app.number_input(key=f"cost_{name}").set_value(6).run()
     assert not app.error
@@ -206,7 +206,7 @@ def test_absurd_sizes_give_numbers(open_app, sizes):
     assert not app.exception
     assert not app.error
     assert len(tables(app)) == 2
-    assert all(passed == n for passed, n in (checked(app, name) for name in SECTIONS))
+    assert all(n_passed == n for n_passed, n in (checked(app, name) for name in SECTIONS))
     if sizes["cost_n"] == 10**9:
         assert "999,999,999" in tables(app)[0]
 
@@ -223,7 +223,7 @@ def test_shares_near_limits_not_rounded_over(open_app):
 def test_invalid_link_falls_back(open_app, hostile):
     app = open_app("cost", **hostile)
     (name,) = hostile
-    assert translator("en")("note.refused", names=name) in [one.value for one in app.info]
+    assert translator("en")("note.refused", names=name) in [element.value for element in app.info]
     assert not app.exception
 
 
@@ -241,7 +241,7 @@ def test_a_measurement_from_end_to_end(open_app):
     app = open_app("cost", section="measured", cost_d=16, cost_h=2)
     app.button(key="measure").click().run()
     for _ in range(600):
-        if not any(one.key == "stop" for one in app.button):
+        if not any(element.key == "stop" for element in app.button):
             break
         app.run()
     assert not app.exception
@@ -263,16 +263,16 @@ def test_a_running_measurement_can_be_stopped(open_app, monkeypatch):
     monkeypatch.setattr(Measurement, "stop", lambda self: states.update(stopped=True))
     compute.shared_measurement.clear()
     app = open_app("cost", section="measured", cost_d=16, cost_h=2)
-    assert [one.key for one in app.button if one.key in ("stop", "measure")] == ["stop"]
+    assert [element.key for element in app.button if element.key in ("stop", "measure")] == ["stop"]
     app.button(key="stop").click().run()
     assert states["stopped"]
-    assert [one.key for one in app.button if one.key in ("stop", "measure")] == ["measure"]
+    assert [element.key for element in app.button if element.key in ("stop", "measure")] == ["measure"]
     compute.shared_measurement.clear()
 
 
 @pytest.mark.parametrize("sizes", [{"cost_d": 2048}, {"cost_k": 31}])
 def test_large_layers_are_not_timed(open_app, sizes):
     app = open_app("cost", section="measured", **sizes)
-    assert translator("en")("cost.too_wide", d=1024, k=15) in [one.value for one in app.info]
-    assert not any(one.key == "measure" for one in app.button)
+    assert translator("en")("cost.too_wide", d=1024, k=15) in [element.value for element in app.info]
+    assert not any(element.key == "measure" for element in app.button)
     assert checked(app, "measured") == (1, 1)

@@ -17,7 +17,7 @@ CODES = list(terms())
 
 def listed(app):
     """The codes of the terms shown, from top to bottom."""
-    return re.findall(r'<dt id="(\w+)">', "".join(each.proto.body for each in app.get("html")))
+    return re.findall(r'<dt id="(\w+)">', "".join(element.proto.body for element in app.get("html")))
 
 
 def test_glossary_ends_navigation():
@@ -31,7 +31,7 @@ def test_terms_listed_once_either_order(open_app, lang):
     assert app.title[0].value == t("glossary.title")
     assert listed(app) == CODES
     assert len(app.header) == len({term.theme for term in terms().values()})
-    assert len(re.findall('<a class="see" ', "".join(each.proto.body for each in app.get("html")))) == len(CODES)
+    assert len(re.findall('<a class="see" ', "".join(element.proto.body for element in app.get("html")))) == len(CODES)
     app.button_group(key="listed").set_value(LISTED.options()[1]).run()
     assert sorted(listed(app)) == sorted(CODES) and not app.header
     assert (app.query_params["listed"], app.query_params["text"]) == (LISTED.options()[1], "zebra"), "the text is kept"
@@ -57,7 +57,9 @@ def test_terms_listed_once_either_order(open_app, lang):
 def test_search_in_both_languages(open_app, lang, wanted, expected):
     app = open_app("glossary", lang=lang, term=wanted)
     assert listed(app) == expected
-    assert translator(lang)("glossary.found", n=len(expected), all=len(CODES)) in [one.value for one in app.caption]
+    assert translator(lang)("glossary.found", n=len(expected), all=len(CODES)) in [
+        element.value for element in app.caption
+    ]
 
 
 @pytest.mark.parametrize("text", BAD_TEXTS.values(), ids=BAD_TEXTS.keys())
@@ -81,5 +83,8 @@ def test_glossary_link_to_course_opens_lessons(open_app):
 
 def test_glossary_query_offers_whole_list(open_app):
     """A link that looks for a term has the way back to all of them, which keeps the language."""
-    shown = ["".join(one.proto.body for one in open_app("glossary", term=term).get("html")) for term in ("softmax", "")]
-    assert ["term=&quot;" in html or 'term="' in html for html in shown] == [True, False]
+    visible = [
+        "".join(element.proto.body for element in open_app("glossary", term=term).get("html"))
+        for term in ("softmax", "")
+    ]
+    assert ["term=&quot;" in html or 'term="' in html for html in visible] == [True, False]

@@ -46,7 +46,7 @@ def test_comparison_opens_with_paired_text(open_app, lang, other):
 
 def test_all_heads_links_to_comparison(open_app):
     links = [
-        [one.body for one in open_app(**link).get("html") if "section=compare" in one.body]
+        [element.body for element in open_app(**link).get("html") if "section=compare" in element.body]
         for link in ({}, {"text": "no pair"})
     ]
     assert [WIDE.replace("'", "&#x27;") in link for link in links[0]] == [True] and links[1] == []
@@ -56,8 +56,8 @@ def test_view_data_maps_and_order(open_app):
     """Send both maps, and all heads in order of their change."""
     data, wall, two = sent(open_app(section="compare"))
     a, b = (compute.read(specs.Source(kind="model", text=text, model=compute.DEFAULT_MODEL)) for text in (TIRED, WIDE))
-    for found, capture in zip(two_maps(two), (a, b), strict=True):
-        np.testing.assert_allclose(found, capture.layer(3).weights[1].numpy(), atol=1e-5)
+    for result, capture in zip(two_maps(two), (a, b), strict=True):
+        np.testing.assert_allclose(result, capture.layer(3).weights[1].numpy(), atol=1e-5)
     changes = torch.cat([(a.layer(i).weights - b.layer(i).weights).abs().sum(-1).mean(-1) / 2 for i in range(6)])
     np.testing.assert_allclose(wall["measures"], changes.numpy(), atol=1e-5)
     assert "layer_b" not in data["choice"], "what is sent back would count as chosen"
@@ -105,7 +105,7 @@ def test_a_hostile_second_text_is_text(open_app):
     hostile = "<script>alert(1)</script> ![x](http://e.com/a.png) $y$ \u202e שלום 🙂"
     app = open_app(section="compare", text_b=hostile)
     assert checked(app, "compare") == (7, 7)
-    assert not [one for one in everything(app) if one.type == "markdown" and "alert" in str(one.value)]
+    assert not [element for element in everything(app) if element.type == "markdown" and "alert" in str(element.value)]
 
 
 def test_second_model_opens_most_similar_head(open_app):
@@ -141,10 +141,10 @@ def test_training_checkpoints_compared_by_head(open_app, lang):
     np.testing.assert_allclose(wall["measures"], changes.numpy(), atol=1e-5)
     assert wall["order"] == ["change"] and "layer_b" not in data["choice"]
     assert tuple(data["titles"][:2]) == names
-    numbers = {most_copied(seen.layer(i).weights for i in range(2)) for seen in (a, b)}
+    numbers = {most_copied(capture.layer(i).weights for i in range(2)) for capture in (a, b)}
     assert numbers == {"0.22", "0.84"}
-    said = [one.proto.body for one in app.get("html")]
-    assert any(all(part in one for part in (*numbers, *names)) for one in said)
+    sentences = [element.proto.body for element in app.get("html")]
+    assert any(all(part in element for part in (*numbers, *names)) for element in sentences)
     assert checked(app, "compare") == (9, 9)
 
 
@@ -154,11 +154,11 @@ def test_checkpoint_button_and_repeating_text(open_app):
     models = [app.selectbox(key=key).value for key in ("model", "model_b")]
     assert models == ["twin-g8-step-200", "twin-g8"], "the difference is what was learned"
     assert app.text_area(key="text").value == app.text_area(key="text_b").value == REPEATING
-    assert not [one for one in app.button if one.key in ("earlier", "repeating")]
+    assert not [element for element in app.button if element.key in ("earlier", "repeating")]
     app = open_app(section="compare", model="twin-g8", model_b="twin-g8-step-300", text="red blue")
     assert T("second.nothing_to_copy") in captions(app)
     assert app.button(key="repeating").click().run().text_area(key="text").value == REPEATING
-    assert not [one for one in open_app(section="compare").button if one.key == "earlier"]
+    assert not [element for element in open_app(section="compare").button if element.key == "earlier"]
 
 
 def test_checkpoints_listed_beside_their_model(open_app):
@@ -179,8 +179,8 @@ def test_other_tokenizer_compares_by_words(open_app):
     assert T("second.by_words") in captions(app)
     data, _, _ = sent(app)
     assert [name for name in data["labels"]["b"] if name != "–"] == text.split()
-    passed, n = checked(app, "compare")
-    assert passed == n
+    n_passed, n = checked(app, "compare")
+    assert n_passed == n
 
 
 def test_a_link_brings_the_comparison_back(open_app):
@@ -202,12 +202,12 @@ def test_decoder_next_words_compared(open_app):
     app = open_app(**link)
     assert checked(app, "compare") == (8, 8)
     chart = bar_charts(app)["compare_next"]
-    loaded = compute.model("twin-g8")
-    for text, shown in zip(("red blue red", "blue red blue"), chart.series.values(), strict=True):
-        ids = loaded.tokenizer(text, return_tensors="pt")["input_ids"]
+    loaded_model = compute.model("twin-g8")
+    for text, visible in zip(("red blue red", "blue red blue"), chart.series.values(), strict=True):
+        ids = loaded_model.tokenizer(text, return_tensors="pt")["input_ids"]
         with torch.inference_mode():
-            chances = loaded.model(ids).logits[0, -1].softmax(-1)
-        words = loaded.tokenizer.convert_tokens_to_ids(chart.header["labels"])
-        np.testing.assert_allclose(shown, chances[words].numpy(), atol=1e-5)
+            chances = loaded_model.model(ids).logits[0, -1].softmax(-1)
+        words = loaded_model.tokenizer.convert_tokens_to_ids(chart.header["labels"])
+        np.testing.assert_allclose(visible, chances[words].numpy(), atol=1e-5)
         assert set(chances.topk(6).indices.tolist()) <= set(words)
     assert "compare_next" not in bar_charts(open_app(section="compare"))

@@ -35,8 +35,10 @@ def test_comparison_pointer_keys_and_heads(visit):
     page.locator(".st-key-section").get_by_text(T("heads.compare.title"), exact=True).click()
     wait_run(page)
     view = page.locator(".comparison")
-    says, live = view.locator(".says"), view.locator(".live")
-    expect(says).to_contain_text("In the second, “it” gives “animal” 0.40 less and “[CLS]” 0.22 more. In all, 0.45 of")
+    sentence, live = view.locator(".says"), view.locator(".live")
+    expect(sentence).to_contain_text(
+        "In the second, “it” gives “animal” 0.40 less and “[CLS]” 0.22 more. In all, 0.45 of"
+    )
     near(shown(page, "[...view.maps.a.values]"), weights(TIRED, 3, 1))
     near(shown(page, "[...view.maps.difference.values]"), weights(WIDE, 3, 1) - weights(TIRED, 3, 1))
     tables = shown(page, "view.asTables().map(({ rows }) => rows.map((row) => row.slice(1)))")
@@ -58,10 +60,10 @@ def test_comparison_pointer_keys_and_heads(visit):
     pair = {"query": IT, "key": ANIMAL}
     for side in ("a", "b", "difference"):
         assert shown(page, f"view.views.{side}.focus") == pair
-    expect(says).to_have_text("“it” gives “animal” 0.6768 in the first, 0.2811 in the second (−0.3957).")
+    expect(sentence).to_have_text("“it” gives “animal” 0.6768 in the first, 0.2811 in the second (−0.3957).")
     assert shown(page, "view.told") == 0
     page.mouse.move(5, 5)
-    expect(says).to_contain_text("In the second, “it”")
+    expect(sentence).to_contain_text("In the second, “it”")
 
     # Keys walk the cells, and lock a row; what they come to is said.
     view.locator(".large").first.focus()
@@ -76,7 +78,7 @@ def test_comparison_pointer_keys_and_heads(visit):
     assert order == sorted(order, reverse=True)
     small = view.locator(".thumb")
     small.nth(1).hover()
-    expect(says).to_have_text(re.compile("^layer 5, head 4: from “.*” to “.*” about [+−]?0.\\d\\d$"))
+    expect(sentence).to_have_text(re.compile("^layer 5, head 4: from “.*” to “.*” about [+−]?0.\\d\\d$"))
     small.nth(1).click()
     wait_run(page)
     layer, head = (shown(page, f"view.choice.{name}") for name in ("layer", "head"))
@@ -91,7 +93,7 @@ def test_comparison_pointer_keys_and_heads(visit):
     view.get_by_role("radio", name=T("compare.arrives")).click()
     wait_run(page)
     expect(page).to_have_url(re.compile("compared=arrives"))
-    expect(says).to_contain_text("has another length")
+    expect(sentence).to_contain_text("has another length")
     expect(page.get_by_text(T("footer.checks", passed=7, n=7))).to_be_visible()
 
 
@@ -118,7 +120,7 @@ def test_long_comparison_size_and_redraws(visit):
     assert shown(page, "view.wall.pool") == 1
     assert shown(page, "view.wall.values.length") == 72 * 128 * 128
     assert shown(page, "view.wall.values.byteLength + view.two.a.byteLength + view.two.b.byteLength") < 1_250_000
-    drawn = page.locator(".comparison").evaluate("""({ comparison: view }) => {
+    plotted = page.locator(".comparison").evaluate("""({ comparison: view }) => {
         let calls = 0;
         const put = CanvasRenderingContext2D.prototype.putImageData;
         const counted = function (...given) { calls++; return put.apply(this, given); };
@@ -127,4 +129,4 @@ def test_long_comparison_size_and_redraws(visit):
         CanvasRenderingContext2D.prototype.putImageData = put;
         return calls;
     }""")
-    assert drawn == 0
+    assert plotted == 0

@@ -43,9 +43,9 @@ def said(app):
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_opening_head_links_it_to_animal(open_app, lang):
     app, t = open_app(lang=lang, section="all_heads", text=TEXT), translator(lang)
-    known = note(compute.DEFAULT_MODEL, 3, 1)
-    assert known is not None
-    assert any(known.text[lang] in one for one in said(app))
+    known_note = note(compute.DEFAULT_MODEL, 3, 1)
+    assert known_note is not None
+    assert any(known_note.text[lang] in element for element in said(app))
     assert checked(app, "all_heads") == (9, 9)
     row = open_app(lang=lang, section="row", text=TEXT)
     assert t("heads.row_weights", query="it", key="animal", value="0.68") in said(row)
@@ -59,10 +59,10 @@ def test_link_to_section_opens_known_head(open_app, lang, model, head, said_of):
     """Without a text it opens on the sentence of its language, in the model and the head that link the two."""
     if model == E5:
         packaged_file(E5)
-    known, said_so = note(model, *head), dict(zip(("query", "key", "value"), said_of, strict=True))
-    assert known is not None
+    known_note, said_so = note(model, *head), dict(zip(("query", "key", "value"), said_of, strict=True))
+    assert known_note is not None
     app, row = (open_app(lang=lang, section=section) for section in ("all_heads", "row"))
-    assert any(known.text[lang] in one for one in said(app))
+    assert any(known_note.text[lang] in element for element in said(app))
     assert checked(app, "all_heads") == (9, 9)
     assert translator(lang)("heads.row_weights", **said_so) in said(row)
 
@@ -71,8 +71,8 @@ def test_link_to_section_opens_known_head(open_app, lang, model, head, said_of):
 def test_unknown_words_counted_in_warning(open_app, lang):
     """MiniLM knows 天 of this sentence, and nothing else."""
     app, t = open_app(lang=lang, text="今天天气好"), translator(lang)
-    told = t("note.unknown", model="all\\-MiniLM\\-L6\\-v2", n=3, all=7, token="[UNK]")
-    assert told in [one.value for one in app.warning]
+    messages = t("note.unknown", model="all\\-MiniLM\\-L6\\-v2", n=3, all=7, token="[UNK]")
+    assert messages in [element.value for element in app.warning]
     assert not open_app(lang=lang, text="今天天气好", source="words").warning
 
 
@@ -102,9 +102,9 @@ def test_link_without_model_uses_default(open_app, monkeypatch, tmp_path, link, 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_masked_numbers_not_models_own(open_app, lang):
-    own = translator(lang)("source.model_own")
-    assert any(own in one for one in said(open_app(lang=lang, section="all_heads", text=TEXT)))
-    assert not any(own in one for one in said(open_app(lang=lang, text=TEXT, mask="causal")))
+    own_value = translator(lang)("source.model_own")
+    assert any(own_value in element for element in said(open_app(lang=lang, section="all_heads", text=TEXT)))
+    assert not any(own_value in element for element in said(open_app(lang=lang, text=TEXT, mask="causal")))
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -156,26 +156,26 @@ def test_the_table_is_the_portrait(open_app):
 @pytest.mark.parametrize("source", choice.SOURCES)
 def test_what_leaves_the_heads(open_app, stage, source):
     app = open_app(source=source, part="after", after=stage)
-    _, drawn = matrices(app)[f"after_{stage}"]
+    _, plotted = matrices(app)[f"after_{stage}"]
     n_heads, width = (12, 384) if source == "model" else (4, 384 if source == "embeddings" else 16)
     n = 16 if source != "words" else 12
     rows = {"contributions": n_heads + 1, "w_o": width}.get(stage, n)
-    assert drawn.shape == (rows, n if stage == "contributions" else width)
+    assert plotted.shape == (rows, n if stage == "contributions" else width)
 
 
 @pytest.mark.parametrize("source", choice.SOURCES)
 def test_heads_off_remove_contributions(open_app, source):
     app = open_app(source=source, part="off", off="1-2")
-    here, end = both(app, "change")
-    loaded = {"model": compute.DEFAULT_MODEL} if source != "words" else {}
+    local_value, end = both(app, "change")
+    loaded_model = {"model": compute.DEFAULT_MODEL} if source != "words" else {}
     sizes = {"model": {}, "embeddings": SEEDED | {"d_model": 0}, "words": SEEDED | {"d_model": 16}}[source]
-    asked = specs.Source(kind=source, text=TEXT, **loaded, **sizes)
-    trace = compute.trace(asked, 3 if source == "model" else 0, specs.Mask())
+    requests = specs.Source(kind=source, text=TEXT, **loaded_model, **sizes)
+    trace = compute.trace(requests, 3 if source == "model" else 0, specs.Mask())
     gone = (trace.contributions[1] + trace.contributions[2]).norm(dim=-1) / trace.output.norm(dim=-1)
-    np.testing.assert_allclose(here, gone.numpy(), rtol=1e-5)
+    np.testing.assert_allclose(local_value, gone.numpy(), rtol=1e-5)
     assert (end > 0).all()
     if source != "model":  # one layer: its output is the end
-        np.testing.assert_allclose(end, here, rtol=1e-4)
+        np.testing.assert_allclose(end, local_value, rtol=1e-4)
 
 
 BLIND = {"source": "words", "mask": "both", "pad_left": 1, "pad": 3}
@@ -186,9 +186,9 @@ ALL = {"source": "words", "mask": "padding", "pad": 32}
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_heads_off_average_skips_masked_rows(open_app, lang):
     app, t = open_app(part="off", off="0", lang=lang, **BLIND), translator(lang)
-    here, end = both(app, "change")
-    assert np.isnan(here[:3]).all() and np.isfinite(here[3:]).all()
-    assert t("heads.off_found", here=share(here[3:].mean()), end=share(end.mean())) in said(app)
+    local_value, end = both(app, "change")
+    assert np.isnan(local_value[:3]).all() and np.isfinite(local_value[3:]).all()
+    assert t("heads.off_found", here=share(local_value[3:].mean()), end=share(end.mean())) in said(app)
     app = open_app(part="off", off="0", lang=lang, **ALL)
     end = both(app, "change")[1]
     assert t("heads.off_nowhere", end=share(end.mean())) in said(app)
@@ -199,7 +199,7 @@ def test_heads_off_average_skips_masked_rows(open_app, lang):
 def test_fully_masked_row_sentence(open_app, what, lang):
     app, t = open_app(query=0, what=what, lang=lang, section="row", **BLIND), translator(lang)
     assert t("head_grid.says_blind", q="The") in said(app)
-    assert not any("-inf" in one for one in said(app))
+    assert not any("-inf" in element for element in said(app))
 
 
 @pytest.mark.parametrize("what", ["weights", "scores"])
@@ -229,7 +229,7 @@ def test_masked_scores_show_no_nan(open_app):
     row = only(app, "row")
     assert np.isfinite(row[:2]).all()
     assert np.isnan(row[2:]).all()
-    assert not any("nan" in one for one in said(app))
+    assert not any("nan" in element for element in said(app))
 
 
 def test_an_example_is_one_click_away(open_app):
@@ -248,8 +248,8 @@ def test_any_text(open_app, source, text):
         app.session_state["section"] = section.name
         app.run()
         assert not app.exception
-    visible = [one.value for kind in ("markdown", "caption") for one in app.get(kind)]
-    assert not any("e.com" in one for one in visible), "a visitor's text never goes through Markdown"
+    visible = [element.value for kind in ("markdown", "caption") for element in app.get(kind)]
+    assert not any("e.com" in element for element in visible), "a visitor's text never goes through Markdown"
     assert list(everything(app))
 
 

@@ -118,8 +118,8 @@ def test_longer_model_offered_within_limit(open_app, monkeypatch):
 def test_short_text_warned_once(open_app):
     app = open_app("long_text", text="这只动物没过马路，因为它太累了。", section="all")
     assert len(app.warning) == 1, "the scene reads its beginning only, and says nothing of it"
-    assert T("long_text.short", least=SHORTEST, n=18) in [each.value for each in app.markdown]
-    assert T("long_text.rows_one") in [each.value for each in app.markdown]
+    assert T("long_text.short", least=SHORTEST, n=18) in [element.value for element in app.markdown]
+    assert T("long_text.rows_one") in [element.value for element in app.markdown]
 
 
 @pytest.mark.parametrize(("repeats", "rows"), [(100, 256), (10, 30)])
@@ -128,7 +128,7 @@ def test_wall_formula_states_its_rows(open_app, repeats, rows):
     n = 3 * repeats
     app = open_app("long_text", **WORDS | {"text": "one two three " * repeats}, section="wall")
     app.session_state["_footer_wall"] = "why"
-    below = " ".join(each.value for each in app.run().markdown)
+    below = " ".join(element.value for element in app.run().markdown)
     assert T("long_text.wall_rows", rows=rows, n=n) in below
     assert ("an even spread would have" in below) == (n >= SHORTEST)
 
@@ -138,7 +138,7 @@ def test_wall_formula_of_stopped_pass(open_app, monkeypatch):
     monkeypatch.setattr("pages.long_text.context._watched", lambda *_: nullcontext(True))
     app = open_app("long_text", **WORDS, section="wall")
     app.session_state["_footer_wall"] = "why"
-    assert [each.value for each in app.run().latex] and not app.exception
+    assert [element.value for element in app.run().latex] and not app.exception
 
 
 def test_pass_progress_stop_and_restart(open_app, monkeypatch):
@@ -178,7 +178,7 @@ def test_seeded_text_shares_word_vectors():
     from pages.long_text.compute import read
 
     source = Source(kind="words", text="one two one", d_model=6, n_heads=2, n_kv_heads=1, seed=4)
-    seen, expected = read(LongText(source=source, times=2, most=5)), compute.read(source).calls[0]
-    assert len(seen.tokens.ids) == 5 and seen.tokens.dropped == 1
-    assert_close((seen.layers[0].q[:, :3], seen.layers[0].k[:, :3]), (expected.q, expected.k))
-    assert_close(seen.layers[0].q[:, 3:], expected.q[:, :2])
+    capture, expected = read(LongText(source=source, times=2, most=5)), compute.read(source).calls[0]
+    assert len(capture.tokens.ids) == 5 and capture.tokens.dropped == 1
+    assert_close((capture.layers[0].q[:, :3], capture.layers[0].k[:, :3]), (expected.q, expected.k))
+    assert_close(capture.layers[0].q[:, 3:], expected.q[:, :2])

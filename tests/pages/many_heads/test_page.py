@@ -41,8 +41,8 @@ def test_every_check_holds(open_app, link, lang):
     app = open_app("many_heads", section="all", lang=lang, **link)
     assert not app.exception and not app.error
     for section in PAGE.sections:
-        passed, n = checked(app, section.name)
-        assert passed == n
+        n_passed, n = checked(app, section.name)
+        assert n_passed == n
 
 
 @pytest.mark.parametrize(("heads", "key"), [(1, "found_one"), (2, "found_several"), (3, "found_several")])
@@ -113,8 +113,8 @@ def test_a_heads_rank_is_its_width(open_app):
         assert int((strengths > 1e-5 * strengths[0]).sum()) == 32
     app = open_app("many_heads", section="rank", head=5)
     assert T("many_heads.inputs.rank.found", head=5, rank=32, d_k=32, d=384) in said(app)
-    (drawn,) = line_charts(app)["rank"]["lines"]
-    assert len(drawn["x"]) == 64, "as many again, of which nothing is left"
+    (plotted,) = line_charts(app)["rank"]["lines"]
+    assert len(plotted["x"]) == 64, "as many again, of which nothing is left"
 
 
 def bars_of(app, key):
@@ -181,8 +181,8 @@ class TestExperts:
         assert checked(app, "experts") == (5, 5)
         ((_, heads),) = bars_of(app, "logic_turns").items()
         assert sum(heads) == 72 and heads[10] == 0
-        turned = sum(count * n for count, n in enumerate(heads)) / 72
-        assert turned == pytest.approx(0.4, abs=0.02), "SYLLABUS F6"
+        rotated = sum(count * n for count, n in enumerate(heads)) / 72
+        assert rotated == pytest.approx(0.4, abs=0.02), "SYLLABUS F6"
 
     @pytest.mark.parametrize(("link", "key"), [(SEEDED, "seeded"), ({"model": "twin-g1"}, "unread")])
     def test_logic_unavailable_sentence(self, open_app, link, key):

@@ -42,12 +42,16 @@ def source(model=TWIN, text=COPY.text):
 
 def grid(app):
     """What the table of words is sent."""
-    found = [one.proto.json for one in app.get("bidi_component") if one.proto.component_name == "headlight.word_grid"]
-    return json.loads(found[0])[0]
+    result = [
+        element.proto.json
+        for element in app.get("bidi_component")
+        if element.proto.component_name == "headlight.word_grid"
+    ]
+    return json.loads(result[0])[0]
 
 
 def texts(app):
-    return [one.value for one in app.text]
+    return [element.value for element in app.text]
 
 
 def link(app):
@@ -76,10 +80,10 @@ def test_opening_asks_small_decoder(open_app, lang, text, word, chance):
     assert app.text_area(key="text").value == text
     assert app.session_state["model"] == SMALL_DECODER
     assert link(app) == ({"lang": "zh"} if lang == "zh" else {})
-    drawn = bar_charts(app)["next_best"]
-    assert len(drawn.header["labels"]) == 5
-    assert word in drawn.header["labels"][0]
-    assert float(next(iter(drawn.series.values()))[0]) == pytest.approx(chance, abs=0.005)
+    plotted = bar_charts(app)["next_best"]
+    assert len(plotted.header["labels"]) == 5
+    assert word in plotted.header["labels"][0]
+    assert float(next(iter(plotted.series.values()))[0]) == pytest.approx(chance, abs=0.005)
 
 
 def test_opening_without_small_decoder_asks_twin(open_app, twins_only):
@@ -87,14 +91,14 @@ def test_opening_without_small_decoder_asks_twin(open_app, twins_only):
     app = open_app("next_word")
     assert not app.info and not app.error
     assert app.text_area(key="text").value == COPY.text
-    assert T("next_word.twin", model="twin-g8", n=len(known_words())) in [one.value for one in app.caption]
+    assert T("next_word.twin", model="twin-g8", n=len(known_words())) in [element.value for element in app.caption]
 
 
 def test_silent_model_has_decoder_read(open_app, twins_only):
     """A model that was chosen and says nothing is named in a sentence, and one click chooses the decoder."""
     app = open_app("next_word", model=compute.DEFAULT_MODEL)
-    said = T("next_word.silent_model", model=compute.DEFAULT_MODEL)
-    assert any(one.value.startswith(said) for one in app.caption) and not app.info
+    sentences = T("next_word.silent_model", model=compute.DEFAULT_MODEL)
+    assert any(element.value.startswith(sentences) for element in app.caption) and not app.info
     app.button(key="take_twin-g8").click().run()
     assert not app.exception
     assert link(app) == {}
@@ -136,14 +140,14 @@ def test_default_sentence_restored_on_other_pages(open_app, twins_only, model):
     """So is the model that it was opened with, which says nothing; Masks names the mask that it opens on."""
     if model:
         packaged_file(model)
-    text = next(one.text for one in examples() if one.lang == "zh" and model in ("", one.model))
-    chosen = {"model": model} if model else {}
-    app = open_app("heads", lang="zh", text=text, **chosen)
+    text = next(element.text for element in examples() if element.lang == "zh" and model in ("", element.model))
+    selection = {"model": model} if model else {}
+    app = open_app("heads", lang="zh", text=text, **selection)
     app.switch_page(file_of("next_word")).run()
     assert app.text_area(key="text").value == COPY.text and link(app) == {"lang": "zh"}
     app.switch_page(file_of("masks")).run()
     assert app.text_area(key="text").value == text
-    assert link(app) == {"lang": "zh", "text": text, "mask": "causal"} | chosen
+    assert link(app) == {"lang": "zh", "text": text, "mask": "causal"} | selection
 
 
 def test_typed_text_kept_for_decoder(open_app, twins_only):
@@ -153,8 +157,8 @@ def test_typed_text_kept_for_decoder(open_app, twins_only):
 
 
 def test_untrained_heads_have_nothing_to_say(open_app, twins_only):
-    said = T("next_word.silent_seeded")
-    assert any(one.value.startswith(said) for one in open_app("next_word", source="words").caption)
+    sentences = T("next_word.silent_seeded")
+    assert any(element.value.startswith(sentences) for element in open_app("next_word", source="words").caption)
 
 
 def test_no_decoder_shows_sentence_only(open_app, monkeypatch):
@@ -162,8 +166,8 @@ def test_no_decoder_shows_sentence_only(open_app, monkeypatch):
     models_here._on_this_machine.cache_clear()
     app = open_app("next_word", section="all")
     assert not app.exception and not app.error
-    assert T("next_word.silent_model", model=compute.DEFAULT_MODEL) in [one.value for one in app.caption]
-    assert not [one for one in app.button if (one.key or "").startswith("take_")]
+    assert T("next_word.silent_model", model=compute.DEFAULT_MODEL) in [element.value for element in app.caption]
+    assert not [element for element in app.button if (element.key or "").startswith("take_")]
 
 
 def test_the_registry_says_which_models_write():
@@ -188,17 +192,17 @@ def test_command_line_folder(open_app, monkeypatch, tmp_path, family):
     monkeypatch.setattr(specs, "local_entries", lambda: (entry,))
     monkeypatch.setattr(compute, "local_entries", lambda: (entry,))
     models_here._on_this_machine.cache_clear()
-    text, other = "Paris is old and Paris is big.", "Paris is big and Paris is old."
-    found = {}
+    text, second = "Paris is old and Paris is big.", "Paris is big and Paris is old."
+    result = {}
     for section in SECTIONS:
-        app = open_app("next_word", section=section, model=entry.id, text=text, swap_with=other, written=8, cut="0-2")
+        app = open_app("next_word", section=section, model=entry.id, text=text, swap_with=second, written=8, cut="0-2")
         assert not app.exception
-        found[section] = checked(app, section)
+        result[section] = checked(app, section)
         if section in ("attribution", "swap"):
             capped = T("next_word.capped", cap="30") in [caption.value for caption in app.caption]
             assert capped == (family == "gemma2")
     models_here._on_this_machine.cache_clear()
-    assert all(passed == n > 0 for passed, n in found.values()), found
+    assert all(n_passed == n > 0 for n_passed, n in result.values()), result
 
 
 # --- Presets ---------------------------------------------------------------------------------------------------------
@@ -232,7 +236,7 @@ def test_preset_sets_its_words(open_app):
     assert not app.exception
     assert link(app) == {"model": TWIN, "text": BIRD.text}
     assert (app.session_state["follow"], app.session_state["against"]) == ("bird", "fish")
-    assert any(one.value.endswith(BIRD.why["en"]) for one in app.caption)
+    assert any(element.value.endswith(BIRD.why["en"]) for element in app.caption)
     assert app.selectbox(key="_next_preset").value is None
 
 
@@ -267,22 +271,24 @@ def test_tracked_word_and_position_in_link(open_app):
     }  # fmt: skip
     house = compute.model(TWIN).tokenizer.encode("house")[0]
     logit = float(logits_of(compute.model(TWIN), own_compute.tokens_of(source()).ids)[7, house])
-    found = own_compute.parts(source(), 7, house, -1)
-    assert found.total == pytest.approx(logit, abs=1e-4)
+    result = own_compute.parts(source(), 7, house, -1)
+    assert result.total == pytest.approx(logit, abs=1e-4)
 
 
 def test_typed_word_escaped_and_limited(open_app):
     app = open_app("next_word", model=TWIN, text=COPY.text, follow="<b>$x$</b>", against="w" * 41)
     assert not app.exception
-    assert any("against" in one.value for one in app.info)
-    assert "<b>" not in " ".join([*(one.value for one in app.markdown), *(one.value for one in app.caption)])
+    assert any("against" in element.value for element in app.info)
+    assert "<b>" not in " ".join(
+        [*(element.value for element in app.markdown), *(element.value for element in app.caption)]
+    )
 
 
 def test_long_text_truncated_with_note(open_app):
     app = open_app("next_word", section="all", model=TWIN, text="dog cat " * 60)
     assert not app.exception
-    assert T("next_word.first", n=limits.NEXT_TOKENS) in [one.value for one in app.caption]
-    assert T("next_word.swap_long", n=120, most=limits.SWAPPED_TOKENS) in [one.value for one in app.info]
+    assert T("next_word.first", n=limits.NEXT_TOKENS) in [element.value for element in app.caption]
+    assert T("next_word.swap_long", n=120, most=limits.SWAPPED_TOKENS) in [element.value for element in app.info]
 
 
 @pytest.mark.parametrize("text", ["dog", "dog cat", "<b>dog</b> $x$ ![a](b) 猫 \u202e", "dog " * 300])
@@ -290,31 +296,31 @@ def test_any_text_is_read(open_app, text):
     app = open_app("next_word", section="all", model=TWIN, text=text, swap_with="cat " + text[4:], written=8)
     assert not app.exception and not app.error
     for section in SECTIONS:
-        passed, n = checked(app, section)
-        assert passed == n
+        n_passed, n = checked(app, section)
+        assert n_passed == n
 
 
 # --- It writes on ----------------------------------------------------------------------------------------------------
 
 
 def test_continuation_runs_in_chunks(open_app, monkeypatch):
-    asked = []
+    requests = []
     right = own_compute.continue_text
     monkeypatch.setattr(
-        own_compute, "continue_text", lambda *a, steps, **o: asked.append(steps) or right(*a, steps=steps, **o)
+        own_compute, "continue_text", lambda *a, steps, **o: requests.append(steps) or right(*a, steps=steps, **o)
     )
     forget_all()
     app = open_app("next_word", model=TWIN, text=COPY.text)
-    assert not asked
+    assert not requests
     app.button(key="write_on").click().run()
     assert not app.exception
-    assert asked == [limits.WRITTEN_AT_ONCE] * (limits.CONTINUED_TOKENS // limits.WRITTEN_AT_ONCE)
+    assert requests == [limits.WRITTEN_AT_ONCE] * (limits.CONTINUED_TOKENS // limits.WRITTEN_AT_ONCE)
     assert link(app)["written"] == str(limits.CONTINUED_TOKENS)
     assert any(line.startswith(COPY.text + " ▸ door cake moon dog") for line in texts(app))
     assert checked(app, "next_word") == (8, 8)
     app.button(key="write_again").click().run()
     assert "written" not in link(app)
-    assert len(asked) == 6, "kept"
+    assert len(requests) == 6, "kept"
 
 
 def test_stopped_it_keeps_what_was_written(open_app):
@@ -372,20 +378,20 @@ def test_twin_without_previous_heads_stops_copying(open_app, G):
     """Found: 0.28, 0.59 and 0.89 bits for a word that can be known; 7.1, 4.1 and 8.3 without these heads."""
     app = open_app("next_word", section="switch_off", model=twin_id(G), text=COPY.text)
     assert checked(app, "switch_off") == (7, 7)
-    numbers, given = app.session_state["cut"], source(twin_id(G))
+    numbers, inputs = app.session_state["cut"], source(twin_id(G))
     assert numbers and all(number < 8 for number in numbers), "all of layer 0"
     heads = frozenset(divmod(number, 8) for number in numbers)
-    rows = switch_off.known(own_compute.tokens_of(given).ids)
+    rows = switch_off.known(own_compute.tokens_of(inputs).ids)
     assert rows.sum() == 14
     for mean in (False, True):
-        seen = own_compute.changed(given, heads, mean, 30)
-        assert seen.surprise_before[rows].mean() < 1.0
-        assert seen.surprise_after[rows].mean() > 3.0
+        capture = own_compute.changed(inputs, heads, mean, 30)
+        assert capture.surprise_before[rows].mean() < 1.0
+        assert capture.surprise_after[rows].mean() > 3.0
     app.button(key="cut_induction").click().run()
     assert checked(app, "switch_off") == (7, 7)
     assert app.session_state["cut"] == list(range(8, 16)), "in a twin every head of layer 1 copies"
-    seen = own_compute.changed(given, frozenset((1, head) for head in range(8)), False, 30)
-    assert seen.surprise_after[rows].mean() > 7.5, "no better than guessing among 257 words: 8 bits"
+    capture = own_compute.changed(inputs, frozenset((1, head) for head in range(8)), False, 30)
+    assert capture.surprise_after[rows].mean() > 7.5, "no better than guessing among 257 words: 8 bits"
     app.button(key="cut_none").click().run()
     assert link(app)["cut"] == ""
     assert T("next_word.cut_empty") in texts(app)
@@ -393,13 +399,13 @@ def test_twin_without_previous_heads_stops_copying(open_app, G):
 
 
 def test_the_most_changed_word_comes_first():
-    seen = own_compute.changed(source(), frozenset({(1, 2), (1, 3)}), False, 30)
+    capture = own_compute.changed(source(), frozenset({(1, 2), (1, 3)}), False, 30)
     ids = own_compute.tokens_of(source()).ids
     edits = without(own_compute.stream(source()), {(1, 2), (1, 3)}, mean=False)
     before, after = (logits_of(compute.model(TWIN), ids, edit)[30].softmax(-1) for edit in (None, edits))
-    moved = (after - before).abs()
-    assert seen.words.tolist() == moved.argsort(descending=True)[: own_compute.CHANGED].tolist()
-    torch.testing.assert_close(seen.after - seen.before, (after - before)[seen.words])
+    difference = (after - before).abs()
+    assert capture.words.tolist() == difference.argsort(descending=True)[: own_compute.CHANGED].tolist()
+    torch.testing.assert_close(capture.after - capture.before, (after - before)[capture.words])
 
 
 def test_head_scores_use_repeated_tokens():
@@ -422,37 +428,37 @@ def test_swap_moves_answer(open_app):
     app = open_app("next_word", section="swap", model=TWIN, text=COPY.text)
     assert checked(app, "swap") == (5, 5)
     assert app.text_input(key="swap_with").value == COPY.swap_with
-    other = source(text=COPY.swap_with)
+    second = source(text=COPY.swap_with)
     door, house = (compute.model(TWIN).tokenizer.encode(word)[0] for word in ("door", "house"))
-    logits = [logits_of(compute.model(TWIN), own_compute.tokens_of(one).ids)[30] for one in (source(), other)]
-    mine, theirs = (float(one[door] - one[house]) for one in logits)
+    logits = [logits_of(compute.model(TWIN), own_compute.tokens_of(element).ids)[30] for element in (source(), second)]
+    mine, theirs = (float(element[door] - element[house]) for element in logits)
     assert mine > 3 and theirs < -3
-    moved = [
-        own_compute.word_scores(source(), own_compute.swapped(source(), other, layer, 30), (door, house))
+    difference = [
+        own_compute.word_scores(source(), own_compute.swapped(source(), second, layer, 30), (door, house))
         for layer in (0, 1)
     ]
-    assert min(float((one[:, 0] - one[:, 1] - mine).min()) for one in moved) < -0.5
+    assert min(float((element[:, 0] - element[:, 1] - mine).min()) for element in difference) < -0.5
 
 
 def test_swap_layers_cached_and_resumable(open_app, monkeypatch):
-    asked = []
+    requests = []
     right = own_compute.patch_layer
-    monkeypatch.setattr(own_compute, "patch_layer", lambda *a: asked.append(a[3]) or right(*a))
+    monkeypatch.setattr(own_compute, "patch_layer", lambda *a: requests.append(a[3]) or right(*a))
     forget_all()
     app = open_app("next_word", section="swap", model=TWIN, text=COPY.text)
-    assert asked == [1, 0], "the last layer first: it costs least"
+    assert requests == [1, 0], "the last layer first: it costs least"
     app.run()
-    assert asked == [1, 0], "kept for all who ask for the same"
+    assert requests == [1, 0], "kept for all who ask for the same"
     key = (source(), source(text=COPY.swap_with), 30)
     forget_all()
     app.session_state["_swap_stopped"] = (key, 1)  # the visitor stopped it after one layer
     app.run()
-    assert asked == [1, 0, 1]
-    assert T("next_word.swap_stopped", done=1, n=2) in [one.value for one in app.caption]
+    assert requests == [1, 0, 1]
+    assert T("next_word.swap_stopped", done=1, n=2) in [element.value for element in app.caption]
     assert checked(app, "swap") == (5, 5)
     app.button(key="swap_go_on").click().run()
-    assert asked == [1, 0, 1, 0]
-    assert T("next_word.swap_stopped", done=1, n=2) not in [one.value for one in app.caption]
+    assert requests == [1, 0, 1, 0]
+    assert T("next_word.swap_stopped", done=1, n=2) not in [element.value for element in app.caption]
 
 
 @pytest.mark.parametrize(
@@ -467,7 +473,7 @@ def test_unswappable_texts_explained(open_app, other, says):
     app = open_app("next_word", section="swap", model=TWIN, text=COPY.text, swap_with=other)
     assert not app.exception and not app.error
     values = {name: value for name, value in says.items() if name != "key"}
-    assert T(f"next_word.{says['key']}", **values) in [one.value for one in app.info]
+    assert T(f"next_word.{says['key']}", **values) in [element.value for element in app.info]
 
 
 def test_cache_keys_hold_no_tensor():

@@ -101,13 +101,13 @@ def test_clocks_and_map_set_link(visit):
     wait_run(page)
     expect(page).to_have_url(re.compile(r"pe_at=3\d"))
     expect(page.locator(".sinusoids .says")).to_contain_text("p(3")
-    chosen = int(re.search(r"pe_at=(\d+)", page.url)[1])
+    selection = int(re.search(r"pe_at=(\d+)", page.url)[1])
     heat.focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
         page.keyboard.press(key)
     wait_run(page)
-    expect(page).to_have_url(re.compile(rf"pe_at={chosen + 2}\b"))
-    expect(page.locator(".sinusoids .says")).to_contain_text(f"p({chosen + 2}")
+    expect(page).to_have_url(re.compile(rf"pe_at={selection + 2}\b"))
+    expect(page.locator(".sinusoids .says")).to_contain_text(f"p({selection + 2}")
 
 
 def test_key_held_during_answer_counts(visit):
@@ -129,14 +129,14 @@ def test_maps_pointer_keys_and_click(visit):
     first = strip.locator("button.picture").first
     first.hover(position={"x": 3, "y": 3})
     expect(strip.locator(".says")).to_contain_text("“dog” looks at “dog” (offset 0)")
-    shown = strip.locator(".value").all_inner_texts()
+    visible = strip.locator(".value").all_inner_texts()
     values = strip.evaluate("e => Array.from(e.maps.data.values)")
-    assert shown == [f"{values[9 * i]:.4f}" for i in range(len(shown))]
+    assert visible == [f"{values[9 * i]:.4f}" for i in range(len(visible))]
     first.focus()
     for key in ("ArrowRight", "ArrowDown", "ArrowDown", "ArrowDown"):  # the last one has nowhere to go
         page.keyboard.press(key)
     expect(strip.locator(".says")).to_contain_text("“man” looks at “bites” (offset -1)")
-    assert strip.locator(".value").all_inner_texts() == [f"{values[9 * i + 7]:.4f}" for i in range(len(shown))]
+    assert strip.locator(".value").all_inner_texts() == [f"{values[9 * i + 7]:.4f}" for i in range(len(visible))]
     expect(strip.locator(".live")).to_contain_text(f"“man” looks at “bites” (offset -1): {values[7]:.4f}")
     strip.locator("figure").filter(has_text="ALiBi").locator("button").click()
     wait_run(page)

@@ -25,21 +25,21 @@ def test_brackets_hold_the_heads_that_share(visit):
     for group in range(4):
         expect(groups.nth(group).locator(".kv canvas")).to_have_count(2)
         expect(groups.nth(group).locator(".head figcaption")).to_have_text([f"head {3 * group + i}" for i in range(3)])
-    sent = page.locator(".sharing").evaluate("view => Array.from(view.sharing.data.weights)")
-    weights = torch.tensor(sent).view(12, 16, 16) / 65535
+    payload = page.locator(".sharing").evaluate("view => Array.from(view.sharing.data.weights)")
+    weights = torch.tensor(payload).view(12, 16, 16) / 65535
     assert_close(weights, with_fewer(compute.read(REAL), 4).layer(3).weights, atol=1e-5, rtol=0)
     canvas = groups.nth(1).locator(".head canvas").first
     box = canvas.bounding_box()
     canvas.hover(position={"x": box["width"] * 2.5 / 16, "y": box["height"] * 9.5 / 16})
     value = f"{float((weights[3, 9, 2] * 65535).round() / 65535):.4f}"
     labels = compute.read(REAL).tokens.labels
-    said = T("share_kv.picture.says", head=3, read=1, query=labels[9], key=labels[2], value=value)
-    expect(page.locator(".sharing .says")).to_have_text(said)
+    sentences = T("share_kv.picture.says", head=3, read=1, query=labels[9], key=labels[2], value=value)
+    expect(page.locator(".sharing .says")).to_have_text(sentences)
     canvas.focus()
     page.keyboard.press("ArrowDown")
     value = f"{float((weights[3, 10, 2] * 65535).round() / 65535):.4f}"
-    said = T("share_kv.picture.says", head=3, read=1, query=labels[10], key=labels[2], value=value)
-    expect(page.locator(".sharing .says")).to_have_text(said)
+    sentences = T("share_kv.picture.says", head=3, read=1, query=labels[10], key=labels[2], value=value)
+    expect(page.locator(".sharing .says")).to_have_text(sentences)
 
 
 def test_slider_updates_brackets_in_place(visit):

@@ -27,8 +27,8 @@ def test_error_line_marked_with_message(open_app):
     source, message = codes(app)
     assert "copies.reshape(B, self.n_heads // G, G, T, d)  # ← RuntimeError" in source
     assert "is invalid for input of size" in message
-    passed, n = checked(app, "in_code")
-    assert passed == n == 7
+    n_passed, n = checked(app, "in_code")
+    assert n_passed == n == 7
 
 
 def test_too_many_copies_single_group(open_app):
@@ -41,15 +41,15 @@ def test_too_many_copies_single_group(open_app):
 def test_single_head_copies_nothing(open_app, lang):
     app = open_app("share_kv", gqa_code="too_many", lang=lang, **SMALL | {"n_heads": 1})
     assert translator(lang)("share_kv.in_code.too_many_one") in sentences_of(app)
-    passed, n = checked(app, "in_code")
-    assert passed == n == 7
+    n_passed, n = checked(app, "in_code")
+    assert n_passed == n == 7
 
 
 @pytest.mark.parametrize(("G", "quiet"), [(1, True), (2, False), (4, True)])
 def test_repeat_is_wrong_only_in_between(open_app, G, quiet):
     app = open_app("share_kv", gqa_code="tiled", n_kv_heads=G, **SMALL)
-    says = translator("en")("share_kv.in_code.tiled_quiet", G=G)
-    assert (says in sentences_of(app)) is quiet
+    sentence = translator("en")("share_kv.in_code.tiled_quiet", G=G)
+    assert (sentence in sentences_of(app)) is quiet
 
 
 def test_marked_line_number():

@@ -19,28 +19,28 @@ class Held:
 
 def test_ordinary_copies_inference_tensors_only():
     with torch.inference_mode():
-        made = torch.arange(3.0)
-    own = torch.arange(2.0)
-    found = ordinary(Held({"a": (made, own), "b": len}))
-    copy, same = found.parts["a"]
+        result = torch.arange(3.0)
+    own_value = torch.arange(2.0)
+    results = ordinary(Held({"a": (result, own_value), "b": len}))
+    copy, same = results.parts["a"]
     assert not copy.is_inference()
-    assert torch.equal(copy, made)
-    assert same is own
-    assert found.parts["b"] is len
+    assert torch.equal(copy, result)
+    assert same is own_value
+    assert results.parts["b"] is len
 
 
 def test_gradients_zero_outside_field():
     mask = Mask(kind="window", width=1)
-    found = field(WORDS, PLAN, mask, 1)
-    assert [row.nonzero().flatten().tolist() for row in found.open] == [[0, 1, 2, 3, 4], [0, 1, 2, 3], [0, 1, 2], [1]]
-    assert torch.equal(gradients(WORDS, PLAN, mask, 1) > 0, found.open)
-    assert found.leak == 0
+    result = field(WORDS, PLAN, mask, 1)
+    assert [row.nonzero().flatten().tolist() for row in result.open] == [[0, 1, 2, 3, 4], [0, 1, 2, 3], [0, 1, 2], [1]]
+    assert torch.equal(gradients(WORDS, PLAN, mask, 1) > 0, result.open)
+    assert result.leak == 0
 
 
 def test_sharing_extremes():
     """Independent layers are the plan itself; all shared repeat its first layer."""
-    own, one = (sharing(WORDS, PLAN, Mask(), n) for n in (3, 1))
-    assert torch.equal(own.similarity.cosine, similarity(WORDS, PLAN, Mask())[0].cosine)
+    own_value, element = (sharing(WORDS, PLAN, Mask(), n) for n in (3, 1))
+    assert torch.equal(own_value.similarity.cosine, similarity(WORDS, PLAN, Mask())[0].cosine)
     again = similarity(WORDS, BlockPlan(layers=(0, 0, 0)), Mask())[0]
-    assert torch.equal(one.similarity.length, again.length)
-    assert (own.parameters, own.flops) == (3 * one.parameters, one.flops)
+    assert torch.equal(element.similarity.length, again.length)
+    assert (own_value.parameters, own_value.flops) == (3 * element.parameters, element.flops)

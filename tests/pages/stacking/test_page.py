@@ -27,19 +27,19 @@ HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {n} #000001"
 
 def checks(app):
     """How many checks hold in each section on the screen, if it has any; and how many there are, if another number."""
-    found = {name: checked(app, name) for name in views_of("stacking")}
-    return {name: passed if passed == n else (passed, n) for name, (passed, n) in found.items() if n}
+    result = {name: checked(app, name) for name in views_of("stacking")}
+    return {name: n_passed if n_passed == n else (n_passed, n) for name, (n_passed, n) in result.items() if n}
 
 
 def strips(app):
     """The maps of the page by title."""
-    found = {}
+    result = {}
     for component in app.get("bidi_component"):
         if component.proto.component_name == "headlight.maps":
             header, blocks = unpack(component.proto.bytes)
             maps = torch.tensor(blocks["values"]).reshape(-1, header["n"], header["n"])
-            found |= {panel["title"]: each for panel, each in zip(header["maps"], maps, strict=True)}
-    return found
+            result |= {panel["title"]: element for panel, element in zip(header["maps"], maps, strict=True)}
+    return result
 
 
 def table(app, key):
@@ -48,7 +48,7 @@ def table(app, key):
 
 
 def said(app):
-    return [one.value for kind in ("markdown", "caption", "text", "info") for one in app.get(kind)]
+    return [element.value for kind in ("markdown", "caption", "text", "info") for element in app.get(kind)]
 
 
 SEEDED = {
@@ -117,8 +117,8 @@ def test_old_link_opens_its_section(open_app, link, section):
 def test_maps_equal_models_heads(open_app):
     """Computed here from the model's captured layers, which know nothing of the blocks."""
     app = open_app("stacking", section="all", depth=4, from_token=2)
-    seen = capture(load("all-MiniLM-L6-v2"), TEXT)
-    weights = torch.stack([seen.layer(i).weights for i in range(4)])
+    observed = capture(load("all-MiniLM-L6-v2"), TEXT)
+    weights = torch.stack([observed.layer(i).weights for i in range(4)])
     mixed = with_residual(weights)
     maps, layers = strips(app), T("stacking.n_layers", n=4)
     rolled = core_rollout(mixed)
@@ -130,8 +130,8 @@ def test_maps_equal_models_heads(open_app):
 def test_row_similarity_in_sentence(open_app):
     """By total variation, the other way round."""
     app = open_app("stacking", depth=3)
-    seen = capture(load("all-MiniLM-L6-v2"), TEXT)
-    rolled = core_rollout(with_residual(torch.stack([seen.layer(i).weights for i in range(3)])))
+    observed = capture(load("all-MiniLM-L6-v2"), TEXT)
+    rolled = core_rollout(with_residual(torch.stack([observed.layer(i).weights for i in range(3)])))
     first, last = (
         1 - sum(float(total_variation(a[None], b[None])) for a in rows for b in rows) / (len(rows) * (len(rows) - 1))
         for rows in (rolled[0], rolled[-1])
@@ -233,8 +233,8 @@ def test_dilated_without_gap_called_window(open_app):
 
 
 def test_sharing_chart_labels(open_app):
-    drawn = bar_charts(open_app("stacking", section="layer_sharing"))["sharing_costs"]
-    assert drawn.header["labels"] == ["6", "3", "1"]
+    plotted = bar_charts(open_app("stacking", section="layer_sharing"))["sharing_costs"]
+    assert plotted.header["labels"] == ["6", "3", "1"]
 
 
 def test_one_layer_is_one_layer(open_app):
@@ -244,17 +244,17 @@ def test_one_layer_is_one_layer(open_app):
         *strips(app),
         *(chip.proto.popover.label for chip in everything(app) if chip.type == "popover"),
     ]
-    assert not any("1 layers" in one for one in every)
+    assert not any("1 layers" in element for element in every)
     assert T("stacking.map_rollout", layers="1 layer") in strips(app)
 
 
 def test_the_link_holds_the_state(open_app):
-    wanted = {
+    expected = {
         "source": "words", "depth": 9, "from_token": 3, "field": "dilated", "field_width": 3, "field_gap": 4, "sets": 2,
     }  # fmt: skip
-    app = open_app("stacking", section="all", **wanted)
-    assert {name: app.session_state[name] for name in wanted} == wanted
-    assert {name: app.query_params[name] for name in wanted} == {name: str(value) for name, value in wanted.items()}
+    app = open_app("stacking", section="all", **expected)
+    assert {name: app.session_state[name] for name in expected} == expected
+    assert {name: app.query_params[name] for name in expected} == {name: str(value) for name, value in expected.items()}
 
 
 def test_token_kept_across_sections(open_app):
@@ -276,9 +276,9 @@ def test_invalid_link_noted(open_app):
 def test_hostile_words_arrive_as_text(open_app):
     app = open_app("stacking", section="all", source="words", text=HOSTILE, depth=2, from_token=1)
     assert not app.exception
-    assert any("“b”" in one.value for one in app.get("text")), "the chosen token"
+    assert any("“b”" in element.value for element in app.get("text")), "the chosen token"
     parsed = [*app.markdown, *app.caption, *app.info]
-    assert not any("example" in one.value or "<b>" in one.value for one in parsed)
+    assert not any("example" in element.value or "<b>" in element.value for element in parsed)
     assert any("example" in label for label in app.selectbox(key="from_token").options)
 
 
@@ -292,12 +292,12 @@ def test_any_family_of_models(open_app, monkeypatch, tmp_path, family, n_states)
     app = open_app("stacking", section="all", model=entry.id, text="Paris is old and Paris is big.")
     assert not app.exception
     assert not app.error
-    found = checks(app)
+    result = checks(app)
     assert app.session_state["model"] == entry.id
-    assert set(found) == set(EVERY)
-    assert all(found[name] == EVERY[name] for name in EVERY if name != "receptive_field"), found
-    assert found["receptive_field"] in (1, 3), "a short text may be in reach as a whole"
-    assert found["rollout"] == SEEDED["rollout"] + n_states
+    assert set(result) == set(EVERY)
+    assert all(result[name] == EVERY[name] for name in EVERY if name != "receptive_field"), result
+    assert result["receptive_field"] in (1, 3), "a short text may be in reach as a whole"
+    assert result["rollout"] == SEEDED["rollout"] + n_states
 
 
 def upside_down(mixed):
@@ -341,8 +341,8 @@ def test_a_fault_turns_its_section_red(open_app, monkeypatch, what):
     text = f"one two three four five six seven {len(what)} {what}"  # nobody has computed this before
     app = open_app("stacking", section=section, source="words", text=text, depth=3)
     assert not app.exception
-    passed, n = checked(app, section)
-    assert passed < n
+    n_passed, n = checked(app, section)
+    assert n_passed < n
     assert T("truth.failed") in [error.value for error in app.error]
 
 

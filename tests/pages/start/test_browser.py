@@ -30,13 +30,13 @@ def weights(at: int, word: str) -> dict[str, float]:
 def assert_shown(page: Page, at: int, word: str) -> None:
     """The arcs and the numbers on the screen are those of the file."""
     frame(page)
-    shown = [one for one in page.locator(".start").evaluate(NUMBERS) if one["word"] != "the"]
-    assert [one["word"] for one in shown if one["looks"]] == [word]
+    visible = [element for element in page.locator(".start").evaluate(NUMBERS) if element["word"] != "the"]
+    assert [element["word"] for element in visible if element["looks"]] == [word]
     by_file = weights(at, word)
-    for one in shown:
-        weight = 0.0 if one["word"] == word else by_file[one["word"]]
-        assert one["number"] == (part(weight) if weight >= 0.03 else ""), one
-        assert one["arc"] == (weight >= 0.03) and (one["width"] >= 10 * weight or not one["path"]), one
+    for element in visible:
+        weight = 0.0 if element["word"] == word else by_file[element["word"]]
+        assert element["number"] == (part(weight) if weight >= 0.03 else ""), element
+        assert element["arc"] == (weight >= 0.03) and (element["width"] >= 10 * weight or not element["path"]), element
 
 
 def ends(page: Page) -> float:

@@ -28,13 +28,15 @@ from viz.text import LANGUAGES, translator
 
 def sent(app, view):
     """What a view was sent, None if it is not there."""
-    found = [each.proto for each in app.get("bidi_component") if each.proto.component_name == f"headlight.{view}"]
-    return json.loads(found[0].json)[0] if found else None
+    result = [
+        element.proto for element in app.get("bidi_component") if element.proto.component_name == f"headlight.{view}"
+    ]
+    return json.loads(result[0].json)[0] if result else None
 
 
 def doors(app):
     """The ways in: each link with what it says."""
-    body = "".join(each.proto.body for each in app.get("html"))
+    body = "".join(element.proto.body for element in app.get("html"))
     return [
         (unescape(to), name) for to, name in re.findall(r'<a class="see alone" href="([^"]+)"><strong>([^<]+)', body)
     ]
@@ -48,8 +50,8 @@ def link(app):
 def test_sentence_doors_and_page_links(open_app, lang):
     app, t = open_app(FIRST, lang=lang), translator(lang)
     assert not app.exception and not app.text_area and app.title[0].value == t("start.headline")
-    shown = sent(app, "arcs")
-    assert {name: shown[name] for name in pairs()[lang]} == pairs()[lang]
+    visible = sent(app, "arcs")
+    assert {name: visible[name] for name in pairs()[lang]} == pairs()[lang]
     first = lessons()[0]
     assert doors(app) == [
         (f"{path_of(first.steps[0].page)}?lang={lang}&lesson={first.name}&lesson_step=1", t("start.new")),
@@ -68,8 +70,8 @@ def test_page_boxes_do_not_overlap(plan):
         apart = [first[0] + first[2] <= second[0], second[0] + second[2] <= first[0]]
         assert any(apart) or abs(first[1] - second[1]) >= HIGH
     for page, (x, y, width) in plan.boxes.items():
-        left, top, wide, high = plan.attention if page in inside else (0, 0, *plan.size)
-        assert left <= x and x + width <= left + wide and top <= y and y + HIGH <= top + high
+        left_edge, top, wide, high = plan.attention if page in inside else (0, 0, *plan.size)
+        assert left_edge <= x and x + width <= left_edge + wide and top <= y and y + HIGH <= top + high
     for lang in LANGUAGES:
         for page, (_, _, width) in plan.boxes.items():
             name = diagram(translator(lang), {})["names"][page]
@@ -87,13 +89,16 @@ def test_old_link_reopens_heads(open_app):
 
 
 def test_heads_parameters_are_known(open_app):
-    asked = {name for each in LINKS if each["page"] == "heads" for name in each["parameters"]}
-    for wanted in ({"section": "all", "mask": "dilated"}, {"source": "words", "mask": "both", "lesson": "ten_minutes"}):
-        app = open_app("heads", **wanted)
-        asked |= set(app.session_state["_parameters"].declared)
-    asked |= set(open_app("heads", mask="painted").session_state["_parameters"].declared)
-    assert {"painted", "pad_left", "gap", "lesson_step", "n_kv_heads"} < asked, "the test sees them"
-    assert asked - {"lang", *modes.parameters()} <= ASKED, "how it is looked at is no matter of Heads alone"
+    requests = {name for element in LINKS if element["page"] == "heads" for name in element["parameters"]}
+    for expected in (
+        {"section": "all", "mask": "dilated"},
+        {"source": "words", "mask": "both", "lesson": "ten_minutes"},
+    ):
+        app = open_app("heads", **expected)
+        requests |= set(app.session_state["_parameters"].declared)
+    requests |= set(open_app("heads", mask="painted").session_state["_parameters"].declared)
+    assert {"painted", "pad_left", "gap", "lesson_step", "n_kv_heads"} < requests, "the test sees them"
+    assert requests - {"lang", *modes.parameters()} <= ASKED, "how it is looked at is no matter of Heads alone"
 
 
 def test_choices_stay_in_links_only(open_app):
@@ -101,8 +106,8 @@ def test_choices_stay_in_links_only(open_app):
     app = open_app("heads", source="words", text="a b c", d_model=8, n_heads=2)
     app.switch_page(file_of(FIRST)).run()
     assert link(app) == {} and sent(app, "arcs")
-    chosen = {"lang": "en", "text": "a b c", "source": "words", "n_heads": "2", "d_model": "8"}
-    assert dict(parse_qsl(urlsplit(doors(app)[2][0]).query)) == chosen
+    selection = {"lang": "en", "text": "a b c", "source": "words", "n_heads": "2", "d_model": "8"}
+    assert dict(parse_qsl(urlsplit(doors(app)[2][0]).query)) == selection
     app.switch_page(file_of("masks")).run()
     assert {name: app.session_state[name] for name in ("source", "text", "n_heads")} == {
         "source": "words",
@@ -159,28 +164,28 @@ def test_own_sentence_keeps_the_arcs(open_app, lang, text, of):
     packaged_file(CHINESE["model"])
     app = open_app(FIRST, lang=lang, sentence=text)
     assert not app.exception and not app.error and link(app)["sentence"] == text
-    shown, pair = sent(app, "arcs"), pairs()[of]
-    assert shown["lang"] == lang and shown["made"] == ""
-    assert {name: shown[name] for name in ("model", "layer", "head")} == {
+    visible, pair = sent(app, "arcs"), pairs()[of]
+    assert visible["lang"] == lang and visible["made"] == ""
+    assert {name: visible[name] for name in ("model", "layer", "head")} == {
         name: pair[name] for name in ("model", "layer", "head")
     }
-    (sentence,) = shown["sentences"]
+    (sentence,) = visible["sentences"]
     assert sentence["text"] == text
     weights = compute.read(specs.Source(kind="model", text=text, model=pair["model"])).layer(pair["layer"]).weights
-    found = torch.tensor(sentence["weights"]) / shown["whole"]
-    assert_close(found, weights[pair["head"]], atol=1e-4, rtol=0)
+    result = torch.tensor(sentence["weights"]) / visible["whole"]
+    assert_close(result, weights[pair["head"]], atol=1e-4, rtol=0)
     words = ~torch.tensor(sentence["special"])
-    among = found * words * words[:, None] * ~torch.eye(len(words), dtype=torch.bool)
-    assert among[shown["at"]].max() == among.max()
+    among = result * words * words[:, None] * ~torch.eye(len(words), dtype=torch.bool)
+    assert among[visible["at"]].max() == among.max()
 
 
 def test_file_and_model_agree(open_app):
     """The sentence on file, typed in, has the same picture."""
     pair = pairs()["en"]
-    shown = sent(open_app(FIRST, sentence=pair["sentences"][0]["text"]), "arcs")
-    ours, theirs = (torch.tensor(each["sentences"][0]["weights"]) for each in (shown, pair))
+    visible = sent(open_app(FIRST, sentence=pair["sentences"][0]["text"]), "arcs")
+    ours, theirs = (torch.tensor(element["sentences"][0]["weights"]) for element in (visible, pair))
     assert (ours - theirs).abs().max() <= 1
-    assert shown["sentences"][0]["labels"] == pair["sentences"][0]["labels"]
+    assert visible["sentences"][0]["labels"] == pair["sentences"][0]["labels"]
 
 
 @pytest.mark.parametrize("text", ["", "  ", "word " * 200])
@@ -211,18 +216,18 @@ def test_unusable_model_leaves_example(open_app, monkeypatch):
     [([], {"usual"}, ["usual"]), (["mine"], {"mine", "usual"}, ["mine"]), ([], set(), []), (["mine"], {"usual"}, [])],
 )
 def test_loading_loads_opening_model(monkeypatch, own, here, loaded):
-    asked, imported = [], []
-    known = SimpleNamespace(
+    requests, imported = [], []
+    known_note = SimpleNamespace(
         DEFAULT_MODEL="usual",
         warm=lambda: None,
-        model=asked.append,
+        model=requests.append,
         models_here=lambda: here,
         local_entries=lambda: [SimpleNamespace(id=name) for name in own],
     )
     monkeypatch.setattr(loading, "_MOMENT", 0)
-    monkeypatch.setattr(loading, "module", lambda name: imported.append(name) or known)
+    monkeypatch.setattr(loading, "module", lambda name: imported.append(name) or known_note)
     loading._load("pages.heads.page")
-    assert asked == loaded and "pages.heads.page" in imported
+    assert requests == loaded and "pages.heads.page" in imported
 
 
 def test_loading_starts_once_after_paint(open_app, monkeypatch):

@@ -15,23 +15,23 @@ from viz.models import registry
 
 @pytest.mark.parametrize("lang", TWINS)
 def test_weights_file_equals_head(lang):
-    stored = pairs()[lang]
-    if stored["model"] != registry.entries()[0].id:
-        packaged_file(stored["model"])
-    computed = record(lang, stored["made"])
-    for kept, now in zip(stored["sentences"], computed["sentences"], strict=True):
+    file_pair = pairs()[lang]
+    if file_pair["model"] != registry.entries()[0].id:
+        packaged_file(file_pair["model"])
+    computed = record(lang, file_pair["made"])
+    for retained, now in zip(file_pair["sentences"], computed["sentences"], strict=True):
         # One unit is what rounding to whole numbers may differ in.
-        assert_close(torch.tensor(kept.pop("weights")), torch.tensor(now.pop("weights")), atol=1, rtol=0)
+        assert_close(torch.tensor(retained.pop("weights")), torch.tensor(now.pop("weights")), atol=1, rtol=0)
     pairs.cache_clear()
-    assert stored == {**computed, "sentences": stored["sentences"]}
-    assert stored["sentences"] == computed["sentences"]
+    assert file_pair == {**computed, "sentences": file_pair["sentences"]}
+    assert file_pair["sentences"] == computed["sentences"]
 
 
 @pytest.mark.parametrize("lang", TWINS)
 def test_sentences_equal_first_example(lang):
     pair = pairs()[lang]
     examples = tomllib.loads((ASSETS / "examples.toml").read_text("utf8"))["example"]
-    first = next(one for one in examples if one.get("query") == pair["query"])
+    first = next(element for element in examples if element.get("query") == pair["query"])
     assert pair["sentences"][0]["text"] == first["text"]
     largest = []
     for sentence in pair["sentences"]:

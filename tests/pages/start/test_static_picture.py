@@ -22,10 +22,10 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 def computed(request):
     """The language, the sentence's labels, the whole map and the query's place, as the model gives them now."""
     lang = request.param
-    stored = pairs()[lang]
-    if stored["model"] != registry.entries()[0].id:
-        packaged_file(stored["model"])
-    pair = record(lang, stored["made"])
+    file_pair = pairs()[lang]
+    if file_pair["model"] != registry.entries()[0].id:
+        packaged_file(file_pair["model"])
+    pair = record(lang, file_pair["made"])
     first = pair["sentences"][0]
     weights = torch.tensor(first["weights"]) / WHOLE
     return lang, first["labels"], weights, first["labels"].index(pair["query"]), torch.tensor(first["special"])
@@ -53,11 +53,11 @@ def test_map_opacities_equal_the_models_weights(computed):
     lang, labels, weights, query, _ = computed
     picture = map_picture(lang)
     n, cells = len(labels), re.findall(r'<rect x="(\d+)" y="(\d+)" [^>]*opacity="([\d.]+)"', picture)
-    drawn = torch.zeros(n, n)
+    plotted = torch.zeros(n, n)
     for column, row, opacity in cells:
-        drawn[int(row), int(column)] = float(opacity) ** 2
+        plotted[int(row), int(column)] = float(opacity) ** 2
     assert len(cells) == n * n
-    assert_close(drawn, weights, atol=2e-3, rtol=0)
+    assert_close(plotted, weights, atol=2e-3, rtol=0)
     texts = re.findall(r"<text[^>]*>([^<]*)</text>", picture)
     assert [html.unescape(text) for text in texts] == labels * 2
     assert f'class="chosen" x="0" y="{query}"' in picture

@@ -24,8 +24,8 @@ def heading(page: Page, n: int):
 
 
 def parameter(page: Page, name: str) -> str | None:
-    found = re.search(rf"[?&]{name}=([^&]*)", page.url)
-    return found and found[1]
+    result = re.search(rf"[?&]{name}=([^&]*)", page.url)
+    return result and result[1]
 
 
 def written(page: Page) -> str:
@@ -41,11 +41,11 @@ def last_number(page: Page, symbol: str) -> float:
 
 def click_cell(page: Page, name: str, row: int, column: int, n: int) -> None:
     """Click the middle of a cell of an n x n map."""
-    drawn = page.locator(f".st-key-map_{name} .matrix")
-    drawn.scroll_into_view_if_needed()
-    assert drawn.evaluate("view => view.matrix.data.shape") == [n, n]
+    plotted = page.locator(f".st-key-map_{name} .matrix")
+    plotted.scroll_into_view_if_needed()
+    assert plotted.evaluate("view => view.matrix.data.shape") == [n, n]
     at = "({ matrix: { place: { left, top, w, h } } }, [i, j]) => ({ x: left + (j + 0.5) * w, y: top + (i + 0.5) * h })"
-    drawn.locator("canvas").click(position=drawn.evaluate(at, [row, column]))
+    plotted.locator("canvas").click(position=plotted.evaluate(at, [row, column]))
     wait_run(page)
 
 
@@ -99,7 +99,7 @@ def test_dot_product_lists_every_term(visit):
     page = visit("step-by-step", section="steps", step=7, every_term=1)
     code = page.get_by_test_id("stCode").first.inner_text()
     trace = compute.read(specs.Source(kind="model", text=TEXT, model=compute.DEFAULT_MODEL)).multi_head(3)
-    factors = [float(one) for one in re.findall(r"-?\d+\.\d+", code.split("\n =")[0].split(" = ")[1])]
+    factors = [float(element) for element in re.findall(r"-?\d+\.\d+", code.split("\n =")[0].split(" = ")[1])]
     torch.testing.assert_close(torch.tensor(factors[::2]), trace.q[HEAD, IT], atol=6e-5, rtol=0)
     torch.testing.assert_close(torch.tensor(factors[1::2]), trace.k[HEAD, ANIMAL], atol=6e-5, rtol=0)
     assert last_number(page, f"S_{{{IT},{ANIMAL}}}") == pytest.approx(float(trace.scores[HEAD, IT, ANIMAL]), abs=1e-4)
@@ -163,7 +163,7 @@ def test_every_figure_says_what_it_shows(visit):
     expect(page.locator(".st-key-map_A canvas")).to_be_visible()
     described = page.locator(":is(.bars, .matrix) .picture").evaluate_all("all => all.map(one => one.ariaLabel)")
     assert len(described) == 4
-    assert all(len(one) > 20 for one in described), described
+    assert all(len(element) > 20 for element in described), described
 
 
 # --- Three words -------------------------------------------------------------------------------------------------
@@ -181,11 +181,11 @@ def number(page: Page, matrix: str, row: int, column: int):
 def test_three_words_click_and_typing(visit):
     """Explain a clicked number at once; a typed one changes all results."""
     page = visit("step-by-step", section="three_words", step=4)
-    sum_, says = line(page)
+    sum_, sentence = line(page)
     expect(sum_).to_have_text("2·2 + 0·1 + 1·(−1) + 1·2 = 5")
     number(page, "S", 0, 0).click()
     expect(sum_).to_have_text("1·0 + 0·2 + 1·(−1) + 1·3 = 2")
-    expect(says).to_contain_text("“cats” looks at “cats”")
+    expect(sentence).to_contain_text("“cats” looks at “cats”")
     wait_run(page)
     assert parameter(page, "cell") == "0-0"
     page.keyboard.press("ArrowLeft")  # after a click the keys go on with the steps
@@ -225,9 +225,9 @@ def test_three_words_keys_follow_focus(visit):
     box.press("ArrowUp")
     expect(box).to_have_value("2")
     wait_run(page)
-    chosen = number(page, "Q", 1, 2)
-    chosen.focus()
-    chosen.press("ArrowUp")
+    selection = number(page, "Q", 1, 2)
+    selection.focus()
+    selection.press("ArrowUp")
     expect(number(page, "Q", 0, 2)).to_be_focused()
     wait_run(page)
     assert parameter(page, "cell") == "0-2"

@@ -18,8 +18,8 @@ def example(numbers=None, *, is_causal=False, words=WORDS):
 
 
 def some_numbers(seed):
-    drawn = torch.rand(COUNT, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-    return tuple(round(float(number), 2) for number in 10 * drawn - 5)
+    plotted = torch.rand(COUNT, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    return tuple(round(float(number), 2) for number in 10 * plotted - 5)
 
 
 def pictures(of):
@@ -56,9 +56,9 @@ def test_printed_numbers_give_printed_results():
         for result in results(pictures(example()).of(step)):
             for i, row in enumerate(result["lines"]):
                 for j, line in enumerate(row):
-                    left = [read(text) for text, role in line if role == "row"]
+                    left_edge = [read(text) for text, role in line if role == "row"]
                     right = [read(text) for text, role in line if role == "column"]
-                    by_hand = sum(a * b for a, b in zip(left, right, strict=True))
+                    by_hand = sum(a * b for a, b in zip(left_edge, right, strict=True))
                     assert printed(round(by_hand, 2)) == line[-1][0] == result["texts"][i][j]
     for row in results(pictures(example()).of(7))[0]["lines"]:
         for line in row:
@@ -98,12 +98,12 @@ def test_exponentials_stay_printable(seed):
 def test_printed_matrices_equal_trace():
     """Every printed matrix is the trace's, in every picture; the numbers in a sum are its row and its column."""
     of = example(some_numbers(11))
-    trace, shown = of.trace, pictures(of)
-    kept = {4: [trace.scores], 5: [trace.scaled], 6: [trace.masked], 7: [trace.weights], 8: [trace.head_outputs]}
-    for step, wanted in (kept | {3: [trace.q, trace.k, trace.v], 9: [trace.contributions]}).items():
-        for result, (values,) in zip(results(shown.of(step)), wanted, strict=True):
+    trace, visible = of.trace, pictures(of)
+    retained = {4: [trace.scores], 5: [trace.scaled], 6: [trace.masked], 7: [trace.weights], 8: [trace.head_outputs]}
+    for step, expected in (retained | {3: [trace.q, trace.k, trace.v], 9: [trace.contributions]}).items():
+        for result, (values,) in zip(results(visible.of(step)), expected, strict=True):
             assert result["texts"] == [[printed(value) for value in row] for row in values.tolist()]
-    line = results(shown.of(4))[0]["lines"][0][2]
+    line = results(visible.of(4))[0]["lines"][0][2]
     assert [read(text) for text, role in line if role == "row"] == [read(printed(q)) for q in trace.q[0, 0].tolist()]
     assert [read(text) for text, role in line if role == "column"] == [read(printed(k)) for k in trace.k[0, 2].tolist()]
 
@@ -133,9 +133,9 @@ def test_invalid_number_rejected(change):
 
 
 def test_one_number_changes_and_no_other():
-    changed = with_number(usual_numbers(), "w_k", 3, 1, -2.504)
-    assert example(changed).given["w_k"][3, 1] == -2.5
-    assert sum(a != b for a, b in zip(changed, usual_numbers(), strict=True)) == 1
+    altered = with_number(usual_numbers(), "w_k", 3, 1, -2.504)
+    assert example(altered).given["w_k"][3, 1] == -2.5
+    assert sum(a != b for a, b in zip(altered, usual_numbers(), strict=True)) == 1
 
 
 @pytest.mark.parametrize("code", ["", "a|b", "a|b|c|d", "a| |c", "||"])

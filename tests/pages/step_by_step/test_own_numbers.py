@@ -44,8 +44,8 @@ def some(n, d, n_heads, *, is_direct=False, most=3.0, seed=0):
     generator = torch.Generator().manual_seed(seed)
     names = DIRECT if is_direct else PROJECTED
     shapes = {name: (d if name.startswith("w_") else n, d) for name in names}
-    drawn = {name: (2 * torch.rand(shape, generator=generator) - 1) * most for name, shape in shapes.items()}
-    return of_matrices(drawn, n_heads)
+    plotted = {name: (2 * torch.rand(shape, generator=generator) - 1) * most for name, shape in shapes.items()}
+    return of_matrices(plotted, n_heads)
 
 
 # --- What is computed ------------------------------------------------------------------------------------------------
@@ -56,16 +56,16 @@ def test_golden_values_smallest_example():
     trace = example(presets()["three_rows"]).trace
     e = math.exp(1 / math.sqrt(2))
     assert trace.weights[0, 0].tolist() == pytest.approx([e / (2 * e + 1), 1 / (2 * e + 1), e / (2 * e + 1)], rel=1e-12)
-    wanted = [[0.4011, 0.1978, 0.4011], [0.1978, 0.4011, 0.4011], [0.2483, 0.2483, 0.5035]]
-    torch.testing.assert_close(trace.weights[0], torch.tensor(wanted).double(), atol=5e-5, rtol=0)
+    expected = [[0.4011, 0.1978, 0.4011], [0.1978, 0.4011, 0.4011], [0.2483, 0.2483, 0.5035]]
+    torch.testing.assert_close(trace.weights[0], torch.tensor(expected).double(), atol=5e-5, rtol=0)
     output = torch.tensor([[1.6044, 0.7967], [1.4011, 1.2033], [1.7587, 1.0]]).double()
     torch.testing.assert_close(trace.output, output, atol=5e-5, rtol=0)
 
 
 def test_golden_values_causal():
     trace = example(presets()["three_rows"], is_causal=True).trace
-    wanted = torch.tensor([[1, 0, 0], [0.3302, 0.6698, 0], [0.2483, 0.2483, 0.5035]]).double()
-    torch.testing.assert_close(trace.weights[0], wanted, atol=5e-5, rtol=0)
+    expected = torch.tensor([[1, 0, 0], [0.3302, 0.6698, 0], [0.2483, 0.2483, 0.5035]]).double()
+    torch.testing.assert_close(trace.weights[0], expected, atol=5e-5, rtol=0)
     output = torch.tensor([[1, 0], [0.3302, 1.3395], [1.7587, 1]]).double()
     torch.testing.assert_close(trace.output, output, atol=5e-5, rtol=0)
 
@@ -94,7 +94,7 @@ def test_core_agrees_with_loops(size, is_direct, is_causal):
     torch.testing.assert_close(torch.tensor(weights, dtype=torch.float64), of.trace.weights, atol=1e-9, rtol=1e-7)
     torch.testing.assert_close(torch.tensor(concat, dtype=torch.float64), of.trace.concat, atol=1e-6, rtol=1e-9)
     torch.testing.assert_close(torch.tensor(output, dtype=torch.float64), of.trace.output, atol=1e-5, rtol=1e-9)
-    assert all(one.passed for one in checks(of))
+    assert all(element.passed for element in checks(of))
 
 
 def test_circle_attends_before_self_after():
@@ -206,16 +206,16 @@ def test_every_result_is_explained(name):
     of = example(presets()[name], is_causal=name == USUAL)
     picture = OwnPicture(translator("en"), of, ())
     groups = picture.groups(renames=False)
-    shown = {made["live"]: made for group in groups for made in group["blocks"]}
-    for live, made in shown.items():
-        for i, row in enumerate(made["texts"]):
+    visible = {result["live"]: result for group in groups for result in group["blocks"]}
+    for live, result in visible.items():
+        for i, row in enumerate(result["texts"]):
             for j, text in enumerate(row):
                 place = f"{live}-{i}-{j}"
-                assert picture.has(place) is bool(made.get("explains")), place
-                if made.get("explains"):
-                    said = picture.explained(place)
-                    assert said["line"][-1][0] == text, place
-                    assert {part["live"] for part in said["parts"]} <= shown.keys(), place
+                assert picture.has(place) is bool(result.get("explains")), place
+                if result.get("explains"):
+                    sentences = picture.explained(place)
+                    assert sentences["line"][-1][0] == text, place
+                    assert {part["live"] for part in sentences["parts"]} <= visible.keys(), place
     assert not picture.has("a0-0-6") and not picture.has("a9-0-0") and not picture.has("x" * 10_000)
     assert split_place("z１-0-0") is None
     assert len(json.dumps(groups)) < 40_000
@@ -223,10 +223,10 @@ def test_every_result_is_explained(name):
 
 def test_sum_marks_row_and_column():
     of = example(presets()[USUAL])
-    said = OwnPicture(translator("en"), of, ()).explained("q1-2-1")
-    line = "".join(text for text, _ in said["line"])
+    sentences = OwnPicture(translator("en"), of, ()).explained("q1-2-1")
+    line = "".join(text for text, _ in sentences["line"])
     assert line == "1·1 + 2·0 + 1·0 + 1·0 = 1"
-    assert [(part["live"], part["row"], part["columns"]) for part in said["parts"]] == [
+    assert [(part["live"], part["row"], part["columns"]) for part in sentences["parts"]] == [
         ("x", 2, None),
         ("w_q", None, [3, 4]),
     ]
@@ -248,10 +248,10 @@ def matrices_that_follow(of):
     trace = of.trace
     named = {"q": trace.q, "k": trace.k, "v": trace.v, "s": trace.masked, "a": trace.weights, "z": trace.head_outputs}
     every = {f"{name}{head}": values[head] for name, values in named.items() for head in range(of.numbers.n_heads)}
-    listed = (every | {"c": trace.concat, "o": trace.output}).items()
+    entries = (every | {"c": trace.concat, "o": trace.output}).items()
     return {
         name: [[value if math.isfinite(value) else None for value in row] for row in values.tolist()]
-        for name, values in listed
+        for name, values in entries
     }
 
 
@@ -259,13 +259,13 @@ def matrices_that_follow(of):
 def test_client_numbers_equal_core(tmp_path):
     layers = [example(presets()[name], is_causal=name == USUAL) for name in presets()]
     sizes = [OwnPicture(translator("en"), of, ()).follows() for of in layers]
-    given = [{name: matrix.tolist() for name, matrix in of.given.items()} for of in layers]
-    asked = {
-        "layers": [{"sizes": size, "given": matrices} for size, matrices in zip(sizes, given, strict=True)],
+    inputs = [{name: matrix.tolist() for name, matrix in of.given.items()} for of in layers]
+    requests = {
+        "layers": [{"sizes": size, "given": matrices} for size, matrices in zip(sizes, inputs, strict=True)],
         "printed": PRINTED,
         "typed": list(TYPED),
     }
-    (tmp_path / "asked.json").write_text(json.dumps(asked), "utf8")
+    (tmp_path / "asked.json").write_text(json.dumps(requests), "utf8")
     (tmp_path / "head_numbers.mjs").write_bytes((CLIENT / "step_by_step/head_numbers.js").read_bytes())
     run = f"""
         const {{ follow, printed, typed }} = await import("./head_numbers.mjs");
@@ -276,16 +276,16 @@ def test_client_numbers_equal_core(tmp_path):
         }}));
     """
     command = [str(NODE), "--input-type=module", "--eval", run]
-    found = json.loads(subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True).stdout)
-    for of, follows in zip(layers, found["layers"], strict=True):
-        wanted = matrices_that_follow(of)
-        assert follows.keys() == wanted.keys()
-        for name, rows in wanted.items():
-            for row, shown in zip(rows, follows[name], strict=True):
+    result = json.loads(subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True).stdout)
+    for of, follows in zip(layers, result["layers"], strict=True):
+        expected = matrices_that_follow(of)
+        assert follows.keys() == expected.keys()
+        for name, rows in expected.items():
+            for row, visible in zip(rows, follows[name], strict=True):
                 near = [value if value is None else pytest.approx(value, abs=1e-9, rel=1e-9) for value in row]
-                assert shown == near
-    assert found["printed"] == [printed(float(value)) for value in PRINTED]
-    assert dict(zip(TYPED, found["typed"], strict=True)) == TYPED
+                assert visible == near
+    assert result["printed"] == [printed(float(value)) for value in PRINTED]
+    assert dict(zip(TYPED, result["typed"], strict=True)) == TYPED
 
 
 # --- Puzzles ---------------------------------------------------------------------------------------------------------
@@ -303,8 +303,8 @@ def test_puzzle_start_and_solution(name):
 def test_link_changes_editable_matrices_only(name):
     puzzle = game.puzzles()[name]
     for matrix in puzzle.start.shapes:
-        changed = puzzle.start.with_number(matrix, 0, 0, 7.77)
-        assert puzzle.allows(to_code(changed)) is (matrix in puzzle.editable)
+        altered = puzzle.start.with_number(matrix, 0, 0, 7.77)
+        assert puzzle.allows(to_code(altered)) is (matrix in puzzle.editable)
     assert not puzzle.allows(to_code(presets()["circle"])) and not puzzle.allows("x" * 10_000)
 
 
@@ -320,10 +320,10 @@ def test_verdict_equals_loops(name):
             row, column = (int(torch.randint(side, (1,), generator=generator)) for side in numbers.shapes[matrix])
             numbers = numbers.with_number(matrix, row, column, float(torch.rand(1, generator=generator)) * 4 - 2)
         of = example(numbers)
-        found = game.verdict(name, of.trace)
+        result = game.verdict(name, of.trace)
         missing, measured = game.by_loops_too(name, of)
-        assert (found.missing, found.found) == (missing, pytest.approx(measured, abs=1e-9))
-        verdicts.add(found.is_solved)
+        assert (result.missing, result.found) == (missing, pytest.approx(measured, abs=1e-9))
+        verdicts.add(result.is_solved)
     assert verdicts == {True, False}
 
 
@@ -339,17 +339,17 @@ def test_every_puzzle_condition_has_sentence():
     between = {"previous": of_matrices(half_way, 1), "cancel": of_matrices(silent, 2)}
     for name, missing in steps.items():
         puzzle = game.puzzles()[name]
-        asked = [puzzle.start, *([between[name]] if name in between else []), puzzle.solution]
-        found = [game.verdict(name, example(numbers).trace) for numbers in asked]
-        assert [one.missing for one in found] == missing
+        requests = [puzzle.start, *([between[name]] if name in between else []), puzzle.solution]
+        result = [game.verdict(name, example(numbers).trace) for numbers in requests]
+        assert [element.missing for element in result] == missing
         for lang in LANGUAGES:
-            sentences = [game.sentence(translator(lang), name, one, WORDS) for one in found]
-            assert len(set(sentences)) == len(sentences) and all("{" not in one for one in sentences)
+            sentences = [game.sentence(translator(lang), name, element, WORDS) for element in result]
+            assert len(set(sentences)) == len(sentences) and all("{" not in element for element in sentences)
 
 
 def test_near_miss_shown_with_digits():
-    found = Verdict(missing="weight", found=0.98999, wanted=0.99, place=1)
-    assert "0.98999 " in game.sentence(translator("en"), "only_one", found, WORDS)
+    result = Verdict(missing="weight", found=0.98999, wanted=0.99, place=1)
+    assert "0.98999 " in game.sentence(translator("en"), "only_one", result, WORDS)
 
 
 # --- The two sections ------------------------------------------------------------------------------------------------
@@ -357,8 +357,10 @@ def test_near_miss_shown_with_digits():
 
 def picture_of(app):
     """What the browser is sent: the matrices by their names, and the rest."""
-    (sent,) = (json.loads(one.proto.json) for one in app.get("bidi_component") if "groups" in one.proto.json)
-    return {made["live"]: made for group in sent[0]["groups"] for made in group["blocks"]}, sent[0]
+    (payload,) = (
+        json.loads(element.proto.json) for element in app.get("bidi_component") if "groups" in element.proto.json
+    )
+    return {result["live"]: result for group in payload[0]["groups"] for result in group["blocks"]}, payload[0]
 
 
 def link_of(app):
@@ -367,18 +369,18 @@ def link_of(app):
 
 def test_link_restores_numbers_words_mask(open_app):
     numbers = presets()["circle"].with_number("x", 2, 1, -12.34)
-    asked = {
+    requests = {
         "section": "own_numbers",
         "own": to_code(numbers),
         "own_words": "a<b>||$x$",
         "own_causal": "1",
         "own_at": "z2-1-1",
     }
-    app = open_app("step_by_step", **asked)
-    shown, sent = picture_of(app)
-    assert link_of(app) == asked and not app.exception and not app.info
-    assert shown["x"]["texts"][2][1] == "−12.34" and shown["x"]["rows"][:3] == ["a<b>", "eat", "$x$"]
-    assert sent["at"] == "z2-1-1" and sent["follows"]["causal"]
+    app = open_app("step_by_step", **requests)
+    visible, payload = picture_of(app)
+    assert link_of(app) == requests and not app.exception and not app.info
+    assert visible["x"]["texts"][2][1] == "−12.34" and visible["x"]["rows"][:3] == ["a<b>", "eat", "$x$"]
+    assert payload["at"] == "z2-1-1" and payload["follows"]["causal"]
     assert checked(app, "own_numbers") == (4, 4)
 
 
@@ -395,7 +397,7 @@ def test_invalid_link_resets_with_note(open_app, code):
     for section, refused in (("own_numbers", "own, own_at, own_words"), ("puzzles", "puzzle, puzzle_cancel")):
         app = open_app("step_by_step", section=section, **hostile)
         assert not app.exception
-        assert translator("en")("note.refused", names=refused) in [one.value for one in app.info]
+        assert translator("en")("note.refused", names=refused) in [element.value for element in app.info]
         assert link_of(app) == {"section": section}
 
 
@@ -426,6 +428,6 @@ def test_solved_puzzles_stay_solved(open_app, lang):
         assert checked(app, "puzzles") == (5, 5)
     again = open_app("step_by_step", **link_of(app))
     names = t("step_by_step.puzzles.between").join(t(f"step_by_step.puzzles.title_{name}") for name in game.PUZZLES)
-    assert t("step_by_step.puzzles.progress", n=3, all=3, names=names) in [one.value for one in again.caption]
+    assert t("step_by_step.puzzles.progress", n=3, all=3, names=names) in [element.value for element in again.caption]
     again.button(key="again_cancel").click().run()
     assert not again.success and "puzzle_cancel" not in link_of(again)

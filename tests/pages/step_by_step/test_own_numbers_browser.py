@@ -97,9 +97,9 @@ def test_puzzle_solved_by_typing(visit):
 
 def test_largest_layer_on_phone_labelled(visit):
     n, d, heads = limits.OWN_WORDS, limits.OWN_WIDTH, limits.OWN_HEADS
-    made = {name: torch.full((d if name.startswith("w_") else n, d), -12.34) for name in PROJECTED}
+    result = {name: torch.full((d if name.startswith("w_") else n, d), -12.34) for name in PROJECTED}
     words = "|".join(["<img src=x>", *["w" * limits.HAND_CHARACTERS] * 5])
-    link = {"section": "own_numbers", "own": to_code(of_matrices(made, heads)), "own_words": words, "lang": "zh"}
+    link = {"section": "own_numbers", "own": to_code(of_matrices(result, heads)), "own_words": words, "lang": "zh"}
     page = visit("step-by-step", viewport=PHONE, scheme="dark", **link)
     expect(number(page, "o", 5, 5)).to_be_visible()
     assert is_wider_than_the_window(page) == []
@@ -125,12 +125,12 @@ def test_touch_drags_number_or_scrolls(visit):
             fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": at})
 
     swipe(60, 0)
-    moved = float(box.input_value().replace("−", "-"))
-    assert moved > 1
-    shows(page, START.with_number("q", 0, 1, moved))
+    difference = float(box.input_value().replace("−", "-"))
+    assert difference > 1
+    shows(page, START.with_number("q", 0, 1, difference))
     wait_run(page)
-    assert f"own={to_code(START.with_number('q', 0, 1, moved))}" in page.url
+    assert f"own={to_code(START.with_number('q', 0, 1, difference))}" in page.url
     swipe(0, -150)
-    assert float(box.input_value()) == moved
+    assert float(box.input_value()) == difference
     expect(page.locator(".three-words [data-place='q 0 1']:focus")).to_have_count(0)
     eventually(lambda: page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop > 50"))

@@ -45,7 +45,7 @@ def visit(open_app):
 
     def run(**link):
         app = open_app("step_by_step", **link)
-        assert not app.exception and not app.error, [one.value for one in (*app.exception, *app.error)]
+        assert not app.exception and not app.error, [element.value for element in (*app.exception, *app.error)]
         return app
 
     return run
@@ -53,7 +53,9 @@ def visit(open_app):
 
 def pictures(app):
     """What stands around the numbers of every picture."""
-    return [drawn[0] for drawn in (*matrices(app).values(), *bar_charts(app).values())] + [*line_charts(app).values()]
+    return [plotted[0] for plotted in (*matrices(app).values(), *bar_charts(app).values())] + [
+        *line_charts(app).values()
+    ]
 
 
 def values(app, name):
@@ -62,7 +64,7 @@ def values(app, name):
 
 
 def formulas(app):
-    return [one.value for one in app.latex]
+    return [element.value for element in app.latex]
 
 
 def written(app, symbol):
@@ -107,12 +109,12 @@ def test_every_step_from_every_source(visit, source, lang):
     for step in (*STEPS[1:], 0):
         app.button(key=f"to_{step}").click().run()
         assert not app.exception and not app.error
-        titles = [one.value for one in app.subheader]
-        shown = STEPS[1:] if step == 0 else (step,)
-        assert titles == [f"{n}. {t(f'step_by_step.title_{n}')}" for n in shown]
+        titles = [element.value for element in app.subheader]
+        visible = STEPS[1:] if step == 0 else (step,)
+        assert titles == [f"{n}. {t(f'step_by_step.title_{n}')}" for n in visible]
         assert [line for line in formulas(app) if r"\underset" in line or r"\in \mathbb{R}" in line]
         assert passed(app)
-        assert all(drawn["words"]["alt"] for drawn in pictures(app)), "a picture without a description"
+        assert all(plotted["words"]["alt"] for plotted in pictures(app)), "a picture without a description"
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -122,14 +124,14 @@ def test_every_section_passes_checks(visit, source, lang):
         app = visit(source=source, lang=lang, section=section.name)
         assert opened(app) == section.name
         assert passed(app, section.name)
-        assert all(drawn["words"]["alt"] for drawn in pictures(app)), "a picture without a description"
+        assert all(plotted["words"]["alt"] for plotted in pictures(app)), "a picture without a description"
 
 
 def test_whole_page_passes_checks(visit):
     app = visit(section="all", step=0, no_scale=1)
     assert all(passed(app, section, n) for section, n in WHOLE.items())
     app.session_state["_footer_ablation"] = "checks"
-    lines = [one.value for one in app.run().markdown if one.value[:1] in "✓✗"]
+    lines = [element.value for element in app.run().markdown if element.value[:1] in "✓✗"]
     assert len(lines) == CHECKS["ablation"] and all(line.startswith("✓") for line in lines)
 
 
@@ -162,8 +164,8 @@ def no_mask(q, k, v, **options):
 
 
 def turned_mask(q, k, v, **options):
-    allowed = options.get("allowed")
-    return attend(q, k, v, **{**options, "allowed": None if allowed is None else ~allowed})
+    is_allowed = options.get("allowed")
+    return attend(q, k, v, **{**options, "allowed": None if is_allowed is None else ~is_allowed})
 
 
 @pytest.mark.parametrize("source", choice.SOURCES)
@@ -175,9 +177,9 @@ def test_core_fault_fails_checks(open_app, monkeypatch, fault, source):
     try:
         for section in ("steps", "ablation"):
             app = open_app("step_by_step", source=source, mask="causal", section=section)
-            held, n = checked(app, section)
-            assert held < n == CHECKS[section]
-            assert translator("en")("truth.failed") in [one.value for one in app.error]
+            n_passed, n = checked(app, section)
+            assert n_passed < n == CHECKS[section]
+            assert translator("en")("truth.failed") in [element.value for element in app.error]
     finally:
         compute.trace.clear()
 
@@ -189,8 +191,8 @@ def test_wrong_derivative_fails_checks(open_app, monkeypatch):
     monkeypatch.setattr("viz.core.mistakes.attention.jacobian_norm", wrong)
     monkeypatch.setattr("viz.core.analysis.saturation.jacobian_norm", wrong)
     for section in ("saturation", "ablation"):
-        held, n = checked(open_app("step_by_step", section=section), section)
-        assert (held, n) == (CHECKS[section] - 1, CHECKS[section])
+        n_passed, n = checked(open_app("step_by_step", section=section), section)
+        assert (n_passed, n) == (CHECKS[section] - 1, CHECKS[section])
 
 
 @pytest.mark.usefixtures("without_source_checks")
@@ -207,30 +209,30 @@ def test_constant_score_variance_fails_check(open_app, monkeypatch):
 
 
 def test_saturation_curves_with_and_without_scale(open_app):
-    drawn = line_charts(open_app("step_by_step", section="saturation"))
-    assert [*drawn] == ["random_variance", "random_largest", "random_jacobian"]
-    for name, chart in drawn.items():
+    plotted = line_charts(open_app("step_by_step", section="saturation"))
+    assert [*plotted] == ["random_variance", "random_largest", "random_jacobian"]
+    for name, chart in plotted.items():
         assert [line["x"] for line in chart["lines"]] == [[1, 4, 16, 64, 256]] * 2
         assert (chart["x"]["log"], list(chart["x"]["ticks"])) == (True, [1, 4, 16, 64, 256])
         assert (chart["y"]["log"], chart["y"]["limits"]) == (
             (True, None) if name == "random_variance" else (False, [0, 1.02])
         )
-    grown, kept = (line["y"] for line in drawn["random_variance"]["lines"])
-    assert grown == pytest.approx([1, 4, 16, 64, 256], rel=0.25) and kept == pytest.approx([1] * 5, rel=0.25)
-    picks, shares = (line["y"] for line in drawn["random_largest"]["lines"])
+    grown, retained = (line["y"] for line in plotted["random_variance"]["lines"])
+    assert grown == pytest.approx([1, 4, 16, 64, 256], rel=0.25) and retained == pytest.approx([1] * 5, rel=0.25)
+    picks, shares = (line["y"] for line in plotted["random_largest"]["lines"])
     assert picks[-1] > 0.9 and max(shares) < 0.5
-    dead, alive = (line["y"] for line in drawn["random_jacobian"]["lines"])
+    dead, alive = (line["y"] for line in plotted["random_jacobian"]["lines"])
     assert dead[-1] < 0.1 < min(alive)
 
 
 def test_back_and_next_walk_steps(visit):
     app = visit()
-    seen = [app.session_state["step"]]
+    capture = [app.session_state["step"]]
     assert app.button(key="back").disabled
     while not app.button(key="next").disabled:
         app.button(key="next").click().run()
-        seen.append(app.session_state["step"])
-    assert seen == [1, 2, 3, 4, 5, 6, 7, 8, 9, 0]
+        capture.append(app.session_state["step"])
+    assert capture == [1, 2, 3, 4, 5, 6, 7, 8, 9, 0]
     app.button(key="back").click().run()
     assert app.session_state["step"] == 9
 
@@ -336,17 +338,17 @@ def test_softmax_bars_before_and_after(visit):
     trace = compute.read(REAL).multi_head(3)
     app = visit(section="steps", step=7, every_term=1)
     for name, row in {"row_before": trace.masked[HEAD, IT], "row_after": trace.weights[HEAD, IT]}.items():
-        (drawn,) = bar_charts(app)[name].series.values()
-        torch.testing.assert_close(drawn, row)
+        (plotted,) = bar_charts(app)[name].series.values()
+        torch.testing.assert_close(plotted, row)
 
 
 @pytest.mark.usefixtures("without_source_checks")
 def test_masked_cells_are_gaps(visit):
     app = visit(step=6, mask="causal", query=2, key=5)
-    drawn = values(app, "map_S_masked")
-    assert torch.equal(drawn == -torch.inf, ~torch.ones(16, 16).tril().bool())
+    plotted = values(app, "map_S_masked")
+    assert torch.equal(plotted == -torch.inf, ~torch.ones(16, 16).tril().bool())
     t = translator("en")
-    assert t("step_by_step.line_blocked") in [one.value for one in app.caption]
+    assert t("step_by_step.line_blocked") in [element.value for element in app.caption]
     assert t("step_by_step.blocked", n=120, of=256) in sentences_of(app)
     assert any(r"\tilde S_{2,5} = -\infty" in line for line in formulas(app))
 
@@ -368,10 +370,10 @@ def test_missing_head_becomes_last(visit):
 def test_a_pair_belongs_to_its_text(visit):
     app = visit(query=5, key=7, text="one two three four five six seven eight")
     app.text_area(key="text").set_value("The cat chased the mouse because it was hungry.").run()
-    opened = visit(text="The cat chased the mouse because it was hungry.")
+    open_view = visit(text="The cat chased the mouse because it was hungry.")
     for name in ("query", "key"):
-        assert app.selectbox(key=name).value == opened.selectbox(key=name).value
-        assert app.selectbox(key=name).options == opened.selectbox(key=name).options
+        assert app.selectbox(key=name).value == open_view.selectbox(key=name).value
+        assert app.selectbox(key=name).options == open_view.selectbox(key=name).options
 
 
 def test_pair_beyond_text_falls_back(visit):
@@ -397,7 +399,7 @@ def test_broken_beside_correct(visit, faults, wrong):
     torch.testing.assert_close(values(app, "break_correct"), trace.weights[HEAD])
     expected = wrong(trace.scores[HEAD], trace.v[HEAD])
     torch.testing.assert_close(values(app, "break_broken"), expected, atol=1e-5, rtol=1e-4)
-    scales = [(drawn["kind"], drawn["limit"]) for drawn, _ in matrices(app).values()]
+    scales = [(plotted["kind"], plotted["limit"]) for plotted, _ in matrices(app).values()]
     assert scales == [("weights", 1)] * 2
     table = app.table[0].value.set_index(translator("en")("step_by_step.measure"))
     row = table[translator("en")("step_by_step.row_broken", i=IT)].tolist()
@@ -413,14 +415,14 @@ def test_ablation_default_and_ineffective_fault(visit):
     """Leave the root out by default; a fault without effect is noted."""
     t = translator("en")
     assert "break_broken" not in matrices(visit())
-    opened, unscaled = visit(section="ablation"), visit(no_scale=1)
-    correct, broken = (values(opened, f"break_{name}") for name in ("correct", "broken"))
+    open_view, unscaled = visit(section="ablation"), visit(no_scale=1)
+    correct, broken = (values(open_view, f"break_{name}") for name in ("correct", "broken"))
     assert float((correct - broken).abs().max()) > 0.3
     torch.testing.assert_close(broken, values(unscaled, "break_broken"))
-    assert not opened.info and "no_scale" not in opened.query_params, "nobody has chosen it"
-    assert not opened.toggle(key="no_scale").value
-    told = [t("step_by_step.break_none") in [line.value for line in app.caption] for app in (opened, unscaled)]
-    assert told == [True, False]
+    assert not open_view.info and "no_scale" not in open_view.query_params, "nobody has chosen it"
+    assert not open_view.toggle(key="no_scale").value
+    messages = [t("step_by_step.break_none") in [line.value for line in app.caption] for app in (open_view, unscaled)]
+    assert messages == [True, False]
     assert t("step_by_step.break_same") in [box.value for box in visit(no_mask=1).info]
 
 
@@ -442,16 +444,16 @@ def test_output_length_includes_bias(visit, lang):
     trace, t = compute.read(REAL).multi_head(3), translator(lang)
     assert trace.projections.b_o is not None
     heads = trace.contributions[:, IT].sum(0)
-    whole = float((heads + trace.projections.b_o).norm())
-    assert abs(whole - float(heads.norm())) > 0.1
+    total = float((heads + trace.projections.b_o).norm())
+    assert abs(total - float(heads.norm())) > 0.1
     added = f"{float(trace.contributions[HEAD, IT].norm()):.3g}"
-    sentence = t("step_by_step.lengths", i=IT, head=HEAD, added=added, whole=f"{whole:.3g}", H=12)
+    sentence = t("step_by_step.lengths", i=IT, head=HEAD, added=added, whole=f"{total:.3g}", H=12)
     assert sentence in said(visit(step=9, lang=lang))
-    assert all("b_O" in one for one in (sentence, t("step_by_step.more_leaves"), t("truth.sum")))
+    assert all("b_O" in element for element in (sentence, t("step_by_step.more_leaves"), t("truth.sum")))
 
 
 def said(app):
-    return [*sentences_of(app), *(one.value for one in (*app.caption, *app.info))]
+    return [*sentences_of(app), *(element.value for element in (*app.caption, *app.info))]
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -473,8 +475,8 @@ def test_query_key_norm_sentence(visit, monkeypatch, tmp_path, lang, family, kin
         name: t(f"step_by_step.{name}").partition("{")[0]
         for name in ("normed", "turned_normed", "only_normed", "rotary")
     }
-    assert [name for name, start in starts.items() if any(one.startswith(start) for one in said(app))] == [kind]
-    assert any(formula in one.value for one in app.latex)
+    assert [name for name, start in starts.items() if any(element.startswith(start) for element in said(app))] == [kind]
+    assert any(formula in element.value for element in app.latex)
     assert not app.exception and not app.error
 
 
@@ -483,12 +485,12 @@ def test_query_key_norm_sentence(visit, monkeypatch, tmp_path, lang, family, kin
 def test_wrong_axis_sentence(visit, link, lang):
     app, t = visit(source="words", wrong_axis=1, lang=lang, **link), translator(lang)
     start = t("step_by_step.break_axis").partition("{")[0]
-    told = [one for one in said(app) if one.startswith(start)]
+    messages = [element for element in said(app) if element.startswith(start)]
     same = torch.equal(values(app, "break_correct"), values(app, "break_broken"))
     assert same == (link.get("text") == "hello" or link.get("pad") == 32) == (t("step_by_step.break_same") in said(app))
     sums = values(app, "break_broken").nan_to_num().sum(-1)
     ends = {"low": f"{float(sums.min()):.2f}", "high": f"{float(sums.max()):.2f}"}
-    assert told == ([] if same else [t("step_by_step.break_axis", **ends)])
+    assert messages == ([] if same else [t("step_by_step.break_axis", **ends)])
 
 
 def test_median_of_even_row_count(visit):
@@ -542,7 +544,7 @@ def test_step_kept_across_sections(visit):
 @pytest.mark.parametrize("bad", [{"step": 10}, {"step": -1}, {"no_scale": "x"}, {"step": 8, "place": 32}])
 def test_invalid_link_falls_back_with_note(visit, bad):
     note = translator("en")("note.refused", names=list(bad)[-1])
-    assert note in [one.value for one in visit(**bad).info]
+    assert note in [element.value for element in visit(**bad).info]
 
 
 @pytest.mark.parametrize("bad", [{"head": 99}, {"query": 99}, {"key": "x"}, {"temperature": "nan"}, {"temperature": 0}])
@@ -573,9 +575,9 @@ def test_family_differences_noted(visit, monkeypatch, folders, family, said):
     words = sentences_of(app)
     sentences = {name: translator("en")(f"step_by_step.{name}").split("{")[0] for name in
                  ("rotary", "has_score_mod", "has_bias", "scale_one")}  # fmt: skip
-    assert {name for name, start in sentences.items() if any(one.startswith(start) for one in words)} == said
+    assert {name for name, start in sentences.items() if any(element.startswith(start) for element in words)} == said
     assert all(passed(app, section, n) for section, n in WHOLE.items())
-    lines = [one.value for one in app.caption]
+    lines = [element.value for element in app.caption]
     assert (translator("en")("step_by_step.line_cap") in lines) == ("has_score_mod" in said)
     assert (translator("en")("step_by_step.line_bias") in lines) == ("has_bias" in said)
     assert any("RoPE" in line for line in formulas(app)) == ("rotary" in said)
@@ -591,9 +593,9 @@ def test_hostile_text_escaped(visit, step, lang):
     for element in everything(app):
         if type(element).__name__ in ("Markdown", "Caption", "Latex", "Header", "Subheader", "Title"):
             assert "example" not in element.value and "bold" not in element.value
-    drawn = line_charts(app)
-    assert drawn, "the curves of random vectors, which no text is in"
-    assert not any(part in json.dumps([*drawn.values()]) for part in ("example", "bold", "#000001"))
+    plotted = line_charts(app)
+    assert plotted, "the curves of random vectors, which no text is in"
+    assert not any(part in json.dumps([*plotted.values()]) for part in ("example", "bold", "#000001"))
 
 
 @pytest.mark.parametrize("step", [0, 7])
@@ -610,8 +612,8 @@ def test_fully_masked_query_explained(visit):
     closed[IT] = False
     app = visit(step=0, mask="painted", painted=to_code(closed), temperature=0.5, section="all")
     t = translator("en")
-    assert t("step_by_step.blind", n=1) in [one.value for one in app.warning]
-    assert t("step_by_step.line_blind") in [one.value for one in app.caption]
+    assert t("step_by_step.blind", n=1) in [element.value for element in app.warning]
+    assert t("step_by_step.line_blind") in [element.value for element in app.caption]
     # A row that may look nowhere has no Jacobian and no entropy to check.
     assert all(passed(app, section, n - 2 * (section == "ablation")) for section, n in WHOLE.items())
 
@@ -621,8 +623,8 @@ def test_fully_masked_query_explained(visit):
 
 def views(app):
     """What the browser was sent of the small example, by step."""
-    told = [json.loads(view.proto.json)[0] for view in app.get("bidi_component") if view.proto.json]
-    return {each["step"]: each for each in told if "most" in each}
+    messages = [json.loads(view.proto.json)[0] for view in app.get("bidi_component") if view.proto.json]
+    return {element["step"]: element for element in messages if "most" in element}
 
 
 def link_of(app):
@@ -653,7 +655,7 @@ def test_next_and_switch_keep_step(open_app, lang):
     """Next walks all nine steps; the switch opens the same step on the text."""
     app, t = open_app("step_by_step", lang=lang), translator(lang)
     for step in STEPS[1:]:
-        assert [one.value for one in app.subheader] == [f"{step}. {t(f'step_by_step.title_{step}')}"]
+        assert [element.value for element in app.subheader] == [f"{step}. {t(f'step_by_step.title_{step}')}"]
         assert list(views(app)) == [step] and passed(app, "three_words")
         app.button(key="next").click().run()
     assert sorted(views(app)) == list(STEPS[1:]), "all nine"
@@ -681,17 +683,17 @@ def test_numbers_and_words_in_link(visit):
     app = three_words(visit, step=4)
     numbers = hand_example.with_number(hand_example.usual_numbers(), "x", 1, 0, -0.5)
     link = {"numbers": hand_example.to_code(numbers), "words": "a<b>|$x$|{n}", "hand_causal": 1, "cell": "0-1"}
-    changed = three_words(visit, step=7, **link)
+    altered = three_words(visit, step=7, **link)
     view, trace = (
-        views(changed)[7],
+        views(altered)[7],
         hand_example.HandExample(words=("a", "b", "c"), numbers=numbers, is_causal=True).trace,
     )
     assert view["blocks"][-1]["rows"] == ["a<b>", "$x$", "{n}"] and view["cell"] == [0, 1]
     assert view["blocks"][-1]["values"] == trace.weights[0].tolist()
-    assert passed(changed, "three_words")
-    assert changed.query_params["numbers"] == link["numbers"]
-    changed.button(key="hand_reset").click().run()
-    assert "numbers" not in changed.query_params and "words" not in changed.query_params
+    assert passed(altered, "three_words")
+    assert altered.query_params["numbers"] == link["numbers"]
+    altered.button(key="hand_reset").click().run()
+    assert "numbers" not in altered.query_params and "words" not in altered.query_params
     assert "numbers" not in app.query_params
 
 
@@ -701,29 +703,29 @@ def test_numbers_and_words_in_link(visit):
 )  # fmt: skip
 def test_three_words_invalid_link_noted(visit, bad):
     app, name = three_words(visit, step=6, **bad), next(iter(bad))
-    assert translator("en")("note.refused", names=name) in [one.value for one in app.info]
+    assert translator("en")("note.refused", names=name) in [element.value for element in app.info]
     assert passed(app, "three_words") and name not in app.query_params
 
 
 @pytest.mark.parametrize("fault", [wrong_scale, no_mask, turned_mask])
 def test_three_words_core_fault_fails(open_app, monkeypatch, fault):
     monkeypatch.setattr("viz.core.heads.attend", fault)
-    held, n = checked(open_app("step_by_step", section="three_words", hand_causal=1), "three_words")
-    assert held < n == CHECKS["three_words"]
+    n_passed, n = checked(open_app("step_by_step", section="three_words", hand_causal=1), "three_words")
+    assert n_passed < n == CHECKS["three_words"]
 
 
 def test_text_choices_kept_behind_three_words(open_app):
-    chosen = {"source": "words", "d_model": "8", "n_heads": "2", "text": "a b c d", "mask": "causal"}
-    app = open_app("heads", **chosen)
+    selection = {"source": "words", "d_model": "8", "n_heads": "2", "text": "a b c d", "mask": "causal"}
+    app = open_app("heads", **selection)
     app.switch_page(file_of("step_by_step")).run()
     assert opened(app) == "three_words"
-    assert link_of(app) == chosen | {"section": "three_words"}, "opened again, nothing is lost"
+    assert link_of(app) == selection | {"section": "three_words"}, "opened again, nothing is lost"
     app.button(key="next").click().run()
     app.toggle(key="_on_the_text").set_value(True).run()
-    assert opened(app) == "steps" and link_of(app) == chosen | {"step": "2"}
+    assert opened(app) == "steps" and link_of(app) == selection | {"step": "2"}
     assert app.text_area(key="text").value == "a b c d" and app.select_slider(key="d_model").value == 8
     app.toggle(key="_on_the_text").set_value(False).run()
-    assert link_of(app) == chosen | {"step": "2", "section": "three_words"}
+    assert link_of(app) == selection | {"step": "2", "section": "three_words"}
 
 
 def test_defaults_stay_out_of_link(open_app):
@@ -753,4 +755,4 @@ def test_split_single_word_note(open_app):
     for source in ("model", "words"):
         app = open_app("step_by_step", section="split", text="word", source=source, no_transpose=1)
         assert not app.exception and not app.error
-        assert translator("en")("step_by_step.split.one") in [one.value for one in app.info]
+        assert translator("en")("step_by_step.split.one") in [element.value for element in app.info]

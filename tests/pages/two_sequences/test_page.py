@@ -62,21 +62,21 @@ def test_every_source_in_both_languages(open_app, source, lang):
     assert not data["axes"]["same"] and "sleepy" in queries and "animal" in keys
     assert queries[data["choice"]["query"]] == "its"
     assert {"entropy", "same", "first"} <= set(wall["order"]) and "distance" not in wall["order"]
-    assert any(t("two_sequences.map_cross", rows=len(queries), columns=len(keys)) == one for one in said(app))
-    table = next(one for one in said(app) if one.startswith(f"| {t('two_sequences.row_what')} | "))
+    assert any(t("two_sequences.map_cross", rows=len(queries), columns=len(keys)) == element for element in said(app))
+    table = next(element for element in said(app) if element.startswith(f"| {t('two_sequences.row_what')} | "))
     assert f"{len(queries)} × {len(keys)}" in table and f"{len(queries)} × {len(queries)}" in table
 
 
 def test_rectangle_equals_model_with_lock(open_app):
     app = open_app("two_sequences", cross_key=2)
     wall, head, data = sent(app)
-    seen = minilm()
+    observed = minilm()
     for i in range(6):
         for h in (0, 7):
-            assert_close(cells(wall, i, h), seen.layer(i).weights[h], atol=1e-5, rtol=0)
-    assert_close(head["scores"].view(13, 16), seen.layer(3).masked[1])
+            assert_close(cells(wall, i, h), observed.layer(i).weights[h], atol=1e-5, rtol=0)
+    assert_close(head["scores"].view(13, 16), observed.layer(3).masked[1])
     assert (data["choice"]["query"], data["choice"]["key"]) == (6, 2)
-    assert float(seen.layer(3).weights[1, 6, 2]) > 0.7, "its finds animal"
+    assert float(observed.layer(3).weights[1, 6, 2]) > 0.7, "its finds animal"
 
 
 @pytest.mark.parametrize(("between", "n"), [("target", 13), ("source", 16)])
@@ -96,14 +96,16 @@ def test_the_scoring_functions_are_the_cores(open_app):
     app = open_app("two_sequences", hidden=4, score_seed=3, head=5)
     assert app.session_state["section"] == "scoring"
     header, blocks = next(
-        unpack(one.proto.bytes) for one in app.get("bidi_component") if one.proto.component_name == "headlight.maps"
+        unpack(element.proto.bytes)
+        for element in app.get("bidi_component")
+        if element.proto.component_name == "headlight.maps"
     )
     maps = torch.tensor(blocks["values"]).view(3, header["rows"], header["n"])
     trace = minilm().layer(3)
     q, k = trace.q[5], trace.k[5]
-    drawn = additive(q, k, AdditiveWeights.random(32, 32, 4, seed=3))
-    for found, want in zip(maps, (q @ k.T, q @ k.T / 32**0.5, drawn), strict=True):
-        assert_close(found, row_softmax(want), atol=1e-5, rtol=0)
+    plotted = additive(q, k, AdditiveWeights.random(32, 32, 4, seed=3))
+    for result, want in zip(maps, (q @ k.T, q @ k.T / 32**0.5, plotted), strict=True):
+        assert_close(result, row_softmax(want), atol=1e-5, rtol=0)
     table = next(frame.value for frame in app.dataframe if "tanhs" in frame.value)
     assert table["parameters"].tolist() == [0, 0, (32 + 32 + 1) * 4]
     assert table["flops"].tolist() == [2 * 13 * 16 * 32] * 2 + [2 * (13 * 32 + 16 * 32 + 13 * 16) * 4]
@@ -113,18 +115,20 @@ def test_the_scoring_functions_are_the_cores(open_app):
 def test_widths_are_free_but_one(open_app):
     app = open_app("two_sequences", source="words", two_d_model=11, two_d_memory=7, two_d_value=3, two_d_output=5)
     shapes = next(frame.value for frame in app.dataframe if "means" in frame.value)
-    found = dict(zip(shapes["name"], shapes["shape"], strict=True))
-    assert found["W_Q"] == "11 × 8" and found["W_K"] == "7 × 8" and found["W_V"] == "7 × 6" and found["W_O"] == "6 × 5"
-    assert found["A"] == "2 × 11 × 12" and found["Y"] == "11 × 5"
+    result = dict(zip(shapes["name"], shapes["shape"], strict=True))
+    assert (
+        result["W_Q"] == "11 × 8" and result["W_K"] == "7 × 8" and result["W_V"] == "7 × 6" and result["W_O"] == "6 × 5"
+    )
+    assert result["A"] == "2 × 11 × 12" and result["Y"] == "11 × 5"
     assert T("two_sequences.bare_no_dot", q=11, k=7) in said(app)
-    views = [json.loads(one.proto.json) for one in app.get("bidi_component")]
-    (drawn,) = next(view for view in views if isinstance(view, list) and "products" in view[0])
-    boxes = {box["name"]: (box["rows"], box["columns"], box["side_by_side"]) for box in drawn["products"][0]["boxes"]}
+    views = [json.loads(element.proto.json) for element in app.get("bidi_component")]
+    (plotted,) = next(view for view in views if isinstance(view, list) and "products" in view[0])
+    boxes = {box["name"]: (box["rows"], box["columns"], box["side_by_side"]) for box in plotted["products"][0]["boxes"]}
     assert boxes == {"X": (11, 11, 1), "W_Q": (11, 8, 1), "Q": (11, 4, 2)}
-    boxes = {box["name"]: (box["rows"], box["columns"], box["side_by_side"]) for box in drawn["products"][3]["boxes"]}
+    boxes = {box["name"]: (box["rows"], box["columns"], box["side_by_side"]) for box in plotted["products"][3]["boxes"]}
     assert boxes == {"Q": (11, 4, 1), "Kᵀ": (4, 12, 1), "A": (11, 12, 1)}
     app.number_input(key="two_d_memory").set_value(11).run()
-    assert any(T("two_sequences.bare_dot", shape="11 × 12") == one for one in said(app))
+    assert any(T("two_sequences.bare_dot", shape="11 × 12") == element for element in said(app))
     assert checked(app, "widths") == (2, 2)
 
 
@@ -144,7 +148,7 @@ def test_extreme_lengths_and_hostile_words(open_app, link, shape):
     assert {name: checked(app, name) for name in HELD} == {name: (n, n) for name, n in counts.items()}
     wall, _, data = sent(app)
     assert shape is None or (wall["n_queries"], wall["n_keys"]) == shape
-    assert not any("e.com" in one.value for one in app.markdown)
+    assert not any("e.com" in element.value for element in app.markdown)
     if shape == (16, 16):  # the same text twice is still two texts
         assert not data["axes"]["same"]
         assert_close(
@@ -167,7 +171,7 @@ def test_empty_text_error_keeps_other(open_app):
 def test_pair_fills_boxes_and_link(open_app):
     app = open_app("two_sequences", source="words")
     app.selectbox(key="_pair").set_value("mixed").run()
-    mixed = next(one for one in pairs() if one.code == "mixed")
+    mixed = next(element for element in pairs() if element.code == "mixed")
     assert (app.text_area(key="text").value, app.text_area(key="target").value) == (mixed.text, mixed.target)
     wall, _, data = sent(app)
     assert data["axes"]["queries"]["labels"][data["choice"]["query"]] == "猫"
@@ -195,8 +199,8 @@ def test_opening_shows_translator(open_app):
     app, sentence = open_app("two_sequences"), pairs()[-1]
     assert not app.warning and not app.info and not app.error
     assert app.session_state["section"] == "translation"
-    assert {sentence.text, sentence.target} <= {one.value for one in app.text}
-    assert [one.key for one in app.text_area] == ["text"]
+    assert {sentence.text, sentence.target} <= {element.value for element in app.text}
+    assert [element.key for element in app.text_area] == ["text"]
     assert (app.session_state["model"], app.session_state["head"]) == ("animals-en-zh", 0)
     assert not app.query_params
 
@@ -219,18 +223,18 @@ def test_translator_offered_without_encoder_decoder(open_app):
     sentence = pairs()[-1]
     assert T("two_sequences.no_model", model="t5-small") in said(app) and T("two_sequences.example") in said(app)
     assert any("--model" in code.value for code in app.code)
-    assert {sentence.text, sentence.target} <= {one.value for one in app.text}, "it writes the Chinese"
+    assert {sentence.text, sentence.target} <= {element.value for element in app.text}, "it writes the Chinese"
     assert checked(app, "translation") == (5, 5)
     app.button_group(key="_footer_translation").set_value("checks").run()
-    assert any(T("two_sequences.check_decoder", layers=2) in one for one in said(app))
-    next(one for one in app.button if one.label == T("two_sequences.take_model")).click().run()
+    assert any(T("two_sequences.check_decoder", layers=2) in element for element in said(app))
+    next(element for element in app.button if element.label == T("two_sequences.take_model")).click().run()
     assert not app.exception and not app.error
-    assert {sentence.text, sentence.target} <= {one.value for one in app.text}
+    assert {sentence.text, sentence.target} <= {element.value for element in app.text}
     assert checked(app, "translation") == (5, 5)
     assert T("two_sequences.example") not in said(app)
     assert T("two_sequences.no_model", model="t5-small") not in said(app)
     assert (app.session_state["layer"], app.session_state["head"]) == (1, 0)
-    next(one for one in app.button if one.label == T("two_sequences.use")).click().run()
+    next(element for element in app.button if element.label == T("two_sequences.use")).click().run()
     assert app.session_state["section"] == "cross_attention"
     wall, _, data = sent(app)
     looking, keys = data["choice"]["query"], data["axes"]["keys"]["labels"]
@@ -255,17 +259,19 @@ def test_differences_name_source_states(open_app):
     head = f"| {T('two_sequences.row_what')} | "
 
     def table(**link):
-        return next(one for one in said(open_app("two_sequences", section="differences", **link)) if head in one)
+        return next(
+            element for element in said(open_app("two_sequences", section="differences", **link)) if head in element
+        )
 
     assert "X is the target, as before" in table()
-    shown = table(model="animals-en-zh")
-    assert "X holds the decoder's states" in shown and "as before" not in shown
+    visible = table(model="animals-en-zh")
+    assert "X holds the decoder's states" in visible and "as before" not in visible
 
 
 def test_a_square_beside_a_rectangle(open_app):
     app = open_app("two_sequences", section="differences", head=5)
-    shown = [unpack(one.proto.bytes) for one in app.get("bidi_component") if one.proto.bytes]
-    square, rectangle = (torch.tensor(blocks["values"]).view(head["rows"], head["n"]) for head, blocks in shown)
+    visible = [unpack(element.proto.bytes) for element in app.get("bidi_component") if element.proto.bytes]
+    square, rectangle = (torch.tensor(blocks["values"]).view(head["rows"], head["n"]) for head, blocks in visible)
     assert_close(square, capture(load(compute.DEFAULT_MODEL), PAIR.target).layer(3).weights[5], atol=1e-5, rtol=0)
     assert_close(rectangle, minilm().layer(3).weights[5], atol=1e-5, rtol=0)
 
@@ -275,10 +281,10 @@ def test_translator_unknown_words_warning(open_app):
     app = open_app("two_sequences", model="animals-en-zh", write=1)
     assert app.session_state["section"] == "translation"
     assert T("note.unknown", model="animals\\-en\\-zh", n=12, all=15, token="<unk>") in [
-        one.value for one in app.warning
+        element.value for element in app.warning
     ]
-    known = pairs()[-1]
-    app = open_app("two_sequences", model="animals-en-zh", write=1, text=known.text, target=known.target)
+    known_note = pairs()[-1]
+    app = open_app("two_sequences", model="animals-en-zh", write=1, text=known_note.text, target=known_note.target)
     assert not app.warning
 
 
@@ -298,17 +304,17 @@ def test_translator_unknown_words_warning(open_app):
 def test_old_link_opens_its_section(open_app, link, section):
     app = open_app("two_sequences", **link)
     assert not app.exception
-    opened = app.session_state["section"]
-    assert (app.session_state["score_show"] if opened == "scoring" else opened) == section
-    kept = {name: str(value) for name, value in link.items() if name != "write"}
-    assert {name: str(app.session_state[name]) for name in kept} == kept
+    open_view = app.session_state["section"]
+    assert (app.session_state["score_show"] if open_view == "scoring" else open_view) == section
+    retained = {name: str(value) for name, value in link.items() if name != "write"}
+    assert {name: str(app.session_state[name]) for name in retained} == retained
 
 
 def test_head_control_without_grid(open_app):
     app = open_app("two_sequences", section="scoring")
     app.slider(key="head").set_value(5).run()
     app.slider(key="layer").set_value(2).run()
-    assert any(one.startswith("Layer 2, head 5:") for one in said(app))
+    assert any(element.startswith("Layer 2, head 5:") for element in said(app))
     app.button_group(key="section").set_value("cross_attention").run()
     assert (sent(app)[2]["choice"]["layer"], sent(app)[2]["choice"]["head"]) == (2, 5)
     app.selectbox(key="model").set_value("animals-en-zh").run()  # it has fewer heads
@@ -338,9 +344,11 @@ def test_wrong_formula_fails_checks(open_app, monkeypatch):
 def test_truncated_texts_noted(open_app):
     cut = T("two_sequences.first", n=128)
     app = open_app("two_sequences", source="words", text="word " * 129, target="why", section="all")
-    assert [one.value for one in app.caption].count(cut) == 4  # what changes, scoring functions, both kinds, widths
+    assert [element.value for element in app.caption].count(
+        cut
+    ) == 4  # what changes, scoring functions, both kinds, widths
     app = open_app("two_sequences", source="words", text="word " * 128, target="why", section="all")
-    assert cut not in [one.value for one in app.caption]
+    assert cut not in [element.value for element in app.caption]
 
 
 def test_encoder_decoder_family_cross_attention(open_app, family):
@@ -355,9 +363,9 @@ def test_encoder_decoder_family_cross_attention(open_app, family):
     assert wall["n_layers"] == 3
     assert_close(cells(wall, 2, 4), together.layer(2, stack="cross").weights[4], atol=1e-5, rtol=0)
     assert data["axes"]["queries"]["labels"] == list(together.target.labels)
-    assert any("trained for exactly this" in one for one in said(app))
-    drawn, _ = matrices(app)["written"]
-    assert drawn["columns"]["labels"] == list(together.tokens.labels)
+    assert any("trained for exactly this" in element for element in said(app))
+    plotted, _ = matrices(app)["written"]
+    assert plotted["columns"]["labels"] == list(together.tokens.labels)
     app.segmented_control(key="write_stack").set_value("decoder").run()
     assert all_hold(app)
 
@@ -367,6 +375,6 @@ def test_rotary_model_note(open_app, family, name):
     link = {"model": family(name).id, "layer": 1}
     app = open_app("two_sequences", **link)
     assert not app.exception and checked(app, "cross_attention") == (11, 11)
-    assert any(T("two_sequences.rotary") in one for one in said(app))
+    assert any(T("two_sequences.rotary") in element for element in said(app))
     app = open_app("two_sequences", **link, section="differences")
     assert checked(app, "differences") == (5, 5), "queries turned by position are not X W_Q"
