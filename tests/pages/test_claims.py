@@ -29,7 +29,7 @@ from viz.text import LANGUAGES, sentences, translator
 
 
 def _undivided_picks_one_key() -> bool:
-    """At a start of training from the usual small numbers."""
+    """At a start of training from small random numbers."""
     x = torch.nn.functional.layer_norm(torch.randn(12, 384, generator=torch.Generator().manual_seed(0)), (384,))
     w_q, w_k = (0.02 * torch.randn(384, 32, generator=torch.Generator().manual_seed(seed)) for seed in (1, 2))
     return float(row_softmax((x @ w_q) @ (x @ w_k).T).amax(-1).median()) > 0.9
@@ -56,7 +56,7 @@ def _attention_alone_forgets_order() -> bool:
 
 
 def _longer_vectors_raise_the_largest_score() -> bool:
-    """Where every dot product is below 0, longer vectors put the largest one farther below."""
+    """Negative dot products only: longer vectors lower the largest one."""
     scores = torch.tensor([[-0.5, -2.0]])
     return float((2 * scores).max()) > float(scores.max())
 
@@ -73,7 +73,7 @@ def _largest_of_three_is_most() -> bool:
     return max(0.4, 0.35, 0.3) > 0.5
 
 
-GONE: dict[str, tuple[str, Callable[[], bool]]] = {
+REMOVED_SENTENCES: dict[str, tuple[str, Callable[[], bool]]] = {
     "undivided, the softmax would then give nearly all": ("训练开始时，查询和键都是随机数", _undivided_picks_one_key),
     "this is how a model starts": ("模型刚开始训练时的样子", _undivided_picks_one_key),
     "never 1/H of the parameters": ("绝不会是 1/H", _shared_never_takes_one_part),
@@ -92,9 +92,9 @@ GONE: dict[str, tuple[str, Callable[[], bool]]] = {
 """A sentence in both languages, and a case in which it does not hold."""
 
 
-@pytest.mark.parametrize("phrase", GONE)
+@pytest.mark.parametrize("phrase", REMOVED_SENTENCES)
 def test_false_sentence_removed(phrase):
-    chinese, holds = GONE[phrase]
+    chinese, holds = REMOVED_SENTENCES[phrase]
     assert not holds(), "if it held, it could stay"
     for lang, text in (("en", phrase), ("zh", chinese)):
         assert not [key for key, sentence_texts in sentences(lang).items() if text in sentence_texts]

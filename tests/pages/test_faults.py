@@ -940,7 +940,7 @@ def test_every_section_stands_in_the_table():
 
 
 def forget_all() -> None:
-    """What was computed with a mistake in it must not be found again."""
+    """Clear cached results that hold a mistake."""
     for store in (compute.results(), long_texts.store()):
         for name in {key[0] for key in (*store._kept, *store._staying)}:
             store.forget(name)

@@ -214,7 +214,7 @@ FAULTS = {
 """The faults that were once put in without any check turning red."""
 
 
-def _changed(**change: Any) -> Wrong:
+def _with_fields(**change: Any) -> Wrong:
     """A result with some of its fields made into something else."""
 
     def wrong(right: Any, *args: Any, **options: Any) -> Any:
@@ -284,7 +284,7 @@ SIBLINGS = {
     "columns of the grid one on": Misplaced(take_away.Axis.sent, _sent_one_on, (HEADS, f"{HEADS}&merge=1", CROSS)),
     "the row of the next token": Misplaced(
         head_grid.shown,
-        _changed(values=lambda values: values.roll(1, 1)),
+        _with_fields(values=lambda values: values.roll(1, 1)),
         (f"heads/all_heads?heads_view=row&{SENTENCE}",),
     ),
     "merged words one on": Misplaced(
@@ -299,12 +299,12 @@ SIBLINGS = {
     ),
     "q and k of the next head": Misplaced(
         capturing._call,
-        _changed(q=_one_on, k=_one_on),
+        _with_fields(q=_one_on, k=_one_on),
         _with_sentence(*OF_A_LAYER),
     ),
     "values of the next token": Misplaced(
         capturing._call,
-        _changed(v=lambda v: v.roll(1, 1)),
+        _with_fields(v=lambda v: v.roll(1, 1)),
         (f"heads/arrivals?{SENTENCE}", f"step_by_step/steps?step=8&every_term=1&{SENTENCE}"),
     ),
     "k for v and v for k": Misplaced(
@@ -329,7 +329,7 @@ SIBLINGS = {
     ),
     "words numbered from the end": Misplaced(
         tokens.split_words,
-        _changed(ids=lambda ids: ids[::-1]),
+        _with_fields(ids=lambda ids: ids[::-1]),
         (f"masks/editor?{WORDS}", f"long_text/map?{WORDS}"),
     ),
     "the table's rows named after the next token": Misplaced(
@@ -337,26 +337,26 @@ SIBLINGS = {
     ),
     "the lens at the next token": Misplaced(next_word.by_layer, _lens_at_next_token, (LENS,)),
     "attribution with its layers reversed": Misplaced(
-        attribution.attribute, _changed(heads=lambda values: values.flip(0)), (WROTE,)
+        attribution.attribute, _with_fields(heads=lambda values: values.flip(0)), (WROTE,)
     ),
     "the layers of a long text reversed": Misplaced(
         long_capture.long_capture,
-        _changed(layers=lambda layers: layers[::-1]),
+        _with_fields(layers=lambda layers: layers[::-1]),
         (f"long_text/map?{SENTENCE}&layer=1", f"long_text/map?{TWIN}&layer=0"),
     ),
     # A file read wrongly
     "the layers of an atlas reversed": Misplaced(
-        atlas_file._score, _changed(mean=lambda values: values.flip(0)), ("atlas/map",)
+        atlas_file._score, _with_fields(mean=lambda values: values.flip(0)), ("atlas/map",)
     ),
     "the random heads of an atlas reversed": Misplaced(
-        atlas_file._score, _changed(random=lambda values: values.flip(1)), ("atlas/scatter",)
+        atlas_file._score, _with_fields(random=lambda values: values.flip(1)), ("atlas/scatter",)
     ),
     "W_Q of two layers exchanged": Misplaced(
         loading.read_checkpoint, _other_w_q, (f"{HEADS}&layer=2", f"block/diagram?{SENTENCE}&layer=3"), MINILM
     ),
     "e5's vocabulary one on": Misplaced(
         e5._pieces,
-        _changed(scored=lambda pieces: [*pieces[:4], *pieces[5:], pieces[4]]),
+        _with_fields(scored=lambda pieces: [*pieces[:4], *pieces[5:], pieces[4]]),
         (HEADS_E5,),
         E5,
     ),

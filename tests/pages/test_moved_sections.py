@@ -4,7 +4,7 @@ import pytest
 
 from viz.frame.connection.moved import moved_sections
 
-MOVED = [
+MOVED_SECTIONS = [
     (page, name, moved)
     for page, sections in moved_sections().items()
     for name, moved in sections.items()
@@ -12,7 +12,9 @@ MOVED = [
 ]
 
 
-@pytest.mark.parametrize(("page", "name", "moved"), MOVED, ids=[f"{page}-{name}" for page, name, _ in MOVED])
+@pytest.mark.parametrize(
+    ("page", "name", "moved"), MOVED_SECTIONS, ids=[f"{page}-{name}" for page, name, _ in MOVED_SECTIONS]
+)
 @pytest.mark.usefixtures("without_source_checks")
 def test_moved_section_opens_where_it_is(open_app, page, name, moved):
     """The section of now is open, with the switches set, and the link says so in today's words."""

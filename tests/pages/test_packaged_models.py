@@ -11,7 +11,7 @@ from viz.text import translator
 
 pytestmark = pytest.mark.usefixtures("memory_given_back")
 
-SHOWN = (
+LINKS = (
     # An encoder that reads Chinese, all of a page; a decoder of 30 layers, the section a page opens on.
     {
         "model": "multilingual-e5-small",
@@ -25,7 +25,7 @@ SHOWN = (
 
 
 @pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("link", SHOWN, ids=["e5", "smollm2"])
+@pytest.mark.parametrize("link", LINKS, ids=["e5", "smollm2"])
 def test_every_page_shows_it(open_app, page, link):
     reader = SMALL_DECODER if page == "next_word" else link["model"]  # where a decoder is needed: in e5's stead
     for model in (link["model"], reader):
@@ -41,7 +41,7 @@ def test_every_page_shows_it(open_app, page, link):
 
 
 def test_unknown_word_warning_e5_only(open_app):
-    for link, is_told in zip(SHOWN, (True, False), strict=True):
+    for link, is_told in zip(LINKS, (True, False), strict=True):
         packaged_file(link["model"])
         app = open_app(**link | {"text": "cat 𓃠 <|endoftext|>", "section": "numbers"})
         assert any(" 1 " in warning.value for warning in app.warning) is is_told

@@ -18,7 +18,7 @@ Shape = list[tuple[str, Any]]
 
 @pytest.fixture
 def values(monkeypatch):
-    """What the controls of a list may be set to, by their keys; a test sees only how they are written."""
+    """Options of list controls by key; AppTest sees only their labels."""
     result: dict[str, list[Any]] = {}
     for name in ("segmented_control", "pills", "radio", "select_slider"):
         draw = getattr(st, name)
@@ -37,8 +37,8 @@ def section_of(app, name):
     return next((element for element in blocks if getattr(element.proto, "id", "").endswith(f"-section_{name}")), None)
 
 
-def changed(section, values) -> bool:
-    """Whether the section has a control of its own that can be set to something else; it is."""
+def change_control(section, values) -> bool:
+    """Set the section's first control to another value; return False if it has none."""
     for kind in (Slider, SelectSlider, ButtonGroup, Radio):
         for control in walk(section):
             if not isinstance(control, kind) or (control.key or "").startswith("_footer_") or control.proto.disabled:
@@ -55,21 +55,21 @@ def changed(section, values) -> bool:
 
 
 def shape(block) -> Shape:
-    """What stands where: of a block what is in it."""
+    """Types and keys of a block's elements, nested."""
     return [
         (element.type, shape(element) if hasattr(element, "children") else getattr(element, "key", None))
         for _, element in sorted(block.children.items())
     ]
 
 
-def moved(before: Shape, after: Shape) -> list[str]:
-    """What stands in the place of something with another key, and what has got one place more or fewer to stand in."""
+def moved_keys(before: Shape, after: Shape) -> list[str]:
+    """Keys whose position changed."""
     keys = [[inside for _, inside in element if isinstance(inside, str)] for element in (before, after)]
     places = [{key: at for at, (_, key) in enumerate(element) if isinstance(key, str)} for element in (before, after)]
     result = [key for key in keys[0] if key in places[1] and places[0][key] != places[1][key]]
     for (kind, inside), (second, then) in zip(before, after, strict=False):
         if kind == second and isinstance(inside, list) and isinstance(then, list):
-            result += moved(inside, then)
+            result += moved_keys(inside, then)
     return result
 
 
@@ -77,9 +77,9 @@ def moved(before: Shape, after: Shape) -> list[str]:
 def test_control_keeps_other_elements_in_place(page, name, open_app, values):
     app = open_app(page, section=name)
     section = section_of(app, name)
-    if section is None or not changed(section, values):
+    if section is None or not change_control(section, values):
         return
     before = shape(section)
     app.run()
     assert not app.exception
-    assert moved(before, shape(section_of(app, name))) == []
+    assert moved_keys(before, shape(section_of(app, name))) == []

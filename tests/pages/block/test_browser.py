@@ -45,7 +45,7 @@ def test_boxes_open_and_switches_apply(visit):
 
 
 def test_box_accessible_name_equals_text(visit):
-    """Whoever speaks to the page says what they see (WCAG 2.5.3): nothing is named otherwise than it is written."""
+    """The accessible name starts with the visible text (WCAG 2.5.3)."""
     page = visit("block", source="words", text="dogs bark")
     boxes = page.locator(".block button.box")
     for at in range(boxes.count()):

@@ -36,7 +36,7 @@ SECTIONS = views_of("block")
 
 
 def checks(app):
-    """How many checks hold in each section on the screen; and how many there are, if another number."""
+    """Count of passing checks by section; a pair (passing, all) where they differ."""
     result = {name: checked(app, name) for name in SECTIONS}
     return {name: n_passed if n_passed == n else (n_passed, n) for name, (n_passed, n) in result.items() if n}
 
@@ -47,12 +47,12 @@ def lines(app, section):
     return [line.value for line in app.run().markdown if line.value[:1] in "✓✗"]
 
 
-def said(app):
+def page_sentences(app):
     return sentences_of(app) + [element.value for kind in ("caption", "text", "info") for element in app.get(kind)]
 
 
 def diagram(app):
-    """What the browser is told: the sides by name, each a list of boxes in order."""
+    """View data of the diagram, and the boxes of every side by its name, in order."""
     payload = next(
         element.proto.json for element in app.get("bidi_component") if "block" in element.proto.component_name
     )
@@ -66,7 +66,7 @@ def diagram(app):
     return data, sides
 
 
-def opened(app):
+def open_tensor(app):
     """The tensor of the open box."""
     return matrices(app)["block_tensor"][1]
 
@@ -88,7 +88,7 @@ SEEDED = EVERY | {"against_torch": 2}
 """No model has computed these numbers before."""
 
 
-def joined(counts):
+def with_torch_checks(counts):
     """Return the counts with what is held against torch among the diagram's."""
     rest = {name: n for name, n in counts.items() if name != "against_torch"}
     return rest | {"diagram": rest["diagram"] + counts["against_torch"]}
@@ -137,10 +137,10 @@ def test_every_check_of_the_page_holds(open_app, link, counts, lang):
     app, t = open_app("block", section="all", lang=lang, **link), translator(lang)
     assert not app.exception
     assert not app.error
-    assert checks(app) == joined(counts)
+    assert checks(app) == with_torch_checks(counts)
     assert app.title[0].value == t("block.title")
     if link.get("target", "").startswith("cat"):
-        assert t("block.uneven", target=128, source=3) in said(app)
+        assert t("block.uneven", target=128, source=3) in page_sentences(app)
     altered = {t("block.not_trained", model=link.get("model", MINILM))} & {warning.value for warning in app.warning}
     assert bool(altered) == bool(link.keys() & {"norm", "normalize"} and "source" not in link)
 
@@ -153,7 +153,7 @@ def test_a_section_stands_alone(open_app, section, source):
     app = open_app("block", section=section, source=source)
     assert not app.exception
     assert not app.error
-    assert checks(app) == {section: joined(EVERY if source == "model" else SEEDED)[section]}
+    assert checks(app) == {section: with_torch_checks(EVERY if source == "model" else SEEDED)[section]}
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_box_equals_models_hidden_state(open_app):
     ids = loaded_model.tokenizer(TEXT, return_tensors="pt").input_ids
     with torch.inference_mode():
         states = loaded_model.model(input_ids=ids, output_hidden_states=True).hidden_states
-    assert_close(opened(app), states[3][0], atol=1e-5, rtol=1e-5)
+    assert_close(open_tensor(app), states[3][0], atol=1e-5, rtol=1e-5)
     data, sides = diagram(app)
     boxes = sides[T("block.side_encoder")]
     inputs = ["embedding", "position", "sum", "x"]
@@ -222,7 +222,7 @@ def test_box_equals_models_hidden_state(open_app):
     assert boxes[-1]["more"] == T("block.name_feed_forward")
     assert data["chosen"] == "enc_feed_forward_norm"
     app.session_state["box"] = "enc_x"
-    assert_close(opened(app.run()), states[2][0], atol=1e-5, rtol=1e-5)
+    assert_close(open_tensor(app.run()), states[2][0], atol=1e-5, rtol=1e-5)
 
 
 def test_switches_change_boxes_and_link(open_app):
@@ -305,7 +305,7 @@ def test_three_places_of_attention(open_app):
     assert cross[1:] == (["five", "six", "seven", "eight"], ["one", "two", "three"])
     for weights, *_ in (source, target, cross):
         assert_close(weights.sum(-1), torch.ones(len(weights)))
-    assert T("block.three_found", source=3, target=4) in said(app)
+    assert T("block.three_found", source=3, target=4) in page_sentences(app)
     assert app.session_state["target"] == "five six seven eight"
     app.text_area(key="target").set_value("nine").run()
     assert maps(app)[T("block.three_cross")][0].shape == (1, 3)
@@ -321,7 +321,9 @@ def test_fully_masked_rows_noted(open_app):
 def test_single_word_has_no_similarity(open_app):
     app = open_app("block", source="words", text="word", section="switched_off")
     assert set(app.dataframe[0].value[T("block.outcome_alike")]) == {"–"}
-    assert not any(T("block.found_alike", n=6, built="", no_residual="")[:20] in element for element in said(app))
+    assert not any(
+        T("block.found_alike", n=6, built="", no_residual="")[:20] in element for element in page_sentences(app)
+    )
 
 
 def test_checks_name_sides_as_diagram(open_app):
@@ -424,7 +426,7 @@ def test_other_families(open_app, monkeypatch, tmp_path, family):
     if family == "gemma2":
         assert ["how a block of the family gemma2" in error.value.replace("\\", "") for error in app.error] == [True]
         return
-    assert checks(app) == joined(BOTH | {"against_torch": 6})
+    assert checks(app) == with_torch_checks(BOTH | {"against_torch": 6})
     result = lines(app, "diagram")
     assert sum("hidden states" in line for line in result) == 2
     assert any(line.startswith("✓") and "TransformerDecoderLayer" in line for line in result)
@@ -432,7 +434,7 @@ def test_other_families(open_app, monkeypatch, tmp_path, family):
 
 
 class TestStacks:
-    """What the page and its neighbours take from the cache."""
+    """Cached stacks that the page and its neighbours read."""
 
     WORDS = Source(kind="words", text="one two three four", d_model=12, n_heads=4, n_kv_heads=2, seed=3)
 
@@ -488,9 +490,9 @@ class TestStacks:
 
     def test_without_residuals_tokens_become_the_same(self):
         source = Source(kind="model", text=TEXT, model="all-MiniLM-L6-v2")
-        usual, none = (outcome(source, "", BlockPlan(residual=r), Mask()) for r in (True, False))
-        assert usual.last.alike < 0.6
-        assert usual.last.kept > 0.2
+        with_residual, none = (outcome(source, "", BlockPlan(residual=r), Mask()) for r in (True, False))
+        assert with_residual.last.alike < 0.6
+        assert with_residual.last.kept > 0.2
         assert none.last.alike > 0.99
         assert abs(none.last.kept) < 0.1
 

@@ -33,7 +33,7 @@ CHECKS = {
 
 
 def views(app):
-    """What the views of this page are sent, by kind."""
+    """View data of this page by kind."""
     result = {}
     for component in app.get("bidi_component"):
         if component.proto.component_name.endswith(".quadratic_heads"):
@@ -42,7 +42,7 @@ def views(app):
     return result
 
 
-def said(app):
+def page_sentences(app):
     return " ".join(sentences_of(app))
 
 
@@ -227,7 +227,7 @@ def test_dragged_centres_are_what_is_compared(open_app):
 
 def _difference(app):
     pattern = re.escape(T("convolution.compare_found", error="NUMBER", n=3, k=3)).replace("NUMBER", "(.+?)")
-    mantissa, _, power = re.search(pattern, said(app))[1].partition("·10")
+    mantissa, _, power = re.search(pattern, page_sentences(app))[1].partition("·10")
     return float(mantissa) * 10.0 ** int(power.translate(FLAT) or 0)
 
 
@@ -250,17 +250,19 @@ def test_training_in_link_runs(open_app):
     app = open_app("convolution", source="words", lesson_seed=3, learned=60, lesson_heads=4)
     assert not app.exception
     *_, last = _first(Lesson(seed=3, n_heads=4), 60)
-    assert f"Step 60: loss **{number(last.loss)}**" in said(app)
+    assert f"Step 60: loss **{number(last.loss)}**" in page_sentences(app)
     variance = float(teacher(Lesson(seed=3)).target.var(correction=0))
-    assert f"**{number(last.loss / variance)}** × the target's variance {number(variance)}" in said(app)
+    assert f"**{number(last.loss / variance)}** × the target's variance {number(variance)}" in page_sentences(app)
     assert checked(app, "training") == (1, 1)
-    assert T("convolution.lesson_free") in said(app)
+    assert T("convolution.lesson_free") in page_sentences(app)
     assert app.query_params["learned"] == "60"
 
 
 def test_training_with_fixed_alpha_explained(open_app):
     app = open_app("convolution", source="words", lesson_heads=5, free_alpha=0)
-    assert T("convolution.lesson_fixed") in said(app) and T("convolution.lesson_free") not in said(app)
+    assert T("convolution.lesson_fixed") in page_sentences(app) and T("convolution.lesson_free") not in page_sentences(
+        app
+    )
 
 
 def _first(lesson, steps):
@@ -275,17 +277,17 @@ def test_training_stops_resumes_and_restarts(open_app):
     assert app.button(key="learn").label == T("convolution.go_on")
     app.session_state["learned"] = 80
     app.run()
-    assert "Step 80:" in said(app)
+    assert "Step 80:" in page_sentences(app)
     app.button(key="stop").click().run()
-    assert "Step 80:" in said(app)
+    assert "Step 80:" in page_sentences(app)
     app.button(key="again").click().run()
-    assert "Step 0:" in said(app)
+    assert "Step 0:" in page_sentences(app)
     assert not app.exception
 
 
 def test_likeness_finds_the_previous_token_head(open_app):
     app = open_app("convolution", layer=0, head=2)
-    result = re.search(r"layer 0 head 2, with Δ = (−?[\d.]+), α = [\d.]+, share \*\*([\d.]+)\*\*", said(app))
+    result = re.search(r"layer 0 head 2, with Δ = (−?[\d.]+), α = [\d.]+, share \*\*([\d.]+)\*\*", page_sentences(app))
     assert result
     assert result[1] == "−1"
     assert float(result[2]) > 0.99
@@ -301,7 +303,7 @@ def test_a_head_stands_beside_its_window(open_app):
     fit, delta = fit_windows(weights[None]), torch.arange(16.0) - torch.arange(16.0)[:, None]
     window = window_weights(fit.offset[0], fit.alpha[0], delta, torch.ones(16, 16).bool())
     assert_close(visible[1], window, rtol=0, atol=1e-4)
-    assert f"explains **{part(float(fit.explained[0]))}**" in said(app)
+    assert f"explains **{part(float(fit.explained[0]))}**" in page_sentences(app)
 
 
 def test_best_head_button_selects_head(open_app):
@@ -309,10 +311,10 @@ def test_best_head_button_selects_head(open_app):
     app.button(key="show_best").click().run()
     assert (app.session_state["layer"], app.session_state["head"]) == (0, 2)
     assert not [button for button in app.button if button.key == "show_best"]
-    assert T("convolution.beside_sink") not in said(app)
-    assert T("convolution.beside_sink") in said(open_app("convolution", section="likeness", layer=4, head=5))
+    assert T("convolution.beside_sink") not in page_sentences(app)
+    assert T("convolution.beside_sink") in page_sentences(open_app("convolution", section="likeness", layer=4, head=5))
     even = open_app("convolution", section="likeness", source="words", text="a a a a")
-    assert T("convolution.beside_even", head=1) in said(even)
+    assert T("convolution.beside_even", head=1) in page_sentences(even)
 
 
 def test_shared_controls_render_once(open_app):
@@ -328,7 +330,7 @@ def test_shared_controls_render_once(open_app):
 @pytest.mark.parametrize("mask", ["own", "window"])
 def test_stack_chart_matches_sentence(open_app, mask):
     app = open_app("convolution", section="reach", source="words", text="a b c d e f g h i", k_stack=3, mask=mask)
-    assert T("convolution.field_found", n=9, k=3, layers=8) in said(app)
+    assert T("convolution.field_found", n=9, k=3, layers=8) in page_sentences(app)
     (stack,) = [line for line in line_charts(app)["field"]["lines"] if line["name"] == T("convolution.stack")]
     assert stack["y"][:8] == [2, 3, 4, 5, 6, 7, 8, 9]
     masked = T("convolution.field_masked") in [caption.value for caption in app.caption]
@@ -336,12 +338,14 @@ def test_stack_chart_matches_sentence(open_app, mask):
 
 
 def test_single_token_reach_sentence(open_app):
-    assert T("convolution.field_one") in said(open_app("convolution", section="reach", source="words", text="word"))
+    assert T("convolution.field_one") in page_sentences(
+        open_app("convolution", section="reach", source="words", text="word")
+    )
 
 
 def test_seeded_heads_name_no_window(open_app):
     app = open_app("convolution", section="likeness", source="words")
     heads = app.dataframe[0].value
     assert heads["share"].max() < 0.5
-    assert T("convolution.likeness_none", n=len(heads)) in said(app)
-    assert "Most like" not in said(app)
+    assert T("convolution.likeness_none", n=len(heads)) in page_sentences(app)
+    assert "Most like" not in page_sentences(app)

@@ -25,8 +25,8 @@ NUMBERS = count()
 INK = to_code(digits.held_out().levels[5])
 
 
-def sent(app):
-    """What the view of the heads is sent."""
+def view_payload(app):
+    """View data of the heads."""
     (view,) = [
         element for element in app.get("bidi_component") if element.proto.component_name.endswith(".patch_heads")
     ]
@@ -34,16 +34,16 @@ def sent(app):
 
 
 def pad(app):
-    """What the pad is sent."""
+    """View data of the pad."""
     (view,) = [element for element in app.get("bidi_component") if element.proto.component_name.endswith(".digit_pad")]
     return json.loads(view.proto.json)[0]
 
 
-def said(app):
+def page_sentences(app):
     return " ".join([*sentences_of(app), *(text.value for text in app.text)])
 
 
-def own():
+def project_model():
     return load_vision(registry.picture_entries()[0])
 
 
@@ -60,10 +60,10 @@ def test_heads_and_answer_equal_model(open_app, link, lang):
     assert not app.exception and not app.error
     assert checked(app, "vision") == (3, 3)
     levels = to_levels(link.get("ink", "")) if link["digit"] == "draw" else held_out(7, 3)
-    weights, logits = judged(own(), levels.float()[None] / digits.LEVELS)
+    weights, logits = judged(project_model(), levels.float()[None] / digits.LEVELS)
     best, p = int(logits.argmax()), float(logits.softmax(-1).max())
-    assert translator(lang)("convolution.vision.answer", name=str(best), p=f"{p:.1%}") in said(app)
-    header, blocks = sent(app)
+    assert translator(lang)("convolution.vision.answer", name=str(best), p=f"{p:.1%}") in page_sentences(app)
+    header, blocks = view_payload(app)
     patch = link.get("patch", 36)
     assert header["choice"]["query"] == [patch // 8, patch % 8] and len(header["heads"]) == 12
     rows = torch.stack(weights)[:, :, 1 + patch, 1:]
@@ -74,20 +74,20 @@ def test_heads_and_answer_equal_model(open_app, link, lang):
 
 def test_cards_show_share_of_window(open_app):
     app = open_app("convolution", section="vision", digit=2)
-    weights, _ = judged(own(), held_out(2).float()[None] / digits.LEVELS)
+    weights, _ = judged(project_model(), held_out(2).float()[None] / digits.LEVELS)
     among = torch.cat([layer[:, 1:, 1:] / layer[:, 1:, 1:].sum(-1, keepdim=True) for layer in weights])
     explained = fit_planes(among, (8, 8)).explained
-    visible = [card["share"] for card in sent(app)[0]["heads"]]
+    visible = [card["share"] for card in view_payload(app)[0]["heads"]]
     for text, share in zip(visible, explained.tolist(), strict=True):
         assert text in ("<0.01", ">0.99") or float(text) == pytest.approx(share, abs=0.0051)
 
 
 def test_each_card_describes_its_window(open_app):
     """The description of a head states the centre of the window closest to it."""
-    weights, _ = judged(own(), held_out(2).float()[None] / digits.LEVELS)
+    weights, _ = judged(project_model(), held_out(2).float()[None] / digits.LEVELS)
     among = torch.cat([layer[:, 1:, 1:] / layer[:, 1:, 1:].sum(-1, keepdim=True) for layer in weights])
     centres = fit_planes(among, (8, 8)).offset.tolist()
-    cards = sent(open_app("convolution", section="vision", digit=2))[0]["heads"]
+    cards = view_payload(open_app("convolution", section="vision", digit=2))[0]["heads"]
     for card, centre in zip(cards, centres, strict=True):
         (stated,) = re.findall(r"Δ = \((.+?), (.+?)\) down and right", card["alt"])
         assert [float(element.replace("−", "-")) for element in stated] == pytest.approx(centre, abs=0.06)
@@ -108,14 +108,14 @@ def test_invalid_ink_rejected(open_app, ink):
     assert not is_ink(ink)
     app = open_app("convolution", section="vision", digit="draw", ink=ink)
     assert not app.exception
-    assert T("convolution.vision.blank") in said(app)
+    assert T("convolution.vision.blank") in page_sentences(app)
     assert any("ink" in box.value for box in app.info)
 
 
 @pytest.mark.parametrize("patch", [-1, 64, 10**9])
 def test_invalid_patch_rejected(open_app, patch):
     app = open_app("convolution", section="vision", patch=patch)
-    assert not app.exception and sent(app)[0]["choice"]["query"] == [4, 4]
+    assert not app.exception and view_payload(app)[0]["choice"]["query"] == [4, 4]
 
 
 def test_training_sentence_states_run(open_app):
@@ -153,17 +153,17 @@ class TestAFolder:
         app = open_app("convolution", section="vision", picture=picture, patch=76)
         assert not app.exception and not app.error
         assert checked(app, "vision") == (3, 3)
-        header, _ = sent(app)
+        header, _ = view_payload(app)
         assert (header["rows"], header["columns"], header["size"]) == (7, 11, [14, 22])
         assert len(header["heads"]) == 15 and header["choice"]["query"] == [6, 10]
-        assert T("convolution.vision.says") not in said(app), "nobody knows what a folder was trained on"
+        assert T("convolution.vision.says") not in page_sentences(app), "nobody knows what a folder was trained on"
         assert T("convolution.vision.scaled", side=64, rows=14, columns=22, n=77) in [
             line.value for line in app.caption
         ]
         assert not any("<b>" in line.value for line in [*app.markdown, *app.caption])
         app = open_app("convolution", section="vision_training", picture=picture)
         assert not app.exception and checked(app, "vision_training") == (2, 2)
-        assert T("convolution.vision_training.other_start") in said(app)
+        assert T("convolution.vision_training.other_start") in page_sentences(app)
 
     def test_text_pages_note_picture_models(self, open_app, folder):
         app = open_app("heads")
@@ -178,7 +178,7 @@ class TestAFolder:
 
     def test_this_projects_own_is_still_there(self, open_app, folder):
         app = open_app("convolution", section="vision", vision="digits")
-        assert not app.exception and sent(app)[0]["rows"] == 8
+        assert not app.exception and view_payload(app)[0]["rows"] == 8
 
     def test_damaged_folder_shows_error(self, open_app, folder):
         (folder / "model.safetensors").write_bytes(b"x")

@@ -106,7 +106,7 @@ FAULTS = {
 
 @pytest.fixture(autouse=True)
 def nothing_kept():
-    """What was counted with a mistake in it must not be found again."""
+    """Clear cached counts that hold a mistake."""
     yield
     compute.candidate_flops.clear()
     compute.attention_error.clear()

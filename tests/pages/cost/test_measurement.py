@@ -49,7 +49,7 @@ def until(condition):
     pytest.fail("it never came to this")
 
 
-def ended(measurement):
+def wait_for_end(measurement):
     until(lambda: not measurement.active)
     return measurement.state
 
@@ -58,14 +58,14 @@ def test_measurement_runs_to_end(gates):
     measurement = Measurement(PLAN, *gates)
     assert (measurement.state, measurement.progress) == ("idle", 0)
     measurement.start()
-    assert ended(measurement) == "done"
+    assert wait_for_end(measurement) == "done"
     assert [(p.n, p.name) for p in measurement.points] == [(n, name) for n in PLAN.lengths for name in CANDIDATES]
 
 
 def test_the_limit_is_told(gates):
     measurement = Measurement(Plan(d=14, h=2, k=3, lengths=(3, 5), seconds=1e-9), *gates)
     measurement.start()
-    assert ended(measurement) == "late"
+    assert wait_for_end(measurement) == "late"
 
 
 def test_stop_keeps_points(gates, steps):
@@ -75,11 +75,11 @@ def test_stop_keeps_points(gates, steps):
     until(lambda: measurement.points == [3])
     assert measurement.progress == pytest.approx(1 / 3)
     measurement.stop()
-    assert ended(measurement) == "stopped"
+    assert wait_for_end(measurement) == "stopped"
     assert measurement.points == [3]
     measurement.start()
     steps.release(3)
-    assert ended(measurement) == "done"
+    assert wait_for_end(measurement) == "done"
     assert measurement.points == [3, 5, 7], "a new start begins anew"
 
 
@@ -92,11 +92,11 @@ def test_gate_runs_one_queues_one(gates, steps):
     assert second.state == "waiting"
     assert third.state == "full"
     second.stop()
-    assert ended(second) == "stopped"
+    assert wait_for_end(second) == "stopped"
     third.start()
     assert third.state == "waiting"
     steps.release(6)
-    assert [ended(first), ended(third)] == ["done", "done"]
+    assert [wait_for_end(first), wait_for_end(third)] == ["done", "done"]
 
 
 def test_starting_twice_is_starting_once(gates, steps):
@@ -104,7 +104,7 @@ def test_starting_twice_is_starting_once(gates, steps):
     measurement.start()
     measurement.start()
     steps.release(3)
-    assert ended(measurement) == "done"
+    assert wait_for_end(measurement) == "done"
     assert measurement.points == [3, 5, 7]
 
 
@@ -113,11 +113,11 @@ def test_memory_error_frees_gate(gates, steps):
     steps.error = RuntimeError("not enough memory")
     measurement.start()
     steps.release()
-    assert ended(measurement) == "failed"
+    assert wait_for_end(measurement) == "failed"
     steps.error = None
     measurement.start()
     steps.release(3)
-    assert ended(measurement) == "done"
+    assert wait_for_end(measurement) == "done"
 
 
 def test_equal_plans_share_measurement():

@@ -24,7 +24,7 @@ SECTIONS = {
     "models": 4,
     "measured": 3,
 }
-"""How many live checks each section has."""
+"""Number of live checks by section."""
 
 HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001"
 
@@ -49,7 +49,7 @@ def frame(app, *columns):
     return result
 
 
-def said(app):
+def page_sentences(app):
     return "\n".join(sentences_of(app))
 
 
@@ -168,9 +168,9 @@ def test_curves_and_their_crossings(open_app, how):
     crossings = {"recurrence": "256", "convolution": "1,792"} if how == "order" else {"GRU": "256", "LSTM": "512"}
     for name, n in crossings.items():
         label = t(f"cost.{name}") if name.islower() else name
-        assert t("cost.crossing_order" if how == "order" else "cost.crossing", name=label, n=n) in said(app)
+        assert t("cost.crossing_order" if how == "order" else "cost.crossing", name=label, n=n) in page_sentences(app)
     if how == "exact":
-        assert t("cost.crossing_1", name=t("cost.recurrence")) in said(app)
+        assert t("cost.crossing_1", name=t("cost.recurrence")) in page_sentences(app)
     plotted = lines(app, "growth")
     names = [line["name"] for line in plotted]
     assert names[:2] == [t("cost.self_attention"), t("cost.window")]
@@ -182,7 +182,7 @@ def test_curves_and_their_crossings(open_app, how):
 def test_pairs_share_half_at_twice_width(open_app):
     """Pairs take half of the work from n = 2 d on."""
     app = open_app("cost", section="parts", cost_d=256, cost_n=300)
-    assert translator("en")("cost.parts_found", n="512") in said(app)
+    assert translator("en")("cost.parts_found", n="512") in page_sentences(app)
     pairs, matrices, near = lines(app, "parts")
     assert dict(zip(pairs["x"], pairs["y"], strict=True))[512] == 0.5
     assert [a + b for a, b in zip(pairs["y"], matrices["y"], strict=True)] == pytest.approx([1] * len(pairs["x"]))
@@ -216,7 +216,7 @@ def test_shares_near_limits_not_rounded_over(open_app):
     assert "| <0.1% |" in tables(app)[1] and "| 0.0% |" not in tables(app)[1]
     shares = frame(app, "share")["share"]
     assert ">99.9%" in set(shares) and not {"0.0%", "100.0%"} & set(shares)
-    assert "1,000 KiB" in said(open_app("cost", section="memory", cost_n=7804))
+    assert "1,000 KiB" in page_sentences(open_app("cost", section="memory", cost_n=7804))
 
 
 @pytest.mark.parametrize("hostile", [{"cost_n": -1}, {"cost_n": 10**13}, {"cost_k": 2}, {"cost_h": 7}, {"cost_d": "x"}])

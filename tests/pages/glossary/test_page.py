@@ -15,7 +15,7 @@ from viz.text.glossary import terms
 CODES = list(terms())
 
 
-def listed(app):
+def listed_codes(app):
     """The codes of the terms shown, from top to bottom."""
     return re.findall(r'<dt id="(\w+)">', "".join(element.proto.body for element in app.get("html")))
 
@@ -29,13 +29,13 @@ def test_glossary_ends_navigation():
 def test_terms_listed_once_either_order(open_app, lang):
     app, t = open_app("glossary", lang=lang, text="zebra"), translator(lang)
     assert app.title[0].value == t("glossary.title")
-    assert listed(app) == CODES
+    assert listed_codes(app) == CODES
     assert len(app.header) == len({term.theme for term in terms().values()})
     assert len(re.findall('<a class="see" ', "".join(element.proto.body for element in app.get("html")))) == len(CODES)
     app.button_group(key="listed").set_value(LISTED.options()[1]).run()
-    assert sorted(listed(app)) == sorted(CODES) and not app.header
+    assert sorted(listed_codes(app)) == sorted(CODES) and not app.header
     assert (app.query_params["listed"], app.query_params["text"]) == (LISTED.options()[1], "zebra"), "the text is kept"
-    names = [terms()[code].names[lang] for code in listed(app)]
+    names = [terms()[code].names[lang] for code in listed_codes(app)]
     if lang == "en":
         assert names == sorted(names, key=str.casefold)
     else:
@@ -56,7 +56,7 @@ def test_terms_listed_once_either_order(open_app, lang):
 )
 def test_search_in_both_languages(open_app, lang, wanted, expected):
     app = open_app("glossary", lang=lang, term=wanted)
-    assert listed(app) == expected
+    assert listed_codes(app) == expected
     assert translator(lang)("glossary.found", n=len(expected), all=len(CODES)) in [
         element.value for element in app.caption
     ]
@@ -64,7 +64,7 @@ def test_search_in_both_languages(open_app, lang, wanted, expected):
 
 @pytest.mark.parametrize("text", BAD_TEXTS.values(), ids=BAD_TEXTS.keys())
 def test_glossary_query_stays_in_box(open_app, text):
-    """What a link looks for reaches the search box alone, whatever it is."""
+    """The query of a link reaches the search box alone."""
     app = open_app("glossary", term=(text + "giraffe")[-60:])
     assert not app.exception
     for element in everything(app):

@@ -1,4 +1,4 @@
-"""What a person does on the Heads page, in a real browser."""
+"""User actions on the Heads page in a real browser."""
 
 import base64
 import csv

@@ -25,7 +25,7 @@ def captions(app):
     return [caption.value for caption in app.caption]
 
 
-def sent(app):
+def view_payload(app):
     """The words and choices of the view, the small maps and the two large ones."""
     views = {element.proto.id.split("-")[-1]: element.proto for element in app.get("bidi_component")}
     data, wall, two = (views[name] for name in ("comparison", "comparison_wall", "comparison_two"))
@@ -54,7 +54,7 @@ def test_all_heads_links_to_comparison(open_app):
 
 def test_view_data_maps_and_order(open_app):
     """Send both maps, and all heads in order of their change."""
-    data, wall, two = sent(open_app(section="compare"))
+    data, wall, two = view_payload(open_app(section="compare"))
     a, b = (compute.read(specs.Source(kind="model", text=text, model=compute.DEFAULT_MODEL)) for text in (TIRED, WIDE))
     for result, capture in zip(two_maps(two), (a, b), strict=True):
         np.testing.assert_allclose(result, capture.layer(3).weights[1].numpy(), atol=1e-5)
@@ -67,7 +67,7 @@ def test_view_data_maps_and_order(open_app):
 
 def test_unmatched_token_is_nan(open_app):
     """A token that only one text has is NaN in the other's map, not zero."""
-    data, _, two = sent(open_app(section="compare", text="it was tired", text_b="it was very tired"))
+    data, _, two = view_payload(open_app(section="compare", text="it was tired", text_b="it was very tired"))
     a, b = two_maps(two)
     assert data["labels"]["difference"][1:-1] == ["it", "was", "+ very", "tired"]
     assert np.isnan(a[3]).all() and np.isnan(a[:, 3]).all()
@@ -97,7 +97,7 @@ def test_equal_texts_noted(open_app):
     app = open_app(section="compare", text="no pair is known")
     assert app.text_area(key="text_b").value == "no pair is known"
     assert T("second.no_change") in captions(app)
-    _, wall, _ = sent(app)
+    _, wall, _ = view_payload(app)
     assert not wall["measures"].any()
 
 
@@ -110,7 +110,9 @@ def test_a_hostile_second_text_is_text(open_app):
 
 def test_second_model_opens_most_similar_head(open_app):
     """Two twins read the same tokens; at first it is the head that is most alike."""
-    data, wall, two = sent(open_app(section="compare", model="twin-g1", model_b="twin-g8", text="red blue red", head=2))
+    data, wall, two = view_payload(
+        open_app(section="compare", model="twin-g1", model_b="twin-g8", text="red blue red", head=2)
+    )
     a, b = (
         compute.read(specs.Source(kind="model", text="red blue red", model=name)) for name in ("twin-g1", "twin-g8")
     )
@@ -135,7 +137,7 @@ def test_training_checkpoints_compared_by_head(open_app, lang):
     """Compare each head with itself at another checkpoint, and name the one that copies."""
     names = "twin-g8-step-200", "twin-g8"
     app = open_app(section="compare", model=names[0], model_b=names[1], text=REPEATING, lang=lang)
-    data, wall, _ = sent(app)
+    data, wall, _ = view_payload(app)
     a, b = (compute.read(specs.Source(kind="model", text=REPEATING, model=name)) for name in names)
     changes = torch.cat([(a.layer(i).weights - b.layer(i).weights).abs().sum(-1).mean(-1) / 2 for i in range(2)])
     np.testing.assert_allclose(wall["measures"], changes.numpy(), atol=1e-5)
@@ -177,7 +179,7 @@ def test_other_tokenizer_compares_by_words(open_app):
         pytest.skip("that model's package is not installed; it is wherever requirements-models.txt was")
     app = open_app(**link)
     assert T("second.by_words") in captions(app)
-    data, _, _ = sent(app)
+    data, _, _ = view_payload(app)
     assert [name for name in data["labels"]["b"] if name != "–"] == text.split()
     n_passed, n = checked(app, "compare")
     assert n_passed == n
@@ -187,7 +189,7 @@ def test_a_link_brings_the_comparison_back(open_app):
     link = {"section": "compare", "text_b": "The animal slept.", "compared": "arrives", "layer": 1, "head": 3}
     app = open_app(**link)
     assert {name: app.query_params[name] for name in app.query_params} == {n: str(v) for n, v in link.items()}
-    _, _, two = sent(app)
+    _, _, two = view_payload(app)
     assert two["what"] == "arrives"
     trace = compute.read(specs.Source(kind="model", text=link["text_b"], model=compute.DEFAULT_MODEL)).multi_head(1)
     block = trace.projections.w_o[96:128]

@@ -21,7 +21,7 @@ def weights(text, layer, head):
     return compute.read(source).layer(layer).weights[head]
 
 
-def shown(page, what):
+def read_view(page, what):
     """Something of the view, as it holds it."""
     return page.locator(".comparison").evaluate(f"({{ comparison: view }}) => {what}")
 
@@ -39,19 +39,19 @@ def test_comparison_pointer_keys_and_heads(visit):
     expect(sentence).to_contain_text(
         "In the second, “it” gives “animal” 0.40 less and “[CLS]” 0.22 more. In all, 0.45 of"
     )
-    near(shown(page, "[...view.maps.a.values]"), weights(TIRED, 3, 1))
-    near(shown(page, "[...view.maps.difference.values]"), weights(WIDE, 3, 1) - weights(TIRED, 3, 1))
-    tables = shown(page, "view.asTables().map(({ rows }) => rows.map((row) => row.slice(1)))")
+    near(read_view(page, "[...view.maps.a.values]"), weights(TIRED, 3, 1))
+    near(read_view(page, "[...view.maps.difference.values]"), weights(WIDE, 3, 1) - weights(TIRED, 3, 1))
+    tables = read_view(page, "view.asTables().map(({ rows }) => rows.map((row) => row.slice(1)))")
     near(tables[0], weights(TIRED, 3, 1))
     near(tables[2], weights(WIDE, 3, 1) - weights(TIRED, 3, 1))
 
     # One crosshair: what is pointed at in one map is marked in all, and nothing is asked of the server.
-    shown(
+    read_view(
         page,
         "{ view.told = 0; view.change = (to) => { view.told++; view.constructor.prototype.change.call(view, to); }; }",
     )
     maps = view.locator(".side .window")
-    x, y = shown(
+    x, y = read_view(
         page,
         f"(({{ left, top, cell }}) => [left + {ANIMAL + 0.5} * cell, top + {IT + 0.5} * cell])(view.views.b)",
     )
@@ -59,9 +59,9 @@ def test_comparison_pointer_keys_and_heads(visit):
     frame(page)
     pair = {"query": IT, "key": ANIMAL}
     for side in ("a", "b", "difference"):
-        assert shown(page, f"view.views.{side}.focus") == pair
+        assert read_view(page, f"view.views.{side}.focus") == pair
     expect(sentence).to_have_text("“it” gives “animal” 0.6768 in the first, 0.2811 in the second (−0.3957).")
-    assert shown(page, "view.told") == 0
+    assert read_view(page, "view.told") == 0
     page.mouse.move(5, 5)
     expect(sentence).to_contain_text("In the second, “it”")
 
@@ -74,22 +74,22 @@ def test_comparison_pointer_keys_and_heads(visit):
     expect(page).to_have_url(re.compile("query=9"))
 
     # Heads stand in the order of their change; a click opens one.
-    order = shown(page, "view.thumbs.buttons.map(({ index }) => view.wall.measures[index])")
+    order = read_view(page, "view.thumbs.buttons.map(({ index }) => view.wall.measures[index])")
     assert order == sorted(order, reverse=True)
     small = view.locator(".thumb")
     small.nth(1).hover()
     expect(sentence).to_have_text(re.compile("^layer 5, head 4: from “.*” to “.*” about [+−]?0.\\d\\d$"))
     small.nth(1).click()
     wait_run(page)
-    layer, head = (shown(page, f"view.choice.{name}") for name in ("layer", "head"))
+    layer, head = (read_view(page, f"view.choice.{name}") for name in ("layer", "head"))
     expect(page).to_have_url(re.compile(f"layer={layer}&head={head}"))
-    near(shown(page, "[...view.maps.b.values]"), weights(WIDE, layer, head))
+    near(read_view(page, "[...view.maps.b.values]"), weights(WIDE, layer, head))
     expect(small.nth(1)).to_have_attribute("aria-pressed", "true")
-    assert shown(page, "view.data.sent === view.sent"), "Python's next choice is believed"
-    shown(page, "view.change({ layer: 3, head: 1 })")
-    shown(page, "view.change({ layer: 2, head: 0 })")  # the answer to the first is out of date
+    assert read_view(page, "view.data.sent === view.sent"), "Python's next choice is believed"
+    read_view(page, "view.change({ layer: 3, head: 1 })")
+    read_view(page, "view.change({ layer: 2, head: 0 })")  # the answer to the first is out of date
     wait_run(page)
-    near(shown(page, "[...view.maps.a.values]"), weights(TIRED, 2, 0))
+    near(read_view(page, "[...view.maps.a.values]"), weights(TIRED, 2, 0))
     view.get_by_role("radio", name=T("compare.arrives")).click()
     wait_run(page)
     expect(page).to_have_url(re.compile("compared=arrives"))
@@ -105,8 +105,8 @@ def test_touch_locks_row_and_text_escaped(visit):
     assert not view.locator("img").count()
     first, second = (view.locator(".side").nth(i).bounding_box() for i in (0, 1))
     assert second["y"] >= first["y"] + first["height"], "the maps stand below each other"
-    slot = shown(page, "view.data.of[2]")
-    x, y = shown(page, f"(({{ left, top, cell }}) => [left + 0.5 * cell, top + {slot + 0.5} * cell])(view.views.a)")
+    slot = read_view(page, "view.data.of[2]")
+    x, y = read_view(page, f"(({{ left, top, cell }}) => [left + 0.5 * cell, top + {slot + 0.5} * cell])(view.views.a)")
     view.locator(".side .window").first.click(position={"x": x, "y": y})
     wait_run(page)
     expect(page).to_have_url(re.compile("query=2"))
@@ -117,9 +117,9 @@ def test_long_comparison_size_and_redraws(visit):
     """128 tokens stay below 1.25 MB, and a moved crosshair draws no map anew."""
     words = " ".join(["dog", "cat", "fox"] * 42)
     page = visit(section="compare", text=words, text_b=words.replace("fox dog", "fox bird", 1))
-    assert shown(page, "view.wall.pool") == 1
-    assert shown(page, "view.wall.values.length") == 72 * 128 * 128
-    assert shown(page, "view.wall.values.byteLength + view.two.a.byteLength + view.two.b.byteLength") < 1_250_000
+    assert read_view(page, "view.wall.pool") == 1
+    assert read_view(page, "view.wall.values.length") == 72 * 128 * 128
+    assert read_view(page, "view.wall.values.byteLength + view.two.a.byteLength + view.two.b.byteLength") < 1_250_000
     plotted = page.locator(".comparison").evaluate("""({ comparison: view }) => {
         let calls = 0;
         const put = CanvasRenderingContext2D.prototype.putImageData;

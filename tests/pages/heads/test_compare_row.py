@@ -13,7 +13,7 @@ from viz.text import LANGUAGES, paragraph, translator
 TIRED = examples()[0].text
 
 
-def drawn(app):
+def bars_by_chart(app):
     return {name: [row.numpy() for row in chart.series.values()] for name, chart in bar_charts(app).items()}
 
 
@@ -28,7 +28,7 @@ def test_row_bars_equal_both_texts(open_app, lang):
     app, t = open_app("heads", section="compare", compare_view="row", text=TIRED, lang=lang), translator(lang)
     wide = TIRED.replace("tired", "wide")
     assert app.text_area(key="text_b").value == wide
-    for text, before, after in zip((TIRED, wide), *drawn(app).values(), strict=True):
+    for text, before, after in zip((TIRED, wide), *bars_by_chart(app).values(), strict=True):
         np.testing.assert_allclose(before, row(text, "masked"), atol=1e-5)
         np.testing.assert_allclose(after, row(text, "weights"), atol=1e-6)
     sentences = [element.value for element in app.text]
@@ -43,7 +43,7 @@ def test_unmatched_word_has_no_bar(open_app):
     app = open_app(
         "heads", section="compare", compare_view="row", text="it was tired", text_b="it was very tired", query=1, key=3
     )
-    first, second = drawn(app)["compare_after"]
+    first, second = bars_by_chart(app)["compare_after"]
     assert np.isnan(first).tolist() == [False, False, False, True, False, False]
     assert not np.isnan(second).any()
     alone = open_app(
@@ -57,7 +57,7 @@ def test_other_models_row_beside_first(open_app):
     text, link = "red blue red", {"model": "twin-g1", "model_b": "twin-g8", "layer": 1, "head": 2, "query": 2, "key": 1}
     app = open_app("heads", section="compare", compare_view="row", text=text, layer_b=1, head_b=5, **link)
     a, b = (compute.read(specs.Source(kind="model", text=text, model=name)).layer(1) for name in ("twin-g1", "twin-g8"))
-    for result, name in zip(drawn(app).values(), ("masked", "weights"), strict=True):
+    for result, name in zip(bars_by_chart(app).values(), ("masked", "weights"), strict=True):
         np.testing.assert_allclose(result[0], getattr(a, name)[2, 2].numpy(), atol=1e-5)
         np.testing.assert_allclose(result[1], getattr(b, name)[5, 2].numpy(), atol=1e-5)
     sentences = [element.value for element in app.text if "twin-g1" in element.value]
@@ -87,7 +87,7 @@ def test_other_tokenizer_row_compares_words(open_app, lang):
     assert paragraph(t("second.by_words"), t("second.scores_do_not_add_up")) in [
         element.value for element in app.caption
     ]
-    ((first, second),) = drawn(app).values()
+    ((first, second),) = bars_by_chart(app).values()
     capture = compute.read(specs.Source(kind="model", text=text, model=compute.DEFAULT_MODEL))
     words = torch.tensor(capture.tokens.words)
     row = capture.layer(3).weights[1][words == words[2]].mean(0)

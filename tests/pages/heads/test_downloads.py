@@ -1,4 +1,4 @@
-"""What leaves the app is true: the files hold the trace, and the code finds the weights again."""
+"""Downloads: the files hold the trace, and the code computes the same weights."""
 
 import csv
 import io

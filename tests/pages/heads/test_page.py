@@ -36,7 +36,7 @@ def only(app, key):
     return values
 
 
-def said(app):
+def page_sentences(app):
     return sentences_of(app) + [element.value for kind in ("caption", "text") for element in app.get(kind)]
 
 
@@ -45,10 +45,10 @@ def test_opening_head_links_it_to_animal(open_app, lang):
     app, t = open_app(lang=lang, section="all_heads", text=TEXT), translator(lang)
     known_note = note(compute.DEFAULT_MODEL, 3, 1)
     assert known_note is not None
-    assert any(known_note.text[lang] in element for element in said(app))
+    assert any(known_note.text[lang] in element for element in page_sentences(app))
     assert checked(app, "all_heads") == (9, 9)
     row = open_app(lang=lang, section="row", text=TEXT)
-    assert t("heads.row_weights", query="it", key="animal", value="0.68") in said(row)
+    assert t("heads.row_weights", query="it", key="animal", value="0.68") in page_sentences(row)
 
 
 @pytest.mark.parametrize(
@@ -62,9 +62,9 @@ def test_link_to_section_opens_known_head(open_app, lang, model, head, said_of):
     known_note, said_so = note(model, *head), dict(zip(("query", "key", "value"), said_of, strict=True))
     assert known_note is not None
     app, row = (open_app(lang=lang, section=section) for section in ("all_heads", "row"))
-    assert any(known_note.text[lang] in element for element in said(app))
+    assert any(known_note.text[lang] in element for element in page_sentences(app))
     assert checked(app, "all_heads") == (9, 9)
-    assert translator(lang)("heads.row_weights", **said_so) in said(row)
+    assert translator(lang)("heads.row_weights", **said_so) in page_sentences(row)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -86,7 +86,7 @@ def test_predictions_name_their_token(open_app, monkeypatch, tmp_path, family, t
     for module in (specs, compute):
         monkeypatch.setattr(module, "local_entries", lambda: (entry,))
     app = open_app(model=entry.id, text=text, section="switched_off", off="0")
-    assert translator("en")(key, token=token) in said(app)
+    assert translator("en")(key, token=token) in page_sentences(app)
 
 
 @pytest.mark.parametrize(("link", "model"), [({}, "folder"), ({"text": "The cat sat."}, "default")])
@@ -103,18 +103,18 @@ def test_link_without_model_uses_default(open_app, monkeypatch, tmp_path, link, 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_masked_numbers_not_models_own(open_app, lang):
     own_value = translator(lang)("source.model_own")
-    assert any(own_value in element for element in said(open_app(lang=lang, section="all_heads", text=TEXT)))
-    assert not any(own_value in element for element in said(open_app(lang=lang, text=TEXT, mask="causal")))
+    assert any(own_value in element for element in page_sentences(open_app(lang=lang, section="all_heads", text=TEXT)))
+    assert not any(own_value in element for element in page_sentences(open_app(lang=lang, text=TEXT, mask="causal")))
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_temperature_leaves_row_unchanged(open_app, lang):
     t = translator(lang)
     app = open_app(lang=lang, temperature=5, query=5, section="row")
-    assert t("heads.part_at_one", T=5) in said(app)
+    assert t("heads.part_at_one", T=5) in page_sentences(app)
     row = only(app, "row")
     torch.testing.assert_close(torch.tensor(row), compute.read(REAL).layer(3).weights[1, 5])
-    assert t("heads.part_at_one", T=1) not in said(open_app(lang=lang, section="row"))
+    assert t("heads.part_at_one", T=1) not in page_sentences(open_app(lang=lang, section="row"))
 
 
 def test_the_row_drawn_is_the_traces(open_app):
@@ -188,29 +188,29 @@ def test_heads_off_average_skips_masked_rows(open_app, lang):
     app, t = open_app(part="off", off="0", lang=lang, **BLIND), translator(lang)
     local_value, end = both(app, "change")
     assert np.isnan(local_value[:3]).all() and np.isfinite(local_value[3:]).all()
-    assert t("heads.off_found", here=share(local_value[3:].mean()), end=share(end.mean())) in said(app)
+    assert t("heads.off_found", here=share(local_value[3:].mean()), end=share(end.mean())) in page_sentences(app)
     app = open_app(part="off", off="0", lang=lang, **ALL)
     end = both(app, "change")[1]
-    assert t("heads.off_nowhere", end=share(end.mean())) in said(app)
+    assert t("heads.off_nowhere", end=share(end.mean())) in page_sentences(app)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("what", ["weights", "scores"])
 def test_fully_masked_row_sentence(open_app, what, lang):
     app, t = open_app(query=0, what=what, lang=lang, section="row", **BLIND), translator(lang)
-    assert t("head_grid.says_blind", q="The") in said(app)
-    assert not any("-inf" in element for element in said(app))
+    assert t("head_grid.says_blind", q="The") in page_sentences(app)
+    assert not any("-inf" in element for element in page_sentences(app))
 
 
 @pytest.mark.parametrize("what", ["weights", "scores"])
 def test_row_with_hidden_keys_sentence(open_app, what):
     app = open_app(query=1, what=what, hide=1, mask="padding", pad=15, section="row")  # [CLS] is left
-    assert translator("en")("head_grid.says_blind", q="the") in said(app)
+    assert translator("en")("head_grid.says_blind", q="the") in page_sentences(app)
 
 
 def test_hidden_specials_renormalise_and_say_so(open_app):
     app = open_app(hide="1", query=5, section="row")  # counted with [CLS]
-    assert translator("en")("view.hide_says") in said(app)
+    assert translator("en")("view.hide_says") in page_sentences(app)
     row = only(app, "row")
     special = torch.tensor(compute.read(REAL).tokens.special)
     expected = hide(compute.read(REAL).layer(3).weights[1], ~special, ~special)[4]
@@ -229,7 +229,7 @@ def test_masked_scores_show_no_nan(open_app):
     row = only(app, "row")
     assert np.isfinite(row[:2]).all()
     assert np.isnan(row[2:]).all()
-    assert not any("nan" in element for element in said(app))
+    assert not any("nan" in element for element in page_sentences(app))
 
 
 def test_an_example_is_one_click_away(open_app):

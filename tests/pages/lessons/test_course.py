@@ -20,7 +20,7 @@ def tables(app):
     return "".join(element.proto.body for element in app.get("html") if "table" in element.proto.body)
 
 
-def shown(page, section, asked):
+def title_of_link(page, section, asked):
     """The title of what a link opens: a view of a section, or a part of it, has one of its own."""
     views = [f"{page}.{view}.title" for *of, view in VIEWS if of == [page, section] and view in asked.values()]
     parts_of = [f"{page}.{section}.{value}.title" for value in asked.values()]
@@ -40,7 +40,7 @@ def test_course_links_lead_to_sections(open_app, lang):
         assert (page, section) in SECTIONS, f"{page}/{section}"
         link = f"{path_of(page)}?lang={lang}&section={section}" + f"&{more}" * bool(more)
         requests = dict(parse_qsl(more))
-        title = f"{t(f'{page}.title')} › {t(shown(page, section, requests))}"
+        title = f"{t(f'{page}.title')} › {t(title_of_link(page, section, requests))}"
         title += f" › {t('step_by_step.short_' + requests['step'])}" if "step" in requests else ""
         expected.append((link, title))
     assert result == expected

@@ -11,7 +11,7 @@ from viz.frame.specs import Source
 
 WORDS = "one two three four five two seven"
 TEXT = " ".join([WORDS] * 16)
-ASKED = {"source": "words", "text": TEXT, "d_model": 8, "n_heads": 2, "long_times": 8, "head": 1}
+PARAMETERS = {"source": "words", "text": TEXT, "d_model": 8, "n_heads": 2, "long_times": 8, "head": 1}
 
 
 def of_the_core() -> tuple[LongText, torch.Tensor]:
@@ -33,7 +33,7 @@ def zoomed(page: Page) -> list[int]:
 def test_clicks_open_window_and_row(visit):
     """A click opens a window, another a row; all numbers equal the core's."""
     text, most = of_the_core()
-    page = visit("long-text", **ASKED)
+    page = visit("long-text", **PARAMETERS)
     total, near = page.locator(".whole .picture"), page.locator(".near .picture")
     expect(near).to_be_visible()
     n, count = len(read(text).tokens.ids), len(most)

@@ -1,4 +1,4 @@
-"""Which text is read and how much of it, what is sent to the browser, and a pass that is stopped."""
+"""Text of the page and its limits, the view data, and a stopped pass."""
 
 from contextlib import nullcontext
 from types import SimpleNamespace
@@ -30,7 +30,7 @@ def link(app):
     return {name: app.query_params[name] for name in app.query_params}
 
 
-def said(app):
+def page_sentences(app):
     return " ".join(caption.value for caption in app.caption)
 
 
@@ -73,18 +73,18 @@ def test_uploaded_file_replaces_text(open_app, monkeypatch):
     """Read an uploaded file instead of the box; its text stays out of the link."""
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: None)  # it would own the key
     app = open_app("long_text", **WORDS, long_from="file")
-    assert T("long_text.file_none") in said(app)
-    assert "3 tokens were read" in said(app)
+    assert T("long_text.file_none") in page_sentences(app)
+    assert "3 tokens were read" in page_sentences(app)
     app.session_state["_long_file"] = SimpleNamespace(getvalue="\ufeffvier fünf sechs sieben".encode)
     app.run()
-    assert "4 tokens were read" in said(app)
-    assert T("long_text.not_in_link") in said(app)
+    assert "4 tokens were read" in page_sentences(app)
+    assert T("long_text.not_in_link") in page_sentences(app)
     assert not {"_long_file", "fünf"} & {*link(app), *link(app).values()}
-    assert "read as" not in said(app)
+    assert "read as" not in page_sentences(app)
     app.session_state["_long_file"] = SimpleNamespace(getvalue=lambda: "Le café était fermé".encode("utf-16"))
     app.run()
-    assert "4 tokens were read" in said(app)
-    assert T("long_text.file_encoding", encoding="UTF-16") in said(app)
+    assert "4 tokens were read" in page_sentences(app)
+    assert T("long_text.file_encoding", encoding="UTF-16") in page_sentences(app)
     app.session_state["_long_file"] = SimpleNamespace(getvalue=lambda: b"\xff")
     app.run()
     assert [box.value for box in app.error] == [T("long_text.file_binary")]
@@ -92,8 +92,8 @@ def test_uploaded_file_replaces_text(open_app, monkeypatch):
 
 def test_repeats_and_limit_in_link(open_app):
     app = open_app("long_text", **WORDS | {"text": "one two three " * 100}, long_times=4, long_tokens=512)
-    assert "512 tokens were read" in said(app)
-    assert T("long_text.left_out", n=688) in said(app)
+    assert "512 tokens were read" in page_sentences(app)
+    assert T("long_text.left_out", n=688) in page_sentences(app)
     assert {"long_times": "4", "long_tokens": "512"}.items() <= link(app).items()
 
 
@@ -111,7 +111,7 @@ def test_longer_model_offered_within_limit(open_app, monkeypatch):
     assert offered.label == T("long_text.take", model=SMALL_DECODER)
     monkeypatch.setattr(limits, "LONG_TOKENS", 512)  # as on a public server: that model would read no more there
     app = open_app("long_text")
-    assert "512 tokens were read" in said(app)
+    assert "512 tokens were read" in page_sentences(app)
     assert "long_take" not in [button.key for button in app.button]
 
 
@@ -154,9 +154,9 @@ def test_pass_progress_stop_and_restart(open_app, monkeypatch):
         app.button(key="long_stop").click().run()
         assert [box.value for box in app.info] == [T("long_text.stopped")]
     app.run()
-    assert not app.get("progress") and "were read" not in said(app), "it stays stopped"
+    assert not app.get("progress") and "were read" not in page_sentences(app), "it stays stopped"
     app.button(key="long_go_on").click().run()
-    assert "3 tokens were read" in said(app) and not app.info
+    assert "3 tokens were read" in page_sentences(app) and not app.info
 
 
 def test_the_scene_reads_the_beginning_only(open_app, monkeypatch):

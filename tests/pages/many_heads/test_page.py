@@ -1,4 +1,4 @@
-"""Why many heads: what the sections say is what the core computes, on every kind of layer."""
+"""Page *Why many heads*: its sentences equal the core's numbers, on every kind of layer."""
 
 import pytest
 import torch
@@ -21,7 +21,7 @@ REAL = specs.Source(kind="model", text=examples()[0].text, model=compute.DEFAULT
 SEEDED = {"source": "words", "text": "one two three four five two", "n_heads": 4, "d_model": 24}
 
 
-def said(app):
+def page_sentences(app):
     return sentences_of(app)
 
 
@@ -52,7 +52,7 @@ def test_toy_loss_by_head_count(open_app, heads, key):
     assert not app.exception
     assert checked(app, "two_places") == (2, 2)
     start = T(f"many_heads.two_places.{key}", lost="X", rest="X", n=heads).split("X")[0]
-    (finding,) = [text for text in said(app) if text.startswith(start)]
+    (finding,) = [text for text in page_sentences(app) if text.startswith(start)]
     assert "49." in finding or "50." in finding, "one head's loss, whichever is shown"
     assert app.slider(key="toy_before").disabled == (heads > 1)
 
@@ -73,7 +73,7 @@ def test_most_different_heads_named(open_app):
         d=near[1],
         near=part(apart[near]),
     )
-    assert finding in said(app)
+    assert finding in page_sentences(app)
 
 
 def test_fully_masked_heads_change_nothing(open_app):
@@ -81,7 +81,7 @@ def test_fully_masked_heads_change_nothing(open_app):
         "many_heads", section="differ", mask="painted", painted=to_code(torch.zeros(32, 32).bool()), **SEEDED
     )
     assert not app.exception
-    assert T("many_heads.experts.differ.averaged", n=4, change="0.0%") in said(app)
+    assert T("many_heads.experts.differ.averaged", n=4, change="0.0%") in page_sentences(app)
 
 
 def test_equal_heads_lose_nothing_averaged():
@@ -102,8 +102,10 @@ def test_input_off_changes_every_head(open_app):
     app = open_app("many_heads", section="inputs", input_off=101)
     by_head = inputs.changes(trace.x, trace.projections, 101)
     values = {"least": share(float(by_head.min())), "most": share(float(by_head.max()))}
-    assert T("many_heads.inputs.found", place=101, changed=12, n=12, **values) in said(app)
-    assert T("many_heads.inputs.cut", owner=3, d=384, H=12, d_k=32) in said(app), "101 of 384 lies in the fourth part"
+    assert T("many_heads.inputs.found", place=101, changed=12, n=12, **values) in page_sentences(app)
+    assert T("many_heads.inputs.cut", owner=3, d=384, H=12, d_k=32) in page_sentences(app), (
+        "101 of 384 lies in the fourth part"
+    )
 
 
 def test_a_heads_rank_is_its_width(open_app):
@@ -112,13 +114,13 @@ def test_a_heads_rank_is_its_width(open_app):
         assert len(strengths) == 384
         assert int((strengths > 1e-5 * strengths[0]).sum()) == 32
     app = open_app("many_heads", section="rank", head=5)
-    assert T("many_heads.inputs.rank.found", head=5, rank=32, d_k=32, d=384) in said(app)
+    assert T("many_heads.inputs.rank.found", head=5, rank=32, d_k=32, d=384) in page_sentences(app)
     (plotted,) = line_charts(app)["rank"]["lines"]
     assert len(plotted["x"]) == 64, "as many again, of which nothing is left"
 
 
 def bars_of(app, key):
-    """What a bar chart shows: name of the series -> its values."""
+    """Values of a bar chart by series name."""
     return {name: row.tolist() for name, row in bar_charts(app)[key].series.items()}
 
 
@@ -132,7 +134,7 @@ class TestExperts:
         assert nearest["coreference"] == pytest.approx(0.677, abs=0.01)
         assert nearest["grammar"] < 0.25, "no head links the verb to its subject"
         assert nearest["punctuation"] < 0.5
-        assert "layer 0 head 2" in " ".join(said(app))
+        assert "layer 0 head 2" in " ".join(page_sentences(app))
 
     @pytest.mark.parametrize(
         ("expert", "layer", "head"), [("previous", 0, 2), ("coreference", 3, 1), ("punctuation", 3, 11)]
@@ -158,7 +160,7 @@ class TestExperts:
             "many_heads.experts.found", n=72, layer=layer, head=head, share=part(by_hand[layer, head]), mean=part(mean),
             even="|",
         ).partition("|")[0]  # fmt: skip
-        assert any(sentence.startswith(start) for sentence in said(app))
+        assert any(sentence.startswith(start) for sentence in page_sentences(app))
 
     def test_other_text_lets_user_choose_words(self, open_app):
         link = {"section": "experts", "expert": "coreference", "text": "The cat left its box."}
@@ -188,7 +190,7 @@ class TestExperts:
     def test_logic_unavailable_sentence(self, open_app, link, key):
         app = open_app("many_heads", section="experts", logic=1, **link)
         assert not app.exception
-        assert T(f"many_heads.logic.{key}") in said(app)
+        assert T(f"many_heads.logic.{key}") in page_sentences(app)
 
     def test_what_is_punctuation(self):
         assert [is_mark(label) for label in ("##.", "，", "——", "C++", "3", "␣", "↵", "")] == [

@@ -33,7 +33,7 @@ def scores(source: str = "model", head: int = 1) -> torch.Tensor:
     return compute.read(words).layer(0).masked[head]
 
 
-def shown(page: Page) -> tuple[str, torch.Tensor]:
+def read_painter(page: Page) -> tuple[str, torch.Tensor]:
     """The mask that was drawn last, and the weights of that moment."""
     code, payload = page.locator(".painter").evaluate(
         "view => [view.dataset.drawn, Array.from(view.painter.weights ?? [])]"
@@ -46,7 +46,7 @@ def is_torchs(page: Page, allowed: torch.Tensor, of: torch.Tensor) -> None:
     expected = row_softmax(of.masked_fill(~allowed, -torch.inf)).flatten()
 
     def same() -> None:
-        code, weights = shown(page)
+        code, weights = read_painter(page)
         assert code == to_code(allowed)
         assert_close(weights, expected, atol=1e-6, rtol=1e-5)
 
@@ -54,7 +54,7 @@ def is_torchs(page: Page, allowed: torch.Tensor, of: torch.Tensor) -> None:
 
 
 def place(page: Page, query: float, key: float) -> tuple[float, float]:
-    """Where a cell is on the screen; -1 is the names beside it."""
+    """Screen position of a cell; -1 is the labels beside the cells."""
     canvas = page.locator(".painter canvas.mask")
     canvas.scroll_into_view_if_needed()
     box, square = (
@@ -241,7 +241,7 @@ def test_phone_dark_touch_paints(visit):
     expect(page.locator(".growing canvas").first).to_be_visible()
     assert is_wider_than_the_window(page) == []
     assert page.locator(".painter img, .growing img, .maps img").count() == 0
-    is_allowed = from_code(shown(page)[0])
+    is_allowed = from_code(read_painter(page)[0])
     x, y = place(page, 0, 3)
     for kind in ("pointerdown", "pointerup"):
         page.locator(".painter canvas.mask").evaluate(
@@ -251,7 +251,7 @@ def test_phone_dark_touch_paints(visit):
         )
     wait_run(page)
     is_allowed[0, 3] = ~is_allowed[0, 3]
-    assert shown(page)[0] == to_code(is_allowed)
+    assert read_painter(page)[0] == to_code(is_allowed)
     expect(page).to_have_url(re.compile(f"painted={re.escape(to_code(is_allowed))}"))
 
 
@@ -270,21 +270,21 @@ def test_swipe_scrolls_tap_and_hold_paint(new_page, app_url):
     def scrolled() -> float:
         return main.evaluate("node => node.scrollTop")
 
-    before, code = scrolled(), shown(page)[0]
+    before, code = scrolled(), read_painter(page)[0]
     touch("touchStart", x, y)
     for far in range(1, 9):
         touch("touchMove", x, y - 20 * far)
     touch("touchEnd")
     eventually(lambda: assert_more(scrolled(), before + 50))
     wait_run(page)
-    assert shown(page)[0] == code, "the page was moved, the mask is as it was"
+    assert read_painter(page)[0] == code, "the page was moved, the mask is as it was"
 
     is_allowed = from_code(code)
     x, y = place(page, 2, 0)
     page.touchscreen.tap(x, y)
     wait_run(page)
     is_allowed[2, 0] = ~is_allowed[2, 0]
-    assert shown(page)[0] == to_code(is_allowed)
+    assert read_painter(page)[0] == to_code(is_allowed)
 
     at_rest = scrolled()
     touch("touchStart", x, y)
@@ -294,7 +294,7 @@ def test_swipe_scrolls_tap_and_hold_paint(new_page, app_url):
     touch("touchEnd")
     wait_run(page)
     is_allowed[2, :3] = ~is_allowed[2, 0]
-    assert shown(page)[0] == to_code(is_allowed)
+    assert read_painter(page)[0] == to_code(is_allowed)
     assert scrolled() == at_rest
 
 

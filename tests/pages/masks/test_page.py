@@ -31,7 +31,7 @@ HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001"
 
 
 def maps_of(app, at):
-    """What the maps of this number, counted from 0, are sent."""
+    """View data of the maps at this index, from 0."""
     return unpack(
         [element.proto for element in app.get("bidi_component") if element.proto.component_name.endswith(".maps")][
             at
@@ -40,7 +40,7 @@ def maps_of(app, at):
 
 
 def view(app, name):
-    """What a view of this name is sent: its header and its numbers."""
+    """Header and numbers of the view data of this name."""
     result = [
         element.proto for element in app.get("bidi_component") if element.proto.component_name.endswith(f".{name}")
     ]

@@ -1,4 +1,4 @@
-"""What a lesson asks of the next word, and what the page keeps back until the answer."""
+"""Lesson questions about the next word, whose answer the page withholds."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What a decoder says next, from which layer on, and who makes it say so; on the twins, which are there."""
+"""Next words of a decoder, by layer and by part, on the twin models."""
 
 import json
 from dataclasses import replace
@@ -41,7 +41,7 @@ def source(model=TWIN, text=COPY.text):
 
 
 def grid(app):
-    """What the table of words is sent."""
+    """View data of the word table."""
     result = [
         element.proto.json
         for element in app.get("bidi_component")

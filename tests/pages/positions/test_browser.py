@@ -25,7 +25,7 @@ def numbers(page: Page) -> dict:
     return explorer.evaluate(READ)
 
 
-def drawn(page: Page, width: int, n: int, base: float) -> None:
+def expect_drawn(page: Page, width: int, n: int, base: float) -> None:
     expect(page.locator(".sinusoids")).to_have_attribute("data-drawn", f"{width},{n},{base:g}")
 
 
@@ -42,7 +42,7 @@ def let_go(page: Page, name: str) -> None:
 
 
 def is_torchs(page: Page, width: int, n: int, base: float) -> None:
-    drawn(page, width, n, base)
+    expect_drawn(page, width, n, base)
     client = numbers(page)
     assert (client["width"], client["n"], client["base"]) == (width, n, base)
     assert_close(torch.tensor(client["omega"], dtype=torch.float64), frequencies(width, base=base))
@@ -65,13 +65,13 @@ def test_client_numbers_and_release(visit):
     let_go(page, "base")
     expect(page).to_have_url(re.compile("pe_width=128"))
     expect(page).to_have_url(re.compile("pe_n=512"))
-    assert "base" not in page.url, "10,000 is the usual base"
+    assert "base" not in page.url, "10,000 is the default base"
     is_torchs(page, 128, 512, 10_000.0)  # Python's answer changes nothing
 
 
 def test_odd_width_error_and_recovery(visit):
     page = visit("positions", section="sinusoids", source="words")
-    drawn(page, 64, 64, 10_000)
+    expect_drawn(page, 64, 64, 10_000)
     box = page.locator(".sinusoids .typed")
     box.fill("7")
     box.press("Enter")
@@ -82,13 +82,13 @@ def test_odd_width_error_and_recovery(visit):
     box.fill("8")
     box.press("Enter")
     wait_run(page)
-    drawn(page, 8, 64, 10_000)
+    expect_drawn(page, 8, 64, 10_000)
     expect(page.locator(".sinusoids .error")).to_be_hidden()
 
 
 def test_clocks_and_map_set_link(visit):
     page = visit("positions", section="sinusoids", source="words")
-    drawn(page, 64, 64, 10_000)
+    expect_drawn(page, 64, 64, 10_000)
     clocks = page.locator(".sinusoids .clock[aria-pressed=true]")
     expect(clocks).to_have_text(["0", "4", "8"])
     page.locator(".sinusoids .clock").get_by_text("2", exact=True).click()

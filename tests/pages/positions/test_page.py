@@ -28,7 +28,7 @@ MINILM = "all-MiniLM-L6-v2"
 
 
 def checks(app):
-    """How many checks hold in each section on the screen, if it has any; and how many there are, if another number."""
+    """Count of passing checks by section that has any; a pair (passing, all) where they differ."""
     result = {name: checked(app, name) for name in views_of("positions")}
     return {name: n_passed if n_passed == n else (n_passed, n) for name, (n_passed, n) in result.items() if n}
 
@@ -61,7 +61,7 @@ EVERY = {
 SEEDED = EVERY | {"shuffle": 3, "encodings": 2}
 """No model to be compared with: neither all its layers nor its own first map."""
 SMALL = SEEDED | {"added": 2}
-"""Where P is the sinusoids, it is compared with their formula as well."""
+"""Checks with sinusoids as P, which are compared with their formula as well."""
 
 
 def alone(counts):
@@ -413,7 +413,7 @@ def negated(*rows, bias=None, **options):
 )
 @pytest.mark.usefixtures("without_source_checks")
 def test_a_fault_is_seen(open_app, monkeypatch, module, name, fault, found):
-    """What is put in here once left every check of the page passing."""
+    """Faults that every check of the page once missed."""
     monkeypatch.setattr(f"{module}.{name}", fault)
     text = f"a fault called {fault.__name__} is put in"  # of its own, since what was computed is kept
     app = open_app("positions", section="all", source="words", text=text)

@@ -1,4 +1,4 @@
-"""What the views of shared keys and values are sent: the numbers themselves, in the order the browser expects."""
+"""View data of shared keys and values: the numbers in the order that the browser expects."""
 
 import json
 
@@ -22,12 +22,12 @@ def unpack(data):
     return header
 
 
-def drawn(*shape):
+def random_tensor(*shape):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(sum(shape)))
 
 
 def test_brackets():
-    k, v, weights = drawn(G, T, D_K), drawn(G, T, D_V), drawn(H, T, T).softmax(-1)
+    k, v, weights = random_tensor(G, T, D_K), random_tensor(G, T, D_V), random_tensor(H, T, T).softmax(-1)
     payload = unpack(pack_sharing(k, v, weights, reads=[0, 0, 0, 1, 1, 1], labels=("<b>",), words={}, hues={}))
     assert {name: payload[name] for name in ("n_heads", "n_kv_heads", "n", "d_k", "d_v")} == {
         "n_heads": H, "n_kv_heads": G, "n": T, "d_k": D_K, "d_v": D_V,
@@ -42,7 +42,7 @@ def test_brackets():
 
 def test_cache():
     payload = unpack(
-        pack_cache(drawn(G, T, D_K), torch.zeros(G, T, D_V), token_bytes=32, mha_token_bytes=96, labels=())
+        pack_cache(random_tensor(G, T, D_K), torch.zeros(G, T, D_V), token_bytes=32, mha_token_bytes=96, labels=())
     )
     assert (payload["token_bytes"], payload["mha_token_bytes"]) == (32, 96)
     assert payload["limits"]["v"] == 1.0  # all zero: nothing to divide by

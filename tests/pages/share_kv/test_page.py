@@ -35,7 +35,7 @@ SMOLLM2 = "SmolLM2-135M-Instruct"
 
 
 def view(app, name):
-    """What a view in the browser is sent."""
+    """View data by view name."""
     result = [
         element.proto for element in app.get("bidi_component") if element.proto.component_name.endswith(f".{name}")
     ]
@@ -193,7 +193,7 @@ class TestPublished:
 
     @pytest.mark.parametrize("layers", [1, 2])
     def test_sharing_across_layers_takes_several(self, open_app, layers):
-        """Why names the way to share across layers, and the source of the sizes."""
+        """The *Why* footer names sharing across layers and the source of the sizes."""
         app = open_app("share_kv", preset="Gemma-2-2B", layers=layers)
         app.session_state["_footer_published"] = "why"
         messages = [element.value for element in app.run().caption]

@@ -1,4 +1,4 @@
-"""What the Stacking page computes, where the page's own tests do not reach."""
+"""Computations of the Stacking page that its page tests do not reach."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ PLAN = BlockPlan(layers=(0, 1, 2))
 
 
 @dataclass(frozen=True)
-class Held:
+class Holder:
     parts: dict
 
 
@@ -21,7 +21,7 @@ def test_ordinary_copies_inference_tensors_only():
     with torch.inference_mode():
         result = torch.arange(3.0)
     own_value = torch.arange(2.0)
-    results = ordinary(Held({"a": (result, own_value), "b": len}))
+    results = ordinary(Holder({"a": (result, own_value), "b": len}))
     copy, same = results.parts["a"]
     assert not copy.is_inference()
     assert torch.equal(copy, result)

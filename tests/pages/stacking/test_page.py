@@ -26,7 +26,7 @@ HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {n} #000001"
 
 
 def checks(app):
-    """How many checks hold in each section on the screen, if it has any; and how many there are, if another number."""
+    """Count of passing checks by section that has any; a pair (passing, all) where they differ."""
     result = {name: checked(app, name) for name in views_of("stacking")}
     return {name: n_passed if n_passed == n else (n_passed, n) for name, (n_passed, n) in result.items() if n}
 
@@ -47,7 +47,7 @@ def table(app, key):
     return next(frame.value for frame in app.dataframe if T(key) in frame.value)
 
 
-def said(app):
+def page_sentences(app):
     return [element.value for kind in ("markdown", "caption", "text", "info") for element in app.get(kind)]
 
 
@@ -199,10 +199,10 @@ def test_single_word_or_head_no_verdict(open_app):
     cosines = table(app, "stacking.layer_sharing.t_cosine")[T("stacking.layer_sharing.t_cosine")]
     assert set(cosines) == {"–"}
     assert T("stacking.oversmoothing.one_word") in [info.value for info in app.info]
-    assert verdict not in said(app)
+    assert verdict not in page_sentences(app)
     link = {"section": "locality", "source": "words", "text": "one two three", "depth": 2}
-    assert verdict not in said(open_app("stacking", n_heads=1, **link))
-    assert verdict in said(open_app("stacking", **link))
+    assert verdict not in page_sentences(open_app("stacking", n_heads=1, **link))
+    assert verdict in page_sentences(open_app("stacking", **link))
 
 
 @pytest.mark.usefixtures("without_source_checks")
@@ -240,7 +240,7 @@ def test_sharing_chart_labels(open_app):
 def test_one_layer_is_one_layer(open_app):
     app = open_app("stacking", section="all", source="words", depth=1)
     every = [
-        *said(app),
+        *page_sentences(app),
         *strips(app),
         *(chip.proto.popover.label for chip in everything(app) if chip.type == "popover"),
     ]

@@ -20,7 +20,7 @@ NUMBERS = """root => root.start.words.map(({ button, arc }) => ({
 
 
 def weights(at: int, word: str) -> dict[str, float]:
-    """What a word looks at, by the file; of two words of one name the first."""
+    """Weights of a word's row in the file by label; the first of two equal words."""
     sentence = pairs()["en"]["sentences"][at]
     row = sentence["weights"][sentence["labels"].index(word)]
     named = zip(sentence["labels"], sentence["special"], row, strict=True)
@@ -40,7 +40,7 @@ def assert_shown(page: Page, at: int, word: str) -> None:
 
 
 def ends(page: Page) -> float:
-    """Where the lowest of the ways in ends."""
+    """Bottom edge of the lowest door, in pixels."""
     return page.locator(".doors").evaluate("doors => doors.getBoundingClientRect().bottom")
 
 

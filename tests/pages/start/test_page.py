@@ -26,8 +26,8 @@ from viz.lessons.read import lessons
 from viz.text import LANGUAGES, translator
 
 
-def sent(app, view):
-    """What a view was sent, None if it is not there."""
+def view_payload(app, view):
+    """View data, None if the view is missing."""
     result = [
         element.proto for element in app.get("bidi_component") if element.proto.component_name == f"headlight.{view}"
     ]
@@ -50,7 +50,7 @@ def link(app):
 def test_sentence_doors_and_page_links(open_app, lang):
     app, t = open_app(FIRST, lang=lang), translator(lang)
     assert not app.exception and not app.text_area and app.title[0].value == t("start.headline")
-    visible = sent(app, "arcs")
+    visible = view_payload(app, "arcs")
     assert {name: visible[name] for name in pairs()[lang]} == pairs()[lang]
     first = lessons()[0]
     assert doors(app) == [
@@ -58,7 +58,7 @@ def test_sentence_doors_and_page_links(open_app, lang):
         (f"lessons?lang={lang}", t("start.teach")),
         (f"heads?lang={lang}", t("start.know")),
     ]
-    assert set(sent(app, "diagram")["links"].values()) == {f"{path_of(page)}?lang={lang}" for page in PAGES}
+    assert set(view_payload(app, "diagram")["links"].values()) == {f"{path_of(page)}?lang={lang}" for page in PAGES}
     assert link(app) == ({} if lang == "en" else {"lang": lang})
 
 
@@ -80,12 +80,12 @@ def test_page_boxes_do_not_overlap(plan):
 
 def test_old_link_reopens_heads(open_app):
     reads = open_app(FIRST, text="a & b", layer=5, lang="zh", utm_source="x")
-    to = urlsplit(sent(reads, "reopen")["address"])
+    to = urlsplit(view_payload(reads, "reopen")["address"])
     assert to.path == "/heads"
     assert dict(parse_qsl(to.query)) == {"text": "a & b", "layer": "5", "lang": "zh", "utm_source": "x"}
-    assert not reads.title and sent(reads, "arcs") is None
+    assert not reads.title and view_payload(reads, "arcs") is None
     plain = open_app(FIRST, utm_source="x", fbclid="y")
-    assert sent(plain, "reopen") is None and sent(plain, "arcs") and link(plain) == {}
+    assert view_payload(plain, "reopen") is None and view_payload(plain, "arcs") and link(plain) == {}
 
 
 def test_heads_parameters_are_known(open_app):
@@ -105,7 +105,7 @@ def test_choices_stay_in_links_only(open_app):
     """Keep the user's choices out of this page's URL, and in the links it shows."""
     app = open_app("heads", source="words", text="a b c", d_model=8, n_heads=2)
     app.switch_page(file_of(FIRST)).run()
-    assert link(app) == {} and sent(app, "arcs")
+    assert link(app) == {} and view_payload(app, "arcs")
     selection = {"lang": "en", "text": "a b c", "source": "words", "n_heads": "2", "d_model": "8"}
     assert dict(parse_qsl(urlsplit(doors(app)[2][0]).query)) == selection
     app.switch_page(file_of("masks")).run()
@@ -146,14 +146,14 @@ def test_typed_sentence_opens_heads(open_app):
     assert app.session_state["model"] == CHINESE["model"], "the one that reads Chinese"
 
 
-OWN = "The cat sat on the mat because it was warm."
+SENTENCE = "The cat sat on the mat because it was warm."
 
 
 @pytest.mark.parametrize(
     ("lang", "text", "of"),
     [
-        ("en", OWN, "en"),
-        ("zh", OWN, "en"),
+        ("en", SENTENCE, "en"),
+        ("zh", SENTENCE, "en"),
         ("zh", "猫坐在垫子上。", "zh"),
         ("en", "Cat", "en"),
         ("en", "a a a a", "en"),
@@ -164,7 +164,7 @@ def test_own_sentence_keeps_the_arcs(open_app, lang, text, of):
     packaged_file(CHINESE["model"])
     app = open_app(FIRST, lang=lang, sentence=text)
     assert not app.exception and not app.error and link(app)["sentence"] == text
-    visible, pair = sent(app, "arcs"), pairs()[of]
+    visible, pair = view_payload(app, "arcs"), pairs()[of]
     assert visible["lang"] == lang and visible["made"] == ""
     assert {name: visible[name] for name in ("model", "layer", "head")} == {
         name: pair[name] for name in ("model", "layer", "head")
@@ -182,7 +182,7 @@ def test_own_sentence_keeps_the_arcs(open_app, lang, text, of):
 def test_file_and_model_agree(open_app):
     """The sentence on file, typed in, has the same picture."""
     pair = pairs()["en"]
-    visible = sent(open_app(FIRST, sentence=pair["sentences"][0]["text"]), "arcs")
+    visible = view_payload(open_app(FIRST, sentence=pair["sentences"][0]["text"]), "arcs")
     ours, theirs = (torch.tensor(element["sentences"][0]["weights"]) for element in (visible, pair))
     assert (ours - theirs).abs().max() <= 1
     assert visible["sentences"][0]["labels"] == pair["sentences"][0]["labels"]
@@ -196,29 +196,34 @@ def test_sentence_without_arcs(open_app, text):
     if text.strip():
         assert app.title[0].value == translator("en")("heads.title") and app.text_area(key="text").value == text
     else:
-        assert len(sent(app, "arcs")["sentences"]) == 2
+        assert len(view_payload(app, "arcs")["sentences"]) == 2
 
 
 def test_unusable_model_leaves_example(open_app, monkeypatch):
-    """What is wrong is one sentence; the example is there."""
+    """Show one error sentence beside the example."""
 
     def fail(_):
         raise ModelError("missing", model="all-MiniLM-L6-v2", file="model.safetensors")
 
     monkeypatch.setattr(compute, "read", fail)
-    app = open_app(FIRST, sentence=OWN)
+    app = open_app(FIRST, sentence=SENTENCE)
     assert len(app.error) == 1 and not app.exception
-    assert len(sent(app, "arcs")["sentences"]) == 2
+    assert len(view_payload(app, "arcs")["sentences"]) == 2
 
 
 @pytest.mark.parametrize(
     ("own", "here", "loaded"),
-    [([], {"usual"}, ["usual"]), (["mine"], {"mine", "usual"}, ["mine"]), ([], set(), []), (["mine"], {"usual"}, [])],
+    [
+        ([], {"default"}, ["default"]),
+        (["mine"], {"mine", "default"}, ["mine"]),
+        ([], set(), []),
+        (["mine"], {"default"}, []),
+    ],
 )
 def test_loading_loads_opening_model(monkeypatch, own, here, loaded):
     requests, imported = [], []
     known_note = SimpleNamespace(
-        DEFAULT_MODEL="usual",
+        DEFAULT_MODEL="default",
         warm=lambda: None,
         model=requests.append,
         models_here=lambda: here,
@@ -235,8 +240,8 @@ def test_loading_starts_once_after_paint(open_app, monkeypatch):
     monkeypatch.setattr(loading, "_begun", begun)
     monkeypatch.setattr(loading, "_COMPUTE", "viz.frame.not_imported_yet")
     monkeypatch.setattr(loading, "_load", lambda *modules: None)
-    assert sent(open_app(FIRST), "arcs")["asks"] and not begun, "the browser says when it has painted"
+    assert view_payload(open_app(FIRST), "arcs")["asks"] and not begun, "the browser says when it has painted"
     for _ in range(2):
         loading.begin("viz.frame.page")
     assert [thread.name for thread in begun] == ["loading"]
-    assert not sent(open_app(FIRST), "arcs")["asks"]
+    assert not view_payload(open_app(FIRST), "arcs")["asks"]

@@ -1,4 +1,4 @@
-"""What the start page shows without a model is what the models say."""
+"""Start page's stored weights equal those of the models."""
 
 import tomllib
 

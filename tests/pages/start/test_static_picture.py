@@ -19,7 +19,7 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 
 
 @pytest.fixture(params=TWINS)
-def computed(request):
+def model_sentence(request):
     """The language, the sentence's labels, the whole map and the query's place, as the model gives them now."""
     lang = request.param
     file_pair = pairs()[lang]
@@ -31,9 +31,9 @@ def computed(request):
     return lang, first["labels"], weights, first["labels"].index(pair["query"]), torch.tensor(first["special"])
 
 
-def test_sentence_numbers_equal_the_models_weights(computed):
+def test_sentence_numbers_equal_the_models_weights(model_sentence):
     """Each word that has a number has its weight, the shade is its root, and the sentence names the largest."""
-    lang, labels, weights, query, special = computed
+    lang, labels, weights, query, special = model_sentence
     picture = sentence_picture(lang)
     words = re.findall(r"--share: ([\d.]+)%\"><b[^>]*>([^<]*)</b>(?:<small>([^<]*)</small>)?", picture)
     row = weights[query].clone()
@@ -49,8 +49,8 @@ def test_sentence_numbers_equal_the_models_weights(computed):
     assert picture.count("<path") == int((row >= LEAST).sum())
 
 
-def test_map_opacities_equal_the_models_weights(computed):
-    lang, labels, weights, query, _ = computed
+def test_map_opacities_equal_the_models_weights(model_sentence):
+    lang, labels, weights, query, _ = model_sentence
     picture = map_picture(lang)
     n, cells = len(labels), re.findall(r'<rect x="(\d+)" y="(\d+)" [^>]*opacity="([\d.]+)"', picture)
     plotted = torch.zeros(n, n)

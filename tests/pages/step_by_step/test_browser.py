@@ -28,13 +28,13 @@ def parameter(page: Page, name: str) -> str | None:
     return result and result[1]
 
 
-def written(page: Page) -> str:
+def formulas_text(page: Page) -> str:
     """Every formula of the page as it was written, before KaTeX drew it."""
     return "\n".join(page.locator("annotation[encoding='application/x-tex']").all_text_contents())
 
 
 def last_number(page: Page, symbol: str) -> float:
-    line = next(line for line in written(page).splitlines() if line.startswith(symbol))
+    line = next(line for line in formulas_text(page).splitlines() if line.startswith(symbol))
     digits, power = re.findall(r"(-?\d+\.\d+)(?:\\times 10\^\{(-?\d+)\})?", line)[-1]
     return float(f"{digits}e{power or 0}")
 
@@ -111,12 +111,12 @@ def test_pickers_and_link_restore_picture(visit):
     page.locator(".st-key-query input").click()
     page.get_by_role("option", name="6 · cross").click()
     wait_run(page)
-    first = written(page)
+    first = formulas_text(page)
     again = visit("step-by-step", **dict(part.split("=") for part in page.url.split("?")[1].split("&")))
     expect(again.locator(".st-key-chip_pair")).to_contain_text("6 →")
     expect(again.locator(".st-key-map_A")).to_be_visible()
     expect(again.locator(".st-key-break_broken")).to_be_visible()
-    assert written(again) == first
+    assert formulas_text(again) == first
 
 
 def test_what_is_switched_off_opens_again(visit):

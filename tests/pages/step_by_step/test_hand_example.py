@@ -35,7 +35,7 @@ def read(text):
 
 
 def test_the_first_score_by_hand():
-    """What a student writes down: q of "eat" is (2, 0, 1, 1), k of "fish" is (2, 1, −1, 2)."""
+    """Worked by hand: q of "eat" is (2, 0, 1, 1), k of "fish" is (2, 1, −1, 2)."""
     trace = example().trace
     assert trace.q[0, 1].tolist() == [2, 0, 1, 1]
     assert trace.k[0, 2].tolist() == [2, 1, -1, 2]

@@ -233,9 +233,9 @@ def test_sum_marks_row_and_column():
 
 
 NODE = shutil.which("node")
-PRINTED = [0, -0.0, -0.001, 0.125, 0.375, -0.125, 2.675, 1.005, 99.99, 99.995, 100.25, 100.75, 999.95, 1000.5, 1001.5,
+NUMBERS = [0, -0.0, -0.001, 0.125, 0.375, -0.125, 2.675, 1.005, 99.99, 99.995, 100.25, 100.75, 999.95, 1000.5, 1001.5,
            -1234.5, 1e-9, 288000.4, 1 / 3, -2 / 3, 20, 0.1 + 0.2]  # fmt: skip
-TYPED = {
+INPUTS = {
     "1": 1, " −2,5 ": -2.5, "+.5": 0.5, "3.": 3, "０．２５": 0.25, "1。5": 1.5, "0.129": 0.13, "-0": 0, "-20": -20,
     "": None, " ": None, "-": None, ".": None, "abc": None, "三": None, "١": None, "NaN": None, "Infinity": None,
     "1e400": None, "1e1": None, "0x10": None, "1_0": None, "1 2": None, "1.2.3": None, "20.01": None,
@@ -262,8 +262,8 @@ def test_client_numbers_equal_core(tmp_path):
     inputs = [{name: matrix.tolist() for name, matrix in of.given.items()} for of in layers]
     requests = {
         "layers": [{"sizes": size, "given": matrices} for size, matrices in zip(sizes, inputs, strict=True)],
-        "printed": PRINTED,
-        "typed": list(TYPED),
+        "printed": NUMBERS,
+        "typed": list(INPUTS),
     }
     (tmp_path / "asked.json").write_text(json.dumps(requests), "utf8")
     (tmp_path / "head_numbers.mjs").write_bytes((CLIENT / "step_by_step/head_numbers.js").read_bytes())
@@ -284,8 +284,8 @@ def test_client_numbers_equal_core(tmp_path):
             for row, visible in zip(rows, follows[name], strict=True):
                 near = [value if value is None else pytest.approx(value, abs=1e-9, rel=1e-9) for value in row]
                 assert visible == near
-    assert result["printed"] == [printed(float(value)) for value in PRINTED]
-    assert dict(zip(TYPED, result["typed"], strict=True)) == TYPED
+    assert result["printed"] == [printed(float(value)) for value in NUMBERS]
+    assert dict(zip(INPUTS, result["typed"], strict=True)) == INPUTS
 
 
 # --- Puzzles ---------------------------------------------------------------------------------------------------------
@@ -328,7 +328,7 @@ def test_verdict_equals_loops(name):
 
 
 def test_every_puzzle_condition_has_sentence():
-    """What is missing, and what must be changed next: no verdict is without its sentence, in either language."""
+    """Every verdict has its own sentence in either language."""
     steps = {
         "only_one": ["weight", ""],
         "previous": ["weight", "copy", ""],
@@ -356,7 +356,7 @@ def test_near_miss_shown_with_digits():
 
 
 def picture_of(app):
-    """What the browser is sent: the matrices by their names, and the rest."""
+    """View data: the matrices by name, and the rest."""
     (payload,) = (
         json.loads(element.proto.json) for element in app.get("bidi_component") if "groups" in element.proto.json
     )

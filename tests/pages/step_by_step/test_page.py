@@ -32,11 +32,11 @@ CHECKS = {
     "three_words": 4, "own_numbers": 4, "puzzles": 5,
     "steps": 8, "split": 5, "saturation": 5, "ablation": 7,
 }  # fmt: skip
-"""How many live checks each section has."""
+"""Number of live checks by section."""
 TERMS = {7: 2, 8: 1, 0: 3}
 """Further checks of the steps, by step, where every term is written out."""
-WHOLE = CHECKS | {"steps": CHECKS["steps"] + TERMS[0]}
-"""How many each section has where the whole page is shown: there every term is written out."""
+ALL_CHECKS = CHECKS | {"steps": CHECKS["steps"] + TERMS[0]}
+"""Number of checks by section on the whole page, where every term is written out."""
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def visit(open_app):
 
 
 def pictures(app):
-    """What stands around the numbers of every picture."""
+    """Metadata of every picture."""
     return [plotted[0] for plotted in (*matrices(app).values(), *bar_charts(app).values())] + [
         *line_charts(app).values()
     ]
@@ -67,8 +67,8 @@ def formulas(app):
     return [element.value for element in app.latex]
 
 
-def written(app, symbol):
-    """What is written of a symbol: the last number of its line."""
+def written_value(app, symbol):
+    """Last number in the formula of a symbol."""
     line = next(line for line in formulas(app) if line.strip("$ \n").startswith(symbol))
     digits, power = re.findall(r"(-?\d+\.\d+)(?:\\times 10\^\{(-?\d+)\})?", line)[-1]
     return float(f"{digits}e{power or 0}")
@@ -86,12 +86,12 @@ def open_section(app, name):
     app.button_group(key="section").set_value(name).run()
 
 
-def opened(app):
+def open_section_name(app):
     """The section that is open."""
     return app.session_state["section"]
 
 
-def passed(app, section="steps", n=None):
+def passes_checks(app, section="steps", n=None):
     """All live checks of a section hold, and there are as many as there should be."""
     n = CHECKS[section] if n is None else n
     return checked(app, section) == (n, n)
@@ -113,7 +113,7 @@ def test_every_step_from_every_source(visit, source, lang):
         visible = STEPS[1:] if step == 0 else (step,)
         assert titles == [f"{n}. {t(f'step_by_step.title_{n}')}" for n in visible]
         assert [line for line in formulas(app) if r"\underset" in line or r"\in \mathbb{R}" in line]
-        assert passed(app)
+        assert passes_checks(app)
         assert all(plotted["words"]["alt"] for plotted in pictures(app)), "a picture without a description"
 
 
@@ -122,14 +122,14 @@ def test_every_step_from_every_source(visit, source, lang):
 def test_every_section_passes_checks(visit, source, lang):
     for section in PAGE.sections:
         app = visit(source=source, lang=lang, section=section.name)
-        assert opened(app) == section.name
-        assert passed(app, section.name)
+        assert open_section_name(app) == section.name
+        assert passes_checks(app, section.name)
         assert all(plotted["words"]["alt"] for plotted in pictures(app)), "a picture without a description"
 
 
 def test_whole_page_passes_checks(visit):
     app = visit(section="all", step=0, no_scale=1)
-    assert all(passed(app, section, n) for section, n in WHOLE.items())
+    assert all(passes_checks(app, section, n) for section, n in ALL_CHECKS.items())
     app.session_state["_footer_ablation"] = "checks"
     lines = [element.value for element in app.run().markdown if element.value[:1] in "✓✗"]
     assert len(lines) == CHECKS["ablation"] and all(line.startswith("✓") for line in lines)
@@ -149,7 +149,7 @@ def test_whole_page_passes_checks(visit):
 )  # fmt: skip
 def test_old_link_opens_its_section(visit, link, section):
     app = visit(**link)
-    assert opened(app) == section
+    assert open_section_name(app) == section
     for name, value in link.items():
         if name in app.session_state:
             assert app.session_state[name] == value
@@ -262,7 +262,7 @@ def test_link_without_step_keeps_its_step(visit):
 def test_every_term_adds_its_checks(visit):
     """The weight and the row of the output are each checked where their terms are written."""
     for step, more in TERMS.items():
-        assert passed(visit(section="steps", step=step, every_term=1), n=CHECKS["steps"] + more)
+        assert passes_checks(visit(section="steps", step=step, every_term=1), n=CHECKS["steps"] + more)
 
 
 def test_each_matrix_is_the_traces(visit):
@@ -293,12 +293,14 @@ def test_written_numbers_equal_torch(visit, query, key, section):
     row = trace.q[HEAD, query].double() @ trace.k[HEAD].double().T / math.sqrt(32)
     exps = (row - row.max()).exp()
     app = visit(step=0, query=query, key=key, section=section)
-    assert written(app, f"S_{{{query},{key}}}") == pytest.approx(float(row[key]) * math.sqrt(32), abs=1e-4)
-    assert written(app, f"S'_{{{query},{key}}}") == pytest.approx(float(row[key]), abs=1e-4)
-    assert written(app, rf"\max_m \tilde S_{{{query},m}}") == pytest.approx(float(row.max()), abs=1e-4)
-    assert written(app, rf"\textstyle\sum_m e^{{\tilde S_{{{query},m}}") == pytest.approx(float(exps.sum()), abs=1e-4)
-    assert written(app, f"A_{{{query},{key}}}") == pytest.approx(float(exps[key] / exps.sum()), abs=1e-4)
-    assert written(app, f"z_{{{query}}} = \\sum") == pytest.approx(
+    assert written_value(app, f"S_{{{query},{key}}}") == pytest.approx(float(row[key]) * math.sqrt(32), abs=1e-4)
+    assert written_value(app, f"S'_{{{query},{key}}}") == pytest.approx(float(row[key]), abs=1e-4)
+    assert written_value(app, rf"\max_m \tilde S_{{{query},m}}") == pytest.approx(float(row.max()), abs=1e-4)
+    assert written_value(app, rf"\textstyle\sum_m e^{{\tilde S_{{{query},m}}") == pytest.approx(
+        float(exps.sum()), abs=1e-4
+    )
+    assert written_value(app, f"A_{{{query},{key}}}") == pytest.approx(float(exps[key] / exps.sum()), abs=1e-4)
+    assert written_value(app, f"z_{{{query}}} = \\sum") == pytest.approx(
         float(((exps / exps.sum()) @ trace.v[HEAD].double()).norm()), abs=1e-3
     )
 
@@ -324,7 +326,7 @@ def test_dot_product_lists_every_term(visit):
 def test_weighted_sum_lists_every_term(visit, place):
     trace = compute.read(REAL).multi_head(3)
     app = visit(step=8, place=place)
-    assert opened(app) == "steps" and app.session_state["every_term"]
+    assert open_section_name(app) == "steps" and app.session_state["every_term"]
     _, terms, result = _sum(app.code[0].value)
     expected = trace.weights[HEAD, IT] * trace.v[HEAD, :, place]
     torch.testing.assert_close(torch.tensor(terms), expected, atol=6e-5, rtol=0)
@@ -549,8 +551,8 @@ def test_invalid_link_falls_back_with_note(visit, bad):
 
 @pytest.mark.parametrize("bad", [{"head": 99}, {"query": 99}, {"key": "x"}, {"temperature": "nan"}, {"temperature": 0}])
 def test_invalid_link_uses_defaults(visit, bad):
-    app, usual = visit(**bad), {"head": HEAD, "query": IT, "key": ANIMAL, "temperature": 1.0}
-    assert {name: app.session_state[name] for name in bad} == {name: usual[name] for name in bad}
+    app, defaults = visit(**bad), {"head": HEAD, "query": IT, "key": ANIMAL, "temperature": 1.0}
+    assert {name: app.session_state[name] for name in bad} == {name: defaults[name] for name in bad}
 
 
 @pytest.fixture(scope="session")
@@ -576,7 +578,7 @@ def test_family_differences_noted(visit, monkeypatch, folders, family, said):
     sentences = {name: translator("en")(f"step_by_step.{name}").split("{")[0] for name in
                  ("rotary", "has_score_mod", "has_bias", "scale_one")}  # fmt: skip
     assert {name for name, start in sentences.items() if any(element.startswith(start) for element in words)} == said
-    assert all(passed(app, section, n) for section, n in WHOLE.items())
+    assert all(passes_checks(app, section, n) for section, n in ALL_CHECKS.items())
     lines = [element.value for element in app.caption]
     assert (translator("en")("step_by_step.line_cap") in lines) == ("has_score_mod" in said)
     assert (translator("en")("step_by_step.line_bias") in lines) == ("has_bias" in said)
@@ -601,9 +603,9 @@ def test_hostile_text_escaped(visit, step, lang):
 @pytest.mark.parametrize("step", [0, 7])
 def test_one_word_and_two_hundred(visit, step):
     app = visit(source="words", text="word", step=step, no_scale=1, no_mask=1, wrong_axis=1, section="all")
-    assert all(passed(app, section, n) for section, n in WHOLE.items())
+    assert all(passes_checks(app, section, n) for section, n in ALL_CHECKS.items())
     long = visit(text=" ".join(["animal", "it"] * 100), step=step, section="all")
-    assert all(passed(long, section, n) for section, n in WHOLE.items())
+    assert all(passes_checks(long, section, n) for section, n in ALL_CHECKS.items())
     assert matrices(long)["map_A"][0]["chooses"], "a cell of any size can be chosen"
 
 
@@ -615,14 +617,14 @@ def test_fully_masked_query_explained(visit):
     assert t("step_by_step.blind", n=1) in [element.value for element in app.warning]
     assert t("step_by_step.line_blind") in [element.value for element in app.caption]
     # A row that may look nowhere has no Jacobian and no entropy to check.
-    assert all(passed(app, section, n - 2 * (section == "ablation")) for section, n in WHOLE.items())
+    assert all(passes_checks(app, section, n - 2 * (section == "ablation")) for section, n in ALL_CHECKS.items())
 
 
 # --- Three words -------------------------------------------------------------------------------------------------
 
 
 def views(app):
-    """What the browser was sent of the small example, by step."""
+    """View data of the small example by step."""
     messages = [json.loads(view.proto.json)[0] for view in app.get("bidi_component") if view.proto.json]
     return {element["step"]: element for element in messages if "most" in element}
 
@@ -642,11 +644,11 @@ def test_opening_three_words_reads_no_model(open_app, monkeypatch):
     for name in ("read", "trace", "model"):
         monkeypatch.setattr(compute, name, fail)
     app = open_app("step_by_step")
-    assert not app.exception and opened(app) == "three_words" and link_of(app) == {}
+    assert not app.exception and open_section_name(app) == "three_words" and link_of(app) == {}
     assert not app.text_area and not pictures(app)
     (x,) = views(app)[1]["blocks"]
     assert x["rows"] == ["cats", "eat", "fish"] and [len(row) for row in x["texts"]] == [4, 4, 4]
-    assert passed(app, "three_words")
+    assert passes_checks(app, "three_words")
     assert translator("en")("step_by_step.hand_source") in said(app)
 
 
@@ -656,26 +658,26 @@ def test_next_and_switch_keep_step(open_app, lang):
     app, t = open_app("step_by_step", lang=lang), translator(lang)
     for step in STEPS[1:]:
         assert [element.value for element in app.subheader] == [f"{step}. {t(f'step_by_step.title_{step}')}"]
-        assert list(views(app)) == [step] and passed(app, "three_words")
+        assert list(views(app)) == [step] and passes_checks(app, "three_words")
         app.button(key="next").click().run()
     assert sorted(views(app)) == list(STEPS[1:]), "all nine"
     app.button(key="to_4").click().run()
     assert link_of(app) == {"section": "three_words", "step": "4"} | ({"lang": "zh"} if lang == "zh" else {})
     app.toggle(key="_on_the_text").set_value(True).run()
-    assert opened(app) == "steps" and app.session_state["step"] == 4
+    assert open_section_name(app) == "steps" and app.session_state["step"] == 4
     assert values(app, "map_S").shape == (16, 16) and "section" not in app.query_params
     app.toggle(key="_on_the_text").set_value(False).run()
-    assert opened(app) == "three_words" and list(views(app)) == [4]
+    assert open_section_name(app) == "three_words" and list(views(app)) == [4]
 
 
 def test_link_without_section_restores_view(open_app):
-    """Whatever is chosen, the link leads back to it."""
+    """The link restores the current view."""
     app = open_app("step_by_step")
     app.toggle(key="_on_the_text").set_value(True).run()
     for change in (lambda: app.slider(key="layer").set_value(5), lambda: app.slider(key="layer").set_value(3)):
         change().run()
         again = open_app("step_by_step", **link_of(app))
-        assert opened(again) == opened(app) == "steps"
+        assert open_section_name(again) == open_section_name(app) == "steps"
         assert again.session_state["layer"] == app.session_state["layer"]
 
 
@@ -690,7 +692,7 @@ def test_numbers_and_words_in_link(visit):
     )
     assert view["blocks"][-1]["rows"] == ["a<b>", "$x$", "{n}"] and view["cell"] == [0, 1]
     assert view["blocks"][-1]["values"] == trace.weights[0].tolist()
-    assert passed(altered, "three_words")
+    assert passes_checks(altered, "three_words")
     assert altered.query_params["numbers"] == link["numbers"]
     altered.button(key="hand_reset").click().run()
     assert "numbers" not in altered.query_params and "words" not in altered.query_params
@@ -704,7 +706,7 @@ def test_numbers_and_words_in_link(visit):
 def test_three_words_invalid_link_noted(visit, bad):
     app, name = three_words(visit, step=6, **bad), next(iter(bad))
     assert translator("en")("note.refused", names=name) in [element.value for element in app.info]
-    assert passed(app, "three_words") and name not in app.query_params
+    assert passes_checks(app, "three_words") and name not in app.query_params
 
 
 @pytest.mark.parametrize("fault", [wrong_scale, no_mask, turned_mask])
@@ -718,11 +720,11 @@ def test_text_choices_kept_behind_three_words(open_app):
     selection = {"source": "words", "d_model": "8", "n_heads": "2", "text": "a b c d", "mask": "causal"}
     app = open_app("heads", **selection)
     app.switch_page(file_of("step_by_step")).run()
-    assert opened(app) == "three_words"
+    assert open_section_name(app) == "three_words"
     assert link_of(app) == selection | {"section": "three_words"}, "opened again, nothing is lost"
     app.button(key="next").click().run()
     app.toggle(key="_on_the_text").set_value(True).run()
-    assert opened(app) == "steps" and link_of(app) == selection | {"step": "2"}
+    assert open_section_name(app) == "steps" and link_of(app) == selection | {"step": "2"}
     assert app.text_area(key="text").value == "a b c d" and app.select_slider(key="d_model").value == 8
     app.toggle(key="_on_the_text").set_value(False).run()
     assert link_of(app) == selection | {"step": "2", "section": "three_words"}

@@ -26,16 +26,16 @@ PAIR = pairs()[0]
 T = translator("en")
 
 
-HELD = {"translation": 5, "cross_attention": 11, "differences": 6, "scoring": 5, "kinds": 4, "widths": 2}
-"""How many live checks each section has, whatever the source."""
+N_CHECKS = {"translation": 5, "cross_attention": 11, "differences": 6, "scoring": 5, "kinds": 4, "widths": 2}
+"""Number of live checks by section, equal for every source."""
 
 
 def all_hold(app):
-    """Whether every section of a page with all of them has its checks, and they hold."""
-    return {name: checked(app, name) for name in HELD} == {name: (n, n) for name, n in HELD.items()}
+    """Return True if every section has its checks and all pass."""
+    return {name: checked(app, name) for name in N_CHECKS} == {name: (n, n) for name, n in N_CHECKS.items()}
 
 
-def said(app):
+def page_sentences(app):
     return sentences_of(app) + [
         element.value for kind in ("caption", "text", "info", "error") for element in app.get(kind)
     ]
@@ -55,15 +55,19 @@ def minilm():
 def test_every_source_in_both_languages(open_app, source, lang):
     app, t = open_app("two_sequences", section="all", source=source, lang=lang), translator(lang)
     assert not app.exception and not app.error
-    assert list(HELD) == views_of("two_sequences") and all_hold(app)
+    assert list(N_CHECKS) == views_of("two_sequences") and all_hold(app)
     wall, head, data = sent(app)
     queries, keys = data["axes"]["queries"]["labels"], data["axes"]["keys"]["labels"]
     assert (wall["n_queries"], wall["n_keys"]) == (head["rows"], head["columns"]) == (len(queries), len(keys))
     assert not data["axes"]["same"] and "sleepy" in queries and "animal" in keys
     assert queries[data["choice"]["query"]] == "its"
     assert {"entropy", "same", "first"} <= set(wall["order"]) and "distance" not in wall["order"]
-    assert any(t("two_sequences.map_cross", rows=len(queries), columns=len(keys)) == element for element in said(app))
-    table = next(element for element in said(app) if element.startswith(f"| {t('two_sequences.row_what')} | "))
+    assert any(
+        t("two_sequences.map_cross", rows=len(queries), columns=len(keys)) == element for element in page_sentences(app)
+    )
+    table = next(
+        element for element in page_sentences(app) if element.startswith(f"| {t('two_sequences.row_what')} | ")
+    )
     assert f"{len(queries)} × {len(keys)}" in table and f"{len(queries)} × {len(queries)}" in table
 
 
@@ -120,7 +124,7 @@ def test_widths_are_free_but_one(open_app):
         result["W_Q"] == "11 × 8" and result["W_K"] == "7 × 8" and result["W_V"] == "7 × 6" and result["W_O"] == "6 × 5"
     )
     assert result["A"] == "2 × 11 × 12" and result["Y"] == "11 × 5"
-    assert T("two_sequences.bare_no_dot", q=11, k=7) in said(app)
+    assert T("two_sequences.bare_no_dot", q=11, k=7) in page_sentences(app)
     views = [json.loads(element.proto.json) for element in app.get("bidi_component")]
     (plotted,) = next(view for view in views if isinstance(view, list) and "products" in view[0])
     boxes = {box["name"]: (box["rows"], box["columns"], box["side_by_side"]) for box in plotted["products"][0]["boxes"]}
@@ -128,7 +132,7 @@ def test_widths_are_free_but_one(open_app):
     boxes = {box["name"]: (box["rows"], box["columns"], box["side_by_side"]) for box in plotted["products"][3]["boxes"]}
     assert boxes == {"Q": (11, 4, 1), "Kᵀ": (4, 12, 1), "A": (11, 12, 1)}
     app.number_input(key="two_d_memory").set_value(11).run()
-    assert any(T("two_sequences.bare_dot", shape="11 × 12") == element for element in said(app))
+    assert any(T("two_sequences.bare_dot", shape="11 × 12") == element for element in page_sentences(app))
     assert checked(app, "widths") == (2, 2)
 
 
@@ -144,8 +148,8 @@ def test_widths_are_free_but_one(open_app):
 def test_extreme_lengths_and_hostile_words(open_app, link, shape):
     app = open_app("two_sequences", section="all", **link)
     assert not app.exception and not app.error
-    counts = HELD | ({"cross_attention": 9} if "merge" in link else {})  # a word's keys are added up in the map
-    assert {name: checked(app, name) for name in HELD} == {name: (n, n) for name, n in counts.items()}
+    counts = N_CHECKS | ({"cross_attention": 9} if "merge" in link else {})  # a word's keys are added up in the map
+    assert {name: checked(app, name) for name in N_CHECKS} == {name: (n, n) for name, n in counts.items()}
     wall, _, data = sent(app)
     assert shape is None or (wall["n_queries"], wall["n_keys"]) == shape
     assert not any("e.com" in element.value for element in app.markdown)
@@ -195,7 +199,7 @@ def family(monkeypatch, tmp_path):
 
 
 def test_opening_shows_translator(open_app):
-    """Where nothing was chosen it writes its own sentence; no box, no second text, and the head that aligns."""
+    """Default view: the translator's sentence, no second text box, and the aligning head."""
     app, sentence = open_app("two_sequences"), pairs()[-1]
     assert not app.warning and not app.info and not app.error
     assert app.session_state["section"] == "translation"
@@ -221,18 +225,20 @@ def test_target_beside_chinese_is_chinese(open_app):
 def test_translator_offered_without_encoder_decoder(open_app):
     app = open_app("two_sequences", section="translation", model=compute.DEFAULT_MODEL)
     sentence = pairs()[-1]
-    assert T("two_sequences.no_model", model="t5-small") in said(app) and T("two_sequences.example") in said(app)
+    assert T("two_sequences.no_model", model="t5-small") in page_sentences(app) and T(
+        "two_sequences.example"
+    ) in page_sentences(app)
     assert any("--model" in code.value for code in app.code)
     assert {sentence.text, sentence.target} <= {element.value for element in app.text}, "it writes the Chinese"
     assert checked(app, "translation") == (5, 5)
     app.button_group(key="_footer_translation").set_value("checks").run()
-    assert any(T("two_sequences.check_decoder", layers=2) in element for element in said(app))
+    assert any(T("two_sequences.check_decoder", layers=2) in element for element in page_sentences(app))
     next(element for element in app.button if element.label == T("two_sequences.take_model")).click().run()
     assert not app.exception and not app.error
     assert {sentence.text, sentence.target} <= {element.value for element in app.text}
     assert checked(app, "translation") == (5, 5)
-    assert T("two_sequences.example") not in said(app)
-    assert T("two_sequences.no_model", model="t5-small") not in said(app)
+    assert T("two_sequences.example") not in page_sentences(app)
+    assert T("two_sequences.no_model", model="t5-small") not in page_sentences(app)
     assert (app.session_state["layer"], app.session_state["head"]) == (1, 0)
     next(element for element in app.button if element.label == T("two_sequences.use")).click().run()
     assert app.session_state["section"] == "cross_attention"
@@ -246,13 +252,13 @@ def test_translator_excluded_by_operator(open_app, monkeypatch):
     monkeypatch.setattr(limits, "MODELS", (compute.DEFAULT_MODEL,))
     app = open_app("two_sequences", section="translation")
     assert not app.exception and not app.error and not app.get("plotly_chart")
-    assert T("two_sequences.no_model", model="t5-small") in said(app)
+    assert T("two_sequences.no_model", model="t5-small") in page_sentences(app)
 
 
 def test_encoder_decoder_with_seeded_heads(open_app):
     app = open_app("two_sequences", source="embeddings", model="animals-en-zh", section="translation")
-    assert T("two_sequences.own_heads", model="animals-en-zh") in said(app)
-    assert T("two_sequences.no_model", model="t5-small") not in said(app) and not app.code
+    assert T("two_sequences.own_heads", model="animals-en-zh") in page_sentences(app)
+    assert T("two_sequences.no_model", model="t5-small") not in page_sentences(app) and not app.code
 
 
 def test_differences_name_source_states(open_app):
@@ -260,7 +266,9 @@ def test_differences_name_source_states(open_app):
 
     def table(**link):
         return next(
-            element for element in said(open_app("two_sequences", section="differences", **link)) if head in element
+            element
+            for element in page_sentences(open_app("two_sequences", section="differences", **link))
+            if head in element
         )
 
     assert "X is the target, as before" in table()
@@ -314,7 +322,7 @@ def test_head_control_without_grid(open_app):
     app = open_app("two_sequences", section="scoring")
     app.slider(key="head").set_value(5).run()
     app.slider(key="layer").set_value(2).run()
-    assert any(element.startswith("Layer 2, head 5:") for element in said(app))
+    assert any(element.startswith("Layer 2, head 5:") for element in page_sentences(app))
     app.button_group(key="section").set_value("cross_attention").run()
     assert (sent(app)[2]["choice"]["layer"], sent(app)[2]["choice"]["head"]) == (2, 5)
     app.selectbox(key="model").set_value("animals-en-zh").run()  # it has fewer heads
@@ -363,7 +371,7 @@ def test_encoder_decoder_family_cross_attention(open_app, family):
     assert wall["n_layers"] == 3
     assert_close(cells(wall, 2, 4), together.layer(2, stack="cross").weights[4], atol=1e-5, rtol=0)
     assert data["axes"]["queries"]["labels"] == list(together.target.labels)
-    assert any("trained for exactly this" in element for element in said(app))
+    assert any("trained for exactly this" in element for element in page_sentences(app))
     plotted, _ = matrices(app)["written"]
     assert plotted["columns"]["labels"] == list(together.tokens.labels)
     app.segmented_control(key="write_stack").set_value("decoder").run()
@@ -375,6 +383,6 @@ def test_rotary_model_note(open_app, family, name):
     link = {"model": family(name).id, "layer": 1}
     app = open_app("two_sequences", **link)
     assert not app.exception and checked(app, "cross_attention") == (11, 11)
-    assert any(T("two_sequences.rotary") in element for element in said(app))
+    assert any(T("two_sequences.rotary") in element for element in page_sentences(app))
     app = open_app("two_sequences", **link, section="differences")
     assert checked(app, "differences") == (5, 5), "queries turned by position are not X W_Q"
