@@ -13,15 +13,15 @@ MOVED_SECTIONS = [
 
 
 @pytest.mark.parametrize(
-    ("page", "name", "moved"), MOVED_SECTIONS, ids=[f"{page}-{name}" for page, name, _ in MOVED_SECTIONS]
+    ("page", "name", "target"), MOVED_SECTIONS, ids=[f"{page}-{name}" for page, name, _ in MOVED_SECTIONS]
 )
 @pytest.mark.usefixtures("without_source_checks")
-def test_moved_section_opens_where_it_is(open_app, page, name, moved):
+def test_moved_section_opens_where_it_is(open_app, page, name, target):
     """The section of now is open, with the switches set, and the link says so in today's words."""
     app = open_app(page, section=name)
     assert not app.exception
-    assert app.session_state["section"] == moved.section
-    for parameter, value in moved.parameters.items():
+    assert app.session_state["section"] == target.section
+    for parameter, value in target.parameters.items():
         n_passed = app.session_state[parameter]
         assert str(int(n_passed) if isinstance(n_passed, bool) else n_passed) == value
-    assert app.query_params.get("section", moved.section) in (moved.section, [moved.section])
+    assert app.query_params.get("section", target.section) in (target.section, [target.section])

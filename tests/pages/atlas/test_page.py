@@ -194,10 +194,11 @@ def test_own_lines_limited_without_empty_lines():
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"), [("previous", 0.5, "0.50"), ("entropy", 2.345, "2.35"), ("next", -0.001, "−0.001")]
+    ("name", "value", "expected_text"),
+    [("previous", 0.5, "0.50"), ("entropy", 2.345, "2.35"), ("next", -0.001, "−0.001")],
 )
-def test_score_format_digits(name, value, said):
-    assert says(name, value) == said
+def test_score_format_digits(name, value, expected_text):
+    assert says(name, value) == expected_text
 
 
 @pytest.mark.usefixtures("memory_given_back")

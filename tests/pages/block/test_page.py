@@ -380,16 +380,16 @@ def test_both_norm_places_share_tokens():
     assert all(off is not None and off[0] < 1e-6 and off[0] < off[1] < 1e-4 for off in both.torch_errors.values())
 
 
-@pytest.mark.parametrize("changed", [{}, {"mask": "window"}, {"residual": 0}])
-def test_caption_of_models_own_numbers(open_app, changed):
+@pytest.mark.parametrize("settings", [{}, {"mask": "window"}, {"residual": 0}])
+def test_caption_of_models_own_numbers(open_app, settings):
     """A mask is laid over every block, so what a decoder is lent to read is not the model's output either."""
-    app = open_app("block", model="twin-g8", block="both", text="the cat saw a red bird", **changed)
+    app = open_app("block", model="twin-g8", block="both", text="the cat saw a red bird", **settings)
     captions = [caption.value for caption in app.caption]
     lent = T("block.lent", model="twin-g8") + " "
-    assert (lent + T("block.lent_real") in captions) == (not changed)
-    assert (lent + T("block.lent_changed") in captions) == bool(changed)
-    assert (T("block.masked", mask=T("mask.window")) in captions) == ("mask" in changed)
-    assert any(T("source.model_own") in element for element in captions) == ("mask" not in changed)
+    assert (lent + T("block.lent_real") in captions) == (not settings)
+    assert (lent + T("block.lent_changed") in captions) == bool(settings)
+    assert (T("block.masked", mask=T("mask.window")) in captions) == ("mask" in settings)
+    assert any(T("source.model_own") in element for element in captions) == ("mask" not in settings)
     assert not any("this one layer" in element for element in captions)
     assert not any("has no decoder" in element for element in captions)
 
@@ -461,13 +461,13 @@ class TestStacks:
         assert_close(again.output, decoder.output)
         assert not torch.equal(decoder.weights.attention.w_q, encoder[0].weights.attention.w_q)
 
-    @pytest.mark.parametrize(("kind", "left"), [("padding", False), ("both", True)])
-    def test_cross_attention_ignores_source_padding(self, kind, left):
-        mask = Mask(kind=kind, pad=2, pad_left=left)
+    @pytest.mark.parametrize(("kind", "pad_left"), [("padding", False), ("both", True)])
+    def test_cross_attention_ignores_source_padding(self, kind, pad_left):
+        mask = Mask(kind=kind, pad=2, pad_left=pad_left)
         (decoder,) = blocks.decoder_blocks(self.WORDS, "five six seven", BlockPlan(), mask)
         assert decoder.cross is not None
         capture = (decoder.cross.weights > 0).all(1).all(0)
-        assert capture.tolist() == ([False, False, True, True] if left else [True, True, False, False])
+        assert capture.tolist() == ([False, False, True, True] if pad_left else [True, True, False, False])
         assert torch.equal(decoder.attention.weights > 0, causal(3, 3).expand(4, -1, -1))
         plan = BlockPlan(norm="pre")
         layers = blocks.decoder_blocks(self.WORDS, "five six seven", block_compute.deep(self.WORDS, plan), mask)

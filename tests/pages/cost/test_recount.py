@@ -23,10 +23,10 @@ def test_one_layer_of_the_paper():
 
 
 @pytest.mark.parametrize("k", [1, 3, 5, 31])
-@pytest.mark.parametrize("one", ARCHITECTURES, ids=lambda one: one.name)
-def test_spreading_steps_equal_formula(one, k):
-    steps = recount.spreading_steps(one.name, 130, k)
-    assert steps == tuple(one.steps(Sizes(n=130, d=1, k=k), distance) for distance in range(130))
+@pytest.mark.parametrize("architecture", ARCHITECTURES, ids=lambda architecture: architecture.name)
+def test_spreading_steps_equal_formula(architecture, k):
+    steps = recount.spreading_steps(architecture.name, 130, k)
+    assert steps == tuple(architecture.steps(Sizes(n=130, d=1, k=k), distance) for distance in range(130))
 
 
 def test_known_models():

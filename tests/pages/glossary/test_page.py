@@ -45,7 +45,7 @@ def test_terms_listed_once_either_order(open_app, lang):
 
 
 @pytest.mark.parametrize(
-    ("lang", "wanted", "expected"),
+    ("lang", "query", "expected"),
     [
         ("en", "SOFTMAX turns", ["softmax"]),
         ("en", "权重", ["weight", "projection", "weight_sharing"]),
@@ -54,8 +54,8 @@ def test_terms_listed_once_either_order(open_app, lang):
         ("en", "  ", CODES),
     ],
 )
-def test_search_in_both_languages(open_app, lang, wanted, expected):
-    app = open_app("glossary", lang=lang, term=wanted)
+def test_search_in_both_languages(open_app, lang, query, expected):
+    app = open_app("glossary", lang=lang, term=query)
     assert listed_codes(app) == expected
     assert translator(lang)("glossary.found", n=len(expected), all=len(CODES)) in [
         element.value for element in app.caption

@@ -32,14 +32,14 @@ def view_payload(app):
     return json.loads(data.json)[0], *(unpacked(Packed(data=view.bytes, id="")) for view in (wall, two))
 
 
-@pytest.mark.parametrize(("lang", "other"), [("en", WIDE), ("zh", "这只动物没有过马路，它太宽了。")])
-def test_comparison_opens_with_paired_text(open_app, lang, other):
+@pytest.mark.parametrize(("lang", "other_text"), [("en", WIDE), ("zh", "这只动物没有过马路，它太宽了。")])
+def test_comparison_opens_with_paired_text(open_app, lang, other_text):
     app, t = open_app(lang=lang), translator(lang)
     before = {name: app.query_params[name] for name in app.query_params}
     app.button_group(key="section").set_value("compare").run()
-    assert app.text_area(key="text_b").value == other
+    assert app.text_area(key="text_b").value == other_text
     assert {name: app.query_params[name] for name in app.query_params} == before | {"section": "compare"}
-    n = len(compute.read(specs.Source(kind="model", text=other, model=app.session_state["model"])).tokens.ids)
+    n = len(compute.read(specs.Source(kind="model", text=other_text, model=app.session_state["model"])).tokens.ids)
     assert paragraph(t("second.same", n=n - 1), t("second.replaced", n=1)) in captions(app)
     assert checked(app, "compare") == (7, 7)
 

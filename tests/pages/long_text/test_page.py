@@ -59,12 +59,12 @@ def test_averaged_curve_points_and_means(n):
 
 
 @pytest.mark.parametrize(
-    ("given", "code"),
+    ("data", "code"),
     [(b"a" * (limits.LONG_BYTES + 1), "large"), (b"\xff\xfe1", "binary"), (b"a\0b", "binary"), (b" \n", "blank")],
 )
-def test_decode_binary_file_error(given, code):
+def test_decode_binary_file_error(data, code):
     with pytest.raises(texts.FileError) as refusal:
-        texts.decode(given)
+        texts.decode(data)
     assert refusal.value.code == code
     assert all(f"long_text.file_{code}" in sentences(lang) for lang in LANGUAGES)
 

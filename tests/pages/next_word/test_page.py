@@ -462,18 +462,18 @@ def test_swap_layers_cached_and_resumable(open_app, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("other", "says"),
+    ("other_text", "sentence_values"),
     [
         ("dog cat bird", {"n": 31, "m": 3, "key": "swap_lengths"}),
         (COPY.text, {"key": "swap_same"}),
         ("  ", {"key": "swap_empty"}),
     ],
 )
-def test_unswappable_texts_explained(open_app, other, says):
-    app = open_app("next_word", section="swap", model=TWIN, text=COPY.text, swap_with=other)
+def test_unswappable_texts_explained(open_app, other_text, sentence_values):
+    app = open_app("next_word", section="swap", model=TWIN, text=COPY.text, swap_with=other_text)
     assert not app.exception and not app.error
-    values = {name: value for name, value in says.items() if name != "key"}
-    assert T(f"next_word.{says['key']}", **values) in [element.value for element in app.info]
+    values = {name: value for name, value in sentence_values.items() if name != "key"}
+    assert T(f"next_word.{sentence_values['key']}", **values) in [element.value for element in app.info]
 
 
 def test_cache_keys_hold_no_tensor():

@@ -318,7 +318,7 @@ def test_rotary_model_names_its_map(open_app):
 
 
 @pytest.mark.parametrize(
-    ("link", "wanted", "values"),
+    ("link", "expected_key", "values"),
     [
         ({}, "far_t5", {"flat": "91", "end": "1.6"}),
         ({}, "far_learned", {"known": "512", "model": compute.DEFAULT_MODEL}),
@@ -330,14 +330,14 @@ def test_rotary_model_names_its_map(open_app):
         ({"near_alpha": 0}, "far_quadratic_zero", {}),
     ],
 )
-def test_far_sentences_match_curve(open_app, link, wanted, values):
+def test_far_sentences_match_curve(open_app, link, expected_key, values):
     """T5's last number is seen only past its last border; a curve that is at its top, or 0 throughout, is not gone."""
     app = open_app("positions", section="far", place_head=2, **link)
-    short = T(f"positions.{wanted}", **values).split("X")
+    short = T(f"positions.{expected_key}", **values).split("X")
     assert all(piece in captions(app) for piece in short)
     app.session_state["_footer_far"] = "why"
     every = captions(app.run())
-    for piece in T(f"positions.{wanted}_more", **values).split("X"):
+    for piece in T(f"positions.{expected_key}_more", **values).split("X"):
         assert piece in every
 
 
@@ -401,7 +401,7 @@ def negated(*rows, bias=None, **options):
 
 
 @pytest.mark.parametrize(
-    ("module", "name", "fault", "found"),
+    ("module", "name", "fault", "expected_counts"),
     [
         ("pages.positions.rope", "rope", backwards, {"rope": (1, 2)}),
         ("pages.positions.rope", "rope", slower, {"rope": (1, 2)}),
@@ -412,13 +412,13 @@ def negated(*rows, bias=None, **options):
     ],
 )
 @pytest.mark.usefixtures("without_source_checks")
-def test_a_fault_is_seen(open_app, monkeypatch, module, name, fault, found):
+def test_a_fault_is_seen(open_app, monkeypatch, module, name, fault, expected_counts):
     """Faults that every check of the page once missed."""
     monkeypatch.setattr(f"{module}.{name}", fault)
     text = f"a fault called {fault.__name__} is put in"  # of its own, since what was computed is kept
     app = open_app("positions", section="all", source="words", text=text)
     assert not app.exception
-    assert checks(app) == SMALL | found
+    assert checks(app) == SMALL | expected_counts
 
 
 def test_second_computations_agree_with_core():

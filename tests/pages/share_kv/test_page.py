@@ -95,12 +95,12 @@ def test_the_layers_own_g_pools_nothing(open_app):
     assert T("share_kv.convert_own", own=12) in markdown(app)
 
 
-@pytest.mark.parametrize(("link", "own"), [({}, False), ({"n_kv_heads": 12}, True),
+@pytest.mark.parametrize(("link", "is_own"), [({}, False), ({"n_kv_heads": 12}, True),
                                            ({"n_kv_heads": 12, "mask": "causal"}, False)])  # fmt: skip
-def test_pooled_numbers_not_models_own(open_app, link, own):
+def test_pooled_numbers_not_models_own(open_app, link, is_own):
     for section in ("who_shares", "growing_cache"):
         sentences = [element.value for element in open_app("share_kv", section=section, **link).caption]
-        assert any(T("source.model_own") in element for element in sentences) == own
+        assert any(T("source.model_own") in element for element in sentences) == is_own
 
 
 @pytest.mark.parametrize("source", ["words", "embeddings"])
@@ -212,10 +212,10 @@ class TestPublished:
         assert [element["name"] for element in curves] == ["G = 64 · MHA", own_value, "G = 1 · MQA"]
         assert curves[1]["y"][-1] == pytest.approx(327.68)  # GB, at a million tokens
 
-    @pytest.mark.parametrize(("G", "drawn"), [(4, True), (3, False)])
-    def test_dividing_g_has_curve(self, open_app, G, drawn):
+    @pytest.mark.parametrize(("G", "has_curve"), [(4, True), (3, False)])
+    def test_dividing_g_has_curve(self, open_app, G, has_curve):
         curves = line_charts(open_app("share_kv", preset="Llama-2-70B", n_kv_heads=G))["growth"]["lines"]
-        assert (f"G = {G} · GQA" in [element["name"] for element in curves]) == drawn
+        assert (f"G = {G} · GQA" in [element["name"] for element in curves]) == has_curve
 
     def test_a_model_brings_its_own_layers(self, open_app):
         app = open_app("share_kv", section="published").selectbox(key="preset").select("Llama-2-70B").run()

@@ -212,7 +212,7 @@ def test_unusable_model_leaves_example(open_app, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("own", "here", "loaded"),
+    ("own_models", "available", "loaded_models"),
     [
         ([], {"default"}, ["default"]),
         (["mine"], {"mine", "default"}, ["mine"]),
@@ -220,19 +220,19 @@ def test_unusable_model_leaves_example(open_app, monkeypatch):
         (["mine"], {"default"}, []),
     ],
 )
-def test_loading_loads_opening_model(monkeypatch, own, here, loaded):
+def test_loading_loads_opening_model(monkeypatch, own_models, available, loaded_models):
     requests, imported = [], []
     known_note = SimpleNamespace(
         DEFAULT_MODEL="default",
         warm=lambda: None,
         model=requests.append,
-        models_here=lambda: here,
-        local_entries=lambda: [SimpleNamespace(id=name) for name in own],
+        models_here=lambda: available,
+        local_entries=lambda: [SimpleNamespace(id=name) for name in own_models],
     )
     monkeypatch.setattr(loading, "_MOMENT", 0)
     monkeypatch.setattr(loading, "module", lambda name: imported.append(name) or known_note)
     loading._load("pages.heads.page")
-    assert requests == loaded and "pages.heads.page" in imported
+    assert requests == loaded_models and "pages.heads.page" in imported
 
 
 def test_loading_starts_once_after_paint(open_app, monkeypatch):

@@ -562,11 +562,11 @@ def folders(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("family", "said"),
+    ("family", "expected_text"),
     [("gemma2", {"rotary", "has_score_mod"}), ("t5", {"has_bias", "scale_one"}), ("qwen2", {"rotary"}),
      ("gpt_bigcode", set())],
 )  # fmt: skip
-def test_family_differences_noted(visit, monkeypatch, folders, family, said):
+def test_family_differences_noted(visit, monkeypatch, folders, family, expected_text):
     """Small random checkpoints with RoPE, a soft cap, a position bias, a scale of one, shared keys."""
     entries = (Entry(id=f"tiny-{family}", path=folders[family]),)
     for module in (compute, specs):
@@ -577,12 +577,14 @@ def test_family_differences_noted(visit, monkeypatch, folders, family, said):
     words = sentences_of(app)
     sentences = {name: translator("en")(f"step_by_step.{name}").split("{")[0] for name in
                  ("rotary", "has_score_mod", "has_bias", "scale_one")}  # fmt: skip
-    assert {name for name, start in sentences.items() if any(element.startswith(start) for element in words)} == said
+    assert {
+        name for name, start in sentences.items() if any(element.startswith(start) for element in words)
+    } == expected_text
     assert all(passes_checks(app, section, n) for section, n in ALL_CHECKS.items())
     lines = [element.value for element in app.caption]
-    assert (translator("en")("step_by_step.line_cap") in lines) == ("has_score_mod" in said)
-    assert (translator("en")("step_by_step.line_bias") in lines) == ("has_bias" in said)
-    assert any("RoPE" in line for line in formulas(app)) == ("rotary" in said)
+    assert (translator("en")("step_by_step.line_cap") in lines) == ("has_score_mod" in expected_text)
+    assert (translator("en")("step_by_step.line_bias") in lines) == ("has_bias" in expected_text)
+    assert any("RoPE" in line for line in formulas(app)) == ("rotary" in expected_text)
 
 
 HOSTILE = "![x](http://example.com/a.png) <b>bold</b> $x^2$ #000001 **b** :red[x] {n}"
