@@ -22,6 +22,6 @@ def test_moved_section_opens_where_it_is(open_app, page, name, target):
     assert not app.exception
     assert app.session_state["section"] == target.section
     for parameter, value in target.parameters.items():
-        n_passed = app.session_state[parameter]
-        assert str(int(n_passed) if isinstance(n_passed, bool) else n_passed) == value
+        state = app.session_state[parameter]
+        assert str(int(state) if isinstance(state, bool) else state) == value
     assert app.query_params.get("section", target.section) in (target.section, [target.section])

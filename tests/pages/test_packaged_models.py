@@ -52,5 +52,5 @@ def test_float32_overflow_noted_without_failures(open_app):
     app = open_app("block", section="all", model="SmolLM2-135M-Instruct", text="In 2024", layer=12, normalize=0)
     assert not app.exception and not app.error
     assert [element.value for element in app.info] == 3 * [translator("en")("block.outgrown")]
-    n_passed = {name: checked(app, name) for name in views_of("block")}
-    assert [name for name, (_, n) in n_passed.items() if not n] == ["diagram", "points", "encoder_decoder"]
+    counts = {name: checked(app, name) for name in views_of("block")}
+    assert [name for name, (_, n) in counts.items() if not n] == ["diagram", "points", "encoder_decoder"]

@@ -51,8 +51,8 @@ def test_box_accessible_name_equals_text(visit):
     for at in range(boxes.count()):
         box = boxes.nth(at)
         assert box.get_attribute("aria-label") is None
-        capture = " ".join(box.locator(f".{part}").inner_text() for part in ("name", "detail"))
-        expect(box).to_have_accessible_name(re.compile(f"^{re.escape(capture)}"))
+        visible_name = " ".join(box.locator(f".{part}").inner_text() for part in ("name", "detail"))
+        expect(box).to_have_accessible_name(re.compile(f"^{re.escape(visible_name)}"))
     last = boxes.last
     expect(last).to_have_accessible_name(re.compile(T("block.name_feed_forward")))  # which norm it is
 

@@ -274,13 +274,13 @@ def test_the_hidden_layers_zeros_are_counted(open_app):
     active = blocks.blocks(source, BlockPlan(), Mask())[1].feed_forward.active
     zeros = int((active == 0).sum())
     assert T("block.hidden_says", zero=zeros, all=f"{active.numel():,}") in captions
-    loaded_model, capture = load(MINILM), []
+    loaded_model, outputs = load(MINILM), []
     part = loaded_model.model.encoder.layer[1].intermediate
-    hook = part.register_forward_hook(lambda *given: capture.append(given[-1]))
+    hook = part.register_forward_hook(lambda *given: outputs.append(given[-1]))
     with torch.inference_mode():
         loaded_model.model(input_ids=loaded_model.tokenizer(TEXT, return_tensors="pt").input_ids)
     hook.remove()
-    theirs = int((capture[0] == 0).sum())
+    theirs = int((outputs[0] == 0).sum())
     assert theirs > 0
     assert abs(zeros - theirs) <= 3  # where float32 ends, the last bit of a product decides
 
@@ -335,10 +335,10 @@ def test_checks_name_sides_as_diagram(open_app):
 def test_switch_table_uses_diagrams_blocks(open_app):
     """The table of the switches is of the same blocks as the diagram."""
     app = open_app("block", section="switched_off")
-    capture = [line["y"][-1] for line in line_charts(app)["block_lengths"]["lines"]]
+    lengths = [line["y"][-1] for line in line_charts(app)["block_lengths"]["lines"]]
     traces = blocks.blocks(Source(kind="model", text=TEXT, model=MINILM), BlockPlan(), Mask())
-    assert capture[0] == pytest.approx(float(traces[-1].output.norm(dim=-1).mean()), rel=1e-5)
-    assert capture[3] > 100 * capture[0]  # without norms the tokens grow
+    assert lengths[0] == pytest.approx(float(traces[-1].output.norm(dim=-1).mean()), rel=1e-5)
+    assert lengths[3] > 100 * lengths[0]  # without norms the tokens grow
 
 
 def test_norm_check_notices_altered_trace():
@@ -466,8 +466,8 @@ class TestStacks:
         mask = Mask(kind=kind, pad=2, pad_left=pad_left)
         (decoder,) = blocks.decoder_blocks(self.WORDS, "five six seven", BlockPlan(), mask)
         assert decoder.cross is not None
-        capture = (decoder.cross.weights > 0).all(1).all(0)
-        assert capture.tolist() == ([False, False, True, True] if pad_left else [True, True, False, False])
+        is_attended = (decoder.cross.weights > 0).all(1).all(0)
+        assert is_attended.tolist() == ([False, False, True, True] if pad_left else [True, True, False, False])
         assert torch.equal(decoder.attention.weights > 0, causal(3, 3).expand(4, -1, -1))
         plan = BlockPlan(norm="pre")
         layers = blocks.decoder_blocks(self.WORDS, "five six seven", block_compute.deep(self.WORDS, plan), mask)

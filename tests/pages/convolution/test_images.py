@@ -168,10 +168,10 @@ def test_decode_damaged_files_never_crash(kind: str):
     assert code_of(raw[: len(raw) // 2]) == "broken"
     rng = np.random.default_rng(1)
     for _ in range(60):
-        broken = bytearray(raw)
+        damaged = bytearray(raw)
         for at in rng.integers(0, len(raw), 8):
-            broken[at] = rng.integers(0, 256)
+            damaged[at] = rng.integers(0, 256)
         try:
-            assert decode(bytes(broken)).shape[0] == 3
+            assert decode(bytes(damaged)).shape[0] == 3
         except ImageError as error:
             assert error.code in {"broken", "kind", "pixels", "bomb", "moving"}

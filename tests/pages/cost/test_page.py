@@ -81,8 +81,8 @@ def test_every_check_of_every_section_holds(open_app, lang, link):
 def test_a_section_is_drawn_alone(open_app, section):
     app = open_app("cost", section=section)
     assert not app.exception
-    plotted = [name for name in SECTIONS if checked(app, name) != (0, 0)]
-    assert plotted == [section]
+    visible_sections = [name for name in SECTIONS if checked(app, name) != (0, 0)]
+    assert visible_sections == [section]
     app.button_group(key=f"_footer_{section}").set_value("checks").run()
     lines = [element.value for element in app.markdown if element.value.startswith(("✓", "✗"))]
     assert len(lines) == SECTIONS[section]
@@ -171,12 +171,12 @@ def test_curves_and_their_crossings(open_app, how):
         assert t("cost.crossing_order" if how == "order" else "cost.crossing", name=label, n=n) in page_sentences(app)
     if how == "exact":
         assert t("cost.crossing_1", name=t("cost.recurrence")) in page_sentences(app)
-    plotted = lines(app, "growth")
-    names = [line["name"] for line in plotted]
+    curves = lines(app, "growth")
+    names = [line["name"] for line in curves]
     assert names[:2] == [t("cost.self_attention"), t("cost.window")]
     assert len(names) == (5 if how == "order" else 7)
-    assert {int(n.replace(",", "")) for n in crossings.values()} <= {*plotted[-1]["x"]}
-    assert plotted[-1]["marker"] and plotted[-1]["dash"] is None
+    assert {int(n.replace(",", "")) for n in crossings.values()} <= {*curves[-1]["x"]}
+    assert curves[-1]["marker"] and curves[-1]["dash"] is None
 
 
 def test_pairs_share_half_at_twice_width(open_app):

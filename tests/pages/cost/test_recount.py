@@ -48,6 +48,6 @@ def test_a_slope():
 @pytest.mark.parametrize(("n", "block"), [(1, 128), (128, 128), (300, 128), (17, 4), (5, 1)])
 def test_streaming_is_exact_whatever_the_scores(n, block):
     q, k, v = 3 * torch.randn(3, 2, n, 8, generator=torch.Generator().manual_seed(1))
-    output, n_passed = streaming_attention(q, k, v, block)
+    output, n_stored = streaming_attention(q, k, v, block)
     assert_close(output, scaled_dot_product_attention(q, k, v), atol=1e-4, rtol=1e-4)
-    assert n_passed == 2 * (2 * n + min(n, block) ** 2)
+    assert n_stored == 2 * (2 * n + min(n, block) ** 2)

@@ -204,9 +204,9 @@ def test_large_map_saves_words_and_cells(visit):
 def test_lines_save_as_seen(visit):
     """The lines look is saved as its lines: a curve for each weight that is drawn."""
     page = visit(text="a <b> & #000001", look="lines")
-    plotted = page.locator(".head-grid").evaluate("(root) => root.headGrid.lines.drawn.length")
+    n_lines = page.locator(".head-grid").evaluate("(root) => root.headGrid.lines.drawn.length")
     root = ElementTree.fromstring(save_large(page, "svg"))
-    assert len([path for path in root.iter(f"{SVG}path") if "C" in path.get("d", "")]) == plotted > 0
+    assert len([path for path in root.iter(f"{SVG}path") if "C" in path.get("d", "")]) == n_lines > 0
 
 
 def test_phone_chinese_dark(visit):

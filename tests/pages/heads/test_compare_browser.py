@@ -120,7 +120,7 @@ def test_long_comparison_size_and_redraws(visit):
     assert read_view(page, "view.wall.pool") == 1
     assert read_view(page, "view.wall.values.length") == 72 * 128 * 128
     assert read_view(page, "view.wall.values.byteLength + view.two.a.byteLength + view.two.b.byteLength") < 1_250_000
-    plotted = page.locator(".comparison").evaluate("""({ comparison: view }) => {
+    n_redraws = page.locator(".comparison").evaluate("""({ comparison: view }) => {
         let calls = 0;
         const put = CanvasRenderingContext2D.prototype.putImageData;
         const counted = function (...given) { calls++; return put.apply(this, given); };
@@ -129,4 +129,4 @@ def test_long_comparison_size_and_redraws(visit):
         CanvasRenderingContext2D.prototype.putImageData = put;
         return calls;
     }""")
-    assert plotted == 0
+    assert n_redraws == 0

@@ -171,8 +171,8 @@ def test_heads_off_remove_contributions(open_app, source):
     sizes = {"model": {}, "embeddings": SEEDED | {"d_model": 0}, "words": SEEDED | {"d_model": 16}}[source]
     requests = specs.Source(kind=source, text=TEXT, **loaded_model, **sizes)
     trace = compute.trace(requests, 3 if source == "model" else 0, specs.Mask())
-    gone = (trace.contributions[1] + trace.contributions[2]).norm(dim=-1) / trace.output.norm(dim=-1)
-    np.testing.assert_allclose(local_value, gone.numpy(), rtol=1e-5)
+    removed_share = (trace.contributions[1] + trace.contributions[2]).norm(dim=-1) / trace.output.norm(dim=-1)
+    np.testing.assert_allclose(local_value, removed_share.numpy(), rtol=1e-5)
     assert (end > 0).all()
     if source != "model":  # one layer: its output is the end
         np.testing.assert_allclose(end, local_value, rtol=1e-4)
@@ -255,9 +255,9 @@ def test_any_text(open_app, source, text):
 
 def test_messages_summed_in_chunks():
     """All of 512 tokens at once are 400 MB, in a page's script, which no ceiling counts."""
-    weights, delivered = torch.rand(7, 37), torch.randn(37, 11)
+    weights, messages = torch.rand(7, 37), torch.randn(37, 11)
     with Largest() as largest:
-        added_up, lengths = by_messages(weights, delivered)
+        added_up, lengths = by_messages(weights, messages)
     assert largest.numbers <= 7 * AT_ONCE * 11 < 7 * 37 * 11
-    assert_close(added_up, weights @ delivered)
-    assert_close(lengths, weights.sum(0) * delivered.norm(dim=-1))
+    assert_close(added_up, weights @ messages)
+    assert_close(lengths, weights.sum(0) * messages.norm(dim=-1))

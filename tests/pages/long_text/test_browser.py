@@ -39,8 +39,8 @@ def test_clicks_open_window_and_row(visit):
     n, count = len(read(text).tokens.ids), len(most)
     codes = read_back(page, "values").double()
     assert len(codes) == count**2
-    plotted = torch.where(codes > 0, 10 ** (6 * ((codes - 1) / 65_534 - 1)), 0.0).reshape(count, count)
-    assert_close(plotted, most.double(), rtol=2e-4, atol=1e-6)
+    decoded = torch.where(codes > 0, 10 ** (6 * ((codes - 1) / 65_534 - 1)), 0.0).reshape(count, count)
+    assert_close(decoded, most.double(), rtol=2e-4, atol=1e-6)
 
     box = total.bounding_box()
     total.click(position={"x": box["width"] * 0.25, "y": box["height"] * 0.75})

@@ -68,58 +68,58 @@ def place(page: Page, query: float, key: float) -> tuple[float, float]:
 
 def test_late_answer_keeps_current_stroke(visit, server):
     page = visit("masks", mask="causal")
-    of, is_allowed = scores(), causal(16, 16)
+    of, mask = scores(), causal(16, 16)
     page.locator(".painter").evaluate("(root) => { window.painter = root.painter; }")
     with unanswered(server):
         page.mouse.click(*place(page, 3, 9))
         page.mouse.move(*place(page, 2, 5))
         page.mouse.down()
         page.mouse.move(*place(page, 2, 7))
-    is_allowed[2, 5:8] = is_allowed[3, 9] = True
+    mask[2, 5:8] = mask[3, 9] = True
     page.wait_for_function("() => window.painter.data.sent === 1")
-    is_torchs(page, is_allowed, of)
+    is_torchs(page, mask, of)
     page.mouse.up()
     wait_run(page)
-    is_torchs(page, is_allowed, of)
-    expect(page).to_have_url(re.compile(f"painted={re.escape(to_code(is_allowed))}"))
+    is_torchs(page, mask, of)
+    expect(page).to_have_url(re.compile(f"painted={re.escape(to_code(mask))}"))
 
 
 def test_stroke_round_trips_through_link(visit):
     page = visit("masks", mask="causal")
-    of, is_allowed = scores(), causal(16, 16)
-    is_torchs(page, is_allowed, of)
+    of, mask = scores(), causal(16, 16)
+    is_torchs(page, mask, of)
     before = page.url
     page.mouse.move(*place(page, 2, 5))
     page.mouse.down()
     page.mouse.move(*place(page, 2, 13))  # one leap: the cells between are painted too
-    is_allowed[2, 5:14] = True
-    is_torchs(page, is_allowed, of)
+    mask[2, 5:14] = True
+    is_torchs(page, mask, of)
     assert page.url == before, "nothing is told during a stroke"
     page.mouse.up()
     wait_run(page)
     expect(page).to_have_url(re.compile("mask=painted"))
-    expect(page).to_have_url(re.compile(f"painted={re.escape(to_code(is_allowed))}"))
+    expect(page).to_have_url(re.compile(f"painted={re.escape(to_code(mask))}"))
     page.mouse.click(*place(page, 7, -1))  # a name beside a row: all of it
-    is_allowed[7] = True
-    is_torchs(page, is_allowed, of)
+    mask[7] = True
+    is_torchs(page, mask, of)
     page.mouse.click(*place(page, 7, -1))
-    is_allowed[7] = False
-    is_torchs(page, is_allowed, of)
+    mask[7] = False
+    is_torchs(page, mask, of)
     expect(page.locator(".painter .count")).to_contain_text("words with nowhere to look: 1")
     wait_run(page)
     expect(page.get_by_text(T("masks.blocks_rows", n=1)[:40])).to_be_visible()
     link = page.url
-    second = visit("masks", **dict(part.split("=") for part in link.partition("?")[2].split("&")))
-    is_torchs(second, is_allowed, of)
-    second.locator(".painter [data-tool=turn]").click()
-    is_torchs(second, ~is_allowed, of)
-    second.locator(".painter [data-tool=undo]").click()
-    is_torchs(second, is_allowed, of)
-    wait_run(second)
-    expect(second).to_have_url(link)
-    second.get_by_role("button", name=T("masks.map_alt", name=T("masks.name_window"))).click()
-    wait_run(second)
-    is_torchs(second, window(16, 16, 2), of)
+    reopened_page = visit("masks", **dict(part.split("=") for part in link.partition("?")[2].split("&")))
+    is_torchs(reopened_page, mask, of)
+    reopened_page.locator(".painter [data-tool=turn]").click()
+    is_torchs(reopened_page, ~mask, of)
+    reopened_page.locator(".painter [data-tool=undo]").click()
+    is_torchs(reopened_page, mask, of)
+    wait_run(reopened_page)
+    expect(reopened_page).to_have_url(link)
+    reopened_page.get_by_role("button", name=T("masks.map_alt", name=T("masks.name_window"))).click()
+    wait_run(reopened_page)
+    is_torchs(reopened_page, window(16, 16, 2), of)
 
 
 def test_painter_frames_column_only_where_pointed(visit):
@@ -137,17 +137,17 @@ def _is(found: object, expected: object) -> None:
 
 def test_keyboard_paints_and_blocks_all(visit):
     page = visit("masks", source="words", text=WORDS, query=0, mask="own")
-    of, is_allowed = scores("words"), torch.ones(4, 4).bool()
-    is_torchs(page, is_allowed, of)
+    of, mask = scores("words"), torch.ones(4, 4).bool()
+    is_torchs(page, mask, of)
     page.locator(".painter canvas.mask").focus()
     for key in ("ArrowDown", "ArrowRight", "ArrowRight", " ", "ArrowDown", "r"):
         page.keyboard.press(key)
-    is_allowed[1, 2], is_allowed[2] = False, False
-    is_torchs(page, is_allowed, of)
+    mask[1, 2], mask[2] = False, False
+    is_torchs(page, mask, of)
     expect(page.locator(".painter .says")).to_contain_text("“man” may not look at “man”")
     page.keyboard.press("Tab")  # leaving tells Python at once
     wait_run(page)
-    expect(page).to_have_url(re.compile(f"painted={re.escape(to_code(is_allowed))}"))
+    expect(page).to_have_url(re.compile(f"painted={re.escape(to_code(mask))}"))
     page.locator(".painter [data-tool=close]").click()
     wait_run(page)
     is_torchs(page, torch.zeros(4, 4).bool(), of)
@@ -165,9 +165,9 @@ def test_r_key_toggles_row_only(visit):
     cdp.send("Network.enable")
     cdp.on("Network.webSocketFrameSent", lambda frame: requests.append(frame["response"]["payloadData"]))
     page.keyboard.press("Shift+R")
-    is_allowed = torch.ones(4, 4).bool()
-    is_allowed[0] = False
-    is_torchs(page, is_allowed, scores("words"))
+    mask = torch.ones(4, 4).bool()
+    mask[0] = False
+    is_torchs(page, mask, scores("words"))
     page.keyboard.press("Tab")
     expect(page).to_have_url(re.compile("painted="))
     wait_run(page)
@@ -241,7 +241,7 @@ def test_phone_dark_touch_paints(visit):
     expect(page.locator(".growing canvas").first).to_be_visible()
     assert is_wider_than_the_window(page) == []
     assert page.locator(".painter img, .growing img, .maps img").count() == 0
-    is_allowed = from_code(read_painter(page)[0])
+    mask = from_code(read_painter(page)[0])
     x, y = place(page, 0, 3)
     for kind in ("pointerdown", "pointerup"):
         page.locator(".painter canvas.mask").evaluate(
@@ -250,9 +250,9 @@ def test_phone_dark_touch_paints(visit):
             [kind, x, y],
         )
     wait_run(page)
-    is_allowed[0, 3] = ~is_allowed[0, 3]
-    assert read_painter(page)[0] == to_code(is_allowed)
-    expect(page).to_have_url(re.compile(f"painted={re.escape(to_code(is_allowed))}"))
+    mask[0, 3] = ~mask[0, 3]
+    assert read_painter(page)[0] == to_code(mask)
+    expect(page).to_have_url(re.compile(f"painted={re.escape(to_code(mask))}"))
 
 
 def test_swipe_scrolls_tap_and_hold_paint(new_page, app_url):
@@ -279,12 +279,12 @@ def test_swipe_scrolls_tap_and_hold_paint(new_page, app_url):
     wait_run(page)
     assert read_painter(page)[0] == code, "the page was moved, the mask is as it was"
 
-    is_allowed = from_code(code)
+    mask = from_code(code)
     x, y = place(page, 2, 0)
     page.touchscreen.tap(x, y)
     wait_run(page)
-    is_allowed[2, 0] = ~is_allowed[2, 0]
-    assert read_painter(page)[0] == to_code(is_allowed)
+    mask[2, 0] = ~mask[2, 0]
+    assert read_painter(page)[0] == to_code(mask)
 
     at_rest = scrolled()
     touch("touchStart", x, y)
@@ -293,8 +293,8 @@ def test_swipe_scrolls_tap_and_hold_paint(new_page, app_url):
         touch("touchMove", x + share * (right - x), y + 3)
     touch("touchEnd")
     wait_run(page)
-    is_allowed[2, :3] = ~is_allowed[2, 0]
-    assert read_painter(page)[0] == to_code(is_allowed)
+    mask[2, :3] = ~mask[2, 0]
+    assert read_painter(page)[0] == to_code(mask)
     assert scrolled() == at_rest
 
 

@@ -194,9 +194,9 @@ def test_painted_mask_kept_across_pages(open_app):
     assert app.query_params["painted"] == HAND
     app.text_area(key="text").set_value("A shorter text").run()
     assert not app.exception
-    is_allowed = specs.Mask(kind="painted", painted=HAND).allowed(5, 20)
-    assert torch.equal(is_allowed[:, :16], from_code(HAND)[:5])
-    assert is_allowed[:, 16:].all()
+    mask = specs.Mask(kind="painted", painted=HAND).allowed(5, 20)
+    assert torch.equal(mask[:, :16], from_code(HAND)[:5])
+    assert mask[:, 16:].all()
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -384,14 +384,14 @@ def test_twin_without_previous_heads_stops_copying(open_app, G):
     rows = switch_off.known(own_compute.tokens_of(inputs).ids)
     assert rows.sum() == 14
     for mean in (False, True):
-        capture = own_compute.changed(inputs, heads, mean, 30)
-        assert capture.surprise_before[rows].mean() < 1.0
-        assert capture.surprise_after[rows].mean() > 3.0
+        change = own_compute.changed(inputs, heads, mean, 30)
+        assert change.surprise_before[rows].mean() < 1.0
+        assert change.surprise_after[rows].mean() > 3.0
     app.button(key="cut_induction").click().run()
     assert checked(app, "switch_off") == (7, 7)
     assert app.session_state["cut"] == list(range(8, 16)), "in a twin every head of layer 1 copies"
-    capture = own_compute.changed(inputs, frozenset((1, head) for head in range(8)), False, 30)
-    assert capture.surprise_after[rows].mean() > 7.5, "no better than guessing among 257 words: 8 bits"
+    change = own_compute.changed(inputs, frozenset((1, head) for head in range(8)), False, 30)
+    assert change.surprise_after[rows].mean() > 7.5, "no better than guessing among 257 words: 8 bits"
     app.button(key="cut_none").click().run()
     assert link(app)["cut"] == ""
     assert T("next_word.cut_empty") in texts(app)
@@ -399,13 +399,13 @@ def test_twin_without_previous_heads_stops_copying(open_app, G):
 
 
 def test_the_most_changed_word_comes_first():
-    capture = own_compute.changed(source(), frozenset({(1, 2), (1, 3)}), False, 30)
+    change = own_compute.changed(source(), frozenset({(1, 2), (1, 3)}), False, 30)
     ids = own_compute.tokens_of(source()).ids
     edits = without(own_compute.stream(source()), {(1, 2), (1, 3)}, mean=False)
     before, after = (logits_of(compute.model(TWIN), ids, edit)[30].softmax(-1) for edit in (None, edits))
     difference = (after - before).abs()
-    assert capture.words.tolist() == difference.argsort(descending=True)[: own_compute.CHANGED].tolist()
-    torch.testing.assert_close(capture.after - capture.before, (after - before)[capture.words])
+    assert change.words.tolist() == difference.argsort(descending=True)[: own_compute.CHANGED].tolist()
+    torch.testing.assert_close(change.after - change.before, (after - before)[change.words])
 
 
 def test_head_scores_use_repeated_tokens():

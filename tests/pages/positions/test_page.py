@@ -427,8 +427,8 @@ def test_second_computations_agree_with_core():
         assert_close(torch.tensor([alibi_slope(h, n_heads) for h in range(n_heads)]), alibi_slopes(n_heads))
     offset = torch.arange(-1100, 1101)
     every = core_positions.t5_buckets(offset)
-    plotted = torch.randn(32, 2, generator=torch.Generator().manual_seed(5))[:, 1]
-    assert torch.equal(bias_of("t5", offset, Placing(), head=1, n_heads=2, seed=5), plotted[every])
+    table = torch.randn(32, 2, generator=torch.Generator().manual_seed(5))[:, 1]
+    assert torch.equal(bias_of("t5", offset, Placing(), head=1, n_heads=2, seed=5), table[every])
     assert tuple(range(1, 8)) + tuple(math.ceil(8 * 2 ** (j / 2)) for j in range(8)) == T5_BORDERS
     q, k = torch.randn(2, 6, 10, generator=torch.Generator().manual_seed(1))
     for pairing in ("adjacent", "halves"):

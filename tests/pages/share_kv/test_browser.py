@@ -75,11 +75,11 @@ def test_cache_grows_and_counts_bytes(visit):
     expect(cache.locator("tr").nth(2)).to_contain_text("36 KiB")
     expect(cache.locator(".place")).to_have_text(T("share_kv.cache.place", at=16, n=16))
     at(15)
-    filled = """view => { const c = view.querySelector('.rows canvas'), n = 16;
+    column_script = """view => { const c = view.querySelector('.rows canvas'), n = 16;
         const x = c.getContext('2d'), w = c.width / n;
         const lit = (i) => x.getImageData(i * w + w / 2, 0, 1, c.height).data.some((v) => v > 0);
         return Array.from({length: n}, (_, i) => lit(i)) }"""
-    assert cache.evaluate(filled) == [True] * 15 + [False]
+    assert cache.evaluate(column_script) == [True] * 15 + [False]
     play = cache.locator("button.play")
     play.click()
     expect(cache.locator(".place")).to_have_text(T("share_kv.cache.place", at=16, n=16))

@@ -275,12 +275,12 @@ class TestTwins:
         assert [set(table[T(f"share_kv.x_{name}")]) == {"—"} for name in ("previous", "induction")] == [
             maps < 1, maps < 2,
         ]  # fmt: skip
-        plotted = [
+        map_views = [
             element.proto.bytes
             for element in app.get("bidi_component")
             if element.proto.component_name.endswith(".maps")
         ]
-        assert len(plotted) == (maps > 0)
+        assert len(map_views) == (maps > 0)
         assert checked(app, "copying") == (2 * maps, 2 * maps)
 
     def test_single_kv_head_twin_not_poolable(self, open_app):
@@ -365,8 +365,8 @@ def test_old_link_opens_its_section(open_app, name, value, section):
     assert not app.exception
     assert app.session_state["section"] == section
     assert app.query_params[name] == ([str(value)] if isinstance(app.query_params[name], list) else str(value))
-    plotted = [element for element in everything(app) if getattr(element, "key", None) == "n_kv_heads"]
-    assert len(plotted) == (section not in WITHOUT_G)
+    controls = [element for element in everything(app) if getattr(element, "key", None) == "n_kv_heads"]
+    assert len(controls) == (section not in WITHOUT_G)
 
 
 def test_old_link_turns_mistake_on(open_app):

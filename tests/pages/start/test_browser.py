@@ -23,8 +23,12 @@ def weights(at: int, word: str) -> dict[str, float]:
     """Weights of a word's row in the file by label; the first of two equal words."""
     sentence = pairs()["en"]["sentences"][at]
     row = sentence["weights"][sentence["labels"].index(word)]
-    named = zip(sentence["labels"], sentence["special"], row, strict=True)
-    return {label: weight / WHOLE for label, special, weight in reversed(list(named)) if not special and label != "the"}
+    weights_by_token = zip(sentence["labels"], sentence["special"], row, strict=True)
+    return {
+        label: weight / WHOLE
+        for label, special, weight in reversed(list(weights_by_token))
+        if not special and label != "the"
+    }
 
 
 def assert_shown(page: Page, at: int, word: str) -> None:

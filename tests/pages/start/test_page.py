@@ -236,12 +236,12 @@ def test_loading_loads_opening_model(monkeypatch, own_models, available, loaded_
 
 
 def test_loading_starts_once_after_paint(open_app, monkeypatch):
-    begun = []
-    monkeypatch.setattr(loading, "_begun", begun)
+    threads = []
+    monkeypatch.setattr(loading, "_begun", threads)
     monkeypatch.setattr(loading, "_COMPUTE", "viz.frame.not_imported_yet")
     monkeypatch.setattr(loading, "_load", lambda *modules: None)
-    assert view_payload(open_app(FIRST), "arcs")["asks"] and not begun, "the browser says when it has painted"
+    assert view_payload(open_app(FIRST), "arcs")["asks"] and not threads, "the browser says when it has painted"
     for _ in range(2):
         loading.begin("viz.frame.page")
-    assert [thread.name for thread in begun] == ["loading"]
+    assert [thread.name for thread in threads] == ["loading"]
     assert not view_payload(open_app(FIRST), "arcs")["asks"]

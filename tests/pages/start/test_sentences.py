@@ -18,13 +18,13 @@ def test_weights_file_equals_head(lang):
     file_pair = pairs()[lang]
     if file_pair["model"] != registry.entries()[0].id:
         packaged_file(file_pair["model"])
-    computed = record(lang, file_pair["made"])
-    for retained, now in zip(file_pair["sentences"], computed["sentences"], strict=True):
+    model_pair = record(lang, file_pair["made"])
+    for retained, now in zip(file_pair["sentences"], model_pair["sentences"], strict=True):
         # One unit is what rounding to whole numbers may differ in.
         assert_close(torch.tensor(retained.pop("weights")), torch.tensor(now.pop("weights")), atol=1, rtol=0)
     pairs.cache_clear()
-    assert file_pair == {**computed, "sentences": file_pair["sentences"]}
-    assert file_pair["sentences"] == computed["sentences"]
+    assert file_pair == {**model_pair, "sentences": file_pair["sentences"]}
+    assert file_pair["sentences"] == model_pair["sentences"]
 
 
 @pytest.mark.parametrize("lang", TWINS)

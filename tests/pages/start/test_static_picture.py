@@ -53,11 +53,11 @@ def test_map_opacities_equal_the_models_weights(model_sentence):
     lang, labels, weights, query, _ = model_sentence
     picture = map_picture(lang)
     n, cells = len(labels), re.findall(r'<rect x="(\d+)" y="(\d+)" [^>]*opacity="([\d.]+)"', picture)
-    plotted = torch.zeros(n, n)
+    opacities = torch.zeros(n, n)
     for column, row, opacity in cells:
-        plotted[int(row), int(column)] = float(opacity) ** 2
+        opacities[int(row), int(column)] = float(opacity) ** 2
     assert len(cells) == n * n
-    assert_close(plotted, weights, atol=2e-3, rtol=0)
+    assert_close(opacities, weights, atol=2e-3, rtol=0)
     texts = re.findall(r"<text[^>]*>([^<]*)</text>", picture)
     assert [html.unescape(text) for text in texts] == labels * 2
     assert f'class="chosen" x="0" y="{query}"' in picture

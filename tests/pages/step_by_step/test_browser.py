@@ -41,11 +41,11 @@ def last_number(page: Page, symbol: str) -> float:
 
 def click_cell(page: Page, name: str, row: int, column: int, n: int) -> None:
     """Click the middle of a cell of an n x n map."""
-    plotted = page.locator(f".st-key-map_{name} .matrix")
-    plotted.scroll_into_view_if_needed()
-    assert plotted.evaluate("view => view.matrix.data.shape") == [n, n]
+    matrix_view = page.locator(f".st-key-map_{name} .matrix")
+    matrix_view.scroll_into_view_if_needed()
+    assert matrix_view.evaluate("view => view.matrix.data.shape") == [n, n]
     at = "({ matrix: { place: { left, top, w, h } } }, [i, j]) => ({ x: left + (j + 0.5) * w, y: top + (i + 0.5) * h })"
-    plotted.locator("canvas").click(position=plotted.evaluate(at, [row, column]))
+    matrix_view.locator("canvas").click(position=matrix_view.evaluate(at, [row, column]))
     wait_run(page)
 
 

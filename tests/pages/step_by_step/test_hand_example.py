@@ -18,8 +18,8 @@ def example(numbers=None, *, is_causal=False, words=WORDS):
 
 
 def some_numbers(seed):
-    plotted = torch.rand(COUNT, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-    return tuple(round(float(number), 2) for number in 10 * plotted - 5)
+    numbers = torch.rand(COUNT, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    return tuple(round(float(number), 2) for number in 10 * numbers - 5)
 
 
 def pictures(of):

@@ -44,8 +44,8 @@ def some(n, d, n_heads, *, is_direct=False, most=3.0, seed=0):
     generator = torch.Generator().manual_seed(seed)
     names = DIRECT if is_direct else PROJECTED
     shapes = {name: (d if name.startswith("w_") else n, d) for name in names}
-    plotted = {name: (2 * torch.rand(shape, generator=generator) - 1) * most for name, shape in shapes.items()}
-    return of_matrices(plotted, n_heads)
+    matrices = {name: (2 * torch.rand(shape, generator=generator) - 1) * most for name, shape in shapes.items()}
+    return of_matrices(matrices, n_heads)
 
 
 # --- What is computed ------------------------------------------------------------------------------------------------

@@ -209,30 +209,30 @@ def test_constant_score_variance_fails_check(open_app, monkeypatch):
 
 
 def test_saturation_curves_with_and_without_scale(open_app):
-    plotted = line_charts(open_app("step_by_step", section="saturation"))
-    assert [*plotted] == ["random_variance", "random_largest", "random_jacobian"]
-    for name, chart in plotted.items():
+    charts = line_charts(open_app("step_by_step", section="saturation"))
+    assert [*charts] == ["random_variance", "random_largest", "random_jacobian"]
+    for name, chart in charts.items():
         assert [line["x"] for line in chart["lines"]] == [[1, 4, 16, 64, 256]] * 2
         assert (chart["x"]["log"], list(chart["x"]["ticks"])) == (True, [1, 4, 16, 64, 256])
         assert (chart["y"]["log"], chart["y"]["limits"]) == (
             (True, None) if name == "random_variance" else (False, [0, 1.02])
         )
-    grown, retained = (line["y"] for line in plotted["random_variance"]["lines"])
+    grown, retained = (line["y"] for line in charts["random_variance"]["lines"])
     assert grown == pytest.approx([1, 4, 16, 64, 256], rel=0.25) and retained == pytest.approx([1] * 5, rel=0.25)
-    picks, shares = (line["y"] for line in plotted["random_largest"]["lines"])
+    picks, shares = (line["y"] for line in charts["random_largest"]["lines"])
     assert picks[-1] > 0.9 and max(shares) < 0.5
-    dead, alive = (line["y"] for line in plotted["random_jacobian"]["lines"])
+    dead, alive = (line["y"] for line in charts["random_jacobian"]["lines"])
     assert dead[-1] < 0.1 < min(alive)
 
 
 def test_back_and_next_walk_steps(visit):
     app = visit()
-    capture = [app.session_state["step"]]
+    steps = [app.session_state["step"]]
     assert app.button(key="back").disabled
     while not app.button(key="next").disabled:
         app.button(key="next").click().run()
-        capture.append(app.session_state["step"])
-    assert capture == [1, 2, 3, 4, 5, 6, 7, 8, 9, 0]
+        steps.append(app.session_state["step"])
+    assert steps == [1, 2, 3, 4, 5, 6, 7, 8, 9, 0]
     app.button(key="back").click().run()
     assert app.session_state["step"] == 9
 
@@ -347,8 +347,8 @@ def test_softmax_bars_before_and_after(visit):
 @pytest.mark.usefixtures("without_source_checks")
 def test_masked_cells_are_gaps(visit):
     app = visit(step=6, mask="causal", query=2, key=5)
-    plotted = values(app, "map_S_masked")
-    assert torch.equal(plotted == -torch.inf, ~torch.ones(16, 16).tril().bool())
+    scores = values(app, "map_S_masked")
+    assert torch.equal(scores == -torch.inf, ~torch.ones(16, 16).tril().bool())
     t = translator("en")
     assert t("step_by_step.line_blocked") in [element.value for element in app.caption]
     assert t("step_by_step.blocked", n=120, of=256) in sentences_of(app)
@@ -597,9 +597,9 @@ def test_hostile_text_escaped(visit, step, lang):
     for element in everything(app):
         if type(element).__name__ in ("Markdown", "Caption", "Latex", "Header", "Subheader", "Title"):
             assert "example" not in element.value and "bold" not in element.value
-    plotted = line_charts(app)
-    assert plotted, "the curves of random vectors, which no text is in"
-    assert not any(part in json.dumps([*plotted.values()]) for part in ("example", "bold", "#000001"))
+    charts = line_charts(app)
+    assert charts, "the curves of random vectors, which no text is in"
+    assert not any(part in json.dumps([*charts.values()]) for part in ("example", "bold", "#000001"))
 
 
 @pytest.mark.parametrize("step", [0, 7])
@@ -612,9 +612,9 @@ def test_one_word_and_two_hundred(visit, step):
 
 
 def test_fully_masked_query_explained(visit):
-    closed = torch.ones(16, 16, dtype=torch.bool)
-    closed[IT] = False
-    app = visit(step=0, mask="painted", painted=to_code(closed), temperature=0.5, section="all")
+    closed_mask = torch.ones(16, 16, dtype=torch.bool)
+    closed_mask[IT] = False
+    app = visit(step=0, mask="painted", painted=to_code(closed_mask), temperature=0.5, section="all")
     t = translator("en")
     assert t("step_by_step.blind", n=1) in [element.value for element in app.warning]
     assert t("step_by_step.line_blind") in [element.value for element in app.caption]

@@ -107,8 +107,8 @@ def test_the_scoring_functions_are_the_cores(open_app):
     maps = torch.tensor(blocks["values"]).view(3, header["rows"], header["n"])
     trace = minilm().layer(3)
     q, k = trace.q[5], trace.k[5]
-    plotted = additive(q, k, AdditiveWeights.random(32, 32, 4, seed=3))
-    for result, want in zip(maps, (q @ k.T, q @ k.T / 32**0.5, plotted), strict=True):
+    expected_additive = additive(q, k, AdditiveWeights.random(32, 32, 4, seed=3))
+    for result, want in zip(maps, (q @ k.T, q @ k.T / 32**0.5, expected_additive), strict=True):
         assert_close(result, row_softmax(want), atol=1e-5, rtol=0)
     table = next(frame.value for frame in app.dataframe if "tanhs" in frame.value)
     assert table["parameters"].tolist() == [0, 0, (32 + 32 + 1) * 4]
