@@ -29,7 +29,7 @@ from viz.text import LANGUAGES, sentences, translator
 
 
 def _undivided_picks_one_key() -> bool:
-    """At a start of training from the usual small numbers."""
+    """At a start of training from small random numbers."""
     x = torch.nn.functional.layer_norm(torch.randn(12, 384, generator=torch.Generator().manual_seed(0)), (384,))
     w_q, w_k = (0.02 * torch.randn(384, 32, generator=torch.Generator().manual_seed(seed)) for seed in (1, 2))
     return float(row_softmax((x @ w_q) @ (x @ w_k).T).amax(-1).median()) > 0.9
@@ -51,12 +51,12 @@ def _attention_alone_forgets_order() -> bool:
     """Under a causal mask the same words in another order are looked at otherwise, without any positions."""
     weights = HeadWeights.random(AttentionSpec(d_model=8, n_heads=2), seed=0)
     x = torch.randn(5, 8, generator=torch.Generator().manual_seed(0))
-    plain, turned = (multi_head(of, of, weights, allowed=masks.causal(5, 5)).weights for of in (x, x.flip(0)))
-    return torch.allclose(turned, plain.flip(1, 2), atol=1e-5)
+    plain, rotated = (multi_head(of, of, weights, allowed=masks.causal(5, 5)).weights for of in (x, x.flip(0)))
+    return torch.allclose(rotated, plain.flip(1, 2), atol=1e-5)
 
 
 def _longer_vectors_raise_the_largest_score() -> bool:
-    """Where every dot product is below 0, longer vectors put the largest one farther below."""
+    """Negative dot products only: longer vectors lower the largest one."""
     scores = torch.tensor([[-0.5, -2.0]])
     return float((2 * scores).max()) > float(scores.max())
 
@@ -73,7 +73,7 @@ def _largest_of_three_is_most() -> bool:
     return max(0.4, 0.35, 0.3) > 0.5
 
 
-GONE: dict[str, tuple[str, Callable[[], bool]]] = {
+REMOVED_SENTENCES: dict[str, tuple[str, Callable[[], bool]]] = {
     "undivided, the softmax would then give nearly all": ("训练开始时，查询和键都是随机数", _undivided_picks_one_key),
     "this is how a model starts": ("模型刚开始训练时的样子", _undivided_picks_one_key),
     "never 1/H of the parameters": ("绝不会是 1/H", _shared_never_takes_one_part),
@@ -92,15 +92,15 @@ GONE: dict[str, tuple[str, Callable[[], bool]]] = {
 """A sentence in both languages, and a case in which it does not hold."""
 
 
-@pytest.mark.parametrize("phrase", GONE)
-def test_page_sentence_false_somewhere_is_gone(phrase):
-    chinese, holds = GONE[phrase]
+@pytest.mark.parametrize("phrase", REMOVED_SENTENCES)
+def test_false_sentence_removed(phrase):
+    chinese, holds = REMOVED_SENTENCES[phrase]
     assert not holds(), "if it held, it could stay"
     for lang, text in (("en", phrase), ("zh", chinese)):
-        assert not [key for key, said in sentences(lang).items() if text in said]
+        assert not [key for key, sentence_texts in sentences(lang).items() if text in sentence_texts]
 
 
-def test_scores_of_unit_variance_spread_as_said():
+def test_unit_variance_score_spread():
     """The sentence about the division: of numbers of variance 1 the spread is √d_k, and one key gets more and more."""
     generator, largest = torch.Generator().manual_seed(3), []
     for d_k in (4, 64, 512):
@@ -119,21 +119,21 @@ def test_logic_conclusion_follows_the_best_head(counts, key):
     """A head that turns in every pair is not called no expert by a sentence that was written before it was found."""
     assert found_by(torch.tensor([counts]), 10) == key
     for lang in LANGUAGES:
-        said = sentences(lang)[f"many_heads.logic.{key}"]
-        assert bool(re.search("none here is an expert|没有哪个头是逻辑专家", said)) == (key == "found")
+        sentence_texts = sentences(lang)[f"many_heads.logic.{key}"]
+        assert bool(re.search("none here is an expert|没有哪个头是逻辑专家", sentence_texts)) == (key == "found")
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.85, 1.0])
-def test_one_head_loses_about_half_whatever_its_shares(share):
+def test_one_head_loses_about_half(share):
     assert 0.4 < loss(1, share) < 0.6
 
 
-def test_bits_of_packaged_weights_are_those_of_the_file():
+def test_packaged_bits_equal_file():
     """SmolLM2's layers have 4 bits a weight and its word table 8: said of the model, and most have 4."""
     file = packaged_file("SmolLM2-135M-Instruct")
     bits = _bits_of(file)
     table, rest = bits.pop("token_embd.weight"), [n for n in bits.values() if n[1] != 32]
-    assert table[1] == 8 and {each[1] for each in rest} == {4}
+    assert table[1] == 8 and {element[1] for element in rest} == {4}
     assert sum(n for n, _ in rest) > 0.7 * sum(n for n, _ in (table, *bits.values()))
     entry = registry.find("SmolLM2-135M-Instruct")
     assert "in 4 bits a weight, its word table in 8" in entry.why["en"]
@@ -144,14 +144,14 @@ def test_bits_of_packaged_weights_are_those_of_the_file():
     assert "small differences" not in sentences("en")["export.code_packaged"], "nobody has measured them"
 
 
-def test_most_models_attention_starts_smaller_and_overtakes():
+def test_attention_overtakes_in_most_models():
     """The lead of the models' costs, counted over the models that are listed there."""
-    listed = [preset.model for preset in presets()]
-    short = [model_flops(model, n_tokens=16) for model in listed]
+    entries = [preset.model for preset in presets()]
+    short = [model_flops(model, n_tokens=16) for model in entries]
     smaller = [flops.projections + flops.pairs < flops.feed_forward for flops in short]
-    later = [(overtakes(model) or 0) > 1 for model in listed]
+    later = [(overtakes(model) or 0) > 1 for model in entries]
     both = sum(a and b for a, b in zip(smaller, later, strict=True))
-    assert 2 * both > len(listed), (both, len(listed))
+    assert 2 * both > len(entries), (both, len(entries))
     assert "In most real models attention is the smaller part" in sentences("en")["cost.models.lead"]
 
 
@@ -163,17 +163,20 @@ def test_numbers_in_fixed_sentences_are_counted():
     assert "eight questions in twelve minutes" in en["start.new_says"]
     assert "十二分钟，八个问题" in zh["start.new_says"]
     assert (SEQUENCES, LENGTH) == (16, 24) and (CLOSE, len(minimal_pairs())) == (0.05, 10)
-    for lang, said in (("en", en), ("zh", zh)):
-        assert f"{SEQUENCES} " in said["atlas.corpus_note"] and f" {LENGTH} " in said["atlas.corpus_note"]
-        assert {str(len(lines(code))) in said[f"atlas.corpus_{code}"] for code in LANGUAGES} == {True}, lang
-        assert re.search("5 points|5 个百分点", said["long_text.wall.why"])
-        assert re.search("ten pairs|十对", said["many_heads.logic.run"])
-        assert re.search("Twenty sentences|二十个句子", said["many_heads.logic.help"])
+    for lang, sentence_texts in (("en", en), ("zh", zh)):
+        assert (
+            f"{SEQUENCES} " in sentence_texts["atlas.corpus_note"]
+            and f" {LENGTH} " in sentence_texts["atlas.corpus_note"]
+        )
+        assert {str(len(lines(code))) in sentence_texts[f"atlas.corpus_{code}"] for code in LANGUAGES} == {True}, lang
+        assert re.search("5 points|5 个百分点", sentence_texts["long_text.wall.why"])
+        assert re.search("ten pairs|十对", sentence_texts["many_heads.logic.run"])
+        assert re.search("Twenty sentences|二十个句子", sentence_texts["many_heads.logic.help"])
 
 
 def _bits_of(file) -> dict[str, tuple[int, int]]:
     """Of each tensor how many numbers it has, and in how many bits."""
-    formats, found = {0: 32, 3: 4, 8: 8}, {}
+    formats, result = {0: 32, 3: 4, 8: 8}, {}
     cursor = parts.Cursor(file)
     cursor.take(len(gguf.MAGIC))
     _, n_tensors, n_values = cursor.numbers("IQQ")
@@ -186,5 +189,5 @@ def _bits_of(file) -> dict[str, tuple[int, int]]:
         n = 1
         for size in sizes:
             n *= size
-        found[name] = (n, formats[kind])
-    return found
+        result[name] = (n, formats[kind])
+    return result

@@ -934,13 +934,13 @@ WITHOUT = {
 def test_every_section_stands_in_the_table():
     """A new section needs a mistake that its checks notice; a name that is misspelt would never be tried."""
     assert {place for fault in FAULTS.values() for place in fault.places} == PLACES.keys()
-    opened = {link.partition("?")[0] for link in PLACES.values()}
-    missing = {f"{page}/{view}" for page in PAGES if page not in WITHOUT for view in views_of(page)} - opened
+    open_view = {link.partition("?")[0] for link in PLACES.values()}
+    missing = {f"{page}/{view}" for page in PAGES if page not in WITHOUT for view in views_of(page)} - open_view
     assert missing == {name for name in WITHOUT if "/" in name}
 
 
 def forget_all() -> None:
-    """What was computed with a mistake in it must not be found again."""
+    """Clear cached results that hold a mistake."""
     for store in (compute.results(), long_texts.store()):
         for name in {key[0] for key in (*store._kept, *store._staying)}:
             store.forget(name)
@@ -953,8 +953,8 @@ def test_a_mistake_turns_a_check_red(open_app, place):
     forget_all()
     app = open_app(page, section=section, **dict(parse_qsl(query)))
     assert not app.exception
-    passed, n = checked(app, section)
-    assert passed == n > 0
+    n_passed, n = checked(app, section)
+    assert n_passed == n > 0
     unnoticed = []
     for name, fault in FAULTS.items():
         if place not in fault.places:
@@ -963,8 +963,8 @@ def test_a_mistake_turns_a_check_red(open_app, place):
             put_in(patch, fault.function, fault.wrong)
             forget_all()
             app.run()
-            passed, n = checked(app, section)
-            if app.exception or passed == n:
-                unnoticed.append((name, [str(raised.value) for raised in app.exception]))
+            n_passed, n = checked(app, section)
+            if app.exception or n_passed == n:
+                unnoticed.append((name, [str(error.value) for error in app.exception]))
         forget_all()
     assert not unnoticed

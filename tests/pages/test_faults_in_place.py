@@ -53,25 +53,25 @@ class Misplaced:
 
 
 def _late_lens(right: Any, *args: Any) -> Any:
-    found, late = right(*args), {}
-    for name, values in vars(found).items():
+    result, late = right(*args), {}
+    for name, values in vars(result).items():
         late[name] = torch.cat([values[1:-1], values[-2:-1], values[-1:]])
-    return replace(found, **late)
+    return replace(result, **late)
 
 
 def _reversed_heads(right: Any, *args: Any, **options: Any) -> Any:
-    found = right(*args, **options)
-    return replace(found, heads=found.heads.flip(1))
+    result = right(*args, **options)
+    return replace(result, heads=result.heads.flip(1))
 
 
 def _next_ff(right: Any, *args: Any, **options: Any) -> Any:
-    found = right(*args, **options)
-    return replace(found, feed_forward=found.feed_forward.roll(1))
+    result = right(*args, **options)
+    return replace(result, feed_forward=result.feed_forward.roll(1))
 
 
 def _axis(right: Any, side: Any, view: Any) -> Any:
-    found = right(side, view)
-    return replace(found, labels=(*found.labels[1:], found.labels[0]))
+    result = right(side, view)
+    return replace(result, labels=(*result.labels[1:], result.labels[0]))
 
 
 def _config(**changes: Any) -> Wrong:
@@ -93,9 +93,9 @@ def _exchanged(right: Any, name: str) -> str:
 
 def _exchanged_e5(right: Any, name: str) -> str:
     """K under V's name, and V under K's."""
-    for own, other in ((".k.", ".v."), (".v.", ".k.")):
-        if own in name:
-            return str(right(name.replace(own, other)))
+    for own_value, second in ((".k.", ".v."), (".v.", ".k.")):
+        if own_value in name:
+            return str(right(name.replace(own_value, second)))
     return str(right(name))
 
 
@@ -105,8 +105,8 @@ def _other_blocks(right: Any, data: Any, *sizes: int) -> Any:
 
 
 def _one_layer_still(right: Any, source: Any, other: Any, layer: int, at: int) -> Any:
-    found = right(source, other, layer, at)
-    return found.roll(1, 0) if layer == 0 else found
+    result = right(source, other, layer, at)
+    return result.roll(1, 0) if layer == 0 else result
 
 
 def _tensor_late(right: Any, cursor: Any, n_bytes: int) -> Any:
@@ -214,12 +214,12 @@ FAULTS = {
 """The faults that were once put in without any check turning red."""
 
 
-def _changed(**change: Any) -> Wrong:
+def _with_fields(**change: Any) -> Wrong:
     """A result with some of its fields made into something else."""
 
     def wrong(right: Any, *args: Any, **options: Any) -> Any:
-        found = right(*args, **options)
-        return replace(found, **{name: make(getattr(found, name)) for name, make in change.items()})
+        result = right(*args, **options)
+        return replace(result, **{name: make(getattr(result, name)) for name, make in change.items()})
 
     return wrong
 
@@ -234,15 +234,15 @@ def _other_w_q(right: Any, *args: Any) -> Any:
     model = right(*args)
     first, second = (model.base_model.encoder.layer[i].attention.self.query.weight for i in (2, 3))
     with torch.no_grad():
-        kept = first.clone()
+        retained = first.clone()
         first.copy_(second)
-        second.copy_(kept)
+        second.copy_(retained)
     return model
 
 
 def _sent_one_on(right: Any, side: Any) -> dict[str, Any]:
-    sent: dict[str, Any] = right(side)
-    return sent | {"of": [sent["of"][-1], *sent["of"][:-1]]}
+    payload: dict[str, Any] = right(side)
+    return payload | {"of": [payload["of"][-1], *payload["of"][:-1]]}
 
 
 def _each_map(change: Any) -> Wrong:
@@ -251,8 +251,8 @@ def _each_map(change: Any) -> Wrong:
 
 
 def _lens_at_next_token(right: Any, *args: Any) -> Any:
-    found = right(*args)
-    return replace(found, **{name: torch.cat([v[:-1].roll(1, 1), v[-1:]]) for name, v in vars(found).items()})
+    result = right(*args)
+    return replace(result, **{name: torch.cat([v[:-1].roll(1, 1), v[-1:]]) for name, v in vars(result).items()})
 
 
 def _with_sentence(*places: str) -> tuple[str, ...]:
@@ -284,7 +284,7 @@ SIBLINGS = {
     "columns of the grid one on": Misplaced(take_away.Axis.sent, _sent_one_on, (HEADS, f"{HEADS}&merge=1", CROSS)),
     "the row of the next token": Misplaced(
         head_grid.shown,
-        _changed(values=lambda values: values.roll(1, 1)),
+        _with_fields(values=lambda values: values.roll(1, 1)),
         (f"heads/all_heads?heads_view=row&{SENTENCE}",),
     ),
     "merged words one on": Misplaced(
@@ -299,12 +299,12 @@ SIBLINGS = {
     ),
     "q and k of the next head": Misplaced(
         capturing._call,
-        _changed(q=_one_on, k=_one_on),
+        _with_fields(q=_one_on, k=_one_on),
         _with_sentence(*OF_A_LAYER),
     ),
     "values of the next token": Misplaced(
         capturing._call,
-        _changed(v=lambda v: v.roll(1, 1)),
+        _with_fields(v=lambda v: v.roll(1, 1)),
         (f"heads/arrivals?{SENTENCE}", f"step_by_step/steps?step=8&every_term=1&{SENTENCE}"),
     ),
     "k for v and v for k": Misplaced(
@@ -329,7 +329,7 @@ SIBLINGS = {
     ),
     "words numbered from the end": Misplaced(
         tokens.split_words,
-        _changed(ids=lambda ids: ids[::-1]),
+        _with_fields(ids=lambda ids: ids[::-1]),
         (f"masks/editor?{WORDS}", f"long_text/map?{WORDS}"),
     ),
     "the table's rows named after the next token": Misplaced(
@@ -337,26 +337,26 @@ SIBLINGS = {
     ),
     "the lens at the next token": Misplaced(next_word.by_layer, _lens_at_next_token, (LENS,)),
     "attribution with its layers reversed": Misplaced(
-        attribution.attribute, _changed(heads=lambda values: values.flip(0)), (WROTE,)
+        attribution.attribute, _with_fields(heads=lambda values: values.flip(0)), (WROTE,)
     ),
     "the layers of a long text reversed": Misplaced(
         long_capture.long_capture,
-        _changed(layers=lambda layers: layers[::-1]),
+        _with_fields(layers=lambda layers: layers[::-1]),
         (f"long_text/map?{SENTENCE}&layer=1", f"long_text/map?{TWIN}&layer=0"),
     ),
     # A file read wrongly
     "the layers of an atlas reversed": Misplaced(
-        atlas_file._score, _changed(mean=lambda values: values.flip(0)), ("atlas/map",)
+        atlas_file._score, _with_fields(mean=lambda values: values.flip(0)), ("atlas/map",)
     ),
     "the random heads of an atlas reversed": Misplaced(
-        atlas_file._score, _changed(random=lambda values: values.flip(1)), ("atlas/scatter",)
+        atlas_file._score, _with_fields(random=lambda values: values.flip(1)), ("atlas/scatter",)
     ),
     "W_Q of two layers exchanged": Misplaced(
         loading.read_checkpoint, _other_w_q, (f"{HEADS}&layer=2", f"block/diagram?{SENTENCE}&layer=3"), MINILM
     ),
     "e5's vocabulary one on": Misplaced(
         e5._pieces,
-        _changed(scored=lambda pieces: [*pieces[:4], *pieces[5:], pieces[4]]),
+        _with_fields(scored=lambda pieces: [*pieces[:4], *pieces[5:], pieces[4]]),
         (HEADS_E5,),
         E5,
     ),
@@ -402,15 +402,15 @@ def test_misplaced_number_turns_check_red(open_app, read_anew, name, link):
     forget_all()
     app, section = open_checked(open_app, link)
     assert not app.exception
-    passed, n = checked(app, section)
-    assert passed == n > 0
+    n_passed, n = checked(app, section)
+    assert n_passed == n > 0
     with pytest.MonkeyPatch.context() as patch:
         put_in(patch, fault.function, fault.wrong)
         forget_all()
         read_anew(fault.model)
         app.run()
-        passed, n = checked(app, section)
-        raised = [str(error.value) for error in app.exception]
+        n_passed, n = checked(app, section)
+        failure = [str(error.value) for error in app.exception]
     forget_all()
-    assert not raised
-    assert passed < n
+    assert not failure
+    assert n_passed < n

@@ -4,7 +4,7 @@ import pytest
 
 from viz.frame.connection.moved import moved_sections
 
-MOVED = [
+MOVED_SECTIONS = [
     (page, name, moved)
     for page, sections in moved_sections().items()
     for name, moved in sections.items()
@@ -12,14 +12,16 @@ MOVED = [
 ]
 
 
-@pytest.mark.parametrize(("page", "name", "moved"), MOVED, ids=[f"{page}-{name}" for page, name, _ in MOVED])
+@pytest.mark.parametrize(
+    ("page", "name", "target"), MOVED_SECTIONS, ids=[f"{page}-{name}" for page, name, _ in MOVED_SECTIONS]
+)
 @pytest.mark.usefixtures("without_source_checks")
-def test_moved_section_opens_where_it_is(open_app, page, name, moved):
+def test_moved_section_opens_where_it_is(open_app, page, name, target):
     """The section of now is open, with the switches set, and the link says so in today's words."""
     app = open_app(page, section=name)
     assert not app.exception
-    assert app.session_state["section"] == moved.section
-    for parameter, value in moved.parameters.items():
-        held = app.session_state[parameter]
-        assert str(int(held) if isinstance(held, bool) else held) == value
-    assert app.query_params.get("section", moved.section) in (moved.section, [moved.section])
+    assert app.session_state["section"] == target.section
+    for parameter, value in target.parameters.items():
+        state = app.session_state[parameter]
+        assert str(int(state) if isinstance(state, bool) else state) == value
+    assert app.query_params.get("section", target.section) in (target.section, [target.section])

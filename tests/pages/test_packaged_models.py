@@ -11,7 +11,7 @@ from viz.text import translator
 
 pytestmark = pytest.mark.usefixtures("memory_given_back")
 
-SHOWN = (
+LINKS = (
     # An encoder that reads Chinese, all of a page; a decoder of 30 layers, the section a page opens on.
     {
         "model": "multilingual-e5-small",
@@ -25,7 +25,7 @@ SHOWN = (
 
 
 @pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("link", SHOWN, ids=["e5", "smollm2"])
+@pytest.mark.parametrize("link", LINKS, ids=["e5", "smollm2"])
 def test_every_page_shows_it(open_app, page, link):
     reader = SMALL_DECODER if page == "next_word" else link["model"]  # where a decoder is needed: in e5's stead
     for model in (link["model"], reader):
@@ -33,24 +33,24 @@ def test_every_page_shows_it(open_app, page, link):
     app = open_app(page, **link)
     assert not app.exception and not app.error
     instead = translator("en")("next_word.example", model=reader)
-    assert any(instead in one.value for one in app.caption) is (reader != link["model"])
+    assert any(instead in element.value for element in app.caption) is (reader != link["model"])
     assert not any("[UNK]" in warning.value or "<unk>" in warning.value for warning in app.warning)
-    held = [checked(app, name) for name in views_of(page)]
-    assert all(passed == n for passed, n in held) and any(n for _, n in held)
+    n_holding = [checked(app, name) for name in views_of(page)]
+    assert all(n_passed == n for n_passed, n in n_holding) and any(n for _, n in n_holding)
     assert app.session_state["model"] == link["model"]
 
 
-def test_a_word_that_e5_does_not_know_is_told_and_smollm2_knows_every_byte(open_app):
-    for link, is_told in zip(SHOWN, (True, False), strict=True):
+def test_unknown_word_warning_e5_only(open_app):
+    for link, is_told in zip(LINKS, (True, False), strict=True):
         packaged_file(link["model"])
         app = open_app(**link | {"text": "cat 𓃠 <|endoftext|>", "section": "numbers"})
         assert any(" 1 " in warning.value for warning in app.warning) is is_told
 
 
-def test_where_numbers_outgrow_float32_a_sentence_says_so_and_no_check_fails(open_app):
+def test_float32_overflow_noted_without_failures(open_app):
     packaged_file("SmolLM2-135M-Instruct")
     app = open_app("block", section="all", model="SmolLM2-135M-Instruct", text="In 2024", layer=12, normalize=0)
     assert not app.exception and not app.error
-    assert [one.value for one in app.info] == 3 * [translator("en")("block.outgrown")]
-    held = {name: checked(app, name) for name in views_of("block")}
-    assert [name for name, (_, n) in held.items() if not n] == ["diagram", "points", "encoder_decoder"]
+    assert [element.value for element in app.info] == 3 * [translator("en")("block.outgrown")]
+    counts = {name: checked(app, name) for name in views_of("block")}
+    assert [name for name, (_, n) in counts.items() if not n] == ["diagram", "points", "encoder_decoder"]

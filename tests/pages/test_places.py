@@ -18,68 +18,68 @@ Shape = list[tuple[str, Any]]
 
 @pytest.fixture
 def values(monkeypatch):
-    """What the controls of a list may be set to, by their keys; a test sees only how they are written."""
-    found: dict[str, list[Any]] = {}
+    """Options of list controls by key; AppTest sees only their labels."""
+    result: dict[str, list[Any]] = {}
     for name in ("segmented_control", "pills", "radio", "select_slider"):
         draw = getattr(st, name)
 
         def note(label, options, *args, draw=draw, key=None, **more):
-            found[key] = [*options]
+            result[key] = [*options]
             return draw(label, options, *args, key=key, **more)
 
         monkeypatch.setattr(st, name, note)
-    return found
+    return result
 
 
 def section_of(app, name):
     """The section's container."""
-    blocks = (each for each in walk(app.main) if hasattr(each, "children") and each.proto is not None)
-    return next((each for each in blocks if getattr(each.proto, "id", "").endswith(f"-section_{name}")), None)
+    blocks = (element for element in walk(app.main) if hasattr(element, "children") and element.proto is not None)
+    return next((element for element in blocks if getattr(element.proto, "id", "").endswith(f"-section_{name}")), None)
 
 
-def changed(section, values) -> bool:
-    """Whether the section has a control of its own that can be set to something else; it is."""
+def change_control(section, values) -> bool:
+    """Set the section's first control to another value; return False if it has none."""
     for kind in (Slider, SelectSlider, ButtonGroup, Radio):
         for control in walk(section):
             if not isinstance(control, kind) or (control.key or "").startswith("_footer_") or control.proto.disabled:
                 continue
             if kind is Slider:
-                others = [end for end in (control.min, control.max) if end != control.value]
+                alternatives = [end for end in (control.min, control.max) if end != control.value]
             else:
                 now = control.value if isinstance(control.value, list) else [control.value]
-                others = [value for value in values[control.key or ""] if value not in now]
-            if others:
-                control.set_value(others[:1] if isinstance(control.value, list) else others[0])
+                alternatives = [value for value in values[control.key or ""] if value not in now]
+            if alternatives:
+                control.set_value(alternatives[:1] if isinstance(control.value, list) else alternatives[0])
                 return True
     return False
 
 
 def shape(block) -> Shape:
-    """What stands where: of a block what is in it."""
+    """Types and keys of a block's elements, nested."""
     return [
-        (each.type, shape(each) if hasattr(each, "children") else getattr(each, "key", None))
-        for _, each in sorted(block.children.items())
+        (element.type, shape(element) if hasattr(element, "children") else getattr(element, "key", None))
+        for _, element in sorted(block.children.items())
     ]
 
 
-def moved(before: Shape, after: Shape) -> list[str]:
-    """What stands in the place of something with another key, and what has got one place more or fewer to stand in."""
-    keys = [[inside for _, inside in each if isinstance(inside, str)] for each in (before, after)]
-    places = [{key: at for at, (_, key) in enumerate(each) if isinstance(key, str)} for each in (before, after)]
-    found = [key for key in keys[0] if key in places[1] and places[0][key] != places[1][key]]
-    for (kind, inside), (other, then) in zip(before, after, strict=False):
-        if kind == other and isinstance(inside, list) and isinstance(then, list):
-            found += moved(inside, then)
-    return found
+def moved_keys(before: Shape, after: Shape) -> list[str]:
+    """Keys whose position changed."""
+    keys = [[inside for _, inside in element if isinstance(inside, str)] for element in (before, after)]
+    places = [{key: at for at, (_, key) in enumerate(element) if isinstance(key, str)} for element in (before, after)]
+    result = [key for key in keys[0] if key in places[1] and places[0][key] != places[1][key]]
+    for (kind, inside), (second, then) in zip(before, after, strict=False):
+        if kind == second and isinstance(inside, list) and isinstance(then, list):
+            result += moved_keys(inside, then)
+    return result
 
 
 @pytest.mark.parametrize(("page", "name"), SECTIONS)
-def test_what_a_control_does_not_change_keeps_its_place(page, name, open_app, values):
+def test_control_keeps_other_elements_in_place(page, name, open_app, values):
     app = open_app(page, section=name)
     section = section_of(app, name)
-    if section is None or not changed(section, values):
+    if section is None or not change_control(section, values):
         return
     before = shape(section)
     app.run()
     assert not app.exception
-    assert moved(before, shape(section_of(app, name))) == []
+    assert moved_keys(before, shape(section_of(app, name))) == []

@@ -25,7 +25,7 @@ def test_published_architecture_fails_nowhere(open_app, monkeypatch, tmp_path, n
     counts = open_everywhere(open_app, model, report=outcomes.append, layer=layer, head=1)
     assert not counts[FAILED], [outcome for outcome in outcomes if outcome.kind == FAILED]
     assert counts[WORKS] > 55
-    assert counts[REFUSED] == n_refused, sorted((each.page, each.view, each.reason) for each in outcomes)
+    assert counts[REFUSED] == n_refused, sorted((element.page, element.view, element.reason) for element in outcomes)
 
 
 def test_long_text_wrong_window_fails_checks(open_app, monkeypatch, tmp_path):
@@ -40,4 +40,4 @@ def test_long_text_wrong_window_fails_checks(open_app, monkeypatch, tmp_path):
     model = offer(monkeypatch, "gemma-3-1b", tmp_path / "gemma-3-1b")
     outcomes = []
     open_everywhere(open_app, model, ("long_text",), report=outcomes.append, layer=1, head=1)
-    assert "map" in {each.view for each in outcomes if each.kind == FAILED}
+    assert "map" in {element.view for element in outcomes if element.kind == FAILED}

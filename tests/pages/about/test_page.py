@@ -13,7 +13,8 @@ from viz.text import LANGUAGES, translator
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_what_it_is_whose_it_is_and_what_it_keeps(open_app, lang):
+def test_page_headers_models_and_families(open_app, lang):
+    """Five headers, the models of this machine, and the families that can be loaded."""
     app, t = open_app("about", lang=lang, text="zebra"), translator(lang)
     assert app.title[0].value == t("about.title")
     assert [header.value for header in app.header] == [
@@ -25,14 +26,15 @@ def test_what_it_is_whose_it_is_and_what_it_keeps(open_app, lang):
     assert app.query_params["text"] == "zebra", "the text is kept"
 
 
-def test_the_source_is_linked_where_the_operator_says_where_it_is(open_app, monkeypatch):
+def test_source_link_follows_limit(open_app, monkeypatch):
+    """Link the source only where the operator sets its address."""
     assert not open_app("about").get("link_button")
     monkeypatch.setattr("viz.limits.SOURCE", "https://example.org/headlight")
     (link,) = open_app("about").get("link_button")
     assert link.proto.url == "https://example.org/headlight"
 
 
-def test_it_is_cited_as_the_citation_file_says():
+def test_citation_equals_citation_file():
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf8"))
     bibtex = dict(re.findall(r"(\w+) += \{+([^}]+)\}+", CITATION))
     assert bibtex == {

@@ -19,34 +19,39 @@ from viz.models.atlas.random_weights import SEEDS
 from viz.text import translator
 
 T = translator("en")
-OWN = {"model": "twin-g1", "atlas_corpus": "own", "text": "the old cat\n\nthe cat sees the dog\na red house is big"}
+OWN_LINES = {
+    "model": "twin-g1",
+    "atlas_corpus": "own",
+    "text": "the old cat\n\nthe cat sees the dog\na red house is big",
+}
 
 
 def cells(app):
 
-    ((_, found),) = matrices(app).values()
-    return found
+    ((_, result),) = matrices(app).values()
+    return result
 
 
-def told(app):
+def page_texts(app):
     return " ".join(
-        [*sentences_of(app), *(each.value for kind in ("caption", "text", "info") for each in app.get(kind))]
+        [*sentences_of(app), *(element.value for kind in ("caption", "text", "info") for element in app.get(kind))]
     )
 
 
-def test_the_page_opens_on_the_file_of_the_default_model_and_the_head_with_most_of_the_score(open_app, monkeypatch):
+def test_opening_reads_default_models_file(open_app, monkeypatch):
+    """Open on the default model's file and the head with the largest score."""
     monkeypatch.setattr(atlas_compute.make, "score_lines", None)  # nothing of the corpus is read again
     app = open_app("atlas")
     atlas = read(path_of("all-MiniLM-L6-v2", "en").read_text("utf-8"))
     assert_close(cells(app), atlas.scores["previous"].mean)
     assert (app.session_state["atlas_layer"], app.session_state["atlas_head"]) == (0, 2)
-    assert T("atlas.label_held", label=T("atlas.s_previous"), n=203) in told(app)
-    assert atlas.made in told(app)
+    assert T("atlas.label_held", label=T("atlas.s_previous"), n=203) in page_texts(app)
+    assert atlas.made in page_texts(app)
     assert checked(app, "map") == (8, 8)
 
 
 @pytest.mark.parametrize("name", ["first", "separators", "same"])
-def test_random_models_sentence_names_their_largest_head(open_app, name):
+def test_random_models_sentence_names_maximum(open_app, name):
     """One random model may stay low: the sentences say of how many models the number is the largest."""
     score = read(path_of("all-MiniLM-L6-v2", "en").read_text("utf-8")).scores[name]
     chance = says(name, float(score.chance.max()))
@@ -54,14 +59,14 @@ def test_random_models_sentence_names_their_largest_head(open_app, name):
     for section, code in (("map", "atlas_score"), ("spread", "atlas_of")):
         app = open_app("atlas", section=section, **{code: name})
         app.session_state[f"_footer_{section}"] = "why"
-        text = told(app.run())
+        text = page_texts(app.run())
         assert f"he largest in 5 models with random parameters is {chance}" in text
         above = int((score.mean > score.chance.max()).sum())
-        found = f"{above} of 72 heads have more than any head of 5 models with random parameters"
-        assert (found in text) == (section == "spread")
+        result = f"{above} of 72 heads have more than any head of 5 models with random parameters"
+        assert (result in text) == (section == "spread")
 
 
-def test_random_models_are_as_many_as_formula_says():
+def test_random_models_count_equals_formula():
     """The line under the formula is no template: its number and its seeds are held here."""
     assert SEEDS == (0, 1, 2, 3, 4)
     assert "five copies of the model" in T("atlas.map.why") and "seeds 0 to 4" in T("atlas.map.why")
@@ -69,25 +74,29 @@ def test_random_models_are_as_many_as_formula_says():
 
 
 @pytest.mark.parametrize("name", ["first", "next"])
-def test_label_of_most_heads_is_called_common(open_app, name):
+def test_label_of_most_heads_common(open_app, name):
     labelled = read(path_of("all-MiniLM-L6-v2", "en").read_text("utf-8")).scores[name].labelled
-    common = T("atlas.found_common") in told(open_app("atlas", atlas_score=name))
+    common = T("atlas.found_common") in page_texts(open_app("atlas", atlas_score=name))
     assert common == (2 * int(labelled.sum()) > 72) == (name == "first")
 
 
-def test_what_contradicts_a_label_is_named_and_opens_on_heads(open_app):
+def test_contradicting_sentence_opens_on_heads(open_app):
+    """Show the sentences that contradict a label; a click opens one on Heads."""
     app = open_app("atlas", atlas_layer=0, atlas_head=5)
     score = read(path_of("all-MiniLM-L6-v2", "en").read_text("utf-8")).scores["previous"]
     against, worst = int(score.against[0, 5]), sentences("en")[int(score.low[0, 0, 5])]
     assert 0 < against < 203
-    assert T("atlas.label_against", label=T("atlas.s_previous"), against=against, n=203, hurdle="0.25") in told(app)
-    assert f"**{T('atlas.against')}**" in told(app) and worst in told(app)
+    assert T("atlas.label_against", label=T("atlas.s_previous"), against=against, n=203, hurdle="0.25") in page_texts(
+        app
+    )
+    assert f"**{T('atlas.against')}**" in page_texts(app) and worst in page_texts(app)
     app.button(key="atlas_open_map_low_0").click().run()
     assert not app.exception
     assert [app.session_state[name] for name in ("text", "layer", "head")] == [worst, 0, 5]
 
 
-def test_all_scores_of_a_head_are_drawn_for_who_opens_them(open_app):
+def test_all_scores_expander_draws_table(open_app):
+    """Draw the table of a head's scores only when it is opened."""
     app = open_app("atlas")
     assert not app.dataframe
     app.session_state["_atlas_all_map"] = True
@@ -99,7 +108,7 @@ def test_all_scores_of_a_head_are_drawn_for_who_opens_them(open_app):
     assert list(table.value[T("atlas.t_n")]) == [score.n for score in scores.values()]
 
 
-def test_every_score_of_the_default_model_is_shown_and_held(open_app):
+def test_every_score_passes_checks(open_app):
     app = open_app("atlas", section="map")
     for name in app.selectbox(key="atlas_score").options:
         code = next(
@@ -107,48 +116,49 @@ def test_every_score_of_the_default_model_is_shown_and_held(open_app):
         )
         app.selectbox(key="atlas_score").set_value(code).run()
         assert not app.exception
-        passed, n = checked(app, "map")
-        assert passed == n >= 1, code
+        n_passed, n = checked(app, "map")
+        assert n_passed == n >= 1, code
 
 
-def test_own_lines_are_computed_now_and_mean_and_interval_are_held(open_app):
-    app = open_app("atlas", **OWN)
-    assert T("atlas.from_now", model="twin-g1", heads=16, corpus=T("atlas.of_own", n=3)) in told(app)
+def test_own_lines_pass_checks(open_app):
+    """Compute the user's lines at once; mean and interval pass their checks."""
+    app = open_app("atlas", **OWN_LINES)
+    assert T("atlas.from_now", model="twin-g1", heads=16, corpus=T("atlas.of_own", n=3)) in page_texts(app)
     assert checked(app, "map") == (9, 9)
-    assert "the cat sees the dog" in told(app)
+    assert "the cat sees the dog" in page_texts(app)
 
 
 @pytest.mark.parametrize(("n_words", "n_cut"), [(LONGEST - 2, 0), (LONGEST - 1, 1)])
-def test_of_a_long_line_of_ones_own_the_beginning_is_read_and_that_is_said(open_app, n_words, n_cut):
+def test_long_own_line_truncated_with_note(open_app, n_words, n_cut):
     """The model adds two tokens to the words."""
     long = " ".join(itertools.islice(itertools.cycle(("the", "animal", "crossed", "a", "street")), n_words))
     app = open_app("atlas", section="map", atlas_corpus="own", text=f"{long}\nthe old cat")
-    assert (T("atlas.lines_cut", n=n_cut, most=LONGEST) in told(app)) == bool(n_cut)
+    assert (T("atlas.lines_cut", n=n_cut, most=LONGEST) in page_texts(app)) == bool(n_cut)
     for code, n_checks in (("previous", 9), ("same", 9), ("distance", 9), ("window", 6)):
         app.selectbox(key="atlas_score").set_value(code).run()
         assert checked(app, "map") == (n_checks, n_checks), code
 
 
-def test_a_computation_that_was_stopped_shows_what_there_is_and_goes_on(open_app, monkeypatch):
+def test_stopped_computation_shows_part_and_resumes(open_app, monkeypatch):
     monkeypatch.setattr(atlas_compute, "CHUNK", 1)
     forget_all()
-    app = open_app("atlas", **OWN)
-    lines = own_lines(OWN["text"])
+    app = open_app("atlas", **OWN_LINES)
+    lines = own_lines(OWN_LINES["text"])
     assert len(lines) == 3
     forget_all()
     app.session_state["_atlas_stopped"] = (("twin-g1", "own", lines), BEFORE + 1)  # and one line
     app.run()
-    assert T("atlas.stopped", done=BEFORE + 1, n=BEFORE + 3) in told(app)
-    assert T("atlas.from_now", model="twin-g1", heads=16, corpus=T("atlas.of_own", n=1)) in told(app)
+    assert T("atlas.stopped", done=BEFORE + 1, n=BEFORE + 3) in page_texts(app)
+    assert T("atlas.from_now", model="twin-g1", heads=16, corpus=T("atlas.of_own", n=1)) in page_texts(app)
     app.button(key="atlas_go_on").click().run()
-    assert T("atlas.from_now", model="twin-g1", heads=16, corpus=T("atlas.of_own", n=3)) in told(app)
+    assert T("atlas.from_now", model="twin-g1", heads=16, corpus=T("atlas.of_own", n=3)) in page_texts(app)
     forget_all()
 
 
-def test_a_model_without_a_file_waits_for_a_click(open_app, monkeypatch):
+def test_model_without_file_awaits_click(open_app, monkeypatch):
     app = open_app("atlas", model="twin-g1")
-    assert T("atlas.not_yet", model="twin-g1", n=203) in told(app) and not matrices(app)
-    assert told(app).count(T("atlas.takes", seconds=seconds(16, 203))) == 2, "before either click that begins"
+    assert T("atlas.not_yet", model="twin-g1", n=203) in page_texts(app) and not matrices(app)
+    assert page_texts(app).count(T("atlas.takes", seconds=seconds(16, 203))) == 2, "before either click that begins"
     monkeypatch.setattr(limits, "ATLAS_PARAMETERS", 1_000_000_000)
     monkeypatch.setattr("pages.atlas.context.sentences", lambda lang: sentences(lang)[:5])
     app.button(key="atlas_compute").click().run()
@@ -156,47 +166,49 @@ def test_a_model_without_a_file_waits_for_a_click(open_app, monkeypatch):
     assert cells(app).shape == (2, 8)
     monkeypatch.setattr(limits, "ATLAS_PARAMETERS", 1)
     app.run()
-    assert T("atlas.too_large", model="twin-g1", most=0) in told(app)
+    assert T("atlas.too_large", model="twin-g1", most=0) in page_texts(app)
 
 
-def test_a_server_that_computes_no_atlas_shows_those_that_come_with_the_app(open_app, monkeypatch):
+def test_server_without_computation_offers_files(open_app, monkeypatch):
+    """Offer the packaged atlases on a server that computes none."""
     monkeypatch.setattr(limits, "ATLAS_NOW", False)
     monkeypatch.setattr(atlas_compute.make, "score_lines", None)
-    app = open_app("atlas", **OWN, atlas_now=True)
-    assert T("atlas.off") in told(app) and not matrices(app)
-    assert not app.get("toggle") and T("atlas.takes", seconds=seconds(16, 203)) not in told(app)
+    app = open_app("atlas", **OWN_LINES, atlas_now=True)
+    assert T("atlas.off") in page_texts(app) and not matrices(app)
+    assert not app.get("toggle") and T("atlas.takes", seconds=seconds(16, 203)) not in page_texts(app)
     app.button(key="atlas_ready_all-MiniLM-L6-v2").click().run()
     assert cells(app).shape == (6, 12) and not {"atlas_corpus", "atlas_now"} & app.query_params.keys()
 
 
-def test_chinese_sentences_are_e5s_usual_ones(open_app):
+def test_e5_defaults_to_chinese_corpus(open_app):
     packaged_file("multilingual-e5-small")
     app = open_app("atlas", model="multilingual-e5-small", lang="zh")
     zh = translator("zh")
-    assert zh("atlas.of_zh", n=203) in told(app) and cells(app).shape == (12, 12)
+    assert zh("atlas.of_zh", n=203) in page_texts(app) and cells(app).shape == (12, 12)
     assert "atlas_corpus" not in app.query_params
 
 
-def test_lines_of_a_text_are_so_many_and_none_is_empty():
+def test_own_lines_limited_without_empty_lines():
     assert own_lines(" a \n\n  \nb") == ("a", "b")
     assert len(own_lines("x\n" * 500)) == limits.ATLAS_LINES
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"), [("previous", 0.5, "0.50"), ("entropy", 2.345, "2.35"), ("next", -0.001, "−0.001")]
+    ("name", "value", "expected_text"),
+    [("previous", 0.5, "0.50"), ("entropy", 2.345, "2.35"), ("next", -0.001, "−0.001")],
 )
-def test_a_score_is_said_with_its_own_digits(name, value, said):
-    assert says(name, value) == said
+def test_score_format_digits(name, value, expected_text):
+    assert says(name, value) == expected_text
 
 
 @pytest.mark.usefixtures("memory_given_back")
-def test_what_a_decoder_alone_has_is_shown_and_held(open_app):
+def test_decoder_only_scores_pass_checks(open_app):
     packaged_file("SmolLM2-135M-Instruct")
     app = open_app("atlas", model="SmolLM2-135M-Instruct", atlas_score="induction")
     assert (app.session_state["atlas_layer"], app.session_state["atlas_head"]) == (18, 6)
-    assert T("atlas.label_held", label=T("atlas.s_induction"), n=16) in told(app)
+    assert T("atlas.label_held", label=T("atlas.s_induction"), n=16) in page_texts(app)
     for score in ("copying", "removal"):
         app.selectbox(key="atlas_score").set_value(score).run()
         assert not app.exception and cells(app).shape == (30, 9)
         assert checked(app, "map") == (7, 7)
-    assert T("atlas.found_none_asked", score=T("atlas.s_removal")) in told(app)
+    assert T("atlas.found_none_asked", score=T("atlas.s_removal")) in page_texts(app)

@@ -7,11 +7,11 @@ from viz.models.tokens import is_mark, read_text
 
 def test_is_sign_agrees_with_is_mark():
     """On the labels of every kind of tokenizer in every script."""
-    shown = {
+    visible = {
         label
         for kind in KINDS
         for text in TEXTS.values()
         for label in read_text(tokenizer_of(kind), text, 9_999).labels
     }
-    assert len(shown) > 1_000
-    assert [label for label in sorted(shown) if _is_sign(label) != is_mark(label)] == []
+    assert len(visible) > 1_000
+    assert [label for label in sorted(visible) if _is_sign(label) != is_mark(label)] == []

@@ -12,25 +12,26 @@ T = translator("en")
 HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001"
 
 
-def test_boxes_open_and_switches_change_the_diagram(visit):
+def test_boxes_open_and_switches_apply(visit):
+    """Boxes open by mouse and keyboard; a switch changes the diagram and the link."""
     page = visit("block", source="words", block="both", text="dogs bark", target="<b>Hunde</b> bellen laut")
     diagram = page.locator(".block")
-    chosen = diagram.locator(".box[aria-pressed=true]")
-    expect(chosen).to_have_attribute("data-code", "enc_attention")
+    selection = diagram.locator(".box[aria-pressed=true]")
+    expect(selection).to_have_attribute("data-code", "enc_attention")
     expect(diagram.locator(".wire path")).to_have_count(1)
 
     diagram.locator("[data-code=dec_cross]").click()
     wait_run(page)
     expect(page).to_have_url(re.compile("box=dec_cross"))
-    expect(chosen).to_have_attribute("data-code", "dec_cross")
+    expect(selection).to_have_attribute("data-code", "dec_cross")
     expect(page.get_by_text("row = the target's word that looks")).to_be_visible()
 
-    chosen.press("ArrowDown")  # the keyboard walks on, and opens
+    selection.press("ArrowDown")  # the keyboard walks on, and opens
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     wait_run(page)
-    expect(chosen).to_have_attribute("data-code", "dec_cross_norm")
-    expect(chosen).to_be_focused()
+    expect(selection).to_have_attribute("data-code", "dec_cross_norm")
+    expect(selection).to_be_focused()
     page.keyboard.press("ArrowLeft")
     expect(diagram.locator(".box:focus")).to_have_attribute("data-code", re.compile("enc_"))
 
@@ -43,20 +44,20 @@ def test_boxes_open_and_switches_change_the_diagram(visit):
     expect(page.locator(".st-key-chip_design button").first).to_contain_text(T("block.design_post_no_residual"))
 
 
-def test_a_boxs_name_is_what_is_written_in_it(visit):
-    """Whoever speaks to the page says what they see (WCAG 2.5.3): nothing is named otherwise than it is written."""
+def test_box_accessible_name_equals_text(visit):
+    """The accessible name starts with the visible text (WCAG 2.5.3)."""
     page = visit("block", source="words", text="dogs bark")
     boxes = page.locator(".block button.box")
     for at in range(boxes.count()):
         box = boxes.nth(at)
         assert box.get_attribute("aria-label") is None
-        seen = " ".join(box.locator(f".{part}").inner_text() for part in ("name", "detail"))
-        expect(box).to_have_accessible_name(re.compile(f"^{re.escape(seen)}"))
+        visible_name = " ".join(box.locator(f".{part}").inner_text() for part in ("name", "detail"))
+        expect(box).to_have_accessible_name(re.compile(f"^{re.escape(visible_name)}"))
     last = boxes.last
     expect(last).to_have_accessible_name(re.compile(T("block.name_feed_forward")))  # which norm it is
 
 
-def test_diagrams_to_compare_have_nothing_to_press(visit):
+def test_compared_diagrams_have_no_buttons(visit):
     page = visit("block", source="words", text="dogs bark", section="norm_place")
     expect(page.locator(".block .side")).to_have_count(2)
     expect(page.locator(".block .box")).to_have_count(16)
@@ -65,7 +66,7 @@ def test_diagrams_to_compare_have_nothing_to_press(visit):
     assert codes[1:4] == ["enc_attention_norm", "enc_attention", "enc_attention_add"]
 
 
-def test_a_phone_in_the_dark_and_in_chinese(visit):
+def test_phone_dark_chinese(visit):
     page = visit("block", lang="zh", block="both", viewport=PHONE, scheme="dark", text="word " * 40)
     expect(page.locator(".block .box").first).to_be_visible()
     assert is_wider_than_the_window(page) == []

@@ -12,7 +12,7 @@ from viz.core.spec import AttentionSpec
 WEIGHTS = BlockWeights.random(AttentionSpec(d_model=6, n_heads=3), 7, seed=0, d_memory=6)
 
 
-def said(code, **design):
+def formula_of(code, **design):
     trace = decoder_block(torch.eye(6), torch.eye(6), WEIGHTS, allowed=causal(6, 6), design=BlockDesign(**design))
     return formula(code, trace)
 
@@ -27,25 +27,25 @@ def said(code, **design):
         ({"norm": "pre", "residual": False, "normalize": no_norm}, r"y = \operatorname{CA}(x)"),
     ],
 )
-def test_a_sum_says_where_residual_and_norm_stand(design, expected):
-    assert said("cross_add", **design) == expected
+def test_sum_formula_places_residual_and_norm(design, expected):
+    assert formula_of("cross_add", **design) == expected
 
 
 def test_norms_and_masks():
-    assert r"\mu_i" in said("attention_norm")
-    assert r"\mu_i" not in said("attention_norm", normalize=rms_norm)
-    assert r"\operatorname{N}(u) = u" in said("attention_norm", normalize=no_norm)
-    assert r"\text{mask}" in said("attention") and r"\text{mask}" not in said("cross")
-    assert "M W_K" in said("cross") and "M W_K" not in said("attention")
+    assert r"\mu_i" in formula_of("attention_norm")
+    assert r"\mu_i" not in formula_of("attention_norm", normalize=rms_norm)
+    assert r"\operatorname{N}(u) = u" in formula_of("attention_norm", normalize=no_norm)
+    assert r"\text{mask}" in formula_of("attention") and r"\text{mask}" not in formula_of("cross")
+    assert "M W_K" in formula_of("cross") and "M W_K" not in formula_of("attention")
 
 
-def test_every_code_of_a_point_has_one():
+def test_every_point_has_formula():
     trace = decoder_block(torch.eye(6), torch.eye(6), WEIGHTS)
     for code in [*trace.points, "embedding", "position", "sum", "memory", "hidden"]:
         assert formula(code, trace)
 
 
-def test_what_enters_is_said_as_the_numbers_are():
+def test_start_formula_matches_numbers():
     e, p = torch.randn(5, 8, generator=torch.Generator().manual_seed(0)), torch.eye(5, 8)
     inputs = {"embedding": e, "position": p}
     assert start(inputs, e + p) == "x_i = e_i + p_i"

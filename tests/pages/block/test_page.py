@@ -36,9 +36,9 @@ SECTIONS = views_of("block")
 
 
 def checks(app):
-    """How many checks hold in each section on the screen; and how many there are, if another number."""
-    found = {name: checked(app, name) for name in SECTIONS}
-    return {name: passed if passed == n else (passed, n) for name, (passed, n) in found.items() if n}
+    """Count of passing checks by section; a pair (passing, all) where they differ."""
+    result = {name: checked(app, name) for name in SECTIONS}
+    return {name: n_passed if n_passed == n else (n_passed, n) for name, (n_passed, n) in result.items() if n}
 
 
 def lines(app, section):
@@ -47,14 +47,16 @@ def lines(app, section):
     return [line.value for line in app.run().markdown if line.value[:1] in "✓✗"]
 
 
-def said(app):
+def page_sentences(app):
     return sentences_of(app) + [element.value for kind in ("caption", "text", "info") for element in app.get(kind)]
 
 
 def diagram(app):
-    """What the browser is told: the sides by name, each a list of boxes in order."""
-    sent = next(one.proto.json for one in app.get("bidi_component") if "block" in one.proto.component_name)
-    (data,) = json.loads(sent)
+    """View data of the diagram, and the boxes of every side by its name, in order."""
+    payload = next(
+        element.proto.json for element in app.get("bidi_component") if "block" in element.proto.component_name
+    )
+    (data,) = json.loads(payload)
     sides = {}
     for side in data["sides"]:
         boxes = list(side["inputs"])
@@ -64,21 +66,21 @@ def diagram(app):
     return data, sides
 
 
-def opened(app):
+def open_tensor(app):
     """The tensor of the open box."""
     return matrices(app)["block_tensor"][1]
 
 
 def maps(app):
     """The attention maps on the screen by their titles: the weights, the rows' labels and the columns'."""
-    found = {}
+    result = {}
     for component in app.get("bidi_component"):
         if component.proto.component_name == "headlight.maps":
             header, blocks = unpack(component.proto.bytes)
             (panel,) = header["maps"]
             weights = torch.tensor(blocks["values"]).view(header["rows"], header["n"])
-            found[panel["title"]] = weights, panel["labels"], panel["columns"]
-    return found
+            result[panel["title"]] = weights, panel["labels"], panel["columns"]
+    return result
 
 
 EVERY = {"diagram": 4, "points": 2, "switched_off": 1, "norm_place": 3, "encoder_decoder": 5, "against_torch": 3}
@@ -86,7 +88,7 @@ SEEDED = EVERY | {"against_torch": 2}
 """No model has computed these numbers before."""
 
 
-def joined(counts):
+def with_torch_checks(counts):
     """Return the counts with what is held against torch among the diagram's."""
     rest = {name: n for name, n in counts.items() if name != "against_torch"}
     return rest | {"diagram": rest["diagram"] + counts["against_torch"]}
@@ -135,12 +137,12 @@ def test_every_check_of_the_page_holds(open_app, link, counts, lang):
     app, t = open_app("block", section="all", lang=lang, **link), translator(lang)
     assert not app.exception
     assert not app.error
-    assert checks(app) == joined(counts)
+    assert checks(app) == with_torch_checks(counts)
     assert app.title[0].value == t("block.title")
     if link.get("target", "").startswith("cat"):
-        assert t("block.uneven", target=128, source=3) in said(app)
-    changed = {t("block.not_trained", model=link.get("model", MINILM))} & {warning.value for warning in app.warning}
-    assert bool(changed) == bool(link.keys() & {"norm", "normalize"} and "source" not in link)
+        assert t("block.uneven", target=128, source=3) in page_sentences(app)
+    altered = {t("block.not_trained", model=link.get("model", MINILM))} & {warning.value for warning in app.warning}
+    assert bool(altered) == bool(link.keys() & {"norm", "normalize"} and "source" not in link)
 
 
 @pytest.mark.parametrize("source", ["model", "embeddings", "words"])
@@ -151,7 +153,7 @@ def test_a_section_stands_alone(open_app, section, source):
     app = open_app("block", section=section, source=source)
     assert not app.exception
     assert not app.error
-    assert checks(app) == {section: joined(EVERY if source == "model" else SEEDED)[section]}
+    assert checks(app) == {section: with_torch_checks(EVERY if source == "model" else SEEDED)[section]}
 
 
 @pytest.mark.parametrize(
@@ -163,7 +165,7 @@ def test_a_section_stands_alone(open_app, section, source):
         {"layer": 2, "box": "enc_feed_forward_norm", "mask": "causal"},
     ],
 )
-def test_an_old_link_opens_the_diagram_as_before(open_app, link):
+def test_old_link_opens_diagram(open_app, link):
     app = open_app("block", **link)
     assert app.session_state["section"] == "diagram"
     assert {name: app.query_params[name][-1] for name in app.query_params} == {
@@ -183,7 +185,7 @@ AGAINST_TORCH = [
 
 def test_each_check_finds_its_section(open_app):
     app = open_app("block", block="both", text=TEXT, section="all")
-    wanted = {
+    expected = {
         "diagram": ["truth.rows", "truth.sdpa", "truth.sum", "block.check_add", "block.check_add", *AGAINST_TORCH],
         "points": ["block.check_moments", "block.check_norm"] * 2,
         "switched_off": ["block.check_equations"],
@@ -191,24 +193,24 @@ def test_each_check_finds_its_section(open_app):
         "encoder_decoder": ["block.check_ahead", "block.check_shape", "truth.rows", "truth.sdpa", "truth.sum"],
     }
     of_the_source = ["truth.tokens_model", "truth.row", "truth.file"]
-    for section, own in wanted.items():
-        keys = [*own, *of_the_source]
-        shown = section in ("diagram", "points", "norm_place")  # three views of one section
-        app.session_state["section"] = "diagram" if shown else section
-        app.session_state["block_show"] = section if shown else "diagram"
-        found = lines(app, section)
+    for section, own_value in expected.items():
+        keys = [*own_value, *of_the_source]
+        visible = section in ("diagram", "points", "norm_place")  # three views of one section
+        app.session_state["section"] = "diagram" if visible else section
+        app.session_state["block_show"] = section if visible else "diagram"
+        result = lines(app, section)
         starts = [T(key).split("{name}")[-1].split("{")[0].strip(": ") for key in keys]
-        assert len(found) == len(keys)
-        assert all(start in line for start, line in zip(starts, found, strict=True)), (section, found)
+        assert len(result) == len(keys)
+        assert all(start in line for start, line in zip(starts, result, strict=True)), (section, result)
 
 
-def test_a_box_of_a_real_model_holds_its_own_hidden_state(open_app):
+def test_box_equals_models_hidden_state(open_app):
     app = open_app("block", layer=2, box="enc_feed_forward_norm")
-    loaded = load(MINILM)
-    ids = loaded.tokenizer(TEXT, return_tensors="pt").input_ids
+    loaded_model = load(MINILM)
+    ids = loaded_model.tokenizer(TEXT, return_tensors="pt").input_ids
     with torch.inference_mode():
-        states = loaded.model(input_ids=ids, output_hidden_states=True).hidden_states
-    assert_close(opened(app), states[3][0], atol=1e-5, rtol=1e-5)
+        states = loaded_model.model(input_ids=ids, output_hidden_states=True).hidden_states
+    assert_close(open_tensor(app), states[3][0], atol=1e-5, rtol=1e-5)
     data, sides = diagram(app)
     boxes = sides[T("block.side_encoder")]
     inputs = ["embedding", "position", "sum", "x"]
@@ -220,10 +222,10 @@ def test_a_box_of_a_real_model_holds_its_own_hidden_state(open_app):
     assert boxes[-1]["more"] == T("block.name_feed_forward")
     assert data["chosen"] == "enc_feed_forward_norm"
     app.session_state["box"] = "enc_x"
-    assert_close(opened(app.run()), states[2][0], atol=1e-5, rtol=1e-5)
+    assert_close(open_tensor(app.run()), states[2][0], atol=1e-5, rtol=1e-5)
 
 
-def test_switches_change_the_boxes_and_the_link(open_app):
+def test_switches_change_boxes_and_link(open_app):
     app = open_app("block", source="embeddings", block="both", box="dec_sum")
     app.session_state["_footer_diagram"] = "why"
     assert any("u_i = e_i + p_i" in formula.value for formula in app.run().latex)
@@ -249,7 +251,7 @@ def variants(app):
     return next(frame.value[column].tolist() for frame in app.dataframe if column in frame.value)
 
 
-def test_every_model_begins_as_it_was_trained(open_app):
+def test_other_model_resets_norm(open_app):
     """BERT has its norm behind the sum, Llama in front; after BERT with pre-norm one does not meet a changed Llama."""
     app = open_app("block", norm="pre")
     assert len(app.warning) == 1
@@ -272,18 +274,18 @@ def test_the_hidden_layers_zeros_are_counted(open_app):
     active = blocks.blocks(source, BlockPlan(), Mask())[1].feed_forward.active
     zeros = int((active == 0).sum())
     assert T("block.hidden_says", zero=zeros, all=f"{active.numel():,}") in captions
-    loaded, seen = load(MINILM), []
-    part = loaded.model.encoder.layer[1].intermediate
-    hook = part.register_forward_hook(lambda *given: seen.append(given[-1]))
+    loaded_model, outputs = load(MINILM), []
+    part = loaded_model.model.encoder.layer[1].intermediate
+    hook = part.register_forward_hook(lambda *given: outputs.append(given[-1]))
     with torch.inference_mode():
-        loaded.model(input_ids=loaded.tokenizer(TEXT, return_tensors="pt").input_ids)
+        loaded_model.model(input_ids=loaded_model.tokenizer(TEXT, return_tensors="pt").input_ids)
     hook.remove()
-    theirs = int((seen[0] == 0).sum())
+    theirs = int((outputs[0] == 0).sum())
     assert theirs > 0
     assert abs(zeros - theirs) <= 3  # where float32 ends, the last bit of a product decides
 
 
-def test_the_open_boxs_weights_are_the_chosen_heads(open_app):
+def test_open_box_weights_follow_head(open_app):
     app = open_app("block", layer=2, head=5)
     weights, rows, _ = maps(app)[T("block.weights_title", head=5)]
     capture = compute.read(Source(kind="model", text=TEXT, model=MINILM))
@@ -296,48 +298,50 @@ def test_three_places_of_attention(open_app):
     app = open_app(
         "block", source="words", text="one two three", target="five six seven eight", section="encoder_decoder"
     )
-    found = maps(app)
-    source, target, cross = (found[T(f"block.three_{place}")] for place in ("source", "target", "cross"))
-    assert [tuple(each[0].shape) for each in (source, target, cross)] == [(3, 3), (4, 4), (4, 3)]
+    result = maps(app)
+    source, target, cross = (result[T(f"block.three_{place}")] for place in ("source", "target", "cross"))
+    assert [tuple(element[0].shape) for element in (source, target, cross)] == [(3, 3), (4, 4), (4, 3)]
     assert torch.equal(target[0] > 0, causal(4, 4))
     assert cross[1:] == (["five", "six", "seven", "eight"], ["one", "two", "three"])
     for weights, *_ in (source, target, cross):
         assert_close(weights.sum(-1), torch.ones(len(weights)))
-    assert T("block.three_found", source=3, target=4) in said(app)
+    assert T("block.three_found", source=3, target=4) in page_sentences(app)
     assert app.session_state["target"] == "five six seven eight"
     app.text_area(key="target").set_value("nine").run()
     assert maps(app)[T("block.three_cross")][0].shape == (1, 3)
 
 
-def test_rows_that_may_look_nowhere_are_excepted(open_app):
+def test_fully_masked_rows_noted(open_app):
     app = open_app("block", source="words", text="one two three four", mask="both", pad=2, pad_left=1)
     assert any(T("block.weights_blind", n=2) in caption.value for caption in app.caption)
     app = open_app("block", source="words", text="one two three four", mask="both", pad=2)
     assert not any(T("block.weights_blind", n="X")[-20:] in caption.value for caption in app.caption)
 
 
-def test_one_word_has_nothing_to_be_compared_with(open_app):
+def test_single_word_has_no_similarity(open_app):
     app = open_app("block", source="words", text="word", section="switched_off")
     assert set(app.dataframe[0].value[T("block.outcome_alike")]) == {"–"}
-    assert not any(T("block.found_alike", n=6, built="", no_residual="")[:20] in one for one in said(app))
+    assert not any(
+        T("block.found_alike", n=6, built="", no_residual="")[:20] in element for element in page_sentences(app)
+    )
 
 
-def test_the_checks_call_a_side_what_the_diagram_does(open_app):
-    found = lines(open_app("block", model="twin-g8", text="the cat saw a red bird"), "diagram")
-    assert any(T("block.side_causal") in line for line in found)
-    assert not any(T("block.side_encoder") in line for line in found)
+def test_checks_name_sides_as_diagram(open_app):
+    result = lines(open_app("block", model="twin-g8", text="the cat saw a red bird"), "diagram")
+    assert any(T("block.side_causal") in line for line in result)
+    assert not any(T("block.side_encoder") in line for line in result)
 
 
-def test_what_is_computed_elsewhere_is_the_shown_stacks(open_app):
+def test_switch_table_uses_diagrams_blocks(open_app):
     """The table of the switches is of the same blocks as the diagram."""
     app = open_app("block", section="switched_off")
-    seen = [line["y"][-1] for line in line_charts(app)["block_lengths"]["lines"]]
+    lengths = [line["y"][-1] for line in line_charts(app)["block_lengths"]["lines"]]
     traces = blocks.blocks(Source(kind="model", text=TEXT, model=MINILM), BlockPlan(), Mask())
-    assert seen[0] == pytest.approx(float(traces[-1].output.norm(dim=-1).mean()), rel=1e-5)
-    assert seen[3] > 100 * seen[0]  # without norms the tokens grow
+    assert lengths[0] == pytest.approx(float(traces[-1].output.norm(dim=-1).mean()), rel=1e-5)
+    assert lengths[3] > 100 * lengths[0]  # without norms the tokens grow
 
 
-def test_the_check_of_norms_looks_at_what_is_shown():
+def test_norm_check_notices_altered_trace():
     (trace,) = blocks.blocks(TestStacks.WORDS, BlockPlan(), Mask())
     assert norm_error(trace) < 1e-5
     assert added_error(trace) == 0
@@ -360,39 +364,39 @@ def test_the_equations_notice_another_design(plan):
     stack, masks = stack_of(TestStacks.WORDS, "", plan, Mask())
     traces = stack.run(**masks, design=plan.design(stack.design))
     assert equations_error(stack, traces, masks) < 1e-6
-    for other in (BlockPlan(), BlockPlan(norm="pre"), BlockPlan(residual=False), BlockPlan(normalize=False)):
-        design = other.design(stack.design)
+    for second in (BlockPlan(), BlockPlan(norm="pre"), BlockPlan(residual=False), BlockPlan(normalize=False)):
+        design = second.design(stack.design)
         if design != traces[0].design:
             assert equations_error(stack, [replace(trace, design=design) for trace in traces], masks) > 0.01
     assert equations_error(stack, traces[::-1], masks) == float("inf")
 
 
-def test_both_places_are_run_on_the_same_tokens():
+def test_both_norm_places_share_tokens():
     source = Source(kind="model", text=TEXT, model=MINILM)
     both = block_compute.both_places(source, "", Mask(), 3)
-    shown = blocks.blocks(source, BlockPlan(), Mask())[3]
-    assert torch.equal(both.traces["post"].output, shown.output)
-    assert torch.equal(both.traces["pre"].x, shown.x)
+    visible = blocks.blocks(source, BlockPlan(), Mask())[3]
+    assert torch.equal(both.traces["post"].output, visible.output)
+    assert torch.equal(both.traces["pre"].x, visible.x)
     assert all(off is not None and off[0] < 1e-6 and off[0] < off[1] < 1e-4 for off in both.torch_errors.values())
 
 
-@pytest.mark.parametrize("changed", [{}, {"mask": "window"}, {"residual": 0}])
-def test_the_models_own_numbers_are_called_so_and_others_not(open_app, changed):
+@pytest.mark.parametrize("settings", [{}, {"mask": "window"}, {"residual": 0}])
+def test_caption_of_models_own_numbers(open_app, settings):
     """A mask is laid over every block, so what a decoder is lent to read is not the model's output either."""
-    app = open_app("block", model="twin-g8", block="both", text="the cat saw a red bird", **changed)
+    app = open_app("block", model="twin-g8", block="both", text="the cat saw a red bird", **settings)
     captions = [caption.value for caption in app.caption]
     lent = T("block.lent", model="twin-g8") + " "
-    assert (lent + T("block.lent_real") in captions) == (not changed)
-    assert (lent + T("block.lent_changed") in captions) == bool(changed)
-    assert (T("block.masked", mask=T("mask.window")) in captions) == ("mask" in changed)
-    assert any(T("source.model_own") in each for each in captions) == ("mask" not in changed)
-    assert not any("this one layer" in each for each in captions)
-    assert not any("has no decoder" in each for each in captions)
+    assert (lent + T("block.lent_real") in captions) == (not settings)
+    assert (lent + T("block.lent_changed") in captions) == bool(settings)
+    assert (T("block.masked", mask=T("mask.window")) in captions) == ("mask" in settings)
+    assert any(T("source.model_own") in element for element in captions) == ("mask" not in settings)
+    assert not any("this one layer" in element for element in captions)
+    assert not any("has no decoder" in element for element in captions)
 
 
 @pytest.mark.parametrize("section", SECTIONS)
 @pytest.mark.parametrize("target", ["  ", ""])
-def test_without_words_a_sentence_and_nothing_is_lost(open_app, target, section):
+def test_empty_target_error_keeps_state(open_app, target, section):
     app = open_app("block", block="decoder", target=target, section=section)
     if target == "":
         app.text_area(key="target").set_value("").run()
@@ -406,7 +410,7 @@ def test_without_words_a_sentence_and_nothing_is_lost(open_app, target, section)
 def test_hostile_words_arrive_as_text(open_app, source):
     app = open_app("block", source=source, text=HOSTILE, target=HOSTILE, block="both", box="dec_cross", section="all")
     assert not app.exception
-    assert all(isinstance(passed, int) for passed in checks(app).values())
+    assert all(isinstance(n_passed, int) for n_passed in checks(app).values())
     assert not any("example" in line.value or "<b>" in line.value for line in [*app.markdown, *app.caption])
 
 
@@ -422,15 +426,15 @@ def test_other_families(open_app, monkeypatch, tmp_path, family):
     if family == "gemma2":
         assert ["how a block of the family gemma2" in error.value.replace("\\", "") for error in app.error] == [True]
         return
-    assert checks(app) == joined(BOTH | {"against_torch": 6})
-    found = lines(app, "diagram")
-    assert sum("hidden states" in line for line in found) == 2
-    assert any(line.startswith("✓") and "TransformerDecoderLayer" in line for line in found)
+    assert checks(app) == with_torch_checks(BOTH | {"against_torch": 6})
+    result = lines(app, "diagram")
+    assert sum("hidden states" in line for line in result) == 2
+    assert any(line.startswith("✓") and "TransformerDecoderLayer" in line for line in result)
     assert not any(T("block.lent", model=entry.id) in caption.value for caption in app.caption)
 
 
 class TestStacks:
-    """What the page and its neighbours take from the cache."""
+    """Cached stacks that the page and its neighbours read."""
 
     WORDS = Source(kind="words", text="one two three four", d_model=12, n_heads=4, n_kv_heads=2, seed=3)
 
@@ -438,13 +442,13 @@ class TestStacks:
         first, second, third = blocks.blocks(self.WORDS, BlockPlan(layers=(0, 1, 0)), Mask(kind="causal"))
         assert first.weights is third.weights and first.weights is not second.weights
         spec = first.attention.projections.spec
-        own = BlockWeights.random(spec, 48, seed=3)
-        assert_close(encoder_block(first.x, own, allowed=causal(4, 4)).output, first.output)
+        own_value = BlockWeights.random(spec, 48, seed=3)
+        assert_close(encoder_block(first.x, own_value, allowed=causal(4, 4)).output, first.output)
         bare = blocks.blocks(self.WORDS, BlockPlan(positions=False), Mask())[0]
         assert_close(bare.x, compute.read(self.WORDS).calls[0].x)
         assert_close(bare.attention.output, compute.trace(self.WORDS, 0, Mask()).output)
 
-    def test_a_decoder_reads_what_the_encoder_hands_on(self):
+    def test_decoder_memory_equals_encoder_output(self):
         plan = BlockPlan(normalize=False)
         encoder = blocks.blocks(self.WORDS, plan, Mask())
         (decoder,) = blocks.decoder_blocks(self.WORDS, "five six", plan, Mask())
@@ -457,20 +461,20 @@ class TestStacks:
         assert_close(again.output, decoder.output)
         assert not torch.equal(decoder.weights.attention.w_q, encoder[0].weights.attention.w_q)
 
-    @pytest.mark.parametrize(("kind", "left"), [("padding", False), ("both", True)])
-    def test_padding_is_the_sources_and_nobody_looks_at_it(self, kind, left):
-        mask = Mask(kind=kind, pad=2, pad_left=left)
+    @pytest.mark.parametrize(("kind", "pad_left"), [("padding", False), ("both", True)])
+    def test_cross_attention_ignores_source_padding(self, kind, pad_left):
+        mask = Mask(kind=kind, pad=2, pad_left=pad_left)
         (decoder,) = blocks.decoder_blocks(self.WORDS, "five six seven", BlockPlan(), mask)
         assert decoder.cross is not None
-        seen = (decoder.cross.weights > 0).all(1).all(0)
-        assert seen.tolist() == ([False, False, True, True] if left else [True, True, False, False])
+        is_attended = (decoder.cross.weights > 0).all(1).all(0)
+        assert is_attended.tolist() == ([False, False, True, True] if pad_left else [True, True, False, False])
         assert torch.equal(decoder.attention.weights > 0, causal(3, 3).expand(4, -1, -1))
         plan = BlockPlan(norm="pre")
         layers = blocks.decoder_blocks(self.WORDS, "five six seven", block_compute.deep(self.WORDS, plan), mask)
         lengths = [float(level.norm(dim=-1).mean()) for level in (layers[0].x, *(trace.output for trace in layers))]
-        made = outcome(self.WORDS, "five six seven", plan, mask)
-        assert made.lengths == pytest.approx(lengths)
-        assert made.last.norm == lengths[-1]
+        result = outcome(self.WORDS, "five six seven", plan, mask)
+        assert result.lengths == pytest.approx(lengths)
+        assert result.last.norm == lengths[-1]
         assert len(layers) == block_compute.SEEDED_BLOCKS
 
     def test_a_long_text_is_cut(self):
@@ -486,9 +490,9 @@ class TestStacks:
 
     def test_without_residuals_tokens_become_the_same(self):
         source = Source(kind="model", text=TEXT, model="all-MiniLM-L6-v2")
-        usual, none = (outcome(source, "", BlockPlan(residual=r), Mask()) for r in (True, False))
-        assert usual.last.alike < 0.6
-        assert usual.last.kept > 0.2
+        with_residual, none = (outcome(source, "", BlockPlan(residual=r), Mask()) for r in (True, False))
+        assert with_residual.last.alike < 0.6
+        assert with_residual.last.kept > 0.2
         assert none.last.alike > 0.99
         assert abs(none.last.kept) < 0.1
 

@@ -24,9 +24,9 @@ HOSTILE = "<b>x</b> <img src=x onerror=alert(1)> ![y](http://example.com/a.png) 
 
 def view(page: Page, kind: str):
     """The view on a sequence (it has a row of bars) or on a picture (it has a plane)."""
-    found = page.locator(".quadratic").filter(has=page.locator(f".{'row' if kind == 'sequence' else 'plane'}"))
-    expect(found.locator(".says").last).not_to_be_empty()
-    return found
+    result = page.locator(".quadratic").filter(has=page.locator(f".{'row' if kind == 'sequence' else 'plane'}"))
+    expect(result.locator(".says").last).not_to_be_empty()
+    return result
 
 
 def slide_live(found, name: str, value: float, *, release: bool = False) -> None:
@@ -66,13 +66,14 @@ def test_the_windows_are_torchs(visit):
         ({"mask": "both", "pad_left": 1, "asks": 0}, "says_nowhere", {"query": "a"}),
     ],
 )
-def test_ties_and_empty_rows_name_no_single_word(visit, link, key, values):
+def test_ties_and_masked_rows_sentence(visit, link, key, values):
+    """Name no single word where several tie or the row is fully masked."""
     page = visit("convolution", source="words", text="a b c d e f", **link)
-    said = translator("en")(f"convolution.view.{key}", **values)
-    expect(view(page, "sequence").locator(".row + .says")).to_have_text(said)
+    sentences = translator("en")(f"convolution.view.{key}", **values)
+    expect(view(page, "sequence").locator(".row + .says")).to_have_text(sentences)
 
 
-def test_a_drag_is_live_and_python_hears_of_the_release(visit):
+def test_drag_updates_link_on_release(visit):
     page = visit("convolution", source="words")
     windows = view(page, "sequence")
     before, frames = page.url, windows.evaluate("(root) => root.heads.frames")
@@ -87,7 +88,7 @@ def test_a_drag_is_live_and_python_hears_of_the_release(visit):
     assert link(page)["w_delta"] == "5_0_3"
 
 
-def test_the_picture_is_torchs_and_centres_can_be_dragged(visit):
+def test_dragged_centre_output_equals_torch(visit):
     page = visit("convolution", source="words", picture="texture", kernel="emboss")
     plane = view(page, "picture")
     plane.locator(".plane").scroll_into_view_if_needed()
@@ -103,7 +104,7 @@ def test_the_picture_is_torchs_and_centres_can_be_dragged(visit):
     state = plane.evaluate("(root) => ({...root.heads.choice, output: Array.from(root.heads.output)})")
     assert state["head"] == 5
     assert_close(torch.tensor(state["offsets"][5]), torch.tensor([-0.5, 2.0]), rtol=0, atol=0.05)
-    assert link(page)["centres9"].split("_")[10:12] == [f"{each:.4g}" for each in state["offsets"][5]]
+    assert link(page)["centres9"].split("_")[10:12] == [f"{element:.4g}" for element in state["offsets"][5]]
     image = picture("texture")
     heads = value_heads(
         torch.tensor(state["offsets"]),
@@ -113,7 +114,8 @@ def test_the_picture_is_torchs_and_centres_can_be_dragged(visit):
     assert_close(torch.tensor(state["output"]), heads.layer(image)[0].flatten(), rtol=0, atol=NEAR)
 
 
-def test_keys_and_clicks_choose_and_move_a_centre_and_ask_a_pixel(visit):
+def test_keys_and_clicks_move_centre(visit):
+    """Keys choose a head and move its centre; clicks set the centre and the query pixel."""
     page = visit("convolution", source="words", picture="digit")
     plane = view(page, "picture")
     plane.locator(".plane").focus()
@@ -140,7 +142,7 @@ def test_keys_and_clicks_choose_and_move_a_centre_and_ask_a_pixel(visit):
     assert (link(page)["row"], link(page)["column"]) == ("0", "2")
 
 
-def test_arrow_keys_and_clicks_choose_a_row(visit):
+def test_keys_and_clicks_choose_row(visit):
     page = visit("convolution", source="words", text="a b c d e f", asks=2)
     windows = view(page, "sequence")
     windows.locator(".map").focus()
@@ -155,7 +157,7 @@ def test_arrow_keys_and_clicks_choose_a_row(visit):
     assert link(page)["asks"] == "5"
 
 
-def test_a_lesson_runs_and_the_link_holds_it(visit):
+def test_training_runs_and_enters_link(visit):
     page = visit("convolution", source="words", lesson_heads=2)
     page.get_by_role("button", name="Learn", exact=True).click()
     expect(page.get_by_text("Step 600: loss")).to_be_visible(timeout=120_000)
@@ -194,7 +196,7 @@ def test_uploaded_picture_stays_between_views(visit):
 
 
 @pytest.mark.parametrize(("name", "sentence"), [("a.png", "not a PNG or JPEG"), ("b.svg", "")])
-def test_a_hostile_file_ends_in_a_sentence(visit, name, sentence):
+def test_hostile_upload_shows_error(visit, name, sentence):
     page = visit("convolution", section="picture", source="words", picture="upload")
     svg = b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>"
     page.locator("input[type=file]").set_input_files({"name": name, "mimeType": "image/png", "buffer": svg})

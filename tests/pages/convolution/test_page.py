@@ -33,16 +33,16 @@ CHECKS = {
 
 
 def views(app):
-    """What the views of this page are sent, by kind."""
-    found = {}
+    """View data of this page by kind."""
+    result = {}
     for component in app.get("bidi_component"):
         if component.proto.component_name.endswith(".quadratic_heads"):
             header, blocks = unpack(component.proto.bytes)
-            found[header["kind"]] = (header, blocks)
-    return found
+            result[header["kind"]] = (header, blocks)
+    return result
 
 
-def said(app):
+def page_sentences(app):
     return " ".join(sentences_of(app))
 
 
@@ -62,7 +62,7 @@ def test_every_section_has_checks():
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("source", ["model", "embeddings", "words"])
-def test_every_source_in_both_languages_passes_its_checks(open_app, source: str, lang: str):
+def test_every_source_passes_checks(open_app, source: str, lang: str):
     app = open_app("convolution", section="all", source=source, lang=lang)
     assert not app.exception
     assert not app.error
@@ -78,12 +78,12 @@ def test_a_section_alone_passes_its_checks(open_app, section: str):
     assert len(lines) == CHECKS[section]
     assert all(line.startswith("✓") for line in lines)
     assert opened_view(app) == section
-    others = {f"_footer_{name}" for name in CHECKS if name != section}
-    assert not others & {group.key for group in app.button_group}
+    alternatives = {f"_footer_{name}" for name in CHECKS if name != section}
+    assert not alternatives & {group.key for group in app.button_group}
 
 
 @pytest.mark.parametrize("kernel", KERNEL.options())
-def test_every_kernel_on_a_colour_picture_passes_its_checks(open_app, kernel: str):
+def test_every_kernel_passes_checks(open_app, kernel: str):
     link = {"picture": "scene", "kernel": kernel, "channel": 2, "source": "words", "text": "one two three"}
     app = open_app("convolution", section="all", **link)
     assert not app.exception
@@ -132,13 +132,13 @@ def test_every_check_holds_under_a_mask(open_app, mask):
         ("likeness", {"head": 2, "layer": 0}),
     ],
 )
-def test_an_old_link_opens_the_section_whose_parameters_it_carries(open_app, section, link):
+def test_old_link_opens_its_section(open_app, section, link):
     app = open_app("convolution", **link)
     assert opened_view(app) == section
     assert not app.exception
-    shown = {name: app.query_params[name] for name in app.query_params if name in link}
-    assert shown == {name: str(value) for name, value in link.items() if name in shown}
-    assert shown.keys() == link.keys() - {"moment"} - ({"head"} if section == "windows" else set())
+    visible = {name: app.query_params[name] for name in app.query_params if name in link}
+    assert visible == {name: str(value) for name, value in link.items() if name in visible}
+    assert visible.keys() == link.keys() - {"moment"} - ({"head"} if section == "windows" else set())
 
 
 # What the core could do wrong, and a section whose live check must say so with everything at its default, where the
@@ -151,7 +151,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("section", ["windows", "filters", "picture", "difference", "training"])
 @pytest.mark.parametrize("name", FAULTS)
-def test_query_minus_key_turns_a_check_red(open_app, monkeypatch, name, section):
+def test_query_minus_key_fails_check(open_app, monkeypatch, name, section):
     """Seen from the wrong side: at the defaults blur and average are symmetric, and look the same."""
     import viz.core.variants.relative as module
 
@@ -161,12 +161,12 @@ def test_query_minus_key_turns_a_check_red(open_app, monkeypatch, name, section)
         monkeypatch.setattr(windows, name, wrong)
     app = open_app("convolution", section=section, source="words", text="one two three four five")
     assert not app.exception
-    passed, n = checked(app, section)
-    assert passed < n == CHECKS[section]
+    n_passed, n = checked(app, section)
+    assert n_passed < n == CHECKS[section]
     assert T("truth.failed") in [box.value for box in app.error]
 
 
-def test_a_kernel_in_another_order_turns_a_check_red(open_app, monkeypatch):
+def test_transposed_kernel_fails_check(open_app, monkeypatch):
     import pages.convolution.kernel_in_w_o as module
 
     def turned(kernel, *, alpha):
@@ -180,7 +180,7 @@ def test_a_kernel_in_another_order_turns_a_check_red(open_app, monkeypatch):
 
 
 @pytest.mark.usefixtures("without_source_checks")
-def test_a_share_of_another_head_turns_a_check_red(open_app, monkeypatch):
+def test_share_of_other_head_fails_check(open_app, monkeypatch):
     import pages.convolution.likeness as module
 
     right = module.own_compute.windows
@@ -193,7 +193,7 @@ def test_a_share_of_another_head_turns_a_check_red(open_app, monkeypatch):
     assert checked(open_app("convolution", section="likeness"), "likeness") == (0, 1)
 
 
-def test_the_first_view_gets_the_layers_own_scores_and_the_links_windows(open_app):
+def test_sequence_view_data_follows_link(open_app):
     app = open_app("convolution", w_alpha="7_0_1.5", w_delta="-2_3.5_0", mix=0.25, window=2, asks=1)
     header, _ = views(app)["sequence"]
     assert header["choice"] == {
@@ -202,7 +202,7 @@ def test_the_first_view_gets_the_layers_own_scores_and_the_links_windows(open_ap
     assert app.query_params["w_alpha"] == "7_0_1.5"
 
 
-def test_links_that_ask_for_the_impossible_get_the_usual_values(open_app):
+def test_invalid_link_falls_back_to_defaults(open_app):
     link = {"w_alpha": "nan_1_1", "w_delta": "1_2", "mix": 7, "centres9": "x", "alphas9": "1_2", "learned": -3}
     app = open_app("convolution", section="all", **link)
     assert not app.exception
@@ -211,7 +211,7 @@ def test_links_that_ask_for_the_impossible_get_the_usual_values(open_app):
     assert header["choice"]["deltas"] == list(windows.DELTAS)
 
 
-def test_the_second_view_gets_the_kernel_and_its_cells(open_app):
+def test_picture_view_data_holds_kernel(open_app):
     header, blocks = views(open_app("convolution", kernel="sobel", picture="texture"))["picture"]
     assert (header["rows"], header["columns"]) == tuple(picture("texture").shape[1:])
     assert_close(torch.tensor(blocks["kernel"]), kernels()["sobel"][0].flatten())
@@ -221,13 +221,13 @@ def test_the_second_view_gets_the_kernel_and_its_cells(open_app):
 def test_dragged_centres_are_what_is_compared(open_app):
     app = open_app("convolution", kernel="identity", centres9="_".join(["0"] * 18), alphas9="_".join(["46"] * 9))
     assert _difference(app) < 1e-6  # all look at the query, and the middle cell is the identity
-    moved = open_app("convolution", kernel="identity", centres9="_".join(["1"] * 18), alphas9="_".join(["46"] * 9))
-    assert _difference(moved) > 0.1
+    difference = open_app("convolution", kernel="identity", centres9="_".join(["1"] * 18), alphas9="_".join(["46"] * 9))
+    assert _difference(difference) > 0.1
 
 
 def _difference(app):
     pattern = re.escape(T("convolution.compare_found", error="NUMBER", n=3, k=3)).replace("NUMBER", "(.+?)")
-    mantissa, _, power = re.search(pattern, said(app))[1].partition("·10")
+    mantissa, _, power = re.search(pattern, page_sentences(app))[1].partition("·10")
     return float(mantissa) * 10.0 ** int(power.translate(FLAT) or 0)
 
 
@@ -240,27 +240,29 @@ def _difference(app):
         ({"picture": "digit", "kernel": "own", "w300": -1, "w322": 1}, "border_black"),
     ],
 )
-def test_where_the_two_paddings_are_the_same_the_page_says_why(open_app, link, why):
+def test_equal_paddings_are_explained(open_app, link, why):
     app = open_app("convolution", section="difference", source="words", **link)
     reasons = {T(f"convolution.{key}") for key in ("border_black", "border_inside")}
     assert {info.value for info in app.info} & reasons == ({T(f"convolution.{why}")} if why else set())
 
 
-def test_a_lesson_in_a_link_plays_itself(open_app):
+def test_training_in_link_runs(open_app):
     app = open_app("convolution", source="words", lesson_seed=3, learned=60, lesson_heads=4)
     assert not app.exception
     *_, last = _first(Lesson(seed=3, n_heads=4), 60)
-    assert f"Step 60: loss **{number(last.loss)}**" in said(app)
+    assert f"Step 60: loss **{number(last.loss)}**" in page_sentences(app)
     variance = float(teacher(Lesson(seed=3)).target.var(correction=0))
-    assert f"**{number(last.loss / variance)}** × the target's variance {number(variance)}" in said(app)
+    assert f"**{number(last.loss / variance)}** × the target's variance {number(variance)}" in page_sentences(app)
     assert checked(app, "training") == (1, 1)
-    assert T("convolution.lesson_free") in said(app)
+    assert T("convolution.lesson_free") in page_sentences(app)
     assert app.query_params["learned"] == "60"
 
 
-def test_with_a_fixed_alpha_the_lesson_says_what_that_costs(open_app):
+def test_training_with_fixed_alpha_explained(open_app):
     app = open_app("convolution", source="words", lesson_heads=5, free_alpha=0)
-    assert T("convolution.lesson_fixed") in said(app) and T("convolution.lesson_free") not in said(app)
+    assert T("convolution.lesson_fixed") in page_sentences(app) and T("convolution.lesson_free") not in page_sentences(
+        app
+    )
 
 
 def _first(lesson, steps):
@@ -270,52 +272,52 @@ def _first(lesson, steps):
             return
 
 
-def test_a_lesson_can_be_stopped_taken_up_and_started_again(open_app):
+def test_training_stops_resumes_and_restarts(open_app):
     app = open_app("convolution", source="words", learned=40)
     assert app.button(key="learn").label == T("convolution.go_on")
     app.session_state["learned"] = 80
     app.run()
-    assert "Step 80:" in said(app)
+    assert "Step 80:" in page_sentences(app)
     app.button(key="stop").click().run()
-    assert "Step 80:" in said(app)
+    assert "Step 80:" in page_sentences(app)
     app.button(key="again").click().run()
-    assert "Step 0:" in said(app)
+    assert "Step 0:" in page_sentences(app)
     assert not app.exception
 
 
 def test_likeness_finds_the_previous_token_head(open_app):
     app = open_app("convolution", layer=0, head=2)
-    found = re.search(r"layer 0 head 2, with Δ = (−?[\d.]+), α = [\d.]+, share \*\*([\d.]+)\*\*", said(app))
-    assert found
-    assert found[1] == "−1"
-    assert float(found[2]) > 0.99
+    result = re.search(r"layer 0 head 2, with Δ = (−?[\d.]+), α = [\d.]+, share \*\*([\d.]+)\*\*", page_sentences(app))
+    assert result
+    assert result[1] == "−1"
+    assert float(result[2]) > 0.99
 
 
 def test_a_head_stands_beside_its_window(open_app):
     app = open_app("convolution", section="likeness", layer=1, head=8)
-    (maps,) = (one.proto.bytes for one in app.get("bidi_component") if one.proto.bytes)
-    shown = torch.tensor(unpack(maps)[1]["values"]).view(2, 16, 16)
+    (maps,) = (element.proto.bytes for element in app.get("bidi_component") if element.proto.bytes)
+    visible = torch.tensor(unpack(maps)[1]["values"]).view(2, 16, 16)
     source = specs.Source(kind="model", text=examples()[0].text, model=compute.DEFAULT_MODEL)
     weights = compute.read(source).layer(1).weights[8]
-    assert_close(shown[0], weights, rtol=0, atol=1e-6)
+    assert_close(visible[0], weights, rtol=0, atol=1e-6)
     fit, delta = fit_windows(weights[None]), torch.arange(16.0) - torch.arange(16.0)[:, None]
     window = window_weights(fit.offset[0], fit.alpha[0], delta, torch.ones(16, 16).bool())
-    assert_close(shown[1], window, rtol=0, atol=1e-4)
-    assert f"explains **{part(float(fit.explained[0]))}**" in said(app)
+    assert_close(visible[1], window, rtol=0, atol=1e-4)
+    assert f"explains **{part(float(fit.explained[0]))}**" in page_sentences(app)
 
 
-def test_the_head_most_like_a_convolution_is_one_click_away(open_app):
+def test_best_head_button_selects_head(open_app):
     app = open_app("convolution", section="likeness")
     app.button(key="show_best").click().run()
     assert (app.session_state["layer"], app.session_state["head"]) == (0, 2)
     assert not [button for button in app.button if button.key == "show_best"]
-    assert T("convolution.beside_sink") not in said(app)
-    assert T("convolution.beside_sink") in said(open_app("convolution", section="likeness", layer=4, head=5))
+    assert T("convolution.beside_sink") not in page_sentences(app)
+    assert T("convolution.beside_sink") in page_sentences(open_app("convolution", section="likeness", layer=4, head=5))
     even = open_app("convolution", section="likeness", source="words", text="a a a a")
-    assert T("convolution.beside_even", head=1) in said(even)
+    assert T("convolution.beside_even", head=1) in page_sentences(even)
 
 
-def test_controls_that_three_sections_share_are_drawn_once(open_app):
+def test_shared_controls_render_once(open_app):
     for section in ("picture", "difference", "kernel_in_w_o", "all"):
         app = open_app("convolution", section=section, source="words", kernel="random", n_filters=3, k=5, channel=4)
         assert not app.exception
@@ -326,22 +328,24 @@ def test_controls_that_three_sections_share_are_drawn_once(open_app):
 
 
 @pytest.mark.parametrize("mask", ["own", "window"])
-def test_the_chart_of_the_stack_shows_what_its_sentence_says(open_app, mask):
+def test_stack_chart_matches_sentence(open_app, mask):
     app = open_app("convolution", section="reach", source="words", text="a b c d e f g h i", k_stack=3, mask=mask)
-    assert T("convolution.field_found", n=9, k=3, layers=8) in said(app)
+    assert T("convolution.field_found", n=9, k=3, layers=8) in page_sentences(app)
     (stack,) = [line for line in line_charts(app)["field"]["lines"] if line["name"] == T("convolution.stack")]
     assert stack["y"][:8] == [2, 3, 4, 5, 6, 7, 8, 9]
     masked = T("convolution.field_masked") in [caption.value for caption in app.caption]
     assert masked == (mask == "window")
 
 
-def test_one_token_has_nowhere_to_carry_anything(open_app):
-    assert T("convolution.field_one") in said(open_app("convolution", section="reach", source="words", text="word"))
+def test_single_token_reach_sentence(open_app):
+    assert T("convolution.field_one") in page_sentences(
+        open_app("convolution", section="reach", source="words", text="word")
+    )
 
 
-def test_where_no_head_is_like_a_window_none_is_named(open_app):
+def test_seeded_heads_name_no_window(open_app):
     app = open_app("convolution", section="likeness", source="words")
     heads = app.dataframe[0].value
     assert heads["share"].max() < 0.5
-    assert T("convolution.likeness_none", n=len(heads)) in said(app)
-    assert "Most like" not in said(app)
+    assert T("convolution.likeness_none", n=len(heads)) in page_sentences(app)
+    assert "Most like" not in page_sentences(app)

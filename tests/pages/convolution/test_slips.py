@@ -23,18 +23,18 @@ def test_the_worked_pair_by_hand():
     assert_close(float(wrong.weights[3, 2] / right.weights[3, 2]), 0.0, rtol=0, atol=1e-6)
 
 
-def test_every_slip_is_shown_in_both_languages(open_app):
+def test_every_slip_passes_checks(open_app):
     for lang in ("en", "zh"):
         t, app = translator(lang), open_app("convolution", section="slips", source="words", text="a b", lang=lang)
         for slip in choice.SLIPS:
             app.button_group(key="slip").set_value(slip).run()
             assert not app.exception
-            passed, n = checked(app, "slips")
-            assert passed == n > 1
+            n_passed, n = checked(app, "slips")
+            assert n_passed == n > 1
         assert t("convolution.slips.farthest_even") not in sentences_of(app)
 
 
-def test_the_numbers_of_the_worked_pair_stand_on_the_page_and_come_back(open_app):
+def test_worked_pair_numbers_and_reset(open_app):
     app = open_app("convolution", section="slips", slip="example", source="words", text="a b", slip_k_row=5)
     assert "| (4, −2) | (−4, 2) |" in _table(app)
     app.button(key="_slip_again").click().run()
@@ -50,14 +50,17 @@ def test_the_numbers_of_the_worked_pair_stand_on_the_page_and_come_back(open_app
 
 
 def _table(app):
-    return next(each.value for each in app.markdown if "v · r" in each.value)
+    return next(element.value for element in app.markdown if "v · r" in element.value)
 
 
 @pytest.mark.parametrize(("d_v", "fits"), [(1, False), (2, False), (3, True), (6, True)])
-def test_heads_are_wide_enough_from_the_smaller_number_of_channels_on(open_app, d_v, fits):
+def test_head_width_verdict(open_app, d_v, fits):
+    """A head is wide enough from the smaller number of channels on."""
     app = open_app("convolution", section="slips", slip="width", slip_width=d_v, source="words", text="a b")
-    said = [sentence for sentence in sentences_of(app) if "W_O (d_v × D_out)" in sentence or "is enough" in sentence]
-    assert [("is enough" in sentence) for sentence in said] == [fits]
+    sentences = [
+        sentence for sentence in sentences_of(app) if "W_O (d_v × D_out)" in sentence or "is enough" in sentence
+    ]
+    assert [("is enough" in sentence) for sentence in sentences] == [fits]
 
 
 def test_a_symmetric_kernel_hides_the_sign(open_app):
@@ -65,12 +68,13 @@ def test_a_symmetric_kernel_hides_the_sign(open_app):
     assert any("stays unnoticed" in sentence for sentence in sentences_of(app))
 
 
-def test_nine_heads_are_the_convolution_and_eight_are_not(open_app):
-    found = []
+def test_nine_heads_equal_convolution(open_app):
+    """Nine heads are the convolution, eight are not."""
+    result = []
     for m in (8, 9):
         app = open_app("convolution", section="slips", slip="tap", slip_heads=m, source="words", text="a b")
-        found.append(any("the sum *is* the convolution" in sentence for sentence in sentences_of(app)))
-    assert found == [False, True]
+        result.append(any("the sum *is* the convolution" in sentence for sentence in sentences_of(app)))
+    assert result == [False, True]
 
 
 def test_a_picture_is_shifted_by_slicing():
@@ -79,7 +83,7 @@ def test_a_picture_is_shifted_by_slicing():
     assert tap.cut_out(image, 0, 2, 2)[0].tolist() == [[2.0, 2.0, 2.0], [5.0, 5.0, 5.0]]
 
 
-def test_torch_reads_as_many_pixels_as_a_kernel_has():
+def test_torch_reads_kernel_sized_area():
     for k in sharpness.SIZES:
         assert int(sharpness.read_by_torch(k).sum()) == k * k
     assert sharpness.pixels_for(torch.full((11, 11), 1 / 121), 0.9) == 109  # 108.9
@@ -92,7 +96,7 @@ def test_a_stack_crosses_a_text(n, k, layers):
 
 def test_the_table_says_what_is_counted(open_app):
     app = open_app("convolution", section="comparison", compare_k=5, source="words", text="a b c d e f")
-    table = next(each.value for each in app.markdown if each.value.startswith("| What is compared"))
+    table = next(element.value for element in app.markdown if element.value.startswith("| What is compared"))
     # 5 · 5 · 3 · 4 numbers; 25 heads with two numbers for Δ and one for α; six words crossed two at a time
     assert "300 numbers" in table and "the same 300 in W_O, and 75 for Δ and α" in table
     assert "25 heads look at 25 pixels" in table and "Stacked: 3 layers" in table

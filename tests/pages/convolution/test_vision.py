@@ -25,43 +25,45 @@ NUMBERS = count()
 INK = to_code(digits.held_out().levels[5])
 
 
-def sent(app):
-    """What the view of the heads is sent."""
-    (view,) = [one for one in app.get("bidi_component") if one.proto.component_name.endswith(".patch_heads")]
+def view_payload(app):
+    """View data of the heads."""
+    (view,) = [
+        element for element in app.get("bidi_component") if element.proto.component_name.endswith(".patch_heads")
+    ]
     return unpack(view.proto.bytes)
 
 
 def pad(app):
-    """What the pad is sent."""
-    (view,) = [one for one in app.get("bidi_component") if one.proto.component_name.endswith(".digit_pad")]
+    """View data of the pad."""
+    (view,) = [element for element in app.get("bidi_component") if element.proto.component_name.endswith(".digit_pad")]
     return json.loads(view.proto.json)[0]
 
 
-def said(app):
+def page_sentences(app):
     return " ".join([*sentences_of(app), *(text.value for text in app.text)])
 
 
-def own():
+def project_model():
     return load_vision(registry.picture_entries()[0])
 
 
 def held_out(name, nth=0):
-    known = digits.held_out()
-    return known.levels[(known.names == name).nonzero()[nth, 0]]
+    known_note = digits.held_out()
+    return known_note.levels[(known_note.names == name).nonzero()[nth, 0]]
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("link", [{"digit": 7, "nth": 3, "patch": 9}, {"digit": "draw"}, {"digit": "draw", "ink": INK}])
-def test_the_heads_and_the_answer_are_the_models_own(open_app, link, lang):
+def test_heads_and_answer_equal_model(open_app, link, lang):
     """Against transformers' own attention, with the class token's share taken out by hand."""
     app = open_app("convolution", section="vision", lang=lang, **link)
     assert not app.exception and not app.error
     assert checked(app, "vision") == (3, 3)
     levels = to_levels(link.get("ink", "")) if link["digit"] == "draw" else held_out(7, 3)
-    weights, logits = judged(own(), levels.float()[None] / digits.LEVELS)
+    weights, logits = judged(project_model(), levels.float()[None] / digits.LEVELS)
     best, p = int(logits.argmax()), float(logits.softmax(-1).max())
-    assert translator(lang)("convolution.vision.answer", name=str(best), p=f"{p:.1%}") in said(app)
-    header, blocks = sent(app)
+    assert translator(lang)("convolution.vision.answer", name=str(best), p=f"{p:.1%}") in page_sentences(app)
+    header, blocks = view_payload(app)
     patch = link.get("patch", 36)
     assert header["choice"]["query"] == [patch // 8, patch % 8] and len(header["heads"]) == 12
     rows = torch.stack(weights)[:, :, 1 + patch, 1:]
@@ -70,28 +72,28 @@ def test_the_heads_and_the_answer_are_the_models_own(open_app, link, lang):
     assert pad(app)["code"] == to_code(levels)
 
 
-def test_each_head_has_the_share_of_its_closest_window(open_app):
+def test_cards_show_share_of_window(open_app):
     app = open_app("convolution", section="vision", digit=2)
-    weights, _ = judged(own(), held_out(2).float()[None] / digits.LEVELS)
+    weights, _ = judged(project_model(), held_out(2).float()[None] / digits.LEVELS)
     among = torch.cat([layer[:, 1:, 1:] / layer[:, 1:, 1:].sum(-1, keepdim=True) for layer in weights])
     explained = fit_planes(among, (8, 8)).explained
-    shown = [card["share"] for card in sent(app)[0]["heads"]]
-    for text, share in zip(shown, explained.tolist(), strict=True):
+    visible = [card["share"] for card in view_payload(app)[0]["heads"]]
+    for text, share in zip(visible, explained.tolist(), strict=True):
         assert text in ("<0.01", ">0.99") or float(text) == pytest.approx(share, abs=0.0051)
 
 
 def test_each_card_describes_its_window(open_app):
     """The description of a head states the centre of the window closest to it."""
-    weights, _ = judged(own(), held_out(2).float()[None] / digits.LEVELS)
+    weights, _ = judged(project_model(), held_out(2).float()[None] / digits.LEVELS)
     among = torch.cat([layer[:, 1:, 1:] / layer[:, 1:, 1:].sum(-1, keepdim=True) for layer in weights])
     centres = fit_planes(among, (8, 8)).offset.tolist()
-    cards = sent(open_app("convolution", section="vision", digit=2))[0]["heads"]
+    cards = view_payload(open_app("convolution", section="vision", digit=2))[0]["heads"]
     for card, centre in zip(cards, centres, strict=True):
         (stated,) = re.findall(r"Δ = \((.+?), (.+?)\) down and right", card["alt"])
-        assert [float(one.replace("−", "-")) for one in stated] == pytest.approx(centre, abs=0.06)
+        assert [float(element.replace("−", "-")) for element in stated] == pytest.approx(centre, abs=0.06)
 
 
-def test_what_is_drawn_is_the_visitors_own_digit(open_app):
+def test_own_digit_is_retained(open_app):
     app = open_app("convolution", section="vision", digit="draw", ink=INK)
     assert app.session_state["digit"] == "draw" and app.query_params["ink"] == INK
     app.session_state["digit"] = "4"
@@ -102,21 +104,21 @@ def test_what_is_drawn_is_the_visitors_own_digit(open_app):
 
 
 @pytest.mark.parametrize("ink", ["0", "z" * 64, "G" * 64, "0" * 63, "0" * 65, "<b>", "０" * 64])
-def test_ink_that_is_none_is_refused(open_app, ink):
+def test_invalid_ink_rejected(open_app, ink):
     assert not is_ink(ink)
     app = open_app("convolution", section="vision", digit="draw", ink=ink)
     assert not app.exception
-    assert T("convolution.vision.blank") in said(app)
+    assert T("convolution.vision.blank") in page_sentences(app)
     assert any("ink" in box.value for box in app.info)
 
 
 @pytest.mark.parametrize("patch", [-1, 64, 10**9])
-def test_a_patch_that_is_none_is_refused(open_app, patch):
+def test_invalid_patch_rejected(open_app, patch):
     app = open_app("convolution", section="vision", patch=patch)
-    assert not app.exception and sent(app)[0]["choice"]["query"] == [4, 4]
+    assert not app.exception and view_payload(app)[0]["choice"]["query"] == [4, 4]
 
 
-def test_training_is_told_as_recorded_and_counted_now(open_app):
+def test_training_sentence_states_run(open_app):
     app = open_app("convolution", section="vision_training")
     assert checked(app, "vision_training") == (3, 3)
     (went,) = [text for text in sentences_of(app) if text.startswith("Trained by this project")]
@@ -147,38 +149,38 @@ class TestAFolder:
             name.cache_clear()
 
     @pytest.mark.parametrize("picture", ["scene", "digit"])
-    def test_it_opens_in_the_sections_on_vision_with_its_own_sizes(self, open_app, folder, picture):
+    def test_folder_opens_with_its_sizes(self, open_app, folder, picture):
         app = open_app("convolution", section="vision", picture=picture, patch=76)
         assert not app.exception and not app.error
         assert checked(app, "vision") == (3, 3)
-        header, _ = sent(app)
+        header, _ = view_payload(app)
         assert (header["rows"], header["columns"], header["size"]) == (7, 11, [14, 22])
         assert len(header["heads"]) == 15 and header["choice"]["query"] == [6, 10]
-        assert T("convolution.vision.says") not in said(app), "nobody knows what a folder was trained on"
+        assert T("convolution.vision.says") not in page_sentences(app), "nobody knows what a folder was trained on"
         assert T("convolution.vision.scaled", side=64, rows=14, columns=22, n=77) in [
             line.value for line in app.caption
         ]
         assert not any("<b>" in line.value for line in [*app.markdown, *app.caption])
         app = open_app("convolution", section="vision_training", picture=picture)
         assert not app.exception and checked(app, "vision_training") == (2, 2)
-        assert T("convolution.vision_training.other_start") in said(app)
+        assert T("convolution.vision_training.other_start") in page_sentences(app)
 
-    def test_text_pages_say_that_it_reads_pictures(self, open_app, folder):
+    def test_text_pages_note_picture_models(self, open_app, folder):
         app = open_app("heads")
         assert not app.exception and app.session_state["model"] == compute.DEFAULT_MODEL
         sentence = T("choice.reads_pictures", models=folder.name)
         assert sentence in [line.value for line in app.caption]
         assert folder.name not in app.selectbox(key="model").options
 
-    def test_a_link_to_it_as_a_model_of_text_is_refused(self, open_app, folder):
+    def test_link_as_text_model_rejected(self, open_app, folder):
         app = open_app("heads", model=folder.name)
         assert not app.exception and any("model" in box.value for box in app.info)
 
     def test_this_projects_own_is_still_there(self, open_app, folder):
         app = open_app("convolution", section="vision", vision="digits")
-        assert not app.exception and sent(app)[0]["rows"] == 8
+        assert not app.exception and view_payload(app)[0]["rows"] == 8
 
-    def test_one_that_is_broken_is_a_sentence(self, open_app, folder):
+    def test_damaged_folder_shows_error(self, open_app, folder):
         (folder / "model.safetensors").write_bytes(b"x")
         app = open_app("convolution", section="vision")
         assert not app.exception and len(app.error) == 1

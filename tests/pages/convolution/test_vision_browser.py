@@ -17,9 +17,9 @@ def link(page: Page) -> dict[str, str]:
 
 
 def pad(page: Page):
-    found = page.locator(".pad canvas.digit")
+    result = page.locator(".pad canvas.digit")
     expect(page.locator(".pad")).to_have_attribute("data-drawn", "0" * 64)
-    return found
+    return result
 
 
 def stroke(page: Page, canvas, *, down: bool = True) -> None:
@@ -33,7 +33,7 @@ def stroke(page: Page, canvas, *, down: bool = True) -> None:
     page.mouse.up()
 
 
-def test_a_stroke_of_the_mouse_is_a_digit_and_the_model_reads_it(visit):
+def test_mouse_stroke_enters_link_and_model(visit):
     page = visit("convolution", section="vision", digit="draw", viewport=(1280, 1400))
     canvas = pad(page)
     stroke(page, canvas)
@@ -52,7 +52,7 @@ def test_a_stroke_of_the_mouse_is_a_digit_and_the_model_reads_it(visit):
     assert link(page)["ink"] == BLANK
 
 
-def test_the_keys_ink_a_pixel_and_take_it_back(visit):
+def test_keys_ink_pixel(visit):
     page = visit("convolution", section="vision", digit="draw", viewport=(1280, 1400))
     canvas = pad(page)
     canvas.focus()
@@ -64,7 +64,7 @@ def test_the_keys_ink_a_pixel_and_take_it_back(visit):
     assert levels[2, 1] == digits.LEVELS and levels.sum() == digits.LEVELS
 
 
-def test_a_finger_draws_and_the_page_stays(visit):
+def test_touch_draws_without_scrolling(visit):
     page = visit("convolution", section="vision", digit="draw", viewport=PHONE)
     canvas = pad(page)
     canvas.scroll_into_view_if_needed()
@@ -103,13 +103,13 @@ def test_another_patch_looks(visit, how):
 
 
 @pytest.mark.parametrize("viewport", [(1280, 1400), PHONE])
-def test_the_maps_are_one_canvas_and_every_cell_of_each_is_where_its_card_is(visit, viewport):
+def test_maps_canvas_cells_align_with_cards(visit, viewport):
     """The more of a row a patch is given, the more opaque its cell; the frame of the patch that looks is left out."""
     page = visit("convolution", section="vision", patch="19", viewport=viewport)
     view = page.locator(".patches")
     expect(view).to_have_attribute("data-drawn", "2-3")
     assert view.locator("canvas").count() == 2, "the picture, and the maps of all heads"
-    off, drawn = view.evaluate("""(root) => {
+    off, plotted = view.evaluate("""(root) => {
         const { rows, columns, seen, windows, heads } = root.patches.data, canvas = root.querySelector(".maps");
         const context = canvas.getContext("2d"), outer = canvas.getBoundingClientRect(), n = rows * columns, off = [];
         const down = canvas.height / outer.height, across = canvas.width / outer.width;
@@ -125,11 +125,11 @@ def test_the_maps_are_one_canvas_and_every_cell_of_each_is_where_its_card_is(vis
         }));
         return [Math.max(...off), off.length];
     }""")
-    assert drawn == 2 * 12 * 63
+    assert plotted == 2 * 12 * 63
     assert off < 0.02, "within what 256 levels of opacity and 4,096 of weight can say"
 
 
-def test_on_paper_the_maps_are_drawn_where_their_cards_stand_there(visit):
+def test_maps_redrawn_for_print(visit):
     page = visit("convolution", section="vision", viewport=(1280, 1400))
     view = page.locator(".patches")
     expect(view).to_have_attribute("data-drawn", "4-4")
@@ -139,5 +139,5 @@ def test_on_paper_the_maps_are_drawn_where_their_cards_stand_there(visit):
         root.patches.draw = () => { draw(); window.widths.push(root.clientWidth); };
     }""")
     page.pdf(format="A4")
-    seen, on_paper, again = page.evaluate("() => window.widths")
-    assert on_paper < seen == again
+    capture, on_paper, again = page.evaluate("() => window.widths")
+    assert on_paper < capture == again

@@ -15,7 +15,7 @@ HOSTILE = "<img src=x onerror=alert(1)> {from} $x$ **b** #000001 猫"
 
 
 @pytest.mark.parametrize(("section", "box"), [("table", ".stMarkdown:has(table)"), ("heads", ".dvn-scroller")])
-def test_a_table_wider_than_a_phone_says_that_it_goes_on(visit, section, box):
+def test_wide_table_shows_scroll_shadow(visit, section, box):
     """A shadow stands at its right edge until it has been moved to its end."""
     table = visit("cost", section=section, viewport=PHONE).locator(box).first
     expect(table).to_have_css("box-shadow", re.compile("-24px"))
@@ -25,8 +25,8 @@ def test_a_table_wider_than_a_phone_says_that_it_goes_on(visit, section, box):
 
 def panels(page):
     expect(page.locator(".paths .panel[data-drawn]")).to_have_count(5)
-    found = page.locator(".paths .panel").evaluate_all("boxes => boxes.map(box => ({...box.dataset}))")
-    return {one["name"]: (one["steps"], one["drawn"]) for one in found}
+    result = page.locator(".paths .panel").evaluate_all("boxes => boxes.map(box => ({...box.dataset}))")
+    return {element["name"]: (element["steps"], element["drawn"]) for element in result}
 
 
 def choose(page, **ends):
@@ -35,12 +35,12 @@ def choose(page, **ends):
 
 
 @pytest.mark.parametrize("k", [3, 7])
-def test_every_way_drawn_is_as_long_as_the_core_says(visit, k):
+def test_path_lengths_equal_core(visit, k):
     page = visit("cost", section="paths", source="words", text=WORDS, cost_k=k)
     sizes = Sizes(n=12, d=1, k=k)
     for start, end in ((0, 11), (11, 0), (4, 4), (3, 5), (9, 2)):
         choose(page, **{"from": start, "to": end})
-        steps = {one.name: str(one.steps(sizes, abs(end - start))) for one in ARCHITECTURES}
+        steps = {element.name: str(element.steps(sizes, abs(end - start))) for element in ARCHITECTURES}
         assert panels(page) == {name: (count, count) for name, count in steps.items()}
 
 
@@ -52,8 +52,8 @@ def test_the_pointer_chooses_words(visit):
     cell = (box["width"] - 12 - 40) / 12
     canvas.click(position={"x": 12 + 2.5 * cell, "y": 10})
     canvas.hover(position={"x": 12 + 7.5 * cell, "y": 10})
-    says = translator("en")("cost.path_says", **{"from": "three", "to": "eight", "distance": 5})
-    expect(page.locator(".paths .says")).to_have_text(says)
+    sentence = translator("en")("cost.path_says", **{"from": "three", "to": "eight", "distance": 5})
+    expect(page.locator(".paths .says")).to_have_text(sentence)
     assert panels(page)["recurrence"] == ("5", "5")
     assert panels(page)["self_attention"] == ("1", "1")
 
@@ -66,13 +66,13 @@ def test_words_that_never_meet(visit):
 
 def test_hostile_words_are_text(visit):
     page = visit("cost", section="paths", source="words", text=HOSTILE, lang="zh")
-    said = page.locator(".paths .says").inner_text()
-    assert "<" in said
-    assert "猫" in said
+    sentences = page.locator(".paths .says").inner_text()
+    assert "<" in sentences
+    assert "猫" in sentences
     assert page.locator(".paths img, .paths b b").count() == 0
 
 
-def test_a_long_text_on_a_phone_scrolls_in_its_own_frame(visit):
+def test_long_text_scrolls_within_frame(visit):
     page = visit("cost", section="paths", source="words", text=" ".join(["word"] * 200), viewport=PHONE, lang="zh")
     expect(page.locator(".paths .panel")).to_have_count(5)
     sizes = page.locator(".st-key-sizes [data-testid=stElementContainer]").evaluate_all(
@@ -88,7 +88,7 @@ def test_a_long_text_on_a_phone_scrolls_in_its_own_frame(visit):
 
 def test_one_word(visit):
     page = visit("cost", section="paths", source="words", text="one")
-    assert panels(page) == {one.name: ("0", "0") for one in ARCHITECTURES}
+    assert panels(page) == {element.name: ("0", "0") for element in ARCHITECTURES}
 
 
 def test_a_measurement_is_started_and_stopped(visit):

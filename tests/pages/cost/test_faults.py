@@ -106,7 +106,7 @@ FAULTS = {
 
 @pytest.fixture(autouse=True)
 def nothing_kept():
-    """What was counted with a mistake in it must not be found again."""
+    """Clear cached counts that hold a mistake."""
     yield
     compute.candidate_flops.clear()
     compute.attention_error.clear()
@@ -131,19 +131,20 @@ def test_a_mistake_turns_its_sections_red(open_app, monkeypatch, name):
     assert not app.exception
     red = [section for section in sections if len({*checked(app, section)}) == 2]
     assert red == sections
-    assert [one.value for one in app.error if one.value == translator("en")("truth.failed")]
+    assert [element.value for element in app.error if element.value == translator("en")("truth.failed")]
 
 
-@pytest.mark.parametrize("name", [one.name for one in architectures.ARCHITECTURES])
-def test_a_wrong_order_turns_the_table_red(open_app, monkeypatch, name):
+@pytest.mark.parametrize("name", [element.name for element in architectures.ARCHITECTURES])
+def test_wrong_order_fails_table_check(open_app, monkeypatch, name):
     wrong = [
-        replace(one, order=lambda s: s.n * s.d * 7) if one.name == name else one for one in architectures.ARCHITECTURES
+        replace(element, order=lambda s: s.n * s.d * 7) if element.name == name else element
+        for element in architectures.ARCHITECTURES
     ]
     monkeypatch.setattr("pages.cost.classic_table.ARCHITECTURES", tuple(wrong))
     app = open_app("cost", section="table")
-    passed, n = checked(app, "table")
-    assert passed == n - 1
+    n_passed, n = checked(app, "table")
+    assert n_passed == n - 1
 
 
-def test_the_text_that_is_streamed_is_longer_than_a_tile():
+def test_streamed_text_exceeds_two_tiles():
     assert memory.STREAMED_TOKENS > 2 * attention.STREAMING_BLOCK

@@ -49,41 +49,41 @@ def until(condition):
     pytest.fail("it never came to this")
 
 
-def ended(measurement):
+def wait_for_end(measurement):
     until(lambda: not measurement.active)
     return measurement.state
 
 
-def test_a_real_one_from_start_to_end(gates):
+def test_measurement_runs_to_end(gates):
     measurement = Measurement(PLAN, *gates)
     assert (measurement.state, measurement.progress) == ("idle", 0)
     measurement.start()
-    assert ended(measurement) == "done"
+    assert wait_for_end(measurement) == "done"
     assert [(p.n, p.name) for p in measurement.points] == [(n, name) for n in PLAN.lengths for name in CANDIDATES]
 
 
 def test_the_limit_is_told(gates):
     measurement = Measurement(Plan(d=14, h=2, k=3, lengths=(3, 5), seconds=1e-9), *gates)
     measurement.start()
-    assert ended(measurement) == "late"
+    assert wait_for_end(measurement) == "late"
 
 
-def test_it_stops_when_told_and_keeps_its_points(gates, steps):
+def test_stop_keeps_points(gates, steps):
     measurement = Measurement(PLAN, *gates)
     measurement.start()
     steps.release()
     until(lambda: measurement.points == [3])
     assert measurement.progress == pytest.approx(1 / 3)
     measurement.stop()
-    assert ended(measurement) == "stopped"
+    assert wait_for_end(measurement) == "stopped"
     assert measurement.points == [3]
     measurement.start()
     steps.release(3)
-    assert ended(measurement) == "done"
+    assert wait_for_end(measurement) == "done"
     assert measurement.points == [3, 5, 7], "a new start begins anew"
 
 
-def test_one_at_a_time_and_a_short_queue(gates, steps):
+def test_gate_runs_one_queues_one(gates, steps):
     first, second, third = (Measurement(PLAN, *gates) for _ in range(3))
     first.start()
     until(lambda: first.state == "running")
@@ -92,11 +92,11 @@ def test_one_at_a_time_and_a_short_queue(gates, steps):
     assert second.state == "waiting"
     assert third.state == "full"
     second.stop()
-    assert ended(second) == "stopped"
+    assert wait_for_end(second) == "stopped"
     third.start()
     assert third.state == "waiting"
     steps.release(6)
-    assert [ended(first), ended(third)] == ["done", "done"]
+    assert [wait_for_end(first), wait_for_end(third)] == ["done", "done"]
 
 
 def test_starting_twice_is_starting_once(gates, steps):
@@ -104,27 +104,27 @@ def test_starting_twice_is_starting_once(gates, steps):
     measurement.start()
     measurement.start()
     steps.release(3)
-    assert ended(measurement) == "done"
+    assert wait_for_end(measurement) == "done"
     assert measurement.points == [3, 5, 7]
 
 
-def test_no_memory_is_told_and_frees_the_gate(gates, steps):
+def test_memory_error_frees_gate(gates, steps):
     measurement = Measurement(PLAN, *gates)
     steps.error = RuntimeError("not enough memory")
     measurement.start()
     steps.release()
-    assert ended(measurement) == "failed"
+    assert wait_for_end(measurement) == "failed"
     steps.error = None
     measurement.start()
     steps.release(3)
-    assert ended(measurement) == "done"
+    assert wait_for_end(measurement) == "done"
 
 
-def test_visitors_with_the_same_plan_share_it():
+def test_equal_plans_share_measurement():
     assert compute.measurement(PLAN) is compute.measurement(Plan(**vars(PLAN)))
 
 
-def test_a_visitor_may_not_ask_for_much():
+def test_plan_too_large():
     largest = max(limits.MEASURED_LENGTHS)
     plan = Plan(d=limits.MEASURED_WIDTH, h=1, k=limits.MEASURED_KERNEL, lengths=(), seconds=60)
     assert plan.too_large("naive", 2 * largest)

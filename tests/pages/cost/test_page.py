@@ -24,7 +24,7 @@ SECTIONS = {
     "models": 4,
     "measured": 3,
 }
-"""How many live checks each section has."""
+"""Number of live checks by section."""
 
 HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001"
 
@@ -37,7 +37,7 @@ def short(monkeypatch):
 
 
 def tables(app):
-    return [one.value for one in app.markdown if one.value.startswith("|")]
+    return [element.value for element in app.markdown if element.value.startswith("|")]
 
 
 def lines(app, key):
@@ -45,11 +45,11 @@ def lines(app, key):
 
 
 def frame(app, *columns):
-    (found,) = [one.value for one in app.dataframe if {*columns} <= {*one.value.columns}]
-    return found
+    (result,) = [element.value for element in app.dataframe if {*columns} <= {*element.value.columns}]
+    return result
 
 
-def said(app):
+def page_sentences(app):
     return "\n".join(sentences_of(app))
 
 
@@ -74,17 +74,17 @@ def test_every_check_of_every_section_holds(open_app, lang, link):
     assert not app.exception
     assert not app.error
     assert {name: checked(app, name) for name in SECTIONS} == {name: (n, n) for name, n in SECTIONS.items()}
-    assert not any("example.com" in one.value for one in [*app.markdown, *app.caption])
+    assert not any("example.com" in element.value for element in [*app.markdown, *app.caption])
 
 
 @pytest.mark.parametrize("section", SECTIONS)
 def test_a_section_is_drawn_alone(open_app, section):
     app = open_app("cost", section=section)
     assert not app.exception
-    drawn = [name for name in SECTIONS if checked(app, name) != (0, 0)]
-    assert drawn == [section]
+    visible_sections = [name for name in SECTIONS if checked(app, name) != (0, 0)]
+    assert visible_sections == [section]
     app.button_group(key=f"_footer_{section}").set_value("checks").run()
-    lines = [one.value for one in app.markdown if one.value.startswith(("✓", "✗"))]
+    lines = [element.value for element in app.markdown if element.value.startswith(("✓", "✗"))]
     assert len(lines) == SECTIONS[section]
     assert all(line.startswith("✓") for line in lines)
 
@@ -100,13 +100,13 @@ def test_a_section_is_drawn_alone(open_app, section):
         ({"cost_seconds": 20}, "measured"),
     ],
 )
-def test_an_old_link_opens_the_section_it_speaks_of(open_app, link, section):
+def test_old_link_opens_its_section(open_app, link, section):
     app = open_app("cost", **link)
     assert opened_view(app) == section
     assert {name: str(app.session_state[name]) for name in link} == {
         name: "True" if name == "cost_fixed" else str(value) for name, value in link.items()
     }
-    assert not any("section" in one.value for one in app.info)
+    assert not any("section" in element.value for element in app.info)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -120,7 +120,7 @@ def test_golden_numbers_are_on_the_page(open_app, lang):
     assert r"$O(\log_k n)$: 3" in orders
     assert parts.count("2,621,440") >= 4  # W_O of both attentions, and the recurrence's two
     assert "7,864,320" in parts
-    assert any("21,176,320" in one.value and "800" in one.value for one in app.caption)
+    assert any("21,176,320" in element.value and "800" in element.value for element in app.caption)
     heads = frame(app, "heads", "exponentials")
     assert set(heads["parameters"]) == {"1,048,576"}
     assert set(heads["total"]) == {"10,588,160"}
@@ -138,7 +138,7 @@ def test_heads_of_a_fixed_width(open_app):
 
 
 @pytest.mark.parametrize("fixed", [0, 1])
-def test_what_grows_with_the_heads_is_drawn(open_app, fixed):
+def test_chart_of_growth_with_heads(open_app, fixed):
     parameters, total, exponentials = lines(open_app("cost", section="heads", cost_fixed=fixed), "by_heads")
     heads = [2**power for power in range(10)]
     assert parameters["x"] == total["x"] == exponentials["x"] == heads
@@ -168,20 +168,21 @@ def test_curves_and_their_crossings(open_app, how):
     crossings = {"recurrence": "256", "convolution": "1,792"} if how == "order" else {"GRU": "256", "LSTM": "512"}
     for name, n in crossings.items():
         label = t(f"cost.{name}") if name.islower() else name
-        assert t("cost.crossing_order" if how == "order" else "cost.crossing", name=label, n=n) in said(app)
+        assert t("cost.crossing_order" if how == "order" else "cost.crossing", name=label, n=n) in page_sentences(app)
     if how == "exact":
-        assert t("cost.crossing_1", name=t("cost.recurrence")) in said(app)
-    drawn = lines(app, "growth")
-    names = [line["name"] for line in drawn]
+        assert t("cost.crossing_1", name=t("cost.recurrence")) in page_sentences(app)
+    curves = lines(app, "growth")
+    names = [line["name"] for line in curves]
     assert names[:2] == [t("cost.self_attention"), t("cost.window")]
     assert len(names) == (5 if how == "order" else 7)
-    assert {int(n.replace(",", "")) for n in crossings.values()} <= {*drawn[-1]["x"]}
-    assert drawn[-1]["marker"] and drawn[-1]["dash"] is None
+    assert {int(n.replace(",", "")) for n in crossings.values()} <= {*curves[-1]["x"]}
+    assert curves[-1]["marker"] and curves[-1]["dash"] is None
 
 
-def test_pairs_take_half_of_the_work_from_twice_the_width_on(open_app):
+def test_pairs_share_half_at_twice_width(open_app):
+    """Pairs take half of the work from n = 2 d on."""
     app = open_app("cost", section="parts", cost_d=256, cost_n=300)
-    assert translator("en")("cost.parts_found", n="512") in said(app)
+    assert translator("en")("cost.parts_found", n="512") in page_sentences(app)
     pairs, matrices, near = lines(app, "parts")
     assert dict(zip(pairs["x"], pairs["y"], strict=True))[512] == 0.5
     assert [a + b for a, b in zip(pairs["y"], matrices["y"], strict=True)] == pytest.approx([1] * len(pairs["x"]))
@@ -192,7 +193,7 @@ def test_pairs_take_half_of_the_work_from_twice_the_width_on(open_app):
 @pytest.mark.parametrize("name", ["n", "d"])
 def test_nothing_is_a_sentence(open_app, name, lang):
     app = open_app("cost", section="all", lang=lang, **{f"cost_{name}": 0})
-    assert [one.value for one in app.error] == [translator(lang)("cost.too_small", name=name, value=0)]
+    assert [element.value for element in app.error] == [translator(lang)("cost.too_small", name=name, value=0)]
     assert not app.exception
     app.number_input(key=f"cost_{name}").set_value(6).run()
     assert not app.error
@@ -205,28 +206,28 @@ def test_absurd_sizes_give_numbers(open_app, sizes):
     assert not app.exception
     assert not app.error
     assert len(tables(app)) == 2
-    assert all(passed == n for passed, n in (checked(app, name) for name in SECTIONS))
+    assert all(n_passed == n for n_passed, n in (checked(app, name) for name in SECTIONS))
     if sizes["cost_n"] == 10**9:
         assert "999,999,999" in tables(app)[0]
 
 
-def test_a_share_or_a_size_on_the_brink_is_not_rounded_over_it(open_app):
+def test_shares_near_limits_not_rounded_over(open_app):
     app = open_app("cost", section="all", cost_n=10**9)
     assert "| <0.1% |" in tables(app)[1] and "| 0.0% |" not in tables(app)[1]
     shares = frame(app, "share")["share"]
     assert ">99.9%" in set(shares) and not {"0.0%", "100.0%"} & set(shares)
-    assert "1,000 KiB" in said(open_app("cost", section="memory", cost_n=7804))
+    assert "1,000 KiB" in page_sentences(open_app("cost", section="memory", cost_n=7804))
 
 
 @pytest.mark.parametrize("hostile", [{"cost_n": -1}, {"cost_n": 10**13}, {"cost_k": 2}, {"cost_h": 7}, {"cost_d": "x"}])
-def test_a_link_that_cannot_be_falls_back(open_app, hostile):
+def test_invalid_link_falls_back(open_app, hostile):
     app = open_app("cost", **hostile)
     (name,) = hostile
-    assert translator("en")("note.refused", names=name) in [one.value for one in app.info]
+    assert translator("en")("note.refused", names=name) in [element.value for element in app.info]
     assert not app.exception
 
 
-def test_the_picture_of_ways_is_the_cores(open_app):
+def test_paths_view_steps_equal_core(open_app):
     app = open_app("cost", section="paths", source="words", text="a b c d e f g h i j", cost_k=3)
     views = [view.proto for view in app.get("bidi_component") if view.proto.component_name == "headlight.paths"]
     ((data,),) = [json.loads(view.json) for view in views]
@@ -240,7 +241,7 @@ def test_a_measurement_from_end_to_end(open_app):
     app = open_app("cost", section="measured", cost_d=16, cost_h=2)
     app.button(key="measure").click().run()
     for _ in range(600):
-        if not any(one.key == "stop" for one in app.button):
+        if not any(element.key == "stop" for element in app.button):
             break
         app.run()
     assert not app.exception
@@ -262,16 +263,16 @@ def test_a_running_measurement_can_be_stopped(open_app, monkeypatch):
     monkeypatch.setattr(Measurement, "stop", lambda self: states.update(stopped=True))
     compute.shared_measurement.clear()
     app = open_app("cost", section="measured", cost_d=16, cost_h=2)
-    assert [one.key for one in app.button if one.key in ("stop", "measure")] == ["stop"]
+    assert [element.key for element in app.button if element.key in ("stop", "measure")] == ["stop"]
     app.button(key="stop").click().run()
     assert states["stopped"]
-    assert [one.key for one in app.button if one.key in ("stop", "measure")] == ["measure"]
+    assert [element.key for element in app.button if element.key in ("stop", "measure")] == ["measure"]
     compute.shared_measurement.clear()
 
 
 @pytest.mark.parametrize("sizes", [{"cost_d": 2048}, {"cost_k": 31}])
 def test_large_layers_are_not_timed(open_app, sizes):
     app = open_app("cost", section="measured", **sizes)
-    assert translator("en")("cost.too_wide", d=1024, k=15) in [one.value for one in app.info]
-    assert not any(one.key == "measure" for one in app.button)
+    assert translator("en")("cost.too_wide", d=1024, k=15) in [element.value for element in app.info]
+    assert not any(element.key == "measure" for element in app.button)
     assert checked(app, "measured") == (1, 1)

@@ -23,10 +23,10 @@ def test_one_layer_of_the_paper():
 
 
 @pytest.mark.parametrize("k", [1, 3, 5, 31])
-@pytest.mark.parametrize("one", ARCHITECTURES, ids=lambda one: one.name)
-def test_a_word_spreads_as_far_as_the_formula_says(one, k):
-    steps = recount.spreading_steps(one.name, 130, k)
-    assert steps == tuple(one.steps(Sizes(n=130, d=1, k=k), distance) for distance in range(130))
+@pytest.mark.parametrize("architecture", ARCHITECTURES, ids=lambda architecture: architecture.name)
+def test_spreading_steps_equal_formula(architecture, k):
+    steps = recount.spreading_steps(architecture.name, 130, k)
+    assert steps == tuple(architecture.steps(Sizes(n=130, d=1, k=k), distance) for distance in range(130))
 
 
 def test_known_models():
@@ -48,6 +48,6 @@ def test_a_slope():
 @pytest.mark.parametrize(("n", "block"), [(1, 128), (128, 128), (300, 128), (17, 4), (5, 1)])
 def test_streaming_is_exact_whatever_the_scores(n, block):
     q, k, v = 3 * torch.randn(3, 2, n, 8, generator=torch.Generator().manual_seed(1))
-    output, held = streaming_attention(q, k, v, block)
+    output, n_stored = streaming_attention(q, k, v, block)
     assert_close(output, scaled_dot_product_attention(q, k, v), atol=1e-4, rtol=1e-4)
-    assert held == 2 * (2 * n + min(n, block) ** 2)
+    assert n_stored == 2 * (2 * n + min(n, block) ** 2)

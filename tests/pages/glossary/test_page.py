@@ -15,27 +15,27 @@ from viz.text.glossary import terms
 CODES = list(terms())
 
 
-def listed(app):
+def listed_codes(app):
     """The codes of the terms shown, from top to bottom."""
-    return re.findall(r'<dt id="(\w+)">', "".join(each.proto.body for each in app.get("html")))
+    return re.findall(r'<dt id="(\w+)">', "".join(element.proto.body for element in app.get("html")))
 
 
-def test_it_is_the_last_of_the_navigation_and_no_page_with_a_text():
+def test_glossary_ends_navigation():
     assert list(NAVIGATION.values())[-1] == LOOK_UP == ("glossary", "about")
     assert not set(LOOK_UP) & set(PAGES)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_every_term_is_there_once_with_its_link_in_either_order(open_app, lang):
+def test_terms_listed_once_either_order(open_app, lang):
     app, t = open_app("glossary", lang=lang, text="zebra"), translator(lang)
     assert app.title[0].value == t("glossary.title")
-    assert listed(app) == CODES
+    assert listed_codes(app) == CODES
     assert len(app.header) == len({term.theme for term in terms().values()})
-    assert len(re.findall('<a class="see" ', "".join(each.proto.body for each in app.get("html")))) == len(CODES)
+    assert len(re.findall('<a class="see" ', "".join(element.proto.body for element in app.get("html")))) == len(CODES)
     app.button_group(key="listed").set_value(LISTED.options()[1]).run()
-    assert sorted(listed(app)) == sorted(CODES) and not app.header
+    assert sorted(listed_codes(app)) == sorted(CODES) and not app.header
     assert (app.query_params["listed"], app.query_params["text"]) == (LISTED.options()[1], "zebra"), "the text is kept"
-    names = [terms()[code].names[lang] for code in listed(app)]
+    names = [terms()[code].names[lang] for code in listed_codes(app)]
     if lang == "en":
         assert names == sorted(names, key=str.casefold)
     else:
@@ -45,7 +45,7 @@ def test_every_term_is_there_once_with_its_link_in_either_order(open_app, lang):
 
 
 @pytest.mark.parametrize(
-    ("lang", "wanted", "expected"),
+    ("lang", "query", "expected"),
     [
         ("en", "SOFTMAX turns", ["softmax"]),
         ("en", "权重", ["weight", "projection", "weight_sharing"]),
@@ -54,15 +54,17 @@ def test_every_term_is_there_once_with_its_link_in_either_order(open_app, lang):
         ("en", "  ", CODES),
     ],
 )
-def test_a_term_is_looked_up_in_either_language(open_app, lang, wanted, expected):
-    app = open_app("glossary", lang=lang, term=wanted)
-    assert listed(app) == expected
-    assert translator(lang)("glossary.found", n=len(expected), all=len(CODES)) in [one.value for one in app.caption]
+def test_search_in_both_languages(open_app, lang, query, expected):
+    app = open_app("glossary", lang=lang, term=query)
+    assert listed_codes(app) == expected
+    assert translator(lang)("glossary.found", n=len(expected), all=len(CODES)) in [
+        element.value for element in app.caption
+    ]
 
 
 @pytest.mark.parametrize("text", BAD_TEXTS.values(), ids=BAD_TEXTS.keys())
-def test_glossary_query_of_link_stays_in_box(open_app, text):
-    """What a link looks for reaches the search box alone, whatever it is."""
+def test_glossary_query_stays_in_box(open_app, text):
+    """The query of a link reaches the search box alone."""
     app = open_app("glossary", term=(text + "giraffe")[-60:])
     assert not app.exception
     for element in everything(app):
@@ -81,5 +83,8 @@ def test_glossary_link_to_course_opens_lessons(open_app):
 
 def test_glossary_query_offers_whole_list(open_app):
     """A link that looks for a term has the way back to all of them, which keeps the language."""
-    shown = ["".join(one.proto.body for one in open_app("glossary", term=term).get("html")) for term in ("softmax", "")]
-    assert ["term=&quot;" in html or 'term="' in html for html in shown] == [True, False]
+    visible = [
+        "".join(element.proto.body for element in open_app("glossary", term=term).get("html"))
+        for term in ("softmax", "")
+    ]
+    assert ["term=&quot;" in html or 'term="' in html for html in visible] == [True, False]

@@ -1,4 +1,4 @@
-"""What a person does on the Heads page, in a real browser."""
+"""User actions on the Heads page in a real browser."""
 
 import base64
 import csv
@@ -24,13 +24,14 @@ T = translator("en")
 REAL = specs.Source(kind="model", text=examples()[0].text, model=entries()[0].id)
 
 
-def test_first_paint_shows_the_animal_and_every_figure_says_what_it_is(visit):
+def test_first_paint_and_figure_labels(visit):
+    """Show "it" → "animal" first; every figure has an accessible label."""
     page = visit()
     expect(page.locator(".head-grid .says")).to_contain_text("“it” looks most at “animal” 0.6768")
     expect(page.get_by_text(T("footer.checks", passed=9, n=9))).to_be_visible()
     for link in ({"heads_view": "row"}, {"section": "arrivals"}):
-        shown = visit(**link)
-        figure = shown.locator(".bars .picture")
+        visible = visit(**link)
+        figure = visible.locator(".bars .picture")
         expect(figure).to_be_visible()
         expect(figure).to_have_attribute("aria-label", re.compile(r"\w+ \w+"))
 
@@ -38,8 +39,8 @@ def test_first_paint_shows_the_animal_and_every_figure_says_what_it_is(visit):
 def test_another_head_another_row(visit):
     page = visit(layer=0, head=2, query=5, heads_view="row")
     weights = compute.read(REAL).layer(0).weights[2, 5]
-    shown = page.get_by_text(re.compile(r"looks most at .* of its attention"))
-    expect(shown).to_contain_text(f"{part(float(weights.max()))} of its attention")
+    visible = page.get_by_text(re.compile(r"looks most at .* of its attention"))
+    expect(visible).to_contain_text(f"{part(float(weights.max()))} of its attention")
     page.locator(".st-key-section").get_by_text(T("heads.switched_off.title")).click()
     wait_run(page)
     page.locator(".st-key-off").get_by_text(f"{T('heads.head')} 2", exact=True).click()
@@ -48,29 +49,30 @@ def test_another_head_another_row(visit):
     assert "off=2" in page.url
 
 
-def test_what_was_clicked_is_what_is_said_and_another_sentence_to_try_keeps_its_row(visit):
+def test_click_locks_sentence_across_texts(visit):
+    """Describe the clicked row, also after another example is opened."""
     page = visit()
     grid = page.locator(".head-grid")
-    says, small = grid.locator(".says"), grid.locator(".thumb")
+    sentence, small = grid.locator(".says"), grid.locator(".thumb")
     small.nth(40).click()
-    expect(says).to_have_text(re.compile("^“it” looks most at"))
+    expect(sentence).to_have_text(re.compile("^“it” looks most at"))
     box = small.nth(40).bounding_box()
     page.mouse.move(box["x"] + 3, box["y"] + 3)  # the hand is never quite still
     frame(page)
-    expect(says).to_have_text(re.compile("^“it” looks most at"))
+    expect(sentence).to_have_text(re.compile("^“it” looks most at"))
     small.nth(37).hover()
-    expect(says).to_have_text(re.compile("^layer 3, head 1: .* gives"))
+    expect(sentence).to_have_text(re.compile("^layer 3, head 1: .* gives"))
     expect(grid.locator(".title")).to_have_text(T("head_grid.layer_head", layer=3, head=1))
     small.nth(37).click()
     wait_run(page)
     page.locator(".st-key-try_wide button").click()  # far below the map
-    expect(says).to_have_text(re.compile("^“it” looks most at .*“animal” 0.2811"))
+    expect(sentence).to_have_text(re.compile("^“it” looks most at .*“animal” 0.2811"))
     expect(grid.locator(".chip")).to_have_text(re.compile("it"))
     expect(grid.locator(".large")).to_be_in_viewport(ratio=0.5)
-    expect(says).to_be_in_viewport(ratio=1)
+    expect(sentence).to_be_in_viewport(ratio=1)
 
 
-def test_a_slider_shows_its_layer_before_python_hears_of_it(visit):
+def test_slider_shows_layer_before_rerun(visit):
     """All layers' maps are here. A slider changed by a script tells Python nothing: what is seen is the browser's."""
     page = visit()
     open_chip(page, "layer")
@@ -80,8 +82,10 @@ def test_a_slider_shows_its_layer_before_python_hears_of_it(visit):
     }""")
     grid = page.locator(".head-grid")
     expect(grid.locator(".title")).to_have_text(T("head_grid.layer_head", layer=5, head=1))
-    shown = grid.evaluate("(root) => Array.from(root.headGrid.map.values)")
-    torch.testing.assert_close(torch.tensor(shown), compute.read(REAL).layer(5).weights[1].flatten(), atol=1e-2, rtol=0)
+    visible = grid.evaluate("(root) => Array.from(root.headGrid.map.values)")
+    torch.testing.assert_close(
+        torch.tensor(visible), compute.read(REAL).layer(5).weights[1].flatten(), atol=1e-2, rtol=0
+    )
     expect(page.locator(".st-key-chip_layer button").first).to_contain_text(T("chips.layer", layer=3))  # Python's word
     page.locator(".st-key-layer input[type=range]").press("ArrowRight")
     wait_run(page)
@@ -89,27 +93,27 @@ def test_a_slider_shows_its_layer_before_python_hears_of_it(visit):
     assert "layer=4" in page.url
 
 
-def test_an_example_seen_before_is_drawn_before_python_answers_and_python_agrees(visit, server):
+def test_revisited_example_drawn_before_answer(visit, server):
     """With the head that is chosen now; but an example that has a head of its own, with that."""
     page = visit(mask="causal")
-    own = next(example for example in examples() if example.model)
-    shown = {example.code: example for example in (*examples()[1:3], own)}
+    own_value = next(example for example in examples() if example.model)
+    visible = {example.code: example for example in (*examples()[1:3], own_value)}
     grid = page.locator(".head-grid")
 
     def choose(code):
         page.locator(".st-key-_example input").click()
-        page.get_by_role("option", name=shown[code].text).click()
+        page.get_by_role("option", name=visible[code].text).click()
 
     def drawn():
         frame(page)
         return grid.evaluate("""({ headGrid: { map, labels, choice: { layer, head, query } } }) =>
             [Array.from(map.values), labels.columns, layer, head, query]""")
 
-    codes = list(shown)
+    codes = list(visible)
     for code in codes:
         choose(code)
         wait_run(page)
-        if shown[code].model:  # from here on another model reads
+        if visible[code].model:  # from here on another model reads
             page.go_back()
             wait_run(page)
     grid.locator(".thumb").nth(2 * 12 + 5).click()
@@ -123,10 +127,10 @@ def test_an_example_seen_before_is_drawn_before_python_answers_and_python_agrees
         late = drawn()
         assert early[1:] == late[1:], code
         torch.testing.assert_close(torch.tensor(early[0]), torch.tensor(late[0]), atol=1e-4, rtol=0)
-        assert late[2:4] == ([shown[code].layer, shown[code].head] if shown[code].model else [2, 5])
+        assert late[2:4] == ([visible[code].layer, visible[code].head] if visible[code].model else [2, 5])
 
 
-def test_what_is_downloaded_is_the_trace(visit, new_page, tmp_path):
+def test_downloads_equal_trace(visit, new_page, tmp_path):
     """The map as CSV; and the page as a file, which opens as it is here, with the app's own values."""
     page = visit(layer=2, head=9, query=4, lang="zh", merge=1)
     T = translator("zh")
@@ -137,27 +141,27 @@ def test_what_is_downloaded_is_the_trace(visit, new_page, tmp_path):
     with page.expect_download() as download:
         button.click()
     rows = list(csv.reader(Path(download.value.path()).read_text("utf-8-sig").splitlines()))
-    saved = torch.tensor([[float(cell) for cell in row[1:]] for row in rows[1:]])
+    saved_values = torch.tensor([[float(cell) for cell in row[1:]] for row in rows[1:]])
     view = specs.View(merge=True)
-    shown = head_grid.shown(REAL, 2, specs.Mask(), view)
-    torch.testing.assert_close(saved, shown.values[9], atol=1e-6, rtol=1e-5)
+    visible = head_grid.shown(REAL, 2, specs.Mask(), view)
+    torch.testing.assert_close(saved_values, visible.values[9], atol=1e-6, rtol=1e-5)
     with page.expect_download() as download:
         page.get_by_role("button", name=T("export.page")).click()
     file = tmp_path / download.value.suggested_filename
     download.value.save_as(file)
-    alone, asked = new_page(), []
-    alone.on("request", lambda request: asked.append(request.url))
+    alone, requests = new_page(), []
+    alone.on("request", lambda request: requests.append(request.url))
     alone.goto(file.as_uri())
     grids = [where.locator(".head-grid") for where in (page, alone)]
-    says = [grid.locator(".says") for grid in grids]
-    expect(says[1]).to_have_text(says[0].inner_text())
-    here, there = (grid.evaluate("(root) => Array.from(root.headGrid.wall.values)") for grid in grids)
-    assert here == there
+    sentence = [grid.locator(".says") for grid in grids]
+    expect(sentence[1]).to_have_text(sentence[0].inner_text())
+    local_value, there = (grid.evaluate("(root) => Array.from(root.headGrid.wall.values)") for grid in grids)
+    assert local_value == there
     expect(alone.locator("blockquote")).to_have_text(examples()[0].text)
     expect(alone.locator("h1")).to_contain_text(REAL.model)
     link = alone.locator(".facts a").get_attribute("href")
     assert {"layer=2", "head=9", "query=4", "merge=1"} <= set(link.partition("?")[2].split("&"))
-    assert asked == [file.as_uri()]
+    assert requests == [file.as_uri()]
 
 
 @pytest.mark.parametrize("kind", ["png", "svg"])
@@ -168,8 +172,8 @@ def test_a_figure_is_saved_as_chosen(visit, kind):
     figure.hover()
     with page.expect_download() as download:
         figure.locator("[data-title*='ownload'], [data-attr='toImage'], .modebar-btn").first.click()
-    saved = Path(download.value.path()).read_bytes()
-    assert saved.startswith(b"\x89PNG" if kind == "png" else b"<svg")
+    saved_values = Path(download.value.path()).read_bytes()
+    assert saved_values.startswith(b"\x89PNG" if kind == "png" else b"<svg")
 
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -200,12 +204,12 @@ def test_large_map_saves_words_and_cells(visit):
 def test_lines_save_as_seen(visit):
     """The lines look is saved as its lines: a curve for each weight that is drawn."""
     page = visit(text="a <b> & #000001", look="lines")
-    drawn = page.locator(".head-grid").evaluate("(root) => root.headGrid.lines.drawn.length")
+    n_lines = page.locator(".head-grid").evaluate("(root) => root.headGrid.lines.drawn.length")
     root = ElementTree.fromstring(save_large(page, "svg"))
-    assert len([path for path in root.iter(f"{SVG}path") if "C" in path.get("d", "")]) == drawn > 0
+    assert len([path for path in root.iter(f"{SVG}path") if "C" in path.get("d", "")]) == n_lines > 0
 
 
-def test_on_a_phone_in_chinese_in_the_dark(visit):
+def test_phone_chinese_dark(visit):
     page = visit(viewport=PHONE, scheme="dark", lang="zh", source="words", text="猫 坐 在 垫子 上")
     expect(page.get_by_role("heading", name=translator("zh")("heads.title"), exact=True)).to_be_visible()
     assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")

@@ -25,38 +25,39 @@ def captions(app):
     return [caption.value for caption in app.caption]
 
 
-def sent(app):
+def view_payload(app):
     """The words and choices of the view, the small maps and the two large ones."""
     views = {element.proto.id.split("-")[-1]: element.proto for element in app.get("bidi_component")}
     data, wall, two = (views[name] for name in ("comparison", "comparison_wall", "comparison_two"))
     return json.loads(data.json)[0], *(unpacked(Packed(data=view.bytes, id="")) for view in (wall, two))
 
 
-@pytest.mark.parametrize(("lang", "other"), [("en", WIDE), ("zh", "这只动物没有过马路，它太宽了。")])
-def test_tired_and_wide_are_one_click_from_the_first_paint(open_app, lang, other):
+@pytest.mark.parametrize(("lang", "other_text"), [("en", WIDE), ("zh", "这只动物没有过马路，它太宽了。")])
+def test_comparison_opens_with_paired_text(open_app, lang, other_text):
     app, t = open_app(lang=lang), translator(lang)
     before = {name: app.query_params[name] for name in app.query_params}
     app.button_group(key="section").set_value("compare").run()
-    assert app.text_area(key="text_b").value == other
+    assert app.text_area(key="text_b").value == other_text
     assert {name: app.query_params[name] for name in app.query_params} == before | {"section": "compare"}
-    n = len(compute.read(specs.Source(kind="model", text=other, model=app.session_state["model"])).tokens.ids)
+    n = len(compute.read(specs.Source(kind="model", text=other_text, model=app.session_state["model"])).tokens.ids)
     assert paragraph(t("second.same", n=n - 1), t("second.replaced", n=1)) in captions(app)
     assert checked(app, "compare") == (7, 7)
 
 
-def test_the_picture_of_all_heads_leads_to_the_comparison(open_app):
+def test_all_heads_links_to_comparison(open_app):
     links = [
-        [one.body for one in open_app(**link).get("html") if "section=compare" in one.body]
+        [element.body for element in open_app(**link).get("html") if "section=compare" in element.body]
         for link in ({}, {"text": "no pair"})
     ]
     assert [WIDE.replace("'", "&#x27;") in link for link in links[0]] == [True] and links[1] == []
 
 
-def test_what_is_sent_are_the_two_maps_and_the_head_that_changes_most_stands_first(open_app):
-    data, wall, two = sent(open_app(section="compare"))
+def test_view_data_maps_and_order(open_app):
+    """Send both maps, and all heads in order of their change."""
+    data, wall, two = view_payload(open_app(section="compare"))
     a, b = (compute.read(specs.Source(kind="model", text=text, model=compute.DEFAULT_MODEL)) for text in (TIRED, WIDE))
-    for found, capture in zip(two_maps(two), (a, b), strict=True):
-        np.testing.assert_allclose(found, capture.layer(3).weights[1].numpy(), atol=1e-5)
+    for result, capture in zip(two_maps(two), (a, b), strict=True):
+        np.testing.assert_allclose(result, capture.layer(3).weights[1].numpy(), atol=1e-5)
     changes = torch.cat([(a.layer(i).weights - b.layer(i).weights).abs().sum(-1).mean(-1) / 2 for i in range(6)])
     np.testing.assert_allclose(wall["measures"], changes.numpy(), atol=1e-5)
     assert "layer_b" not in data["choice"], "what is sent back would count as chosen"
@@ -64,8 +65,9 @@ def test_what_is_sent_are_the_two_maps_and_the_head_that_changes_most_stands_fir
     assert data["labels"]["difference"][data["of"][data["choice"]["query"]]] == "it"
 
 
-def test_a_token_that_only_one_text_has_is_missing_in_the_other_and_not_zero(open_app):
-    data, _, two = sent(open_app(section="compare", text="it was tired", text_b="it was very tired"))
+def test_unmatched_token_is_nan(open_app):
+    """A token that only one text has is NaN in the other's map, not zero."""
+    data, _, two = view_payload(open_app(section="compare", text="it was tired", text_b="it was very tired"))
     a, b = two_maps(two)
     assert data["labels"]["difference"][1:-1] == ["it", "was", "+ very", "tired"]
     assert np.isnan(a[3]).all() and np.isnan(a[:, 3]).all()
@@ -85,17 +87,17 @@ def test_a_token_that_only_one_text_has_is_missing_in_the_other_and_not_zero(ope
         ({"text_b": "a" * (limits.CHARACTERS + 3)}, "note.dropped_characters", {"n": 3}),
     ],
 )
-def test_a_second_text_is_read_within_the_same_limits_and_what_is_wrong_is_a_sentence(open_app, link, key, values):
+def test_second_text_limits_shown(open_app, link, key, values):
     app = open_app(section="compare", **link)
     assert not app.exception
     assert T(key, **values) in [box.value for box in (*app.error, *app.warning)]
 
 
-def test_the_same_text_twice_is_said_to_be(open_app):
+def test_equal_texts_noted(open_app):
     app = open_app(section="compare", text="no pair is known")
     assert app.text_area(key="text_b").value == "no pair is known"
     assert T("second.no_change") in captions(app)
-    _, wall, _ = sent(app)
+    _, wall, _ = view_payload(app)
     assert not wall["measures"].any()
 
 
@@ -103,12 +105,14 @@ def test_a_hostile_second_text_is_text(open_app):
     hostile = "<script>alert(1)</script> ![x](http://e.com/a.png) $y$ \u202e שלום 🙂"
     app = open_app(section="compare", text_b=hostile)
     assert checked(app, "compare") == (7, 7)
-    assert not [one for one in everything(app) if one.type == "markdown" and "alert" in str(one.value)]
+    assert not [element for element in everything(app) if element.type == "markdown" and "alert" in str(element.value)]
 
 
-def test_a_second_model_is_compared_head_by_head_with_the_one_that_is_chosen(open_app):
+def test_second_model_opens_most_similar_head(open_app):
     """Two twins read the same tokens; at first it is the head that is most alike."""
-    data, wall, two = sent(open_app(section="compare", model="twin-g1", model_b="twin-g8", text="red blue red", head=2))
+    data, wall, two = view_payload(
+        open_app(section="compare", model="twin-g1", model_b="twin-g8", text="red blue red", head=2)
+    )
     a, b = (
         compute.read(specs.Source(kind="model", text="red blue red", model=name)) for name in ("twin-g1", "twin-g8")
     )
@@ -129,35 +133,37 @@ def most_copied(layers):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_one_model_at_two_points_of_its_training_each_head_beside_itself_and_the_one_that_copies(open_app, lang):
+def test_training_checkpoints_compared_by_head(open_app, lang):
+    """Compare each head with itself at another checkpoint, and name the one that copies."""
     names = "twin-g8-step-200", "twin-g8"
     app = open_app(section="compare", model=names[0], model_b=names[1], text=REPEATING, lang=lang)
-    data, wall, _ = sent(app)
+    data, wall, _ = view_payload(app)
     a, b = (compute.read(specs.Source(kind="model", text=REPEATING, model=name)) for name in names)
     changes = torch.cat([(a.layer(i).weights - b.layer(i).weights).abs().sum(-1).mean(-1) / 2 for i in range(2)])
     np.testing.assert_allclose(wall["measures"], changes.numpy(), atol=1e-5)
     assert wall["order"] == ["change"] and "layer_b" not in data["choice"]
     assert tuple(data["titles"][:2]) == names
-    numbers = {most_copied(seen.layer(i).weights for i in range(2)) for seen in (a, b)}
+    numbers = {most_copied(capture.layer(i).weights for i in range(2)) for capture in (a, b)}
     assert numbers == {"0.22", "0.84"}
-    said = [one.proto.body for one in app.get("html")]
-    assert any(all(part in one for part in (*numbers, *names)) for one in said)
+    sentences = [element.proto.body for element in app.get("html")]
+    assert any(all(part in element for part in (*numbers, *names)) for element in sentences)
     assert checked(app, "compare") == (9, 9)
 
 
-def test_the_way_to_an_earlier_point_is_one_click_and_a_text_without_repetition_has_nothing_to_copy(open_app):
+def test_checkpoint_button_and_repeating_text(open_app):
+    """One click opens an earlier checkpoint; without repetition there is nothing to copy."""
     app = open_app(section="compare", model="twin-g8").button(key="earlier").click().run()
     models = [app.selectbox(key=key).value for key in ("model", "model_b")]
     assert models == ["twin-g8-step-200", "twin-g8"], "the difference is what was learned"
     assert app.text_area(key="text").value == app.text_area(key="text_b").value == REPEATING
-    assert not [one for one in app.button if one.key in ("earlier", "repeating")]
+    assert not [element for element in app.button if element.key in ("earlier", "repeating")]
     app = open_app(section="compare", model="twin-g8", model_b="twin-g8-step-300", text="red blue")
     assert T("second.nothing_to_copy") in captions(app)
     assert app.button(key="repeating").click().run().text_area(key="text").value == REPEATING
-    assert not [one for one in open_app(section="compare").button if one.key == "earlier"]
+    assert not [element for element in open_app(section="compare").button if element.key == "earlier"]
 
 
-def test_points_of_a_training_stand_in_a_list_of_models_beside_the_one_they_are_of(open_app):
+def test_checkpoints_listed_beside_their_model(open_app):
     points = [f"twin-g8-step-{step}" for step in (200, 300, 400)]
     assert not {*points} & {*open_app(section="compare").selectbox(key="model").options}
     app = open_app(section="compare", model="twin-g8-step-300")
@@ -166,24 +172,24 @@ def test_points_of_a_training_stand_in_a_list_of_models_beside_the_one_they_are_
     assert not {*points} & {*open_app(section="compare", model="twin-g1").selectbox(key="model_b").options}
 
 
-def test_two_models_with_other_tokens_are_compared_by_words_and_that_is_said(open_app):
+def test_other_tokenizer_compares_by_words(open_app):
     text = "the biochemist misunderstood"
     link = {"section": "compare", "model_b": "SmolLM2-135M-Instruct", "text": text, "layer_b": 1, "head_b": 2}
     if "SmolLM2-135M-Instruct" not in open_app(section="compare").selectbox(key="model_b").options:
         pytest.skip("that model's package is not installed; it is wherever requirements-models.txt was")
     app = open_app(**link)
     assert T("second.by_words") in captions(app)
-    data, _, _ = sent(app)
+    data, _, _ = view_payload(app)
     assert [name for name in data["labels"]["b"] if name != "–"] == text.split()
-    passed, n = checked(app, "compare")
-    assert passed == n
+    n_passed, n = checked(app, "compare")
+    assert n_passed == n
 
 
 def test_a_link_brings_the_comparison_back(open_app):
     link = {"section": "compare", "text_b": "The animal slept.", "compared": "arrives", "layer": 1, "head": 3}
     app = open_app(**link)
     assert {name: app.query_params[name] for name in app.query_params} == {n: str(v) for n, v in link.items()}
-    _, _, two = sent(app)
+    _, _, two = view_payload(app)
     assert two["what"] == "arrives"
     trace = compute.read(specs.Source(kind="model", text=link["text_b"], model=compute.DEFAULT_MODEL)).multi_head(1)
     block = trace.projections.w_o[96:128]
@@ -193,17 +199,17 @@ def test_a_link_brings_the_comparison_back(open_app):
     np.testing.assert_allclose(b[there][:, there], lengths.numpy(), atol=1e-4 * two["limit"])
 
 
-def test_a_decoders_next_words_stand_beside_each_other(open_app):
+def test_decoder_next_words_compared(open_app):
     link = {"section": "compare", "model": "twin-g8", "text": "red blue red", "text_b": "blue red blue"}
     app = open_app(**link)
     assert checked(app, "compare") == (8, 8)
     chart = bar_charts(app)["compare_next"]
-    loaded = compute.model("twin-g8")
-    for text, shown in zip(("red blue red", "blue red blue"), chart.series.values(), strict=True):
-        ids = loaded.tokenizer(text, return_tensors="pt")["input_ids"]
+    loaded_model = compute.model("twin-g8")
+    for text, visible in zip(("red blue red", "blue red blue"), chart.series.values(), strict=True):
+        ids = loaded_model.tokenizer(text, return_tensors="pt")["input_ids"]
         with torch.inference_mode():
-            chances = loaded.model(ids).logits[0, -1].softmax(-1)
-        words = loaded.tokenizer.convert_tokens_to_ids(chart.header["labels"])
-        np.testing.assert_allclose(shown, chances[words].numpy(), atol=1e-5)
+            chances = loaded_model.model(ids).logits[0, -1].softmax(-1)
+        words = loaded_model.tokenizer.convert_tokens_to_ids(chart.header["labels"])
+        np.testing.assert_allclose(visible, chances[words].numpy(), atol=1e-5)
         assert set(chances.topk(6).indices.tolist()) <= set(words)
     assert "compare_next" not in bar_charts(open_app(section="compare"))

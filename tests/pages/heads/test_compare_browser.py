@@ -21,7 +21,7 @@ def weights(text, layer, head):
     return compute.read(source).layer(layer).weights[head]
 
 
-def shown(page, what):
+def read_view(page, what):
     """Something of the view, as it holds it."""
     return page.locator(".comparison").evaluate(f"({{ comparison: view }}) => {what}")
 
@@ -30,26 +30,28 @@ def near(values, expected):
     torch.testing.assert_close(torch.tensor(values).view(expected.shape), expected, atol=2e-5, rtol=0)
 
 
-def test_one_click_then_pointer_keys_another_head_and_what_arrives(visit):
+def test_comparison_pointer_keys_and_heads(visit):
     page = visit()
     page.locator(".st-key-section").get_by_text(T("heads.compare.title"), exact=True).click()
     wait_run(page)
     view = page.locator(".comparison")
-    says, live = view.locator(".says"), view.locator(".live")
-    expect(says).to_contain_text("In the second, “it” gives “animal” 0.40 less and “[CLS]” 0.22 more. In all, 0.45 of")
-    near(shown(page, "[...view.maps.a.values]"), weights(TIRED, 3, 1))
-    near(shown(page, "[...view.maps.difference.values]"), weights(WIDE, 3, 1) - weights(TIRED, 3, 1))
-    tables = shown(page, "view.asTables().map(({ rows }) => rows.map((row) => row.slice(1)))")
+    sentence, live = view.locator(".says"), view.locator(".live")
+    expect(sentence).to_contain_text(
+        "In the second, “it” gives “animal” 0.40 less and “[CLS]” 0.22 more. In all, 0.45 of"
+    )
+    near(read_view(page, "[...view.maps.a.values]"), weights(TIRED, 3, 1))
+    near(read_view(page, "[...view.maps.difference.values]"), weights(WIDE, 3, 1) - weights(TIRED, 3, 1))
+    tables = read_view(page, "view.asTables().map(({ rows }) => rows.map((row) => row.slice(1)))")
     near(tables[0], weights(TIRED, 3, 1))
     near(tables[2], weights(WIDE, 3, 1) - weights(TIRED, 3, 1))
 
     # One crosshair: what is pointed at in one map is marked in all, and nothing is asked of the server.
-    shown(
+    read_view(
         page,
         "{ view.told = 0; view.change = (to) => { view.told++; view.constructor.prototype.change.call(view, to); }; }",
     )
     maps = view.locator(".side .window")
-    x, y = shown(
+    x, y = read_view(
         page,
         f"(({{ left, top, cell }}) => [left + {ANIMAL + 0.5} * cell, top + {IT + 0.5} * cell])(view.views.b)",
     )
@@ -57,11 +59,11 @@ def test_one_click_then_pointer_keys_another_head_and_what_arrives(visit):
     frame(page)
     pair = {"query": IT, "key": ANIMAL}
     for side in ("a", "b", "difference"):
-        assert shown(page, f"view.views.{side}.focus") == pair
-    expect(says).to_have_text("“it” gives “animal” 0.6768 in the first, 0.2811 in the second (−0.3957).")
-    assert shown(page, "view.told") == 0
+        assert read_view(page, f"view.views.{side}.focus") == pair
+    expect(sentence).to_have_text("“it” gives “animal” 0.6768 in the first, 0.2811 in the second (−0.3957).")
+    assert read_view(page, "view.told") == 0
     page.mouse.move(5, 5)
-    expect(says).to_contain_text("In the second, “it”")
+    expect(sentence).to_contain_text("In the second, “it”")
 
     # Keys walk the cells, and lock a row; what they come to is said.
     view.locator(".large").first.focus()
@@ -72,30 +74,30 @@ def test_one_click_then_pointer_keys_another_head_and_what_arrives(visit):
     expect(page).to_have_url(re.compile("query=9"))
 
     # Heads stand in the order of their change; a click opens one.
-    order = shown(page, "view.thumbs.buttons.map(({ index }) => view.wall.measures[index])")
+    order = read_view(page, "view.thumbs.buttons.map(({ index }) => view.wall.measures[index])")
     assert order == sorted(order, reverse=True)
     small = view.locator(".thumb")
     small.nth(1).hover()
-    expect(says).to_have_text(re.compile("^layer 5, head 4: from “.*” to “.*” about [+−]?0.\\d\\d$"))
+    expect(sentence).to_have_text(re.compile("^layer 5, head 4: from “.*” to “.*” about [+−]?0.\\d\\d$"))
     small.nth(1).click()
     wait_run(page)
-    layer, head = (shown(page, f"view.choice.{name}") for name in ("layer", "head"))
+    layer, head = (read_view(page, f"view.choice.{name}") for name in ("layer", "head"))
     expect(page).to_have_url(re.compile(f"layer={layer}&head={head}"))
-    near(shown(page, "[...view.maps.b.values]"), weights(WIDE, layer, head))
+    near(read_view(page, "[...view.maps.b.values]"), weights(WIDE, layer, head))
     expect(small.nth(1)).to_have_attribute("aria-pressed", "true")
-    assert shown(page, "view.data.sent === view.sent"), "Python's next choice is believed"
-    shown(page, "view.change({ layer: 3, head: 1 })")
-    shown(page, "view.change({ layer: 2, head: 0 })")  # the answer to the first is out of date
+    assert read_view(page, "view.data.sent === view.sent"), "Python's next choice is believed"
+    read_view(page, "view.change({ layer: 3, head: 1 })")
+    read_view(page, "view.change({ layer: 2, head: 0 })")  # the answer to the first is out of date
     wait_run(page)
-    near(shown(page, "[...view.maps.a.values]"), weights(TIRED, 2, 0))
+    near(read_view(page, "[...view.maps.a.values]"), weights(TIRED, 2, 0))
     view.get_by_role("radio", name=T("compare.arrives")).click()
     wait_run(page)
     expect(page).to_have_url(re.compile("compared=arrives"))
-    expect(says).to_contain_text("has another length")
+    expect(sentence).to_contain_text("has another length")
     expect(page.get_by_text(T("footer.checks", passed=7, n=7))).to_be_visible()
 
 
-def test_a_finger_locks_a_row_on_a_phone_and_no_script_of_a_text_runs(visit):
+def test_touch_locks_row_and_text_escaped(visit):
     hostile = "<img src=x onerror=alert(1)> it was"
     page = visit(section="compare", text="it was tired", text_b=hostile, viewport=PHONE)
     view = page.locator(".comparison")
@@ -103,21 +105,22 @@ def test_a_finger_locks_a_row_on_a_phone_and_no_script_of_a_text_runs(visit):
     assert not view.locator("img").count()
     first, second = (view.locator(".side").nth(i).bounding_box() for i in (0, 1))
     assert second["y"] >= first["y"] + first["height"], "the maps stand below each other"
-    slot = shown(page, "view.data.of[2]")
-    x, y = shown(page, f"(({{ left, top, cell }}) => [left + 0.5 * cell, top + {slot + 0.5} * cell])(view.views.a)")
+    slot = read_view(page, "view.data.of[2]")
+    x, y = read_view(page, f"(({{ left, top, cell }}) => [left + 0.5 * cell, top + {slot + 0.5} * cell])(view.views.a)")
     view.locator(".side .window").first.click(position={"x": x, "y": y})
     wait_run(page)
     expect(page).to_have_url(re.compile("query=2"))
     expect(view.locator(".says")).to_contain_text("“was”")
 
 
-def test_128_tokens_cost_less_than_one_more_picture_and_a_frame_draws_no_map_anew(visit):
+def test_long_comparison_size_and_redraws(visit):
+    """128 tokens stay below 1.25 MB, and a moved crosshair draws no map anew."""
     words = " ".join(["dog", "cat", "fox"] * 42)
     page = visit(section="compare", text=words, text_b=words.replace("fox dog", "fox bird", 1))
-    assert shown(page, "view.wall.pool") == 1
-    assert shown(page, "view.wall.values.length") == 72 * 128 * 128
-    assert shown(page, "view.wall.values.byteLength + view.two.a.byteLength + view.two.b.byteLength") < 1_250_000
-    drawn = page.locator(".comparison").evaluate("""({ comparison: view }) => {
+    assert read_view(page, "view.wall.pool") == 1
+    assert read_view(page, "view.wall.values.length") == 72 * 128 * 128
+    assert read_view(page, "view.wall.values.byteLength + view.two.a.byteLength + view.two.b.byteLength") < 1_250_000
+    n_redraws = page.locator(".comparison").evaluate("""({ comparison: view }) => {
         let calls = 0;
         const put = CanvasRenderingContext2D.prototype.putImageData;
         const counted = function (...given) { calls++; return put.apply(this, given); };
@@ -126,4 +129,4 @@ def test_128_tokens_cost_less_than_one_more_picture_and_a_frame_draws_no_map_ane
         CanvasRenderingContext2D.prototype.putImageData = put;
         return calls;
     }""")
-    assert drawn == 0
+    assert n_redraws == 0

@@ -13,63 +13,63 @@ from viz.text import LANGUAGES, paragraph, translator
 TIRED = examples()[0].text
 
 
-def drawn(app):
+def bars_by_chart(app):
     return {name: [row.numpy() for row in chart.series.values()] for name, chart in bar_charts(app).items()}
 
 
 def row(text, what):
-    seen = compute.read(specs.Source(kind="model", text=text, model=compute.DEFAULT_MODEL))
-    at = seen.tokens.labels.index("it")
-    return getattr(seen.layer(3), what)[1, at].numpy()
+    capture = compute.read(specs.Source(kind="model", text=text, model=compute.DEFAULT_MODEL))
+    at = capture.tokens.labels.index("it")
+    return getattr(capture.layer(3), what)[1, at].numpy()
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_it_looks_at_the_animal_in_both_texts(open_app, lang):
+def test_row_bars_equal_both_texts(open_app, lang):
     app, t = open_app("heads", section="compare", compare_view="row", text=TIRED, lang=lang), translator(lang)
     wide = TIRED.replace("tired", "wide")
     assert app.text_area(key="text_b").value == wide
-    for text, before, after in zip((TIRED, wide), *drawn(app).values(), strict=True):
+    for text, before, after in zip((TIRED, wide), *bars_by_chart(app).values(), strict=True):
         np.testing.assert_allclose(before, row(text, "masked"), atol=1e-5)
         np.testing.assert_allclose(after, row(text, "weights"), atol=1e-6)
-    said = [one.value for one in app.text]
+    sentences = [element.value for element in app.text]
     start = t("heads.compare_pair", query="it", key="animal", score="|", score_b="", weight="", weight_b="")
-    assert [one for one in said if one.startswith(start.split("|")[0])]
-    assert any("0.68" in one and "0.28" in one for one in said)
+    assert [element for element in sentences if element.startswith(start.split("|")[0])]
+    assert any("0.68" in element and "0.28" in element for element in sentences)
     assert checked(app, "compare") == (6, 6)
 
 
 @pytest.mark.usefixtures("without_source_checks")
-def test_a_word_that_only_one_text_has_is_left_out_of_the_others_bars(open_app):
+def test_unmatched_word_has_no_bar(open_app):
     app = open_app(
         "heads", section="compare", compare_view="row", text="it was tired", text_b="it was very tired", query=1, key=3
     )
-    first, second = drawn(app)["compare_after"]
+    first, second = bars_by_chart(app)["compare_after"]
     assert np.isnan(first).tolist() == [False, False, False, True, False, False]
     assert not np.isnan(second).any()
     alone = open_app(
         "heads", section="compare", compare_view="row", text="it was very tired", text_b="it was tired", query=3
     )
-    assert translator("en")("heads.compare_alone", query="very") in [one.value for one in alone.text]
+    assert translator("en")("heads.compare_alone", query="very") in [element.value for element in alone.text]
     assert checked(alone, "compare") == (2, 2)
 
 
-def test_a_head_of_another_model_on_the_same_tokens_has_its_row_beside_the_first_ones(open_app):
+def test_other_models_row_beside_first(open_app):
     text, link = "red blue red", {"model": "twin-g1", "model_b": "twin-g8", "layer": 1, "head": 2, "query": 2, "key": 1}
     app = open_app("heads", section="compare", compare_view="row", text=text, layer_b=1, head_b=5, **link)
     a, b = (compute.read(specs.Source(kind="model", text=text, model=name)).layer(1) for name in ("twin-g1", "twin-g8"))
-    for found, name in zip(drawn(app).values(), ("masked", "weights"), strict=True):
-        np.testing.assert_allclose(found[0], getattr(a, name)[2, 2].numpy(), atol=1e-5)
-        np.testing.assert_allclose(found[1], getattr(b, name)[5, 2].numpy(), atol=1e-5)
-    said = [one.value for one in app.text if "twin-g1" in one.value]
-    assert all(part(float(weights[2, 1])) in said[0] for weights in (a.weights[2], b.weights[5]))
+    for result, name in zip(bars_by_chart(app).values(), ("masked", "weights"), strict=True):
+        np.testing.assert_allclose(result[0], getattr(a, name)[2, 2].numpy(), atol=1e-5)
+        np.testing.assert_allclose(result[1], getattr(b, name)[5, 2].numpy(), atol=1e-5)
+    sentences = [element.value for element in app.text if "twin-g1" in element.value]
+    assert all(part(float(weights[2, 1])) in sentences[0] for weights in (a.weights[2], b.weights[5]))
     assert checked(app, "compare") == (6, 6)
     most = open_app("heads", section="compare", compare_view="row", text=text, **link)
-    apart = [(a.weights[2] - each).abs().sum(-1).mean() for each in torch.cat([layer_of_g8(text, i) for i in (0, 1)])]
+    apart = [(a.weights[2] - item).abs().sum(-1).mean() for item in torch.cat([layer_of_g8(text, i) for i in (0, 1)])]
     layer, head = divmod(int(torch.stack(apart).argmin()), 8)
     assert [most.number_input(key=name).value for name in ("layer_b", "head_b")] == [layer, head]
     assert "layer_b" not in most.query_params
-    for name, other in (("layer_b", 1 - layer), ("head_b", 7 - head)):
-        most.number_input(key=name).set_value(other).run()
+    for name, second in (("layer_b", 1 - layer), ("head_b", 7 - head)):
+        most.number_input(key=name).set_value(second).run()
     assert [most.query_params[name] for name in ("layer_b", "head_b")] == [str(1 - layer), str(7 - head)]
 
 
@@ -78,17 +78,19 @@ def layer_of_g8(text, layer):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_models_that_cut_a_text_otherwise_are_compared_by_words_and_by_weights_alone(open_app, lang):
+def test_other_tokenizer_row_compares_words(open_app, lang):
     """One knows no word of it but its full stop; the other cuts it into more pieces than words."""
     text, t = "the biochemist misunderstood", translator(lang)
     app = open_app(
         "heads", section="compare", compare_view="row", text=text, model_b="twin-g8", query=2, key=1, lang=lang
     )
-    assert paragraph(t("second.by_words"), t("second.scores_do_not_add_up")) in [one.value for one in app.caption]
-    ((first, second),) = drawn(app).values()
-    seen = compute.read(specs.Source(kind="model", text=text, model=compute.DEFAULT_MODEL))
-    words = torch.tensor(seen.tokens.words)
-    row = seen.layer(3).weights[1][words == words[2]].mean(0)
+    assert paragraph(t("second.by_words"), t("second.scores_do_not_add_up")) in [
+        element.value for element in app.caption
+    ]
+    ((first, second),) = bars_by_chart(app).values()
+    capture = compute.read(specs.Source(kind="model", text=text, model=compute.DEFAULT_MODEL))
+    words = torch.tensor(capture.tokens.words)
+    row = capture.layer(3).weights[1][words == words[2]].mean(0)
     added = [float(row[words == word].sum()) for word in words.unique()]
     np.testing.assert_allclose(first[~np.isnan(first)], added, atol=1e-5)
     assert np.isnan(second).sum() == 2, "[CLS] and [SEP] are the first model's alone"

@@ -1,4 +1,4 @@
-"""What leaves the app is true: the files hold the trace, and the code finds the weights again."""
+"""Downloads: the files hold the trace, and the code computes the same weights."""
 
 import csv
 import io
@@ -33,32 +33,32 @@ def source(kind):
 @pytest.mark.parametrize("mask", [MASK | {"kind": kind} for kind in specs.MASKS] + MORE, ids=lambda mask: mask["kind"])
 def test_the_code_computes_the_same_weights(kind, mask, capsys):
     layer, head, mask = (3 if kind == "model" else 0), 4, specs.Mask(**mask)
-    seen = compute.read(source(kind))
-    code = to_code(source(kind), layer, head, mask, seen.tokens)
-    here = code.replace(repr(MODEL.hub), repr(str(MODEL.local_folder())))
-    assert (here == code) == (kind == "words")
-    found: dict[str, Any] = {}
-    exec(here, found)
+    capture = compute.read(source(kind))
+    code = to_code(source(kind), layer, head, mask, capture.tokens)
+    local_value = code.replace(repr(MODEL.hub), repr(str(MODEL.local_folder())))
+    assert (local_value == code) == (kind == "words")
+    result: dict[str, Any] = {}
+    exec(local_value, result)
     capsys.readouterr()
     expected = compute.trace(source(kind), layer, mask).weights[head]
-    torch.testing.assert_close(found["weights"], expected, atol=2e-6, rtol=1e-4)
+    torch.testing.assert_close(result["weights"], expected, atol=2e-6, rtol=1e-4)
     assert len([line for line in code.splitlines() if line.strip()]) <= 21
 
 
 @pytest.mark.parametrize("model", ["twin-g8", "twin-g2", "twin-g1", "animals-en-zh"])
 @pytest.mark.parametrize("kind", ["model", "embeddings"])
-def test_the_code_finds_the_projects_own_models(model, kind, monkeypatch, capsys):
+def test_code_loads_project_models(model, kind, monkeypatch, capsys):
     monkeypatch.chdir(registry.ROOT)
     sizes = {} if kind == "model" else {"n_heads": 4, "n_kv_heads": 2}
     of = specs.Source(kind=kind, text="the dog saw a cat .", model=model, **sizes)
     layer, head, mask = (1 if kind == "model" else 0), 3, specs.Mask(kind="window", width=2)
-    code, found = to_code(of, layer, head, mask, compute.read(of).tokens), {}
-    exec(code, found)
+    code, result = to_code(of, layer, head, mask, compute.read(of).tokens), {}
+    exec(code, result)
     capsys.readouterr()
-    torch.testing.assert_close(found["weights"], compute.trace(of, layer, mask).weights[head], atol=2e-6, rtol=1e-4)
+    torch.testing.assert_close(result["weights"], compute.trace(of, layer, mask).weights[head], atol=2e-6, rtol=1e-4)
 
 
-def test_csv_reads_back_exactly_and_runs_nothing():
+def test_csv_round_trip_escapes_formulas():
     values = torch.randn(2, 3, generator=torch.Generator().manual_seed(0))
     rows = list(csv.reader(io.StringIO(to_csv(values, ["=1+1", 'a"b,c'], ["猫", "@x", "ok"]).decode("utf-8-sig"))))
     assert rows[0] == ["query \\ key", "猫", "'@x", "ok"]
@@ -70,10 +70,10 @@ def test_csv_reads_back_exactly_and_runs_nothing():
 def test_npz_holds_every_intermediate():
     trace = compute.trace(source("words"), 0, specs.Mask(kind="causal"))
     labels = compute.read(source("words")).tokens.labels
-    with np.load(io.BytesIO(to_npz(trace, labels))) as saved:
-        assert tuple(saved["tokens"]) == labels
+    with np.load(io.BytesIO(to_npz(trace, labels))) as saved_values:
+        assert tuple(saved_values["tokens"]) == labels
         for name in ("x", "w_q", "w_k", "w_v", "w_o", "q", "k", "v", "scores", "scaled", "masked", "weights",
                      "head_outputs", "concat", "contributions", "output", "allowed"):  # fmt: skip
-            assert saved[name].size > 0
-        again = saved["contributions"].sum(0)
+            assert saved_values[name].size > 0
+        again = saved_values["contributions"].sum(0)
     np.testing.assert_allclose(again, trace.output.numpy(), atol=1e-5)

@@ -36,19 +36,19 @@ def only(app, key):
     return values
 
 
-def said(app):
+def page_sentences(app):
     return sentences_of(app) + [element.value for kind in ("caption", "text") for element in app.get(kind)]
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_first_paint_is_the_head_that_links_it_to_animal(open_app, lang):
+def test_opening_head_links_it_to_animal(open_app, lang):
     app, t = open_app(lang=lang, section="all_heads", text=TEXT), translator(lang)
-    known = note(compute.DEFAULT_MODEL, 3, 1)
-    assert known is not None
-    assert any(known.text[lang] in one for one in said(app))
+    known_note = note(compute.DEFAULT_MODEL, 3, 1)
+    assert known_note is not None
+    assert any(known_note.text[lang] in element for element in page_sentences(app))
     assert checked(app, "all_heads") == (9, 9)
     row = open_app(lang=lang, section="row", text=TEXT)
-    assert t("heads.row_weights", query="it", key="animal", value="0.68") in said(row)
+    assert t("heads.row_weights", query="it", key="animal", value="0.68") in page_sentences(row)
 
 
 @pytest.mark.parametrize(
@@ -59,20 +59,20 @@ def test_link_to_section_opens_known_head(open_app, lang, model, head, said_of):
     """Without a text it opens on the sentence of its language, in the model and the head that link the two."""
     if model == E5:
         packaged_file(E5)
-    known, said_so = note(model, *head), dict(zip(("query", "key", "value"), said_of, strict=True))
-    assert known is not None
+    known_note, said_so = note(model, *head), dict(zip(("query", "key", "value"), said_of, strict=True))
+    assert known_note is not None
     app, row = (open_app(lang=lang, section=section) for section in ("all_heads", "row"))
-    assert any(known.text[lang] in one for one in said(app))
+    assert any(known_note.text[lang] in element for element in page_sentences(app))
     assert checked(app, "all_heads") == (9, 9)
-    assert translator(lang)("heads.row_weights", **said_so) in said(row)
+    assert translator(lang)("heads.row_weights", **said_so) in page_sentences(row)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_words_the_model_does_not_know_are_counted_and_what_to_do_is_said(open_app, lang):
+def test_unknown_words_counted_in_warning(open_app, lang):
     """MiniLM knows 天 of this sentence, and nothing else."""
     app, t = open_app(lang=lang, text="今天天气好"), translator(lang)
-    told = t("note.unknown", model="all\\-MiniLM\\-L6\\-v2", n=3, all=7, token="[UNK]")
-    assert told in [one.value for one in app.warning]
+    messages = t("note.unknown", model="all\\-MiniLM\\-L6\\-v2", n=3, all=7, token="[UNK]")
+    assert messages in [element.value for element in app.warning]
     assert not open_app(lang=lang, text="今天天气好", source="words").warning
 
 
@@ -80,17 +80,17 @@ def test_words_the_model_does_not_know_are_counted_and_what_to_do_is_said(open_a
     ("family", "text", "key", "token"),
     [("bert", "the [MASK] was", "heads.predictions_masked", 2), ("llama", "the fox was", "heads.predictions", 6)],
 )
-def test_what_a_model_expects_is_said_of_the_right_place(open_app, monkeypatch, tmp_path, family, text, key, token):
+def test_predictions_name_their_token(open_app, monkeypatch, tmp_path, family, text, key, token):
     """A masked model fills a gap; a decoder goes on after the last token.."""
     entry = checkpoints.offered(family, tmp_path / "small")
     for module in (specs, compute):
         monkeypatch.setattr(module, "local_entries", lambda: (entry,))
     app = open_app(model=entry.id, text=text, section="switched_off", off="0")
-    assert translator("en")(key, token=token) in said(app)
+    assert translator("en")(key, token=token) in page_sentences(app)
 
 
 @pytest.mark.parametrize(("link", "model"), [({}, "folder"), ({"text": "The cat sat."}, "default")])
-def test_a_link_without_model_means_the_default(open_app, monkeypatch, tmp_path, link, model):
+def test_link_without_model_uses_default(open_app, monkeypatch, tmp_path, link, model):
     """With --model too; where a link asks for nothing the folder is chosen, and stands in the link from then on."""
     entry = checkpoints.offered("bert", tmp_path / "small")
     for module in (specs, compute):
@@ -101,20 +101,20 @@ def test_a_link_without_model_means_the_default(open_app, monkeypatch, tmp_path,
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_masked_numbers_are_not_called_the_models_own(open_app, lang):
-    own = translator(lang)("source.model_own")
-    assert any(own in one for one in said(open_app(lang=lang, section="all_heads", text=TEXT)))
-    assert not any(own in one for one in said(open_app(lang=lang, text=TEXT, mask="causal")))
+def test_masked_numbers_not_models_own(open_app, lang):
+    own_value = translator(lang)("source.model_own")
+    assert any(own_value in element for element in page_sentences(open_app(lang=lang, section="all_heads", text=TEXT)))
+    assert not any(own_value in element for element in page_sentences(open_app(lang=lang, text=TEXT, mask="causal")))
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_a_temperature_is_the_large_maps_alone_and_that_is_said(open_app, lang):
+def test_temperature_leaves_row_unchanged(open_app, lang):
     t = translator(lang)
     app = open_app(lang=lang, temperature=5, query=5, section="row")
-    assert t("heads.part_at_one", T=5) in said(app)
+    assert t("heads.part_at_one", T=5) in page_sentences(app)
     row = only(app, "row")
     torch.testing.assert_close(torch.tensor(row), compute.read(REAL).layer(3).weights[1, 5])
-    assert t("heads.part_at_one", T=1) not in said(open_app(lang=lang, section="row"))
+    assert t("heads.part_at_one", T=1) not in page_sentences(open_app(lang=lang, section="row"))
 
 
 def test_the_row_drawn_is_the_traces(open_app):
@@ -123,7 +123,7 @@ def test_the_row_drawn_is_the_traces(open_app):
     torch.testing.assert_close(torch.tensor(row), compute.read(REAL).layer(2).weights[9, 5])
 
 
-def test_what_arrives_is_weight_times_value_through_w_o(open_app):
+def test_arrivals_equal_weighted_values(open_app):
     """SYLLABUS F10: half of the weight sits on [CLS], and almost nothing comes from there."""
     trace = compute.read(REAL).multi_head(3)
     norms = torch.stack([
@@ -138,7 +138,7 @@ def test_what_arrives_is_weight_times_value_through_w_o(open_app):
     assert message[0] < 0.1
 
 
-def test_shares_of_the_weight_are_shares_though_a_row_may_look_nowhere(open_app):
+def test_arrival_shares_with_masked_rows(open_app):
     weight, message = both(open_app(part="arrive", **BLIND), "arrive")
     assert weight.sum() == pytest.approx(1, abs=1e-5)
     assert message.sum() == pytest.approx(1, abs=1e-5)
@@ -156,26 +156,26 @@ def test_the_table_is_the_portrait(open_app):
 @pytest.mark.parametrize("source", choice.SOURCES)
 def test_what_leaves_the_heads(open_app, stage, source):
     app = open_app(source=source, part="after", after=stage)
-    _, drawn = matrices(app)[f"after_{stage}"]
+    _, plotted = matrices(app)[f"after_{stage}"]
     n_heads, width = (12, 384) if source == "model" else (4, 384 if source == "embeddings" else 16)
     n = 16 if source != "words" else 12
     rows = {"contributions": n_heads + 1, "w_o": width}.get(stage, n)
-    assert drawn.shape == (rows, n if stage == "contributions" else width)
+    assert plotted.shape == (rows, n if stage == "contributions" else width)
 
 
 @pytest.mark.parametrize("source", choice.SOURCES)
-def test_heads_off_change_the_output_by_their_contributions(open_app, source):
+def test_heads_off_remove_contributions(open_app, source):
     app = open_app(source=source, part="off", off="1-2")
-    here, end = both(app, "change")
-    loaded = {"model": compute.DEFAULT_MODEL} if source != "words" else {}
+    local_value, end = both(app, "change")
+    loaded_model = {"model": compute.DEFAULT_MODEL} if source != "words" else {}
     sizes = {"model": {}, "embeddings": SEEDED | {"d_model": 0}, "words": SEEDED | {"d_model": 16}}[source]
-    asked = specs.Source(kind=source, text=TEXT, **loaded, **sizes)
-    trace = compute.trace(asked, 3 if source == "model" else 0, specs.Mask())
-    gone = (trace.contributions[1] + trace.contributions[2]).norm(dim=-1) / trace.output.norm(dim=-1)
-    np.testing.assert_allclose(here, gone.numpy(), rtol=1e-5)
+    requests = specs.Source(kind=source, text=TEXT, **loaded_model, **sizes)
+    trace = compute.trace(requests, 3 if source == "model" else 0, specs.Mask())
+    removed_share = (trace.contributions[1] + trace.contributions[2]).norm(dim=-1) / trace.output.norm(dim=-1)
+    np.testing.assert_allclose(local_value, removed_share.numpy(), rtol=1e-5)
     assert (end > 0).all()
     if source != "model":  # one layer: its output is the end
-        np.testing.assert_allclose(end, here, rtol=1e-4)
+        np.testing.assert_allclose(end, local_value, rtol=1e-4)
 
 
 BLIND = {"source": "words", "mask": "both", "pad_left": 1, "pad": 3}
@@ -184,33 +184,33 @@ ALL = {"source": "words", "mask": "padding", "pad": 32}
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_heads_off_are_averaged_over_the_rows_that_have_an_output(open_app, lang):
+def test_heads_off_average_skips_masked_rows(open_app, lang):
     app, t = open_app(part="off", off="0", lang=lang, **BLIND), translator(lang)
-    here, end = both(app, "change")
-    assert np.isnan(here[:3]).all() and np.isfinite(here[3:]).all()
-    assert t("heads.off_found", here=share(here[3:].mean()), end=share(end.mean())) in said(app)
+    local_value, end = both(app, "change")
+    assert np.isnan(local_value[:3]).all() and np.isfinite(local_value[3:]).all()
+    assert t("heads.off_found", here=share(local_value[3:].mean()), end=share(end.mean())) in page_sentences(app)
     app = open_app(part="off", off="0", lang=lang, **ALL)
     end = both(app, "change")[1]
-    assert t("heads.off_nowhere", end=share(end.mean())) in said(app)
+    assert t("heads.off_nowhere", end=share(end.mean())) in page_sentences(app)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("what", ["weights", "scores"])
-def test_a_row_that_may_look_nowhere_looks_at_nothing_most(open_app, what, lang):
+def test_fully_masked_row_sentence(open_app, what, lang):
     app, t = open_app(query=0, what=what, lang=lang, section="row", **BLIND), translator(lang)
-    assert t("head_grid.says_blind", q="The") in said(app)
-    assert not any("-inf" in one for one in said(app))
+    assert t("head_grid.says_blind", q="The") in page_sentences(app)
+    assert not any("-inf" in element for element in page_sentences(app))
 
 
 @pytest.mark.parametrize("what", ["weights", "scores"])
-def test_a_row_whose_keys_are_all_hidden_looks_at_nothing_that_is_shown(open_app, what):
+def test_row_with_hidden_keys_sentence(open_app, what):
     app = open_app(query=1, what=what, hide=1, mask="padding", pad=15, section="row")  # [CLS] is left
-    assert translator("en")("head_grid.says_blind", q="the") in said(app)
+    assert translator("en")("head_grid.says_blind", q="the") in page_sentences(app)
 
 
 def test_hidden_specials_renormalise_and_say_so(open_app):
     app = open_app(hide="1", query=5, section="row")  # counted with [CLS]
-    assert translator("en")("view.hide_says") in said(app)
+    assert translator("en")("view.hide_says") in page_sentences(app)
     row = only(app, "row")
     special = torch.tensor(compute.read(REAL).tokens.special)
     expected = hide(compute.read(REAL).layer(3).weights[1], ~special, ~special)[4]
@@ -224,12 +224,12 @@ def test_merged_words(open_app):
     assert names == ["[CLS]", "electroencephalography", "works", "[SEP]"]
 
 
-def test_scores_with_a_mask_have_holes_and_no_nan_on_the_page(open_app):
+def test_masked_scores_show_no_nan(open_app):
     app = open_app(what="scores", mask="causal", query=2, merge="1", hide="1", section="row")
     row = only(app, "row")
     assert np.isfinite(row[:2]).all()
     assert np.isnan(row[2:]).all()
-    assert not any("nan" in one for one in said(app))
+    assert not any("nan" in element for element in page_sentences(app))
 
 
 def test_an_example_is_one_click_away(open_app):
@@ -248,16 +248,16 @@ def test_any_text(open_app, source, text):
         app.session_state["section"] = section.name
         app.run()
         assert not app.exception
-    visible = [one.value for kind in ("markdown", "caption") for one in app.get(kind)]
-    assert not any("e.com" in one for one in visible), "a visitor's text never goes through Markdown"
+    visible = [element.value for kind in ("markdown", "caption") for element in app.get(kind)]
+    assert not any("e.com" in element for element in visible), "a visitor's text never goes through Markdown"
     assert list(everything(app))
 
 
-def test_messages_are_added_up_a_few_keys_at_a_time():
+def test_messages_summed_in_chunks():
     """All of 512 tokens at once are 400 MB, in a page's script, which no ceiling counts."""
-    weights, delivered = torch.rand(7, 37), torch.randn(37, 11)
+    weights, messages = torch.rand(7, 37), torch.randn(37, 11)
     with Largest() as largest:
-        added_up, lengths = by_messages(weights, delivered)
+        added_up, lengths = by_messages(weights, messages)
     assert largest.numbers <= 7 * AT_ONCE * 11 < 7 * 37 * 11
-    assert_close(added_up, weights @ delivered)
-    assert_close(lengths, weights.sum(0) * delivered.norm(dim=-1))
+    assert_close(added_up, weights @ messages)
+    assert_close(lengths, weights.sum(0) * messages.norm(dim=-1))

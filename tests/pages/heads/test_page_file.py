@@ -25,10 +25,10 @@ def test_its_values_are_the_walls(view):
         assert stack[name] == wall[name], name
     n = len(compute.read(SOURCE).tokens.ids)
     if stack["wall"]:
-        found = codes(part(*stack["wall"]), wall["values"].numel())
+        result = codes(part(*stack["wall"]), wall["values"].numel())
     else:
-        found = torch.cat([codes(part(*head), n * n) for head in stack["heads"]])
-    assert torch.equal(found, wall["values"].long())
+        result = torch.cat([codes(part(*head), n * n) for head in stack["heads"]])
+    assert torch.equal(result, wall["values"].long())
     assert len(stack["heads"]) == (0 if view.what == "scores" else 72)
 
 
@@ -39,24 +39,24 @@ def test_what_is_offered_is_exact(n_heads):
 
 
 @pytest.mark.parametrize("source", ["embeddings", "words"])
-def test_it_is_offered_of_seeded_heads_which_have_no_layer_to_choose(open_app, source):
+def test_offered_for_seeded_heads(open_app, source):
     app = open_app(text=PIECES, source=source)
     app.button_group(key="_footer_all_heads").set_value("downloads").run()
     assert not app.exception
     assert translator("en")("export.page") in [button.proto.label for button in app.get("download_button")]
 
 
-def test_it_is_offered_and_built_only_when_asked_for(open_app, monkeypatch):
-    asked = []
-    monkeypatch.setattr(head_grid, "away", lambda *spec: asked.append(spec))
+def test_built_only_on_request(open_app, monkeypatch):
+    requests = []
+    monkeypatch.setattr(head_grid, "away", lambda *spec: requests.append(spec))
     app = open_app(text=PIECES)
     app.button_group(key="_footer_all_heads").set_value("downloads").run()
     t = translator("en")
     assert t("export.page") in [button.proto.label for button in app.get("download_button")]
-    assert asked == []
+    assert requests == []
     app = open_app(text=" ".join([PIECES] * 12))
     app.button_group(key="_footer_all_heads").set_value("downloads").run()
     assert t("export.page") not in [button.proto.label for button in app.get("download_button")]
     n = len(compute.read(specs.Source(kind="model", text=" ".join([PIECES] * 12), model=SOURCE.model)).tokens.ids)
-    said = t("export.page_too_long", n=n, most=page_file.longest(72), heads=72)
-    assert said in [caption.value for caption in app.caption]
+    sentences = t("export.page_too_long", n=n, most=page_file.longest(72), heads=72)
+    assert sentences in [caption.value for caption in app.caption]

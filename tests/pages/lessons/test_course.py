@@ -17,10 +17,10 @@ PLACES = [place for part in parts() for topic in part.topics for place in topic.
 
 def tables(app):
     """The course's tables in HTML."""
-    return "".join(one.proto.body for one in app.get("html") if "table" in one.proto.body)
+    return "".join(element.proto.body for element in app.get("html") if "table" in element.proto.body)
 
 
-def shown(page, section, asked):
+def title_of_link(page, section, asked):
     """The title of what a link opens: a view of a section, or a part of it, has one of its own."""
     views = [f"{page}.{view}.title" for *of, view in VIEWS if of == [page, section] and view in asked.values()]
     parts_of = [f"{page}.{section}.{value}.title" for value in asked.values()]
@@ -34,16 +34,16 @@ def test_course_links_lead_to_sections(open_app, lang):
     html = tables(app)
     assert [unescape(name) for name in re.findall("<h3>(.*?)</h3>", html)] == [part.names[lang] for part in parts()]
     links = re.findall(r'<a class="see" href="([^"]*)">([^<]*)<', html)
-    found = [(unescape(href), unescape(title)) for href, title in links if "lesson=" not in href]
+    result = [(unescape(href), unescape(title)) for href, title in links if "lesson=" not in href]
     expected = []
     for page, section, more in PLACES:
         assert (page, section) in SECTIONS, f"{page}/{section}"
         link = f"{path_of(page)}?lang={lang}&section={section}" + f"&{more}" * bool(more)
-        asked = dict(parse_qsl(more))
-        title = f"{t(f'{page}.title')} › {t(shown(page, section, asked))}"
-        title += f" › {t('step_by_step.short_' + asked['step'])}" if "step" in asked else ""
+        requests = dict(parse_qsl(more))
+        title = f"{t(f'{page}.title')} › {t(title_of_link(page, section, requests))}"
+        title += f" › {t('step_by_step.short_' + requests['step'])}" if "step" in requests else ""
         expected.append((link, title))
-    assert found == expected
+    assert result == expected
     topics = [topic.names[lang] for part in parts() for topic in part.topics]
     assert [unescape(name) for name in re.findall('<th scope="row">(.*?)</th>', html)] == [
         name
@@ -63,10 +63,10 @@ def test_every_lesson_is_in_course(open_app):
 
 @pytest.mark.parametrize(("page", "section", "more"), sorted({place for place in PLACES if place[2]}))
 def test_course_link_parameters_are_understood(open_app, page, section, more):
-    asked = dict(parse_qsl(more))
-    app = open_app(page, section=section, source="words", **asked)
+    requests = dict(parse_qsl(more))
+    app = open_app(page, section=section, source="words", **requests)
     assert not app.exception and app.session_state["section"] == section
-    notes = [one.value for one in app.info]
-    for name, value in asked.items():
+    notes = [element.value for element in app.info]
+    for name, value in requests.items():
         assert name in app.session_state and translator("en")("note.refused", names=name) not in notes
         assert str(app.session_state[name]) in (value, "True")

@@ -11,7 +11,7 @@ from viz.frame.specs import Source
 
 WORDS = "one two three four five two seven"
 TEXT = " ".join([WORDS] * 16)
-ASKED = {"source": "words", "text": TEXT, "d_model": 8, "n_heads": 2, "long_times": 8, "head": 1}
+PARAMETERS = {"source": "words", "text": TEXT, "d_model": 8, "n_heads": 2, "long_times": 8, "head": 1}
 
 
 def of_the_core() -> tuple[LongText, torch.Tensor]:
@@ -30,27 +30,28 @@ def zoomed(page: Page) -> list[int]:
     return read_back(page, "zoom").tolist()
 
 
-def test_a_click_opens_a_window_another_reads_a_row_and_all_are_the_cores(visit):
+def test_clicks_open_window_and_row(visit):
+    """A click opens a window, another a row; all numbers equal the core's."""
     text, most = of_the_core()
-    page = visit("long-text", **ASKED)
-    whole, near = page.locator(".whole .picture"), page.locator(".near .picture")
+    page = visit("long-text", **PARAMETERS)
+    total, near = page.locator(".whole .picture"), page.locator(".near .picture")
     expect(near).to_be_visible()
     n, count = len(read(text).tokens.ids), len(most)
     codes = read_back(page, "values").double()
     assert len(codes) == count**2
-    drawn = torch.where(codes > 0, 10 ** (6 * ((codes - 1) / 65_534 - 1)), 0.0).reshape(count, count)
-    assert_close(drawn, most.double(), rtol=2e-4, atol=1e-6)
+    decoded = torch.where(codes > 0, 10 ** (6 * ((codes - 1) / 65_534 - 1)), 0.0).reshape(count, count)
+    assert_close(decoded, most.double(), rtol=2e-4, atol=1e-6)
 
-    box = whole.bounding_box()
-    whole.click(position={"x": box["width"] * 0.25, "y": box["height"] * 0.75})
+    box = total.bounding_box()
+    total.click(position={"x": box["width"] * 0.25, "y": box["height"] * 0.75})
     wait_run(page)
     row, column = int(n * 0.75), int(n * 0.25)
     eventually(lambda: assert_close(torch.tensor(zoomed(page)[:2]), torch.tensor([row, column]) - 128, atol=4, rtol=0))
-    top, left, high, wide = zoomed(page)
+    top, left_edge, high, wide = zoomed(page)
     q, k = read(text).head(0, 1)
-    expected = window(q, k, row=top, column=left, **read(text).options(0, 0))
+    expected = window(q, k, row=top, column=left_edge, **read(text).options(0, 0))
     assert_close(read_back(page, "cut").reshape(high, wide).float(), expected, rtol=1e-5, atol=1e-8)
-    assert f"zoom_column={left}" in page.url
+    assert f"zoom_column={left_edge}" in page.url
 
     near.focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
@@ -58,7 +59,7 @@ def test_a_click_opens_a_window_another_reads_a_row_and_all_are_the_cores(visit)
     expect(page.locator(".near .says")).to_contain_text(f"({top + 1})")
     near.press("Enter")
     wait_run(page)
-    chosen = page.locator(".long-map .keys p b")
-    eventually(lambda: expect(chosen).to_have_text(f" ▸{read(text).tokens.labels[top + 1]}◂ "))
+    selection = page.locator(".long-map .keys p b")
+    eventually(lambda: expect(selection).to_have_text(f" ▸{read(text).tokens.labels[top + 1]}◂ "))
     assert {f"long_row={top + 1}", f"zoom_row={top}"} <= set(page.url.partition("?")[2].split("&"))
-    assert zoomed(page)[:2] == [top, left], "the window stays where it is"
+    assert zoomed(page)[:2] == [top, left_edge], "the window stays where it is"

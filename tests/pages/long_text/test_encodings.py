@@ -25,8 +25,8 @@ UNICODE = ["utf-8-sig", "utf-16", "utf-32", "utf-8"]
 @pytest.mark.parametrize("text", [*TEXTS.values(), "Привет, мир", "שלום עולם", "😂 हिन्दी", "a"])
 @pytest.mark.parametrize("codec", [*UNICODE, "utf-16-be with a mark", "utf-32-be with a mark"])
 def test_unicode_with_mark_is_read(text, codec):
-    codec, _, marked = codec.partition(" ")
-    data = (f"\ufeff{text}" if marked else text).encode(codec)
+    codec, _, has_mark = codec.partition(" ")
+    data = (f"\ufeff{text}" if has_mark else text).encode(codec)
     assert read_encoded(data) == (text, codec.removesuffix("-sig").removesuffix("-be").upper())
 
 

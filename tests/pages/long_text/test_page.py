@@ -1,4 +1,4 @@
-"""Which text is read and how much of it, what is sent to the browser, and a pass that is stopped."""
+"""Text of the page and its limits, the view data, and a stopped pass."""
 
 from contextlib import nullcontext
 from types import SimpleNamespace
@@ -30,11 +30,11 @@ def link(app):
     return {name: app.query_params[name] for name in app.query_params}
 
 
-def said(app):
+def page_sentences(app):
     return " ".join(caption.value for caption in app.caption)
 
 
-def test_codes_of_weights_are_right_to_a_ten_thousandth():
+def test_log_codes_precision():
     weights = torch.logspace(-6, 0, 997)
     codes = log_codes(weights).double()
     back = 10 ** ((1 - (codes - 1) / 65_534) * torch.tensor(LOWEST).double().log10())
@@ -42,13 +42,13 @@ def test_codes_of_weights_are_right_to_a_ten_thousandth():
     assert log_codes(torch.tensor([0.0, 1e-9])).tolist() == [0, 0]
 
 
-def test_words_around_a_place_are_written_as_in_the_text():
+def test_around_keeps_text_spacing():
     assert around(split_words("It's a dog, 下雨 now.", 20), 2) == ("It's a", ", 下雨 now")
     assert around(split_words("בֹּא  a\nbig 猫。", 20), 2) == ("בֹּא  a↵", " 猫。")
 
 
 @pytest.mark.parametrize("n", [1, POINTS, POINTS + 1, 1000])
-def test_a_curve_has_as_many_points_as_fit_and_means_of_all(n):
+def test_averaged_curve_points_and_means(n):
     values = torch.rand(n, generator=torch.Generator().manual_seed(n))
     at, means = averaged(values)
     assert len(at) == len(means) <= POINTS
@@ -59,44 +59,45 @@ def test_a_curve_has_as_many_points_as_fit_and_means_of_all(n):
 
 
 @pytest.mark.parametrize(
-    ("given", "code"),
+    ("data", "code"),
     [(b"a" * (limits.LONG_BYTES + 1), "large"), (b"\xff\xfe1", "binary"), (b"a\0b", "binary"), (b" \n", "blank")],
 )
-def test_a_file_that_is_no_text_is_refused_with_a_sentence(given, code):
+def test_decode_binary_file_error(data, code):
     with pytest.raises(texts.FileError) as refusal:
-        texts.decode(given)
+        texts.decode(data)
     assert refusal.value.code == code
     assert all(f"long_text.file_{code}" in sentences(lang) for lang in LANGUAGES)
 
 
-def test_a_file_is_read_in_the_place_of_the_box_and_is_not_in_the_link(open_app, monkeypatch):
+def test_uploaded_file_replaces_text(open_app, monkeypatch):
+    """Read an uploaded file instead of the box; its text stays out of the link."""
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: None)  # it would own the key
     app = open_app("long_text", **WORDS, long_from="file")
-    assert T("long_text.file_none") in said(app)
-    assert "3 tokens were read" in said(app)
+    assert T("long_text.file_none") in page_sentences(app)
+    assert "3 tokens were read" in page_sentences(app)
     app.session_state["_long_file"] = SimpleNamespace(getvalue="\ufeffvier fünf sechs sieben".encode)
     app.run()
-    assert "4 tokens were read" in said(app)
-    assert T("long_text.not_in_link") in said(app)
+    assert "4 tokens were read" in page_sentences(app)
+    assert T("long_text.not_in_link") in page_sentences(app)
     assert not {"_long_file", "fünf"} & {*link(app), *link(app).values()}
-    assert "read as" not in said(app)
+    assert "read as" not in page_sentences(app)
     app.session_state["_long_file"] = SimpleNamespace(getvalue=lambda: "Le café était fermé".encode("utf-16"))
     app.run()
-    assert "4 tokens were read" in said(app)
-    assert T("long_text.file_encoding", encoding="UTF-16") in said(app)
+    assert "4 tokens were read" in page_sentences(app)
+    assert T("long_text.file_encoding", encoding="UTF-16") in page_sentences(app)
     app.session_state["_long_file"] = SimpleNamespace(getvalue=lambda: b"\xff")
     app.run()
     assert [box.value for box in app.error] == [T("long_text.file_binary")]
 
 
-def test_a_text_is_repeated_and_cut_and_both_stand_in_the_link(open_app):
+def test_repeats_and_limit_in_link(open_app):
     app = open_app("long_text", **WORDS | {"text": "one two three " * 100}, long_times=4, long_tokens=512)
-    assert "512 tokens were read" in said(app)
-    assert T("long_text.left_out", n=688) in said(app)
+    assert "512 tokens were read" in page_sentences(app)
+    assert T("long_text.left_out", n=688) in page_sentences(app)
     assert {"long_times": "4", "long_tokens": "512"}.items() <= link(app).items()
 
 
-def test_a_public_server_reads_as_much_as_everywhere_else_unless_it_is_set(monkeypatch):
+def test_most_tokens_on_public_server(monkeypatch):
     assert long_texts.most_tokens() == 32_768
     monkeypatch.setattr(stores().memory, "most", lambda: 1e9)
     assert long_texts.most_tokens() == limits.TOKENS
@@ -104,21 +105,21 @@ def test_a_public_server_reads_as_much_as_everywhere_else_unless_it_is_set(monke
     assert long_texts.most_tokens() == 4096
 
 
-def test_a_model_that_reads_more_is_offered_where_the_server_reads_more_too(open_app, monkeypatch):
+def test_longer_model_offered_within_limit(open_app, monkeypatch):
     monkeypatch.setattr(context, "_is_here", lambda _: True)
     offered = open_app("long_text").button(key="long_take")
     assert offered.label == T("long_text.take", model=SMALL_DECODER)
     monkeypatch.setattr(limits, "LONG_TOKENS", 512)  # as on a public server: that model would read no more there
     app = open_app("long_text")
-    assert "512 tokens were read" in said(app)
+    assert "512 tokens were read" in page_sentences(app)
     assert "long_take" not in [button.key for button in app.button]
 
 
-def test_a_short_text_is_told_once_what_the_model_does_not_know_and_no_shape_is_named(open_app):
+def test_short_text_warned_once(open_app):
     app = open_app("long_text", text="这只动物没过马路，因为它太累了。", section="all")
     assert len(app.warning) == 1, "the scene reads its beginning only, and says nothing of it"
-    assert T("long_text.short", least=SHORTEST, n=18) in [each.value for each in app.markdown]
-    assert T("long_text.rows_one") in [each.value for each in app.markdown]
+    assert T("long_text.short", least=SHORTEST, n=18) in [element.value for element in app.markdown]
+    assert T("long_text.rows_one") in [element.value for element in app.markdown]
 
 
 @pytest.mark.parametrize(("repeats", "rows"), [(100, 256), (10, 30)])
@@ -127,20 +128,20 @@ def test_wall_formula_states_its_rows(open_app, repeats, rows):
     n = 3 * repeats
     app = open_app("long_text", **WORDS | {"text": "one two three " * repeats}, section="wall")
     app.session_state["_footer_wall"] = "why"
-    below = " ".join(each.value for each in app.run().markdown)
+    below = " ".join(element.value for element in app.run().markdown)
     assert T("long_text.wall_rows", rows=rows, n=n) in below
     assert ("an even spread would have" in below) == (n >= SHORTEST)
 
 
-def test_wall_formula_of_stopped_pass_stands_alone(open_app, monkeypatch):
+def test_wall_formula_of_stopped_pass(open_app, monkeypatch):
     """A pass that was stopped has a formula, and no rows to count."""
     monkeypatch.setattr("pages.long_text.context._watched", lambda *_: nullcontext(True))
     app = open_app("long_text", **WORDS, section="wall")
     app.session_state["_footer_wall"] = "why"
-    assert [each.value for each in app.run().latex] and not app.exception
+    assert [element.value for element in app.run().latex] and not app.exception
 
 
-def test_a_pass_says_how_far_it_is_can_be_stopped_and_begun_again(open_app, monkeypatch):
+def test_pass_progress_stop_and_restart(open_app, monkeypatch):
     def read(text):
         long_texts.tell(0.25)
         st.stop()  # as a click on the button ends it
@@ -153,9 +154,9 @@ def test_a_pass_says_how_far_it_is_can_be_stopped_and_begun_again(open_app, monk
         app.button(key="long_stop").click().run()
         assert [box.value for box in app.info] == [T("long_text.stopped")]
     app.run()
-    assert not app.get("progress") and "were read" not in said(app), "it stays stopped"
+    assert not app.get("progress") and "were read" not in page_sentences(app), "it stays stopped"
     app.button(key="long_go_on").click().run()
-    assert "3 tokens were read" in said(app) and not app.info
+    assert "3 tokens were read" in page_sentences(app) and not app.info
 
 
 def test_the_scene_reads_the_beginning_only(open_app, monkeypatch):
@@ -165,19 +166,19 @@ def test_the_scene_reads_the_beginning_only(open_app, monkeypatch):
     assert {len(text) for text in read} == {context.BEGINNING}
 
 
-def test_a_place_far_outside_the_text_is_its_end(open_app):
+def test_place_beyond_text_clamped(open_app):
     app = open_app("long_text", **WORDS)
     app.session_state["long_row"], app.session_state["zoom_row"] = 10**9, 10**9
     app.run()
     assert (app.session_state["long_row"], app.session_state["zoom_row"]) == (2, 0)
 
 
-def test_a_long_seeded_text_is_read_whole_word_by_word():
+def test_seeded_text_shares_word_vectors():
     """Each word's vector is drawn once; every place of it has the same."""
     from pages.long_text.compute import read
 
     source = Source(kind="words", text="one two one", d_model=6, n_heads=2, n_kv_heads=1, seed=4)
-    seen, expected = read(LongText(source=source, times=2, most=5)), compute.read(source).calls[0]
-    assert len(seen.tokens.ids) == 5 and seen.tokens.dropped == 1
-    assert_close((seen.layers[0].q[:, :3], seen.layers[0].k[:, :3]), (expected.q, expected.k))
-    assert_close(seen.layers[0].q[:, 3:], expected.q[:, :2])
+    capture, expected = read(LongText(source=source, times=2, most=5)), compute.read(source).calls[0]
+    assert len(capture.tokens.ids) == 5 and capture.tokens.dropped == 1
+    assert_close((capture.layers[0].q[:, :3], capture.layers[0].k[:, :3]), (expected.q, expected.k))
+    assert_close(capture.layers[0].q[:, 3:], expected.q[:, :2])

@@ -1,4 +1,4 @@
-"""Why many heads: what the sections say is what the core computes, on every kind of layer."""
+"""Page *Why many heads*: its sentences equal the core's numbers, on every kind of layer."""
 
 import pytest
 import torch
@@ -21,7 +21,7 @@ REAL = specs.Source(kind="model", text=examples()[0].text, model=compute.DEFAULT
 SEEDED = {"source": "words", "text": "one two three four five two", "n_heads": 4, "d_model": 24}
 
 
-def said(app):
+def page_sentences(app):
     return sentences_of(app)
 
 
@@ -41,22 +41,23 @@ def test_every_check_holds(open_app, link, lang):
     app = open_app("many_heads", section="all", lang=lang, **link)
     assert not app.exception and not app.error
     for section in PAGE.sections:
-        passed, n = checked(app, section.name)
-        assert passed == n
+        n_passed, n = checked(app, section.name)
+        assert n_passed == n
 
 
 @pytest.mark.parametrize(("heads", "key"), [(1, "found_one"), (2, "found_several"), (3, "found_several")])
-def test_one_head_loses_half_of_two_neighbours_and_more_heads_nothing(open_app, heads, key):
+def test_toy_loss_by_head_count(open_app, heads, key):
+    """One head loses half of two neighbours, more heads lose nothing."""
     app = open_app("many_heads", toy_heads=heads)
     assert not app.exception
     assert checked(app, "two_places") == (2, 2)
     start = T(f"many_heads.two_places.{key}", lost="X", rest="X", n=heads).split("X")[0]
-    (finding,) = [text for text in said(app) if text.startswith(start)]
+    (finding,) = [text for text in page_sentences(app) if text.startswith(start)]
     assert "49." in finding or "50." in finding, "one head's loss, whichever is shown"
     assert app.slider(key="toy_before").disabled == (heads > 1)
 
 
-def test_the_heads_that_differ_most_are_named(open_app):
+def test_most_different_heads_named(open_app):
     weights = compute.trace(REAL, 3, specs.Mask()).weights
     apart = {
         (a, b): float((weights[a] - weights[b]).abs().sum(-1).mean()) / 2 for a in range(12) for b in range(a + 1, 12)
@@ -72,18 +73,18 @@ def test_the_heads_that_differ_most_are_named(open_app):
         d=near[1],
         near=part(apart[near]),
     )
-    assert finding in said(app)
+    assert finding in page_sentences(app)
 
 
-def test_where_nothing_may_be_looked_at_nothing_would_change(open_app):
+def test_fully_masked_heads_change_nothing(open_app):
     app = open_app(
         "many_heads", section="differ", mask="painted", painted=to_code(torch.zeros(32, 32).bool()), **SEEDED
     )
     assert not app.exception
-    assert T("many_heads.experts.differ.averaged", n=4, change="0.0%") in said(app)
+    assert T("many_heads.experts.differ.averaged", n=4, change="0.0%") in page_sentences(app)
 
 
-def test_heads_that_look_alike_lose_nothing_by_one_map():
+def test_equal_heads_lose_nothing_averaged():
     """All weights equal: their mean is each of them."""
     source = specs.Source(kind="words", text="one two three", d_model=12, n_heads=3, n_kv_heads=3)
     trace = compute.trace(source, 0, specs.Mask())
@@ -93,7 +94,7 @@ def test_heads_that_look_alike_lose_nothing_by_one_map():
     torch.testing.assert_close(differ.averaged(trace), by_hand)
 
 
-def test_a_number_that_is_switched_off_changes_every_head(open_app):
+def test_input_off_changes_every_head(open_app):
     trace = compute.trace(REAL, 3, specs.Mask())
     for place in (0, 101, 383):
         by_head = inputs.changes(trace.x, trace.projections, place)
@@ -101,8 +102,10 @@ def test_a_number_that_is_switched_off_changes_every_head(open_app):
     app = open_app("many_heads", section="inputs", input_off=101)
     by_head = inputs.changes(trace.x, trace.projections, 101)
     values = {"least": share(float(by_head.min())), "most": share(float(by_head.max()))}
-    assert T("many_heads.inputs.found", place=101, changed=12, n=12, **values) in said(app)
-    assert T("many_heads.inputs.cut", owner=3, d=384, H=12, d_k=32) in said(app), "101 of 384 lies in the fourth part"
+    assert T("many_heads.inputs.found", place=101, changed=12, n=12, **values) in page_sentences(app)
+    assert T("many_heads.inputs.cut", owner=3, d=384, H=12, d_k=32) in page_sentences(app), (
+        "101 of 384 lies in the fourth part"
+    )
 
 
 def test_a_heads_rank_is_its_width(open_app):
@@ -111,32 +114,32 @@ def test_a_heads_rank_is_its_width(open_app):
         assert len(strengths) == 384
         assert int((strengths > 1e-5 * strengths[0]).sum()) == 32
     app = open_app("many_heads", section="rank", head=5)
-    assert T("many_heads.inputs.rank.found", head=5, rank=32, d_k=32, d=384) in said(app)
-    (drawn,) = line_charts(app)["rank"]["lines"]
-    assert len(drawn["x"]) == 64, "as many again, of which nothing is left"
+    assert T("many_heads.inputs.rank.found", head=5, rank=32, d_k=32, d=384) in page_sentences(app)
+    (plotted,) = line_charts(app)["rank"]["lines"]
+    assert len(plotted["x"]) == 64, "as many again, of which nothing is left"
 
 
 def bars_of(app, key):
-    """What a bar chart shows: name of the series -> its values."""
+    """Values of a bar chart by series name."""
     return {name: row.tolist() for name, row in bar_charts(app)[key].series.items()}
 
 
 class TestExperts:
     """Pinned: SYLLABUS P1 and P3, the default model on the notes' sentence."""
 
-    def test_the_notes_experts_on_the_notes_sentence(self, open_app):
+    def test_experts_on_default_sentence(self, open_app):
         app = open_app("many_heads", section="experts")
         nearest = dict(zip(PATTERNS, bars_of(app, "experts")[T("many_heads.experts.nearest")], strict=True))
         assert nearest["previous"] == pytest.approx(1.0, abs=0.01)
         assert nearest["coreference"] == pytest.approx(0.677, abs=0.01)
         assert nearest["grammar"] < 0.25, "no head links the verb to its subject"
         assert nearest["punctuation"] < 0.5
-        assert "layer 0 head 2" in " ".join(said(app))
+        assert "layer 0 head 2" in " ".join(page_sentences(app))
 
     @pytest.mark.parametrize(
         ("expert", "layer", "head"), [("previous", 0, 2), ("coreference", 3, 1), ("punctuation", 3, 11)]
     )
-    def test_the_nearest_head_is_the_one_with_the_highest_share(self, open_app, expert, layer, head):
+    def test_nearest_head_has_highest_share(self, open_app, expert, layer, head):
         app = open_app("many_heads", section="experts", expert=expert)
         capture = compute.read(REAL)
         labels, plain = capture.tokens.labels, range(1, len(capture.tokens.ids) - 1)
@@ -157,9 +160,9 @@ class TestExperts:
             "many_heads.experts.found", n=72, layer=layer, head=head, share=part(by_hand[layer, head]), mean=part(mean),
             even="|",
         ).partition("|")[0]  # fmt: skip
-        assert any(sentence.startswith(start) for sentence in said(app))
+        assert any(sentence.startswith(start) for sentence in page_sentences(app))
 
-    def test_words_of_another_text_are_the_visitors_to_name(self, open_app):
+    def test_other_text_lets_user_choose_words(self, open_app):
         link = {"section": "experts", "expert": "coreference", "text": "The cat left its box."}
         app = open_app("many_heads", **link)
         assert T("many_heads.experts.none_words") in [box.value for box in app.info]
@@ -180,21 +183,21 @@ class TestExperts:
         assert checked(app, "experts") == (5, 5)
         ((_, heads),) = bars_of(app, "logic_turns").items()
         assert sum(heads) == 72 and heads[10] == 0
-        turned = sum(count * n for count, n in enumerate(heads)) / 72
-        assert turned == pytest.approx(0.4, abs=0.02), "SYLLABUS F6"
+        rotated = sum(count * n for count, n in enumerate(heads)) / 72
+        assert rotated == pytest.approx(0.4, abs=0.02), "SYLLABUS F6"
 
     @pytest.mark.parametrize(("link", "key"), [(SEEDED, "seeded"), ({"model": "twin-g1"}, "unread")])
-    def test_where_there_is_no_logic_to_test(self, open_app, link, key):
+    def test_logic_unavailable_sentence(self, open_app, link, key):
         app = open_app("many_heads", section="experts", logic=1, **link)
         assert not app.exception
-        assert T(f"many_heads.logic.{key}") in said(app)
+        assert T(f"many_heads.logic.{key}") in page_sentences(app)
 
     def test_what_is_punctuation(self):
         assert [is_mark(label) for label in ("##.", "，", "——", "C++", "3", "␣", "↵", "")] == [
             True, True, True, False, False, False, False, False,
         ]  # fmt: skip
 
-    def test_turning_is_preferring_each_noun_with_its_word(self):
+    def test_turns_requires_both_preferences(self):
         """One head turns, one always prefers the first, one turns the wrong way, one is undecided."""
         looks = torch.tensor(
             [[[0.6, 0.1], [0.6, 0.1], [0.1, 0.6], [0.3, 0.3]], [[0.2, 0.5], [0.5, 0.2], [0.5, 0.2], [0.3, 0.3]]]

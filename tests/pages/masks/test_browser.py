@@ -33,12 +33,12 @@ def scores(source: str = "model", head: int = 1) -> torch.Tensor:
     return compute.read(words).layer(0).masked[head]
 
 
-def shown(page: Page) -> tuple[str, torch.Tensor]:
+def read_painter(page: Page) -> tuple[str, torch.Tensor]:
     """The mask that was drawn last, and the weights of that moment."""
-    code, sent = page.locator(".painter").evaluate(
+    code, payload = page.locator(".painter").evaluate(
         "view => [view.dataset.drawn, Array.from(view.painter.weights ?? [])]"
     )
-    return code, torch.tensor(sent).float()
+    return code, torch.tensor(payload).float()
 
 
 def is_torchs(page: Page, allowed: torch.Tensor, of: torch.Tensor) -> None:
@@ -46,7 +46,7 @@ def is_torchs(page: Page, allowed: torch.Tensor, of: torch.Tensor) -> None:
     expected = row_softmax(of.masked_fill(~allowed, -torch.inf)).flatten()
 
     def same() -> None:
-        code, weights = shown(page)
+        code, weights = read_painter(page)
         assert code == to_code(allowed)
         assert_close(weights, expected, atol=1e-6, rtol=1e-5)
 
@@ -54,7 +54,7 @@ def is_torchs(page: Page, allowed: torch.Tensor, of: torch.Tensor) -> None:
 
 
 def place(page: Page, query: float, key: float) -> tuple[float, float]:
-    """Where a cell is on the screen; -1 is the names beside it."""
+    """Screen position of a cell; -1 is the labels beside the cells."""
     canvas = page.locator(".painter canvas.mask")
     canvas.scroll_into_view_if_needed()
     box, square = (
@@ -66,60 +66,60 @@ def place(page: Page, query: float, key: float) -> tuple[float, float]:
     return box["x"] + x + (15 / 3**0.5 if query < 0 else 0), box["y"] + y  # names above columns lean to the right
 
 
-def test_an_answer_to_the_stroke_before_takes_nothing_from_this_one(visit, server):
+def test_late_answer_keeps_current_stroke(visit, server):
     page = visit("masks", mask="causal")
-    of, allowed = scores(), causal(16, 16)
+    of, mask = scores(), causal(16, 16)
     page.locator(".painter").evaluate("(root) => { window.painter = root.painter; }")
     with unanswered(server):
         page.mouse.click(*place(page, 3, 9))
         page.mouse.move(*place(page, 2, 5))
         page.mouse.down()
         page.mouse.move(*place(page, 2, 7))
-    allowed[2, 5:8] = allowed[3, 9] = True
+    mask[2, 5:8] = mask[3, 9] = True
     page.wait_for_function("() => window.painter.data.sent === 1")
-    is_torchs(page, allowed, of)
+    is_torchs(page, mask, of)
     page.mouse.up()
     wait_run(page)
-    is_torchs(page, allowed, of)
-    expect(page).to_have_url(re.compile(f"painted={re.escape(to_code(allowed))}"))
+    is_torchs(page, mask, of)
+    expect(page).to_have_url(re.compile(f"painted={re.escape(to_code(mask))}"))
 
 
-def test_a_stroke_paints_and_its_link_opens_the_same_picture(visit):
+def test_stroke_round_trips_through_link(visit):
     page = visit("masks", mask="causal")
-    of, allowed = scores(), causal(16, 16)
-    is_torchs(page, allowed, of)
+    of, mask = scores(), causal(16, 16)
+    is_torchs(page, mask, of)
     before = page.url
     page.mouse.move(*place(page, 2, 5))
     page.mouse.down()
     page.mouse.move(*place(page, 2, 13))  # one leap: the cells between are painted too
-    allowed[2, 5:14] = True
-    is_torchs(page, allowed, of)
+    mask[2, 5:14] = True
+    is_torchs(page, mask, of)
     assert page.url == before, "nothing is told during a stroke"
     page.mouse.up()
     wait_run(page)
     expect(page).to_have_url(re.compile("mask=painted"))
-    expect(page).to_have_url(re.compile(f"painted={re.escape(to_code(allowed))}"))
+    expect(page).to_have_url(re.compile(f"painted={re.escape(to_code(mask))}"))
     page.mouse.click(*place(page, 7, -1))  # a name beside a row: all of it
-    allowed[7] = True
-    is_torchs(page, allowed, of)
+    mask[7] = True
+    is_torchs(page, mask, of)
     page.mouse.click(*place(page, 7, -1))
-    allowed[7] = False
-    is_torchs(page, allowed, of)
+    mask[7] = False
+    is_torchs(page, mask, of)
     expect(page.locator(".painter .count")).to_contain_text("words with nowhere to look: 1")
     wait_run(page)
     expect(page.get_by_text(T("masks.blocks_rows", n=1)[:40])).to_be_visible()
     link = page.url
-    other = visit("masks", **dict(part.split("=") for part in link.partition("?")[2].split("&")))
-    is_torchs(other, allowed, of)
-    other.locator(".painter [data-tool=turn]").click()
-    is_torchs(other, ~allowed, of)
-    other.locator(".painter [data-tool=undo]").click()
-    is_torchs(other, allowed, of)
-    wait_run(other)
-    expect(other).to_have_url(link)
-    other.get_by_role("button", name=T("masks.map_alt", name=T("masks.name_window"))).click()
-    wait_run(other)
-    is_torchs(other, window(16, 16, 2), of)
+    reopened_page = visit("masks", **dict(part.split("=") for part in link.partition("?")[2].split("&")))
+    is_torchs(reopened_page, mask, of)
+    reopened_page.locator(".painter [data-tool=turn]").click()
+    is_torchs(reopened_page, ~mask, of)
+    reopened_page.locator(".painter [data-tool=undo]").click()
+    is_torchs(reopened_page, mask, of)
+    wait_run(reopened_page)
+    expect(reopened_page).to_have_url(link)
+    reopened_page.get_by_role("button", name=T("masks.map_alt", name=T("masks.name_window"))).click()
+    wait_run(reopened_page)
+    is_torchs(reopened_page, window(16, 16, 2), of)
 
 
 def test_painter_frames_column_only_where_pointed(visit):
@@ -135,19 +135,19 @@ def _is(found: object, expected: object) -> None:
     assert found == expected
 
 
-def test_the_keyboard_paints_and_everything_may_be_blocked(visit):
+def test_keyboard_paints_and_blocks_all(visit):
     page = visit("masks", source="words", text=WORDS, query=0, mask="own")
-    of, allowed = scores("words"), torch.ones(4, 4).bool()
-    is_torchs(page, allowed, of)
+    of, mask = scores("words"), torch.ones(4, 4).bool()
+    is_torchs(page, mask, of)
     page.locator(".painter canvas.mask").focus()
     for key in ("ArrowDown", "ArrowRight", "ArrowRight", " ", "ArrowDown", "r"):
         page.keyboard.press(key)
-    allowed[1, 2], allowed[2] = False, False
-    is_torchs(page, allowed, of)
+    mask[1, 2], mask[2] = False, False
+    is_torchs(page, mask, of)
     expect(page.locator(".painter .says")).to_contain_text("“man” may not look at “man”")
     page.keyboard.press("Tab")  # leaving tells Python at once
     wait_run(page)
-    expect(page).to_have_url(re.compile(f"painted={re.escape(to_code(allowed))}"))
+    expect(page).to_have_url(re.compile(f"painted={re.escape(to_code(mask))}"))
     page.locator(".painter [data-tool=close]").click()
     wait_run(page)
     is_torchs(page, torch.zeros(4, 4).bool(), of)
@@ -157,25 +157,25 @@ def test_the_keyboard_paints_and_everything_may_be_blocked(visit):
     is_torchs(page, torch.eye(4).bool(), of)
 
 
-def test_r_toggles_a_row_and_is_no_key_of_streamlits(visit):
+def test_r_key_toggles_row_only(visit):
     page = visit("masks", source="words", text=WORDS, query=0, mask="own")
     page.locator(".painter canvas.mask").focus()
-    asked: list[str] = []
+    requests: list[str] = []
     cdp = page.context.new_cdp_session(page)
     cdp.send("Network.enable")
-    cdp.on("Network.webSocketFrameSent", lambda frame: asked.append(frame["response"]["payloadData"]))
+    cdp.on("Network.webSocketFrameSent", lambda frame: requests.append(frame["response"]["payloadData"]))
     page.keyboard.press("Shift+R")
-    allowed = torch.ones(4, 4).bool()
-    allowed[0] = False
-    is_torchs(page, allowed, scores("words"))
+    mask = torch.ones(4, 4).bool()
+    mask[0] = False
+    is_torchs(page, mask, scores("words"))
     page.keyboard.press("Tab")
     expect(page).to_have_url(re.compile("painted="))
     wait_run(page)
-    kinds = [BackMsg.FromString(b64decode(sent)).WhichOneof("type") for sent in asked]
+    kinds = [BackMsg.FromString(b64decode(payload)).WhichOneof("type") for payload in requests]
     assert kinds.count("rerun_script") == 1, "of the row, and none of Streamlit's own"
 
 
-def test_a_text_grows_and_only_without_a_mask_do_rows_change(visit):
+def test_growing_text_changes_unmasked_rows(visit):
     page = visit("masks", section="decoding")
     growing, of = page.locator(".growing"), scores()
     moves = newcomers_share(of)
@@ -188,24 +188,24 @@ def test_a_text_grows_and_only_without_a_mask_do_rows_change(visit):
             ([kind, {weights, change}]) => [kind, {weights: Array.from(weights), change}]))""")
 
     for n in (1, 2, 9, 16):
-        found = at(n)
+        result = at(n)
         open_rows, causal_rows = (
-            torch.tensor(found[kind]["weights"]).float().view(16, 16) for kind in ("open", "causal")
+            torch.tensor(result[kind]["weights"]).float().view(16, 16) for kind in ("open", "causal")
         )
         assert_close(open_rows[:n, :n], rows_when(of, n), atol=1e-6, rtol=1e-5)
-        whole = row_softmax(of.masked_fill(~causal(16, 16), -torch.inf))
-        assert_close(causal_rows[:n], whole[:n], atol=1e-6, rtol=1e-5)
-        assert found["causal"]["change"] == [0.0] * (n - 1)
-        assert_close(torch.tensor(found["open"]["change"]).float(), moves[: n - 1, n - 1], atol=1e-6, rtol=1e-4)
+        total = row_softmax(of.masked_fill(~causal(16, 16), -torch.inf))
+        assert_close(causal_rows[:n], total[:n], atol=1e-6, rtol=1e-5)
+        assert result["causal"]["change"] == [0.0] * (n - 1)
+        assert_close(torch.tensor(result["open"]["change"]).float(), moves[: n - 1, n - 1], atol=1e-6, rtol=1e-4)
     expect(growing.locator(".found").first).to_contain_text("none has changed")
     expect(growing.locator(".found").last).to_contain_text(f"gave up {float(moves[:15, 15].max()):.2f} of its weight")
 
 
-def test_a_row_that_has_hardly_changed_did_not_give_up_0(visit):
+def test_small_change_not_rounded_to_zero(visit):
     """A head of previous tokens: every row loses something, and no row as much as a hundredth."""
     page = visit("masks", layer=0, head=2, section="decoding")
-    said = page.locator(".growing .found").last
-    expect(said).to_contain_text("gave up <0.01 of its weight")
+    sentences = page.locator(".growing .found").last
+    expect(sentences).to_contain_text("gave up <0.01 of its weight")
 
 
 LEFT_OF = """(name) => {  // the leftmost pixel of each text that is written to the left of a place on such a picture
@@ -222,26 +222,26 @@ LEFT_OF = """(name) => {  // the leftmost pixel of each text that is written to 
 
 @pytest.mark.parametrize(("section", "name"), [("editor", "painter"), ("decoding", "growing")])
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_what_looks_and_what_is_looked_at_is_written_whole(visit, section, name, lang):
+def test_axis_names_not_cut_off(visit, section, name, lang):
     page, t = visit("masks", lang=lang, section=section, present=1), translator(lang)
     expect(page.locator(f".{name} canvas").first).to_be_visible()
     page.evaluate(LEFT_OF, name)
     for wide, high in (WIDE, (900, 600), PHONE):
         page.evaluate("window.left = {}")
         page.set_viewport_size({"width": wide - 20, "height": high})
-        written = [t(f"masks.{name}.{what}") for what in ("asks", "answers")]
-        page.wait_for_function("texts => texts.every((text) => text in left)", arg=written)
-        left = page.evaluate("left")
-        assert min(left[text] for text in written) >= 0, (wide, left)
+        written_text = [t(f"masks.{name}.{what}") for what in ("asks", "answers")]
+        page.wait_for_function("texts => texts.every((text) => text in left)", arg=written_text)
+        left_edge = page.evaluate("left")
+        assert min(left_edge[text] for text in written_text) >= 0, (wide, left_edge)
 
 
-def test_a_phone_in_the_dark_paints_with_a_finger(visit):
+def test_phone_dark_touch_paints(visit):
     link = {"lang": "zh", "source": "words", "text": HOSTILE, "mask": "both", "section": "all"}
     page = visit("masks", viewport=PHONE, scheme="dark", **link)
     expect(page.locator(".growing canvas").first).to_be_visible()
     assert is_wider_than_the_window(page) == []
     assert page.locator(".painter img, .growing img, .maps img").count() == 0
-    allowed = from_code(shown(page)[0])
+    mask = from_code(read_painter(page)[0])
     x, y = place(page, 0, 3)
     for kind in ("pointerdown", "pointerup"):
         page.locator(".painter canvas.mask").evaluate(
@@ -250,12 +250,12 @@ def test_a_phone_in_the_dark_paints_with_a_finger(visit):
             [kind, x, y],
         )
     wait_run(page)
-    allowed[0, 3] = ~allowed[0, 3]
-    assert shown(page)[0] == to_code(allowed)
-    expect(page).to_have_url(re.compile(f"painted={re.escape(to_code(allowed))}"))
+    mask[0, 3] = ~mask[0, 3]
+    assert read_painter(page)[0] == to_code(mask)
+    expect(page).to_have_url(re.compile(f"painted={re.escape(to_code(mask))}"))
 
 
-def test_a_finger_that_goes_over_the_mask_scrolls_and_one_that_taps_or_holds_paints(new_page, app_url):
+def test_swipe_scrolls_tap_and_hold_paint(new_page, app_url):
     page = new_page(viewport=PHONE, has_touch=True, is_mobile=True)
     page.goto(address(app_url, "masks", source="words", text=WORDS))
     wait_run(page)
@@ -270,21 +270,21 @@ def test_a_finger_that_goes_over_the_mask_scrolls_and_one_that_taps_or_holds_pai
     def scrolled() -> float:
         return main.evaluate("node => node.scrollTop")
 
-    before, code = scrolled(), shown(page)[0]
+    before, code = scrolled(), read_painter(page)[0]
     touch("touchStart", x, y)
     for far in range(1, 9):
         touch("touchMove", x, y - 20 * far)
     touch("touchEnd")
     eventually(lambda: assert_more(scrolled(), before + 50))
     wait_run(page)
-    assert shown(page)[0] == code, "the page was moved, the mask is as it was"
+    assert read_painter(page)[0] == code, "the page was moved, the mask is as it was"
 
-    allowed = from_code(code)
+    mask = from_code(code)
     x, y = place(page, 2, 0)
     page.touchscreen.tap(x, y)
     wait_run(page)
-    allowed[2, 0] = ~allowed[2, 0]
-    assert shown(page)[0] == to_code(allowed)
+    mask[2, 0] = ~mask[2, 0]
+    assert read_painter(page)[0] == to_code(mask)
 
     at_rest = scrolled()
     touch("touchStart", x, y)
@@ -293,8 +293,8 @@ def test_a_finger_that_goes_over_the_mask_scrolls_and_one_that_taps_or_holds_pai
         touch("touchMove", x + share * (right - x), y + 3)
     touch("touchEnd")
     wait_run(page)
-    allowed[2, :3] = ~allowed[2, 0]
-    assert shown(page)[0] == to_code(allowed)
+    mask[2, :3] = ~mask[2, 0]
+    assert read_painter(page)[0] == to_code(mask)
     assert scrolled() == at_rest
 
 

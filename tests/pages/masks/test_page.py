@@ -31,16 +31,20 @@ HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001"
 
 
 def maps_of(app, at):
-    """What the maps of this number, counted from 0, are sent."""
+    """View data of the maps at this index, from 0."""
     return unpack(
-        [one.proto for one in app.get("bidi_component") if one.proto.component_name.endswith(".maps")][at].bytes
+        [element.proto for element in app.get("bidi_component") if element.proto.component_name.endswith(".maps")][
+            at
+        ].bytes
     )
 
 
 def view(app, name):
-    """What a view of this name is sent: its header and its numbers."""
-    found = [one.proto for one in app.get("bidi_component") if one.proto.component_name.endswith(f".{name}")]
-    return unpack(found[0].bytes)
+    """Header and numbers of the view data of this name."""
+    result = [
+        element.proto for element in app.get("bidi_component") if element.proto.component_name.endswith(f".{name}")
+    ]
+    return unpack(result[0].bytes)
 
 
 def costs(app):
@@ -67,26 +71,26 @@ def empty_row(app):
 def test_every_check_of_the_page_holds(open_app, link):
     app = open_app("masks", section="all", **link)
     assert not app.exception
-    held = [checked(app, section.name) for section in PAGE.sections]
-    assert all(passed == n for passed, n in held)
+    n_holding = [checked(app, section.name) for section in PAGE.sections]
+    assert all(n_passed == n for n_passed, n in n_holding)
     # What could not fail is no check: nothing may be blocked, all may be, or there may be no earlier row.
     missing = 5 if link.get("text") == "词" else 3 if link.get("pad") == 32 else 1 if not link else 0
-    assert sum(n for _, n in held) == 16 - missing
+    assert sum(n for _, n in n_holding) == 16 - missing
     assert {name: str(app.session_state[name]) for name in link if name not in ("pad_left", "mask_late")} == {
         name: str(value) for name, value in link.items() if name not in ("pad_left", "mask_late")
     }
     assert not any("example.com" in line.value for line in [*app.markdown, *app.caption, *app.warning])
 
 
-def test_cells_are_counted_and_what_they_cost(open_app):
+def test_costs_table_counts_cells(open_app):
     app = open_app("masks", mask="causal", section="every_mask")
     rows = costs(app)
     at = list(rows["mask"]).index(f"→ {T('masks.name_causal')}")
     assert rows["cells kept"][at] == "136 / 256"
     assert rows[T("masks.t_share")][at] == "53.1%"
     spec = compute.trace(REAL, 3, specs.Mask()).projections.spec
-    whole, kept = (attention_flops(spec, n_queries=16, n_keys=16, n_pairs=pairs).total for pairs in (None, 136))
-    assert rows["of the layer's work"][at] == f"{100 * kept / whole:.1f}%"
+    total, retained = (attention_flops(spec, n_queries=16, n_keys=16, n_pairs=pairs).total for pairs in (None, 136))
+    assert rows["of the layer's work"][at] == f"{100 * retained / total:.1f}%"
     (small, in_small), (header, blocks) = maps_of(app, 0), maps_of(app, 1)
     assert small["thumbnails"] and header["chosen"] == small["chosen"] == "causal"
     assert (in_small["values"] == blocks["values"]).all()
@@ -106,21 +110,23 @@ def test_an_empty_row_in_six_programs(open_app):
     assert lengths == ["NaN", number(even, 3), number(even, 3), number(open_row, 3), "0", "0"]
 
 
-def test_the_mask_after_the_softmax_is_measured(open_app):
+def test_late_mask_loss_reported(open_app):
     app = open_app("masks", mask="causal", mask_late=1)
     lost = compute.read(REAL).layer(3).weights[1].tril().sum(-1)
-    found = T("masks.late_found", low=part(float(lost.min())), n=int((lost < 0.99).sum()), all=16)
-    assert found in [one.value for one in app.warning]
-    assert T("masks.late_nothing") in [one.value for one in open_app("masks", mask_late=1, **BLOCKS_NOTHING).info]
+    result = T("masks.late_found", low=part(float(lost.min())), n=int((lost < 0.99).sum()), all=16)
+    assert result in [element.value for element in app.warning]
+    assert T("masks.late_nothing") in [
+        element.value for element in open_app("masks", mask_late=1, **BLOCKS_NOTHING).info
+    ]
 
 
 @pytest.mark.parametrize("section", ["too_late", "polarity"])
-def test_with_no_mask_chosen_a_causal_one_shows_it(open_app, section):
+def test_no_mask_shows_causal_instead(open_app, section):
     app, causal = open_app("masks", section=section), open_app("masks", section=section, mask="causal")
-    said = [{one.value for one in shown.markdown} for shown in (app, causal)]
-    assert said[0] >= {text for text in said[1] if "0." in text}, "the same findings, to the last number"
-    assert T("masks.instead") in [one.value for one in app.caption]
-    assert T("masks.instead") not in [one.value for one in causal.caption]
+    sentences = [{element.value for element in visible.markdown} for visible in (app, causal)]
+    assert sentences[0] >= {text for text in sentences[1] if "0." in text}, "the same findings, to the last number"
+    assert T("masks.instead") in [element.value for element in app.caption]
+    assert T("masks.instead") not in [element.value for element in causal.caption]
     assert not app.info
 
 
@@ -132,55 +138,55 @@ def test_large_scores_turn_no_check_red(open_app, memory_given_back):
     assert checked(open_app("masks", section="decoding", **sharp), "decoding") == (3, 3)
 
 
-def test_a_mask_too_late_that_costs_next_to_nothing_says_so(open_app):
+def test_late_mask_with_tiny_loss(open_app):
     """A head of previous tokens gives the future almost no weight: that no row lost 1 % is not that rows do not sum."""
     app = open_app("masks", mask="causal", mask_late=1, layer=0, head=2)
     lost = float(compute.read(REAL).layer(0).weights[2].triu(1).sum(-1).max())
     assert 1e-6 < lost < 1e-4
-    assert T("masks.late_little", lost="<0.1%") in [one.value for one in app.info]
-    assert not app.warning and not any("0.0%" in one.value for one in app.text)
+    assert T("masks.late_little", lost="<0.1%") in [element.value for element in app.info]
+    assert not app.warning and not any("0.0%" in element.value for element in app.text)
 
 
-def test_equal_words_hide_a_mask_that_is_turned_round(open_app):
+def test_equal_words_hide_opposite_mask(open_app):
     app = open_app("masks", source="words", text="a a a a", mask="causal", section="polarity")
     start = T("masks.polarity_alike", off="X").split("X")[0]
-    assert [one.value for one in app.info if one.value.startswith(start)]
+    assert [element.value for element in app.info if element.value.startswith(start)]
     assert not any(T("masks.polarity_turned", mha="0", sdpa="0") == line for line in sentences_of(app))
 
 
-def test_the_opposite_mask_is_measured_where_there_is_something_to_compare(open_app):
+def test_opposite_mask_difference_reported(open_app):
     layer = compute.read(REAL).layer(3)
     right, wrong = (
         scaled_dot_product_attention(layer.q, layer.k, layer.v, mask, scale=layer.scale)[:, :-1]
         for mask in (causal(16, 16), ~causal(16, 16))
     )
     off = number((wrong - right).abs().max())  # the last row would look nowhere
-    turned = T("masks.polarity_turned", mha=off, sdpa=off)
-    assert turned in sentences_of(open_app("masks", mask="causal", section="polarity"))
+    rotated = T("masks.polarity_turned", mha=off, sdpa=off)
+    assert rotated in sentences_of(open_app("masks", mask="causal", section="polarity"))
     nothing = open_app("masks", section="polarity", **BLOCKS_NOTHING)
-    assert T("masks.polarity_no_row") in [one.value for one in nothing.info]
-    assert not any(line.startswith(turned[:20]) for line in sentences_of(nothing))
+    assert T("masks.polarity_no_row") in [element.value for element in nothing.info]
+    assert not any(line.startswith(rotated[:20]) for line in sentences_of(nothing))
 
 
-def test_a_mask_that_blocks_everything_says_what_to_do(open_app):
+def test_all_blocked_offers_diagonal(open_app):
     app = open_app("masks", source="words", text="one two three", mask="painted", painted=NOTHING)
-    assert [one.value for one in app.warning] == [T("masks.blocks_all")]
+    assert [element.value for element in app.warning] == [T("masks.blocks_all")]
     header, blocks = view(app, "mask_painter")
     assert (header["n"], blocks["allowed"].any()) == (3, False)
-    next(one for one in app.button if one.label == T("masks.open_diagonal")).click()
+    next(element for element in app.button if element.label == T("masks.open_diagonal")).click()
     app.run()
     assert not app.error
     assert torch.equal(from_code(app.session_state["painted"]), torch.eye(3).bool())
     assert app.query_params["painted"] == app.session_state["painted"]
 
 
-def test_painting_starts_from_the_mask_that_was_there(open_app):
+def test_painting_starts_from_current_mask(open_app):
     app = open_app("masks", mask="window", width=1, section="mistakes")
     app.button_group(key="mask").set_value("painted").run()
     assert torch.equal(from_code(app.session_state["painted"]), specs.Mask(kind="window", width=1).allowed(16, 16))
 
 
-def test_a_painted_mask_goes_with_the_visitor(open_app):
+def test_painted_mask_kept_across_pages(open_app):
     app = open_app("masks", mask="painted", painted=HAND)
     assert not [box for box in app.selectbox if box.key == "mask"], "the page has its own control"
     app.switch_page(file_of("heads")).run()
@@ -188,23 +194,23 @@ def test_a_painted_mask_goes_with_the_visitor(open_app):
     assert app.query_params["painted"] == HAND
     app.text_area(key="text").set_value("A shorter text").run()
     assert not app.exception
-    allowed = specs.Mask(kind="painted", painted=HAND).allowed(5, 20)
-    assert torch.equal(allowed[:, :16], from_code(HAND)[:5])
-    assert allowed[:, 16:].all()
+    mask = specs.Mask(kind="painted", painted=HAND).allowed(5, 20)
+    assert torch.equal(mask[:, :16], from_code(HAND)[:5])
+    assert mask[:, 16:].all()
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_rows_with_nothing_to_see_do_no_harm_anywhere(open_app, page):
+def test_fully_masked_rows_on_every_page(open_app, page):
     link = {"source": "words", "text": "one two three four", "mask": "painted", "painted": NOTHING}
     app = open_app(page, section="all", **link)
     assert not app.exception
-    assert T("truth.failed") not in [one.value for one in app.error]
+    assert T("truth.failed") not in [element.value for element in app.error]
 
 
 @pytest.mark.parametrize("code", ["<b>", "16.AAAA", to_code(causal(33, 33))])
-def test_a_link_that_paints_nonsense_is_refused(open_app, code):
+def test_invalid_painted_link_rejected(open_app, code):
     app = open_app(mask="painted", painted=code)
-    assert T("note.refused", names="painted") in [one.value for one in app.info]
+    assert T("note.refused", names="painted") in [element.value for element in app.info]
     assert app.session_state["painted"] == ""
 
 
@@ -220,8 +226,8 @@ def test_painted_other_than_small_mask_misfits(code):
 def test_a_decoders_own_mask_stays(open_app):
     app = open_app("masks", model="twin-g2", layer=0, text="repeat repeat repeat", mask="window", width=1)
     assert not app.exception
-    passed, n = checked(app, "editor")
-    assert passed == n > 0
+    n_passed, n = checked(app, "editor")
+    assert n_passed == n > 0
     header, blocks = view(app, "mask_painter")
     n = header["n"]
     assert torch.equal(torch.tensor(blocks["own"].astype(int)).view(n, n).bool(), causal(n, n))
@@ -229,7 +235,7 @@ def test_a_decoders_own_mask_stays(open_app):
 
 
 @pytest.mark.parametrize(("link", "section"), [({"mask_late": 1}, "mistakes"), ({"mask": "causal"}, "editor")])
-def test_an_old_link_opens_the_section_it_means(open_app, link, section):
+def test_old_link_opens_its_section(open_app, link, section):
     assert open_app("masks", **link).session_state["section"] == section
 
 

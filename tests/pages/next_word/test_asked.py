@@ -1,4 +1,4 @@
-"""What a lesson asks of the next word, and what the page keeps back until the answer."""
+"""Lesson questions about the next word, whose answer the page withholds."""
 
 import json
 
@@ -14,12 +14,12 @@ def test_next_word_table_keeps_order_back(open_app):
     """The table is sorted by probability, so the place of a word in it would answer which of two is likelier."""
     app = open_app("next_word", lesson="probability", lesson_step=AT, lang="en")
     assert not app.exception
-    sent = {
+    payload = {
         view.proto.component_name: json.loads(view.proto.json)[0]
         for view in app.get("bidi_component")
         if view.proto.json
     }
-    assert "Sydney" in json.dumps(sent["headlight.lesson_bar"]), "it is asked about"
-    grid = sent["headlight.word_grid"]
+    assert "Sydney" in json.dumps(payload["headlight.lesson_bar"]), "it is asked about"
+    grid = payload["headlight.word_grid"]
     assert {cell["text"] for row in grid["rows"] for cell in row["cells"]} == {"?"}
-    assert not any("Sydney" in one.value for one in app.text)
+    assert not any("Sydney" in element.value for element in app.text)

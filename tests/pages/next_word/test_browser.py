@@ -15,7 +15,7 @@ TEXT = presets_for(TWIN)["bird"].text
 SOURCE = specs.Source(kind="model", text=TEXT, model=TWIN)
 
 
-def test_a_row_for_each_token_and_a_click_asks_there(visit):
+def test_word_table_click_moves_position(visit):
     page = visit("next-word", model=TWIN, text=TEXT)
     rows = page.locator(".word_grid tbody tr")
     expect(rows).to_have_count(17)
@@ -34,7 +34,7 @@ def test_a_row_for_each_token_and_a_click_asks_there(visit):
     assert "next_at=10" in page.url
 
 
-def test_the_lens_is_asked_by_its_columns_and_stays_in_its_frame_on_a_phone(visit):
+def test_lens_column_click_on_phone(visit):
     page = visit("next-word", section="logit_lens", model=TWIN, text=TEXT, viewport=PHONE)
     expect(page.locator(".word_grid tbody tr")).to_have_count(3)
     eventually(lambda: is_narrow(page))

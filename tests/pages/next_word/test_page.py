@@ -1,4 +1,4 @@
-"""What a decoder says next, from which layer on, and who makes it say so; on the twins, which are there."""
+"""Next words of a decoder, by layer and by part, on the twin models."""
 
 import json
 from dataclasses import replace
@@ -41,13 +41,17 @@ def source(model=TWIN, text=COPY.text):
 
 
 def grid(app):
-    """What the table of words is sent."""
-    found = [one.proto.json for one in app.get("bidi_component") if one.proto.component_name == "headlight.word_grid"]
-    return json.loads(found[0])[0]
+    """View data of the word table."""
+    result = [
+        element.proto.json
+        for element in app.get("bidi_component")
+        if element.proto.component_name == "headlight.word_grid"
+    ]
+    return json.loads(result[0])[0]
 
 
 def texts(app):
-    return [one.value for one in app.text]
+    return [element.value for element in app.text]
 
 
 def link(app):
@@ -76,10 +80,10 @@ def test_opening_asks_small_decoder(open_app, lang, text, word, chance):
     assert app.text_area(key="text").value == text
     assert app.session_state["model"] == SMALL_DECODER
     assert link(app) == ({"lang": "zh"} if lang == "zh" else {})
-    drawn = bar_charts(app)["next_best"]
-    assert len(drawn.header["labels"]) == 5
-    assert word in drawn.header["labels"][0]
-    assert float(next(iter(drawn.series.values()))[0]) == pytest.approx(chance, abs=0.005)
+    plotted = bar_charts(app)["next_best"]
+    assert len(plotted.header["labels"]) == 5
+    assert word in plotted.header["labels"][0]
+    assert float(next(iter(plotted.series.values()))[0]) == pytest.approx(chance, abs=0.005)
 
 
 def test_opening_without_small_decoder_asks_twin(open_app, twins_only):
@@ -87,14 +91,14 @@ def test_opening_without_small_decoder_asks_twin(open_app, twins_only):
     app = open_app("next_word")
     assert not app.info and not app.error
     assert app.text_area(key="text").value == COPY.text
-    assert T("next_word.twin", model="twin-g8", n=len(known_words())) in [one.value for one in app.caption]
+    assert T("next_word.twin", model="twin-g8", n=len(known_words())) in [element.value for element in app.caption]
 
 
 def test_silent_model_has_decoder_read(open_app, twins_only):
     """A model that was chosen and says nothing is named in a sentence, and one click chooses the decoder."""
     app = open_app("next_word", model=compute.DEFAULT_MODEL)
-    said = T("next_word.silent_model", model=compute.DEFAULT_MODEL)
-    assert any(one.value.startswith(said) for one in app.caption) and not app.info
+    sentences = T("next_word.silent_model", model=compute.DEFAULT_MODEL)
+    assert any(element.value.startswith(sentences) for element in app.caption) and not app.info
     app.button(key="take_twin-g8").click().run()
     assert not app.exception
     assert link(app) == {}
@@ -118,52 +122,52 @@ def test_link_of_earlier_version_keeps_text(open_app):
 
 
 @pytest.mark.parametrize("link", [{}, {"source": "words"}, {"text": "the dog saw a cat"}, {"model": "animals-en-zh"}])
-def test_what_the_box_shows_is_what_an_example_reads(open_app, twins_only, link):
+def test_example_reads_text_of_box(open_app, twins_only, link):
     app = open_app("next_word", **link)
     text = app.text_area(key="text").value
     assert text == link.get("text", COPY.text)
     assert app.selectbox(key="next_at").options == [f"{i} · {word}" for i, word in enumerate(text.split())]
 
 
-def test_words_an_example_does_not_know_are_said_to_be_unknown(open_app, twins_only):
+def test_example_unknown_words_warning(open_app, twins_only):
     app = open_app("next_word", text="the zebra saw a cat")
     warned = T("note.unknown", model="twin\\-g8", n=1, all=5, token="[UNK]")
     assert [box.value for box in app.warning] == [warned]
 
 
 @pytest.mark.parametrize("model", ["", "multilingual-e5-small"])
-def test_a_sentence_that_came_along_and_nobody_typed_is_there_again_elsewhere(open_app, twins_only, model):
+def test_default_sentence_restored_on_other_pages(open_app, twins_only, model):
     """So is the model that it was opened with, which says nothing; Masks names the mask that it opens on."""
     if model:
         packaged_file(model)
-    text = next(one.text for one in examples() if one.lang == "zh" and model in ("", one.model))
-    chosen = {"model": model} if model else {}
-    app = open_app("heads", lang="zh", text=text, **chosen)
+    text = next(element.text for element in examples() if element.lang == "zh" and model in ("", element.model))
+    selection = {"model": model} if model else {}
+    app = open_app("heads", lang="zh", text=text, **selection)
     app.switch_page(file_of("next_word")).run()
     assert app.text_area(key="text").value == COPY.text and link(app) == {"lang": "zh"}
     app.switch_page(file_of("masks")).run()
     assert app.text_area(key="text").value == text
-    assert link(app) == {"lang": "zh", "text": text, "mask": "causal"} | chosen
+    assert link(app) == {"lang": "zh", "text": text, "mask": "causal"} | selection
 
 
-def test_what_was_typed_stays_when_a_decoder_is_opened(open_app, twins_only):
+def test_typed_text_kept_for_decoder(open_app, twins_only):
     app = open_app("next_word", text="the dog saw the cat")
     app.button(key="open_twin-g2").click().run()
     assert link(app) == {"model": "twin-g2", "text": "the dog saw the cat"}
 
 
 def test_untrained_heads_have_nothing_to_say(open_app, twins_only):
-    said = T("next_word.silent_seeded")
-    assert any(one.value.startswith(said) for one in open_app("next_word", source="words").caption)
+    sentences = T("next_word.silent_seeded")
+    assert any(element.value.startswith(sentences) for element in open_app("next_word", source="words").caption)
 
 
-def test_where_no_decoder_is_offered_there_is_the_sentence_alone(open_app, monkeypatch):
+def test_no_decoder_shows_sentence_only(open_app, monkeypatch):
     monkeypatch.setattr(limits, "MODELS", (compute.DEFAULT_MODEL,))
     models_here._on_this_machine.cache_clear()
     app = open_app("next_word", section="all")
     assert not app.exception and not app.error
-    assert T("next_word.silent_model", model=compute.DEFAULT_MODEL) in [one.value for one in app.caption]
-    assert not [one for one in app.button if (one.key or "").startswith("take_")]
+    assert T("next_word.silent_model", model=compute.DEFAULT_MODEL) in [element.value for element in app.caption]
+    assert not [element for element in app.button if (element.key or "").startswith("take_")]
 
 
 def test_the_registry_says_which_models_write():
@@ -182,29 +186,29 @@ def test_the_registry_says_which_models_write():
 
 
 @pytest.mark.parametrize("family", ["gpt2", "llama", "gemma2"])
-def test_a_folder_given_on_the_command_line(open_app, monkeypatch, tmp_path, family):
+def test_command_line_folder(open_app, monkeypatch, tmp_path, family):
     """Biases and a layer norm (GPT-2), shared keys and values (Llama), norms behind each part and a cap (Gemma 2)."""
     entry = offered(family, tmp_path / family)
     monkeypatch.setattr(specs, "local_entries", lambda: (entry,))
     monkeypatch.setattr(compute, "local_entries", lambda: (entry,))
     models_here._on_this_machine.cache_clear()
-    text, other = "Paris is old and Paris is big.", "Paris is big and Paris is old."
-    found = {}
+    text, second = "Paris is old and Paris is big.", "Paris is big and Paris is old."
+    result = {}
     for section in SECTIONS:
-        app = open_app("next_word", section=section, model=entry.id, text=text, swap_with=other, written=8, cut="0-2")
+        app = open_app("next_word", section=section, model=entry.id, text=text, swap_with=second, written=8, cut="0-2")
         assert not app.exception
-        found[section] = checked(app, section)
+        result[section] = checked(app, section)
         if section in ("attribution", "swap"):
             capped = T("next_word.capped", cap="30") in [caption.value for caption in app.caption]
             assert capped == (family == "gemma2")
     models_here._on_this_machine.cache_clear()
-    assert all(passed == n > 0 for passed, n in found.values()), found
+    assert all(n_passed == n > 0 for n_passed, n in result.values()), result
 
 
 # --- Presets ---------------------------------------------------------------------------------------------------------
 
 
-def test_presets_are_pairs_of_texts_as_long_as_each_other_that_the_twins_know():
+def test_twin_presets_equal_length_and_vocabulary():
     tokenizer = compute.model(TWIN).tokenizer
     assert len({preset.code for preset in presets.presets()}) == len(presets.presets())
     for preset in presets.presets():
@@ -218,7 +222,7 @@ def test_presets_are_pairs_of_texts_as_long_as_each_other_that_the_twins_know():
             assert len(lengths) == 1 and lengths.pop() <= limits.SWAPPED_TOKENS
 
 
-def test_presets_are_as_long_as_each_other_to_the_packaged_model():
+def test_packaged_model_presets_equal_length():
     tokenizer = load_packaged("SmolLM2-135M-Instruct").tokenizer
     for preset in presets.presets_for("SmolLM2-135M-Instruct").values():
         lengths = {len(tokenizer.encode(text)) for text in (preset.text, preset.swap_with)}
@@ -226,20 +230,20 @@ def test_presets_are_as_long_as_each_other_to_the_packaged_model():
         assert all(len(tokenizer.encode(word.replace("␣", " "))) == 1 for word in (preset.follow, preset.against))
 
 
-def test_a_preset_brings_its_words_with_it(open_app):
+def test_preset_sets_its_words(open_app):
     app = open_app("next_word", model=TWIN, text="the dog saw the cat", next_at=1, follow="fish")
     app.selectbox(key="_next_preset").set_value("bird").run()
     assert not app.exception
     assert link(app) == {"model": TWIN, "text": BIRD.text}
     assert (app.session_state["follow"], app.session_state["against"]) == ("bird", "fish")
-    assert any(one.value.endswith(BIRD.why["en"]) for one in app.caption)
+    assert any(element.value.endswith(BIRD.why["en"]) for element in app.caption)
     assert app.selectbox(key="_next_preset").value is None
 
 
 # --- Next word -------------------------------------------------------------------------------------------------------
 
 
-def test_the_table_is_what_the_model_says(open_app):
+def test_word_table_equals_model(open_app):
     app = open_app("next_word", model=TWIN, text=COPY.text)
     data, expected = grid(app), own_compute.expected(source())
     ids = own_compute.tokens_of(source()).ids
@@ -257,7 +261,7 @@ def test_the_table_is_what_the_model_says(open_app):
     assert data["at"] == 30 and data["by"] == "row"
 
 
-def test_any_word_can_be_followed_and_the_token_asked_moves(open_app):
+def test_tracked_word_and_position_in_link(open_app):
     app = open_app("next_word", section="attribution", model=TWIN, text=COPY.text, follow="house")
     app.selectbox(key="next_at").set_value(7).run()
     app.selectbox(key="against").set_value(ALONE).run()
@@ -267,22 +271,24 @@ def test_any_word_can_be_followed_and_the_token_asked_moves(open_app):
     }  # fmt: skip
     house = compute.model(TWIN).tokenizer.encode("house")[0]
     logit = float(logits_of(compute.model(TWIN), own_compute.tokens_of(source()).ids)[7, house])
-    found = own_compute.parts(source(), 7, house, -1)
-    assert found.total == pytest.approx(logit, abs=1e-4)
+    result = own_compute.parts(source(), 7, house, -1)
+    assert result.total == pytest.approx(logit, abs=1e-4)
 
 
-def test_a_word_that_is_typed_is_shown_literally_and_has_an_end(open_app):
+def test_typed_word_escaped_and_limited(open_app):
     app = open_app("next_word", model=TWIN, text=COPY.text, follow="<b>$x$</b>", against="w" * 41)
     assert not app.exception
-    assert any("against" in one.value for one in app.info)
-    assert "<b>" not in " ".join([*(one.value for one in app.markdown), *(one.value for one in app.caption)])
+    assert any("against" in element.value for element in app.info)
+    assert "<b>" not in " ".join(
+        [*(element.value for element in app.markdown), *(element.value for element in app.caption)]
+    )
 
 
-def test_a_text_is_cut_and_it_is_said(open_app):
+def test_long_text_truncated_with_note(open_app):
     app = open_app("next_word", section="all", model=TWIN, text="dog cat " * 60)
     assert not app.exception
-    assert T("next_word.first", n=limits.NEXT_TOKENS) in [one.value for one in app.caption]
-    assert T("next_word.swap_long", n=120, most=limits.SWAPPED_TOKENS) in [one.value for one in app.info]
+    assert T("next_word.first", n=limits.NEXT_TOKENS) in [element.value for element in app.caption]
+    assert T("next_word.swap_long", n=120, most=limits.SWAPPED_TOKENS) in [element.value for element in app.info]
 
 
 @pytest.mark.parametrize("text", ["dog", "dog cat", "<b>dog</b> $x$ ![a](b) 猫 \u202e", "dog " * 300])
@@ -290,31 +296,31 @@ def test_any_text_is_read(open_app, text):
     app = open_app("next_word", section="all", model=TWIN, text=text, swap_with="cat " + text[4:], written=8)
     assert not app.exception and not app.error
     for section in SECTIONS:
-        passed, n = checked(app, section)
-        assert passed == n
+        n_passed, n = checked(app, section)
+        assert n_passed == n
 
 
 # --- It writes on ----------------------------------------------------------------------------------------------------
 
 
-def test_it_writes_on_in_pieces_and_the_link_says_how_far(open_app, monkeypatch):
-    asked = []
+def test_continuation_runs_in_chunks(open_app, monkeypatch):
+    requests = []
     right = own_compute.continue_text
     monkeypatch.setattr(
-        own_compute, "continue_text", lambda *a, steps, **o: asked.append(steps) or right(*a, steps=steps, **o)
+        own_compute, "continue_text", lambda *a, steps, **o: requests.append(steps) or right(*a, steps=steps, **o)
     )
     forget_all()
     app = open_app("next_word", model=TWIN, text=COPY.text)
-    assert not asked
+    assert not requests
     app.button(key="write_on").click().run()
     assert not app.exception
-    assert asked == [limits.WRITTEN_AT_ONCE] * (limits.CONTINUED_TOKENS // limits.WRITTEN_AT_ONCE)
+    assert requests == [limits.WRITTEN_AT_ONCE] * (limits.CONTINUED_TOKENS // limits.WRITTEN_AT_ONCE)
     assert link(app)["written"] == str(limits.CONTINUED_TOKENS)
     assert any(line.startswith(COPY.text + " ▸ door cake moon dog") for line in texts(app))
     assert checked(app, "next_word") == (8, 8)
     app.button(key="write_again").click().run()
     assert "written" not in link(app)
-    assert len(asked) == 6, "kept"
+    assert len(requests) == 6, "kept"
 
 
 def test_stopped_it_keeps_what_was_written(open_app):
@@ -325,7 +331,7 @@ def test_stopped_it_keeps_what_was_written(open_app):
     assert link(app)["written"] == "16"
 
 
-def test_what_is_drawn_is_in_the_link(open_app):
+def test_sampling_seed_reproduces_text(open_app):
     lines = set()
     for seed in (0, 1, 0):
         app = open_app("next_word", model=TWIN, text="the dog saw", heat=130, write_seed=seed, written=8)
@@ -337,7 +343,7 @@ def test_what_is_drawn_is_in_the_link(open_app):
 # --- Layer by layer --------------------------------------------------------------------------------------------------
 
 
-def test_the_top_row_is_the_models_own_answer_and_the_rank_comes_down(open_app):
+def test_lens_top_row_equals_model(open_app):
     app = open_app("next_word", section="logit_lens", model=TWIN, text=COPY.text)
     data = grid(app)
     assert [row["name"] for row in data["rows"]] == ["layer 1", "layer 0", "embedding"]
@@ -350,7 +356,7 @@ def test_the_top_row_is_the_models_own_answer_and_the_rank_comes_down(open_app):
 # --- Who wrote it ----------------------------------------------------------------------------------------------------
 
 
-def test_a_part_opens_on_the_page_of_heads(open_app):
+def test_part_opens_on_heads(open_app):
     app = open_app("next_word", section="attribution", model=TWIN, text=BIRD.text, next_layer=0, next_head=3)
     app.button(key="open_heads").click().run()
     assert not app.exception
@@ -358,7 +364,7 @@ def test_a_part_opens_on_the_page_of_heads(open_app):
     assert link(app) == {"model": TWIN, "text": BIRD.text, "layer": "0", "head": "3"}
 
 
-def test_from_the_example_a_part_opens_with_the_examples_model(open_app, twins_only):
+def test_example_part_opens_with_its_model(open_app, twins_only):
     app = open_app("next_word", section="attribution")
     app.button(key="open_heads").click().run()
     assert (app.session_state["model"], app.session_state["text"]) == ("twin-g8", COPY.text)
@@ -368,24 +374,24 @@ def test_from_the_example_a_part_opens_with_the_examples_model(open_app, twins_o
 
 
 @pytest.mark.parametrize("G", GROUPS)
-def test_without_its_previous_token_heads_a_twin_no_longer_copies(open_app, G):
+def test_twin_without_previous_heads_stops_copying(open_app, G):
     """Found: 0.28, 0.59 and 0.89 bits for a word that can be known; 7.1, 4.1 and 8.3 without these heads."""
     app = open_app("next_word", section="switch_off", model=twin_id(G), text=COPY.text)
     assert checked(app, "switch_off") == (7, 7)
-    numbers, given = app.session_state["cut"], source(twin_id(G))
+    numbers, inputs = app.session_state["cut"], source(twin_id(G))
     assert numbers and all(number < 8 for number in numbers), "all of layer 0"
     heads = frozenset(divmod(number, 8) for number in numbers)
-    rows = switch_off.known(own_compute.tokens_of(given).ids)
+    rows = switch_off.known(own_compute.tokens_of(inputs).ids)
     assert rows.sum() == 14
     for mean in (False, True):
-        seen = own_compute.changed(given, heads, mean, 30)
-        assert seen.surprise_before[rows].mean() < 1.0
-        assert seen.surprise_after[rows].mean() > 3.0
+        change = own_compute.changed(inputs, heads, mean, 30)
+        assert change.surprise_before[rows].mean() < 1.0
+        assert change.surprise_after[rows].mean() > 3.0
     app.button(key="cut_induction").click().run()
     assert checked(app, "switch_off") == (7, 7)
     assert app.session_state["cut"] == list(range(8, 16)), "in a twin every head of layer 1 copies"
-    seen = own_compute.changed(given, frozenset((1, head) for head in range(8)), False, 30)
-    assert seen.surprise_after[rows].mean() > 7.5, "no better than guessing among 257 words: 8 bits"
+    change = own_compute.changed(inputs, frozenset((1, head) for head in range(8)), False, 30)
+    assert change.surprise_after[rows].mean() > 7.5, "no better than guessing among 257 words: 8 bits"
     app.button(key="cut_none").click().run()
     assert link(app)["cut"] == ""
     assert T("next_word.cut_empty") in texts(app)
@@ -393,16 +399,16 @@ def test_without_its_previous_token_heads_a_twin_no_longer_copies(open_app, G):
 
 
 def test_the_most_changed_word_comes_first():
-    seen = own_compute.changed(source(), frozenset({(1, 2), (1, 3)}), False, 30)
+    change = own_compute.changed(source(), frozenset({(1, 2), (1, 3)}), False, 30)
     ids = own_compute.tokens_of(source()).ids
     edits = without(own_compute.stream(source()), {(1, 2), (1, 3)}, mean=False)
     before, after = (logits_of(compute.model(TWIN), ids, edit)[30].softmax(-1) for edit in (None, edits))
-    moved = (after - before).abs()
-    assert seen.words.tolist() == moved.argsort(descending=True)[: own_compute.CHANGED].tolist()
-    torch.testing.assert_close(seen.after - seen.before, (after - before)[seen.words])
+    difference = (after - before).abs()
+    assert change.words.tolist() == difference.argsort(descending=True)[: own_compute.CHANGED].tolist()
+    torch.testing.assert_close(change.after - change.before, (after - before)[change.words])
 
 
-def test_scores_are_ofrandom_tokens_that_are_repeated():
+def test_head_scores_use_repeated_tokens():
     tokens = own_compute.random_tokens(TWIN)
     half = len(tokens.ids) // 2
     assert tokens.ids[:half] == tokens.ids[half:] and half == own_compute.REPEATED
@@ -418,59 +424,59 @@ def test_the_known_tokens_by_hand():
 # --- Swap ------------------------------------------------------------------------------------------------------------
 
 
-def test_swapped_heads_move_the_answer_to_the_other_texts(open_app):
+def test_swap_moves_answer(open_app):
     app = open_app("next_word", section="swap", model=TWIN, text=COPY.text)
     assert checked(app, "swap") == (5, 5)
     assert app.text_input(key="swap_with").value == COPY.swap_with
-    other = source(text=COPY.swap_with)
+    second = source(text=COPY.swap_with)
     door, house = (compute.model(TWIN).tokenizer.encode(word)[0] for word in ("door", "house"))
-    logits = [logits_of(compute.model(TWIN), own_compute.tokens_of(one).ids)[30] for one in (source(), other)]
-    mine, theirs = (float(one[door] - one[house]) for one in logits)
+    logits = [logits_of(compute.model(TWIN), own_compute.tokens_of(element).ids)[30] for element in (source(), second)]
+    mine, theirs = (float(element[door] - element[house]) for element in logits)
     assert mine > 3 and theirs < -3
-    moved = [
-        own_compute.word_scores(source(), own_compute.swapped(source(), other, layer, 30), (door, house))
+    difference = [
+        own_compute.word_scores(source(), own_compute.swapped(source(), second, layer, 30), (door, house))
         for layer in (0, 1)
     ]
-    assert min(float((one[:, 0] - one[:, 1] - mine).min()) for one in moved) < -0.5
+    assert min(float((element[:, 0] - element[:, 1] - mine).min()) for element in difference) < -0.5
 
 
-def test_each_layer_is_a_computation_of_its_own_and_what_was_stopped_stays(open_app, monkeypatch):
-    asked = []
+def test_swap_layers_cached_and_resumable(open_app, monkeypatch):
+    requests = []
     right = own_compute.patch_layer
-    monkeypatch.setattr(own_compute, "patch_layer", lambda *a: asked.append(a[3]) or right(*a))
+    monkeypatch.setattr(own_compute, "patch_layer", lambda *a: requests.append(a[3]) or right(*a))
     forget_all()
     app = open_app("next_word", section="swap", model=TWIN, text=COPY.text)
-    assert asked == [1, 0], "the last layer first: it costs least"
+    assert requests == [1, 0], "the last layer first: it costs least"
     app.run()
-    assert asked == [1, 0], "kept for all who ask for the same"
+    assert requests == [1, 0], "kept for all who ask for the same"
     key = (source(), source(text=COPY.swap_with), 30)
     forget_all()
     app.session_state["_swap_stopped"] = (key, 1)  # the visitor stopped it after one layer
     app.run()
-    assert asked == [1, 0, 1]
-    assert T("next_word.swap_stopped", done=1, n=2) in [one.value for one in app.caption]
+    assert requests == [1, 0, 1]
+    assert T("next_word.swap_stopped", done=1, n=2) in [element.value for element in app.caption]
     assert checked(app, "swap") == (5, 5)
     app.button(key="swap_go_on").click().run()
-    assert asked == [1, 0, 1, 0]
-    assert T("next_word.swap_stopped", done=1, n=2) not in [one.value for one in app.caption]
+    assert requests == [1, 0, 1, 0]
+    assert T("next_word.swap_stopped", done=1, n=2) not in [element.value for element in app.caption]
 
 
 @pytest.mark.parametrize(
-    ("other", "says"),
+    ("other_text", "sentence_values"),
     [
         ("dog cat bird", {"n": 31, "m": 3, "key": "swap_lengths"}),
         (COPY.text, {"key": "swap_same"}),
         ("  ", {"key": "swap_empty"}),
     ],
 )
-def test_texts_that_cannot_be_swapped_are_a_sentence(open_app, other, says):
-    app = open_app("next_word", section="swap", model=TWIN, text=COPY.text, swap_with=other)
+def test_unswappable_texts_explained(open_app, other_text, sentence_values):
+    app = open_app("next_word", section="swap", model=TWIN, text=COPY.text, swap_with=other_text)
     assert not app.exception and not app.error
-    values = {name: value for name, value in says.items() if name != "key"}
-    assert T(f"next_word.{says['key']}", **values) in [one.value for one in app.info]
+    values = {name: value for name, value in sentence_values.items() if name != "key"}
+    assert T(f"next_word.{sentence_values['key']}", **values) in [element.value for element in app.info]
 
 
-def test_every_number_is_kept_by_small_values_alone():
+def test_cache_keys_hold_no_tensor():
     """Keys hold no tensor, and equal requests are one computation."""
     key = own_compute.swapped.key(source(), source(text=COPY.swap_with), 1, 30)
     assert hash(key) == hash(own_compute.swapped.key(source(), replace(source(), text=COPY.swap_with), 1, 30))

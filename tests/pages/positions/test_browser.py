@@ -25,7 +25,7 @@ def numbers(page: Page) -> dict:
     return explorer.evaluate(READ)
 
 
-def drawn(page: Page, width: int, n: int, base: float) -> None:
+def expect_drawn(page: Page, width: int, n: int, base: float) -> None:
     expect(page.locator(".sinusoids")).to_have_attribute("data-drawn", f"{width},{n},{base:g}")
 
 
@@ -42,7 +42,7 @@ def let_go(page: Page, name: str) -> None:
 
 
 def is_torchs(page: Page, width: int, n: int, base: float) -> None:
-    drawn(page, width, n, base)
+    expect_drawn(page, width, n, base)
     client = numbers(page)
     assert (client["width"], client["n"], client["base"]) == (width, n, base)
     assert_close(torch.tensor(client["omega"], dtype=torch.float64), frequencies(width, base=base))
@@ -52,7 +52,7 @@ def is_torchs(page: Page, width: int, n: int, base: float) -> None:
     assert_close(torch.tensor(client["common"]), kernel(n, width, base=base), atol=2e-7, rtol=0)
 
 
-def test_the_clients_numbers_are_torchs_and_python_hears_of_the_release(visit):
+def test_client_numbers_and_release(visit):
     page = visit("positions", section="sinusoids", pe_width=14, pe_n=37, base=700, source="words")
     is_torchs(page, 14, 37, 700.0)
     before = page.url
@@ -65,13 +65,13 @@ def test_the_clients_numbers_are_torchs_and_python_hears_of_the_release(visit):
     let_go(page, "base")
     expect(page).to_have_url(re.compile("pe_width=128"))
     expect(page).to_have_url(re.compile("pe_n=512"))
-    assert "base" not in page.url, "10,000 is the usual base"
+    assert "base" not in page.url, "10,000 is the default base"
     is_torchs(page, 128, 512, 10_000.0)  # Python's answer changes nothing
 
 
-def test_an_odd_width_is_told_at_once_and_mended(visit):
+def test_odd_width_error_and_recovery(visit):
     page = visit("positions", section="sinusoids", source="words")
-    drawn(page, 64, 64, 10_000)
+    expect_drawn(page, 64, 64, 10_000)
     box = page.locator(".sinusoids .typed")
     box.fill("7")
     box.press("Enter")
@@ -82,13 +82,13 @@ def test_an_odd_width_is_told_at_once_and_mended(visit):
     box.fill("8")
     box.press("Enter")
     wait_run(page)
-    drawn(page, 8, 64, 10_000)
+    expect_drawn(page, 8, 64, 10_000)
     expect(page.locator(".sinusoids .error")).to_be_hidden()
 
 
-def test_clocks_choose_the_waves_and_the_map_moves_the_position(visit):
+def test_clocks_and_map_set_link(visit):
     page = visit("positions", section="sinusoids", source="words")
-    drawn(page, 64, 64, 10_000)
+    expect_drawn(page, 64, 64, 10_000)
     clocks = page.locator(".sinusoids .clock[aria-pressed=true]")
     expect(clocks).to_have_text(["0", "4", "8"])
     page.locator(".sinusoids .clock").get_by_text("2", exact=True).click()
@@ -101,13 +101,13 @@ def test_clocks_choose_the_waves_and_the_map_moves_the_position(visit):
     wait_run(page)
     expect(page).to_have_url(re.compile(r"pe_at=3\d"))
     expect(page.locator(".sinusoids .says")).to_contain_text("p(3")
-    chosen = int(re.search(r"pe_at=(\d+)", page.url)[1])
+    selection = int(re.search(r"pe_at=(\d+)", page.url)[1])
     heat.focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
         page.keyboard.press(key)
     wait_run(page)
-    expect(page).to_have_url(re.compile(rf"pe_at={chosen + 2}\b"))
-    expect(page.locator(".sinusoids .says")).to_contain_text(f"p({chosen + 2}")
+    expect(page).to_have_url(re.compile(rf"pe_at={selection + 2}\b"))
+    expect(page.locator(".sinusoids .says")).to_contain_text(f"p({selection + 2}")
 
 
 def test_key_held_during_answer_counts(visit):
@@ -123,20 +123,20 @@ def test_key_held_during_answer_counts(visit):
     expect(page).to_have_url(re.compile(r"pe_at=22\b"))
 
 
-def test_pointing_at_a_map_or_walking_it_reads_all_and_a_click_opens_one(visit):
+def test_maps_pointer_keys_and_click(visit):
     page = visit("positions", section="encodings", source="words", text="dog bites man")
     strip = page.locator(".maps").filter(has=page.locator("button.picture"))
     first = strip.locator("button.picture").first
     first.hover(position={"x": 3, "y": 3})
     expect(strip.locator(".says")).to_contain_text("“dog” looks at “dog” (offset 0)")
-    shown = strip.locator(".value").all_inner_texts()
+    visible = strip.locator(".value").all_inner_texts()
     values = strip.evaluate("e => Array.from(e.maps.data.values)")
-    assert shown == [f"{values[9 * i]:.4f}" for i in range(len(shown))]
+    assert visible == [f"{values[9 * i]:.4f}" for i in range(len(visible))]
     first.focus()
     for key in ("ArrowRight", "ArrowDown", "ArrowDown", "ArrowDown"):  # the last one has nowhere to go
         page.keyboard.press(key)
     expect(strip.locator(".says")).to_contain_text("“man” looks at “bites” (offset -1)")
-    assert strip.locator(".value").all_inner_texts() == [f"{values[9 * i + 7]:.4f}" for i in range(len(shown))]
+    assert strip.locator(".value").all_inner_texts() == [f"{values[9 * i + 7]:.4f}" for i in range(len(visible))]
     expect(strip.locator(".live")).to_contain_text(f"“man” looks at “bites” (offset -1): {values[7]:.4f}")
     strip.locator("figure").filter(has_text="ALiBi").locator("button").click()
     wait_run(page)
@@ -164,7 +164,7 @@ def test_hostile_words_stay_words(visit):
     assert page.locator("[data-testid=stMain] img").count() == 0
 
 
-def test_the_bar_of_names_opens_a_section_and_the_head_has_a_chip(visit):
+def test_section_bar_and_head_chip(visit):
     page = visit("positions", source="words", text="dog bites man")
     page.get_by_role("radio", name=T("positions.rope.title"), exact=True).click()
     wait_run(page)

@@ -28,9 +28,9 @@ MINILM = "all-MiniLM-L6-v2"
 
 
 def checks(app):
-    """How many checks hold in each section on the screen, if it has any; and how many there are, if another number."""
-    found = {name: checked(app, name) for name in views_of("positions")}
-    return {name: passed if passed == n else (passed, n) for name, (passed, n) in found.items() if n}
+    """Count of passing checks by section that has any; a pair (passing, all) where they differ."""
+    result = {name: checked(app, name) for name in views_of("positions")}
+    return {name: n_passed if n_passed == n else (n_passed, n) for name, (n_passed, n) in result.items() if n}
 
 
 def strip(app, *titles):
@@ -39,9 +39,9 @@ def strip(app, *titles):
         if component.proto.component_name == "headlight.maps":
             header, blocks = unpack(component.proto.bytes)
             maps = torch.tensor(blocks["values"]).reshape(-1, header["n"], header["n"])
-            found = {panel["title"]: each for panel, each in zip(header["maps"], maps, strict=True)}
-            if set(titles) <= set(found):
-                return header, found, blocks
+            result = {panel["title"]: element for panel, element in zip(header["maps"], maps, strict=True)}
+            if set(titles) <= set(result):
+                return header, result, blocks
     raise AssertionError(f"no strip of maps has {titles}")
 
 
@@ -61,7 +61,7 @@ EVERY = {
 SEEDED = EVERY | {"shuffle": 3, "encodings": 2}
 """No model to be compared with: neither all its layers nor its own first map."""
 SMALL = SEEDED | {"added": 2}
-"""Where P is the sinusoids, it is compared with their formula as well."""
+"""Checks with sinusoids as P, which are compared with their formula as well."""
 
 
 def alone(counts):
@@ -93,8 +93,10 @@ def test_every_check_of_the_page_holds(open_app, link, counts, lang):
     app = open_app("positions", section="all", lang=lang, **link)
     assert not app.exception
     assert not app.error
-    told = [one.value for one in app.warning if "`[UNK]`" not in one.value]  # MiniLM knows few Chinese characters
-    assert not told or "other" in link.get("text", "")
+    messages = [
+        element.value for element in app.warning if "`[UNK]`" not in element.value
+    ]  # MiniLM knows few Chinese characters
+    assert not messages or "other" in link.get("text", "")
     assert checks(app) == counts
 
 
@@ -132,24 +134,24 @@ def test_a_section_stands_alone(open_app, section, source):
         ({"trained": 128}, "far"),
     ],
 )
-def test_an_old_link_opens_the_section_it_means(open_app, link, section):
+def test_old_link_opens_its_section(open_app, link, section):
     app = open_app("positions", **link)
     assert not app.exception
     where = {"section": "sinusoids", "pe_show": section} if section in ("added", "step") else {"section": section}
     assert {name: app.session_state[name] for name in where} == where
-    wanted = {name: str(value) for name, value in link.items()} | (where if section != "shuffle" else {})
-    assert {name: app.query_params[name] for name in app.query_params} == wanted
+    expected = {name: str(value) for name, value in link.items()} | (where if section != "shuffle" else {})
+    assert {name: app.query_params[name] for name in app.query_params} == expected
 
 
 @pytest.mark.usefixtures("without_source_checks")
 def test_the_words_are_shuffled_again(open_app):
     app = open_app("positions")
-    said = [line.value for line in app.get("text")]
+    sentences = [line.value for line in app.get("text")]
     app.button(key="shuffle_words").click().run()
     assert app.query_params["shuffle"] == "1"
-    written, shuffled = (line.value for line in app.get("text"))
-    assert written == said[0]
-    assert shuffled != said[1]
+    written_text, shuffled = (line.value for line in app.get("text"))
+    assert written_text == sentences[0]
+    assert shuffled != sentences[1]
     assert checks(app) == {"shuffle": 4}
     head = open_app("positions", section="real_head", shuffle=999)
     head.button(key="shuffle_model").click().run()
@@ -163,10 +165,10 @@ def test_without_positions_only_the_places_change(open_app):
     before, after = (T(f"positions.map_{key}", name=none) for key in ("as_written", "put_back"))
     _, maps, _ = strip(app, before)
     assert_close(maps[after], maps[before], atol=1e-5, rtol=0)
-    told, moved = (maps[T(f"positions.map_{key}", name=learned)] for key in ("as_written", "put_back"))
-    assert (told - moved).abs().max() > 0.5
-    own = capture(load(MINILM), TEXT).layer(0).weights[2]
-    assert_close(told, own, atol=1e-5, rtol=0)
+    messages, difference = (maps[T(f"positions.map_{key}", name=learned)] for key in ("as_written", "put_back"))
+    assert (messages - difference).abs().max() > 0.5
+    own_value = capture(load(MINILM), TEXT).layer(0).weights[2]
+    assert_close(messages, own_value, atol=1e-5, rtol=0)
 
 
 def test_the_maps_are_the_encodings(open_app):
@@ -187,44 +189,46 @@ def test_masks_are_for_the_comparison_only(open_app):
     app = open_app("positions", mask="causal", section="all")
     later = torch.ones(16, 16).triu(1).bool()
     _, maps, _ = encoding_maps(app)
-    for each in maps.values():
-        assert each[later].max() == 0
-        assert_close(each.sum(-1), torch.ones(16))
+    for element in maps.values():
+        assert element[later].max() == 0
+        assert_close(element.sum(-1), torch.ones(16))
     _, need, _ = strip(app, T("positions.map_as_written", name=T("positions.name_none")))
-    assert all(each[later].max() > 0 for each in need.values())
+    assert all(element[later].max() > 0 for element in need.values())
 
 
 @pytest.mark.usefixtures("without_source_checks")
-def test_heads_that_do_not_fit_are_told_so(open_app):
+def test_odd_head_width_warning(open_app):
     app = open_app("positions", section="all", source="words", d_model=6, n_heads=2)
     assert not app.exception
     names = " · ".join(T(f"positions.name_rope_{pairing}") for pairing in ("adjacent", "halves"))
-    said = [T("positions.unavailable", names=names), *[T("error.odd_width", width=3)] * 3]
-    assert [line.value for line in app.warning] == said, "once below the maps, once for RoPE's section, once far away"
+    sentences = [T("positions.unavailable", names=names), *[T("error.odd_width", width=3)] * 3]
+    assert [line.value for line in app.warning] == sentences, (
+        "once below the maps, once for RoPE's section, once far away"
+    )
     assert T("positions.name_rope_halves") not in encoding_maps(app)[1]
     assert checks(app) == {name: n for name, n in SMALL.items() if name != "rope"}
 
 
-def test_an_odd_width_is_an_error_that_says_why(open_app):
+def test_odd_width_explained(open_app):
     app = open_app("positions", pe_width=7)
     assert not app.exception
-    assert [one.value for one in app.warning] == [T("error.odd_width", width=7)]
+    assert [element.value for element in app.warning] == [T("error.odd_width", width=7)]
     step = open_app("positions", pe_width=7, section="step")
     assert [line.value for line in step.info] == [T("positions.odd")]
     assert not step.exception
 
 
-def test_the_previous_token_head_lives_by_its_positions(open_app):
+def test_previous_token_head_needs_positions(open_app):
     app = open_app("positions", section="real_head")
     assert any("layer 0, head 2" in line for line in sentences_of(app))
     table = next(frame.value for frame in app.dataframe if "weight" in frame.value)
-    own, shuffled, zero, both = table["weight"]
-    assert own > 0.99
+    own_value, shuffled, zero, both = table["weight"]
+    assert own_value > 0.99
     assert shuffled > 0.99
     assert max(zero, both) < 0.2
 
 
-def test_the_first_layer_whatever_layer_is_chosen(open_app):
+def test_first_layer_regardless_of_choice(open_app):
     app = open_app("positions", layer=5)
     assert any("layer 0 (of" in caption.value for caption in app.caption)
     assert T("positions.first_layer") in [caption.value for caption in app.caption]
@@ -232,21 +236,21 @@ def test_the_first_layer_whatever_layer_is_chosen(open_app):
 
 
 def test_the_link_holds_the_state(open_app):
-    wanted = {
+    expected = {
         "source": "words", "base": 700.0, "pe_width": 32, "pe_n": 100, "pe_at": 40, "pe_k": -3, "pe_pair": 2,
         "place_head": 1, "near_alpha": 1.5, "near_delta": 2, "encoding": "alibi", "look_at": "scores", "shuffle": 9,
         "need": "t5", "pairing": "halves", "rope_query": 2, "rope_key": 0, "rope_pair": 1, "rope_shift": 17,
         "trained": 128,
     }  # fmt: skip
-    app = open_app("positions", section="all", **wanted, pe_pairs="0-3")
-    state = {name: app.session_state[name] for name in wanted}
-    assert state == wanted
+    app = open_app("positions", section="all", **expected, pe_pairs="0-3")
+    state = {name: app.session_state[name] for name in expected}
+    assert state == expected
     assert app.session_state["pe_pairs"] == [0, 3]
-    link = {name: app.query_params[name] for name in wanted}
-    assert link == {name: str(value) for name, value in wanted.items()}
+    link = {name: app.query_params[name] for name in expected}
+    assert link == {name: str(value) for name, value in expected.items()}
 
 
-def test_a_map_is_opened_by_what_the_browser_reports(open_app):
+def test_encoding_of_link_opens_map(open_app):
     app = open_app("positions", source="words", encoding="t5")
     assert any(T("positions.about_t5") in line for line in sentences_of(app))
     assert encoding_maps(app)[0]["chosen"] == "t5"
@@ -283,14 +287,14 @@ def test_any_family_of_models(open_app, monkeypatch, tmp_path, family):
     assert T("positions.name_alibi") in encoding_maps(app)[1]
     assert not app.error
     odd = {"bert": 35, "gpt2": 35, "t5": 33}.get(family)
-    assert odd is None or T("error.odd_width", width=odd) in [one.value for one in app.warning]
+    assert odd is None or T("error.odd_width", width=odd) in [element.value for element in app.warning]
 
 
 def captions(app):
-    return " ".join(one.value for one in app.caption)
+    return " ".join(element.value for element in app.caption)
 
 
-def test_the_header_says_what_is_the_models_own(open_app):
+def test_header_states_models_own_numbers(open_app):
     """Positions are the page's: that every number is the model's would be false, and so would "no positions"."""
     every = "Every number is the trained model's own."
     minilm, embeddings = captions(open_app("positions")), captions(open_app("positions", source="embeddings"))
@@ -299,22 +303,22 @@ def test_the_header_says_what_is_the_models_own(open_app):
     assert "the mechanism itself" in captions(open_app("positions", source="words"))
 
 
-def test_a_model_that_turns_is_told_which_map_is_its_own(open_app):
+def test_rotary_model_names_its_map(open_app):
     """The twins are Llamas: halves, base 10 000."""
-    said = captions(open_app("positions", section="encodings", model="twin-g2", text="repeat repeat after me"))
-    assert T("positions.model_turns") in said
-    own = T("positions.own_map", name=T("positions.name_rope_halves"), base="10,000", off="X").split("X")[0]
-    assert own in said and said.count("is the model's own (") == 1
-    other = captions(
+    sentences = captions(open_app("positions", section="encodings", model="twin-g2", text="repeat repeat after me"))
+    assert T("positions.model_turns") in sentences
+    own_value = T("positions.own_map", name=T("positions.name_rope_halves"), base="10,000", off="X").split("X")[0]
+    assert own_value in sentences and sentences.count("is the model's own (") == 1
+    second = captions(
         open_app("positions", section="encodings", model="twin-g2", text="repeat repeat after me", base=500)
     )
-    assert T("positions.own_no_map", base="500") in other
+    assert T("positions.own_no_map", base="500") in second
     alone = captions(open_app("positions", section="encodings", model="twin-g2", text="repeat"))
     assert "is the model's own (" not in alone, "one token looks the same on every map"
 
 
 @pytest.mark.parametrize(
-    ("link", "wanted", "values"),
+    ("link", "expected_key", "values"),
     [
         ({}, "far_t5", {"flat": "91", "end": "1.6"}),
         ({}, "far_learned", {"known": "512", "model": compute.DEFAULT_MODEL}),
@@ -326,14 +330,14 @@ def test_a_model_that_turns_is_told_which_map_is_its_own(open_app):
         ({"near_alpha": 0}, "far_quadratic_zero", {}),
     ],
 )
-def test_what_is_said_of_far_places_is_true_of_the_curve(open_app, link, wanted, values):
+def test_far_sentences_match_curve(open_app, link, expected_key, values):
     """T5's last number is seen only past its last border; a curve that is at its top, or 0 throughout, is not gone."""
     app = open_app("positions", section="far", place_head=2, **link)
-    short = T(f"positions.{wanted}", **values).split("X")
+    short = T(f"positions.{expected_key}", **values).split("X")
     assert all(piece in captions(app) for piece in short)
     app.session_state["_footer_far"] = "why"
     every = captions(app.run())
-    for piece in T(f"positions.{wanted}_more", **values).split("X"):
+    for piece in T(f"positions.{expected_key}_more", **values).split("X"):
         assert piece in every
 
 
@@ -344,10 +348,11 @@ def test_equal_words_are_no_evidence(open_app, text):
     assert not [frame for frame in app.dataframe if "weight" in frame.value]
     word = text == "word"
     key = {True: ("one_word", "evidence_one"), False: ("same_words", "same_words")}[word]
-    assert [one.value for one in app.info] == [T(f"positions.{each}") for each in key]
+    assert [item.value for item in app.info] == [T(f"positions.{element}") for element in key]
 
 
-def test_behind_a_causal_mask_an_even_spread_is_over_what_came_before(open_app, monkeypatch, tmp_path):
+def test_causal_even_spread_sentence(open_app, monkeypatch, tmp_path):
+    """Under a causal mask the even spread is over the preceding tokens."""
     entry = checkpoints.offered("gpt2", tmp_path / "small")
     offer(monkeypatch, entry)
     app = open_app("positions", section="real_head", model=entry.id, text=TEXT)
@@ -357,11 +362,11 @@ def test_behind_a_causal_mask_an_even_spread_is_over_what_came_before(open_app, 
     assert f"{even:.2f}" != f"{1 / n:.2f}"
 
 
-def test_alibi_does_not_see_a_text_turned_round(open_app):
+def test_alibi_cannot_tell_mirrored_text(open_app):
     link = {"source": "words", "text": "dog bites man", "need": "alibi"}
-    turned = open_app("positions", **link, order="reversed")
-    assert T("positions.need_mirror") in captions(turned)
-    assert any(re.search(r"by \*\*\d\.\d·10⁻⁸\*\*|by \*\*0\*\*", line) for line in sentences_of(turned)), (
+    rotated = open_app("positions", **link, order="reversed")
+    assert T("positions.need_mirror") in captions(rotated)
+    assert any(re.search(r"by \*\*\d\.\d·10⁻⁸\*\*|by \*\*0\*\*", line) for line in sentences_of(rotated)), (
         "and that is what was computed"
     )
     assert T("positions.need_mirror") not in captions(open_app("positions", **link | {"text": "dog bites a man"}))
@@ -396,7 +401,7 @@ def negated(*rows, bias=None, **options):
 
 
 @pytest.mark.parametrize(
-    ("module", "name", "fault", "found"),
+    ("module", "name", "fault", "expected_counts"),
     [
         ("pages.positions.rope", "rope", backwards, {"rope": (1, 2)}),
         ("pages.positions.rope", "rope", slower, {"rope": (1, 2)}),
@@ -407,28 +412,28 @@ def negated(*rows, bias=None, **options):
     ],
 )
 @pytest.mark.usefixtures("without_source_checks")
-def test_a_fault_is_seen(open_app, monkeypatch, module, name, fault, found):
-    """What is put in here once left every check of the page passing."""
+def test_a_fault_is_seen(open_app, monkeypatch, module, name, fault, expected_counts):
+    """Faults that every check of the page once missed."""
     monkeypatch.setattr(f"{module}.{name}", fault)
     text = f"a fault called {fault.__name__} is put in"  # of its own, since what was computed is kept
     app = open_app("positions", section="all", source="words", text=text)
     assert not app.exception
-    assert checks(app) == SMALL | found
+    assert checks(app) == SMALL | expected_counts
 
 
-def test_the_other_ways_of_computing_agree_with_the_core():
+def test_second_computations_agree_with_core():
     assert sinusoids_error(sinusoidal(50, 12, base=70.0), 70.0) < 1e-6
     for n_heads in (1, 2, 3, 6, 8, 12):
         assert_close(torch.tensor([alibi_slope(h, n_heads) for h in range(n_heads)]), alibi_slopes(n_heads))
     offset = torch.arange(-1100, 1101)
     every = core_positions.t5_buckets(offset)
-    drawn = torch.randn(32, 2, generator=torch.Generator().manual_seed(5))[:, 1]
-    assert torch.equal(bias_of("t5", offset, Placing(), head=1, n_heads=2, seed=5), drawn[every])
+    table = torch.randn(32, 2, generator=torch.Generator().manual_seed(5))[:, 1]
+    assert torch.equal(bias_of("t5", offset, Placing(), head=1, n_heads=2, seed=5), table[every])
     assert tuple(range(1, 8)) + tuple(math.ceil(8 * 2 ** (j / 2)) for j in range(8)) == T5_BORDERS
     q, k = torch.randn(2, 6, 10, generator=torch.Generator().manual_seed(1))
     for pairing in ("adjacent", "halves"):
-        turned = [rope(x, base=50.0, pairing=pairing) for x in (q, k)]
-        each = rope_scores(
+        rotated = [rope(x, base=50.0, pairing=pairing) for x in (q, k)]
+        element = rope_scores(
             q[:, None].expand(6, 6, 10), k.expand(6, 6, 10), core_positions.offsets(6, 6), base=50.0, pairing=pairing
         )  # fmt: skip
-        assert_close(each.float(), turned[0] @ turned[1].T, atol=1e-5, rtol=1e-5)
+        assert_close(element.float(), rotated[0] @ rotated[1].T, atol=1e-5, rtol=1e-5)

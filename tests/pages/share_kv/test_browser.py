@@ -25,24 +25,24 @@ def test_brackets_hold_the_heads_that_share(visit):
     for group in range(4):
         expect(groups.nth(group).locator(".kv canvas")).to_have_count(2)
         expect(groups.nth(group).locator(".head figcaption")).to_have_text([f"head {3 * group + i}" for i in range(3)])
-    sent = page.locator(".sharing").evaluate("view => Array.from(view.sharing.data.weights)")
-    weights = torch.tensor(sent).view(12, 16, 16) / 65535
+    payload = page.locator(".sharing").evaluate("view => Array.from(view.sharing.data.weights)")
+    weights = torch.tensor(payload).view(12, 16, 16) / 65535
     assert_close(weights, with_fewer(compute.read(REAL), 4).layer(3).weights, atol=1e-5, rtol=0)
     canvas = groups.nth(1).locator(".head canvas").first
     box = canvas.bounding_box()
     canvas.hover(position={"x": box["width"] * 2.5 / 16, "y": box["height"] * 9.5 / 16})
     value = f"{float((weights[3, 9, 2] * 65535).round() / 65535):.4f}"
     labels = compute.read(REAL).tokens.labels
-    said = T("share_kv.picture.says", head=3, read=1, query=labels[9], key=labels[2], value=value)
-    expect(page.locator(".sharing .says")).to_have_text(said)
+    sentences = T("share_kv.picture.says", head=3, read=1, query=labels[9], key=labels[2], value=value)
+    expect(page.locator(".sharing .says")).to_have_text(sentences)
     canvas.focus()
     page.keyboard.press("ArrowDown")
     value = f"{float((weights[3, 10, 2] * 65535).round() / 65535):.4f}"
-    said = T("share_kv.picture.says", head=3, read=1, query=labels[10], key=labels[2], value=value)
-    expect(page.locator(".sharing .says")).to_have_text(said)
+    sentences = T("share_kv.picture.says", head=3, read=1, query=labels[10], key=labels[2], value=value)
+    expect(page.locator(".sharing .says")).to_have_text(sentences)
 
 
-def test_the_slider_moves_the_brackets_in_place(visit):
+def test_slider_updates_brackets_in_place(visit):
     page = visit("share-kv", n_kv_heads=4)
     page.locator(".sharing").evaluate("view => { view.kept = true }")
     page.locator(".st-key-n_kv_heads input[type=range]").press("ArrowRight")
@@ -52,13 +52,13 @@ def test_the_slider_moves_the_brackets_in_place(visit):
     assert "n_kv_heads=6" in page.url
 
 
-def test_the_mistake_marks_the_heads_that_read_others(visit):
+def test_mistake_marks_wrong_heads(visit):
     page = visit("share-kv", n_kv_heads=2, mistake=1)
     expect(page.locator(".sharing .head.wrong")).to_have_count(6)
     expect(page.locator(".sharing .head.wrong").first).to_contain_text("head 1 reads K/V 1")
 
 
-def test_the_cache_grows_by_a_column_and_counts(visit):
+def test_cache_grows_and_counts_bytes(visit):
     page = visit("share-kv", n_kv_heads=3, section="growing_cache")
     cache = page.locator(".kv-cache")
     expect(cache.locator(".rows canvas")).to_have_count(6)
@@ -75,11 +75,11 @@ def test_the_cache_grows_by_a_column_and_counts(visit):
     expect(cache.locator("tr").nth(2)).to_contain_text("36 KiB")
     expect(cache.locator(".place")).to_have_text(T("share_kv.cache.place", at=16, n=16))
     at(15)
-    filled = """view => { const c = view.querySelector('.rows canvas'), n = 16;
+    column_script = """view => { const c = view.querySelector('.rows canvas'), n = 16;
         const x = c.getContext('2d'), w = c.width / n;
         const lit = (i) => x.getImageData(i * w + w / 2, 0, 1, c.height).data.some((v) => v > 0);
         return Array.from({length: n}, (_, i) => lit(i)) }"""
-    assert cache.evaluate(filled) == [True] * 15 + [False]
+    assert cache.evaluate(column_script) == [True] * 15 + [False]
     play = cache.locator("button.play")
     play.click()
     expect(cache.locator(".place")).to_have_text(T("share_kv.cache.place", at=16, n=16))
@@ -90,7 +90,7 @@ def test_the_cache_grows_by_a_column_and_counts(visit):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_menu_opens_a_section_and_pills_its_views(visit, lang):
+def test_menu_and_pills_open_views(visit, lang):
     page, t = visit("share-kv", lang=lang), translator(lang)
     names = page.locator(".st-key-section button")
     expect(names).to_have_count(len(TABS))

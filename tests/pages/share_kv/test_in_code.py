@@ -16,7 +16,7 @@ def codes(app):
     return [block.value for block in app.code]
 
 
-def test_the_place_where_torch_raised_is_marked_and_its_words_are_shown(open_app):
+def test_error_line_marked_with_message(open_app):
     app = open_app("share_kv", gqa_code="five_axes", n_kv_heads=2, **SMALL)
     source, message = codes(app)
     (line,) = [line for line in source.splitlines() if "# ←" in line]
@@ -27,32 +27,32 @@ def test_the_place_where_torch_raised_is_marked_and_its_words_are_shown(open_app
     source, message = codes(app)
     assert "copies.reshape(B, self.n_heads // G, G, T, d)  # ← RuntimeError" in source
     assert "is invalid for input of size" in message
-    passed, n = checked(app, "in_code")
-    assert passed == n == 7
+    n_passed, n = checked(app, "in_code")
+    assert n_passed == n == 7
 
 
-def test_with_one_group_too_many_copies_fail_at_the_end(open_app):
+def test_too_many_copies_single_group(open_app):
     source, message = codes(open_app("share_kv", gqa_code="too_many", n_kv_heads=1, **SMALL))
     assert "self.o_proj(heads.transpose(1, 2).reshape(B, T, -1))  # ← RuntimeError" in source
     assert "cannot be multiplied" in message
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_a_single_head_has_nothing_to_copy(open_app, lang):
+def test_single_head_copies_nothing(open_app, lang):
     app = open_app("share_kv", gqa_code="too_many", lang=lang, **SMALL | {"n_heads": 1})
     assert translator(lang)("share_kv.in_code.too_many_one") in sentences_of(app)
-    passed, n = checked(app, "in_code")
-    assert passed == n == 7
+    n_passed, n = checked(app, "in_code")
+    assert n_passed == n == 7
 
 
 @pytest.mark.parametrize(("G", "quiet"), [(1, True), (2, False), (4, True)])
 def test_repeat_is_wrong_only_in_between(open_app, G, quiet):
     app = open_app("share_kv", gqa_code="tiled", n_kv_heads=G, **SMALL)
-    says = translator("en")("share_kv.in_code.tiled_quiet", G=G)
-    assert (says in sentences_of(app)) is quiet
+    sentence = translator("en")("share_kv.in_code.tiled_quiet", G=G)
+    assert (sentence in sentences_of(app)) is quiet
 
 
-def test_a_mark_stands_at_the_line_that_it_is_told():
+def test_marked_line_number():
     function = inspect.unwrap(GroupedQueryAttention.for_every_head)
     lines = in_code.marked(function, function.__code__.co_firstlineno + 2, "here").splitlines()
     assert lines[2].endswith("  # ← here") and sum("here" in line for line in lines) == 1

@@ -1,4 +1,4 @@
-"""What the views of shared keys and values are sent: the numbers themselves, in the order the browser expects."""
+"""View data of shared keys and values: the numbers in the order that the browser expects."""
 
 import json
 
@@ -22,25 +22,27 @@ def unpack(data):
     return header
 
 
-def drawn(*shape):
+def random_tensor(*shape):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(sum(shape)))
 
 
 def test_brackets():
-    k, v, weights = drawn(G, T, D_K), drawn(G, T, D_V), drawn(H, T, T).softmax(-1)
-    sent = unpack(pack_sharing(k, v, weights, reads=[0, 0, 0, 1, 1, 1], labels=("<b>",), words={}, hues={}))
-    assert {name: sent[name] for name in ("n_heads", "n_kv_heads", "n", "d_k", "d_v")} == {
+    k, v, weights = random_tensor(G, T, D_K), random_tensor(G, T, D_V), random_tensor(H, T, T).softmax(-1)
+    payload = unpack(pack_sharing(k, v, weights, reads=[0, 0, 0, 1, 1, 1], labels=("<b>",), words={}, hues={}))
+    assert {name: payload[name] for name in ("n_heads", "n_kv_heads", "n", "d_k", "d_v")} == {
         "n_heads": H, "n_kv_heads": G, "n": T, "d_k": D_K, "d_v": D_V,
     }  # fmt: skip
-    assert sent["reads"] == [0, 0, 0, 1, 1, 1]
-    assert sent["labels"] == ["<b>"]
-    np.testing.assert_array_equal(sent["k"].reshape(G, T, D_K), k.numpy())
-    np.testing.assert_array_equal(sent["v"].reshape(G, T, D_V), v.numpy())
-    np.testing.assert_allclose(sent["weights"].reshape(H, T, T) / 65535, weights.numpy(), atol=1e-5)
-    assert sent["limits"] == {"k": pytest.approx(float(k.abs().max())), "v": pytest.approx(float(v.abs().max()))}
+    assert payload["reads"] == [0, 0, 0, 1, 1, 1]
+    assert payload["labels"] == ["<b>"]
+    np.testing.assert_array_equal(payload["k"].reshape(G, T, D_K), k.numpy())
+    np.testing.assert_array_equal(payload["v"].reshape(G, T, D_V), v.numpy())
+    np.testing.assert_allclose(payload["weights"].reshape(H, T, T) / 65535, weights.numpy(), atol=1e-5)
+    assert payload["limits"] == {"k": pytest.approx(float(k.abs().max())), "v": pytest.approx(float(v.abs().max()))}
 
 
 def test_cache():
-    sent = unpack(pack_cache(drawn(G, T, D_K), torch.zeros(G, T, D_V), token_bytes=32, mha_token_bytes=96, labels=()))
-    assert (sent["token_bytes"], sent["mha_token_bytes"]) == (32, 96)
-    assert sent["limits"]["v"] == 1.0  # all zero: nothing to divide by
+    payload = unpack(
+        pack_cache(random_tensor(G, T, D_K), torch.zeros(G, T, D_V), token_bytes=32, mha_token_bytes=96, labels=())
+    )
+    assert (payload["token_bytes"], payload["mha_token_bytes"]) == (32, 96)
+    assert payload["limits"]["v"] == 1.0  # all zero: nothing to divide by

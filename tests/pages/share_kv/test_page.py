@@ -35,19 +35,21 @@ SMOLLM2 = "SmolLM2-135M-Instruct"
 
 
 def view(app, name):
-    """What a view in the browser is sent."""
-    found = [one.proto for one in app.get("bidi_component") if one.proto.component_name.endswith(f".{name}")]
-    return unpack(found[0].bytes)
+    """View data by view name."""
+    result = [
+        element.proto for element in app.get("bidi_component") if element.proto.component_name.endswith(f".{name}")
+    ]
+    return unpack(result[0].bytes)
 
 
 def lines(app, section):
     """The live checks of a section, opened in its footer."""
     app.session_state[f"_footer_{section}"] = "checks"
-    return [one.value for one in app.run().markdown if one.value[:1] in "✓✗"]
+    return [element.value for element in app.run().markdown if element.value[:1] in "✓✗"]
 
 
 def tables(app):
-    return [one.value for one in app.dataframe]
+    return [element.value for element in app.dataframe]
 
 
 def markdown(app):
@@ -59,12 +61,12 @@ def test_every_g_of_a_real_layer(open_app, G):
     app = open_app("share_kv", n_kv_heads=G, section="all")
     assert checked(app, "who_shares") == ((8, 8) if G in (1, 12) else (7, 7))
     assert checked(app, "savings") == (3, 3)
-    sent = view(app, "sharing")
-    assert (sent["n_kv_heads"], sent["n_heads"]) == (G, 12)
-    assert sent["reads"] == [i * G // 12 for i in range(12)]
+    payload = view(app, "sharing")
+    assert (payload["n_kv_heads"], payload["n_heads"]) == (G, 12)
+    assert payload["reads"] == [i * G // 12 for i in range(12)]
     pooled = with_fewer(compute.read(REAL), G).multi_head(3)
-    torch.testing.assert_close(torch.tensor(sent["k"].reshape(G, 16, 32)), pooled.k)
-    weights = torch.tensor(sent["weights"].reshape(12, 16, 16) / 65535, dtype=torch.float32)
+    torch.testing.assert_close(torch.tensor(payload["k"].reshape(G, 16, 32)), pooled.k)
+    weights = torch.tensor(payload["weights"].reshape(12, 16, 16) / 65535, dtype=torch.float32)
     torch.testing.assert_close(weights, pooled.weights, atol=1e-5, rtol=0)
     cache = view(app, "kv_cache")
     assert cache["token_bytes"] == 6 * G * 64 * 2
@@ -74,17 +76,17 @@ def test_every_g_of_a_real_layer(open_app, G):
 def test_how_far_the_converted_layer_is(open_app):
     app, before = open_app("share_kv", n_kv_heads=2, section="converted"), compute.read(REAL).layer(3).weights
     far = {g: total_variation(with_fewer(compute.read(REAL), g).layer(3).weights, before) for g in (1, 2, 3, 4, 6, 12)}
-    (shown,) = bar_charts(app)["far_g"].series.values()
-    torch.testing.assert_close(shown, torch.stack([one.mean() for one in far.values()]))
+    (visible,) = bar_charts(app)["far_g"].series.values()
+    torch.testing.assert_close(visible, torch.stack([element.mean() for element in far.values()]))
     (by_head,) = bar_charts(app)["far_head"].series.values()
     torch.testing.assert_close(by_head, far[2].mean(-1))
     assert T("share_kv.convert_found", G=2, own=12, far=f"{float(far[2].mean()):.2f}") in markdown(app)
 
 
 @pytest.mark.parametrize("link", [{"model": "twin-g8", "text": "the"}, {"mask": "padding", "pad": 32}])
-def test_where_no_weight_can_move_nothing_is_compared(open_app, link):
+def test_converted_without_movable_weights(open_app, link):
     app = open_app("share_kv", n_kv_heads=2, section="converted", **link)
-    assert T("share_kv.convert_nothing") in [one.value for one in app.info]
+    assert T("share_kv.convert_nothing") in [element.value for element in app.info]
     assert "far_g" not in bar_charts(app)
 
 
@@ -93,12 +95,12 @@ def test_the_layers_own_g_pools_nothing(open_app):
     assert T("share_kv.convert_own", own=12) in markdown(app)
 
 
-@pytest.mark.parametrize(("link", "own"), [({}, False), ({"n_kv_heads": 12}, True),
+@pytest.mark.parametrize(("link", "is_own"), [({}, False), ({"n_kv_heads": 12}, True),
                                            ({"n_kv_heads": 12, "mask": "causal"}, False)])  # fmt: skip
-def test_pooled_or_masked_numbers_are_not_called_the_models_own(open_app, link, own):
+def test_pooled_numbers_not_models_own(open_app, link, is_own):
     for section in ("who_shares", "growing_cache"):
-        said = [one.value for one in open_app("share_kv", section=section, **link).caption]
-        assert any(T("source.model_own") in one for one in said) == own
+        sentences = [element.value for element in open_app("share_kv", section=section, **link).caption]
+        assert any(T("source.model_own") in element for element in sentences) == is_own
 
 
 @pytest.mark.parametrize("source", ["words", "embeddings"])
@@ -109,32 +111,32 @@ def test_seeded_heads_follow_the_same_control(open_app, source):
     app = app.select_slider(key="n_kv_heads").set_value(4).run()
     assert not app.exception
     assert view(app, "sharing")["n_kv_heads"] == 4
-    assert any(T("share_kv.check_mha") in one for one in lines(app, "who_shares"))
+    assert any(T("share_kv.check_mha") in element for element in lines(app, "who_shares"))
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_the_mistake_breaks_the_check_and_says_so(open_app, lang, caplog):
+def test_mistake_fails_check_with_warning(open_app, lang, caplog):
     app, t = open_app("share_kv", lang=lang, mistake=1, n_kv_heads=4), translator(lang)
     assert "share_kv, who_shares: truth.sdpa" in caplog.text, "whoever looks after the server can see which it was"
     assert checked(app, "who_shares") == (6, 7)
-    assert t("truth.failed") in [one.value for one in app.error]
-    failed = [one for one in lines(app, "who_shares") if one.startswith("✗")]
+    assert t("truth.failed") in [element.value for element in app.error]
+    failed = [element for element in lines(app, "who_shares") if element.startswith("✗")]
     assert len(failed) == 1
     assert t("truth.sdpa") in failed[0]
     assert view(app, "sharing")["reads"] == [0, 1, 2, 3] * 3
     assert len(app.warning) == 1
     app = app.select_slider(key="n_kv_heads").set_value(1).run()  # nothing to mix up
     assert checked(app, "who_shares") == (8, 8)
-    assert t("share_kv.mistake_none") in [one.value for one in app.caption]
+    assert t("share_kv.mistake_none") in [element.value for element in app.caption]
     assert not app.warning and not app.info and not app.error
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_a_mistake_that_no_check_sees_is_not_said_to_be_seen(open_app, lang):
+def test_undetected_mistake_sentence(open_app, lang):
     app, t = open_app("share_kv", lang=lang, mistake=1, n_kv_heads=4, mask="padding", pad=32), translator(lang)
     assert checked(app, "who_shares") == (7, 7)
     assert not app.warning
-    assert [one.value for one in app.info] == [t("share_kv.mistake_quiet", wrong=8, H=12)]
+    assert [element.value for element in app.info] == [t("share_kv.mistake_quiet", wrong=8, H=12)]
 
 
 def test_the_table_counts_every_g(open_app):
@@ -152,18 +154,18 @@ def test_the_table_counts_every_g(open_app):
      ({"mask": "causal"}, False, True), ({"mask": "both", "pad": 2}, False, False),
      ({"model": "twin-g8"}, False, True)],
 )  # fmt: skip
-def test_what_differs_from_a_decoder_is_said(open_app, link, both_ways, all_columns):
-    said = [one.value for one in open_app("share_kv", section="growing_cache", **link).caption]
-    assert (T("share_kv.not_causal") in said) == both_ways
-    assert (T("share_kv.not_all") not in said) == all_columns
+def test_differences_from_decoder_noted(open_app, link, both_ways, all_columns):
+    sentences = [element.value for element in open_app("share_kv", section="growing_cache", **link).caption]
+    assert (T("share_kv.not_causal") in sentences) == both_ways
+    assert (T("share_kv.not_all") not in sentences) == all_columns
 
 
 class TestPublished:
-    def test_llama_3_8b_at_8192_tokens_is_exactly_one_gib(self, open_app):
+    def test_llama3_8b_cache_is_one_gib(self, open_app):
         app = open_app("share_kv", section="published")
-        assert [one.value for one in app.metric] == ["1 GiB", "4 GiB", "1 GiB"]
+        assert [element.value for element in app.metric] == ["1 GiB", "4 GiB", "1 GiB"]
         app.session_state["_footer_published"] = "why"
-        assert any("1{,}073{,}741{,}824" in one.value for one in app.run().latex)
+        assert any("1{,}073{,}741{,}824" in element.value for element in app.run().latex)
 
     @pytest.mark.parametrize(
         ("name", "per_token", "mha"),
@@ -174,7 +176,7 @@ class TestPublished:
     )  # fmt: skip
     def test_one_token(self, open_app, name, per_token, mha):
         app = open_app("share_kv", preset=name, n=1)
-        ours, theirs, _ = (one.value for one in app.metric)
+        ours, theirs, _ = (element.value for element in app.metric)
         assert (ours, theirs) == (size_text(per_token), size_text(mha))
 
     def test_every_size_multiplies(self, open_app):
@@ -185,35 +187,35 @@ class TestPublished:
             bytes_per_value=1,
         )  # fmt: skip
         assert app.metric[0].value == size_text(size)
-        assert T("share_kv.window", window="4,096", w=32, L=32) in [one.value for one in app.caption]
+        assert T("share_kv.window", window="4,096", w=32, L=32) in [element.value for element in app.caption]
         app = open_app("share_kv", preset="Gemma-2-2B", layers=1)
-        assert T("share_kv.window", window="4,096", w=13, L=26) in [one.value for one in app.caption]
+        assert T("share_kv.window", window="4,096", w=13, L=26) in [element.value for element in app.caption]
 
     @pytest.mark.parametrize("layers", [1, 2])
     def test_sharing_across_layers_takes_several(self, open_app, layers):
-        """Why names the way to share across layers, and the source of the sizes."""
+        """The *Why* footer names sharing across layers and the source of the sizes."""
         app = open_app("share_kv", preset="Gemma-2-2B", layers=layers)
         app.session_state["_footer_published"] = "why"
-        told = [one.value for one in app.run().caption]
-        assert any(one.startswith(T("share_kv.across").partition("{")[0]) for one in told) == (layers > 1)
-        assert any(one.startswith(T("share_kv.published_source").partition("{")[0]) for one in told)
+        messages = [element.value for element in app.run().caption]
+        assert any(element.startswith(T("share_kv.across").partition("{")[0]) for element in messages) == (layers > 1)
+        assert any(element.startswith(T("share_kv.published_source").partition("{")[0]) for element in messages)
 
     @pytest.mark.parametrize("name", ["bert-base-uncased", "all-MiniLM-L6-v2"])
-    def test_an_encoder_has_no_new_token_to_read_for(self, open_app, name):
+    def test_encoder_shows_no_read_metric(self, open_app, name):
         app = open_app("share_kv", preset=name)
-        assert T("share_kv.m_read") not in [one.label for one in app.metric]
-        assert T("share_kv.encoder") in [one.value for one in app.caption]
+        assert T("share_kv.m_read") not in [element.label for element in app.metric]
+        assert T("share_kv.encoder") in [element.value for element in app.caption]
 
     def test_curves(self, open_app):
         curves = line_charts(open_app("share_kv", preset="Llama-2-70B", n_kv_heads=1))["growth"]["lines"]
-        own = T("share_kv.as_published", name="G = 8 · GQA")
-        assert [one["name"] for one in curves] == ["G = 64 · MHA", own, "G = 1 · MQA"]
+        own_value = T("share_kv.as_published", name="G = 8 · GQA")
+        assert [element["name"] for element in curves] == ["G = 64 · MHA", own_value, "G = 1 · MQA"]
         assert curves[1]["y"][-1] == pytest.approx(327.68)  # GB, at a million tokens
 
-    @pytest.mark.parametrize(("G", "drawn"), [(4, True), (3, False)])
-    def test_the_g_of_the_page_has_a_curve_where_it_divides_the_heads(self, open_app, G, drawn):
+    @pytest.mark.parametrize(("G", "has_curve"), [(4, True), (3, False)])
+    def test_dividing_g_has_curve(self, open_app, G, has_curve):
         curves = line_charts(open_app("share_kv", preset="Llama-2-70B", n_kv_heads=G))["growth"]["lines"]
-        assert (f"G = {G} · GQA" in [one["name"] for one in curves]) == drawn
+        assert (f"G = {G} · GQA" in [element["name"] for element in curves]) == has_curve
 
     def test_a_model_brings_its_own_layers(self, open_app):
         app = open_app("share_kv", section="published").selectbox(key="preset").select("Llama-2-70B").run()
@@ -225,39 +227,39 @@ class TestPublished:
     def test_what_cannot_be_asked_for(self, open_app, name, bad):
         app = open_app("share_kv", section="all", **{name: bad})
         assert not app.exception
-        assert any(name in one.value for one in app.info)
+        assert any(name in element.value for element in app.info)
 
     def test_presets_and_bytes(self):
         assert {"gpt2", "bert-base-uncased", "Llama-2-7B", "Llama-2-70B", "Llama-3-8B", "Mistral-7B-v0.1", "Falcon-7B",
-                "Qwen2.5-0.5B", "all-MiniLM-L6-v2", "StarCoder"} <= {one.id for one in presets()}  # fmt: skip
+                "Qwen2.5-0.5B", "all-MiniLM-L6-v2", "StarCoder"} <= {element.id for element in presets()}  # fmt: skip
         assert size_text(1023) == "1,023 B"
         assert size_text(3 * 2**40) == "3 TiB"
 
 
 class TestTwins:
-    def test_all_expect_the_word_that_came_next(self, open_app):
+    def test_every_twin_expects_next_word(self, open_app):
         table = tables(open_app("share_kv", section="copying"))[0]
         assert list(table["G"]) == list(GROUPS)
         assert list(table[T("share_kv.x_next")]) == ["bird"] * 3
 
-    def test_without_the_second_layer_they_do_not(self, open_app):
+    def test_without_second_layer_prediction_fails(self, open_app):
         table = tables(open_app("share_kv", twin_off="8-9-10-11-12-13-14-15"))[0]
         assert list(table[T("share_kv.x_next")]) == ["bird"] * 3
         assert "bird" not in list(table[T("share_kv.x_next_off")])
 
-    def test_unknown_words_are_said_to_be_unknown_as_text(self, open_app):
+    def test_unknown_words_shown_as_text(self, open_app):
         app = open_app("share_kv", words="a zebra ![x](http://e.com/a.png) <b>a</b>")
-        said = [one.value for one in app.text if "zebra" in one.value]
-        assert len(said) == 1
+        sentences = [element.value for element in app.text if "zebra" in element.value]
+        assert len(sentences) == 1
         assert not app.exception
 
-    def test_a_link_leads_to_a_twin_before_it_copies_beside_the_same_twin_afterwards(self, open_app):
+    def test_link_compares_training_checkpoints(self, open_app):
         app = open_app("share_kv", section="trained")
-        (html,) = [one.proto.body for one in app.get("html") if one.proto.body.startswith('<a class="see"')]
+        (html,) = [element.proto.body for element in app.get("html") if element.proto.body.startswith('<a class="see"')]
         link = re.findall('href="([^"]*)"', html)[0]
-        place, asked = urlsplit(unescape(link)), dict(parse_qsl(urlsplit(unescape(link)).query))
-        assert (place.path, asked["section"], asked["text"]) == ("heads", "compare", REPEATING)
-        assert (asked["model"], asked["model_b"]) == ("twin-g8-step-200", "twin-g8")
+        place, requests = urlsplit(unescape(link)), dict(parse_qsl(urlsplit(unescape(link)).query))
+        assert (place.path, requests["section"], requests["text"]) == ("heads", "compare", REPEATING)
+        assert (requests["model"], requests["model_b"]) == ("twin-g8-step-200", "twin-g8")
         assert T("share_kv.see_it_learn", G=8, n=200) in unescape(html)
 
     @pytest.mark.parametrize("words", ["", "   ", "cat", "cat " * 400])
@@ -273,19 +275,23 @@ class TestTwins:
         assert [set(table[T(f"share_kv.x_{name}")]) == {"—"} for name in ("previous", "induction")] == [
             maps < 1, maps < 2,
         ]  # fmt: skip
-        drawn = [one.proto.bytes for one in app.get("bidi_component") if one.proto.component_name.endswith(".maps")]
-        assert len(drawn) == (maps > 0)
+        map_views = [
+            element.proto.bytes
+            for element in app.get("bidi_component")
+            if element.proto.component_name.endswith(".maps")
+        ]
+        assert len(map_views) == (maps > 0)
         assert checked(app, "copying") == (2 * maps, 2 * maps)
 
-    def test_a_twin_with_one_key_value_head_cannot_be_pooled(self, open_app):
-        said = [one.value for one in open_app("share_kv", model=twin_id(1)).caption]
-        assert T("share_kv.own_one", H=8) in said
-        assert T("share_kv.own", own=1, H=8) not in said
+    def test_single_kv_head_twin_not_poolable(self, open_app):
+        sentences = [element.value for element in open_app("share_kv", model=twin_id(1)).caption]
+        assert T("share_kv.own_one", H=8) in sentences
+        assert T("share_kv.own", own=1, H=8) not in sentences
 
-    def test_a_twin_as_the_models_own_heads(self, open_app):
+    def test_twin_shows_its_own_g(self, open_app):
         app = open_app("share_kv", model=twin_id(2))
         assert view(app, "sharing")["n_kv_heads"] == 2
-        assert T("share_kv.own", own=2, H=8) in [one.value for one in app.caption]
+        assert T("share_kv.own", own=2, H=8) in [element.value for element in app.caption]
         assert checked(app, "who_shares") == (6, 6)  # RoPE turns k after its projection: no check of it
         assert checked(open_app("share_kv", model=twin_id(2), section="savings"), "savings") == (3, 3)
 
@@ -336,7 +342,7 @@ def test_every_check_of_every_section_holds(open_app, lang, link, who, converted
     if link.get("words") == HOSTILE:
         expected["copying"] = len(copying.best_heads(compute.read(twin_source(HOSTILE)))) * 2
     assert {name: checked(app, name) for name in NAMES} == {name: (expected[name], expected[name]) for name in NAMES}
-    assert not any("example.com" in one.value for one in [*app.markdown, *app.caption])
+    assert not any("example.com" in element.value for element in [*app.markdown, *app.caption])
 
 
 def twin_source(text, g=2):
@@ -354,23 +360,23 @@ def twin_source(text, g=2):
         ("twin_off", "8-9", "copying"),
     ],
 )  # fmt: skip
-def test_an_old_link_opens_the_section_it_means(open_app, name, value, section):
+def test_old_link_opens_its_section(open_app, name, value, section):
     app = open_app("share_kv", **{name: value})
     assert not app.exception
     assert app.session_state["section"] == section
     assert app.query_params[name] == ([str(value)] if isinstance(app.query_params[name], list) else str(value))
-    drawn = [one for one in everything(app) if getattr(one, "key", None) == "n_kv_heads"]
-    assert len(drawn) == (section not in WITHOUT_G)
+    controls = [element for element in everything(app) if getattr(element, "key", None) == "n_kv_heads"]
+    assert len(controls) == (section not in WITHOUT_G)
 
 
-def test_an_old_link_with_the_mistake_means_the_mistake(open_app):
+def test_old_link_turns_mistake_on(open_app):
     app = open_app("share_kv", mistake=1, head=3, n_kv_heads=4)
     assert app.session_state["section"] == "who_shares"
     assert app.toggle(key="mistake").value
 
 
 @pytest.mark.parametrize("section", [name for name in NAMES if name not in WITHOUT_G])
-def test_g_is_in_view_in_every_section_that_it_changes(open_app, section):
+def test_g_control_shown_where_used(open_app, section):
     app = open_app("share_kv", section=section, n_kv_heads=6)
     assert app.select_slider(key="n_kv_heads").value == 6
     assert T("share_kv.says_gqa", H=12, G=6, each=2) in markdown(app)
@@ -386,8 +392,8 @@ class TestFaults:
 
         monkeypatch.setattr(module, "kv_cache_bytes", unshared)
         section = module.__name__.rpartition(".")[2]
-        passed, n = checked(open_app("share_kv", section=section), section)
-        assert passed == n - 1
+        n_passed, n = checked(open_app("share_kv", section=section), section)
+        assert n_passed == n - 1
 
     def test_parameters_that_do_not_share(self, open_app, monkeypatch):
         monkeypatch.setattr(
@@ -404,26 +410,26 @@ class TestFaults:
         app = open_app("share_kv", section=section)
         assert checked(app, section)[0] == checked(app, section)[1] - 1
 
-    def test_a_group_that_takes_its_first_head_for_the_mean(self, open_app, monkeypatch):
+    def test_first_head_for_mean(self, open_app, monkeypatch):
         def first(seen, g):
             calls = tuple(
                 replace(call, k=call.k.unflatten(0, (g, -1))[:, 0], v=call.v.unflatten(0, (g, -1))[:, 0])
                 for call in with_fewer(seen, len(seen.calls[0].k)).calls
             )
             pooled = [call.projections for call in with_fewer(seen, g).calls]
-            calls = tuple(replace(call, projections=own) for call, own in zip(calls, pooled, strict=True))
+            calls = tuple(replace(call, projections=own_value) for call, own_value in zip(calls, pooled, strict=True))
             return replace(seen, stacks={next(iter(seen.stacks)): calls})
 
         monkeypatch.setattr(own_compute, "with_fewer", first)
-        kept = (own_compute.shared, own_compute.moved)
-        for function in kept:
+        retained = (own_compute.shared, own_compute.moved)
+        for function in retained:
             function.clear()
         try:
             app = open_app("share_kv", section="all")
             assert checked(app, "converted") == (3, 5)
             assert checked(app, "who_shares") == (6, 7)
         finally:
-            for function in kept:
+            for function in retained:
                 function.clear()
 
     def test_weights_that_have_forgotten(self, open_app, monkeypatch):
@@ -434,12 +440,12 @@ class TestFaults:
         finally:
             own_compute.twin_accuracy.clear()
 
-    def test_a_head_credited_with_what_its_token_itself_gets(self, open_app, monkeypatch):
+    def test_induction_read_off_wrong_diagonal(self, open_app, monkeypatch):
         monkeypatch.setattr(copying, "induction", lambda weights, _: weights.diagonal(0, -2, -1).mean(-1))
         app = open_app("share_kv", section="copying")
         assert checked(app, "copying") == (3, 4)
 
-    def test_multi_head_attention_at_a_wrong_scale(self):
+    def test_multi_head_wrong_scale(self):
         spec, x = AttentionSpec(d_model=8, n_heads=2), torch.randn(5, 8, generator=torch.Generator().manual_seed(0))
         weights = HeadWeights.random(spec, seed=0)
         right, wrong = multi_head(x, x, weights), multi_head(x, x, weights, scale=1.0)
@@ -448,36 +454,36 @@ class TestFaults:
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_a_model_that_really_shares_is_one_click_away(open_app, memory_given_back, lang):
+def test_model_with_shared_heads_opens(open_app, memory_given_back, lang):
     """9 query heads on 3, with keys and values of their own: 2 x 30 x 3 x 64 x 2 bytes a token, times 8,192."""
     packaged_file(SMOLLM2)
     app, t = open_app("share_kv", lang=lang, section="growing_cache", n_kv_heads=2), translator(lang)
     app.button(key="_real_sharing").click().run()
     assert not app.exception and (app.session_state["model"], app.session_state["n_kv_heads"]) == (SMOLLM2, 3)
-    said = [one.value for one in app.caption]
-    kept, unshared = size_text(2 * 30 * 3 * 64 * 2 * 8192), size_text(2 * 30 * 9 * 64 * 2 * 8192)
-    assert t("share_kv.real_cache", n="8,192", L=30, kept=kept, unshared=unshared) in said
-    assert t("source.model_own_packaged") in said, "nothing is pooled"
-    assert t("share_kv.not_causal") not in said
-    shown = view(app, "kv_cache")
-    assert (shown["token_bytes"], shown["mha_token_bytes"], shown["n_kv_heads"]) == (23_040, 69_120, 3)
-    own = compute.read(specs.Source(kind="model", text=TEXT, model=SMOLLM2)).calls[3].k
-    torch.testing.assert_close(torch.tensor(shown["k"]).reshape(own.shape), own, atol=0, rtol=0)
+    sentences = [element.value for element in app.caption]
+    retained, unshared = size_text(2 * 30 * 3 * 64 * 2 * 8192), size_text(2 * 30 * 9 * 64 * 2 * 8192)
+    assert t("share_kv.real_cache", n="8,192", L=30, kept=retained, unshared=unshared) in sentences
+    assert t("source.model_own_packaged") in sentences, "nothing is pooled"
+    assert t("share_kv.not_causal") not in sentences
+    visible = view(app, "kv_cache")
+    assert (visible["token_bytes"], visible["mha_token_bytes"], visible["n_kv_heads"]) == (23_040, 69_120, 3)
+    own_value = compute.read(specs.Source(kind="model", text=TEXT, model=SMOLLM2)).calls[3].k
+    torch.testing.assert_close(torch.tensor(visible["k"]).reshape(own_value.shape), own_value, atol=0, rtol=0)
     assert checked(app, "growing_cache") == (5, 5)
     assert not any(button.key == "_real_sharing" for button in app.button)
 
 
-def test_where_no_such_model_is_none_is_offered(open_app, monkeypatch):
+def test_no_shared_model_no_button(open_app, monkeypatch):
     monkeypatch.setattr("pages.share_kv.context.models_here", dict)
     assert not any(button.key == "_real_sharing" for button in open_app("share_kv").button)
 
 
 @pytest.mark.parametrize("section", WITHOUT_G)
-def test_g_is_not_asked_for_where_it_would_change_nothing_and_stays_chosen(open_app, section):
+def test_g_control_hidden_but_kept(open_app, section):
     small = {"source": "words", "text": "a b c", "section": section}
     app = open_app("share_kv", **small, n_kv_heads=4)
     assert shown(app) == shown(open_app("share_kv", **small, n_kv_heads=1))
-    assert all(one.key != "n_kv_heads" for one in app.select_slider)
+    assert all(element.key != "n_kv_heads" for element in app.select_slider)
     assert app.query_params["n_kv_heads"] == "4"
     app.button_group(key="section").set_value("who_shares").run()
     assert app.select_slider(key="n_kv_heads").value == 4

@@ -1,4 +1,4 @@
-"""What the Stacking page computes, where the page's own tests do not reach."""
+"""Computations of the Stacking page that its page tests do not reach."""
 
 from dataclasses import dataclass
 
@@ -13,33 +13,34 @@ PLAN = BlockPlan(layers=(0, 1, 2))
 
 
 @dataclass(frozen=True)
-class Held:
+class Holder:
     parts: dict
 
 
-def test_only_tensors_of_inference_mode_are_copied():
+def test_ordinary_copies_inference_tensors_only():
     with torch.inference_mode():
-        made = torch.arange(3.0)
-    own = torch.arange(2.0)
-    found = ordinary(Held({"a": (made, own), "b": len}))
-    copy, same = found.parts["a"]
+        result = torch.arange(3.0)
+    own_value = torch.arange(2.0)
+    results = ordinary(Holder({"a": (result, own_value), "b": len}))
+    copy, same = results.parts["a"]
     assert not copy.is_inference()
-    assert torch.equal(copy, made)
-    assert same is own
-    assert found.parts["b"] is len
+    assert torch.equal(copy, result)
+    assert same is own_value
+    assert results.parts["b"] is len
 
 
-def test_gradients_are_zero_exactly_where_the_field_is_closed():
+def test_gradients_zero_outside_field():
     mask = Mask(kind="window", width=1)
-    found = field(WORDS, PLAN, mask, 1)
-    assert [row.nonzero().flatten().tolist() for row in found.open] == [[0, 1, 2, 3, 4], [0, 1, 2, 3], [0, 1, 2], [1]]
-    assert torch.equal(gradients(WORDS, PLAN, mask, 1) > 0, found.open)
-    assert found.leak == 0
+    result = field(WORDS, PLAN, mask, 1)
+    assert [row.nonzero().flatten().tolist() for row in result.open] == [[0, 1, 2, 3, 4], [0, 1, 2, 3], [0, 1, 2], [1]]
+    assert torch.equal(gradients(WORDS, PLAN, mask, 1) > 0, result.open)
+    assert result.leak == 0
 
 
-def test_independent_layers_are_the_plan_itself_and_all_shared_is_its_first():
-    own, one = (sharing(WORDS, PLAN, Mask(), n) for n in (3, 1))
-    assert torch.equal(own.similarity.cosine, similarity(WORDS, PLAN, Mask())[0].cosine)
+def test_sharing_extremes():
+    """Independent layers are the plan itself; all shared repeat its first layer."""
+    own_value, element = (sharing(WORDS, PLAN, Mask(), n) for n in (3, 1))
+    assert torch.equal(own_value.similarity.cosine, similarity(WORDS, PLAN, Mask())[0].cosine)
     again = similarity(WORDS, BlockPlan(layers=(0, 0, 0)), Mask())[0]
-    assert torch.equal(one.similarity.length, again.length)
-    assert (own.parameters, own.flops) == (3 * one.parameters, one.flops)
+    assert torch.equal(element.similarity.length, again.length)
+    assert (own_value.parameters, own_value.flops) == (3 * element.parameters, element.flops)

@@ -26,20 +26,20 @@ HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {n} #000001"
 
 
 def checks(app):
-    """How many checks hold in each section on the screen, if it has any; and how many there are, if another number."""
-    found = {name: checked(app, name) for name in views_of("stacking")}
-    return {name: passed if passed == n else (passed, n) for name, (passed, n) in found.items() if n}
+    """Count of passing checks by section that has any; a pair (passing, all) where they differ."""
+    result = {name: checked(app, name) for name in views_of("stacking")}
+    return {name: n_passed if n_passed == n else (n_passed, n) for name, (n_passed, n) in result.items() if n}
 
 
 def strips(app):
     """The maps of the page by title."""
-    found = {}
+    result = {}
     for component in app.get("bidi_component"):
         if component.proto.component_name == "headlight.maps":
             header, blocks = unpack(component.proto.bytes)
             maps = torch.tensor(blocks["values"]).reshape(-1, header["n"], header["n"])
-            found |= {panel["title"]: each for panel, each in zip(header["maps"], maps, strict=True)}
-    return found
+            result |= {panel["title"]: element for panel, element in zip(header["maps"], maps, strict=True)}
+    return result
 
 
 def table(app, key):
@@ -47,8 +47,8 @@ def table(app, key):
     return next(frame.value for frame in app.dataframe if T(key) in frame.value)
 
 
-def said(app):
-    return [one.value for kind in ("markdown", "caption", "text", "info") for one in app.get(kind)]
+def page_sentences(app):
+    return [element.value for kind in ("markdown", "caption", "text", "info") for element in app.get(kind)]
 
 
 SEEDED = {
@@ -105,7 +105,7 @@ def test_a_section_is_drawn_alone(open_app, section):
         ({"sets": 2}, "layer_sharing"),
     ],
 )
-def test_an_old_link_opens_the_section_it_means(open_app, link, section):
+def test_old_link_opens_its_section(open_app, link, section):
     app = open_app("stacking", source="words", **link)
     assert app.session_state["section"] == section
     if section == "gradient":  # the rollout was the first section
@@ -114,11 +114,11 @@ def test_an_old_link_opens_the_section_it_means(open_app, link, section):
     assert {name: app.query_params[name] for name in link} == {name: str(value) for name, value in link.items()}
 
 
-def test_the_maps_are_those_of_the_models_own_heads(open_app):
+def test_maps_equal_models_heads(open_app):
     """Computed here from the model's captured layers, which know nothing of the blocks."""
     app = open_app("stacking", section="all", depth=4, from_token=2)
-    seen = capture(load("all-MiniLM-L6-v2"), TEXT)
-    weights = torch.stack([seen.layer(i).weights for i in range(4)])
+    observed = capture(load("all-MiniLM-L6-v2"), TEXT)
+    weights = torch.stack([observed.layer(i).weights for i in range(4)])
     mixed = with_residual(weights)
     maps, layers = strips(app), T("stacking.n_layers", n=4)
     rolled = core_rollout(mixed)
@@ -127,11 +127,11 @@ def test_the_maps_are_those_of_the_models_own_heads(open_app):
     assert_close(matrices(app)["rollout_growth"][1], rolled[:, 2], atol=1e-5, rtol=0)
 
 
-def test_what_rows_have_in_common_is_counted(open_app):
+def test_row_similarity_in_sentence(open_app):
     """By total variation, the other way round."""
     app = open_app("stacking", depth=3)
-    seen = capture(load("all-MiniLM-L6-v2"), TEXT)
-    rolled = core_rollout(with_residual(torch.stack([seen.layer(i).weights for i in range(3)])))
+    observed = capture(load("all-MiniLM-L6-v2"), TEXT)
+    rolled = core_rollout(with_residual(torch.stack([observed.layer(i).weights for i in range(3)])))
     first, last = (
         1 - sum(float(total_variation(a[None], b[None])) for a in rows for b in rows) / (len(rows) * (len(rows) - 1))
         for rows in (rolled[0], rolled[-1])
@@ -146,7 +146,7 @@ def test_what_rows_have_in_common_is_counted(open_app):
 @pytest.mark.parametrize(
     ("text", "token"), [("", 10), ("no pronoun here!", 5), ("it, and it", 1), ("?!", 2), (CHINESE, -3)]
 )
-def test_the_token_is_at_first_a_word(open_app, text, token):
+def test_default_token_is_word(open_app, text, token):
     app = open_app("stacking", **({"text": text} if text else {}))
     n = len(app.selectbox(key="from_token").options)
     assert app.session_state["from_token"] == token % n
@@ -178,7 +178,7 @@ def test_a_window_is_a_cone(open_app):
     assert any("= **3**" in line and counted in line for line in sentences_of(app))
 
 
-def test_where_words_follow_that_a_mask_of_the_models_hides_the_page_says_so(open_app):
+def test_causal_model_field_note(open_app):
     text = "the cat saw a dog and the cat saw a bird"
     link = {"model": "twin-g8", "text": text, "field_width": 4}
     for token, is_said in ((8, True), (10, False)):
@@ -186,27 +186,27 @@ def test_where_words_follow_that_a_mask_of_the_models_hides_the_page_says_so(ope
         assert any(T("stacking.receptive_field.decoder") in line for line in sentences_of(app)) == is_said
 
 
-def test_a_fields_mask_takes_the_place_of_the_pages(open_app):
+def test_field_mask_replaces_page_mask(open_app):
     instead = T("stacking.receptive_field.instead")
     for mask, is_said in (("padding", True), ("window", False), ("own", False)):
         app = open_app("stacking", section="receptive_field", source="words", mask=mask)
         assert (instead in [caption.value for caption in app.caption]) == is_said
 
 
-def test_one_word_and_one_head_get_no_verdict(open_app):
+def test_single_word_or_head_no_verdict(open_app):
     verdict = T("stacking.locality.seeded")
     app = open_app("stacking", section="all", source="words", text="word", depth=2)
     cosines = table(app, "stacking.layer_sharing.t_cosine")[T("stacking.layer_sharing.t_cosine")]
     assert set(cosines) == {"–"}
     assert T("stacking.oversmoothing.one_word") in [info.value for info in app.info]
-    assert verdict not in said(app)
+    assert verdict not in page_sentences(app)
     link = {"section": "locality", "source": "words", "text": "one two three", "depth": 2}
-    assert verdict not in said(open_app("stacking", n_heads=1, **link))
-    assert verdict in said(open_app("stacking", **link))
+    assert verdict not in page_sentences(open_app("stacking", n_heads=1, **link))
+    assert verdict in page_sentences(open_app("stacking", **link))
 
 
 @pytest.mark.usefixtures("without_source_checks")
-def test_rows_that_may_look_nowhere_are_excepted(open_app):
+def test_fully_masked_rows_excluded(open_app):
     app = open_app("stacking", text="a b c", depth=2, mask="both", pad=2, pad_left=1)
     assert not any(T("source.model_own") in caption.value for caption in app.caption), "nor are the numbers the model's"
     assert T("stacking.rollout.blind", n=2) in [caption.value for caption in app.caption]
@@ -225,39 +225,39 @@ def test_sharing_saves_parameters_and_no_work(open_app):
     assert_close(work, torch.tensor([100.0] * 3))
 
 
-def test_a_window_without_gaps_is_called_a_window(open_app):
+def test_dilated_without_gap_called_window(open_app):
     link = {"section": "receptive_field", "source": "words", "depth": 3, "field": "dilated", "field_width": 2}
     formula = T("stacking.receptive_field.formula_window", L=3, w=2, far=6)
     app = open_app("stacking", field_gap=1, **link)
     assert any(line.startswith(formula) for line in sentences_of(app))
 
 
-def test_the_bars_of_shared_layers_have_short_names(open_app):
-    drawn = bar_charts(open_app("stacking", section="layer_sharing"))["sharing_costs"]
-    assert drawn.header["labels"] == ["6", "3", "1"]
+def test_sharing_chart_labels(open_app):
+    plotted = bar_charts(open_app("stacking", section="layer_sharing"))["sharing_costs"]
+    assert plotted.header["labels"] == ["6", "3", "1"]
 
 
 def test_one_layer_is_one_layer(open_app):
     app = open_app("stacking", section="all", source="words", depth=1)
     every = [
-        *said(app),
+        *page_sentences(app),
         *strips(app),
         *(chip.proto.popover.label for chip in everything(app) if chip.type == "popover"),
     ]
-    assert not any("1 layers" in one for one in every)
+    assert not any("1 layers" in element for element in every)
     assert T("stacking.map_rollout", layers="1 layer") in strips(app)
 
 
 def test_the_link_holds_the_state(open_app):
-    wanted = {
+    expected = {
         "source": "words", "depth": 9, "from_token": 3, "field": "dilated", "field_width": 3, "field_gap": 4, "sets": 2,
     }  # fmt: skip
-    app = open_app("stacking", section="all", **wanted)
-    assert {name: app.session_state[name] for name in wanted} == wanted
-    assert {name: app.query_params[name] for name in wanted} == {name: str(value) for name, value in wanted.items()}
+    app = open_app("stacking", section="all", **expected)
+    assert {name: app.session_state[name] for name in expected} == expected
+    assert {name: app.query_params[name] for name in expected} == {name: str(value) for name, value in expected.items()}
 
 
-def test_the_token_stays_where_a_section_has_no_use_for_it(open_app):
+def test_token_kept_across_sections(open_app):
     app = open_app("stacking", source="words", from_token=3)
     for section in ("locality", "gradient"):
         app.button_group(key="section").set_value(section).run()
@@ -265,7 +265,7 @@ def test_the_token_stays_where_a_section_has_no_use_for_it(open_app):
         assert app.query_params["from_token"] == "3"
 
 
-def test_what_a_link_cannot_have_is_said(open_app):
+def test_invalid_link_noted(open_app):
     app = open_app("stacking", depth=99, field="x", text="")
     assert not app.exception
     assert any("no word" in error.value or "empty" in error.value.lower() for error in app.error), app.error
@@ -276,9 +276,9 @@ def test_what_a_link_cannot_have_is_said(open_app):
 def test_hostile_words_arrive_as_text(open_app):
     app = open_app("stacking", section="all", source="words", text=HOSTILE, depth=2, from_token=1)
     assert not app.exception
-    assert any("“b”" in one.value for one in app.get("text")), "the chosen token"
+    assert any("“b”" in element.value for element in app.get("text")), "the chosen token"
     parsed = [*app.markdown, *app.caption, *app.info]
-    assert not any("example" in one.value or "<b>" in one.value for one in parsed)
+    assert not any("example" in element.value or "<b>" in element.value for element in parsed)
     assert any("example" in label for label in app.selectbox(key="from_token").options)
 
 
@@ -292,12 +292,12 @@ def test_any_family_of_models(open_app, monkeypatch, tmp_path, family, n_states)
     app = open_app("stacking", section="all", model=entry.id, text="Paris is old and Paris is big.")
     assert not app.exception
     assert not app.error
-    found = checks(app)
+    result = checks(app)
     assert app.session_state["model"] == entry.id
-    assert set(found) == set(EVERY)
-    assert all(found[name] == EVERY[name] for name in EVERY if name != "receptive_field"), found
-    assert found["receptive_field"] in (1, 3), "a short text may be in reach as a whole"
-    assert found["rollout"] == SEEDED["rollout"] + n_states
+    assert set(result) == set(EVERY)
+    assert all(result[name] == EVERY[name] for name in EVERY if name != "receptive_field"), result
+    assert result["receptive_field"] in (1, 3), "a short text may be in reach as a whole"
+    assert result["rollout"] == SEEDED["rollout"] + n_states
 
 
 def upside_down(mixed):
@@ -341,12 +341,12 @@ def test_a_fault_turns_its_section_red(open_app, monkeypatch, what):
     text = f"one two three four five six seven {len(what)} {what}"  # nobody has computed this before
     app = open_app("stacking", section=section, source="words", text=text, depth=3)
     assert not app.exception
-    passed, n = checked(app, section)
-    assert passed < n
+    n_passed, n = checked(app, section)
+    assert n_passed < n
     assert T("truth.failed") in [error.value for error in app.error]
 
 
-def test_the_gradient_is_measured_and_not_only_computed():
+def test_gradient_equals_measured_slopes():
     """The slope that the check compares with knows the stack alone."""
     source = specs.Source(kind="words", text="slopes are measured twice", d_model=12, n_heads=3, n_kv_heads=3)
     plan, mask = BlockPlan(layers=(0, 1)), specs.Mask()

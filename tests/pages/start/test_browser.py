@@ -20,27 +20,31 @@ NUMBERS = """root => root.start.words.map(({ button, arc }) => ({
 
 
 def weights(at: int, word: str) -> dict[str, float]:
-    """What a word looks at, by the file; of two words of one name the first."""
+    """Weights of a word's row in the file by label; the first of two equal words."""
     sentence = pairs()["en"]["sentences"][at]
     row = sentence["weights"][sentence["labels"].index(word)]
-    named = zip(sentence["labels"], sentence["special"], row, strict=True)
-    return {label: weight / WHOLE for label, special, weight in reversed(list(named)) if not special and label != "the"}
+    weights_by_token = zip(sentence["labels"], sentence["special"], row, strict=True)
+    return {
+        label: weight / WHOLE
+        for label, special, weight in reversed(list(weights_by_token))
+        if not special and label != "the"
+    }
 
 
 def assert_shown(page: Page, at: int, word: str) -> None:
     """The arcs and the numbers on the screen are those of the file."""
     frame(page)
-    shown = [one for one in page.locator(".start").evaluate(NUMBERS) if one["word"] != "the"]
-    assert [one["word"] for one in shown if one["looks"]] == [word]
+    visible = [element for element in page.locator(".start").evaluate(NUMBERS) if element["word"] != "the"]
+    assert [element["word"] for element in visible if element["looks"]] == [word]
     by_file = weights(at, word)
-    for one in shown:
-        weight = 0.0 if one["word"] == word else by_file[one["word"]]
-        assert one["number"] == (part(weight) if weight >= 0.03 else ""), one
-        assert one["arc"] == (weight >= 0.03) and (one["width"] >= 10 * weight or not one["path"]), one
+    for element in visible:
+        weight = 0.0 if element["word"] == word else by_file[element["word"]]
+        assert element["number"] == (part(weight) if weight >= 0.03 else ""), element
+        assert element["arc"] == (weight >= 0.03) and (element["width"] >= 10 * weight or not element["path"]), element
 
 
 def ends(page: Page) -> float:
-    """Where the lowest of the ways in ends."""
+    """Bottom edge of the lowest door, in pixels."""
     return page.locator(".doors").evaluate("doors => doors.getBoundingClientRect().bottom")
 
 
@@ -121,7 +125,7 @@ def test_arcs_switch_and_ways_on(visit):
     expect(start).to_be_visible()
 
 
-def test_an_old_link_leads_to_heads_and_back_past_it(visit):
+def test_old_link_redirects_without_history_entry(visit):
     page = visit("about")
     page.goto(page.url.replace("/about", "/?layer=5&head=2"))
     expect(page).to_have_url(re.compile(r"/heads\?(layer=5&head=2|head=2&layer=5)$"))
@@ -131,7 +135,7 @@ def test_an_old_link_leads_to_heads_and_back_past_it(visit):
     expect(page.get_by_role("heading", level=1)).to_have_text(T("about.title"))
 
 
-def test_arcs_meet_their_words_however_large_they_are_shown(visit):
+def test_arcs_meet_words_in_presentation(visit):
     page = visit("", present=1, viewport=SCREEN)
     assert_shown(page, 0, "it")
     farthest = page.locator(".start").evaluate("""root => Math.max(...root.start.words.map(({ button, arc }) => {

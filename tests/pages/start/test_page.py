@@ -26,15 +26,17 @@ from viz.lessons.read import lessons
 from viz.text import LANGUAGES, translator
 
 
-def sent(app, view):
-    """What a view was sent, None if it is not there."""
-    found = [each.proto for each in app.get("bidi_component") if each.proto.component_name == f"headlight.{view}"]
-    return json.loads(found[0].json)[0] if found else None
+def view_payload(app, view):
+    """View data, None if the view is missing."""
+    result = [
+        element.proto for element in app.get("bidi_component") if element.proto.component_name == f"headlight.{view}"
+    ]
+    return json.loads(result[0].json)[0] if result else None
 
 
 def doors(app):
     """The ways in: each link with what it says."""
-    body = "".join(each.proto.body for each in app.get("html"))
+    body = "".join(element.proto.body for element in app.get("html"))
     return [
         (unescape(to), name) for to, name in re.findall(r'<a class="see alone" href="([^"]+)"><strong>([^<]+)', body)
     ]
@@ -45,63 +47,67 @@ def link(app):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_the_sentence_of_the_language_three_doors_and_every_page(open_app, lang):
+def test_sentence_doors_and_page_links(open_app, lang):
     app, t = open_app(FIRST, lang=lang), translator(lang)
     assert not app.exception and not app.text_area and app.title[0].value == t("start.headline")
-    shown = sent(app, "arcs")
-    assert {name: shown[name] for name in pairs()[lang]} == pairs()[lang]
+    visible = view_payload(app, "arcs")
+    assert {name: visible[name] for name in pairs()[lang]} == pairs()[lang]
     first = lessons()[0]
     assert doors(app) == [
         (f"{path_of(first.steps[0].page)}?lang={lang}&lesson={first.name}&lesson_step=1", t("start.new")),
         (f"lessons?lang={lang}", t("start.teach")),
         (f"heads?lang={lang}", t("start.know")),
     ]
-    assert set(sent(app, "diagram")["links"].values()) == {f"{path_of(page)}?lang={lang}" for page in PAGES}
+    assert set(view_payload(app, "diagram")["links"].values()) == {f"{path_of(page)}?lang={lang}" for page in PAGES}
     assert link(app) == ({} if lang == "en" else {"lang": lang})
 
 
 @pytest.mark.parametrize("plan", [WIDE, TALL], ids=lambda plan: plan.name)
-def test_every_page_is_one_box_and_no_two_lie_on_each_other(plan):
+def test_page_boxes_do_not_overlap(plan):
     assert {*plan.boxes, STACKING} == set(PAGES)
     inside = ("step_by_step", "heads", "many_heads", "masks", "share_kv", "convolution")
     for first, second in combinations(plan.boxes.values(), 2):
         apart = [first[0] + first[2] <= second[0], second[0] + second[2] <= first[0]]
         assert any(apart) or abs(first[1] - second[1]) >= HIGH
     for page, (x, y, width) in plan.boxes.items():
-        left, top, wide, high = plan.attention if page in inside else (0, 0, *plan.size)
-        assert left <= x and x + width <= left + wide and top <= y and y + HIGH <= top + high
+        left_edge, top, wide, high = plan.attention if page in inside else (0, 0, *plan.size)
+        assert left_edge <= x and x + width <= left_edge + wide and top <= y and y + HIGH <= top + high
     for lang in LANGUAGES:
         for page, (_, _, width) in plan.boxes.items():
             name = diagram(translator(lang), {})["names"][page]
             assert sum(14 if ord(letter) > 0x2E80 else 6.5 for letter in name) < width, (name, "at 14 px")
 
 
-def test_an_old_link_opens_heads_and_what_is_not_ours_does_not(open_app):
+def test_old_link_reopens_heads(open_app):
     reads = open_app(FIRST, text="a & b", layer=5, lang="zh", utm_source="x")
-    to = urlsplit(sent(reads, "reopen")["address"])
+    to = urlsplit(view_payload(reads, "reopen")["address"])
     assert to.path == "/heads"
     assert dict(parse_qsl(to.query)) == {"text": "a & b", "layer": "5", "lang": "zh", "utm_source": "x"}
-    assert not reads.title and sent(reads, "arcs") is None
+    assert not reads.title and view_payload(reads, "arcs") is None
     plain = open_app(FIRST, utm_source="x", fbclid="y")
-    assert sent(plain, "reopen") is None and sent(plain, "arcs") and link(plain) == {}
+    assert view_payload(plain, "reopen") is None and view_payload(plain, "arcs") and link(plain) == {}
 
 
-def test_all_that_heads_may_be_asked_for_is_known(open_app):
-    asked = {name for each in LINKS if each["page"] == "heads" for name in each["parameters"]}
-    for wanted in ({"section": "all", "mask": "dilated"}, {"source": "words", "mask": "both", "lesson": "ten_minutes"}):
-        app = open_app("heads", **wanted)
-        asked |= set(app.session_state["_parameters"].declared)
-    asked |= set(open_app("heads", mask="painted").session_state["_parameters"].declared)
-    assert {"painted", "pad_left", "gap", "lesson_step", "n_kv_heads"} < asked, "the test sees them"
-    assert asked - {"lang", *modes.parameters()} <= ASKED, "how it is looked at is no matter of Heads alone"
+def test_heads_parameters_are_known(open_app):
+    requests = {name for element in LINKS if element["page"] == "heads" for name in element["parameters"]}
+    for expected in (
+        {"section": "all", "mask": "dilated"},
+        {"source": "words", "mask": "both", "lesson": "ten_minutes"},
+    ):
+        app = open_app("heads", **expected)
+        requests |= set(app.session_state["_parameters"].declared)
+    requests |= set(open_app("heads", mask="painted").session_state["_parameters"].declared)
+    assert {"painted", "pad_left", "gap", "lesson_step", "n_kv_heads"} < requests, "the test sees them"
+    assert requests - {"lang", *modes.parameters()} <= ASKED, "how it is looked at is no matter of Heads alone"
 
 
-def test_what_was_chosen_stays_and_is_in_no_link_of_this_page_but_in_those_it_has(open_app):
+def test_choices_stay_in_links_only(open_app):
+    """Keep the user's choices out of this page's URL, and in the links it shows."""
     app = open_app("heads", source="words", text="a b c", d_model=8, n_heads=2)
     app.switch_page(file_of(FIRST)).run()
-    assert link(app) == {} and sent(app, "arcs")
-    chosen = {"lang": "en", "text": "a b c", "source": "words", "n_heads": "2", "d_model": "8"}
-    assert dict(parse_qsl(urlsplit(doors(app)[2][0]).query)) == chosen
+    assert link(app) == {} and view_payload(app, "arcs")
+    selection = {"lang": "en", "text": "a b c", "source": "words", "n_heads": "2", "d_model": "8"}
+    assert dict(parse_qsl(urlsplit(doors(app)[2][0]).query)) == selection
     app.switch_page(file_of("masks")).run()
     assert {name: app.session_state[name] for name in ("source", "text", "n_heads")} == {
         "source": "words",
@@ -111,7 +117,7 @@ def test_what_was_chosen_stays_and_is_in_no_link_of_this_page_but_in_those_it_ha
 
 
 @pytest.mark.parametrize("way", [("heads",), ("masks",), ("glossary", "heads")])
-def test_from_the_chinese_start_page_one_comes_to_the_chinese_sentence(open_app, way):
+def test_chinese_start_leads_to_chinese_sentence(open_app, way):
     packaged_file(CHINESE["model"])
     app = open_app(FIRST, lang="zh")
     for page in way:
@@ -122,7 +128,7 @@ def test_from_the_chinese_start_page_one_comes_to_the_chinese_sentence(open_app,
     }
 
 
-def test_what_a_link_asked_for_is_not_taken_for_nothing_later(open_app):
+def test_link_parameter_counts_as_choice(open_app):
     app = open_app(FIRST, lang="zh")
     app.query_params["layer"] = "2"
     app.switch_page(file_of("masks")).run()
@@ -130,7 +136,7 @@ def test_what_a_link_asked_for_is_not_taken_for_nothing_later(open_app):
     assert app.session_state["text"] != CHINESE["text"]
 
 
-def test_what_is_typed_there_opens_heads(open_app):
+def test_typed_sentence_opens_heads(open_app):
     packaged_file(CHINESE["model"])
     app = open_app(FIRST, lang="zh")
     app.session_state["text"], app.session_state["_typed"] = "猫坐在垫子上。", True  # what the box's callback does
@@ -140,14 +146,14 @@ def test_what_is_typed_there_opens_heads(open_app):
     assert app.session_state["model"] == CHINESE["model"], "the one that reads Chinese"
 
 
-OWN = "The cat sat on the mat because it was warm."
+SENTENCE = "The cat sat on the mat because it was warm."
 
 
 @pytest.mark.parametrize(
     ("lang", "text", "of"),
     [
-        ("en", OWN, "en"),
-        ("zh", OWN, "en"),
+        ("en", SENTENCE, "en"),
+        ("zh", SENTENCE, "en"),
         ("zh", "猫坐在垫子上。", "zh"),
         ("en", "Cat", "en"),
         ("en", "a a a a", "en"),
@@ -158,28 +164,28 @@ def test_own_sentence_keeps_the_arcs(open_app, lang, text, of):
     packaged_file(CHINESE["model"])
     app = open_app(FIRST, lang=lang, sentence=text)
     assert not app.exception and not app.error and link(app)["sentence"] == text
-    shown, pair = sent(app, "arcs"), pairs()[of]
-    assert shown["lang"] == lang and shown["made"] == ""
-    assert {name: shown[name] for name in ("model", "layer", "head")} == {
+    visible, pair = view_payload(app, "arcs"), pairs()[of]
+    assert visible["lang"] == lang and visible["made"] == ""
+    assert {name: visible[name] for name in ("model", "layer", "head")} == {
         name: pair[name] for name in ("model", "layer", "head")
     }
-    (sentence,) = shown["sentences"]
+    (sentence,) = visible["sentences"]
     assert sentence["text"] == text
     weights = compute.read(specs.Source(kind="model", text=text, model=pair["model"])).layer(pair["layer"]).weights
-    found = torch.tensor(sentence["weights"]) / shown["whole"]
-    assert_close(found, weights[pair["head"]], atol=1e-4, rtol=0)
+    result = torch.tensor(sentence["weights"]) / visible["whole"]
+    assert_close(result, weights[pair["head"]], atol=1e-4, rtol=0)
     words = ~torch.tensor(sentence["special"])
-    among = found * words * words[:, None] * ~torch.eye(len(words), dtype=torch.bool)
-    assert among[shown["at"]].max() == among.max()
+    among = result * words * words[:, None] * ~torch.eye(len(words), dtype=torch.bool)
+    assert among[visible["at"]].max() == among.max()
 
 
 def test_file_and_model_agree(open_app):
     """The sentence on file, typed in, has the same picture."""
     pair = pairs()["en"]
-    shown = sent(open_app(FIRST, sentence=pair["sentences"][0]["text"]), "arcs")
-    ours, theirs = (torch.tensor(each["sentences"][0]["weights"]) for each in (shown, pair))
+    visible = view_payload(open_app(FIRST, sentence=pair["sentences"][0]["text"]), "arcs")
+    ours, theirs = (torch.tensor(element["sentences"][0]["weights"]) for element in (visible, pair))
     assert (ours - theirs).abs().max() <= 1
-    assert shown["sentences"][0]["labels"] == pair["sentences"][0]["labels"]
+    assert visible["sentences"][0]["labels"] == pair["sentences"][0]["labels"]
 
 
 @pytest.mark.parametrize("text", ["", "  ", "word " * 200])
@@ -190,47 +196,52 @@ def test_sentence_without_arcs(open_app, text):
     if text.strip():
         assert app.title[0].value == translator("en")("heads.title") and app.text_area(key="text").value == text
     else:
-        assert len(sent(app, "arcs")["sentences"]) == 2
+        assert len(view_payload(app, "arcs")["sentences"]) == 2
 
 
-def test_model_that_cannot_be_used_leaves_the_example(open_app, monkeypatch):
-    """What is wrong is one sentence; the example is there."""
+def test_unusable_model_leaves_example(open_app, monkeypatch):
+    """Show one error sentence beside the example."""
 
     def fail(_):
         raise ModelError("missing", model="all-MiniLM-L6-v2", file="model.safetensors")
 
     monkeypatch.setattr(compute, "read", fail)
-    app = open_app(FIRST, sentence=OWN)
+    app = open_app(FIRST, sentence=SENTENCE)
     assert len(app.error) == 1 and not app.exception
-    assert len(sent(app, "arcs")["sentences"]) == 2
+    assert len(view_payload(app, "arcs")["sentences"]) == 2
 
 
 @pytest.mark.parametrize(
-    ("own", "here", "loaded"),
-    [([], {"usual"}, ["usual"]), (["mine"], {"mine", "usual"}, ["mine"]), ([], set(), []), (["mine"], {"usual"}, [])],
+    ("own_models", "available", "loaded_models"),
+    [
+        ([], {"default"}, ["default"]),
+        (["mine"], {"mine", "default"}, ["mine"]),
+        ([], set(), []),
+        (["mine"], {"default"}, []),
+    ],
 )
-def test_what_is_loaded_is_the_model_that_pages_open_on(monkeypatch, own, here, loaded):
-    asked, imported = [], []
-    known = SimpleNamespace(
-        DEFAULT_MODEL="usual",
+def test_loading_loads_opening_model(monkeypatch, own_models, available, loaded_models):
+    requests, imported = [], []
+    known_note = SimpleNamespace(
+        DEFAULT_MODEL="default",
         warm=lambda: None,
-        model=asked.append,
-        models_here=lambda: here,
-        local_entries=lambda: [SimpleNamespace(id=name) for name in own],
+        model=requests.append,
+        models_here=lambda: available,
+        local_entries=lambda: [SimpleNamespace(id=name) for name in own_models],
     )
     monkeypatch.setattr(loading, "_MOMENT", 0)
-    monkeypatch.setattr(loading, "module", lambda name: imported.append(name) or known)
+    monkeypatch.setattr(loading, "module", lambda name: imported.append(name) or known_note)
     loading._load("pages.heads.page")
-    assert asked == loaded and "pages.heads.page" in imported
+    assert requests == loaded_models and "pages.heads.page" in imported
 
 
-def test_loading_begins_once_and_after_the_picture(open_app, monkeypatch):
-    begun = []
-    monkeypatch.setattr(loading, "_begun", begun)
+def test_loading_starts_once_after_paint(open_app, monkeypatch):
+    threads = []
+    monkeypatch.setattr(loading, "_begun", threads)
     monkeypatch.setattr(loading, "_COMPUTE", "viz.frame.not_imported_yet")
     monkeypatch.setattr(loading, "_load", lambda *modules: None)
-    assert sent(open_app(FIRST), "arcs")["asks"] and not begun, "the browser says when it has painted"
+    assert view_payload(open_app(FIRST), "arcs")["asks"] and not threads, "the browser says when it has painted"
     for _ in range(2):
         loading.begin("viz.frame.page")
-    assert [thread.name for thread in begun] == ["loading"]
-    assert not sent(open_app(FIRST), "arcs")["asks"]
+    assert [thread.name for thread in threads] == ["loading"]
+    assert not view_payload(open_app(FIRST), "arcs")["asks"]

@@ -1,4 +1,4 @@
-"""What the start page shows without a model is what the models say."""
+"""Start page's stored weights equal those of the models."""
 
 import tomllib
 
@@ -14,24 +14,24 @@ from viz.models import registry
 
 
 @pytest.mark.parametrize("lang", TWINS)
-def test_the_weights_on_file_are_the_heads(lang):
-    stored = pairs()[lang]
-    if stored["model"] != registry.entries()[0].id:
-        packaged_file(stored["model"])
-    computed = record(lang, stored["made"])
-    for kept, now in zip(stored["sentences"], computed["sentences"], strict=True):
+def test_weights_file_equals_head(lang):
+    file_pair = pairs()[lang]
+    if file_pair["model"] != registry.entries()[0].id:
+        packaged_file(file_pair["model"])
+    model_pair = record(lang, file_pair["made"])
+    for retained, now in zip(file_pair["sentences"], model_pair["sentences"], strict=True):
         # One unit is what rounding to whole numbers may differ in.
-        assert_close(torch.tensor(kept.pop("weights")), torch.tensor(now.pop("weights")), atol=1, rtol=0)
+        assert_close(torch.tensor(retained.pop("weights")), torch.tensor(now.pop("weights")), atol=1, rtol=0)
     pairs.cache_clear()
-    assert stored == {**computed, "sentences": stored["sentences"]}
-    assert stored["sentences"] == computed["sentences"]
+    assert file_pair == {**model_pair, "sentences": file_pair["sentences"]}
+    assert file_pair["sentences"] == model_pair["sentences"]
 
 
 @pytest.mark.parametrize("lang", TWINS)
-def test_they_are_the_apps_own_first_example_and_what_is_said_of_them_holds(lang):
+def test_sentences_equal_first_example(lang):
     pair = pairs()[lang]
     examples = tomllib.loads((ASSETS / "examples.toml").read_text("utf8"))["example"]
-    first = next(one for one in examples if one.get("query") == pair["query"])
+    first = next(element for element in examples if element.get("query") == pair["query"])
     assert pair["sentences"][0]["text"] == first["text"]
     largest = []
     for sentence in pair["sentences"]:

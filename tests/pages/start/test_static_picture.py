@@ -19,21 +19,21 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 
 
 @pytest.fixture(params=TWINS)
-def computed(request):
+def model_sentence(request):
     """The language, the sentence's labels, the whole map and the query's place, as the model gives them now."""
     lang = request.param
-    stored = pairs()[lang]
-    if stored["model"] != registry.entries()[0].id:
-        packaged_file(stored["model"])
-    pair = record(lang, stored["made"])
+    file_pair = pairs()[lang]
+    if file_pair["model"] != registry.entries()[0].id:
+        packaged_file(file_pair["model"])
+    pair = record(lang, file_pair["made"])
     first = pair["sentences"][0]
     weights = torch.tensor(first["weights"]) / WHOLE
     return lang, first["labels"], weights, first["labels"].index(pair["query"]), torch.tensor(first["special"])
 
 
-def test_sentence_numbers_equal_the_models_weights(computed):
+def test_sentence_numbers_equal_the_models_weights(model_sentence):
     """Each word that has a number has its weight, the shade is its root, and the sentence names the largest."""
-    lang, labels, weights, query, special = computed
+    lang, labels, weights, query, special = model_sentence
     picture = sentence_picture(lang)
     words = re.findall(r"--share: ([\d.]+)%\"><b[^>]*>([^<]*)</b>(?:<small>([^<]*)</small>)?", picture)
     row = weights[query].clone()
@@ -49,15 +49,15 @@ def test_sentence_numbers_equal_the_models_weights(computed):
     assert picture.count("<path") == int((row >= LEAST).sum())
 
 
-def test_map_opacities_equal_the_models_weights(computed):
-    lang, labels, weights, query, _ = computed
+def test_map_opacities_equal_the_models_weights(model_sentence):
+    lang, labels, weights, query, _ = model_sentence
     picture = map_picture(lang)
     n, cells = len(labels), re.findall(r'<rect x="(\d+)" y="(\d+)" [^>]*opacity="([\d.]+)"', picture)
-    drawn = torch.zeros(n, n)
+    opacities = torch.zeros(n, n)
     for column, row, opacity in cells:
-        drawn[int(row), int(column)] = float(opacity) ** 2
+        opacities[int(row), int(column)] = float(opacity) ** 2
     assert len(cells) == n * n
-    assert_close(drawn, weights, atol=2e-3, rtol=0)
+    assert_close(opacities, weights, atol=2e-3, rtol=0)
     texts = re.findall(r"<text[^>]*>([^<]*)</text>", picture)
     assert [html.unescape(text) for text in texts] == labels * 2
     assert f'class="chosen" x="0" y="{query}"' in picture

@@ -24,28 +24,28 @@ def heading(page: Page, n: int):
 
 
 def parameter(page: Page, name: str) -> str | None:
-    found = re.search(rf"[?&]{name}=([^&]*)", page.url)
-    return found and found[1]
+    result = re.search(rf"[?&]{name}=([^&]*)", page.url)
+    return result and result[1]
 
 
-def written(page: Page) -> str:
+def formulas_text(page: Page) -> str:
     """Every formula of the page as it was written, before KaTeX drew it."""
     return "\n".join(page.locator("annotation[encoding='application/x-tex']").all_text_contents())
 
 
 def last_number(page: Page, symbol: str) -> float:
-    line = next(line for line in written(page).splitlines() if line.startswith(symbol))
+    line = next(line for line in formulas_text(page).splitlines() if line.startswith(symbol))
     digits, power = re.findall(r"(-?\d+\.\d+)(?:\\times 10\^\{(-?\d+)\})?", line)[-1]
     return float(f"{digits}e{power or 0}")
 
 
 def click_cell(page: Page, name: str, row: int, column: int, n: int) -> None:
     """Click the middle of a cell of an n x n map."""
-    drawn = page.locator(f".st-key-map_{name} .matrix")
-    drawn.scroll_into_view_if_needed()
-    assert drawn.evaluate("view => view.matrix.data.shape") == [n, n]
+    matrix_view = page.locator(f".st-key-map_{name} .matrix")
+    matrix_view.scroll_into_view_if_needed()
+    assert matrix_view.evaluate("view => view.matrix.data.shape") == [n, n]
     at = "({ matrix: { place: { left, top, w, h } } }, [i, j]) => ({ x: left + (j + 0.5) * w, y: top + (i + 0.5) * h })"
-    drawn.locator("canvas").click(position=drawn.evaluate(at, [row, column]))
+    matrix_view.locator("canvas").click(position=matrix_view.evaluate(at, [row, column]))
     wait_run(page)
 
 
@@ -67,7 +67,7 @@ def test_stepping_with_keys_and_buttons(visit, section):
     assert parameter(page, "step") == "8"
 
 
-def test_arrow_keys_belong_to_a_control_that_has_the_focus(visit):
+def test_arrow_keys_go_to_focused_control(visit):
     page = visit("step-by-step", step=7)
     open_chip(page, "head")
     page.locator(".st-key-head").get_by_role("slider").focus()
@@ -81,7 +81,7 @@ def test_arrow_keys_belong_to_a_control_that_has_the_focus(visit):
     expect(heading(page, 7)).to_be_visible()
 
 
-def test_a_click_on_a_cell_chooses_the_pair_and_what_is_written_is_what_torch_says(visit):
+def test_cell_click_selects_pair(visit):
     page = visit("step-by-step", step=7)
     for query, key in ((6, 8), (0, 15), (15, 0)):
         click_cell(page, "A", query, key, 16)
@@ -95,28 +95,28 @@ def test_a_click_on_a_cell_chooses_the_pair_and_what_is_written_is_what_torch_sa
         assert last_number(page, rf"\textstyle\sum_m e^{{\tilde S_{{{query},m}}") == pytest.approx(total, abs=1e-4)
 
 
-def test_the_dot_product_is_written_with_every_term(visit):
+def test_dot_product_lists_every_term(visit):
     page = visit("step-by-step", section="steps", step=7, every_term=1)
     code = page.get_by_test_id("stCode").first.inner_text()
     trace = compute.read(specs.Source(kind="model", text=TEXT, model=compute.DEFAULT_MODEL)).multi_head(3)
-    factors = [float(one) for one in re.findall(r"-?\d+\.\d+", code.split("\n =")[0].split(" = ")[1])]
+    factors = [float(element) for element in re.findall(r"-?\d+\.\d+", code.split("\n =")[0].split(" = ")[1])]
     torch.testing.assert_close(torch.tensor(factors[::2]), trace.q[HEAD, IT], atol=6e-5, rtol=0)
     torch.testing.assert_close(torch.tensor(factors[1::2]), trace.k[HEAD, ANIMAL], atol=6e-5, rtol=0)
     assert last_number(page, f"S_{{{IT},{ANIMAL}}}") == pytest.approx(float(trace.scores[HEAD, IT, ANIMAL]), abs=1e-4)
 
 
-def test_the_pickers_choose_too_and_a_link_opens_the_same_picture(visit):
+def test_pickers_and_link_restore_picture(visit):
     page = visit("step-by-step", step=7, no_scale=1, section="all")
     open_chip(page, "pair")
     page.locator(".st-key-query input").click()
     page.get_by_role("option", name="6 · cross").click()
     wait_run(page)
-    first = written(page)
+    first = formulas_text(page)
     again = visit("step-by-step", **dict(part.split("=") for part in page.url.split("?")[1].split("&")))
     expect(again.locator(".st-key-chip_pair")).to_contain_text("6 →")
     expect(again.locator(".st-key-map_A")).to_be_visible()
     expect(again.locator(".st-key-break_broken")).to_be_visible()
-    assert written(again) == first
+    assert formulas_text(again) == first
 
 
 def test_what_is_switched_off_opens_again(visit):
@@ -129,7 +129,7 @@ def test_what_is_switched_off_opens_again(visit):
     expect(again.locator(".st-key-no_scale input")).to_be_checked()
 
 
-def test_no_step_is_too_tall_and_its_picture_is_on_the_first_screen(visit):
+def test_every_step_fits_first_screen(visit):
     page = visit("step-by-step", step=1)
     for step in range(1, 10):
         expect(heading(page, step)).to_be_visible()
@@ -139,7 +139,7 @@ def test_no_step_is_too_tall_and_its_picture_is_on_the_first_screen(visit):
             page.get_by_role("button", name="Next").click()
 
 
-def test_hostile_words_are_shown_as_they_are(visit):
+def test_hostile_words_stay_text(visit):
     """No picture is fetched, no tag is read: the fixture fails on a request to another machine."""
     text = "![x](http://example.com/a.png) <b>bold</b> <img src=x onerror=alert(1)> $x$ #000001 it animal"
     page = visit("step-by-step", source="words", text=text, step=0, no_scale=1, section="all")
@@ -150,7 +150,7 @@ def test_hostile_words_are_shown_as_they_are(visit):
     expect(page.get_by_role("option", name="0 · !", exact=True)).to_be_visible()
 
 
-def test_on_a_phone_nothing_is_wider_than_the_page(visit):
+def test_phone_without_horizontal_scroll(visit):
     page = visit("step-by-step", step=7, lang="zh", viewport=PHONE, scheme="dark", no_scale=1, section="all")
     expect(page.locator(".st-key-map_A canvas")).to_be_visible()
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= PHONE[0]
@@ -163,7 +163,7 @@ def test_every_figure_says_what_it_shows(visit):
     expect(page.locator(".st-key-map_A canvas")).to_be_visible()
     described = page.locator(":is(.bars, .matrix) .picture").evaluate_all("all => all.map(one => one.ariaLabel)")
     assert len(described) == 4
-    assert all(len(one) > 20 for one in described), described
+    assert all(len(element) > 20 for element in described), described
 
 
 # --- Three words -------------------------------------------------------------------------------------------------
@@ -178,13 +178,14 @@ def number(page: Page, matrix: str, row: int, column: int):
     return page.locator(f'.three-words [data-place="{matrix} {row} {column}"]')
 
 
-def test_a_number_that_is_clicked_is_explained_at_once_and_a_typed_one_changes_all_that_follows(visit):
+def test_three_words_click_and_typing(visit):
+    """Explain a clicked number at once; a typed one changes all results."""
     page = visit("step-by-step", section="three_words", step=4)
-    sum_, says = line(page)
+    sum_, sentence = line(page)
     expect(sum_).to_have_text("2·2 + 0·1 + 1·(−1) + 1·2 = 5")
     number(page, "S", 0, 0).click()
     expect(sum_).to_have_text("1·0 + 0·2 + 1·(−1) + 1·3 = 2")
-    expect(says).to_contain_text("“cats” looks at “cats”")
+    expect(sentence).to_contain_text("“cats” looks at “cats”")
     wait_run(page)
     assert parameter(page, "cell") == "0-0"
     page.keyboard.press("ArrowLeft")  # after a click the keys go on with the steps
@@ -206,7 +207,7 @@ def test_a_number_that_is_clicked_is_explained_at_once_and_a_typed_one_changes_a
     assert parameter(again, "numbers") is None
 
 
-def test_the_keys_stay_in_a_box_that_is_typed_in_and_move_the_number_that_has_the_focus(visit):
+def test_three_words_keys_follow_focus(visit):
     page = visit("step-by-step", section="three_words", step=3)
     box = number(page, "W_K", 0, 0)
     box.focus()
@@ -224,9 +225,9 @@ def test_the_keys_stay_in_a_box_that_is_typed_in_and_move_the_number_that_has_th
     box.press("ArrowUp")
     expect(box).to_have_value("2")
     wait_run(page)
-    chosen = number(page, "Q", 1, 2)
-    chosen.focus()
-    chosen.press("ArrowUp")
+    selection = number(page, "Q", 1, 2)
+    selection.focus()
+    selection.press("ArrowUp")
     expect(number(page, "Q", 0, 2)).to_be_focused()
     wait_run(page)
     assert parameter(page, "cell") == "0-2"
@@ -234,7 +235,7 @@ def test_the_keys_stay_in_a_box_that_is_typed_in_and_move_the_number_that_has_th
     expect(number(page, "Q", 0, 2)).to_be_focused()
 
 
-def test_a_step_of_the_three_words_is_a_few_kilobytes_and_no_plotly(visit):
+def test_three_words_step_traffic(visit):
     page = visit("step-by-step")
     requests, received = [], []
     page.on("request", lambda request: requests.append(request.url))
@@ -251,7 +252,7 @@ def test_a_step_of_the_three_words_is_a_few_kilobytes_and_no_plotly(visit):
 
 
 @pytest.mark.parametrize("step", [1, 2, 3, 4, 7, 8, 9])
-def test_on_a_phone_the_largest_numbers_and_longest_words_move_in_their_own_frame(visit, step):
+def test_three_words_fit_phone(visit, step):
     numbers, words = "_".join(["-4.75"] * hand_example.COUNT), "<img src=x>|wwwwwwwwwwww|![x](h://a)"
     link = {"section": "three_words", "step": step, "numbers": numbers, "words": words, "lang": "zh"}
     page = visit("step-by-step", viewport=PHONE, scheme="dark", **link)

@@ -8,18 +8,18 @@ from pages.step_by_step.formulas import number, shaped, signed
 
 
 @pytest.mark.parametrize(
-    ("value", "written"),
+    ("value", "expected_text"),
     [
         (0.0, "0.0000"), (3.83386, "3.8339"), (-12.5, "-12.5000"), (0.001, "0.0010"), (99_999.0, "99999.0000"),
         (1.2345e-7, r"1.2345\times 10^{-7}"), (-2e8, r"-2.0000\times 10^{8}"),
         (-math.inf, r"-\infty"), (math.inf, r"\infty"),
     ],
 )  # fmt: skip
-def test_a_number_keeps_its_digits_at_every_size(value, written):
-    assert number(value) == written
+def test_number_format(value, expected_text):
+    assert number(value) == expected_text
 
 
-def test_a_negative_number_stands_in_brackets_where_it_follows_a_sign():
+def test_signed_brackets_negative_numbers():
     assert signed(-0.5) == "(-0.5000)"
     assert signed(0.5) == "0.5000"
 

@@ -18,8 +18,8 @@ def example(numbers=None, *, is_causal=False, words=WORDS):
 
 
 def some_numbers(seed):
-    drawn = torch.rand(COUNT, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-    return tuple(round(float(number), 2) for number in 10 * drawn - 5)
+    numbers = torch.rand(COUNT, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    return tuple(round(float(number), 2) for number in 10 * numbers - 5)
 
 
 def pictures(of):
@@ -35,7 +35,7 @@ def read(text):
 
 
 def test_the_first_score_by_hand():
-    """What a student writes down: q of "eat" is (2, 0, 1, 1), k of "fish" is (2, 1, −1, 2)."""
+    """Worked by hand: q of "eat" is (2, 0, 1, 1), k of "fish" is (2, 1, −1, 2)."""
     trace = example().trace
     assert trace.q[0, 1].tolist() == [2, 0, 1, 1]
     assert trace.k[0, 2].tolist() == [2, 1, -1, 2]
@@ -51,14 +51,14 @@ def test_the_rows_of_weights_are_telling():
     assert not torch.equal(example().trace.scores[0], example().trace.scores[0].T), "who looks, and at whom, matters"
 
 
-def test_whoever_calculates_with_the_printed_numbers_finds_the_printed_results():
+def test_printed_numbers_give_printed_results():
     for step in (3, 4, 8, 9):
         for result in results(pictures(example()).of(step)):
             for i, row in enumerate(result["lines"]):
                 for j, line in enumerate(row):
-                    left = [read(text) for text, role in line if role == "row"]
+                    left_edge = [read(text) for text, role in line if role == "row"]
                     right = [read(text) for text, role in line if role == "column"]
-                    by_hand = sum(a * b for a, b in zip(left, right, strict=True))
+                    by_hand = sum(a * b for a, b in zip(left_edge, right, strict=True))
                     assert printed(round(by_hand, 2)) == line[-1][0] == result["texts"][i][j]
     for row in results(pictures(example()).of(7))[0]["lines"]:
         for line in row:
@@ -68,7 +68,7 @@ def test_whoever_calculates_with_the_printed_numbers_finds_the_printed_results()
 
 @pytest.mark.parametrize("is_causal", [False, True])
 @pytest.mark.parametrize("seed", range(5))
-def test_the_core_agrees_with_plain_loops_whatever_was_typed(seed, is_causal):
+def test_core_agrees_with_loops(seed, is_causal):
     of = example(some_numbers(seed), is_causal=is_causal)
     weights, output = three_words.by_loops(of)
     assert torch.tensor(weights).sub(of.trace.weights[0]).abs().max() < 1e-6
@@ -78,7 +78,7 @@ def test_the_core_agrees_with_plain_loops_whatever_was_typed(seed, is_causal):
         assert of.trace.weights[0].triu(1).abs().sum() == 0
 
 
-def test_what_leaves_the_head_may_be_far_larger_than_its_values():
+def test_output_larger_than_values_passes():
     """Its sums were once held to float32, by the size of the values alone."""
     of = example((5.0,) * 12 + (1.0,) * 32 + (2.64,) * 16 + (4.99,) * 16)
     assert of.trace.output.max() > 19 * of.trace.v.max()
@@ -86,7 +86,7 @@ def test_what_leaves_the_head_may_be_far_larger_than_its_values():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_exponentials_can_be_printed_whatever_was_typed(seed):
+def test_exponentials_stay_printable(seed):
     of = example(some_numbers(seed))
     shares = of.exponentials[:, :-1] / of.exponentials[:, -1:]
     torch.testing.assert_close(shares, of.trace.weights[0], rtol=1e-9, atol=1e-12)
@@ -95,15 +95,15 @@ def test_exponentials_can_be_printed_whatever_was_typed(seed):
     assert [bool(note) for note in notes] == [shift != 0 for shift in of.shifts]
 
 
-def test_what_is_written_is_what_the_core_says():
+def test_printed_matrices_equal_trace():
     """Every printed matrix is the trace's, in every picture; the numbers in a sum are its row and its column."""
     of = example(some_numbers(11))
-    trace, shown = of.trace, pictures(of)
-    kept = {4: [trace.scores], 5: [trace.scaled], 6: [trace.masked], 7: [trace.weights], 8: [trace.head_outputs]}
-    for step, wanted in (kept | {3: [trace.q, trace.k, trace.v], 9: [trace.contributions]}).items():
-        for result, (values,) in zip(results(shown.of(step)), wanted, strict=True):
+    trace, visible = of.trace, pictures(of)
+    retained = {4: [trace.scores], 5: [trace.scaled], 6: [trace.masked], 7: [trace.weights], 8: [trace.head_outputs]}
+    for step, expected in (retained | {3: [trace.q, trace.k, trace.v], 9: [trace.contributions]}).items():
+        for result, (values,) in zip(results(visible.of(step)), expected, strict=True):
             assert result["texts"] == [[printed(value) for value in row] for row in values.tolist()]
-    line = results(shown.of(4))[0]["lines"][0][2]
+    line = results(visible.of(4))[0]["lines"][0][2]
     assert [read(text) for text, role in line if role == "row"] == [read(printed(q)) for q in trace.q[0, 0].tolist()]
     assert [read(text) for text, role in line if role == "column"] == [read(printed(k)) for k in trace.k[0, 2].tolist()]
 
@@ -118,7 +118,7 @@ def test_a_link_holds_every_number(seed):
     "code", ["", "1", "1_2", "x_" * 75 + "1", "_".join(["9"] * COUNT), "_".join(["nan"] * COUNT),
              "_".join(["0"] * (COUNT + 1)), "1_" * 100_000],
 )  # fmt: skip
-def test_a_hostile_code_is_refused(code):
+def test_invalid_code_rejected(code):
     with pytest.raises(ValueError, match=r"number|float"):
         from_code(code)
 
@@ -127,19 +127,19 @@ def test_a_hostile_code_is_refused(code):
     "change", [("x", 3, 0, 1.0), ("x", 0, -1, 1.0), ("y", 0, 0, 1.0), ("x", 0, 0, 5.01), ("x", 0, 0, math.nan),
                ("x", 0, 0, None), ("x", 0, 0, "1e9")],
 )  # fmt: skip
-def test_a_number_that_may_not_be_is_refused(change):
+def test_invalid_number_rejected(change):
     with pytest.raises(ValueError, match="number"):
         with_number(usual_numbers(), *change)
 
 
 def test_one_number_changes_and_no_other():
-    changed = with_number(usual_numbers(), "w_k", 3, 1, -2.504)
-    assert example(changed).given["w_k"][3, 1] == -2.5
-    assert sum(a != b for a, b in zip(changed, usual_numbers(), strict=True)) == 1
+    altered = with_number(usual_numbers(), "w_k", 3, 1, -2.504)
+    assert example(altered).given["w_k"][3, 1] == -2.5
+    assert sum(a != b for a, b in zip(altered, usual_numbers(), strict=True)) == 1
 
 
 @pytest.mark.parametrize("code", ["", "a|b", "a|b|c|d", "a| |c", "||"])
-def test_words_that_are_not_three_are_refused(code):
+def test_other_than_three_words_rejected(code):
     with pytest.raises(ValueError, match="words"):
         hand_example.read_words(code)
 
@@ -149,5 +149,5 @@ def test_a_long_word_is_cut():
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-def test_the_words_of_a_language_are_three(lang):
+def test_every_language_has_three_words(lang):
     assert len(hand_example.read_words(translator(lang)("step_by_step.hand_words"))) == 3

@@ -44,28 +44,28 @@ def some(n, d, n_heads, *, is_direct=False, most=3.0, seed=0):
     generator = torch.Generator().manual_seed(seed)
     names = DIRECT if is_direct else PROJECTED
     shapes = {name: (d if name.startswith("w_") else n, d) for name in names}
-    drawn = {name: (2 * torch.rand(shape, generator=generator) - 1) * most for name, shape in shapes.items()}
-    return of_matrices(drawn, n_heads)
+    matrices = {name: (2 * torch.rand(shape, generator=generator) - 1) * most for name, shape in shapes.items()}
+    return of_matrices(matrices, n_heads)
 
 
 # --- What is computed ------------------------------------------------------------------------------------------------
 
 
-def test_the_golden_values_of_the_smallest_example():
+def test_golden_values_smallest_example():
     """G-TOY: Q = K, d_k = 2. The first row by hand: scores 1, 0, 1 over the root of 2."""
     trace = example(presets()["three_rows"]).trace
     e = math.exp(1 / math.sqrt(2))
     assert trace.weights[0, 0].tolist() == pytest.approx([e / (2 * e + 1), 1 / (2 * e + 1), e / (2 * e + 1)], rel=1e-12)
-    wanted = [[0.4011, 0.1978, 0.4011], [0.1978, 0.4011, 0.4011], [0.2483, 0.2483, 0.5035]]
-    torch.testing.assert_close(trace.weights[0], torch.tensor(wanted).double(), atol=5e-5, rtol=0)
+    expected = [[0.4011, 0.1978, 0.4011], [0.1978, 0.4011, 0.4011], [0.2483, 0.2483, 0.5035]]
+    torch.testing.assert_close(trace.weights[0], torch.tensor(expected).double(), atol=5e-5, rtol=0)
     output = torch.tensor([[1.6044, 0.7967], [1.4011, 1.2033], [1.7587, 1.0]]).double()
     torch.testing.assert_close(trace.output, output, atol=5e-5, rtol=0)
 
 
-def test_the_golden_values_under_a_causal_mask():
+def test_golden_values_causal():
     trace = example(presets()["three_rows"], is_causal=True).trace
-    wanted = torch.tensor([[1, 0, 0], [0.3302, 0.6698, 0], [0.2483, 0.2483, 0.5035]]).double()
-    torch.testing.assert_close(trace.weights[0], wanted, atol=5e-5, rtol=0)
+    expected = torch.tensor([[1, 0, 0], [0.3302, 0.6698, 0], [0.2483, 0.2483, 0.5035]]).double()
+    torch.testing.assert_close(trace.weights[0], expected, atol=5e-5, rtol=0)
     output = torch.tensor([[1, 0], [0.3302, 1.3395], [1.7587, 1]]).double()
     torch.testing.assert_close(trace.output, output, atol=5e-5, rtol=0)
 
@@ -88,16 +88,16 @@ def test_the_layer_is_torchs_own(size):
 @pytest.mark.parametrize("is_causal", [False, True])
 @pytest.mark.parametrize("is_direct", [False, True])
 @pytest.mark.parametrize("size", SIZES)
-def test_the_core_agrees_with_plain_loops_whatever_was_typed(size, is_direct, is_causal):
+def test_core_agrees_with_loops(size, is_direct, is_causal):
     of = example(some(*size, is_direct=is_direct, most=MOST, seed=5), is_causal=is_causal)
     weights, concat, output = by_loops(of)
     torch.testing.assert_close(torch.tensor(weights, dtype=torch.float64), of.trace.weights, atol=1e-9, rtol=1e-7)
     torch.testing.assert_close(torch.tensor(concat, dtype=torch.float64), of.trace.concat, atol=1e-6, rtol=1e-9)
     torch.testing.assert_close(torch.tensor(output, dtype=torch.float64), of.trace.output, atol=1e-5, rtol=1e-9)
-    assert all(one.passed for one in checks(of))
+    assert all(element.passed for element in checks(of))
 
 
-def test_the_circle_looks_back_at_itself_and_on():
+def test_circle_attends_before_self_after():
     weights = example(presets()["circle"]).trace.weights
     n = weights.shape[-1]
     for head, step in enumerate((-1, 0, 1)):
@@ -106,7 +106,7 @@ def test_the_circle_looks_back_at_itself_and_on():
 
 
 @pytest.mark.parametrize("name", presets())
-def test_q_k_and_v_instead_of_x_show_the_same(name):
+def test_direct_qkv_keep_weights(name):
     before, after = presets()[name], other_way(presets()[name])
     assert after.is_direct is not before.is_direct
     if not before.is_direct:  # each number is rounded to a hundredth on the way
@@ -118,7 +118,7 @@ def test_q_k_and_v_instead_of_x_show_the_same(name):
 
 @pytest.mark.parametrize("is_direct", [False, True])
 @pytest.mark.parametrize("size", [*SIZES, LARGEST])
-def test_a_link_holds_every_number_in_two_characters(size, is_direct):
+def test_code_round_trip_and_length(size, is_direct):
     numbers = some(*size, is_direct=is_direct, most=MOST, seed=7)
     code = to_code(numbers)
     assert from_code(code) == numbers
@@ -126,7 +126,7 @@ def test_a_link_holds_every_number_in_two_characters(size, is_direct):
     assert code.isascii() and not set(code) & set("&=?#%+ /")
 
 
-def test_the_ends_of_what_may_be_typed():
+def test_limits_of_numbers():
     numbers = of_matrices({"q": [[-MOST]], "k": [[MOST]], "v": [[-0.01]], "w_o": [[0.01]]}, 1)
     assert from_code(to_code(numbers)).matrices["q"].item() == -MOST
     assert of_matrices({"q": [[1e9]], "k": [[-1e9]], "v": [[0]], "w_o": [[0]]}, 1).hundredths[:2] == (2000, -2000)
@@ -142,7 +142,7 @@ SHORT = to_code(presets()["three_rows"])
      SHORT.replace(".", ".AA")[:-2],
      "q111.__gAgAgA", "q３２１" + SHORT[4:], SHORT[:-1] + "é", SHORT + "\n", "q111.gAgAgA==", " " + SHORT],
 )  # fmt: skip
-def test_a_hostile_code_is_refused(code):
+def test_invalid_code_rejected(code):
     with pytest.raises(ValueError, match=r"code|n=|d=|number"):
         from_code(code)
 
@@ -150,13 +150,13 @@ def test_a_hostile_code_is_refused(code):
 @pytest.mark.parametrize(
     "value", [math.nan, math.inf, 20.01, -20.01, "1", "NaN", "三", None, True, [1], 1e400, 10**400], ids=str
 )
-def test_what_is_no_number_is_refused(value):
+def test_invalid_number_rejected(value):
     with pytest.raises(ValueError, match="number"):
         hundredth(value)
 
 
 @pytest.mark.parametrize("place", [("q", 3, 0), ("q", 0, -1), ("x", 0, 0), ("w_o", 2, 0), ("", 0, 0)])
-def test_a_place_that_is_not_there_is_refused(place):
+def test_unknown_place_rejected(place):
     with pytest.raises(ValueError, match="no number at"):
         presets()["three_rows"].with_number(*place, 1.0)
 
@@ -202,40 +202,40 @@ def read(text):
 
 
 @pytest.mark.parametrize("name", presets())
-def test_every_number_that_follows_can_be_explained_and_the_line_ends_in_it(name):
+def test_every_result_is_explained(name):
     of = example(presets()[name], is_causal=name == USUAL)
     picture = OwnPicture(translator("en"), of, ())
     groups = picture.groups(renames=False)
-    shown = {made["live"]: made for group in groups for made in group["blocks"]}
-    for live, made in shown.items():
-        for i, row in enumerate(made["texts"]):
+    visible = {result["live"]: result for group in groups for result in group["blocks"]}
+    for live, result in visible.items():
+        for i, row in enumerate(result["texts"]):
             for j, text in enumerate(row):
                 place = f"{live}-{i}-{j}"
-                assert picture.has(place) is bool(made.get("explains")), place
-                if made.get("explains"):
-                    said = picture.explained(place)
-                    assert said["line"][-1][0] == text, place
-                    assert {part["live"] for part in said["parts"]} <= shown.keys(), place
+                assert picture.has(place) is bool(result.get("explains")), place
+                if result.get("explains"):
+                    sentences = picture.explained(place)
+                    assert sentences["line"][-1][0] == text, place
+                    assert {part["live"] for part in sentences["parts"]} <= visible.keys(), place
     assert not picture.has("a0-0-6") and not picture.has("a9-0-0") and not picture.has("x" * 10_000)
     assert split_place("z１-0-0") is None
     assert len(json.dumps(groups)) < 40_000
 
 
-def test_a_sum_is_made_of_the_row_and_the_column_that_are_marked():
+def test_sum_marks_row_and_column():
     of = example(presets()[USUAL])
-    said = OwnPicture(translator("en"), of, ()).explained("q1-2-1")
-    line = "".join(text for text, _ in said["line"])
+    sentences = OwnPicture(translator("en"), of, ()).explained("q1-2-1")
+    line = "".join(text for text, _ in sentences["line"])
     assert line == "1·1 + 2·0 + 1·0 + 1·0 = 1"
-    assert [(part["live"], part["row"], part["columns"]) for part in said["parts"]] == [
+    assert [(part["live"], part["row"], part["columns"]) for part in sentences["parts"]] == [
         ("x", 2, None),
         ("w_q", None, [3, 4]),
     ]
 
 
 NODE = shutil.which("node")
-PRINTED = [0, -0.0, -0.001, 0.125, 0.375, -0.125, 2.675, 1.005, 99.99, 99.995, 100.25, 100.75, 999.95, 1000.5, 1001.5,
+NUMBERS = [0, -0.0, -0.001, 0.125, 0.375, -0.125, 2.675, 1.005, 99.99, 99.995, 100.25, 100.75, 999.95, 1000.5, 1001.5,
            -1234.5, 1e-9, 288000.4, 1 / 3, -2 / 3, 20, 0.1 + 0.2]  # fmt: skip
-TYPED = {
+INPUTS = {
     "1": 1, " −2,5 ": -2.5, "+.5": 0.5, "3.": 3, "０．２５": 0.25, "1。5": 1.5, "0.129": 0.13, "-0": 0, "-20": -20,
     "": None, " ": None, "-": None, ".": None, "abc": None, "三": None, "١": None, "NaN": None, "Infinity": None,
     "1e400": None, "1e1": None, "0x10": None, "1_0": None, "1 2": None, "1.2.3": None, "20.01": None,
@@ -248,24 +248,24 @@ def matrices_that_follow(of):
     trace = of.trace
     named = {"q": trace.q, "k": trace.k, "v": trace.v, "s": trace.masked, "a": trace.weights, "z": trace.head_outputs}
     every = {f"{name}{head}": values[head] for name, values in named.items() for head in range(of.numbers.n_heads)}
-    listed = (every | {"c": trace.concat, "o": trace.output}).items()
+    entries = (every | {"c": trace.concat, "o": trace.output}).items()
     return {
         name: [[value if math.isfinite(value) else None for value in row] for row in values.tolist()]
-        for name, values in listed
+        for name, values in entries
     }
 
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed; the browser test compares what a drag shows")
-def test_what_the_browser_works_out_while_a_number_is_dragged_is_what_the_core_says(tmp_path):
+def test_client_numbers_equal_core(tmp_path):
     layers = [example(presets()[name], is_causal=name == USUAL) for name in presets()]
     sizes = [OwnPicture(translator("en"), of, ()).follows() for of in layers]
-    given = [{name: matrix.tolist() for name, matrix in of.given.items()} for of in layers]
-    asked = {
-        "layers": [{"sizes": size, "given": matrices} for size, matrices in zip(sizes, given, strict=True)],
-        "printed": PRINTED,
-        "typed": list(TYPED),
+    inputs = [{name: matrix.tolist() for name, matrix in of.given.items()} for of in layers]
+    requests = {
+        "layers": [{"sizes": size, "given": matrices} for size, matrices in zip(sizes, inputs, strict=True)],
+        "printed": NUMBERS,
+        "typed": list(INPUTS),
     }
-    (tmp_path / "asked.json").write_text(json.dumps(asked), "utf8")
+    (tmp_path / "asked.json").write_text(json.dumps(requests), "utf8")
     (tmp_path / "head_numbers.mjs").write_bytes((CLIENT / "step_by_step/head_numbers.js").read_bytes())
     run = f"""
         const {{ follow, printed, typed }} = await import("./head_numbers.mjs");
@@ -276,23 +276,23 @@ def test_what_the_browser_works_out_while_a_number_is_dragged_is_what_the_core_s
         }}));
     """
     command = [str(NODE), "--input-type=module", "--eval", run]
-    found = json.loads(subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True).stdout)
-    for of, follows in zip(layers, found["layers"], strict=True):
-        wanted = matrices_that_follow(of)
-        assert follows.keys() == wanted.keys()
-        for name, rows in wanted.items():
-            for row, shown in zip(rows, follows[name], strict=True):
+    result = json.loads(subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True).stdout)
+    for of, follows in zip(layers, result["layers"], strict=True):
+        expected = matrices_that_follow(of)
+        assert follows.keys() == expected.keys()
+        for name, rows in expected.items():
+            for row, visible in zip(rows, follows[name], strict=True):
                 near = [value if value is None else pytest.approx(value, abs=1e-9, rel=1e-9) for value in row]
-                assert shown == near
-    assert found["printed"] == [printed(float(value)) for value in PRINTED]
-    assert dict(zip(TYPED, found["typed"], strict=True)) == TYPED
+                assert visible == near
+    assert result["printed"] == [printed(float(value)) for value in NUMBERS]
+    assert dict(zip(INPUTS, result["typed"], strict=True)) == INPUTS
 
 
 # --- Puzzles ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", game.PUZZLES)
-def test_a_puzzle_begins_unsolved_and_its_solution_solves_it(name):
+def test_puzzle_start_and_solution(name):
     puzzle = game.puzzles()[name]
     assert not game.verdict(name, example(puzzle.start).trace).is_solved
     assert game.verdict(name, example(puzzle.solution).trace).is_solved
@@ -300,16 +300,16 @@ def test_a_puzzle_begins_unsolved_and_its_solution_solves_it(name):
 
 
 @pytest.mark.parametrize("name", game.PUZZLES)
-def test_a_link_cannot_change_what_may_not_be_changed(name):
+def test_link_changes_editable_matrices_only(name):
     puzzle = game.puzzles()[name]
     for matrix in puzzle.start.shapes:
-        changed = puzzle.start.with_number(matrix, 0, 0, 7.77)
-        assert puzzle.allows(to_code(changed)) is (matrix in puzzle.editable)
+        altered = puzzle.start.with_number(matrix, 0, 0, 7.77)
+        assert puzzle.allows(to_code(altered)) is (matrix in puzzle.editable)
     assert not puzzle.allows(to_code(presets()["circle"])) and not puzzle.allows("x" * 10_000)
 
 
 @pytest.mark.parametrize("name", game.PUZZLES)
-def test_the_verdict_is_that_of_plain_loops(name):
+def test_verdict_equals_loops(name):
     """The solution, and with one number moved, or two: near the edge between solved and not."""
     puzzle, generator = game.puzzles()[name], torch.Generator().manual_seed(0)
     verdicts = set()
@@ -320,15 +320,15 @@ def test_the_verdict_is_that_of_plain_loops(name):
             row, column = (int(torch.randint(side, (1,), generator=generator)) for side in numbers.shapes[matrix])
             numbers = numbers.with_number(matrix, row, column, float(torch.rand(1, generator=generator)) * 4 - 2)
         of = example(numbers)
-        found = game.verdict(name, of.trace)
+        result = game.verdict(name, of.trace)
         missing, measured = game.by_loops_too(name, of)
-        assert (found.missing, found.found) == (missing, pytest.approx(measured, abs=1e-9))
-        verdicts.add(found.is_solved)
+        assert (result.missing, result.found) == (missing, pytest.approx(measured, abs=1e-9))
+        verdicts.add(result.is_solved)
     assert verdicts == {True, False}
 
 
-def test_every_condition_of_every_puzzle_is_met_and_said():
-    """What is missing, and what must be changed next: no verdict is without its sentence, in either language."""
+def test_every_puzzle_condition_has_sentence():
+    """Every verdict has its own sentence in either language."""
     steps = {
         "only_one": ["weight", ""],
         "previous": ["weight", "copy", ""],
@@ -339,50 +339,52 @@ def test_every_condition_of_every_puzzle_is_met_and_said():
     between = {"previous": of_matrices(half_way, 1), "cancel": of_matrices(silent, 2)}
     for name, missing in steps.items():
         puzzle = game.puzzles()[name]
-        asked = [puzzle.start, *([between[name]] if name in between else []), puzzle.solution]
-        found = [game.verdict(name, example(numbers).trace) for numbers in asked]
-        assert [one.missing for one in found] == missing
+        requests = [puzzle.start, *([between[name]] if name in between else []), puzzle.solution]
+        result = [game.verdict(name, example(numbers).trace) for numbers in requests]
+        assert [element.missing for element in result] == missing
         for lang in LANGUAGES:
-            sentences = [game.sentence(translator(lang), name, one, WORDS) for one in found]
-            assert len(set(sentences)) == len(sentences) and all("{" not in one for one in sentences)
+            sentences = [game.sentence(translator(lang), name, element, WORDS) for element in result]
+            assert len(set(sentences)) == len(sentences) and all("{" not in element for element in sentences)
 
 
-def test_what_is_not_quite_enough_does_not_read_as_if_it_were():
-    found = Verdict(missing="weight", found=0.98999, wanted=0.99, place=1)
-    assert "0.98999 " in game.sentence(translator("en"), "only_one", found, WORDS)
+def test_near_miss_shown_with_digits():
+    result = Verdict(missing="weight", found=0.98999, wanted=0.99, place=1)
+    assert "0.98999 " in game.sentence(translator("en"), "only_one", result, WORDS)
 
 
 # --- The two sections ------------------------------------------------------------------------------------------------
 
 
 def picture_of(app):
-    """What the browser is sent: the matrices by their names, and the rest."""
-    (sent,) = (json.loads(one.proto.json) for one in app.get("bidi_component") if "groups" in one.proto.json)
-    return {made["live"]: made for group in sent[0]["groups"] for made in group["blocks"]}, sent[0]
+    """View data: the matrices by name, and the rest."""
+    (payload,) = (
+        json.loads(element.proto.json) for element in app.get("bidi_component") if "groups" in element.proto.json
+    )
+    return {result["live"]: result for group in payload[0]["groups"] for result in group["blocks"]}, payload[0]
 
 
 def link_of(app):
     return {name: app.query_params[name] for name in app.query_params}
 
 
-def test_a_link_opens_the_same_numbers_words_and_mask(open_app):
+def test_link_restores_numbers_words_mask(open_app):
     numbers = presets()["circle"].with_number("x", 2, 1, -12.34)
-    asked = {
+    requests = {
         "section": "own_numbers",
         "own": to_code(numbers),
         "own_words": "a<b>||$x$",
         "own_causal": "1",
         "own_at": "z2-1-1",
     }
-    app = open_app("step_by_step", **asked)
-    shown, sent = picture_of(app)
-    assert link_of(app) == asked and not app.exception and not app.info
-    assert shown["x"]["texts"][2][1] == "−12.34" and shown["x"]["rows"][:3] == ["a<b>", "eat", "$x$"]
-    assert sent["at"] == "z2-1-1" and sent["follows"]["causal"]
+    app = open_app("step_by_step", **requests)
+    visible, payload = picture_of(app)
+    assert link_of(app) == requests and not app.exception and not app.info
+    assert visible["x"]["texts"][2][1] == "−12.34" and visible["x"]["rows"][:3] == ["a<b>", "eat", "$x$"]
+    assert payload["at"] == "z2-1-1" and payload["follows"]["causal"]
     assert checked(app, "own_numbers") == (4, 4)
 
 
-def test_without_a_choice_nothing_is_in_the_link(open_app):
+def test_default_link_is_bare(open_app):
     assert link_of(open_app("step_by_step", section="own_numbers")) == {"section": "own_numbers"}
     assert link_of(open_app("step_by_step", section="puzzles")) == {"section": "puzzles"}
 
@@ -390,16 +392,16 @@ def test_without_a_choice_nothing_is_in_the_link(open_app):
 @pytest.mark.parametrize(
     "code", ["q" * 10_000, "x342.", "NaN", to_code(presets()[USUAL])[:-1]], ids=["long", "none", "NaN", "cut"]
 )
-def test_a_hostile_link_begins_afresh_and_says_so(open_app, code):
+def test_invalid_link_resets_with_note(open_app, code):
     hostile = {"own": code, "own_words": "|" * 10_000, "own_at": "a9-9-9", "puzzle_cancel": code, "puzzle": "<b>"}
     for section, refused in (("own_numbers", "own, own_at, own_words"), ("puzzles", "puzzle, puzzle_cancel")):
         app = open_app("step_by_step", section=section, **hostile)
         assert not app.exception
-        assert translator("en")("note.refused", names=refused) in [one.value for one in app.info]
+        assert translator("en")("note.refused", names=refused) in [element.value for element in app.info]
         assert link_of(app) == {"section": section}
 
 
-def test_a_preset_and_a_size_are_one_choice_each(open_app):
+def test_preset_and_size_controls(open_app):
     app = open_app("step_by_step", section="own_numbers")
     app.button(key="own_preset_three_rows").click().run()
     assert from_code(link_of(app)["own"]) == presets()["three_rows"]
@@ -415,7 +417,7 @@ def test_a_preset_and_a_size_are_one_choice_each(open_app):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_a_solution_solves_and_stays_solved_behind_another_puzzle(open_app, lang):
+def test_solved_puzzles_stay_solved(open_app, lang):
     app, t = open_app("step_by_step", section="puzzles", lang=lang), translator(lang)
     assert not app.success
     for name in game.PUZZLES:
@@ -426,6 +428,6 @@ def test_a_solution_solves_and_stays_solved_behind_another_puzzle(open_app, lang
         assert checked(app, "puzzles") == (5, 5)
     again = open_app("step_by_step", **link_of(app))
     names = t("step_by_step.puzzles.between").join(t(f"step_by_step.puzzles.title_{name}") for name in game.PUZZLES)
-    assert t("step_by_step.puzzles.progress", n=3, all=3, names=names) in [one.value for one in again.caption]
+    assert t("step_by_step.puzzles.progress", n=3, all=3, names=names) in [element.value for element in again.caption]
     again.button(key="again_cancel").click().run()
     assert not again.success and "puzzle_cancel" not in link_of(again)

@@ -30,7 +30,7 @@ def shows(page: Page, numbers) -> None:
         expect(cells).to_have_text([printed(value) for value in values.flatten().tolist()])
 
 
-def test_a_number_is_typed_dragged_and_moved_by_keys_and_back_undoes_it(visit):
+def test_number_typing_drag_keys_undo(visit):
     page = visit("step-by-step", section="own_numbers", own=to_code(START))
     box, problem = number(page, "k", 1, 0), page.locator(".three-words .group:first-child .problem")
     shows(page, START)
@@ -79,7 +79,7 @@ def test_a_number_is_typed_dragged_and_moved_by_keys_and_back_undoes_it(visit):
     expect(box).to_have_value("1.90")
 
 
-def test_a_puzzle_is_solved_by_typing_and_a_number_is_explained(visit):
+def test_puzzle_solved_by_typing(visit):
     page = visit("step-by-step", section="puzzles")
     verdict = page.locator(".st-key-verdict")
     expect(verdict).to_contain_text("0.198")
@@ -95,11 +95,11 @@ def test_a_puzzle_is_solved_by_typing_and_a_number_is_explained(visit):
     expect(verdict).to_have_text(re.compile("^Not yet"))
 
 
-def test_on_a_phone_the_largest_layer_fits_and_is_read_aloud(visit):
+def test_largest_layer_on_phone_labelled(visit):
     n, d, heads = limits.OWN_WORDS, limits.OWN_WIDTH, limits.OWN_HEADS
-    made = {name: torch.full((d if name.startswith("w_") else n, d), -12.34) for name in PROJECTED}
+    result = {name: torch.full((d if name.startswith("w_") else n, d), -12.34) for name in PROJECTED}
     words = "|".join(["<img src=x>", *["w" * limits.HAND_CHARACTERS] * 5])
-    link = {"section": "own_numbers", "own": to_code(of_matrices(made, heads)), "own_words": words, "lang": "zh"}
+    link = {"section": "own_numbers", "own": to_code(of_matrices(result, heads)), "own_words": words, "lang": "zh"}
     page = visit("step-by-step", viewport=PHONE, scheme="dark", **link)
     expect(number(page, "o", 5, 5)).to_be_visible()
     assert is_wider_than_the_window(page) == []
@@ -110,7 +110,7 @@ def test_on_a_phone_the_largest_layer_fits_and_is_read_aloud(visit):
     )
 
 
-def test_a_finger_moves_a_number_sideways_and_the_page_up_and_down(visit):
+def test_touch_drags_number_or_scrolls(visit):
     page = visit("step-by-step", section="own_numbers", own=to_code(START), viewport=PHONE)
     box, fingers = number(page, "q", 0, 1), page.context.new_cdp_session(page)
     fingers.send("Emulation.setTouchEmulationEnabled", {"enabled": True, "maxTouchPoints": 1})
@@ -125,12 +125,12 @@ def test_a_finger_moves_a_number_sideways_and_the_page_up_and_down(visit):
             fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": at})
 
     swipe(60, 0)
-    moved = float(box.input_value().replace("−", "-"))
-    assert moved > 1
-    shows(page, START.with_number("q", 0, 1, moved))
+    difference = float(box.input_value().replace("−", "-"))
+    assert difference > 1
+    shows(page, START.with_number("q", 0, 1, difference))
     wait_run(page)
-    assert f"own={to_code(START.with_number('q', 0, 1, moved))}" in page.url
+    assert f"own={to_code(START.with_number('q', 0, 1, difference))}" in page.url
     swipe(0, -150)
-    assert float(box.input_value()) == moved
+    assert float(box.input_value()) == difference
     expect(page.locator(".three-words [data-place='q 0 1']:focus")).to_have_count(0)
     eventually(lambda: page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop > 50"))

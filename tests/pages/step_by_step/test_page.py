@@ -32,11 +32,11 @@ CHECKS = {
     "three_words": 4, "own_numbers": 4, "puzzles": 5,
     "steps": 8, "split": 5, "saturation": 5, "ablation": 7,
 }  # fmt: skip
-"""How many live checks each section has."""
+"""Number of live checks by section."""
 TERMS = {7: 2, 8: 1, 0: 3}
 """Further checks of the steps, by step, where every term is written out."""
-WHOLE = CHECKS | {"steps": CHECKS["steps"] + TERMS[0]}
-"""How many each section has where the whole page is shown: there every term is written out."""
+ALL_CHECKS = CHECKS | {"steps": CHECKS["steps"] + TERMS[0]}
+"""Number of checks by section on the whole page, where every term is written out."""
 
 
 @pytest.fixture
@@ -45,15 +45,17 @@ def visit(open_app):
 
     def run(**link):
         app = open_app("step_by_step", **link)
-        assert not app.exception and not app.error, [one.value for one in (*app.exception, *app.error)]
+        assert not app.exception and not app.error, [element.value for element in (*app.exception, *app.error)]
         return app
 
     return run
 
 
 def pictures(app):
-    """What stands around the numbers of every picture."""
-    return [drawn[0] for drawn in (*matrices(app).values(), *bar_charts(app).values())] + [*line_charts(app).values()]
+    """Metadata of every picture."""
+    return [plotted[0] for plotted in (*matrices(app).values(), *bar_charts(app).values())] + [
+        *line_charts(app).values()
+    ]
 
 
 def values(app, name):
@@ -62,11 +64,11 @@ def values(app, name):
 
 
 def formulas(app):
-    return [one.value for one in app.latex]
+    return [element.value for element in app.latex]
 
 
-def written(app, symbol):
-    """What is written of a symbol: the last number of its line."""
+def written_value(app, symbol):
+    """Last number in the formula of a symbol."""
     line = next(line for line in formulas(app) if line.strip("$ \n").startswith(symbol))
     digits, power = re.findall(r"(-?\d+\.\d+)(?:\\times 10\^\{(-?\d+)\})?", line)[-1]
     return float(f"{digits}e{power or 0}")
@@ -84,12 +86,12 @@ def open_section(app, name):
     app.button_group(key="section").set_value(name).run()
 
 
-def opened(app):
+def open_section_name(app):
     """The section that is open."""
     return app.session_state["section"]
 
 
-def passed(app, section="steps", n=None):
+def passes_checks(app, section="steps", n=None):
     """All live checks of a section hold, and there are as many as there should be."""
     n = CHECKS[section] if n is None else n
     return checked(app, section) == (n, n)
@@ -107,29 +109,29 @@ def test_every_step_from_every_source(visit, source, lang):
     for step in (*STEPS[1:], 0):
         app.button(key=f"to_{step}").click().run()
         assert not app.exception and not app.error
-        titles = [one.value for one in app.subheader]
-        shown = STEPS[1:] if step == 0 else (step,)
-        assert titles == [f"{n}. {t(f'step_by_step.title_{n}')}" for n in shown]
+        titles = [element.value for element in app.subheader]
+        visible = STEPS[1:] if step == 0 else (step,)
+        assert titles == [f"{n}. {t(f'step_by_step.title_{n}')}" for n in visible]
         assert [line for line in formulas(app) if r"\underset" in line or r"\in \mathbb{R}" in line]
-        assert passed(app)
-        assert all(drawn["words"]["alt"] for drawn in pictures(app)), "a picture without a description"
+        assert passes_checks(app)
+        assert all(plotted["words"]["alt"] for plotted in pictures(app)), "a picture without a description"
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("source", choice.SOURCES)
-def test_the_checks_of_every_section_hold_from_every_source(visit, source, lang):
+def test_every_section_passes_checks(visit, source, lang):
     for section in PAGE.sections:
         app = visit(source=source, lang=lang, section=section.name)
-        assert opened(app) == section.name
-        assert passed(app, section.name)
-        assert all(drawn["words"]["alt"] for drawn in pictures(app)), "a picture without a description"
+        assert open_section_name(app) == section.name
+        assert passes_checks(app, section.name)
+        assert all(plotted["words"]["alt"] for plotted in pictures(app)), "a picture without a description"
 
 
-def test_everything_at_once_has_every_check_once(visit):
+def test_whole_page_passes_checks(visit):
     app = visit(section="all", step=0, no_scale=1)
-    assert all(passed(app, section, n) for section, n in WHOLE.items())
+    assert all(passes_checks(app, section, n) for section, n in ALL_CHECKS.items())
     app.session_state["_footer_ablation"] = "checks"
-    lines = [one.value for one in app.run().markdown if one.value[:1] in "✓✗"]
+    lines = [element.value for element in app.run().markdown if element.value[:1] in "✓✗"]
     assert len(lines) == CHECKS["ablation"] and all(line.startswith("✓") for line in lines)
 
 
@@ -145,9 +147,9 @@ def test_everything_at_once_has_every_check_once(visit):
         ({"no_scale": 1, "section": "steps"}, "steps"),
     ],
 )  # fmt: skip
-def test_an_old_link_opens_the_section_whose_parameters_it_carries(visit, link, section):
+def test_old_link_opens_its_section(visit, link, section):
     app = visit(**link)
-    assert opened(app) == section
+    assert open_section_name(app) == section
     for name, value in link.items():
         if name in app.session_state:
             assert app.session_state[name] == value
@@ -162,39 +164,39 @@ def no_mask(q, k, v, **options):
 
 
 def turned_mask(q, k, v, **options):
-    allowed = options.get("allowed")
-    return attend(q, k, v, **{**options, "allowed": None if allowed is None else ~allowed})
+    is_allowed = options.get("allowed")
+    return attend(q, k, v, **{**options, "allowed": None if is_allowed is None else ~is_allowed})
 
 
 @pytest.mark.parametrize("source", choice.SOURCES)
 @pytest.mark.parametrize("fault", [wrong_scale, no_mask, turned_mask])
-def test_a_fault_in_the_core_turns_the_checks_red(open_app, monkeypatch, fault, source):
+def test_core_fault_fails_checks(open_app, monkeypatch, fault, source):
     """Faults that agree with themselves: the trace is wrong in every place alike."""
     monkeypatch.setattr("viz.core.heads.attend", fault)
     compute.trace.clear()
     try:
         for section in ("steps", "ablation"):
             app = open_app("step_by_step", source=source, mask="causal", section=section)
-            held, n = checked(app, section)
-            assert held < n == CHECKS[section]
-            assert translator("en")("truth.failed") in [one.value for one in app.error]
+            n_passed, n = checked(app, section)
+            assert n_passed < n == CHECKS[section]
+            assert translator("en")("truth.failed") in [element.value for element in app.error]
     finally:
         compute.trace.clear()
 
 
-def test_a_wrong_derivative_turns_the_checks_red(open_app, monkeypatch):
+def test_wrong_derivative_fails_checks(open_app, monkeypatch):
     def wrong(weights):
         return (weights.diag_embed() + weights[..., None] * weights[..., None, :]).flatten(-2).norm(dim=-1)
 
     monkeypatch.setattr("viz.core.mistakes.attention.jacobian_norm", wrong)
     monkeypatch.setattr("viz.core.analysis.saturation.jacobian_norm", wrong)
     for section in ("saturation", "ablation"):
-        held, n = checked(open_app("step_by_step", section=section), section)
-        assert (held, n) == (CHECKS[section] - 1, CHECKS[section])
+        n_passed, n = checked(open_app("step_by_step", section=section), section)
+        assert (n_passed, n) == (CHECKS[section] - 1, CHECKS[section])
 
 
 @pytest.mark.usefixtures("without_source_checks")
-def test_scores_that_do_not_grow_with_the_width_turn_the_check_red(open_app, monkeypatch):
+def test_constant_score_variance_fails_check(open_app, monkeypatch):
     monkeypatch.setattr(
         "pages.step_by_step.saturation.random_scores",
         lambda widths, *, n_rows, n_keys, seed: torch.randn(len(widths), n_rows, n_keys),
@@ -206,31 +208,31 @@ def test_scores_that_do_not_grow_with_the_width_turn_the_check_red(open_app, mon
         drawn_scores.clear()
 
 
-def test_without_the_division_the_curves_grow_with_the_width_and_with_it_they_stay(open_app):
-    drawn = line_charts(open_app("step_by_step", section="saturation"))
-    assert [*drawn] == ["random_variance", "random_largest", "random_jacobian"]
-    for name, chart in drawn.items():
+def test_saturation_curves_with_and_without_scale(open_app):
+    charts = line_charts(open_app("step_by_step", section="saturation"))
+    assert [*charts] == ["random_variance", "random_largest", "random_jacobian"]
+    for name, chart in charts.items():
         assert [line["x"] for line in chart["lines"]] == [[1, 4, 16, 64, 256]] * 2
         assert (chart["x"]["log"], list(chart["x"]["ticks"])) == (True, [1, 4, 16, 64, 256])
         assert (chart["y"]["log"], chart["y"]["limits"]) == (
             (True, None) if name == "random_variance" else (False, [0, 1.02])
         )
-    grown, kept = (line["y"] for line in drawn["random_variance"]["lines"])
-    assert grown == pytest.approx([1, 4, 16, 64, 256], rel=0.25) and kept == pytest.approx([1] * 5, rel=0.25)
-    picks, shares = (line["y"] for line in drawn["random_largest"]["lines"])
+    grown, retained = (line["y"] for line in charts["random_variance"]["lines"])
+    assert grown == pytest.approx([1, 4, 16, 64, 256], rel=0.25) and retained == pytest.approx([1] * 5, rel=0.25)
+    picks, shares = (line["y"] for line in charts["random_largest"]["lines"])
     assert picks[-1] > 0.9 and max(shares) < 0.5
-    dead, alive = (line["y"] for line in drawn["random_jacobian"]["lines"])
+    dead, alive = (line["y"] for line in charts["random_jacobian"]["lines"])
     assert dead[-1] < 0.1 < min(alive)
 
 
-def test_back_and_next_walk_through_the_steps_and_stop_at_the_ends(visit):
+def test_back_and_next_walk_steps(visit):
     app = visit()
-    seen = [app.session_state["step"]]
+    steps = [app.session_state["step"]]
     assert app.button(key="back").disabled
     while not app.button(key="next").disabled:
         app.button(key="next").click().run()
-        seen.append(app.session_state["step"])
-    assert seen == [1, 2, 3, 4, 5, 6, 7, 8, 9, 0]
+        steps.append(app.session_state["step"])
+    assert steps == [1, 2, 3, 4, 5, 6, 7, 8, 9, 0]
     app.button(key="back").click().run()
     assert app.session_state["step"] == 9
 
@@ -240,7 +242,7 @@ def test_arrow_keys_are_back_and_next(visit):
     assert {name: app.button(key=name).proto.shortcut for name in ("back", "next")} == {"back": "left", "next": "right"}
 
 
-def test_the_first_pair_is_it_and_animal(visit):
+def test_default_pair_is_it_animal(visit):
     app = visit(section="steps")
     state = {name: app.session_state[name] for name in ("step", "head", "query", "key")}
     assert state == {"step": SOFTMAX, "head": HEAD, "query": IT, "key": ANIMAL}
@@ -260,7 +262,7 @@ def test_link_without_step_keeps_its_step(visit):
 def test_every_term_adds_its_checks(visit):
     """The weight and the row of the output are each checked where their terms are written."""
     for step, more in TERMS.items():
-        assert passed(visit(section="steps", step=step, every_term=1), n=CHECKS["steps"] + more)
+        assert passes_checks(visit(section="steps", step=step, every_term=1), n=CHECKS["steps"] + more)
 
 
 def test_each_matrix_is_the_traces(visit):
@@ -286,17 +288,19 @@ def test_each_matrix_is_the_traces(visit):
 
 @pytest.mark.parametrize(("query", "key"), [(IT, ANIMAL), (0, 15), (7, 7)])
 @pytest.mark.parametrize("section", ["steps", "all"])
-def test_what_is_written_by_hand_is_what_torch_says(visit, query, key, section):
+def test_written_numbers_equal_torch(visit, query, key, section):
     trace = compute.read(REAL).multi_head(3)
     row = trace.q[HEAD, query].double() @ trace.k[HEAD].double().T / math.sqrt(32)
     exps = (row - row.max()).exp()
     app = visit(step=0, query=query, key=key, section=section)
-    assert written(app, f"S_{{{query},{key}}}") == pytest.approx(float(row[key]) * math.sqrt(32), abs=1e-4)
-    assert written(app, f"S'_{{{query},{key}}}") == pytest.approx(float(row[key]), abs=1e-4)
-    assert written(app, rf"\max_m \tilde S_{{{query},m}}") == pytest.approx(float(row.max()), abs=1e-4)
-    assert written(app, rf"\textstyle\sum_m e^{{\tilde S_{{{query},m}}") == pytest.approx(float(exps.sum()), abs=1e-4)
-    assert written(app, f"A_{{{query},{key}}}") == pytest.approx(float(exps[key] / exps.sum()), abs=1e-4)
-    assert written(app, f"z_{{{query}}} = \\sum") == pytest.approx(
+    assert written_value(app, f"S_{{{query},{key}}}") == pytest.approx(float(row[key]) * math.sqrt(32), abs=1e-4)
+    assert written_value(app, f"S'_{{{query},{key}}}") == pytest.approx(float(row[key]), abs=1e-4)
+    assert written_value(app, rf"\max_m \tilde S_{{{query},m}}") == pytest.approx(float(row.max()), abs=1e-4)
+    assert written_value(app, rf"\textstyle\sum_m e^{{\tilde S_{{{query},m}}") == pytest.approx(
+        float(exps.sum()), abs=1e-4
+    )
+    assert written_value(app, f"A_{{{query},{key}}}") == pytest.approx(float(exps[key] / exps.sum()), abs=1e-4)
+    assert written_value(app, f"z_{{{query}}} = \\sum") == pytest.approx(
         float(((exps / exps.sum()) @ trace.v[HEAD].double()).norm()), abs=1e-3
     )
 
@@ -308,7 +312,7 @@ def _sum(code):
     return [(float(a), float(b)) for a, b in pairs], [float(x) for x in re.findall(r"-?\d+\.\d+", terms)], float(result)
 
 
-def test_every_term_of_the_dot_product_is_written(visit):
+def test_dot_product_lists_every_term(visit):
     trace = compute.read(REAL).multi_head(3)
     pairs, terms, result = _sum(visit(section="steps", step=7, every_term=1).code[0].value)
     assert len(pairs) == len(terms) == 32
@@ -319,10 +323,10 @@ def test_every_term_of_the_dot_product_is_written(visit):
 
 
 @pytest.mark.parametrize("place", [0, 31])
-def test_every_term_of_the_weighted_sum_is_written(visit, place):
+def test_weighted_sum_lists_every_term(visit, place):
     trace = compute.read(REAL).multi_head(3)
     app = visit(step=8, place=place)
-    assert opened(app) == "steps" and app.session_state["every_term"]
+    assert open_section_name(app) == "steps" and app.session_state["every_term"]
     _, terms, result = _sum(app.code[0].value)
     expected = trace.weights[HEAD, IT] * trace.v[HEAD, :, place]
     torch.testing.assert_close(torch.tensor(terms), expected, atol=6e-5, rtol=0)
@@ -332,21 +336,21 @@ def test_every_term_of_the_weighted_sum_is_written(visit, place):
     torch.testing.assert_close(parts[:-1].sum(0), parts[-1], atol=1e-5, rtol=0)
 
 
-def test_softmax_rows_are_drawn_before_and_after(visit):
+def test_softmax_bars_before_and_after(visit):
     trace = compute.read(REAL).multi_head(3)
     app = visit(section="steps", step=7, every_term=1)
     for name, row in {"row_before": trace.masked[HEAD, IT], "row_after": trace.weights[HEAD, IT]}.items():
-        (drawn,) = bar_charts(app)[name].series.values()
-        torch.testing.assert_close(drawn, row)
+        (plotted,) = bar_charts(app)[name].series.values()
+        torch.testing.assert_close(plotted, row)
 
 
 @pytest.mark.usefixtures("without_source_checks")
-def test_a_mask_leaves_gaps_and_the_cell_is_said_to_be_blocked(visit):
+def test_masked_cells_are_gaps(visit):
     app = visit(step=6, mask="causal", query=2, key=5)
-    drawn = values(app, "map_S_masked")
-    assert torch.equal(drawn == -torch.inf, ~torch.ones(16, 16).tril().bool())
+    scores = values(app, "map_S_masked")
+    assert torch.equal(scores == -torch.inf, ~torch.ones(16, 16).tril().bool())
     t = translator("en")
-    assert t("step_by_step.line_blocked") in [one.value for one in app.caption]
+    assert t("step_by_step.line_blocked") in [element.value for element in app.caption]
     assert t("step_by_step.blocked", n=120, of=256) in sentences_of(app)
     assert any(r"\tilde S_{2,5} = -\infty" in line for line in formulas(app))
 
@@ -358,7 +362,7 @@ def test_shared_heads_name_the_group(visit):
     torch.testing.assert_close(values(app, "picture_W_K"), trace.projections.w_k[:, 4:8])
 
 
-def test_a_head_that_does_not_exist_goes_to_the_last(visit):
+def test_missing_head_becomes_last(visit):
     app = visit(source="words", n_heads=2)
     app.slider(key="head").set_value(1).run()
     app.select_slider(key="n_heads").set_value(1).run()
@@ -368,13 +372,13 @@ def test_a_head_that_does_not_exist_goes_to_the_last(visit):
 def test_a_pair_belongs_to_its_text(visit):
     app = visit(query=5, key=7, text="one two three four five six seven eight")
     app.text_area(key="text").set_value("The cat chased the mouse because it was hungry.").run()
-    opened = visit(text="The cat chased the mouse because it was hungry.")
+    open_view = visit(text="The cat chased the mouse because it was hungry.")
     for name in ("query", "key"):
-        assert app.selectbox(key=name).value == opened.selectbox(key=name).value
-        assert app.selectbox(key=name).options == opened.selectbox(key=name).options
+        assert app.selectbox(key=name).value == open_view.selectbox(key=name).value
+        assert app.selectbox(key=name).options == open_view.selectbox(key=name).options
 
 
-def test_a_pair_beyond_a_shorter_text_falls_back(visit):
+def test_pair_beyond_text_falls_back(visit):
     app = visit(step=7, query=14, key=15)
     app.text_area(key="text").set_value("one two").run()
     assert not app.exception and app.session_state["query"] < 4 and app.session_state["key"] < 4
@@ -391,13 +395,13 @@ def test_a_pair_beyond_a_shorter_text_falls_back(visit):
     ],
 )
 @pytest.mark.usefixtures("without_source_checks")
-def test_what_is_broken_is_beside_what_is_correct(visit, faults, wrong):
+def test_broken_beside_correct(visit, faults, wrong):
     trace = compute.trace(REAL, 3, specs.Mask(kind=faults.get("mask", "own")))
     app = visit(step=1, **faults)
     torch.testing.assert_close(values(app, "break_correct"), trace.weights[HEAD])
     expected = wrong(trace.scores[HEAD], trace.v[HEAD])
     torch.testing.assert_close(values(app, "break_broken"), expected, atol=1e-5, rtol=1e-4)
-    scales = [(drawn["kind"], drawn["limit"]) for drawn, _ in matrices(app).values()]
+    scales = [(plotted["kind"], plotted["limit"]) for plotted, _ in matrices(app).values()]
     assert scales == [("weights", 1)] * 2
     table = app.table[0].value.set_index(translator("en")("step_by_step.measure"))
     row = table[translator("en")("step_by_step.row_broken", i=IT)].tolist()
@@ -409,22 +413,23 @@ def test_what_is_broken_is_beside_what_is_correct(visit, faults, wrong):
         assert float(row[2]) == pytest.approx(float((p.diag() - p.outer(p)).norm()), abs=1e-4)
 
 
-def test_before_anything_is_broken_the_root_is_missing_and_a_fault_without_effect_says_so(visit):
+def test_ablation_default_and_ineffective_fault(visit):
+    """Leave the root out by default; a fault without effect is noted."""
     t = translator("en")
     assert "break_broken" not in matrices(visit())
-    opened, unscaled = visit(section="ablation"), visit(no_scale=1)
-    correct, broken = (values(opened, f"break_{name}") for name in ("correct", "broken"))
+    open_view, unscaled = visit(section="ablation"), visit(no_scale=1)
+    correct, broken = (values(open_view, f"break_{name}") for name in ("correct", "broken"))
     assert float((correct - broken).abs().max()) > 0.3
     torch.testing.assert_close(broken, values(unscaled, "break_broken"))
-    assert not opened.info and "no_scale" not in opened.query_params, "nobody has chosen it"
-    assert not opened.toggle(key="no_scale").value
-    told = [t("step_by_step.break_none") in [line.value for line in app.caption] for app in (opened, unscaled)]
-    assert told == [True, False]
+    assert not open_view.info and "no_scale" not in open_view.query_params, "nobody has chosen it"
+    assert not open_view.toggle(key="no_scale").value
+    messages = [t("step_by_step.break_none") in [line.value for line in app.caption] for app in (open_view, unscaled)]
+    assert messages == [True, False]
     assert t("step_by_step.break_same") in [box.value for box in visit(no_mask=1).info]
 
 
 @pytest.mark.usefixtures("every_tab")
-def test_a_temperature_of_the_heads_is_no_mistake_here_and_each_page_finds_its_own_again(open_app):
+def test_temperature_separate_per_page(open_app):
     app = open_app("heads", temperature=2.5)
     for heads, mistake in ((2.5, 1.0), (2.5, 0.5)):
         assert app.session_state["temperature"] == heads and app.query_params["temperature"] == str(heads)
@@ -437,20 +442,20 @@ def test_a_temperature_of_the_heads_is_no_mistake_here_and_each_page_finds_its_o
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_the_whole_output_has_the_bias_and_is_said_to(visit, lang):
+def test_output_length_includes_bias(visit, lang):
     trace, t = compute.read(REAL).multi_head(3), translator(lang)
     assert trace.projections.b_o is not None
     heads = trace.contributions[:, IT].sum(0)
-    whole = float((heads + trace.projections.b_o).norm())
-    assert abs(whole - float(heads.norm())) > 0.1
+    total = float((heads + trace.projections.b_o).norm())
+    assert abs(total - float(heads.norm())) > 0.1
     added = f"{float(trace.contributions[HEAD, IT].norm()):.3g}"
-    sentence = t("step_by_step.lengths", i=IT, head=HEAD, added=added, whole=f"{whole:.3g}", H=12)
+    sentence = t("step_by_step.lengths", i=IT, head=HEAD, added=added, whole=f"{total:.3g}", H=12)
     assert sentence in said(visit(step=9, lang=lang))
-    assert all("b_O" in one for one in (sentence, t("step_by_step.more_leaves"), t("truth.sum")))
+    assert all("b_O" in element for element in (sentence, t("step_by_step.more_leaves"), t("truth.sum")))
 
 
 def said(app):
-    return [*sentences_of(app), *(one.value for one in (*app.caption, *app.info))]
+    return [*sentences_of(app), *(element.value for element in (*app.caption, *app.info))]
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -462,7 +467,7 @@ def said(app):
         ("exaone4", "only_normed", r"= \operatorname{norm}\bigl("),
     ],
 )
-def test_norm_on_queries_and_keys_is_told(visit, monkeypatch, tmp_path, lang, family, kind, formula):
+def test_query_key_norm_sentence(visit, monkeypatch, tmp_path, lang, family, kind, formula):
     """Before the turn by position, after it, or without one, as in every second layer of this EXAONE 4."""
     entry = checkpoints.offered(family, tmp_path / "small")
     for module in (specs, compute):
@@ -472,25 +477,25 @@ def test_norm_on_queries_and_keys_is_told(visit, monkeypatch, tmp_path, lang, fa
         name: t(f"step_by_step.{name}").partition("{")[0]
         for name in ("normed", "turned_normed", "only_normed", "rotary")
     }
-    assert [name for name, start in starts.items() if any(one.startswith(start) for one in said(app))] == [kind]
-    assert any(formula in one.value for one in app.latex)
+    assert [name for name, start in starts.items() if any(element.startswith(start) for element in said(app))] == [kind]
+    assert any(formula in element.value for element in app.latex)
     assert not app.exception and not app.error
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("link", [{"text": "hello"}, {"mask": "padding", "pad": 32}, {"mask": "padding", "pad": 3}, {}])
-def test_the_wrong_axis_is_told_of_where_it_changes_a_weight(visit, link, lang):
+def test_wrong_axis_sentence(visit, link, lang):
     app, t = visit(source="words", wrong_axis=1, lang=lang, **link), translator(lang)
     start = t("step_by_step.break_axis").partition("{")[0]
-    told = [one for one in said(app) if one.startswith(start)]
+    messages = [element for element in said(app) if element.startswith(start)]
     same = torch.equal(values(app, "break_correct"), values(app, "break_broken"))
     assert same == (link.get("text") == "hello" or link.get("pad") == 32) == (t("step_by_step.break_same") in said(app))
     sums = values(app, "break_broken").nan_to_num().sum(-1)
     ends = {"low": f"{float(sums.min()):.2f}", "high": f"{float(sums.max()):.2f}"}
-    assert told == ([] if same else [t("step_by_step.break_axis", **ends)])
+    assert messages == ([] if same else [t("step_by_step.break_axis", **ends)])
 
 
-def test_the_median_of_an_even_number_of_rows_is_between_the_two_in_the_middle(visit):
+def test_median_of_even_row_count(visit):
     app, t = visit(temperature=2.0), translator("en")
     table = app.table[0].value.set_index(t("step_by_step.measure"))
     largest = compute.read(REAL).layer(3).weights[HEAD].amax(-1).double()
@@ -499,7 +504,7 @@ def test_the_median_of_an_even_number_of_rows_is_between_the_two_in_the_middle(v
     assert float(table[t("step_by_step.median_correct")].iloc[1]) == pytest.approx(float(middle), abs=6e-5)
 
 
-def test_an_even_row_has_a_small_jacobian_and_a_small_largest_weight():
+def test_even_row_measures():
     n = 198
     even = measure_rows(torch.full((1, n), 1 / n))
     assert float(even.jacobian) == pytest.approx(1 / math.sqrt(n), rel=0.01)
@@ -511,7 +516,7 @@ def test_an_even_row_has_a_small_jacobian_and_a_small_largest_weight():
     [({"step": 6}, "none_blocked"), ({"step": 6, "mask": "window", "width": 32}, "none_blocked_mask"),
      ({"step": 5, "text": "hello"}, "scale_single")],
 )  # fmt: skip
-def test_what_has_no_effect_is_said_as_it_is(visit, link, key):
+def test_ineffective_settings_noted(visit, link, key):
     assert translator("en")(f"step_by_step.{key}") in said(visit(source="words", **link))
 
 
@@ -528,7 +533,7 @@ def test_the_switches_are_in_the_link(visit):
 
 
 @pytest.mark.usefixtures("every_tab")
-def test_the_step_waits_for_whoever_comes_back_from_another_section(visit):
+def test_step_kept_across_sections(visit):
     app = visit(section="ablation", step=5)
     app.button_group(key="section").set_value("steps").run()
     assert app.session_state["step"] == 5 and app.query_params["step"] == "5"
@@ -539,15 +544,15 @@ def test_the_step_waits_for_whoever_comes_back_from_another_section(visit):
 
 
 @pytest.mark.parametrize("bad", [{"step": 10}, {"step": -1}, {"no_scale": "x"}, {"step": 8, "place": 32}])
-def test_a_hostile_link_falls_back_and_says_so_at_once(visit, bad):
+def test_invalid_link_falls_back_with_note(visit, bad):
     note = translator("en")("note.refused", names=list(bad)[-1])
-    assert note in [one.value for one in visit(**bad).info]
+    assert note in [element.value for element in visit(**bad).info]
 
 
 @pytest.mark.parametrize("bad", [{"head": 99}, {"query": 99}, {"key": "x"}, {"temperature": "nan"}, {"temperature": 0}])
-def test_what_a_link_may_not_ask_for_is_as_usual(visit, bad):
-    app, usual = visit(**bad), {"head": HEAD, "query": IT, "key": ANIMAL, "temperature": 1.0}
-    assert {name: app.session_state[name] for name in bad} == {name: usual[name] for name in bad}
+def test_invalid_link_uses_defaults(visit, bad):
+    app, defaults = visit(**bad), {"head": HEAD, "query": IT, "key": ANIMAL, "temperature": 1.0}
+    assert {name: app.session_state[name] for name in bad} == {name: defaults[name] for name in bad}
 
 
 @pytest.fixture(scope="session")
@@ -557,11 +562,11 @@ def folders(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("family", "said"),
+    ("family", "expected_text"),
     [("gemma2", {"rotary", "has_score_mod"}), ("t5", {"has_bias", "scale_one"}), ("qwen2", {"rotary"}),
      ("gpt_bigcode", set())],
 )  # fmt: skip
-def test_what_a_family_does_differently_is_said(visit, monkeypatch, folders, family, said):
+def test_family_differences_noted(visit, monkeypatch, folders, family, expected_text):
     """Small random checkpoints with RoPE, a soft cap, a position bias, a scale of one, shared keys."""
     entries = (Entry(id=f"tiny-{family}", path=folders[family]),)
     for module in (compute, specs):
@@ -572,12 +577,14 @@ def test_what_a_family_does_differently_is_said(visit, monkeypatch, folders, fam
     words = sentences_of(app)
     sentences = {name: translator("en")(f"step_by_step.{name}").split("{")[0] for name in
                  ("rotary", "has_score_mod", "has_bias", "scale_one")}  # fmt: skip
-    assert {name for name, start in sentences.items() if any(one.startswith(start) for one in words)} == said
-    assert all(passed(app, section, n) for section, n in WHOLE.items())
-    lines = [one.value for one in app.caption]
-    assert (translator("en")("step_by_step.line_cap") in lines) == ("has_score_mod" in said)
-    assert (translator("en")("step_by_step.line_bias") in lines) == ("has_bias" in said)
-    assert any("RoPE" in line for line in formulas(app)) == ("rotary" in said)
+    assert {
+        name for name, start in sentences.items() if any(element.startswith(start) for element in words)
+    } == expected_text
+    assert all(passes_checks(app, section, n) for section, n in ALL_CHECKS.items())
+    lines = [element.value for element in app.caption]
+    assert (translator("en")("step_by_step.line_cap") in lines) == ("has_score_mod" in expected_text)
+    assert (translator("en")("step_by_step.line_bias") in lines) == ("has_bias" in expected_text)
+    assert any("RoPE" in line for line in formulas(app)) == ("rotary" in expected_text)
 
 
 HOSTILE = "![x](http://example.com/a.png) <b>bold</b> $x^2$ #000001 **b** :red[x] {n}"
@@ -585,43 +592,43 @@ HOSTILE = "![x](http://example.com/a.png) <b>bold</b> $x^2$ #000001 **b** :red[x
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("step", [0, 7])
-def test_hostile_text_is_shown_only_where_it_stays_text(visit, step, lang):
+def test_hostile_text_escaped(visit, step, lang):
     app = visit(source="words", text=HOSTILE, step=step, lang=lang, query=2, key=0, no_scale=1, section="all")
     for element in everything(app):
         if type(element).__name__ in ("Markdown", "Caption", "Latex", "Header", "Subheader", "Title"):
             assert "example" not in element.value and "bold" not in element.value
-    drawn = line_charts(app)
-    assert drawn, "the curves of random vectors, which no text is in"
-    assert not any(part in json.dumps([*drawn.values()]) for part in ("example", "bold", "#000001"))
+    charts = line_charts(app)
+    assert charts, "the curves of random vectors, which no text is in"
+    assert not any(part in json.dumps([*charts.values()]) for part in ("example", "bold", "#000001"))
 
 
 @pytest.mark.parametrize("step", [0, 7])
 def test_one_word_and_two_hundred(visit, step):
     app = visit(source="words", text="word", step=step, no_scale=1, no_mask=1, wrong_axis=1, section="all")
-    assert all(passed(app, section, n) for section, n in WHOLE.items())
+    assert all(passes_checks(app, section, n) for section, n in ALL_CHECKS.items())
     long = visit(text=" ".join(["animal", "it"] * 100), step=step, section="all")
-    assert all(passed(long, section, n) for section, n in WHOLE.items())
+    assert all(passes_checks(long, section, n) for section, n in ALL_CHECKS.items())
     assert matrices(long)["map_A"][0]["chooses"], "a cell of any size can be chosen"
 
 
-def test_a_query_that_may_look_nowhere_is_explained(visit):
-    closed = torch.ones(16, 16, dtype=torch.bool)
-    closed[IT] = False
-    app = visit(step=0, mask="painted", painted=to_code(closed), temperature=0.5, section="all")
+def test_fully_masked_query_explained(visit):
+    closed_mask = torch.ones(16, 16, dtype=torch.bool)
+    closed_mask[IT] = False
+    app = visit(step=0, mask="painted", painted=to_code(closed_mask), temperature=0.5, section="all")
     t = translator("en")
-    assert t("step_by_step.blind", n=1) in [one.value for one in app.warning]
-    assert t("step_by_step.line_blind") in [one.value for one in app.caption]
+    assert t("step_by_step.blind", n=1) in [element.value for element in app.warning]
+    assert t("step_by_step.line_blind") in [element.value for element in app.caption]
     # A row that may look nowhere has no Jacobian and no entropy to check.
-    assert all(passed(app, section, n - 2 * (section == "ablation")) for section, n in WHOLE.items())
+    assert all(passes_checks(app, section, n - 2 * (section == "ablation")) for section, n in ALL_CHECKS.items())
 
 
 # --- Three words -------------------------------------------------------------------------------------------------
 
 
 def views(app):
-    """What the browser was sent of the small example, by step."""
-    told = [json.loads(view.proto.json)[0] for view in app.get("bidi_component") if view.proto.json]
-    return {each["step"]: each for each in told if "most" in each}
+    """View data of the small example by step."""
+    messages = [json.loads(view.proto.json)[0] for view in app.get("bidi_component") if view.proto.json]
+    return {element["step"]: element for element in messages if "most" in element}
 
 
 def link_of(app):
@@ -632,64 +639,65 @@ def three_words(visit, **link):
     return visit(section="three_words", **link)
 
 
-def test_the_page_opens_on_three_words_and_reads_neither_text_nor_model(open_app, monkeypatch):
+def test_opening_three_words_reads_no_model(open_app, monkeypatch):
     def fail(*_):
         raise AssertionError("nothing of this is on the page yet")
 
     for name in ("read", "trace", "model"):
         monkeypatch.setattr(compute, name, fail)
     app = open_app("step_by_step")
-    assert not app.exception and opened(app) == "three_words" and link_of(app) == {}
+    assert not app.exception and open_section_name(app) == "three_words" and link_of(app) == {}
     assert not app.text_area and not pictures(app)
     (x,) = views(app)[1]["blocks"]
     assert x["rows"] == ["cats", "eat", "fish"] and [len(row) for row in x["texts"]] == [4, 4, 4]
-    assert passed(app, "three_words")
+    assert passes_checks(app, "three_words")
     assert translator("en")("step_by_step.hand_source") in said(app)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_next_goes_through_the_nine_steps_and_the_switch_opens_the_same_step_on_the_text(open_app, lang):
+def test_next_and_switch_keep_step(open_app, lang):
+    """Next walks all nine steps; the switch opens the same step on the text."""
     app, t = open_app("step_by_step", lang=lang), translator(lang)
     for step in STEPS[1:]:
-        assert [one.value for one in app.subheader] == [f"{step}. {t(f'step_by_step.title_{step}')}"]
-        assert list(views(app)) == [step] and passed(app, "three_words")
+        assert [element.value for element in app.subheader] == [f"{step}. {t(f'step_by_step.title_{step}')}"]
+        assert list(views(app)) == [step] and passes_checks(app, "three_words")
         app.button(key="next").click().run()
     assert sorted(views(app)) == list(STEPS[1:]), "all nine"
     app.button(key="to_4").click().run()
     assert link_of(app) == {"section": "three_words", "step": "4"} | ({"lang": "zh"} if lang == "zh" else {})
     app.toggle(key="_on_the_text").set_value(True).run()
-    assert opened(app) == "steps" and app.session_state["step"] == 4
+    assert open_section_name(app) == "steps" and app.session_state["step"] == 4
     assert values(app, "map_S").shape == (16, 16) and "section" not in app.query_params
     app.toggle(key="_on_the_text").set_value(False).run()
-    assert opened(app) == "three_words" and list(views(app)) == [4]
+    assert open_section_name(app) == "three_words" and list(views(app)) == [4]
 
 
-def test_a_link_without_a_section_opens_what_it_was_copied_from(open_app):
-    """Whatever is chosen, the link leads back to it."""
+def test_link_without_section_restores_view(open_app):
+    """The link restores the current view."""
     app = open_app("step_by_step")
     app.toggle(key="_on_the_text").set_value(True).run()
     for change in (lambda: app.slider(key="layer").set_value(5), lambda: app.slider(key="layer").set_value(3)):
         change().run()
         again = open_app("step_by_step", **link_of(app))
-        assert opened(again) == opened(app) == "steps"
+        assert open_section_name(again) == open_section_name(app) == "steps"
         assert again.session_state["layer"] == app.session_state["layer"]
 
 
-def test_changed_numbers_and_words_are_in_the_link_and_everything_follows(visit):
+def test_numbers_and_words_in_link(visit):
     app = three_words(visit, step=4)
     numbers = hand_example.with_number(hand_example.usual_numbers(), "x", 1, 0, -0.5)
     link = {"numbers": hand_example.to_code(numbers), "words": "a<b>|$x$|{n}", "hand_causal": 1, "cell": "0-1"}
-    changed = three_words(visit, step=7, **link)
+    altered = three_words(visit, step=7, **link)
     view, trace = (
-        views(changed)[7],
+        views(altered)[7],
         hand_example.HandExample(words=("a", "b", "c"), numbers=numbers, is_causal=True).trace,
     )
     assert view["blocks"][-1]["rows"] == ["a<b>", "$x$", "{n}"] and view["cell"] == [0, 1]
     assert view["blocks"][-1]["values"] == trace.weights[0].tolist()
-    assert passed(changed, "three_words")
-    assert changed.query_params["numbers"] == link["numbers"]
-    changed.button(key="hand_reset").click().run()
-    assert "numbers" not in changed.query_params and "words" not in changed.query_params
+    assert passes_checks(altered, "three_words")
+    assert altered.query_params["numbers"] == link["numbers"]
+    altered.button(key="hand_reset").click().run()
+    assert "numbers" not in altered.query_params and "words" not in altered.query_params
     assert "numbers" not in app.query_params
 
 
@@ -697,34 +705,34 @@ def test_changed_numbers_and_words_are_in_the_link_and_everything_follows(visit)
     "bad", [{"numbers": "1_2"}, {"numbers": "x" * 10_000}, {"words": "a|b"}, {"cell": "3-0"}, {"cell": "1"},
             {"letter": "W"}, {"hand_causal": "x"}],
 )  # fmt: skip
-def test_a_hostile_link_to_the_three_words_falls_back_and_says_so(visit, bad):
+def test_three_words_invalid_link_noted(visit, bad):
     app, name = three_words(visit, step=6, **bad), next(iter(bad))
-    assert translator("en")("note.refused", names=name) in [one.value for one in app.info]
-    assert passed(app, "three_words") and name not in app.query_params
+    assert translator("en")("note.refused", names=name) in [element.value for element in app.info]
+    assert passes_checks(app, "three_words") and name not in app.query_params
 
 
 @pytest.mark.parametrize("fault", [wrong_scale, no_mask, turned_mask])
-def test_a_fault_in_the_core_turns_the_checks_of_the_three_words_red(open_app, monkeypatch, fault):
+def test_three_words_core_fault_fails(open_app, monkeypatch, fault):
     monkeypatch.setattr("viz.core.heads.attend", fault)
-    held, n = checked(open_app("step_by_step", section="three_words", hand_causal=1), "three_words")
-    assert held < n == CHECKS["three_words"]
+    n_passed, n = checked(open_app("step_by_step", section="three_words", hand_causal=1), "three_words")
+    assert n_passed < n == CHECKS["three_words"]
 
 
-def test_what_was_chosen_for_the_text_waits_behind_the_three_words(open_app):
-    chosen = {"source": "words", "d_model": "8", "n_heads": "2", "text": "a b c d", "mask": "causal"}
-    app = open_app("heads", **chosen)
+def test_text_choices_kept_behind_three_words(open_app):
+    selection = {"source": "words", "d_model": "8", "n_heads": "2", "text": "a b c d", "mask": "causal"}
+    app = open_app("heads", **selection)
     app.switch_page(file_of("step_by_step")).run()
-    assert opened(app) == "three_words"
-    assert link_of(app) == chosen | {"section": "three_words"}, "opened again, nothing is lost"
+    assert open_section_name(app) == "three_words"
+    assert link_of(app) == selection | {"section": "three_words"}, "opened again, nothing is lost"
     app.button(key="next").click().run()
     app.toggle(key="_on_the_text").set_value(True).run()
-    assert opened(app) == "steps" and link_of(app) == chosen | {"step": "2"}
+    assert open_section_name(app) == "steps" and link_of(app) == selection | {"step": "2"}
     assert app.text_area(key="text").value == "a b c d" and app.select_slider(key="d_model").value == 8
     app.toggle(key="_on_the_text").set_value(False).run()
-    assert link_of(app) == chosen | {"step": "2", "section": "three_words"}
+    assert link_of(app) == selection | {"step": "2", "section": "three_words"}
 
 
-def test_nothing_is_kept_that_nobody_chose(open_app):
+def test_defaults_stay_out_of_link(open_app):
     app = open_app("heads")
     app.switch_page(file_of("step_by_step")).run()
     assert link_of(app) == {}
@@ -733,7 +741,7 @@ def test_nothing_is_kept_that_nobody_chose(open_app):
 
 
 @pytest.mark.usefixtures("without_source_checks")
-def test_the_split_shows_whose_each_number_is_and_what_forgetting_the_transpose_costs(open_app):
+def test_split_owners_and_missing_transpose(open_app):
     t = translator("en")
     right, wrong = (open_app("step_by_step", section="split", split_heads=4, no_transpose=off) for off in (0, 1))
     assert checked(right, "split") == checked(wrong, "split") == (2, 2)
@@ -747,8 +755,8 @@ def test_the_split_shows_whose_each_number_is_and_what_forgetting_the_transpose_
     assert wrong.error[0].value.startswith(t("step_by_step.split.wrong", change="X", head=1).split("X")[0])
 
 
-def test_with_one_word_a_split_has_nothing_to_mix_up(open_app):
+def test_split_single_word_note(open_app):
     for source in ("model", "words"):
         app = open_app("step_by_step", section="split", text="word", source=source, no_transpose=1)
         assert not app.exception and not app.error
-        assert translator("en")("step_by_step.split.one") in [one.value for one in app.info]
+        assert translator("en")("step_by_step.split.one") in [element.value for element in app.info]

@@ -22,10 +22,10 @@ def crossed(text=PAIR.text, target=PAIR.target, **source):
     return compute.read(specs.Source(text=text, target=target, **kind))
 
 
-def test_the_rectangle_is_torchs_and_speaks_of_both_texts(visit, new_page):
+def test_rectangle_equals_torch_and_link(visit, new_page):
     page = visit("two-sequences", section="cross_attention")
-    grid, seen = grid_of(page), crossed()
-    weights, rows, columns = seen.layer(3).weights[1], seen.queries.labels, seen.tokens.labels
+    grid, capture = grid_of(page), crossed()
+    weights, rows, columns = capture.layer(3).weights[1], capture.queries.labels, capture.tokens.labels
     assert weights.shape == (13, 16)
     assert_close(values(grid).view(13, 16), weights, atol=NEAR, rtol=0)
     assert f"“its” looks most at “animal” {float(weights[6, 2]):.4f}" in says(page)
@@ -48,8 +48,8 @@ def test_the_rectangle_is_torchs_and_speaks_of_both_texts(visit, new_page):
     page.mouse.click(*place(grid, 3, 2))
     expect(grid.locator(".chip")).to_have_text(["locked: query “dog” ✕", "locked: key “animal” ✕"])
     wait_run(page)
-    wanted = {"layer": "5", "head": "11", "cross_query": "3", "cross_key": "2"}
-    assert wanted.items() <= link_of(page).items() and "query" not in link_of(page)
+    expected = {"layer": "5", "head": "11", "cross_query": "3", "cross_key": "2"}
+    assert expected.items() <= link_of(page).items() and "query" not in link_of(page)
     page.locator(".st-key-_more button").click()
     page.get_by_role("option", name=T("two_sequences.scoring.title")).or_(
         page.get_by_role("menuitem", name=T("two_sequences.scoring.title"))
@@ -57,33 +57,33 @@ def test_the_rectangle_is_torchs_and_speaks_of_both_texts(visit, new_page):
     wait_run(page)
     assert {"layer": "5", "head": "11", "section": "scoring"}.items() <= link_of(page).items()
     strip = page.locator(".maps").first  # the scoring functions follow the head
-    drawn = torch.tensor(strip.evaluate("(root) => Array.from(root.maps.data.values)")).view(3, 13, 16)
-    trace = seen.layer(5)
-    assert_close(drawn[1], row_softmax(trace.q[11] @ trace.k[11].T / 32**0.5), atol=1e-5, rtol=0)
+    plotted = torch.tensor(strip.evaluate("(root) => Array.from(root.maps.data.values)")).view(3, 13, 16)
+    trace = capture.layer(5)
+    assert_close(plotted[1], row_softmax(trace.q[11] @ trace.k[11].T / 32**0.5), atol=1e-5, rtol=0)
 
     page.locator(".st-key-section").get_by_text(T("two_sequences.cross_attention.title")).click()
     wait_run(page)
-    assert wanted.items() <= link_of(page).items(), "the lock is still there"
-    other = new_page()
-    other.goto(page.url)
-    wait_run(other)
-    again = grid_of(other)
+    assert expected.items() <= link_of(page).items(), "the lock is still there"
+    second = new_page()
+    second.goto(page.url)
+    wait_run(second)
+    again = grid_of(second)
     assert_close(values(again).view(13, 16), trace.weights[11], atol=NEAR, rtol=0)
-    assert abs(number_in(says(other)) - float(trace.weights[11, 3, 2])) < 6e-5
+    assert abs(number_in(says(second)) - float(trace.weights[11, 3, 2])) < 6e-5
     # the same head, each text by itself
-    other.get_by_role("radio", name=T("two_sequences.between_target")).click()
-    wait_run(other)
+    second.get_by_role("radio", name=T("two_sequences.between_target")).click()
+    wait_run(second)
     alone = compute.read(specs.Source(kind="model", text=PAIR.target, model=compute.DEFAULT_MODEL)).layer(5).weights[11]
-    expect(other.locator(".head-grid .tokens")).to_have_count(1)
-    assert_close(values(grid_of(other)).view(13, 13), alone, atol=NEAR, rtol=0)
-    assert link_of(other)["between"] == "target"
+    expect(second.locator(".head-grid .tokens")).to_have_count(1)
+    assert_close(values(grid_of(second)).view(13, 13), alone, atol=NEAR, rtol=0)
+    assert link_of(second)["between"] == "target"
 
 
 def test_one_word_asks_five_hundred(visit):
     page = visit("two-sequences", target="why", text=" ".join([PAIR.text] * 40), hide=1, cross_query=1)
     grid = grid_of(page)
-    seen = crossed(" ".join([PAIR.text] * 40), "why")
-    weights = seen.layer(3).weights[1]
+    capture = crossed(" ".join([PAIR.text] * 40), "why")
+    weights = capture.layer(3).weights[1]
     assert weights.shape == (3, 512)
     row = weights[1, 1:-1] / weights[1, 1:-1].sum()
     assert_close(values(grid), row, atol=NEAR, rtol=0)
@@ -105,8 +105,8 @@ def test_on_a_phone(visit, lang, scheme):
     page = visit("two-sequences", viewport=PHONE, scheme=scheme, lang=lang, **words)
     grid = grid_of(page)
     assert is_wider_than_the_window(page) == []
-    seen = crossed(words["text"], words["target"], kind="words", model="", d_model=16, n_heads=4, n_kv_heads=4)
-    assert_close(values(grid).view(7, 12), seen.layer(0).weights[1], atol=NEAR, rtol=0)
+    capture = crossed(words["text"], words["target"], kind="words", model="", d_model=16, n_heads=4, n_kv_heads=4)
+    assert_close(values(grid).view(7, 12), capture.layer(0).weights[1], atol=NEAR, rtol=0)
     assert t("head_grid.queries") in grid.inner_text() and t("head_grid.keys") in grid.inner_text()
     expect(page.get_by_text(t("two_sequences.heads_words", seed=0))).to_be_visible()
     open_section(page, t("two_sequences.scoring.title"))
@@ -130,7 +130,7 @@ def test_the_matrices_fit_a_phone(visit):
         assert edge["x"] + edge["width"] <= room["x"] + room["width"] + 1
 
 
-def test_matrices_are_drawn_to_one_scale_and_follow_their_widths(visit):
+def test_matrices_share_scale(visit):
     """The inner sizes of each product are as long as each other, whatever the scale."""
     page = visit("two-sequences", section="widths", source="words")
 
@@ -139,9 +139,9 @@ def test_matrices_are_drawn_to_one_scale_and_follow_their_widths(visit):
         return [[(box["width"], box["height"]) for box in boxes[i : i + 3]] for i in range(0, 18, 3)]
 
     expect(page.locator(".shapes .picture")).to_have_count(18)
-    for left, right, made in sizes():
-        assert abs(left[0] - right[1]) < 2, "columns of the first factor, rows of the second"
-        assert abs(left[1] - made[1]) < 2 and abs(right[0] - made[0]) < 2
+    for left_edge, right, result in sizes():
+        assert abs(left_edge[0] - right[1]) < 2, "columns of the first factor, rows of the second"
+        assert abs(left_edge[1] - result[1]) < 2 and abs(right[0] - result[0]) < 2
     (x, w_q, _), (m, w_k, _), *_ = sizes()
     assert abs(x[0] / m[0] - 10 / 7) < 0.05 and abs(x[0] / w_q[0] - 10 / 8) < 0.05
     page.get_by_label(T("two_sequences.width_d_memory")).fill("20")

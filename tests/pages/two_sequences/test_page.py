@@ -26,16 +26,16 @@ PAIR = pairs()[0]
 T = translator("en")
 
 
-HELD = {"translation": 5, "cross_attention": 11, "differences": 6, "scoring": 5, "kinds": 4, "widths": 2}
-"""How many live checks each section has, whatever the source."""
+N_CHECKS = {"translation": 5, "cross_attention": 11, "differences": 6, "scoring": 5, "kinds": 4, "widths": 2}
+"""Number of live checks by section, equal for every source."""
 
 
 def all_hold(app):
-    """Whether every section of a page with all of them has its checks, and they hold."""
-    return {name: checked(app, name) for name in HELD} == {name: (n, n) for name, n in HELD.items()}
+    """Return True if every section has its checks and all pass."""
+    return {name: checked(app, name) for name in N_CHECKS} == {name: (n, n) for name, n in N_CHECKS.items()}
 
 
-def said(app):
+def page_sentences(app):
     return sentences_of(app) + [
         element.value for kind in ("caption", "text", "info", "error") for element in app.get(kind)
     ]
@@ -55,32 +55,36 @@ def minilm():
 def test_every_source_in_both_languages(open_app, source, lang):
     app, t = open_app("two_sequences", section="all", source=source, lang=lang), translator(lang)
     assert not app.exception and not app.error
-    assert list(HELD) == views_of("two_sequences") and all_hold(app)
+    assert list(N_CHECKS) == views_of("two_sequences") and all_hold(app)
     wall, head, data = sent(app)
     queries, keys = data["axes"]["queries"]["labels"], data["axes"]["keys"]["labels"]
     assert (wall["n_queries"], wall["n_keys"]) == (head["rows"], head["columns"]) == (len(queries), len(keys))
     assert not data["axes"]["same"] and "sleepy" in queries and "animal" in keys
     assert queries[data["choice"]["query"]] == "its"
     assert {"entropy", "same", "first"} <= set(wall["order"]) and "distance" not in wall["order"]
-    assert any(t("two_sequences.map_cross", rows=len(queries), columns=len(keys)) == one for one in said(app))
-    table = next(one for one in said(app) if one.startswith(f"| {t('two_sequences.row_what')} | "))
+    assert any(
+        t("two_sequences.map_cross", rows=len(queries), columns=len(keys)) == element for element in page_sentences(app)
+    )
+    table = next(
+        element for element in page_sentences(app) if element.startswith(f"| {t('two_sequences.row_what')} | ")
+    )
     assert f"{len(queries)} × {len(keys)}" in table and f"{len(queries)} × {len(queries)}" in table
 
 
-def test_the_rectangle_is_the_models_and_its_lock_counts_tokens_of_each_text(open_app):
+def test_rectangle_equals_model_with_lock(open_app):
     app = open_app("two_sequences", cross_key=2)
     wall, head, data = sent(app)
-    seen = minilm()
+    observed = minilm()
     for i in range(6):
         for h in (0, 7):
-            assert_close(cells(wall, i, h), seen.layer(i).weights[h], atol=1e-5, rtol=0)
-    assert_close(head["scores"].view(13, 16), seen.layer(3).masked[1])
+            assert_close(cells(wall, i, h), observed.layer(i).weights[h], atol=1e-5, rtol=0)
+    assert_close(head["scores"].view(13, 16), observed.layer(3).masked[1])
     assert (data["choice"]["query"], data["choice"]["key"]) == (6, 2)
-    assert float(seen.layer(3).weights[1, 6, 2]) > 0.7, "its finds animal"
+    assert float(observed.layer(3).weights[1, 6, 2]) > 0.7, "its finds animal"
 
 
 @pytest.mark.parametrize(("between", "n"), [("target", 13), ("source", 16)])
-def test_a_text_by_itself_is_a_square_with_a_lock_of_its_own(open_app, between, n):
+def test_single_text_square_with_own_lock(open_app, between, n):
     wall, _, data = sent(open_app("two_sequences", between=between, query=3, cross_query=11, mask="causal"))
     text = PAIR.text if between == "source" else PAIR.target
     causal = torch.ones(n, n).tril().bool()
@@ -96,14 +100,16 @@ def test_the_scoring_functions_are_the_cores(open_app):
     app = open_app("two_sequences", hidden=4, score_seed=3, head=5)
     assert app.session_state["section"] == "scoring"
     header, blocks = next(
-        unpack(one.proto.bytes) for one in app.get("bidi_component") if one.proto.component_name == "headlight.maps"
+        unpack(element.proto.bytes)
+        for element in app.get("bidi_component")
+        if element.proto.component_name == "headlight.maps"
     )
     maps = torch.tensor(blocks["values"]).view(3, header["rows"], header["n"])
     trace = minilm().layer(3)
     q, k = trace.q[5], trace.k[5]
-    drawn = additive(q, k, AdditiveWeights.random(32, 32, 4, seed=3))
-    for found, want in zip(maps, (q @ k.T, q @ k.T / 32**0.5, drawn), strict=True):
-        assert_close(found, row_softmax(want), atol=1e-5, rtol=0)
+    expected_additive = additive(q, k, AdditiveWeights.random(32, 32, 4, seed=3))
+    for result, want in zip(maps, (q @ k.T, q @ k.T / 32**0.5, expected_additive), strict=True):
+        assert_close(result, row_softmax(want), atol=1e-5, rtol=0)
     table = next(frame.value for frame in app.dataframe if "tanhs" in frame.value)
     assert table["parameters"].tolist() == [0, 0, (32 + 32 + 1) * 4]
     assert table["flops"].tolist() == [2 * 13 * 16 * 32] * 2 + [2 * (13 * 32 + 16 * 32 + 13 * 16) * 4]
@@ -113,18 +119,20 @@ def test_the_scoring_functions_are_the_cores(open_app):
 def test_widths_are_free_but_one(open_app):
     app = open_app("two_sequences", source="words", two_d_model=11, two_d_memory=7, two_d_value=3, two_d_output=5)
     shapes = next(frame.value for frame in app.dataframe if "means" in frame.value)
-    found = dict(zip(shapes["name"], shapes["shape"], strict=True))
-    assert found["W_Q"] == "11 × 8" and found["W_K"] == "7 × 8" and found["W_V"] == "7 × 6" and found["W_O"] == "6 × 5"
-    assert found["A"] == "2 × 11 × 12" and found["Y"] == "11 × 5"
-    assert T("two_sequences.bare_no_dot", q=11, k=7) in said(app)
-    views = [json.loads(one.proto.json) for one in app.get("bidi_component")]
-    (drawn,) = next(view for view in views if isinstance(view, list) and "products" in view[0])
-    boxes = {box["name"]: (box["rows"], box["columns"], box["side_by_side"]) for box in drawn["products"][0]["boxes"]}
+    result = dict(zip(shapes["name"], shapes["shape"], strict=True))
+    assert (
+        result["W_Q"] == "11 × 8" and result["W_K"] == "7 × 8" and result["W_V"] == "7 × 6" and result["W_O"] == "6 × 5"
+    )
+    assert result["A"] == "2 × 11 × 12" and result["Y"] == "11 × 5"
+    assert T("two_sequences.bare_no_dot", q=11, k=7) in page_sentences(app)
+    views = [json.loads(element.proto.json) for element in app.get("bidi_component")]
+    (plotted,) = next(view for view in views if isinstance(view, list) and "products" in view[0])
+    boxes = {box["name"]: (box["rows"], box["columns"], box["side_by_side"]) for box in plotted["products"][0]["boxes"]}
     assert boxes == {"X": (11, 11, 1), "W_Q": (11, 8, 1), "Q": (11, 4, 2)}
-    boxes = {box["name"]: (box["rows"], box["columns"], box["side_by_side"]) for box in drawn["products"][3]["boxes"]}
+    boxes = {box["name"]: (box["rows"], box["columns"], box["side_by_side"]) for box in plotted["products"][3]["boxes"]}
     assert boxes == {"Q": (11, 4, 1), "Kᵀ": (4, 12, 1), "A": (11, 12, 1)}
     app.number_input(key="two_d_memory").set_value(11).run()
-    assert any(T("two_sequences.bare_dot", shape="11 × 12") == one for one in said(app))
+    assert any(T("two_sequences.bare_dot", shape="11 × 12") == element for element in page_sentences(app))
     assert checked(app, "widths") == (2, 2)
 
 
@@ -137,14 +145,14 @@ def test_widths_are_free_but_one(open_app):
         ({"target": PAIR.text, "text": PAIR.text}, (16, 16)),
     ],
 )
-def test_lengths_that_differ_wildly_and_hostile_words(open_app, link, shape):
+def test_extreme_lengths_and_hostile_words(open_app, link, shape):
     app = open_app("two_sequences", section="all", **link)
     assert not app.exception and not app.error
-    counts = HELD | ({"cross_attention": 9} if "merge" in link else {})  # a word's keys are added up in the map
-    assert {name: checked(app, name) for name in HELD} == {name: (n, n) for name, n in counts.items()}
+    counts = N_CHECKS | ({"cross_attention": 9} if "merge" in link else {})  # a word's keys are added up in the map
+    assert {name: checked(app, name) for name in N_CHECKS} == {name: (n, n) for name, n in counts.items()}
     wall, _, data = sent(app)
     assert shape is None or (wall["n_queries"], wall["n_keys"]) == shape
-    assert not any("e.com" in one.value for one in app.markdown)
+    assert not any("e.com" in element.value for element in app.markdown)
     if shape == (16, 16):  # the same text twice is still two texts
         assert not data["axes"]["same"]
         assert_close(
@@ -152,7 +160,7 @@ def test_lengths_that_differ_wildly_and_hostile_words(open_app, link, shape):
         )
 
 
-def test_an_empty_text_says_what_to_do_and_keeps_the_other(open_app):
+def test_empty_text_error_keeps_other(open_app):
     app = open_app("two_sequences", target="  ", lang="zh")
     assert [error.value for error in app.error] == [translator("zh")("error.empty")]
     assert app.text_area(key="target").value == "  "
@@ -164,10 +172,10 @@ def test_an_empty_text_says_what_to_do_and_keeps_the_other(open_app):
     assert app.text_area(key="target").value == "狗"
 
 
-def test_a_pair_fills_both_boxes_and_the_link_holds_them(open_app):
+def test_pair_fills_boxes_and_link(open_app):
     app = open_app("two_sequences", source="words")
     app.selectbox(key="_pair").set_value("mixed").run()
-    mixed = next(one for one in pairs() if one.code == "mixed")
+    mixed = next(element for element in pairs() if element.code == "mixed")
     assert (app.text_area(key="text").value, app.text_area(key="target").value) == (mixed.text, mixed.target)
     wall, _, data = sent(app)
     assert data["axes"]["queries"]["labels"][data["choice"]["query"]] == "猫"
@@ -191,12 +199,12 @@ def family(monkeypatch, tmp_path):
 
 
 def test_opening_shows_translator(open_app):
-    """Where nothing was chosen it writes its own sentence; no box, no second text, and the head that aligns."""
+    """Default view: the translator's sentence, no second text box, and the aligning head."""
     app, sentence = open_app("two_sequences"), pairs()[-1]
     assert not app.warning and not app.info and not app.error
     assert app.session_state["section"] == "translation"
-    assert {sentence.text, sentence.target} <= {one.value for one in app.text}
-    assert [one.key for one in app.text_area] == ["text"]
+    assert {sentence.text, sentence.target} <= {element.value for element in app.text}
+    assert [element.key for element in app.text_area] == ["text"]
     assert (app.session_state["model"], app.session_state["head"]) == ("animals-en-zh", 0)
     assert not app.query_params
 
@@ -214,23 +222,25 @@ def test_target_beside_chinese_is_chinese(open_app):
     assert app.text_area(key="target").value == "那只小狗困得不想走到街对面。"
 
 
-def test_without_an_encoder_decoder_the_small_translator_is_shown_and_can_be_taken(open_app):
+def test_translator_offered_without_encoder_decoder(open_app):
     app = open_app("two_sequences", section="translation", model=compute.DEFAULT_MODEL)
     sentence = pairs()[-1]
-    assert T("two_sequences.no_model", model="t5-small") in said(app) and T("two_sequences.example") in said(app)
+    assert T("two_sequences.no_model", model="t5-small") in page_sentences(app) and T(
+        "two_sequences.example"
+    ) in page_sentences(app)
     assert any("--model" in code.value for code in app.code)
-    assert {sentence.text, sentence.target} <= {one.value for one in app.text}, "it writes the Chinese"
+    assert {sentence.text, sentence.target} <= {element.value for element in app.text}, "it writes the Chinese"
     assert checked(app, "translation") == (5, 5)
     app.button_group(key="_footer_translation").set_value("checks").run()
-    assert any(T("two_sequences.check_decoder", layers=2) in one for one in said(app))
-    next(one for one in app.button if one.label == T("two_sequences.take_model")).click().run()
+    assert any(T("two_sequences.check_decoder", layers=2) in element for element in page_sentences(app))
+    next(element for element in app.button if element.label == T("two_sequences.take_model")).click().run()
     assert not app.exception and not app.error
-    assert {sentence.text, sentence.target} <= {one.value for one in app.text}
+    assert {sentence.text, sentence.target} <= {element.value for element in app.text}
     assert checked(app, "translation") == (5, 5)
-    assert T("two_sequences.example") not in said(app)
-    assert T("two_sequences.no_model", model="t5-small") not in said(app)
+    assert T("two_sequences.example") not in page_sentences(app)
+    assert T("two_sequences.no_model", model="t5-small") not in page_sentences(app)
     assert (app.session_state["layer"], app.session_state["head"]) == (1, 0)
-    next(one for one in app.button if one.label == T("two_sequences.use")).click().run()
+    next(element for element in app.button if element.label == T("two_sequences.use")).click().run()
     assert app.session_state["section"] == "cross_attention"
     wall, _, data = sent(app)
     looking, keys = data["choice"]["query"], data["axes"]["keys"]["labels"]
@@ -238,47 +248,51 @@ def test_without_an_encoder_decoder_the_small_translator_is_shown_and_can_be_tak
     assert keys[int(cells(wall, 1, 0)[looking].argmax())] == "cat"
 
 
-def test_an_operator_who_leaves_the_small_translator_out_is_not_shown_it(open_app, monkeypatch):
+def test_translator_excluded_by_operator(open_app, monkeypatch):
     monkeypatch.setattr(limits, "MODELS", (compute.DEFAULT_MODEL,))
     app = open_app("two_sequences", section="translation")
     assert not app.exception and not app.error and not app.get("plotly_chart")
-    assert T("two_sequences.no_model", model="t5-small") in said(app)
+    assert T("two_sequences.no_model", model="t5-small") in page_sentences(app)
 
 
-def test_an_encoder_decoder_whose_heads_are_not_shown_is_one_all_the_same(open_app):
+def test_encoder_decoder_with_seeded_heads(open_app):
     app = open_app("two_sequences", source="embeddings", model="animals-en-zh", section="translation")
-    assert T("two_sequences.own_heads", model="animals-en-zh") in said(app)
-    assert T("two_sequences.no_model", model="t5-small") not in said(app) and not app.code
+    assert T("two_sequences.own_heads", model="animals-en-zh") in page_sentences(app)
+    assert T("two_sequences.no_model", model="t5-small") not in page_sentences(app) and not app.code
 
 
-def test_what_changes_is_said_of_the_sources_own_states(open_app):
+def test_differences_name_source_states(open_app):
     head = f"| {T('two_sequences.row_what')} | "
 
     def table(**link):
-        return next(one for one in said(open_app("two_sequences", section="differences", **link)) if head in one)
+        return next(
+            element
+            for element in page_sentences(open_app("two_sequences", section="differences", **link))
+            if head in element
+        )
 
     assert "X is the target, as before" in table()
-    shown = table(model="animals-en-zh")
-    assert "X holds the decoder's states" in shown and "as before" not in shown
+    visible = table(model="animals-en-zh")
+    assert "X holds the decoder's states" in visible and "as before" not in visible
 
 
 def test_a_square_beside_a_rectangle(open_app):
     app = open_app("two_sequences", section="differences", head=5)
-    shown = [unpack(one.proto.bytes) for one in app.get("bidi_component") if one.proto.bytes]
-    square, rectangle = (torch.tensor(blocks["values"]).view(head["rows"], head["n"]) for head, blocks in shown)
+    visible = [unpack(element.proto.bytes) for element in app.get("bidi_component") if element.proto.bytes]
+    square, rectangle = (torch.tensor(blocks["values"]).view(head["rows"], head["n"]) for head, blocks in visible)
     assert_close(square, capture(load(compute.DEFAULT_MODEL), PAIR.target).layer(3).weights[5], atol=1e-5, rtol=0)
     assert_close(rectangle, minilm().layer(3).weights[5], atol=1e-5, rtol=0)
 
 
-def test_a_translator_that_does_not_know_the_words_says_so(open_app):
+def test_translator_unknown_words_warning(open_app):
     """The default text in the small translator: "the" twice, the end, and twelve words it has never seen."""
     app = open_app("two_sequences", model="animals-en-zh", write=1)
     assert app.session_state["section"] == "translation"
     assert T("note.unknown", model="animals\\-en\\-zh", n=12, all=15, token="<unk>") in [
-        one.value for one in app.warning
+        element.value for element in app.warning
     ]
-    known = pairs()[-1]
-    app = open_app("two_sequences", model="animals-en-zh", write=1, text=known.text, target=known.target)
+    known_note = pairs()[-1]
+    app = open_app("two_sequences", model="animals-en-zh", write=1, text=known_note.text, target=known_note.target)
     assert not app.warning
 
 
@@ -295,20 +309,20 @@ def test_a_translator_that_does_not_know_the_words_says_so(open_app):
         ({"two_heads": 4}, "widths"),
     ],
 )
-def test_an_old_link_opens_the_section_it_is_about(open_app, link, section):
+def test_old_link_opens_its_section(open_app, link, section):
     app = open_app("two_sequences", **link)
     assert not app.exception
-    opened = app.session_state["section"]
-    assert (app.session_state["score_show"] if opened == "scoring" else opened) == section
-    kept = {name: str(value) for name, value in link.items() if name != "write"}
-    assert {name: str(app.session_state[name]) for name in kept} == kept
+    open_view = app.session_state["section"]
+    assert (app.session_state["score_show"] if open_view == "scoring" else open_view) == section
+    retained = {name: str(value) for name, value in link.items() if name != "write"}
+    assert {name: str(app.session_state[name]) for name in retained} == retained
 
 
-def test_a_head_is_chosen_where_no_grid_is(open_app):
+def test_head_control_without_grid(open_app):
     app = open_app("two_sequences", section="scoring")
     app.slider(key="head").set_value(5).run()
     app.slider(key="layer").set_value(2).run()
-    assert any(one.startswith("Layer 2, head 5:") for one in said(app))
+    assert any(element.startswith("Layer 2, head 5:") for element in page_sentences(app))
     app.button_group(key="section").set_value("cross_attention").run()
     assert (sent(app)[2]["choice"]["layer"], sent(app)[2]["choice"]["head"]) == (2, 5)
     app.selectbox(key="model").set_value("animals-en-zh").run()  # it has fewer heads
@@ -316,7 +330,7 @@ def test_a_head_is_chosen_where_no_grid_is(open_app):
 
 
 @pytest.mark.usefixtures("without_source_checks")
-def test_checks_turn_red_where_a_formula_is_wrong(open_app, monkeypatch):
+def test_wrong_formula_fails_checks(open_app, monkeypatch):
     """Additive scoring without its tanh; a count of what is to be learned that forgets W_V."""
     make = scoring.scorings
 
@@ -335,15 +349,17 @@ def test_checks_turn_red_where_a_formula_is_wrong(open_app, monkeypatch):
     assert checked(open_app("two_sequences", section="differences"), "differences") == (2, 3)
 
 
-def test_texts_that_are_cut_for_the_scores_are_said_to_be(open_app):
+def test_truncated_texts_noted(open_app):
     cut = T("two_sequences.first", n=128)
     app = open_app("two_sequences", source="words", text="word " * 129, target="why", section="all")
-    assert [one.value for one in app.caption].count(cut) == 4  # what changes, scoring functions, both kinds, widths
+    assert [element.value for element in app.caption].count(
+        cut
+    ) == 4  # what changes, scoring functions, both kinds, widths
     app = open_app("two_sequences", source="words", text="word " * 128, target="why", section="all")
-    assert cut not in [one.value for one in app.caption]
+    assert cut not in [element.value for element in app.caption]
 
 
-def test_a_real_encoder_decoder_asks_with_heads_of_its_own_and_writes(open_app, family):
+def test_encoder_decoder_family_cross_attention(open_app, family):
     entry = family("bart")
     link = {"model": entry.id, "layer": 1, "head": 2, "text": "the fox was tired.", "target": "Paris is old."}
     app = open_app("two_sequences", **link, write=1, step=3, section="all")
@@ -355,18 +371,18 @@ def test_a_real_encoder_decoder_asks_with_heads_of_its_own_and_writes(open_app, 
     assert wall["n_layers"] == 3
     assert_close(cells(wall, 2, 4), together.layer(2, stack="cross").weights[4], atol=1e-5, rtol=0)
     assert data["axes"]["queries"]["labels"] == list(together.target.labels)
-    assert any("trained for exactly this" in one for one in said(app))
-    drawn, _ = matrices(app)["written"]
-    assert drawn["columns"]["labels"] == list(together.tokens.labels)
+    assert any("trained for exactly this" in element for element in page_sentences(app))
+    plotted, _ = matrices(app)["written"]
+    assert plotted["columns"]["labels"] == list(together.tokens.labels)
     app.segmented_control(key="write_stack").set_value("decoder").run()
     assert all_hold(app)
 
 
 @pytest.mark.parametrize("name", ["llama", "gemma2"])
-def test_a_model_that_turns_by_position_says_what_that_means(open_app, family, name):
+def test_rotary_model_note(open_app, family, name):
     link = {"model": family(name).id, "layer": 1}
     app = open_app("two_sequences", **link)
     assert not app.exception and checked(app, "cross_attention") == (11, 11)
-    assert any(T("two_sequences.rotary") in one for one in said(app))
+    assert any(T("two_sequences.rotary") in element for element in page_sentences(app))
     app = open_app("two_sequences", **link, section="differences")
     assert checked(app, "differences") == (5, 5), "queries turned by position are not X W_Q"
