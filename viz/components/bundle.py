@@ -14,7 +14,7 @@ CLIENT = Path(__file__).with_name("client")
 _IMPORT = re.compile(r'^import \{([^{}]+)\} from "([^"]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const)\b)", re.MULTILINE)
 _OTHER_IMPORT = re.compile(r"^import\b.*|^[^/*\n]*\bimport(?:\(\s*[\"'`]|\.meta).*", re.MULTILINE)
-"""Imports without a fixed form are refused: code loaded later comes from an address that Python sends: a file of several modules has no paths to others."""
+"""Other imports are refused: one file has no paths to other modules. Code loaded later has an address from Python."""
 _OTHER_EXPORT = re.compile(r"^export\b.*", re.MULTILINE)
 _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 _NAMED_DEFAULT = re.compile(r"^export \{ (\w+) as default \};$", re.MULTILINE)

@@ -21,7 +21,7 @@ def allowed(subject: Subject) -> Tensor:
 
 
 def check_no_bias(subject: Subject) -> None:
-    """Raises PremiseError, "more_steps", where something is added to the scores: the unmasked weights are then unknown."""
+    """Raise PremiseError, "more_steps", where a bias is added to the scores: the unmasked weights are then unknown."""
     trace = subject.trace
     if not torch.equal(trace.masked, trace.scaled.masked_fill(~trace.masked.isfinite(), -torch.inf)):
         raise PremiseError("more_steps")
