@@ -25,7 +25,7 @@ FARTHEST = -120.0
 """Lower limit of their scale: at T = 10 what is below gets 6e-6 of what the largest weight gets."""
 
 LEVELS, ZERO, MASKED = 253, 254, 255
-"""Values of that byte: 0 to 253 between the ends of the scale, or a weight of 0, or a cell that may not be looked at."""
+"""Values of that byte: 0 to 253 between the ends of the scale, or a weight of 0, or a cell that is masked."""
 
 
 @dataclass(frozen=True, kw_only=True)
