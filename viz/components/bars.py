@@ -1,4 +1,4 @@
-"""What a bar chart in the browser is sent: a number for each name, of one series or several. It needs no plotly."""
+"""Data of a bar chart in the browser: a number for each name, of one series or several. It needs no plotly."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -39,22 +39,22 @@ class BarChart:
     height: int = 260
 
 
-def pack_bars(drawn: BarChart, **header: Any) -> bytes:
+def pack_bars(chart: BarChart, **header: Any) -> bytes:
     """Pack a chart for ``client/charts/bars.js``.
 
     Args:
-        drawn: the chart.
+        chart: to pack.
         header: ``words``, and what else the browser should know.
     """
-    told = {
-        "labels": list(drawn.labels),
-        "series": list(drawn.series),
-        "title": drawn.title,
-        "value_title": drawn.value_title,
-        "top": drawn.top,
-        "colours": None if drawn.colours is None else [list(hue) for hue in drawn.colours],
-        "height": drawn.height,
-        "hues": [list(hue) for hue in drawn.hues],
+    fields = {
+        "labels": list(chart.labels),
+        "series": list(chart.series),
+        "title": chart.title,
+        "value_title": chart.value_title,
+        "top": chart.top,
+        "colours": None if chart.colours is None else [list(hue) for hue in chart.colours],
+        "height": chart.height,
+        "hues": [list(hue) for hue in chart.hues],
     }
-    values = torch.stack([series.detach().to("cpu", torch.float32) for series in drawn.series.values()])
-    return pack({**told, **header}, {"values": values.where(values.isfinite(), torch.nan)}).data
+    values = torch.stack([series.detach().to("cpu", torch.float32) for series in chart.series.values()])
+    return pack({**fields, **header}, {"values": values.where(values.isfinite(), torch.nan)}).data

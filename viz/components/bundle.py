@@ -1,7 +1,7 @@
 """A view's modules and its style as one file, made in memory from the sources under ``client/`` when first needed.
 
 A browser would ask for the fourteen modules of the head grid in two rounds, the second only when it has read the
-first. The file's name holds a hash of its content: whoever has a file by that name has the right one, for good.
+first. The file's name holds a hash of its content: so a browser may cache it for ever.
 """
 
 import hashlib
@@ -14,14 +14,14 @@ CLIENT = Path(__file__).with_name("client")
 _IMPORT = re.compile(r'^import \{([^{}]+)\} from "([^"]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const)\b)", re.MULTILINE)
 _OTHER_IMPORT = re.compile(r"^import\b.*|^[^/*\n]*\bimport(?:\(\s*[\"'`]|\.meta).*", re.MULTILINE)
-"""What is loaded later comes from an address that Python sends: a file of several modules has no paths to others."""
+"""Other imports are refused: one file has no paths to other modules. Code loaded later has an address from Python."""
 _OTHER_EXPORT = re.compile(r"^export\b.*", re.MULTILINE)
 _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 _NAMED_DEFAULT = re.compile(r"^export \{ (\w+) as default \};$", re.MULTILINE)
 """The end of a library's file (``client/vendor``), which stays as its authors publish it."""
 _COMMENT = re.compile(r"^[ \t]*(?://[^\n]*|/\*(?!!)(?:(?!\*/).)*\*/[ \t]*)\n", re.MULTILINE | re.DOTALL)
 """A comment that has its lines to itself: a fifth of what a browser would get."""
-_DRESSED = """
+_WITH_STYLE = """
 const $sheet = new CSSStyleSheet();
 $sheet.replaceSync({style});
 const $dressed = (sent) => {{
@@ -31,7 +31,7 @@ const $dressed = (sent) => {{
 """
 """Streamlit would send a component's style with every change of its data; ``mount`` says why data is in a list."""
 
-_IN_ITS_OWN = """
+_IN_SHADOW_ROOT = """
 export default (sent) => {
   const own = sent.parentElement;
   return $dressed({ ...sent, parentElement: own.shadowRoot ?? own.attachShadow({ mode: "open" }) });
@@ -87,57 +87,57 @@ def joined(entry: Path) -> str:
     Raises:
         ValueError: if a module imports or exports in another way than all do here, or modules import in a circle.
     """
-    order, wanted = _in_order(entry)
-    return "\n".join(_scope(module, sorted(wanted[module])) for module in order[:-1]) + _body(order[-1])
+    order, names = _in_order(entry)
+    return "\n".join(_scope(module, sorted(names[module])) for module in order[:-1]) + _body(order[-1])
 
 
 def _in_order(entry: Path) -> tuple[list[Path], dict[Path, set[str]]]:
-    """A module and all it imports, each behind what it imports itself; and the names that are imported from each."""
+    """Return the modules in dependency order, and the names that are imported from each."""
     order: list[Path] = []
-    wanted: dict[Path, set[str]] = {}
-    _collect(_resolved(entry), order, wanted, ())
-    return order, wanted
+    names: dict[Path, set[str]] = {}
+    _collect(_resolve(entry), order, names, ())
+    return order, names
 
 
-def _collect(module: Path, order: list[Path], wanted: dict[Path, set[str]], above: tuple[Path, ...]) -> None:
-    """Put a module behind all it imports, and note which names are imported from each."""
-    if module in above:
-        raise ValueError(f"{module.name} imports itself, by way of {above[-1].name}")
+def _collect(module: Path, order: list[Path], needed: dict[Path, set[str]], ancestors: tuple[Path, ...]) -> None:
+    """Append a module after its imports, and record the names imported from each."""
+    if module in ancestors:
+        raise ValueError(f"{module.name} imports itself, by way of {ancestors[-1].name}")
     if module in order:
         return
     for names, path in _IMPORT.findall(module.read_text("utf8")):
-        imported = _resolved(module.parent / path)
-        wanted.setdefault(imported, set()).update(re.findall(r"(?:^|,)\s*(\w+)", names))
-        _collect(imported, order, wanted, (*above, module))
+        imported = _resolve(module.parent / path)
+        needed.setdefault(imported, set()).update(re.findall(r"(?:^|,)\s*(\w+)", names))
+        _collect(imported, order, needed, (*ancestors, module))
     order.append(module)
 
 
 @cache
-def _resolved(path: Path) -> Path:
-    """Where a path leads: the same for all views, each of which would ask the system for every folder on the way."""
+def _resolve(path: Path) -> Path:
+    """Resolve a path, cached: every view would otherwise ask the system for each folder on the way."""
     return path.resolve()
 
 
 def _name(module: Path) -> str:
-    return "$" + re.sub(r"\W", "_", module.relative_to(_resolved(CLIENT)).with_suffix("").as_posix())
+    return "$" + re.sub(r"\W", "_", module.relative_to(_resolve(CLIENT)).with_suffix("").as_posix())
 
 
 def _body(module: Path) -> str:
     """A module's text, which takes what it imports from the scopes before it."""
 
-    def taken(found: re.Match[str]) -> str:
-        return f"const {{{found[1].replace(' as ', ': ')}}} = {_name(_resolved(module.parent / found[2]))};\n"
+    def to_destructuring(match: re.Match[str]) -> str:
+        return f"const {{{match[1].replace(' as ', ': ')}}} = {_name(_resolve(module.parent / match[2]))};\n"
 
     text = module.read_text("utf8")
     is_ours = "vendor" not in module.parts
-    body = _IMPORT.sub(taken, _COMMENT.sub("", text) if is_ours else text)
+    body = _IMPORT.sub(to_destructuring, _COMMENT.sub("", text) if is_ours else text)
     _refuse(_OTHER_IMPORT, module, body)
-    return f"// {module.relative_to(_resolved(CLIENT)).as_posix()}\n{body}"
+    return f"// {module.relative_to(_resolve(CLIENT)).as_posix()}\n{body}"
 
 
-def _refuse(other: re.Pattern[str], module: Path, body: str) -> None:
-    if found := other.search(body):
-        raise ValueError(f"{module.name}: {found[0]!r} cannot be joined with other modules")
+def _refuse(pattern: re.Pattern[str], module: Path, body: str) -> None:
+    if match := pattern.search(body):
+        raise ValueError(f"{module.name}: {match[0]!r} cannot be joined with other modules")
 
 
 def _scope(module: Path, names: list[str]) -> str:
@@ -145,8 +145,8 @@ def _scope(module: Path, names: list[str]) -> str:
     if "default" in names:  # as in ``import { default as grid } from``
         body = _NAMED_DEFAULT.sub(r"const $default = \1;", _DEFAULT.sub("const $default = ", body))
     _refuse(_OTHER_EXPORT, module, body)
-    handed = ", ".join("default: $default" if name == "default" else name for name in names)
-    return f"const {_name(module)} = (() => {{\n{body}return {{ {handed} }};\n}})();\n"
+    exports = ", ".join("default: $default" if name == "default" else name for name in names)
+    return f"const {_name(module)} = (() => {{\n{body}return {{ {exports} }};\n}})();\n"
 
 
 def _style(entry: Path) -> str:
@@ -158,14 +158,14 @@ def _style(entry: Path) -> str:
 def dressed(view: str) -> str:
     """A view's code, which makes of it the function ``$dressed``: it puts the style on, then shows the view."""
     entry = CLIENT / f"{view}.js"
-    code, found = _DEFAULT.subn("const $view = ", joined(entry))
-    if found != 1:
-        raise ValueError(f"{entry.name} exports {found} views, not one")
-    return code + _DRESSED.format(style=json.dumps(_style(entry)))
+    code, n_defaults = _DEFAULT.subn("const $view = ", joined(entry))
+    if n_defaults != 1:
+        raise ValueError(f"{entry.name} exports {n_defaults} views, not one")
+    return code + _WITH_STYLE.format(style=json.dumps(_style(entry)))
 
 
 @cache
 def bundle(view: str) -> tuple[str, bytes]:
     """A view's file: its name, and what is in it."""
-    content = (dressed(view) + _IN_ITS_OWN).encode()
+    content = (dressed(view) + _IN_SHADOW_ROOT).encode()
     return f"{Path(view).name}-{hashlib.blake2b(content, digest_size=8).hexdigest()}.js", content

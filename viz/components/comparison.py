@@ -1,4 +1,4 @@
-"""What the picture of two texts is sent: how every head's map changes, coarse, and one head's two maps, exact.
+"""Data of the picture of two texts: how every head's map changes, coarse, and one head's two maps, exact.
 
 Rows and columns are the slots of an alignment, rows = queries. A cell whose row or column is only in one of the texts
 has a code of its own: there is no weight there, and so no difference. Half a picture's bytes hold the differences of
@@ -62,8 +62,8 @@ def farthest_of_blocks(differences: Tensor, pool: int) -> Tensor:
     most, least = (
         max_pool2d((sign * differences).nan_to_num(nan=-torch.inf), pool, ceil_mode=True) for sign in (1, -1)
     )
-    found = torch.where(most >= least, most, -least)
-    return found.masked_fill(most == -torch.inf, torch.nan)
+    extremes = torch.where(most >= least, most, -least)
+    return extremes.masked_fill(most == -torch.inf, torch.nan)
 
 
 def pack_differences(layers: Iterable[tuple[Tensor, Tensor]], *, n_layers: int, order: str, **header: Any) -> Packed:
@@ -112,11 +112,11 @@ def unpacked(packed: Packed) -> dict[str, Any]:
     return header
 
 
-def two_maps(sent: dict[str, Any]) -> list[np.ndarray]:
+def two_maps(header: dict[str, Any]) -> list[np.ndarray]:
     """The two maps of :func:`pack_two` as the browser reads them, NaN where a text has no such cell."""
-    found = []
+    maps = []
     for name in "ab":
-        values = sent[name].reshape(sent["size"], sent["size"]) / TOP * sent["limit"]
-        values[sent["missing"][name]] = values[:, sent["missing"][name]] = np.nan
-        found.append(values)
-    return found
+        values = header[name].reshape(header["size"], header["size"]) / TOP * header["limit"]
+        values[header["missing"][name]] = values[:, header["missing"][name]] = np.nan
+        maps.append(values)
+    return maps

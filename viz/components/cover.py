@@ -56,12 +56,12 @@ _current: ContextVar[Cover | None] = ContextVar("cover", default=None)
 
 
 def current() -> Cover | None:
-    """The cover of what is drawn now."""
+    """Return the cover of the current picture."""
     return _current.get()
 
 
 def is_covered() -> bool:
-    """Whether a question is open about what is drawn now."""
+    """Return True if a question is open about the current picture."""
     cover = current()
     return cover is not None and cover.is_open
 
@@ -83,19 +83,19 @@ def cover_sentence(cover: Cover, sentence: str) -> str:
         >>> cover_sentence(Cover(numbers=(0.6789,)), "“it” gives 0.68 (67.89 %), not 0.05, in 3 heads")
         '“it” gives ? (?), not 0.05, in 3 heads'
     """
-    return _NUMBER.sub(lambda found: "?" if _is_hidden(cover, found[0]) else found[0], sentence)
+    return _NUMBER.sub(lambda match: "?" if _is_hidden(cover, match[0]) else match[0], sentence)
 
 
-def _is_hidden(cover: Cover, written: str) -> bool:
-    is_percent = written.endswith("%")
-    plain = written.replace(",", "").replace("−", "-").replace("%", "").strip()
+def _is_hidden(cover: Cover, number_text: str) -> bool:
+    is_percent = number_text.endswith("%")
+    plain = number_text.replace(",", "").replace("−", "-").replace("%", "").strip()
     digits = len(plain.partition(".")[2].partition("e")[0])
     for number in cover.numbers:
         is_whole = float(number).is_integer()
         if not digits and not is_percent and not is_whole:
             continue  # a count, beside a number that is none
-        allowed = 1e-9 if is_whole and not is_percent else 0.5000001 * 10.0**-digits
-        if abs(float(plain) - number * (100 if is_percent else 1)) <= allowed:
+        tolerance = 1e-9 if is_whole and not is_percent else 0.5000001 * 10.0**-digits
+        if abs(float(plain) - number * (100 if is_percent else 1)) <= tolerance:
             return True
     return False
 
@@ -103,7 +103,7 @@ def _is_hidden(cover: Cover, written: str) -> bool:
 def holds(cover: Cover, values: Any) -> Mask:
     """Return where an array has one of the hidden numbers."""
     array = np.asarray(values, dtype=np.float64)
-    found = np.zeros(array.shape, dtype=bool)
+    mask = np.zeros(array.shape, dtype=bool)
     for number in cover.numbers:
-        found |= np.abs(array - number) <= EQUAL * max(abs(number), 1e-3)
-    return found
+        mask |= np.abs(array - number) <= EQUAL * max(abs(number), 1e-3)
+    return mask

@@ -1,4 +1,4 @@
-"""What views, tables and figures are sent while a lesson's question is open: all but what it covers.
+"""Data of views, tables and figures while a lesson's question is open, without what it covers.
 
 Every view is sent through :func:`viz.components.mount.mount`, and so through :func:`cover_data`, which takes the hidden
 numbers out and lists their places; the view draws a hatched "?" there. When the question is over, the same places are
@@ -18,7 +18,7 @@ MOST_NAMES = 40
 
 
 def cover_data(key: str, data: Any) -> Any:
-    """Take out of what a view is sent all that is covered.
+    """Remove all that is covered from the data of a view.
 
     Args:
         key: of the view on the page.
@@ -56,29 +56,29 @@ def _header(cover: Cover, header: Mapping[str, Any]) -> dict[str, Any]:
     names = {"labels", "maps", "rows", "columns"}
     if "series" in header and _names(header["labels"]) != cover.labels:  # a bar's name may say its number
         names.remove("labels")
-    found = {name: value if name in names else _without(cover, value) for name, value in header.items()}
-    words = found.get("words")
+    fields = {name: value if name in names else _cover_words(cover, value) for name, value in header.items()}
+    words = fields.get("words")
     if isinstance(words, dict) and words.get("alt") == "":  # a finding, which waits for the answer
-        found["words"] = {**words, "alt": cover.word}
-    for side in cover.axes & found.keys():
-        if isinstance(found[side], dict):
-            found[side] = {
-                **found[side],
-                "labels": ["?" if found[side]["count"] <= MOST_NAMES else ""] * found[side]["count"],
+        fields["words"] = {**words, "alt": cover.word}
+    for side in cover.axes & fields.keys():
+        if isinstance(fields[side], dict):
+            fields[side] = {
+                **fields[side],
+                "labels": ["?" if fields[side]["count"] <= MOST_NAMES else ""] * fields[side]["count"],
             }
-            found["heads"] = None
-    return found
+            fields["heads"] = None
+    return fields
 
 
-def _without(cover: Cover, value: Any) -> Any:
+def _cover_words(cover: Cover, value: Any) -> Any:
     """Sentences in what JSON holds, with their hidden numbers covered."""
     match value:
         case str():
             return cover_sentence(cover, value)
         case list():
-            return [_without(cover, part) for part in value]
+            return [_cover_words(cover, part) for part in value]
         case dict():
-            return {name: _without(cover, part) for name, part in value.items()}
+            return {name: _cover_words(cover, part) for name, part in value.items()}
     return value
 
 
@@ -122,24 +122,24 @@ def _names(labels: Sequence[str] | None) -> tuple[str, ...]:
 
 def _by_name(cover: Cover, rows: tuple[str, ...], columns: tuple[str, ...], shape: tuple[int, ...]) -> Mask:
     """The cells of one map that are covered for the names of their row and column."""
-    found = np.zeros(shape, dtype=bool)
+    mask = np.zeros(shape, dtype=bool)
     if cover.places is not None and rows == columns == cover.labels and shape == cover.places.shape:
-        found |= cover.places
+        mask |= cover.places
     if "*" in cover.names:
-        found[:] = True
+        mask[:] = True
     for i, name in enumerate(rows[: shape[0]]):
-        found[i] |= name in cover.names
+        mask[i] |= name in cover.names
     for j, name in enumerate(columns[: shape[1]]):
-        found[:, j] |= name in cover.names
-    return found
+        mask[:, j] |= name in cover.names
+    return mask
 
 
 def _cover_json(cover: Cover, key: str, data: Any) -> Any:
     if not cover.is_open:
         return data
     if isinstance(data, Mapping) and "lines" in data and "legend" in data:  # charts/lines
-        whole = key in cover.views
-        lines = [_cover_line(cover, line, whole or bool(cover.names & {line["name"], "*"})) for line in data["lines"]]
+        is_view = key in cover.views
+        lines = [_cover_line(cover, line, is_view or bool(cover.names & {line["name"], "*"})) for line in data["lines"]]
         hidden = any(now["y"] != before["y"] for now, before in zip(lines, data["lines"], strict=True))
         data = {**data, "lines": lines}
         if hidden:
@@ -150,34 +150,35 @@ def _cover_json(cover: Cover, key: str, data: Any) -> Any:
     if isinstance(data, Mapping) and (data.get("pairs") or data.get("blocks")):  # step_by_step/three_words
         data = {
             **data,
-            "pairs": [{**pair, "result": _printed(cover, pair["result"])} for pair in data.get("pairs", [])] or None,
-            "blocks": [_printed(cover, block) for block in data.get("blocks", [])] or None,
+            "pairs": [{**pair, "result": _cover_block(cover, pair["result"])} for pair in data.get("pairs", [])]
+            or None,
+            "blocks": [_cover_block(cover, block) for block in data.get("blocks", [])] or None,
         }
-    return _without(cover, data)
+    return _cover_words(cover, data)
 
 
-PRINTED = {"q": "Q", "scores": "S", "scaled": "S / ", "weights": "A", "head_outputs": "Z"}
+MATRIX_NAMES = {"q": "Q", "scores": "S", "scaled": "S / ", "weights": "A", "head_outputs": "Z"}
 """Printed matrices that follow from others, as their names begin."""
 
 
-def _printed(cover: Cover, block: Mapping[str, Any]) -> dict[str, Any]:
+def _cover_block(cover: Cover, block: Mapping[str, Any]) -> dict[str, Any]:
     """A printed matrix without the covered cells, nor how they are calculated."""
     if "lines" not in block or not _is_part(block["name"], cover.part):
         return dict(block)
-    covered = {name: [[*row] for row in block[name]] for name in ("texts", "values", "lines")}
+    cells = {name: [[*row] for row in block[name]] for name in ("texts", "values", "lines")}
     for row, column in cover.cells:
-        covered["texts"][row][column], covered["values"][row][column] = "?", None
-        covered["lines"][row][column] = [["?", "result"]]
-    return {**block, **covered}
+        cells["texts"][row][column], cells["values"][row][column] = "?", None
+        cells["lines"][row][column] = [["?", "result"]]
+    return {**block, **cells}
 
 
 def _is_part(name: str, part: str) -> bool:
-    begins = PRINTED.get(part)
+    begins = MATRIX_NAMES.get(part)
     return begins is not None and (name.startswith(begins) if begins.endswith(" ") else name == begins)
 
 
-def _cover_line(cover: Cover, line: Mapping[str, Any], whole: bool) -> dict[str, Any]:
-    hits = holds(cover, [np.nan if value is None else value for value in line["y"]]) | whole
+def _cover_line(cover: Cover, line: Mapping[str, Any], is_hidden: bool) -> dict[str, Any]:
+    hits = holds(cover, [np.nan if value is None else value for value in line["y"]]) | is_hidden
     y = [None if hit else value for hit, value in zip(hits.tolist(), line["y"], strict=True)]
     return {**line, "y": y, **({"low": None, "high": None} if hits.any() else {})}
 
@@ -188,16 +189,16 @@ def cover_table(columns: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
     if cover is None or not cover.is_open:
         return {name: [*values] for name, values in columns.items()}
     first = [str(value) for value in next(iter(columns.values()), ())]
-    named = ["*" in cover.names or value in cover.names for value in first]
-    covered: dict[str, list[Any]] = {}
+    hidden_rows = ["*" in cover.names or value in cover.names for value in first]
+    result: dict[str, list[Any]] = {}
     for at, (name, values) in enumerate(columns.items()):
-        covered[name] = [
+        result[name] = [
             (None if isinstance(value, int | float) else "?")
-            if (named[row] and at) or _is_covered_value(cover, value)
+            if (hidden_rows[row] and at) or _is_covered_value(cover, value)
             else value
             for row, value in enumerate(values)
         ]
-    return covered
+    return result
 
 
 def _is_covered_value(cover: Cover, value: Any) -> bool:

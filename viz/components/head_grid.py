@@ -1,4 +1,4 @@
-"""What the head grid in the browser is sent: maps as bytes, small enough, and exact where it says so.
+"""Data of the head grid in the browser: maps as bytes, small enough, and exact where it says so.
 
 A picture goes over in three messages, so that choosing a head does not send the wall again: the *wall* (a small map of
 every head), the *head* (the chosen one, with what the browser needs to recompute it at another temperature) and the
@@ -51,10 +51,10 @@ def pack(header: Mapping[str, Any], blocks: Mapping[str, Tensor], *, pool: int =
     """
     arrays = {name: block.contiguous().numpy() for name, block in blocks.items()}
     raw = [array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes() for array in arrays.values()]
-    listed = [[name, array.dtype.name, array.size] for name, array in arrays.items()]
+    descriptions = [[name, array.dtype.name, array.size] for name, array in arrays.items()]
     body = b"".join(_padded(block, b"\0") for block in raw)
     ident = hashlib.blake2b(body + json.dumps(header).encode(), digest_size=8).hexdigest()
-    head = _padded(json.dumps({**header, "id": ident, "blocks": listed}).encode(), b" ")
+    head = _padded(json.dumps({**header, "id": ident, "blocks": descriptions}).encode(), b" ")
     return Packed(data=len(head).to_bytes(4, "little") + head + body, id=ident, pool=pool)
 
 
@@ -97,8 +97,8 @@ def score_codes(scores: Tensor) -> tuple[Tensor, Tensor]:
     flat = scores.flatten(1)
     low = flat.where(flat.isfinite(), torch.inf).amin(1)
     high = flat.where(flat.isfinite(), -torch.inf).amax(1)
-    blind = high < low  # every cell is masked
-    low, high = low.masked_fill(blind, 0.0), high.masked_fill(blind, 0.0)
+    fully_masked = high < low  # every cell is masked
+    low, high = low.masked_fill(fully_masked, 0.0), high.masked_fill(fully_masked, 0.0)
     share = (flat - low[:, None]) / (high - low).clamp(min=1e-30)[:, None]
     codes = torch.where(flat.isfinite(), (share * (MASKED - 1)).round().nan_to_num(0, 0, 0), MASKED)
     return codes.int().to(torch.uint16).view(scores.shape), torch.stack([low, high], 1).float()

@@ -1,4 +1,4 @@
-"""What a line chart in the browser is sent: its numbers as they are, and how each line looks."""
+"""Data of a line chart in the browser: its numbers as they are, and how each line looks."""
 
 import math
 from dataclasses import asdict, replace
@@ -10,21 +10,21 @@ from viz.figures.line_chart import Axis, LineChart, Mark, Series, Values
 from viz.figures.palette import GREY
 
 
-def packed(drawn: LineChart, **header: Any) -> dict[str, Any]:
+def packed(chart: LineChart, **header: Any) -> dict[str, Any]:
     """A chart for ``client/charts/lines.js``.
 
     Args:
-        drawn: the chart.
+        chart: to pack.
         header: ``words``, and what else the browser should know.
     """
     return {
-        "lines": [_line(series) for series in drawn.series],
-        "x": _axis(drawn.x),
-        "y": _axis(drawn.y),
-        "marks": [asdict(mark) for mark in drawn.marks if _is_somewhere(mark)],
-        "height": drawn.height,
-        "square": drawn.square,
-        "legend": drawn.has_legend(),
+        "lines": [_line(series) for series in chart.series],
+        "x": _axis(chart.x),
+        "y": _axis(chart.y),
+        "marks": [asdict(mark) for mark in chart.marks if _is_somewhere(mark)],
+        "height": chart.height,
+        "square": chart.square,
+        "legend": chart.has_legend(),
         "grey": list(GREY),
         **header,
     }

@@ -1,4 +1,4 @@
-"""What the strip of maps in the browser is sent: a few maps of the same tokens, exact, and how to read them.
+"""Data of the strip of maps in the browser: a few maps of the same tokens, exact, and how to read them.
 
 Rows are queries, columns are keys; the two may be different texts. Pictures of the same size are drawn in the same way.
 """

@@ -1,4 +1,4 @@
-"""What a matrix in the browser is sent: its cells, exact, the names of its rows and columns, and what a cell says.
+"""Data of a matrix in the browser: its cells, exact, the names of its rows and columns, and what a cell says.
 
 All maps of one matrix look alike: a row of it is a row of the picture, the first one on top.
 """
@@ -24,7 +24,7 @@ class Axis:
     title: str
 
     def sent(self) -> dict[str, Any]:
-        """What the browser is told."""
+        """Return the fields for the browser."""
         return {"labels": list(self.labels), "count": len(self.labels), "title": self.title}
 
 
@@ -33,7 +33,7 @@ class Numbered(Axis):
     """Places that have no names: the dimensions of a vector."""
 
     def sent(self) -> dict[str, Any]:
-        """The browser counts them itself."""
+        """Return the fields without labels: the browser counts them itself."""
         return super().sent() | {"labels": None}
 
 
@@ -96,43 +96,43 @@ class Matrix:
     scale: bool = True
 
     def largest(self) -> float:
-        """Where the colours end."""
+        """Return the value at the end of the colours."""
         if self.kind == "weights":
             return 1.0
         finite = self.values[self.values.isfinite()]
         return self.limit or (float(finite.abs().max()) if finite.numel() else 1.0) or 1.0
 
 
-def pack_matrix(drawn: Matrix, *, head_hues: Sequence[Sequence[int]], **header: Any) -> bytes:
+def pack_matrix(matrix: Matrix, *, head_hues: Sequence[Sequence[int]], **header: Any) -> bytes:
     """Pack a matrix for ``client/matrix/matrix.js``.
 
     Args:
-        drawn: the matrix.
+        matrix: to pack.
         head_hues: the colours of the heads.
         header: ``words``, ``hues`` and ``chooses``, and what else the browser should know.
     """
-    told = {
-        "shape": list(drawn.values.shape),
-        "rows": drawn.rows.sent(),
-        "columns": drawn.columns.sent(),
-        "kind": drawn.kind,
-        "limit": drawn.largest(),
-        "numbers": drawn.numbers,
-        "hover": drawn.hover if isinstance(drawn.hover, str) else [list(line) for line in drawn.hover],
-        "blocked": drawn.blocked,
-        "named": dict(drawn.named),
-        "framed": drawn.framed,
-        "letters": [[*cell, letter] for cell, letter in (drawn.letters or {}).items()],
-        "twice": drawn.twice,
-        "heads": drawn.blocks and _heads(drawn.blocks, head_hues),
-        "low": drawn.low,
-        "scale": drawn.scale,
+    fields = {
+        "shape": list(matrix.values.shape),
+        "rows": matrix.rows.sent(),
+        "columns": matrix.columns.sent(),
+        "kind": matrix.kind,
+        "limit": matrix.largest(),
+        "numbers": matrix.numbers,
+        "hover": matrix.hover if isinstance(matrix.hover, str) else [list(line) for line in matrix.hover],
+        "blocked": matrix.blocked,
+        "named": dict(matrix.named),
+        "framed": matrix.framed,
+        "letters": [[*cell, letter] for cell, letter in (matrix.letters or {}).items()],
+        "twice": matrix.twice,
+        "heads": matrix.blocks and _heads(matrix.blocks, head_hues),
+        "low": matrix.low,
+        "scale": matrix.scale,
     }
-    cells = {"values": drawn.values}
-    if drawn.owners is not None:
-        told["head_hues"], cells["owners"] = [list(hue) for hue in head_hues], drawn.owners
-    sent = {name: numbers.detach().to("cpu", torch.float32) for name, numbers in cells.items()}
-    return pack({**told, **header}, sent).data
+    cells = {"values": matrix.values}
+    if matrix.owners is not None:
+        fields["head_hues"], cells["owners"] = [list(hue) for hue in head_hues], matrix.owners
+    arrays = {name: numbers.detach().to("cpu", torch.float32) for name, numbers in cells.items()}
+    return pack({**fields, **header}, arrays).data
 
 
 def _heads(blocks: Blocks, hues: Sequence[Sequence[int]]) -> dict[str, Any]:

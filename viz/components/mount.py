@@ -37,7 +37,7 @@ def component_name(view: str) -> str:
 
 
 def address(view: str) -> str:
-    """Where a browser finds the code of a view that is not mounted yet, seen from any page of the app."""
+    """Return the address of the code of a view that is not mounted yet, relative to any page of the app."""
     return f"_stcore/bidi-components/{component_name(view)}/{bundle.bundle(view)[0]}"
 
 
@@ -46,7 +46,7 @@ _after_callback: ContextVar[Callable[[], None]] = ContextVar("after_callback", d
 
 @contextmanager
 def after_callbacks(call: Callable[[], None]) -> Iterator[None]:
-    """Have this called after each callback of the views that are mounted inside the ``with``."""
+    """Call this after each callback of the views that are mounted inside the ``with``."""
     token = _after_callback.set(call)
     try:
         yield
@@ -54,7 +54,7 @@ def after_callbacks(call: Callable[[], None]) -> Iterator[None]:
         _after_callback.reset(token)
 
 
-def _both(callback: Callable[[], None], after: Callable[[], None]) -> None:
+def _call_then(callback: Callable[[], None], after: Callable[[], None]) -> None:
     callback()
     after()
 
@@ -68,10 +68,10 @@ def mount(view: str, *, key: str, data: Any, **callbacks: Callable[[], None]) ->
         data: bytes, or what JSON can hold.
         callbacks: ``on_<name>_change``, called when the view reports that.
     """
-    called = {name: partial(_both, callback, _after_callback.get()) for name, callback in callbacks.items()}
+    wrapped = {name: partial(_call_then, callback, _after_callback.get()) for name, callback in callbacks.items()}
     if current() is not None:  # of a lesson's question; what unpacks and covers needs torch
         from viz.components.covered_data import cover_data
 
         data = cover_data(key, data)
     # In a list, because in a dict Streamlit looks for tables, and imports pandas for that: a third of a second.
-    return _component(view)(key=key, data=data if isinstance(data, bytes) else [data], **called)
+    return _component(view)(key=key, data=data if isinstance(data, bytes) else [data], **wrapped)

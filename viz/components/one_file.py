@@ -67,7 +67,7 @@ HTML_LANGUAGES = {"en": "en", "zh": "zh-Hans"}
 
 @dataclass(frozen=True, kw_only=True)
 class Caption:
-    """What stands above the picture: a title, the text that was read, what else is known of it, and where it is alive.
+    """Text above the picture: a title, the text that was read, what else is known of it, and where it is alive.
 
     ``link`` is left out unless it begins with http:// or https://.
     """
@@ -86,7 +86,7 @@ def _script() -> str:
     return code
 
 
-def _hashed(text: str) -> str:
+def _hash_source(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
@@ -105,13 +105,13 @@ def page(data: bytes, choice: Mapping[str, Any], caption: Caption, lang: str) ->
         lang: of the grid's words.
     """
     words, script = grid_words(lang), _script()
-    allowed = f"script-src {_hashed(script)}; style-src {_hashed(STYLE)}; base-uri 'none'; form-action 'none'"
+    policy = f"script-src {_hash_source(script)}; style-src {_hash_source(STYLE)}; base-uri 'none'; form-action 'none'"
     around, facts = words["around"], [escape(fact) for fact in caption.facts]
     if any(caption.link.startswith(mode) for mode in MODES):
         facts.append(f'<a href="{escape(caption.link)}" rel="noreferrer">{escape(around["open"])}</a>')
     return PAGE.format(
         lang=HTML_LANGUAGES[lang],
-        policy=f"default-src 'none'; {allowed}",
+        policy=f"default-src 'none'; {policy}",
         title=escape(caption.title),
         text=f'<blockquote dir="auto">{escape(caption.text)}</blockquote>\n' if caption.text else "",
         facts="".join(f"<span>{fact}</span>" for fact in facts),

@@ -1,4 +1,4 @@
-"""What the head grid is given where no app stands behind it, in a notebook or a file: every head, exact, compressed.
+"""Data of the head grid without an app behind it, in a notebook or a file: every head, exact, compressed.
 
 Weights are the codes that the app sends for its wall, 16 bits each (:func:`viz.components.head_grid.weight_codes`): two
 bytes say the same here and there. For another temperature a small weight's code is too coarse, so its logarithm is sent
@@ -22,10 +22,10 @@ SMALL = 16
 """Codes below this one have a byte of their own: a temperature of 10 makes much of them."""
 
 FARTHEST = -120.0
-"""Where their scale ends at most: at T = 10 what is below gets 6e-6 of what the largest weight gets."""
+"""Lower limit of their scale: at T = 10 what is below gets 6e-6 of what the largest weight gets."""
 
 LEVELS, ZERO, MASKED = 253, 254, 255
-"""That byte: 0 to 253 between the ends of the head's scale, or a weight of 0, or a cell that may not be looked at."""
+"""Values of that byte: 0 to 253 between the ends of the scale, or a weight of 0, or a cell that is masked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +52,7 @@ class Axis:
     labels: Sequence[str]
 
     def sent(self) -> dict[str, Any]:
-        """As the browser has it."""
+        """Return the fields for the browser."""
         return {"of": list(self.of), "count": len(self.labels), "labels": list(self.labels)}
 
 
@@ -104,10 +104,10 @@ def small_weights(codes: Tensor, logarithms: Tensor, masked: Tensor | None) -> t
     small = codes.int() < SMALL
     logs = logarithms[small].double()
     logs = logs.clamp(min=FARTHEST).where(~logs.isneginf(), -torch.inf)
-    zero, seen = logs.isneginf(), logs.isfinite()
-    low = float(logs[seen].min()) if seen.any() else 0.0
-    high = max(float(logs[seen].max()), low) if seen.any() else 0.0
-    share = (logs.where(seen, low) - low) / max(high - low, 1e-30)
+    zero, finite = logs.isneginf(), logs.isfinite()
+    low = float(logs[finite].min()) if finite.any() else 0.0
+    high = max(float(logs[finite].max()), low) if finite.any() else 0.0
+    share = (logs.where(finite, low) - low) / max(high - low, 1e-30)
     levels = (share * LEVELS).round().where(~zero, ZERO)
     if masked is not None:
         levels = levels.where(~masked[small], MASKED)
@@ -123,9 +123,9 @@ def payload(stacks: Sequence[Stack]) -> bytes:
         body.extend(packed)
         return [len(body) - len(packed), len(packed)]
 
-    listed = [_pooled(stack, put) if isinstance(stack, PooledStack) else _stack(stack, put) for stack in stacks]
+    parts = [_pooled(stack, put) if isinstance(stack, PooledStack) else _stack(stack, put) for stack in stacks]
     colours = {"positive": BLUE, "negative": ORANGE, "heads": HEADS}
-    header = json.dumps({"stacks": listed, "colours": colours}, allow_nan=False).encode()
+    header = json.dumps({"stacks": parts, "colours": colours}, allow_nan=False).encode()
     return len(header).to_bytes(4, "little") + header + bytes(body)
 
 

@@ -1,4 +1,4 @@
-"""What :func:`viz.components.head_grid.pack` packed, taken apart and packed anew."""
+"""Unpack the bytes of :func:`viz.components.head_grid.pack`, and pack them again."""
 
 import json
 from collections.abc import Mapping

@@ -50,7 +50,7 @@ def row_softmax(masked: Float[Tensor, "*B Q K"]) -> Float[Tensor, "*B Q K"]:
                 [0.0000, 0.0000]])
     """
     weights = torch.softmax(masked, dim=-1)
-    suspects = weights[..., :1].isnan()  # a blind row is NaN from its first cell on: one column tells
+    suspects = weights[..., :1].isnan()  # a fully masked row is NaN in every cell: one column is enough
     if not suspects.any():
         return weights
     return weights.masked_fill(suspects & (masked.amax(dim=-1, keepdim=True) == -torch.inf), 0.0)

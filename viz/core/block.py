@@ -23,7 +23,7 @@ Attention = Callable[..., MultiHeadTrace]
 
 @dataclass(frozen=True, kw_only=True)
 class BlockWeights:
-    """What a block has learned. ``cross`` and its norm are None in an encoder block."""
+    """Weights of a block. ``cross`` and its norm are None in an encoder block."""
 
     attention: HeadWeights
     attention_norm: NormWeights
@@ -47,7 +47,7 @@ class BlockWeights:
             >>> BlockWeights.random(spec, 24, seed=0).n_parameters()  # 4 * 6 * 6 + 2 * 6 * 24 + 4 * 6
             456
         """
-        # One generator makes the seeds of the parts: equal parts with equal seeds would hold the same numbers.
+        # One generator makes the seeds of the parts: parts of equal shape and seed would have equal weights.
         seeds = torch.randint(2**31, (2,), generator=torch.Generator().manual_seed(seed)).tolist()
         cross = None
         if d_memory is not None:
@@ -81,7 +81,7 @@ STEPS = {"post": ("", "_add", "_norm"), "pre": ("_norm", "", "_add")}
 
 @dataclass(frozen=True, kw_only=True)
 class BlockDesign:
-    """How a block is put together; the default is the one of 2017.
+    """Design of a block; the default is that of 2017.
 
     ``norm`` is "post", :math:`N(x + f(x))`, or "pre", :math:`x + f(N(x))`. Without ``residual`` the x in front of the
     plus is dropped. ``normalize`` is N: :func:`~viz.core.norm.no_norm` switches it off.
@@ -110,7 +110,7 @@ class BlockTrace:
 
     @property
     def x(self) -> Tensor:
-        """What comes in, (T, d_model)."""
+        """Input of the block, (T, d_model)."""
         return self.attention_sublayer.x
 
     @property
@@ -130,7 +130,7 @@ class BlockTrace:
 
     @property
     def output(self) -> Tensor:
-        """What goes out, (T, d_model)."""
+        """Output of the block, (T, d_model)."""
         return self.feed_forward_sublayer.output
 
     @cached_property
@@ -149,7 +149,7 @@ class BlockTrace:
         return points
 
     def before(self, point: str) -> Tensor:
-        """What stood in front of a point: what a norm was given."""
+        """Return the point before this one: the input of a norm."""
         names = list(self.points)
         return self.points[names[names.index(point) - 1]]
 
@@ -247,15 +247,17 @@ def decoder_block(
     heads, cross_norm = weights.cross, weights.cross_norm
     if heads is None or cross_norm is None:
         raise ValueError("these weights have no cross-attention; BlockWeights.random(..., d_memory=...) makes some")
-    attended = attention_sublayer(x, weights, allowed, attention, design)
-    crossed = design.sublayer(attended.output, lambda u: cross(u, memory, heads, allowed=memory_allowed), cross_norm)
-    forwarded = feed_forward_sublayer(crossed.output, weights, design)
+    self_attention = attention_sublayer(x, weights, allowed, attention, design)
+    cross_attention = design.sublayer(
+        self_attention.output, lambda u: cross(u, memory, heads, allowed=memory_allowed), cross_norm
+    )
+    network = feed_forward_sublayer(cross_attention.output, weights, design)
     return BlockTrace(
         weights=weights,
         design=design,
-        attention_sublayer=attended,
-        cross_sublayer=crossed,
-        feed_forward_sublayer=forwarded,
+        attention_sublayer=self_attention,
+        cross_sublayer=cross_attention,
+        feed_forward_sublayer=network,
     )
 
 
@@ -290,10 +292,10 @@ def stack(
 def one_by_one(
     x: Tensor, weights: Iterable[BlockWeights], memory: Tensor | None, attentions: Iterable[Ways] | None, **options: Any
 ) -> Iterator[BlockTrace]:
-    """As :func:`stack`, for whoever needs of each layer less than every step: what was let go of is not held."""
+    """Yield the layers of :func:`stack` one at a time, so that each can be freed before the next."""
     for block, ways in zip(weights, attentions or repeat({}), strict=attentions is not None):
         run = encoder_block if memory is None else partial(decoder_block, memory=memory)
         trace = run(x, weights=block, **ways, **options)
         x = trace.output
         yield trace
-        del trace  # else it is held while the next one is made
+        del trace  # else it stays in memory while the next one is computed

@@ -1,4 +1,4 @@
-"""Memory of traces that are forgotten, kept at hand for the next one."""
+"""Reuse the memory of freed traces for the next one."""
 
 from functools import cache
 

@@ -58,7 +58,7 @@ def concat_heads(x: Float[Tensor, "*B heads T d"]) -> Float[Tensor, "*B T width"
 
 @dataclass(frozen=True, kw_only=True)
 class HeadWeights:
-    """What a layer has learned: W_Q, W_K, W_V, W_O, the heads side by side, and biases if any.
+    """Weights of a layer: W_Q, W_K, W_V, W_O, the heads side by side, and biases if any.
 
     Shapes: ``w_q`` (d_model, H d_k), ``w_k`` (d_mem, G d_k), ``w_v`` (d_mem, G d_v), ``w_o`` (H d_v, d_out).
     Columns [i d_k, (i + 1) d_k) of ``w_q`` and rows [i d_v, (i + 1) d_v) of ``w_o`` belong to head i.
@@ -140,8 +140,8 @@ class HeadWeights:
             )
 
         pooled: dict[str, Any] = {name: pool(getattr(weights, name)) for name in ("w_k", "w_v", "b_k", "b_v")}
-        kept = {name: getattr(weights, name) for name in ("w_q", "w_o", "b_q", "b_o")}
-        return cls(spec=spec, **kept, **pooled)
+        copies = {name: getattr(weights, name) for name in ("w_q", "w_o", "b_q", "b_o")}
+        return cls(spec=spec, **copies, **pooled)
 
     def n_parameters(self) -> int:
         """Numbers learned, counted from the tensors themselves."""

@@ -160,5 +160,5 @@ def combine(*masks: Bool[Tensor, "..."] | None) -> Bool[Tensor, "..."] | None:
         tensor([[1, 0],
                 [0, 1]], dtype=torch.int32)
     """
-    given = [mask for mask in masks if mask is not None]
-    return reduce(torch.logical_and, given) if given else None
+    present = [mask for mask in masks if mask is not None]
+    return reduce(torch.logical_and, present) if present else None

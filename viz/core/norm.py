@@ -1,4 +1,4 @@
-"""Norms: what keeps the numbers of a deep stack of blocks in bounds. Each is a function that a block is handed."""
+"""Norms, which keep the numbers of a deep stack of blocks in bounds. A block takes one as a function."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from torch import Tensor
 
 @dataclass(frozen=True, kw_only=True)
 class NormWeights:
-    """What a norm has learned: a ``gain`` and a ``shift`` for each column, (d_model,); ``eps`` is no parameter."""
+    """Weights of a norm: a ``gain`` and a ``shift`` for each column, (d_model,); ``eps`` is no parameter."""
 
     gain: Tensor
     shift: Tensor | None = None
@@ -18,7 +18,7 @@ class NormWeights:
 
     @classmethod
     def plain(cls, d_model: int) -> "NormWeights":
-        """Before any training: gain 1, shift 0."""
+        """Weights before training: gain 1, shift 0."""
         return cls(gain=torch.ones(d_model), shift=torch.zeros(d_model))
 
 
@@ -72,13 +72,13 @@ def rms_norm(x: Float[Tensor, "*B T d_model"], weights: NormWeights) -> Float[Te
 
 
 def no_norm(x: Float[Tensor, "*B T d_model"], weights: NormWeights) -> Float[Tensor, "*B T d_model"]:
-    """The norm switched off: what came in goes out."""
+    """Return ``x`` unchanged: the norm switched off."""
     return x
 
 
 @dataclass(frozen=True, kw_only=True)
 class Moments:
-    """What the numbers of each token are like: their ``mean``, standard deviation ``std`` and length ``norm``, (T,)."""
+    """Statistics of each token's numbers: their ``mean``, standard deviation ``std`` and length ``norm``, (T,)."""
 
     mean: Tensor
     std: Tensor
@@ -99,9 +99,9 @@ def moments(x: Float[Tensor, "*B T d_model"]) -> Moments:
 
 
 def standard_error(x: Float[Tensor, "*B T d_model"], weights: NormWeights, normalize: Norm) -> float:
-    """How far the rows a norm makes of ``x``, before its gain and shift, are from mean 0 and variance 1.
+    """Deviation of the normed rows of ``x``, before gain and shift, from mean 0 and variance 1.
 
-    A norm that keeps the mean (RMS) is held to mean square 1 alone. ``eps`` counts as part of the variance.
+    A norm that keeps the mean (RMS) is checked for mean square 1 alone. ``eps`` counts as part of the variance.
     """
     bare = NormWeights(gain=torch.ones_like(weights.gain), eps=weights.eps)
     y = normalize(x, bare)

@@ -1,4 +1,4 @@
-"""Where a word is, as numbers: sinusoids, rotations of queries and keys, and biases by distance.
+"""Encodings of positions: sinusoids, rotations of queries and keys, and biases by distance.
 
 An offset is always key position minus query position: negative looks back. Angles are computed in float64, since
 float32 is off by 1e-3 at position 10,000 already, and handed out in float32.
@@ -28,7 +28,7 @@ def offsets(n_queries: int, n_keys: int) -> Int[Tensor, "Q K"]:
 
 
 def frequencies(width: int, *, base: float = 10_000.0) -> Float[Tensor, " pairs"]:
-    r"""How far each pair of dimensions turns from one position to the next, in radians; float64.
+    r"""Rotation of each pair of dimensions from one position to the next, in radians; float64.
 
     .. math:: \omega_j = \text{base}^{-2j/D}, \quad 0 \le j < D/2
 
@@ -50,7 +50,7 @@ def frequencies(width: int, *, base: float = 10_000.0) -> Float[Tensor, " pairs"
 
 
 def sinusoidal(n_positions: int, d_model: int, *, base: float = 10_000.0) -> Float[Tensor, "T d_model"]:
-    r"""One row for each position: what is added to the token that stands there.
+    r"""One row for each position, to be added to the token at that position.
 
     .. math:: p_{i, 2j} = \sin(i\, \omega_j), \quad p_{i, 2j+1} = \cos(i\, \omega_j),
               \quad \omega_j = \text{base}^{-2j/D}
@@ -86,7 +86,7 @@ def rotation(offset: int, width: int, *, base: float = 10_000.0) -> Float[Tensor
 
 
 def kernel(n_offsets: int, width: int, *, base: float = 10_000.0) -> Float[Tensor, " n_offsets"]:
-    r"""What two sinusoidal rows k positions apart have in common, from 1 at k = 0.
+    r"""Normalised dot product of two sinusoidal rows k positions apart, from 1 at k = 0.
 
     .. math:: p_i \cdot p_{i+k} \Big/ \tfrac D2 = \tfrac 2D \sum_j \cos(k\, \omega_j)
 
@@ -141,12 +141,12 @@ def rope(
     cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
     pairs = x.unflatten(-1, (-1, 2)) if pairing == "adjacent" else x.unflatten(-1, (2, -1)).mT
     a, b = pairs.unbind(-1)
-    turned = torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1)
-    return (turned if pairing == "adjacent" else turned.mT).flatten(-2)
+    rotated = torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1)
+    return (rotated if pairing == "adjacent" else rotated.mT).flatten(-2)
 
 
 def alibi_slopes(n_heads: int) -> Float[Tensor, " H"]:
-    r"""How strongly each head minds distance.
+    r"""Slope of each head's penalty on distance.
 
     .. math:: m_h = 2^{-8h/H}, \quad h = 1 \dots H
 

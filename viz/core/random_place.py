@@ -1,4 +1,4 @@
-"""A place that a live check looks at: any of them, and for the same page the same one."""
+"""Pseudorandom choice of the place that a live check computes, reproducible for the same page."""
 
 from hashlib import blake2b
 

@@ -1,4 +1,4 @@
-"""How large an attention layer is: a few checked integers."""
+"""Sizes of an attention layer: a few validated integers."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -18,7 +18,7 @@ class OddWidthError(ValueError):
 class AttentionSpec:
     """The sizes of one multi-head attention layer.
 
-    A size left out takes the usual value: G = H, d_k = d_model / H, d_v = d_k, d_mem = d_out = d_model.
+    A size left out takes its default: G = H, d_k = d_model / H, d_v = d_k, d_mem = d_out = d_model.
 
     Raises:
         ValueError: if a size is below 1, or H is not a multiple of G, or d_head is left out and

@@ -11,15 +11,15 @@ from viz.core.heads import MultiHeadTrace
 
 Normalize = Callable[[Tensor], Tensor]
 Part = TypeVar("Part", MultiHeadTrace, FeedForwardTrace)
-"""What stands between a residual and a norm; its ``output`` is as wide as what it read."""
+"""Trace of a part between a residual and a norm; its ``output`` is as wide as its input."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SublayerTrace(Generic[Part]):
     """One part of a block between its residual and its norm, every step kept, in the order of the design.
 
-    ``x`` comes in, ``part`` is what attention or the feed-forward network made of what it read, ``added`` has the
-    residual, ``normed`` the norm, and ``output`` is handed on. A step that is switched off hands on what it was given.
+    ``x`` is the input, ``part`` the trace of attention or the feed-forward network, ``added`` has the residual,
+    ``normed`` the norm. A step that is switched off returns its input.
     """
 
     x: Tensor
@@ -38,7 +38,7 @@ def post_norm(x: Tensor, f: Callable[[Tensor], Part], N: Normalize, *, residual:
 
 
 def pre_norm(x: Tensor, f: Callable[[Tensor], Part], N: Normalize, *, residual: bool) -> SublayerTrace[Part]:
-    r"""What is read is normed: :math:`x + f(N(x))`, as in GPT-2. No norm stands on the straight way through.
+    r"""The input is normed: :math:`x + f(N(x))`, as in GPT-2. No norm is on the residual path.
 
     Xiong et al. 2020.
     """

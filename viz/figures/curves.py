@@ -32,7 +32,7 @@ def curves(
         dots: with a dot at each place.
         height: of the figure, in pixels.
     """
-    drawn = [
+    lines = [
         Series(
             name=name,
             x=list(at),
@@ -44,4 +44,4 @@ def curves(
         )
         for i, (name, values) in enumerate(series.items())
     ]
-    return LineChart(series=drawn, x=x, y=y, height=height)
+    return LineChart(series=lines, x=x, y=y, height=height)

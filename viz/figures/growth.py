@@ -1,4 +1,4 @@
-"""How costs grow: lines and measured points over a size, both axes logarithmic, so that a power is a straight line."""
+"""Growth of costs: lines and measured points over a size, both axes logarithmic, so that a power is a straight line."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from viz.figures.line_chart import Axis, LineChart, Mark, Series
 from viz.figures.palette import series_style
 
 STYLES = (0, 2, 1, 3, 4, 5)
-"""Which hue and dash of the palette a style has."""
+"""Index in the palette of each style's hue and dash."""
 SYMBOLS = ("circle", "square", "diamond", "cross", "triangle-up", "x")
 
 

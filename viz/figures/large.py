@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ACROSS = 2
 """Maps beside each other; more stand below."""
-ONE, SEVERAL, BETWEEN, APART, TOP = 560, 380, 50, 130, 40
+SINGLE, SEVERAL, BETWEEN, APART, TOP = 560, 380, 50, 130, 40
 """Heights in pixels: of a single picture, of one of several, of the room between two (with the names of columns, where
 these differ), and of a row of buttons."""
 BAR = 220
@@ -84,7 +84,7 @@ def figure_of(tables: Sequence[Table], *, select: str = "") -> "Figure":
     different = list(dict.fromkeys(filter(None, scales)))
     across = min(len(tables), ACROSS) if are_alike and len(different) == 1 else 1
     down = -(-len(tables) // across)
-    height = ONE if down == 1 else SEVERAL * down
+    height = SINGLE if down == 1 else SEVERAL * down
     figure = make_subplots(
         rows=down,
         cols=across,
@@ -97,7 +97,7 @@ def figure_of(tables: Sequence[Table], *, select: str = "") -> "Figure":
         for trace in _traces(table, n_series, _numbered("coloraxis", different.index(scale) if scale else 0)):
             figure.add_trace(trace, **place)
             n_series += table.kind != "map"
-        first = next(i for i, other in enumerate(tables) if _are_alike(other, table))
+        first = next(i for i, earlier in enumerate(tables) if _are_alike(earlier, table))
         x, y = _axes(table, first if first < at else None)
         if are_alike and len(tables) > 1:
             _leave_out_names(x, y, is_lowest=at + across >= len(tables), is_first=at % across == 0)
@@ -138,10 +138,10 @@ def _toggle(label: str) -> dict[str, Any]:
     return {"type": "buttons", "showactive": False, "buttons": [button], "font": LETTERS} | place
 
 
-def _are_alike(table: Table, other: Table) -> bool:
+def _are_alike(table: Table, second: Table) -> bool:
     """Return whether two maps have the same rows and columns; anything else is like itself alone."""
-    both_maps = table.kind == other.kind == "map"
-    return table is other or (both_maps and (table.names, table.columns) == (other.names, other.columns))
+    both_maps = table.kind == second.kind == "map"
+    return table is second or (both_maps and (table.names, table.columns) == (second.names, second.columns))
 
 
 def _hover(tables: Sequence[Table]) -> str:
@@ -205,8 +205,8 @@ def _places(names: Sequence[str]) -> list[str]:
 
 def _labels(names: Sequence[str], notes: Sequence[str] = ()) -> dict[str, Any]:
     """An axis of places, each with its name in place of its number; plotly leaves out those without room."""
-    written = [" · ".join(filter(None, pair)) for pair in zip(names, notes or [""] * len(names), strict=True)]
-    return {"type": "category", "labelalias": {str(i): plain(name) for i, name in enumerate(written)}}
+    texts = [" · ".join(filter(None, pair)) for pair in zip(names, notes or [""] * len(names), strict=True)]
+    return {"type": "category", "labelalias": {str(i): plain(name) for i, name in enumerate(texts)}}
 
 
 def _axes(table: Table, alike: int | None) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -9,7 +9,7 @@ Figure = dict[str, Any]
 SMALL = 12
 """The smallest text of a figure, in pixels."""
 LETTERS = {"size": SMALL, "color": INK}
-"""What is written in a figure: Streamlit's own grey for axes and notes is too faint on a light page, 3.7 : 1."""
+"""Font of a figure: Streamlit's own grey for axes and notes is too faint on a light page, 3.7 : 1."""
 GRID = rgba(GREY, 0.2)
 UPWARDS = -60
 """The angle of labels below an axis that are too long to stand side by side."""
@@ -44,8 +44,8 @@ def axis(
     """
     lines = {"gridcolor": GRID} if grid else {"showgrid": False}
     ends = {"range": list(limits)} if limits else {}
-    written = {"title": {"text": title, "font": {"color": INK}}, "tickfont": {"color": INK}}
-    return written | {"automargin": True} | lines | ends | more
+    letters = {"title": {"text": title, "font": {"color": INK}}, "tickfont": {"color": INK}}
+    return letters | {"automargin": True} | lines | ends | more
 
 
 def colour_bar(**more: Any) -> dict[str, Any]:
@@ -56,13 +56,13 @@ def colour_bar(**more: Any) -> dict[str, Any]:
 ROOM = 24
 """The smallest text of a figure in front of a class."""
 TALLER = 1.25
-"""How many times as high a figure is there: letters grow more than that, or it would not fit on the screen."""
+"""Factor for the height of a figure there: letters grow more than that, or it would not fit on the screen."""
 _WRITES = ("font", "tickfont", "textfont", "insidetextfont", "outsidetextfont", "grouptitlefont", "title_font")
 
 
 def larger(fig: Figure, *, times: float = ROOM / SMALL, taller: float = TALLER) -> Figure:
     """A figure whose every text is so many times as large; what it does not say is as large as the rest."""
-    layout = _grown(fig.get("layout", {}), times)
+    layout = _scale_letters(fig.get("layout", {}), times)
     layout["font"] = {"size": ROOM} | layout.get("font", {})
     letters = {"size": layout["font"]["size"]}
     for name in [name for name in layout if name.startswith(("xaxis", "yaxis", "coloraxis"))] + [
@@ -79,7 +79,7 @@ def larger(fig: Figure, *, times: float = ROOM / SMALL, taller: float = TALLER) 
         layout[name] = part
     if "height" in layout:
         layout["height"] = round(layout["height"] * taller)
-    return {**fig, "data": [_grown(trace, times) for trace in fig.get("data", ())], "layout": layout}
+    return {**fig, "data": [_scale_letters(trace, times) for trace in fig.get("data", ())], "layout": layout}
 
 
 def _axis(part: dict[str, Any], letters: dict[str, Any]) -> dict[str, Any]:
@@ -93,15 +93,15 @@ def _axis(part: dict[str, Any], letters: dict[str, Any]) -> dict[str, Any]:
     return part
 
 
-def _grown(value: Any, times: float) -> Any:
+def _scale_letters(value: Any, times: float) -> Any:
     """The same with every size of letters multiplied; arrays and lists of numbers are shared, not copied."""
     if isinstance(value, dict):
         return {
             name: {**part, "size": part["size"] * times}
             if name in _WRITES and isinstance(part, dict) and isinstance(part.get("size"), int | float)
-            else _grown(part, times)
+            else _scale_letters(part, times)
             for name, part in value.items()
         }
     if isinstance(value, list | tuple) and value and isinstance(value[0], dict):
-        return [_grown(part, times) for part in value]
+        return [_scale_letters(part, times) for part in value]
     return value

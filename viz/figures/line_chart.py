@@ -20,7 +20,7 @@ class Axis:
         limits: where it begins and ends; None fits the values.
         ticks: where its ticks are; None chooses round numbers.
         from_zero: 0 is on it.
-        reversed: the largest value stands where the lowest usually does.
+        reversed: the largest value stands where the lowest is by default.
     """
 
     title: str
@@ -57,7 +57,7 @@ class Series:
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """What is marked on a chart: an upright line at ``x``, a level line at ``y``, a dot where both are given.
+    """Mark on a chart: an upright line at ``x``, a level line at ``y``, a dot where both are given.
 
     With a ``radius`` it is the circle around the origin, and has neither.
     """
@@ -91,5 +91,5 @@ class LineChart:
     square: bool = False
 
     def has_legend(self) -> bool:
-        """Whether the names of the series stand above it."""
+        """Return True if the names of the series stand above it."""
         return sum(line.listed for line in self.series) > 1 if self.legend is None else self.legend

@@ -1,4 +1,4 @@
-"""What the numbers of a block are like, for each token at each point: three maps with the same rows and columns."""
+"""Statistics of a block's numbers, for each token at each point: three maps with the same rows and columns."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -40,28 +40,28 @@ def points_map(
         marked: the row to frame in every map.
     """
     n, height = len(values), ROW * len(points)
-    whole = n * height + (n - 1) * BETWEEN
+    total = n * height + (n - 1) * BETWEEN
     traces, frames, titles = [], [], []
     axes: dict[str, Any] = {}
     for at, (name, cells) in enumerate(values.items()):
         number = "" if at == 0 else str(at + 1)
-        top = 1 - at * (height + BETWEEN) / whole
-        bottom = max(0.0, top - height / whole)
+        top = 1 - at * (height + BETWEEN) / total
+        bottom = max(0.0, top - height / total)
         texts = _sentences(hover, name, cells, points, tokens)
-        traces.append(_map(name, cells, name in signed, texts, axis=f"y{number}", top=top, share=height / whole))
+        traces.append(_map(name, cells, name in signed, texts, axis=f"y{number}", top=top, share=height / total))
         titles.append(_title(name, top))
         axes[f"yaxis{number}"] = _rows(points, [bottom, top])
         if marked is not None:
             frames.append(_frame(f"y{number}", marked))
     columns = _ticks(tokens) | {"anchor": f"y{number}", "tickangle": UPWARDS, "zeroline": False}
-    layout = base_layout(whole + AROUND, shapes=frames, annotations=titles, xaxis=axis(column_title, **columns), **axes)
+    layout = base_layout(total + AROUND, shapes=frames, annotations=titles, xaxis=axis(column_title, **columns), **axes)
     return plotly_figure(traces, layout | {"margin": layout["margin"] | {"t": TITLE}})
 
 
 def _ticks(labels: Sequence[str], most: int = MANY) -> dict[str, Any]:
     """An axis's labels, shown literally; of many, some."""
-    shown = range(0, len(labels), -(-len(labels) // most) or 1)
-    return {"tickmode": "array", "tickvals": list(shown), "ticktext": [plain(labels[i]) for i in shown]}
+    indices = range(0, len(labels), -(-len(labels) // most) or 1)
+    return {"tickmode": "array", "tickvals": list(indices), "ticktext": [plain(labels[i]) for i in indices]}
 
 
 def _rows(points: Sequence[str], domain: list[float]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How a cache grows with the text, beside what fits into memory; and how several trainings went."""
+"""Growth of a cache with the text, beside the size of memory; and loss curves of several trainings."""
 
 from collections.abc import Mapping, Sequence
 from statistics import median

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 Kind = Literal["map", "bars", "lines", "points"]
 Scale = tuple[float, float]
-"""Where the colours of a map begin and end."""
+"""Ends of the colours of a map."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,9 +28,9 @@ def centre(subject: Subject, place: int, offset: int, alpha: float) -> Key:
         raise PremiseError("too_short", n=n + 1)
     values: Values = {"query": subject.word(place), "key": subject.word(best), "offset": offset, "alpha": alpha}
 
-    def wrong(given: int) -> Because:
-        reason = "itself" if given == place else "other_way" if given == place - offset else "less"
-        return reason, {"given": subject.word(given), "away": abs(given - place)}
+    def wrong(answer: int) -> Because:
+        reason = "itself" if answer == place else "other_way" if answer == place - offset else "less"
+        return reason, {"given": subject.word(answer), "away": abs(answer - place)}
 
     key = Key(right=(best,), values={**values, "weight": Part(row[best])}, wrong=wrong)
     return key.hiding(Hidden(rows=(place,), asked=(place, -1)))
@@ -38,18 +38,18 @@ def centre(subject: Subject, place: int, offset: int, alpha: float) -> Key:
 
 @registered(ANSWERS, "number", "all_of_it", "nothing", "other")
 def without_sharpness(subject: Subject) -> Key:
-    """What each word gets when the sharpness is 0."""
+    """Weight of each word when the sharpness is 0."""
     n = len(subject.labels)
     if n < 2:
         raise PremiseError("too_short", n=2)
-    found = float(window(n, 1.0, 0.0)[0, 0])
-    key = Key(right=(found,), values={"n": n, "weight": Part(found)}, traps={"all_of_it": 1.0, "nothing": 0.0})
+    weight = float(window(n, 1.0, 0.0)[0, 0])
+    key = Key(right=(weight,), values={"n": n, "weight": Part(weight)}, traps={"all_of_it": 1.0, "nothing": 0.0})
     return key.hiding(Hidden(rows=tuple(range(n))))
 
 
 @registered(ANSWERS, "option", codes=("edge", "nothing", "other_end"))
 def at_the_border(subject: Subject, alpha: float) -> Key:
-    """Where the first word looks in a head that looks at the word before."""
+    """Place the first word looks at in a head that looks at the word before."""
     n = len(subject.labels)
     if n < 3:
         raise PremiseError("too_short", n=3)
@@ -61,17 +61,19 @@ def at_the_border(subject: Subject, alpha: float) -> Key:
 
 @registered(ANSWERS, "number", "side", "both_sides", "other")
 def heads_of_kernel(_: Subject, side: int) -> Key:
-    """How many heads a square kernel takes: one for each of its cells."""
-    found = len(kernel_offsets((side, side)))
-    values: Values = {"side": side, "heads": found}
-    return Key(right=(float(found),), values=values, traps={"side": float(side), "both_sides": 2.0 * side})
+    """Number of heads a square kernel takes: one for each of its cells."""
+    n_heads = len(kernel_offsets((side, side)))
+    values: Values = {"side": side, "heads": n_heads}
+    return Key(right=(float(n_heads),), values=values, traps={"side": float(side), "both_sides": 2.0 * side})
 
 
 @registered(ANSWERS, "option", codes=("w_q", "w_v", "w_o"))
 def holds_the_kernel(_: Subject) -> Key:
-    """Which matrix of the heads changes when the kernel does."""
+    """Matrix of the heads that changes when the kernel does."""
     kernels = torch.arange(9.0).reshape(1, 1, 3, 3) + 1, torch.arange(9.0).reshape(1, 1, 3, 3).flip(-1) - 20
-    made = [heads_from_kernel(kernel, alpha=30.0).weights for kernel in kernels]
-    changed = [name for name in ("w_q", "w_k", "w_v", "w_o") if not torch.equal(*(getattr(of, name) for of in made))]
-    (code,) = changed
-    return one_of(code, rows=made[0].w_o.shape[0])
+    layers = [heads_from_kernel(kernel, alpha=30.0).weights for kernel in kernels]
+    differing = [
+        name for name in ("w_q", "w_k", "w_v", "w_o") if not torch.equal(*(getattr(of, name) for of in layers))
+    ]
+    (code,) = differing
+    return one_of(code, rows=layers[0].w_o.shape[0])

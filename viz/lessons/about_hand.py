@@ -1,4 +1,4 @@
-"""Answers that can be redone on paper: one number of a head, and what usual slips make of it."""
+"""Answers that can be redone on paper: one number of a head, and the results of common slips."""
 
 import math
 
@@ -12,7 +12,7 @@ from viz.lessons.subject import Subject
 
 ANSWERS: Registry = {}
 APART = 0.02
-"""A slip that leads nearly to the right number is none to be told."""
+"""A slip nearer to the right number than this is not reported."""
 
 
 def _places(subject: Subject, *places: int) -> None:
@@ -22,8 +22,8 @@ def _places(subject: Subject, *places: int) -> None:
 
 
 def _key(right: float, traps: dict[str, float], **values: str | int | float | tuple[float, ...]) -> Key:
-    kept = {reason: value for reason, value in traps.items() if abs(value - right) > APART}
-    return Key(right=(right,), values=values, traps=kept)
+    distinct = {reason: value for reason, value in traps.items() if abs(value - right) > APART}
+    return Key(right=(right,), values=values, traps=distinct)
 
 
 def _of_head(subject: Subject, what: str) -> Tensor:
@@ -45,9 +45,9 @@ def query_number(subject: Subject, word: int, column: int) -> Key:
     if not math.isclose(float(x @ of_column), float(q[word, column]), rel_tol=1e-4, abs_tol=1e-4):
         raise PremiseError("more_steps")  # a bias, or positions
     traps = {"key": float(_of_head(subject, "k")[word, column]), "word": float(x[column])}
-    given = {"x": _vector(x), "w": _vector(of_column)}
+    vectors = {"x": _vector(x), "w": _vector(of_column)}
     right = float(q[word, column])
-    return _key(right, traps, result=right, label=subject.word(word), column=column + 1, **given).hiding(
+    return _key(right, traps, result=right, label=subject.word(word), column=column + 1, **vectors).hiding(
         Hidden(part="q", cells=((word, column),))
     )
 
@@ -69,13 +69,13 @@ def score(subject: Subject, query: int, key: int) -> Key:
 def scaled_score(subject: Subject, query: int, key: int) -> Key:
     """The score divided by the root of the head's width."""
     _places(subject, query, key)
-    width, found = subject.trace.q.shape[-1], float(subject.trace.scores[subject.head][query, key])
+    width, unscaled = subject.trace.q.shape[-1], float(subject.trace.scores[subject.head][query, key])
     right = float(subject.trace.scaled[subject.head][query, key])
-    if not math.isclose(found, right * math.sqrt(width), rel_tol=1e-4, abs_tol=1e-4):
+    if not math.isclose(unscaled, right * math.sqrt(width), rel_tol=1e-4, abs_tol=1e-4):
         raise PremiseError("more_steps")  # another scale
-    traps = {"by_width": found / width, "as_it_was": found}
+    traps = {"by_width": unscaled / width, "as_it_was": unscaled}
     labels = {"query": subject.word(query), "key": subject.word(key)}
-    return _key(right, traps, scaled=right, score=found, width=width, root=math.sqrt(width), **labels).hiding(
+    return _key(right, traps, scaled=right, score=unscaled, width=width, root=math.sqrt(width), **labels).hiding(
         Hidden(part="scaled", cells=((query, key),))
     )
 
@@ -89,8 +89,8 @@ def weight(subject: Subject, query: int, key: int) -> Key:
     if not right:
         raise PremiseError("blind", word=subject.word(query))
     traps = {"even": 1 / int(open_cells.sum())}
-    if (whole := float(masked[open_cells].sum())) > 0:
-        traps["without_e"] = float(masked[key]) / whole
+    if (total := float(masked[open_cells].sum())) > 0:
+        traps["without_e"] = float(masked[key]) / total
     labels = {"query": subject.word(query), "key": subject.word(key)}
     return _key(right, traps, row=_vector(masked), weight=Part(right), **labels).hiding(
         Hidden(part="weights", cells=((query, key),))
@@ -104,8 +104,8 @@ def weighted_sum(subject: Subject, query: int, column: int) -> Key:
     values, row = _of_head(subject, "v")[:, column], subject.weights[query]
     right = float(subject.trace.head_outputs[subject.head][query, column])
     traps = {"even": float(values.mean()), "largest": float(values[int(row.argmax())])}
-    given = {"row": tuple(map(Part, row.tolist())), "v": _vector(values)}
-    return _key(right, traps, label=subject.word(query), column=column + 1, result=right, **given).hiding(
+    vectors = {"row": tuple(map(Part, row.tolist())), "v": _vector(values)}
+    return _key(right, traps, label=subject.word(query), column=column + 1, result=right, **vectors).hiding(
         Hidden(part="head_outputs", cells=((query, column),))
     )
 
@@ -119,8 +119,8 @@ def weight_under_mask(subject: Subject, query: int, key: int) -> Key:
     check_no_bias(subject)
     if not right or right - float(before[key]) < APART:
         raise PremiseError("no_mask", query=subject.word(query))
-    given = {"before": tuple(map(Part, before.tolist())), "row": tuple(map(Part, row.tolist()))}
+    rows = {"before": tuple(map(Part, before.tolist())), "row": tuple(map(Part, row.tolist()))}
     labels = {"query": subject.word(query), "key": subject.word(key)}
     return _key(
-        right, {"as_it_was": float(before[key])}, weight=Part(right), was=Part(before[key]), **labels, **given
+        right, {"as_it_was": float(before[key])}, weight=Part(right), was=Part(before[key]), **labels, **rows
     ).hiding(Hidden(part="weights", cells=((query, key),)))

@@ -24,7 +24,7 @@ def _several(subject: Subject) -> AttentionSpec:
 
 @registered(ANSWERS, "number", "whole", "heads", "other")
 def head_width(subject: Subject) -> Key:
-    """How many numbers the query of one head has."""
+    """Width of one head's query."""
     spec = _several(subject)
     width = spec.H * spec.d_k  # in some models another one than d_model
     values = {"d_model": spec.d_model, "H": spec.H, "d_k": spec.d_k, "d_v": spec.d_v, "width": width}
@@ -33,7 +33,7 @@ def head_width(subject: Subject) -> Key:
 
 @registered(ANSWERS, "option", codes=("all", "part", "one"))
 def reads(subject: Subject) -> Key:
-    """How many numbers of a token's vector a head reads: the rows of its part of W_Q that are not empty."""
+    """Count of the numbers of a token's vector that a head reads: the rows of its part of W_Q that are not empty."""
     spec, head = _several(subject), subject.head
     block = subject.trace.projections.w_q[:, head * spec.d_k : (head + 1) * spec.d_k]
     n = int((block.abs().sum(-1) > 0).sum())
@@ -43,15 +43,21 @@ def reads(subject: Subject) -> Key:
 
 @registered(ANSWERS, "number", "head", "next", "other")
 def first_column(subject: Subject, head: int) -> Key:
-    """Where the output of a head begins in the concatenation."""
+    """First column of a head's output in the concatenation."""
     spec = _several(subject)
     if head >= spec.H:
         raise PremiseError("too_few_heads", n=spec.H)
     place = (subject.trace.concat[None] - subject.trace.head_outputs[head][:, :1]).abs().amax((0, 1))
-    found = int(place.argmin())  # where that head's first column is, number by number
-    values = {"head": head, "d_v": spec.d_v, "width": spec.H * spec.d_v, "column": found, "last": found + spec.d_v - 1}
-    traps = {"head": float(head), "next": float(found + spec.d_v)}
-    return Key(right=(float(found),), values=values, traps=traps)
+    column = int(place.argmin())  # where that head's first column is, number by number
+    values = {
+        "head": head,
+        "d_v": spec.d_v,
+        "width": spec.H * spec.d_v,
+        "column": column,
+        "last": column + spec.d_v - 1,
+    }
+    traps = {"head": float(head), "next": float(column + spec.d_v)}
+    return Key(right=(float(column),), values=values, traps=traps)
 
 
 @registered(ANSWERS, "order", "other", codes=STEPS)
@@ -60,20 +66,20 @@ def order_of_steps(_: Subject) -> Key:
     names = [field.name for field in fields(MultiHeadTrace)]
     right = tuple(sorted(STEPS, key=names.index))
 
-    def wrong(given: tuple[str, ...]) -> Because:
-        return "other", {"n": next(i for i, (a, b) in enumerate(zip(given, right, strict=True), 1) if a != b)}
+    def wrong(answer: tuple[str, ...]) -> Because:
+        return "other", {"n": next(i for i, (a, b) in enumerate(zip(answer, right, strict=True), 1) if a != b)}
 
     return Key(right=(right,), wrong=wrong)
 
 
 @registered(ANSWERS, "option", codes=("sum", "mean", "largest"))
 def joined(subject: Subject) -> Key:
-    """How what the heads add becomes the layer's output: which way of putting them together gives that output."""
+    """Way of combining the heads' contributions that gives the layer's output."""
     spec, trace = _several(subject), subject.trace
     parts, bias = trace.contributions, trace.projections.b_o
     output = trace.output if bias is None else trace.output - bias
     ways = {"sum": parts.sum(0), "mean": parts.mean(0), "largest": parts.amax(0)}
-    off = {code: float((made - output).abs().max()) for code, made in ways.items()}
+    off = {code: float((candidate - output).abs().max()) for code, candidate in ways.items()}
     code = min(off, key=off.__getitem__)
     lengths = parts.norm(dim=-1).mean(-1)
     return one_of(
@@ -83,7 +89,7 @@ def joined(subject: Subject) -> Key:
 
 @registered(ANSWERS, "option", codes=("same", "less", "more"))
 def one_head_instead(subject: Subject) -> Key:
-    """Whether one head as wide as all of them together has as many parameters."""
+    """Compare the parameters of one head as wide as all together with those of the heads."""
     spec = _several(subject)
     width = spec.H * spec.d_k
     many = parameters(AttentionSpec(d_model=spec.d_model, n_heads=spec.H, d_head=spec.d_k)).total
@@ -94,15 +100,15 @@ def one_head_instead(subject: Subject) -> Key:
 
 @registered(ANSWERS, "option", codes=("words", "places", "new"))
 def shuffled(subject: Subject) -> Key:
-    """What a word looks at when the words stand in the opposite order, with the same vectors and, as drawn, no mask."""
+    """Weights when the words stand in the opposite order, with the same vectors and, as drawn, no mask."""
     trace, n = subject.trace, len(subject.labels)
     if n < 3:
         raise PremiseError("too_short", n=3)
     if subject.chosen.get("source") == "model":
         raise PremiseError("knows_places")
-    turned = torch.arange(n - 1, -1, -1)
-    before, after = (multi_head(x, x, trace.projections, scale=trace.scale).weights for x in (trace.x, trace.x[turned]))
-    off = {"words": float((after - before[:, turned][..., turned]).abs().max())}
+    order = torch.arange(n - 1, -1, -1)
+    before, after = (multi_head(x, x, trace.projections, scale=trace.scale).weights for x in (trace.x, trace.x[order]))
+    off = {"words": float((after - before[:, order][..., order]).abs().max())}
     off["places"] = float((after - before).abs().max())
     values: Values = {"n": n, "first": subject.word(0), "last": subject.word(n - 1), "off": Part(off["places"])}
     right = tuple(code for code in off if off[code] < 1e-4) or ("new",)  # of equal words both are right

@@ -14,14 +14,14 @@ ANSWERS: Registry = {}
 
 def allowed(subject: Subject) -> Tensor:
     """True where a word may look, (n, n), in the head that is looked at."""
-    n, laid = len(subject.labels), subject.trace.allowed
-    if laid is None:
+    n, mask = len(subject.labels), subject.trace.allowed
+    if mask is None:
         return torch.ones(n, n, dtype=torch.bool)
-    return laid.expand(len(subject.trace.weights), n, n)[subject.head]
+    return mask.expand(len(subject.trace.weights), n, n)[subject.head]
 
 
 def check_no_bias(subject: Subject) -> None:
-    """Raises PremiseError, "more_steps", where something is added to the scores: without the mask nobody knows it."""
+    """Raise PremiseError, "more_steps", where a bias is added to the scores: the unmasked weights are then unknown."""
     trace = subject.trace
     if not torch.equal(trace.masked, trace.scaled.masked_fill(~trace.masked.isfinite(), -torch.inf)):
         raise PremiseError("more_steps")
@@ -35,65 +35,65 @@ def looks_ahead(subject: Subject) -> Key:
         raise PremiseError("too_short", n=2)
     right = tuple((row, column) for row in range(n) for column in range(row + 1, n))
 
-    def wrong(given: tuple[int, int]) -> Because:
-        told: Values = {"query": subject.word(given[0]), "key": subject.word(given[1])}
-        return ("itself" if given[0] == given[1] else "back"), told
+    def wrong(answer: tuple[int, int]) -> Because:
+        values: Values = {"query": subject.word(answer[0]), "key": subject.word(answer[1])}
+        return ("itself" if answer[0] == answer[1] else "back"), values
 
     return Key(right=right, values={"n": len(right), "all": n * n}, wrong=wrong)
 
 
 @registered(ANSWERS, "number", "all", "half", "without_itself", "other")
 def open_cells(subject: Subject) -> Key:
-    """How many cells a causal mask leaves open on these words."""
+    """Number of cells a causal mask leaves open on these words."""
     n = len(subject.labels)
     if n < 3:
         raise PremiseError("too_short", n=3)
-    found = int(masks.causal(n, n).sum())
-    traps = {"all": float(n * n), "half": n * n / 2, "without_itself": float(found - n)}
-    return Key(right=(float(found),), values={"n": n, "all": n * n, "open": found}, traps=traps)
+    n_open = int(masks.causal(n, n).sum())
+    traps = {"all": float(n * n), "half": n * n / 2, "without_itself": float(n_open - n)}
+    return Key(right=(float(n_open),), values={"n": n, "all": n * n, "open": n_open}, traps=traps)
 
 
 @registered(ANSWERS, "number", "even", "nothing", "other")
 def first_row(subject: Subject) -> Key:
-    """What the first word gives itself, under the mask that is laid."""
+    """Weight the first word gives itself under the layer's mask."""
     n = len(subject.labels)
     sees = allowed(subject)[0]
     if n < 2 or int(sees.sum()) != 1 or not bool(sees[0]):
         raise PremiseError("no_mask", query=subject.word(0))
-    found = float(subject.weights[0, 0])
-    values: Values = {"first": subject.word(0), "n": n, "weight": Part(found)}
-    key = Key(right=(found,), values=values, traps={"even": 1 / n, "nothing": 0.0})
+    weight = float(subject.weights[0, 0])
+    values: Values = {"first": subject.word(0), "n": n, "weight": Part(weight)}
+    key = Key(right=(weight,), values=values, traps={"even": 1 / n, "nothing": 0.0})
     return key.hiding(Hidden(rows=(0,), asked=(0, 0)))
 
 
 @registered(ANSWERS, "option", codes=("same", "less", "more"))
 def with_the_mask(subject: Subject, query: str, key: str) -> Key:
-    """Whether a word gets more of another's attention with the mask than without."""
-    place, seen = place_of(subject, query), place_of(subject, key)
-    laid = allowed(subject)[place]
-    if bool(laid.all()) or not bool(laid[seen]):
+    """Compare the weight of a word with the mask and without."""
+    place, key_place = place_of(subject, query), place_of(subject, key)
+    mask_row = allowed(subject)[place]
+    if bool(mask_row.all()) or not bool(mask_row[key_place]):
         raise PremiseError("no_mask", query=query)
     check_no_bias(subject)
-    before = float(row_softmax(subject.trace.scaled[subject.head])[place, seen])
-    now = float(subject.weights[place, seen])
+    before = float(row_softmax(subject.trace.scaled[subject.head])[place, key_place])
+    now = float(subject.weights[place, key_place])
     code = "same" if abs(now - before) < CLEAR else "more" if now > before else "less"
-    found = one_of(code, query=query, key=key, was=Part(before), now=Part(now), blocked=int((~laid).sum()))
-    return found.hiding(Hidden(cells=((place, seen),)))
+    result = one_of(code, query=query, key=key, was=Part(before), now=Part(now), blocked=int((~mask_row).sum()))
+    return result.hiding(Hidden(cells=((place, key_place),)))
 
 
 @registered(ANSWERS, "mask", "too_much", "too_little")
 def itself_and_before(subject: Subject) -> Key:
-    """Whether the mask that is laid lets every word look at itself and at the word before it, and no further."""
-    n, laid = len(subject.labels), allowed(subject)
+    """Check that the mask lets every word look at itself and at the word before it, and no further."""
+    n, mask = len(subject.labels), allowed(subject)
     if n < 3:
         raise PremiseError("too_short", n=3)
-    wanted = masks.window(n, n, 1) & masks.causal(n, n)
-    values: Values = {"open": int(wanted.sum()), "all": n * n}
+    target = masks.window(n, n, 1) & masks.causal(n, n)
+    values: Values = {"open": int(target.sum()), "all": n * n}
 
     def wrong(_: bool) -> Because:
-        extra, missing = laid & ~wanted, wanted & ~laid
+        extra, missing = mask & ~target, target & ~mask
         row, column = (extra if extra.any() else missing).nonzero()[0].tolist()
-        told: Values = {"query": subject.word(row), "key": subject.word(column), "n": int((extra | missing).sum())}
-        return ("too_much" if extra.any() else "too_little"), told
+        numbers: Values = {"query": subject.word(row), "key": subject.word(column), "n": int((extra | missing).sum())}
+        return ("too_much" if extra.any() else "too_little"), numbers
 
-    return Key(right=(True,) if torch.equal(laid, wanted) else (), values=values, wrong=wrong)
+    return Key(right=(True,) if torch.equal(mask, target) else (), values=values, wrong=wrong)

@@ -26,8 +26,8 @@ def _lost(heads: tuple[dict[int, float], ...]) -> float:
 def heads_for_two_places(_: Subject) -> Key:
     """The fewest heads that bring the word before and the word after and lose nothing of them."""
     losses = {1: _lost(HEADS[:1]), 2: _lost(HEADS[1:])}
-    found = min(n for n, share in losses.items() if share < NOTHING)
-    return Key(right=(float(found),), values={"n": found, "lost": Part(losses[1])}, traps={"one": 1.0, "more": 3.0})
+    fewest = min(n for n, share in losses.items() if share < NOTHING)
+    return Key(right=(float(fewest),), values={"n": fewest, "lost": Part(losses[1])}, traps={"one": 1.0, "more": 3.0})
 
 
 @registered(ANSWERS, "head", "little")
@@ -51,7 +51,7 @@ def next_word_head(subject: Subject) -> Key:
         "n": len(right),
     }
 
-    def wrong(given: tuple[int, int]) -> Because:
-        return "little", {"layer": given[0], "head": given[1], "mean": Part(means[given])}
+    def wrong(answer: tuple[int, int]) -> Because:
+        return "little", {"layer": answer[0], "head": answer[1], "mean": Part(means[answer])}
 
     return Key(right=right, values=values, wrong=wrong)

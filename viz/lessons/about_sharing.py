@@ -26,16 +26,16 @@ def _specs(subject: Subject, groups: int) -> tuple[AttentionSpec, AttentionSpec]
     spec = subject.trace.projections.spec
     if groups >= spec.H or spec.H % groups:
         raise PremiseError("no_groups", H=spec.H, G=groups)
-    shared, alone = (
+    shared, unshared = (
         AttentionSpec(d_model=spec.d_model, n_heads=spec.H, n_kv_heads=n, d_head=spec.d_k, d_value=spec.d_v)
         for n in (groups, spec.H)
     )
-    return shared, alone
+    return shared, unshared
 
 
 @registered(ANSWERS, "number", "in_turn", "itself", "other")
 def reads_head(subject: Subject, groups: int, head: int) -> Key:
-    """Which key/value head a query head reads."""
+    """Key/value head that a query head reads."""
     shared, _ = _specs(subject, groups)
     if head >= shared.H:
         raise PremiseError("too_few_heads", n=shared.H)
@@ -47,13 +47,13 @@ def reads_head(subject: Subject, groups: int, head: int) -> Key:
 
 @registered(ANSWERS, "number", "all_of_it", "layer", "other")
 def cache_share(subject: Subject, groups: int) -> Key:
-    """What part of the cache is left when heads share their keys and values."""
-    shared, alone = _specs(subject, groups)
+    """Share of the cache that is left when heads share their keys and values."""
+    shared, unshared = _specs(subject, groups)
     sizes = [
         kv_cache_bytes(spec, n_tokens=len(subject.labels), n_layers=1, bytes_per_value=NUMBER_BYTES)
-        for spec in (shared, alone)
+        for spec in (shared, unshared)
     ]
-    part, of_layer = sizes[0] / sizes[1], parameters(shared).total / parameters(alone).total
+    part, of_layer = sizes[0] / sizes[1], parameters(shared).total / parameters(unshared).total
     values: Values = {
         "H": shared.H,
         "G": groups,
@@ -67,18 +67,18 @@ def cache_share(subject: Subject, groups: int) -> Key:
 
 @registered(ANSWERS, "option", codes=("same", "less", "more"))
 def parameters_saved(subject: Subject, groups: int) -> Key:
-    """Whether the layer's parameters shrink by as large a part as its cache."""
-    shared, alone = _specs(subject, groups)
-    saved = 1 - parameters(shared).total / parameters(alone).total
+    """Compare the shares by which the layer's parameters and its cache shrink."""
+    shared, unshared = _specs(subject, groups)
+    saving = 1 - parameters(shared).total / parameters(unshared).total
     of_cache = 1 - groups / shared.H
-    code = "same" if abs(saved - of_cache) < 0.01 else "more" if saved > of_cache else "less"
-    found: Values = {"saved": Part(saved), "of_cache": Part(of_cache)}
-    return one_of(code, H=shared.H, G=groups, small=parameters(shared).total, large=parameters(alone).total, **found)
+    code = "same" if abs(saving - of_cache) < 0.01 else "more" if saving > of_cache else "less"
+    parts: Values = {"saved": Part(saving), "of_cache": Part(of_cache)}
+    return one_of(code, H=shared.H, G=groups, small=parameters(shared).total, large=parameters(unshared).total, **parts)
 
 
 @registered(ANSWERS, "option", codes=("raises", "silent", "right"))
 def wrong_order(subject: Subject, groups: int) -> Key:
-    """What a program does that repeats keys 0 1 0 1 where neighbours share 0 0 1 1: it has the same shapes."""
+    """Behaviour of a program that repeats keys 0 1 0 1 where neighbours share 0 0 1 1: it has the same shapes."""
     shared, _ = _specs(subject, groups)
     k = torch.arange(groups, dtype=torch.float64)[:, None, None].expand(groups, len(subject.labels), 1)
     try:
@@ -98,20 +98,20 @@ def cache_of(_: Subject, heads: int, groups: int, width: int, layers: int, token
         spec = AttentionSpec(d_model=heads * width, n_heads=heads, n_kv_heads=n_kv_heads)
         return kv_cache_bytes(spec, n_tokens=tokens, n_layers=layers, bytes_per_value=number_bytes) / GIB
 
-    found = gib(groups)
+    size = gib(groups)
     sizes: Values = {"heads": heads, "groups": groups, "width": width, "layers": layers, "tokens": tokens}
-    values: Values = {**sizes, "bytes": number_bytes, "size": found, "unshared": gib(heads)}
-    return Key(right=(found,), values=values, traps={"keys_alone": found / 2, "unshared": gib(heads)})
+    values: Values = {**sizes, "bytes": number_bytes, "size": size, "unshared": gib(heads)}
+    return Key(right=(size,), values=values, traps={"keys_alone": size / 2, "unshared": gib(heads)})
 
 
 @registered(ANSWERS, "option", codes=("same", "changed"))
 def pooled(subject: Subject, groups: int) -> Key:
-    """Whether a layer's attention stays the same when each group's keys and values are replaced by their mean."""
+    """Check that a layer's attention stays the same when each group's keys and values are replaced by their mean."""
     trace = subject.trace
     if trace.projections.spec.G < trace.projections.spec.H or trace.projections.spec.H % groups:
         raise PremiseError("no_groups", H=trace.projections.spec.H, G=groups)
     k = share_kv(trace.k.unflatten(0, (groups, -1)).mean(1), len(trace.q))  # as attention sees them: turned, with bias
     added = trace.masked - trace.scaled  # what the mask and a bias do to the scores
     after = row_softmax(trace.q @ k.transpose(-1, -2) * trace.scale + added)
-    moved = float(total_variation(trace.weights, after).mean())
-    return one_of("changed" if moved > 0.01 else "same", H=trace.projections.spec.H, G=groups, moved=Part(moved))
+    change = float(total_variation(trace.weights, after).mean())
+    return one_of("changed" if change > 0.01 else "same", H=trace.projections.spec.H, G=groups, moved=Part(change))

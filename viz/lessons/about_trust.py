@@ -1,4 +1,4 @@
-"""Answers about what a weight does not say."""
+"""Answers about the limits of weights as explanations."""
 
 import torch
 
@@ -25,38 +25,38 @@ def sink_head(subject: Subject) -> Key:
     even = Part(even_weights(subject)[:, 1:, 0].mean())
     values: Values = {"layer": layer, "head": head, "mean": Part(best), "even": even, "token": subject.word(0)}
 
-    def wrong(given: tuple[int, int]) -> Because:
-        return "little", {"layer": given[0], "head": given[1], "mean": Part(means[given])}
+    def wrong(answer: tuple[int, int]) -> Because:
+        return "little", {"layer": answer[0], "head": answer[1], "mean": Part(means[answer])}
 
     return Key(right=right, values=values, wrong=wrong)
 
 
 @registered(ANSWERS, "option", codes=("same", "less", "more"))
 def value_length(subject: Subject) -> Key:
-    """Whether the first token's value, as it leaves the head, is as long as the others' are on average."""
+    """Compare the length of the first token's value after W_O with the mean of the others."""
     if len(subject.labels) < 3:
         raise PremiseError("too_short", n=3)
     H = len(subject.trace.weights)
     norms = message_norms(share_kv(subject.trace.v, H), subject.trace.projections.w_o.unflatten(0, (H, -1)))
-    first, others = float(norms[subject.head][0]), float(norms[subject.head][1:].mean())
-    code = "same" if abs(first - others) < CLEAR * others else "more" if first > others else "less"
+    first, mean_length = float(norms[subject.head][0]), float(norms[subject.head][1:].mean())
+    code = "same" if abs(first - mean_length) < CLEAR * mean_length else "more" if first > mean_length else "less"
     weights = subject.weights.sum(0)
     messages = (subject.weights * norms[subject.head]).sum(0)
     hides = Hidden(
         numbers=(float(messages[0] / messages.sum().clamp(min=1e-30)),)
     )  # how long what arrives is, tells it
     where = {"layer": subject.layer, "head": subject.head, "weight": Part(weights[0] / weights.sum().clamp(min=1e-30))}
-    return one_of(code, token=subject.word(0), first=first, others=others, **where).hiding(hides)
+    return one_of(code, token=subject.word(0), first=first, others=mean_length, **where).hiding(hides)
 
 
 @registered(ANSWERS, "sentence", "still")
 def looks_away(subject: Subject, query: str, key: str, below: float, example: str) -> Key:
-    """Whether a word gives another, which is still in the text, less than so much; an example is one where it does."""
+    """Check that a word gives another, still in the text, less than ``below``; ``example`` is a text where it does."""
     _, row = row_of(subject, query)
     places = [place for place in subject.words if subject.word(place).casefold() == key.casefold()]
     if not places:
         raise PremiseError("no_word", word=key)
-    given = float(row[places].sum())
+    weight = float(row[places].sum())
     best = int(without_marks(subject, row).argmax())
     most: Values = {"most": subject.word(best), "most_weight": Part(row[best])}
     values: Values = {
@@ -64,21 +64,21 @@ def looks_away(subject: Subject, query: str, key: str, below: float, example: st
         "key": key,
         "below": Part(below),
         "example": example,
-        "weight": Part(given),
+        "weight": Part(weight),
         **most,
     }
-    return Key(right=(True,) if given < below else (), values=values, wrong=lambda _: ("still", {}))
+    return Key(right=(True,) if weight < below else (), values=values, wrong=lambda _: ("still", {}))
 
 
 @registered(ANSWERS, "option", codes=("same", "less", "more"))
 def sharp_and_strong(subject: Subject) -> Key:
-    """Whether the head with the largest single weights adds more to the layer's output than a head does on average."""
+    """Compare the contribution of the head with the largest single weights with the mean of all heads."""
     trace, H = subject.trace, len(subject.trace.weights)
     if H < 2 or len(subject.labels) < 3:
         raise PremiseError("one_head")
     peaks, lengths = trace.weights.amax(-1).mean(-1), trace.contributions.norm(dim=-1).mean(-1)
     head, mean = int(peaks.argmax()), float(lengths.mean())
     code = "same" if abs(float(lengths[head]) - mean) < CLEAR * mean else "more" if lengths[head] > mean else "less"
-    found = {"length": float(lengths[head]), "mean": mean, "strongest": int(lengths.argmax())}
-    key = one_of(code, layer=subject.layer, head=head, peak=Part(peaks[head]), H=H, **found)
+    lengths_of_head = {"length": float(lengths[head]), "mean": mean, "strongest": int(lengths.argmax())}
+    key = one_of(code, layer=subject.layer, head=head, peak=Part(peaks[head]), H=H, **lengths_of_head)
     return key.hiding(Hidden(labels=(str(head),)))

@@ -26,19 +26,19 @@ def even_weights(subject: Subject) -> Tensor:
 
 
 def place_of(subject: Subject, word: str) -> int:
-    """Where a word stands first.
+    """Return the first place of a word.
 
     Raises:
         PremiseError: "no_word".
     """
     labels = {place: subject.word(place).casefold() for place in subject.words}
-    if (found := next((place for place in labels if labels[place] == word.casefold()), None)) is None:
+    if (first_place := next((place for place in labels if labels[place] == word.casefold()), None)) is None:
         raise PremiseError("no_word", word=word)
-    return found
+    return first_place
 
 
 def row_of(subject: Subject, query: str) -> tuple[int, Tensor]:
-    """Where a word stands, and what it looks at.
+    """Return the place of a word, and its row of weights.
 
     Raises:
         PremiseError: "no_word"; "blind" if it may look nowhere.
@@ -79,16 +79,16 @@ def looks_at_most(subject: Subject, query: str) -> Key:
         "n": len(row),
     }
 
-    def wrong(given: int) -> Because:
-        reason = "itself" if given == place else "less"
-        return reason, {"given": subject.word(given), "given_weight": Part(row[given])}
+    def wrong(answer: int) -> Because:
+        reason = "itself" if answer == place else "less"
+        return reason, {"given": subject.word(answer), "given_weight": Part(row[answer])}
 
     return Key(right=(best,), values=values, wrong=wrong).hiding(Hidden(rows=(place,), asked=(place, -1)))
 
 
 @registered(ANSWERS, "number", "that_one", "all", "other")
 def left_over(subject: Subject, query: str) -> Key:
-    """How much of a word's attention is left when the largest weight is taken away."""
+    """Attention of a word that is left without its largest weight."""
     place, row = row_of(subject, query)
     best, _ = _two_largest(subject, row)
     weight = Part(row[best])
@@ -106,12 +106,12 @@ def left_over(subject: Subject, query: str) -> Key:
 
 @registered(ANSWERS, "option", codes=("same", "less", "more"))
 def looks_back(subject: Subject, query: str) -> Key:
-    """Whether the word that is looked at most looks back as much."""
+    """Compare the largest weight of a word with the weight in the other direction."""
     place, row = row_of(subject, query)
-    others = without_marks(subject, row)
-    others[place] = -1
-    best = int(others.argmax())
-    if float(others[best]) < CLEAR:
+    candidates = without_marks(subject, row)
+    candidates[place] = -1
+    best = int(candidates.argmax())
+    if float(candidates[best]) < CLEAR:
         raise PremiseError("nothing_to_ask", word=query)
     there, back = float(row[best]), float(subject.weights[best, place])
     code = "same" if abs(there - back) < CLEAR else "more" if back > there else "less"
@@ -157,8 +157,8 @@ def previous_word_head(subject: Subject) -> Key:
         "n": len(right),
     }
 
-    def wrong(given: tuple[int, int]) -> Because:
-        return "little", {"layer": given[0], "head": given[1], "mean": Part(means[given])}
+    def wrong(answer: tuple[int, int]) -> Because:
+        return "little", {"layer": answer[0], "head": answer[1], "mean": Part(means[answer])}
 
     return Key(right=right, values=values, wrong=wrong)
 
@@ -171,7 +171,7 @@ def most_goes_to(subject: Subject) -> Key:
     if n < 5:
         raise PremiseError("too_short", n=5)
     away = (torch.arange(n)[:, None] - torch.arange(n)).abs()
-    away[:, 0] = -1  # whoever looks at the first token looks there
+    away[:, 0] = -1  # the first column counts as the first token
     kinds = {"first": away == -1, "itself": away == 0, "beside": away == 1, "far": away > 1}
     all_of_it = float(weights.sum())
     shares = {code: Part(float(weights[:, cells].sum()) / all_of_it) for code, cells in kinds.items()}
@@ -186,7 +186,7 @@ def most_goes_to(subject: Subject) -> Key:
 
 @registered(ANSWERS, "option", codes=("same", "less", "more"))
 def arrives(subject: Subject) -> Key:
-    """Whether the share of what arrives from the first token is as large as its share of the weight."""
+    """Compare the first token's share of the contributions with its share of the weight."""
     trace, head = subject.trace, subject.head
     H = len(trace.weights)
     norms = message_norms(share_kv(trace.v, H), trace.projections.w_o.unflatten(0, (H, -1)))[head]
@@ -195,5 +195,5 @@ def arrives(subject: Subject) -> Key:
     if weight < 2 / len(subject.labels):
         raise PremiseError("no_sink", token=subject.word(0), weight=Part(weight))
     code = "same" if abs(weight - message) < CLEAR else "more" if message > weight else "less"
-    found = {"weight": Part(weight), "message": Part(message)}
-    return one_of(code, token=subject.word(0), layer=subject.layer, head=head, **found)
+    shares = {"weight": Part(weight), "message": Part(message)}
+    return one_of(code, token=subject.word(0), layer=subject.layer, head=head, **shares)

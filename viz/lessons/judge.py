@@ -1,4 +1,4 @@
-"""What a visitor answered: as the browser sends it, and whether it is right."""
+"""Answers of a user: reading what the browser sends, and judging it."""
 
 import math
 import re
@@ -17,7 +17,7 @@ _FRACTION = re.compile(r"([+-]?\d+)\s*/\s*(\d+)")
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """Whether an answer is right; if not, the reason's code and what its sentence is filled in with."""
+    """Verdict on an answer; if it is wrong, the reason's code and the values of its sentence."""
 
     is_right: bool
     reason: str = ""
@@ -34,18 +34,18 @@ def read_number(typed: str) -> float | None:
     typed = typed.strip().replace("−", "-")[: LONGEST + 1]
     if (fraction := _FRACTION.fullmatch(typed)) and len(typed) <= LONGEST and int(fraction[2]):
         return int(fraction[1]) / int(fraction[2])
-    found = _NUMBER.fullmatch(typed)
-    if found is None or not re.search(r"\d", found[1]) or len(typed) > LONGEST:
+    match = _NUMBER.fullmatch(typed)
+    if match is None or not re.search(r"\d", match[1]) or len(typed) > LONGEST:
         return None
     try:
-        value = float(found[1].replace(",", "."))
+        value = float(match[1].replace(",", "."))
     except ValueError:
         return None
-    return value / (100 if found[2] else 1) if math.isfinite(value) else None
+    return value / (100 if match[2] else 1) if math.isfinite(value) else None
 
 
 def read_answer(kind: str, sent: Any, options: Sequence[Given]) -> Given | None:
-    """What a browser sent as an answer, if it can be one; None for anything else.
+    """Return the answer in a browser's message; None if it cannot be one.
 
     Args:
         kind: of the question.
@@ -72,7 +72,7 @@ def read_answer(kind: str, sent: Any, options: Sequence[Given]) -> Given | None:
 
 
 def judge(key: Key, given: Given, tolerance: float) -> Verdict:
-    """Whether an answer is right, and why not."""
+    """Judge an answer, with the reason if it is wrong."""
     if isinstance(given, float):
         (exact,) = key.right
         assert isinstance(exact, int | float)

@@ -13,7 +13,7 @@ class Part(float):
 
 
 Value = int | float | str | Part | tuple[float, ...]
-"""What a sentence is filled in with; several numbers are a vector."""
+"""Value in a sentence; several numbers are a vector."""
 
 Values = Mapping[str, Value]
 
@@ -30,7 +30,7 @@ class PremiseError(ValueError):
 
 
 Because = tuple[str, Values]
-"""Why an answer is wrong: a reason's code, and what its sentence is filled in with."""
+"""Reason of a wrong answer: its code, and the values of its sentence."""
 
 
 Cell = tuple[int, int]
@@ -76,13 +76,13 @@ def _no_reason(_: Any) -> Because:
 
 @dataclass(frozen=True, kw_only=True)
 class Key:
-    """What is right, and what there is to say.
+    """Right answers to a question, and the values of its sentences.
 
     Args:
         right: every answer that counts as right; of a number, the exact one.
         values: what the question, the hint and the explanation are filled in with.
         wrong: the reason why another answer is wrong.
-        traps: of a number, the values that usual mistakes lead to, by the reason's code.
+        traps: of a number, the values that common mistakes lead to, by the reason's code.
         hides: what the picture shows of the answer, by place.
     """
 

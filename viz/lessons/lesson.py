@@ -1,4 +1,4 @@
-"""What a lesson is: steps, each with one idea, that ask before they show. All of it is data, in both languages."""
+"""Data model of lessons: steps, each with one idea, that ask before they show. All of it is data, in both languages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from typing import Any
 
 LANGUAGES = ("en", "zh")
 KINDS = ("word", "head", "cell", "number", "option", "order", "mask", "sentence")
-"""What a question may ask for."""
+"""Kinds of questions."""
 
 OPEN = "open"
 """The kind of a teacher's own question: it is put to a class, nothing works out its answer, and there may be none."""
@@ -99,9 +99,9 @@ class Step:
     why: Said = field(default_factory=dict)
 
     def link(self, read: str, *, is_open: bool) -> dict[str, str]:
-        """What the page shows: while the question is open, and when it is answered."""
-        shown = {"section": self.section, **self.shows[read]}
-        return {**shown, **self.before[read]} if is_open else shown
+        """Return the link's parameters while the question is open, or when it is answered."""
+        parameters = {"section": self.section, **self.shows[read]}
+        return {**parameters, **self.before[read]} if is_open else parameters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +126,7 @@ class Lesson:
 
     @property
     def minutes(self) -> int:
-        """How long it takes."""
+        """Duration in minutes."""
         return round(sum(step.minutes for step in self.steps))
 
 

@@ -1,6 +1,6 @@
 """A teacher's own lesson: steps that are views of the app, each with a title and perhaps a question, as plain text.
 
-It comes from outside, in a link or a file, and is believed in nothing: a fixed set of names, each with a limit.
+It is untrusted input, from a link or a file: only a fixed set of names is accepted, each with a limit.
 """
 
 import base64
@@ -27,7 +27,7 @@ _LINE = re.compile(r"at line (\d+)")
 _OF_THE_VIEW = frozenset(
     ("section", "lang", "lesson", "lesson_step", "own_lesson", "present", "notes", "print", "without", "theme", "embed")
 )
-"""What a link says of the lesson itself or of how a page is looked at: no step changes it."""
+"""Parameters of the lesson itself or of the display, which no step changes."""
 
 
 @lru_cache(maxsize=64)
@@ -42,7 +42,7 @@ def own_lesson(code: str) -> Lesson:
 
 
 def unpacked(code: str) -> Any:
-    """What is packed into a link: JSON, compressed, in letters that a link may hold.
+    """Decode what a link holds: JSON, compressed, as URL-safe base64.
 
     Raises:
         OwnLessonError: if that cannot be read, or is larger than it may be.
@@ -53,14 +53,14 @@ def unpacked(code: str) -> Any:
         raise OwnLessonError("broken")
     unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
     try:
-        squeezed = base64.urlsafe_b64decode(code[1:] + "=" * (-len(code[1:]) % 4))
-        written = unpacker.decompress(squeezed, limits.OWN_LESSON_BYTES)
+        compressed = base64.urlsafe_b64decode(code[1:] + "=" * (-len(code[1:]) % 4))
+        content = unpacker.decompress(compressed, limits.OWN_LESSON_BYTES)
     except (binascii.Error, zlib.error):
         raise OwnLessonError("broken") from None
-    if unpacker.unconsumed_tail:  # a few bytes may say that they are gigabytes: nobody asks them for more
+    if unpacker.unconsumed_tail:  # a few bytes may expand to gigabytes: stop at the limit
         raise OwnLessonError("large")
     try:
-        return json.loads(written) if unpacker.eof else None
+        return json.loads(content) if unpacker.eof else None
     except (RecursionError, ValueError):  # no JSON; lists in lists without an end; a number without one
         raise OwnLessonError("broken") from None
 
@@ -68,9 +68,9 @@ def unpacked(code: str) -> Any:
 def packed(table: Mapping[str, Any]) -> str:
     """A lesson as a link holds it; the browser does the same (``client/lesson/store.js``)."""
     packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
-    written = json.dumps(table, ensure_ascii=False, separators=(",", ":")).encode()
-    squeezed = packer.compress(written) + packer.flush()
-    return VERSION + base64.urlsafe_b64encode(squeezed).decode().rstrip("=")
+    content = json.dumps(table, ensure_ascii=False, separators=(",", ":")).encode()
+    compressed = packer.compress(content) + packer.flush()
+    return VERSION + base64.urlsafe_b64encode(compressed).decode().rstrip("=")
 
 
 def read_toml(written: str) -> dict[str, Any]:
@@ -85,8 +85,8 @@ def read_toml(written: str) -> dict[str, Any]:
     try:
         table = tomllib.loads(written)
     except (RecursionError, ValueError) as error:
-        found = _LINE.search(str(error))
-        raise OwnLessonError("toml", line=found[1] if found else "?") from None
+        line = _LINE.search(str(error))
+        raise OwnLessonError("toml", line=line[1] if line else "?") from None
     return checked(table)
 
 
@@ -98,7 +98,7 @@ def checked(table: Any) -> dict[str, Any]:
     """
     if not isinstance(table, dict):
         raise OwnLessonError("broken")
-    _known(table, {"title", "step"}, 0)
+    _check_names(table, {"title", "step"}, 0)
     steps = table.get("step")
     if not isinstance(steps, list) or not 1 <= len(steps) <= limits.OWN_LESSON_STEPS:
         raise OwnLessonError("steps", most=limits.OWN_LESSON_STEPS)
@@ -106,34 +106,34 @@ def checked(table: Any) -> dict[str, Any]:
     return {"title": title, "step": [_step(step, number) for number, step in enumerate(steps, 1)]}
 
 
-def _known(table: Any, names: set[str], number: int) -> None:
+def _check_names(table: Any, names: set[str], number: int) -> None:
     if not isinstance(table, dict):
         raise OwnLessonError("kind", name="step", step=number)
     if unknown := sorted(table.keys() - names):
-        shown = [name if _NAME.fullmatch(name) else "?" for name in unknown[:3]]
-        raise OwnLessonError("unknown", names=", ".join(shown), step=number)
+        safe_names = [name if _NAME.fullmatch(name) else "?" for name in unknown[:3]]
+        raise OwnLessonError("unknown", names=", ".join(safe_names), step=number)
 
 
 def _text(table: Mapping[str, Any], name: str, longest: int, number: int) -> str | dict[str, str]:
     """A text: one for all languages, or one for each; "" where nothing is said."""
-    found = table.get(name, "")
-    texts = list(found.values()) if isinstance(found, dict) else [found]
-    if isinstance(found, dict) and set(found) != set(LANGUAGES):
+    value = table.get(name, "")
+    texts = list(value.values()) if isinstance(value, dict) else [value]
+    if isinstance(value, dict) and set(value) != set(LANGUAGES):
         raise OwnLessonError("kind", name=name, step=number)
     if not all(isinstance(text, str) for text in texts):
         raise OwnLessonError("kind", name=name, step=number)
     if any(len(text) > longest for text in texts):
         raise OwnLessonError("long", name=name, most=longest, step=number)
-    return dict(found) if isinstance(found, dict) else found
+    return dict(value) if isinstance(value, dict) else value
 
 
 def _step(table: Any, number: int) -> dict[str, Any]:
-    _known(table, {"page", "section", "parameters", "covers", "title", "ask"}, number)
+    _check_names(table, {"page", "section", "parameters", "covers", "title", "ask"}, number)
     for name in ("page", "section"):
         if not isinstance(table.get(name), str) or not _NAME.fullmatch(table[name]):
             raise OwnLessonError("kind", name=name, step=number)
-    asked, covers = table.get("ask", {}), table.get("covers", False)
-    _known(asked, {"question"}, number)
+    ask, covers = table.get("ask", {}), table.get("covers", False)
+    _check_names(ask, {"question"}, number)
     if not isinstance(covers, bool):
         raise OwnLessonError("kind", name="covers", step=number)
     return {
@@ -142,7 +142,7 @@ def _step(table: Any, number: int) -> dict[str, Any]:
         "parameters": _parameters(table.get("parameters", {}), number),
         "covers": covers,
         "title": _text(table, "title", limits.OWN_LESSON_TITLE, number),
-        "ask": {"question": _text(asked, "question", limits.OWN_LESSON_QUESTION, number)},
+        "ask": {"question": _text(ask, "question", limits.OWN_LESSON_QUESTION, number)},
     }
 
 
@@ -150,7 +150,7 @@ def _parameters(table: Any, number: int) -> dict[str, str]:
     """Of the page's link, as they stand in it. What each may be the page itself says, as of any link's."""
     if not isinstance(table, dict) or len(table) > limits.OWN_LESSON_PARAMETERS:
         raise OwnLessonError("kind", name="parameters", step=number)
-    found = {}
+    parameters = {}
     for name, value in table.items():
         if not _NAME.fullmatch(name) or isinstance(value, bool) or not isinstance(value, str | int | float):
             raise OwnLessonError("kind", name="parameters", step=number)
@@ -159,23 +159,23 @@ def _parameters(table: Any, number: int) -> dict[str, str]:
         if len(str(value)) > limits.CHARACTERS:
             raise OwnLessonError("long", name=name, most=limits.CHARACTERS, step=number)
         if name not in _OF_THE_VIEW:
-            found[name] = str(value)
-    return found
+            parameters[name] = str(value)
+    return parameters
 
 
-def _said(text: str | Mapping[str, str]) -> Said:
+def _in_every_language(text: str | Mapping[str, str]) -> Said:
     return {language: text if isinstance(text, str) else text[language] for language in LANGUAGES}
 
 
 def lesson_of(table: Mapping[str, Any], name: str) -> Lesson:
     """A checked table as a lesson like any other; what is asked in it nobody but the teacher can judge."""
     steps = tuple(_lesson_step(step) for step in table["step"])
-    return Lesson(name=name, title=_said(table["title"]), knows=_said(""), steps=steps)
+    return Lesson(name=name, title=_in_every_language(table["title"]), knows=_in_every_language(""), steps=steps)
 
 
 def _lesson_step(step: Mapping[str, Any]) -> Step:
     nothing: dict[str, dict[str, str]] = {language: {} for language in LANGUAGES}
-    question = _said(step["ask"]["question"])
+    question = _in_every_language(step["ask"]["question"])
     return Step(
         page=step["page"],
         section=step["section"],
@@ -183,8 +183,8 @@ def _lesson_step(step: Mapping[str, Any]) -> Step:
         before=nothing,
         covers=step["covers"] and any(question.values()),
         minutes=0,
-        text=_said(step["title"]),
-        note=_said(""),
+        text=_in_every_language(step["title"]),
+        note=_in_every_language(""),
         ask=Ask(
             kind=OPEN,
             answer="",
@@ -192,8 +192,8 @@ def _lesson_step(step: Mapping[str, Any]) -> Step:
             tolerance=0,
             options={},
             question=question,
-            hint=_said(""),
+            hint=_in_every_language(""),
             wrong={},
-            reveal=_said(""),
+            reveal=_in_every_language(""),
         ),
     )

@@ -1,4 +1,4 @@
-"""Lessons as they stand in ``assets/lessons/<name>.toml``. Whatever is missing, or too much, is said with its place."""
+"""Lessons as they stand in ``assets/lessons/<name>.toml``. Errors name the place of what is missing or unknown."""
 
 import tomllib
 from collections.abc import Mapping
@@ -54,15 +54,15 @@ def read_lesson(name: str, written: str) -> Lesson:
         table = tomllib.loads(written)
     except tomllib.TOMLDecodeError as error:
         raise LessonError(f"{name}: {error}") from None
-    _known(table, {"title", "knows", "parameters", "step", "keep", "next"}, name)
+    _check_names(table, {"title", "knows", "parameters", "step", "keep", "next"}, name)
     steps = table.get("step")
     if not isinstance(steps, list) or not steps:
         raise LessonError(f"{name}: there is no [[step]]")
     shared = _by_language(table.get("parameters", {}), f"{name}.parameters")
     return Lesson(
         name=name,
-        title=_plain(table, "title", name),
-        knows=_plain(table, "knows", name),
+        title=_read_plain_text(table, "title", name),
+        knows=_read_plain_text(table, "knows", name),
         steps=tuple(_step(step, shared, f"{name}, step {place}") for place, step in enumerate(steps, 1)),
         keep=_keep(table.get("keep", []), name),
         next=_next(table.get("next", ""), name),
@@ -74,7 +74,8 @@ def _keep(sentences: Any, where: str) -> tuple[Said, ...]:
     if not isinstance(sentences, list) or len(sentences) not in (0, 3):
         raise LessonError(f"{where}: keep is a list of three sentences")
     return tuple(
-        _plain({"keep": sentence}, "keep", f"{where}, sentence {n}") for n, sentence in enumerate(sentences, 1)
+        _read_plain_text({"keep": sentence}, "keep", f"{where}, sentence {n}")
+        for n, sentence in enumerate(sentences, 1)
     )
 
 
@@ -84,14 +85,14 @@ def _next(name: Any, where: str) -> str:
     return name
 
 
-def _known(table: Any, names: set[str], where: str) -> None:
+def _check_names(table: Any, names: set[str], where: str) -> None:
     if not isinstance(table, dict):
         raise LessonError(f"{where} is no table")
     if unknown := table.keys() - names:
         raise LessonError(f"{where}: {', '.join(sorted(unknown))} is not known; known are {', '.join(sorted(names))}")
 
 
-def _said(table: Mapping[str, Any], name: str, where: str) -> Said:
+def _read_text(table: Mapping[str, Any], name: str, where: str) -> Said:
     """A text in every language."""
     text = table.get(name)
     if not isinstance(text, dict) or set(text) != set(LANGUAGES):
@@ -102,16 +103,16 @@ def _said(table: Mapping[str, Any], name: str, where: str) -> Said:
     return {language: " ".join(sentence.split()) for language, sentence in text.items()}
 
 
-def _plain(table: Mapping[str, Any], name: str, where: str) -> Said:
+def _read_plain_text(table: Mapping[str, Any], name: str, where: str) -> Said:
     """A text that is shown whatever can be asked, so nothing in it is filled in."""
-    text = _said(table, name, where)
+    text = _read_text(table, name, where)
     if any("{" in sentence for sentence in text.values()):
         raise LessonError(f"{where}: {name} has nothing to be filled in with")
     return text
 
 
 def _by_language(table: Any, where: str) -> dict[str, dict[str, Any]]:
-    """What holds for every language, and beside it what holds for one: ``{layer = 3, en = {...}, zh = {...}}``."""
+    """Merge what holds for every language with what holds for one: ``{layer = 3, en = {...}, zh = {...}}``."""
     if not isinstance(table, dict):
         raise LessonError(f"{where} is no table")
     common = {name: value for name, value in table.items() if name not in LANGUAGES}
@@ -128,8 +129,8 @@ def _links(table: Any, where: str) -> dict[str, Link]:
 
 
 def _step(table: Any, shared: Mapping[str, Mapping[str, Any]], where: str) -> Step:
-    known = {"page", "section", "parameters", "before", "covers", "hides", "minutes", "text", "note", "ask", "why"}
-    _known(table, known, where)
+    fields = {"page", "section", "parameters", "before", "covers", "hides", "minutes", "text", "note", "ask", "why"}
+    _check_names(table, fields, where)
     for name, kind in (("page", str), ("section", str), ("minutes", int | float)):
         if not isinstance(table.get(name), kind):
             raise LessonError(f"{where}: {name} is missing")
@@ -142,44 +143,44 @@ def _step(table: Any, shared: Mapping[str, Mapping[str, Any]], where: str) -> St
         before=_links(table.get("before", {}), f"{where}, before"),
         covers=bool(table.get("covers", False)),
         minutes=float(table["minutes"]),
-        text=_plain(table, "text", where),
-        note=_plain(table, "note", where),
+        text=_read_plain_text(table, "text", where),
+        note=_read_plain_text(table, "note", where),
         ask=_ask(table.get("ask"), f"{where}, ask"),
         hides=_hides(table.get("hides", {}), f"{where}, hides"),
-        why=_said(table, "why", where) if "why" in table else {},
+        why=_read_text(table, "why", where) if "why" in table else {},
     )
 
 
 def _hides(table: Any, where: str) -> Hides:
-    _known(table, {field.name for field in fields(Hides)}, where)
-    for name, listed in table.items():
-        if not isinstance(listed, list) or not all(isinstance(word, str) for word in listed):
+    _check_names(table, {field.name for field in fields(Hides)}, where)
+    for name, words in table.items():
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
             raise LessonError(f"{where}: {name} is a list of words")
-    return Hides(**{name: tuple(listed) for name, listed in table.items()})
+    return Hides(**{name: tuple(words) for name, words in table.items()})
 
 
 def _ask(table: Any, where: str) -> Ask:
     texts = ("question", "hint", "reveal")
-    _known(table, {"kind", "answer", "arguments", "tolerance", "options", "wrong", *texts}, where)
+    _check_names(table, {"kind", "answer", "arguments", "tolerance", "options", "wrong", *texts}, where)
     kind, answer = table.get("kind"), table.get("answer")
     if kind not in KINDS:
         raise LessonError(f"{where}: {kind} is no kind of question; known are {', '.join(KINDS)}")
     if answer not in ANSWERS:
         raise LessonError(f"{where}: there is no function {answer}")
-    known = ANSWERS[answer]
-    if known.kind != kind:
-        raise LessonError(f"{where}: {answer} answers a question of the kind {known.kind}, not {kind}")
+    function = ANSWERS[answer]
+    if function.kind != kind:
+        raise LessonError(f"{where}: {answer} answers a question of the kind {function.kind}, not {kind}")
     wrong, options = table.get("wrong", {}), table.get("options", {})
-    if set(wrong) != set(known.reasons):
-        raise LessonError(f"{where}: {answer} gives the reasons {', '.join(known.reasons)}, not {', '.join(wrong)}")
-    if kind in ("option", "order") and not set(known.codes) <= set(options):
-        raise LessonError(f"{where}: {answer} needs the options {', '.join(known.codes)}, not {', '.join(options)}")
+    if set(wrong) != set(function.reasons):
+        raise LessonError(f"{where}: {answer} gives the reasons {', '.join(function.reasons)}, not {', '.join(wrong)}")
+    if kind in ("option", "order") and not set(function.codes) <= set(options):
+        raise LessonError(f"{where}: {answer} needs the options {', '.join(function.codes)}, not {', '.join(options)}")
     return Ask(
         kind=kind,
         answer=answer,
         arguments=_by_language(table.get("arguments", {}), f"{where}, arguments"),
         tolerance=float(table.get("tolerance", 0.0)),
-        options={code: _said(options, code, f"{where}, options") for code in options},
-        wrong={reason: _said(wrong, reason, f"{where}, wrong") for reason in wrong},
-        **{name: _said(table, name, where) for name in texts},
+        options={code: _read_text(options, code, f"{where}, options") for code in options},
+        wrong={reason: _read_text(wrong, reason, f"{where}, wrong") for reason in wrong},
+        **{name: _read_text(table, name, where) for name in texts},
     )

@@ -1,4 +1,4 @@
-"""What a question is asked about: the words on the page, and every number of the heads that read them."""
+"""Subject of a question: the words on the page, and every number of the heads that read them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from torch import Tensor
 from viz.core.heads import MultiHeadTrace
 
 SPACE = "␣"
-"""What is written for the space before a word, where a tokenizer takes it for a part of the word."""
+"""Label of the space before a word, where a tokenizer takes it for a part of the word."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class Decoder:
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """What the page shows when a question is asked.
+    """State of the page when a question is asked.
 
     Args:
         labels: what is written for each token.

@@ -50,5 +50,5 @@ def check_nesting(written: str, most: int = limits.OWN_LESSON_NESTING) -> None:
             raise OwnLessonError("nested", line=_line(written, token), most=most)
 
 
-def _line(written: str, token: re.Match[str]) -> int:
-    return written.count("\n", 0, token.start()) + 1
+def _line(text: str, token: re.Match[str]) -> int:
+    return text.count("\n", 0, token.start()) + 1

@@ -44,12 +44,12 @@ def sources(lang: str) -> tuple[Path, ...]:
 
 @cache
 def _of_frame(lang: str) -> Mapping[str, str]:
-    """What stands here, without the pages."""
+    """Texts of the frame, without the pages."""
     return MappingProxyType(_flatten(tomllib.loads(sources(lang)[0].read_text("utf8")), ""))
 
 
 def words_of(lang: str, part: str) -> dict[str, str]:
-    """The frame's own texts below a name, by the rest of theirs: all that a view in the browser is to say."""
+    """The frame's own texts below a name, by the rest of theirs: the texts of a view in the browser."""
     return {key.removeprefix(f"{part}."): text for key, text in _of_frame(lang).items() if key.startswith(f"{part}.")}
 
 
@@ -61,7 +61,7 @@ def _flatten(table: Mapping[str, Any], prefix: str) -> dict[str, str]:
 
 
 def has_text(key: str) -> bool:
-    """Whether there is a text of this name; the languages hold the same."""
+    """Return True if there is a text of this name; the languages hold the same."""
     return key in sentences("en")
 
 
@@ -88,7 +88,7 @@ _rewrite: ContextVar[Rewrite | None] = ContextVar("rewrite", default=None)
 
 @contextmanager
 def rewriting(change: Rewrite | None) -> Iterator[None]:
-    """Have every sentence that is translated inside the ``with`` changed by this."""
+    """Change every sentence that is translated inside the ``with``."""
     token = _rewrite.set(change)
     try:
         yield
@@ -103,10 +103,10 @@ def paragraph(*parts: str) -> str:
         >>> paragraph("One.", "Two."), paragraph("一。", "二。")
         ('One. Two.', '一。二。')
     """
-    joined = ""
+    text = ""
     for sentence in filter(None, parts):
-        joined += f" {sentence}" if joined and joined[-1] not in FULL_STOPS else sentence
-    return joined
+        text += f" {sentence}" if text and text[-1] not in FULL_STOPS else sentence
+    return text
 
 
 def fill(sentence: str, /, **values: Any) -> str:
@@ -117,4 +117,4 @@ def fill(sentence: str, /, **values: Any) -> str:
         ['0 heads', '1 head', '1,024 heads']
     """
     isolated = {name: isolate(value) if isinstance(value, str) else value for name, value in values.items()}
-    return PLURAL.sub(lambda found: found[2 if str(values[found[1]]) == "1" else 3], sentence).format(**isolated)
+    return PLURAL.sub(lambda match: match[2 if str(values[match[1]]) == "1" else 3], sentence).format(**isolated)

@@ -1,4 +1,4 @@
-"""Where numbers were published, as it is written in each language."""
+"""Citations of published numbers, in each language."""
 
 import re
 
@@ -20,6 +20,6 @@ def translate_source(lang: str, source: str) -> str:
         >>> translate_source("zh", "Li et al. 2023, table 6; config.json of bigcode/starcoder")
         'Li 等 2023，表 6；bigcode/starcoder 的 config.json'
     """
-    for pattern, written in _IN_CHINESE * (lang == "zh"):
-        source = re.sub(pattern, written, source)
+    for pattern, replacement in _IN_CHINESE * (lang == "zh"):
+        source = re.sub(pattern, replacement, source)
     return source

@@ -77,7 +77,7 @@ def _term(
     def in_each(field: str) -> Mapping[str, str]:
         return MappingProxyType({lang: texts[lang][field] for lang in LANGUAGES})
 
-    found = {lang: texts[lang].get("found") or _usual(lang, texts[lang]["name"]) for lang in LANGUAGES}
+    patterns = {lang: texts[lang].get("found") or _default_pattern(lang, texts[lang]["name"]) for lang in LANGUAGES}
     return Term(
         code=code,
         theme=theme,
@@ -87,11 +87,11 @@ def _term(
         also=tuple(also),
         names=in_each("name"),
         says=in_each("says"),
-        found=MappingProxyType(found),
+        found=MappingProxyType(patterns),
     )
 
 
-def _usual(lang: str, name: str) -> str:
+def _default_pattern(lang: str, name: str) -> str:
     return re.escape(name) + "s?" * (lang == "en")
 
 
@@ -106,5 +106,5 @@ def _pattern(lang: str) -> re.Pattern[str]:
 
 def found_in(sentence: str, lang: str) -> Iterator[tuple[Term, int, int]]:
     """The terms that stand in a sentence, from left to right, each with where it begins and ends."""
-    for found in _pattern(lang).finditer(sentence):
-        yield terms()[str(found.lastgroup)], *found.span()
+    for match in _pattern(lang).finditer(sentence):
+        yield terms()[str(match.lastgroup)], *match.span()

@@ -16,7 +16,7 @@ BOOKS = {
     "cordonnier": "Cordonnier et al.",
 }
 WORDS = re.compile(r"\\(?:text|begin|end)\{[^{}]*\}")
-"""What stands in LaTeX and is no letter of a formula."""
+"""Commands of LaTeX whose letters are none of a formula."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,7 @@ def letters() -> tuple[Letter, ...]:
 
 
 def letters_in(latex: str, page: str, section: str) -> list[Letter]:
-    r"""Which letters occur in a section's formula, with what they mean on this page.
+    r"""Return the letters in a section's formula, with their meaning on this page.
 
     Example:
         >>> latex = r"\text{A: } S_{ij} = q_i \cdot k_j / \sqrt{d_k}"

@@ -1,1 +1,1 @@
-"""What can be said of a trace: statistics of maps and heads, where words come from through a stack, checks."""
+"""Measures of a trace: statistics of maps and heads, the flow of information through a stack, checks."""

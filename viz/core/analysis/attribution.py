@@ -1,7 +1,7 @@
-"""Who wrote a word: the logit at one token as a sum over everything that was added to the residual stream.
+"""Direct logit attribution: the logit at one token as a sum over everything added to the residual stream.
 
-Direct logit attribution (Elhage et al. 2021): a pre-norm decoder only ever adds to its stream, and the vocabulary head
-reads the sum. What divides it, the scale of the final norm, is held at what it is on this text.
+Elhage et al. 2021: a pre-norm decoder only ever adds to its stream, and the vocabulary head reads the sum. The scale of
+the final norm, which divides it, is held at its value on this text.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,14 +31,14 @@ class Written:
 
     @property
     def attention(self) -> Tensor:
-        """What each layer's heads add together, with W_O's bias, (L, d_model), in float64."""
+        """Sum of what each layer's heads add, with W_O's bias, (L, d_model), in float64."""
         layers = zip(self.heads.double(), self.w_o, strict=True)
         heads = torch.stack([torch.einsum("hv,hvd->d", z, w_o.double()) for z, w_o in layers])
         return heads + self.biases.double()
 
     @property
     def stream(self) -> Tensor:
-        """All of it together: what the final norm reads, (d_model,), in float64."""
+        """Sum of all parts, which the final norm reads, (d_model,), in float64."""
         return self.embedding + self.attention.sum(0) + self.feed_forward.double().sum(0)
 
 
@@ -72,9 +72,9 @@ class Attribution:
 
 
 def held_direction(
-    read: Float[Tensor, " d_model"], x: Float[Tensor, " d_model"], weights: NormWeights, *, centred: bool
+    direction: Float[Tensor, " d_model"], x: Float[Tensor, " d_model"], weights: NormWeights, *, centred: bool
 ) -> Float[Tensor, " d_model"]:
-    r"""What the vocabulary head looks for, carried back through the final norm with its scale held at ``x``'s.
+    r"""Direction the vocabulary head reads, carried back through the final norm with its scale held at ``x``'s.
 
     .. math:: r = (g \odot u - \overline{g \odot u}) / \sigma(x) \quad\text{so that}\quad
               u \cdot N(x) = r \cdot x + u \cdot s
@@ -82,7 +82,7 @@ def held_direction(
     A norm of the root mean square (Llama's) takes no mean away, from x or from r.
 
     Args:
-        read: u, a word's column of W_U, or the difference of two.
+        direction: u, a word's column of W_U, or the difference of two.
         x: the stream in front of the norm.
         weights: the final norm's gain g, shift s and epsilon.
         centred: True for layer norm, False for the root mean square.
@@ -92,33 +92,33 @@ def held_direction(
         ...                NormWeights(gain=torch.tensor([6.0, 1.0]), eps=0.0), centred=False)
         tensor([2., 0.], dtype=torch.float64)
     """
-    r, x = read.double() * weights.gain.double(), x.double()
+    r, x = direction.double() * weights.gain.double(), x.double()
     if centred:
         r, x = r - r.mean(), x - x.mean()
     return r / (x.square().mean() + weights.eps).sqrt()
 
 
 def attribute(
-    written: Written, read: Float[Tensor, " d_model"], weights: NormWeights, *, centred: bool, bias: float = 0.0
+    parts: Written, direction: Float[Tensor, " d_model"], weights: NormWeights, *, centred: bool, bias: float = 0.0
 ) -> Attribution:
     r"""Split a logit into what each part of the stream wrote into it.
 
     .. math:: u \cdot N\Big(\sum_p x_p\Big) + b = \sum_p r \cdot x_p + u \cdot s + b
 
     Args:
-        written: the parts :math:`x_p`.
-        read: u, a word's column of W_U, or the difference of two.
+        parts: the parts :math:`x_p`.
+        direction: u, a word's column of W_U, or the difference of two.
         weights: the final norm's.
         centred: whether that norm takes the mean away.
         bias: b, the vocabulary head's own for this word, or the difference of two.
     """
-    r = held_direction(read, written.stream, weights, centred=centred)
-    shift = 0.0 if weights.shift is None else float(read.double() @ weights.shift.double())
-    layers = zip(written.heads.double(), written.w_o, strict=True)
+    r = held_direction(direction, parts.stream, weights, centred=centred)
+    shift = 0.0 if weights.shift is None else float(direction.double() @ weights.shift.double())
+    layers = zip(parts.heads.double(), parts.w_o, strict=True)
     return Attribution(
-        embedding=float(written.embedding.double() @ r),
+        embedding=float(parts.embedding.double() @ r),
         heads=torch.stack([(z * (w_o.double() @ r)).sum(-1) for z, w_o in layers]),
-        biases=written.biases.double() @ r,
-        feed_forward=written.feed_forward.double() @ r,
+        biases=parts.biases.double() @ r,
+        feed_forward=parts.feed_forward.double() @ r,
         constant=shift + bias,
     )

@@ -1,4 +1,4 @@
-"""Checks of a trace against what must be true of it, for the truth badge: each gives the largest deviation."""
+"""Checks of a trace against identities that must hold, for the truth badge: each returns the largest deviation."""
 
 import math
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from viz.core.heads import MultiHeadTrace
 
 
 def rows_error(weights: Tensor, masked: Tensor | None = None, nowhere: Tensor | None = None) -> float:
-    """How far a row's sum is from 1; or from 0, where all of what is added to it (or its masked scores) is -inf.
+    """Largest deviation of a row's sum from 1; from 0 where all of its masked scores are -inf.
 
     ``nowhere`` (H, Q) is the share of a sink, which a row and its sum lack; then no row is expected to sum to 0.
     """
@@ -34,9 +34,9 @@ def added_to_scores(
     score_mod: ScoreMod | None = None,
     sink: Tensor | None = None,
 ) -> Tensor | None:
-    """What stands between the scaled scores and the softmax, as torch's own attention takes it: one additive mask.
+    """One additive mask for torch's own attention: all that is added between the scaled scores and the softmax.
 
-    From what a layer was asked for, and not from a trace: what is missing there is not missing here. ``q`` (H, Q, d_k)
+    Computed from the options of a layer and not from its trace, so that a mistake of the trace shows. ``q`` (H, Q, d_k)
     and ``k`` (G, K, d_k) are needed for a soft cap alone. A ``sink`` adds nothing to the scores of words.
     """
     added = bias
@@ -65,7 +65,7 @@ def torchs_heads(q: Tensor, k: Tensor, v: Tensor, *, scale: float | None = None,
 def _torchs_heads_with_sink(
     q: Tensor, k: Tensor, v: Tensor, sink: Tensor, added: Tensor | None, scale: float | None
 ) -> Tensor:
-    """The same with one more key, of score ``sink`` and value 0."""
+    """As :func:`torchs_heads`, with one more key, of score ``sink`` and value 0."""
     q_heads, n_queries, n_keys = len(q), q.shape[1], k.shape[1]
     added = q.new_zeros(n_queries, n_keys) if added is None else added
     column = sink[:, None, None].to(added.dtype).expand(q_heads, n_queries, 1)
@@ -91,75 +91,74 @@ def sink_share(q: Tensor, k: Tensor, *, scale: float | None = None, **options: A
 
 
 def torchs_weights(q: Tensor, k: Tensor, **options: Any) -> Tensor:
-    """The weights inside torch's own attention, (H, Q, K): with the identity for values it hands them out."""
+    """Weights of torch's own attention, (H, Q, K): its output when the values are the identity."""
     identity = torch.eye(k.shape[-2], dtype=k.dtype).expand(len(k), -1, -1)
     return torchs_heads(q, k, identity, **options)
 
 
 def scores_rounding(q: Tensor, k: Tensor, scale: float | None = None) -> Tensor:
-    """How far two ways of computing a row's scores may be apart, (H, Q): float32 loses a share of what is summed."""
+    """Tolerance for two ways of computing a row's scores, (H, Q): float32 loses a share of what is summed."""
     terms = (q.abs() @ k.abs().repeat_interleave(len(q) // len(k), 0).mT).amax(-1)
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
     return 4 * torch.finfo(torch.float32).eps * scale * terms
 
 
 def rounding(q: Tensor, k: Tensor, scale: float | None = None) -> float:
-    """How far weights may be off: what float32 loses in the largest score, the exponential passes on."""
+    """Tolerance for weights: the exponential passes on what float32 loses in the largest score."""
     return 1e-5 + float(scores_rounding(q, k, scale).max())
 
 
 FINE = 1e-3
-"""Scores that are off by no more than this need no closer look at what the softmax makes of it."""
+"""For scores that deviate by no more than this, the deviation itself bounds that of the weights."""
 
 
 def rows_rounding(q: Tensor, k: Tensor, **options: Any) -> Tensor:
-    """How much weight of a row rounding may put elsewhere, (H, Q), at most 1. ``options`` are those of ``attend``.
+    """Bound for the weight of a row that rounding may move, (H, Q), at most 1. ``options`` are those of ``attend``.
 
     Scores that are off by d move no more than tanh(d), and no more than exp(2d) times what is not on the largest
-    weight: where scores of thousands leave one key, it stays that key, however much was rounded.
+    weight: where scores of thousands leave one key, rounding does not move the weight away from it.
     """
-    lost = scores_rounding(q, k, options.get("scale"))
-    if float(lost.max()) <= FINE:
-        return lost
+    drift = scores_rounding(q, k, options.get("scale"))
+    if float(drift.max()) <= FINE:
+        return drift
     weights = torchs_weights(q, k, **options)
-    others = weights.scatter(-1, weights.argmax(-1, keepdim=True), 0.0).sum(-1)
-    return torch.minimum(lost.tanh(), (others.log() + 2 * lost).exp())
+    remainder = weights.scatter(-1, weights.argmax(-1, keepdim=True), 0.0).sum(-1)
+    return torch.minimum(drift.tanh(), (remainder.log() + 2 * drift).exp())
 
 
 def sdpa_off(trace: MultiHeadTrace, **options: Any) -> tuple[float, float]:
-    """How far the heads' outputs are from torch's own attention on the same q, k and v, and how far they may be.
+    """Deviation of the heads' outputs from torch's own attention on the same q, k and v, and its tolerance.
 
-    ``options`` are those of ``attend``, as they were asked for: never the trace's own mask or scale, which would agree
-    with themselves if they were wrong.
+    ``options`` are those of ``attend``, never the trace's own mask or scale: a wrong mask would agree with itself.
     """
     return heads_off(trace.head_outputs, trace.q, trace.k, trace.v, **options)
 
 
 def heads_off(outputs: Tensor, q: Tensor, k: Tensor, v: Tensor, **options: Any) -> tuple[float, float]:
-    """How far heads' outputs (H, Q, d_v) are from torch's own attention, and how far they may be for rounding.
+    """Deviation of heads' outputs (H, Q, d_v) from torch's own attention, and its tolerance for rounding.
 
-    Both are of the row that is farthest off for what it may be. Rows differ: one that is torn between two keys with
-    scores of thousands may be anything in between, the next one, which is all on one key, may not be off at all.
+    Both are of the row with the largest ratio of the two. Tolerances differ by row: a row with two nearly equal scores
+    of thousands may be anything in between; a row with all its weight on one key must be exact.
     """
     expected = torchs_heads(q, k, v, **options)
-    off = (expected - outputs).abs().amax(-1)
-    may = 1e-5 * largest(expected) + 2 * largest(v) * rows_rounding(q, k, **options)
-    return farthest_off(off, may)
+    deviation = (expected - outputs).abs().amax(-1)
+    tolerance = 1e-5 * largest(expected) + 2 * largest(v) * rows_rounding(q, k, **options)
+    return farthest_off(deviation, tolerance)
 
 
-def farthest_off(off: Tensor, may: Tensor) -> tuple[float, float]:
-    """Of several deviations and what each may be, those of the one that is largest for what it may be; NaN is.
+def farthest_off(deviations: Tensor, tolerances: Tensor) -> tuple[float, float]:
+    """Return the deviation and the tolerance with the largest ratio; NaN counts as the largest.
 
     Example:
         >>> farthest_off(torch.tensor([3.0, 2.0]), torch.tensor([5.0, 1.0]))
         (2.0, 1.0)
     """
-    at = (off / may).nan_to_num(torch.inf).argmax()
-    return float(off.flatten()[at]), float(may.flatten()[at])
+    index = (deviations / tolerances).nan_to_num(torch.inf).argmax()
+    return float(deviations.flatten()[index]), float(tolerances.flatten()[index])
 
 
 def sum_error(trace: MultiHeadTrace) -> float:
-    """How far the output is from the heads laid side by side and multiplied by W_O in one go."""
+    """Deviation of the output from the concatenated heads multiplied by W_O at once."""
     bias = 0 if trace.projections.b_o is None else trace.projections.b_o
     return float((trace.concat @ trace.projections.w_o + bias - trace.output).abs().max())
 

@@ -42,12 +42,12 @@ class GroupedQueryAttention(nn.Module):
         return groups.repeat_interleave(self.n_heads // self.n_kv_heads, dim=1)
 
     def forward(self, x: Tensor, memory: Tensor | None = None, added: Tensor | None = None) -> Tensor:
-        """What every word gets, (B, T, d_out); ``added`` (..., T, T) is added to the scores: a mask is 0 and -inf."""
+        """Attend, (B, T, d_out); ``added`` (..., T, T) is added to the scores: a mask is 0 and -inf."""
         memory = x if memory is None else memory
         return self.attend(self.q_proj(x), self.k_proj(memory), self.v_proj(memory), added)
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, added: Tensor | None = None) -> Tensor:
-        """All that comes after the projections, each of which is (B, T, heads side by side)."""
+        """Attend to projected queries, keys and values, each (B, T, heads side by side)."""
         queries, keys, values = self.split(q, self.n_heads), self.for_every_head(k), self.for_every_head(v)
         scores = queries @ keys.transpose(-2, -1) * self.scale
         if added is not None:
@@ -74,15 +74,15 @@ def load_grouped(
     return module.eval()
 
 
-def through_module(trace: MultiHeadTrace, version: Version = GroupedQueryAttention, **asked: Any) -> Tensor:
-    """What a module with a layer's weights makes of its q, k and v, which may have been turned by position.
+def through_module(trace: MultiHeadTrace, version: Version = GroupedQueryAttention, **options: Any) -> Tensor:
+    """Output of a module with a layer's weights for its q, k and v, which may have been rotated by position.
 
     Args:
         trace: the layer.
         version: the module.
-        asked: the options of ``attend`` that the layer was asked to attend with.
+        options: those of ``attend`` that the layer was computed with.
     """
-    module = load_grouped(trace.projections, version, scale=asked.get("scale"))
-    added = added_to_scores(trace.q, trace.k, **asked)
+    module = load_grouped(trace.projections, version, scale=options.get("scale"))
+    added = added_to_scores(trace.q, trace.k, **options)
     q, k, v = (concat_heads(heads)[None] for heads in (trace.q, trace.k, trace.v))
     return module.attend(q, k, v, added)[0]

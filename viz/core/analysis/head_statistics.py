@@ -1,4 +1,4 @@
-"""A head in seven numbers, each beside what a head that knows nothing would score on the same tokens."""
+"""Seven statistics of a head, and their baseline: an even spread on the same tokens."""
 
 from dataclasses import dataclass
 
@@ -50,7 +50,7 @@ def portrait(weights: Float[Tensor, "H T T"], ids: Int[Tensor, " T"], special: B
 
 @dataclass(frozen=True, kw_only=True)
 class CrossPortrait:
-    """As :class:`Portrait`, for queries of one text and keys of another; places in two texts have no distance.
+    """Statistics of cross-attention heads; positions in two texts have no distance, else as :class:`Portrait`.
 
     ``same`` is the share of weight on the query's own token in the other text, ``separators`` that on special
     tokens other than the first.
@@ -80,5 +80,5 @@ def cross_portrait(
 
 
 def baseline(allowed: Bool[Tensor, "T T"], ids: Int[Tensor, " T"], special: Bool[Tensor, " T"]) -> Portrait:
-    """The portrait of a head that spreads every row evenly over the keys it may look at."""
+    """Statistics of a head that spreads every row evenly over the keys it may look at."""
     return portrait(uniform(allowed)[None], ids, special)

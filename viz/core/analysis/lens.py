@@ -1,4 +1,4 @@
-"""What a vector of the residual stream would say next: its logits, the place of a word among them, the surprise."""
+"""Logit lens: the logits of a vector of the residual stream, the rank of a word among them, the surprise."""
 
 import math
 from collections.abc import Callable
@@ -38,7 +38,7 @@ def rank(logits: Float[Tensor, "*B V"], word: int) -> Int[Tensor, "*B"]:
 
 
 def chances(logits: Float[Tensor, "*B V"]) -> Float[Tensor, "*B V"]:
-    """How likely each word of a vocabulary is: the softmax, with a sum that stays true over many words.
+    """Probability of each word of a vocabulary: the softmax, with a sum that stays exact over many words.
 
     torch.softmax adds a row in one go: of 49,152 words, on a processor without AVX-512, they added up to 1.00003.
     torch.logsumexp adds pairs of pairs, and was off by 6e-7.
@@ -51,7 +51,7 @@ def chances(logits: Float[Tensor, "*B V"]) -> Float[Tensor, "*B V"]:
 
 
 def surprise(logits: Float[Tensor, "T V"], ids: Int[Tensor, " T"]) -> Float[Tensor, " N"]:
-    r"""How surprised the model was by each token after the first, in bits: :math:`-\log_2 p(\text{token})`.
+    r"""Surprise of the model at each token after the first, in bits: :math:`-\log_2 p(\text{token})`.
 
     1 bit: it gave the token one chance in two; 10 bits: one in 1024. Row t of the logits is what it expects after
     token t.
@@ -60,5 +60,5 @@ def surprise(logits: Float[Tensor, "T V"], ids: Int[Tensor, " T"]) -> Float[Tens
         >>> surprise(torch.zeros(2, 4), torch.tensor([3, 1]))
         tensor([2.])
     """
-    followed = logits[:-1].gather(-1, ids[1:, None])[:, 0]
-    return (logits[:-1].logsumexp(-1) - followed) / math.log(2)
+    token_logits = logits[:-1].gather(-1, ids[1:, None])[:, 0]
+    return (logits[:-1].logsumexp(-1) - token_logits) / math.log(2)

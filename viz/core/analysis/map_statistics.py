@@ -1,4 +1,4 @@
-"""What can be said of a map of weights in one number, and what a map becomes when tokens are merged or hidden."""
+"""Statistics of a map of weights, and maps with tokens merged or dropped."""
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -6,7 +6,7 @@ from torch import Tensor
 
 
 def entropy(weights: Float[Tensor, "*B Q K"]) -> Float[Tensor, "*B Q"]:
-    r"""How spread out each row is, in nats: :math:`-\sum_j A_{ij} \ln A_{ij}`, 0 for one key, ln K for an even spread.
+    r"""Entropy of each row, in nats: :math:`-\sum_j A_{ij} \ln A_{ij}`, 0 for one key, ln K for an even spread.
 
     Example:
         >>> entropy(torch.tensor([[1.0, 0.0], [0.5, 0.5]]))
@@ -16,7 +16,7 @@ def entropy(weights: Float[Tensor, "*B Q K"]) -> Float[Tensor, "*B Q"]:
 
 
 def distance(weights: Float[Tensor, "*B Q K"]) -> Float[Tensor, "*B Q"]:
-    r"""How far each row looks, in tokens: :math:`\sum_j A_{ij} |j - i|`.
+    r"""Mean distance of each row, in tokens: :math:`\sum_j A_{ij} |j - i|`.
 
     Example:
         >>> distance(torch.tensor([[0.0, 1.0], [0.0, 1.0]]))
@@ -28,18 +28,18 @@ def distance(weights: Float[Tensor, "*B Q K"]) -> Float[Tensor, "*B Q"]:
 
 
 def distance_without(weights: Float[Tensor, "*B T T"], hidden: Bool[Tensor, " T"]) -> Float[Tensor, "*B Ts"]:
-    """:func:`distance` of what :func:`hide` leaves of a map of one text on itself, which is not built for it.
+    """:func:`distance` after :func:`hide`, for a map of one text on itself, without building that map.
 
     Example:
         >>> weights = torch.tensor([[0.0, 0.9, 0.1], [0.0, 1.0, 0.0], [0.2, 0.0, 0.8]])
         >>> distance_without(weights, torch.tensor([False, True, False]))
         tensor([1.0000, 0.2000])
     """
-    kept = ~hidden
-    place = kept.cumsum(0)
-    offset = (place - place[:, None]).abs() * kept
-    total = (weights * kept).sum(-1)
-    return ((weights * offset).sum(-1) / total.where(total > 0, 1.0))[..., kept]
+    visible = ~hidden
+    place = visible.cumsum(0)
+    offset = (place - place[:, None]).abs() * visible
+    total = (weights * visible).sum(-1)
+    return ((weights * offset).sum(-1) / total.where(total > 0, 1.0))[..., visible]
 
 
 def on_offset(weights: Float[Tensor, "*B Q K"], offset: int) -> Float[Tensor, "*B R"]:
@@ -65,7 +65,7 @@ def on_keys(
 
 
 def uniform(allowed: Bool[Tensor, "Q K"]) -> Float[Tensor, "Q K"]:
-    """The map that knows nothing: every query spreads its weight evenly over the keys it may look at.
+    """Uniform map: every query spreads its weight evenly over the keys it may look at.
 
     Example:
         >>> uniform(torch.tensor([[True, False], [True, True]]))
@@ -76,7 +76,7 @@ def uniform(allowed: Bool[Tensor, "Q K"]) -> Float[Tensor, "Q K"]:
 
 
 def total_variation(a: Float[Tensor, "*B Q K"], b: Float[Tensor, "*B Q K"]) -> Float[Tensor, "*B Q"]:
-    r"""How far two maps are apart, row by row: :math:`\tfrac12 \sum_j |A_{ij} - A'_{ij}|`, from 0 to 1.
+    r"""Total variation between two maps, row by row: :math:`\tfrac12 \sum_j |A_{ij} - A'_{ij}|`, from 0 to 1.
 
     Example:
         >>> total_variation(torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]]))
@@ -86,7 +86,7 @@ def total_variation(a: Float[Tensor, "*B Q K"], b: Float[Tensor, "*B Q K"]) -> F
 
 
 def jacobian_norm(weights: Float[Tensor, "*B Q K"]) -> Float[Tensor, "*B Q"]:
-    r"""How much a row still reacts to its scores: :math:`\lVert \operatorname{diag}(p) - p p^\top \rVert_F`.
+    r"""Sensitivity of a row to its scores: :math:`\lVert \operatorname{diag}(p) - p p^\top \rVert_F`.
 
     Near 0 the softmax is saturated and no gradient comes through. In closed form,
     :math:`\sqrt{\sum p^2 - 2 \sum p^3 + (\sum p^2)^2}`.
@@ -100,7 +100,7 @@ def jacobian_norm(weights: Float[Tensor, "*B Q K"]) -> Float[Tensor, "*B Q"]:
 
 
 def message_norms(v: Float[Tensor, "*B H K d_v"], w_o: Float[Tensor, "H d_v d_out"]) -> Float[Tensor, "*B H K"]:
-    r"""How much each value would change the output if it were attended to fully: :math:`\lVert v_j W_O^i \rVert`.
+    r"""Length of each value after W_O, its effect on the output at weight 1: :math:`\lVert v_j W_O^i \rVert`.
 
     What arrives from key j at query i is :math:`A_{ij}` times this (Kobayashi et al. 2020).
 
@@ -130,7 +130,7 @@ def merge_words(
 def mean_words(
     scores: Float[Tensor, "*B Q K"], query_words: Int[Tensor, " Q"], key_words: Int[Tensor, " K"]
 ) -> Float[Tensor, "*B Qw Kw"]:
-    """Scores do not add up, so merged words show the mean of their pairs; masked pairs (-inf) do not count.
+    """Merge the pieces of words in a map of scores: the mean of their pairs, without masked pairs (-inf).
 
     Example:
         >>> words = torch.tensor([0, 0, 1])
@@ -146,12 +146,12 @@ def mean_words(
 def hide(
     weights: Float[Tensor, "*B Q K"], keep_queries: Bool[Tensor, " Q"], keep_keys: Bool[Tensor, " K"]
 ) -> Float[Tensor, "*B Qs Ks"]:
-    """Leave tokens out and let each row sum to 1 again; a row with nothing left is 0.
+    """Drop tokens and scale each row to sum to 1 again; a row with no weight left is 0.
 
     Example:
         >>> hide(torch.tensor([[0.5, 0.1, 0.4]]), torch.tensor([True]), torch.tensor([False, True, True]))
         tensor([[0.2000, 0.8000]])
     """
-    left = weights[..., keep_queries, :][..., keep_keys]
-    total = left.sum(-1, keepdim=True)
-    return torch.where(total > 0, left / total.where(total > 0, 1.0), 0.0)
+    remainder = weights[..., keep_queries, :][..., keep_keys]
+    total = remainder.sum(-1, keepdim=True)
+    return torch.where(total > 0, remainder / total.where(total > 0, 1.0), 0.0)

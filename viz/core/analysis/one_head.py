@@ -10,7 +10,7 @@ from viz.core.spec import AttentionSpec
 
 
 def group_of(spec: AttentionSpec, head: int) -> int:
-    r"""Which key/value head a query head uses: :math:`g(i) = \lfloor i G / H \rfloor`, as in ``share_kv``.
+    r"""Key/value head that a query head uses: :math:`g(i) = \lfloor i G / H \rfloor`, as in ``share_kv``.
 
     Example:
         >>> [group_of(AttentionSpec(d_model=8, n_heads=4, n_kv_heads=2), i) for i in range(4)]
@@ -77,23 +77,23 @@ class Cell:
 
     @property
     def blind(self) -> bool:
-        """The query may look nowhere: there is nothing to share, and every weight is 0."""
+        """True if the query may look at no key; then every weight is 0."""
         return self.peak == -torch.inf
 
     @property
     def score_error(self) -> float:
-        """How far the written sum is from the trace's score."""
+        """Deviation of the summed terms from the trace's score."""
         return abs(float(self.terms.sum()) - self.score)
 
     @property
     def weight_error(self) -> float:
-        """How far the row's exponentials over their total are from the trace's weights."""
+        """Deviation of the row's exponentials over their total from the trace's weights."""
         shares = self.exps / self.total if self.total else self.exps
         return float((shares - self.weights).abs().max())
 
     @property
     def output_error(self) -> float:
-        """How far the written weighted sum is from the trace's output."""
+        """Deviation of the weighted sum from the trace's output."""
         return float((self.parts.sum(0) - self.output).abs().max())
 
 

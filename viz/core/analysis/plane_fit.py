@@ -1,4 +1,4 @@
-"""How much like a convolution's head a head on a picture is: the quadratic window on the plane that explains it best.
+"""Fit of quadratic windows on the plane to the heads of a picture: how close a head is to one of a convolution.
 
 :mod:`viz.core.analysis.window_fit` does the same for a head on a text.
 """
@@ -46,14 +46,17 @@ def fit_planes(weights: Float[Tensor, "H P P"], grid: Sequence[int]) -> WindowFi
         ([-1.0, 2.0], 1.0)
     """
     rows, columns = grid
-    seen = weights.float().unflatten(1, (rows, columns)).unflatten(3, (rows, columns)).transpose(2, 3).contiguous()
-    offset, log_alpha = _refine(seen, *_coarse(seen))
+    blocks = weights.float().unflatten(1, (rows, columns)).unflatten(3, (rows, columns)).transpose(2, 3).contiguous()
+    offset, log_alpha = _refine(blocks, *_coarse(blocks))
     even = (weights - 1 / (rows * columns)).square().sum((-2, -1))
     error = _error(weights, offset, log_alpha.exp(), grid)
-    whole = _error(weights, offset.round(), log_alpha.exp(), grid)
-    # A sharp window is the same for every centre around a whole number: then the whole number is meant.
-    meant = whole <= error + 1e-4 * even
-    offset, error = torch.where(meant[:, None], offset.round(), offset), torch.where(meant, whole, error)
+    rounded_error = _error(weights, offset.round(), log_alpha.exp(), grid)
+    # Sharp windows with centres near a whole number are equal: prefer the whole number.
+    is_whole_number = rounded_error <= error + 1e-4 * even
+    offset, error = (
+        torch.where(is_whole_number[:, None], offset.round(), offset),
+        torch.where(is_whole_number, rounded_error, error),
+    )
     better = error < even
     return WindowFit(
         offset=offset,
@@ -63,9 +66,9 @@ def fit_planes(weights: Float[Tensor, "H P P"], grid: Sequence[int]) -> WindowFi
 
 
 def _error(weights: Tensor, offset: Tensor, alpha: Tensor, grid: Sequence[int]) -> Tensor:
-    """Head by head: all windows of a large model at once would be as large as its maps."""
+    """Sum of squares, head by head: all windows of a large model at once would be as large as its maps."""
     windows = (plane_weights(offset[i : i + 1], alpha[i : i + 1], grid)[0] for i in range(len(weights)))
-    return torch.stack([(seen - window).square().sum() for seen, window in zip(weights, windows, strict=True)])
+    return torch.stack([(head - window).square().sum() for head, window in zip(weights, windows, strict=True)])
 
 
 def _axis(centres: Float[Tensor, "*C"], alpha: Float[Tensor, "*C"], size: int) -> Float[Tensor, "*C size size"]:
@@ -75,9 +78,9 @@ def _axis(centres: Float[Tensor, "*C"], alpha: Float[Tensor, "*C"], size: int) -
     return row_softmax(-alpha[..., None, None] * (delta - centres[..., None, None]).square())
 
 
-def _coarse(seen: Float[Tensor, "H R R C C"]) -> tuple[Tensor, Tensor]:
-    """The best of a grid of windows, the same grid for all heads: ``seen`` has both rows first, then both columns."""
-    H, rows, _, columns, _ = seen.shape
+def _coarse(blocks: Float[Tensor, "H R R C C"]) -> tuple[Tensor, Tensor]:
+    """The best of a grid of windows, the same grid for all heads: ``blocks`` has both rows first, then both columns."""
+    H, rows, _, columns, _ = blocks.shape
     down, right = (torch.arange(1 - size, size - 0.5, 0.5) for size in (rows, columns))
     best = torch.full((H,), torch.inf)
     offset, log_alpha = torch.zeros(H, 2), torch.full((H,), LOWEST)
@@ -87,20 +90,20 @@ def _coarse(seen: Float[Tensor, "H R R C C"]) -> tuple[Tensor, Tensor]:
             for centres, size in ((down, rows), (right, columns))
         )
         # |A - W|^2 without |A|^2, which is the same for all windows; W is a product, and so are its sums
-        both = torch.einsum("hrc,ar->hac", seen.reshape(H, rows * rows, -1), by_rows) @ by_columns.T
+        products = torch.einsum("hrc,ar->hac", blocks.reshape(H, rows * rows, -1), by_rows) @ by_columns.T
         squares = by_rows.square().sum(-1)[:, None] * by_columns.square().sum(-1)
-        error, at = (squares - 2 * both).flatten(1).min(-1)
-        found = torch.stack([down[at // len(right)], right[at % len(right)]], -1)
-        offset = torch.where((error < best)[:, None], found, offset)
+        error, at = (squares - 2 * products).flatten(1).min(-1)
+        centre = torch.stack([down[at // len(right)], right[at % len(right)]], -1)
+        offset = torch.where((error < best)[:, None], centre, offset)
         log_alpha = torch.where(error < best, sharpness, log_alpha)
         best = torch.minimum(error, best)
     return offset, log_alpha
 
 
-def _refine(seen: Tensor, offset: Tensor, log_alpha: Tensor) -> tuple[Tensor, Tensor]:
-    """Look at the 26 neighbours of each head's best window: go to the best of them, or halve the step."""
-    H, rows, _, columns, _ = seen.shape
-    flat, heads, step = seen.reshape(H, rows * rows, columns * columns), torch.arange(H), torch.ones(H)
+def _refine(blocks: Tensor, offset: Tensor, log_alpha: Tensor) -> tuple[Tensor, Tensor]:
+    """Refine each head's best window: move to the best of its 26 neighbours, or halve the step."""
+    H, rows, _, columns, _ = blocks.shape
+    flat, heads, step = blocks.reshape(H, rows * rows, columns * columns), torch.arange(H), torch.ones(H)
     moves = torch.tensor([0.0, -1.0, 1.0])
     for _ in range(ROUNDS):
         sharpness = (log_alpha[:, None] + 0.8 * step[:, None] * moves).clamp(LOWEST, HIGHEST)
@@ -113,13 +116,13 @@ def _refine(seen: Tensor, offset: Tensor, log_alpha: Tensor) -> tuple[Tensor, Te
             _axis(centres[:, None].expand(-1, 3, -1), sharpness.exp()[:, :, None].expand(-1, -1, 3), size).flatten(-2)
             for centres, size in ((down, rows), (right, columns))
         )
-        both = (by_rows.flatten(1, 2) @ flat).unflatten(1, (3, 3)) @ by_columns.mT
+        products = (by_rows.flatten(1, 2) @ flat).unflatten(1, (3, 3)) @ by_columns.mT
         squares = by_rows.square().sum(-1)[..., None] * by_columns.square().sum(-1)[:, :, None]
-        best = (squares - 2 * both).flatten(1).argmin(-1)
+        best = (squares - 2 * products).flatten(1).argmin(-1)
         before = torch.cat([offset, log_alpha[:, None]], -1)
         offset = torch.stack([down[heads, best // 3 % 3], right[heads, best % 3]], -1)
         log_alpha = sharpness[heads, best // 9]
-        # Not "best is 0": at an end of its range a move goes nowhere, and of equals any may be called the best.
+        # Not "best is 0": at an end of the range a move is clamped to no move, and may win among equals.
         stays = (torch.cat([offset, log_alpha[:, None]], -1) == before).all(-1)
         step = torch.where(stays, step / 2, step)
     return offset, log_alpha

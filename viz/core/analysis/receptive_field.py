@@ -1,4 +1,4 @@
-"""How far information can travel through a stack of layers, and how far it does."""
+"""Receptive fields of a stack of layers: reachable tokens, and measured sensitivity to them."""
 
 from collections.abc import Callable, Sequence
 
@@ -9,11 +9,11 @@ from torch import Tensor
 Stack = Callable[[Tensor], Tensor]
 """Any stack of layers: (T, d) -> (T, d)."""
 Levels = Callable[[Tensor], Sequence[Tensor]]
-"""The same with everything between: (T, d) -> x itself, and the output of each layer."""
+"""A stack with all its levels: (T, d) -> x itself, and the output of each layer."""
 
 
 def reach(steps: Bool[Tensor, "L T T"]) -> Bool[Tensor, "L T T"]:
-    r"""Where information can come from: entry (l, i, j) is True if token i of layer l may depend on word j.
+    r"""Reachability: entry (l, i, j) is True if token i of layer l may depend on word j.
 
     .. math:: R_l = S_l \cdot R_{l-1}, \qquad R_0 = I \qquad \text{("and" for times, "or" for plus)}
 
@@ -37,7 +37,7 @@ def reach(steps: Bool[Tensor, "L T T"]) -> Bool[Tensor, "L T T"]:
 
 
 def step(allowed: Bool[Tensor, "T T"] | None, n_tokens: int, *, residual: bool) -> Bool[Tensor, "T T"]:
-    """What one layer can carry: what its mask allows, and with a residual connection each token's own vector.
+    """Paths through one layer: those its mask allows, and with a residual connection each token to itself.
 
     Example:
         >>> step(torch.eye(2).bool().roll(1, 0), 2, residual=True).all()
@@ -67,7 +67,7 @@ def cone(steps: Bool[Tensor, "L T T"], query: int) -> Bool[Tensor, "M T"]:
 
 
 def sensitivity(levels: Levels, x: Float[Tensor, "T d"], query: int, *, seed: int = 0) -> Float[Tensor, "M T"]:
-    r"""How much one token of the last level reacts to each token of each level: 0 where there is no path.
+    r"""Gradient norm of one token of the last level by each token of each level: 0 where there is no path.
 
     .. math:: g_{lj} = \Big\lVert \frac{\partial\, (r \cdot x^{(L)}_i)}{\partial x^{(l)}_j} \Big\rVert
 
@@ -86,15 +86,15 @@ def sensitivity(levels: Levels, x: Float[Tensor, "T d"], query: int, *, seed: in
                 [0., 1., 0.]])
     """
     with torch.inference_mode(False), torch.enable_grad():
-        every = levels(x.detach().clone().requires_grad_())
-        top = every[-1][query]
+        tokens = levels(x.detach().clone().requires_grad_())
+        top = tokens[-1][query]
         direction = torch.randn(len(top), generator=torch.Generator().manual_seed(seed), dtype=top.dtype)
-        gradients = torch.autograd.grad(top @ (direction / direction.norm()), every)
+        gradients = torch.autograd.grad(top @ (direction / direction.norm()), tokens)
     return torch.stack([gradient.norm(dim=-1) for gradient in gradients])
 
 
 def moved_by(run: Stack, x: Float[Tensor, "T d"], tokens: Bool[Tensor, " T"], *, seed: int = 0) -> Float[Tensor, " T"]:
-    """How far each output token moves when some input tokens are replaced by noise of their own size.
+    """Change of each output token when some input tokens are replaced by noise of the same size.
 
     Tokens outside a receptive field move nothing, to the last bit: the check of :func:`reach` on a stack that runs.
 

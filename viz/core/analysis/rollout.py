@@ -1,8 +1,7 @@
-"""Where a token of the last layer has its words from, if weights alone decided: attention rollout.
+"""Attention rollout: the words that a token of the last layer draws on, judged by weights alone.
 
 It sees a stack of layers as a network whose edges carry the weights (Abnar & Zuidema 2020). It knows no values, no
-W_O, no feed-forward part and no signs, and takes a token's own path and its heads to count the same: look, then
-distrust.
+W_O, no feed-forward part and no signs, and gives a token's own path and its heads the same weight.
 """
 
 import torch

@@ -1,4 +1,4 @@
-"""Why scores are divided by sqrt(d_k): products of random vectors grow with their width, and the softmax saturates."""
+"""Saturation of the softmax without the division by sqrt(d_k): random dot products grow with the width."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,9 +43,9 @@ def random_scores(widths: Sequence[int], *, n_rows: int, n_keys: int, seed: int)
 
 
 def saturation(scores: Float[Tensor, "W rows keys"]) -> Saturation:
-    """How far the softmax of these scores has come to picking one key and reacting to nothing.
+    """Measure how saturated the softmax of these scores is.
 
-    Medians: a few rows with two nearly equal scores stay alive and would carry a mean.
+    Medians: a few rows with two nearly equal scores do not saturate and would dominate a mean.
 
     Example:
         >>> saturation(torch.tensor([[[0.0, 0.0]], [[0.0, 1000.0]]])).largest

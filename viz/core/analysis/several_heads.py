@@ -1,4 +1,4 @@
-"""What several heads can do and one cannot: look at two places at once, compare in several subspaces."""
+"""Abilities of several heads that one lacks: two places at once, comparison in several subspaces."""
 
 import math
 from collections.abc import Mapping
@@ -41,24 +41,24 @@ def neighbours(x: Float[Tensor, "T d"]) -> Float[Tensor, "T-2 2*d"]:
     return torch.cat([x[:-2], x[2:]], dim=-1)
 
 
-def lost(read: Float[Tensor, "T width"], wanted: Float[Tensor, "T m"]) -> Float[Tensor, ""]:
-    r"""The share of what is wanted that no linear read-out, no W_O, can get from what was read.
+def lost(read: Float[Tensor, "T width"], target: Float[Tensor, "T m"]) -> Float[Tensor, ""]:
+    r"""Share of the target that no linear read-out (W_O) can recover from ``read``.
 
     .. math:: \min_W \lVert Y - R W \rVert_F^2 / \lVert Y \rVert_F^2
 
     Example:
-        The second column of what is wanted is nowhere in what was read.
+        The second column of the target is not in ``read``.
 
         >>> y = torch.tensor([[1.0, 1.0], [1.0, -1.0]])
         >>> lost(y[:, :1], y)
         tensor(0.5000)
     """
-    best = torch.linalg.lstsq(read, wanted).solution
-    return (wanted - read @ best).square().sum() / wanted.square().sum()
+    best = torch.linalg.lstsq(read, target).solution
+    return (target - read @ best).square().sum() / target.square().sum()
 
 
 def head_distances(weights: Float[Tensor, "H Q K"]) -> Float[Tensor, "H H"]:
-    r"""How differently two heads look: the share of a word's attention that lies elsewhere, mean over the words.
+    r"""Distance between heads: the share of a word's attention that lies elsewhere, mean over the words.
 
     .. math:: D_{ab} = \frac1Q \sum_i \tfrac12 \sum_j \lvert A^a_{ij} - A^b_{ij} \rvert
 
@@ -69,12 +69,12 @@ def head_distances(weights: Float[Tensor, "H Q K"]) -> Float[Tensor, "H H"]:
         tensor([[0.0000, 0.5000],
                 [0.5000, 0.0000]])
     """
-    # Head by head: all pairs at once would be as large as so many times all maps.
+    # Head by head: all pairs at once would take H times the memory of the maps.
     return torch.stack([total_variation(weights, head.expand_as(weights)).mean(-1) for head in weights])
 
 
 def pattern_share(weights: Float[Tensor, "*B Q K"], target: Bool[Tensor, "Q K"]) -> Float[Tensor, "*B"]:
-    r"""How much of a pattern is in a head: the share that a word gives to the words it is to look at.
+    r"""Share of a pattern in a head: the weight that a word gives to its target words, mean over the words.
 
     .. math:: \frac{1}{|R|} \sum_{i \in R} \sum_{j \in T_i} A_{ij}, \qquad R = \{i : T_i \ne \emptyset\}
 

@@ -1,4 +1,4 @@
-"""How alike the tokens of a layer are: with depth, attention alone makes them all the same."""
+"""Similarity of the tokens of a layer: with depth, attention alone makes them all the same."""
 
 import torch
 from jaxtyping import Float
@@ -25,7 +25,7 @@ def mean_cosine(x: Float[Tensor, "*B T d"]) -> Float[Tensor, "*B"]:
 
 
 def residual_share(x: Float[Tensor, "*B T d"]) -> Float[Tensor, "*B"]:
-    r"""How much of the tokens is not what they all have in common, from 0 (all equal) to 1.
+    r"""Share of the tokens that differs from their mean, from 0 (all equal) to 1.
 
     .. math:: \frac{\lVert X - \mathbf 1 \bar x^\top \rVert_F}{\lVert X \rVert_F}, \qquad \bar x = \frac1T \sum_i x_i
 

@@ -1,4 +1,4 @@
-"""torch's own transformer layers with a block's weights, to hold a block against."""
+"""torch's own transformer layers with a block's weights, to check a block against."""
 
 import torch
 from torch import Tensor, nn
@@ -54,13 +54,13 @@ def torch_layer(weights: BlockWeights, design: BlockDesign) -> nn.TransformerEnc
 
     Raises:
         ValueError: if torch has no such layer: without residuals, with a gate or another norm, or with heads of
-            unusual width.
+            another width than d_model / H.
     """
     s, ff = weights.attention.spec, weights.feed_forward
-    usual = s.H * s.d_k == s.d_model and s.d_v == s.d_k and s.d_out == s.d_model
-    if not (usual and design.residual and design.normalize in (layer_norm, no_norm) and ff.w_gate is None):
+    is_standard = s.H * s.d_k == s.d_model and s.d_v == s.d_k and s.d_out == s.d_model
+    if not (is_standard and design.residual and design.normalize in (layer_norm, no_norm) and ff.w_gate is None):
         raise ValueError("torch has no such layer: it adds the residual, norms by layer norm, and d_k = d_model / H")
-    # On the meta device nothing is drawn first, which would cost more than the layer and move torch's own generator.
+    # The meta device skips the random initialisation, which is slow and advances torch's global generator.
     kind = nn.TransformerEncoderLayer if weights.cross is None else nn.TransformerDecoderLayer
     layer = kind(
         s.d_model,
@@ -87,18 +87,20 @@ def torch_layer(weights: BlockWeights, design: BlockDesign) -> nn.TransformerEnc
 
 
 def torch_layer_error(trace: BlockTrace) -> Tensor:
-    """How far each token of a block's output is from torch's own layer with the same weights and masks, (T,).
+    """Deviation of each token of a block's output from torch's own layer with the same weights and masks, (T,).
 
     Raises:
         ValueError: as in :func:`torch_layer`.
     """
     layer = torch_layer(trace.weights, trace.design)
-    blocked = None if trace.attention.allowed is None else ~trace.attention.allowed  # torch's layers mean the opposite
+    self_mask = (
+        None if trace.attention.allowed is None else ~trace.attention.allowed
+    )  # torch's layers mean the opposite
     with torch.inference_mode():
         if isinstance(layer, nn.TransformerEncoderLayer):
-            output = layer(trace.x, src_mask=blocked)
+            output = layer(trace.x, src_mask=self_mask)
         else:
             assert trace.cross is not None
-            there = None if trace.cross.allowed is None else ~trace.cross.allowed
-            output = layer(trace.x, trace.cross.memory, tgt_mask=blocked, memory_mask=there)
+            memory_mask = None if trace.cross.allowed is None else ~trace.cross.allowed
+            output = layer(trace.x, trace.cross.memory, tgt_mask=self_mask, memory_mask=memory_mask)
     return (output - trace.output).abs().amax(-1)

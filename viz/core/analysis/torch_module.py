@@ -1,4 +1,4 @@
-"""Multi-head attention as most PyTorch code writes it: batched, the heads cut out of one big matrix each."""
+"""Multi-head attention as most PyTorch code writes it: batched, one matrix for all heads."""
 
 import math
 
@@ -30,7 +30,7 @@ class MultiHeadAttention(nn.Module):
         return x.view(B, T, self.n_heads, d_model // self.n_heads).transpose(1, 2)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """What every word gets, (B, T, d_model)."""
+        """Attend from every word to all, (B, T, d_model)."""
         B, T, d_model = x.shape
         q, k, v = self.split(self.q_proj(x)), self.split(self.k_proj(x)), self.split(self.v_proj(x))
         scores = q @ k.transpose(-2, -1) / math.sqrt(d_model // self.n_heads)
@@ -43,14 +43,14 @@ class MultiHeadAttention(nn.Module):
 
 
 def torch_module(weights: HeadWeights) -> MultiHeadAttention:
-    """The same with a layer's weights in it; the big matrices hold the heads side by side.
+    """Build the module with a layer's weights; the big matrices hold the heads side by side.
 
     Raises:
         ValueError: if heads share keys, or their width is not d_model / H.
     """
     s = weights.spec
     if s.G != s.H or s.H * s.d_k != s.d_model or s.d_v != s.d_k or s.d_out != s.d_model:
-        raise ValueError("the usual class has as many key heads as query heads, and d_model / H numbers in each")
+        raise ValueError("this class has as many key heads as query heads, and d_model / H numbers in each")
     module = MultiHeadAttention(s.d_model, s.H).to(weights.w_q.dtype)
     for name in "qkvo":
         layer = getattr(module, f"{name}_proj")

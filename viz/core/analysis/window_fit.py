@@ -1,4 +1,4 @@
-"""How much like a convolution's head a given head is: the quadratic window that explains it best."""
+"""Fit of quadratic windows to heads: how close a head is to one of a convolution."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -66,11 +66,11 @@ def fit_windows(weights: Float[Tensor, "H T T"], allowed: Bool[Tensor, "T T"] | 
         >>> round(float(fit.offset[0]), 2), round(float(fit.explained[0]), 2)
         (-1.0, 1.0)
     """
-    return _fit(*_compared(weights, torch.ones_like(weights[0]).bool() if allowed is None else allowed))
+    return _fit(*_sample_rows(weights, torch.ones_like(weights[0]).bool() if allowed is None else allowed))
 
 
-def _compared(weights: Tensor, allowed: Tensor) -> tuple[Tensor, Tensor]:
-    """The rows that are compared, and where those may look."""
+def _sample_rows(weights: Tensor, allowed: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the compared rows, and where those may look."""
     rows = _rows(len(allowed))
     return weights[:, rows].float(), allowed[rows]
 
@@ -80,17 +80,20 @@ def _rows(n_tokens: int) -> Tensor:
     return torch.linspace(0, n_tokens - 1, min(n_tokens, ROWS)).round().long()
 
 
-def _fit(seen: Float[Tensor, "H R T"], may: Bool[Tensor, "R T"]) -> WindowFit:
-    n_tokens = seen.shape[-1]
+def _fit(maps: Float[Tensor, "H R T"], open_cells: Bool[Tensor, "R T"]) -> WindowFit:
+    n_tokens = maps.shape[-1]
     delta = torch.arange(float(n_tokens)) - _rows(n_tokens)[:, None]
-    offset, log_alpha = _coarse(seen, delta, may)
-    offset, log_alpha = _refine(seen, delta, may, offset, log_alpha)
-    error = _error(seen, window_weights(offset, log_alpha.exp(), delta, may))
-    whole = _error(seen, window_weights(offset.round(), log_alpha.exp(), delta, may))
-    even = _error(seen, window_weights(torch.zeros(1), torch.zeros(1), delta, may))
-    # A sharp window is the same for every centre around a whole number: then the whole number is meant.
-    meant = whole <= error + 1e-4 * even
-    offset, error = torch.where(meant, offset.round(), offset), torch.where(meant, whole, error)
+    offset, log_alpha = _coarse(maps, delta, open_cells)
+    offset, log_alpha = _refine(maps, delta, open_cells, offset, log_alpha)
+    error = _error(maps, window_weights(offset, log_alpha.exp(), delta, open_cells))
+    rounded_error = _error(maps, window_weights(offset.round(), log_alpha.exp(), delta, open_cells))
+    even = _error(maps, window_weights(torch.zeros(1), torch.zeros(1), delta, open_cells))
+    # Sharp windows with centres near a whole number are equal: prefer the whole number.
+    is_whole_number = rounded_error <= error + 1e-4 * even
+    offset, error = (
+        torch.where(is_whole_number, offset.round(), offset),
+        torch.where(is_whole_number, rounded_error, error),
+    )
     better = error < even
     return WindowFit(
         offset=offset,
@@ -104,39 +107,39 @@ def fit_layers(
 ) -> tuple[WindowFit, ...]:
     """:func:`fit_windows` for every layer: all heads at once where all layers may look at the same places.
 
-    Small tensors cost as much as large ones, so six layers together take 0.4 of the time. Of each layer the rows that
-    are compared are held, and not the rest.
+    Small tensors cost as much as large ones, so six layers together take 0.4 of the time. Only the
+    compared rows of each layer stay in memory.
 
     Args:
         layers: weights, and where a query may look, of one layer after the other.
     """
-    cut = [_compared(weights, allowed) for weights, allowed in layers]
-    (_, first), *_ = cut
-    if any(not torch.equal(may, first) for _, may in cut):
-        return tuple(_fit(seen, may) for seen, may in cut)
-    together = _fit(torch.cat([seen for seen, _ in cut]), first)
-    parts = (value.split([len(seen) for seen, _ in cut]) for value in vars(together).values())
+    samples = [_sample_rows(weights, allowed) for weights, allowed in layers]
+    (_, first), *_ = samples
+    if any(not torch.equal(open_cells, first) for _, open_cells in samples):
+        return tuple(_fit(maps, open_cells) for maps, open_cells in samples)
+    together = _fit(torch.cat([maps for maps, _ in samples]), first)
+    parts = (value.split([len(maps) for maps, _ in samples]) for value in vars(together).values())
     return tuple(WindowFit(offset=o, alpha=a, explained=e) for o, a, e in zip(*parts, strict=True))
 
 
-def _error(seen: Tensor, fitted: Tensor) -> Tensor:
-    return (seen - fitted).square().sum((-2, -1))
+def _error(maps: Tensor, windows: Tensor) -> Tensor:
+    return (maps - windows).square().sum((-2, -1))
 
 
 LOWEST, HIGHEST = -7.0, 3.4
 """ln alpha of the widest window (over the longest text here nearly even) and of the sharpest (30)."""
 
 
-def _coarse(seen: Tensor, delta: Tensor, may: Tensor) -> tuple[Tensor, Tensor]:
+def _coarse(maps: Tensor, delta: Tensor, open_cells: Tensor) -> tuple[Tensor, Tensor]:
     """The best of a grid of windows, the same grid for all heads."""
-    reach = min(REACH, seen.shape[-1] - 1)
+    reach = min(REACH, maps.shape[-1] - 1)
     centres = torch.arange(-reach, reach + 0.25, 0.5)
-    best = torch.full((len(seen),), torch.inf)
-    offset, log_alpha = torch.zeros(len(seen)), torch.full((len(seen),), LOWEST)
+    best = torch.full((len(maps),), torch.inf)
+    offset, log_alpha = torch.zeros(len(maps)), torch.full((len(maps),), LOWEST)
     for sharpness in torch.linspace(LOWEST, HIGHEST, 14):
-        windows = window_weights(centres, sharpness.exp().expand(len(centres)), delta, may).flatten(1)
+        windows = window_weights(centres, sharpness.exp().expand(len(centres)), delta, open_cells).flatten(1)
         # |A - W|^2 without |A|^2, which is the same for all windows
-        error, at = (windows.square().sum(-1) - 2 * seen.flatten(1) @ windows.T).min(-1)
+        error, at = (windows.square().sum(-1) - 2 * maps.flatten(1) @ windows.T).min(-1)
         offset, log_alpha = (
             torch.where(error < best, centres[at], offset),
             torch.where(error < best, sharpness, log_alpha),
@@ -145,17 +148,19 @@ def _coarse(seen: Tensor, delta: Tensor, may: Tensor) -> tuple[Tensor, Tensor]:
     return offset, log_alpha
 
 
-def _refine(seen: Tensor, delta: Tensor, may: Tensor, offset: Tensor, log_alpha: Tensor) -> tuple[Tensor, Tensor]:
-    """Look at the eight neighbours of each head's best window: go to the best of them, or halve the step."""
+def _refine(
+    maps: Tensor, delta: Tensor, open_cells: Tensor, offset: Tensor, log_alpha: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Refine each head's best window: move to the best of its eight neighbours, or halve the step."""
     steps = torch.tensor([0.0, -1.0, 1.0])
     around = torch.cartesian_prod(steps, steps)[1:]
-    heads, step = torch.arange(len(seen)), torch.ones(len(seen), 1)
-    least = _error(seen, window_weights(offset, log_alpha.exp(), delta, may))
+    heads, step = torch.arange(len(maps)), torch.ones(len(maps), 1)
+    least = _error(maps, window_weights(offset, log_alpha.exp(), delta, open_cells))
     for _ in range(ROUNDS):
         centres = (offset[:, None] + 0.5 * step * around[:, 0]).clamp(-REACH, REACH)
         sharpness = (log_alpha[:, None] + 0.8 * step * around[:, 1]).clamp(LOWEST, HIGHEST)
         windows = zip(centres.T, sharpness.exp().T, strict=True)
-        errors = torch.stack([_error(seen, window_weights(*window, delta, may)) for window in windows], -1)
+        errors = torch.stack([_error(maps, window_weights(*window, delta, open_cells)) for window in windows], -1)
         error, best = errors.min(-1)
         better = error < least
         offset = torch.where(better, centres[heads, best], offset)

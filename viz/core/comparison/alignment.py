@@ -1,4 +1,4 @@
-"""Which token of one text stands for which of another: the fewest changes that turn the one into the other."""
+"""Alignment of the tokens of two texts: the fewest changes that turn the one into the other."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Slot:
-    """A place that both texts have, or one of them alone.
+    """A position of an alignment: in both texts, or in one of them.
 
     ``kind`` is "same", "replaced", "removed" (only the first text has it, at place ``a``) or "inserted" (only the
     second has it, at ``b``).
@@ -42,7 +42,7 @@ class Alignment:
 
     @property
     def changes(self) -> int:
-        """How many slots are not the same in both texts."""
+        """Number of slots that differ between the texts."""
         return sum(slot.kind != "same" for slot in self.slots)
 
 
@@ -66,8 +66,8 @@ def align(
         >>> [slot.kind for slot in align("too tired .".split(), "much too wide .".split()).slots]
         ['inserted', 'same', 'replaced', 'same']
     """
-    of_a, of_b = kinds or ((0,) * len(a), (0,) * len(b))
-    same, alike = _equal(a, b), _equal(of_a, of_b)
+    kinds_a, kinds_b = kinds or ((0,) * len(a), (0,) * len(b))
+    same, alike = _equal(a, b), _equal(kinds_a, kinds_b)
     cost = _costs(same & alike, alike)
     return Alignment(tuple(_back(cost, same & alike, alike, len(a) + len(b) + 1)))
 
@@ -80,14 +80,14 @@ def _equal(a: Sequence[Hashable], b: Sequence[Hashable]) -> Tensor:
 
 
 def _costs(same: Tensor, alike: Tensor) -> Tensor:
-    """The cost of turning the first i tokens into the first j, (A + 1, B + 1): changes first, then what is not kept.
+    """Cost of turning the first i tokens into the first j, (A + 1, B + 1): fewest changes, then most kept tokens.
 
-    A row at a time: ``left`` is the step along a row, which depends on the cell before it; the least of all starts,
-    less what each has still to walk, is a running minimum.
+    A row at a time: an insertion depends on the cell before it in the row, so the best start of a run of insertions is
+    a running minimum.
     """
     n, m = same.shape
     change = n + m + 1  # more than all tokens that can be kept
-    never = 2 * change  # as dear as removing the one and inserting the other, and never better
+    never = 2 * change  # the cost of removing the one and inserting the other, so never better
     paired = torch.where(same, -1, torch.where(alike, change, never))
     steps = change * torch.arange(m + 1)
     rows = [steps]
@@ -99,23 +99,23 @@ def _costs(same: Tensor, alike: Tensor) -> Tensor:
 
 
 def _back(cost: Tensor, same: Tensor, alike: Tensor, change: int) -> list[Slot]:
-    """One cheapest way, read from its end."""
-    table, equal, may = cost.tolist(), same.tolist(), alike.tolist()
+    """Trace one cheapest path back from its end."""
+    table, equal, same_kind = cost.tolist(), same.tolist(), alike.tolist()
     i, j = len(table) - 1, len(table[0]) - 1
-    found: list[Slot] = []
+    slots: list[Slot] = []
     while i or j:
-        at = table[i][j]
-        if i and j and equal[i - 1][j - 1] and at == table[i - 1][j - 1] - 1:
+        total = table[i][j]
+        if i and j and equal[i - 1][j - 1] and total == table[i - 1][j - 1] - 1:
             i, j = i - 1, j - 1
-            found.append(Slot("same", i, j))
-        elif j and at == table[i][j - 1] + change:
+            slots.append(Slot("same", i, j))
+        elif j and total == table[i][j - 1] + change:
             j -= 1
-            found.append(Slot("inserted", None, j))
-        elif i and at == table[i - 1][j] + change:
+            slots.append(Slot("inserted", None, j))
+        elif i and total == table[i - 1][j] + change:
             i -= 1
-            found.append(Slot("removed", i, None))
+            slots.append(Slot("removed", i, None))
         else:
             i, j = i - 1, j - 1
-            assert may[i][j]
-            found.append(Slot("replaced", i, j))
-    return found[::-1]
+            assert same_kind[i][j]
+            slots.append(Slot("replaced", i, j))
+    return slots[::-1]

@@ -1,4 +1,4 @@
-"""How a head's maps of two texts differ: laid over each other, row by row, and in one number for each head."""
+"""Differences between a head's maps of two texts: cell by cell, row by row, and in one number for each head."""
 
 import torch
 from jaxtyping import Float, Int
@@ -21,7 +21,7 @@ def laid_out(maps: Float[Tensor, "*B T T"], places: Int[Tensor, " U"]) -> Float[
 
 
 def row_change(a: Float[Tensor, "*B Q U"], b: Float[Tensor, "*C Q U"]) -> Float[Tensor, "*D Q"]:
-    r"""How far each row of two maps is apart: the total variation over the keys that both have.
+    r"""Distance between the rows of two maps: the total variation over the keys that both have.
 
     .. math:: \tfrac12 \sum_{j \in S} \Big| \frac{A_{ij}}{\sum_S A_{im}} - \frac{B_{ij}}{\sum_S B_{im}} \Big|
 

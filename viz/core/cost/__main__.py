@@ -21,17 +21,17 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, nargs="+", default=[2**power for power in range(6, 13)])
     parser.add_argument("--seconds", type=float, default=60.0, help="limit for everything")
     parser.add_argument("--device", choices=("cpu", "cuda"), default=best_device())
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     try:
         plan = Plan(
-            d=asked.d_model,
-            h=asked.heads,
-            k=asked.kernel,
-            lengths=tuple(asked.tokens),
-            seconds=asked.seconds,
-            device=asked.device,
+            d=arguments.d_model,
+            h=arguments.heads,
+            k=arguments.kernel,
+            lengths=tuple(arguments.tokens),
+            seconds=arguments.seconds,
+            device=arguments.device,
         )
-        for line in report(plan) if asked.measure else counts(plan):
+        for line in report(plan) if arguments.measure else counts(plan):
             sys.stdout.write(line + "\n")
             sys.stdout.flush()
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Self-attention, convolution, recurrence: what a layer costs, what must wait, how far apart two words are.
+"""Self-attention, convolution, recurrence: cost of a layer, sequential operations, path length between words.
 
 The table of Vaswani et al. 2017 (table 1) gives orders; here the orders and the exact counts stand side by side.
 """
@@ -32,7 +32,7 @@ class Sizes:
 
     @property
     def reach(self) -> int:
-        """How far a kernel of k positions sees to each side."""
+        """Positions that a kernel of k positions sees on each side."""
         return self.k // 2
 
 
@@ -114,9 +114,9 @@ def dilated(s: Sizes, distance: int) -> int | None:
     """
     if s.k == 1:
         return None if distance else 0
-    layers, reached = 0, 1
-    while reached <= distance:
-        layers, reached = layers + 1, reached * s.k
+    layers, span = 0, 1
+    while span <= distance:
+        layers, span = layers + 1, span * s.k
     return layers
 
 
@@ -127,7 +127,7 @@ def one_by_one(_: Sizes, distance: int) -> int | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Architecture:
-    """A way to let words meet.
+    """A kind of layer, with its costs.
 
     ``order`` is the term of the table, with every constant left out; ``multiply_adds`` the exact count of one layer, by
     part; ``waits`` how many operations must wait for each other in one layer; ``steps`` how many layers (or hand-overs)

@@ -1,4 +1,4 @@
-"""What one attention layer costs: parameters, multiply-adds, memory. Plain integers, exact at any size."""
+"""Cost of one attention layer: parameters, multiply-adds, memory. Plain integers, exact at any size."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How long one step of decoding takes on this machine, for each number of key/value heads."""
+"""Time of one step of decoding on this machine, for each number of key/value heads."""
 
 import time
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from viz.core.spec import AttentionSpec
 from viz.core.variants.kv_sharing import decode_step
 
 BYTES = 4
-"""Of a float32: half precision is slow on most CPUs."""
+"""Bytes of a float32: half precision is slow on most CPUs."""
 
 SETTLED, REPEATS = 0.25, 5
 """A step is repeated for a quarter of a second and at least 5 times; the shortest counts: other work only ever adds."""
@@ -32,7 +32,7 @@ class DecodePlan:
         at_least_one(n_heads=self.n_heads, d_head=self.d_head, n_tokens=self.n_tokens)
 
     def cache_bytes(self, n_kv_heads: int) -> int:
-        """What one step reads: every key and value of the layer's cache, once."""
+        """Bytes one step reads: every key and value of the layer's cache, once."""
         spec = AttentionSpec(
             d_model=self.n_heads * self.d_head, n_heads=self.n_heads, n_kv_heads=n_kv_heads, d_head=self.d_head
         )
@@ -49,11 +49,11 @@ def decode_seconds(plan: DecodePlan, n_kv_heads: int) -> float:
     generator = torch.Generator().manual_seed(0)
     q = torch.randn(plan.n_heads, plan.d_head, generator=generator)
     keys, values = (torch.randn(n_kv_heads, plan.n_tokens, plan.d_head, generator=generator) for _ in "kv")
-    taken: list[float] = []
+    durations: list[float] = []
     with torch.inference_mode():
         decode_step(q, keys, values)  # the first time, buffers are made
-        while len(taken) < REPEATS or sum(taken) < SETTLED:
-            started = time.perf_counter()
+        while len(durations) < REPEATS or sum(durations) < SETTLED:
+            start = time.perf_counter()
             decode_step(q, keys, values)
-            taken.append(time.perf_counter() - started)
-    return min(taken)
+            durations.append(time.perf_counter() - start)
+    return min(durations)

@@ -14,7 +14,7 @@ from viz.core.variants.today.latent import LatentSpec
 
 
 class LayerCost(ABC):
-    """What one layer costs, of whatever kind."""
+    """Cost of one layer of any kind."""
 
     @abstractmethod
     def cache_numbers(self, n: int) -> int:

@@ -1,4 +1,4 @@
-"""What a whole model costs: parameters, operations for a text, keys and values kept, and attention's share."""
+"""Cost of a whole model: parameters, operations for a text, keys and values kept, and attention's share."""
 
 from dataclasses import dataclass
 
@@ -66,7 +66,7 @@ class ModelFlops(Parts):
 
     @property
     def attention_share(self) -> float:
-        """What part of all operations belongs to attention."""
+        """Share of attention in all operations."""
         return (self.projections + self.pairs) / self.total
 
 

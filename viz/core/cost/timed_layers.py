@@ -20,7 +20,7 @@ Run = Callable[[], Tensor]
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What to measure: layers of width ``d`` with ``h`` heads and kernels of ``k``, on texts of each of ``lengths``.
+    """Plan of a timing: layers of width ``d`` with ``h`` heads and kernels of ``k``, on texts of each of ``lengths``.
 
     ``seconds`` is the limit for everything, ``memory_bytes`` for the weights of one naive attention. ``device`` is
     "cpu" or "cuda".
@@ -64,13 +64,13 @@ def sdpa_attention(x: Float[Tensor, "T d"], w: Sequence[Tensor], h: int) -> Floa
 
 
 def _noise(shape: Sequence[int], seed: int, device: str) -> Tensor:
-    """Numbers from a generator of their own, the global one belongs to others; none at all on the meta device."""
+    """Random numbers from a generator of their own, so that the global one is unchanged; none on the meta device."""
     if device == "meta":
         return torch.empty(*shape, device=device)
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed)).to(device)
 
 
-def _filled(module: nn.Module, device: str) -> Any:
+def _fill_parameters(module: nn.Module, device: str) -> Any:
     module = module.to_empty(device=device)
     for seed, weight in enumerate(module.parameters()):
         weight.data.copy_(_noise(weight.shape, seed, device) * weight.shape[-1] ** -0.5)
@@ -88,13 +88,13 @@ def _attention(layer: Callable[[Tensor, Sequence[Tensor], int], Tensor], plan: P
 
 
 def _convolution(plan: Plan, n: int) -> Run:
-    layer = _filled(nn.Conv1d(plan.d, plan.d, plan.k, padding=plan.k // 2, device="meta"), plan.device)
+    layer = _fill_parameters(nn.Conv1d(plan.d, plan.d, plan.k, padding=plan.k // 2, device="meta"), plan.device)
     x = _input(plan, n).mT.contiguous()[None]
     return lambda: layer(x)
 
 
 def _recurrence(kind: type[nn.GRU] | type[nn.LSTM], plan: Plan, n: int) -> Run:
-    layer = _filled(kind(plan.d, plan.d, batch_first=True, device="meta"), plan.device)
+    layer = _fill_parameters(kind(plan.d, plan.d, batch_first=True, device="meta"), plan.device)
     layer.flatten_parameters()
     x = _input(plan, n)[None]
     return lambda: layer(x)[0]
@@ -108,7 +108,7 @@ class Candidate:
     multiply_adds: Callable[[Sizes], dict[str, int]]
 
     def flops(self, s: Sizes) -> int:
-        """The count it is held against."""
+        """Operations of the layer by the exact count."""
         return FLOPS_PER_MULTIPLY_ADD * sum(self.multiply_adds(s).values())
 
 

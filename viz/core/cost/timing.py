@@ -30,7 +30,7 @@ class Point:
     peak_bytes: int
 
 
-def _finished(plan: Plan) -> None:
+def _synchronize(plan: Plan) -> None:
     if plan.device == "cuda":
         torch.cuda.synchronize()
 
@@ -52,10 +52,10 @@ def peak_bytes(run: Run, device: str) -> int:
     assert record.profiler is not None
     assert record.profiler.kineto_results is not None
     events = record.profiler.kineto_results.events()
-    held = peak = 0
+    current = peak = 0
     for event in sorted((e for e in events if e.name() == "[memory]"), key=lambda e: e.start_ns()):
-        held += event.nbytes()
-        peak = max(peak, held)
+        current += event.nbytes()
+        peak = max(peak, current)
     return peak
 
 
@@ -66,33 +66,35 @@ def measure(
     clock: Callable[[], float] = time.perf_counter,
     candidates: Mapping[str, Candidate] = CANDIDATES,
 ) -> Iterator[Point]:
-    """Measure every candidate on every length, short texts first, until done, told to stop, or out of time.
+    """Measure every candidate on every length, short texts first, until done, stopped, or out of time.
 
     A candidate is left out from the length on at which it would break the limit, as far as its last measurement and the
     count can tell; so the limit holds although a running forward pass is not interrupted.
 
     Args:
         plan: what to measure.
-        stop: asked before every run.
+        stop: called before every run; True ends the measurement.
         clock: tells the time in seconds.
         candidates: what to measure it with.
     """
     end = clock() + plan.seconds
     last: dict[str, tuple[int, float]] = {}
-    left = set(candidates)
+    remaining = set(candidates)
     for n in plan.lengths:
         for name, candidate in candidates.items():
-            if name in left and (plan.too_large(name, n) or clock() + _expected(candidate, plan, n, last, name) > end):
-                left.discard(name)
+            if name in remaining and (
+                plan.too_large(name, n) or clock() + _expected(candidate, plan, n, last, name) > end
+            ):
+                remaining.discard(name)
             if stop() or clock() > end:
                 return
-            if name not in left:
+            if name not in remaining:
                 continue
-            started = clock()
+            start = clock()
             point = _measure_one(candidate, name, plan, n, stop, clock)
             if point is None:
                 return
-            last[name] = (n, clock() - started)
+            last[name] = (n, clock() - start)
             yield point
 
 
@@ -100,8 +102,8 @@ def _expected(candidate: Candidate, plan: Plan, n: int, last: Mapping[str, tuple
     """Seconds all runs on this length will take, if they grow like the count."""
     if name not in last:
         return 0.0
-    before, took = last[name]
-    return took * candidate.flops(plan.at(n)) / candidate.flops(plan.at(before))
+    length, duration = last[name]
+    return duration * candidate.flops(plan.at(n)) / candidate.flops(plan.at(length))
 
 
 def _measure_one(
@@ -110,16 +112,16 @@ def _measure_one(
     with torch.inference_mode():
         run = candidate.make(plan, n)
         run()  # the first time, buffers are made and kernels are chosen
-        _finished(plan)
+        _synchronize(plan)
         best, total = float("inf"), 0.0
         for _ in range(REPEATS):
             if stop():
                 return None
-            started = clock()
+            start = clock()
             run()
-            _finished(plan)
-            took = clock() - started
-            best, total = min(best, took), total + took
+            _synchronize(plan)
+            duration = clock() - start
+            best, total = min(best, duration), total + duration
             if total > SETTLED:
                 break
         if stop():
@@ -153,8 +155,8 @@ def fit_exponent(sizes: Sequence[int | float], values: Sequence[int | float]) ->
     dx, dy = x - x.mean(), y - y.mean()
     spread = float((dx * dx).sum())
     exponent = float((dx * dy).sum()) / spread
-    missed = float(((dy - exponent * dx) ** 2).sum())
-    return Fit(exponent=exponent, error=(missed / (len(sizes) - 2) / spread) ** 0.5)
+    residuals = float(((dy - exponent * dx) ** 2).sum())
+    return Fit(exponent=exponent, error=(residuals / (len(sizes) - 2) / spread) ** 0.5)
 
 
 def best_device() -> str:
@@ -163,7 +165,7 @@ def best_device() -> str:
 
 
 def device_name(device: str) -> str:
-    """What the machine calls it."""
+    """Name of the device as the machine reports it."""
     if device == "cuda":
         return torch.cuda.get_device_name()
     cpuinfo = Path("/proc/cpuinfo")

@@ -1,4 +1,4 @@
-"""Some rows of a head on a long text, whole or a window of them: exact weights, where they are looked at."""
+"""Exact weights of some rows of a head on a long text, whole or a window of them."""
 
 from collections.abc import Callable
 from functools import partial
@@ -13,7 +13,7 @@ WINDOW = 256
 """Rows, and columns, of a window."""
 
 AT_ONCE = 64
-"""Rows that are whole at a time while a window is cut out of them."""
+"""Rows computed at a time while a window is cut out of them."""
 
 Allowed = Callable[[Tensor, int], Bool[Tensor, "R T"]]
 """A layer's own mask, some rows of it: given which, and how many keys there are, True where a query may look."""
@@ -74,8 +74,8 @@ def window(
 ) -> Float[Tensor, "R C"]:
     """The weights of ``WINDOW`` rows and columns from here on, or of as many as there are.
 
-    They are cut out of whole rows. Were each worked out alone, from a sum known before, it would be off by as much as
-    float32 rounds its score: with scores in the hundreds, by more than 1e-5.
+    They are cut out of whole rows: a weight computed alone from a stored sum would be off by the rounding of its score,
+    more than 1e-5 for scores in the hundreds.
 
     Args:
         q: queries of one head.
@@ -96,8 +96,10 @@ def window(
     """
     strips = torch.arange(len(q))[row : row + WINDOW].split(AT_ONCE)
     rows = partial(weights_of_rows, q, k, scale=scale, causal=causal, allowed=allowed, score_mod=score_mod, sink=sink)
-    whole = (rows(at) for at in strips)
-    return torch.cat([weights[:, column : column + WINDOW].clone() for weights in whole])  # a slice would keep it whole
+    blocks = (rows(at) for at in strips)
+    return torch.cat(
+        [weights[:, column : column + WINDOW].clone() for weights in blocks]
+    )  # a slice would keep the whole rows in memory
 
 
 def evenly_spaced(n: int, most: int) -> Int[Tensor, " R"]:

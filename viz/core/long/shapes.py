@@ -1,4 +1,4 @@
-"""Which of three shapes a head's map has on a long text, and how much of its attention that shape explains.
+"""Classification of a head's map on a long text by three shapes, and the share of attention each explains.
 
 The shapes, and their names, are those of Jiang et al. 2024 (MInference 1.0, sec. 3.1), who compute only the cells of a
 head's shape.
@@ -21,7 +21,7 @@ SPLITS = (8, 2)
 """The budget is split between the two parts of a shape: 1 in 8, half and half, all but 1 in 8."""
 
 CLOSE = 0.05
-"""A simpler shape is preferred to one that explains that much more."""
+"""A simpler shape is preferred to one that explains up to this much more."""
 
 SHORTEST = 256
 """Tokens of a text from which on shapes are named: a block of a shorter one would be a single cell, and any map is of
@@ -33,7 +33,7 @@ HALF = 0.5
 
 @dataclass(frozen=True, kw_only=True)
 class Fit:
-    """How well each shape fits: the ``shares`` of the attention that lie in it, and what an ``even`` spread has there.
+    """Fit of each shape: the ``shares`` of the attention that lie in it, and that of an ``even`` spread.
 
     ``name`` is the shape that fits, or "" if none does or the text is too short to tell. ``budget`` is how many keys a
     row has in each.
@@ -68,12 +68,12 @@ def fit_shapes(
     budget = max(1, n // BUDGET)
     if sees is None:
         sees = at + 1 if causal else torch.full_like(at, n)
-    kept = sees > budget
-    if not kept.any():
+    long_rows = sees > budget
+    if not long_rows.any():
         return Fit(shares=dict.fromkeys(SHAPES, 1.0), even=1.0, name="", budget=budget)
-    weights, at, even = weights[kept], at[kept], float((budget / sees[kept]).mean())
-    found = (_near_and_first(weights, at, budget, causal), _lines(weights, at, budget), _blocks(weights, at, budget))
-    shares = dict(zip(SHAPES, found, strict=True))
+    weights, at, even = weights[long_rows], at[long_rows], float((budget / sees[long_rows]).mean())
+    fits = (_near_and_first(weights, at, budget, causal), _lines(weights, at, budget), _blocks(weights, at, budget))
+    shares = dict(zip(SHAPES, fits, strict=True))
     return Fit(shares=shares, even=even, name=name_of(shares, even) if n >= SHORTEST else "", budget=budget)
 
 
@@ -92,7 +92,7 @@ def name_of(shares: dict[str, float], even: float) -> str:
 
 
 def _splits(budget: int) -> set[int]:
-    """How many of the budget the first part of a shape has: at least one, and at most all."""
+    """Sizes of the first part of a shape within the budget: at least one, and at most all."""
     parts = {max(1, budget // split) for split in SPLITS}
     return parts | {budget - budget // max(SPLITS)}
 
@@ -100,13 +100,15 @@ def _splits(budget: int) -> set[int]:
 def _near_and_first(weights: Tensor, at: Tensor, budget: int, causal: bool) -> float:
     """The first keys, and those around the query or before it."""
     n, best = weights.shape[1], 0.0
-    until = torch.nn.functional.pad(weights.double().cumsum(1), (1, 0))
+    cumulative = torch.nn.functional.pad(weights.double().cumsum(1), (1, 0))
     for first in _splits(budget) | {1}:
         near = budget - first
         start = at + 1 - near if causal else at - (near - 1) // 2
         end = torch.maximum((start + near).clamp(max=n), start.clamp(min=first))
         start = start.clamp(min=first)
-        inside = until[:, first] + (until.gather(1, end[:, None]) - until.gather(1, start[:, None]))[:, 0]
+        inside = (
+            cumulative[:, first] + (cumulative.gather(1, end[:, None]) - cumulative.gather(1, start[:, None]))[:, 0]
+        )
         best = max(best, float(inside.mean()))
     return best
 
@@ -115,12 +117,12 @@ def _lines(weights: Tensor, at: Tensor, budget: int) -> float:
     """The best columns (vertical) and diagonals (slashes)."""
     n, best = weights.shape[1], 0.0
     columns = weights.sum(0).argsort(descending=True)
-    for many in _splits(budget):
-        upright = columns[:many]
-        rest = weights.index_fill(1, upright, 0.0)
-        inside = float(weights[:, upright].sum())
-        if budget > many:
-            diagonals = by_offset(rest, at).topk(min(budget - many, 2 * n - 1)).indices - (n - 1)
+    for n_columns in _splits(budget):
+        vertical = columns[:n_columns]
+        rest = weights.index_fill(1, vertical, 0.0)
+        inside = float(weights[:, vertical].sum())
+        if budget > n_columns:
+            diagonals = by_offset(rest, at).topk(min(budget - n_columns, 2 * n - 1)).indices - (n - 1)
             keys = at[:, None] + diagonals
             inside += float(rest.gather(1, keys.clamp(0, n - 1))[(keys >= 0) & (keys < n)].sum())
         best = max(best, inside / len(at))
@@ -128,7 +130,7 @@ def _lines(weights: Tensor, at: Tensor, budget: int) -> float:
 
 
 def by_offset(weights: Float[Tensor, "R T"], at: Int[Tensor, " R"]) -> Float[Tensor, " offsets"]:
-    """How much of the weights lies on each diagonal, from the farthest behind (-(T - 1)) to the farthest ahead.
+    """Sum of the weights on each diagonal, from the farthest behind (-(T - 1)) to the farthest ahead.
 
     Example:
         >>> by_offset(torch.eye(3), torch.arange(3))

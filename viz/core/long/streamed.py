@@ -16,7 +16,7 @@ CELLS = 512
 STRIP, LOWEST = 1 << 19, 64
 """Numbers in one strip of rows, which stay near a core, and its fewest rows: below that a matrix product is slow."""
 
-BLOCKED = -1e30
+MINUS_INFINITY = -1e30
 """Instead of minus infinity, which 0 times would make NaN; no score of real vectors comes near it."""
 
 RUN = 256
@@ -25,7 +25,7 @@ RUN = 256
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """What is known of every row, each exactly: one number a query.
+    """Exact statistics of every row: one number a query.
 
     ``first``: the weight on the first key (the sink); ``previous``: on the key before the query's own, 0 where there is
     none; ``distance``: the mean of ``abs(i - j)`` under the row's weights; ``entropy``: in nats; ``strongest``: the key
@@ -55,7 +55,7 @@ class LongMap:
 
 
 def side_of(n: int, cells: int = CELLS) -> int:
-    """How many rows, and how many columns, one cell pools.
+    """Rows, and columns, that one cell pools.
 
     Example:
         >>> side_of(512), side_of(513), side_of(32_768)
@@ -106,13 +106,13 @@ def long_map(
     n, side = len(q), side_of(len(q), cells)
     count = math.ceil(n / side)
     most, total = torch.zeros(2, count, count)
-    described: list[Rows] = []
+    statistics: list[Rows] = []
     strip = _Strip(q * scale, k, side, causal=causal, allowed=allowed, score_mod=score_mod, sink=sink)
     for start in range(0, n, strip.height):
         check()
         end = min(n, start + strip.height)
         weights = strip.weigh(start, end)
-        described.append(strip.describe(weights, start, end))
+        statistics.append(strip.describe(weights, start, end))
         wide = min(count, weights.shape[1] // side)
         for cell in range(start // side, math.ceil(end / side)):
             rows = weights[max(0, cell * side - start) : (cell + 1) * side - start, : wide * side]
@@ -121,8 +121,8 @@ def long_map(
     sizes = torch.full((count,), float(side))
     sizes[-1] = n - side * (count - 1)
     names = Rows.__dataclass_fields__
-    every = Rows(**{name: torch.cat([getattr(part, name) for part in described]) for name in names})
-    return LongMap(most=most, mean=total / sizes / sizes[:, None], side=side, rows=every)
+    rows_of_all = Rows(**{name: torch.cat([getattr(part, name) for part in statistics]) for name in names})
+    return LongMap(most=most, mean=total / sizes / sizes[:, None], side=side, rows=rows_of_all)
 
 
 class _Strip:
@@ -152,19 +152,19 @@ class _Strip:
 
     def weigh(self, start: int, end: int) -> Tensor:
         """The weights of these rows, (rows, columns): as many columns as any of them may look at, and some of 0."""
-        seen = end if self.causal else self.keys.shape[1]
-        height, width = end - start, self._width(seen)
+        n_keys = end if self.causal else self.keys.shape[1]
+        height, width = end - start, self._width(n_keys)
         scores = self._scores[: height * width].view(height, width)
         weights = self._weights[: height * width].view(height, width)
-        torch.mm(self.q[start:end], self.keys[:, :seen], out=scores[:, :seen])
+        torch.mm(self.q[start:end], self.keys[:, :n_keys], out=scores[:, :n_keys])
         if self.score_mod is not None:
-            scores[:, :seen] = self.score_mod(scores[:, :seen])
+            scores[:, :n_keys] = self.score_mod(scores[:, :n_keys])
         if self.allowed is not None:
-            scores[:, :seen].masked_fill_(~self.allowed(torch.arange(start, end), seen), BLOCKED)
-        scores[:, seen:] = BLOCKED
+            scores[:, :n_keys].masked_fill_(~self.allowed(torch.arange(start, end), n_keys), MINUS_INFINITY)
+        scores[:, n_keys:] = MINUS_INFINITY
         if self.causal:
             later = torch.ones(height, height, dtype=torch.bool).triu(1)
-            scores[:, start:seen].masked_fill_(later, BLOCKED)
+            scores[:, start:n_keys].masked_fill_(later, MINUS_INFINITY)
         self.highest = scores.amax(1) if self.sink is None else scores.amax(1).clamp(min=self.sink)
         torch.exp(scores.sub_(self.highest[:, None]), out=weights)
         self.sums = weights.sum(1)
@@ -196,10 +196,10 @@ class _Strip:
 
     @staticmethod
     def _distance(weights: Tensor, start: int, end: int) -> Tensor:
-        """How far rows look on average: only sums of what is positive, so that nothing is lost in a difference."""
+        """Mean distance of the rows, from sums of positive terms only, so that no precision is lost by subtraction."""
         at, keys = torch.arange(start, end), torch.arange(weights.shape[1])
-        left, right = weights[:, :start], weights[:, end:]
+        earlier, later = weights[:, :start], weights[:, end:]
         inside = (weights[:, start:end] * (at[:, None] - at).abs()).sum(1)
-        before = torch.linalg.vecdot(left, (start - keys[:start]).float()[None]) + left.sum(1) * (at - start)
-        after = torch.linalg.vecdot(right, (keys[end:] - end).float()[None]) + right.sum(1) * (end - at)
+        before = torch.linalg.vecdot(earlier, (start - keys[:start]).float()[None]) + earlier.sum(1) * (at - start)
+        after = torch.linalg.vecdot(later, (keys[end:] - end).float()[None]) + later.sum(1) * (end - at)
         return inside + before + after

@@ -12,7 +12,7 @@ from viz.core.attention import AttentionTrace, ScoreMod, attend, row_softmax
 
 @dataclass(frozen=True, kw_only=True)
 class Faults:
-    """What is done wrong: no scaling, no mask, a softmax down the columns, a temperature other than 1."""
+    """Faults of a layer: no scaling, no mask, a softmax down the columns, a temperature other than 1."""
 
     no_scale: bool = False
     no_mask: bool = False
@@ -25,7 +25,7 @@ class Faults:
 
     @property
     def none(self) -> bool:
-        """Nothing is wrong."""
+        """True if there is no fault."""
         return self == Faults()
 
 
@@ -84,7 +84,7 @@ def attend_wrongly(
 
 @dataclass(frozen=True, kw_only=True)
 class RowMeasures:
-    """What can be said of each row: its ``total``, its ``largest`` weight, and, where it sums to 1, its ``entropy`` in
+    """Measures of each row: its ``total``, its ``largest`` weight, and, where it sums to 1, its ``entropy`` in
     nats and the norm of the softmax's ``jacobian`` (NaN elsewhere: such a row is no distribution).
     """
 

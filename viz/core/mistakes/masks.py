@@ -1,4 +1,4 @@
-"""What a mask does in other hands: rows that may look nowhere, a mask that comes too late, the opposite polarity."""
+"""Other ways to mask, and their mistakes: fully masked rows, a mask after the softmax, the opposite polarity."""
 
 import math
 
@@ -10,11 +10,11 @@ from torch.nn.functional import scaled_dot_product_attention
 from viz.core.attention import row_softmax
 
 LOW = -1e9
-"""What many programs write where minus infinity is meant."""
+"""Stand-in of many programs for minus infinity."""
 
 
 def bare_softmax(scores: Float[Tensor, "*B Q K"], allowed: Bool[Tensor, "Q K"]) -> Float[Tensor, "*B Q K"]:
-    r"""The formula as it stands: :math:`e^{-\infty} / \sum e^{-\infty} = 0 / 0` makes NaN of a row with no key left.
+    r"""The formula alone: :math:`e^{-\infty} / \sum e^{-\infty} = 0 / 0` makes NaN of a row with no key left.
 
     Example:
         >>> bare_softmax(torch.zeros(1, 2), torch.tensor([[False, False]]))
@@ -71,7 +71,7 @@ def masked_after(scores: Float[Tensor, "*B Q K"], allowed: Bool[Tensor, "Q K"]) 
 
 
 def renormalise(weights: Float[Tensor, "*B Q K"]) -> Float[Tensor, "*B Q K"]:
-    """Divide each row by its sum; a row of zeros stays one. After :func:`masked_after` this mends what it broke.
+    """Divide each row by its sum; a row of zeros stays zero. After :func:`masked_after` this mends what it broke.
 
     Example:
         >>> renormalise(torch.tensor([[0.5, 0.0], [0.0, 0.0]]))
@@ -92,8 +92,8 @@ def through_mha(
 ) -> Float[Tensor, "H Q d"]:
     """Attend inside ``nn.MultiheadAttention``, whose mask says True where a query may **not** look.
 
-    Its four projections are set to the identity, so that the heads get q, k and v as they are. Called as usual it also
-    hands out its weights, and then a row with no key left is NaN; without them it calls torch's own, and gets 0.
+    Its four projections are set to the identity, so that the heads get q, k and v as they are. By
+    default it also returns its weights, and then a fully masked row is NaN; without them it calls torch's own: 0.
 
     Args:
         q: queries.

@@ -70,12 +70,12 @@ def narrow_heads(kernel: Float[Tensor, "d_out d_in *sizes"], d_v: int, *, alpha:
                 [0.]])
     """
     offset = kernel_offsets(kernel.shape[2:]).to(kernel.dtype)
-    left, sizes, right = torch.linalg.svd(kernel.flatten(2).permute(2, 1, 0), full_matrices=False)
-    H, d_in, rank = left.shape
-    w_v, w_o = kernel.new_zeros(H, d_in, d_v), kernel.new_zeros(H, d_v, right.shape[-1])
-    held = min(d_v, rank)
-    w_v[..., :held], w_o[:, :held] = left[..., :held] * sizes[:, None, :held], right[:, :held]
-    spec = AttentionSpec(d_model=d_in, n_heads=H, d_head=1, d_value=d_v, d_output=right.shape[-1])
+    u, sizes, vh = torch.linalg.svd(kernel.flatten(2).permute(2, 1, 0), full_matrices=False)
+    H, d_in, rank = u.shape
+    w_v, w_o = kernel.new_zeros(H, d_in, d_v), kernel.new_zeros(H, d_v, vh.shape[-1])
+    n_kept = min(d_v, rank)
+    w_v[..., :n_kept], w_o[:, :n_kept] = u[..., :n_kept] * sizes[:, None, :n_kept], vh[:, :n_kept]
+    spec = AttentionSpec(d_model=d_in, n_heads=H, d_head=1, d_value=d_v, d_output=vh.shape[-1])
     nothing = kernel.new_zeros(d_in, H)
     weights = HeadWeights(
         spec=spec, w_q=nothing, w_k=nothing, w_v=w_v.transpose(0, 1).flatten(1), w_o=w_o.flatten(0, 1)

@@ -1,4 +1,4 @@
-"""A text that grows by one token at a time: what a cache of keys and values may keep, and why only behind a mask."""
+"""Decoding one token at a time: the cache of keys and values, and why it needs a causal mask."""
 
 import torch
 from jaxtyping import Float
@@ -47,12 +47,12 @@ def decode(
 
 
 def newcomers_share(scores: Float[Tensor, "*B T T"]) -> Float[Tensor, "*B T T"]:
-    r"""Without a mask: how much of its weight row i gives up when token t arrives (i < t; 0 elsewhere).
+    r"""Weight that row i gives up to a new token t if nothing is masked (i < t; 0 elsewhere).
 
     .. math:: \Delta_{it} = \frac{e^{s_{it}}}{\sum_{m \le t} e^{s_{im}}}
 
     Each weight that was there shrinks by the factor :math:`1 - \Delta_{it}`, so this is exactly the total variation
-    between the row before and after: what the newcomer takes, the others lose.
+    between the row before and after.
 
     Example:
         >>> newcomers_share(torch.zeros(3, 3))
@@ -61,11 +61,11 @@ def newcomers_share(scores: Float[Tensor, "*B T T"]) -> Float[Tensor, "*B T T"]:
                 [0.0000, 0.0000, 0.0000]])
     """
     takes = (scores - scores.logcumsumexp(-1)).exp()
-    return takes.nan_to_num(0.0).triu(1)  # NaN: neither the newcomer nor anybody before may be looked at
+    return takes.nan_to_num(0.0).triu(1)  # NaN: the new token and all before it are masked
 
 
 def rows_when(scores: Float[Tensor, "*B T T"], n: int) -> Float[Tensor, "*B n n"]:
-    """The weights of the first ``n`` tokens when there are no others yet and nothing is masked.
+    """Weights of the first ``n`` tokens at the time when there are no others, without a mask.
 
     Example:
         >>> rows_when(torch.zeros(3, 3), 2)

@@ -1,4 +1,4 @@
-"""Ways to tell attention where a word is, side by side: each is a function handed in. To add one, add it here."""
+"""Encodings of position for attention, each passed in as functions. To add one, add it here."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ def no_bias(n_heads: int, n_queries: int, n_keys: int) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Encoding:
-    """The three places where a position can enter; what is not given does nothing.
+    """Functions at the three places where a position can enter; each does nothing by default.
 
     ``table`` is added to the tokens, ``turn`` changes every head's queries and keys, ``bias`` is added to the scaled
     scores.
@@ -91,7 +91,7 @@ def encodings(*, base: float, alpha: float, delta: float, seed: int, rows: Tenso
         seed: of the numbers drawn for T5's buckets.
         rows: a model's own table of positions, if it has one.
     """
-    every = {
+    by_code = {
         "none": Encoding(),
         "sinusoidal": Encoding(table=partial(sinusoidal, base=base)),
         "learned": Encoding(table=partial(learned, torch.empty(0, 0) if rows is None else rows)),
@@ -101,7 +101,7 @@ def encodings(*, base: float, alpha: float, delta: float, seed: int, rows: Tenso
         "t5": Encoding(bias=partial(drawn_t5, seed)),
         "quadratic": Encoding(bias=partial(window, alpha, delta)),
     }
-    return {code: encoding for code, encoding in every.items() if code != "learned" or rows is not None}
+    return {code: encoding for code, encoding in by_code.items() if code != "learned" or rows is not None}
 
 
 def encode(
@@ -113,7 +113,7 @@ def encode(
     scale: float | None = None,
     score_mod: ScoreMod | None = None,
 ) -> MultiHeadTrace:
-    r"""Self-attention with queries, keys and scores told where they stand; ``x`` has had its table added already.
+    r"""Self-attention with an encoding of position; ``x`` has had its table added already.
 
     .. math:: \operatorname{softmax}\big(\rho(X W_Q)\, \rho(X W_K)^\top / \sqrt{d_k} + b\big)\, X W_V
 
@@ -158,7 +158,7 @@ def offset_profile(scores: Float[Tensor, "*B Q K"]) -> OffsetProfile:
     diagonal = torch.arange(n_keys) + torch.arange(n_queries).flip(0)[:, None]
 
     def average(values: Tensor) -> Tensor:
-        """All diagonals at once: a loop over those of 512 x 512 scores takes 20 ms."""
+        """Average all diagonals at once: a loop over those of 512 x 512 scores takes 20 ms."""
         sums = values.new_zeros(*values.shape[:-2], len(offset))
         return sums.index_add_(-1, diagonal.flatten(), values.flatten(-2)) / diagonal.flatten().bincount()
 
@@ -177,13 +177,13 @@ def shuffled(n: int, seed: int, fixed: frozenset[int] = frozenset()) -> Int[Tens
         >>> shuffled(4, 0, frozenset({0, 3})).tolist()
         [0, 2, 1, 3]
     """
-    free = torch.tensor([i for i in range(n) if i not in fixed], dtype=torch.long)
+    movable = torch.tensor([i for i in range(n) if i not in fixed], dtype=torch.long)
     generator = torch.Generator().manual_seed(seed)
-    mixed = torch.randperm(len(free), generator=generator)
-    while len(free) > 1 and bool((mixed == torch.arange(len(free))).all()):
-        mixed = torch.randperm(len(free), generator=generator)
+    mixed = torch.randperm(len(movable), generator=generator)
+    while len(movable) > 1 and bool((mixed == torch.arange(len(movable))).all()):
+        mixed = torch.randperm(len(movable), generator=generator)
     order = torch.arange(n)
-    order[free] = free[mixed]
+    order[movable] = movable[mixed]
     return order
 
 

@@ -29,7 +29,7 @@ class Widths:
 
 @dataclass(frozen=True, kw_only=True)
 class GeneralHead:
-    """What a head learns: ``w_q`` (d_q, p_q), ``w_k`` (d_k, p_k), ``w_v`` (d_v, p_v), and how it scores.
+    """Weights of a head: ``w_q`` (d_q, p_q), ``w_k`` (d_k, p_k), ``w_v`` (d_v, p_v), and how it scores.
 
     ``additive`` None: by the scaled dot product, which learns nothing more and needs p_q = p_k.
     """
@@ -58,7 +58,7 @@ class GeneralHead:
 
 @dataclass(frozen=True, kw_only=True)
 class GeneralTrace:
-    """What the heads made of their tokens, in order: ``scores`` (h, Q, K), ``masked`` where a mask has closed cells,
+    """Every step of the heads, in order: ``scores`` (h, Q, K), ``masked`` where a mask has closed cells,
     ``weights``, ``head_outputs`` (h, Q, p_v), ``concat`` (Q, h p_v), ``output`` (Q, p_o).
     """
 

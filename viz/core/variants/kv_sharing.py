@@ -1,4 +1,4 @@
-"""Who shares keys and values with whom: fewer of them by averaging, the classic mistake, one step of decoding."""
+"""Sharing of keys and values among heads: pooling by averaging, the classic mistake, one step of decoding."""
 
 import math
 from collections.abc import Callable
@@ -25,9 +25,9 @@ def divisors(n: int) -> list[int]:
 
 
 def kv_head_of(n_heads: int, n_kv_heads: int, share: Share = share_kv) -> list[int]:
-    r"""Which key/value head each query head reads: :math:`\lfloor i G / H \rfloor`, if ``share`` does it right.
+    r"""Key/value head that each query head reads: :math:`\lfloor i G / H \rfloor`, if ``share`` does it right.
 
-    It is found out by sharing the numbers of the heads themselves.
+    Found by sharing the heads' own numbers.
 
     Example:
         >>> kv_head_of(6, 2)
@@ -129,7 +129,7 @@ def decode_step(
 
 
 def after_earlier_mention(ids: Int[Tensor, " T"]) -> Bool[Tensor, "T T"]:
-    """What an induction head looks for: True at each token that once came right after the query's own token.
+    """Mark the keys of an induction head: True at each token that followed an earlier mention of the query's token.
 
     Example:
         >>> after_earlier_mention(torch.tensor([4, 7, 4])).int()

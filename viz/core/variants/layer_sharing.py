@@ -1,5 +1,5 @@
-"""Which weights each layer of a stack uses: its own, one set for all (ALBERT), or one for each group of neighbours;
-and whose keys and values it reads.
+"""Sharing of weights among the layers of a stack: none, one set for all (ALBERT), or one for each group of
+neighbours; and sharing of keys and values.
 """
 
 from collections.abc import Hashable, Sequence

@@ -18,27 +18,27 @@ SIDE = 12
 Start = Callable[[int, torch.Generator], Tensor]
 
 
-def near_middle(n_heads: int, generator: torch.Generator) -> Float[Tensor, "H 2"]:
+def init_centered(n_heads: int, generator: torch.Generator) -> Float[Tensor, "H 2"]:
     """All centres close to the query itself, a little apart: equal heads would stay equal."""
     return 0.1 * torch.randn(n_heads, 2, generator=generator)
 
 
-def scattered(n_heads: int, generator: torch.Generator) -> Float[Tensor, "H 2"]:
+def init_scattered(n_heads: int, generator: torch.Generator) -> Float[Tensor, "H 2"]:
     """Centres drawn from a normal distribution a little narrower than the kernel: what works best (38 of 40 seeds)."""
     return 0.7 * torch.randn(n_heads, 2, generator=generator)
 
 
-def near_cells(n_heads: int, generator: torch.Generator) -> Float[Tensor, "H 2"]:
+def init_near_cells(n_heads: int, generator: torch.Generator) -> Float[Tensor, "H 2"]:
     """Each centre close to a cell of the kernel."""
-    return kernel_offsets((3, 3)).repeat(-(-n_heads // 9), 1)[:n_heads] + near_middle(n_heads, generator)
+    return kernel_offsets((3, 3)).repeat(-(-n_heads // 9), 1)[:n_heads] + init_centered(n_heads, generator)
 
 
-STARTS: Mapping[str, Start] = {"scattered": scattered, "middle": near_middle, "cells": near_cells}
+STARTS: Mapping[str, Start] = {"scattered": init_scattered, "middle": init_centered, "cells": init_near_cells}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Lesson:
-    """All that decides a run: the same lesson gives the same run.
+    """Configuration of a run; equal configurations give equal runs.
 
     Args:
         seed: of the picture, the hidden kernel and the start.
@@ -71,7 +71,7 @@ class Lesson:
 
 @dataclass(frozen=True, kw_only=True)
 class Teacher:
-    """What is to be imitated: ``image`` (1, rows, columns), ``kernel`` (1, 1, 3, 3), and the convolution's output."""
+    """Target of the training: ``image`` (1, rows, columns), ``kernel`` (1, 1, 3, 3), and the convolution's output."""
 
     image: Tensor
     kernel: Tensor
@@ -80,7 +80,7 @@ class Teacher:
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """Where the student stands after ``step`` steps; ``loss`` is its mean squared error there."""
+    """State of the student after ``step`` steps; ``loss`` is its mean squared error there."""
 
     step: int
     loss: float
@@ -102,7 +102,7 @@ def teacher(lesson: Lesson) -> Teacher:
 
 
 def learn(lesson: Lesson, *, every: int = 20) -> Iterator[Snapshot]:
-    """Train the student, and show where it stands at step 0, after every so many steps, and at the end.
+    """Train the student; yield a snapshot at step 0, after every ``every`` steps, and at the end.
 
     Learned are the centres, their values in W_O and, if free, ln alpha (so that alpha stays positive). Adam,
     mean squared error against the teacher's output.
@@ -120,8 +120,8 @@ def learn(lesson: Lesson, *, every: int = 20) -> Iterator[Snapshot]:
     offset = STARTS[lesson.start](lesson.n_heads, generator).requires_grad_()
     log_alpha = torch.full((lesson.n_heads,), math.log(lesson.alpha)).requires_grad_(lesson.free_alpha)
     blocks = (0.3 * torch.randn(lesson.n_heads, 1, 1, generator=generator)).requires_grad_()
-    learned = [values for values in (offset, log_alpha, blocks) if values.requires_grad]
-    adam = torch.optim.Adam(learned, lr=lesson.learning_rate, betas=(0.9, 0.99))
+    parameters = [values for values in (offset, log_alpha, blocks) if values.requires_grad]
+    adam = torch.optim.Adam(parameters, lr=lesson.learning_rate, betas=(0.9, 0.99))
 
     def student() -> QuadraticHeads:
         return value_heads(offset, log_alpha.exp(), blocks)
@@ -149,7 +149,7 @@ def _improve(adam: torch.optim.Adam, loss: Callable[[], Tensor]) -> None:
 
 
 def effective_kernel(heads: QuadraticHeads, reach: int) -> Float[Tensor, "d_out d_in k k"]:
-    r"""What the heads do to each shift, far from borders: the convolution kernel they amount to.
+    r"""Convolution kernel that the heads amount to, far from borders.
 
     .. math:: w_\delta = \sum_h A^{(h)}_\delta\, W_V W_O^{(h)}
 

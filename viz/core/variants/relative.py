@@ -30,7 +30,7 @@ def positions(grid: Sequence[int]) -> Float[Tensor, "P D"]:
 
 
 def shifts(grid: Sequence[int], queries: Int[Tensor, " Q"] | None = None) -> Float[Tensor, "Q P D"]:
-    r"""How far each key is from each query: :math:`\delta = k - q`, constant along diagonals.
+    r"""Shift from each query to each key: :math:`\delta = k - q`, constant along diagonals.
 
     Args:
         grid: sizes, (T,) for a sequence, (rows, columns) for a picture.
@@ -125,7 +125,7 @@ class QuadraticHeads:
         return multi_head(asking, cells, self.weights, bias=bias, scale=1.0)
 
     def layer(self, image: Float[Tensor, "d_in *grid"]) -> Float[Tensor, "d_out *grid"]:
-        """What the layer makes of a picture or signal; a few queries at a time, to stay within memory."""
+        """Output of the layer for a picture or signal; a few queries at a time, to stay within memory."""
         grid = image.shape[1:]
         n = math.prod(grid)
         at_once = max(1, CHUNK_BYTES // (len(self.offset) * n * image.element_size()))
@@ -218,9 +218,9 @@ def axial_layer(
     down = _window(heads.offset[:, :1], heads.alpha, rows).weights
     across = _window(heads.offset[:, 1:], heads.alpha, columns).weights
     values = torch.einsum("cij,cd->dij", image, heads.weights.w_v)
-    seen = down[:, None] @ values @ across.mT[:, None]
+    averages = down[:, None] @ values @ across.mT[:, None]
     blocks = heads.weights.w_o.unflatten(0, (len(heads.offset), -1))
-    return torch.einsum("hdij,hdo->oij", seen, blocks)
+    return torch.einsum("hdij,hdo->oij", averages, blocks)
 
 
 def _window(offset: Float[Tensor, "H 1"], alpha: Float[Tensor, " H"], size: int) -> AttentionTrace:

@@ -1,4 +1,4 @@
-"""How well a query and a key go together: three scoring functions, and what each learns, computes and holds."""
+"""Three functions that score a query against a key, with the cost of each in parameters, operations and memory."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -41,7 +41,7 @@ def scaled_dot(q: Float[Tensor, "*B Q d_q"], k: Float[Tensor, "*B K d_key"]) -> 
 
 @dataclass(frozen=True, kw_only=True)
 class AdditiveWeights:
-    """What additive scoring learns: ``w_q`` (d_q, a), ``w_k`` (d_k, a) and ``w_v`` (a,); a is its hidden width."""
+    """Weights of additive scoring: ``w_q`` (d_q, a), ``w_k`` (d_k, a) and ``w_v`` (a,); a is its hidden width."""
 
     w_q: Tensor
     w_k: Tensor

@@ -30,86 +30,86 @@ def _differ(a: Tensor, b: Tensor) -> Tensor:
 
 @registered(ANSWERS, "number", "all", "last", "other")
 def guesses_in_one_pass(subject: Subject) -> Key:
-    """At how many tokens of a text a guess can be compared with the token that comes next."""
+    """Number of tokens of a text whose guess can be compared with the next token."""
     n = _tokens(subject, 3)
-    found = sum(place + 1 < n for place in range(n))
-    values: Values = {"n": n, "guesses": found, "first": subject.word(0), "last": subject.word(n - 1)}
-    return Key(right=(float(found),), values=values, traps={"all": float(n), "last": 1.0})
+    guesses = sum(place + 1 < n for place in range(n))
+    values: Values = {"n": n, "guesses": guesses, "first": subject.word(0), "last": subject.word(n - 1)}
+    return Key(right=(float(guesses),), values=values, traps={"all": float(n), "last": 1.0})
 
 
 @registered(ANSWERS, "number", "all", "nothing", "other")
 def rows_that_change(subject: Subject) -> Key:
-    """How many rows of the output change under the causal mask when the last token becomes another one."""
+    """Number of rows of the output that change under the causal mask when the last token becomes another one."""
     n, trace = _tokens(subject, 3), subject.trace
-    other = trace.x.clone()
-    other[-1] += 1
-    changed = []
+    edited = trace.x.clone()
+    edited[-1] += 1
+    counts = []
     for allowed in (causal(n, n), None):
         before, after = (
             multi_head(x, x, trace.projections, scale=trace.scale, allowed=allowed).head_outputs
-            for x in (trace.x, other)
+            for x in (trace.x, edited)
         )
-        changed.append(int(_differ(before, after).sum()))
-    values: Values = {"n": n, "last": subject.word(n - 1), "changed": changed[0], "without": changed[1]}
-    return Key(right=(float(changed[0]),), values=values, traps={"all": float(n), "nothing": 0.0})
+        counts.append(int(_differ(before, after).sum()))
+    values: Values = {"n": n, "last": subject.word(n - 1), "changed": counts[0], "without": counts[1]}
+    return Key(right=(float(counts[0]),), values=values, traps={"all": float(n), "nothing": 0.0})
 
 
 @registered(ANSWERS, "option", codes=("same", "other"))
 def same_as_training(subject: Subject) -> Key:
-    """Whether reading token by token without a mask gives what the causal mask gives on the whole text at once."""
+    """Compare reading token by token without a mask with the causal mask on the whole text at once."""
     n, trace = _tokens(subject, 3), subject.trace
     growing = decode(trace.q, trace.k, trace.v, scale=trace.scale)
-    whole = attend_shared(trace.q, trace.k, trace.v, allowed=causal(n, n), scale=trace.scale).output
-    code = "other" if bool(_differ(growing, whole).any()) else "same"
+    at_once = attend_shared(trace.q, trace.k, trace.v, allowed=causal(n, n), scale=trace.scale).output
+    code = "other" if bool(_differ(growing, at_once).any()) else "same"
     return one_of(code, n=n, numbers=growing.numel(), H=growing.shape[0])
 
 
 @registered(ANSWERS, "number", "square", "one", "other")
 def scores_of_newest(subject: Subject) -> Key:
-    """How many scores one head computes for the newest token, if the keys of the others are kept."""
+    """Number of scores one head computes for the newest token, if the keys of the others are kept."""
     n, trace = _tokens(subject, 3), subject.trace
-    found = attend_shared(trace.q[:, -1:], trace.k, trace.v, scale=trace.scale).scores[0].numel()
-    values: Values = {"n": n, "last": subject.word(n - 1), "scores": found, "all": n * n}
-    return Key(right=(float(found),), values=values, traps={"square": float(n * n), "one": 1.0})
+    n_scores = attend_shared(trace.q[:, -1:], trace.k, trace.v, scale=trace.scale).scores[0].numel()
+    values: Values = {"n": n, "last": subject.word(n - 1), "scores": n_scores, "all": n * n}
+    return Key(right=(float(n_scores),), values=values, traps={"square": float(n * n), "one": 1.0})
 
 
 @registered(ANSWERS, "option", codes=("keys", "keys_values", "all"))
 def reads_of_earlier(subject: Subject) -> Key:
-    """Which of the earlier tokens' queries, keys and values the newest token's output depends on."""
+    """Vectors of earlier tokens (queries, keys, values) that the newest token's output depends on."""
     n, trace = _tokens(subject, 3), subject.trace
-    given = {"q": trace.q, "k": trace.k, "v": trace.v}
+    projections = {"q": trace.q, "k": trace.k, "v": trace.v}
     allowed = causal(n, n)
-    before = attend_shared(*given.values(), allowed=allowed, scale=trace.scale).output
+    before = attend_shared(*projections.values(), allowed=allowed, scale=trace.scale).output
     read = []
-    for name, heads in given.items():
-        changed = heads.clone()
-        changed[:, :-1] = -2 * changed[:, :-1] - 1
-        after = attend_shared(*{**given, name: changed}.values(), allowed=allowed, scale=trace.scale).output
+    for name, heads in projections.items():
+        edited = heads.clone()
+        edited[:, :-1] = -2 * edited[:, :-1] - 1
+        after = attend_shared(*{**projections, name: edited}.values(), allowed=allowed, scale=trace.scale).output
         if bool(_differ(before, after)[-1]):
             read.append(name)
     if (code := READS.get(tuple(read))) is None:  # all weights are on one token
         raise PremiseError("too_even")
-    return one_of(code, n=n, earlier=n - 1, last=subject.word(n - 1), per_token=_kept(subject))
+    return one_of(code, n=n, earlier=n - 1, last=subject.word(n - 1), per_token=_cache_numbers(subject))
 
 
-def _kept(subject: Subject) -> int:
+def _cache_numbers(subject: Subject) -> int:
     return subject.trace.k[:, 0].numel() + subject.trace.v[:, 0].numel()
 
 
 @registered(ANSWERS, "number", "keys_alone", "with_queries", "other")
 def numbers_kept(subject: Subject) -> Key:
-    """How many numbers a token adds to the cache of one layer."""
+    """Numbers a token adds to the cache of one layer."""
     n, trace = _tokens(subject, 3), subject.trace
-    (G, _, d_k), d_v, found = trace.k.shape, trace.v.shape[-1], _kept(subject)
+    (G, _, d_k), d_v, cached = trace.k.shape, trace.v.shape[-1], _cache_numbers(subject)
     sizes: Values = {"G": G, "d_k": d_k, "d_v": d_v, "H": trace.q.shape[0]}
-    traps = {"keys_alone": float(G * d_k), "with_queries": float(found + trace.q[:, 0].numel())}
-    return Key(right=(float(found),), values={**sizes, "kept": found, "n": n, "whole": n * found}, traps=traps)
+    traps = {"keys_alone": float(G * d_k), "with_queries": float(cached + trace.q[:, 0].numel())}
+    return Key(right=(float(cached),), values={**sizes, "kept": cached, "n": n, "whole": n * cached}, traps=traps)
 
 
 @registered(ANSWERS, "number", "once", "square", "other")
 def keys_without_cache(subject: Subject) -> Key:
-    """How many keys a head computes while a text is written, if none is kept."""
+    """Number of keys a head computes while a text is written, if none is kept."""
     n = _tokens(subject, 3)
-    found = sum(so_far for so_far in range(1, n + 1))
-    values: Values = {"n": n, "computed": found, "last": n}
-    return Key(right=(float(found),), values=values, traps={"once": float(n), "square": float(n * n)})
+    n_keys = sum(so_far for so_far in range(1, n + 1))
+    values: Values = {"n": n, "computed": n_keys, "last": n}
+    return Key(right=(float(n_keys),), values=values, traps={"once": float(n), "square": float(n * n)})

@@ -21,30 +21,32 @@ def _decoder(subject: Subject) -> Decoder:
 def _likeliest(subject: Subject, temperature: float = 1.0) -> tuple[Tensor, int, Values]:
     """Return the probabilities (V,), the likeliest word's number, and what sentences are filled in with."""
     decoder = _decoder(subject)
-    found = chances(decoder.logits[decoder.at].double() / temperature)
+    probabilities = chances(decoder.logits[decoder.at].double() / temperature)
     best = int(decoder.logits[decoder.at].argmax())
     word, token = decoder.word(best).removeprefix(SPACE), subject.word(decoder.at)
-    values: Values = {"word": word, "chance": Part(found[best]), "token": token}
-    return found, best, values
+    values: Values = {"word": word, "chance": Part(probabilities[best]), "token": token}
+    return probabilities, best, values
 
 
 @registered(ANSWERS, "option", codes=("one", "few", "all"))
 def words_with_a_chance(subject: Subject) -> Key:
-    """How many words of the vocabulary have a probability above 0."""
-    found, _, values = _likeliest(subject)
-    n = int((found > 0).sum())
-    return one_of("all" if n == len(found) else "one" if n == 1 else "few", n=n, vocabulary=len(found), **values)
+    """Number of words of the vocabulary with a probability above 0."""
+    probabilities, _, values = _likeliest(subject)
+    n = int((probabilities > 0).sum())
+    return one_of(
+        "all" if n == len(probabilities) else "one" if n == 1 else "few", n=n, vocabulary=len(probabilities), **values
+    )
 
 
 @registered(ANSWERS, "option", codes=("first", "second", "same"))
 def likelier(subject: Subject, first: str, second: str) -> Key:
     """Return which of two words the model finds likelier to come next."""
     decoder = _decoder(subject)
-    found, _, values = _likeliest(subject)
+    probabilities, _, values = _likeliest(subject)
     places = [decoder.token(word) for word in (first, second)]
     if None in places or places[0] == places[1]:
         raise PremiseError("no_word", word=first if places[0] is None else second)
-    before, after = (float(found[place]) for place in places)
+    before, after = (float(probabilities[place]) for place in places)
     code = "same" if abs(before - after) < CLEAR else "first" if before > after else "second"
     both: Values = {"first": first, "second": second, "first_chance": Part(before), "second_chance": Part(after)}
     return one_of(code, **both, **values)
@@ -62,24 +64,24 @@ def hotter(subject: Subject, temperature: float) -> Key:
 
 @registered(ANSWERS, "number", "never", "likeliest", "other")
 def drawn_otherwise(subject: Subject) -> Key:
-    """How many of a hundred words drawn by their probabilities are other than the likeliest, on average."""
-    found, best, values = _likeliest(subject)
-    right = 100 * (1 - float(found[best]))
+    """Number of a hundred words drawn by their probabilities are other than the likeliest, on average."""
+    probabilities, best, values = _likeliest(subject)
+    right = 100 * (1 - float(probabilities[best]))
     return Key(right=(right,), values={"others": right, **values}, traps={"never": 0.0, "likeliest": 100 - right})
 
 
 @registered(ANSWERS, "number", "wrong_ones", "all", "other")
 def guessed_right(subject: Subject) -> Key:
-    """At how many places of a text the likeliest word is the one that comes next in it."""
+    """Number of places of a text at which the likeliest word is the one that comes next."""
     decoder = _decoder(subject)
     n = len(decoder.ids) - 1
     if n < 3:
         raise PremiseError("too_short", n=4)
-    found = sum(int(row.argmax()) == after for row, after in zip(decoder.logits, decoder.ids[1:], strict=False))
-    traps = {"wrong_ones": float(n - found), "all": float(n)}
-    values: Values = {"n": n, "right": found, "wrong": n - found}
+    n_right = sum(int(row.argmax()) == after for row, after in zip(decoder.logits, decoder.ids[1:], strict=False))
+    traps = {"wrong_ones": float(n - n_right), "all": float(n)}
+    values: Values = {"n": n, "right": n_right, "wrong": n - n_right}
     return Key(
-        right=(float(found),), values=values, traps={name: trap for name, trap in traps.items() if trap != found}
+        right=(float(n_right),), values=values, traps={name: trap for name, trap in traps.items() if trap != n_right}
     )
 
 

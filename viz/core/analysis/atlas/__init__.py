@@ -1,1 +1,1 @@
-"""What every head of a model does over many texts: scores of each text, what is sure of their means, and labels."""
+"""Atlas of a model's heads over many texts: scores of each text, intervals of their means, and labels."""

@@ -1,4 +1,4 @@
-"""What many texts say of a head: the mean of a score, how sure it is, and whether it earns the head a label."""
+"""Evidence of many texts about a head: the mean of a score, its confidence interval, and the rule for labels."""
 
 from dataclasses import dataclass
 
@@ -11,8 +11,8 @@ LEAST = {
     **dict.fromkeys(("duplicate", "induction"), 0.25),
     "copying": 0.75,
 }
-"""The scores that are labels, and how much of it a label takes at least, however little the baseline has: a quarter of
-the weight; for copying, three of four other words beaten. What a window explains is no label: a head that looks at the
+"""The scores that are labels, and the least value that earns a label, whatever the baseline: a quarter of the weight;
+for copying, three of four other words beaten. The share that a window explains is no label: a head that looks at the
 first token of short texts is nearly a window, too."""
 
 SURE = 0.95
@@ -34,25 +34,25 @@ class Evidence:
 def gather(values: Float[Tensor, "S H"]) -> Evidence:
     r"""The mean over texts and its interval, :math:`\bar x \pm t\, s / \sqrt n` (Student's t); NaN texts do not count.
 
-    Texts are taken for independent draws. Of fewer than three the interval is infinite: they say nothing of others.
+    Texts are taken for independent draws. Of fewer than three the interval is infinite.
 
     Example:
-        >>> found = gather(torch.tensor([[0.1], [0.2], [0.3], [torch.nan]]))
-        >>> found.n, round(float(found.mean), 3), round(float(found.half), 3)
+        >>> evidence = gather(torch.tensor([[0.1], [0.2], [0.3], [torch.nan]]))
+        >>> evidence.n, round(float(evidence.mean), 3), round(float(evidence.half), 3)
         (3, 0.2, 0.248)
     """
     from scipy.special import stdtrit
 
-    counted = values[values.isfinite().all(-1)].double()
-    n = len(counted)
+    finite = values[values.isfinite().all(-1)].double()
+    n = len(finite)
     if n == 0:
         nothing = torch.full(values.shape[1:], torch.nan)
         return Evidence(mean=nothing, half=nothing, n=0)
-    mean = counted.mean(0)
+    mean = finite.mean(0)
     if n < 3:
         return Evidence(mean=mean.float(), half=torch.full_like(mean, torch.inf).float(), n=n)
     t = float(stdtrit(n - 1, (1 + SURE) / 2))
-    return Evidence(mean=mean.float(), half=(t * counted.std(0) / n**0.5).float(), n=n)
+    return Evidence(mean=mean.float(), half=(t * finite.std(0) / n**0.5).float(), n=n)
 
 
 def hurdle(name: str, even: float, random: Float[Tensor, "*R"]) -> float:
@@ -77,7 +77,7 @@ def clears(mean: Float[Tensor, "*H"], half: Float[Tensor, "*H"], least: float) -
 
 
 def against(values: Float[Tensor, "S H"], least: float) -> Int[Tensor, " H"]:
-    """How many texts contradict a label: the head does not clear the hurdle there."""
+    """Count the texts that contradict a label: those in which the head stays at or below the hurdle."""
     return (values <= least).sum(0)
 
 
@@ -93,6 +93,6 @@ def extremes(values: Float[Tensor, "S H"], n: int) -> tuple[Tensor, Tensor]:
     """
     there = values.isfinite().all(-1).nonzero()[:, 0]
     order = values[there].sort(stable=True, dim=0).indices
-    found = there[order] if len(there) else order
-    missing = torch.full((max(0, n - len(found)), values.shape[1]), -1)
-    return torch.cat([found[:n], missing]), torch.cat([found.flip(0)[:n], missing])
+    ranking = there[order] if len(there) else order
+    missing = torch.full((max(0, n - len(ranking)), values.shape[1]), -1)
+    return torch.cat([ranking[:n], missing]), torch.cat([ranking.flip(0)[:n], missing])

@@ -1,4 +1,4 @@
-"""A head's scores on one text: where its weight goes, how spread out it is, how well a window of positions explains it.
+"""Scores of a head on one text: shares of its weight, entropy and distance, the fit of a window of positions.
 
 A score is NaN where the text has nothing to score: no punctuation, say, or no token that occurs twice.
 """
@@ -16,9 +16,9 @@ from viz.core.variants.kv_sharing import after_earlier_mention, induction
 SENTENCES = ("previous", "next", "itself", "first", "separators", "punctuation", "same", "entropy", "distance")
 """Scores of a text as people write it."""
 WINDOW = "window"
-"""Of such a text too; it takes longer than all the others together."""
+"""Score of such a text too; it takes longer than all the others together."""
 REPEATED = ("duplicate", "induction")
-"""Scores of random tokens that are repeated once: only who looks back can tell what comes next."""
+"""Scores of random tokens that are repeated once: only a head that looks back can predict the next token."""
 
 
 def sentence_scores(
@@ -47,22 +47,22 @@ def sentence_scores(
         >>> [round(float(scores[name]), 3) for name in ("next", "itself", "punctuation")]
         [0.75, 0.375, 0.75]
     """
-    known = portrait(weights, ids, special)
+    statistics = portrait(weights, ids, special)
     asks = ~marks & ~special & (allowed & marks).any(-1)
     more = {
         "itself": on_offset(weights, 0).mean(-1),
         "punctuation": on_keys(weights, marks)[:, asks].mean(-1),
     }
-    return {name: more[name] if name in more else getattr(known, name) for name in SENTENCES}
+    return {name: more[name] if name in more else getattr(statistics, name) for name in SENTENCES}
 
 
 def window_score(weights: Float[Tensor, "H T T"], allowed: Bool[Tensor, "T T"]) -> Float[Tensor, " H"]:
-    """How much of each head the best window of positions explains, from 0 to 1."""
+    """Share of each head's variance that the best window of positions explains, from 0 to 1."""
     return fit_windows(weights, allowed).explained
 
 
 def earlier_mention(ids: Int[Tensor, " T"]) -> Bool[Tensor, "T T"]:
-    """What a duplicate-token head looks for: True at each earlier mention of the query's own token.
+    """Mark the keys of a duplicate-token head: True at each earlier mention of the query's own token.
 
     Example:
         >>> import torch
@@ -91,7 +91,7 @@ def repeated_scores(weights: Float[Tensor, "H T T"], ids: Int[Tensor, " T"]) -> 
 
 
 def rows_scored(name: str, ids: Int[Tensor, " T"]) -> int:
-    """How many rows of a text of these tokens a score averages over, for the scores of repeated and of next tokens.
+    """Count the rows of a text of these tokens that a score averages over, for scores of repeated and of next tokens.
 
     TransformerLens divides by all T rows, so that its score is this one times ``rows_scored / T``.
     """

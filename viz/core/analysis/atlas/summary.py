@@ -1,4 +1,4 @@
-"""Scores of many texts, told for every head: mean and interval, baselines, how many texts contradict a label."""
+"""Summary of scores over many texts, for every head: mean and interval, baselines, number of contradicting texts."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -49,7 +49,7 @@ class Score:
 def summarize(
     name: str, values: Float[Tensor, "S L H"], even: Float[Tensor, " S"], random: Sequence[Float[Tensor, "_ L H"]]
 ) -> Score:
-    """Tell one score of every head; texts that have nothing to score are NaN and do not count.
+    """Summarise one score of every head; texts that have nothing to score are NaN and do not count.
 
     Args:
         name: of the score; whether it is a label, and what that takes at least, is in ``LEAST``.
@@ -59,7 +59,7 @@ def summarize(
     """
     size = values.shape[1:]
     flat = values.flatten(1)
-    evidence, by_chance = gather(flat), torch.stack([gather(scored.flatten(1)).mean for scored in random])
+    evidence, by_chance = gather(flat), torch.stack([gather(texts.flatten(1)).mean for texts in random])
     level = float(even[even.isfinite()].double().mean()) if even.isfinite().any() else torch.nan
     bar = hurdle(name, level, by_chance) if name in LEAST else torch.nan
     low, high = extremes(flat, KEPT)
@@ -99,7 +99,7 @@ def labels_of(scores: Mapping[str, Score], layer: int, head: int) -> list[str]:
 
 
 def correlation(x: Float[Tensor, " N"], y: Float[Tensor, " N"]) -> Float[Tensor, ""]:
-    """How two scores go together over heads, from -1 to 1 (Pearson's r).
+    """Correlation of two scores over heads, from -1 to 1 (Pearson's r).
 
     NaN where one of them is the same for all.
 
@@ -112,7 +112,7 @@ def correlation(x: Float[Tensor, " N"], y: Float[Tensor, " N"]) -> Float[Tensor,
 
 
 def histogram(groups: Sequence[Float[Tensor, " _"]], bins: int) -> tuple[Float[Tensor, " E"], list[Tensor]]:
-    """How many heads of each group have how much of a score: the edges of equal steps, and the counts of each group.
+    """Histogram of a score for each group of heads: the edges of equal steps, and the counts of each group.
 
     A step is 1, 2 or 5 times a power of ten, and there are at most ``bins``, at least one of them. A value on an edge
     counts to the step above it, the largest to the last step.
@@ -134,7 +134,7 @@ def histogram(groups: Sequence[Float[Tensor, " _"]], bins: int) -> tuple[Float[T
 
 
 def _round_steps(low: float, high: float, most: int) -> tuple[int, int, float]:
-    """The first and the last edge, in steps, and the smallest round step of which so many reach."""
+    """Return the first and the last edge, in steps, and the smallest round step that needs at most ``most`` steps."""
     power = math.floor(math.log10((high - low) / most))
     for step in (size * 10.0**exponent for exponent in (power, power + 1, power + 2) for size in (1, 2, 5)):
         first, last = math.floor(low / step), math.ceil(high / step)

@@ -35,8 +35,8 @@ def partial_rope(
         raise ValueError(f"rotary_dim={rotary_dim} is not between 0 and d_k={width}")
     if rotary_dim == 0:
         return x
-    turned = rope(x[..., :rotary_dim], base=base, pairing=pairing, positions=positions)
-    return torch.cat([turned, x[..., rotary_dim:]], -1)
+    rotated = rope(x[..., :rotary_dim], base=base, pairing=pairing, positions=positions)
+    return torch.cat([rotated, x[..., rotary_dim:]], -1)
 
 
 def proportional_frequencies(width: int, rotary_dim: int, *, base: float = 10_000.0) -> Float[Tensor, " pairs"]:

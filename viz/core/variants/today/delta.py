@@ -169,5 +169,5 @@ def recall_errors(k: Float[Tensor, "T d_k"], v: Float[Tensor, "T d_v"], *, corre
     state = delta_states(keys, keys, v, beta=v.new_ones(T), steps=v.new_zeros(T), corrects=corrects).state
     same = (keys @ keys.mT) > 1 - 1e-6
     last = torch.arange(T).where(same, -1).amax(-1)
-    wanted = v[last]
-    return (keys @ state - wanted).norm(dim=-1) / wanted.norm(dim=-1)
+    targets = v[last]
+    return (keys @ state - targets).norm(dim=-1) / targets.norm(dim=-1)

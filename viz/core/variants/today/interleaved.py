@@ -47,8 +47,8 @@ def interleaved_masks(
                 [1, 2, 3]])
     """
     masks = {"window": look_back, "chunks": chunks}
-    little, whole = masks[near](n_tokens, n_tokens, size), causal(n_tokens, n_tokens)
-    return torch.stack([whole if is_full else little for is_full in full])
+    local, causal_mask = masks[near](n_tokens, n_tokens, size), causal(n_tokens, n_tokens)
+    return torch.stack([causal_mask if is_full else local for is_full in full])
 
 
 def earliest_token(query: int, full: Sequence[bool], *, size: int, near: Near = "window") -> int:

@@ -58,7 +58,7 @@ class LatentSpec:
 
 @dataclass(frozen=True, kw_only=True)
 class LatentWeights:
-    """What a layer has learned, the heads side by side in the columns of ``w_q``, ``w_up_k`` and ``w_up_v``.
+    """Weights of a layer, the heads side by side in the columns of ``w_q``, ``w_up_k`` and ``w_up_v``.
 
     Shapes: ``w_q`` (d_model, H (d_nope + d_rope)); ``w_down`` (d_model, d_latent) and ``gain`` (d_latent,), the norm
     of the latent vector, None for none; ``w_rope_k`` (d_model, d_rope); ``w_up_k`` (d_latent, H d_nope); ``w_up_v``
@@ -90,8 +90,8 @@ class LatentWeights:
             "w_up_v": (s.d_latent, s.n_heads * s.d_value),
             "w_o": (s.n_heads * s.d_value, s.d_model),
         }
-        drawn = {name: torch.randn(shape, generator=generator) / shape[0] ** 0.5 for name, shape in shapes.items()}
-        return cls(spec=spec, **drawn, gain=torch.ones(s.d_latent))
+        matrices = {name: torch.randn(shape, generator=generator) / shape[0] ** 0.5 for name, shape in shapes.items()}
+        return cls(spec=spec, **matrices, gain=torch.ones(s.d_latent))
 
     @classmethod
     def from_heads(cls, weights: HeadWeights, *, d_latent: int | None = None) -> "LatentWeights":
@@ -109,9 +109,9 @@ class LatentWeights:
         if has_bias or s.d_mem != s.d_model or s.d_out != s.d_model:
             raise ValueError("only a layer without biases whose tokens and output are equally wide can be converted")
         both = torch.cat([weights.w_k, weights.w_v], -1)
-        left, sizes, right = torch.linalg.svd(both.double(), full_matrices=False)
-        rank = len(sizes) if d_latent is None else min(d_latent, len(sizes))
-        down, up = (left[:, :rank] * sizes[:rank]).to(both.dtype), right[:rank].to(both.dtype)
+        u, singular, vh = torch.linalg.svd(both.double(), full_matrices=False)
+        rank = len(singular) if d_latent is None else min(d_latent, len(singular))
+        down, up = (u[:, :rank] * singular[:rank]).to(both.dtype), vh[:rank].to(both.dtype)
         up_k, up_v = (
             concat_heads(share_kv(split_heads(part, s.G), s.H)) for part in up.split([s.G * s.d_k, s.G * s.d_v], -1)
         )

@@ -9,7 +9,7 @@ from torch import Tensor
 
 @dataclass(frozen=True, kw_only=True)
 class StateTrace:
-    """What heads with a state give, ``output`` (*B, T, d_v), and their state after the last token, (*B, d_k, d_v)."""
+    """Output of heads with a state, ``output`` (*B, T, d_v), and their state after the last token, (*B, d_k, d_v)."""
 
     state: Tensor
     output: Tensor

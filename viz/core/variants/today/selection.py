@@ -53,5 +53,5 @@ def top_k_mask(
         raise ValueError(f"top_k={top_k} must be at least 1")
     open_scores = scores if allowed is None else scores.masked_fill(~allowed, -torch.inf)
     order = open_scores.argsort(dim=-1, descending=True, stable=True)[..., :top_k]
-    kept = torch.zeros_like(scores, dtype=torch.bool).scatter(-1, order, True)
-    return kept if allowed is None else kept & allowed
+    top = torch.zeros_like(scores, dtype=torch.bool).scatter(-1, order, True)
+    return top if allowed is None else top & allowed

@@ -1,4 +1,4 @@
-"""How far each variant is from standard attention at the switch where it should be just that, on any tokens."""
+"""Deviation of each variant from standard attention at the switch where the two should be equal, on any tokens."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -178,8 +178,8 @@ def angles(s: Standard) -> float:
         lambda x: rope(x, pairing="halves") * temperatures(torch.arange(s.n_tokens), floor=1, gain=0.0)[:, None],
     ]
     want = attend(rope(q, pairing="halves"), rope(k, pairing="halves"), s.trace.v, allowed=s.allowed).output
-    found = [attend(turn(q), turn(k), s.trace.v, allowed=s.allowed).output for turn in turns]
-    return max(float((output - want).abs().max()) for output in found)
+    outputs = [attend(turn(q), turn(k), s.trace.v, allowed=s.allowed).output for turn in turns]
+    return max(float((output - want).abs().max()) for output in outputs)
 
 
 SWITCHES: Mapping[str, Callable[[Standard], float]] = {
