@@ -57,20 +57,20 @@ class Scene:
         return self.capture.tokens.labels
 
 
-def open_scene(t: Translate, asked: Asked) -> Scene:
+def open_scene(t: Translate, inputs: Asked) -> Scene:
     """Read the text and take every step of the chosen layer.
 
     Raises:
         ValueError: if that is not possible; the sentence says why.
     """
-    scene = Scene(t=t, choice=asked.choice, chips=asked.chips, reads_head=asked.reads_head)
+    scene = Scene(t=t, choice=inputs.choice, chips=inputs.chips, reads_head=inputs.reads_head)
     scene.capture, scene.trace  # noqa: B018 -- here an error has its sentence
     return scene
 
 
-def chosen_head(scene: Scene, label: str, n_heads: int, usual: int = 1) -> int:
+def chosen_head(scene: Scene, label: str, n_heads: int, default: int = 1) -> int:
     """The head of the link, with its chip where there are several and the open section reads it."""
-    parameter = HEAD.variant(default=usual)
+    parameter = HEAD.variant(default=default)
     head = parameter.read(n_heads)
     if n_heads > 1 and scene.reads_head:
         with scene.chips.add("head", scene.t("chips.head", head=head)):

@@ -66,7 +66,7 @@ class Mask:
     def allowed(self, n_queries: int, n_keys: int) -> Tensor | None:
         """True where a query may look; None where this adds nothing."""
         sizes = n_queries, n_keys
-        made: dict[str, Callable[[], Tensor | None]] = {
+        rules: dict[str, Callable[[], Tensor | None]] = {
             "own": lambda: None,
             "causal": lambda: masks.causal(*sizes),
             "padding": lambda: self._real_keys(*sizes),
@@ -76,17 +76,17 @@ class Mask:
             "prefix": lambda: masks.prefix(*sizes, min(self.width, n_keys)),
             "painted": lambda: self._around_painted(*sizes) if self.painted else None,
         }
-        return made[self.kind]()
+        return rules[self.kind]()
 
     def _real_keys(self, n_queries: int, n_keys: int) -> Tensor:
         real = masks.padding([max(0, n_keys - self.pad)], n_keys)[0, 0]
         return (real.flip(-1) if self.pad_left else real).expand(n_queries, -1)
 
     def _around_painted(self, n_queries: int, n_keys: int) -> Tensor:
-        allowed, square = torch.ones(n_queries, n_keys, dtype=torch.bool), from_code(self.painted)
+        is_open, square = torch.ones(n_queries, n_keys, dtype=torch.bool), from_code(self.painted)
         square = square[:n_queries, :n_keys]
-        allowed[: square.shape[0], : square.shape[1]] = square
-        return allowed
+        is_open[: square.shape[0], : square.shape[1]] = square
+        return is_open
 
 
 @dataclass(frozen=True, kw_only=True)

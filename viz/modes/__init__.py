@@ -12,5 +12,5 @@ ORDER = ("embed", "present", "print", "lesson", "share", "glossary")
 def find() -> list[Mode]:
     """Return the installed modes, the outermost first."""
     names = {module.name for module in iter_modules(__path__) if module.ispkg}
-    ordered = [*filter(names.__contains__, ORDER), *sorted(names.difference(ORDER))]
-    return [import_module(f"{__name__}.{name}").MODE for name in ordered]
+    names_in_order = [*filter(names.__contains__, ORDER), *sorted(names.difference(ORDER))]
+    return [import_module(f"{__name__}.{name}").MODE for name in names_in_order]

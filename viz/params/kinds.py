@@ -60,7 +60,7 @@ class Int(OneOf[int]):
             return self.select_slider(label, about, **options)
         value = self.read(about)
         if len(among) > 1:
-            self.send_again((among[0], among[-1]))
+            self.resend_on_change((among[0], among[-1]))
             self.draw(st.slider, label, among[0], among[-1], **options)
         return value
 
@@ -93,17 +93,17 @@ class TokenIndex(Int):
             words: of the text.
             locked_at_first: True if the default of this text is a word.
         """
-        known, place, is_chosen = of_session(), st.session_state.get(self.name), self.is_chosen
-        before, known.scopes[self.name] = known.scopes.get(self.name), words
-        if before is None or before == words or self.is_of_before or (not is_chosen and locked_at_first):
+        record, place, is_chosen = of_session(), st.session_state.get(self.name), self.is_chosen
+        before, record.scopes[self.name] = record.scopes.get(self.name), words
+        if before is None or before == words or self.predates_navigation or (not is_chosen and locked_at_first):
             return
-        found = None
+        position = None
         if isinstance(place, int) and 0 <= place < len(before):
-            found = place_of_word(before, words, place, or_place=is_chosen)
-        if found is None:
+            position = place_of_word(before, words, place, or_place=is_chosen)
+        if position is None:
             self.forget()
         else:
-            self.choose(found)
+            self.choose(position)
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Real(OneOf[float]):
     def slider(self, label: str, about: Any = None, *, step: float, **options: Any) -> float:
         """Draw a slider; return the value."""
         value, low, high = self.read(about), resolve(self.low, about), resolve(self.high, about)
-        self.send_again((low, high, step))
+        self.resend_on_change((low, high, step))
         self.draw(st.slider, label, low, high, step=step, **options)
         return value
 
@@ -199,9 +199,9 @@ class Text(Parameter[str]):
     ) -> str:
         """Draw a select box that also takes a typed text; return the text."""
         value = self.read(about)
-        listed = offered if value in offered else [*offered, value]
-        self.send_again(hash(tuple(map(says, listed))))
-        self.draw(st.selectbox, label, listed, format_func=says, accept_new_options=True, **options)
+        options_with_value = offered if value in offered else [*offered, value]
+        self.resend_on_change(hash(tuple(map(says, options_with_value))))
+        self.draw(st.selectbox, label, options_with_value, format_func=says, accept_new_options=True, **options)
         return value
 
 
@@ -239,6 +239,6 @@ class Ints(Parameter[list[int]]):
     ) -> list[int]:
         """Draw a multiselect; return the selected numbers."""
         value, among = self.read(about), self.options(about)
-        self.send_again(hash(tuple(map(says, among))))
+        self.resend_on_change(hash(tuple(map(says, among))))
         self.draw(st.multiselect, label, among, format_func=says, **options)
         return value

@@ -20,13 +20,13 @@ def begin() -> None:
     """Start a run: store the link of a new session, or after Back and Forward, before any widget is drawn."""
     if first := not session.exist():
         session.make()
-    known = of_session()
-    known.note_history(address.history_note(), is_first=first)
-    if first or known.is_back:
-        known.link = address.asked_link()
-        known.refused = []
-        known.believed = None if first else set()
-    known.declared, known.owners, known.part = {}, {}, ()
+    record = of_session()
+    record.note_history(address.history_note(), is_first=first)
+    if first or record.is_back:
+        record.link = address.asked_link()
+        record.refused = []
+        record.believed = None if first else set()
+    record.declared, record.owners, record.part = {}, {}, ()
 
 
 def preset(values: Mapping[str, str]) -> None:
@@ -42,16 +42,16 @@ def presets() -> Mapping[str, str]:
     return of_session().preset
 
 
-def asked(wanted: str) -> bool:
+def asked(query: str) -> bool:
     """Return True if the session's link has ``name`` and nothing has declared it yet, or has ``name=value``.
 
     ``name=value`` is for parameters of earlier versions, which nothing declares any more; it is removed from the link.
     """
-    asked_for = of_session().link
-    name, has_value, value = wanted.partition("=")
+    session_link = of_session().link
+    name, has_value, value = query.partition("=")
     if not has_value:
-        return name in asked_for
-    return asked_for.get(name) == value and asked_for.pop(name) == value
+        return name in session_link
+    return session_link.get(name) == value and session_link.pop(name) == value
 
 
 def keep(*names: str) -> None:
@@ -59,12 +59,12 @@ def keep(*names: str) -> None:
 
     A value that is only in the link is validated when its parameter is declared.
     """
-    known = of_session()
-    known.kept = names
+    record = of_session()
+    record.kept = names
     hold(*names)
     for name in names:
         if name in st.session_state:
-            known.declare(name, known.declared.get(name))
+            record.declare(name, record.declared.get(name))
 
 
 def hold(*names: str) -> None:
@@ -73,7 +73,7 @@ def hold(*names: str) -> None:
     for name in names:
         if name not in state:
             continue
-        if of_session().is_of_before(name):
+        if of_session().predates_navigation(name):
             del state[name]
         else:
             state[name] = state[name]  # else Streamlit drops the value of a widget that is not drawn
@@ -81,8 +81,8 @@ def hold(*names: str) -> None:
 
 def refused() -> list[str]:
     """Return the sorted names of parameters whose values in the link were invalid, and clear the list."""
-    known = of_session()
-    names, known.refused = known.refused, []
+    record = of_session()
+    names, record.refused = record.refused, []
     return sorted(set(names))
 
 
@@ -94,45 +94,47 @@ def chosen(*names: str) -> dict[str, str]:
 def _write(name: str) -> str:
     value: Any = st.session_state[name]
     parts = value if isinstance(value, list) else [int(value) if isinstance(value, bool) else value]
-    written = "-".join(map(str, parts))
-    return written[: of_session().longest.get(name)]
+    text = "-".join(map(str, parts))
+    return text[: of_session().longest.get(name)]
 
 
 def link() -> dict[str, str]:
     """Return the query parameters of the current view: declared parameters that are chosen and not at the default."""
-    state, known = st.session_state, of_session()
-    changed = [
-        n for n, usual in known.declared.items() if n in known.always or (state[n] != usual and known.is_chosen(n))
+    state, record = st.session_state, of_session()
+    in_link = [
+        n
+        for n, default in record.declared.items()
+        if n in record.always or (state[n] != default and record.is_chosen(n))
     ]
-    waiting = {name: known.link[name] for name in known.kept if name in known.link}
-    return waiting | {name: _write(name) for name in changed}
+    waiting = {name: record.link[name] for name in record.kept if name in record.link}
+    return waiting | {name: _write(name) for name in in_link}
 
 
 def end() -> None:
     """Finish a run: write the state into the address bar."""
-    known, wanted = of_session(), link()
+    record, wanted = of_session(), link()
     in_address = address.asked_link()
-    before = wanted if known.written is None else known.written
+    before = wanted if record.written is None else record.written
     place = st.empty()  # in every run, so that a run without a message does not remove an element
     # After Back: the response to an earlier click may have arrived late and written its link into this entry.
     # On a new page: Streamlit has added an entry without query parameters, so the link replaces that one.
-    if known.is_back or (known.is_moved and st.query_params.to_dict() != wanted):
+    if record.is_back or (record.is_new_page and st.query_params.to_dict() != wanted):
         with place:
-            address.replace(wanted, known.path)
+            address.replace(wanted, record.path)
     # Of two quick changes that undo each other, the second arrives with the address from before the first. So compare
     # with both: the address of the browser, and the link that was last sent.
-    elif not known.is_moved and (in_address != wanted or before != wanted):
+    elif not record.is_new_page and (in_address != wanted or before != wanted):
         st.query_params.from_dict(wanted)
     # `link` is kept: pages not opened yet still read their parameters from it.
-    known.written, known.page, known.believed = wanted, known.path, None
-    known.drawn_with = {}
-    known.note_drawn(known.owners)
+    record.written, record.page, record.believed = wanted, record.path, None
+    record.drawn_values = {}
+    record.note_drawn(record.owners)
 
 
 def end_part(part: tuple[str, ...]) -> None:
     """Finish a run of one fragment: write the state into the address bar."""
-    known, wanted = of_session(), link()
-    if known.written != wanted or address.asked_link() != wanted:
+    record, wanted = of_session(), link()
+    if record.written != wanted or address.asked_link() != wanted:
         st.query_params.from_dict(wanted)
-    known.written = wanted
-    known.note_drawn(known.declared_in(part))
+    record.written = wanted
+    record.note_drawn(record.declared_inside(part))

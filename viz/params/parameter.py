@@ -64,37 +64,37 @@ class Parameter(Generic[T]):
     def read(self, about: Any = None) -> T:
         """Declare the parameter and return its value: that of the link or the user if valid, else the default."""
         self.enter(about)
-        state, known, name = st.session_state, of_session(), self.name
-        default, is_declared = self._usual(about), name in known.declared
-        if name in known.preset:
-            default = self._from_link(known.preset[name], about, default)
-        known.declare(name, default)
-        if name not in state or known.is_of_before(name):
-            known.usual.pop(name, None)
-            known.send(name, self._believe(about, default))
+        state, record, name = st.session_state, of_session(), self.name
+        default, is_declared = self._usual(about), name in record.declared
+        if name in record.preset:
+            default = self._from_link(record.preset[name], about, default)
+        record.declare(name, default)
+        if name not in state or record.predates_navigation(name):
+            record.usual.pop(name, None)
+            record.send(name, self._read_link(about, default))
         elif self.value != default and (not self._is_allowed(about, self.value) or not (is_declared or self.is_chosen)):
-            known.send(name, default)
-        elif not is_declared and known.is_moved:
+            record.send(name, default)
+        elif not is_declared and record.is_new_page:
             # Streamlit treats another page's widget of this name as new: it is empty unless its value is set.
             state[name] = state[name]
-        elif not is_declared and known.has_crossed(name):
-            known.send(name, self.value)
+        elif not is_declared and record.has_stale_browser_value(name):
+            record.send(name, self.value)
         if self.value == default:
-            known.usual[name] = default
+            record.usual[name] = default
         elif self.is_chosen:
-            known.usual.pop(name, None)
+            record.usual.pop(name, None)
         return self.value
 
-    def _believe(self, about: Any, default: T) -> T:
+    def _read_link(self, about: Any, default: T) -> T:
         """Return the link's value if it is there and valid, else the default."""
-        known = of_session()
-        if known.believed is not None:
-            known.believed.add(self.name)
-        if (raw := known.link.pop(self.name, None)) is None:
+        record = of_session()
+        if record.believed is not None:
+            record.believed.add(self.name)
+        if (raw := record.link.pop(self.name, None)) is None:
             return default
         if (value := self._from_link(raw, about, None)) is not None:
             return value
-        known.refused.append(self.name)
+        record.refused.append(self.name)
         return default
 
     def _from_link(self, raw: str, about: Any, otherwise: Any) -> Any:
@@ -104,8 +104,8 @@ class Parameter(Generic[T]):
         return otherwise
 
     def _usual(self, about: Any) -> T:
-        usual: T = resolve(self.default, about)
-        return usual
+        default: T = resolve(self.default, about)
+        return default
 
     def _parse(self, raw: str) -> T:
         raise NotImplementedError
@@ -117,16 +117,16 @@ class Parameter(Generic[T]):
         """Switch to the value of the current owner in the parameter's scope, before the value is read."""
         if self.scope is None:
             return
-        known, name, owner = of_session(), self.name, resolve(self.scope.owner, about)
-        before = known.scopes.setdefault(name, owner)
+        record, name, owner = of_session(), self.name, resolve(self.scope.owner, about)
+        before = record.scopes.setdefault(name, owner)
         if before == owner:
             return
-        elsewhere = known.elsewhere.setdefault(name, {})
+        elsewhere = record.elsewhere.setdefault(name, {})
         if self.scope.keeps and self.is_chosen:
             elsewhere[before] = self.value
         self.forget()
-        known.scopes[name], value = owner, elsewhere.pop(owner, None)
-        if value is not None and not self.is_of_before:  # after Back the link has the value
+        record.scopes[name], value = owner, elsewhere.pop(owner, None)
+        if value is not None and not self.predates_navigation:  # after Back the link has the value
             self.choose(value)
 
     @property
@@ -151,16 +151,16 @@ class Parameter(Generic[T]):
         return of_session().is_known(self.name)
 
     @property
-    def is_of_before(self) -> bool:
+    def predates_navigation(self) -> bool:
         """True if the value predates the last Back or Forward and was not read from its link yet."""
-        return of_session().is_of_before(self.name)
+        return of_session().predates_navigation(self.name)
 
     def set(self, value: T) -> None:
         """Set the value, before its widget is drawn in this run, or in a callback."""
-        known = of_session()
-        known.send(self.name, value)
-        if known.believed is not None:
-            known.believed.add(self.name)
+        record = of_session()
+        record.send(self.name, value)
+        if record.believed is not None:
+            record.believed.add(self.name)
 
     def choose(self, value: T) -> None:
         """Set the value as chosen by the user, even if it equals the default."""
@@ -171,29 +171,29 @@ class Parameter(Generic[T]):
         """Reset the value: it is the default when it is next read."""
         st.session_state.pop(self.name, None)
 
-    def leave_out(self, usual: T) -> None:
+    def leave_out(self, default: T) -> None:
         """Leave this value out of the link in place of the default; the current value then counts as chosen."""
-        known = of_session()
-        if known.declared[self.name] != usual:
-            known.declared[self.name] = usual
-            known.usual.pop(self.name, None)
+        record = of_session()
+        if record.declared[self.name] != default:
+            record.declared[self.name] = default
+            record.usual.pop(self.name, None)
 
     def draw(self, widget: Callable[..., Any], label: str, *args: Any, **options: Any) -> Any:
         """Draw a Streamlit widget for the parameter, which must have been read in this run."""
-        known = of_session()
-        if known.owners[self.name] == known.part[:1] != known.part:
+        record = of_session()
+        if record.owners[self.name] == record.part[:1] != record.part:
             options = {"on_change": redraw_page, **options}  # the page depends on it: rerun the page
         return widget(label, *args, key=self.name, persist_state=KEEP, **options)
 
-    def send_again(self, shown: Hashable) -> None:
+    def resend_on_change(self, signature: Hashable) -> None:
         """Send a widget its value again if its range or its labels differ from those of the last run.
 
         Streamlit treats a slider with another range as a new one, which shows its lowest value or that of an earlier
         page, though the session's value is right. Of a select box the browser keeps showing the old label.
         """
         ranges = of_session().ranges
-        if ranges.setdefault(self.name, shown) != shown:
-            ranges[self.name] = shown
+        if ranges.setdefault(self.name, signature) != signature:
+            ranges[self.name] = signature
             self.set(self.value)
 
 
@@ -227,7 +227,7 @@ class OneOf(Parameter[T]):
     ) -> T:
         value, listed = self.read(about), self.options(about) if listed is None else listed
         if "required" not in options:
-            self.send_again(hash(tuple(map(says, listed))))  # a hash, because the labels of a long text are 20 kB
+            self.resend_on_change(hash(tuple(map(says, listed))))  # a hash, because the labels of a long text are 20 kB
         self.draw(widget, label, listed, format_func=says, **options)
         return value
 

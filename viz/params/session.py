@@ -7,7 +7,7 @@ from typing import Any, Final
 import streamlit as st
 
 _NAME: Final = "_parameters"
-_REMEMBERED: Final = 4
+_MAX_RECENT_VALUES: Final = 4
 """Recent values of a parameter that the browser may still send."""
 
 PAGE: Final = "page"
@@ -30,7 +30,7 @@ class Parameters:
     declared: dict[str, Any] = field(default_factory=dict)  # defaults of the parameters declared in this run
     part: tuple[str, ...] = ()  # path of the current fragment, the outermost first
     owners: dict[str, tuple[str, ...]] = field(default_factory=dict)  # the declaring fragment
-    drawn_with: dict[str, Any] = field(default_factory=dict)  # parameter values at the last draw
+    drawn_values: dict[str, Any] = field(default_factory=dict)  # parameter values at the last draw
     kept: Sequence[str] = ()  # without a widget in this run, but in its link
     preset: Mapping[str, str] = field(default_factory=dict)  # defaults of this run, as query parameters
     always: frozenset[str] = frozenset()  # names in the link even at their defaults
@@ -50,25 +50,25 @@ class Parameters:
         for name in names:
             self.declared.pop(name, None)
 
-    def declared_in(self, part: tuple[str, ...]) -> list[str]:
+    def declared_inside(self, part: tuple[str, ...]) -> list[str]:
         """Return the parameters of a fragment and of its inner fragments."""
         return [name for name, owner in self.owners.items() if owner[: len(part)] == part]
 
     def note_drawn(self, names: Iterable[str]) -> None:
         """Record the values that the screen was drawn with."""
-        self.drawn_with |= {name: st.session_state[name] for name in names if name in st.session_state}
+        self.drawn_values |= {name: st.session_state[name] for name in names if name in st.session_state}
 
     def is_out_of_date(self, part: tuple[str, ...]) -> bool:
         """Return True if a parameter outside the fragment has changed since the last draw."""
-        state, around = st.session_state, self.drawn_with.keys() - self.declared_in(part)
-        return any(name not in state or state[name] != self.drawn_with[name] for name in around)
+        state, around = st.session_state, self.drawn_values.keys() - self.declared_inside(part)
+        return any(name not in state or state[name] != self.drawn_values[name] for name in around)
 
     def note_history(self, note: str, *, is_first: bool) -> None:
         """Set ``is_back``: True if the browser's note is new, so that Back or Forward started this run."""
         self.is_back = not is_first and note not in ("", self.history_note)
         self.history_note = note or self.history_note
 
-    def is_of_before(self, name: str) -> bool:
+    def predates_navigation(self, name: str) -> bool:
         """Return True if a value predates the last Back or Forward and was not read from its link yet."""
         return self.believed is not None and name not in self.believed
 
@@ -79,11 +79,11 @@ class Parameters:
 
     def is_known(self, name: str) -> bool:
         """Return True if a parameter has a value in the session, in the link or among the presets."""
-        has_value = name in st.session_state and not self.is_of_before(name)
+        has_value = name in st.session_state and not self.predates_navigation(name)
         return has_value or name in self.link or name in self.preset
 
     @property
-    def is_moved(self) -> bool:
+    def is_new_page(self) -> bool:
         """True until a run of this page is complete."""
         return self.page != self.path
 
@@ -93,10 +93,10 @@ class Parameters:
         if name in st.session_state:
             earlier.append(st.session_state[name])
         earlier.append(value)
-        del earlier[:-_REMEMBERED]
+        del earlier[:-_MAX_RECENT_VALUES]
         st.session_state[name] = value
 
-    def has_crossed(self, name: str) -> bool:
+    def has_stale_browser_value(self, name: str) -> bool:
         """Return True if the browser has sent an older value than the server's last one. Call it once in a run.
 
         The page is then drawn with the browser's value while the widget is about to show the server's, so the value of
@@ -124,14 +124,14 @@ def make() -> None:
 
 def of_session() -> Parameters:
     """Return this session's parameters."""
-    found: Parameters = st.session_state[_NAME]
-    return found
+    parameters: Parameters = st.session_state[_NAME]
+    return parameters
 
 
 def begin_page() -> None:
     """Reset the presets, the retained names and the names always in the link, before the page is drawn."""
-    known = of_session()
-    known.preset, known.kept, known.always = {}, (), frozenset()
+    parameters = of_session()
+    parameters.preset, parameters.kept, parameters.always = {}, (), frozenset()
 
 
 def redraw_page() -> None:

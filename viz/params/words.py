@@ -19,7 +19,7 @@ def place_of_word(before: Sequence[str], now: Sequence[str], place: int, *, or_p
         (1, None)
     """
     word, nth = before[place], before[:place].count(before[place])
-    places = [i for i, other in enumerate(now) if other == word]
+    places = [i for i, other_word in enumerate(now) if other_word == word]
     if nth < len(places):
         return places[nth]
     return place if or_place and len(before) == len(now) else None

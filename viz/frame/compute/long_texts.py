@@ -14,7 +14,7 @@ from viz.scheduler.stores import Stores
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_told: ContextVar[Callable[[float], None] | None] = ContextVar("told", default=None)
+_listener: ContextVar[Callable[[float], None] | None] = ContextVar("told", default=None)
 
 
 def store() -> Store:
@@ -47,16 +47,16 @@ def keep_less(of: Stores) -> None:
 
 
 @contextmanager
-def told(tell: Callable[[float], None]) -> Iterator[None]:
+def told(report: Callable[[float], None]) -> Iterator[None]:
     """What is computed inside the ``with``, by this thread, says how far it is: a share of the whole."""
-    token = _told.set(tell)
+    token = _listener.set(report)
     try:
         yield
     finally:
-        _told.reset(token)
+        _listener.reset(token)
 
 
 def tell(share: float) -> None:
     """Say how far the present computation is, if anybody listens."""
-    if listener := _told.get():
+    if listener := _listener.get():
         listener(share)

@@ -72,10 +72,10 @@ class EmbedMode(Mode):
 def hide(names: frozenset[str]) -> None:
     """Have controls not shown; they are there, and count."""
     if names:
-        wanted = sorted(HIDDEN_AS.get(name, name) for name in names)
-        rules = ", ".join(f".st-key-{name}, .st-key-chip_{name}" for name in wanted)
-        told = " ".join(f"--without-{name}: 1;" for name in sorted(names))  # views hide what they draw themselves
-        st.html(f"<style>.stApp :is({rules}) {{ display: none !important; }} .stApp {{ {told} }}</style>")
+        keys = sorted(HIDDEN_AS.get(name, name) for name in names)
+        rules = ", ".join(f".st-key-{name}, .st-key-chip_{name}" for name in keys)
+        properties = " ".join(f"--without-{name}: 1;" for name in sorted(names))  # views hide what they draw themselves
+        st.html(f"<style>.stApp :is({rules}) {{ display: none !important; }} .stApp {{ {properties} }}</style>")
 
 
 MODE = EmbedMode()

@@ -62,8 +62,8 @@ def with_places(lesson: Lesson) -> Lesson:
 def _step_now(step: Step) -> Step:
     """Return a step with what its section is now, if that was one of an earlier version."""
     page, links = step.page, {}
-    for language, shown in step.shows.items():
-        page, link = where_now(step.page, {**shown, "section": step.section})
+    for language, parameters in step.shows.items():
+        page, link = where_now(step.page, {**parameters, "section": step.section})
         section = link.pop("section")
         links[language] = link
     return replace(step, page=page, section=section, shows=links)
@@ -84,6 +84,6 @@ def said_of(t: Translate, error: OwnLessonError) -> str:
 def step_of_view(t: Translate, page: str, section: str) -> dict[str, Any]:
     """What is shown, as a step of a teacher's lesson; of a lesson's step that is open, also what that has it show."""
     apart = (*_STEPS, *modes.parameters())
-    held = {name: value for name, value in {**link.presets(), **link.link()}.items() if name not in apart}
-    shown = {"page": page, "section": section, "parameters": held, "covers": False}
-    return shown | {"title": t(f"{page}.{section}.title"), "ask": {"question": ""}}
+    parameters = {name: value for name, value in {**link.presets(), **link.link()}.items() if name not in apart}
+    step = {"page": page, "section": section, "parameters": parameters, "covers": False}
+    return step | {"title": t(f"{page}.{section}.title"), "ask": {"question": ""}}

@@ -144,8 +144,8 @@ def progress(lesson: str, number: int) -> Progress:
 
 def n_done(lesson: Lesson) -> int:
     """How many steps of a lesson are over."""
-    kept = _PROGRESS.read() if _PROGRESS.exists() else {}
-    return sum(bool(kept.get((lesson.name, number + 1), Progress()).done) for number in range(len(lesson.steps)))
+    by_step = _PROGRESS.read() if _PROGRESS.exists() else {}
+    return sum(bool(by_step.get((lesson.name, number + 1), Progress()).done) for number in range(len(lesson.steps)))
 
 
 def lesson_of_link() -> tuple[Lesson, Mapping[str, str]] | None:
@@ -159,25 +159,25 @@ def lesson_of_link() -> tuple[Lesson, Mapping[str, str]] | None:
 
 def open_lesson(page: str) -> Running | None:
     """The lesson and the step of the link; what the step shows becomes the page's default."""
-    if (found := lesson_of_link()) is None:
+    if (lesson_and_link := lesson_of_link()) is None:
         return None
-    (lesson, opens), lang = found, LANG.value
+    (lesson, opens), lang = lesson_and_link, LANG.value
     if page == LIST and OWN.name in opens:  # there it is offered, to be begun or changed
         return None
     number = LESSON_STEP.read(lesson)
     step = lesson.steps[number - 1]
-    opened = Running(lesson=lesson, opens=opens, number=number, page=page, lang=lang, read=_read(step, lang))
+    running = Running(lesson=lesson, opens=opens, number=number, page=page, lang=lang, read=_read(step, lang))
     if view.current().print == "answers":
-        opened.progress.done = opened.progress.done or "revealed"
-    shown = step.link(opened.read, is_open=not opened.progress.done)
+        running.progress.done = running.progress.done or "revealed"
+    parameters = step.link(running.read, is_open=not running.progress.done)
     if page != step.page:
-        shown = {name: value for name, value in shown.items() if name in SHARED}
-    preset(shown)
-    return opened
+        parameters = {name: value for name, value in parameters.items() if name in SHARED}
+    preset(parameters)
+    return running
 
 
 def _read(step: Step, lang: str) -> str:
     """The language of what a step reads: the visitor's, if the model for it is on this machine."""
     model = step.shows[lang].get("model")
-    had = models_here()
-    return lang if model is None or (model in had and had[model].is_here()) else LANGUAGES[0]
+    available = models_here()
+    return lang if model is None or (model in available and available[model].is_here()) else LANGUAGES[0]

@@ -15,18 +15,18 @@ from viz.params.memory import Remembered
 from viz.text import words_of
 
 MENU = "figure/menu"
-_TOLD: Remembered[Facts | None] = Remembered("_figure_facts_told", default=None)
+_SENT_FACTS: Remembered[Facts | None] = Remembered("_figure_facts_told", default=None)
 
 
 def is_out_of_date() -> bool:
     """Return whether the browser was told something else of the pictures than holds now."""
-    return facts() != _TOLD.read()
+    return facts() != _SENT_FACTS.read()
 
 
 def tell(lang: str) -> dict[str, Any] | None:
     """What the browser is told of all pictures of this run; None where there is no menu: before a class, on paper."""
-    lines, apart = told = facts()
-    _TOLD.set(told)
+    lines, apart = current_facts = facts()
+    _SENT_FACTS.set(current_facts)
     if not modes.shows("figure_menu"):
         return None
     image = Parameter[str]("image")
