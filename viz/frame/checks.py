@@ -1,6 +1,6 @@
 """Live checks: what a section shows, compared with what must be true of it.
 
-What a layer was to do is read off what was asked for, the source's own options and the visitor's mask, and written out
+What a layer was to do is read off what was asked for, the source's own options and the user's mask, and written out
 here once more; were it read off what the core made of it, a mistake there would agree with itself.
 """
 
@@ -45,7 +45,7 @@ def check(key: str, error: Any, tolerance: float, **values: Any) -> Check:
 
 
 def attention_checks(trace: MultiHeadTrace, **options: Any) -> list[Check]:
-    """What must hold of a layer that was asked to attend with these options; float32 rounding is allowed for."""
+    """Return the checks of a layer that attends with these options; tolerances cover float32 rounding."""
     score_bias = added_to_scores(trace.q, trace.k, **options)
     return [
         _rows_check(trace, score_bias, **options),
@@ -94,12 +94,12 @@ def _row_check(source: Source, layer: int, mask: Mask) -> Check:
 
 
 def scene_checks(scene: Scene) -> list[Check]:
-    """What must hold of the layer that a scene shows."""
+    """Return the checks of the layer that a scene shows."""
     return attention_checks(scene.trace, **asked_of(scene))
 
 
 def asked_of(scene: Scene) -> dict[str, Any]:
-    """How the layer of a scene was asked to attend: as its source does, under the visitor's mask."""
+    """Return the attention options of a scene's layer: its source's own, and the user's mask."""
     call = scene.capture.calls[scene.choice.layer]
     n_queries, n_keys = call.q.shape[1], call.k.shape[1]
     return with_mask(call.options, written_out(scene.choice.mask, n_queries, n_keys))

@@ -1,4 +1,4 @@
-"""What every page is asked, above its picture: the text, and chips for what reads it, the layer, the mask.
+"""The inputs above the picture of every page: the text, and chips for its source, the layer and the mask.
 
 A chip names what is chosen; it opens the controls. Together they make the :class:`Choice` of a run.
 """
@@ -50,7 +50,7 @@ _EXAMPLE: Remembered[str | None] = Remembered("_example")
 """The sentence that is chosen in the list, by its code."""
 
 ModelPredicate = Callable[[LoadedModel | None], bool]
-"""Whether a chip is there, with this model's own heads, or with seeded ones (None)."""
+"""A predicate: True if a chip is shown for this model's own heads, or for seeded ones (None)."""
 
 
 def always(_: LoadedModel | None) -> bool:
@@ -59,14 +59,14 @@ def always(_: LoadedModel | None) -> bool:
 
 
 def first_text() -> str:
-    """The text of whoever has typed none."""
+    """Return the default text."""
     restore_text()
     return examples()[0].text
 
 
 @dataclass(frozen=True, kw_only=True)
 class Controls:
-    """Which of the shared controls a page shows; the others keep what was chosen elsewhere.
+    """The shared controls that a page shows; the values of the others are kept.
 
     Args:
         text: False where no text would change anything, or asked of the model: the one that was chosen counts, and is
@@ -94,7 +94,7 @@ class Controls:
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """What the text and the chips say: small values only, so that it may be kept and compared."""
+    """The chosen text and chips: small values only, so that it may be cached and compared."""
 
     lang: str
     source: specs.Source
@@ -116,13 +116,13 @@ class Chips:
         return self._row.popover(label, key=f"chip_{name}")
 
     def has(self, name: str) -> bool:
-        """Whether there is such a chip: of several sections below each other one adds what they share."""
+        """Return True if there is such a chip: of several sections below each other one adds what they share."""
         return name in self._names
 
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What was chosen, the row of chips, and the source's chip, for what else there is to say of the numbers.
+    """The inputs of a page: the choice, the row of chips, and the source's chip for further notes.
 
     ``source_chip`` is None where the open section reads neither text nor model.
     ``reads_head``: whether the open section reads the head, so that its chip is to be added.

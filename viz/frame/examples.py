@@ -111,9 +111,9 @@ def _is_chinese(text: str) -> bool:
 
 
 def lay_aside(*, with_model: bool = False) -> None:
-    """Where no word of it is known: have a sentence that came along, and nobody typed, wait until the page is left.
+    """Stash an example sentence carried from another page, while the model of this page cannot read it.
 
-    With it waits the model that it was opened with, if ``with_model``.
+    If ``with_model``, also stash the model that it was opened with.
     """
     came_along = of_session().is_new_page and TEXT.is_chosen and not TEXT.predates_navigation
     if came_along and TEXT.value in {example.text for example in examples()}:
@@ -137,7 +137,7 @@ def restore_text() -> None:
 
 
 def keep_old_choice(default: str) -> bool:
-    """Return whether a link of an earlier version opens a page's default model on the app's first text, and keep both.
+    """Return True if a link of an earlier version opens a page's default model on the app's first text, and keep both.
 
     There the model was no default, so the link names it; one of now leaves it out.
     """
@@ -151,11 +151,10 @@ def keep_old_choice(default: str) -> bool:
 
 
 def open_on_what_is_read(lang: str) -> None:
-    """Where a link asks for nothing: choose the folder that was named at the start, or else a text in this language and
-    a model for it, if the default reads another.
+    """For a link without choices, choose the folder given on the command line, else a text in this language.
 
-    A text that was typed stays. All of it counts as chosen. So it stands in the link, and a link that names no model
-    means what it always has.
+    The text's model is chosen with it, if the default model reads another language. A typed text stays. All of it
+    counts as chosen, so it stands in the link; a link that names no model keeps its meaning.
     """
     available = models_here()
     if folder := next((entry.id for entry in specs.local_entries() if entry.id in available), ""):

@@ -1,4 +1,4 @@
-"""Which models are offered, and which of them can be had now."""
+"""The list of models, and those available now."""
 
 import time
 from collections.abc import Mapping
@@ -53,7 +53,7 @@ def _now() -> Mapping[str, bool]:
 
 
 def files_here(name: str) -> bool:
-    """Whether this machine has a model's files."""
+    """Return True if this machine has a model's files."""
     return _now().get(name, False)
 
 

@@ -229,15 +229,15 @@ class Page:
         return None if unsupported is None else ModelError(unsupported, model=choice.source.model)
 
     def finish(self) -> None:
-        """What is to be done after all parameters were declared, in every run: the first section is named in a link
-        with choices, where one without a name opens the first section of an earlier version.
+        """Finish a run, after all parameters are declared: a link with choices names the first section, because a link
+        without a section opens the first section of an earlier version.
         """
         if self.former:
             choices = set(link.link()) - _no_choices() - {SECTION.name}
             SECTION.leave_out("" if choices else self.sections[0].name)
 
     def _note_figures(self, scene: Scene, open_sections: tuple[Section, ...]) -> None:
-        """What stands below a picture that is taken away: the model and the text, if it has to do with them."""
+        """Note the model and the text for saved pictures, except sections with numbers of their own."""
         apart = [section.texts for section in open_sections if _has_own_numbers(section)]
         figure_facts.note_source(scene.t, scene.choice.source, apart)
 

@@ -33,7 +33,7 @@ MAPS = View("maps/maps", sends={"chosen": Text(40)}, colours=True)
 """Maps side by side; a map that is chosen is sent by its code."""
 
 IMAGE = Choice("image", among=("png", "svg"))
-"""What a picture may be saved as."""
+"""The file format of saved pictures."""
 
 
 def show(fig: "Figure", *, key: str, alt: str) -> None:

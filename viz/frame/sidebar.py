@@ -51,18 +51,18 @@ def file_of(page: str) -> str:
 
 
 def path_of(page: str) -> str:
-    """What a page is called in the address bar."""
+    """Return a page's path in the address bar."""
     return page.replace("_", "-")
 
 
 def tab_title(t: Translate, page: str) -> str:
-    """What a browser's tab, and whoever shares a link, calls a page."""
+    """Return a page's title in the browser's tab and in shared links."""
     return t(f"{page}.tab") if has_text(f"{page}.tab") else f"{t(f'{page}.title')} · Headlight"
 
 
 @cache
 def _page(name: str, title: str, *, is_first: bool = False, is_alias: bool = False) -> st.Page:
-    """What Streamlit is told of a page, made once: each time it would ask the system for all folders above its file."""
+    """Return a page's ``st.Page``, cached: making one resolves all folders above its file."""
     path = "" if is_first else path_of(name)
     visibility: Literal["visible", "hidden"] = "hidden" if is_alias else "visible"
     return st.Page(ROOT / file_of(name), title=title, url_path=path, default=is_first, visibility=visibility)

@@ -66,7 +66,7 @@ def models() -> Store:
 
 
 def kind_of(key: Key) -> str:
-    """What is computed of a sentence is done at once; of a text it takes long."""
+    """Return the job kind: "sentence" for quick jobs, "text" for slow ones."""
     return "text" if len(str(key).encode()) > limits.SENTENCE_BYTES else "sentence"
 
 

@@ -45,7 +45,7 @@ def reading(source: Source, positions: bool = True, target: str = "") -> Capture
 
 @compute.kept
 def _is_short(source: Source) -> bool:
-    """Whether whole blocks take all of a text; kept, because the pass that tells is large and may be gone."""
+    """Return True if whole blocks take all of a text; kept, because the pass that tells is large and may be gone."""
     return len(compute.read(source).tokens.ids) <= compute.stack_tokens(source)
 
 
@@ -67,7 +67,7 @@ def table(source: Source, n: int) -> Tensor:
 
 
 def inputs(source: Source, plan: BlockPlan) -> dict[str, Tensor]:
-    """What the first block's input is made of: the tokens' rows of the embedding table, and their positions if any."""
+    """Return the parts of the first block's input: the tokens' embeddings, and their positions if any."""
     if source.kind == "model":
         ids = reading(source).tokens.ids
         vectors, rows = compute.model(source.model).embeddings(list(ids)), own_rows(source)
@@ -86,12 +86,12 @@ def written(source: Source, target: str, plan: BlockPlan) -> Tokens:
 
 
 def has_decoder(source: Source) -> bool:
-    """Whether the source is an encoder-decoder with blocks of its own on both sides."""
+    """Return True if the source is an encoder-decoder with blocks of its own on both sides."""
     return source.kind == "model" and bool(compute.model(source.model).model.config.is_encoder_decoder)
 
 
 def own_norm(source: Source) -> str:
-    """Where the norm of the source's own blocks stands, "post" or "pre".
+    """Return the place of the norm in the source's own blocks, "post" or "pre".
 
     Raises:
         ModelError: "block", if it is not known how this model's blocks are put together.
@@ -144,13 +144,13 @@ def blocks(source: Source, plan: BlockPlan, mask: Mask) -> tuple[BlockTrace, ...
 
 
 def handed_on(source: Source, plan: BlockPlan, mask: Mask) -> Tensor:
-    """What a decoder reads: the last block's output, behind the model's final norm if it has one."""
+    """Return the memory of a decoder: the last block's output, behind the model's final norm if it has one."""
     stack, last = first_stack(source, plan), blocks(source, plan, mask)[-1].output
     return last if stack.final is None else plan.design(stack.design).normalize(last, stack.final)
 
 
 def writer(source: Source, target: str) -> Source:
-    """Who writes the target: the source itself, or seeded heads as wide and as many as a model's own."""
+    """Return the source that writes the target: itself, or seeded heads as wide and as many as a model's own."""
     if source.kind != "model":
         return replace(source, text=target)
     spec = reading(source).calls[0].projections.spec
@@ -173,7 +173,7 @@ def decoder_stack(source: Source, target: str, plan: BlockPlan, mask: Mask) -> B
 
 
 def decoder_masks(mask: Mask, n_queries: int, n_keys: int) -> dict[str, Tensor | None]:
-    """Where the target may look: causally in itself, and past the padding, which is the source's, in the memory."""
+    """Return the masks of a decoder: causal for the target itself, the source's padding for the memory."""
     if mask.kind in ("padding", "both"):
         real_keys = replace(mask, kind="padding").allowed(n_queries, n_keys)
         return {"allowed": causal(n_queries, n_queries), "memory_allowed": real_keys}

@@ -1,4 +1,4 @@
-"""What the head grid shows, computed and kept: every head of a text, ready for the browser."""
+"""Cached data of the head grid: every head of a text, encoded for the browser."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -138,7 +138,7 @@ def combined(
 def links(
     source: Source, mask: Mask, view: View, query: int, key: int, heads_off: frozenset[Head] = frozenset()
 ) -> tuple[float, ...]:
-    """What every head shows for one pair, where the wall is too coarse to tell; rows and columns of the view."""
+    """Return every head's value for one pair, for a wall that is pooled; rows and columns of the view."""
     captured = read(source, heads_off)
     layers = (_steps(source, i, mask, heads_off) for i in range(captured.n_layers))
     maps = (look(steps, captured.queries, captured.tokens, view).values for steps in layers)

@@ -1,4 +1,4 @@
-"""What is kept of long texts, apart from all else: few results, and large ones; and how far a pass is."""
+"""A separate cache for long texts, with few and large results; and the progress of a pass."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,7 +28,7 @@ def kept_pass(function: Callable[P, R]) -> Kept[P, R]:
 
 
 def kept_long(function: Callable[P, R]) -> Kept[P, R]:
-    """What is made of such a pass."""
+    """Cache a function of the result of such a pass."""
     return Kept(function, store, kind_of, until)
 
 
@@ -48,7 +48,7 @@ def keep_less(of: Stores) -> None:
 
 @contextmanager
 def told(report: Callable[[float], None]) -> Iterator[None]:
-    """What is computed inside the ``with``, by this thread, says how far it is: a share of the whole."""
+    """Report the progress of this thread's computations inside the ``with``, as a share of 1."""
     token = _listener.set(report)
     try:
         yield

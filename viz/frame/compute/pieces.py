@@ -15,7 +15,7 @@ Step = tuple[Any, tuple[Any, ...]]
 
 @dataclass(frozen=True, kw_only=True)
 class Words:
-    """What is said meanwhile: on the bar after so many pieces, on the two buttons, and after a stop."""
+    """The texts of a resumable computation: of the progress bar, of the two buttons, and after a stop."""
 
     computing: Callable[[int], str]
     stop: str
@@ -24,7 +24,7 @@ class Words:
 
 
 Progress = tuple[Any, int] | None
-"""Whose computation it is, and the number of its pieces that are done."""
+"""The subject of a computation, and the number of its completed pieces."""
 
 
 def _progress(name: str) -> Remembered[Progress]:
@@ -44,7 +44,7 @@ def in_pieces(name: str, subject: Any, steps: Sequence[Step], words: Words) -> l
         name: of the computation, in the session and in the keys of its buttons.
         subject: a new subject discards the stop of an earlier one.
         steps: its pieces.
-        words: in the visitor's language.
+        words: in the user's language.
     """
     n_at_stop = _pieces_at_stop(name, subject)
     pieces: list[Any] = []

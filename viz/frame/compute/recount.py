@@ -51,7 +51,7 @@ def random_cell(source: Source, layer: int, mask: Mask) -> tuple[int, int]:
 
 
 def has_own_row(source: Source) -> bool:
-    """Whether a row of this source's heads can be had by another way: of seeded heads, and of a model on one text."""
+    """Return True if a row of this source's heads can be recomputed: of seeded heads, and of a model on one text."""
     return source.kind != "model" or (not source.target and knows_own_attention(model(source.model)))
 
 

@@ -1,4 +1,4 @@
-"""How a visitor came to the page of this run: by a link, and whether anything was asked for or chosen before."""
+"""The visit of this run: the link that opened it, and if anything was chosen before."""
 
 from collections.abc import Collection
 
@@ -28,18 +28,18 @@ def link() -> Collection[str]:
 
 
 def is_bare() -> bool:
-    """Whether this is the first run of a session whose link asks for nothing, but perhaps for a language."""
+    """Return True if this is the first run of a session whose link asks for nothing, but perhaps for a language."""
     return bool(_IS_PLAIN_FIRST_VISIT.read())
 
 
 def opens_section_alone() -> bool:
-    """Return whether the link that led here names one section, perhaps a language, and nothing else."""
+    """Return True if the link that led here names one section, perhaps a language, and nothing else."""
     names = _LINK.read()
     return "section" in names and set(names) <= {"lang", "section"} and asked_link()["section"] != "all"
 
 
 def is_untouched() -> bool:
-    """Whether the visitor comes from a page without a text, nothing was chosen, and the link asks for nothing."""
+    """Return True if the user came from a page without a text, chose nothing, and the link has no parameters."""
     return _CAME_WITHOUT_CHOICES.read()
 
 

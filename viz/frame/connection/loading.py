@@ -1,4 +1,4 @@
-"""What the first page does without is imported, and the model that others open on loaded, while the visitor reads it.
+"""Imports the modules of the other pages and loads the default model while the user reads the first page.
 
 Pages are imported here, by one thread at a time (:mod:`viz.imports`).
 """
@@ -43,35 +43,35 @@ def module(name: str) -> ModuleType:
 
 
 def hold() -> None:
-    """A public server that begins: it loads by itself, and until it has, who needs that waits (:func:`come_in`)."""
+    """Start cold, on a public server: runs that compute wait until it is warm (:func:`come_in`)."""
     _is_requested.clear()
     _is_warm.clear()
 
 
 def is_asked(seconds: float) -> bool:
-    """Whether somebody needs what is not loaded, or has seen the first page; if not, it is waited for so long."""
+    """Wait up to so many seconds for a request to warm up; return True if there is one."""
     return _is_requested.wait(seconds)
 
 
 def ask() -> None:
-    """Somebody needs it."""
+    """Request the warm-up."""
     _is_requested.set()
 
 
 def let_in() -> None:
-    """Pages may compute."""
+    """Mark the server as warm: pages may compute."""
     _is_warm.set()
 
 
 def come_in() -> None:
-    """Before a page that computes: wait while this server is warming up. First pages are written meanwhile."""
+    """Wait until this server is warm, before a page that computes. First pages are rendered meanwhile."""
     if not _is_warm.is_set():
         ask()
         waiting.wait_until_warm(_is_warm)
 
 
 def is_wanted() -> bool:
-    """Whether nothing that other pages compute with is here, or on its way."""
+    """Return True if nothing that other pages compute with is here, or on its way."""
     return _COMPUTE not in sys.modules and not _threads
 
 

@@ -17,7 +17,7 @@ FILE = ROOT / "pages" / "moved_sections.toml"
 
 @dataclass(frozen=True, kw_only=True)
 class Moved:
-    """Where a section is now. ``page`` is empty if it is on the page it was on."""
+    """The new place of a section. ``page`` is empty if it is unchanged."""
 
     section: str
     page: str = ""
@@ -47,5 +47,5 @@ def where_now(page: str, link: Mapping[str, str]) -> tuple[str, dict[str, str]]:
 
 
 def _means(link: Mapping[str, str], target: Moved) -> bool:
-    """Return whether a link that names no section carries what belongs to one of before."""
+    """Return True if a link that names no section carries what belongs to one of before."""
     return any(name in target.asked or f"{name}={value}" in target.asked for name, value in link.items())

@@ -18,11 +18,11 @@ _OF_THE_GRID = "query", "key", "temperature", "sort", "show", "look", "combine",
 _OF_ITS_SECTIONS = "part", "after", "off", "image", "text_b", "model_b", "layer_b", "head_b", "compared"
 _OF_ITS_VIEWS = "heads_view", "compare_view"
 HEADS_PARAMETERS = frozenset((*SHARED, *_OF_THE_PAGE, *_OF_THE_GRID, *_OF_ITS_SECTIONS, *_OF_ITS_VIEWS))
-"""What a link to Heads may ask for, now or in an earlier version. Whatever else it carries is not ours."""
+"""The parameters of links to Heads, now or in an earlier version."""
 
 
 def is_old(names: Iterable[str], *, embedded: bool) -> bool:
-    """Whether a link to ``/`` with these parameters was one to Heads; in somebody else's page it always was."""
+    """Return True if a link to ``/`` with these parameters was one to Heads; in somebody else's page it always was."""
     return embedded or not HEADS_PARAMETERS.isdisjoint(names)
 
 

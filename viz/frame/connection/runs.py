@@ -26,7 +26,7 @@ def mark_background() -> None:
 
 
 def is_run() -> bool:
-    """Return whether this thread runs the script, or one of its callbacks, for a user."""
+    """Return True if this thread runs the script, or one of its callbacks, for a user."""
     cached = _is_run.get()
     if cached is None:
         cached = session.exist()

@@ -1,4 +1,4 @@
-"""Which cells each mask leaves open: with that the browser shows another one before Python has answered."""
+"""The open cells of every mask, with which the browser previews another one before the server responds."""
 
 from base64 import b64encode
 from functools import lru_cache

@@ -48,7 +48,7 @@ NUMBERS = View("head_grid/head_grid")
 
 @dataclass(frozen=True, kw_only=True)
 class GridChoice:
-    """What is chosen in the grid: a head, and a query and a key where they are locked.
+    """The choice in the grid: a head, and the query and the key that are locked, if any.
 
     ``query`` and ``key`` count the rows and columns of the view (merged and hidden tokens taken into account);
     None where nothing is locked, or what is locked is hidden. In the link they count the text's tokens.
@@ -62,7 +62,7 @@ class GridChoice:
 
 
 def _parameter(channel: str, name: str) -> str:
-    """What a choice is called in the link: on every page the same, with the grid of two texts keeping its own beside.
+    """Return a choice's name in the link; the grid of two texts has a prefix.
 
     The head is one for all grids of a page, which show the same heads at work.
     """
@@ -119,7 +119,7 @@ def _choose(channel: str, numbers: Sequence[int], choice: Mapping[str, Any]) -> 
 
 
 def _head(scene: Scene, view: specs.View, wall: Packed, choice: Mapping[str, Any], off: frozenset[Head]) -> Packed:
-    """What the browser needs for the large map beside the wall."""
+    """Return the data of the large map beside the wall."""
     source, mask, layer, H = scene.choice.source, scene.choice.mask, choice["layer"], scene.capture.n_heads
     if wall.pool > 1 and choice["combine"] != "one" and view.what == "weights":
         several: Sequence[int] = choice["several"] or range(layer * H, (layer + 1) * H)
@@ -134,7 +134,7 @@ def _axis_flags(scene: Scene, view: specs.View) -> dict[str, bool]:
 
 
 def _prediction_data(scene: Scene, view: specs.View, off: frozenset[Head]) -> dict[str, Any]:
-    """What the browser needs to draw another mask at once, or a text that it has seen: which numbers these are."""
+    """Return the data with which the browser previews another mask or a recent text."""
     source, mask, heads_off_list = scene.choice.source, scene.choice.mask, sorted(off)
     has_sink = scene.capture.calls[0].options.get("sink") is not None  # which the browser's masks know nothing of
     masks = mask_previews(scene) if view == specs.View() and not has_sink else None

@@ -16,7 +16,7 @@ from viz.text import has_text
 
 
 def is_whole_page() -> bool:
-    """Return whether every section is on the page, one below the other: then so is every part, and no switch."""
+    """Return True if every section is on the page, one below the other: then so is every part, and no switch."""
     return bool(SECTION.value == ALL)
 
 
@@ -147,7 +147,7 @@ class _Parts:
         return " ".join(formulas)
 
     def reads(self, answer_of: Callable[[Part], Reads]) -> Reads:
-        """Return whether the section reads a choice: if its parts differ, whether the chosen one does."""
+        """Return True if the section reads a choice: if its parts differ, whether the chosen one does."""
         answers = [answer_of(part) for part in self.parts]
         if all(answer == answers[0] for answer in answers):
             return answers[0]

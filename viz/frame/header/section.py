@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from viz.lessons.subject import Subject
 
 Reads = bool | Callable[[LoadedModel | None], bool]
-"""Whether a section reads a choice; or whether it does so with a model's own heads (None: with seeded ones)."""
+"""True if a section reads a choice; or whether it does so with a model's own heads (None: with seeded ones)."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What the menu of a picture sends for a large figure: read, and refused where it is none or too large."""
+"""Parsing and validating the message of a picture's menu for a large figure."""
 
 import base64
 import binascii

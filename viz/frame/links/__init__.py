@@ -12,7 +12,7 @@ SHARED = (
     *("text", "source", "model", "layer", "head", "n_heads", "n_kv_heads", "d_model", "seed"),
     *("mask", "width", "gap", "pad", "pad_left", "painted"),
 )
-"""What means the same on every page: a link to another one takes it along."""
+"""Parameters with the same meaning on every page; links between pages carry them."""
 
 SEE = View("frame/see")
 

@@ -22,7 +22,7 @@ def address(**more: str) -> str:
 
 
 def is_local(url: str) -> bool:
-    """Whether only this machine can open an address."""
+    """Return True if only this machine can open an address."""
     return urlparse(url).hostname in LOCAL
 
 

@@ -24,7 +24,7 @@ PagePart = Literal[
     "navigation", "title", "page_lead", "views", "all_sections", "section_bar", "section_lead", "fragments",
     "room_to_write", "footer", "buttons", "answers", "figure_menu", "inner_steps",
 ]  # fmt: skip
-"""What a mode can hide or turn off: parts of the screen, all sections below each other, the bar that names the open
+"""Parts that a mode can hide or turn off: of the screen, all sections below each other, the bar that names the open
 section, fragments of sections, lines to write on, the whole footer, its buttons, or on paper its answers, the menu of
 pictures, and the steps inside a section.
 """
@@ -148,7 +148,7 @@ def installed() -> Sequence[Mode]:
 
 
 def shows(part: PagePart) -> bool:
-    """Return whether no mode hides a part."""
+    """Return True if no mode hides a part."""
     return not any(part in mode.hides() for mode in _installed)
 
 
@@ -167,7 +167,7 @@ def parameters() -> tuple[str, ...]:
 
 
 def carried() -> dict[str, str]:
-    """What a link to another step or page says of the view, so that it stays; Streamlit's own the browser adds."""
+    """Return the view's query parameters for a link to another step or page; the browser adds Streamlit's own."""
     current_link = link.link()
     return {name: current_link[name] for name in parameters() if name in current_link}
 

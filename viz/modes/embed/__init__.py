@@ -18,7 +18,7 @@ from viz.text import Translate
 MOST_HIDDEN = 32
 """Controls that a link may hide."""
 HIDDEN_AS = {"text": "text_row", "examples": "_example"}
-"""Where a control's name in the link is not the name of its place on the page."""
+"""Keys of controls whose name in the link differs from their key on the page."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _BARE: frozenset[PagePart] = frozenset(("navigation", "title", "page_lead", "views", "all_sections", "fragments"))

@@ -20,7 +20,7 @@ _MARKED_TERMS: Remembered[frozenset[str]] = Remembered("_marked", default=frozen
 _CODE, _STRONG, _EM = re.compile(r"`([^`]*)`"), re.compile(r"\*\*(.+?)\*\*"), re.compile(r"\*([^*]+)\*")
 _OPENING, _CLOSING = re.compile(r"[(\[“‘（《]+\Z"), re.compile(r"(?:['’]s)?[,.;:!?)\]，。；：、）》”’？！]+|['’]s")
 _BEYOND = re.compile(r"[$|<\n\\]|\]\(|:\w+[\[:]|^[#>-] ")
-"""What only Markdown can show: formulas, tables, lists. A sentence with any of it stays as it is."""
+"""Markdown without an HTML equivalent here: formulas, tables, lists. Sentences with any of it are not marked."""
 
 
 def begin(codes: Iterable[str] = ()) -> None:
@@ -52,7 +52,7 @@ MAX_SENTENCES = 512
 
 
 def _first_places(sentence: str, lang: str, codes: set[str]) -> tuple[Place, ...]:
-    """Where terms stand that are not among the marked, which they join."""
+    """Return the places of terms that are not marked yet, and mark them."""
     places = []
     for code, start, end in _places(sentence, lang):
         if code not in codes:
@@ -63,7 +63,7 @@ def _first_places(sentence: str, lang: str, codes: set[str]) -> tuple[Place, ...
 
 @lru_cache(maxsize=MAX_SENTENCES)
 def _places(sentence: str, lang: str) -> tuple[Place, ...]:
-    """Where terms stand in a sentence that can be marked; code is no sentence."""
+    """Return the places of terms in a sentence, except in code."""
     if _BEYOND.search(sentence):
         return ()
     without_code = _CODE.sub(lambda code: " " * len(code[0]), sentence)
@@ -93,7 +93,7 @@ def _as_html(sentence: str, places: tuple[Place, ...]) -> str:
 
 
 def _note(t: Translate, lang: str, term: Term) -> str:
-    """What a pop-over says: the term's names, its letter and shape, what it means, and where it can be touched."""
+    """Return the HTML of a pop-over: the term's names, letter and shape, meaning, and link."""
     return (
         f'<div popover id="term_{term.code}" class="term"><p>{_heading(lang, term.code)}</p>'
         f"<p>{escape(term.says[lang])}</p>{see(t, lang, term)}</div>"

@@ -1,4 +1,4 @@
-"""A step's question about what the page shows: the right answer worked out, and the visitor's judged."""
+"""A step's question about what the page shows: the right answer worked out, and the user's judged."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -47,7 +47,7 @@ def ask_here(running: Running, scene: Scene, opened: "Sequence[Section]", contex
 
 
 def of_scene(scene: Scene, running: Running) -> Subject:
-    """What a page that reads a text shows."""
+    """Return the subject of a page that reads a text."""
     choice = scene.choice
     names = {*running.step.shows[running.read], *running.step.before[running.read], "head", "query", "key"}
     return Subject(
@@ -100,7 +100,7 @@ def _fill_bar(running: Running, subject: Subject) -> bool:
 
 
 def _about(ask: Ask, subject: Subject) -> str:
-    """What an answer is about, in a few characters: on another picture the same answer may be wrong."""
+    """Return a short hash of the picture: on another one the same answer may be wrong."""
     choices = {name: value for name, value in subject.chosen.items() if name not in ANSWER_PARAMETERS.get(ask.kind, ())}
     layer = None if ask.kind == "head" else subject.layer
     description = repr((subject.labels, sorted(choices.items()), layer, subject.about))
@@ -118,7 +118,7 @@ def _judge_answer(ask: Ask, key: Key, subject: Subject, message: Any) -> Verdict
 
 
 def _options(ask: Ask, subject: Subject) -> list[int | str]:
-    """What can be chosen in the bar, or put in order there."""
+    """Return the options to choose from or to order in the bar."""
     if ask.kind == "word":
         return [*subject.words]
     return [*ask.options]
@@ -160,7 +160,7 @@ def _right(kind: str, key: Key) -> list[Given]:
 
 @dataclass(frozen=True, kw_only=True)
 class PageAnswer:
-    """What is chosen in the page itself.
+    """An answer given in the page itself.
 
     Args:
         sent: by which the browser says that this is what was checked.
@@ -174,7 +174,7 @@ class PageAnswer:
 
 
 def answer_in_page_of(ask: Ask, subject: Subject) -> PageAnswer | None:
-    """What is chosen in the page itself; None if the bar asks for it, or nothing is."""
+    """Return the answer given in the page; None if the bar asks for it, or nothing is chosen."""
     match ask.kind:
         case "head":
             place = (subject.layer, subject.head)

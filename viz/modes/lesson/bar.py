@@ -33,7 +33,7 @@ VIEW = View("lesson/lesson_bar", words="lesson.bar_", sends={"did": DID})
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """What the bar says of a question; ``premise`` says why it cannot be asked.
+    """The bar's content for a question; ``premise`` says why it cannot be asked.
 
     ``right`` is what is marked as right when the question is over: options, or things in their order. ``why`` is a
     model answer to "say why".

@@ -1,4 +1,4 @@
-"""What the browser is told of a presentation: the step, those beside it, the notes, and a code if it is asked for."""
+"""The presentation's message to the browser: the step, its neighbours, the notes, and a QR code on request."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -59,7 +59,7 @@ def draw(t: Translate, page: str, pages: Sequence[str], sections_of: Sections) -
 
 @cache
 def modules() -> list[str]:
-    """Where the browser finds the code of what any step may show, the largest first: read while one is shown."""
+    """Return the URLs of the scripts that later steps need, the largest first, to be prefetched."""
     files = [file.name for name in LATER for file in (STATIC / "static" / "js").glob(f"{name}.*.js")]
     section_views = (view for view in views() if view.partition("/")[0] not in APART)
     return [*(f"static/js/{file}" for file in files), *map(address, section_views)]
@@ -93,7 +93,7 @@ def _do(step: str, inner: InnerSteps | None, walk: Walk | None, message: Mapping
 
 
 def _code(t: Translate) -> dict[str, Any]:
-    """What is shown, as a code; and what has to be said of it."""
+    """Return the QR code of the current view, with a note."""
     url = link_of_view(lang=LANG.value)
     rows, note = code_rows(url), ""
     if not rows:

@@ -1,4 +1,4 @@
-"""Where a presentation stands, and what comes before and after: a lesson's steps, or the sections of all pages."""
+"""The position of a presentation, and its neighbours: a lesson's steps, or the sections of all pages."""
 
 from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import urlencode
@@ -19,7 +19,7 @@ Sections = Callable[[str], Sequence[str]]
 def place(
     t: Translate, page: str, pages: Sequence[str], sections_of: Sections, inner: InnerSteps | None = None
 ) -> Place:
-    """Where the page that is open stands; the next section does not begin at the inner step of this one."""
+    """Return the position of the open page; the link to the next section has no inner step."""
     sections = list(sections_of(page))
     open_section = SECTION.value if sections and SECTION.has_value else None
     at = sections.index(open_section) if open_section in sections else 0

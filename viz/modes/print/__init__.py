@@ -31,7 +31,7 @@ PRINT = Choice("print", among=PRINTS, parse=_kind)
 
 @cache
 def _style() -> str:
-    """What style.css has for any page that is printed, and what is for pages made for that, as rules for every medium.
+    """Return style.css's print rules and paper.css as rules for every medium.
 
     What is measured on the screen, such as the height of a lesson's step, then holds on paper.
     """
