@@ -1,1 +1,1 @@
-"""What every page stands in: state and links, controls, sections, cached computation. Streamlit is known here."""
+"""The frame of every page: state and links, controls, sections, cached computation. It may import Streamlit."""

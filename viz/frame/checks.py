@@ -1,6 +1,6 @@
 """Live checks: what a section shows, compared with what must be true of it.
 
-What a layer was to do is read off what was asked for, the source's own options and the visitor's mask, and written out
+What a layer was to do is read off what was asked for, the source's own options and the user's mask, and written out
 here once more; were it read off what the core made of it, a mistake there would agree with itself.
 """
 
@@ -45,10 +45,10 @@ def check(key: str, error: Any, tolerance: float, **values: Any) -> Check:
 
 
 def attention_checks(trace: MultiHeadTrace, **options: Any) -> list[Check]:
-    """What must hold of a layer that was asked to attend with these options; float32 rounding is allowed for."""
-    added = added_to_scores(trace.q, trace.k, **options)
+    """Return the checks of a layer that attends with these options; tolerances cover float32 rounding."""
+    score_bias = added_to_scores(trace.q, trace.k, **options)
     return [
-        _rows_check(trace, added, **options),
+        _rows_check(trace, score_bias, **options),
         check("truth.sdpa", *sdpa_off(trace, **options)),
         check("truth.sum", sum_error(trace), 1e-5 * largest(trace.output)),
     ]
@@ -67,15 +67,15 @@ def source_checks(source: Source, layer: int, mask: Mask) -> list[Check]:
     Each is a small part, drawn at random for this source, layer and mask, and computed by another way.
     """
     kind = "words" if source.kind == "words" else "model"
-    found = [check(f"truth.tokens_{kind}", recount.wrong_tokens(source), 0)]
+    checks = [check(f"truth.tokens_{kind}", recount.wrong_tokens(source), 0)]
     if recount.has_own_row(source):
-        found.append(_row_check(source, layer, mask))
+        checks.append(_row_check(source, layer, mask))
     if source.kind != "model":
         place, off = recount.vector_error(source)
-        found.append(check(f"truth.vector_{kind}", off, 1e-5, place=place))
+        checks.append(check(f"truth.vector_{kind}", off, 1e-5, place=place))
     elif (file_off := recount.weights_error(source, layer)) is not None:
-        found.append(check("truth.file", file_off, 1e-5, layer=read(source).number(layer)))
-    return found
+        checks.append(check("truth.file", file_off, 1e-5, layer=read(source).number(layer)))
+    return checks
 
 
 def choice_checks(choice: Choice, *, any_layer: bool) -> list[Check]:
@@ -94,12 +94,12 @@ def _row_check(source: Source, layer: int, mask: Mask) -> Check:
 
 
 def scene_checks(scene: Scene) -> list[Check]:
-    """What must hold of the layer that a scene shows."""
+    """Return the checks of the layer that a scene shows."""
     return attention_checks(scene.trace, **asked_of(scene))
 
 
 def asked_of(scene: Scene) -> dict[str, Any]:
-    """How the layer of a scene was asked to attend: as its source does, under the visitor's mask."""
+    """Return the attention options of a scene's layer: its source's own, and the user's mask."""
     call = scene.capture.calls[scene.choice.layer]
     n_queries, n_keys = call.q.shape[1], call.k.shape[1]
     return with_mask(call.options, written_out(scene.choice.mask, n_queries, n_keys))
@@ -114,7 +114,7 @@ def open_cells(scene: Scene) -> Tensor:
 
 def with_mask(options: Mapping[str, Any], mask: Tensor | None) -> dict[str, Any]:
     """A layer's own options, with a further mask beside its own."""
-    allowed = options.get("allowed")
+    mask_of_layer = options.get("allowed")
     if mask is not None:
-        allowed = mask if allowed is None else allowed & mask
-    return {**options, "allowed": allowed}
+        mask_of_layer = mask if mask_of_layer is None else mask_of_layer & mask
+    return {**options, "allowed": mask_of_layer}

@@ -1,4 +1,4 @@
-"""What every page is asked, above its picture: the text, and chips for what reads it, the layer, the mask.
+"""The inputs above the picture of every page: the text, and chips for its source, the layer and the mask.
 
 A chip names what is chosen; it opens the controls. Together they make the :class:`Choice` of a run.
 """
@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from viz import limits, params
 from viz.frame import compute, specs
-from viz.frame.examples import examples, take_head, take_up
+from viz.frame.examples import examples, restore_text, take_head
 from viz.frame.header.source import choose_sizes, source_controls
 from viz.frame.mask_code import from_code
 from viz.frame.models_here import models_here
@@ -49,8 +49,8 @@ DETAILS = WIDTH, GAP, PAD, PAD_LEFT
 _EXAMPLE: Remembered[str | None] = Remembered("_example")
 """The sentence that is chosen in the list, by its code."""
 
-Shown = Callable[[LoadedModel | None], bool]
-"""Whether a chip is there, with this model's own heads, or with seeded ones (None)."""
+ModelPredicate = Callable[[LoadedModel | None], bool]
+"""A predicate: True if a chip is shown for this model's own heads, or for seeded ones (None)."""
 
 
 def always(_: LoadedModel | None) -> bool:
@@ -59,14 +59,14 @@ def always(_: LoadedModel | None) -> bool:
 
 
 def first_text() -> str:
-    """The text of whoever has typed none."""
-    take_up()
+    """Return the default text."""
+    restore_text()
     return examples()[0].text
 
 
 @dataclass(frozen=True, kw_only=True)
 class Controls:
-    """Which of the shared controls a page shows; the others keep what was chosen elsewhere.
+    """The shared controls that a page shows; the values of the others are kept.
 
     Args:
         text: False where no text would change anything, or asked of the model: the one that was chosen counts, and is
@@ -81,20 +81,20 @@ class Controls:
         usual_model: the model where none was chosen; "" for the app's default.
     """
 
-    text: bool | Shown = True
+    text: bool | ModelPredicate = True
     model: bool = True
     layer: bool = True
     mask: bool = True
     n_kv_heads: bool = True
-    layer_chip: Shown = always
-    head_chip: Shown = always
+    layer_chip: ModelPredicate = always
+    head_chip: ModelPredicate = always
     usual_text: Callable[[], str] = first_text
     usual_model: Callable[[], str] = str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """What the text and the chips say: small values only, so that it may be kept and compared."""
+    """The chosen text and chips: small values only, so that it may be cached and compared."""
 
     lang: str
     source: specs.Source
@@ -116,13 +116,13 @@ class Chips:
         return self._row.popover(label, key=f"chip_{name}")
 
     def has(self, name: str) -> bool:
-        """Whether there is such a chip: of several sections below each other one adds what they share."""
+        """Return True if there is such a chip: of several sections below each other one adds what they share."""
         return name in self._names
 
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What was chosen, the row of chips, and the source's chip, for what else there is to say of the numbers.
+    """The inputs of a page: the choice, the row of chips, and the source's chip for further notes.
 
     ``source_chip`` is None where the open section reads neither text nor model.
     ``reads_head``: whether the open section reads the head, so that its chip is to be added.
@@ -134,7 +134,7 @@ class Asked:
     reads_head: bool
 
 
-def choose(t: Translate, shown: Controls) -> Asked:
+def choose(t: Translate, controls: Controls) -> Asked:
     """Draw the text and the chips that pages share, in one row, and say what was chosen.
 
     Raises:
@@ -144,13 +144,13 @@ def choose(t: Translate, shown: Controls) -> Asked:
     with st.container(key="asked", horizontal=True, gap="xsmall", vertical_alignment="center"):
         place = st.container(key="text_row", horizontal=True, gap="xsmall", vertical_alignment="center")
         chips = Chips()
-    reads_text, default = shown.text, shown.usual_text()  # which depends on what the link says of the model
+    reads_text, default = controls.text, controls.usual_text()  # which depends on what the link says of the model
     if isinstance(reads_text, bool):  # the box stands there while the model is being loaded
-        text, dropped = _text(t, lang, place if reads_text else None, default)
+        text, n_dropped = _text(t, lang, place if reads_text else None, default)
     kind = SOURCE.read()
-    models = Models(models_here(), shown.usual_model() or compute.DEFAULT_MODEL)
+    models = Models(models_here(), controls.usual_model() or compute.DEFAULT_MODEL)
     model = "" if kind == "words" else MODEL.read(models)
-    chip = chips.add("source", t(f"chips.{kind}", model=model)) if shown.model else None
+    chip = chips.add("source", t(f"chips.{kind}", model=model)) if controls.model else None
     if chip:
         with chip:
             source_controls(t, lang, models)
@@ -158,31 +158,31 @@ def choose(t: Translate, shown: Controls) -> Asked:
         loaded = _loaded(t, model) if model else None
     if not isinstance(reads_text, bool):
         reads_text = reads_text(loaded if kind == "model" else None)
-        text, dropped = _text(t, lang, place if reads_text else None, default)
+        text, n_dropped = _text(t, lang, place if reads_text else None, default)
     sizes: dict[str, Any] = {}
     if kind != "model":
-        sizes = choose_sizes(t, chip, loaded.width if loaded else None, own_groups=shown.n_kv_heads)
+        sizes = choose_sizes(t, chip, loaded.width if loaded else None, own_groups=controls.n_kv_heads)
     trained = loaded if kind == "model" else None
-    layer = _layer(t, chips, trained, shown) if trained else 0
+    layer = _layer(t, chips, trained, controls) if trained else 0
     mask = chosen_mask()
-    if shown.mask:
+    if controls.mask:
         with chips.add("mask", t(f"chips.mask_{mask.kind}")):
             _mask_controls(t, mask.kind)
-    _leave_unsaid(([] if reads_text else ["text"]) + ([] if shown.model else OF_THE_SOURCE))
+    _omit_from_link(([] if reads_text else ["text"]) + ([] if controls.model else OF_THE_SOURCE))
     source = specs.Source(kind=kind, text=text, model=model, **sizes)
-    choice = Choice(lang=lang, layer=layer, mask=mask, dropped_characters=dropped, source=source)
-    return Asked(choice=choice, chips=chips, source_chip=chip, reads_head=shown.head_chip(trained))
+    choice = Choice(lang=lang, layer=layer, mask=mask, dropped_characters=n_dropped, source=source)
+    return Asked(choice=choice, chips=chips, source_chip=chip, reads_head=controls.head_chip(trained))
 
 
-def _leave_unsaid(names: list[str]) -> None:
+def _omit_from_link(names: list[str]) -> None:
     """Keep the values of parameters that have no control in this run, and leave them out of its link."""
     of_session().omit(names)
     link.hold(*names)
 
 
 def _open_example() -> None:
-    chosen = _EXAMPLE.read()
-    example = next((example for example in examples() if example.code == chosen), None)  # a browser may say anything
+    code = _EXAMPLE.read()
+    example = next((example for example in examples() if example.code == code), None)  # a browser may say anything
     if example is not None:
         TEXT.set(example.text)
         if SOURCE.value == "model" and example.model in models_here():
@@ -223,9 +223,9 @@ def _example_list(t: Translate, lang: str) -> None:
     )
 
 
-def own_model(usual: str = "") -> str:
+def own_model(default: str = "") -> str:
     """The model whose own heads are chosen, ``usual`` where none is; "" for seeded ones."""
-    return MODEL.read(Models(models_here(), usual or compute.DEFAULT_MODEL)) if SOURCE.read() == "model" else ""
+    return MODEL.read(Models(models_here(), default or compute.DEFAULT_MODEL)) if SOURCE.read() == "model" else ""
 
 
 def _loaded(t: Translate, model: str) -> LoadedModel:
@@ -235,12 +235,12 @@ def _loaded(t: Translate, model: str) -> LoadedModel:
         return compute.model(model)
 
 
-def _layer(t: Translate, chips: Chips, model: LoadedModel, shown: Controls) -> int:
+def _layer(t: Translate, chips: Chips, model: LoadedModel, controls: Controls) -> int:
     """The place of the chosen layer among those that attend; the link has the model's own number of it."""
     layer = LAYER.read(model.numbers)
-    if not shown.layer:
+    if not controls.layer:
         return 0
-    if model.n_layers > 1 and shown.layer_chip(model):
+    if model.n_layers > 1 and controls.layer_chip(model):
         with chips.add("layer", t("chips.layer", layer=layer)):
             LAYER.slider(t("choice.layer"), model.numbers, help=t("choice.layer_help"))
     return model.numbers.index(layer)

@@ -13,8 +13,8 @@ from viz.params import link
 from viz.params.memory import Remembered
 from viz.params.session import of_session
 
-_ASIDE: Remembered[str | None] = Remembered("_text_aside", default=None)
-_MODEL_ASIDE: Remembered[str | None] = Remembered("_model_aside", default=None)
+_STASHED_TEXT: Remembered[str | None] = Remembered("_text_aside", default=None)
+_STASHED_MODEL: Remembered[str | None] = Remembered("_model_aside", default=None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,8 +80,8 @@ def counterpart(text: str) -> str | None:
         >>> counterpart("The dog did not enter the room because it was too scared.")
         'The dog did not enter the room because it was too dark.'
     """
-    if other := next((example.other for example in examples() if example.text == text.strip()), ""):
-        return other
+    if counterpart_text := next((example.other for example in examples() if example.text == text.strip()), ""):
+        return counterpart_text
     for pair in minimal_pairs():
         sentences = [pair.text.format(word) for word in pair.words]
         if text.strip() in sentences:
@@ -111,39 +111,39 @@ def _is_chinese(text: str) -> bool:
 
 
 def lay_aside(*, with_model: bool = False) -> None:
-    """Where no word of it is known: have a sentence that came along, and nobody typed, wait until the page is left.
+    """Stash an example sentence carried from another page, while the model of this page cannot read it.
 
-    With it waits the model that it was opened with, if ``with_model``.
+    If ``with_model``, also stash the model that it was opened with.
     """
-    came_along = of_session().is_moved and TEXT.is_chosen and not TEXT.is_of_before
+    came_along = of_session().is_new_page and TEXT.is_chosen and not TEXT.predates_navigation
     if came_along and TEXT.value in {example.text for example in examples()}:
         text = TEXT.value
-        _ASIDE.set(text)
+        _STASHED_TEXT.set(text)
         TEXT.forget()
         readers = {example.model for example in examples() if example.text == text}
         if with_model and MODEL.is_chosen and MODEL.value in readers:
-            _MODEL_ASIDE.set(MODEL.value)
+            _STASHED_MODEL.set(MODEL.value)
             MODEL.forget()
 
 
-def take_up() -> None:
+def restore_text() -> None:
     """Choose again the sentence that was laid aside, unless another was chosen meanwhile."""
-    text = _ASIDE.take()
-    reader = _MODEL_ASIDE.take()
-    if text is not None and not TEXT.is_chosen and not TEXT.is_of_before:
+    text = _STASHED_TEXT.take()
+    reader = _STASHED_MODEL.take()
+    if text is not None and not TEXT.is_chosen and not TEXT.predates_navigation:
         TEXT.choose(text)
-        if reader is not None and not MODEL.is_chosen and not MODEL.is_of_before:
+        if reader is not None and not MODEL.is_chosen and not MODEL.predates_navigation:
             MODEL.choose(reader)
 
 
-def keep_old_choice(usual: str) -> bool:
-    """Return whether a link of an earlier version opens a page's default model on the app's first text, and keep both.
+def keep_old_choice(default: str) -> bool:
+    """Return True if a link of an earlier version opens a page's default model on the app's first text, and keep both.
 
     There the model was no default, so the link names it; one of now leaves it out.
     """
-    if not link.asked(f"{MODEL.name}={usual}"):
+    if not link.asked(f"{MODEL.name}={default}"):
         return False
-    MODEL.choose(usual)
+    MODEL.choose(default)
     if link.asked(TEXT.name) or TEXT.is_chosen:
         return False
     TEXT.choose(examples()[0].text)
@@ -151,18 +151,17 @@ def keep_old_choice(usual: str) -> bool:
 
 
 def open_on_what_is_read(lang: str) -> None:
-    """Where a link asks for nothing: choose the folder that was named at the start, or else a text in this language and
-    a model for it, if the default reads another.
+    """For a link without choices, choose the folder given on the command line, else a text in this language.
 
-    A text that was typed stays. All of it counts as chosen. So it stands in the link, and a link that names no model
-    means what it always has.
+    The text's model is chosen with it, if the default model reads another language. A typed text stays. All of it
+    counts as chosen, so it stands in the link; a link that names no model keeps its meaning.
     """
-    had = models_here()
-    if folder := next((entry.id for entry in specs.local_entries() if entry.id in had), ""):
+    available = models_here()
+    if folder := next((entry.id for entry in specs.local_entries() if entry.id in available), ""):
         if not MODEL.is_chosen:
             MODEL.choose(folder)
         return
-    example = next((example for example in examples() if example.lang == lang and example.model in had), None)
+    example = next((example for example in examples() if example.lang == lang and example.model in available), None)
     if example is not None and registry.find(example.model).is_here():
         if not TEXT.is_chosen:
             TEXT.choose(example.text)

@@ -1,4 +1,4 @@
-"""Which pair of words a picture opens on, before the visitor has chosen one."""
+"""The default pair of words of a picture."""
 
 from collections.abc import Sequence
 
@@ -12,14 +12,14 @@ FAMOUS = (("it", "animal"), ("它", "动物"))
 
 
 def first_query(labels: Sequence[str], special: Sequence[bool], weights: Tensor) -> int:
-    """Which query to show before one is chosen: a famous pair's, else the one with the strongest link to a word."""
+    """Return the default query: a famous pair's, else the one with the strongest link to a word."""
     words = _words(labels)
     famous = next((words.index(query) for query, key in FAMOUS if {query, key} <= set(words)), None)
     return int(_links(special, weights).amax(-1).argmax()) if famous is None else famous
 
 
 def first_key(labels: Sequence[str], special: Sequence[bool], weights: Tensor, query: int) -> int:
-    """Which key to show before one is chosen: the famous one for the famous query, else the query's strongest link."""
+    """Return the default key: the famous one for the famous query, else the query's strongest link."""
     words = _words(labels)
     famous = dict(FAMOUS).get(words[query])
     return words.index(famous) if famous in words else int(_links(special, weights)[query].argmax())

@@ -7,7 +7,7 @@ are more.
 import math
 from typing import SupportsFloat
 
-RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 EXACT = 10**12
 ROUNDING = 1e-6
@@ -111,7 +111,7 @@ def in_formula(value: float) -> str:
 def _power_of_ten(value: float, digits: int) -> str:
     mantissa, power = f"{value:.{digits - 1}e}".split("e")
     mantissa = mantissa if digits > 2 else mantissa.removesuffix(".0")
-    return f"{mantissa}·10{str(int(power)).translate(RAISED)}"
+    return f"{mantissa}·10{str(int(power)).translate(SUPERSCRIPTS)}"
 
 
 def share(value: float) -> str:

@@ -1,4 +1,4 @@
-"""Which models are offered, and which of them can be had now."""
+"""The list of models, and those available now."""
 
 import time
 from collections.abc import Mapping
@@ -16,17 +16,17 @@ MOMENT = 10
 
 def offered() -> tuple[registry.Entry, ...]:
     """The list of models, as far as whoever runs the server wants it and has the memory; points of training last."""
-    return *specs.local_entries(), *(entry for entry in _wanted() if not _is_too_large(entry))
+    return *specs.local_entries(), *(entry for entry in _permitted_entries() if not _is_too_large(entry))
 
 
 def too_large() -> list[registry.Entry]:
     """Return the models that this server's memory has no room for."""
-    return [entry for entry in _wanted() if _is_too_large(entry)]
+    return [entry for entry in _permitted_entries() if _is_too_large(entry)]
 
 
-def _wanted() -> list[registry.Entry]:
-    known = *registry.entries(), *registry.checkpoints()
-    return [entry for entry in known if not limits.MODELS or entry.trained_as in limits.MODELS]
+def _permitted_entries() -> list[registry.Entry]:
+    entries = *registry.entries(), *registry.checkpoints()
+    return [entry for entry in entries if not limits.MODELS or entry.trained_as in limits.MODELS]
 
 
 def _is_too_large(entry: registry.Entry) -> bool:
@@ -53,7 +53,7 @@ def _now() -> Mapping[str, bool]:
 
 
 def files_here(name: str) -> bool:
-    """Whether this machine has a model's files."""
+    """Return True if this machine has a model's files."""
     return _now().get(name, False)
 
 

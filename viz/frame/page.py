@@ -58,9 +58,9 @@ def the_scene(scene: Scene) -> Scene:
     return scene
 
 
-def as_asked(asked: Asked) -> Asked:
+def as_asked(inputs: Asked) -> Asked:
     """The scene of a page that needs all that was asked for."""
-    return asked
+    return inputs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,31 +95,33 @@ class Page:
     def draw(self) -> None:
         """Draw the page, with the section that is open."""
         t = translator(LANG.value)
-        opened = self._opened()
-        note = self.head(t, opened)
+        open_sections = self._opened()
+        note = self.head(t, open_sections)
         try:
-            asked = choose(t, self._controls(opened))
-            scene = open_scene(t, self.scene_of(asked))
+            inputs = choose(t, self._controls(open_sections))
+            scene = open_scene(t, self.scene_of(inputs))
         except ValueError as error:
             say_error(t, error)
         else:
-            if asked.source_chip:
-                with asked.source_chip:
+            if inputs.source_chip:
+                with inputs.source_chip:
                     self.about(scene)
-            if self.scene_of is as_asked and asked.source_chip:  # else the page says what it read, and what it left out
+            if (
+                self.scene_of is as_asked and inputs.source_chip
+            ):  # else the page says what it read, and what it left out
                 cuts(scene)
-            self._note_figures(scene, opened)
+            self._note_figures(scene, open_sections)
             try:
-                self._draw_sections(scene, opened)
+                self._draw_sections(scene, open_sections)
             except ModelError as error:  # too busy, or what was asked for failed: what was typed is still there
                 say_error(t, error)
         say_refused(t, note)
 
-    def _controls(self, opened: tuple[Section, ...]) -> Controls:
+    def _controls(self, open_sections: tuple[Section, ...]) -> Controls:
         """The page's controls, less those that the open section does not read."""
-        alone = opened[0] if len(opened) == 1 else None
-        reads_text = tuple(section.reads_text for section in opened)
-        of_model = [section for section in opened if section.reads_text or section.reads_model]
+        alone = open_sections[0] if len(open_sections) == 1 else None
+        reads_text = tuple(section.reads_text for section in open_sections)
+        of_model = [section for section in open_sections if section.reads_text or section.reads_model]
         return replace(
             self.controls,
             usual_model=(alone and alone.usual_model) or self.controls.usual_model,
@@ -128,12 +130,12 @@ class Page:
             if all(isinstance(reads, bool) for reads in reads_text)
             else partial(_any_reads, reads_text),
             model=bool(of_model),
-            mask=self.controls.mask and any(section.reads_mask for section in opened),
+            mask=self.controls.mask and any(section.reads_mask for section in open_sections),
             layer_chip=partial(_any_reads, tuple(section.reads_layer for section in of_model)),
             head_chip=partial(_any_reads, tuple(section.reads_head for section in of_model)),
         )
 
-    def head(self, t: Translate, opened: tuple[Section, ...] = ()) -> DeltaGenerator:
+    def head(self, t: Translate, open_sections: tuple[Section, ...] = ()) -> DeltaGenerator:
         """Draw the title, the tabs and, on the first section, the page's lead; return the place for notes."""
         if modes.shows("title"):
             st.title(t(f"{self.name}.title"), anchor=False)
@@ -141,9 +143,9 @@ class Page:
             mode.below_title()
         with st.container(key="tabs_and_views", horizontal=True, gap="small", vertical_alignment="bottom"):
             self._tabs(t)
-            if len(opened) == 1 and modes.shows("views"):
-                draw_views(t, self.name, opened[0])
-        is_first = [section.name for section in opened[:1]] == [section.name for section in self.sections[:1]]
+            if len(open_sections) == 1 and modes.shows("views"):
+                draw_views(t, self.name, open_sections[0])
+        is_first = [section.name for section in open_sections[:1]] == [section.name for section in self.sections[:1]]
         if is_first and modes.shows("page_lead"):
             with st.container(key="page_lead"):
                 say(t(f"{self.name}.lead"))
@@ -155,32 +157,32 @@ class Page:
         SECTION.enter(sections := Sections(self.name, [*names, ALL]))
         if not SECTION.is_known:
             self._open_carried(names[0])
-        chosen = SECTION.read(sections)
-        whole = chosen == ALL and modes.shows("all_sections")
-        named = [section for section in self.sections if section.name == chosen]
-        shown = self.sections if whole else named or self.sections[:1]
-        return tuple(chain.from_iterable(section.opened_views(whole=whole) for section in shown))
+        section_name = SECTION.read(sections)
+        is_whole = section_name == ALL and modes.shows("all_sections")
+        matches = [section for section in self.sections if section.name == section_name]
+        sections_to_show = self.sections if is_whole else matches or self.sections[:1]
+        return tuple(chain.from_iterable(section.opened_views(whole=is_whole) for section in sections_to_show))
 
     def _open_carried(self, first: str) -> None:
         """Open the section, and the view, whose parameters an old link carries without a name."""
         former = self.former if set(arrival.link()) - _no_choices() else ""
-        pairs = [(section, shown) for section in self.sections for shown in section.views or (section,)]
-        carried = (pair for pair in pairs if any(map(link.asked, pair[1].parameters)))
-        found = next(carried, None) or next((pair for pair in pairs if pair[1].name == former), None)
-        if found is None:
+        pairs = [(section, view) for section in self.sections for view in section.views or (section,)]
+        matches = (pair for pair in pairs if any(map(link.asked, pair[1].parameters)))
+        match = next(matches, None) or next((pair for pair in pairs if pair[1].name == former), None)
+        if match is None:
             SECTION.set(first)
             return
-        section, shown = found
+        section, view = match
         SECTION.set(section.name)
         if section.switch and not section.opened_view.is_known:
-            section.opened_view.set(shown.name)
+            section.opened_view.set(view.name)
 
-    def _draw_sections(self, scene: Scene, opened: tuple[Section, ...]) -> None:
+    def _draw_sections(self, scene: Scene, open_sections: tuple[Section, ...]) -> None:
         context = self.context(scene)
         for mode in modes.installed():
-            mode.before_sections(scene, opened, context)
-        is_alone = len(opened) == 1
-        for section in opened:
+            mode.before_sections(scene, open_sections, context)
+        is_alone = len(open_sections) == 1
+        for section in open_sections:
             with st.container(key=f"section_{section.texts}"):
                 # Of one section the name is in the bar already, but there it is no title to go to.
                 with st.container(key="title_unseen") if is_alone and modes.shows("section_bar") else nullcontext():
@@ -194,8 +196,8 @@ class Page:
             say(modes.lead_of(scene.t, self.name, section.texts))
         draw = partial(self._draw_section, scene.t, section, scene.choice)
         if section.is_fragment and may_be_fragment and modes.shows("fragments"):
-            held = without_results(context)
-            fragment(section.texts, lambda: draw(without_results(held)), partial(say_error, scene.t))
+            context_copy = without_results(context)
+            fragment(section.texts, lambda: draw(without_results(context_copy)), partial(say_error, scene.t))
         else:  # what stands around it says something of what is chosen in it
             draw(context)
 
@@ -223,30 +225,30 @@ class Page:
             "gate": call.gate is not None,
             "latent": call.latent is not None,
         }
-        found = next((part for part, is_there in has.items() if is_there and part not in self.knows), None)
-        return None if found is None else ModelError(found, model=choice.source.model)
+        unsupported = next((part for part, is_there in has.items() if is_there and part not in self.knows), None)
+        return None if unsupported is None else ModelError(unsupported, model=choice.source.model)
 
     def finish(self) -> None:
-        """What is to be done after all parameters were declared, in every run: the first section is named in a link
-        with choices, where one without a name opens the first section of an earlier version.
+        """Finish a run, after all parameters are declared: a link with choices names the first section, because a link
+        without a section opens the first section of an earlier version.
         """
         if self.former:
             choices = set(link.link()) - _no_choices() - {SECTION.name}
             SECTION.leave_out("" if choices else self.sections[0].name)
 
-    def _note_figures(self, scene: Scene, opened: tuple[Section, ...]) -> None:
-        """What stands below a picture that is taken away: the model and the text, if it has to do with them."""
-        apart = [section.texts for section in opened if _has_own_numbers(section)]
+    def _note_figures(self, scene: Scene, open_sections: tuple[Section, ...]) -> None:
+        """Note the model and the text for saved pictures, except sections with numbers of their own."""
+        apart = [section.texts for section in open_sections if _has_own_numbers(section)]
         figure_facts.note_source(scene.t, scene.choice.source, apart)
 
     def _tabs(self, t: Translate) -> None:
         if len(self.sections) < 2:
             return
-        whole = SECTION.value == ALL
+        is_whole = SECTION.value == ALL
         main = [section.name for section in self.sections if not section.in_menu]
         more = [section.name for section in self.sections if section.in_menu]
         draw_tabs(
-            t, main + [ALL] * whole, more, lambda name: t(f"{self.name}.{name}.title" if name != ALL else "page.all")
+            t, main + [ALL] * is_whole, more, lambda name: t(f"{self.name}.{name}.title" if name != ALL else "page.all")
         )
 
 
@@ -254,5 +256,5 @@ def say_refused(t: Translate, note: DeltaGenerator) -> None:
     """Say which parts of the link were not believed, once every control has read it."""
     if problem := modes.refusal(t):
         note.error(problem)
-    if refused := link.refused():
-        note.info(t("note.refused", names=", ".join(refused)))
+    if invalid_names := link.refused():
+        note.info(t("note.refused", names=", ".join(invalid_names)))

@@ -1,4 +1,4 @@
-"""What a page shows: a text as seen by one layer of heads; and what has to be said of it."""
+"""The scene of a page: a text as seen by one layer of heads; and the notes on it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +23,7 @@ NO_USE = ("streamed", "streamed_pair")
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """What a page shows: a text as seen by one layer of heads, wherever they come from.
+    """The scene of a page: a text as seen by one layer of heads.
 
     ``chips`` is the row above the picture, for a page that adds its own; ``reads_head`` says whether the open section
     reads the chosen head. The numbers come from the cache when they are first asked for.
@@ -53,24 +53,24 @@ class Scene:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What to write for each token."""
+        """The labels of the tokens."""
         return self.capture.tokens.labels
 
 
-def open_scene(t: Translate, asked: Asked) -> Scene:
+def open_scene(t: Translate, inputs: Asked) -> Scene:
     """Read the text and take every step of the chosen layer.
 
     Raises:
         ValueError: if that is not possible; the sentence says why.
     """
-    scene = Scene(t=t, choice=asked.choice, chips=asked.chips, reads_head=asked.reads_head)
+    scene = Scene(t=t, choice=inputs.choice, chips=inputs.chips, reads_head=inputs.reads_head)
     scene.capture, scene.trace  # noqa: B018 -- here an error has its sentence
     return scene
 
 
-def chosen_head(scene: Scene, label: str, n_heads: int, usual: int = 1) -> int:
+def chosen_head(scene: Scene, label: str, n_heads: int, default: int = 1) -> int:
     """The head of the link, with its chip where there are several and the open section reads it."""
-    parameter = HEAD.variant(default=usual)
+    parameter = HEAD.variant(default=default)
     head = parameter.read(n_heads)
     if n_heads > 1 and scene.reads_head:
         with scene.chips.add("head", scene.t("chips.head", head=head)):
@@ -79,7 +79,7 @@ def chosen_head(scene: Scene, label: str, n_heads: int, usual: int = 1) -> int:
 
 
 def say_error(t: Translate, error: ValueError) -> None:
-    """Show what is wrong and what to do, in the visitor's language where there is a sentence for it."""
+    """Show what is wrong and what to do, in the user's language where there is a sentence for it."""
     if isinstance(error, ModelError):
         show = st.warning if error.code in NO_USE else st.error
         show(t(f"error.{error.code}", **{name: _plain(value) for name, value in error.values.items()}))
@@ -143,12 +143,12 @@ def n_blocks(scene: Scene) -> int:
 
 
 def model_own(t: Translate, model: str) -> str:
-    """That the numbers are a model's own, and which weights those are."""
+    """Return the sentence that the numbers are a model's own, with the kind of weights."""
     return t("source.model_own_packaged" if compute.model(model).is_packaged else "source.model_own")
 
 
 def blocks_more(scene: Scene) -> bool:
-    """Whether the visitor's mask blocks a cell that the source leaves open."""
+    """Return True if the user's mask changes anything."""
     choice = scene.choice
     if choice.mask.kind == "own":
         return False
@@ -157,7 +157,7 @@ def blocks_more(scene: Scene) -> bool:
 
 
 def mask_added(scene: Scene) -> None:
-    """Which mask the visitor laid over every head, if it does anything."""
+    """Name the user's mask, if it has an effect."""
     t, choice = scene.t, scene.choice
     if blocks_more(scene):
         kind = "model" if choice.source.kind == "model" else "seeded"
@@ -165,7 +165,7 @@ def mask_added(scene: Scene) -> None:
 
 
 def cuts(scene: Scene) -> None:
-    """What was left out of a long text, and which of its words the model does not know."""
+    """Show notes on a truncated text and on words unknown to the model."""
     t, choice = scene.t, scene.choice
     unknown_tokens(t, choice.source.model, scene.capture.tokens)
     if choice.dropped_characters:

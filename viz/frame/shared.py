@@ -87,10 +87,10 @@ N_HEADS = Int("n_heads", lambda sizes: sizes.first, among=lambda sizes: sizes.am
 N_KV_HEADS = N_HEADS.variant(name="n_kv_heads")
 COLDEST, HOTTEST = 0.1, 10.0
 TEMPERATURE = Real("temperature", 1.0, low=COLDEST, high=HOTTEST, scope=Scope("grid"))
-"""What divides the scores of the large map; on another page it is a mistake in the formula."""
+"""The divisor of the scores of the large map; on another page a deliberate mistake in the formula."""
 SEED = Int("seed", high=9_999)
 STEP = Int("step")
-"""Where a page walks through steps; each page has its own."""
+"""The step of a page with steps; separate for each page."""
 WORDS = Text("words")
 """Words in place of a text; each page that has some has its own."""
 

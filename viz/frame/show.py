@@ -33,7 +33,7 @@ MAPS = View("maps/maps", sends={"chosen": Text(40)}, colours=True)
 """Maps side by side; a map that is chosen is sent by its code."""
 
 IMAGE = Choice("image", among=("png", "svg"))
-"""What a picture may be saved as."""
+"""The file format of saved pictures."""
 
 
 def show(fig: "Figure", *, key: str, alt: str) -> None:
@@ -47,16 +47,16 @@ def show(fig: "Figure", *, key: str, alt: str) -> None:
     st.plotly_chart(fig, key=key, alt=alt, config=config)
 
 
-def show_bars(drawn: BarChart, *, key: str, alt: str) -> None:
+def show_bars(chart: BarChart, *, key: str, alt: str) -> None:
     """Show a bar chart."""
     IMAGE.read()
-    BARS.mount(key=key, data=pack_bars(_fitting(drawn)), words={"alt": alt})
+    BARS.mount(key=key, data=pack_bars(_fitting(chart)), words={"alt": alt})
 
 
-def show_lines(drawn: LineChart, *, key: str, alt: str) -> None:
+def show_lines(chart: LineChart, *, key: str, alt: str) -> None:
     """Show a line chart."""
     IMAGE.read()
-    LINES.mount(key=key, data=packed(_fitting(drawn)), words={"alt": alt})
+    LINES.mount(key=key, data=packed(_fitting(chart)), words={"alt": alt})
 
 
 def show_table(data: Sequence[Mapping[str, Any]] | Mapping[str, Sequence[Any]], **options: Any) -> None:
@@ -67,8 +67,8 @@ def show_table(data: Sequence[Mapping[str, Any]] | Mapping[str, Sequence[Any]], 
     import pyarrow as pa  # which a page of pictures does without
 
     columns = data if isinstance(data, Mapping) else {name: [row[name] for row in data] for name in _names(data)}
-    shown = cover_table(columns)
-    table = pa.table({name: pa.array(values, from_pandas=True) for name, values in shown.items()})
+    visible_columns = cover_table(columns)
+    table = pa.table({name: pa.array(values, from_pandas=True) for name, values in visible_columns.items()})
     st.dataframe(table, hide_index=True, **options)
 
 
@@ -76,18 +76,18 @@ def _names(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return list(rows[0]) if rows else []
 
 
-def _fitting(drawn: Chart) -> Chart:
+def _fitting(chart: Chart) -> Chart:
     """A chart as high as it may be in front of a class, where a style sheet enlarges every view."""
-    return replace(drawn, height=round(drawn.height * TALLER * SMALL / ROOM)) if view.current().present else drawn
+    return replace(chart, height=round(chart.height * TALLER * SMALL / ROOM)) if view.current().present else chart
 
 
 def show_matrix(
-    t: Translate, drawn: Matrix, *, key: str, alt: str, on_choose: Callable[[int, int], None] | None = None
+    t: Translate, matrix: Matrix, *, key: str, alt: str, on_choose: Callable[[int, int], None] | None = None
 ) -> None:
     """Show a matrix. A click on a cell, or Enter, calls ``on_choose`` with its row and column."""
     IMAGE.read()  # it stands in the link of every page with a picture
-    packed = pack_matrix(drawn, head_hues=HEADS, chooses=on_choose is not None)
-    on = {} if on_choose is None else {"chosen": partial(_choose, tuple(drawn.values.shape), on_choose)}
+    packed = pack_matrix(matrix, head_hues=HEADS, chooses=on_choose is not None)
+    on = {} if on_choose is None else {"chosen": partial(_choose, tuple(matrix.values.shape), on_choose)}
     MATRIX.mount(key=key, data=packed, words={"alt": alt}, on=on)
 
 

@@ -33,10 +33,10 @@ def describe_page() -> None:
     """
     lang, looked_at = LANG.value, view.current()
     theme = "light" if looked_at.is_paper else looked_at.theme
-    told = {"lang": lang, "theme": theme, "sidebar": modes.shows("navigation"), **modes.document(lang)}
-    sent = DOCUMENT.mount(key="document", data=told)
-    if sent.plot is not None:
-        loading.module("viz.frame.large_figure.dialog").open_figure(translator(lang), sent.plot)
+    data = {"lang": lang, "theme": theme, "sidebar": modes.shows("navigation"), **modes.document(lang)}
+    messages = DOCUMENT.mount(key="document", data=data)
+    if messages.plot is not None:
+        loading.module("viz.frame.large_figure.dialog").open_figure(translator(lang), messages.plot)
 
 
 def language_control(t: Translate) -> None:
@@ -51,18 +51,18 @@ def file_of(page: str) -> str:
 
 
 def path_of(page: str) -> str:
-    """What a page is called in the address bar."""
+    """Return a page's path in the address bar."""
     return page.replace("_", "-")
 
 
 def tab_title(t: Translate, page: str) -> str:
-    """What a browser's tab, and whoever shares a link, calls a page."""
+    """Return a page's title in the browser's tab and in shared links."""
     return t(f"{page}.tab") if has_text(f"{page}.tab") else f"{t(f'{page}.title')} · Headlight"
 
 
 @cache
 def _page(name: str, title: str, *, is_first: bool = False, is_alias: bool = False) -> st.Page:
-    """What Streamlit is told of a page, made once: each time it would ask the system for all folders above its file."""
+    """Return a page's ``st.Page``, cached: making one resolves all folders above its file."""
     path = "" if is_first else path_of(name)
     visibility: Literal["visible", "hidden"] = "hidden" if is_alias else "visible"
     return st.Page(ROOT / file_of(name), title=title, url_path=path, default=is_first, visibility=visibility)
@@ -70,18 +70,18 @@ def _page(name: str, title: str, *, is_first: bool = False, is_alias: bool = Fal
 
 def navigation(t: Translate, groups: Mapping[str, Sequence[str]], first: str, *, hidden: bool) -> str:
     """Draw the pages in their groups, unless they are hidden, and give the name of the one that is open."""
-    named = {
+    page_groups = {
         t(f"page.group_{group}"): [_page(name, t(f"{name}.title"), is_first=name == first) for name in names]
         for group, names in groups.items()
     }
     # At its own path, too, the first page is found: Streamlit knows it at "/" alone.
-    next(iter(named.values())).append(_page(first, t(f"{first}.title"), is_alias=True))
-    chosen = st.navigation(named, position="hidden" if hidden else "sidebar", expanded=True)
-    of_session().path = chosen.url_path
+    next(iter(page_groups.values())).append(_page(first, t(f"{first}.title"), is_alias=True))
+    current_page = st.navigation(page_groups, position="hidden" if hidden else "sidebar", expanded=True)
+    of_session().path = current_page.url_path
     pages = [name for names in groups.values() for name in names]
-    opened = next((name for name in pages if path_of(name) == chosen.url_path), first)
-    st.set_page_config(page_title=tab_title(t, opened))
-    return opened
+    open_page = next((name for name in pages if path_of(name) == current_page.url_path), first)
+    st.set_page_config(page_title=tab_title(t, open_page))
+    return open_page
 
 
 def neighbours(t: Translate, pages: Sequence[str], open_page: str) -> None:

@@ -1,4 +1,4 @@
-"""What caches are keyed by, and pages pass around: small frozen values, no tensors and no visitor's session."""
+"""Cache keys that pages pass around: small frozen values without tensors and without a session."""
 
 import argparse
 import sys
@@ -20,7 +20,7 @@ MASKS = ("own", "causal", "padding", "both", "window", "dilated", "prefix", "pai
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """Where the numbers come from: all of it, so that equal sources give equal numbers.
+    """The source of the numbers; equal sources give equal numbers.
 
     ``kind`` is "words" (seeded embeddings and heads), "embeddings" (a model's embedding table, seeded heads) or
     "model" (a model's own heads). With a ``target``, that text asks and ``text`` answers.
@@ -42,13 +42,13 @@ class Source:
 
     @property
     def channel(self) -> str:
-        """Which head grid of a page these numbers are for: one for a text by itself, one for two texts."""
+        """The head grid of these numbers: "grid" for one text, "cross" for two."""
         return "cross" if self.target else "grid"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mask:
-    """Which mask is laid over every head.
+    """A mask for every head.
 
     ``width`` is the reach of a window, how many a dilated one has on each side, or the prefix's length, in tokens;
     ``gap`` is from one position of a dilated window to the next. ``pad`` tokens at the end of the text (or its
@@ -66,7 +66,7 @@ class Mask:
     def allowed(self, n_queries: int, n_keys: int) -> Tensor | None:
         """True where a query may look; None where this adds nothing."""
         sizes = n_queries, n_keys
-        made: dict[str, Callable[[], Tensor | None]] = {
+        rules: dict[str, Callable[[], Tensor | None]] = {
             "own": lambda: None,
             "causal": lambda: masks.causal(*sizes),
             "padding": lambda: self._real_keys(*sizes),
@@ -76,22 +76,22 @@ class Mask:
             "prefix": lambda: masks.prefix(*sizes, min(self.width, n_keys)),
             "painted": lambda: self._around_painted(*sizes) if self.painted else None,
         }
-        return made[self.kind]()
+        return rules[self.kind]()
 
     def _real_keys(self, n_queries: int, n_keys: int) -> Tensor:
         real = masks.padding([max(0, n_keys - self.pad)], n_keys)[0, 0]
         return (real.flip(-1) if self.pad_left else real).expand(n_queries, -1)
 
     def _around_painted(self, n_queries: int, n_keys: int) -> Tensor:
-        allowed, square = torch.ones(n_queries, n_keys, dtype=torch.bool), from_code(self.painted)
+        is_open, square = torch.ones(n_queries, n_keys, dtype=torch.bool), from_code(self.painted)
         square = square[:n_queries, :n_keys]
-        allowed[: square.shape[0], : square.shape[1]] = square
-        return allowed
+        is_open[: square.shape[0], : square.shape[1]] = square
+        return is_open
 
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """How maps are shown: ``what`` is "weights" or "scores"; pieces merged into words; special tokens hidden."""
+    """View options of maps: ``what`` is "weights" or "scores"; pieces merged into words; special tokens hidden."""
 
     what: str = "weights"
     merge: bool = False
@@ -100,7 +100,7 @@ class View:
 
 @dataclass(frozen=True, kw_only=True)
 class Placing:
-    """Which positions a text's tokens are given, and in which order they stand: place i holds token ``order[i]``.
+    """Positions and order of a text's tokens: place i holds token ``order[i]``.
 
     ``code`` is one of :func:`viz.core.variants.encodings.encodings`.
     """

@@ -24,12 +24,12 @@ from viz.text import translator
 from viz.wheels import Progress, under_way
 
 _PLACE: Remembered[DeltaGenerator] = Remembered("_waiting")
-LOOK, PATIENCE = 0.05, 0.7
+POLL_SECONDS, SILENT_SECONDS = 0.05, 0.7
 """Seconds between two looks, and before anything is said: most waits are over by then."""
 
-_held: ContextVar[Ticket | None] = ContextVar("held", default=None)
+_ticket: ContextVar[Ticket | None] = ContextVar("held", default=None)
 _of_thread: ContextVar[Stores | None] = ContextVar("of_thread", default=None)
-_served: list[Stores] = []
+_served_stores: list[Stores] = []
 
 
 def make_stores(bounds: Bounds | None = None) -> Stores:
@@ -45,13 +45,13 @@ def default_stores() -> Stores:
 
 def stores() -> Stores:
     """Return the stores of the app that this thread runs for: its own, else those of the app that is served."""
-    return _of_thread.get() or (_served[-1] if _served else default_stores())
+    return _of_thread.get() or (_served_stores[-1] if _served_stores else default_stores())
 
 
 @contextmanager
-def use(chosen: Stores) -> Iterator[None]:
+def use(app_stores: Stores) -> Iterator[None]:
     """Have this thread run for the app with these stores inside the ``with``."""
-    token = _of_thread.set(chosen)
+    token = _of_thread.set(app_stores)
     try:
         yield
     finally:
@@ -59,7 +59,7 @@ def use(chosen: Stores) -> Iterator[None]:
 
 
 @contextmanager
-def serve(chosen: Stores) -> Iterator[None]:
+def serve(app_stores: Stores) -> Iterator[None]:
     """Have all users' runs that begin inside the ``with`` be of the app with these stores.
 
     Streamlit starts a thread for each run, and says nothing of the app in it. It need not: a process has one Runtime,
@@ -68,13 +68,13 @@ def serve(chosen: Stores) -> Iterator[None]:
     Raises:
         RuntimeError: if another app is served already.
     """
-    if _served:
+    if _served_stores:
         raise RuntimeError("another app is served in this process")
-    _served.append(chosen)
+    _served_stores.append(app_stores)
     try:
         yield
     finally:
-        _served.remove(chosen)
+        _served_stores.remove(app_stores)
 
 
 @contextmanager
@@ -103,8 +103,8 @@ def writing(part: str = "", *, is_alone: bool = True) -> Iterator[None]:
 @contextmanager
 def _visit() -> Iterator[None]:
     """Count a user as being under way. Their run stays with its app, even where the server ends before it."""
-    chosen = stores()
-    with use(chosen), chosen.memory.visit(come()):
+    app_stores = stores()
+    with use(app_stores), app_stores.memory.visit(come()):
         yield
 
 
@@ -114,7 +114,7 @@ def aside() -> Iterator[None]:
 
     Whoever enters must hold no lock that another page may want; Python 3.11's ``cached_property`` holds one.
     """
-    if _held.get() is None:  # it is no page: one that is computed beside them, or a part that draws itself
+    if _ticket.get() is None:  # it is no page: one that is computed beside them, or a part that draws itself
         yield
         return
     _leave()
@@ -133,12 +133,12 @@ def _enter() -> None:
         if not pages.drop(ticket):
             pages.leave(ticket)
         raise
-    _held.set(ticket)
+    _ticket.set(ticket)
 
 
 def _leave() -> None:
-    if ticket := _held.get():
-        _held.set(None)
+    if ticket := _ticket.get():
+        _ticket.set(None)
         stores().pages.leave(ticket)
 
 
@@ -151,30 +151,30 @@ def until(event: threading.Event, ticket: Ticket, turns: Turns) -> None:
     if not is_run():  # nobody watches
         event.wait()
         return
-    began, shown, loads = time.monotonic(), None, turns is stores().models.turns
-    while not event.wait(LOOK):
+    start, last_state, loads = time.monotonic(), None, turns is stores().models.turns
+    while not event.wait(POLL_SECONDS):
         raise_if_left()
-        waited, progress = time.monotonic() - began, under_way() if loads else None
+        waited, progress = time.monotonic() - start, under_way() if loads else None
         if waited > limits.WAIT_SECONDS and progress is None:
             raise ModelError("busy", seconds=limits.WAIT_SECONDS)
         stand = turns.place(ticket) if progress is None else (progress.name, progress.done // 10**6)
-        if waited > PATIENCE and stand != shown:
+        if waited > SILENT_SECONDS and stand != last_state:
             _say(turns.place(ticket), progress)
-            shown = stand
-    if shown is not None:
+            last_state = stand
+    if last_state is not None:
         _PLACE.read().empty()
 
 
-def for_the_server(is_warm: threading.Event) -> None:
+def wait_until_warm(is_warm: threading.Event) -> None:
     """Wait until this server can compute; other pages are written meanwhile, and this one says that it comes."""
     with aside():
-        began, is_said = time.monotonic(), False
-        while not is_warm.wait(LOOK):
+        began, is_notice_open = time.monotonic(), False
+        while not is_warm.wait(POLL_SECONDS):
             raise_if_left()
-            if not is_said and time.monotonic() - began > PATIENCE:
+            if not is_notice_open and time.monotonic() - began > SILENT_SECONDS:
                 _PLACE.read().info(translator(LANG.value)("waiting.warming"))
-                is_said = True
-    if is_said:
+                is_notice_open = True
+    if is_notice_open:
         _PLACE.read().empty()
 
 
@@ -182,6 +182,6 @@ def _say(place: int, progress: Progress | None) -> None:
     t = translator(LANG.value)
     sentence = t("waiting.place", n=place) if place else t("waiting.working")
     if progress is not None:
-        done, total = progress.done // 10**6, progress.total // 10**6
-        sentence = t("waiting.fetching", model=progress.name, done=done, total=total)
+        done_mb, total_mb = progress.done // 10**6, progress.total // 10**6
+        sentence = t("waiting.fetching", model=progress.name, done=done_mb, total=total_mb)
     _PLACE.read().info(sentence)

@@ -1,4 +1,4 @@
-"""The address bar: its parameters, the browser's note of Back and Forward, and a link without an entry of its own."""
+"""The address bar: its query parameters, the browser's note of Back and Forward, and replacing the current entry."""
 
 import time
 from collections.abc import Mapping
@@ -10,27 +10,27 @@ from viz.components.view import View
 
 ADDRESS = View("frame/address")
 _NOTE = "history"
-"""The parameter by which ``frame/document`` says that Back or Forward led here; it goes with the answer."""
+"""The query parameter by which ``frame/document`` reports Back or Forward; removed when the run writes the address."""
 
 
 def asked_link() -> dict[str, str]:
-    """Return what the address bar asks for."""
+    """Return the query parameters of the address bar."""
     return {name: value for name, value in st.query_params.to_dict().items() if name != _NOTE}
 
 
 def history_note() -> str:
-    """Return the browser's note of Back or Forward, another one each time; "" if neither led here."""
+    """Return the browser's note of Back or Forward, unique for each navigation; "" if there was none."""
     return str(st.query_params.get(_NOTE, ""))
 
 
 def replace(link: Mapping[str, str], path: str) -> None:
-    """Put a link into the address bar in place of the one that is there, for a run that opened a page or came back.
+    """Replace the current history entry by a link, in a run that opened a page or followed Back or Forward.
 
-    Streamlit has made an entry of an opened page without its link, and would make another one of it with the link;
-    between the two Back would lead to a page at its defaults that nobody saw.
+    Streamlit adds an entry for an opened page without its query parameters and would add another one with them. Back
+    would then lead to the page at its defaults.
 
     Args:
-        link: its parameters.
-        path: of the page in the address bar, without which nothing is written: its user may have left it.
+        link: the query parameters.
+        path: of the open page; the browser writes nothing if its address has another path.
     """
     ADDRESS.mount(key="address", data={"link": urlencode(link), "page": path, "run": time.time_ns()})

@@ -15,8 +15,8 @@ from viz.params.words import place_of_word
 class Int(OneOf[int]):
     """A whole number from ``low`` to ``high``, or one of those in ``among``.
 
-    One that was chosen and is out of range after a change elsewhere goes to the nearest end; of those in ``among`` to
-    the nearest if ``nearest``, else back to the default.
+    A chosen value that is now out of range is clamped; if it is no longer in ``among`` it becomes the nearest value if
+    ``nearest``, else the default.
     """
 
     default: Any = 0
@@ -25,13 +25,13 @@ class Int(OneOf[int]):
     nearest: bool = field(default=False, kw_only=True)
 
     def options(self, about: Any = None) -> Sequence[int]:
-        """Return the numbers that are allowed."""
+        """Return the valid numbers."""
         if self.among is not None:
             return super().options(about)
         return range(resolve(self.low, about), resolve(self.high, about) + 1)
 
     def read(self, about: Any = None) -> int:
-        """Declare the parameter and return its value; a choice that is out of range goes to the nearest end."""
+        """Declare the parameter and return its value, clamped to the range."""
         self.enter(about)
         value = st.session_state.get(self.name)
         if isinstance(value, int) and self.is_chosen and (nearest := self._nearest(value, about)) != value:
@@ -54,18 +54,18 @@ class Int(OneOf[int]):
         return isinstance(value, int) and super()._is_allowed(about, value)
 
     def slider(self, label: str, about: Any = None, **options: Any) -> int:
-        """Draw a slider, if there are several values, and return the value."""
+        """Draw a slider if there are several values; return the value."""
         among = self.options(about)
         if not isinstance(among, range):
             return self.select_slider(label, about, **options)
         value = self.read(about)
         if len(among) > 1:
-            self.send_again((among[0], among[-1]))
+            self.resend_on_change((among[0], among[-1]))
             self.draw(st.slider, label, among[0], among[-1], **options)
         return value
 
     def number_input(self, label: str, about: Any = None, **options: Any) -> int:
-        """Draw a box for a number, and return the value."""
+        """Draw a number input; return the value."""
         value, among = self.read(about), self.options(about)
         self.draw(st.number_input, label, among[0], among[-1], **options)
         return value
@@ -73,37 +73,37 @@ class Int(OneOf[int]):
 
 @dataclass(frozen=True)
 class TokenIndex(Int):
-    """The place of a token in a text. It follows its word when the ``words`` change; -1 is none."""
+    """The position of a token in a text; -1 is none. It follows its word when the ``words`` change."""
 
     words: Callable[[Any], tuple[str, ...]] | None = field(default=None, kw_only=True)
 
     def read(self, about: Any = None) -> int:
-        """Declare the parameter and return its value, at the place of its word in this text."""
+        """Declare the parameter and return its value, the position of its word in this text."""
         if self.words:
             self.follow(self.words(about), locked_at_first=self._usual(about) >= 0)
         return super().read(about)
 
     def follow(self, words: tuple[str, ...], *, locked_at_first: bool = True) -> None:
-        """Have the parameter follow its word to where it is in another text, or have nothing chosen.
+        """Move the value to its word's position in another text, or reset it if the word is missing.
 
-        What nobody chose is the default of the new text, whichever word that is. Where a text locks none by itself,
-        the word that was locked is kept like a choice: the user is looking at it.
+        A value that is a default becomes the default of the new text. If that has none, the word is kept like a chosen
+        one, because the user sees it.
 
         Args:
             words: of the text.
-            locked_at_first: whether this text has a default that is a word.
+            locked_at_first: True if the default of this text is a word.
         """
-        known, place, is_chosen = of_session(), st.session_state.get(self.name), self.is_chosen
-        before, known.scopes[self.name] = known.scopes.get(self.name), words
-        if before is None or before == words or self.is_of_before or (not is_chosen and locked_at_first):
+        record, place, is_chosen = of_session(), st.session_state.get(self.name), self.is_chosen
+        before, record.scopes[self.name] = record.scopes.get(self.name), words
+        if before is None or before == words or self.predates_navigation or (not is_chosen and locked_at_first):
             return
-        found = None
+        position = None
         if isinstance(place, int) and 0 <= place < len(before):
-            found = place_of_word(before, words, place, or_place=is_chosen)
-        if found is None:
+            position = place_of_word(before, words, place, or_place=is_chosen)
+        if position is None:
             self.forget()
         else:
-            self.choose(found)
+            self.choose(position)
 
 
 @dataclass(frozen=True)
@@ -124,14 +124,14 @@ class Real(OneOf[float]):
         return isinstance(value, int | float) and low <= value <= high
 
     def slider(self, label: str, about: Any = None, *, step: float, **options: Any) -> float:
-        """Draw a slider, and return the value."""
+        """Draw a slider; return the value."""
         value, low, high = self.read(about), resolve(self.low, about), resolve(self.high, about)
-        self.send_again((low, high, step))
+        self.resend_on_change((low, high, step))
         self.draw(st.slider, label, low, high, step=step, **options)
         return value
 
     def number_input(self, label: str, about: Any = None, *, step: float, **options: Any) -> float:
-        """Draw a box for a number, and return the value."""
+        """Draw a number input; return the value."""
         value, low, high = self.read(about), resolve(self.low, about), resolve(self.high, about)
         self.draw(st.number_input, label, low, high, step=step, **options)
         return value
@@ -139,7 +139,7 @@ class Real(OneOf[float]):
 
 @dataclass(frozen=True)
 class Choice(OneOf[str]):
-    """One of a few codes, which are the same in every language; by default the first."""
+    """One of a few codes, independent of the language; by default the first."""
 
     def _usual(self, about: Any) -> str:
         return self.options(about)[0] if self.default is None else super()._usual(about)
@@ -158,7 +158,7 @@ class Flag(Parameter[bool]):
         return bool(int(raw))
 
     def toggle(self, label: str, about: Any = None, **options: Any) -> bool:
-        """Draw a switch, and return the value."""
+        """Draw a toggle; return the value."""
         value = self.read(about)
         self.draw(st.toggle, label, **options)
         return value
@@ -166,7 +166,7 @@ class Flag(Parameter[bool]):
 
 @dataclass(frozen=True)
 class Text(Parameter[str]):
-    """A text, or what a code stands for; the link carries ``longest`` characters at most."""
+    """A text; the link carries ``longest`` characters at most."""
 
     default: Any = ""
     longest: int | None = field(default=None, kw_only=True)
@@ -181,11 +181,10 @@ class Text(Parameter[str]):
         return super().read(about)
 
     def text_box(self, label: str, about: Any = None, *, draw: Callable[..., Any], **options: Any) -> str:
-        """Draw a box for a text with Streamlit's function ``draw``, and return the text as typed.
+        """Draw a text input with Streamlit's function ``draw``; return the text as typed.
 
-        In a session's first run the browser may show another text than the link's: its page was open before, and what
-        was typed there since was sent with this run. So the link's text is the box's default then, and what the box
-        returns counts: to set it would write over what is being typed.
+        In a session's first run the browser may send a text typed since an earlier connection. So the link's text is
+        only the widget's default then: setting the value would overwrite what is being typed.
         """
         is_unseen = of_session().page is None and self.name not in st.session_state
         text = self.read(about)
@@ -198,17 +197,17 @@ class Text(Parameter[str]):
     def selectbox(
         self, label: str, about: Any = None, *, offered: Sequence[str], says: Callable[[str], str], **options: Any
     ) -> str:
-        """Draw a list of texts, or let another one be typed; return the text."""
+        """Draw a select box that also takes a typed text; return the text."""
         value = self.read(about)
-        listed = offered if value in offered else [*offered, value]
-        self.send_again(hash(tuple(map(says, listed))))
-        self.draw(st.selectbox, label, listed, format_func=says, accept_new_options=True, **options)
+        options_with_value = offered if value in offered else [*offered, value]
+        self.resend_on_change(hash(tuple(map(says, options_with_value))))
+        self.draw(st.selectbox, label, options_with_value, format_func=says, accept_new_options=True, **options)
         return value
 
 
 @dataclass(frozen=True)
 class Ints(Parameter[list[int]]):
-    """Some whole numbers from ``low`` to ``high``, each once; by default none."""
+    """Distinct whole numbers from ``low`` to ``high``; by default none."""
 
     default: Any = ()
     low: int | Callable[[Any], int] = field(default=0, kw_only=True)
@@ -221,7 +220,7 @@ class Ints(Parameter[list[int]]):
         return [int(part) for part in raw.split("-") if part]
 
     def options(self, about: Any = None) -> range:
-        """Return the numbers that are allowed."""
+        """Return the valid numbers."""
         return range(resolve(self.low, about), resolve(self.high, about) + 1)
 
     def _is_allowed(self, about: Any, value: list[int]) -> bool:
@@ -230,7 +229,7 @@ class Ints(Parameter[list[int]]):
         return all(number in self.options(about) for number in value) and len(set(value)) == len(value)
 
     def pills(self, label: str, about: Any = None, *, says: Callable[[int], str] = str, **options: Any) -> list[int]:
-        """Draw a pill for each number, and return those that are chosen."""
+        """Draw a pill for each number; return the selected ones."""
         value = self.read(about)
         self.draw(st.pills, label, self.options(about), selection_mode="multi", format_func=says, **options)
         return value
@@ -238,8 +237,8 @@ class Ints(Parameter[list[int]]):
     def multiselect(
         self, label: str, about: Any = None, *, says: Callable[[int], str] = str, **options: Any
     ) -> list[int]:
-        """Draw a list that opens, and return the numbers that are chosen."""
+        """Draw a multiselect; return the selected numbers."""
         value, among = self.read(about), self.options(about)
-        self.send_again(hash(tuple(map(says, among))))
+        self.resend_on_change(hash(tuple(map(says, among))))
         self.draw(st.multiselect, label, among, format_func=says, **options)
         return value

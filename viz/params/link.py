@@ -1,10 +1,10 @@
-"""The link of a run, from the address bar and back into it.
+"""The query parameters of a run, read from the address bar and written back.
 
-The link holds what the user chose, and no default, of what the open page and section declare. What was chosen elsewhere
-(another section, another page) is not in it, but stays with the session, and is there again when the user comes back.
+The link holds the non-default values of the parameters that the open page and section declare. Values of other pages
+and sections stay in the session, and are restored when the user returns.
 
-One choice is one entry of the browser's history. Back and Forward have the link believed once more, and wholly: what
-it does not name goes back to its default.
+One change is one entry of the browser's history. After Back and Forward all parameters are read from the link again:
+those it does not name are reset to their defaults.
 """
 
 from collections.abc import Mapping
@@ -17,124 +17,124 @@ from viz.params.session import of_session
 
 
 def begin() -> None:
-    """Start a run: note the link this session was opened with, or Back and Forward led to, before any control."""
+    """Start a run: store the link of a new session, or after Back and Forward, before any widget is drawn."""
     if first := not session.exist():
         session.make()
-    known = of_session()
-    known.note_history(address.history_note(), is_first=first)
-    if first or known.is_back:
-        known.link = address.asked_link()
-        known.refused = []
-        known.believed = None if first else set()
-    known.declared, known.owners, known.part = {}, {}, ()
+    record = of_session()
+    record.note_history(address.history_note(), is_first=first)
+    if first or record.is_back:
+        record.link = address.asked_link()
+        record.refused = []
+        record.believed = None if first else set()
+    record.declared, record.owners, record.part = {}, {}, ()
 
 
 def preset(values: Mapping[str, str]) -> None:
-    """Have the parameters of a link be the defaults of this run: to be called before they are declared.
+    """Use the parameters of a link as defaults of this run. Call it before they are declared.
 
-    A lesson's step says so what it shows: nobody has chosen that, so the step alone stands in the link, and what the
-    user changes beside it.
+    A lesson's step sets what it shows this way: the link then holds only the step and the user's own changes.
     """
     of_session().preset = values
 
 
 def presets() -> Mapping[str, str]:
-    """Return what was preset in this run."""
+    """Return the presets of this run."""
     return of_session().preset
 
 
-def asked(wanted: str) -> bool:
-    """Return whether the link of this session still asks for ``name``, or for ``name=value``; for the latter once.
+def asked(query: str) -> bool:
+    """Return True if the session's link has ``name`` and nothing has declared it yet, or has ``name=value``.
 
-    A parameter is no longer asked for when it has been declared. ``name=value`` is for parameters of earlier versions,
-    which nothing declares any more.
+    ``name=value`` is for parameters of earlier versions, which nothing declares any more; it is removed from the link.
     """
-    asked_for = of_session().link
-    name, has_value, value = wanted.partition("=")
+    session_link = of_session().link
+    name, has_value, value = query.partition("=")
     if not has_value:
-        return name in asked_for
-    return asked_for.get(name) == value and asked_for.pop(name) == value
+        return name in session_link
+    return session_link.get(name) == value and session_link.pop(name) == value
 
 
 def keep(*names: str) -> None:
-    """Keep parameters of which this run has no control: their values, and what they say in the link.
+    """Keep the values of parameters without a widget in this run, and keep them in the link.
 
-    What the link asks for is believed when there is a control for it.
+    A value that is only in the link is validated when its parameter is declared.
     """
-    known = of_session()
-    known.kept = names
+    record = of_session()
+    record.kept = names
     hold(*names)
     for name in names:
         if name in st.session_state:
-            known.declare(name, known.declared.get(name))
+            record.declare(name, record.declared.get(name))
 
 
 def hold(*names: str) -> None:
-    """Keep the values of parameters of which this run has no control, and nothing of them in its link."""
+    """Keep the values of parameters without a widget in this run, but leave them out of the link."""
     state = st.session_state
     for name in names:
         if name not in state:
             continue
-        if of_session().is_of_before(name):
+        if of_session().predates_navigation(name):
             del state[name]
         else:
-            state[name] = state[name]  # a control of this name is another one to Streamlit when it comes back
+            state[name] = state[name]  # else Streamlit drops the value of a widget that is not drawn
 
 
 def refused() -> list[str]:
-    """Return the names in the link whose values were not allowed; once."""
-    known = of_session()
-    names, known.refused = known.refused, []
+    """Return the sorted names of parameters whose values in the link were invalid, and clear the list."""
+    record = of_session()
+    names, record.refused = record.refused, []
     return sorted(set(names))
 
 
 def chosen(*names: str) -> dict[str, str]:
-    """Return what a link to another page has to say of these parameters, to take along what was chosen."""
+    """Return these parameters as query parameters for a link to another page, without defaults."""
     return {name: _write(name) for name in names if of_session().is_chosen(name)}
 
 
 def _write(name: str) -> str:
     value: Any = st.session_state[name]
     parts = value if isinstance(value, list) else [int(value) if isinstance(value, bool) else value]
-    written = "-".join(map(str, parts))
-    return written[: of_session().longest.get(name)]
+    text = "-".join(map(str, parts))
+    return text[: of_session().longest.get(name)]
 
 
 def link() -> dict[str, str]:
-    """Return what a link to this picture holds: every declared parameter that was chosen and is not at its default."""
-    state, known = st.session_state, of_session()
-    changed = [
-        n for n, usual in known.declared.items() if n in known.always or (state[n] != usual and known.is_chosen(n))
+    """Return the query parameters of the current view: declared parameters that are chosen and not at the default."""
+    state, record = st.session_state, of_session()
+    in_link = [
+        n
+        for n, default in record.declared.items()
+        if n in record.always or (state[n] != default and record.is_chosen(n))
     ]
-    waiting = {name: known.link[name] for name in known.kept if name in known.link}
-    return waiting | {name: _write(name) for name in changed}
+    waiting = {name: record.link[name] for name in record.kept if name in record.link}
+    return waiting | {name: _write(name) for name in in_link}
 
 
 def end() -> None:
     """Finish a run: write the state into the address bar."""
-    known, wanted = of_session(), link()
+    record, wanted = of_session(), link()
     in_address = address.asked_link()
-    before = wanted if known.written is None else known.written
-    place = st.empty()  # there in every run, so that a run without a word to the browser takes nothing from the page
-    # The answer to a click of just before "back" may have come after it, and have put its link into this entry; of a
-    # page that was opened Streamlit made an entry of its address alone: the link belongs to that one.
-    if known.is_back or (known.is_moved and st.query_params.to_dict() != wanted):
+    before = wanted if record.written is None else record.written
+    place = st.empty()  # in every run, so that a run without a message does not remove an element
+    # After Back: the response to an earlier click may have arrived late and written its link into this entry.
+    # On a new page: Streamlit has added an entry without query parameters, so the link replaces that one.
+    if record.is_back or (record.is_new_page and st.query_params.to_dict() != wanted):
         with place:
-            address.replace(wanted, known.path)
-    # Of two quick changes that undo each other the second is sent with the address from before the first: what the
-    # browser says is where it was, what was last written is where it will be.
-    elif not known.is_moved and (in_address != wanted or before != wanted):
+            address.replace(wanted, record.path)
+    # Of two quick changes that undo each other, the second arrives with the address from before the first. So compare
+    # with both: the address of the browser, and the link that was last sent.
+    elif not record.is_new_page and (in_address != wanted or before != wanted):
         st.query_params.from_dict(wanted)
-    # A page not opened yet may still want its part of the link the session came with.
-    known.written, known.page, known.believed = wanted, known.path, None
-    known.drawn_with = {}
-    known.note_drawn(known.owners)
+    # `link` is kept: pages not opened yet still read their parameters from it.
+    record.written, record.page, record.believed = wanted, record.path, None
+    record.drawn_values = {}
+    record.note_drawn(record.owners)
 
 
 def end_part(part: tuple[str, ...]) -> None:
     """Finish a run of one fragment: write the state into the address bar."""
-    known, wanted = of_session(), link()
-    if known.written != wanted or address.asked_link() != wanted:
+    record, wanted = of_session(), link()
+    if record.written != wanted or address.asked_link() != wanted:
         st.query_params.from_dict(wanted)
-    known.written = wanted
-    known.note_drawn(known.declared_in(part))
+    record.written = wanted
+    record.note_drawn(record.declared_inside(part))

@@ -1,4 +1,4 @@
-"""Values that a session keeps from run to run and its link does not hold, or of widgets that are no parameters."""
+"""Values in the session state that are not in the link, and values of widgets that are no parameters."""
 
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar, cast
@@ -12,15 +12,15 @@ REQUIRED: Final[Any] = object()
 
 @dataclass(frozen=True, slots=True)
 class Remembered(Generic[T]):
-    """A value of the session, declared once by the module that owns it.
+    """A typed key of the session state, declared once by the module that owns it.
 
-    A family of values, such as those of several computations, is a function that returns one of these by its key.
+    A family of values, such as one for each computation, is a function that returns one of these by its key.
 
     Args:
         name: its key in Streamlit's session state, and the key of its widget if it has one. It begins with an
-            underscore, which no parameter does.
-        default: the value before one is set. All sessions share it, so it has to be immutable. Without one, reading
-            the value before it is set raises KeyError.
+            underscore, unlike a parameter's.
+        default: the value before one is set. All sessions share it, so it has to be immutable. Without a default,
+            reading the value before it is set raises KeyError.
 
     Raises:
         ValueError: if the name could be a parameter's.
@@ -42,19 +42,19 @@ class Remembered(Generic[T]):
         return cast(T, st.session_state.get(self.name, self.default))
 
     def set(self, value: T) -> None:
-        """Set the value; of a widget, in a callback or before the widget is drawn."""
+        """Set the value. If it is a widget's, call this in a callback or before the widget is drawn."""
         st.session_state[self.name] = value
 
     def take(self) -> T:
-        """Return the value and forget it."""
+        """Return the value and reset it."""
         value = self.read()
         self.forget()
         return value
 
     def forget(self) -> None:
-        """Go back to the default."""
+        """Reset to the default."""
         st.session_state.pop(self.name, None)
 
     def exists(self) -> bool:
-        """Return whether a value is set."""
+        """Return True if a value is set."""
         return self.name in st.session_state

@@ -1,4 +1,4 @@
-"""What a session knows of its parameters beside their values: what its link asks for, and what its run declares."""
+"""The session's record of its parameters: the link, the defaults in use, and the declarations of the run."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,103 +7,101 @@ from typing import Any, Final
 import streamlit as st
 
 _NAME: Final = "_parameters"
-_REMEMBERED: Final = 4
-"""Values of a parameter that the browser may still hold."""
+_MAX_RECENT_VALUES: Final = 4
+"""Recent values of a parameter that the browser may still send."""
 
 PAGE: Final = "page"
-"""The fragment that holds all others."""
+"""The name of the outermost fragment."""
 
 
 @dataclass(slots=True)
 class Parameters:
-    """One entry of the session's state for all of it; a dict's keys are names of parameters."""
+    """The one entry of the session state for all of this; the keys of its dicts are names of parameters."""
 
-    link: dict[str, str] = field(default_factory=dict)  # what it asks for of parameters not declared since
-    believed: set[str] | None = None  # of a link that Back or Forward led to: what it was asked for already
-    refused: list[str] = field(default_factory=list)  # of the link, where its values were not allowed
-    usual: dict[str, Any] = field(default_factory=dict)  # defaults that nobody chose
-    longest: dict[str, int] = field(default_factory=dict)  # characters of a text that the link carries at most
-    set_values: dict[str, list[Any]] = field(
-        default_factory=dict
-    )  # that the browser may still hold, the last sent last
-    scopes: dict[str, Any] = field(default_factory=dict)  # the owner of a value, or the words that it counts
-    elsewhere: dict[str, dict[Hashable, Any]] = field(default_factory=dict)  # what was chosen for other owners
-    ranges: dict[str, Hashable] = field(default_factory=dict)  # the range, or the labels, a control was sent with
-    declared: dict[str, Any] = field(default_factory=dict)  # defaults of what this run has declared
-    part: tuple[str, ...] = ()  # the fragment that is being drawn, behind the names of those around it
-    owners: dict[str, tuple[str, ...]] = field(default_factory=dict)  # the fragment that declared a parameter first
-    drawn_with: dict[str, Any] = field(default_factory=dict)  # the values that the screen was drawn with
-    kept: Sequence[str] = ()  # what this run has no control of, and its link holds
-    preset: Mapping[str, str] = field(default_factory=dict)  # the defaults of this run, as a link says them
-    always: frozenset[str] = frozenset()  # what the link names even where it is at its default
+    link: dict[str, str] = field(default_factory=dict)  # values of parameters not declared yet
+    believed: set[str] | None = None  # after Back or Forward: names already read from the link
+    refused: list[str] = field(default_factory=list)  # names whose values in the link were invalid
+    usual: dict[str, Any] = field(default_factory=dict)  # defaults that are the current value
+    longest: dict[str, int] = field(default_factory=dict)  # maximal characters of a text in the link
+    set_values: dict[str, list[Any]] = field(default_factory=dict)  # that the browser may still send, the newest last
+    scopes: dict[str, Any] = field(default_factory=dict)  # the owner of a value, or the words of a TokenIndex
+    elsewhere: dict[str, dict[Hashable, Any]] = field(default_factory=dict)  # chosen values of inactive owners
+    ranges: dict[str, Hashable] = field(default_factory=dict)  # the range or the labels a widget was sent with
+    declared: dict[str, Any] = field(default_factory=dict)  # defaults of the parameters declared in this run
+    part: tuple[str, ...] = ()  # path of the current fragment, the outermost first
+    owners: dict[str, tuple[str, ...]] = field(default_factory=dict)  # the declaring fragment
+    drawn_values: dict[str, Any] = field(default_factory=dict)  # parameter values at the last draw
+    kept: Sequence[str] = ()  # without a widget in this run, but in its link
+    preset: Mapping[str, str] = field(default_factory=dict)  # defaults of this run, as query parameters
+    always: frozenset[str] = frozenset()  # names in the link even at their defaults
     path: str = ""  # the address of the open page, below the app's own
-    page: str | None = None  # the address of the page whose run came to its end last
-    history_note: str = ""  # the browser's, of the last Back or Forward
-    is_back: bool = False  # in a run that Back or Forward asked for
+    page: str | None = None  # the address of the page of the last complete run
+    history_note: str = ""  # of the last Back or Forward
+    is_back: bool = False  # in a run that Back or Forward started
     written: dict[str, str] | None = None  # the link that was last written into the address bar
 
     def declare(self, name: str, default: Any) -> None:
-        """Note a parameter's default, and the fragment that it belongs to."""
+        """Record a parameter's default and its fragment."""
         self.declared[name] = default
         self.owners.setdefault(name, self.part)
 
     def omit(self, names: Iterable[str]) -> None:
-        """Leave parameters that this run has declared out of its link."""
+        """Leave declared parameters out of the link of this run."""
         for name in names:
             self.declared.pop(name, None)
 
-    def declared_in(self, part: tuple[str, ...]) -> list[str]:
-        """Return the parameters of a fragment and of those in it."""
+    def declared_inside(self, part: tuple[str, ...]) -> list[str]:
+        """Return the parameters of a fragment and of its inner fragments."""
         return [name for name, owner in self.owners.items() if owner[: len(part)] == part]
 
     def note_drawn(self, names: Iterable[str]) -> None:
-        """Note the values that the screen was drawn with."""
-        self.drawn_with |= {name: st.session_state[name] for name in names if name in st.session_state}
+        """Record the values that the screen was drawn with."""
+        self.drawn_values |= {name: st.session_state[name] for name in names if name in st.session_state}
 
     def is_out_of_date(self, part: tuple[str, ...]) -> bool:
-        """Return whether what stands around a fragment was drawn with other values than there are now."""
-        state, around = st.session_state, self.drawn_with.keys() - self.declared_in(part)
-        return any(name not in state or state[name] != self.drawn_with[name] for name in around)
+        """Return True if a parameter outside the fragment has changed since the last draw."""
+        state, around = st.session_state, self.drawn_values.keys() - self.declared_inside(part)
+        return any(name not in state or state[name] != self.drawn_values[name] for name in around)
 
     def note_history(self, note: str, *, is_first: bool) -> None:
-        """Note whether the browser asks for this run because of Back or Forward: each has a note of its own."""
+        """Set ``is_back``: True if the browser's note is new, so that Back or Forward started this run."""
         self.is_back = not is_first and note not in ("", self.history_note)
         self.history_note = note or self.history_note
 
-    def is_of_before(self, name: str) -> bool:
-        """Return whether a value is older than the last Back or Forward, whose link was not asked for it yet."""
+    def predates_navigation(self, name: str) -> bool:
+        """Return True if a value predates the last Back or Forward and was not read from its link yet."""
         return self.believed is not None and name not in self.believed
 
     def is_chosen(self, name: str) -> bool:
-        """Return whether a parameter has another value than the default that was put there for want of a choice."""
+        """Return True if a parameter's value was chosen, and is not a default set by ``read``."""
         state = st.session_state
         return name in state and not (name in self.usual and state[name] == self.usual[name])
 
     def is_known(self, name: str) -> bool:
-        """Return whether a parameter has a value already, or the link gives it one, or it is preset."""
-        has_value = name in st.session_state and not self.is_of_before(name)
+        """Return True if a parameter has a value in the session, in the link or among the presets."""
+        has_value = name in st.session_state and not self.predates_navigation(name)
         return has_value or name in self.link or name in self.preset
 
     @property
-    def is_moved(self) -> bool:
-        """Whether this is the first run of a page, or none before it came to its end."""
+    def is_new_page(self) -> bool:
+        """True until a run of this page is complete."""
         return self.page != self.path
 
     def send(self, name: str, value: Any) -> None:
-        """Set a parameter, and remember what the browser may still hold."""
+        """Set a parameter, and record the values that the browser may still send."""
         earlier = self.set_values.setdefault(name, [])
         if name in st.session_state:
             earlier.append(st.session_state[name])
         earlier.append(value)
-        del earlier[:-_REMEMBERED]
+        del earlier[:-_MAX_RECENT_VALUES]
         st.session_state[name] = value
 
-    def has_crossed(self, name: str) -> bool:
-        """Return whether the browser has sent an earlier value than the one that it is sent; asked once in a run.
+    def has_stale_browser_value(self, name: str) -> bool:
+        """Return True if the browser has sent an older value than the server's last one. Call it once in a run.
 
-        The page is then drawn with the browser's value, and the control shows the server's as soon as that has come.
-        So the value that the page was drawn with is sent once more. Otherwise it is not: it would replace what is
-        being typed. Once the browser has sent the last value, or a new one, it no longer holds those before.
+        The page is then drawn with the browser's value while the widget is about to show the server's, so the value of
+        the page has to be sent again. In all other cases it must not be: it would overwrite what is being typed. Older
+        values are dropped once the browser has sent the last one, or a new one.
         """
         value = st.session_state[name]
         if not (values := self.set_values.get(name)) or value == values[-1]:
@@ -115,27 +113,27 @@ class Parameters:
 
 
 def exist() -> bool:
-    """Return whether this session has had a run."""
+    """Return True if this session has had a run."""
     return _NAME in st.session_state
 
 
 def make() -> None:
-    """Begin a session, in its first run."""
+    """Start a session, in its first run."""
     st.session_state[_NAME] = Parameters()
 
 
 def of_session() -> Parameters:
-    """Return this session's."""
-    found: Parameters = st.session_state[_NAME]
-    return found
+    """Return this session's parameters."""
+    parameters: Parameters = st.session_state[_NAME]
+    return parameters
 
 
 def begin_page() -> None:
-    """Start to draw the page: nothing is preset, kept or always named until the page says so."""
-    known = of_session()
-    known.preset, known.kept, known.always = {}, (), frozenset()
+    """Reset the presets, the retained names and the names always in the link, before the page is drawn."""
+    parameters = of_session()
+    parameters.preset, parameters.kept, parameters.always = {}, (), frozenset()
 
 
 def redraw_page() -> None:
-    """In a callback: have the page drawn again, and not a section alone."""
+    """Rerun the whole page instead of a section, in a callback."""
     st.rerun(PAGE)

@@ -66,17 +66,17 @@ def models() -> Store:
 
 
 def kind_of(key: Key) -> str:
-    """What is computed of a sentence is done at once; of a text it takes long."""
+    """Return the job kind: "sentence" for quick jobs, "text" for slow ones."""
     return "text" if len(str(key).encode()) > limits.SENTENCE_BYTES else "sentence"
 
 
 @partial(Kept, store=models, kind="load", wait=until)
 def model(model_id: str) -> LoadedModel:
     """A loaded model, shared by all visitors."""
-    loaded = load(model_id, extra=local_entries())
+    loaded_model = load(model_id, extra=local_entries())
     gc.collect()
     gc.freeze()
-    return loaded
+    return loaded_model
 
 
 def bare(source: Source) -> tuple[Tokens, Tensor]:
@@ -84,9 +84,9 @@ def bare(source: Source) -> tuple[Tokens, Tensor]:
     if source.kind == "words":
         tokens = split_words(source.text, limits.TOKENS)
         return tokens, seeded_embeddings(tokens.ids, source.d_model, source.seed)
-    loaded = model(source.model)
-    tokens = read_text(loaded.tokenizer, source.text, min(limits.TOKENS, loaded.max_tokens))
-    return tokens, loaded.embeddings(list(tokens.ids))
+    loaded_model = model(source.model)
+    tokens = read_text(loaded_model.tokenizer, source.text, min(limits.TOKENS, loaded_model.max_tokens))
+    return tokens, loaded_model.embeddings(list(tokens.ids))
 
 
 @kept
@@ -106,9 +106,9 @@ def read(source: Source, heads_off: frozenset[Head] = frozenset()) -> Capture:
 
 def _run(source: Source, heads_off: frozenset[Head] = frozenset()) -> Capture:
     if source.kind == "model":
-        loaded, target = model(source.model), source.target or None
-        seen = capture(loaded, source.text, target=target, max_tokens=limits.TOKENS, heads_off=heads_off)
-        return seen if len(seen.tokens.ids) <= stack_tokens(source) else replace(seen, states={})
+        loaded_model, target = model(source.model), source.target or None
+        captured = capture(loaded_model, source.text, target=target, max_tokens=limits.TOKENS, heads_off=heads_off)
+        return captured if len(captured.tokens.ids) <= stack_tokens(source) else replace(captured, states={})
     tokens, vectors = bare(source)
     return on_seeded_heads(source, tokens, vectors, heads_off)
 
@@ -131,7 +131,7 @@ def on_seeded_heads(source: Source, tokens: Tokens, x: Tensor, heads_off: frozen
 @kept
 def trace(source: Source, layer: int, mask: Mask, heads_off: frozenset[Head] = frozenset()) -> MultiHeadTrace:
     """Every intermediate of one layer."""
-    seen = read(source, heads_off)
-    n_queries, n_keys = seen.calls[layer].q.shape[1], seen.calls[layer].k.shape[1]
+    captured = read(source, heads_off)
+    n_queries, n_keys = captured.calls[layer].q.shape[1], captured.calls[layer].k.shape[1]
     with torch.inference_mode():
-        return seen.multi_head(layer, allowed=mask.allowed(n_queries, n_keys))
+        return captured.multi_head(layer, allowed=mask.allowed(n_queries, n_keys))

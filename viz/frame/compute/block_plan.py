@@ -1,4 +1,4 @@
-"""How blocks are put together and stacked: what the pages about blocks let a visitor change."""
+"""The structure of blocks and their stack, as users can change it on the pages about blocks."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -9,7 +9,7 @@ from viz.core.norm import no_norm
 
 @dataclass(frozen=True, kw_only=True)
 class BlockPlan:
-    """How blocks are put together and stacked; the defaults are the source's own way.
+    """The structure of blocks and their stack; the defaults are the source's own.
 
     ``norm`` is "post", "pre" or "own": a model's as it was trained, post for seeded blocks. ``layers`` says for each
     layer the number of the weights it uses, so (0, 0, 0) is one block three times; () is every block of a model, one
@@ -24,7 +24,7 @@ class BlockPlan:
 
     @property
     def as_is(self) -> bool:
-        """Whether a model's blocks are put together as they were trained."""
+        """True if a model's blocks are put together as they were trained."""
         return self == BlockPlan(positions=self.positions)
 
     def design(self, design: BlockDesign) -> BlockDesign:

@@ -45,16 +45,16 @@ def reading(source: Source, positions: bool = True, target: str = "") -> Capture
 
 @compute.kept
 def _is_short(source: Source) -> bool:
-    """Whether whole blocks take all of a text; kept, because the pass that tells is large and may be gone."""
+    """Return True if whole blocks take all of a text; kept, because the pass that tells is large and may be gone."""
     return len(compute.read(source).tokens.ids) <= compute.stack_tokens(source)
 
 
 @compute.kept
 def _reading(source: Source, positions: bool, target: str) -> Capture:
     if source.kind == "model":
-        loaded = compute.model(source.model)
-        most = min(compute.stack_tokens(source), loaded.max_tokens)
-        return capture(loaded, source.text, target=target or None, max_tokens=most)
+        loaded_model = compute.model(source.model)
+        most = min(compute.stack_tokens(source), loaded_model.max_tokens)
+        return capture(loaded_model, source.text, target=target or None, max_tokens=most)
     tokens, vectors = compute.bare(source)
     tokens, vectors = first(tokens, limits.STACK_TOKENS), vectors[: limits.STACK_TOKENS]
     return compute.on_seeded_heads(source, tokens, vectors + (table(source, len(vectors)) if positions else 0))
@@ -67,7 +67,7 @@ def table(source: Source, n: int) -> Tensor:
 
 
 def inputs(source: Source, plan: BlockPlan) -> dict[str, Tensor]:
-    """What the first block's input is made of: the tokens' rows of the embedding table, and their positions if any."""
+    """Return the parts of the first block's input: the tokens' embeddings, and their positions if any."""
     if source.kind == "model":
         ids = reading(source).tokens.ids
         vectors, rows = compute.model(source.model).embeddings(list(ids)), own_rows(source)
@@ -86,20 +86,20 @@ def written(source: Source, target: str, plan: BlockPlan) -> Tokens:
 
 
 def has_decoder(source: Source) -> bool:
-    """Whether the source is an encoder-decoder with blocks of its own on both sides."""
+    """Return True if the source is an encoder-decoder with blocks of its own on both sides."""
     return source.kind == "model" and bool(compute.model(source.model).model.config.is_encoder_decoder)
 
 
 def own_norm(source: Source) -> str:
-    """Where the norm of the source's own blocks stands, "post" or "pre".
+    """Return the place of the norm in the source's own blocks, "post" or "pre".
 
     Raises:
         ModelError: "block", if it is not known how this model's blocks are put together.
     """
     if source.kind != "model":
         return BlockDesign().norm
-    loaded = compute.model(source.model)
-    return find_block_layout(loaded, loaded.layers[0].layout.stack).norm
+    loaded_model = compute.model(source.model)
+    return find_block_layout(loaded_model, loaded_model.layers[0].layout.stack).norm
 
 
 @compute.kept
@@ -108,14 +108,14 @@ def seeded_weights(spec: AttentionSpec, d_ff: int, seed: int, d_memory: int | No
     return BlockWeights.random(spec, d_ff, seed=seed, d_memory=d_memory)
 
 
-def seeded_blocks(seen: Capture, source: Source, layers: tuple[int, ...], memory: Tensor | None = None) -> Blocks:
+def seeded_blocks(captured: Capture, source: Source, layers: tuple[int, ...], memory: Tensor | None = None) -> Blocks:
     """Untrained blocks around a source's seeded heads; with a memory, decoder blocks."""
-    call = seen.calls[0]
+    call = captured.calls[0]
     first, d_memory = (0, None) if memory is None else (DECODERS, memory.shape[1])
     d_ff = WIDER * call.projections.spec.d_model
     spec = call.projections.spec
-    made = {i: seeded_weights(spec, d_ff, source.seed + (first + i) * SEEDS, d_memory) for i in set(layers)}
-    return Blocks(x=call.x, weights=tuple(made[i] for i in layers), design=BlockDesign(), memory=memory)
+    weights_of = {i: seeded_weights(spec, d_ff, source.seed + (first + i) * SEEDS, d_memory) for i in set(layers)}
+    return Blocks(x=call.x, weights=tuple(weights_of[i] for i in layers), design=BlockDesign(), memory=memory)
 
 
 def first_stack(source: Source, plan: BlockPlan) -> Blocks:
@@ -124,10 +124,10 @@ def first_stack(source: Source, plan: BlockPlan) -> Blocks:
     Raises:
         ModelError: "block", if it is not known how this model's blocks are put together.
     """
-    seen = reading(source, plan.positions)
+    captured = reading(source, plan.positions)
     if source.kind != "model":
-        return seeded_blocks(seen, source, plan.layers or (0,))
-    trained = model_blocks(compute.model(source.model), seen)
+        return seeded_blocks(captured, source, plan.layers or (0,))
+    trained = model_blocks(compute.model(source.model), captured)
     return trained.choose(plan.layers) if plan.layers else trained
 
 
@@ -144,13 +144,13 @@ def blocks(source: Source, plan: BlockPlan, mask: Mask) -> tuple[BlockTrace, ...
 
 
 def handed_on(source: Source, plan: BlockPlan, mask: Mask) -> Tensor:
-    """What a decoder reads: the last block's output, behind the model's final norm if it has one."""
+    """Return the memory of a decoder: the last block's output, behind the model's final norm if it has one."""
     stack, last = first_stack(source, plan), blocks(source, plan, mask)[-1].output
     return last if stack.final is None else plan.design(stack.design).normalize(last, stack.final)
 
 
 def writer(source: Source, target: str) -> Source:
-    """Who writes the target: the source itself, or seeded heads as wide and as many as a model's own."""
+    """Return the source that writes the target: itself, or seeded heads as wide and as many as a model's own."""
     if source.kind != "model":
         return replace(source, text=target)
     spec = reading(source).calls[0].projections.spec
@@ -166,19 +166,19 @@ def decoder_stack(source: Source, target: str, plan: BlockPlan, mask: Mask) -> B
     """
     memory = handed_on(source, plan, mask)
     if not has_decoder(source):
-        made = writer(source, target)
-        return seeded_blocks(reading(made, plan.positions), made, plan.layers or (0,), memory)
+        seeded_source = writer(source, target)
+        return seeded_blocks(reading(seeded_source, plan.positions), seeded_source, plan.layers or (0,), memory)
     trained = model_blocks(compute.model(source.model), reading(source, target=target), "decoder")
     return replace(trained.choose(plan.layers) if plan.layers else trained, memory=memory)
 
 
 def decoder_masks(mask: Mask, n_queries: int, n_keys: int) -> dict[str, Tensor | None]:
-    """Where the target may look: causally in itself, and past the padding, which is the source's, in the memory."""
+    """Return the masks of a decoder: causal for the target itself, the source's padding for the memory."""
     if mask.kind in ("padding", "both"):
         real_keys = replace(mask, kind="padding").allowed(n_queries, n_keys)
         return {"allowed": causal(n_queries, n_queries), "memory_allowed": real_keys}
-    chosen = mask.allowed(n_queries, n_queries)
-    return {"allowed": combine(causal(n_queries, n_queries), chosen), "memory_allowed": None}
+    user_mask = mask.allowed(n_queries, n_queries)
+    return {"allowed": combine(causal(n_queries, n_queries), user_mask), "memory_allowed": None}
 
 
 @compute.kept

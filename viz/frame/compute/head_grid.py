@@ -1,4 +1,4 @@
-"""What the head grid shows, computed and kept: every head of a text, ready for the browser."""
+"""Cached data of the head grid: every head of a text, encoded for the browser."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -41,8 +41,8 @@ def axis(tokens: Tokens, view: View) -> Axis:
     if view.merge:
         of, labels = list(tokens.words), word_labels(tokens)
     if view.hide:
-        hidden = {row for row, special in zip(of, tokens.special, strict=True) if special}
-        places = {row: place for place, row in enumerate(row for row in range(len(labels)) if row not in hidden)}
+        hidden_rows = {row for row, special in zip(of, tokens.special, strict=True) if special}
+        places = {row: place for place, row in enumerate(row for row in range(len(labels)) if row not in hidden_rows)}
         of, labels = [places.get(row, -1) for row in of], tuple(labels[row] for row in places)
     return Axis(of=of, labels=labels)
 
@@ -51,16 +51,20 @@ def look(steps: AttentionTrace, queries: Tokens, keys: Tokens, view: View) -> Sh
     """The maps of a layer as a view shows them."""
     weights = view.what == "weights"
     values = steps.weights if weights else steps.masked
-    (rows, seen), (columns, kept) = _side(queries, view), _side(keys, view)
+    (rows, visible_rows), (columns, visible_columns) = _side(queries, view), _side(keys, view)
     if view.merge:
         merge = map_statistics.merge_words if weights else map_statistics.mean_words
         values = merge(values, torch.tensor(queries.words), torch.tensor(keys.words))
     if view.hide:
-        values = map_statistics.hide(values, seen, kept) if weights else values[:, seen][..., kept]
+        values = (
+            map_statistics.hide(values, visible_rows, visible_columns)
+            if weights
+            else values[:, visible_rows][..., visible_columns]
+        )
     return Shown(
         values=values,
-        labels=tuple(label for label, shown in zip(rows, seen.tolist(), strict=True) if shown),
-        columns=tuple(label for label, shown in zip(columns, kept.tolist(), strict=True) if shown),
+        labels=tuple(label for label, is_visible in zip(rows, visible_rows.tolist(), strict=True) if is_visible),
+        columns=tuple(label for label, is_visible in zip(columns, visible_columns.tolist(), strict=True) if is_visible),
     )
 
 
@@ -71,28 +75,28 @@ def shown(source: Source, layer: int, mask: Mask, view: View, heads_off: frozens
     Scores are logits, which neither add up over pieces nor renormalise: merging takes the mean of a word's pairs,
     hiding leaves cells out.
     """
-    seen = read(source, heads_off)
-    return look(_steps(source, layer, mask, heads_off), seen.queries, seen.tokens, view)
+    captured = read(source, heads_off)
+    return look(_steps(source, layer, mask, heads_off), captured.queries, captured.tokens, view)
 
 
 def _steps(source: Source, layer: int, mask: Mask, heads_off: frozenset[Head]) -> AttentionTrace:
-    seen = read(source, heads_off)
+    captured = read(source, heads_off)
     with torch.inference_mode():
-        return seen.layer(layer, allowed=mask.allowed(len(seen.queries.ids), len(seen.tokens.ids)))
+        return captured.layer(layer, allowed=mask.allowed(len(captured.queries.ids), len(captured.tokens.ids)))
 
 
 @kept
 def wall(source: Source, mask: Mask, view: View, heads_off: frozenset[Head] = frozenset()) -> Packed:
     """Every head of every layer, ready for the head grid, with the numbers of each head's portrait to sort by."""
-    seen = read(source, heads_off)
+    captured = read(source, heads_off)
 
     def layers() -> Iterator[tuple[Tensor, Mapping[str, Tensor]]]:
-        for layer in range(seen.n_layers):
+        for layer in range(captured.n_layers):
             steps = _steps(source, layer, mask, heads_off)
-            yield look(steps, seen.queries, seen.tokens, view).values, describe(seen, steps.weights)
+            yield look(steps, captured.queries, captured.tokens, view).values, describe(captured, steps.weights)
 
-    numbers = {} if seen.numbers in ((), tuple(range(seen.n_layers))) else {"numbers": seen.numbers}
-    return pack_wall(layers(), n_layers=seen.n_layers, what=view.what, channel=source.channel, **numbers)
+    numbers = {} if captured.numbers in ((), tuple(range(captured.n_layers))) else {"numbers": captured.numbers}
+    return pack_wall(layers(), n_layers=captured.n_layers, what=view.what, channel=source.channel, **numbers)
 
 
 @kept
@@ -120,8 +124,8 @@ def combined(
     """The mean or the largest weight of several heads, for walls too large to do it in the browser."""
     total: Tensor | None = None
     for layer in sorted({layer for layer, _ in heads}):
-        chosen = [head for head_layer, head in heads if head_layer == layer]
-        maps = shown(source, layer, mask, view, heads_off).values[chosen]
+        layer_heads = [head for head_layer, head in heads if head_layer == layer]
+        maps = shown(source, layer, mask, view, heads_off).values[layer_heads]
         part = maps.sum(0) if how == "mean" else maps.amax(0)
         total = part if total is None else (total + part if how == "mean" else total.maximum(part))
     assert total is not None
@@ -134,38 +138,38 @@ def combined(
 def links(
     source: Source, mask: Mask, view: View, query: int, key: int, heads_off: frozenset[Head] = frozenset()
 ) -> tuple[float, ...]:
-    """What every head shows for one pair, where the wall is too coarse to tell; rows and columns of the view."""
-    seen = read(source, heads_off)
-    layers = (_steps(source, i, mask, heads_off) for i in range(seen.n_layers))
-    maps = (look(steps, seen.queries, seen.tokens, view).values for steps in layers)
+    """Return every head's value for one pair, for a wall that is pooled; rows and columns of the view."""
+    captured = read(source, heads_off)
+    layers = (_steps(source, i, mask, heads_off) for i in range(captured.n_layers))
+    maps = (look(steps, captured.queries, captured.tokens, view).values for steps in layers)
     return tuple(value for layer in maps for value in layer[:, query, key].tolist())
 
 
 @kept
 def away(source: Source, mask: Mask, view: View) -> bytes:
     """Every head as :func:`wall` and :func:`head_scores` have it, for a page that leaves the app."""
-    seen = read(source)
-    queries, keys = axis(seen.queries, view), axis(seen.tokens, view)
+    captured = read(source)
+    queries, keys = axis(captured.queries, view), axis(captured.tokens, view)
     plain = view == View()
 
     def heads(layer: int) -> Heads:
         steps = _steps(source, layer, mask, frozenset())
         return Heads(
             weights=steps.weights,
-            measures=describe(seen, steps.weights),
+            measures=describe(captured, steps.weights),
             masked=steps.masked.isneginf().all(0),
             logarithms=steps.masked.log_softmax(-1).nan_to_num(nan=-torch.inf, neginf=-torch.inf),
-            shown=None if plain else look(steps, seen.queries, seen.tokens, view).values,
+            shown=None if plain else look(steps, captured.queries, captured.tokens, view).values,
         )
 
     stack = Stack(
-        name="cross" if seen.is_cross else "self",
-        layers=map(heads, range(seen.n_layers)),
-        n_layers=seen.n_layers,
-        numbers=seen.numbers,
+        name="cross" if captured.is_cross else "self",
+        layers=map(heads, range(captured.n_layers)),
+        n_layers=captured.n_layers,
+        numbers=captured.numbers,
         queries=queries,
         keys=keys,
-        same=not seen.is_cross,
+        same=not captured.is_cross,
         what=view.what,
         renormalise=view.hide,
     )

@@ -1,4 +1,4 @@
-"""What is kept of long texts, apart from all else: few results, and large ones; and how far a pass is."""
+"""A separate cache for long texts, with few and large results; and the progress of a pass."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ from viz.scheduler.stores import Stores
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_told: ContextVar[Callable[[float], None] | None] = ContextVar("told", default=None)
+_listener: ContextVar[Callable[[float], None] | None] = ContextVar("told", default=None)
 
 
 def store() -> Store:
@@ -28,7 +28,7 @@ def kept_pass(function: Callable[P, R]) -> Kept[P, R]:
 
 
 def kept_long(function: Callable[P, R]) -> Kept[P, R]:
-    """What is made of such a pass."""
+    """Cache a function of the result of such a pass."""
     return Kept(function, store, kind_of, until)
 
 
@@ -47,16 +47,16 @@ def keep_less(of: Stores) -> None:
 
 
 @contextmanager
-def told(tell: Callable[[float], None]) -> Iterator[None]:
-    """What is computed inside the ``with``, by this thread, says how far it is: a share of the whole."""
-    token = _told.set(tell)
+def told(report: Callable[[float], None]) -> Iterator[None]:
+    """Report the progress of this thread's computations inside the ``with``, as a share of 1."""
+    token = _listener.set(report)
     try:
         yield
     finally:
-        _told.reset(token)
+        _listener.reset(token)
 
 
 def tell(share: float) -> None:
     """Say how far the present computation is, if anybody listens."""
-    if listener := _told.get():
+    if listener := _listener.get():
         listener(share)

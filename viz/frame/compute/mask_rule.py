@@ -36,6 +36,6 @@ def _painted(code: str, n_queries: int, n_keys: int) -> np.ndarray:
     side, _, bits = code.partition(".")
     n, raw = int(side), base64.urlsafe_b64decode(bits + "=" * (-len(bits) % 4))
     cells = np.unpackbits(np.frombuffer(raw, np.uint8))[: n * n].reshape(n, n).astype(bool)
-    allowed = np.ones((n_queries, n_keys), dtype=bool)
-    allowed[:n, :n] = cells[:n_queries, :n_keys]
-    return allowed
+    is_open = np.ones((n_queries, n_keys), dtype=bool)
+    is_open[:n, :n] = cells[:n_queries, :n_keys]
+    return is_open

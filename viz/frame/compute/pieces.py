@@ -15,7 +15,7 @@ Step = tuple[Any, tuple[Any, ...]]
 
 @dataclass(frozen=True, kw_only=True)
 class Words:
-    """What is said meanwhile: on the bar after so many pieces, on the two buttons, and after a stop."""
+    """The texts of a resumable computation: of the progress bar, of the two buttons, and after a stop."""
 
     computing: Callable[[int], str]
     stop: str
@@ -24,61 +24,61 @@ class Words:
 
 
 Progress = tuple[Any, int] | None
-"""Whose computation it is, and the number of its pieces that are done."""
+"""The subject of a computation, and the number of its completed pieces."""
 
 
-def _done(name: str) -> Remembered[Progress]:
+def _progress(name: str) -> Remembered[Progress]:
     """Return the progress of a computation."""
     return Remembered(f"_{name}_done", default=None)
 
 
-def _stopped(name: str) -> Remembered[Progress]:
+def _progress_at_stop(name: str) -> Remembered[Progress]:
     """Return the progress of a computation at the moment it was stopped."""
     return Remembered(f"_{name}_stopped", default=None)
 
 
-def in_pieces(name: str, asked: Any, steps: Sequence[Step], words: Words) -> list[Any]:
+def in_pieces(name: str, subject: Any, steps: Sequence[Step], words: Words) -> list[Any]:
     """Compute what is not kept yet, one piece after the other; what was computed before a stop is handed out.
 
     Args:
         name: of the computation, in the session and in the keys of its buttons.
-        asked: what it is about; another one forgets that this was stopped.
+        subject: a new subject discards the stop of an earlier one.
         steps: its pieces.
-        words: in the visitor's language.
+        words: in the user's language.
     """
-    stopped = _stopped_at(name, asked)
-    found: list[Any] = []
+    n_at_stop = _pieces_at_stop(name, subject)
+    pieces: list[Any] = []
     bar, button = st.empty(), st.empty()
     is_offered = False
-    for done, (function, arguments) in enumerate(steps):
+    for n_done, (function, arguments) in enumerate(steps):
         if function.key(*arguments) not in results():
-            if stopped is not None and done >= stopped:
-                st.caption(words.stopped(done))
+            if n_at_stop is not None and n_done >= n_at_stop:
+                st.caption(words.stopped(n_done))
                 st.button(words.go_on, key=f"{name}_go_on", on_click=_go_on, args=(name,))
                 break
             if not is_offered:
                 is_offered = True
                 button.button(words.stop, key=f"{name}_stop", on_click=_stop, args=(name,))
-            bar.progress(done / len(steps), words.computing(done))
-        found.append(function(*arguments))
-        _done(name).set((asked, done + 1))
+            bar.progress(n_done / len(steps), words.computing(n_done))
+        pieces.append(function(*arguments))
+        _progress(name).set((subject, n_done + 1))
     bar.empty()
     button.empty()
-    return found
+    return pieces
 
 
-def _stopped_at(name: str, asked: Any) -> int | None:
+def _pieces_at_stop(name: str, subject: Any) -> int | None:
     """After how many pieces the visitor stopped this very computation; None if they did not."""
-    stopped = _stopped(name).read()
-    if stopped is None or stopped[0] == asked:
-        return None if stopped is None else stopped[1]
-    _stopped(name).forget()
+    progress = _progress_at_stop(name).read()
+    if progress is None or progress[0] == subject:
+        return None if progress is None else progress[1]
+    _progress_at_stop(name).forget()
     return None
 
 
 def _stop(name: str) -> None:
-    _stopped(name).set(_done(name).read())
+    _progress_at_stop(name).set(_progress(name).read())
 
 
 def _go_on(name: str) -> None:
-    _stopped(name).forget()
+    _progress_at_stop(name).forget()

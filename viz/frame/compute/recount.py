@@ -51,53 +51,53 @@ def random_cell(source: Source, layer: int, mask: Mask) -> tuple[int, int]:
 
 
 def has_own_row(source: Source) -> bool:
-    """Whether a row of this source's heads can be had by another way: of seeded heads, and of a model on one text."""
+    """Return True if a row of this source's heads can be recomputed: of seeded heads, and of a model on one text."""
     return source.kind != "model" or (not source.target and knows_own_attention(model(source.model)))
 
 
 @kept
 def row_of(source: Source, layer: int, mask: Mask, head: int, row: int) -> Row:
     """One row of a head: by transformers' own attention where it is a model's, by NumPy where the heads are seeded."""
-    seen = read(source)
+    captured = read(source)
     if source.kind == "model":
-        weights, output = own_row(model(source.model), seen, layer, head, row)
+        weights, output = own_row(model(source.model), captured, layer, head, row)
         if mask.kind == "own":
             return Row(layer=layer, head=head, row=row, weights=weights, output=output)
-        return Row(layer=layer, head=head, row=row, weights=_among(weights, mask, seen.calls[layer], head, row))
-    return _seeded_row(source, seen.calls[layer], mask, layer, head, row)
+        return Row(layer=layer, head=head, row=row, weights=_among(weights, mask, captured.calls[layer], head, row))
+    return _seeded_row(source, captured.calls[layer], mask, layer, head, row)
 
 
 def _open_keys(mask: Mask, call: Call, row: int) -> Tensor:
-    allowed = written_out(mask, call.q.shape[1], call.k.shape[1])
-    return torch.ones(call.k.shape[1], dtype=torch.bool) if allowed is None else allowed[row]
+    is_open = written_out(mask, call.q.shape[1], call.k.shape[1])
+    return torch.ones(call.k.shape[1], dtype=torch.bool) if is_open is None else is_open[row]
 
 
 def _among(weights: Tensor, mask: Mask, call: Call, head: int, row: int) -> Tensor:
     """A row of weights under a further mask: what is left over, made to sum to 1; NaN where float32 has lost it."""
     is_open = _open_keys(mask, call, row)
-    masked = call.options.get("allowed")
-    if masked is not None:
-        is_open = is_open & masked.expand(call.q.shape[0], *masked.shape[-2:])[0, row]
-    left = weights * is_open
-    total = left.sum()
-    if (nowhere := sink_share(call.q, call.k, **call.options)) is not None:  # no mask closes the sink
-        total = total + nowhere[head, row].to(total.dtype)
+    layer_mask = call.options.get("allowed")
+    if layer_mask is not None:
+        is_open = is_open & layer_mask.expand(call.q.shape[0], *layer_mask.shape[-2:])[0, row]
+    remaining = weights * is_open
+    total = remaining.sum()
+    if (sink_weight := sink_share(call.q, call.k, **call.options)) is not None:  # no mask closes the sink
+        total = total + sink_weight[head, row].to(total.dtype)
     if not is_open.any():
-        return left
-    return left / total if float(total) > LEAST else torch.full_like(left, torch.nan)
+        return remaining
+    return remaining / total if float(total) > LEAST else torch.full_like(remaining, torch.nan)
 
 
 def _seeded_row(source: Source, call: Call, mask: Mask, layer: int, head: int, row: int) -> Row:
     """A row of seeded heads in float64, from their vectors and from weights drawn anew."""
     x, memory = call.x.double().numpy(), call.memory.double().numpy()
     spec = AttentionSpec(d_model=x.shape[1], n_heads=source.n_heads, n_kv_heads=source.n_kv_heads)
-    drawn, group = HeadWeights.random(spec, seed=source.seed), head * spec.G // spec.H
-    w_q, w_k, w_v = (w.double().numpy() for w in (drawn.w_q, drawn.w_k, drawn.w_v))
-    query_columns, shared = (
+    weights, group = HeadWeights.random(spec, seed=source.seed), head * spec.G // spec.H
+    w_q, w_k, w_v = (w.double().numpy() for w in (weights.w_q, weights.w_k, weights.w_v))
+    query_columns, key_columns = (
         slice(head * spec.d_k, (head + 1) * spec.d_k),
         slice(group * spec.d_k, (group + 1) * spec.d_k),
     )
-    scores = (memory @ w_k[:, shared]) @ (x[row] @ w_q[:, query_columns]) / np.sqrt(spec.d_k)
+    scores = (memory @ w_k[:, key_columns]) @ (x[row] @ w_q[:, query_columns]) / np.sqrt(spec.d_k)
     is_open = _open_keys(mask, call, row).numpy()
     shares = (
         np.where(is_open, np.exp(scores - scores[is_open].max(initial=-np.inf)), 0.0) if is_open.any() else scores * 0
@@ -130,22 +130,24 @@ def row_tolerance(source: Source, layer: int, head: int, row: int) -> float:
 def scene_row_error(source: Source, layer: int, mask: Mask) -> tuple[int, int, float]:
     """A random head and row of a scene's layer, and how far they are from what another way makes of them."""
     head, place = random_cell(source, layer, mask)
-    expected, shown = row_of(source, layer, mask, head, place), trace(source, layer, mask)
-    off = row_error(expected, shown.weights[head, place])
-    pairs = ((expected.delivered, shown.head_outputs[head, place]), (expected.output, shown.output[place]))
-    for computed, found in pairs:
+    expected, page_trace = row_of(source, layer, mask, head, place), trace(source, layer, mask)
+    off = row_error(expected, page_trace.weights[head, place])
+    pairs = ((expected.delivered, page_trace.head_outputs[head, place]), (expected.output, page_trace.output[place]))
+    for computed, page_values in pairs:
         if computed is not None:
-            off = max(off, float((computed - found).abs().max() / computed.abs().max().clamp(min=1.0)))
+            off = max(off, float((computed - page_values).abs().max() / computed.abs().max().clamp(min=1.0)))
     return head, place, off
 
 
 @kept
 def wrong_tokens(source: Source) -> int:
     """Return how many labels of a text, or numbers of its tokens, are not what its tokenizer itself says."""
-    seen, target = read(source), source.target
+    captured, target = read(source), source.target
     if not target:
-        return _wrong(source, source.text, seen.tokens)
-    return _wrong(source, source.text, seen.tokens) + (0 if seen.target is None else _wrong_target(source, seen.target))
+        return _wrong(source, source.text, captured.tokens)
+    return _wrong(source, source.text, captured.tokens) + (
+        0 if captured.target is None else _wrong_target(source, captured.target)
+    )
 
 
 def wrong_tokens_of(source: Source, tokens: Tokens) -> int:
@@ -164,15 +166,15 @@ def _wrong(source: Source, text: str, tokens: Tokens) -> int:
     if source.kind == "words":
         return wrong_words(text, tokens.ids, tokens.labels)
     tokenizer = model(source.model).tokenizer
-    found = wrong_numbers(tokenizer, text, tokens.ids, tokens.dropped)
-    return found + wrong_labels(tokenizer, tokens.ids, tokens.labels)
+    n_wrong = wrong_numbers(tokenizer, text, tokens.ids, tokens.dropped)
+    return n_wrong + wrong_labels(tokenizer, tokens.ids, tokens.labels)
 
 
 @kept
 def vector_error(source: Source) -> tuple[int, float]:
     """A random place of a text of seeded heads, and how far the vector they read there is from the token's own."""
-    seen = read(source)
-    x, ids = seen.calls[0].memory, seen.tokens.ids
+    captured = read(source)
+    x, ids = captured.calls[0].memory, captured.tokens.ids
     place = random_place(len(ids), source, "vector")
     if source.kind == "words":
         number = zlib.crc32(f"{source.seed} {ids[place]}".encode())
@@ -186,9 +188,9 @@ def vector_error(source: Source) -> tuple[int, float]:
 @kept
 def weights_error(source: Source, layer: int) -> float | None:
     """Return how far random blocks of a layer's weights are from the model's file; None if it cannot be read."""
-    loaded, ids = model(source.model), read(source).tokens.ids
+    loaded_model, ids = model(source.model), read(source).tokens.ids
     token = ids[random_place(len(ids), source, layer, "token")]
-    return file_error(loaded, layer, token, source, layer)
+    return file_error(loaded_model, layer, token, source, layer)
 
 
 @kept
@@ -198,24 +200,24 @@ def without_error(source: Source, layer: int, heads_off: frozenset[Head], place:
     A model's own layer is run once more on its own state. Seeded heads have one layer: theirs is the output less each
     head's own part, in float64.
     """
-    seen, without = read(source), read(source, heads_off)
+    captured, without = read(source), read(source, heads_off)
     heads = sorted(head for _, head in heads_off)
     if source.kind != "model":
-        weights = seen.calls[0].projections
+        weights = captured.calls[0].projections
         w_o = weights.w_o.double().unflatten(0, (weights.spec.H, -1))
         parts = [
             trace(source, layer, Mask()).head_outputs[head, place].double() @ w_o[head] for head in range(len(w_o))
         ]
-        left = sum(part for head, part in enumerate(parts) if head not in heads)
-        return _share_off(left + torch.zeros(w_o.shape[-1]), without.final[place])
-    loaded = model(source.model)
-    stack = loaded.layers[0].layout.stack
-    if not knows_own_attention(loaded) or source.target or stack not in without.states:
+        remaining = sum(part for head, part in enumerate(parts) if head not in heads)
+        return _share_off(remaining + torch.zeros(w_o.shape[-1]), without.final[place])
+    loaded_model = model(source.model)
+    stack = loaded_model.layers[0].layout.stack
+    if not knows_own_attention(loaded_model) or source.target or stack not in without.states:
         return None
-    handed_on = own_state_without(loaded, seen, layer, heads)
+    expected = own_state_without(loaded_model, captured, layer, heads)
     state = without.states[stack][without.number(layer) + 1]
-    return None if handed_on is None else _share_off(handed_on[place], state[place])
+    return None if expected is None else _share_off(expected[place], state[place])
 
 
-def _share_off(expected: Tensor, found: Tensor) -> float:
-    return float((expected - found).abs().max() / expected.abs().max().clamp(min=1.0))
+def _share_off(expected: Tensor, actual: Tensor) -> float:
+    return float((expected - actual).abs().max() / expected.abs().max().clamp(min=1.0))

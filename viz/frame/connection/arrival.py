@@ -1,4 +1,4 @@
-"""How a visitor came to the page of this run: by a link, and whether anything was asked for or chosen before."""
+"""The visit of this run: the link that opened it, and if anything was chosen before."""
 
 from collections.abc import Collection
 
@@ -6,20 +6,20 @@ from viz.params.address import asked_link
 from viz.params.memory import Remembered
 from viz.params.session import of_session
 
-_HERE: Remembered[bool | None] = Remembered("_here", default=None)
+_IS_PLAIN_FIRST_VISIT: Remembered[bool | None] = Remembered("_here", default=None)
 _LINK: Remembered[list[str]] = Remembered("_link_names")
-_UNTOUCHED: Remembered[bool] = Remembered("_untouched", default=False)
-_COMES: Remembered[bool] = Remembered("_comes")
+_NO_CHOICES_BEFORE: Remembered[bool] = Remembered("_untouched", default=False)
+_CAME_WITHOUT_CHOICES: Remembered[bool] = Remembered("_comes")
 
 
 def begin() -> None:
     """Start a run, after its state: look at how it came about."""
     names = list(asked_link())
     asks_for_nothing = set(names) <= {"lang"}
-    first = _HERE.read() is None
-    _LINK.set(names if first or of_session().is_back else [])
-    _COMES.set(_UNTOUCHED.take() and asks_for_nothing)
-    _HERE.set(asks_for_nothing if first else False)
+    is_first = _IS_PLAIN_FIRST_VISIT.read() is None
+    _LINK.set(names if is_first or of_session().is_back else [])
+    _CAME_WITHOUT_CHOICES.set(_NO_CHOICES_BEFORE.take() and asks_for_nothing)
+    _IS_PLAIN_FIRST_VISIT.set(asks_for_nothing if is_first else False)
 
 
 def link() -> Collection[str]:
@@ -28,21 +28,21 @@ def link() -> Collection[str]:
 
 
 def is_bare() -> bool:
-    """Whether this is the first run of a session whose link asks for nothing, but perhaps for a language."""
-    return bool(_HERE.read())
+    """Return True if this is the first run of a session whose link asks for nothing, but perhaps for a language."""
+    return bool(_IS_PLAIN_FIRST_VISIT.read())
 
 
 def opens_section_alone() -> bool:
-    """Return whether the link that led here names one section, perhaps a language, and nothing else."""
+    """Return True if the link that led here names one section, perhaps a language, and nothing else."""
     names = _LINK.read()
     return "section" in names and set(names) <= {"lang", "section"} and asked_link()["section"] != "all"
 
 
 def is_untouched() -> bool:
-    """Whether the visitor comes from a page without a text, nothing was chosen, and the link asks for nothing."""
-    return _COMES.read()
+    """Return True if the user came from a page without a text, chose nothing, and the link has no parameters."""
+    return _CAME_WITHOUT_CHOICES.read()
 
 
 def stay_untouched(*names: str) -> None:
     """Note for the next run that none of these parameters has been chosen, if it is so."""
-    _UNTOUCHED.set(not any(map(of_session().is_chosen, names)))
+    _NO_CHOICES_BEFORE.set(not any(map(of_session().is_chosen, names)))

@@ -55,20 +55,20 @@ def _redraw(path: tuple[str, ...]) -> None:
 @contextmanager
 def _declaring(path: tuple[str, ...]) -> Iterator[None]:
     """Have what is declared inside the ``with`` belong to a fragment."""
-    known = of_session()
-    known.part = path
+    record = of_session()
+    record.part = path
     try:
         yield
     finally:
-        known.part = path[:-1]
+        record.part = path[:-1]
 
 
 def _begin(path: tuple[str, ...]) -> bool:
     """Start a run of one fragment; False if what stands around it was drawn with other values than there are now."""
-    known = of_session()
-    if known.is_out_of_date(path):
+    record = of_session()
+    if record.is_out_of_date(path):
         return False
-    for name in known.declared_in(path):
-        known.declared.pop(name, None)  # one that is left out of the link is not there
-        del known.owners[name]
+    for name in record.declared_inside(path):
+        record.declared.pop(name, None)  # one that is left out of the link is not there
+        del record.owners[name]
     return True

@@ -1,4 +1,4 @@
-"""What the first page does without is imported, and the model that others open on loaded, while the visitor reads it.
+"""Imports the modules of the other pages and loads the default model while the user reads the first page.
 
 Pages are imported here, by one thread at a time (:mod:`viz.imports`).
 """
@@ -26,53 +26,53 @@ _COMPUTE = "viz.frame.compute"
 _MOMENT = 0.5
 """Seconds in which the answer to whoever asked for it is sent: an import holds up all other threads, and the page
 would turn pale meanwhile."""
-_one = Lock()
-_begun: list[Thread] = []
-_here: set[str] = set()
-_is_asked, _is_warm = Event(), Event()
+_start_lock = Lock()
+_threads: list[Thread] = []
+_imported_modules: set[str] = set()
+_is_requested, _is_warm = Event(), Event()
 _is_warm.set()
 
 
 def module(name: str) -> ModuleType:
     """A module; whoever imports another is waited for, unless this one was given before."""
-    if name not in _here or name not in sys.modules:
+    if name not in _imported_modules or name not in sys.modules:
         with importing():
             import_module(name)
-        _here.add(name)
+        _imported_modules.add(name)
     return sys.modules[name]
 
 
 def hold() -> None:
-    """A public server that begins: it loads by itself, and until it has, who needs that waits (:func:`come_in`)."""
-    _is_asked.clear()
+    """Start cold, on a public server: runs that compute wait until it is warm (:func:`come_in`)."""
+    _is_requested.clear()
     _is_warm.clear()
 
 
 def is_asked(seconds: float) -> bool:
-    """Whether somebody needs what is not loaded, or has seen the first page; if not, it is waited for so long."""
-    return _is_asked.wait(seconds)
+    """Wait up to so many seconds for a request to warm up; return True if there is one."""
+    return _is_requested.wait(seconds)
 
 
 def ask() -> None:
-    """Somebody needs it."""
-    _is_asked.set()
+    """Request the warm-up."""
+    _is_requested.set()
 
 
 def let_in() -> None:
-    """Pages may compute."""
+    """Mark the server as warm: pages may compute."""
     _is_warm.set()
 
 
 def come_in() -> None:
-    """Before a page that computes: wait while this server is warming up. First pages are written meanwhile."""
+    """Wait until this server is warm, before a page that computes. First pages are rendered meanwhile."""
     if not _is_warm.is_set():
         ask()
-        waiting.for_the_server(_is_warm)
+        waiting.wait_until_warm(_is_warm)
 
 
 def is_wanted() -> bool:
-    """Whether nothing that other pages compute with is here, or on its way."""
-    return _COMPUTE not in sys.modules and not _begun
+    """Return True if nothing that other pages compute with is here, or on its way."""
+    return _COMPUTE not in sys.modules and not _threads
 
 
 def begin(*modules: str) -> None:
@@ -100,16 +100,16 @@ def begin_to_import(*modules: str) -> None:
 
 
 def _begin(load: Callable[..., object], modules: tuple[str, ...]) -> None:
-    chosen = waiting.stores()
+    app_stores = waiting.stores()
 
     def run() -> None:
-        with waiting.use(chosen):
+        with waiting.use(app_stores):
             load(*modules)
 
-    with _one:
+    with _start_lock:
         if is_wanted():
-            _begun.append(Thread(target=run, name="loading", daemon=True))
-            _begun[-1].start()
+            _threads.append(Thread(target=run, name="loading", daemon=True))
+            _threads[-1].start()
 
 
 def _import(*modules: str) -> ModuleType:
@@ -124,7 +124,7 @@ def _import(*modules: str) -> ModuleType:
 def _load(*modules: str) -> None:
     time.sleep(_MOMENT)
     compute = _import(*modules)
-    usual = [entry.id for entry in module("viz.frame.specs").local_entries()] or [compute.DEFAULT_MODEL]
-    if usual[0] in module("viz.frame.models_here").models_here():
+    candidates = [entry.id for entry in module("viz.frame.specs").local_entries()] or [compute.DEFAULT_MODEL]
+    if candidates[0] in module("viz.frame.models_here").models_here():
         with suppress(ModelError):  # the page that needs it says so
-            compute.model(usual[0])
+            compute.model(candidates[0])

@@ -17,7 +17,7 @@ FILE = ROOT / "pages" / "moved_sections.toml"
 
 @dataclass(frozen=True, kw_only=True)
 class Moved:
-    """Where a section is now. ``page`` is empty if it is on the page it was on."""
+    """The new place of a section. ``page`` is empty if it is unchanged."""
 
     section: str
     page: str = ""
@@ -28,8 +28,8 @@ class Moved:
 @cache
 def moved_sections() -> Mapping[str, Mapping[str, Moved]]:
     """Return all sections that have moved, by the page and the name they had."""
-    read = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    return {page: {name: Moved(**where) for name, where in sections.items()} for page, sections in read.items()}
+    table = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    return {page: {name: Moved(**where) for name, where in sections.items()} for page, sections in table.items()}
 
 
 def where_now(page: str, link: Mapping[str, str]) -> tuple[str, dict[str, str]]:
@@ -39,13 +39,13 @@ def where_now(page: str, link: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     """
     sections = moved_sections().get(page, {})
     before = link["section"] if "section" in link else next((n for n, m in sections.items() if _means(link, m)), "")
-    moved = sections.get(before)
-    if moved is None:
+    target = sections.get(before)
+    if target is None:
         return page, dict(link)
-    rest = {name: value for name, value in link.items() if f"{name}={value}" not in moved.asked}
-    return moved.page or page, {**moved.parameters, **rest, "section": moved.section}
+    rest = {name: value for name, value in link.items() if f"{name}={value}" not in target.asked}
+    return target.page or page, {**target.parameters, **rest, "section": target.section}
 
 
-def _means(link: Mapping[str, str], moved: Moved) -> bool:
-    """Return whether a link that names no section carries what belongs to one of before."""
-    return any(name in moved.asked or f"{name}={value}" in moved.asked for name, value in link.items())
+def _means(link: Mapping[str, str], target: Moved) -> bool:
+    """Return True if a link that names no section carries what belongs to one of before."""
+    return any(name in target.asked or f"{name}={value}" in target.asked for name, value in link.items())

@@ -17,13 +17,13 @@ _OF_THE_PAGE = "section", "lesson", "lesson_step"
 _OF_THE_GRID = "query", "key", "temperature", "sort", "show", "look", "combine", "several", "what", "merge", "hide"
 _OF_ITS_SECTIONS = "part", "after", "off", "image", "text_b", "model_b", "layer_b", "head_b", "compared"
 _OF_ITS_VIEWS = "heads_view", "compare_view"
-ASKED = frozenset((*SHARED, *_OF_THE_PAGE, *_OF_THE_GRID, *_OF_ITS_SECTIONS, *_OF_ITS_VIEWS))
-"""What a link to Heads may ask for, now or in an earlier version. Whatever else it carries is not ours."""
+HEADS_PARAMETERS = frozenset((*SHARED, *_OF_THE_PAGE, *_OF_THE_GRID, *_OF_ITS_SECTIONS, *_OF_ITS_VIEWS))
+"""The parameters of links to Heads, now or in an earlier version."""
 
 
 def is_old(names: Iterable[str], *, embedded: bool) -> bool:
-    """Whether a link to ``/`` with these parameters was one to Heads; in somebody else's page it always was."""
-    return embedded or not ASKED.isdisjoint(names)
+    """Return True if a link to ``/`` with these parameters was one to Heads; in somebody else's page it always was."""
+    return embedded or not HEADS_PARAMETERS.isdisjoint(names)
 
 
 def open_moved(page: str) -> None:
@@ -31,13 +31,13 @@ def open_moved(page: str) -> None:
     now, link = where_now(page, asked_link())
     if now != page:
         go_on(path_of(now), link)
-    known = of_session()
-    _, known.link = where_now(page, known.link)
+    record = of_session()
+    _, record.link = where_now(page, record.link)
 
 
-def go_on(path: str, asked: Mapping[str, str] | None = None) -> None:
+def go_on(path: str, parameters: Mapping[str, str] | None = None) -> None:
     """Open another page with what a link asks for (if None: this one) in its place: Back does not lead here again."""
     base = urlparse(st.context.url or "").path.rpartition("/")[0]
-    link = urlencode(asked_link() if asked is None else asked)
+    link = urlencode(asked_link() if parameters is None else parameters)
     REOPEN.mount(key="reopen", data={"address": f"{base}/{path}" + (f"?{link}" if link else "")})
     st.stop()

@@ -11,7 +11,7 @@ from viz.params.memory import Remembered
 from viz.params.session import of_session
 
 AS_OPENED = frozenset({"lang", "section"})
-"""What a link may carry that is still the page as it opens."""
+"""Parameters of a link that still opens the page at its defaults."""
 
 
 def open_with(name: str, value: str) -> None:

@@ -26,12 +26,12 @@ def mark_background() -> None:
 
 
 def is_run() -> bool:
-    """Return whether this thread runs the script, or one of its callbacks, for a user."""
-    known = _is_run.get()
-    if known is None:
-        known = session.exist()
-        _is_run.set(known)
-    return known
+    """Return True if this thread runs the script, or one of its callbacks, for a user."""
+    cached = _is_run.get()
+    if cached is None:
+        cached = session.exist()
+        _is_run.set(cached)
+    return cached
 
 
 def raise_if_left() -> None:

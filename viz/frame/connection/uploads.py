@@ -19,7 +19,7 @@ def uploaded_bytes(key: str) -> bytes | None:
 
 
 def is_lost(key: str) -> bool:
-    """Return whether the browser shows a file that this server does not have.
+    """Return True if the browser shows a file that this server does not have.
 
     It was sent to another replica, or the browser was away for longer than files are kept. Streamlit then has a
     placeholder for the file, which has no content.

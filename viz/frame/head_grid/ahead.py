@@ -1,4 +1,4 @@
-"""Which cells each mask leaves open: with that the browser shows another one before Python has answered."""
+"""The open cells of every mask, with which the browser previews another one before the server responds."""
 
 from base64 import b64encode
 from functools import lru_cache
@@ -19,12 +19,12 @@ KINDS = tuple(kind for kind in specs.MASKS if kind not in ("own", "painted"))
 @lru_cache(maxsize=256)
 def _open_cells(mask: specs.Mask, n_queries: int, n_keys: int) -> str:
     """A bit for each cell, row by row, 1 where the query may look."""
-    allowed = mask.allowed(n_queries, n_keys)
-    assert allowed is not None
-    return b64encode(np.packbits(allowed.expand(n_queries, n_keys).numpy()).tobytes()).decode()
+    is_open = mask.allowed(n_queries, n_keys)
+    assert is_open is not None
+    return b64encode(np.packbits(is_open.expand(n_queries, n_keys).numpy()).tobytes()).decode()
 
 
-def masks_ahead(scene: Scene) -> dict[str, Any] | None:
+def mask_previews(scene: Scene) -> dict[str, Any] | None:
     """The mask that is chosen, and by their names in the list the cells that others leave open; "" is all of them."""
     t, sizes = scene.t, (len(scene.capture.queries.ids), len(scene.capture.tokens.ids))
     if max(sizes) > MOST:

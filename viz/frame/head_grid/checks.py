@@ -35,31 +35,33 @@ def unpacked(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 def grid_checks(scene: Scene, view: specs.View, layer: int, head: int) -> list[Check]:
     """Return what must hold of the grid: its labels, a random row of its small maps, a random row of the large one."""
     source, mask = scene.choice.source, scene.choice.mask
-    found = [check("truth.grid_labels", _labels_off(scene, view), 0)]
+    checks = [check("truth.grid_labels", _labels_off(scene, view), 0)]
     wall = head_grid.wall(source, mask, view)
     if view != specs.View():
-        return found
+        return checks
     any_layer = random_place(scene.capture.n_layers, source, mask, "wall")
     any_head, row = recount.random_cell(source, any_layer, mask)
     if wall.pool == 1:
-        sent = _row_of_wall(wall, any_layer, any_head, row)
-        found.append(_row_check("truth.wall", scene, (any_layer, any_head, row), sent, 1 / TOP))
+        row_values = _row_of_wall(wall, any_layer, any_head, row)
+        checks.append(_row_check("truth.wall", scene, (any_layer, any_head, row), row_values, 1 / TOP))
     large = _row_of_head(head_grid.head_scores(source, layer, head, mask, view), row)
     if large is not None:
-        found.append(_row_check("truth.large", scene, (layer, head, row), large))
-    return found
+        checks.append(_row_check("truth.large", scene, (layer, head, row), large))
+    return checks
 
 
-def _row_check(key: str, scene: Scene, place: tuple[int, int, int], sent: np.ndarray, coded: float = 0.0) -> Check:
+def _row_check(
+    key: str, scene: Scene, place: tuple[int, int, int], row_values: np.ndarray, coded: float = 0.0
+) -> Check:
     """Hold a row that is sent, in a layer and of a head, to the same row by another way."""
     source, mask, (layer, head, row) = scene.choice.source, scene.choice.mask, place
     if recount.has_own_row(source):
-        off = recount.row_error(recount.row_of(source, layer, mask, head, row), torch.from_numpy(sent))
+        off = recount.row_error(recount.row_of(source, layer, mask, head, row), torch.from_numpy(row_values))
     else:  # a model's heads between two texts: torch's own attention on what went in
         call = scene.capture.calls[layer]
-        asked = with_mask(call.options, written_out(mask, call.q.shape[1], call.k.shape[1]))
-        weights = torchs_weights(call.q, call.k, **asked)[head, row]
-        off = float((weights - torch.from_numpy(sent)).abs().max())
+        options = with_mask(call.options, written_out(mask, call.q.shape[1], call.k.shape[1]))
+        weights = torchs_weights(call.q, call.k, **options)[head, row]
+        off = float((weights - torch.from_numpy(row_values)).abs().max())
     tolerance = recount.row_tolerance(source, layer, head, row) + coded
     return check(key, off, tolerance, layer=scene.capture.number(layer), head=head, row=row)
 
@@ -68,12 +70,12 @@ def _labels_off(scene: Scene, view: specs.View) -> int:
     """Return how many tokens stand in a row or column of the grid whose label has not their letters."""
     source, wrong = scene.choice.source, 0
     for tokens in (scene.capture.queries, scene.capture.tokens):
-        sent = head_grid.axis(tokens, view).sent()
+        message = head_grid.axis(tokens, view).sent()
         if source.kind == "words":
-            wrong += wrong_numbers_of_words(tokens.ids, [sent["labels"][row] for row in sent["of"]])
+            wrong += wrong_numbers_of_words(tokens.ids, [message["labels"][row] for row in message["of"]])
             continue
         tokenizer = model(source.model).tokenizer
-        wrong += wrong_labels(tokenizer, tokens.ids, sent["labels"], sent["of"], merged=view.merge)
+        wrong += wrong_labels(tokenizer, tokens.ids, message["labels"], message["of"], merged=view.merge)
     return wrong
 
 
@@ -94,5 +96,5 @@ def _row_of_head(packed: Packed, row: int) -> np.ndarray | None:
     sink = header.get("sink", -np.inf)
     top = max(scores[np.isfinite(scores)].max(), sink)
     shares = np.exp(scores - top)
-    done: np.ndarray = shares / (shares.sum() + np.exp(sink - top))
-    return done
+    weights: np.ndarray = shares / (shares.sum() + np.exp(sink - top))
+    return weights

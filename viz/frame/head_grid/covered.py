@@ -46,6 +46,6 @@ def cover_head(weights: torch.Tensor, places: Mask, header: Mapping[str, Any]) -
     return pack({**header, "kind": "head", "codec": "weights", "rows": rows, "columns": columns}, {"codes": codes})
 
 
-def told_cells(cover: Cover, places: Mask) -> dict[str, Any]:
+def encode_cells(cover: Cover, places: Mask) -> dict[str, Any]:
     """The covered cells, row by row, as the browser is told of them."""
     return {"cells": np.flatnonzero(places).tolist(), "open": cover.is_open, "word": cover.word}

@@ -15,8 +15,8 @@ from viz.components.view import View
 from viz.frame import specs
 from viz.frame.compute import head_grid
 from viz.frame.examples import examples, pairs
-from viz.frame.head_grid.ahead import masks_ahead
-from viz.frame.head_grid.covered import cover_head, cover_wall, told_cells, view_places
+from viz.frame.head_grid.ahead import mask_previews
+from viz.frame.head_grid.covered import cover_head, cover_wall, encode_cells, view_places
 from viz.frame.scene import Scene
 from viz.frame.shared import COLDEST, HEAD, HOTTEST, KEY, LAYER, QUERY, TEMPERATURE, Places
 from viz.models.capture import Head
@@ -48,7 +48,7 @@ NUMBERS = View("head_grid/head_grid")
 
 @dataclass(frozen=True, kw_only=True)
 class GridChoice:
-    """What is chosen in the grid: a head, and a query and a key where they are locked.
+    """The choice in the grid: a head, and the query and the key that are locked, if any.
 
     ``query`` and ``key`` count the rows and columns of the view (merged and hidden tokens taken into account);
     None where nothing is locked, or what is locked is hidden. In the link they count the text's tokens.
@@ -62,7 +62,7 @@ class GridChoice:
 
 
 def _parameter(channel: str, name: str) -> str:
-    """What a choice is called in the link: on every page the same, with the grid of two texts keeping its own beside.
+    """Return a choice's name in the link; the grid of two texts has a prefix.
 
     The head is one for all grids of a page, which show the same heads at work.
     """
@@ -114,31 +114,31 @@ def _choose(channel: str, numbers: Sequence[int], choice: Mapping[str, Any]) -> 
     The browser counts the layers that attend; ``numbers`` are the model's own, where these differ.
     """
     for name, value in choice.items():
-        is_counted = name == "layer" and value < len(numbers)
-        _of_channel(channel, CHOSEN[name]).set(numbers[value] if is_counted else value)
+        is_layer_index = name == "layer" and value < len(numbers)
+        _of_channel(channel, CHOSEN[name]).set(numbers[value] if is_layer_index else value)
 
 
-def _head(scene: Scene, view: specs.View, wall: Packed, chosen: Mapping[str, Any], off: frozenset[Head]) -> Packed:
-    """What the browser needs for the large map beside the wall."""
-    source, mask, layer, H = scene.choice.source, scene.choice.mask, chosen["layer"], scene.capture.n_heads
-    if wall.pool > 1 and chosen["combine"] != "one" and view.what == "weights":
-        several: Sequence[int] = chosen["several"] or range(layer * H, (layer + 1) * H)
+def _head(scene: Scene, view: specs.View, wall: Packed, choice: Mapping[str, Any], off: frozenset[Head]) -> Packed:
+    """Return the data of the large map beside the wall."""
+    source, mask, layer, H = scene.choice.source, scene.choice.mask, choice["layer"], scene.capture.n_heads
+    if wall.pool > 1 and choice["combine"] != "one" and view.what == "weights":
+        several: Sequence[int] = choice["several"] or range(layer * H, (layer + 1) * H)
         together = frozenset(divmod(head, H) for head in several)
-        return head_grid.combined(source, together, chosen["combine"], mask, view, off)
-    return head_grid.head_scores(source, layer, chosen["head"], mask, view, off)
+        return head_grid.combined(source, together, choice["combine"], mask, view, off)
+    return head_grid.head_scores(source, layer, choice["head"], mask, view, off)
 
 
-def _how_maps_are_read(scene: Scene, view: specs.View) -> dict[str, bool]:
+def _axis_flags(scene: Scene, view: specs.View) -> dict[str, bool]:
     merged_or_hidden = view.merge or view.hide
     return {"same": not scene.capture.is_cross, "renormalise": view.hide, "plain": not merged_or_hidden}
 
 
-def _before_the_answer(scene: Scene, view: specs.View, off: frozenset[Head]) -> dict[str, Any]:
-    """What the browser needs to draw another mask at once, or a text that it has seen: which numbers these are."""
-    source, mask, others = scene.choice.source, scene.choice.mask, sorted(off)
+def _prediction_data(scene: Scene, view: specs.View, off: frozenset[Head]) -> dict[str, Any]:
+    """Return the data with which the browser previews another mask or a recent text."""
+    source, mask, heads_off_list = scene.choice.source, scene.choice.mask, sorted(off)
     has_sink = scene.capture.calls[0].options.get("sink") is not None  # which the browser's masks know nothing of
-    masks = masks_ahead(scene) if view == specs.View() and not has_sink else None
-    numbers, beside = (source, others), (replace(source, text="", target=""), mask, view, others)
+    masks = mask_previews(scene) if view == specs.View() and not has_sink else None
+    numbers, beside = (source, heads_off_list), (replace(source, text="", target=""), mask, view, heads_off_list)
     return {"masks": masks, "numbers": _name_of(numbers), "beside": _name_of(beside)}
 
 
@@ -159,20 +159,20 @@ def grid(scene: Scene, view: specs.View, heads_off: frozenset[Head] = frozenset(
         heads_off: heads switched off (layer, head); the maps are those of a run without them.
     """
     source, mask, channel = scene.choice.source, scene.choice.mask, scene.choice.source.channel
-    chosen = _parameters(scene, channel)
+    choice = _parameters(scene, channel)
     wall = head_grid.wall(source, mask, view, heads_off)
-    head = _head(scene, view, wall, chosen, heads_off)
+    head = _head(scene, view, wall, choice, heads_off)
     cover = current_cover()
     places = view_places(cover, scene, view) if cover else None
     is_covered = cover is not None and cover.is_open and places is not None
     if is_covered:
         assert places is not None
-        weights = head_grid.shown(source, chosen["layer"], mask, replace(view, what="weights"), heads_off).values
-        about = {"layer": chosen["layer"], "head": chosen["head"], "channel": channel}
-        wall, head = cover_wall(wall, places), cover_head(weights[chosen["head"]], places, about)
+        weights = head_grid.shown(source, choice["layer"], mask, replace(view, what="weights"), heads_off).values
+        about = {"layer": choice["layer"], "head": choice["head"], "channel": channel}
+        wall, head = cover_wall(wall, places), cover_head(weights[choice["head"]], places, about)
     queries, keys = (head_grid.axis(side, view).sent() for side in (scene.capture.queries, scene.capture.tokens))
     query, key = (
-        along["of"][chosen[name]] if chosen[name] >= 0 else -1 for name, along in (("query", queries), ("key", keys))
+        along["of"][choice[name]] if choice[name] >= 0 else -1 for name, along in (("query", queries), ("key", keys))
     )
     links = None
     if wall.pool > 1 and min(query, key) >= 0 and not is_covered:
@@ -187,18 +187,18 @@ def grid(scene: Scene, view: specs.View, heads_off: frozenset[Head] = frozenset(
                 "channel": channel,
                 "wall": wall.id,
                 "head": head.id,
-                "choice": chosen,
+                "choice": choice,
                 "links": links,
                 "off": sorted(heads_off),
-                "axes": {"queries": queries, "keys": keys, **_how_maps_are_read(scene, view)},
-                "covers": told_cells(cover, places) if cover and places is not None else None,
-                **({} if is_covered else _before_the_answer(scene, view, heads_off)),
+                "axes": {"queries": queries, "keys": keys, **_axis_flags(scene, view)},
+                "covers": encode_cells(cover, places) if cover and places is not None else None,
+                **({} if is_covered else _prediction_data(scene, view, heads_off)),
             },
         )
     return GridChoice(
-        layer=chosen["layer"],
-        head=chosen["head"],
-        temperature=chosen["temperature"],
+        layer=choice["layer"],
+        head=choice["head"],
+        temperature=choice["temperature"],
         query=query if query >= 0 else None,
         key=key if key >= 0 else None,
     )

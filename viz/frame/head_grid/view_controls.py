@@ -1,4 +1,4 @@
-"""How the maps of a head grid are shown: weights or scores, pieces merged, special tokens hidden."""
+"""The view options of a head grid: weights or scores, pieces merged, special tokens hidden."""
 
 import streamlit as st
 

@@ -30,28 +30,28 @@ def footer(t: Translate, page: str, section: "Section", context: Any, checks: li
         "code": partial(source_code, t, *code),
         "downloads": partial(section.downloads or str, context),
     }
-    present = bool(section.formula) or has_text(why), bool(checks), bool(code), section.downloads is not None
-    offered = [part for part, is_there in zip(parts, present, strict=True) if is_there]
+    is_present = bool(section.formula) or has_text(why), bool(checks), bool(code), section.downloads is not None
+    visible_parts = [part for part, is_there in zip(parts, is_present, strict=True) if is_there]
     wrong = [check for check in checks if not check.passed]
     labels = {part: t(f"footer.{part}") for part in ("why", "code", "downloads")}
     labels["checks"] = t("footer.checks", passed=len(checks) - len(wrong), n=len(checks))
-    opened = None
-    if offered and modes.shows("buttons"):
-        opened = st.pills(
+    open_part = None
+    if visible_parts and modes.shows("buttons"):
+        open_part = st.pills(
             t("footer.label"),
-            offered,
+            visible_parts,
             key=f"_footer_{section.texts}",
             format_func=labels.__getitem__,
             label_visibility="collapsed",
         )
-    elif view.current().print == "answers" and "why" in offered and modes.shows("answers"):
-        opened = "why"
+    elif view.current().print == "answers" and "why" in visible_parts and modes.shows("answers"):
+        open_part = "why"
     if wrong:
         _log.log(WARNING, "checks that failed on %s, %s: %s", page, section.texts, ", ".join(map(str, wrong)))
         st.error(t("truth.failed"))
-        opened = "checks"
-    if opened:
-        parts[opened]()
+        open_part = "checks"
+    if open_part:
+        parts[open_part]()
 
 
 def _why(t: Translate, page: str, section: "Section", context: Any) -> None:

@@ -16,7 +16,7 @@ from viz.text import has_text
 
 
 def is_whole_page() -> bool:
-    """Return whether every section is on the page, one below the other: then so is every part, and no switch."""
+    """Return True if every section is on the page, one below the other: then so is every part, and no switch."""
     return bool(SECTION.value == ALL)
 
 
@@ -58,7 +58,7 @@ def section_of_parts(
         share_controls: whether the parts have a control in common, which the whole page cannot have twice.
         options: more for the section.
     """
-    made = _Parts(
+    parts_section = _Parts(
         page=page,
         section=name,
         parameter=parameter,
@@ -68,11 +68,11 @@ def section_of_parts(
     )
     return Section(
         name,
-        made.draw,
-        code=lambda _: tuple(function for part in made.visible for function in part.code),
-        formula=made.formula,
-        reads_layer=made.reads(lambda part: part.reads_layer),
-        reads_head=made.reads(lambda part: part.reads_head),
+        parts_section.draw,
+        code=lambda _: tuple(function for part in parts_section.visible for function in part.code),
+        formula=parts_section.formula,
+        reads_layer=parts_section.reads(lambda part: part.reads_layer),
+        reads_head=parts_section.reads(lambda part: part.reads_head),
         **options,
     )
 
@@ -108,15 +108,15 @@ class _Parts:
         """Draw the switch and the part, and return its checks."""
         if not self.is_below:
             self._switch(context)
-        found: list[Check] = []
+        checks: list[Check] = []
         with st.container(key=f"part_{self.section}"):  # so that what stands below keeps its place
             for part in self.visible:
-                found += part.draw(context) or ()
-                if has_text(says := f"{self.page}.{self.section}.{part.name}.says"):
-                    say(context.t(says))
+                checks += part.draw(context) or ()
+                if has_text(sentence := f"{self.page}.{self.section}.{part.name}.says"):
+                    say(context.t(sentence))
         if self.is_below:
             self._switch(context)
-        return found
+        return checks
 
     def _switch(self, context: Any) -> None:
         t = context.t  # the context itself would stay with the widget
@@ -134,26 +134,26 @@ class _Parts:
 
     def formula(self, context: Any) -> str:
         """Draw the part's formula, and below it why it is so."""
-        drawn = []
+        formulas = []
         for part in self.visible:
             latex = part.formula
             if callable(latex):
                 latex = latex(context)
             elif latex:
                 st.latex(latex)
-            drawn.append(latex)
+            formulas.append(latex)
             if has_text(why := f"{self.page}.{self.section}.{part.name}.why"):
                 st.markdown(context.t(why))
-        return " ".join(drawn)
+        return " ".join(formulas)
 
     def reads(self, answer_of: Callable[[Part], Reads]) -> Reads:
-        """Return whether the section reads a choice: if its parts differ, whether the chosen one does."""
+        """Return True if the section reads a choice: if its parts differ, whether the chosen one does."""
         answers = [answer_of(part) for part in self.parts]
         if all(answer == answers[0] for answer in answers):
             return answers[0]
 
         def of_shown(model: LoadedModel | None) -> bool:
-            shown = map(answer_of, self.visible)
-            return any(answer if isinstance(answer, bool) else answer(model) for answer in shown)
+            open_answers = map(answer_of, self.visible)
+            return any(answer if isinstance(answer, bool) else answer(model) for answer in open_answers)
 
         return of_shown

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from viz.lessons.subject import Subject
 
 Reads = bool | Callable[[LoadedModel | None], bool]
-"""Whether a section reads a choice; or whether it does so with a model's own heads (None: with seeded ones)."""
+"""True if a section reads a choice; or whether it does so with a model's own heads (None: with seeded ones)."""
 
 
 @dataclass(frozen=True)
@@ -79,11 +79,11 @@ class Section:
         """Return the section as the view that is open, or if ``whole`` as each of its views."""
         if not self.views:
             return (self,)
-        wanted = self.opened_view.options() if whole else [self.opened_view.read()]
+        view_names = self.opened_view.options() if whole else [self.opened_view.read()]
         return tuple(
             replace(view, name=self.name, view=view.name, views=self.views, switch=self.switch, in_menu=self.in_menu)
             for view in self.views
-            if view.name in wanted
+            if view.name in view_names
         )
 
 

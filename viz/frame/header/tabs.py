@@ -25,20 +25,20 @@ def draw_tabs(t: Translate, main: Sequence[str], more: Sequence[str], title: Cal
         more: names of the sections in the menu.
         title: what a section is called.
     """
-    opened = SECTION.value
+    open_section = SECTION.value
     with st.container(key="tabs", horizontal=True, gap=None, vertical_alignment="bottom"):
         SECTION.draw(
             st.segmented_control,
             t("page.sections"),
-            [*main, opened] if opened not in main else list(main),
+            [*main, open_section] if open_section not in main else list(main),
             required=True,
             label_visibility="collapsed",
             format_func=title,
         )
-        seen = ON_A_PHONE if opened in main[:ON_A_PHONE] else ON_A_PHONE - 1
-        menus = {_MORE: more, _MORE_ON_A_PHONE: [*main[seen:], *more]}
-        for menu, listed in menus.items():
-            if names := [name for name in listed if name != opened]:
+        n_visible = ON_A_PHONE if open_section in main[:ON_A_PHONE] else ON_A_PHONE - 1
+        menus = {_MORE: more, _MORE_ON_A_PHONE: [*main[n_visible:], *more]}
+        for menu, menu_names in menus.items():
+            if names := [name for name in menu_names if name != open_section]:
                 st.menu_button(
                     t("page.more"),
                     names,
@@ -51,5 +51,5 @@ def draw_tabs(t: Translate, main: Sequence[str], more: Sequence[str], title: Cal
 
 def _open(menu: Remembered[str | None]) -> None:
     """Open the section chosen in a menu."""
-    if chosen := menu.read():
-        SECTION.choose(chosen)
+    if section := menu.read():
+        SECTION.choose(section)

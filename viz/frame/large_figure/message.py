@@ -1,4 +1,4 @@
-"""What the menu of a picture sends for a large figure: read, and refused where it is none or too large."""
+"""Parsing and validating the message of a picture's menu for a large figure."""
 
 import base64
 import binascii
@@ -30,7 +30,7 @@ def read_message(message: object) -> tuple[str, str, list[Table]]:
     if len(name) > _MOST_NAME or len(caption) > _MOST_CAPTION or len(tables) > limits.LARGE_TABLES:
         raise ValueError("too long")
     room = _Room()
-    return _whole(name), _whole(caption), [_table(table, room) for table in tables]
+    return _replace_surrogates(name), _replace_surrogates(caption), [_table(table, room) for table in tables]
 
 
 class _Room:
@@ -46,13 +46,13 @@ class _Room:
             raise ValueError("too large")
 
 
-def _table(sent: object, room: _Room) -> Table:
+def _table(message: object, room: _Room) -> Table:
     """Read one table.
 
     Raises:
         ValueError: if it is none.
     """
-    match sent:
+    match message:
         case {
             "kind": str(kind), "title": str(title), "x": x, "y": y, "dots": list(dots), "names": list(names),
             "notes": list(notes), "columns": list(columns), "size": (4 | 8) as size, "values": str(values),
@@ -70,7 +70,7 @@ def _table(sent: object, room: _Room) -> Table:
         raise ValueError("a place has two numbers")
     return Table(
         kind=cast(Kind, kind),
-        title=_whole(title),
+        title=_replace_surrogates(title),
         values=_numbers(values, codes, size).reshape(n_rows, len(columns)),
         names=_runs(names, room),
         notes=_runs(notes, room),
@@ -82,8 +82,8 @@ def _table(sent: object, room: _Room) -> Table:
     )
 
 
-def _scale(sent: object) -> Scale | None:
-    match sent:
+def _scale(message: object) -> Scale | None:
+    match message:
         case None:
             return None
         case [int() | float() as low, int() | float() as high] if bool not in (type(low), type(high)):
@@ -111,16 +111,16 @@ def _bytes(text: str) -> bytes:
         raise ValueError("no base64") from error
 
 
-def _texts(sent: Sequence[object], room: _Room) -> list[str]:
-    room.take(characters=len(sent))
-    texts = [text for text in sent if isinstance(text, str)]
-    if len(texts) != len(sent):
+def _texts(message: Sequence[object], room: _Room) -> list[str]:
+    room.take(characters=len(message))
+    texts = [text for text in message if isinstance(text, str)]
+    if len(texts) != len(message):
         raise ValueError("no text")
     room.take(characters=sum(map(len, texts)))
-    return [_whole(text) for text in texts]
+    return [_replace_surrogates(text) for text in texts]
 
 
-def _whole(text: str) -> str:
+def _replace_surrogates(text: str) -> str:
     """Replace half characters: no message of the server's can hold them."""
     return text.encode(errors="replace").decode()
 
@@ -143,11 +143,11 @@ def _runs(runs: Sequence[Any], room: _Room) -> list[str]:
     return [text for text, (_, n) in zip(texts, runs, strict=True) for _ in range(n)]
 
 
-def _side(sent: object, room: _Room) -> Side:
-    if not isinstance(sent, Mapping):
+def _side(message: object, room: _Room) -> Side:
+    if not isinstance(message, Mapping):
         raise ValueError("no axis")
-    title, log, is_reversed = (sent.get(name) for name in ("title", "log", "reversed"))
+    title, log, is_reversed = (message.get(name) for name in ("title", "log", "reversed"))
     if not (isinstance(title, str) and isinstance(log, bool) and isinstance(is_reversed, bool)):
         raise ValueError("no axis")
     room.take(characters=len(title))
-    return Side(title=_whole(title), log=log, reversed=is_reversed)
+    return Side(title=_replace_surrogates(title), log=log, reversed=is_reversed)

@@ -12,7 +12,7 @@ SHARED = (
     *("text", "source", "model", "layer", "head", "n_heads", "n_kv_heads", "d_model", "seed"),
     *("mask", "width", "gap", "pad", "pad_left", "painted"),
 )
-"""What means the same on every page: a link to another one takes it along."""
+"""Parameters with the same meaning on every page; links between pages carry them."""
 
 SEE = View("frame/see")
 
@@ -27,11 +27,11 @@ def open_links() -> None:
 
 def link_to(lang: str, place: tuple[str, str, str], title: str) -> str:
     """A link to a page, a section and what else it shows, as HTML; in somebody else's page it opens Headlight."""
-    return _written(lang, place, title, is_beyond=view.current().embed)
+    return _anchor(lang, place, title, is_beyond=view.current().embed)
 
 
 @lru_cache(maxsize=512)
-def _written(lang: str, place: tuple[str, str, str], title: str, *, is_beyond: bool) -> str:
+def _anchor(lang: str, place: tuple[str, str, str], title: str, *, is_beyond: bool) -> str:
     page, section, parameters = place
     link = escape(
         f"{path_of(page)}?{urlencode({'lang': lang, 'section': section})}{'&' * bool(parameters)}{parameters}"

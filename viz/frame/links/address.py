@@ -21,16 +21,16 @@ def address(**more: str) -> str:
     return f"{page}?{urlencode(link)}" if link else page
 
 
-def is_local(found: str) -> bool:
-    """Whether only this machine can open an address."""
-    return urlparse(found).hostname in LOCAL
+def is_local(url: str) -> bool:
+    """Return True if only this machine can open an address."""
+    return urlparse(url).hostname in LOCAL
 
 
 @lru_cache(maxsize=64)
-def code_rows(found: str) -> tuple[str, ...]:
+def code_rows(url: str) -> tuple[str, ...]:
     """The QR code of an address as rows of 0 and 1; none if it is too long."""
-    if len(found.encode()) > LONGEST:
+    if len(url.encode()) > LONGEST:
         return ()
     import segno  # only for those who ask for a code
 
-    return tuple("".join(map(str, row)) for row in segno.make(found, error="m", micro=False, boost_error=False).matrix)
+    return tuple("".join(map(str, row)) for row in segno.make(url, error="m", micro=False, boost_error=False).matrix)

@@ -19,7 +19,9 @@ def see(t: Translate, lang: str, term: Term) -> str:
 
 def heading(lang: str, term: Term) -> str:
     """A term's names, in this language and in the others, and what formulas call it, as HTML."""
-    others = {code: term.names[code] for code in LANGUAGES if code != lang and term.names[code] != term.names[lang]}
-    parts = [f'<span lang="{code}">{escape(name)}</span>' for code, name in others.items()]
+    other_names = {
+        code: term.names[code] for code in LANGUAGES if code != lang and term.names[code] != term.names[lang]
+    }
+    parts = [f'<span lang="{code}">{escape(name)}</span>' for code, name in other_names.items()]
     parts += [escape(" : ".join(filter(None, (term.letter, term.shape))))] * bool(term.letter or term.shape)
     return " · ".join([f"<strong>{escape(term.names[lang])}</strong>", *parts])

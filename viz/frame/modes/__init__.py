@@ -24,7 +24,7 @@ PagePart = Literal[
     "navigation", "title", "page_lead", "views", "all_sections", "section_bar", "section_lead", "fragments",
     "room_to_write", "footer", "buttons", "answers", "figure_menu", "inner_steps",
 ]  # fmt: skip
-"""What a mode can hide or turn off: parts of the screen, all sections below each other, the bar that names the open
+"""Parts that a mode can hide or turn off: of the screen, all sections below each other, the bar that names the open
 section, fragments of sections, lines to write on, the whole footer, its buttons, or on paper its answers, the menu of
 pictures, and the steps inside a section.
 """
@@ -137,9 +137,9 @@ class Mode:
 _installed: list[Mode] = []
 
 
-def install(found: Iterable[Mode]) -> None:
+def install(modes: Iterable[Mode]) -> None:
     """Have the app go through these modes, the outermost first."""
-    _installed[:] = found
+    _installed[:] = modes
 
 
 def installed() -> Sequence[Mode]:
@@ -148,7 +148,7 @@ def installed() -> Sequence[Mode]:
 
 
 def shows(part: PagePart) -> bool:
-    """Return whether no mode hides a part."""
+    """Return True if no mode hides a part."""
     return not any(part in mode.hides() for mode in _installed)
 
 
@@ -167,9 +167,9 @@ def parameters() -> tuple[str, ...]:
 
 
 def carried() -> dict[str, str]:
-    """What a link to another step or page says of the view, so that it stays; Streamlit's own the browser adds."""
-    held = link.link()
-    return {name: held[name] for name in parameters() if name in held}
+    """Return the view's query parameters for a link to another step or page; the browser adds Streamlit's own."""
+    current_link = link.link()
+    return {name: current_link[name] for name in parameters() if name in current_link}
 
 
 def draw_page(run: PageRun, draw: Draw) -> None:
@@ -200,9 +200,9 @@ def lead_of(t: Translate, page: str, section: str) -> str:
 
 def say(sentence: str) -> None:
     """Show a sentence, written in Markdown, as the modes have it."""
-    marked = next(filter(None, (mode.mark(sentence) for mode in _installed)), "")
-    if marked:
-        st.html(marked)
+    html = next(filter(None, (mode.mark(sentence) for mode in _installed)), "")
+    if html:
+        st.html(html)
     else:
         st.markdown(sentence)
 
@@ -217,9 +217,9 @@ def memories() -> list[Any]:
     return [mode.memory() for mode in _installed]
 
 
-def remember(found: Sequence[Any]) -> None:
+def remember(states: Sequence[Any]) -> None:
     """Begin the run of a fragment."""
-    for mode, memory in zip(_installed, found, strict=True):
+    for mode, memory in zip(_installed, states, strict=True):
         mode.remember(memory)
 
 

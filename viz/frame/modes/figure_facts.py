@@ -1,4 +1,4 @@
-"""What a page says of its pictures: whose numbers they show, on which text. It stands below one that is saved."""
+"""The source line below saved pictures: the model and the text."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING

@@ -40,7 +40,7 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class Walk:
-    """Where a mode that leads through steps of its own stands.
+    """The position in a mode with steps of its own.
 
     Args:
         place: the step.
@@ -56,6 +56,6 @@ class Walk:
 
 
 def title_of(t: Translate, page: str, section: str) -> str:
-    """What a section is called, with its page."""
+    """Return a section's title, with its page."""
     title = t(f"{page}.title")
     return t("present.place", page=title, section=t(f"{page}.{section}.title")) if section else title

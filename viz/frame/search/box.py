@@ -26,7 +26,7 @@ def search_box(lang: str, *, key: str, query: str = "", takes_keys: bool = False
         query: in the box at first.
         takes_keys: whether "/" and Ctrl+K lead to it.
     """
-    told = {
+    data = {
         "lang": lang,
         "index": INDEX,
         "code": address("search/find"),
@@ -34,4 +34,4 @@ def search_box(lang: str, *, key: str, query: str = "", takes_keys: bool = False
         "keys": takes_keys,
         "beyond": view.current().embed,
     }
-    SEARCH.mount(key=key, data=told)
+    SEARCH.mount(key=key, data=data)

@@ -59,8 +59,8 @@ def _sections(pages: Mapping[str, Iterable[str]]) -> Iterator[Entry]:
 
 def _views(pages: Mapping[str, Iterable[str]]) -> Iterator[Entry]:
     """Parts of a section that were sections of their own, and still have a title and a sentence."""
-    for page, moved in moved_sections().items():
-        for name, place in moved.items():
+    for page, sections in moved_sections().items():
+        for name, place in sections.items():
             keys = (f"{page}.{name}", f"{page}.{place.section}.{name}")
             key = next((key for key in keys if has_text(f"{key}.title") and has_text(f"{key}.lead")), "")
             now = place.page or page
@@ -79,8 +79,8 @@ def _section(key: str, page: str, link: Mapping[str, str]) -> Entry:
 
 def _new_words(why: str, sentences: Mapping[str, list[str]]) -> str:
     """The words of an explanation that the sentences do not have, each once: what it is found by beside them."""
-    others = set(_WORD.findall(" ".join(text for texts in sentences.values() for text in texts).casefold()))
-    return " ".join(word for word in dict.fromkeys(_WORD.findall(why.casefold())) if word not in others)
+    known_words = set(_WORD.findall(" ".join(text for texts in sentences.values() for text in texts).casefold()))
+    return " ".join(word for word in dict.fromkeys(_WORD.findall(why.casefold())) if word not in known_words)
 
 
 def _page(page: str) -> Entry:

@@ -1,4 +1,4 @@
-"""How a page is looked at, as its link says: presented, in somebody else's page, printed, without some controls.
+"""View options of a page from its link: presented, embedded, printed, without some controls.
 
 None of it changes a number. Before the page is drawn, each mode adds what the link asks of it
 (:meth:`viz.frame.modes.Mode.read`).
@@ -18,7 +18,7 @@ THEMES: Final[tuple[Theme, ...]] = ("", "light", "dark")
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """How a page is looked at.
+    """View options of a page.
 
     Args:
         present: in front of a class: ``present=1``.
@@ -27,7 +27,7 @@ class View:
         print: on paper, with room to write (``print=worksheet``, or ``print=1``) or with answers (``print=answers``).
         hide: names of controls that are not shown; their values count: ``without=text-chips-layer``. (In a link
             ``hide`` has always been the special tokens of the head grid.)
-        theme: "light" or "dark"; "" is the visitor's own: ``theme=dark``.
+        theme: "light" or "dark"; "" is the user's own: ``theme=dark``.
     """
 
     present: bool = False
@@ -39,16 +39,16 @@ class View:
 
     @property
     def is_bare(self) -> bool:
-        """Whether the page stands without the navigation."""
+        """True if the page stands without the navigation."""
         return self.present or self.notes or self.embed
 
     @property
     def is_paper(self) -> bool:
-        """Whether the page is made for paper."""
+        """True if the page is made for paper."""
         return self.print != PRINTS[0]
 
     def shows(self, name: str) -> bool:
-        """Whether a control is shown, which has this name in the link, or is called so below."""
+        """Return True if a control is shown, which has this name in the link, or is called so below."""
         return name not in self.hide
 
 

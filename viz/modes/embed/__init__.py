@@ -18,7 +18,7 @@ from viz.text import Translate
 MOST_HIDDEN = 32
 """Controls that a link may hide."""
 HIDDEN_AS = {"text": "text_row", "examples": "_example"}
-"""Where a control's name in the link is not the name of its place on the page."""
+"""Keys of controls whose name in the link differs from their key on the page."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _BARE: frozenset[PagePart] = frozenset(("navigation", "title", "page_lead", "views", "all_sections", "fragments"))
@@ -72,10 +72,10 @@ class EmbedMode(Mode):
 def hide(names: frozenset[str]) -> None:
     """Have controls not shown; they are there, and count."""
     if names:
-        wanted = sorted(HIDDEN_AS.get(name, name) for name in names)
-        rules = ", ".join(f".st-key-{name}, .st-key-chip_{name}" for name in wanted)
-        told = " ".join(f"--without-{name}: 1;" for name in sorted(names))  # views hide what they draw themselves
-        st.html(f"<style>.stApp :is({rules}) {{ display: none !important; }} .stApp {{ {told} }}</style>")
+        keys = sorted(HIDDEN_AS.get(name, name) for name in names)
+        rules = ", ".join(f".st-key-{name}, .st-key-chip_{name}" for name in keys)
+        properties = " ".join(f"--without-{name}: 1;" for name in sorted(names))  # views hide what they draw themselves
+        st.html(f"<style>.stApp :is({rules}) {{ display: none !important; }} .stApp {{ {properties} }}</style>")
 
 
 MODE = EmbedMode()

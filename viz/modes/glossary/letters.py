@@ -12,20 +12,20 @@ def translate_letters(t: Translate, page: str, section: str, latex: str) -> None
 
     Nothing is looked for before the formula is opened, nothing is drawn before the switch is on.
     """
-    found = letters_in(latex, page, section)
-    if found and st.toggle(t("footer.letters"), key=f"_letters_{section}"):
-        st.markdown(_table(t, found))
-        if any("d2l" in letter.elsewhere for letter in found):
+    letters = letters_in(latex, page, section)
+    if letters and st.toggle(t("footer.letters"), key=f"_letters_{section}"):
+        st.markdown(_table(t, letters))
+        if any("d2l" in letter.elsewhere for letter in letters):
             st.caption(t("footer.letters_columns"))
 
 
-def _table(t: Translate, found: list[Letter]) -> str:
+def _table(t: Translate, letters: list[Letter]) -> str:
     """A line for each letter and what it is, a column for each book that has one of them: narrow enough for a phone."""
     lang = LANG.value
-    books = [book for book in BOOKS if any(book in letter.elsewhere for letter in found)]
+    books = [book for book in BOOKS if any(book in letter.elsewhere for letter in letters)]
     lines = [f"| {' | '.join([t('footer.letters_ours'), *map(BOOKS.__getitem__, books)])} |"]
     lines.append("|---" * (len(books) + 1) + "|")
-    for letter in found:
+    for letter in letters:
         theirs = [f"${letter.elsewhere[book]}$" if book in letter.elsewhere else "–" for book in books]
         lines.append(f"| ${letter.ours}$ · {letter.means[lang]} | {' | '.join(theirs)} |")
     return "\n".join(lines)

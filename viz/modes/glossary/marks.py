@@ -16,73 +16,75 @@ from viz.params.memory import Remembered
 from viz.text import Translate, translator
 from viz.text.glossary import Term, found_in, terms
 
-_MARKED: Remembered[frozenset[str]] = Remembered("_marked", default=frozenset())
+_MARKED_TERMS: Remembered[frozenset[str]] = Remembered("_marked", default=frozenset())
 _CODE, _STRONG, _EM = re.compile(r"`([^`]*)`"), re.compile(r"\*\*(.+?)\*\*"), re.compile(r"\*([^*]+)\*")
 _OPENING, _CLOSING = re.compile(r"[(\[“‘（《]+\Z"), re.compile(r"(?:['’]s)?[,.;:!?)\]，。；：、）》”’？！]+|['’]s")
 _BEYOND = re.compile(r"[$|<\n\\]|\]\(|:\w+[\[:]|^[#>-] ")
-"""What only Markdown can show: formulas, tables, lists. A sentence with any of it stays as it is."""
+"""Markdown without an HTML equivalent here: formulas, tables, lists. Sentences with any of it are not marked."""
 
 
-def begin(marked: Iterable[str] = ()) -> None:
+def begin(codes: Iterable[str] = ()) -> None:
     """Start a run: no terms are marked on the screen yet, but for these."""
-    _MARKED.set(frozenset(marked))
+    _MARKED_TERMS.set(frozenset(codes))
 
 
 def marked_terms() -> frozenset[str]:
     """The terms that are marked on the screen, by their codes."""
-    return _MARKED.read()
+    return _MARKED_TERMS.read()
 
 
 def mark(sentence: str) -> str:
     """Return a sentence, written in Markdown, as HTML that marks terms not on this screen before; "" if it has none."""
-    lang, marked = LANG.value, {*_MARKED.read()}
-    found = () if is_covered() else _first_places(sentence, lang, marked)  # a question has few things beside it
-    _MARKED.set(frozenset(marked))
-    if not found:
+    lang, codes = LANG.value, {*_MARKED_TERMS.read()}
+    places = () if is_covered() else _first_places(sentence, lang, codes)  # a question has few things beside it
+    _MARKED_TERMS.set(frozenset(codes))
+    if not places:
         return ""
-    notes = "".join(_note(translator(lang), lang, terms()[code]) for code, _, _ in found)
-    return f'<div class="says"><p>{_as_html(sentence, found)}</p><div role="status">{notes}</div></div>'
+    notes = "".join(_note(translator(lang), lang, terms()[code]) for code, _, _ in places)
+    return f'<div class="says"><p>{_as_html(sentence, places)}</p><div role="status">{notes}</div></div>'
 
 
 Place = tuple[str, int, int]
 """A term's code, and where in a sentence it begins and ends."""
 
-KEPT = 512
+MAX_SENTENCES = 512
 """Sentences whose terms are remembered: most of a page's are the same in its next run, and all are the app's own."""
 
 
-def _first_places(sentence: str, lang: str, marked: set[str]) -> tuple[Place, ...]:
-    """Where terms stand that are not among the marked, which they join."""
-    found = []
+def _first_places(sentence: str, lang: str, codes: set[str]) -> tuple[Place, ...]:
+    """Return the places of terms that are not marked yet, and mark them."""
+    places = []
     for code, start, end in _places(sentence, lang):
-        if code not in marked:
-            marked.add(code)
-            found.append((code, start, end))
-    return tuple(found)
+        if code not in codes:
+            codes.add(code)
+            places.append((code, start, end))
+    return tuple(places)
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=MAX_SENTENCES)
 def _places(sentence: str, lang: str) -> tuple[Place, ...]:
-    """Where terms stand in a sentence that can be marked; code is no sentence."""
+    """Return the places of terms in a sentence, except in code."""
     if _BEYOND.search(sentence):
         return ()
     without_code = _CODE.sub(lambda code: " " * len(code[0]), sentence)
     return tuple((term.code, start, end) for term, start, end in found_in(without_code, lang))
 
 
-@lru_cache(maxsize=KEPT)
-def _as_html(sentence: str, found: tuple[Place, ...]) -> str:
+@lru_cache(maxsize=MAX_SENTENCES)
+def _as_html(sentence: str, places: tuple[Place, ...]) -> str:
     """The sentence with its bold words, its code, and a button for each of these terms.
 
     A line may end on either side of a button, whatever stands there: so it is held together with the signs at it.
     """
     html, at = "", 0
-    for code, start, end in found:
+    for code, start, end in places:
         opening, closing = _OPENING.search(sentence, at, start), _CLOSING.match(sentence, end)
         first, last = opening.start() if opening else start, closing.end() if closing else end
         button = f'<button type="button" popovertarget="term_{code}">{escape(sentence[start:end])}</button>'
-        held = f"{escape(sentence[first:start])}{button}{escape(sentence[end:last])}"
-        html += escape(sentence[at:first]) + (f"<span>{held}</span>" if (first, last) != (start, end) else held)
+        unbreakable = f"{escape(sentence[first:start])}{button}{escape(sentence[end:last])}"
+        html += escape(sentence[at:first]) + (
+            f"<span>{unbreakable}</span>" if (first, last) != (start, end) else unbreakable
+        )
         at = last
     html += escape(sentence[at:])
     for pattern, tag in ((_CODE, "code"), (_STRONG, "strong"), (_EM, "em")):
@@ -91,13 +93,13 @@ def _as_html(sentence: str, found: tuple[Place, ...]) -> str:
 
 
 def _note(t: Translate, lang: str, term: Term) -> str:
-    """What a pop-over says: the term's names, its letter and shape, what it means, and where it can be touched."""
+    """Return the HTML of a pop-over: the term's names, letter and shape, meaning, and link."""
     return (
         f'<div popover id="term_{term.code}" class="term"><p>{_heading(lang, term.code)}</p>'
         f"<p>{escape(term.says[lang])}</p>{see(t, lang, term)}</div>"
     )
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=MAX_SENTENCES)
 def _heading(lang: str, code: str) -> str:
     return heading(lang, terms()[code])

@@ -1,4 +1,4 @@
-"""A step's question about what the page shows: the right answer worked out, and the visitor's judged."""
+"""A step's question about what the page shows: the right answer worked out, and the user's judged."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +25,12 @@ from viz.text import Translate, fill
 if TYPE_CHECKING:
     from viz.frame.header.section import Section
 
-PICKED = {"head": ("layer", "head"), "cell": ("query", "key"), "mask": ("mask", "painted"), "sentence": ("text",)}
+ANSWER_PARAMETERS = {
+    "head": ("layer", "head"),
+    "cell": ("query", "key"),
+    "mask": ("mask", "painted"),
+    "sentence": ("text",),
+}
 """Of a question that is answered in the page, the parameters that hold the answer."""
 
 
@@ -42,7 +47,7 @@ def ask_here(running: Running, scene: Scene, opened: "Sequence[Section]", contex
 
 
 def of_scene(scene: Scene, running: Running) -> Subject:
-    """What a page that reads a text shows."""
+    """Return the subject of a page that reads a text."""
     choice = scene.choice
     names = {*running.step.shows[running.read], *running.step.before[running.read], "head", "query", "key"}
     return Subject(
@@ -69,14 +74,14 @@ def _fill_bar(running: Running, subject: Subject) -> bool:
     try:
         key = key_of(running.step, subject, running.read)
     except PremiseError as error:
-        premise = running.t(f"lesson.premise_{error.code}", **written(error.values))
+        premise = running.t(f"lesson.premise_{error.code}", **format_values(error.values))
         draw(running, Shown(premise=premise, reveal=""))
         return False
     about, is_nothing = _about(ask, subject), False
     if ask.kind in IN_THE_PAGE and progress.sent == HERE:
-        chosen = picked(ask, subject)
-        progress.sent, is_nothing = (chosen.sent, False) if chosen else (None, True)
-    verdict = _judged(ask, key, subject, progress.sent) if progress.about in ("", about) else None
+        answer_in_page = answer_in_page_of(ask, subject)
+        progress.sent, is_nothing = (answer_in_page.sent, False) if answer_in_page else (None, True)
+    verdict = _judge_answer(ask, key, subject, progress.sent) if progress.about in ("", about) else None
     if progress.sent is not None and not progress.about:
         progress.about = about
     if verdict and not progress.first:
@@ -87,55 +92,55 @@ def _fill_bar(running: Running, subject: Subject) -> bool:
             st.rerun()
     running.asks = not progress.done
     running.cover = cover_of(running, key, subject)
-    shown = _shown(running, key, subject, verdict)
+    content = _bar_content(running, key, subject, verdict)
     if is_nothing:
-        shown = replace(shown, is_right=False, wrong=running.t("lesson.bar_nothing"))
-    draw(running, shown)
+        content = replace(content, is_right=False, wrong=running.t("lesson.bar_nothing"))
+    draw(running, content)
     return True
 
 
 def _about(ask: Ask, subject: Subject) -> str:
-    """What an answer is about, in a few characters: on another picture the same answer may be wrong."""
-    chosen = {name: value for name, value in subject.chosen.items() if name not in PICKED.get(ask.kind, ())}
+    """Return a short hash of the picture: on another one the same answer may be wrong."""
+    choices = {name: value for name, value in subject.chosen.items() if name not in ANSWER_PARAMETERS.get(ask.kind, ())}
     layer = None if ask.kind == "head" else subject.layer
-    told = repr((subject.labels, sorted(chosen.items()), layer, subject.about))
-    return blake2b(told.encode(), digest_size=8).hexdigest()
+    description = repr((subject.labels, sorted(choices.items()), layer, subject.about))
+    return blake2b(description.encode(), digest_size=8).hexdigest()
 
 
-def _judged(ask: Ask, key: Key, subject: Subject, sent: Any) -> Verdict | None:
-    if sent is None:
+def _judge_answer(ask: Ask, key: Key, subject: Subject, message: Any) -> Verdict | None:
+    if message is None:
         return None
-    given = read_answer(ask.kind, sent, _options(ask, subject))
+    answer = read_answer(ask.kind, message, _options(ask, subject))
     if ask.kind in IN_THE_PAGE:  # it stands in the page: what is kept says only which it was when it was checked
-        chosen = picked(ask, subject)
-        given = chosen.given if chosen is not None and chosen.sent == sent else None
-    return None if given is None else judge(key, given, ask.tolerance)
+        answer_in_page = answer_in_page_of(ask, subject)
+        answer = answer_in_page.given if answer_in_page is not None and answer_in_page.sent == message else None
+    return None if answer is None else judge(key, answer, ask.tolerance)
 
 
 def _options(ask: Ask, subject: Subject) -> list[int | str]:
-    """What can be chosen in the bar, or put in order there."""
+    """Return the options to choose from or to order in the bar."""
     if ask.kind == "word":
         return [*subject.words]
     return [*ask.options]
 
 
-def _shown(running: Running, key: Key, subject: Subject, verdict: Verdict | None) -> Shown:
+def _bar_content(running: Running, key: Key, subject: Subject, verdict: Verdict | None) -> Shown:
     """The sentences of the bar, filled in."""
     ask, lang, progress = running.step.ask, running.lang, running.progress
-    values = written(key.values)
+    values = format_values(key.values)
     options = [
         (code, fill(ask.options[code][lang], **values) if isinstance(code, str) else subject.word(code))
         for code in _options(ask, subject)
     ]
-    told = ""
+    wrong = ""
     if verdict and not verdict.is_right:
-        told = fill(ask.wrong[verdict.reason][lang], **written(verdict.values))
+        wrong = fill(ask.wrong[verdict.reason][lang], **format_values(verdict.values))
     return Shown(
         question=fill(ask.question[lang], **values),
         options=options,
-        picked=_said_picked(running.t, ask, subject),
+        picked=_describe_page_answer(running.t, ask, subject),
         is_right=verdict.is_right if verdict else None,
-        wrong=told,
+        wrong=wrong,
         hint=fill(ask.hint[lang], **values) if progress.hinted else None,
         reveal=fill(ask.reveal[lang], **values) if progress.done else "",
         about=_about(ask, subject),
@@ -154,8 +159,8 @@ def _right(kind: str, key: Key) -> list[Given]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Picked:
-    """What is chosen in the page itself.
+class PageAnswer:
+    """An answer given in the page itself.
 
     Args:
         sent: by which the browser says that this is what was checked.
@@ -168,43 +173,43 @@ class Picked:
     values: Mapping[str, Value]
 
 
-def picked(ask: Ask, subject: Subject) -> Picked | None:
-    """What is chosen in the page itself; None if the bar asks for it, or nothing is."""
+def answer_in_page_of(ask: Ask, subject: Subject) -> PageAnswer | None:
+    """Return the answer given in the page; None if the bar asks for it, or nothing is chosen."""
     match ask.kind:
         case "head":
             place = (subject.layer, subject.head)
-            return Picked(sent=[*place], given=place, values={"layer": subject.layer, "head": subject.head})
+            return PageAnswer(sent=[*place], given=place, values={"layer": subject.layer, "head": subject.head})
         case "cell":
-            row, column = (subject.chosen.get(name) for name in PICKED["cell"])
+            row, column = (subject.chosen.get(name) for name in ANSWER_PARAMETERS["cell"])
             n = len(subject.labels)
             if not (isinstance(row, int) and isinstance(column, int) and 0 <= row < n and 0 <= column < n):
                 return None
             words = {"query": subject.word(row), "key": subject.word(column)}
-            return Picked(sent=[row, column], given=(row, column), values=words)
+            return PageAnswer(sent=[row, column], given=(row, column), values=words)
         case "mask":
-            laid = allowed(subject)
-            code = blake2b(laid.numpy().tobytes(), digest_size=8).hexdigest()
-            return Picked(sent=code, given=True, values={"open": int(laid.sum()), "all": laid.numel()})
+            open_cells = allowed(subject)
+            code = blake2b(open_cells.numpy().tobytes(), digest_size=8).hexdigest()
+            return PageAnswer(sent=code, given=True, values={"open": int(open_cells.sum()), "all": open_cells.numel()})
         case "sentence":
             code = blake2b(repr(subject.labels).encode(), digest_size=8).hexdigest()
-            return Picked(sent=code, given=True, values={"n": len(subject.labels)})
+            return PageAnswer(sent=code, given=True, values={"n": len(subject.labels)})
     return None
 
 
-def _said_picked(t: Translate, ask: Ask, subject: Subject) -> tuple[Any, str] | None:
+def _describe_page_answer(t: Translate, ask: Ask, subject: Subject) -> tuple[Any, str] | None:
     """The same in words, for the bar."""
-    chosen = picked(ask, subject)
-    if chosen is None:
+    answer_in_page = answer_in_page_of(ask, subject)
+    if answer_in_page is None:
         return None
-    return chosen.sent, t(f"lesson.picked_{ask.kind}", **written(chosen.values))
+    return answer_in_page.sent, t(f"lesson.picked_{ask.kind}", **format_values(answer_in_page.values))
 
 
-def written(values: Mapping[str, Value]) -> dict[str, str]:
+def format_values(values: Mapping[str, Value]) -> dict[str, str]:
     """Values as they stand in a sentence."""
-    return {name: _written(value) for name, value in values.items()}
+    return {name: _format_value(value) for name, value in values.items()}
 
 
-def _written(value: Value) -> str:
+def _format_value(value: Value) -> str:
     match value:
         case Part():
             return part(value)
@@ -213,5 +218,5 @@ def _written(value: Value) -> str:
         case int():
             return f"{value:,}"
         case tuple():
-            return f"({', '.join(map(_written, value))})"
+            return f"({', '.join(map(_format_value, value))})"
     return value

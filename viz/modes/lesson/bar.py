@@ -33,7 +33,7 @@ VIEW = View("lesson/lesson_bar", words="lesson.bar_", sends={"did": DID})
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """What the bar says of a question; ``premise`` says why it cannot be asked.
+    """The bar's content for a question; ``premise`` says why it cannot be asked.
 
     ``right`` is what is marked as right when the question is over: options, or things in their order. ``why`` is a
     model answer to "say why".
@@ -52,9 +52,9 @@ class Shown:
     right: list[Any] = field(default_factory=list)
 
 
-def draw(running: Running, shown: Shown) -> None:
+def draw(running: Running, content: Shown) -> None:
     """Draw the bar with a question, in the place that was kept for it."""
-    step, done = running.step, running.progress.done
+    step, outcome = running.step, running.progress.done
     looked_at = view.current()
     reads_other = running.read != running.lang
     _mount(
@@ -64,21 +64,21 @@ def draw(running: Running, shown: Shown) -> None:
             "in_page": step.ask.kind in IN_THE_PAGE,
             "text": step.text[running.lang],
             "note": running.t("lesson.other_text") if reads_other else "",
-            "question": shown.question,
-            "options": shown.options,
-            "picked": shown.picked,
+            "question": content.question,
+            "options": content.options,
+            "picked": content.picked,
             "sent": running.progress.sent,
-            "done": done,
-            "verdict": _verdict(running.t, shown, done),
-            "is_right": shown.is_right,
-            "hint": shown.hint,
-            "reveal": shown.reveal,
-            "premise": shown.premise,
-            "about": shown.about,
+            "done": outcome,
+            "verdict": _verdict(running.t, content, outcome),
+            "is_right": content.is_right,
+            "hint": content.hint,
+            "reveal": content.reveal,
+            "premise": content.premise,
+            "about": content.about,
             "covers": step.covers,
             "print": looked_at.print,
-            "right": shown.right,
-            "why": "" if looked_at.is_paper else shown.why,
+            "right": content.right,
+            "why": "" if looked_at.is_paper else content.why,
             "told": step.note[running.lang] if looked_at.print == "answers" else "",
         },
     )
@@ -94,11 +94,11 @@ def ask_class(running: Running) -> bool:
     return running.asks
 
 
-def _verdict(t: Translate, shown: Shown, done: str) -> str:
-    if shown.is_right:
+def _verdict(t: Translate, content: Shown, outcome: str) -> str:
+    if content.is_right:
         return t("lesson.right")
-    if shown.is_right is False and not done:
-        return shown.wrong
+    if content.is_right is False and not outcome:
+        return content.wrong
     return ""
 
 
@@ -136,22 +136,22 @@ def _mount(running: Running, question: Mapping[str, Any]) -> None:
 def _end_card(running: Running) -> dict[str, Any]:
     """The card after the last step: what was right at first try, what to keep, and which lesson goes on."""
     lesson, lang = running.lesson, running.lang
-    asked = [number for number, step in enumerate(lesson.steps, 1) if step.ask.kind != OPEN]
-    right = sum(progress(lesson.name, number).first == "right" for number in asked)
+    questions = [number for number, step in enumerate(lesson.steps, 1) if step.ask.kind != OPEN]
+    right = sum(progress(lesson.name, number).first == "right" for number in questions)
     after = lesson_named(lesson.next) if lesson.next else None
     return {
-        "right": running.t("lesson.end_right", n=right, m=len(asked)) if asked else "",
+        "right": running.t("lesson.end_right", n=right, m=len(questions)) if questions else "",
         "keep": [sentence[lang] for sentence in lesson.keep],
         "next": {"title": after.title[lang], "href": running.link_to(after)} if after else None,
     }
 
 
-def _do(lesson: str, number: int, did: Mapping[str, Any]) -> None:
+def _do(lesson: str, number: int, message: Mapping[str, Any]) -> None:
     """Take over what was done in the bar; what it means is worked out in the run that follows."""
-    if (did["lesson"], did["number"]) == (lesson, number):
-        if did["action"] == "explore":
+    if (message["lesson"], message["number"]) == (lesson, number):
+        if message["action"] == "explore":
             toggle_explore()
-        do(progress(lesson, number), did["action"], did.get("answer"))
+        do(progress(lesson, number), message["action"], message.get("answer"))
 
 
 def do(at: Progress, action: str, answer: Any) -> None:

@@ -14,28 +14,28 @@ from viz.lessons.subject import Subject
 from viz.modes.lesson.running import Running
 from viz.text import rewriting
 
-PRINTED = 6
+MAX_PRINTED_WORDS = 6
 """Words of a printed matrix, at most."""
 
 
 def cover_of(running: Running, key: Key, subject: Subject) -> Cover | None:
     """Return the cover of the step's picture; None if the question is answered in the picture, or covers all of it."""
-    step, hidden = running.step, key.hides
+    step, hides = running.step, key.hides
     if step.covers or step.ask.kind in (*IN_THE_PAGE, OPEN):
         return None
-    is_map = hidden.part == "weights"
-    names = {fill_name(label, key) for label in step.hides.labels} | {*hidden.labels}
+    is_map = hides.part == "weights"
+    names = {fill_name(label, key) for label in step.hides.labels} | {*hides.labels}
     return Cover(
         labels=subject.labels,
-        places=_places(hidden, len(subject.labels)) if is_map else None,
-        numbers=(*_numbers(step, key, running.lang), *hidden.numbers),
+        places=_places(hides, len(subject.labels)) if is_map else None,
+        numbers=(*_numbers(step, key, running.lang), *hides.numbers),
         names=frozenset(names),
         axes=frozenset(step.hides.axes),
         views=frozenset(step.hides.views),
         texts=frozenset(step.hides.texts),
-        asked=hidden.chosen if is_map else None,
-        part=hidden.part,
-        cells=_printed_cells(hidden, len(subject.labels)),
+        asked=hides.chosen if is_map else None,
+        part=hides.part,
+        cells=_printed_cells(hides, len(subject.labels)),
         is_open=not running.progress.done,
         word=running.t("lesson.cell_covered"),
     )
@@ -46,45 +46,45 @@ def fill_name(label: str, key: Key) -> str:
     return label.format(**key.values)
 
 
-def _printed_cells(hidden: Hidden, n: int) -> tuple[Cell, ...]:
+def _printed_cells(hides: Hidden, n: int) -> tuple[Cell, ...]:
     """The single cells; of a few words also those of whole rows, for matrices that are printed number by number."""
-    if hidden.part != "weights" or n > PRINTED:
-        return hidden.cells
-    return tuple((row, column) for row, column in np.argwhere(_places(hidden, n)).tolist())
+    if hides.part != "weights" or n > MAX_PRINTED_WORDS:
+        return hides.cells
+    return tuple((row, column) for row, column in np.argwhere(_places(hides, n)).tolist())
 
 
-def _places(hidden: Hidden, n: int) -> Mask:
+def _places(hides: Hidden, n: int) -> Mask:
     places = np.zeros((n, n), dtype=bool)
-    places[[*hidden.rows]] = True
-    places[:, [*hidden.columns]] = True
-    for cell in hidden.cells:
+    places[[*hides.rows]] = True
+    places[:, [*hides.columns]] = True
+    for cell in hides.cells:
         places[cell] = True
-    for cell in hidden.shown:
+    for cell in hides.shown:
         places[cell] = False
     return places
 
 
 def _numbers(step: Step, key: Key, lang: str) -> Iterator[float]:
     """The values of the answer that are hidden, those of vectors aside."""
-    listed = step.hides.numbers
-    names = _told_names(step, lang) if listed is None else listed
+    listed_names = step.hides.numbers
+    names = _withheld_names(step, lang) if listed_names is None else listed_names
     for name in names:
         value: Value | None = key.values.get(name)
-        if isinstance(value, int | float) and (listed is not None or not float(value).is_integer()):
+        if isinstance(value, int | float) and (listed_names is not None or not float(value).is_integer()):
             yield float(value)
     right = key.right[0] if step.ask.kind == "number" and key.right else None
     if isinstance(right, float) and not right.is_integer():
         yield right
 
 
-def _told_names(step: Step, lang: str) -> list[str]:
+def _withheld_names(step: Step, lang: str) -> list[str]:
     """Names of the values that the question keeps back: those in its explanations, and in no sentence before them."""
     ask: Ask = step.ask
-    told = {name for text in (ask.reveal, *ask.wrong.values()) for name in _names_in(text[lang])}
-    given = {
+    in_explanations = {name for text in (ask.reveal, *ask.wrong.values()) for name in _names_in(text[lang])}
+    in_question = {
         name for text in (step.text, ask.question, ask.hint, *ask.options.values()) for name in _names_in(text[lang])
     }
-    return sorted(told - given)
+    return sorted(in_explanations - in_question)
 
 
 def _names_in(sentence: str) -> Iterator[str]:

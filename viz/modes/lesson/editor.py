@@ -21,7 +21,7 @@ from viz.params.memory import Remembered
 from viz.text import Translate
 
 EDITOR = "my_lesson"
-_SENT: Remembered[bool] = Remembered("_my_lesson_sent", default=False)
+_HAS_FILE: Remembered[bool] = Remembered("_my_lesson_sent", default=False)
 VIEW = View("lesson/my_lesson", words="my_lesson.", sends={"file": Text(limits.MESSAGE_STATES)})
 LONGEST = {
     "title": limits.OWN_LESSON_TITLE,
@@ -36,17 +36,17 @@ def editor(t: Translate, lang: str) -> None:
     data = {
         "lang": lang,
         "longest": LONGEST,
-        "given": _given(lang),
+        "given": _lesson_of_link(lang),
         "loaded": _answer(t, lang),
     }
     VIEW.mount(key=EDITOR, data=data, on={"file": _note})
 
 
-def _given(lang: str) -> dict[str, Any] | None:
+def _lesson_of_link(lang: str) -> dict[str, Any] | None:
     """The lesson of the link: to begin it, and to take it over."""
-    if not OWN.is_known or (found := of_link()) is None:
+    if not OWN.is_known or (lesson_and_link := of_link()) is None:
         return None
-    lesson, opens = found
+    lesson, opens = lesson_and_link
     start = f"{path_of(lesson.steps[0].page)}?{urlencode({**opens, LESSON_STEP.name: 1, 'lang': lang})}"
     table = _in_language(checked(unpacked(opens[OWN.name])), lang)
     return {"title": lesson.title[lang], "start": start, "lesson": table}
@@ -54,7 +54,7 @@ def _given(lang: str) -> dict[str, Any] | None:
 
 def _note(_: str) -> None:
     """Note that a file was sent; the run that follows reads it."""
-    _SENT.set(True)
+    _HAS_FILE.set(True)
 
 
 def _answer(t: Translate, lang: str) -> dict[str, Any] | None:
@@ -62,7 +62,7 @@ def _answer(t: Translate, lang: str) -> dict[str, Any] | None:
 
     The note that it was sent goes last: a run that ends while it waits for its turn leaves the file to the next one.
     """
-    if not _SENT.read():
+    if not _HAS_FILE.read():
         return None
     file = VIEW.last(EDITOR, "file")
     if file is None:
@@ -75,7 +75,7 @@ def _answer(t: Translate, lang: str) -> dict[str, Any] | None:
         answer["problem"] = said_of(t, error)
     except ModelError as error:  # the server is busy
         answer["problem"] = t(f"error.{error.code}", **error.values)
-    _SENT.forget()
+    _HAS_FILE.forget()
     return answer
 
 
@@ -88,8 +88,8 @@ def _read(text: str, lang: str) -> dict[str, Any]:
 def _in_language(table: Mapping[str, Any], lang: str) -> dict[str, Any]:
     """A lesson's table with its texts in one language: that is what one person edits."""
 
-    def text(found: str | Mapping[str, str]) -> str:
-        return found if isinstance(found, str) else found[lang]
+    def text(texts: str | Mapping[str, str]) -> str:
+        return texts if isinstance(texts, str) else texts[lang]
 
     steps = [
         step | {"title": text(step["title"]), "ask": {"question": text(step["ask"]["question"])}}

@@ -23,7 +23,7 @@ LIST = "lessons"
 
 _ERROR: Remembered[OwnLessonError | None] = Remembered("_own_lesson_error", default=None)
 _STEPS = tuple(parameter.name for parameter in (LESSON, LESSON_STEP, OWN, SECTION, LANG, IMAGE))
-"""What a link says beside what is shown."""
+"""Parameters of a link that are not part of a step."""
 
 
 def of_link() -> tuple[Lesson, Mapping[str, str]] | None:
@@ -62,28 +62,28 @@ def with_places(lesson: Lesson) -> Lesson:
 def _step_now(step: Step) -> Step:
     """Return a step with what its section is now, if that was one of an earlier version."""
     page, links = step.page, {}
-    for language, shown in step.shows.items():
-        page, link = where_now(step.page, {**shown, "section": step.section})
+    for language, parameters in step.shows.items():
+        page, link = where_now(step.page, {**parameters, "section": step.section})
         section = link.pop("section")
         links[language] = link
     return replace(step, page=page, section=section, shows=links)
 
 
 def refusal(t: Translate) -> str:
-    """Why the lesson of the link cannot be had, in a sentence; "" if it can, or there is none."""
+    """Return the sentence why the lesson of the link is invalid; "" if it is valid or there is none."""
     error = _ERROR.read()
     return said_of(t, error) if error else ""
 
 
 def said_of(t: Translate, error: OwnLessonError) -> str:
-    """What is wrong with a lesson, in a sentence."""
+    """Return an error of a lesson as a sentence."""
     where = {"where": t("lesson.own_step", n=number) if (number := error.values.get("step")) else t("lesson.own_whole")}
     return t(f"lesson.own_{error.code}", **error.values, **where)
 
 
 def step_of_view(t: Translate, page: str, section: str) -> dict[str, Any]:
-    """What is shown, as a step of a teacher's lesson; of a lesson's step that is open, also what that has it show."""
+    """Return the current view as a step of a teacher's lesson, with the presets of an open step."""
     apart = (*_STEPS, *modes.parameters())
-    held = {name: value for name, value in {**link.presets(), **link.link()}.items() if name not in apart}
-    shown = {"page": page, "section": section, "parameters": held, "covers": False}
-    return shown | {"title": t(f"{page}.{section}.title"), "ask": {"question": ""}}
+    parameters = {name: value for name, value in {**link.presets(), **link.link()}.items() if name not in apart}
+    step = {"page": page, "section": section, "parameters": parameters, "covers": False}
+    return step | {"title": t(f"{page}.{section}.title"), "ask": {"question": ""}}

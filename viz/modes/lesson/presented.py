@@ -65,14 +65,14 @@ def closing(t: Translate, running: Running) -> dict[str, Any]:
 
 def _following(name: str, wanted: str) -> Sequence[str]:
     """Return the lesson that goes on from one: the one that it names, or the next in the list."""
-    listed = names()
+    lesson_names = names()
     if wanted:
         return [wanted]
-    return listed[listed.index(name) + 1 :][:1] if name in listed else ()
+    return lesson_names[lesson_names.index(name) + 1 :][:1] if name in lesson_names else ()
 
 
 def _link(name: str, lang: str) -> dict[str, str]:
     """Return a link that presents a lesson from its first step."""
-    found = lesson_named(name)
+    lesson = lesson_named(name)
     query = {"lesson": name, "lesson_step": "1", "lang": lang, **modes.carried()}
-    return {"text": found.title[lang], "to": f"{path_of(found.steps[0].page)}?{urlencode(query)}"}
+    return {"text": lesson.title[lang], "to": f"{path_of(lesson.steps[0].page)}?{urlencode(query)}"}

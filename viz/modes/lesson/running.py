@@ -1,4 +1,4 @@
-"""Which lesson is on, at which step; what the step has the page show; and how far the visitor has come."""
+"""The running lesson: its step, the step's presets, and the user's progress."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,14 +28,14 @@ _EXPLORES: Remembered[bool] = Remembered("_lesson_explores", default=False)
 
 @dataclass(kw_only=True)
 class Progress:
-    """What was done at a step; for as long as the browser's page is open."""
+    """The user's progress at a step, for as long as the browser's page is open."""
 
     done: str = ""
     """"right" or "revealed", once it is over."""
     sent: Any = None
     """The last answer, as the browser sent it."""
     about: str = ""
-    """What that answer was about: on another picture it says nothing."""
+    """The hash of the answer's picture; on another picture the answer is invalid."""
     hinted: bool = False
     first: str = ""
     """"right" or "wrong", after the first answer; "shown" if the answer was shown before one."""
@@ -71,17 +71,17 @@ class Running:
 
     @property
     def t(self) -> Translate:
-        """The texts in the visitor's language."""
+        """The texts in the user's language."""
         return translator(self.lang)
 
     @property
     def progress(self) -> Progress:
-        """What was done at this step."""
+        """The progress at this step."""
         return progress(self.lesson.name, self.number)
 
     @property
     def explores(self) -> bool:
-        """Whether the rest of the app is brought: the sidebar, the other sections, the chips."""
+        """True if the rest of the app is brought: the sidebar, the other sections, the chips."""
         return _EXPLORES.read()
 
     def keep_place(self) -> None:
@@ -102,17 +102,17 @@ class Running:
         return f"{style('lesson_alone.css')}<style>{marks}</style>"
 
     def is_alone(self) -> bool:
-        """Whether only the step's picture stands beside the bar."""
+        """Return True if only the step's picture stands beside the bar."""
         return self.page == self.step.page and not self.explores and not view.current().is_bare
 
     def is_here(self, sections: list[str]) -> bool:
-        """Whether the page that is open shows what the step is about."""
+        """Return True if the page that is open shows what the step is about."""
         return self.page == self.step.page and self.step.section in sections
 
     def link(self, number: int) -> str:
         """To a step of the lesson; beyond the last, to the list of lessons, which is told of one that it does not list.
 
-        A sentence of the visitor's goes along to a step that begins with the same one.
+        A sentence of the user's goes along to a step that begins with the same one.
         """
         if not 1 <= number <= len(self.lesson.steps):
             unlisted = {name: value for name, value in self.opens.items() if name == OWN.name}
@@ -136,16 +136,16 @@ def toggle_explore() -> None:
 
 
 def progress(lesson: str, number: int) -> Progress:
-    """What was done at a step of a lesson."""
+    """Return the progress at a step of a lesson."""
     if not _PROGRESS.exists():
         _PROGRESS.set({})
     return _PROGRESS.read().setdefault((lesson, number), Progress())
 
 
 def n_done(lesson: Lesson) -> int:
-    """How many steps of a lesson are over."""
-    kept = _PROGRESS.read() if _PROGRESS.exists() else {}
-    return sum(bool(kept.get((lesson.name, number + 1), Progress()).done) for number in range(len(lesson.steps)))
+    """Return the number of completed steps of a lesson."""
+    by_step = _PROGRESS.read() if _PROGRESS.exists() else {}
+    return sum(bool(by_step.get((lesson.name, number + 1), Progress()).done) for number in range(len(lesson.steps)))
 
 
 def lesson_of_link() -> tuple[Lesson, Mapping[str, str]] | None:
@@ -159,25 +159,25 @@ def lesson_of_link() -> tuple[Lesson, Mapping[str, str]] | None:
 
 def open_lesson(page: str) -> Running | None:
     """The lesson and the step of the link; what the step shows becomes the page's default."""
-    if (found := lesson_of_link()) is None:
+    if (lesson_and_link := lesson_of_link()) is None:
         return None
-    (lesson, opens), lang = found, LANG.value
+    (lesson, opens), lang = lesson_and_link, LANG.value
     if page == LIST and OWN.name in opens:  # there it is offered, to be begun or changed
         return None
     number = LESSON_STEP.read(lesson)
     step = lesson.steps[number - 1]
-    opened = Running(lesson=lesson, opens=opens, number=number, page=page, lang=lang, read=_read(step, lang))
+    running = Running(lesson=lesson, opens=opens, number=number, page=page, lang=lang, read=_read(step, lang))
     if view.current().print == "answers":
-        opened.progress.done = opened.progress.done or "revealed"
-    shown = step.link(opened.read, is_open=not opened.progress.done)
+        running.progress.done = running.progress.done or "revealed"
+    parameters = step.link(running.read, is_open=not running.progress.done)
     if page != step.page:
-        shown = {name: value for name, value in shown.items() if name in SHARED}
-    preset(shown)
-    return opened
+        parameters = {name: value for name, value in parameters.items() if name in SHARED}
+    preset(parameters)
+    return running
 
 
 def _read(step: Step, lang: str) -> str:
     """The language of what a step reads: the visitor's, if the model for it is on this machine."""
     model = step.shows[lang].get("model")
-    had = models_here()
-    return lang if model is None or (model in had and had[model].is_here()) else LANGUAGES[0]
+    available = models_here()
+    return lang if model is None or (model in available and available[model].is_here()) else LANGUAGES[0]

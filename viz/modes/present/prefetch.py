@@ -19,7 +19,7 @@ from viz.scheduler.job import where
 from viz.scheduler.stores import Stores
 
 _log = getLogger(__name__)
-_one = Lock()
+_lock = Lock()
 """At most one step is prefetched at a time, in the whole program."""
 
 
@@ -43,7 +43,7 @@ def prefetch(link: Mapping[str, str]) -> None:
 
 def _read(source: Source, app: Stores) -> None:
     """Read for nobody who waits, unless another step is being read; whoever opens the step is told what goes wrong."""
-    if not _one.acquire(blocking=False):
+    if not _lock.acquire(blocking=False):
         return
     try:
         come_last()
@@ -54,4 +54,4 @@ def _read(source: Source, app: Stores) -> None:
     except Exception as error:
         _log.log(INFO, "a step was not prefetched: %s", where(error))
     finally:
-        _one.release()
+        _lock.release()

@@ -1,4 +1,4 @@
-"""What the browser is told of a presentation: the step, those beside it, the notes, and a code if it is asked for."""
+"""The presentation's message to the browser: the step, its neighbours, the notes, and a QR code on request."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -40,34 +40,34 @@ def draw(t: Translate, page: str, pages: Sequence[str], sections_of: Sections) -
     """The keys and the buttons of a presentation; the next step is computed meanwhile."""
     walk, lang = modes.walk(t), LANG.value
     inner = take() if walk is None else None
-    found = place(t, page, pages, sections_of, inner) if walk is None else walk.place
-    step = f"{page}/{found.at}/{found.title}"
-    shown = asdict(found) | {
+    current_place = place(t, page, pages, sections_of, inner) if walk is None else walk.place
+    step = f"{page}/{current_place.at}/{current_place.title}"
+    data = asdict(current_place) | {
         "step": step,
-        "minutes": number(found.minutes) if found.minutes else "",
+        "minutes": number(current_place.minutes) if current_place.minutes else "",
         "leave": leave(page),
         "notes": f"{path_of(page)}?notes=1&lang={lang}",
         "code": _code(t) if _CODE.read() == step else None,
         "modules": modules(),
         "inner": {"at": inner.at, "of": len(inner.values)} if inner else None,
-        "closing": None if found.next else closing_slide(t, page, sections_of, walk),
+        "closing": None if current_place.next else closing_slide(t, page, sections_of, walk),
     }
-    PRESENTER.mount(key="presenter", data=shown, on={"did": partial(_do, step, inner, walk)})
-    if found.next:
-        prefetch(_shown_next(found, walk))
+    PRESENTER.mount(key="presenter", data=data, on={"did": partial(_do, step, inner, walk)})
+    if current_place.next:
+        prefetch(_shown_next(current_place, walk))
 
 
 @cache
 def modules() -> list[str]:
-    """Where the browser finds the code of what any step may show, the largest first: read while one is shown."""
+    """Return the URLs of the scripts that later steps need, the largest first, to be prefetched."""
     files = [file.name for name in LATER for file in (STATIC / "static" / "js").glob(f"{name}.*.js")]
-    shown = (view for view in views() if view.partition("/")[0] not in APART)
-    return [*(f"static/js/{file}" for file in files), *map(address, shown)]
+    section_views = (view for view in views() if view.partition("/")[0] not in APART)
+    return [*(f"static/js/{file}" for file in files), *map(address, section_views)]
 
 
-def _shown_next(found: Place, walk: Walk | None) -> dict[str, str]:
+def _shown_next(current_place: Place, walk: Walk | None) -> dict[str, str]:
     """The parameters of the next step: also those that its link leaves to the mode that leads through the steps."""
-    link = dict(parse_qsl(found.next.partition("?")[2]))
+    link = dict(parse_qsl(current_place.next.partition("?")[2]))
     return link if walk is None else {**walk.shown_next, **link}
 
 
@@ -77,11 +77,11 @@ def draw_notes(t: Translate) -> None:
     NOTES.mount(key="notes", data={})
 
 
-def _do(step: str, inner: InnerSteps | None, walk: Walk | None, did: Mapping[str, Any]) -> None:
+def _do(step: str, inner: InnerSteps | None, walk: Walk | None, message: Mapping[str, Any]) -> None:
     """Do what was asked for in the browser at this step."""
-    if did["step"] != step:
+    if message["step"] != step:
         return
-    match did["action"]:
+    match message["action"]:
         case "forward" | "back" as way if inner is not None:
             inner.go(1 if way == "forward" else -1)
         case "reveal" if walk is not None:
@@ -93,11 +93,11 @@ def _do(step: str, inner: InnerSteps | None, walk: Walk | None, did: Mapping[str
 
 
 def _code(t: Translate) -> dict[str, Any]:
-    """What is shown, as a code; and what has to be said of it."""
-    found = link_of_view(lang=LANG.value)
-    rows, note = code_rows(found), ""
+    """Return the QR code of the current view, with a note."""
+    url = link_of_view(lang=LANG.value)
+    rows, note = code_rows(url), ""
     if not rows:
         note = t("share.too_long")
-    elif is_local(found):
+    elif is_local(url):
         note = t("share.local")
-    return {"rows": list(rows), "address": found, "note": note}
+    return {"rows": list(rows), "address": url, "note": note}

@@ -1,4 +1,4 @@
-"""Where a presentation stands, and what comes before and after: a lesson's steps, or the sections of all pages."""
+"""The position of a presentation, and its neighbours: a lesson's steps, or the sections of all pages."""
 
 from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import urlencode
@@ -19,11 +19,11 @@ Sections = Callable[[str], Sequence[str]]
 def place(
     t: Translate, page: str, pages: Sequence[str], sections_of: Sections, inner: InnerSteps | None = None
 ) -> Place:
-    """Where the page that is open stands; the next section does not begin at the inner step of this one."""
+    """Return the position of the open page; the link to the next section has no inner step."""
     sections = list(sections_of(page))
-    opened = SECTION.value if sections and SECTION.has_value else None
-    at = sections.index(opened) if opened in sections else 0
-    before, after = beside(page, at, pages, sections_of)
+    open_section = SECTION.value if sections and SECTION.has_value else None
+    at = sections.index(open_section) if open_section in sections else 0
+    previous, following = beside(page, at, pages, sections_of)
     section = sections[at] if sections else ""
     return Place(
         at=at + 1,
@@ -31,10 +31,10 @@ def place(
         title=title_of(t, page, section),
         note=modes.lead_of(t, page, section) if section else t(f"{page}.lead"),
         minutes=0,
-        previous=_link(page, *before) if before else "",
-        next=_link(page, *after, without=inner.name if inner else "") if after else "",
-        next_page=after[0] if after else "",
-        following=title_of(t, *after) if after else "",
+        previous=_link(page, *previous) if previous else "",
+        next=_link(page, *following, without=inner.name if inner else "") if following else "",
+        next_page=following[0] if following else "",
+        following=title_of(t, *following) if following else "",
         asks=False,
     )
 
@@ -62,11 +62,11 @@ def beside(page: str, at: int, pages: Sequence[str], sections_of: Sections) -> t
 def _link(page: str, to_page: str, section: str, *, without: str = "") -> str:
     """To a section, with what was chosen; on another page, as far as it means the same there."""
     apart = (SECTION.name, without, *modes.parameters())
-    chosen = {name: value for name, value in current_link().items() if name not in apart}
+    parameters = {name: value for name, value in current_link().items() if name not in apart}
     if to_page != page:
-        chosen = {name: value for name, value in chosen.items() if name in SHARED}
+        parameters = {name: value for name, value in parameters.items() if name in SHARED}
     lang = {LANG.name: LANG.value}
-    return f"{path_of(to_page)}?{urlencode({**chosen, **lang, **modes.carried(), 'section': section})}"
+    return f"{path_of(to_page)}?{urlencode({**parameters, **lang, **modes.carried(), 'section': section})}"
 
 
 def leave(page: str) -> str:

@@ -19,7 +19,7 @@ from viz.text import Translate
 if TYPE_CHECKING:
     from viz.frame.header.section import Section
 
-_PRINTED = re.compile(r"@media print \{\n(.*?)\n\}", re.DOTALL)
+_PRINT_RULES = re.compile(r"@media print \{\n(.*?)\n\}", re.DOTALL)
 
 
 def _kind(raw: str) -> str:
@@ -31,12 +31,12 @@ PRINT = Choice("print", among=PRINTS, parse=_kind)
 
 @cache
 def _style() -> str:
-    """What style.css has for any page that is printed, and what is for pages made for that, as rules for every medium.
+    """Return style.css's print rules and paper.css as rules for every medium.
 
     What is measured on the screen, such as the height of a lesson's step, then holds on paper.
     """
-    printed = "\n".join(_PRINTED.findall((ASSETS / "style.css").read_text("utf8")))
-    return f"<style>{printed}\n{(ASSETS / 'paper.css').read_text('utf8')}</style>"
+    rules = "\n".join(_PRINT_RULES.findall((ASSETS / "style.css").read_text("utf8")))
+    return f"<style>{rules}\n{(ASSETS / 'paper.css').read_text('utf8')}</style>"
 
 
 class PrintMode(Mode):

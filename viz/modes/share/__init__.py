@@ -27,7 +27,7 @@ class ShareMode(Mode):
         return {"figures": figure_menu.tell(lang)}
 
     def is_out_of_date(self) -> bool:
-        """Return whether a section says something else of its pictures now."""
+        """Return True if a section says something else of its pictures now."""
         return figure_menu.is_out_of_date()
 
 

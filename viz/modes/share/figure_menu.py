@@ -1,4 +1,4 @@
-"""What the menu of a picture says of it: whose numbers, on which text. Caption and link it reads off the page.
+"""The source line in the menu of a picture: the model and the text. The browser reads caption and link off the page.
 
 Every picture has the same menu, put there by the browser (``client/frame/figures.js``), which loads what it does when
 it is opened for the first time.
@@ -15,18 +15,18 @@ from viz.params.memory import Remembered
 from viz.text import words_of
 
 MENU = "figure/menu"
-_TOLD: Remembered[Facts | None] = Remembered("_figure_facts_told", default=None)
+_SENT_FACTS: Remembered[Facts | None] = Remembered("_figure_facts_told", default=None)
 
 
 def is_out_of_date() -> bool:
-    """Return whether the browser was told something else of the pictures than holds now."""
-    return facts() != _TOLD.read()
+    """Return True if the browser was told something else of the pictures than holds now."""
+    return facts() != _SENT_FACTS.read()
 
 
 def tell(lang: str) -> dict[str, Any] | None:
-    """What the browser is told of all pictures of this run; None where there is no menu: before a class, on paper."""
-    lines, apart = told = facts()
-    _TOLD.set(told)
+    """Return the menu's message for all pictures of this run; None without a menu: presented or on paper."""
+    lines, apart = current_facts = facts()
+    _SENT_FACTS.set(current_facts)
     if not modes.shows("figure_menu"):
         return None
     image = Parameter[str]("image")

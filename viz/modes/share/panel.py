@@ -47,25 +47,25 @@ def offer(t: Translate, page: str) -> None:
 
 def _draw(t: Translate, page: str) -> None:
     lang = LANG.value
-    found = address(lang=lang)
+    url = address(lang=lang)
     section = open_section(page)
     title = t(f"{page}.{section}.title") if section and section != "all" else t(f"{page}.title")
     data = {
-        "address": found,
-        "local": is_local(found),
-        "embed": f"{found}{'&' if '?' in found else '?'}{urlencode({'embed': 1})}",
-        "present": f"{found}{'&' if '?' in found else '?'}{urlencode({'present': 1})}",
+        "address": url,
+        "local": is_local(url),
+        "embed": f"{url}{'&' if '?' in url else '?'}{urlencode({'embed': 1})}",
+        "present": f"{url}{'&' if '?' in url else '?'}{urlencode({'present': 1})}",
         "title": f"{title} · Headlight",
         "controls": [(name, t(f"share.control_{name}")) for name in CONTROLS],
-        "code": list(code_rows(found)) if _CODE.read() == found else None,
+        "code": list(code_rows(url)) if _CODE.read() == url else None,
         "step": modes.step_of_view(t, page, section) if section and section != "all" else None,
         "most_steps": limits.OWN_LESSON_STEPS,
         "lessons": f"{path_of('lessons')}?{urlencode({'lang': lang})}",
     }
-    SHARE.mount(key="share_panel", data=data, on={"code": partial(_make_code, found)})
+    SHARE.mount(key="share_panel", data=data, on={"code": partial(_make_code, url)})
 
 
-def _make_code(found: str, address: str) -> None:
+def _make_code(url: str, address: str) -> None:
     """Make a code of the address that is shown, if it is the one that was asked for."""
-    if address == found:
-        _CODE.set(found)
+    if address == url:
+        _CODE.set(url)
