@@ -100,7 +100,7 @@ def stream(source: Source) -> Reading:
 
 
 def word_scores(source: Source, final: Tensor, words: tuple[int, ...]) -> Tensor:
-    """Return logits of some words, (n, words), from the last stream (n, d_model) by the final norm and their columns."""
+    """Return logits of some words, (n, words), of the last stream (n, d_model) by the final norm and their columns."""
     loaded_model = model(source.model)
     columns, biases = zip(*(column(loaded_model, word) for word in words), strict=True)
     with torch.inference_mode():
