@@ -1,1 +1,1 @@
-"""Why a layer has several heads, and what each of them can see."""
+"""Several heads in a layer, and the part of the input that each can see."""

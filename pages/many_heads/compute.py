@@ -1,4 +1,4 @@
-"""What the page keeps: the singular values of a head's form, and how much of a pattern is in every head."""
+"""Cached results: singular values of a head's bilinear form, and the share of each pattern in every head."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from pages.many_heads.context import q_and_k_of
-from pages.many_heads.patterns import Pattern, bare
+from pages.many_heads.patterns import Pattern, plain_word
 from viz.core.analysis.checks import torchs_weights
 from viz.core.analysis.several_heads import pattern_share, score_form
 from viz.frame import compute
@@ -20,7 +20,7 @@ from viz.models.tokens import words_as_read
 
 @compute.kept
 def strengths(source: Source, layer: int, head: int) -> Tensor:
-    """The singular values of W_Q W_Kᵀ, the largest first."""
+    """Return the singular values of W_Q W_Kᵀ, largest first."""
     weights = compute.trace(source, layer, Mask()).projections
     with torch.inference_mode():
         return torch.linalg.svdvals(score_form(*q_and_k_of(weights, head)))
@@ -28,7 +28,7 @@ def strengths(source: Source, layer: int, head: int) -> Tensor:
 
 @compute.kept
 def rank_by_torch(source: Source, layer: int, head: int) -> int:
-    """The rank of the same, from its factors: that of W_Q and W_K, whichever is smaller, in double precision."""
+    """Return the rank of W_Q W_Kᵀ from its factors in double precision: the smaller of their ranks."""
     weights = compute.trace(source, layer, Mask()).projections
     with torch.inference_mode():
         w_q, w_k = (factor.double() for factor in q_and_k_of(weights, head))
@@ -37,52 +37,54 @@ def rank_by_torch(source: Source, layer: int, head: int) -> int:
 
 @compute.kept
 def shares(source: Source, mask: Mask, patterns: tuple[Pattern, ...]) -> Tensor:
-    """How much of each pattern is in every head, (patterns, L, H)."""
-    seen = compute.read(source)
-    n = len(seen.tokens.ids)
+    """Return the share of each pattern in every head, (patterns, L, H)."""
+    capture = compute.read(source)
+    n = len(capture.tokens.ids)
     targets = [pattern.target(n) for pattern in patterns]
-    layers = (seen.layer(i, allowed=mask.allowed(n, n)).weights for i in range(seen.n_layers))
+    layers = (capture.layer(i, allowed=mask.allowed(n, n)).weights for i in range(capture.n_layers))
     return torch.stack([torch.stack([pattern_share(w, target) for target in targets]) for w in layers], 1)
 
 
 @compute.kept
 def shares_by_torch(source: Source, mask: Mask, patterns: tuple[Pattern, ...]) -> Tensor:
-    """The same from the weights inside torch's own attention, added up pair by pair."""
-    seen = compute.read(source)
-    n = len(seen.tokens.ids)
-    found = []
-    for call in seen.calls:
+    """Return the shares from the weights inside torch's own attention, summed pair by pair."""
+    capture = compute.read(source)
+    n = len(capture.tokens.ids)
+    by_layer = []
+    for call in capture.calls:
         weights = torchs_weights(call.q, call.k, **with_mask(call.options, written_out(mask, n, n))).nan_to_num(0)
-        found.append(torch.stack([_by_pairs(weights, pattern) for pattern in patterns]))
-    return torch.stack(found, 1)
+        by_layer.append(torch.stack([_by_pairs(weights, pattern) for pattern in patterns]))
+    return torch.stack(by_layer, 1)
 
 
 def _by_pairs(weights: Tensor, pattern: Pattern) -> Tensor:
-    given = torch.stack([weights[:, query, key] for query, key in pattern.pairs]).sum(0)
-    return given / len({query for query, _ in pattern.pairs})
+    total = torch.stack([weights[:, query, key] for query, key in pattern.pairs]).sum(0)
+    return total / len({query for query, _ in pattern.pairs})
 
 
 @compute.kept
 def nearest_and_mean(source: Source, mask: Mask, layer: int, head: int) -> Tensor:
-    """The map of one head, and the mean of all heads of all layers, (2, T, T)."""
-    seen = compute.read(source)
-    n = len(seen.tokens.ids)
-    allowed = mask.allowed(n, n)
-    mean = sum(seen.layer(i, allowed=allowed).weights.mean(0) for i in range(seen.n_layers)) / seen.n_layers
+    """Return the map of one head and the mean over all heads of all layers, (2, T, T)."""
+    capture = compute.read(source)
+    n = len(capture.tokens.ids)
+    visible = mask.allowed(n, n)
+    mean = sum(capture.layer(i, allowed=visible).weights.mean(0) for i in range(capture.n_layers)) / capture.n_layers
     assert isinstance(mean, Tensor)
-    return torch.stack([seen.layer(layer, allowed=allowed).weights[head], mean])
+    return torch.stack([capture.layer(layer, allowed=visible).weights[head], mean])
 
 
 @compute.kept
 def looks_of_it(model: str) -> Tensor:
-    """Where "it" looks in every pair, (pairs, words, L, H, nouns); empty if the model does not know these words."""
-    return _looks(model, lambda seen, i: seen.layer(i).weights)
+    """Return the weight of "it" on the nouns of every pair, (pairs, words, L, H, nouns); empty if a word is unknown."""
+    return _looks(model, lambda capture, i: capture.layer(i).weights)
 
 
 @compute.kept
 def looks_of_it_by_torch(model: str) -> Tensor:
-    """The same from the weights inside torch's own attention."""
-    return _looks(model, lambda seen, i: torchs_weights(seen.calls[i].q, seen.calls[i].k, **seen.calls[i].options))
+    """Return the same from the weights inside torch's own attention."""
+    return _looks(
+        model, lambda capture, i: torchs_weights(capture.calls[i].q, capture.calls[i].k, **capture.calls[i].options)
+    )
 
 
 def _looks(model: str, weights_of: Callable[[Capture, int], Tensor]) -> Tensor:
@@ -90,16 +92,16 @@ def _looks(model: str, weights_of: Callable[[Capture, int], Tensor]) -> Tensor:
     for pair in minimal_pairs():
         words = []
         for word in pair.words:
-            seen = compute.read(Source(kind="model", text=pair.text.format(word), model=model))
-            labels = [bare(label) for label in words_as_read(seen.tokens)]
-            if any(labels.count(wanted) != 1 for wanted in ("it", *pair.nouns)):
+            capture = compute.read(Source(kind="model", text=pair.text.format(word), model=model))
+            labels = [plain_word(label) for label in words_as_read(capture.tokens)]
+            if any(labels.count(target) != 1 for target in ("it", *pair.nouns)):
                 return torch.zeros(0)
-            it, *nouns = (_tokens_of(seen, labels.index(wanted)) for wanted in ("it", *pair.nouns))
-            rows = [weights_of(seen, i)[:, it].mean(1) for i in range(seen.n_layers)]
+            it, *nouns = (_tokens_of(capture, labels.index(target)) for target in ("it", *pair.nouns))
+            rows = [weights_of(capture, i)[:, it].mean(1) for i in range(capture.n_layers)]
             words.append(torch.stack([torch.stack([row[:, noun].sum(-1) for noun in nouns], -1) for row in rows]))
         pairs.append(torch.stack(words))
     return torch.stack(pairs)
 
 
-def _tokens_of(seen: Capture, word: int) -> list[int]:
-    return [i for i, other in enumerate(seen.tokens.words) if other == word]
+def _tokens_of(capture: Capture, word: int) -> list[int]:
+    return [i for i, number in enumerate(capture.tokens.words) if number == word]

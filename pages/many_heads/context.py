@@ -1,4 +1,4 @@
-"""What every section of the page stands on: the layer of the scene."""
+"""The context of every section: the layer of the scene."""
 
 from dataclasses import dataclass
 
@@ -11,33 +11,33 @@ from viz.text import Translate
 
 @dataclass(frozen=True, kw_only=True)
 class ManyHeadsContext:
-    """A layer."""
+    """The scene's layer of heads."""
 
     scene: Scene
 
     @property
     def t(self) -> Translate:
-        """The texts in the visitor's language."""
+        """Texts in the user's language."""
         return self.scene.t
 
     @property
     def n_heads(self) -> int:
-        """H."""
+        """Number of heads."""
         return self.scene.trace.projections.spec.H
 
     @property
     def names(self) -> list[str]:
-        """What each head is called."""
+        """Names of the heads."""
         return [self.t("many_heads.head", head=head) for head in range(self.n_heads)]
 
 
 def open_many_heads(scene: Scene) -> ManyHeadsContext:
-    """The layer alone: one section asks for a head, the others show all."""
+    """Return the context; the sections draw the controls of a head themselves."""
     return ManyHeadsContext(scene=scene)
 
 
 def q_and_k_of(weights: HeadWeights, head: int) -> tuple[Tensor, Tensor]:
-    """One head's W_Q (d_model, d_k) and W_K (d_mem, d_k); heads that share keys have the same W_K."""
+    """Return one head's W_Q (d_model, d_k) and W_K (d_mem, d_k); heads that share keys have the same W_K."""
     spec = weights.spec
     group = head * spec.G // spec.H
     return (

@@ -1,4 +1,4 @@
-"""How differently the heads of a layer look, and what would be lost if they all looked alike."""
+"""Distances between the heads of a layer, and the loss if all heads had the same map."""
 
 import numpy as np
 import streamlit as st
@@ -17,29 +17,31 @@ from viz.frame.show import show_matrix
 
 
 def averaged(trace: MultiHeadTrace) -> Tensor:
-    """The layer's output if every head used the mean of all maps; each keeps its own values."""
+    """Return the layer's output if every head used the mean of all maps and its own values."""
     values = share_kv(trace.v, trace.projections.spec.H)
     alike = trace.weights.mean(0) @ values
     return project(concat_heads(alike), trace.projections.w_o, trace.projections.b_o)
 
 
 def draw(context: ManyHeadsContext) -> list[Check]:
-    """A map of heads against heads, the most and the least alike, and the change if all maps are made one."""
+    """Draw a map of heads against heads, the closest and the farthest pair, and the change if all maps are averaged."""
     t, trace, names = context.t, context.scene.trace, context.names
     if context.n_heads == 1:
         st.info(t("many_heads.experts.differ.one"))
         return []
     distances = head_distances(trace.weights)
     changes = (averaged(trace) - trace.output).norm(dim=-1) / trace.output.norm(dim=-1)
-    change = float(changes[changes.isfinite()].sum() / max(1, int(changes.isfinite().sum())))  # nothing written: 0 / 0
+    change = float(
+        changes[changes.isfinite()].sum() / max(1, int(changes.isfinite().sum()))
+    )  # a fully masked row is 0 / 0
     pairs = distances + torch.diag(torch.full((context.n_heads,), torch.nan))
     far, near = (_pair(pairs, pick) for pick in (np.nanargmax, np.nanargmin))
-    found = t(
+    summary = t(
         "many_heads.experts.differ.found",
         a=far[0], b=far[1], far=part(float(distances[far])),
         c=near[0], d=near[1], near=part(float(distances[near])),
     )  # fmt: skip
-    drawn = Matrix(
+    matrix = Matrix(
         values=distances,
         rows=Axis(names, t("many_heads.experts.differ.heads")),
         columns=Axis(names, t("many_heads.experts.differ.heads")),
@@ -47,8 +49,8 @@ def draw(context: ManyHeadsContext) -> list[Check]:
         numbers=context.n_heads <= 16,
         framed=(far[0], far[1]),
     )
-    show_matrix(t, drawn, key="head_distances", alt=found)
-    say(found)
+    show_matrix(t, matrix, key="head_distances", alt=summary)
+    say(summary)
     say(t("many_heads.experts.differ.averaged", n=context.n_heads, change=share(change)))
     by_einsum = torch.einsum(
         "qk,hkv,hvo->qo",
@@ -75,8 +77,8 @@ def _pair(pairs: Tensor, pick: object) -> tuple[int, int]:
 
 
 def _off(distances: Tensor, weights: Tensor) -> float:
-    """How far the distances are from one less the attention that two heads share: the smaller of both, added up."""
-    shared = torch.stack([torch.minimum(weights, other).sum(-1) for other in weights])
-    whole = weights.sum(-1)  # 1, or 0 where a word may look nowhere
-    expected = ((whole[None] + whole[:, None]) / 2 - shared).mean(-1)
+    """Largest error of the distances, recomputed as one minus the overlap (the smaller weight, summed) of two heads."""
+    shared = torch.stack([torch.minimum(weights, head).sum(-1) for head in weights])
+    total = weights.sum(-1)  # 1, or 0 for a fully masked row
+    expected = ((total[None] + total[:, None]) / 2 - shared).mean(-1)
     return float((distances - expected).abs().max())

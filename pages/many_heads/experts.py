@@ -1,4 +1,4 @@
-"""Heads as experts: what a head called so would do, the real head that comes nearest, and what has no head at all."""
+"""Heads as experts: the task of a named expert, the nearest real head, and tasks without a head."""
 
 import streamlit as st
 import torch
@@ -7,7 +7,15 @@ from torch import Tensor
 from pages.many_heads import compute
 from pages.many_heads.context import ManyHeadsContext
 from pages.many_heads.logic import draw_logic
-from pages.many_heads.patterns import CHOSEN, NEIGHBOURS, PATTERNS, Pattern, found_in, known_words, words_of
+from pages.many_heads.patterns import (
+    NEIGHBOURS,
+    PATTERNS,
+    WORD_PAIR_EXPERTS,
+    Pattern,
+    known_words,
+    patterns_in,
+    words_of,
+)
 from viz import limits
 from viz.components.bars import BarChart
 from viz.components.maps import Panel, pack_maps
@@ -25,27 +33,27 @@ EXPERT = Choice("expert", among=PATTERNS)
 
 
 def draw(context: ManyHeadsContext) -> list[Check]:
-    """For each expert the head with the highest share, an average head and an even spread; one of them as a map."""
+    """Draw for each expert the highest share of a head, the average head and an even spread; one expert as a map."""
     t, scene = context.t, context.scene
     expert = EXPERT.read()
-    patterns = found_in(scene.capture.tokens, _words(context, expert))
+    patterns = patterns_in(scene.capture.tokens, _words(context, expert))
     if not patterns:
         st.info(t("many_heads.two_places.short"))
         return []
     shares = compute.shares(scene.choice.source, scene.choice.mask, patterns)
     _all_experts(context, patterns, shares)
-    chosen = next((i for i, pattern in enumerate(patterns) if pattern.name == expert), None)
-    if chosen is None:
+    index = next((i for i, pattern in enumerate(patterns) if pattern.name == expert), None)
+    if index is None:
         st.info(t(f"many_heads.experts.none_{expert if expert == 'punctuation' else 'words'}"))
     else:
-        _nearest(context, patterns[chosen], shares[chosen])
+        _nearest(context, patterns[index], shares[index])
     by_torch = compute.shares_by_torch(scene.choice.source, scene.choice.mask, patterns)
     off = (shares - by_torch).abs().max()
     return [check("many_heads.experts.check", off, 1e-5, n=shares[0].numel()), *draw_logic(context)]
 
 
 def choose_expert(context: ManyHeadsContext) -> None:
-    """Draw a pill for each expert."""
+    """Draw a button for each expert."""
     t = context.t
     EXPERT.pills(
         t("many_heads.experts.which"),
@@ -56,7 +64,7 @@ def choose_expert(context: ManyHeadsContext) -> None:
 
 
 def _side(expert: str, side: str) -> Int:
-    """Return the parameter of the word that looks, or that it looks at; -1 is none. Another text has none."""
+    """Return the parameter of an expert's query or key word; -1 is none. It is scoped to the text."""
     return Int(
         f"{expert}_{side}",
         lambda places: places.first,
@@ -66,14 +74,14 @@ def _side(expert: str, side: str) -> Int:
 
 
 def _words(context: ManyHeadsContext, expert: str) -> dict[str, tuple[int, int] | None]:
-    """The two words of each expert that needs them; the controls of the one that is open."""
+    """Return the two words of each expert that needs them, and draw the controls of the open one."""
     tokens = context.scene.capture.tokens
     words = words_of(tokens)
     plain = sorted({word for word, special in zip(tokens.words, tokens.special, strict=True) if not special})
-    found: dict[str, tuple[int, int] | None] = {}
-    for name in CHOSEN:
-        usual = known_words(words_as_read(tokens), name) or (-1, -1)
-        places = [Places(context.scene.labels, first, (-1, *plain)) for first in usual]
+    pairs: dict[str, tuple[int, int] | None] = {}
+    for name in WORD_PAIR_EXPERTS:
+        default = known_words(words_as_read(tokens), name) or (-1, -1)
+        places = [Places(context.scene.labels, first, (-1, *plain)) for first in default]
         sides = [_side(name, side) for side in ("from", "to")]
         pair = tuple(side.read(about) for side, about in zip(sides, places, strict=True))
         if name == expert:
@@ -81,14 +89,14 @@ def _words(context: ManyHeadsContext, expert: str) -> dict[str, tuple[int, int] 
                 for side, about in zip(sides, places, strict=True):
                     label = context.t(f"many_heads.experts.{side.name}")
                     side.selectbox(label, about, says=lambda at: "–" if at < 0 else words[at], width=240)
-        found[name] = (pair[0], pair[1]) if min(pair) >= 0 else None
-    return found
+        pairs[name] = (pair[0], pair[1]) if min(pair) >= 0 else None
+    return pairs
 
 
 def _even(context: ManyHeadsContext, pattern: Pattern) -> float:
-    """What an even spread over the words that may be looked at would give to the pattern."""
-    allowed = open_cells(context.scene)[0]
-    return float(pattern_share(uniform(allowed), pattern.target(len(allowed))))
+    """Return the share of the pattern in an even spread over the visible words."""
+    visible = open_cells(context.scene)[0]
+    return float(pattern_share(uniform(visible), pattern.target(len(visible))))
 
 
 def _all_experts(context: ManyHeadsContext, patterns: tuple[Pattern, ...], shares: Tensor) -> None:
@@ -100,7 +108,7 @@ def _all_experts(context: ManyHeadsContext, patterns: tuple[Pattern, ...], share
     }
     names = [t(f"many_heads.experts.{pattern.name}") for pattern in patterns]
     alt = t("many_heads.experts.alt", n=flat.shape[1])
-    drawn = BarChart(
+    chart = BarChart(
         names,
         series,
         title=t("many_heads.experts.expert"),
@@ -108,11 +116,11 @@ def _all_experts(context: ManyHeadsContext, patterns: tuple[Pattern, ...], share
         top=1.0,
         height=320,
     )
-    show_bars(drawn, key="experts", alt=alt)
+    show_bars(chart, key="experts", alt=alt)
 
 
 def _nearest(context: ManyHeadsContext, pattern: Pattern, shares: Tensor) -> None:
-    """The map of the nearest head beside the mean of all heads, and what can be said of it."""
+    """Draw the map of the nearest head beside the mean of all heads, and describe it."""
     t, scene, name = context.t, context.scene, pattern.name
     layer, head = divmod(int(shares.argmax()), shares.shape[1])
     values = {

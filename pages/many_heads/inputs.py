@@ -1,4 +1,4 @@
-"""Each head reads the whole vector: switch one of its numbers off, and every head's queries change."""
+"""Each head reads the whole vector: zero one of its numbers, and every head's queries change."""
 
 from torch import Tensor
 
@@ -18,20 +18,20 @@ INPUT_OFF = Int("input_off", high=lambda width: width - 1)
 
 
 def queries(x: Tensor, weights: HeadWeights) -> Tensor:
-    """Every head's queries, (H, Q, d_k), before anything turns or scales them."""
+    """Return every head's queries, (H, Q, d_k), before rotation and scaling."""
     return split_heads(project(x, weights.w_q, weights.b_q), weights.spec.H)
 
 
 def changes(x: Tensor, weights: HeadWeights, place: int) -> Tensor:
-    """How much each head's queries change, (H), if number ``place`` of every vector is 0: a share of their length."""
+    """Return the relative change of each head's queries, (H), if number ``place`` of every vector is 0."""
     without = x.clone()
     without[:, place] = 0
-    whole = queries(x, weights)
-    return (whole - queries(without, weights)).norm(dim=(-2, -1)) / whole.norm(dim=(-2, -1))
+    complete = queries(x, weights)
+    return (complete - queries(without, weights)).norm(dim=(-2, -1)) / complete.norm(dim=(-2, -1))
 
 
 def draw(context: ManyHeadsContext) -> list[Check]:
-    """A bar for each head: how much its queries change without one of the vector's numbers."""
+    """Draw the change of each head's queries without one of the vector's numbers."""
     refuse_latent(context.scene)
     t, trace = context.t, context.scene.trace
     weights, x = trace.projections, trace.x
@@ -39,10 +39,10 @@ def draw(context: ManyHeadsContext) -> list[Check]:
     place = INPUT_OFF.read(spec.d_model)
     by_head = changes(x, weights, place)
     owner = min(place * spec.H // spec.d_model, spec.H - 1)
-    changed = int((by_head > 0).sum())
-    found = t(
+    n_changed = int((by_head > 0).sum())
+    summary = t(
         "many_heads.inputs.found",
-        place=place, changed=changed, n=spec.H, least=share(float(by_head.min())), most=share(float(by_head.max())),
+        place=place, changed=n_changed, n=spec.H, least=share(float(by_head.min())), most=share(float(by_head.max())),
     )  # fmt: skip
     show_bars(
         BarChart(
@@ -53,13 +53,13 @@ def draw(context: ManyHeadsContext) -> list[Check]:
             colours=[ORANGE if head == owner else BLUE for head in range(spec.H)],
         ),
         key="inputs",
-        alt=found,
+        alt=summary,
     )
     INPUT_OFF.slider(t("many_heads.inputs.place"), spec.d_model)
-    say(found)
+    say(summary)
     if spec.H > 1:
         say(t("many_heads.inputs.cut", owner=owner, d=spec.d_model, H=spec.H, d_k=spec.d_k))
-    # what is missing is that number's row of W_Q, as often as the number says
+    # the queries lose that number's row of W_Q times the number
     row = weights.w_q[place].unflatten(0, (spec.H, spec.d_k))
     missing = x[:, place].norm() * row.norm(dim=-1) / queries(x, weights).norm(dim=(-2, -1))
     return [

@@ -1,4 +1,4 @@
-"""Is there a head for logic? One word turns what "it" means: in how many of ten such pairs does a head turn with it?"""
+"""Search for a head for logic: count the pairs in which a head follows the one word that changes what "it" means."""
 
 import torch
 from torch import Tensor
@@ -15,7 +15,7 @@ LOGIC = Flag("logic")
 
 
 def draw_logic(context: ManyHeadsContext) -> list[Check]:
-    """The test, where the visitor asks for it: 20 sentences go through the model."""
+    """Run 20 sentences through the model on request, and draw the counts."""
     t, source = context.t, context.scene.choice.source
     if not LOGIC.toggle(t("many_heads.logic.run"), help=t("many_heads.logic.help")):
         return []
@@ -26,14 +26,14 @@ def draw_logic(context: ManyHeadsContext) -> list[Check]:
     if not len(looks):
         say(t("many_heads.logic.unread"))
         return []
-    turned = turns(looks)
-    _show(context, turned)
-    wrong = int((turned != turns(compute.looks_of_it_by_torch(source.model))).sum())
+    turn_flags = turns(looks)
+    _show(context, turn_flags)
+    wrong = int((turn_flags != turns(compute.looks_of_it_by_torch(source.model))).sum())
     return [check("many_heads.logic.check", wrong, 0.0, n=len(looks))]
 
 
 def turns(looks: Tensor) -> Tensor:
-    """Whether a head prefers the first noun with the first word and the second with the second, (pairs, L, H).
+    """Return True where a head prefers the first noun with the first word, the second with the second, (pairs, L, H).
 
     Args:
         looks: (pairs, words, L, H, nouns).
@@ -43,27 +43,27 @@ def turns(looks: Tensor) -> Tensor:
 
 
 def found_by(counts: Tensor, n: int) -> str:
-    """Return the sentence that holds for heads that turn in so many of n pairs."""
+    """Return the text key that holds for heads that turn in these counts of n pairs."""
     best = int(counts.max())
     return "found_none" if best == 0 else "found_every" if best == n else "found"
 
 
-def _show(context: ManyHeadsContext, turned: Tensor) -> None:
-    t, n = context.t, len(turned)
-    counts = turned.sum(0)
+def _show(context: ManyHeadsContext, turn_flags: Tensor) -> None:
+    t, n = context.t, len(turn_flags)
+    counts = turn_flags.sum(0)
     heads = torch.bincount(counts.flatten(), minlength=n + 1)
     layer, head = divmod(int(counts.argmax()), counts.shape[1])
-    found = t(
+    summary = t(
         f"many_heads.logic.{found_by(counts, n)}",
-        n=n, heads=counts.numel(), first=int(turned[0].sum()), all=int(heads[n]),
+        n=n, heads=counts.numel(), first=int(turn_flags[0].sum()), all=int(heads[n]),
         layer=layer, head=head, best=int(counts.max()), mean=f"{float(counts.float().mean()):.1f}",
     )  # fmt: skip
-    drawn = BarChart(
+    chart = BarChart(
         [str(i) for i in range(n + 1)],
         {t("many_heads.logic.heads"): heads.float()},
         title=t("many_heads.logic.pairs", n=n),
         value_title=t("many_heads.logic.heads"),
         height=200,
     )
-    show_bars(drawn, key="logic_turns", alt=found)
-    say(found)
+    show_bars(chart, key="logic_turns", alt=summary)
+    say(summary)

@@ -1,4 +1,4 @@
-"""Why a layer has several heads: two places at once, how differently they look, and what each of them can see."""
+"""The page of many heads: two places at once, differences between heads, and the part of the input that each sees."""
 
 from pages.many_heads import differ, experts, inputs, rank, two_places
 from pages.many_heads.context import open_many_heads

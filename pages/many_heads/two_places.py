@@ -1,4 +1,4 @@
-"""A task for which one head is too few: tell, for every word, the one before it and the one after it."""
+"""A task that needs two heads: report, for every word, the one before it and the one after it."""
 
 import numpy as np
 import streamlit as st
@@ -20,13 +20,13 @@ from viz.frame.show import MAPS, show_bars
 from viz.params import Int, Real
 
 WORDS, VECTORS, WIDTH, SEED = 12, 512, 8, 0
-"""Words drawn; random vectors on which the loss is measured, their width, and their seed."""
+"""Words on the map; random vectors on which the loss is measured, their width, and their seed."""
 MOST, EVEN = 3, 0.5
-"""Heads; what one alone gives to the word before where it divides itself evenly."""
+"""Most heads; weight of a single head on the word before if it divides itself evenly."""
 
 
 def heads_of(n_heads: int, before: float) -> list[dict[int, float]]:
-    """What each of so many heads looks at: shares by offset. One alone divides its attention between both places."""
+    """Return each head's weights by offset; a single head divides its attention between both places."""
     if n_heads == 1:
         return [{-1: before, 1: 1 - before}]
     return [{-1: 1.0}, {1: 1.0}, {0: 1.0}][:n_heads]
@@ -34,28 +34,28 @@ def heads_of(n_heads: int, before: float) -> list[dict[int, float]]:
 
 @compute.kept
 def vectors() -> tuple[Tensor, Tensor]:
-    """The random vectors, and both neighbours of each that has two."""
+    """Return the random vectors, and both neighbours of each inner one."""
     x = torch.randn(VECTORS, WIDTH, generator=torch.Generator().manual_seed(SEED), dtype=torch.float64)
     return x, neighbours(x)
 
 
-def read_by(x: Tensor, heads: list[dict[int, float]]) -> Tensor:
-    """What such heads bring to every word that has two neighbours, side by side; W_V leaves the vectors as they are."""
+def outputs_of(x: Tensor, heads: list[dict[int, float]]) -> Tensor:
+    """Return the heads' outputs for every word with two neighbours, concatenated; W_V is the identity."""
     return torch.cat([(row_softmax(offset_scores(len(x), shares)) @ x)[1:-1] for shares in heads], dim=-1)
 
 
 @compute.kept
 def loss(n_heads: int, before: float) -> Tensor:
-    """What of the two neighbours cannot be told from what so many heads bring."""
-    x, wanted = vectors()
-    return lost(read_by(x, heads_of(n_heads, before)), wanted)
+    """Return the share of the two neighbours that cannot be read out of the heads' outputs."""
+    x, target = vectors()
+    return lost(outputs_of(x, heads_of(n_heads, before)), target)
 
 
 @compute.kept
 def shift_off() -> float:
-    """How far what two heads bring is from the neighbours themselves."""
-    x, wanted = vectors()
-    return float((read_by(x, heads_of(2, EVEN)) - wanted).abs().max())
+    """Return the largest difference between the outputs of two heads and the neighbours."""
+    x, target = vectors()
+    return float((outputs_of(x, heads_of(2, EVEN)) - target).abs().max())
 
 
 TOY_HEADS = Int("toy_heads", 1, low=1, high=MOST)
@@ -63,7 +63,7 @@ TOY_BEFORE = Real("toy_before", 0.5, high=1.0)
 
 
 def draw(context: ManyHeadsContext) -> list[Check]:
-    """The maps of one head or several, and what of the two neighbours is lost with one, two, three."""
+    """Draw the maps of one head or several, and the loss with one, two, three heads."""
     t = context.t
     tokens = context.scene.capture.tokens
     words = [label for label, special in zip(tokens.labels, tokens.special, strict=True) if not special]
@@ -79,18 +79,18 @@ def draw(context: ManyHeadsContext) -> list[Check]:
         label_visibility="collapsed",
     )
     heads = heads_of(n_heads, before)
-    with st.container():  # one place for both, however they stand: what is below is neither moved nor sent again
+    with st.container():  # one container in both layouts, so that the elements below keep their delta path
         offer(TOY_HEADS.name, TOY_HEADS.options())
-        left, right = st.columns(2) if n_heads == 1 else (st.container(), st.container())
-    with left:
+        left_column, right_column = st.columns(2) if n_heads == 1 else (st.container(), st.container())
+    with left_column:
         _maps(context, labels, heads)
     shares = before if n_heads == 1 else EVEN
     losses = torch.stack([loss(1, before), *(loss(count, EVEN) for count in range(2, MOST + 1))])
-    found = t(
+    summary = t(
         "many_heads.two_places.found_one" if n_heads == 1 else "many_heads.two_places.found_several",
         lost=share(float(losses[0])), rest=number(float(losses[n_heads - 1])), n=n_heads,
     )  # fmt: skip
-    with right:
+    with right_column:
         show_bars(
             BarChart(
                 labels=[t("many_heads.two_places.count", n=count) for count in range(1, MOST + 1)],
@@ -101,9 +101,9 @@ def draw(context: ManyHeadsContext) -> list[Check]:
                 colours=[BLUE if count == n_heads else GREY for count in range(1, MOST + 1)],
             ),
             key="two_places",
-            alt=found,
+            alt=summary,
         )
-    say(found)
+    say(summary)
     TOY_BEFORE.slider(t("many_heads.two_places.before"), step=0.05, disabled=n_heads > 1, width=360)
     st.caption(t("many_heads.two_places.note", vectors=VECTORS, width=WIDTH))
     off = abs(float(losses[n_heads - 1]) - by_numpy(n_heads, shares))
@@ -128,7 +128,7 @@ def _maps(context: ManyHeadsContext, labels: tuple[str, ...], heads: list[dict[i
 
 @compute.kept
 def by_numpy(n_heads: int, before: float) -> float:
-    """The same loss without the core: neighbours added up by their shares, the read-out by the pseudo-inverse."""
+    """Return the same loss without the core: neighbours weighted by numpy, the read-out by the pseudo-inverse."""
     rows, heads = vectors()[0].numpy(), heads_of(n_heads, before)
     n, width = rows.shape
 
@@ -136,5 +136,5 @@ def by_numpy(n_heads: int, before: float) -> float:
         return sum((p * rows[i + d] for d, p in shares.items() if 0 <= i + d < n), np.zeros(width))
 
     read = np.stack([np.concatenate([bring(i, shares) for shares in heads]) for i in range(1, n - 1)])
-    wanted = np.stack([np.concatenate([rows[i - 1], rows[i + 1]]) for i in range(1, n - 1)])
-    return float(((wanted - read @ (np.linalg.pinv(read) @ wanted)) ** 2).sum() / (wanted**2).sum())
+    target = np.stack([np.concatenate([rows[i - 1], rows[i + 1]]) for i in range(1, n - 1)])
+    return float(((target - read @ (np.linalg.pinv(read) @ target)) ** 2).sum() / (target**2).sum())

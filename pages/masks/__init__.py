@@ -1,1 +1,1 @@
-"""Who may look at whom, and what goes wrong with masks."""
+"""Attention masks and their pitfalls."""

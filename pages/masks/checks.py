@@ -1,4 +1,4 @@
-"""What must be true of a mask and of weights under it: the rule written out cell by cell, torch's own attention."""
+"""Live checks of masks and masked weights: the rule evaluated cell by cell, and torch's own attention."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,34 +13,34 @@ from viz.frame.compute.mask_rule import written_out
 from viz.frame.specs import Mask
 
 
-def by_its_rule(context: MasksContext, mask: Mask) -> Tensor:
-    """Where a mask and the model's own together let a query look, (n, n), without the core."""
+def visible_by_rule(context: MasksContext, mask: Mask) -> Tensor:
+    """Return True where a mask and the model's own both let a query attend, (n, n), without the core."""
     rule = written_out(mask, context.n, context.n)
     return context.model_allowed if rule is None else rule & context.model_allowed
 
 
-def mask_check(context: MasksContext, shown: Mapping[Mask, Tensor]) -> Check:
-    """How many cells of the masks shown are not as their rules say."""
-    wrong = sum(int((allowed != by_its_rule(context, mask)).sum()) for mask, allowed in shown.items())
+def mask_check(context: MasksContext, visible_by_mask: Mapping[Mask, Tensor]) -> Check:
+    """Check the cells of these masks against their rules."""
+    wrong = sum(int((visible != visible_by_rule(context, mask)).sum()) for mask, visible in visible_by_mask.items())
     return check("masks.check_mask", wrong, 0.0)
 
 
-def chosen_mask_check(context: MasksContext) -> Check:
-    """The same of the one mask that is chosen."""
-    return mask_check(context, {context.mask: context.allowed})
+def current_mask_check(context: MasksContext) -> Check:
+    """Check the cells of the selected mask."""
+    return mask_check(context, {context.mask: context.visible})
 
 
 def weights_by_torch(context: MasksContext, mask: Mask) -> Tensor:
-    """The chosen head's weights under a mask as torch's own attention has them, from q and k on, (n, n)."""
+    """Return the head's weights under a mask from torch's own attention on q and k, (n, n)."""
     head, group = context.head, context.head * len(context.k) // len(context.q)
     options: dict[str, Any] = {
         name: value[head] if isinstance(value, Tensor) and value.ndim > 2 else value
         for name, value in context.options.items()
     }
     q, k = context.q[head][None], context.k[group][None]
-    return torchs_weights(q, k, **options, allowed=by_its_rule(context, mask))[0]
+    return torchs_weights(q, k, **options, allowed=visible_by_rule(context, mask))[0]
 
 
-def no_later_key(n: int) -> Tensor:
-    """Every token may look at itself and those before it, (n, n)."""
+def causal_by_torch(n: int) -> Tensor:
+    """Return the causal mask, (n, n), without the core."""
     return torch.ones(n, n, dtype=torch.bool).tril()

@@ -1,4 +1,4 @@
-"""What every section of the Masks page stands on: one head's scores on the first tokens, and the mask over them."""
+"""The context of every section of the Masks page: one head's scores on the first tokens, and the mask over them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,16 +24,16 @@ from viz.params.memory import Remembered
 from viz.text import Translate
 
 WITHOUT_CHIP = ("editor", "decoding")
-"""Sections without the mask's chip: in one the picture chooses the mask, the other shows masks of its own."""
-LAID: Remembered[str] = Remembered("_laid")
-"""The mask that lies over the scores, as a link holds it: painting starts from it."""
+"""Sections without the mask's chip: in one the picture chooses the mask, the other has its own masks."""
+BASE_MASK: Remembered[str] = Remembered("_laid")
+"""The page's mask over the scores, encoded as in a link: painting starts from it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MasksContext:
-    """What the page stands on: the first tokens of a text, a layer's q, k and v on them, one head, one query, a mask.
+    """The first tokens of a text, a layer's q, k, v on them, one head, one query and a mask.
 
-    The numbers come from the cache when they are first asked for.
+    Derived numbers are computed on first access, through the cache.
     """
 
     scene: Scene
@@ -45,7 +45,7 @@ class MasksContext:
 
     @lazy
     def _first(self) -> dict[str, Any]:
-        """The layer's q, k, v on the first n tokens, with its options and, for the chosen head, its own mask."""
+        """The layer's q, k, v on the first n tokens, its options and the head's own mask."""
         return _first(self.scene.capture.calls[self.scene.choice.layer], self.n, self.head)
 
     @property
@@ -65,62 +65,62 @@ class MasksContext:
 
     @property
     def model_allowed(self) -> Tensor:
-        """The mask that the model has anyway, (n, n)."""
+        """The model's own mask, (n, n)."""
         return self._first["model_allowed"]
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """Options of the layer's attention: the bias added to its scores, and their scale."""
+        """Options of the layer's attention: its bias and scale."""
         return self._first["options"]
 
     @property
     def t(self) -> Translate:
-        """The texts in the visitor's language."""
+        """Texts in the user's language."""
         return self.scene.t
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What to write for each token."""
+        """Labels of the tokens."""
         return self.scene.labels[: self.n]
 
     @lazy
     def every_head(self) -> AttentionTrace:
-        """Every step of every head, with no mask at all, not even the model's own."""
+        """Every step of every head without any mask, not even the model's own."""
         return attend(self.q, share_kv(self.k, len(self.q)), share_kv(self.v, len(self.q)), **self.options)
 
     @property
     def scores(self) -> Tensor:
-        """The chosen head's, scaled and with what the model adds to them, before any mask."""
+        """The head's scaled scores with the model's bias, before any mask."""
         return self.every_head.masked[self.head]
 
     @property
-    def laid(self) -> Tensor:
-        """The page's mask, (n, n); nothing is blocked where it adds none."""
-        return self.laid_by(self.mask)
+    def page_mask(self) -> Tensor:
+        """The page's mask, (n, n); all True where it adds none."""
+        return self.cells_of(self.mask)
 
     @property
-    def allowed(self) -> Tensor:
+    def visible(self) -> Tensor:
         """The page's mask and the model's own together."""
-        return self.laid & self.model_allowed
+        return self.page_mask & self.model_allowed
 
-    def laid_by(self, mask: specs.Mask) -> Tensor:
-        """Another mask on the same tokens."""
-        made = mask.allowed(self.n, self.n)
-        return torch.ones(self.n, self.n, dtype=torch.bool) if made is None else made
+    def cells_of(self, mask: specs.Mask) -> Tensor:
+        """Return a mask's cells on these tokens, (n, n)."""
+        cells = mask.allowed(self.n, self.n)
+        return torch.ones(self.n, self.n, dtype=torch.bool) if cells is None else cells
 
     @lazy
     def weights(self) -> Tensor:
-        """The chosen head's, with the mask."""
-        return row_softmax(self.scores.masked_fill(~self.allowed, -torch.inf))
+        """The head's weights under the mask."""
+        return row_softmax(self.scores.masked_fill(~self.visible, -torch.inf))
 
     @property
     def blind(self) -> list[int]:
-        """Queries that may look nowhere."""
-        return [i for i, sees in enumerate(self.allowed.any(-1).tolist()) if not sees]
+        """Fully masked queries."""
+        return [i for i, sees in enumerate(self.visible.any(-1).tolist()) if not sees]
 
 
 def _first(call: Call, n: int, head: int) -> dict[str, Any]:
-    """A layer's q, k, v on the first n tokens, with its options and, for one head, its own mask."""
+    """Return a layer's q, k, v on the first n tokens, its options, and one head's own mask."""
 
     def corner(values: Any) -> Any:
         return values[..., :n, :n] if isinstance(values, Tensor) else values
@@ -139,7 +139,7 @@ def _first(call: Call, n: int, head: int) -> dict[str, Any]:
 
 
 def open_masks(scene: Scene) -> MasksContext:
-    """Draw the controls all sections share, and say what was chosen."""
+    """Draw the controls that all sections share, and return the context."""
     t, n, H = scene.t, min(len(scene.labels), limits.PAINTED_TOKENS), scene.trace.projections.spec.H
     head = chosen_head(scene, t("masks.head"), H)
     mask = scene.choice.mask
@@ -149,15 +149,15 @@ def open_masks(scene: Scene) -> MasksContext:
             mask_details(t, mask.kind)
     if n < len(scene.labels):
         st.caption(t("masks.first", n=n))
-    usual = first_query(scene.labels[:n], scene.capture.tokens.special[:n], scene.trace.weights[head, :n, :n])
-    places = Places(scene.labels, usual, range(n))
+    default = first_query(scene.labels[:n], scene.capture.tokens.special[:n], scene.trace.weights[head, :n, :n])
+    places = Places(scene.labels, default, range(n))
     context = MasksContext(scene=scene, n=n, head=head, query=QUERY.read(places), places=places, mask=mask)
-    LAID.set(to_code(context.laid))
+    BASE_MASK.set(to_code(context.page_mask))
     return context
 
 
 def _mask_pills(t: Translate) -> None:
-    """Draw a pill for each mask."""
+    """Draw a button for each mask."""
     MASK.pills(
         t("choice.mask"),
         says=lambda code: t(f"masks.name_{code}"),
@@ -167,6 +167,6 @@ def _mask_pills(t: Translate) -> None:
 
 
 def begin_painting() -> None:
-    """Painting starts from the mask that was there."""
+    """Start painting from the current mask."""
     if MASK.value == "painted" and not (PAINTED.has_value and PAINTED.value):
-        PAINTED.set(LAID.read())
+        PAINTED.set(BASE_MASK.read())

@@ -1,10 +1,10 @@
-"""A text that grows token by token: what a cache of keys and values may keep, and why."""
+"""Decoding token by token: what a cache of keys and values can reuse."""
 
 from typing import Any
 
 from torch import Tensor
 
-from pages.masks.checks import no_later_key
+from pages.masks.checks import causal_by_torch
 from pages.masks.context import MasksContext
 from pages.masks.pack import pack_growing
 from viz.components.view import View
@@ -19,22 +19,20 @@ GROWING = View("masks/growing", words="masks.growing.", colours=True)
 
 
 def _corner(context: MasksContext, n: int) -> dict[str, Any]:
-    """What the model adds to its scores, for the first n tokens."""
+    """Return the options of the model's attention cropped to the first n tokens."""
     return {
         name: option[..., :n, :n] if isinstance(option, Tensor) else option for name, option in context.options.items()
     }
 
 
 def decode_off(context: MasksContext) -> tuple[float, float]:
-    """How far decoding with a growing cache is from torch's own attention on the whole text, nobody looking ahead; and
-    how far it may be.
-    """
+    """Return the error of cached decoding against torch's causal attention on the whole text, and its tolerance."""
     q, k, v, options = context.q, context.k, context.v, context.options
-    return heads_off(decode(q, k, v, **options), q, k, v, allowed=no_later_key(context.n), **options)
+    return heads_off(decode(q, k, v, **options), q, k, v, allowed=causal_by_torch(context.n), **options)
 
 
 def earlier_rows_change(context: MasksContext) -> float:
-    """The most that any earlier row of any head changes when a token arrives, under the causal mask."""
+    """Return the largest change of an earlier row of any head when a token is appended under the causal mask."""
     changes, before = [0.0], None
     for n in range(1, context.n + 1):
         q, k, v = (heads[:, :n] for heads in (context.q, context.k, context.v))
@@ -45,21 +43,21 @@ def earlier_rows_change(context: MasksContext) -> float:
     return worst(changes)
 
 
-def newcomers_error(context: MasksContext) -> float:
-    """Without a mask: how far what the last newcomer takes is from what the earlier rows lose."""
+def new_token_error(context: MasksContext) -> float:
+    """Return the difference, without a mask, between the new token's weight and the loss of the earlier rows."""
     before, after = rows_when(context.scores, context.n - 1), rows_when(context.scores, context.n)[:-1]
     lost = (before - after[:, :-1]).sum(-1)
     return float((newcomers_share(context.scores)[:-1, -1] - lost).abs().max())
 
 
 def draw(context: MasksContext) -> list[Check]:
-    """The same head while the text arrives, with the causal mask and without."""
+    """Draw the head while the text grows, with the causal mask and without."""
     GROWING.mount(key="growing", data=pack_growing(context.scores, labels=context.labels))
     say(context.t("masks.decoding.shows"))
-    found = [check("masks.check_decode", *decode_off(context))]
-    if context.n > 1:  # one token alone has no earlier row
-        found += [
+    checks = [check("masks.check_decode", *decode_off(context))]
+    if context.n > 1:  # a single token has no earlier row
+        checks += [
             check("masks.check_unchanged", earlier_rows_change(context), 1e-6 * largest(context.scores)),
-            check("masks.check_newcomer", newcomers_error(context), 1e-5),
+            check("masks.check_newcomer", new_token_error(context), 1e-5),
         ]
-    return found
+    return checks

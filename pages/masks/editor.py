@@ -1,12 +1,12 @@
-"""Paint a mask, and see beside it what the softmax makes of it."""
+"""Painting a mask, beside the resulting softmax weights."""
 
 from typing import Any
 
 import streamlit as st
 import torch
 
-from pages.masks.checks import by_its_rule, chosen_mask_check
-from pages.masks.context import LAID, WITHOUT_CHIP, MasksContext
+from pages.masks.checks import current_mask_check, visible_by_rule
+from pages.masks.context import BASE_MASK, WITHOUT_CHIP, MasksContext
 from pages.masks.every_mask import draw_large, draw_thumbnails, every_mask
 from pages.masks.pack import pack_painter
 from viz import limits
@@ -25,10 +25,10 @@ from viz.params import Flag
 
 
 def check_painted(code: str) -> None:
-    """Refuse what is no mask as a link holds it, and one that is too large.
+    """Validate the code of a painted mask.
 
     Raises:
-        ValueError: if it is.
+        ValueError: if it is no mask, or too large.
     """
     if len(from_code(code)) > limits.PAINTED_TOKENS:
         raise MisfitError
@@ -40,17 +40,17 @@ COSTS = Flag("costs")
 
 
 def draw(context: MasksContext) -> list[Check]:
-    """The masks to choose from, the chosen one to be painted on, and beside it what the softmax makes of it."""
-    t, found = context.t, every_mask(context)
-    draw_thumbnails(context, found)
-    if SECTION.value in WITHOUT_CHIP:  # else they are in the chip
+    """Draw the masks to choose from, the painter, and the resulting weights."""
+    t, masks = context.t, every_mask(context)
+    draw_thumbnails(context, masks)
+    if SECTION.value in WITHOUT_CHIP:  # other sections have them in the chip
         with st.container(horizontal=True, gap="large", vertical_alignment="bottom", key="mask_details"):
             mask_details(t, context.mask.kind)
     _painter(context)
     say(t(f"masks.about_{context.mask.kind}"))
-    _blocked(context)
+    _warn_of_empty_rows(context)
     is_large = is_whole_page() or COSTS.toggle(t("masks.costs"))
-    large = draw_large(context, found) if is_large else []
+    large = draw_large(context, masks) if is_large else []
     return [*_checks(context), *large]
 
 
@@ -58,7 +58,7 @@ def _painter(context: MasksContext) -> None:
     t = context.t
     data = pack_painter(
         context.scores,
-        context.laid,
+        context.page_mask,
         context.model_allowed,
         labels=context.labels,
         query=context.query,
@@ -73,14 +73,14 @@ def _paint(code: str) -> None:
 
 
 def open_diagonal() -> None:
-    """Let every token look at itself, and nothing else."""
-    side = len(from_code(LAID.read()))
+    """Keep only the diagonal visible."""
+    side = len(from_code(BASE_MASK.read()))
     MASK.set("painted")
     PAINTED.set(to_code(torch.eye(side, dtype=torch.bool)))
 
 
-def _blocked(context: MasksContext) -> None:
-    """Say so where a mask leaves nothing to look at, and what can be done."""
+def _warn_of_empty_rows(context: MasksContext) -> None:
+    """Warn of fully masked queries, and offer remedies."""
     t, blind = context.t, context.blind
     if len(blind) == context.n:
         st.warning(t("masks.blocks_all"))
@@ -94,14 +94,14 @@ def _blocked(context: MasksContext) -> None:
 def _checks(context: MasksContext) -> list[Check]:
     n_heads = len(context.q)
     k, v = share_kv(context.k, n_heads), share_kv(context.v, n_heads)
-    trace = attend(context.q, k, v, allowed=context.allowed, **context.options)
-    allowed = by_its_rule(context, context.mask)
-    asked: dict[str, Any] = {**context.options, "allowed": allowed}
+    trace = attend(context.q, k, v, allowed=context.visible, **context.options)
+    visible = visible_by_rule(context, context.mask)
+    options: dict[str, Any] = {**context.options, "allowed": visible}
     found = [
-        chosen_mask_check(context),
-        check("truth.rows", rows_error(trace.weights, added_to_scores(context.q, context.k, **asked)), 1e-5),
-        check("masks.check_sdpa", *heads_off(trace.output, context.q, context.k, context.v, **asked)),
+        current_mask_check(context),
+        check("truth.rows", rows_error(trace.weights, added_to_scores(context.q, context.k, **options)), 1e-5),
+        check("masks.check_sdpa", *heads_off(trace.output, context.q, context.k, context.v, **options)),
     ]
-    if n := int((~allowed).sum()):
-        found.append(check("masks.check_zero", trace.weights[:, ~allowed].abs().sum(), 0.0, n=n))
+    if n := int((~visible).sum()):
+        found.append(check("masks.check_zero", trace.weights[:, ~visible].abs().sum(), 0.0, n=n))
     return found

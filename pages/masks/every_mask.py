@@ -1,4 +1,4 @@
-"""One head's scores under every mask: small maps that choose one; large, with what each keeps and costs, if asked."""
+"""One head's weights under every mask: thumbnails that choose one, and large maps with the cost of each mask."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,47 +21,47 @@ from viz.frame.format import share
 from viz.frame.show import MAPS, show_table
 
 THUMBNAILS, LARGE = "thumbnails", "every_mask"
-"""The maps that choose a mask, and the same ones large."""
+"""Keys of the thumbnails and of the large maps."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EveryMask:
-    """Each kind of mask as it would open, with the cells that it leaves open and the head's weights (masks, T, T)."""
+    """Every kind of mask with its details, its visible cells and the head's weights under it (masks, T, T)."""
 
     masks: Mapping[str, specs.Mask]
-    allowed: Mapping[str, Tensor]
+    visible: Mapping[str, Tensor]
     weights: Tensor
 
 
 def every_mask(context: MasksContext) -> EveryMask:
-    """Return the head's weights under every kind of mask; a painted one is there if something has been painted."""
-    chosen = context.mask
-    masks = {kind: chosen if kind == chosen.kind else _with_its_details(kind) for kind in specs.MASKS}
+    """Return the head's weights under every kind of mask; the painted one only if something is painted."""
+    current = context.mask
+    masks = {kind: current if kind == current.kind else _with_its_details(kind) for kind in specs.MASKS}
     if not masks["painted"].painted:
         del masks["painted"]
-    allowed = {kind: context.laid_by(mask) & context.model_allowed for kind, mask in masks.items()}
-    masked = torch.stack([context.scores.masked_fill(~mask, -torch.inf) for mask in allowed.values()])
-    return EveryMask(masks=masks, allowed=allowed, weights=row_softmax(masked))
+    visible = {kind: context.cells_of(mask) & context.model_allowed for kind, mask in masks.items()}
+    masked_scores = torch.stack([context.scores.masked_fill(~mask, -torch.inf) for mask in visible.values()])
+    return EveryMask(masks=masks, visible=visible, weights=row_softmax(masked_scores))
 
 
-def draw_thumbnails(context: MasksContext, found: EveryMask) -> None:
-    """Draw the small maps: each is a button that chooses its mask."""
-    _mount(context, found, THUMBNAILS, thumbnails=True)
+def draw_thumbnails(context: MasksContext, masks: EveryMask) -> None:
+    """Draw the thumbnails: each is a button that chooses its mask."""
+    _mount(context, masks, THUMBNAILS, thumbnails=True)
 
 
-def draw_large(context: MasksContext, found: EveryMask) -> list[Check]:
-    """Draw the same maps large, on one scale, and a table of what each mask keeps and costs."""
-    _mount(context, found, LARGE)
-    _costs(context, found.allowed)
-    by_torch = torch.stack([weights_by_torch(context, mask) for mask in found.masks.values()])
+def draw_large(context: MasksContext, masks: EveryMask) -> list[Check]:
+    """Draw the maps large, on one scale, and a table of the visible cells and the cost of each mask."""
+    _mount(context, masks, LARGE)
+    _costs(context, masks.visible)
+    by_torch = torch.stack([weights_by_torch(context, mask) for mask in masks.masks.values()])
     tolerance = rounding(context.q, context.k, context.options.get("scale"))
     return [
-        mask_check(context, {found.masks[kind]: shown for kind, shown in found.allowed.items()}),
-        check("masks.check_every", (found.weights - by_torch).abs().max(), tolerance),
+        mask_check(context, {masks.masks[kind]: visible for kind, visible in masks.visible.items()}),
+        check("masks.check_every", (masks.weights - by_torch).abs().max(), tolerance),
     ]
 
 
-def _mount(context: MasksContext, found: EveryMask, key: str, **header: Any) -> None:
+def _mount(context: MasksContext, masks: EveryMask, key: str, **header: Any) -> None:
     t = context.t
     panels = [
         Panel(
@@ -70,11 +70,11 @@ def _mount(context: MasksContext, found: EveryMask, key: str, **header: Any) -> 
             alt=t("masks.map_alt", name=t(f"masks.name_{kind}")),
             labels=context.labels,
         )
-        for kind in found.masks
+        for kind in masks.masks
     ]
     packed = pack_maps(
         panels,
-        found.weights,
+        masks.weights,
         what="weights",
         limit=1.0,
         chosen=context.mask.kind,
@@ -84,7 +84,7 @@ def _mount(context: MasksContext, found: EveryMask, key: str, **header: Any) -> 
 
 
 def _with_its_details(kind: str) -> specs.Mask:
-    """A kind of mask as it would open: with what the visitor set for it before."""
+    """Return a kind of mask with the user's last details."""
     details: dict[str, Any] = {detail.name: detail.value for detail in (*DETAILS, PAINTED) if detail.has_value}
     return specs.Mask(kind=kind, **details)
 
@@ -95,19 +95,19 @@ def _open(kind: str) -> None:
         begin_painting()
 
 
-def _costs(context: MasksContext, allowed: Mapping[str, Tensor]) -> None:
+def _costs(context: MasksContext, visible_by_kind: Mapping[str, Tensor]) -> None:
     t, spec, n = context.t, context.scene.trace.projections.spec, context.n
-    rows, whole = [], attention_flops(spec, n_queries=n, n_keys=n)
-    for kind, mask in allowed.items():
-        kept = int(mask.sum())
-        flops = attention_flops(spec, n_queries=n, n_keys=n, n_pairs=kept)
+    rows, full_cost = [], attention_flops(spec, n_queries=n, n_keys=n)
+    for kind, mask in visible_by_kind.items():
+        n_visible = int(mask.sum())
+        flops = attention_flops(spec, n_queries=n, n_keys=n, n_pairs=n_visible)
         rows.append(
             {
                 t("masks.t_mask"): f"{'→ ' * (kind == context.mask.kind)}{t(f'masks.name_{kind}')}",
-                t("masks.t_kept"): f"{kept:,} / {n * n:,}",
-                t("masks.t_share"): share(kept / n**2),
+                t("masks.t_kept"): f"{n_visible:,} / {n * n:,}",
+                t("masks.t_share"): share(n_visible / n**2),
                 t("masks.t_blind"): int((~mask.any(-1)).sum()),
-                t("masks.t_layer"): share(flops.total / whole.total),
+                t("masks.t_layer"): share(flops.total / full_cost.total),
             }
         )
     show_table(rows)

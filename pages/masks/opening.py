@@ -1,4 +1,4 @@
-"""How the page opens: on the causal mask."""
+"""The Masks page: opens on the causal mask."""
 
 from viz.frame.choice import MASK
 from viz.frame.connection.openings import name_in_link, open_with
@@ -6,14 +6,14 @@ from viz.frame.page import Page
 
 
 class CausalFirst(Page):
-    """A page whose mask is causal until one is chosen."""
+    """A page whose default mask is causal."""
 
     def draw(self) -> None:
-        """Draw the page, with the mask that it opens on as its default."""
+        """Draw the page with the causal mask as its default."""
         open_with(MASK.name, "causal")
         super().draw()
         self.finish()
 
     def finish(self) -> None:
-        """Have the link name the mask, except as the page opens."""
+        """Name the mask in the link unless it is the page's default."""
         name_in_link(MASK.name)

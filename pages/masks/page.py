@@ -1,4 +1,4 @@
-"""Who may look at whom: masks ready-made and painted, what the softmax makes of them, and a text that grows."""
+"""The Masks page: ready-made and painted masks, the softmax under them, and a growing text."""
 
 from pages.masks import decoding, editor, pitfalls
 from pages.masks.context import open_masks

@@ -1,4 +1,4 @@
-"""What goes wrong with masks: a row with no key left, a mask that comes after the softmax, the opposite polarity."""
+"""Pitfalls of masks: a fully masked row, a mask after the softmax, the opposite polarity."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from pages.masks.checks import chosen_mask_check
+from pages.masks.checks import current_mask_check
 from pages.masks.context import MasksContext
 from viz.components.maps import Panel, pack_maps
 from viz.core.analysis.checks import largest, worst
@@ -35,13 +35,13 @@ EMPTY_ROW = r"\frac{0 \cdot e^{s_{ij}}}{\sum_m 0 \cdot e^{s_{im}}} = \frac00"
 Way = Callable[[Tensor, Tensor], Tensor]
 
 
-def _before(scores: Tensor, allowed: Tensor) -> Tensor:
-    """As everywhere in this app."""
-    return row_softmax(scores.masked_fill(~allowed, -torch.inf))
+def _mask_before_softmax(scores: Tensor, visible: Tensor) -> Tensor:
+    """Softmax with the mask before it, as everywhere in this app."""
+    return row_softmax(scores.masked_fill(~visible, -torch.inf))
 
 
-def _in_double(scores: Tensor, allowed: Tensor) -> Tensor:
-    return shifted_softmax(scores.double(), allowed).float()
+def _in_double(scores: Tensor, visible: Tensor) -> Tensor:
+    return shifted_softmax(scores.double(), visible).float()
 
 
 WAYS: dict[str, Way] = {
@@ -50,20 +50,20 @@ WAYS: dict[str, Way] = {
     "shifted": shifted_softmax,
     "double": _in_double,
     "sdpa": torchs_weights,
-    "ours": _before,
+    "ours": _mask_before_softmax,
 }
 
 
 def empty_row(context: MasksContext) -> list[Check]:
-    """One query that may look nowhere, in the hands of six programs."""
+    """Draw one fully masked query as six implementations compute it."""
     t, row, labels = context.t, context.query, context.labels
     names = [f"{i} · {isolate(label)}" for i, label in enumerate(labels)]
-    emptied = context.allowed.clone()
-    emptied[row] = False
+    visible = context.visible.clone()
+    visible[row] = False
     values = share_kv(context.v, len(context.q))[context.head]
     table = []
     for name, way in WAYS.items():
-        weights = way(context.scores, emptied)[row]
+        weights = way(context.scores, visible)[row]
         length = float((weights @ values).norm())
         table.append(
             {
@@ -78,16 +78,16 @@ def empty_row(context: MasksContext) -> list[Check]:
     st.caption(
         t("masks.empty_note", own=number(float((context.every_head.weights[context.head, row] @ values).norm()), 3))
     )
-    ours, torchs = (WAYS[name](context.scores, emptied) for name in ("ours", "sdpa"))
+    ours, torchs = (WAYS[name](context.scores, visible) for name in ("ours", "sdpa"))
     return [
-        chosen_mask_check(context),
+        current_mask_check(context),
         check("masks.check_empty", ours[row].abs().sum(), 0.0),
         check("masks.check_ways", (ours - torchs).abs().max(), 1e-5),
     ]
 
 
 def explain_empty_row(context: MasksContext) -> str:
-    """Draw the formula of an empty row, and say what each program makes of it."""
+    """Draw the formula of an empty row, and describe each implementation's result."""
     t = context.t
     st.latex(EMPTY_ROW)
     st.markdown("\n".join(f"- {t(f'masks.way_{name}')}: {t(f'masks.means_{name}')}" for name in WAYS))
@@ -98,92 +98,92 @@ def _range(weights: Tensor) -> str:
     return span(number(float(weights.min())), number(float(weights.max())))
 
 
-def _with_a_mask(context: MasksContext) -> MasksContext:
-    """Return the context with a causal mask where nothing is blocked and nothing was chosen."""
-    if context.mask.kind != "own" or not context.allowed.all():
+def _with_causal_default(context: MasksContext) -> MasksContext:
+    """Return the context with a causal mask where no mask is chosen and nothing is blocked."""
+    if context.mask.kind != "own" or not context.visible.all():
         return context
     return replace(context, mask=Mask(kind="causal"))
 
 
-def _say_instead(context: MasksContext) -> None:
-    """Say so where a causal mask is shown in place of none."""
-    if _with_a_mask(context) is not context:
+def _note_replacement(context: MasksContext) -> None:
+    """Note that a causal mask replaces none."""
+    if _with_causal_default(context) is not context:
         st.caption(context.t("masks.instead"))
 
 
 def too_late(context: MasksContext) -> list[Check]:
-    """Break it: the mask after the softmax."""
-    t, asked, context = context.t, context, _with_a_mask(context)
-    if bool(context.allowed.all()):
+    """Draw the weights with the mask applied after the softmax, beside the correct ones."""
+    t, original, context = context.t, context, _with_causal_default(context)
+    if bool(context.visible.all()):
         st.info(t("masks.late_nothing"))
         return []
-    sees = context.allowed.any(-1)
+    sees = context.visible.any(-1)
     if not sees.any():
         st.info(t("masks.late_blind"))
         return []
-    wrong = masked_after(context.scores, context.allowed)
+    wrong = masked_after(context.scores, context.visible)
     titles = [t("masks.late_right"), t("masks.late_wrong")]
     _pair(context, titles, torch.stack([context.weights, wrong]), "late", t("masks.axes"))
-    sums = wrong.sum(-1).where(sees, torch.inf)  # a row with nothing to see sums to 0 either way
+    sums = wrong.sum(-1).where(sees, torch.inf)  # a fully masked row sums to 0 either way
     low = int(sums.argmin())
     if n := int((sums < 0.99).sum()):
         st.text(t("masks.late_row", query=context.labels[low], lost=share(1 - float(sums[low]))))
         st.warning(t("masks.late_found", low=part(float(sums[low])), n=n, all=int(sees.sum())))
-    else:  # summed over what is blocked: 1 minus the sum would be rounding
-        lost = float((context.every_head.weights[context.head] * ~context.allowed)[sees].sum(-1).max())
+    else:  # sum the blocked weights: 1 minus the sum would be rounding
+        lost = float((context.every_head.weights[context.head] * ~context.visible)[sees].sum(-1).max())
         st.info(t("masks.late_little", lost=share(lost)))
-    _say_instead(asked)
+    _note_replacement(original)
     off = (renormalise(wrong) - context.weights).abs().max()
     say(t("masks.late_mended", off=number(float(off))))
-    return [chosen_mask_check(context), check("masks.check_mended", off, 1e-5)]
+    return [current_mask_check(context), check("masks.check_mended", off, 1e-5)]
 
 
 def polarity(context: MasksContext) -> list[Check]:
-    """One mask in two conventions: what is coloured is True."""
-    asked, context = context, _with_a_mask(context)
-    t, allowed = context.t, context.allowed
-    titles = [t("masks.polarity_sdpa", n=int(allowed.sum())), t("masks.polarity_mha", n=int((~allowed).sum()))]
-    _pair(context, titles, torch.stack([allowed, ~allowed]).float(), "polarity", t("masks.axes_true"))
+    """Draw one mask in both conventions: coloured cells are True."""
+    original, context = context, _with_causal_default(context)
+    t, visible = context.t, context.visible
+    titles = [t("masks.polarity_sdpa", n=int(visible.sum())), t("masks.polarity_mha", n=int((~visible).sum()))]
+    _pair(context, titles, torch.stack([visible, ~visible]).float(), "polarity", t("masks.axes_true"))
     if context.v.shape[-1] != context.k.shape[-1]:
-        return [chosen_mask_check(context)]
-    right, turned = through(context, allowed), through(context, ~allowed)
+        return [current_mask_check(context)]
+    right, inverted = through(context, visible), through(context, ~visible)
     if right:
         say(t("masks.polarity_right", off=number(max(right))))
-    if turned and max(turned) <= 1e-5 * largest(context.v):
-        st.info(t("masks.polarity_alike", off=number(max(turned))))
-    elif turned:
-        say(t("masks.polarity_turned", mha=number(turned[0]), sdpa=number(turned[1])))
+    if inverted and max(inverted) <= 1e-5 * largest(context.v):
+        st.info(t("masks.polarity_alike", off=number(max(inverted))))
+    elif inverted:
+        say(t("masks.polarity_turned", mha=number(inverted[0]), sdpa=number(inverted[1])))
     else:
         st.info(t("masks.polarity_no_row"))
-    _say_instead(asked)
+    _note_replacement(original)
     st.caption(t("masks.polarity_note"))
     tolerance = 1e-5 * largest(context.every_head.output)
-    shown = [chosen_mask_check(context)]
-    return [*shown, check("masks.check_polarity", worst(right), tolerance)] if right else shown
+    checks = [current_mask_check(context)]
+    return [*checks, check("masks.check_polarity", worst(right), tolerance)] if right else checks
 
 
-def through(context: MasksContext, allowed: Tensor) -> tuple[float, float] | None:
-    """How far ``nn.MultiheadAttention`` and SDPA are from our heads if they are told that ``allowed`` is the mask.
+def through(context: MasksContext, visible: Tensor) -> tuple[float, float] | None:
+    """Return the errors of ``nn.MultiheadAttention`` and SDPA against our heads if ``visible`` is passed as the mask.
 
-    On the same q, k and v, without what the model adds to its scores; rows that may look nowhere, here or there, are
-    left out: the module makes NaN of them. None, if that leaves no row to compare.
+    On the same q, k and v, without the model's bias; rows fully masked by either mask are left out, since the module
+    makes NaN of them. None if no row is left.
     """
     n_heads, scale = len(context.q), context.every_head.scale
     q, k, v = context.q, share_kv(context.k, n_heads), share_kv(context.v, n_heads)
-    rows = context.allowed.any(-1) & allowed.any(-1)
+    rows = context.visible.any(-1) & visible.any(-1)
     if not rows.any():
         return None
-    ours = attend(q, k, v, allowed=context.allowed, scale=scale).output
+    ours = attend(q, k, v, allowed=context.visible, scale=scale).output
 
     def off(output: Tensor) -> float:
         return float((output - ours)[:, rows].abs().max())
 
-    module = through_mha(q, k, v, blocked=~allowed, scale=scale)
-    return off(module), off(scaled_dot_product_attention(q, k, v, attn_mask=allowed, scale=scale))
+    module = through_mha(q, k, v, blocked=~visible, scale=scale)
+    return off(module), off(scaled_dot_product_attention(q, k, v, attn_mask=visible, scale=scale))
 
 
 def _pair(context: MasksContext, titles: list[str], maps: Tensor, key: str, axes: str) -> None:
-    """Two maps of the same tokens side by side."""
+    """Draw two maps of the same tokens side by side."""
     panels = [Panel(code=str(i), title=title, alt=title, labels=context.labels) for i, title in enumerate(titles)]
     packed = pack_maps(
         panels,

@@ -1,1 +1,1 @@
-"""What a decoder says next, and which of its parts say it."""
+"""A decoder's next word, and the parts of the model that produce it."""

@@ -1,4 +1,4 @@
-"""What a lesson may ask about the next word: every logit, and which parts of the model wrote the followed word's."""
+"""Values for lessons about the next word: every logit, and the parts of the followed word's logit."""
 
 from dataclasses import replace
 
@@ -11,9 +11,9 @@ from viz.models.tokens import word_token
 
 
 def subject(context: NextWordContext) -> Subject:
-    """Return the decoder's text and its logits, computed anew: they are too many to keep."""
+    """Return the decoder's text and its logits, recomputed: they are too large to cache."""
     source, tokens, trace = context.source, context.tokens, context.scene.trace
-    loaded = model(source.model)
+    loaded_model = model(source.model)
     return Subject(
         labels=tokens.labels,
         special=tokens.special,
@@ -21,23 +21,23 @@ def subject(context: NextWordContext) -> Subject:
         weights_of=lambda _: trace.weights,
         about=repr((source, context.at, context.tokens_compared)),
         decoder=Decoder(
-            logits=logits_of(loaded, tokens.ids),
+            logits=logits_of(loaded_model, tokens.ids),
             ids=tuple(tokens.ids),
             at=context.at,
             word=lambda number: context.words([number])[0],
-            token=lambda word: word_token(loaded.tokenizer, word),
+            token=lambda word: word_token(loaded_model.tokenizer, word),
         ),
     )
 
 
 def subject_of_parts(context: NextWordContext) -> Subject:
     """Return the same with the parts of the followed word's logit."""
-    found, against = subject(context), -1 if context.against is None else context.against.token
+    base, against = subject(context), -1 if context.against is None else context.against.token
     parts = compute.parts(context.source, context.at, context.word.token, against)
-    written = {
+    contributions = {
         "heads": float(parts.heads.sum() + parts.biases.sum()),
         "feed_forward": float(parts.feed_forward.sum()),
         "embedding": parts.embedding,
     }
-    assert found.decoder is not None
-    return replace(found, decoder=replace(found.decoder, followed=context.asked, parts=written))
+    assert base.decoder is not None
+    return replace(base, decoder=replace(base.decoder, followed=context.asked, parts=contributions))

@@ -1,4 +1,4 @@
-"""Who wrote a word: its logit, or its difference to another one, as a sum over every head and feed-forward part."""
+"""Attribution of a word's logit, or a difference of two, as a sum over every head and feed-forward part."""
 
 from functools import partial, reduce
 
@@ -21,59 +21,61 @@ from viz.frame.sidebar import file_of
 from viz.params import Int
 
 MAP, MOST = "next_parts", 14
-"""The map's place on the page, and parts that are drawn as bars: the largest."""
+"""The map's key on the page, and the number of largest parts in the bars."""
 Part = tuple[str, int, int, float]
 
 
 @for_decoders
 def draw(context: NextWordContext) -> list[Check]:
-    """A map of layers by heads, the feed-forward networks beside them; the largest parts; all of them in a list."""
+    """Draw a map of layers by heads with the feed-forward networks, the largest parts, and a list of all."""
     against = -1 if context.against is None else context.against.token
-    found = compute.parts(context.source, context.at, context.word.token, against)
-    ordered = sorted(found.parts(), key=lambda part: -abs(part[3]))
-    chosen = NEXT_LAYER.read(found), NEXT_HEAD.read(found)
-    drawn = _map(context, found, chosen)
-    _say(context, found, ordered)
-    _open(context, found, chosen)
-    _largest(context, ordered)
-    _list(context, found, ordered)
+    attribution = compute.parts(context.source, context.at, context.word.token, against)
+    sorted_parts = sorted(attribution.parts(), key=lambda part: -abs(part[3]))
+    selection = NEXT_LAYER.read(attribution), NEXT_HEAD.read(attribution)
+    matrix = _map(context, attribution, selection)
+    _say(context, attribution, sorted_parts)
+    _open(context, attribution, selection)
+    _largest(context, sorted_parts)
+    _list(context, attribution, sorted_parts)
     context.say_cap()
-    return [_sum_check(context, found), *_part_checks(context, drawn), *model_checks(context)]
+    return [_sum_check(context, attribution), *_part_checks(context, matrix), *model_checks(context)]
 
 
 def name_of(context: NextWordContext, part: Part) -> str:
-    """What a part is called, short enough for a bar: "23·3" is layer 23, head 3."""
+    """Return the short name of a part: "23·3" is layer 23, head 3."""
     kind, layer, head, _ = part
     return f"{layer}·{head}" if kind == "head" else context.t(f"next_word.part_{kind}", layer=layer)
 
 
-def _say(context: NextWordContext, found: Attribution, ordered: list[Part]) -> None:
+def _say(context: NextWordContext, attribution: Attribution, sorted_parts: list[Part]) -> None:
     t = context.t
-    st.text(t("next_word.logit_is", what=context.asked, token=context.labels[context.at], total=number(found.total)))
-    heads = [part for part in ordered if part[0] == "head"][:3]
-    named = [t("next_word.head_says", layer=layer, head=head, n=number(n)) for _, layer, head, n in heads]
+    st.text(
+        t("next_word.logit_is", what=context.asked, token=context.labels[context.at], total=number(attribution.total))
+    )
+    heads = [part for part in sorted_parts if part[0] == "head"][:3]
+    head_names = [t("next_word.head_says", layer=layer, head=head, n=number(n)) for _, layer, head, n in heads]
     sums = {
-        "heads": number(float(found.heads.sum() + found.biases.sum())),
-        "feed_forward": number(float(found.feed_forward.sum())),
-        "embedding": number(found.embedding),
+        "heads": number(float(attribution.heads.sum() + attribution.biases.sum())),
+        "feed_forward": number(float(attribution.feed_forward.sum())),
+        "embedding": number(attribution.embedding),
     }
-    listed = reduce(lambda before, last: t("next_word.listed", before=before, last=last), named)
-    say(t("next_word.parts_found", listed=listed, **sums))
+    names = reduce(lambda before, last: t("next_word.listed", before=before, last=last), head_names)
+    say(t("next_word.parts_found", listed=names, **sums))
 
 
-def _most(found: Attribution) -> tuple[int, int]:
-    """Return the layer and the head that add most."""
-    return divmod(int(found.heads.abs().argmax()), found.heads.shape[1])
+def _most(attribution: Attribution) -> tuple[int, int]:
+    """Return the layer and the head with the largest contribution."""
+    return divmod(int(attribution.heads.abs().argmax()), attribution.heads.shape[1])
 
 
 NEXT_LAYER = Int("next_layer", lambda found: _most(found)[0], high=lambda found: len(found.heads) - 1)
 NEXT_HEAD = Int("next_head", lambda found: _most(found)[1], high=lambda found: found.heads.shape[1] - 1)
-"""The head of the map that is framed."""
+"""The framed head of the map."""
 
 
-def _map(context: NextWordContext, found: Attribution, chosen: tuple[int, int]) -> Matrix:
-    t, (n_layers, n_heads) = context.t, found.heads.shape
-    values = torch.cat([found.heads, found.feed_forward[:, None]], dim=1)
+def _map(context: NextWordContext, attribution: Attribution, selection: tuple[int, int]) -> Matrix:
+    t, (n_layers, n_heads) = context.t, attribution.heads.shape
+    values = torch.cat([attribution.heads, attribution.feed_forward[:, None]], dim=1)
     ff = t("next_word.ff")
     columns = Axis([*map(str, range(n_heads)), ff], t("next_word.heads_and_ff"))
     hover = [
@@ -88,42 +90,44 @@ def _map(context: NextWordContext, found: Attribution, chosen: tuple[int, int]) 
         ]
         for row, line in enumerate(values.tolist())
     ]
-    drawn = Matrix(
+    matrix = Matrix(
         values=values,
         rows=numbered(n_layers, t("next_word.layer")),
         columns=columns,
         kind="signed",
         hover=hover,
-        framed=chosen,
+        framed=selection,
         low=n_layers > 12,
     )
-    show_matrix(t, drawn, key=MAP, alt=t("next_word.parts_alt"), on_choose=partial(choose_head, n_heads))
+    show_matrix(t, matrix, key=MAP, alt=t("next_word.parts_alt"), on_choose=partial(choose_head, n_heads))
     st.caption(t("next_word.parts_click"))
-    return drawn
+    return matrix
 
 
 def choose_head(n_heads: int, layer: int, head: int) -> None:
-    """Take over the head that was clicked; a feed-forward network is none."""
+    """Select the clicked head; clicks on a feed-forward network are ignored."""
     if head < n_heads:
         NEXT_LAYER.choose(layer)
         NEXT_HEAD.choose(head)
 
 
-def _open(context: NextWordContext, found: Attribution, chosen: tuple[int, int]) -> None:
-    """The chosen head's number, and the way to its map of weights on the page of heads."""
-    t, (layer, head) = context.t, chosen
-    value = number(float(found.heads[layer, head]))
+def _open(context: NextWordContext, attribution: Attribution, selection: tuple[int, int]) -> None:
+    """Draw the selected head's contribution, and a link to its map on the page of heads."""
+    t, (layer, head) = context.t, selection
+    value = number(float(attribution.heads[layer, head]))
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         say(t("next_word.head_adds", layer=layer, head=head, n=value))
         label = t("next_word.open_heads", layer=layer, head=head)
-        if st.button(label, key="open_heads", on_click=_go, args=(context.source.model, context.source.text, chosen)):
-            for parameter in (MODEL, TEXT):  # defaults of this page, and chosen for that one
+        if st.button(
+            label, key="open_heads", on_click=_go, args=(context.source.model, context.source.text, selection)
+        ):
+            for parameter in (MODEL, TEXT):  # defaults of this page, but choices for that one
                 parameter.leave_out("")
             st.switch_page(file_of("heads"))
 
 
 def _go(name: str, text: str, head: tuple[int, int]) -> None:
-    """What the page of heads opens with."""
+    """Set the parameters with which the page of heads opens."""
     SOURCE.choose("model")
     MODEL.choose(name)
     TEXT.choose(text)
@@ -131,21 +135,21 @@ def _go(name: str, text: str, head: tuple[int, int]) -> None:
     HEAD.choose(head[1])
 
 
-def _largest(context: NextWordContext, ordered: list[Part]) -> None:
-    largest = ordered[:MOST]
-    drawn = BarChart(
+def _largest(context: NextWordContext, sorted_parts: list[Part]) -> None:
+    largest = sorted_parts[:MOST]
+    chart = BarChart(
         [name_of(context, part) for part in largest],
         {context.asked: torch.tensor([part[3] for part in largest])},
         title=context.t("next_word.parts_largest"),
         value_title=context.t("next_word.adds"),
     )
-    show_bars(drawn, key="next_largest", alt=context.t("next_word.largest_alt"))
+    show_bars(chart, key="next_largest", alt=context.t("next_word.largest_alt"))
 
 
-def _list(context: NextWordContext, found: Attribution, ordered: list[Part]) -> None:
-    """Every part, the largest first, and what the sum comes to so far."""
+def _list(context: NextWordContext, attribution: Attribution, sorted_parts: list[Part]) -> None:
+    """Draw every part, the largest first, with the running sum."""
     t, total, rows = context.t, 0.0, []
-    for part in ordered:
+    for part in sorted_parts:
         total += part[3]
         rows.append(
             {
@@ -163,25 +167,27 @@ def _in_words(context: NextWordContext, part: Part) -> str:
     return context.t(f"next_word.words_{kind}", layer=layer, head=head)
 
 
-def _sum_check(context: NextWordContext, found: Attribution) -> Check:
-    """All parts together, against the logits of a pass of its own in which nothing was recorded."""
+def _sum_check(context: NextWordContext, attribution: Attribution) -> Check:
+    """Check the sum of all parts against the logits of an uninstrumented pass."""
     logits = logits_at(context.source, context.at, context.tokens_compared)
     total = logits[0] - sum(logits[1:])
     tolerance = 1e-4 * max(1.0, *map(abs, logits))
-    return check("next_word.check_sum", abs(total - found.total), tolerance, n=number(found.total))
+    return check("next_word.check_sum", abs(total - attribution.total), tolerance, n=number(attribution.total))
 
 
-def _part_checks(context: NextWordContext, drawn: Matrix) -> list[Check]:
-    """A random head and a random feed-forward network of the map, each from the model's own layer."""
-    n_layers, n_heads = drawn.values.shape[0], drawn.values.shape[1] - 1
-    layer, head, other = random_part(context.source, context.at, n_layers, n_heads)
-    asked = context.source, context.at, context.tokens_compared
-    alone, network = head_part(*asked, layer, head), feed_forward_part(*asked, other)
+def _part_checks(context: NextWordContext, matrix: Matrix) -> list[Check]:
+    """Check a random head and a random feed-forward network of the map by the model's own layer."""
+    n_layers, n_heads = matrix.values.shape[0], matrix.values.shape[1] - 1
+    layer, head, network_layer = random_part(context.source, context.at, n_layers, n_heads)
+    arguments = context.source, context.at, context.tokens_compared
+    alone, network = head_part(*arguments, layer, head), feed_forward_part(*arguments, network_layer)
     if alone is None or network is None:
         return []
     added, tolerance = network
-    values, size = drawn.values, max(1.0, float(drawn.values.abs().max()))
+    values, size = matrix.values, max(1.0, float(matrix.values.abs().max()))
     return [
         check("next_word.check_head", abs(float(values[layer, head]) - alone), 1e-4 * size, layer=layer, head=head),
-        check("next_word.check_ff", abs(float(values[other, -1]) - added), tolerance * size, layer=other),
+        check(
+            "next_word.check_ff", abs(float(values[network_layer, -1]) - added), tolerance * size, layer=network_layer
+        ),
     ]

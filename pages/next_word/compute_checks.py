@@ -1,4 +1,4 @@
-"""What the page's live checks compare with, kept like what they check: each is computed once more, in another way."""
+"""Cached references for the page's live checks, each computed in another way."""
 
 import math
 from collections.abc import Iterable
@@ -18,12 +18,12 @@ from viz.models.stream import Reading, logits_of, normalize, read_stream, throug
 
 
 def _logits(source: Source) -> Tensor:
-    """The model's own, after every token, in a pass of its own in which nothing is recorded."""
+    """Return the model's logits after every token, in an uninstrumented pass."""
     return logits_of(model(source.model), compute.tokens_of(source).ids)
 
 
 def _by_numpy(logits: Tensor) -> np.ndarray:
-    """The chances of every word after one token, (V,), in float64. A row at a time: all would be 150 MB."""
+    """Return the probabilities of every word after one token, (V,), in float64. One row: all would be 150 MB."""
     numbers = logits.double().numpy()
     shares = np.exp(numbers - numbers.max())
     chances: np.ndarray = shares / shares.sum()
@@ -32,52 +32,54 @@ def _by_numpy(logits: Tensor) -> np.ndarray:
 
 @kept
 def expected_errors(source: Source, word: int) -> tuple[float, float, float]:
-    """How far the best words' chances, one word's chances and the surprises are from NumPy's, in float64."""
-    expected, followed = compute.expected(source), compute.chances_of(source, word).numpy()
+    """Return the errors of the best words' probabilities, one word's probabilities and the surprises against NumPy."""
+    expected, word_chances = compute.expected(source), compute.chances_of(source, word).numpy()
     ids, n, rows = compute.tokens_of(source).ids, expected.best.shape[1], []
     for place, logits in enumerate(_logits(source)):
-        chances, shown = _by_numpy(logits), expected.chances[place].numpy()
+        chances, chances_of_best = _by_numpy(logits), expected.chances[place].numpy()
         best = np.sort(chances)[::-1][:n]
-        off = max(np.abs(best - shown).max(), np.abs(chances[expected.best[place].numpy()] - shown).max())
+        off = max(
+            np.abs(best - chances_of_best).max(), np.abs(chances[expected.best[place].numpy()] - chances_of_best).max()
+        )
         bits = 0.0
         if place < len(ids) - 1:
             bits = abs(math.log2(max(chances[ids[place + 1]], 1e-300)) + float(expected.surprise[place]))
-        rows.append((off, abs(chances[word] - followed[place]), bits))
+        rows.append((off, abs(chances[word] - word_chances[place]), bits))
     worst = np.array(rows).max(0)
     return float(worst[0]), float(worst[1]), float(worst[2])
 
 
 @kept
 def greedy_gap(source: Source, steps: int) -> float:
-    """One pass over all that was written, without a cache: how far any word's logit is below the largest."""
+    """Return the largest gap of a chosen word's logit to the maximum, in one pass without a cache."""
     ids, added = compute.tokens_of(source).ids, compute.continued(source, steps, 0.0, 0)
     if not added:
         return 0.0
     logits = logits_of(model(source.model), ids + added)[len(ids) - 1 : -1]
-    chosen = logits.gather(-1, torch.tensor(added)[:, None])[:, 0]
-    return float((logits.max(-1).values - chosen).max())
+    chosen_logits = logits.gather(-1, torch.tensor(added)[:, None])[:, 0]
+    return float((logits.max(-1).values - chosen_logits).max())
 
 
 @kept
 def lens_errors(source: Source, word: int) -> tuple[float, float, float]:
-    """Behind the last layer: the lens against the model's logits, and the words, chances and rank shown of it."""
+    """Compare the last layer's lens to the model's logits, and its words, probabilities and rank."""
     loaded, layers, logits = model(source.model), compute.by_layer(source, word), _logits(source)
     last = compute.stream(source).states[-1]
     bits = (logit_lens(last, lambda x: normalize(loaded, x), lambda x: unembed(loaded, x)) - logits).abs().max()
     best = logits.double().softmax(-1).max(-1)
-    shown = (layers.chance[-1] - best.values).abs().max() + (layers.best[-1] != best.indices).sum()
+    error = (layers.chance[-1] - best.values).abs().max() + (layers.best[-1] != best.indices).sum()
     places = [len(row) - np.searchsorted(np.sort(row), row[word], "right") + 1 for row in logits.numpy()]
-    return float(bits), float(shown), float(np.abs(layers.rank[-1].numpy() - places).max())
+    return float(bits), float(error), float(np.abs(layers.rank[-1].numpy() - places).max())
 
 
 @kept
 def logits_at(source: Source, at: int, words: tuple[int, ...]) -> tuple[float, ...]:
-    """The model's own logits of some words after one token, before its cap if it has one."""
+    """Return the model's own logits of some words after one token, before its cap if it has one."""
     return tuple(uncapped(model(source.model), _logits(source)[at, list(words)]).tolist())
 
 
 def _by_hand(reading: Reading, heads: Iterable[Head], mean: bool) -> dict[int, Edit]:
-    """These heads switched off by an edit written out here: what is kept of each head's output, and what is added."""
+    """Return edits that switch these heads off, written out here: the kept and the added part of each head's output."""
     by_layer = dict[int, list[int]]()
     for layer, head in sorted(heads):
         by_layer.setdefault(layer, []).append(head)
@@ -90,35 +92,35 @@ def _by_hand(reading: Reading, heads: Iterable[Head], mean: bool) -> dict[int, E
     return edits
 
 
-def _w_o_error(loaded: LoadedModel, reading: Reading, edits: dict[int, Edit]) -> float:
-    """In the lowest layer concerned, which reads what it always reads: what its attention adds to the stream, against
-    what the heads left over make with its W_O.
+def _w_o_error(loaded_model: LoadedModel, reading: Reading, edits: dict[int, Edit]) -> float:
+    """Return the error of the lowest edited layer, whose input is unchanged: its attention's output, against
+    the remaining heads through its W_O.
     """
-    again, lowest = read_stream(loaded, reading.tokens, edits), min(edits)
-    found = again.states[lowest + 1] - again.states[lowest] - again.feed_forward[lowest]
-    expected = through_w_o(loaded, lowest, edits[lowest](reading.heads[lowest]))
+    again, lowest = read_stream(loaded_model, reading.tokens, edits), min(edits)
+    change = again.states[lowest + 1] - again.states[lowest] - again.feed_forward[lowest]
+    expected = through_w_o(loaded_model, lowest, edits[lowest](reading.heads[lowest]))
     size = max(1.0, float(again.states[lowest + 1].abs().max()))
-    return float((found - expected).abs().max()) / size
+    return float((change - expected).abs().max()) / size
 
 
 @kept
 def off_errors(source: Source, heads: frozenset[Head], mean: bool, at: int) -> tuple[float, float, float]:
-    """Of heads switched off: the chances shown, the largest change, and what their layer adds to the stream."""
-    loaded, reading, seen = model(source.model), compute.stream(source), compute.changed(source, heads, mean, at)
+    """Return errors of switched-off heads: probabilities, largest change, and the layer's output."""
+    loaded, reading, change = model(source.model), compute.stream(source), compute.changed(source, heads, mean, at)
     edits = _by_hand(reading, heads, mean)
     before, after = (
         logits[at].double().softmax(-1) for logits in (_logits(source), logits_of(loaded, reading.tokens.ids, edits))
     )
-    shown = max((before[seen.words] - seen.before).abs().max(), (after[seen.words] - seen.after).abs().max())
-    most = (after - before).abs().max() - (seen.after - seen.before).abs()[0]
-    return float(shown), float(most.abs()), _w_o_error(loaded, reading, edits) if edits else 0.0
+    error = max((before[change.words] - change.before).abs().max(), (after[change.words] - change.after).abs().max())
+    most = (after - before).abs().max() - (change.after - change.before).abs()[0]
+    return float(error), float(most.abs()), _w_o_error(loaded, reading, edits) if edits else 0.0
 
 
 @kept
 def swapped_alone(
     source: Source, other: Source, layer: int, head: int, at: int, words: tuple[int, ...]
 ) -> tuple[float, ...]:
-    """Some words' logits when one head is the other text's, in a whole run of the model with nothing else changed."""
+    """Return some words' logits when one head is the other text's, in a whole run of the model."""
     lent = compute.stream(other).heads[layer][:, head]
 
     def edit(output: Tensor) -> Tensor:

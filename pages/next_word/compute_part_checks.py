@@ -1,4 +1,4 @@
-"""Single parts of what the page shows, a row, a head, a layer drawn at random, computed by another way and kept."""
+"""Cached references for random single parts of the page: a row, a head, a layer."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ Cell = tuple[int, int]
 
 
 def own_states(source: Source, n: int) -> tuple[Tensor, ...]:
-    """A model's own states of the first n tokens, (n, d_model), as transformers hands them out: before each layer."""
+    """Return a model's own states of the first n tokens, (n, d_model), from transformers: before each layer."""
     states = read(source).states.get("decoder")
     if states is not None:
         return tuple(state[:n] for state in states)
@@ -30,57 +30,57 @@ def own_states(source: Source, n: int) -> tuple[Tensor, ...]:
     return tuple(state[0] for state in run.hidden_states)
 
 
-def _normalized(loaded: LoadedModel, x: Tensor) -> Tensor:
-    """Return what the final norm makes of a vector, in float64, from its numbers alone."""
-    weights, centred = final_norm(loaded)
+def _normalized(loaded_model: LoadedModel, x: Tensor) -> Tensor:
+    """Apply the final norm to a vector in float64, from its numbers alone."""
+    weights, centred = final_norm(loaded_model)
     x = x.double()
     x = x - x.mean() if centred else x
-    made = x / (x.square().mean() + weights.eps).sqrt() * weights.gain.double()
-    return made if weights.shift is None else made + weights.shift.double()
+    normed = x / (x.square().mean() + weights.eps).sqrt() * weights.gain.double()
+    return normed if weights.shift is None else normed + weights.shift.double()
 
 
-def _words(loaded: LoadedModel, normed: Tensor) -> Tensor:
-    """The logits of all words from one normed vector, (V,)."""
-    head = loaded.model.get_output_embeddings()
+def _words(loaded_model: LoadedModel, normed: Tensor) -> Tensor:
+    """Return the logits of all words from one normalised vector, (V,)."""
+    head = loaded_model.model.get_output_embeddings()
     with torch.inference_mode():
-        logits = linear(normed.float(), head.weight, head.bias) * logit_scale(loaded)
-    return torch.tanh(logits / cap) * cap if (cap := logit_cap(loaded)) else logits
+        logits = linear(normed.float(), head.weight, head.bias) * logit_scale(loaded_model)
+    return torch.tanh(logits / cap) * cap if (cap := logit_cap(loaded_model)) else logits
 
 
 def random_level(source: Source, n_levels: int, n_tokens: int) -> Cell:
-    """A level below the last one and a token, drawn at random."""
+    """Return a random level below the last one and a random token."""
     return random_place(n_levels - 1, source, "level"), random_place(n_tokens, source, "token")
 
 
 @kept
 def lens_row(source: Source, word: int, level: int, at: int) -> tuple[int, float, float, int, int]:
-    """Return what a level says at one token, from the model's own state there: best word, chances, and the word's rank.
+    """Return a level's predictions at one token from the model's own state: best word, chances, and the word's rank.
 
-    The chances are of the best word and of the one that is followed; the rank lies between the two numbers at the end,
+    The chances are of the best and of the followed word; the rank lies between the two numbers at the end,
     which differ where rounding leaves it open.
     """
-    loaded = model(source.model)
-    logits = _words(loaded, _normalized(loaded, own_states(source, at + 1)[level][at]))
-    likely, followed = logits.double().softmax(-1), logits[word]
+    loaded_model = model(source.model)
+    logits = _words(loaded_model, _normalized(loaded_model, own_states(source, at + 1)[level][at]))
+    likely, word_logit = logits.double().softmax(-1), logits[word]
     near = 1e-4 * max(1.0, float(logits.abs().max()))
-    ranks = (1 + int((logits > followed + near).sum()), max(1, int((logits >= followed - near).sum())))
+    ranks = (1 + int((logits > word_logit + near).sum()), max(1, int((logits >= word_logit - near).sum())))
     best = int(likely.argmax())
     return best, float(likely[best]), float(likely[word]), *ranks
 
 
 @kept
 def best_words(source: Source, at: int) -> tuple[tuple[int, ...], tuple[float, ...]]:
-    """The likeliest words after one token and their chances, twice as many as are shown, in a pass that ends there."""
+    """Return the likeliest words after one token and their chances, twice as many as on the page, in a shorter pass."""
     logits = logits_of(model(source.model), compute.tokens_of(source).ids[: at + 1])[-1].double()
     best = logits.softmax(-1).topk(min(2 * compute.BEST, len(logits)))
     return tuple(best.indices.tolist()), tuple(best.values.tolist())
 
 
-def _held(loaded: LoadedModel, final: Tensor, vector: Tensor, words: Sequence[int]) -> tuple[float, float]:
-    """A vector's share of a logit, or of the difference of two, with the final norm's scale held, and its size."""
-    weights, centred = final_norm(loaded)
-    table = loaded.model.get_output_embeddings().weight.detach()
-    read = (table[words[0]].double() - sum(table[word].double() for word in words[1:])) * logit_scale(loaded)
+def _held(loaded_model: LoadedModel, final: Tensor, vector: Tensor, words: Sequence[int]) -> tuple[float, float]:
+    """Return a vector's share of a logit, or a difference, at a fixed scale of the final norm, and its size."""
+    weights, centred = final_norm(loaded_model)
+    table = loaded_model.model.get_output_embeddings().weight.detach()
+    read = (table[words[0]].double() - sum(table[word].double() for word in words[1:])) * logit_scale(loaded_model)
     vector, final = vector.double(), final.double()
     if centred:
         vector, final = vector - vector.mean(), final - final.mean()
@@ -89,7 +89,7 @@ def _held(loaded: LoadedModel, final: Tensor, vector: Tensor, words: Sequence[in
 
 
 def random_part(source: Source, at: int, n_layers: int, n_heads: int) -> tuple[int, int, int]:
-    """A head's layer and number, and the layer of a feed-forward network, drawn at random."""
+    """Return a random head's layer and number, and the layer of a random feed-forward network."""
     names = (source, at)
     return (
         random_place(n_layers, names, "layer"),
@@ -100,42 +100,42 @@ def random_part(source: Source, at: int, n_layers: int, n_heads: int) -> tuple[i
 
 @kept
 def head_part(source: Source, at: int, words: tuple[int, ...], layer: int, head: int) -> float | None:
-    """What one head adds to a logit, by its own output and the W_O of its own layer; None without an attention."""
-    loaded = model(source.model)
-    if not knows_own_attention(loaded):
+    """Return one head's contribution to a logit from its output and its layer's W_O; None without an attention."""
+    loaded_model = model(source.model)
+    if not knows_own_attention(loaded_model):
         return None
-    alone = own_heads(loaded, read(source), layer)[1][at].clone()
-    together = through_w_o(loaded, layer, alone[None])[0]
-    w_o = twin(loaded).layers[layer].output
+    alone = own_heads(loaded_model, read(source), layer)[1][at].clone()
+    together = through_w_o(loaded_model, layer, alone[None])[0]
+    w_o = twin(loaded_model).layers[layer].output
     with torch.inference_mode():
-        whole = w_o(alone.flatten()[None])[0]
+        full = w_o(alone.flatten()[None])[0]
         alone[[i for i in range(len(alone)) if i != head]] = 0.0
-        made = w_o(alone.flatten()[None])[0] - w_o(torch.zeros_like(alone).flatten()[None])[0]
-    if not torch.equal(together, whole):  # a norm stands behind attention (Gemma 2), or a scale (Granite)
-        made = made * (together / whole).nan_to_num(1.0)
-    return _held(loaded, compute.stream(source).states[-1, at], made, words)[0]
+        contribution = w_o(alone.flatten()[None])[0] - w_o(torch.zeros_like(alone).flatten()[None])[0]
+    if not torch.equal(together, full):  # a norm (Gemma 2) or a scale (Granite) follows attention
+        contribution = contribution * (together / full).nan_to_num(1.0)
+    return _held(loaded_model, compute.stream(source).states[-1, at], contribution, words)[0]
 
 
 @kept
 def feed_forward_part(source: Source, at: int, words: tuple[int, ...], layer: int) -> tuple[float, float] | None:
-    """What one feed-forward network adds: what its layer adds to the stream less its attention; and how far it may be.
+    """Return one feed-forward network's contribution: its layer's less its attention's; and the tolerance.
 
-    A difference of large states is rounded more than what it comes to.
+    A difference of large states has a larger rounding error than its result suggests.
     """
-    loaded = model(source.model)
-    if not knows_own_attention(loaded):
+    loaded_model = model(source.model)
+    if not knows_own_attention(loaded_model):
         return None
     final, states = compute.stream(source).states[-1, at], own_states(source, at + 1)
     before, after = states[layer][at], final if layer == len(states) - 2 else states[layer + 1][at]
-    attention = through_w_o(loaded, layer, own_heads(loaded, read(source), layer)[1][at][None])[0]
-    added, _ = _held(loaded, final, after.double() - before.double() - attention.double(), words)
-    size = max(_held(loaded, final, part, words)[1] for part in (before, after, attention))
+    attention = through_w_o(loaded_model, layer, own_heads(loaded_model, read(source), layer)[1][at][None])[0]
+    added, _ = _held(loaded_model, final, after.double() - before.double() - attention.double(), words)
+    size = max(_held(loaded_model, final, part, words)[1] for part in (before, after, attention))
     return added, 1e-4 + 4e-6 * size
 
 
 @kept
 def head_score(source: Source, name: str, layer: int, head: int) -> float | None:
-    """A head's mean weight on the token before, or on what came next last time, on random tokens, cell by cell."""
+    """Return a head's mean weight on the previous token, or after earlier mentions, on random tokens, cell by cell."""
     loaded, ids = model(source.model), compute.random_tokens(source.model).ids
     if not knows_own_attention(loaded):
         return None
@@ -143,5 +143,5 @@ def head_score(source: Source, name: str, layer: int, head: int) -> float | None
     if name == "previous":
         return float(sum(weights[i, i - 1] for i in range(1, n)) / (n - 1))
     rows = {i: [j + 1 for j in range(i) if ids[j] == ids[i]] for i in range(n)}
-    counted = [sum(weights[i, j] for j in keys) for i, keys in rows.items() if keys]
-    return float(sum(counted) / len(counted))
+    row_sums = [sum(weights[i, j] for j in keys) for i, keys in rows.items() if keys]
+    return float(sum(row_sums) / len(row_sums))

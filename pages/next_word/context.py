@@ -1,4 +1,4 @@
-"""What every section of the page stands on: a decoder's text, the token after which it is asked, and two words."""
+"""The context of every section: a decoder's text, the token to predict after, and two words."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -27,16 +27,16 @@ from viz.text import Translate, paragraph
 from viz.text.direction import isolate
 
 ALONE = "∅"
-"""Instead of a second word: the first one's logit by itself. No vocabulary has it as a word."""
+"""In place of a second word: the first one's logit by itself. No vocabulary has it as a word."""
 WIDTH = 300
-"""Of a control, in pixels."""
+"""Width of a control, in pixels."""
 OTHERS = 6
-"""Decoders offered by a button each."""
+"""Most decoders with a button each."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Word:
-    """A word that is followed: its token, and what to write for it."""
+    """A followed word: its token, and its label."""
 
     token: int
     label: str
@@ -44,9 +44,9 @@ class Word:
 
 @dataclass(frozen=True, kw_only=True)
 class NextWordContext:
-    """A decoder's text; ``at`` is the token after which it is asked, ``word`` is followed, ``against`` another or None.
+    """A decoder's text; ``at`` is the token to predict after, ``word`` is followed, ``against`` compared or None.
 
-    ``source`` is the page's, or an example's that reads the same text where no decoder is chosen. ``example`` says so.
+    ``source`` is the page's, or, with ``example``, one with the same text for a decoder that the user did not choose.
     """
 
     scene: Scene
@@ -60,45 +60,45 @@ class NextWordContext:
 
     @property
     def t(self) -> Translate:
-        """The texts in the visitor's language."""
+        """Texts in the user's language."""
         return self.scene.t
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What to write for each token."""
+        """Labels of the tokens."""
         return self.tokens.labels
 
     @property
     def tokens_compared(self) -> tuple[int, ...]:
-        """The token of the word that is followed, and of the other one if there is one."""
+        """The token of the followed word, and of the compared one if there is one."""
         return (self.word.token,) if self.against is None else (self.word.token, self.against.token)
 
     def words(self, tokens: Sequence[int]) -> tuple[str, ...]:
-        """What to write for words of the vocabulary."""
+        """Return the labels of words of the vocabulary."""
         return guesses(model(self.source.model).tokenizer, list(tokens))
 
     @property
     def why(self) -> str:
-        """What there is to see in the text, if it is one of the presets."""
+        """The description of the text, if it is a preset."""
         preset = preset_of(self.source.model, self.source.text)
         return preset.why[self.scene.choice.lang] if preset else ""
 
     @property
     def asked(self) -> str:
-        """The two words, or the one: what a number is about. For ``st.text`` and figures only."""
+        """The two words, or the single one, that a number refers to. For ``st.text`` and figures only."""
         word = self.word.label
         return word if self.against is None else self.t("next_word.rather", word=word, against=self.against.label)
 
     def say_cap(self) -> None:
-        """Say of a model that presses its logits together that sums are of those before (Gemma 2)."""
+        """Note for a model with a logit cap (Gemma 2) that sums refer to the logits before it."""
         if cap := logit_cap(model(self.source.model)):
             st.caption(self.t("next_word.capped", cap=number(cap)))
 
 
 def open_next_word(scene: Scene) -> NextWordContext | None:
-    """Draw the controls that all sections share, and say where a model has no words; None if there is no decoder.
+    """Draw the shared controls, and report a model without a vocabulary head; return None if there is no decoder.
 
-    The chips come first: what stands below them is not pushed down by them.
+    The chips come first, so that they do not push down the elements below.
     """
     source, example = _decoders_source(scene)
     context = None if source is None else _choose(scene, source, example)
@@ -118,7 +118,7 @@ def open_next_word(scene: Scene) -> NextWordContext | None:
 
 
 def _decoders_source(scene: Scene) -> tuple[Source | None, bool]:
-    """The page's text for a decoder: the chosen one, or an example where nothing chosen has a vocabulary head."""
+    """Return the page's text for a decoder: the chosen one, or an example if the choice has no vocabulary head."""
     source = scene.choice.source
     if source.kind == "model" and has_words(model(source.model)):
         return Source(kind="model", text=source.text, model=source.model), False
@@ -138,14 +138,14 @@ def _choose(scene: Scene, source: Source, example: bool) -> NextWordContext:
 
 
 def _say_silent(scene: Scene, source: Source | None) -> None:
-    """Say that nothing chosen has a vocabulary head and what reads the text instead, with a button that chooses it."""
-    t, chosen = scene.t, scene.choice.source
-    says = t(f"next_word.silent_{'model' if chosen.kind == 'model' else 'seeded'}", model=chosen.model)
+    """Report that the choice has no vocabulary head and name the decoder in its place, with a button to select it."""
+    t, current = scene.t, scene.choice.source
+    sentence = t(f"next_word.silent_{'model' if current.kind == 'model' else 'seeded'}", model=current.model)
     if source is None:
-        st.caption(says)
+        st.caption(sentence)
         return
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="next_take"):
-        st.caption(paragraph(says, t("next_word.example", model=source.model)), width="content")
+        st.caption(paragraph(sentence, t("next_word.example", model=source.model)), width="content")
         _preset_button(t, source.model)
 
 
@@ -154,7 +154,7 @@ def _preset_button(t: Translate, name: str) -> None:
 
 
 _PRESET: Remembered[str | None] = Remembered("_next_preset")
-"""The example that is chosen in the list, by its code."""
+"""Code of the preset chosen in the list."""
 
 
 def _open_preset(name: str) -> None:
@@ -166,22 +166,22 @@ def _open_preset(name: str) -> None:
 
 
 def _preset_control(scene: Scene, name: str) -> None:
-    offered, lang = presets_for(name), scene.choice.lang
+    presets, lang = presets_for(name), scene.choice.lang
     st.selectbox(
         scene.t("next_word.presets"),
-        list(offered),
+        list(presets),
         index=None,
         key=_PRESET.name,
         on_change=_open_preset,
         args=(name,),
         width=WIDTH,
         placeholder=scene.t("choice.examples"),
-        format_func=lambda code: f"{isolate(offered[code].text)} · {offered[code].why[lang]}",
+        format_func=lambda code: f"{isolate(presets[code].text)} · {presets[code].why[lang]}",
     )
 
 
 def _place(scene: Scene, tokens: Tokens) -> int:
-    """The token after which the model is asked; the last one at first."""
+    """Return the token to predict after; the last one by default."""
     t, names = scene.t, [f"{i} · {isolate(label)}" for i, label in enumerate(tokens.labels)]
     at = AT.read(tokens)
     with scene.chips.add(AT.name, t("next_word.at_chip", n=at)):
@@ -190,23 +190,23 @@ def _place(scene: Scene, tokens: Tokens) -> int:
 
 
 def _words(scene: Scene, source: Source, at: int, last: int) -> tuple[Word, Word | None]:
-    """The word that is followed and the one it is compared with: of the likeliest, or any that is typed."""
+    """Return the followed word and the compared one: of the likeliest, or any typed one."""
     best = compute.expected(source).best[at].tolist()
     names = dict(zip(guesses(model(source.model).tokenizer, best), best, strict=True))
-    first, *others = names
-    usual = first, others[0] if others else ALONE
+    first, *rest = names
+    default = first, rest[0] if rest else ALONE
     if at == last and (preset := preset_of(source.model, source.text)):
-        usual = preset.follow, preset.against
+        default = preset.follow, preset.against
     with scene.chips.add("next_words", scene.t("next_word.words_chip")):
-        follow = _word_control(scene.t, FOLLOW, usual[0], list(names))
-        against = _word_control(scene.t, AGAINST, usual[1], [ALONE, *names])
+        follow = _word_control(scene.t, FOLLOW, default[0], list(names))
+        against = _word_control(scene.t, AGAINST, default[1], [ALONE, *names])
     word = _resolve(source, names, follow)
     return word, None if against == ALONE else _resolve(source, names, against)
 
 
-def _word_control(t: Translate, parameter: Text, usual: str, options: list[str]) -> str:
+def _word_control(t: Translate, parameter: Text, default: str, options: list[str]) -> str:
     label, help_text = t(f"next_word.{parameter.name}"), t("next_word.word_help")
-    return parameter.selectbox(label, usual, offered=options, says=_named(t), width=WIDTH, help=help_text)
+    return parameter.selectbox(label, default, offered=options, says=_named(t), width=WIDTH, help=help_text)
 
 
 def _named(t: Translate) -> Callable[[str], str]:
@@ -214,22 +214,22 @@ def _named(t: Translate) -> Callable[[str], str]:
     return lambda word: alone if word == ALONE else word
 
 
-def _resolve(source: Source, names: dict[str, int], written: str) -> Word:
-    """A word as a token: one of the likeliest by its label, else the first piece of what was typed."""
+def _resolve(source: Source, names: dict[str, int], name: str) -> Word:
+    """Return a word as a token: one of the likeliest by its label, else the first piece of the typed text."""
     tokenizer = model(source.model).tokenizer
-    token = names.get(written)
-    if token is None:  # links of before name a piece of a letter as the tokenizer does
+    token = names.get(name)
+    if token is None:  # older links name a piece of a letter as the tokenizer does
         cut = [token for label, token in names.items() if "…" in label]
-        token = dict(zip(tokenizer.convert_ids_to_tokens(cut), cut, strict=True)).get(written)
+        token = dict(zip(tokenizer.convert_ids_to_tokens(cut), cut, strict=True)).get(name)
     if token is None:
-        token = word_token(tokenizer, written)
+        token = word_token(tokenizer, name)
     if token is None:
         token = next(iter(names.values()))
     return Word(token=token, label=guesses(tokenizer, [token])[0])
 
 
 def model_checks(context: NextWordContext) -> list[Check]:
-    """Return what must hold of the model that is asked: its tokens, a row of a random layer, and its file."""
+    """Return the checks of the model: its tokens, a row of a random layer, and its file."""
     source = context.source
     return source_checks(source, random_place(read(source).n_layers, source, "layer"), Mask())
 
@@ -238,7 +238,7 @@ Draw = Callable[[NextWordContext], list[Check]]
 
 
 def for_decoders(draw: Draw) -> Callable[[NextWordContext | None], list[Check]]:
-    """A section that has nothing to draw where no decoder is on this machine."""
+    """Wrap a section so that it draws nothing if no decoder is available."""
 
     @wraps(draw)
     def drawn(context: NextWordContext | None) -> list[Check]:
@@ -248,12 +248,12 @@ def for_decoders(draw: Draw) -> Callable[[NextWordContext | None], list[Check]]:
 
 
 def about(scene: Scene) -> None:
-    """Which numbers these are; a model's with its own mask alone."""
+    """Describe the source of the numbers; a model's own mask alone applies."""
     source, t = scene.choice.source, scene.t
-    if others := [name for name in decoders() if name != source.model]:
+    if other_names := [name for name in decoders() if name != source.model]:
         st.caption(t("next_word.others"))
         with st.container(horizontal=True, gap="small", key="next_others"):
-            for name in others[:OTHERS]:
+            for name in other_names[:OTHERS]:
                 st.button(name, key=f"open_{name}", on_click=take, args=(name,), type="tertiary")
     if source.kind != "model":
         provenance(scene)

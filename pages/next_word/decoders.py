@@ -1,4 +1,4 @@
-"""The decoders that are here, and what the page opens on with them."""
+"""The available decoders, and the page's defaults with them."""
 
 from pages.next_word.parameters import OF_THE_TEXT
 from pages.next_word.presets import TWINS, opening, presets, presets_for
@@ -12,37 +12,37 @@ from viz.models.stream import has_words
 
 
 def decoders() -> list[str]:
-    """The models on this machine that have words to say, the largest first; the twins behind them."""
-    found = [entry for entry in models_here().values() if entry.writes and not entry.of and files_here(entry.id)]
-    return [entry.id for entry in sorted(found, key=lambda entry: (entry.id in TWINS, -entry.parameters))]
+    """Return the available models with a vocabulary head, the largest first; the twins last."""
+    entries = [entry for entry in models_here().values() if entry.writes and not entry.of and files_here(entry.id)]
+    return [entry.id for entry in sorted(entries, key=lambda entry: (entry.id in TWINS, -entry.parameters))]
 
 
 def twin() -> str:
-    """Return the decoder that reads where heads are seeded, as it always did; "" if it is not here."""
+    """Return the default decoder of seeded heads, a twin; "" if it is not available."""
     return next((name for name in TWINS if name in decoders()), "")
 
 
 def usual_model() -> str:
-    """Return the decoder that reads where none is chosen: the small one, or else a twin; "" if none is here."""
-    known = decoders()
-    return next((name for name in (SMALL_DECODER, *TWINS) if name in known), "")
+    """Return the default decoder: the small one, or else a twin; "" if none is available."""
+    available = decoders()
+    return next((name for name in (SMALL_DECODER, *TWINS) if name in available), "")
 
 
 def usual_text() -> str:
-    """Return the text of users who have typed none: the opening's, but the app's with a decoder of their choice."""
-    usual = usual_model()
-    if not usual or keep_old_choice(usual):
+    """Return the default text: the preset of the default decoder, but the app's with a decoder of the user's choice."""
+    default = usual_model()
+    if not default or keep_old_choice(default):
         return first_text()
     lay_aside(with_model=True)
-    name = own_model(usual)
-    chosen = models_here().get(name)
-    if chosen and chosen.id != usual and (chosen.writes or (chosen.path is not None and has_words(model(chosen.id)))):
+    name = own_model(default)
+    entry = models_here().get(name)
+    if entry and entry.id != default and (entry.writes or (entry.path is not None and has_words(model(entry.id)))):
         return first_text()
-    return opening(usual if name else twin() or usual, LANG.value).text
+    return opening(default if name else twin() or default, LANG.value).text
 
 
 def take(name: str) -> None:
-    """Choose a decoder; who has typed nothing yet is given a text that it knows the words of."""
+    """Select a decoder; users without a typed text get one in words that it knows."""
     shipped = {example.text for example in examples()} | {preset.text for preset in presets()}
     if not TEXT.is_chosen or TEXT.value in shipped:
         take_preset(name, opening(name, LANG.value).code)
@@ -51,8 +51,8 @@ def take(name: str) -> None:
 
 
 def take_preset(name: str, code: str) -> None:
-    """Choose one of the texts that a decoder is offered with, and what suits it."""
+    """Select one of a decoder's texts with its defaults."""
     preset = presets_for(name)[code]
     TEXT.choose(preset.text)
-    for parameter in OF_THE_TEXT:  # what suits the text is the default
+    for parameter in OF_THE_TEXT:  # the text's settings are the defaults
         parameter.forget()

@@ -1,4 +1,4 @@
-"""What each layer's stream would say, read by the final norm and the vocabulary head (logit lens)."""
+"""The prediction of each layer's stream, read by the final norm and the vocabulary head (logit lens)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,12 +20,12 @@ from viz.models.recount.token_labels import wrong_labels
 from viz.text.direction import isolate
 
 TIED = 1e-6
-"""Chances that are no further apart are equal for float32."""
+"""Largest difference of chances that are equal in float32."""
 
 
 @for_decoders
 def draw(context: NextWordContext) -> list[Check]:
-    """Layers by tokens, the best word in each cell, the last layer on top; and the followed word's rank."""
+    """Draw layers by tokens, the best word in each cell, the last layer on top; and the followed word's rank."""
     layers = compute.by_layer(context.source, context.word.token)
     rows = _table(context, layers)
     _say(context, layers)
@@ -34,21 +34,21 @@ def draw(context: NextWordContext) -> list[Check]:
 
 
 def _row_check(context: NextWordContext, layers: compute.Layers, rows: Sequence[Any]) -> Check:
-    """A random cell below the last level, as it is sent, from the model's own state there."""
+    """Check a random cell below the last level by the model's own state there."""
     n_levels, n_tokens = layers.best.shape
     level, at = random_level(context.source, n_levels, n_tokens)
-    best, chance, followed, low, high = lens_row(context.source, context.word.token, level, at)
+    best, chance, word_chance, low, high = lens_row(context.source, context.word.token, level, at)
     cell, rank = rows[n_levels - 1 - level]["cells"][at], int(layers.rank[level, at])
-    off = max(abs(cell["share"] - chance), abs(float(layers.followed[level, at]) - followed))
+    off = max(abs(cell["share"] - chance), abs(float(layers.followed[level, at]) - word_chance))
     off += max(0, low - rank, rank - high)
     if chance - float(layers.chance[level, at]) < TIED and int(layers.best[level, at]) != best:
-        best = int(layers.best[level, at])  # two words are as likely as each other
+        best = int(layers.best[level, at])  # two words are equally likely
     off += wrong_labels(model(context.source.model).tokenizer, [best], [cell["text"]])
     return check("next_word.check_lens", off, 1e-3, level=_level(context, level), place=at)
 
 
 def _level(context: NextWordContext, level: int) -> str:
-    """What the stream has gone through at a level: nothing, or so many layers."""
+    """Return the name of a level: no layers, or this many."""
     return context.t("next_word.embedding") if level == 0 else context.t("next_word.behind", layer=level - 1)
 
 
@@ -64,7 +64,7 @@ def _table(context: NextWordContext, layers: compute.Layers) -> list[dict[str, A
 
 
 def _say(context: NextWordContext, layers: compute.Layers) -> None:
-    """From which layer on the followed word is the best one, if it is at the end."""
+    """Name the layer from which the followed word is the best one, if it is at the end."""
     t, ranks, token = context.t, layers.rank[:, context.at], context.labels[context.at]
     chance = part(float(layers.followed[-1, context.at]))
     if int(ranks[-1]) > 1:
@@ -80,8 +80,8 @@ def _ranks(context: NextWordContext, layers: compute.Layers) -> None:
     t = context.t
     series = {context.word.label: layers.rank[:, context.at]}
     if context.against is not None and context.against.label != context.word.label:
-        other = compute.by_layer(context.source, context.against.token)
-        series[context.against.label] = other.rank[:, context.at]
+        compared_layers = compute.by_layer(context.source, context.against.token)
+        series[context.against.label] = compared_layers.rank[:, context.at]
     fig = curves(
         range(len(layers.rank)),
         series,
@@ -93,7 +93,7 @@ def _ranks(context: NextWordContext, layers: compute.Layers) -> None:
 
 
 def _checks(context: NextWordContext) -> list[Check]:
-    """The last row against a pass of its own: bit for bit before the softmax, and what is shown of it."""
+    """Check the last row against a pass of its own: exact before the softmax, and the cells of the table."""
     bits, last, rank = lens_errors(context.source, context.word.token)
     return [
         check("next_word.check_bits", bits, 0.0),

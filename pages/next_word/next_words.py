@@ -1,4 +1,4 @@
-"""The text with what the model expects after each token, and how surprised it was by what came."""
+"""The text with the model's predictions after each token, and its surprise at the next one."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,38 +21,38 @@ from viz.text import paragraph
 from viz.text.direction import isolate
 
 TIED = 1e-5
-"""Chances that are no further apart are taken for equal."""
+"""Largest difference of equal chances."""
 HARD = 20.0
-"""Bits at which a surprise has its full colour: one chance in a million."""
+"""Surprise in bits with full colour: one chance in a million."""
 
 
 @for_decoders
 def draw(context: NextWordContext) -> list[Check]:
-    """A row for each token: the surprise at it, and the five likeliest words after it; then the model writes on."""
+    """Draw a row for each token: its surprise, and the five likeliest words after it; then the continuation."""
     expected = compute.expected(context.source)
     _bars(context, expected)
     rows = _table(context, expected)
     _say_surprise(context, expected)
     _followed(context)
-    found = [*_checks(context, expected), row_check(context, rows), *model_checks(context)]
-    return found + writing.draw(context)
+    checks = [*_checks(context, expected), row_check(context, rows), *model_checks(context)]
+    return checks + writing.draw(context)
 
 
 def row_check(context: NextWordContext, rows: Sequence[Any]) -> Check:
-    """A random row of the table as it is sent: its token, its words and their chances, by a pass that ends there."""
+    """Check a random row of the table by a pass that ends there: its token, its words and their chances."""
     place = random_place(len(rows), context.source, "row")
     words, chances = best_words(context.source, place)
     tokenizer, cells = model(context.source.model).tokenizer, rows[place]["cells"][1:]
     wrong = wrong_labels(tokenizer, context.tokens.ids[place : place + 1], [_label_in(rows[place]["name"])])
     off = max(abs(cell["share"] - chance) for cell, chance in zip(cells, chances, strict=False))
-    for cell in cells:  # of words that are as likely as each other any may come first
+    for cell in cells:  # equally likely words may come in any order
         equal = [word for word, chance in zip(words, chances, strict=True) if abs(chance - cell["share"]) < TIED]
         wrong += bool(equal) and all(wrong_labels(tokenizer, [word], [cell["text"]]) for word in equal)
     return check("next_word.check_row", off + wrong, 1e-4, place=place)
 
 
 def _label_in(name: str) -> str:
-    """The label in a row's name, behind the number of its place."""
+    """Return the label in a row's name, behind the number of its place."""
     return name.partition(" · ")[2]
 
 
@@ -72,11 +72,11 @@ def _table(context: NextWordContext, expected: compute.Expected) -> list[dict[st
 
 
 def _bars(context: NextWordContext, expected: compute.Expected) -> None:
-    """Draw the likeliest words after the chosen token, and say the first of them in a sentence."""
+    """Draw the likeliest words after the selected token, and name the first in a sentence."""
     t, chances = context.t, expected.chances[context.at]
     words = context.words(expected.best[context.at].tolist())
-    found = t("next_word.found", token=context.labels[context.at], word=words[0], chance=part(float(chances[0])))
-    drawn = BarChart(
+    summary = t("next_word.found", token=context.labels[context.at], word=words[0], chance=part(float(chances[0])))
+    chart = BarChart(
         [f"{isolate(word)} {part(float(chance))}" for word, chance in zip(words, chances, strict=True)],
         {t("next_word.chance"): chances},
         title="",
@@ -84,13 +84,13 @@ def _bars(context: NextWordContext, expected: compute.Expected) -> None:
         top=1.0,
         height=220,
     )
-    show_bars(drawn, key="next_best", alt=found)
-    st.text(found)
+    show_bars(chart, key="next_best", alt=summary)
+    st.text(summary)
     st.caption(paragraph(t("next_word.chances_note"), context.why))
 
 
 def _say_surprise(context: NextWordContext, expected: compute.Expected) -> None:
-    """The greatest surprise, and the mean of all."""
+    """Describe the largest surprise, and the mean."""
     t = context.t
     if len(expected.surprise) > 1:
         worst = int(expected.surprise.argmax())
@@ -101,10 +101,10 @@ def _say_surprise(context: NextWordContext, expected: compute.Expected) -> None:
 
 
 def _followed(context: NextWordContext) -> None:
-    """The chance of the word that is followed, after each token."""
+    """Draw the chance of the followed word after each token."""
     t, word = context.t, context.word
     chances = compute.chances_of(context.source, word.token)
-    drawn = BarChart(
+    chart = BarChart(
         labels=context.labels,
         series={word.label: chances},
         title=t("next_word.after_token"),
@@ -113,13 +113,13 @@ def _followed(context: NextWordContext) -> None:
         height=230,
     )
     st.text(t("next_word.followed", word=word.label))
-    show_bars(drawn, key="next_chances", alt=t("next_word.followed_alt"))
+    show_bars(chart, key="next_chances", alt=t("next_word.followed_alt"))
 
 
 def _checks(context: NextWordContext, expected: compute.Expected) -> list[Check]:
-    best, followed, surprise = expected_errors(context.source, context.word.token)
+    best, word_error, surprise = expected_errors(context.source, context.word.token)
     return [
         check("next_word.check_best", best, 1e-5, n=expected.best.shape[1]),
-        check("next_word.check_followed", followed, 1e-5),
+        check("next_word.check_followed", word_error, 1e-5),
         check("next_word.check_surprise", surprise, 1e-3),
     ]

@@ -1,4 +1,4 @@
-"""What a decoder says next, layer by layer, and which of its heads say it."""
+"""A decoder's next word, layer by layer, and the heads that produce it."""
 
 from pages.next_word import asked, attribution, layers, next_words, swap, switch_off
 from pages.next_word.context import about, open_next_word

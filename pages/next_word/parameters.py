@@ -1,4 +1,4 @@
-"""The parameters that suit a text: another text has its own defaults for them."""
+"""Parameters whose defaults depend on the text."""
 
 from typing import Final
 
@@ -16,13 +16,13 @@ def _last(tokens: Tokens) -> int:
 
 
 AT: Final = TokenIndex("next_at", _last, high=_last, words=lambda tokens: tokens.labels)
-"""The token after which the model is asked; at first the last."""
+"""The token to predict after; the last one by default."""
 FOLLOW: Final = Text("follow", lambda usual: usual, allows=_is_word)
-"""The word that is followed: of the likeliest, or any that is typed."""
+"""The followed word: of the likeliest, or any typed one."""
 AGAINST: Final = FOLLOW.variant(name="against")
-"""The word that it is compared with."""
+"""The word to compare it with."""
 SWAP_WITH: Final = Text("swap_with", lambda usual: usual, longest=limits.CHARACTERS)
-"""The text whose states are swapped in."""
+"""The text to swap heads with."""
 CUT: Final = Ints("cut")
-"""Heads that are switched off: layer times H plus head."""
+"""Heads to switch off: layer times H plus head."""
 OF_THE_TEXT: Final = (AT, FOLLOW, AGAINST, SWAP_WITH, CUT)

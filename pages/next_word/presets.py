@@ -1,4 +1,4 @@
-"""Texts whose next word is worth a look, with the two words to compare and a second text to swap heads with."""
+"""Preset texts for the next word, each with two words to compare and a second text to swap heads with."""
 
 import tomllib
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from viz.models.trained.twins import GROUPS, twin_id
 
 TWINS = tuple(map(twin_id, GROUPS))
 OF_TWINS = {*TWINS, *(point.id for point in checkpoints() if point.of in TWINS)}
-"""They and the points of their training: all know the same words."""
+"""The twins and their checkpoints: all share one vocabulary."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Preset:
-    """A text of ``assets/next_words.toml``; ``twins``: of the words that the twins know.
+    """A text of ``assets/next_words.toml``; ``twins``: in the twins' vocabulary.
 
-    ``opens`` is the language in which the page opens on it.
+    ``opens`` is the language for which it is the default.
     """
 
     code: str
@@ -32,22 +32,22 @@ class Preset:
 
 @cache
 def presets() -> tuple[Preset, ...]:
-    """All of them."""
+    """Return all presets."""
     with (ASSETS / "next_words.toml").open("rb") as file:
         return tuple(Preset(**preset) for preset in tomllib.load(file)["preset"])
 
 
 def presets_for(model: str) -> dict[str, Preset]:
-    """Those in words that a model knows, by code."""
+    """Return the presets in words that a model knows, by code."""
     return {preset.code: preset for preset in presets() if preset.twins == (model in OF_TWINS)}
 
 
 def opening(model: str, lang: str) -> Preset:
-    """Return the preset that the page opens on with a model, in a language."""
-    known = presets_for(model)
-    return next((preset for preset in known.values() if preset.opens == lang), next(iter(known.values())))
+    """Return the default preset of a model, in a language."""
+    candidates = presets_for(model)
+    return next((preset for preset in candidates.values() if preset.opens == lang), next(iter(candidates.values())))
 
 
 def preset_of(model: str, text: str) -> Preset | None:
-    """The preset that a text is, if it is one."""
+    """Return the preset with this text, if there is one."""
     return next((preset for preset in presets_for(model).values() if preset.text == text), None)

@@ -1,4 +1,4 @@
-"""Heads swapped with another text's, one at a time: which of them carry what the two texts differ in."""
+"""Heads swapped with another text's, one at a time: the heads that carry the difference of the two texts."""
 
 import streamlit as st
 import torch
@@ -24,25 +24,25 @@ MAP, MOST = "next_swaps", 12
 
 @for_decoders
 def draw(context: NextWordContext) -> list[Check]:
-    """The second text, then layers by heads: what each swap does to the difference of the two words."""
-    other = _other(context)
-    if other is None:
+    """Draw the second text, then layers by heads: the effect of each swap on the difference of the two words."""
+    second = _other(context)
+    if second is None:
         return []
     before = _score(context, compute.stream(context.source).states[-1, context.at][None])[0]
-    theirs = _score(context, compute.stream(other).states[-1, context.at][None])[0]
-    layers = _run(context, other)
+    theirs = _score(context, compute.stream(second).states[-1, context.at][None])[0]
+    layers = _run(context, second)
     if not layers:
         return []
-    moved = torch.stack([_score(context, layer) for layer in layers]) - before
-    drawn = _map(context, moved, len(compute.stream(context.source).heads))
+    effects = torch.stack([_score(context, layer) for layer in layers]) - before
+    matrix = _map(context, effects, len(compute.stream(context.source).heads))
     _say(context, before, theirs)
-    _largest(context, moved)
+    _largest(context, effects)
     n_layers = len(compute.stream(context.source).heads)
-    return [*_checks(context, other, drawn, before, n_layers), *model_checks(context)]
+    return [*_checks(context, second, matrix, before, n_layers), *model_checks(context)]
 
 
 def _other(context: NextWordContext) -> Source | None:
-    """The text whose heads are lent; it needs as many tokens."""
+    """Return the second text; it needs as many tokens."""
     t, source = context.t, context.source
     preset = preset_of(source.model, source.text)
     usual, most = preset.swap_with if preset else source.text, limits.CHARACTERS
@@ -50,8 +50,8 @@ def _other(context: NextWordContext) -> Source | None:
     if not text.strip():
         st.info(t("next_word.swap_empty"))
         return None
-    other = Source(kind="model", text=text, model=source.model)
-    mine, theirs = context.tokens, compute.tokens_of(other)
+    second = Source(kind="model", text=text, model=source.model)
+    mine, theirs = context.tokens, compute.tokens_of(second)
     n, m = (len(tokens.ids) + tokens.dropped for tokens in (mine, theirs))
     if n != m:
         st.info(t("next_word.swap_lengths", n=n, m=m))
@@ -63,19 +63,19 @@ def _other(context: NextWordContext) -> Source | None:
     if mine.ids == theirs.ids:
         st.info(t("next_word.swap_same"))
         return None
-    return other
+    return second
 
 
 def _score(context: NextWordContext, final: Tensor) -> Tensor:
-    """The first word's logit less the second's, for each row of last streams (n, d_model)."""
+    """Return the first word's logit less the second's, for each row of last streams (n, d_model)."""
     logits = compute.word_scores(context.source, final, context.tokens_compared)
     return logits[:, 0] - logits[:, 1:].sum(-1)
 
 
-def _run(context: NextWordContext, other: Source) -> list[Tensor]:
-    """A layer after the other, the last one first: each is one computation, kept for all who ask for the same.
+def _run(context: NextWordContext, second: Source) -> list[Tensor]:
+    """Compute layer after layer, the last one first: each is one cached computation shared by all users.
 
-    What was computed before a stop is shown; the top layers cost least, so that they come first.
+    Layers that were computed before a stop are drawn; the top layers cost least, so that they come first.
     """
     t, source, at = context.t, context.source, context.at
     n_layers = len(compute.stream(source).heads)
@@ -85,8 +85,8 @@ def _run(context: NextWordContext, other: Source) -> list[Tensor]:
         go_on=t("next_word.go_on"),
         stopped=lambda done: t("next_word.swap_stopped", done=done, n=n_layers),
     )
-    steps = [(compute.swapped, (source, other, layer, at)) for layer in reversed(range(n_layers))]
-    return in_pieces("swap", (source, other, at), steps, words)[::-1]
+    steps = [(compute.swapped, (source, second, layer, at)) for layer in reversed(range(n_layers))]
+    return in_pieces("swap", (source, second, at), steps, words)[::-1]
 
 
 def _say(context: NextWordContext, before: Tensor, theirs: Tensor) -> None:
@@ -96,12 +96,12 @@ def _say(context: NextWordContext, before: Tensor, theirs: Tensor) -> None:
     context.say_cap()
 
 
-def _map(context: NextWordContext, moved: Tensor, n_layers: int) -> Matrix:
-    t, (rows, n_heads) = context.t, moved.shape
+def _map(context: NextWordContext, effects: Tensor, n_layers: int) -> Matrix:
+    t, (rows, n_heads) = context.t, effects.shape
     first = n_layers - rows
-    layer, head = divmod(int(moved.abs().argmax()), n_heads)
-    drawn = Matrix(
-        values=moved,
+    layer, head = divmod(int(effects.abs().argmax()), n_heads)
+    matrix = Matrix(
+        values=effects,
         rows=Axis([str(first + row) for row in range(rows)], t("next_word.layer")),
         columns=numbered(n_heads, t("next_word.head")),
         kind="signed",
@@ -109,33 +109,33 @@ def _map(context: NextWordContext, moved: Tensor, n_layers: int) -> Matrix:
         framed=(layer, head),
         low=rows > 12,
     )
-    best = number(float(moved[layer, head]))
-    show_matrix(t, drawn, key=MAP, alt=t("next_word.swap_alt"))
+    best = number(float(effects[layer, head]))
+    show_matrix(t, matrix, key=MAP, alt=t("next_word.swap_alt"))
     st.text(t("next_word.swap_found", layer=first + layer, head=head, n=best, what=context.asked))
-    return drawn
+    return matrix
 
 
-def _largest(context: NextWordContext, moved: Tensor) -> None:
-    n_heads = moved.shape[1]
+def _largest(context: NextWordContext, effects: Tensor) -> None:
+    n_heads = effects.shape[1]
     n_layers = len(compute.stream(context.source).heads)
-    order = moved.abs().flatten().argsort(descending=True)[:MOST]
+    order = effects.abs().flatten().argsort(descending=True)[:MOST]
     places = [divmod(int(i), n_heads) for i in order]
-    names = [f"{n_layers - len(moved) + layer}·{head}" for layer, head in places]
+    names = [f"{n_layers - len(effects) + layer}·{head}" for layer, head in places]
     title, value = context.t("next_word.swap_largest"), context.t("next_word.swap_moves")
-    drawn = BarChart(names, {value: moved.flatten()[order]}, title=title, value_title=value)
-    show_bars(drawn, key="next_swap_bars", alt=context.t("next_word.swap_bars_alt"))
+    chart = BarChart(names, {value: effects.flatten()[order]}, title=title, value_title=value)
+    show_bars(chart, key="next_swap_bars", alt=context.t("next_word.swap_bars_alt"))
 
 
-def _checks(context: NextWordContext, other: Source, drawn: Matrix, before: Tensor, n_layers: int) -> list[Check]:
-    """Two heads of the map once more, each in a whole run of its own: the one that moves most, and a random one."""
-    moved, first = drawn.values, n_layers - len(drawn.values)
-    most = divmod(int(moved.abs().argmax()), moved.shape[1])
-    drawn_at_random = random_place(len(moved), context.source, other), random_place(moved.shape[1], other, "head")
-    found = []
+def _checks(context: NextWordContext, second: Source, matrix: Matrix, before: Tensor, n_layers: int) -> list[Check]:
+    """Check the largest and a random head of the map, each in a whole run of its own."""
+    effects, first = matrix.values, n_layers - len(matrix.values)
+    most = divmod(int(effects.abs().argmax()), effects.shape[1])
+    drawn_at_random = random_place(len(effects), context.source, second), random_place(effects.shape[1], second, "head")
+    checks = []
     for key, (row, head) in (("check_swap", most), ("check_swap_any", drawn_at_random)):
         layer = first + row
-        logits = swapped_alone(context.source, other, layer, head, context.at, context.tokens_compared)
-        off = abs(logits[0] - sum(logits[1:]) - float(before + moved[row, head]))
+        logits = swapped_alone(context.source, second, layer, head, context.at, context.tokens_compared)
+        off = abs(logits[0] - sum(logits[1:]) - float(before + effects[row, head]))
         tolerance = 1e-4 * max(1.0, *map(abs, logits))
-        found.append(check(f"next_word.{key}", off, tolerance, layer=layer, head=head))
-    return found
+        checks.append(check(f"next_word.{key}", off, tolerance, layer=layer, head=head))
+    return checks

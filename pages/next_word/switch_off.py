@@ -1,4 +1,4 @@
-"""Heads switched off while the model reads: what it says then, and by how much every token surprises it."""
+"""Heads switched off while the model reads: its predictions then, and the change of each token's surprise."""
 
 from functools import partial
 
@@ -25,29 +25,29 @@ from viz.params import Choice
 from viz.text import Translate
 
 SCORE = 0.3
-"""The mean weight from which on a head counts as one that looks at the previous token, or copies."""
+"""Mean weight from which a head counts as a previous-token or copying head."""
 KINDS = ("previous", "induction")
 CUT_BY = Choice("cut_by", among=("zero", "mean"))
 
 
 @for_decoders
 def draw(context: NextWordContext) -> list[Check]:
-    """Choose heads, then the chances before and after, the most changed words first, and the surprise at each token."""
+    """Draw the heads' controls, the chances before and after, largest changes first, and the surprise at each token."""
     t = context.t
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         buttons = st.container(horizontal=True, gap="small", width="content")
         label, says = t("next_word.cut_by"), partial(_way, t)
         mean = CUT_BY.segments(label, says=says, label_visibility="collapsed", width="content") == "mean"
     heads = _chosen(context, buttons)
-    seen = compute.changed(context.source, heads, mean, context.at)
-    _chances(context, seen)
-    _say(context, seen, heads)
-    _surprise(context, seen)
+    change = compute.changed(context.source, heads, mean, context.at)
+    _chances(context, change)
+    _say(context, change, heads)
+    _surprise(context, change)
     return [*_checks(context, heads, mean), *_score_checks(context), *model_checks(context)]
 
 
 def found_by(context: NextWordContext, kind: str) -> list[int]:
-    """The heads of a kind, by their measured scores, the first layer's first: layer times H plus head."""
+    """Return the heads of a kind by their measured scores, the first layer's first: layer times H plus head."""
     scores = compute.head_scores(context.source.model)[kind]
     return [i for i, score in enumerate(scores.flatten().tolist()) if score >= SCORE]
 
@@ -57,13 +57,13 @@ def _way(t: Translate, way: str) -> str:
 
 
 def _chosen(context: NextWordContext, buttons: DeltaGenerator) -> frozenset[Head]:
-    """Heads chosen one by one, or all of a kind with one click; at first those that look at the previous token."""
+    """Draw the controls and return the selected heads; by default those that attend to the previous token."""
     t, shape = context.t, compute.head_scores(context.source.model)["previous"].shape
-    found, last = {kind: found_by(context, kind) for kind in KINDS}, shape.numel() - 1
-    cut = CUT.variant(default=found["previous"], high=last)
+    heads_by_kind, last = {kind: found_by(context, kind) for kind in KINDS}, shape.numel() - 1
+    cut = CUT.variant(default=heads_by_kind["previous"], high=last)
     numbers = cut.read()
     with buttons:
-        for kind, which in found.items():
+        for kind, which in heads_by_kind.items():
             label = t(f"next_word.all_{kind}", n=len(which))
             st.button(label, key=f"cut_{kind}", on_click=partial(CUT.choose, which), disabled=not which)
         st.button(t("next_word.cut_none"), key="cut_none", on_click=partial(CUT.choose, []))
@@ -77,58 +77,58 @@ def _chosen(context: NextWordContext, buttons: DeltaGenerator) -> frozenset[Head
 
 
 def known(ids: tuple[int, ...]) -> Tensor:
-    """True for each token after the first that copying may tell: the one before it was there before."""
+    """Return True for each token after the first that copying can predict: the previous token occurred earlier."""
     return torch.tensor([token in ids[:place] for place, token in enumerate(ids[:-1])], dtype=torch.bool)
 
 
-def _say(context: NextWordContext, seen: compute.Changed, heads: frozenset[Head]) -> None:
+def _say(context: NextWordContext, change: compute.Changed, heads: frozenset[Head]) -> None:
     t, at = context.t, context.at
     if not heads:
         st.text(t("next_word.cut_empty"))
         return
-    word = context.words(seen.words[:1].tolist())[0]
-    before, after = part(float(seen.before[0])), part(float(seen.after[0]))
+    word = context.words(change.words[:1].tolist())[0]
+    before, after = part(float(change.before[0])), part(float(change.after[0]))
     st.text(t("next_word.cut_found", n=len(heads), token=context.labels[at], word=word, before=before, after=after))
     for name, rows in (("all", None), ("known", known(context.tokens.ids))):
-        sums = [bits if rows is None else bits[rows] for bits in (seen.surprise_before, seen.surprise_after)]
+        sums = [bits if rows is None else bits[rows] for bits in (change.surprise_before, change.surprise_after)]
         if len(sums[0]):
             before, after = (number(float(bits.mean())) for bits in sums)
             say(t(f"next_word.cut_bits_{name}", before=before, after=after, n=len(sums[0])))
 
 
-def _chances(context: NextWordContext, seen: compute.Changed) -> None:
+def _chances(context: NextWordContext, change: compute.Changed) -> None:
     t = context.t
-    series = {t("next_word.before"): seen.before, t("next_word.after"): seen.after}
+    series = {t("next_word.before"): change.before, t("next_word.after"): change.after}
     title = t("next_word.most_changed")
-    drawn = BarChart(
-        context.words(seen.words.tolist()), series, title=title, value_title=t("next_word.chance"), top=1.0
+    chart = BarChart(
+        context.words(change.words.tolist()), series, title=title, value_title=t("next_word.chance"), top=1.0
     )
-    show_bars(drawn, key="next_cut", alt=t("next_word.cut_alt"))
+    show_bars(chart, key="next_cut", alt=t("next_word.cut_alt"))
 
 
-def _surprise(context: NextWordContext, seen: compute.Changed) -> None:
-    t, n = context.t, len(seen.surprise_before)
+def _surprise(context: NextWordContext, change: compute.Changed) -> None:
+    t, n = context.t, len(change.surprise_before)
     if not n:
         return
-    series = {t("next_word.before"): seen.surprise_before, t("next_word.after"): seen.surprise_after}
+    series = {t("next_word.before"): change.surprise_before, t("next_word.after"): change.surprise_after}
     y = Axis(t("next_word.surprise_bits"), grid=True, from_zero=True)
     fig = curves(range(1, n + 1), series, x=Axis(t("next_word.place")), y=y, dots=True)
     show_lines(fig, key="next_cut_bits", alt=t("next_word.cut_bits_alt"))
 
 
 def _checks(context: NextWordContext, heads: frozenset[Head], mean: bool) -> list[Check]:
-    shown, most, layer_off = off_errors(context.source, heads, mean, context.at)
+    error, most, layer_off = off_errors(context.source, heads, mean, context.at)
     if not heads:
-        return [check("next_word.check_nothing_off", shown, 1e-6)]
+        return [check("next_word.check_nothing_off", error, 1e-6)]
     return [
-        check("next_word.check_off", shown, 1e-4, n=len(heads)),
+        check("next_word.check_off", error, 1e-4, n=len(heads)),
         check("next_word.check_most", most, 1e-4),
         check("next_word.check_w_o", layer_off, 1e-5, layer=min(layer for layer, _ in heads)),
     ]
 
 
 def _score_checks(context: NextWordContext) -> list[Check]:
-    """A random head's score of a random kind, by which heads are offered, cell by cell from the model's own map."""
+    """Check a random head's score of a random kind, cell by cell from the model's own map."""
     kind = KINDS[random_place(len(KINDS), context.source, "kind")]
     scores = compute.head_scores(context.source.model)[kind]
     layer, head = (random_place(n, context.source, kind, i) for i, n in enumerate(scores.shape))

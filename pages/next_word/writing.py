@@ -1,4 +1,4 @@
-"""The model writes on, a few tokens at a time: what was written so far stays when it is stopped."""
+"""The continuation of the text, a few tokens at a time; it keeps the finished tokens when it is stopped."""
 
 import streamlit as st
 
@@ -17,7 +17,7 @@ from viz.text import Translate
 HEATS = (0, 50, 80, 100, 130, 200)
 """Temperatures in hundredths: 0 takes the likeliest word."""
 DONE: Remembered[int] = Remembered("_written_so_far", default=0)
-"""Tokens that have been written."""
+"""Number of finished tokens."""
 PRESENTED = 12
 """Tokens that a presentation writes one by one."""
 WRITTEN = Int("written", high=limits.CONTINUED_TOKENS)
@@ -26,8 +26,8 @@ WRITE_SEED = Int("write_seed", high=9_999)
 
 
 def draw(context: NextWordContext) -> list[Check]:
-    """Write up to where the link says, and show the text with what was added."""
-    t, wanted = context.t, WRITTEN.read()
+    """Write up to the number of tokens in the link, and show the text with its continuation."""
+    t, target = context.t, WRITTEN.read()
     offer(WRITTEN.name, range(PRESENTED + 1))
     st.subheader(t("next_word.writing"), anchor=False)
     say(t("next_word.writing_lead"))
@@ -37,51 +37,51 @@ def draw(context: NextWordContext) -> list[Check]:
         if heat:
             seed = WRITE_SEED.number_input(t("choice.seed"), width=130)
         else:
-            st.empty()  # keeps the place: the buttons are neither moved nor sent again
-        _buttons(t, wanted)
-    if not wanted:
+            st.empty()  # reserves the place, so that the buttons keep their delta path
+        _buttons(t, target)
+    if not target:
         return []
-    written = _write(context, wanted, heat / 100, seed)
+    tokens = _write(context, target, heat / 100, seed)
     tokenizer, ids = model(context.source.model).tokenizer, context.tokens.ids
     read = tokenizer.decode(ids)
-    st.text(f"{read} ▸{tokenizer.decode(ids + written)[len(read) :]}")
-    if len(written) < wanted:
-        st.caption(t("next_word.ended", n=len(written)))
+    st.text(f"{read} ▸{tokenizer.decode(ids + tokens)[len(read) :]}")
+    if len(tokens) < target:
+        st.caption(t("next_word.ended", n=len(tokens)))
     st.caption(t("next_word.writing_note"))
     if heat:
         return []
-    return [check("next_word.check_greedy", greedy_gap(context.source, wanted), 1e-3, n=len(written))]
+    return [check("next_word.check_greedy", greedy_gap(context.source, target), 1e-3, n=len(tokens))]
 
 
 def _heat(t: Translate, heat: int) -> str:
     return t("next_word.drawn", T=heat / 100) if heat else t("next_word.greedy")
 
 
-def _buttons(t: Translate, wanted: int) -> None:
-    all_written = wanted == limits.CONTINUED_TOKENS
-    go_on = t("next_word.write" if not wanted else "next_word.go_on")
+def _buttons(t: Translate, target: int) -> None:
+    all_written = target == limits.CONTINUED_TOKENS
+    go_on = t("next_word.write" if not target else "next_word.go_on")
     args = (limits.CONTINUED_TOKENS,)
     st.button(go_on, key="write_on", type="primary", on_click=WRITTEN.set, args=args, disabled=all_written)
-    st.button(t("next_word.stop"), key="stop_writing", on_click=_stop, disabled=not wanted)
-    st.button(t("next_word.again"), key="write_again", on_click=WRITTEN.set, args=(0,), disabled=not wanted)
+    st.button(t("next_word.stop"), key="stop_writing", on_click=_stop, disabled=not target)
+    st.button(t("next_word.again"), key="write_again", on_click=WRITTEN.set, args=(0,), disabled=not target)
 
 
 def _stop() -> None:
     WRITTEN.set(min(WRITTEN.value, DONE.read()))
 
 
-def _write(context: NextWordContext, wanted: int, temperature: float, seed: int) -> tuple[int, ...]:
-    """The tokens added, a piece at a time; each is one computation, kept for all who ask for the same."""
-    written: tuple[int, ...] = ()
+def _write(context: NextWordContext, target: int, temperature: float, seed: int) -> tuple[int, ...]:
+    """Return the new tokens, a piece at a time; each is one cached computation shared by all users."""
+    tokens: tuple[int, ...] = ()
     place, tokenizer = st.empty(), model(context.source.model).tokenizer
-    done = 0
-    while done < wanted:
-        done = min(wanted, done + limits.WRITTEN_AT_ONCE)
-        written = compute.continued(context.source, done, temperature, seed)
-        DONE.set(done)
-        if done < wanted:
-            place.text(tokenizer.decode(context.tokens.ids + written))
-        if len(written) < done:
+    n_tokens = 0
+    while n_tokens < target:
+        n_tokens = min(target, n_tokens + limits.WRITTEN_AT_ONCE)
+        tokens = compute.continued(context.source, n_tokens, temperature, seed)
+        DONE.set(n_tokens)
+        if n_tokens < target:
+            place.text(tokenizer.decode(context.tokens.ids + tokens))
+        if len(tokens) < n_tokens:
             break
     place.empty()
-    return written
+    return tokens

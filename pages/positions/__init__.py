@@ -1,1 +1,1 @@
-"""Where is a word? Why attention must be told, and how."""
+"""Positional encodings: the need for them, and their kinds."""

@@ -1,4 +1,4 @@
-"""Positions added to the words: X, P and X + P under one scale, and how long their rows are."""
+"""Positions added to the words: X, P and X + P on one scale, and the lengths of their rows."""
 
 import streamlit as st
 import torch
@@ -19,12 +19,12 @@ from viz.frame.show import show_bars, show_matrix
 from viz.params import Choice
 
 PARTS = {"X": "words", "P": "places", "X + P": "sum"}
-"""The texts that name the tables."""
+"""Text keys of the tables."""
 ADDED = Choice("added", lambda codes: codes[-1], among=lambda codes: codes)
 
 
 def draw(context: PositionsContext) -> list[Check]:
-    """Three tables of the same size, and the lengths of their rows."""
+    """Draw three tables of the same size, and the lengths of their rows."""
     t, pictures = context.t, st.container()
     codes = [code for code, encoding in context.encodings.items() if encoding.table is not no_table]
     label = t("positions.added.which")
@@ -39,13 +39,13 @@ def draw(context: PositionsContext) -> list[Check]:
         _tables(context, parts)
     norms = {f"‖{name}‖": values.norm(dim=-1) for name, values in parts.items()}
     means = [statistic(norm.mean(), 2) for norm in norms.values()]
-    found = t("positions.norms", x=means[0], p=means[1], sum=means[2])
-    say(found)
+    summary = t("positions.norms", x=means[0], p=means[1], sum=means[2])
+    say(summary)
     context.say_gain(code)
-    drawn = BarChart(
+    chart = BarChart(
         context.tokens.labels, norms, title=t("axis.tokens"), value_title=t("positions.length"), height=230
     )
-    show_bars(drawn, key="norms", alt=found)
+    show_bars(chart, key="norms", alt=summary)
     return _checks(context, code, parts)
 
 
@@ -56,27 +56,32 @@ def _tables(context: PositionsContext, parts: dict[str, Tensor]) -> None:
     columns = numbered(width, t("positions.dimension"))
     for place, (name, values) in zip(st.columns([10, 10, 11]), parts.items(), strict=True):
         last = name == "X + P"  # one scale for all three
-        drawn = Matrix(values=values, rows=rows, columns=columns, kind="signed", limit=limit, low=True, scale=last)
+        matrix = Matrix(values=values, rows=rows, columns=columns, kind="signed", limit=limit, low=True, scale=last)
         with place:
             st.markdown(f"**{t(f'positions.added.{PARTS[name]}')}**")
-            show_matrix(t, drawn, key=f"added_{name}", alt=t("positions.added_alt", name=name, n=context.n, d=width))
+            show_matrix(t, matrix, key=f"added_{name}", alt=t("positions.added_alt", name=name, n=context.n, d=width))
 
 
 def _checks(context: PositionsContext, code: str, parts: dict[str, Tensor]) -> list[Check]:
-    """P is its formula; and what the first layer is given is made of the sum shown, by the source's own program."""
+    """Check P against its formula, and the first layer's input against the sum."""
     source, base, found = context.scene.choice.source, context.placing.base, []
     if code == "sinusoidal":
         off = sinusoids_error(parts["P"] / context.gain, base)
         found.append(check("positions.check_sinusoids", off, 1e-6))
     if source.kind != "model":
-        given = compute.placed(source, context.placed(code)).calls[0].x
+        layer_input = compute.placed(source, context.placed(code)).calls[0].x
         expected = parts["X + P"].double()
         if source.kind == "embeddings":  # each row is normalised: mean 0, variance 1
             centred = expected - expected.mean(-1, keepdim=True)
             expected = centred / (centred.square().mean(-1, keepdim=True) + 1e-5).sqrt()
-        found.append(check("positions.check_given", (given - expected).abs().max(), 1e-5 * largest(expected)))
+        found.append(check("positions.check_given", (layer_input - expected).abs().max(), 1e-5 * largest(expected)))
     elif code == "learned":
-        given, whole = compute.placed(source, context.placed(code)).calls[0].x, context.scene.capture.calls[0].x
-        expected = whole[: context.n]
-        found.append(check("positions.check_given_model", (given - expected).abs().max(), 1e-5 * largest(expected)))
+        layer_input, model_input = (
+            compute.placed(source, context.placed(code)).calls[0].x,
+            context.scene.capture.calls[0].x,
+        )
+        expected = model_input[: context.n]
+        found.append(
+            check("positions.check_given_model", (layer_input - expected).abs().max(), 1e-5 * largest(expected))
+        )
     return found

@@ -1,4 +1,4 @@
-"""What must be true of positions, computed another way: by complex numbers, and by each paper's formula written out."""
+"""Independent computations of positional encodings: complex numbers, and each paper's formula."""
 
 import math
 from bisect import bisect_right
@@ -17,7 +17,7 @@ from viz.frame.compute.mask_rule import written_out
 from viz.frame.specs import Placing
 
 T5_BORDERS = (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 23, 32, 46, 64, 91)
-"""Distances at which T5's next bucket begins: each one up to 8, then 8 * 2**(j/2), rounded up."""
+"""Distances at which T5's next bucket begins: one each up to 8, then 8 * 2**(j/2), rounded up."""
 
 
 def clock_hands(places: Tensor, width: int, base: float) -> Tensor:
@@ -28,14 +28,14 @@ def clock_hands(places: Tensor, width: int, base: float) -> Tensor:
 
 
 def sinusoids_error(rows: Tensor, base: float) -> float:
-    """How far a table of sinusoids (T, D) is from its formula."""
+    """Return the error of a table of sinusoids (T, D) against its formula."""
     hands = clock_hands(torch.arange(len(rows)), rows.shape[1], base)
     expected = torch.stack([hands.imag, hands.real], dim=-1).flatten(-2)
     return float((rows - expected).abs().max())
 
 
 def rope_scores(q: Tensor, k: Tensor, offset: Tensor, *, base: float, pairing: Pairing) -> Tensor:
-    """What RoPE makes of queries (*B, d_k) and keys (*B, d_k) that stand ``offset`` apart (*B), not scaled.
+    """Return RoPE's unscaled scores of queries (*B, d_k) and keys (*B, d_k) that are ``offset`` apart (*B).
 
     Pairs as complex numbers: the real part of q_j times the conjugate of k_j, turned by minus the offset.
     """
@@ -50,7 +50,7 @@ def rope_scores(q: Tensor, k: Tensor, offset: Tensor, *, base: float, pairing: P
 
 
 def alibi_slope(head: int, n_heads: int) -> float:
-    """The slope m of a head, counted from 0: 2^(-8h/H) with h from 1.
+    """Return the slope m of a head, counted from 0: 2^(-8h/H) with h from 1.
 
     Beyond a power of two, every second slope of the next one.
     """
@@ -59,38 +59,38 @@ def alibi_slope(head: int, n_heads: int) -> float:
 
 
 def t5_bucket(offset: int) -> int:
-    """The bucket of an offset, out of 32: 0 to 15 for the key's own place and before it, 16 to 31 for places after."""
+    """Return the bucket of an offset, out of 32: 0 to 15 for keys at or before the query, 16 to 31 for later ones."""
     return bisect_right(T5_BORDERS, abs(offset)) + (16 if offset > 0 else 0)
 
 
 def bias_of(code: str, offset: Tensor, placing: Placing, *, head: int, n_heads: int, seed: int) -> Tensor:
-    """What a bias says at each offset (key minus query): ALiBi's, T5's drawn one, the quadratic one."""
+    """Return a bias at each offset (key minus query): ALiBi's, T5's random one, the quadratic one."""
     if code == "alibi":
         return -alibi_slope(head, n_heads) * offset.abs().float()
     if code == "quadratic":
         return -placing.alpha * (offset - placing.delta).float() ** 2
-    drawn = torch.randn(32, n_heads, generator=torch.Generator().manual_seed(seed))[:, head]
-    return torch.tensor([float(drawn[t5_bucket(distance)]) for distance in offset.flatten().tolist()]).view(
+    biases = torch.randn(32, n_heads, generator=torch.Generator().manual_seed(seed))[:, head]
+    return torch.tensor([float(biases[t5_bucket(distance)]) for distance in offset.flatten().tolist()]).view(
         offset.shape
     )
 
 
 BIASES = ("alibi", "t5", "quadratic")
-"""The encodings that only add to the scores."""
+"""Encodings that only add to the scores."""
 TURNS: dict[str, Pairing] = {"rope_adjacent": "adjacent", "rope_halves": "halves"}
-"""The encodings that turn queries and keys."""
+"""Encodings that rotate queries and keys."""
 
 
 def asked_scale(context: PositionsContext) -> float:
-    """What the source's scores are multiplied by: its own scale, or the paper's."""
+    """Return the factor of the source's scores: its own scale, or the paper's."""
     scale: float | None = context.unplaced.calls[0].options.get("scale")
     return scale or 1 / math.sqrt(context.spec.d_k)
 
 
 def scores_by_hand(context: PositionsContext, code: str) -> Tensor:
-    """The chosen head's scores under an encoding, from its q and k on, (T, T), without the core's attention."""
+    """Return the head's scores under an encoding from its q and k, (T, T), without the core's attention."""
     options, n = context.unplaced.calls[0].options, context.n
-    added = code not in (*BIASES, *TURNS)  # to the words: then q and k have the encoding in them
+    added = code not in (*BIASES, *TURNS)  # to the words: then q and k contain the encoding
     queries, keys = queries_and_keys(context.scene.choice.source, context.placed(code if added else "none"))
     q, k = queries[context.head], keys[context.head * len(keys) // len(queries)]
     offset = torch.arange(n) - torch.arange(n)[:, None]
@@ -109,10 +109,10 @@ def scores_by_hand(context: PositionsContext, code: str) -> Tensor:
 
 
 def asked_mask(context: PositionsContext) -> Tensor | None:
-    """The model's own mask and the visitor's, as its rule says; None where both leave all open."""
+    """Return the model's own mask and the user's, by its rule; None where both leave everything visible."""
     rule = written_out(context.scene.choice.mask, context.n, context.n)
-    asked: Tensor | None = with_mask({"allowed": context.model_allowed}, rule)["allowed"]
-    return asked
+    mask: Tensor | None = with_mask({"allowed": context.model_allowed}, rule)["allowed"]
+    return mask
 
 
 def map_checks(
@@ -121,12 +121,12 @@ def map_checks(
     weights: Mapping[str, Tensor],
     allowed: Tensor | None = None,
 ) -> list[Check]:
-    """The scores of these encodings written out, and what torch's softmax makes of them under a mask."""
+    """Check the scores of these encodings by hand, and torch's softmax of them under a mask."""
     everywhere = torch.ones(context.n, context.n, dtype=torch.bool)
     everywhere = everywhere if allowed is None else allowed
     off, torchs = [], []
-    for code, shown in scores.items():
+    for code, computed in scores.items():
         by_hand = scores_by_hand(context, code)
-        off.append(float((shown - by_hand).abs().max()) / largest(by_hand))
-        torchs.append(float((torchs_weights(shown, everywhere) - weights[code]).abs().max()))
+        off.append(float((computed - by_hand).abs().max()) / largest(by_hand))
+        torchs.append(float((torchs_weights(computed, everywhere) - weights[code]).abs().max()))
     return [check("positions.check_scores", worst(off), 1e-5), check("positions.check_torch", worst(torchs), 1e-5)]

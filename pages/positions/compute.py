@@ -1,4 +1,4 @@
-"""What the Positions page computes and keeps: a text read with other positions, or in another order."""
+"""Cached results of the Positions page: a text read with other positions, or in another order."""
 
 import torch
 from torch import Tensor
@@ -15,14 +15,14 @@ from viz.models import positions
 from viz.models.capture import Capture
 
 TRAINED = (8, 1024)
-"""The shortest and the longest text that a model may be said to be trained on."""
+"""Shortest and longest length of training that the user can set."""
 
 
 @kept
 def placed(source: Source, placing: Placing) -> Capture:
-    """The first tokens of a text, read with other positions, or in another order.
+    """Return a capture of the first tokens of a text with other positions, or in another order.
 
-    Only the encoding's table has been added; turns and biases are up to :func:`viz.core.variants.encodings.encode`.
+    Only the encoding's table is added here; rotations and biases follow in :func:`viz.core.variants.encodings.encode`.
     """
     tokens, vectors = bare(source)
     tokens, vectors = positions.first(tokens, limits.PLACED_TOKENS), vectors[: limits.PLACED_TOKENS]
@@ -35,7 +35,7 @@ def placed(source: Source, placing: Placing) -> Capture:
 
 
 def first_layer(source: Source, placing: Placing) -> MultiHeadTrace:
-    """The first layer of heads told where its words are, no mask.
+    """Return the first layer of heads with positions encoded, without a mask.
 
     Raises:
         ValueError: if the encoding does not fit the heads' sizes.
@@ -50,7 +50,7 @@ def first_layer(source: Source, placing: Placing) -> MultiHeadTrace:
 
 @kept
 def queries_and_keys(source: Source, placing: Placing) -> tuple[Tensor, Tensor]:
-    """Those of :func:`first_layer`, (H, T, d_k) and (G, T, d_k)."""
+    """Return the queries and keys of :func:`first_layer`, (H, T, d_k) and (G, T, d_k)."""
     trace = first_layer(source, placing)
     return trace.q, trace.k
 
@@ -63,13 +63,13 @@ def encoded(source: Source, placing: Placing) -> Tensor:
 
 @kept
 def far_kernel(width: int, base: float) -> Tensor:
-    """What two sinusoidal rows k places apart have in common, for every k that can be asked for."""
+    """Return the dot products of two sinusoidal rows k places apart, for every k that can be set."""
     return kernel(2 * TRAINED[1], width, base=base)
 
 
 @kept
 def trained_profile(model_id: str, n: int) -> Tensor:
-    """The mean cosine of a model's first n rows of positions that stand k apart, k from 0 to n - 1."""
+    """Return the mean cosine of a model's first n rows of positions k apart, k from 0 to n - 1."""
     rows = model(model_id).positions()
     assert rows is not None
     rows = normalize(rows[:n], dim=-1)

@@ -1,4 +1,4 @@
-"""What every section of the Positions page stands on: a text's first tokens, a head of the first layer, settings."""
+"""The context of every section of the Positions page: a text's first tokens, a head of the first layer, settings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -32,17 +32,17 @@ FOUR_ABREAST = 800
 LOWEST_BASE, HIGHEST_BASE = 2.0, 1e6
 BASE = Real("base", 10_000.0, low=LOWEST_BASE, high=HIGHEST_BASE)
 ALPHA = Real("near_alpha", 0.5, high=5.0)
-"""Of the quadratic bias, how sharp it is."""
+"""Sharpness of the quadratic bias."""
 DELTA = Int("near_delta", -1, low=-8, high=8)
-"""Of the quadratic bias, the offset it looks at."""
+"""Offset that the quadratic bias prefers."""
 PLACE_HEAD = HEAD.variant(name="place_head", default=2)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PositionsContext:
-    """A text's first tokens, one head of the first layer, and what was chosen for all encodings.
+    """A text's first tokens, one head of the first layer, and the settings of all encodings.
 
-    What a section needs of the rest (the text read without positions, the encodings) is computed when it asks.
+    The rest (the text without positions, the encodings) is computed on first access.
     """
 
     scene: Scene
@@ -52,12 +52,12 @@ class PositionsContext:
 
     @property
     def t(self) -> Translate:
-        """The texts in the visitor's language."""
+        """Texts in the user's language."""
         return self.scene.t
 
     @property
     def n(self) -> int:
-        """Tokens."""
+        """Number of tokens."""
         return len(self.tokens.ids)
 
     @property
@@ -77,7 +77,7 @@ class PositionsContext:
 
     @lazy
     def encodings(self) -> Mapping[str, Encoding]:
-        """Every way to tell these heads where a word is, by its code."""
+        """Every encoding by its code."""
         return every_encoding(self.scene.choice.source, self.placing)
 
     @lazy
@@ -87,29 +87,29 @@ class PositionsContext:
 
     @property
     def model_allowed(self) -> Tensor | None:
-        """The model's own mask, for the chosen head, (T, T); None where it leaves all open."""
-        allowed: Tensor | None = self.unplaced.calls[0].options.get("allowed")
-        return allowed[self.head] if allowed is not None and allowed.ndim > 2 else allowed
+        """The model's own mask for the head, (T, T); None where it leaves everything visible."""
+        visible: Tensor | None = self.unplaced.calls[0].options.get("allowed")
+        return visible[self.head] if visible is not None and visible.ndim > 2 else visible
 
     @lazy
     def allowed(self) -> Tensor | None:
-        """The mask of the model and the visitor's together, for the chosen head; None where both leave all open."""
+        """The masks of the model and the user together, for the head; None where both leave everything visible."""
         return combine(self.model_allowed, self.scene.choice.mask.allowed(self.n, self.n))
 
     def name(self, code: str) -> str:
-        """What an encoding is called on the screen."""
+        """Return the name of an encoding."""
         return self.t(f"positions.name_{code}")
 
     def map_words(self) -> dict[str, str]:
-        """What a strip of maps says about tokens."""
+        """The texts of a strip of maps."""
         return {"says": self.t("map.says"), "axes": self.t("positions.axes")}
 
     def placed(self, code: str, order: tuple[int, ...] = ()) -> Placing:
-        """The page's settings with one encoding, and the words in an order."""
+        """Return the page's settings with one encoding, and the words in an order."""
         return replace(self.placing, code=code, order=order)
 
     def scores(self, code: str, order: tuple[int, ...] = ()) -> Tensor:
-        """The chosen head's scaled scores under an encoding, with its bias and no mask, (T, T).
+        """Return the head's scaled scores under an encoding, with its bias and no mask, (T, T).
 
         Args:
             code: of the encoding.
@@ -121,11 +121,11 @@ class PositionsContext:
         return own_compute.encoded(self.scene.choice.source, self.placed(code, order))[self.head]
 
     def masked(self, scores: Tensor) -> Tensor:
-        """Scores with the masks of the model and of the visitor."""
+        """Apply the masks of the model and the user to scores."""
         return scores if self.allowed is None else scores.masked_fill(~self.allowed, -torch.inf)
 
     def fits(self, code: str) -> bool:
-        """Whether an encoding suits these sizes; the comparison says why not."""
+        """Return True if an encoding suits these sizes; the comparison gives the reason if not."""
         try:
             self.scores(code)
         except ValueError:
@@ -134,19 +134,19 @@ class PositionsContext:
 
     @property
     def gain(self) -> float:
-        """By how much a formula's rows are scaled to suit a model's tokens."""
+        """Factor by which a formula's rows are scaled to suit a model's tokens."""
         return row_gain(self.scene.choice.source)
 
     def say_base(self) -> None:
-        """The base is chosen in another section."""
+        """Note that the base is set in another section."""
         st.caption(self.t("positions.base_says", base=number(self.placing.base, 3)))
 
     def say_gain(self, code: str) -> None:
-        """Say so where a formula's rows were scaled."""
+        """Note that a formula's rows are scaled."""
         if code == "sinusoidal" and self.gain != 1.0:
             st.caption(self.t("positions.gain", gain=number(self.gain, 3)))
         else:
-            st.empty()  # keeps the place: what is below is neither moved nor sent again
+            st.empty()  # reserves the place, so that the elements below keep their delta path
 
 
 def refuse_later_layer(scene: Scene) -> None:
@@ -160,7 +160,7 @@ def refuse_later_layer(scene: Scene) -> None:
 
 
 def about(scene: Scene) -> None:
-    """Where the numbers come from: the heads may be a model's own while the positions are not."""
+    """Describe the source of the numbers: the heads may be a model's own while the positions are not."""
     t, source, spec = scene.t, scene.choice.source, scene.trace.projections.spec
     if source.kind == "words":
         provenance(scene)
@@ -187,7 +187,7 @@ def about(scene: Scene) -> None:
 
 
 def open_positions(scene: Scene) -> PositionsContext:
-    """Draw the chip of the head, and say what was chosen for all sections."""
+    """Draw the chip of the head, and return the context."""
     t, H = scene.t, scene.trace.projections.spec.H
     head = PLACE_HEAD.read(H)
     if H > 1 and scene.reads_head:

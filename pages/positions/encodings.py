@@ -31,12 +31,12 @@ ENCODING = Choice(
     among=lambda codes: codes,
 )
 SAME = 1e-4
-"""Up to this difference of a weight, a rotation is the model's own: angles are rounded where they are computed."""
+"""Largest difference of a weight at which a rotation counts as the model's own: angles are rounded."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compared:
-    """One head's scores under every encoding that fits, with its bias and no mask; and how they are shown."""
+class Comparison:
+    """One head's scores under every encoding that fits, with its bias and no mask; and the selected view."""
 
     context: PositionsContext
     look: str
@@ -44,53 +44,53 @@ class Compared:
 
     @lazy
     def masked(self) -> dict[str, Tensor]:
-        """With the masks of the model and of the visitor."""
+        """Scores under the masks of the model and the user."""
         return {code: self.context.masked(scores) for code, scores in self.scores.items()}
 
     @lazy
     def weights(self) -> dict[str, Tensor]:
-        """What the softmax makes of them."""
+        """Weights of the masked scores."""
         return {code: row_softmax(scores) for code, scores in self.masked.items()}
 
     @property
     def maps(self) -> dict[str, Tensor]:
-        """What is drawn."""
+        """Maps to draw: weights or scores."""
         return self.weights if self.look == "weights" else self.masked
 
     @lazy
     def profiles(self) -> dict[str, OffsetProfile]:
-        """The mean score of each offset."""
+        """Mean score of each offset."""
         return {code: offset_profile(scores) for code, scores in self.scores.items()}
 
     @property
     def limit(self) -> float:
-        """Where the colours end: the largest mean but one. A bias grows with the text and would leave no colour."""
+        """End of the colour scale: the second largest mean. A bias grows with the text and would leave no colour."""
         return max(1.0, sorted(float(profile.mean.abs().max()) for profile in self.profiles.values())[-2])
 
 
 def draw(context: PositionsContext) -> list[Check]:
-    """One text, one head, every encoding: the maps, and the mean score of each offset below them."""
+    """Draw one text and one head under every encoding: the maps, and the mean score of each offset."""
     refuse_later_layer(context.scene)
     t, pictures = context.t, st.container()
     look = LOOK_AT.segments(t("positions.look"), says=lambda code: t(f"positions.{code}"), label_visibility="collapsed")
-    compared = Compared(context=context, look=look, scores=_scores(context))
+    comparison = Comparison(context=context, look=look, scores=_scores(context))
     with pictures:
-        chosen = _strip(compared)
-    say(f"**{context.name(chosen)}** · {t(f'positions.about_{chosen}')}")
-    if chosen == "quadratic":
+        selected = _strip(comparison)
+    say(f"**{context.name(selected)}** · {t(f'positions.about_{selected}')}")
+    if selected == "quadratic":
         _quadratic_controls(context)
-    context.say_gain(chosen)
-    left, right = st.columns(2)
-    with left:
-        _opened_map(compared, chosen)
-    with right:
-        _opened_profile(compared, chosen)
-    checks = map_checks(context, compared.scores, compared.weights, asked_mask(context))
+    context.say_gain(selected)
+    left_column, right_column = st.columns(2)
+    with left_column:
+        _opened_map(comparison, selected)
+    with right_column:
+        _opened_profile(comparison, selected)
+    checks = map_checks(context, comparison.scores, comparison.weights, asked_mask(context))
     return [*checks, *_same_as_the_model(context)]
 
 
 def _scores(context: PositionsContext) -> dict[str, Tensor]:
-    """The chosen head's scores under each encoding; of those that do not fit, why not."""
+    """Return the head's scores under each encoding; explain the ones that do not fit."""
     scores, reasons = {}, dict[str, tuple[ValueError, list[str]]]()
     for code in context.encodings:
         try:
@@ -104,69 +104,69 @@ def _scores(context: PositionsContext) -> dict[str, Tensor]:
 
 
 def _quadratic_controls(context: PositionsContext) -> None:
-    left, right = st.columns(2)
-    with left:
+    left_column, right_column = st.columns(2)
+    with left_column:
         ALPHA.slider(context.t("positions.alpha"), step=0.05)
-    with right:
+    with right_column:
         DELTA.slider(context.t("positions.delta"))
 
 
-def _strip(compared: Compared) -> str:
-    """Every map small; the code of the one that is open."""
-    context, codes = compared.context, list(compared.maps)
-    chosen = ENCODING.read(codes)
+def _strip(comparison: Comparison) -> str:
+    """Draw every map small; return the code of the open one."""
+    context, codes = comparison.context, list(comparison.maps)
+    current = ENCODING.read(codes)
     alts = {code: context.t("positions.map_alt", name=context.name(code)) for code in codes}
     labels = context.tokens.labels
     panels = [Panel(code=code, title=context.name(code), alt=alt, labels=labels) for code, alt in alts.items()]
     packed = pack_maps(
         panels,
-        torch.stack(list(compared.maps.values())),
-        what=compared.look,
-        limit=compared.limit,
-        chosen=chosen,
-        profiles=torch.stack([compared.profiles[code].mean for code in codes]),
-        profile_limit=compared.limit,
+        torch.stack(list(comparison.maps.values())),
+        what=comparison.look,
+        limit=comparison.limit,
+        chosen=current,
+        profiles=torch.stack([comparison.profiles[code].mean for code in codes]),
+        profile_limit=comparison.limit,
     )
     with st.container(width=FOUR_ABREAST):
         MAPS.mount(key=STRIP, data=packed, words=context.map_words(), on={"chosen": _open})
-    st.caption(context.t("positions.strip_says", limit=number(compared.limit)))
+    st.caption(context.t("positions.strip_says", limit=number(comparison.limit)))
     if context.rows is None:
         st.caption(context.t("positions.no_learned"))
-    return chosen
+    return current
 
 
 def _open(code: str) -> None:
     ENCODING.set(code)
 
 
-def _opened_map(compared: Compared, code: str) -> None:
-    context, labels = compared.context, compared.context.tokens.labels
-    t, values = context.t, compared.maps[code]
-    drawn = Matrix(
+def _opened_map(comparison: Comparison, code: str) -> None:
+    context, labels = comparison.context, comparison.context.tokens.labels
+    t, values = context.t, comparison.maps[code]
+    matrix = Matrix(
         values=values,
         rows=Axis(labels, t("axis.queries")),
         columns=Axis(labels, t("axis.keys")),
-        kind="weights" if compared.look == "weights" else "signed",
-        limit=compared.limit,
-        hover=t(f"positions.hover_{compared.look}"),
+        kind="weights" if comparison.look == "weights" else "signed",
+        limit=comparison.limit,
+        hover=t(f"positions.hover_{comparison.look}"),
     )
-    show_matrix(t, drawn, key="opened", alt=t("positions.map_alt", name=context.name(code)))
+    show_matrix(t, matrix, key="opened", alt=t("positions.map_alt", name=context.name(code)))
 
 
-def _opened_profile(compared: Compared, code: str) -> None:
-    context = compared.context
+def _opened_profile(comparison: Comparison, code: str) -> None:
+    context = comparison.context
     t, curves = context.t, {}
-    for other in dict.fromkeys((code, "none")):
-        profile = compared.profiles[other]
-        spread = profile.spread if other == code else None
-        curves[context.name(other)] = Curve(x=profile.offset, y=profile.mean, spread=spread)
+    for shown_code in dict.fromkeys((code, "none")):
+        profile = comparison.profiles[shown_code]
+        spread = profile.spread if shown_code == code else None
+        curves[context.name(shown_code)] = Curve(x=profile.offset, y=profile.mean, spread=spread)
     fig = offset_curves(curves, x_title=t("positions.offset"), y_title=t("positions.score"), marks=(0,), height=400)
     show_lines(fig, key="profile", alt=t("positions.profile_alt", name=context.name(code)))
     st.caption(t("positions.profile_says"))
 
 
 def _same_as_the_model(context: PositionsContext) -> list[Check]:
-    """With its own table given back, or its own rotation, the first layer must be the model's own."""
+    """Check the model's first layer against its own table of positions, or its own rotation."""
     scene = context.scene
     if not scene.choice.source.heads_of or context.n != len(scene.labels):
         return []
@@ -179,13 +179,13 @@ def _same_as_the_model(context: PositionsContext) -> list[Check]:
         return [check("positions.check_own", off("learned"), 1e-5)]
     call = scene.capture.calls[0]
     if call.turned == "whole" and off("none") > SAME:  # else no map could be told from another
-        turned = [code for code in ("rope_adjacent", "rope_halves") if context.fits(code)]
-        _which_turns(context, {code: off(code) for code in turned})
+        rotations = [code for code in ("rope_adjacent", "rope_halves") if context.fits(code)]
+        _which_turns(context, {code: off(code) for code in rotations})
     return []
 
 
 def _which_turns(context: PositionsContext, off: dict[str, float]) -> None:
-    """A model's own rotation is one of the two only at its own base, and if nothing else is special about it."""
+    """Note the rotation that is a model's own: one of the two, at its own base, without further specialities."""
     t, base = context.t, number(context.placing.base, 3)
     same = {code: error for code, error in off.items() if error <= SAME}
     for code, error in same.items():

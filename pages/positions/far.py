@@ -1,4 +1,4 @@
-"""Far offsets: what each encoding says about a key k places back, past the length a model was trained on."""
+"""Far offsets: each encoding's score of a key k places back, past the length a model was trained on."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -24,14 +24,14 @@ from viz.params import Int
 
 ABREAST = 3
 TRAINED = Int("trained", lambda usual: usual, low=compute.TRAINED[0], high=compute.TRAINED[1])
-"""The length that was trained; at first the text's, if the model has learned positions."""
+"""The trained length; by default the text's, or the model's if it has learned positions."""
 
 
 def draw(context: PositionsContext) -> list[Check]:
-    """One curve for each encoding, from k = 0 to twice the trained length."""
+    """Draw one curve for each encoding, from k = 0 to twice the trained length."""
     t, pictures = context.t, st.container()
-    usual = 64 if context.rows is None else len(context.rows)
-    trained = TRAINED.slider(t("positions.trained"), usual)
+    default = 64 if context.rows is None else len(context.rows)
+    trained = TRAINED.slider(t("positions.trained"), default)
     curves = _curves(context, trained)
     codes = list(curves)
     with pictures:
@@ -39,7 +39,7 @@ def draw(context: PositionsContext) -> list[Check]:
             for column, code in zip(st.columns(max(1, len(row))), row, strict=False):
                 with column:
                     _curve(context, code, curves[code], trained)
-    stand_apart("far")  # no curve has to do with the text, and one with the model, which says so itself
+    stand_apart("far")  # the curves do not depend on the text; one depends on the model and names it
     return _checks(context, curves)
 
 
@@ -59,7 +59,7 @@ def _curve(context: PositionsContext, code: str, values: Tensor, trained: int) -
 
 
 def formula(context: PositionsContext) -> str:
-    """Say of every curve what it is, and how it ends; there is no formula for all."""
+    """Describe every curve and its end; there is no common formula."""
     trained = TRAINED.value
     for code, values in _curves(context, trained).items():
         case, numbers = _case(context, code, values, trained)
@@ -70,7 +70,7 @@ def formula(context: PositionsContext) -> str:
 
 
 def _curves(context: PositionsContext, trained: int) -> dict[str, Tensor]:
-    """What position alone says about a key k places back, from 0 to twice the trained length."""
+    """Return each encoding's curve by position alone for a key k places back, from 0 to twice the trained length."""
     far, spec, base = 2 * trained, context.spec, context.placing.base
     makers: dict[str, Callable[[], Tensor]] = {
         "sinusoidal": lambda: compute.far_kernel(spec.d_model, base)[:far],
@@ -79,8 +79,8 @@ def _curves(context: PositionsContext, trained: int) -> dict[str, Tensor]:
     for code in BIASES:
         makers[code] = partial(_bias_back, context, code, far)
     if context.rows is not None:
-        known = min(trained, len(context.rows))
-        makers["learned"] = partial(_only_trained, context.scene.choice.source.model, known, far)
+        n_trained = min(trained, len(context.rows))
+        makers["learned"] = partial(_only_trained, context.scene.choice.source.model, n_trained, far)
     curves = {}
     for code in context.encodings:
         if code in makers:
@@ -92,19 +92,19 @@ def _curves(context: PositionsContext, trained: int) -> dict[str, Tensor]:
 
 
 def _bias_back(context: PositionsContext, code: str, far: int) -> Tensor:
-    """A bias's own numbers for the chosen head, from the query's place backwards."""
+    """Return a bias of the head from the query's place backwards."""
     bias = context.encodings[code].bias(context.spec.H, 1, far)
     assert bias is not None
     return bias[context.head, 0].flip(0)
 
 
-def _only_trained(model: str, known: int, far: int) -> Tensor:
-    """The mean cosine of trained rows k apart; NaN where there is no row."""
-    return torch.cat([compute.trained_profile(model, known), torch.full((far - known,), torch.nan)])
+def _only_trained(model: str, n_trained: int, far: int) -> Tensor:
+    """Return the mean cosine of trained rows k apart; NaN beyond the rows."""
+    return torch.cat([compute.trained_profile(model, n_trained), torch.full((far - n_trained,), torch.nan)])
 
 
 def _case(context: PositionsContext, code: str, values: Tensor, trained: int) -> tuple[str, dict[str, str]]:
-    """Return which sentence is true of a curve, and the curve's own numbers in it."""
+    """Return the sentence that holds for a curve, and its numbers."""
     end, case = len(values) - 1, ""
     numbers = {"n": f"{trained:,}", "end": statistic(values[-1], 2), "at": statistic(values[trained], 2)}
     if code in ("sinusoidal", "rope_halves"):
@@ -127,14 +127,14 @@ def _case(context: PositionsContext, code: str, values: Tensor, trained: int) ->
 
 
 def _checks(context: PositionsContext, curves: Mapping[str, Tensor]) -> list[Check]:
-    """The curves of both rotations by complex numbers; those of the biases by their papers' formulas."""
+    """Check the rotations' curves by complex numbers, the biases' by their papers' formulas."""
     widths = {"sinusoidal": context.spec.d_model, "rope_halves": context.spec.d_k}
-    seed, turned, found = context.scene.choice.source.seed, [], []
+    seed, differences, found = context.scene.choice.source.seed, [], []
     for code in widths.keys() & curves.keys():
-        expected = _turned(widths[code], context.placing.base)[: len(curves[code])]
-        turned.append(float((curves[code] - expected).abs().max()))
-    if turned:
-        found.append(check("positions.check_far_turned", worst(turned), 1e-6))
+        expected = _rotated_curve(widths[code], context.placing.base)[: len(curves[code])]
+        differences.append(float((curves[code] - expected).abs().max()))
+    if differences:
+        found.append(check("positions.check_far_turned", worst(differences), 1e-6))
     for code in BIASES:
         expected = _added(code, context.placing, context.head, context.spec.H, seed)[: len(curves[code])]
         off = (curves[code] - expected).abs().max()
@@ -143,12 +143,12 @@ def _checks(context: PositionsContext, curves: Mapping[str, Tensor]) -> list[Che
 
 
 @lru_cache(maxsize=16)
-def _turned(width: int, base: float) -> Tensor:
-    """The mean of every pair's hand, k places back: what a rotation leaves of a vector's product with itself."""
+def _rotated_curve(width: int, base: float) -> Tensor:
+    """Return the mean of every pair's hand k places back: a vector's product with itself under rotation."""
     return clock_hands(torch.arange(2 * compute.TRAINED[1]), width, base).real.mean(-1)
 
 
 @lru_cache(maxsize=16)
 def _added(code: str, placing: Placing, head: int, n_heads: int, seed: int) -> Tensor:
-    """What a bias should say k places back."""
+    """Return the expected bias k places back."""
     return bias_of(code, -torch.arange(2 * compute.TRAINED[1]), placing, head=head, n_heads=n_heads, seed=seed)

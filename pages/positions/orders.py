@@ -1,4 +1,4 @@
-"""The words in another order: shuffled by a number in the link, or backwards; special tokens stay where they are."""
+"""The words in another order: shuffled by a number in the link, or backwards; special tokens keep their places."""
 
 import streamlit as st
 
@@ -7,29 +7,29 @@ from viz.models.tokens import Tokens
 from viz.params import Int
 
 SHUFFLE = Int("shuffle", high=999)
-"""The number of the shuffle of the words that is shown."""
+"""Seed of the shuffle."""
 
 
 def shuffled_order(tokens: Tokens) -> tuple[int, ...]:
-    """Place i holds token ``order[i]``; nothing moves where there are not two tokens to exchange."""
+    """Return an order: place i holds token ``order[i]``; with fewer than two words nothing moves."""
     fixed = frozenset(i for i, special in enumerate(tokens.special) if special)
     return tuple(shuffled(len(tokens.ids), SHUFFLE.read(), fixed).tolist())
 
 
 def backward_order(tokens: Tokens) -> tuple[int, ...]:
-    """The last word first."""
+    """Return the order with the last word first."""
     free = [i for i, special in enumerate(tokens.special) if not special]
     back = dict(zip(free, reversed(free), strict=True))
     return tuple(back.get(i, i) for i in range(len(tokens.ids)))
 
 
 def reads_the_same(tokens: Tokens, order: tuple[int, ...]) -> bool:
-    """Whether only equal words changed places."""
+    """Return True if only equal words changed places."""
     return tuple(tokens.ids[i] for i in order) == tokens.ids
 
 
 def shuffle_again(label: str, *, key: str, disabled: bool = False) -> None:
-    """A button for another order. The number stands in the link, so two sections may have a button each."""
+    """Draw a button for another order. The seed is in the link, so that two sections may each have a button."""
     st.button(label, key=key, on_click=_next_shuffle, disabled=disabled)
 
 

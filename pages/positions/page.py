@@ -1,4 +1,4 @@
-"""Where a word is: why attention needs to be told, and the ways to tell it."""
+"""The Positions page: attention's need for positions, and the ways to encode them."""
 
 from pages.positions import added, encodings, far, real_head, rope, shuffle, sinusoids, step
 from pages.positions.context import about, open_positions
@@ -12,7 +12,7 @@ from viz.frame.page import Page, Section, standalone, with_views
 ROWS = (
     r"\begin{aligned} p_{i,2j} &= \sin\big(i / b^{2j/D}\big) \\ p_{i,2j+1} &= \cos\big(i / b^{2j/D}\big) \end{aligned}"
 )
-TURNED = r"(\rho_i\, q) \cdot (\rho_j\, k) = q \cdot (\rho_{j-i}\, k)"
+ROTATED_SCORE = r"(\rho_i\, q) \cdot (\rho_j\, k) = q \cdot (\rho_{j-i}\, k)"
 ENCODED = r"\operatorname{softmax}\big(\rho(X W_Q)\, \rho(X W_K)^\top / \sqrt{d_k} + b\big)\, X W_V"
 
 SINUSOIDS = standalone(
@@ -46,7 +46,7 @@ PAGE = Page(
             "rope",
             rope.draw,
             code=(positions.rope,),
-            formula=TURNED,
+            formula=ROTATED_SCORE,
             parameters=("pairing", "rope_query", "rope_key", "rope_pair", "rope_shift"),
             reads_mask=False,
         ),

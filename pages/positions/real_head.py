@@ -1,4 +1,4 @@
-"""A head of a real model that looks at the previous token, and no longer does once its positions are taken away."""
+"""A head of a real model that attends to the previous token, but not without its positions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -28,22 +28,22 @@ from viz.models.capture import Capture
 
 @dataclass(frozen=True, kw_only=True)
 class PreviousTokenHead:
-    """The head of a model that looks most at the previous token, in the four ways the model reads the text."""
+    """The model's head with the largest weight on the previous token, in four readings of the text."""
 
     layer: int
     head: int
     n_heads: int
     cases: Mapping[str, AttentionTrace]
     asked: Mapping[str, Mapping[str, Any]]
-    """How the model asked its layer to attend, in each case."""
+    """Options of its layer's attention in each reading."""
 
     def weights(self, case: str) -> Tensor:
-        """Its map, (T, T)."""
+        """Return its map, (T, T)."""
         return self.cases[case].weights[self.head]
 
 
 def draw(context: PositionsContext) -> list[Check]:
-    """The head's four maps, and how much of them goes to the previous token."""
+    """Draw the head's four maps, and their weight on the previous token."""
     t, source = context.t, context.scene.choice.source
     source = replace(source, kind="model", model=source.model or compute.DEFAULT_MODEL)
     try:
@@ -58,19 +58,19 @@ def draw(context: PositionsContext) -> list[Check]:
     pictures = st.container()
     orders.shuffle_again(t("positions.shuffle_again"), key="shuffle_model")
     order = orders.shuffled_order(tokens)
-    if orders.reads_the_same(tokens, order):  # nothing was shuffled, so nothing would be shown
+    if orders.reads_the_same(tokens, order):  # the shuffle changes nothing
         st.info(t("positions.evidence_one" if order == tuple(range(len(order))) else "positions.same_words"))
         return []
-    found = _find(source, order)
+    previous_head = _find(source, order)
     with pictures:
-        _maps(context, found)
-    where = {"layer": found.layer, "head": found.head, "n": found.n_heads}
+        _maps(context, previous_head)
+    where = {"layer": previous_head.layer, "head": previous_head.head, "n": previous_head.n_heads}
     say(t("positions.evidence_head", model=source.model, **where))
-    means = {case: float(on_offset(found.weights(case), -1).mean()) for case in found.cases}
+    means = {case: float(on_offset(previous_head.weights(case), -1).mean()) for case in previous_head.cases}
     _table(context, means)
-    even = on_offset(uniform(found.cases["own"].masked[found.head].isfinite()), -1).mean()
+    even = on_offset(uniform(previous_head.cases["own"].masked[previous_head.head].isfinite()), -1).mean()
     say(t("positions.evidence_says", even=part(float(even))))
-    off = worst(abs(mean - previous_by_torch(found, case)) for case, mean in means.items())
+    off = worst(abs(mean - previous_by_torch(previous_head, case)) for case, mean in means.items())
     return [check("positions.check_previous", off, 1e-5)]
 
 
@@ -88,25 +88,25 @@ def _find(source: specs.Source, order: tuple[int, ...]) -> PreviousTokenHead:
         "zero_moved": read("none", order),
     }
     cases = {case: capture.layer(layer) for case, capture in read_as.items()}
-    asked = {case: capture.calls[layer].options for case, capture in read_as.items()}
-    return PreviousTokenHead(layer=layer, head=head, n_heads=means.numel(), cases=cases, asked=asked)
+    options = {case: capture.calls[layer].options for case, capture in read_as.items()}
+    return PreviousTokenHead(layer=layer, head=head, n_heads=means.numel(), cases=cases, asked=options)
 
 
-def previous_by_torch(found: PreviousTokenHead, case: str) -> float:
-    """The mean weight on the previous token, as torch's own attention has it: with the identity for values."""
-    trace = found.cases[case]
-    weights = torchs_weights(trace.q, trace.k, **found.asked[case])[found.head]
+def previous_by_torch(previous_head: PreviousTokenHead, case: str) -> float:
+    """Return the mean weight on the previous token by torch's own attention, with the identity for values."""
+    trace = previous_head.cases[case]
+    weights = torchs_weights(trace.q, trace.k, **previous_head.asked[case])[previous_head.head]
     return sum(float(weights[i, i - 1]) for i in range(1, len(weights))) / (len(weights) - 1)
 
 
-def _maps(context: PositionsContext, found: PreviousTokenHead) -> None:
+def _maps(context: PositionsContext, previous_head: PreviousTokenHead) -> None:
     t = context.t
-    places = tuple(map(str, range(len(found.weights("own")))))  # other words stand there in each map
-    titles = {case: t(f"positions.case_{case}") for case in found.cases}
+    places = tuple(map(str, range(len(previous_head.weights("own")))))  # each map has other words in these places
+    titles = {case: t(f"positions.case_{case}") for case in previous_head.cases}
     panels = [Panel(code=case, title=title, alt=title, labels=places) for case, title in titles.items()]
     packed = pack_maps(
         panels,
-        torch.stack([found.weights(case) for case in found.cases]),
+        torch.stack([previous_head.weights(case) for case in previous_head.cases]),
         what="weights",
         limit=1.0,
     )

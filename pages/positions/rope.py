@@ -1,4 +1,4 @@
-"""RoPE on the plane of one pair of dimensions: query and key are turned, and only their offset is left."""
+"""RoPE on the plane of one pair of dimensions: query and key are rotated, and their score keeps only the offset."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from viz.frame.show import show_lines
 from viz.params import Choice, Int
 
 FARTHEST = 200
-"""How far both tokens can be moved on together."""
+"""Largest common shift of both tokens."""
 
 PAIRINGS: tuple[Pairing, ...] = ("adjacent", "halves")
 PAIRING = Choice("pairing", among=PAIRINGS)
@@ -33,8 +33,8 @@ ROPE_SHIFT = Int("rope_shift", high=FARTHEST)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Chosen:
-    """A query and a key token, a pair of dimensions, and how far both are moved on."""
+class Selection:
+    """A query and a key token, a pair of dimensions, and a common shift."""
 
     pairing: Pairing
     query: int
@@ -43,12 +43,12 @@ class Chosen:
     moved: int
 
     def dimensions(self, n_pairs: int) -> tuple[int, int]:
-        """The two dimensions of the pair."""
+        """Return the two dimensions of the pair."""
         return (2 * self.pair, 2 * self.pair + 1) if self.pairing == "adjacent" else (self.pair, self.pair + n_pairs)
 
 
 def draw(context: PositionsContext) -> list[Check]:
-    """One pair of one query and one key, before and after RoPE turns them; only the offset matters to their product."""
+    """Draw one pair of one query and one key, before and after RoPE rotates them."""
     t, base = context.t, context.placing.base
     trace = compute.first_layer(context.scene.choice.source, context.placed("none"))
     try:
@@ -56,23 +56,26 @@ def draw(context: PositionsContext) -> list[Check]:
     except ValueError as error:
         say_error(t, error)
         return []
-    left, right = st.columns(2)
-    with right:
+    left_column, right_column = st.columns(2)
+    with right_column:
         label = t("positions.pairing")
         pairing = PAIRING.segments(label, says=lambda code: t(f"positions.pairing_{code}"))
-        chosen = _controls(context, PAIRINGS[PAIRINGS.index(pairing)], len(omega))
-    q, k = trace.q[context.head, chosen.query], share_kv(trace.k, len(trace.q))[context.head, chosen.key]
+        selection = _controls(context, PAIRINGS[PAIRINGS.index(pairing)], len(omega))
+    q, k = trace.q[context.head, selection.query], share_kv(trace.k, len(trace.q))[context.head, selection.key]
     turned_q, turned_k = (
-        turned(x, start, base=base, pairing=chosen.pairing) for x, start in ((q, chosen.query), (k, chosen.key))
+        turned(x, start, base=base, pairing=selection.pairing)
+        for x, start in ((q, selection.query), (k, selection.key))
     )
-    with left:
-        vectors = {"query": (q, turned_q[chosen.moved]), "key": (k, turned_k[chosen.moved])}
-        _plane(context, vectors, *chosen.dimensions(len(omega)))
+    with left_column:
+        vectors = {"query": (q, turned_q[selection.moved]), "key": (k, turned_k[selection.moved])}
+        _plane(context, vectors, *selection.dimensions(len(omega)))
     scores = (turned_q * turned_k).sum(-1) * trace.scale
-    with right:
-        _say(context, chosen, float(omega[chosen.pair]), float(scores[chosen.moved]), float(q @ k) * trace.scale)
+    with right_column:
+        _say(
+            context, selection, float(omega[selection.pair]), float(scores[selection.moved]), float(q @ k) * trace.scale
+        )
     size = max(1.0, float(q.norm() * k.norm()) * trace.scale)
-    expected = rope_scores(q, k, torch.tensor(chosen.key - chosen.query), base=base, pairing=chosen.pairing)
+    expected = rope_scores(q, k, torch.tensor(selection.key - selection.query), base=base, pairing=selection.pairing)
     return [
         check("positions.check_rope", (scores - scores[0]).abs().max(), 1e-5 * size),
         check("positions.check_rope_complex", (scores[0] - expected * asked_scale(context)).abs(), 1e-5 * size),
@@ -80,14 +83,14 @@ def draw(context: PositionsContext) -> list[Check]:
 
 
 def turned(x: Tensor, start: int, *, base: float, pairing: Pairing) -> Tensor:
-    """A vector turned at its own place, and at every place up to FARTHEST further on, (places, d_k)."""
+    """Return a vector rotated at its own place, and at every place up to FARTHEST further on, (places, d_k)."""
     places = torch.arange(FARTHEST + 1)
     return rope(x.expand(len(places), -1), base=base, pairing=pairing, positions=places + start)
 
 
-def _controls(context: PositionsContext, pairing: Pairing, n_pairs: int) -> Chosen:
+def _controls(context: PositionsContext, pairing: Pairing, n_pairs: int) -> Selection:
     t, n = context.t, context.n
-    return Chosen(
+    return Selection(
         pairing=pairing,
         query=ROPE_QUERY.slider(t("positions.rope_query"), n),
         key=ROPE_KEY.slider(t("positions.rope_key"), n),
@@ -106,11 +109,11 @@ def _plane(context: PositionsContext, vectors: Mapping[str, tuple[Tensor, Tensor
     show_lines(fig, key="plane", alt=t("positions.plane_alt", a=a, b=b))
 
 
-def _say(context: PositionsContext, chosen: Chosen, omega: float, score: float, bare: float) -> None:
-    """Who stands where, by which angles both were turned, and what is left of it."""
+def _say(context: PositionsContext, selection: Selection, omega: float, score: float, bare: float) -> None:
+    """Describe the positions, the angles of both rotations, and the score."""
     t, labels = context.t, context.tokens.labels
-    i, j = chosen.query + chosen.moved, chosen.key + chosen.moved
-    query, key = labels[chosen.query], labels[chosen.key]
+    i, j = selection.query + selection.moved, selection.key + selection.moved
+    query, key = labels[selection.query], labels[selection.key]
     st.text(t("positions.rope_who", query=query, i=i, key=key, j=j, offset=j - i))
     numbers = {"score": score, "bare": bare, "angle_i": i * omega, "angle_j": j * omega}
     say(t("positions.rope_found", **{name: number(value) for name, value in numbers.items()}))

@@ -1,4 +1,4 @@
-"""Why positions are needed: the words in another order, with positions and without."""
+"""The need for positions: the words in another order, with positions and without."""
 
 import streamlit as st
 import torch
@@ -24,11 +24,11 @@ NEED = Choice(
     lambda codes: next(code for code in ("learned", "sinusoidal", "alibi") if code in codes),
     among=lambda codes: codes,
 )
-"""The encoding beside which "no positions" is shown."""
+"""The encoding to compare with "no positions"."""
 
 
 def draw(context: PositionsContext) -> list[Check]:
-    """Without positions the weights only follow the words around; with positions they change."""
+    """Draw both orders: without positions the weights only follow the words; with positions they change."""
     refuse_later_layer(context.scene)
     t, tokens, pictures = context.t, context.tokens, st.container()
     with st.container(key="need_controls", horizontal=True, vertical_alignment="bottom"):
@@ -36,40 +36,40 @@ def draw(context: PositionsContext) -> list[Check]:
         if orders.reads_the_same(tokens, order):
             st.info(t("positions.one_word" if order == tuple(range(context.n)) else "positions.same_words"))
             return []
-        code = _compared(context)
+        code = _other_encoding(context)
     before, after = _both(context, "none", order)
-    told, moved = _both(context, code, order)
+    with_positions, shuffled = _both(context, code, order)
     with pictures:
-        _maps(context, code, torch.stack([before, after, told, moved]))
-    without, changed = (float((a - b).abs().max()) for a, b in ((before, after), (told, moved)))
-    say(t("positions.need_found", none=number(without), code=context.name(code), changed=number(changed)))
+        _maps(context, code, torch.stack([before, after, with_positions, shuffled]))
+    without, change = (float((a - b).abs().max()) for a, b in ((before, after), (with_positions, shuffled)))
+    say(t("positions.need_found", none=number(without), code=context.name(code), changed=number(change)))
     if code == "alibi" and order == tuple(reversed(range(context.n))):
         st.caption(t("positions.need_mirror"))
     st.text(t("positions.as_written", text=" ".join(tokens.labels)))
     st.text(t("positions.as_shuffled", text=" ".join(tokens.labels[i] for i in order)))
-    shown = {"none": before, code: told}
-    maps = map_checks(context, {compared: context.scores(compared) for compared in shown}, shown)
+    weights_by_code = {"none": before, code: with_positions}
+    maps = map_checks(context, {name: context.scores(name) for name in weights_by_code}, weights_by_code)
     return [check("positions.check_need", without, 1e-5), *maps, *_whole_model(context, order)]
 
 
 def _chosen_order(context: PositionsContext) -> tuple[int, ...]:
-    """How the visitor wants the words to stand."""
+    """Return the order that the user selected."""
     t = context.t
     how = ORDER.segments(t("positions.order"), says=lambda code: t(f"positions.order_{code}"))
-    orders.SHUFFLE.read()  # it stands in the link, whatever the order
+    orders.SHUFFLE.read()  # it is in the link for every order
     orders.shuffle_again(t("positions.shuffle_again"), key="shuffle_words", disabled=how == "reversed")
     return orders.shuffled_order(context.tokens) if how == "shuffled" else orders.backward_order(context.tokens)
 
 
-def _compared(context: PositionsContext) -> str:
-    """The encoding beside which "no positions" is shown."""
+def _other_encoding(context: PositionsContext) -> str:
+    """Return the encoding to compare with "no positions"."""
     t = context.t
     codes = [code for code in context.encodings if code != "none" and context.fits(code)]
     return NEED.selectbox(t("positions.with"), codes, says=lambda code: t(f"positions.name_{code}"), width=300)
 
 
 def _both(context: PositionsContext, code: str, order: tuple[int, ...]) -> tuple[Tensor, Tensor]:
-    """The weights of the words as written, and in the new order with every cell put back to where its words stood."""
+    """Return the weights of the words as written, and in the new order with every cell moved back to its words."""
     before, after = row_softmax(context.scores(code)), row_softmax(context.scores(code, order))
     return before, put_back(after, torch.tensor(order))
 
@@ -88,7 +88,7 @@ def _maps(context: PositionsContext, code: str, maps: Tensor) -> None:
 
 
 def _whole_model(context: PositionsContext, order: tuple[int, ...]) -> list[Check]:
-    """The same for every layer of a real model whose positions can be taken away and that has no mask."""
+    """Check the same for every layer of a real model whose positions can be removed and that has no mask."""
     source, plain = context.scene.choice.source, context.unplaced
     if not source.heads_of or context.rows is None:
         return []
@@ -96,9 +96,9 @@ def _whole_model(context: PositionsContext, order: tuple[int, ...]) -> list[Chec
     if any(mask is not None and not mask.all() for mask in masks):
         st.caption(context.t("positions.causal"))
         return []
-    moved, places = compute.placed(source, specs.Placing(order=order)), torch.tensor(order)
+    shuffled, places = compute.placed(source, specs.Placing(order=order)), torch.tensor(order)
     off = worst(
-        float((plain.layer(i).weights - put_back(moved.layer(i).weights, places)).abs().max())
+        float((plain.layer(i).weights - put_back(shuffled.layer(i).weights, places)).abs().max())
         for i in range(plain.n_layers)
     )
     return [check("positions.check_model", off, 1e-4, layers=plain.n_layers)]

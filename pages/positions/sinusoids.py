@@ -17,10 +17,10 @@ WIDEST, MOST = 512, 512
 WIDTH = Int("pe_width", 64, low=1, high=WIDEST)
 N = Int("pe_n", 64, low=8, high=MOST)
 AT = Int("pe_at", 12, high=lambda table: table.n - 1)
-"""The position that is looked at."""
+"""The selected position."""
 PAIRS = Ints("pe_pairs", high=lambda table: max(0, table.width // 2 - 1))
-SENT: dict[str, Parameter[Any]] = {"width": WIDTH, "n": N, "at": AT, "base": BASE, "pairs": PAIRS}
-"""The parameters that the explorer sends, by the names it sends them under."""
+PARAMETERS_BY_NAME: dict[str, Parameter[Any]] = {"width": WIDTH, "n": N, "at": AT, "base": BASE, "pairs": PAIRS}
+"""The parameters that the explorer sends, by the names in its message."""
 CHOICE = Fields(
     width=Whole(1, WIDEST),
     n=Whole(8, MOST),
@@ -33,19 +33,19 @@ EXPLORER = View("positions/sinusoids", words="sinusoids.", sends={"choice": CHOI
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """How wide the table of sinusoids is, and how many positions it has."""
+    """Width of the table of sinusoids, and its number of positions."""
 
     width: int
     n: int
 
 
 def chosen_table() -> Table:
-    """The table of the explorer, which the next sections go on with."""
+    """Return the explorer's table, which the next sections share."""
     return Table(width=WIDTH.read(), n=N.read())
 
 
 def draw(context: PositionsContext) -> list[Check]:
-    """The explorer; what is chosen there arrives here when the slider is let go."""
+    """Draw the explorer; it sends its values when the slider is released."""
     table, base = chosen_table(), context.placing.base
     pairs, at = PAIRS.read(table), AT.read(table)
     choice = {"width": table.width, "n": table.n, "base": base, "at": at, "pairs": pairs}
@@ -61,4 +61,4 @@ def draw(context: PositionsContext) -> list[Check]:
 
 def _choose(choice: Mapping[str, Any]) -> None:
     for name, value in choice.items():
-        SENT[name].set(value)
+        PARAMETERS_BY_NAME[name].set(value)

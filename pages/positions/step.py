@@ -1,4 +1,4 @@
-"""Why sinusoids work: a step of k positions is one rotation, so what two rows share depends on their distance alone."""
+"""Relative positions in sinusoids: a step of k positions is one rotation, so two rows share only their distance."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,16 +26,16 @@ from viz.frame.show import MAPS, show_lines
 from viz.params import Int
 
 SHOWN_ROWS = 128
-"""Positions whose products with each other are drawn; the curve beside takes all."""
+"""Positions in the map of products; the curve beside takes all."""
 FARTHEST = 32
 STEPS = Int("pe_k", 5, low=-FARTHEST, high=FARTHEST)
 PAIR = Int("pe_pair", 1, high=lambda table: table.width // 2 - 1)
-"""The pair that is shown."""
+"""The selected pair."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """From a position i, k positions on, seen in one pair of dimensions."""
+    """A step of k positions from position i, in one pair of dimensions."""
 
     table: Table
     base: float
@@ -55,12 +55,12 @@ class Step:
         return self.matrix[at, at]
 
     def hand(self, at: int) -> Tensor:
-        """The pair's sine and cosine at a position."""
+        """Return the pair's sine and cosine at a position."""
         return sinusoidal(at + 1, self.table.width, base=self.base)[at, 2 * self.pair : 2 * self.pair + 2]
 
 
 def chosen_step(context: PositionsContext) -> Step | None:
-    """What was chosen; None if the width is odd, so that its dimensions cannot be paired."""
+    """Return the selected step; None if the width is odd, so that its dimensions cannot be paired."""
     table = chosen_table()
     if table.width % 2:
         return None
@@ -68,7 +68,7 @@ def chosen_step(context: PositionsContext) -> Step | None:
 
 
 def draw(context: PositionsContext) -> list[Check]:
-    """Two hands that turn by the same angle, and what follows: the cosine of two rows against their distance."""
+    """Draw two hands that turn by the same angle, and the cosine of two rows against their distance."""
     t, step = context.t, chosen_step(context)
     if step is None:
         st.info(t("positions.odd"))
@@ -77,10 +77,10 @@ def draw(context: PositionsContext) -> list[Check]:
     learned = _learned_rows(context)
     cosines = _cosines(context, step, learned)
     profiles = {name: offset_profile(cosine) for name, cosine in cosines.items()}
-    left, right = st.columns(2)
-    with left:
+    left_column, right_column = st.columns(2)
+    with left_column:
         _hands(context, step)
-    with right:
+    with right_column:
         _distance(context, profiles)
     for column, (label, parameter) in zip(st.columns(3), sliders.items(), strict=True):
         with column:
@@ -99,7 +99,7 @@ def draw(context: PositionsContext) -> list[Check]:
 
 
 def shift_error(step: Step) -> float:
-    """How far R_k p(i) is from p(i + k), for every position of the table."""
+    """Return the largest difference of R_k p(i) and p(i + k) over the table."""
     n = step.table.n
     rows = sinusoidal(n + 2 * FARTHEST, step.table.width, base=step.base)  # from FARTHEST on there is room for every k
     start = slice(FARTHEST, FARTHEST + n)
@@ -108,10 +108,10 @@ def shift_error(step: Step) -> float:
 
 
 def _hands(context: PositionsContext, step: Step) -> None:
-    """The pair's hand at two positions, before and after the step: the angle between is the same."""
+    """Draw the pair's hand at two positions, before and after the step: the angle between is the same."""
     t, arrows = context.t, []
-    other = 0 if step.at else step.table.n // 2
-    for at, hue in ((step.at, BLUE), (other, ORANGE)):
+    second = 0 if step.at else step.table.n // 2
+    for at, hue in ((step.at, BLUE), (second, ORANGE)):
         before = step.hand(at)
         after = step.block @ before
         tips = [(float(values[0]), float(values[1])) for values in (before, after)]
@@ -124,7 +124,7 @@ def _hands(context: PositionsContext, step: Step) -> None:
 
 
 def _learned_rows(context: PositionsContext) -> tuple[str, Tensor] | None:
-    """A trained table to compare with: the source's own, else the default model's, if it is here."""
+    """Return a trained table to compare with: the source's own, else the default model's, if it is available."""
     if context.rows is not None:
         return context.scene.choice.source.model, context.rows
     try:
@@ -135,7 +135,7 @@ def _learned_rows(context: PositionsContext) -> tuple[str, Tensor] | None:
 
 
 def _cosines(context: PositionsContext, step: Step, learned: tuple[str, Tensor] | None) -> dict[str, Tensor]:
-    """Cosines of all pairs of rows, for the sinusoids and for a trained table."""
+    """Return the cosines of all pairs of rows, for the sinusoids and for a trained table."""
     tables = {context.name("sinusoidal"): sinusoidal(step.table.n, step.table.width, base=step.base)}
     if learned is not None:
         tables[context.t("positions.learned_of", model=learned[0])] = learned[1][: step.table.n]
@@ -166,7 +166,7 @@ def _products(context: PositionsContext, cosines: Mapping[str, Tensor]) -> None:
 
 
 def formula(context: PositionsContext) -> str:
-    """The rotation in letters, and in the numbers of the chosen pair."""
+    """Draw the rotation in letters, and in the numbers of the selected pair."""
     latex = r"\begin{aligned} p_{i+k} &= R_k\, p_i \\ p_i \cdot p_{i+k} &= \sum_j \cos k\omega_j \end{aligned}"
     st.latex(latex)
     if (step := chosen_step(context)) is not None:

@@ -1,4 +1,4 @@
-"""What the page computes and keeps: pooled heads, how long a step of decoding takes, how often a twin is right."""
+"""Cached results of the page: pooled heads, the duration of a decoding step, the accuracy of a twin."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -22,24 +22,26 @@ from viz.models.trained.twins import Recipe, measure, twin_id
 from viz.scheduler.cache import Kept
 
 MEASURED_SEED = 10_000
-"""Of the sequences that ``viz.models.trained.twins.train`` measures on."""
+"""Seed of the sequences that ``viz.models.trained.twins.train`` measures on."""
 
 
 def pooled(source: Source, layer: int, mask: Mask, n_kv_heads: int, mistake: bool = False) -> MultiHeadTrace:
-    """A layer whose key/value heads are pooled into fewer; ``mistake`` shares them out in the wrong order."""
+    """Pool a layer's key/value heads into fewer; ``mistake`` shares them out in the wrong order."""
     with torch.inference_mode():
-        seen = with_fewer(read(source), n_kv_heads)
-        allowed = mask.allowed(seen.calls[layer].q.shape[1], seen.calls[layer].k.shape[1])
-        return wrongly_shared(seen, layer, allowed=allowed) if mistake else seen.multi_head(layer, allowed=allowed)
+        capture = with_fewer(read(source), n_kv_heads)
+        visible = mask.allowed(capture.calls[layer].q.shape[1], capture.calls[layer].k.shape[1])
+        return (
+            wrongly_shared(capture, layer, allowed=visible) if mistake else capture.multi_head(layer, allowed=visible)
+        )
 
 
 shared = kept(pooled)
-"""As :func:`pooled`, kept, for the number that is looked at. Of 512 tokens one takes 50 MB: the others are not kept."""
+"""Cached :func:`pooled` for the selected number. One takes 50 MB for 512 tokens: the others are not cached."""
 
 
 @kept
-def moved(source: Source, layer: int, mask: Mask, n_kv_heads: int) -> Tensor:
-    """How far each head's rows are from what they were before heads were pooled: the mean total variation, (H,)."""
+def variation_by_head(source: Source, layer: int, mask: Mask, n_kv_heads: int) -> Tensor:
+    """Return each head's mean total variation between its rows before and after pooling, (H,)."""
     with torch.inference_mode():
         before, after = trace(source, layer, mask), pooled(source, layer, mask, n_kv_heads)
         return total_variation(after.weights, before.weights).mean(-1)
@@ -47,7 +49,7 @@ def moved(source: Source, layer: int, mask: Mask, n_kv_heads: int) -> Tensor:
 
 @dataclass(frozen=True, kw_only=True)
 class ModuleErrors:
-    """How far a layer's output is off by the usual module, and by the one that tiles; the size of its numbers."""
+    """Errors of a layer's output by the default module and by the one that tiles; the size of its numbers."""
 
     module: float
     tiled: float
@@ -56,12 +58,12 @@ class ModuleErrors:
 
 @kept
 def module_errors(source: Source, layer: int, mask: Mask, n_kv_heads: int) -> ModuleErrors:
-    """The layer with so many key/value heads, against PyTorch modules with its weights in them."""
+    """Compare the layer with this many key/value heads to PyTorch modules with its weights."""
     after = pooled(source, layer, mask, n_kv_heads)
     call = read(source).calls[layer]
-    asked = with_mask(call.options, written_out(mask, call.q.shape[1], call.k.shape[1]))
+    options = with_mask(call.options, written_out(mask, call.q.shape[1], call.k.shape[1]))
     with torch.inference_mode():
-        right, tiled = through_module(after, **asked), through_module(after, Tiled, **asked)
+        right, tiled = through_module(after, **options), through_module(after, Tiled, **options)
     return ModuleErrors(
         module=float((right - after.output).abs().max()),
         tiled=float((tiled - right).abs().max()),
@@ -71,11 +73,11 @@ def module_errors(source: Source, layer: int, mask: Mask, n_kv_heads: int) -> Mo
 
 @partial(Kept, store=results, kind="measure", wait=until)
 def decode_time(plan: DecodePlan, n_kv_heads: int) -> float:
-    """Seconds a step of decoding takes on this machine, measured once for everybody."""
+    """Measure the seconds of a decoding step on this machine, once for all users."""
     return decode_seconds(plan, n_kv_heads)
 
 
 @kept
 def twin_accuracy(n_kv_heads: int) -> float:
-    """How often a twin is right now, on the fresh sequences that it was measured on when it had been trained."""
+    """Return a twin's accuracy on the sequences that it was measured on after training."""
     return measure(model(twin_id(n_kv_heads)).model, Recipe(), seed=MEASURED_SEED)[1]

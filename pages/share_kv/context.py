@@ -1,4 +1,4 @@
-"""What every section of the page stands on: G, the number of key/value heads, and the layer that has so many."""
+"""The context of every section: G, the number of key/value heads, and the layer with that many."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -30,15 +30,15 @@ from viz.text import Translate
 
 
 def spec_with(spec: AttentionSpec, n_kv_heads: int) -> AttentionSpec:
-    """The same layer with another G."""
+    """Return the same sizes with another G."""
     return replace(spec, n_kv_heads=n_kv_heads)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShareKvContext:
-    """A layer of heads, and G, the number of key/value heads it is given.
+    """A layer of heads, and G, its number of key/value heads.
 
-    Seeded heads are drawn with so many; a model's own are pooled into so many.
+    Seeded heads are drawn with G; a model's own are pooled into G.
     """
 
     scene: Scene
@@ -46,32 +46,32 @@ class ShareKvContext:
 
     @property
     def t(self) -> Translate:
-        """The texts in the visitor's language."""
+        """Texts in the user's language."""
         return self.scene.t
 
     @property
     def call(self) -> Call:
-        """The layer as the source has it: what goes in, and the options of its attention."""
+        """The source's layer: its input, and the options of its attention."""
         return self.scene.capture.calls[self.scene.choice.layer]
 
     @property
     def is_model(self) -> bool:
-        """Whether these are a model's own heads, which have to be pooled for another G."""
+        """True for a model's own heads, which have to be pooled for another G."""
         return self.scene.choice.source.kind == "model"
 
     @property
     def kv_heads_before(self) -> int:
-        """Key/value heads of the layer before any were pooled."""
+        """Key/value heads of the layer before pooling."""
         return len(self.scene.trace.k)
 
     @property
     def spec(self) -> AttentionSpec:
-        """The sizes of the layer, with G as chosen."""
+        """Sizes of the layer, with the selected G."""
         return spec_with(self.scene.trace.projections.spec, self.n_kv_heads)
 
     @property
-    def asked(self) -> dict[str, Any]:
-        """How the layer was asked to attend: as its source does, under the visitor's mask."""
+    def layer_options(self) -> dict[str, Any]:
+        """Options of the layer's attention: those of its source, under the user's mask."""
         return asked_of(self.scene)
 
     @lazy
@@ -80,27 +80,27 @@ class ShareKvContext:
         return self.with_kv_heads(self.n_kv_heads)
 
     def with_kv_heads(self, n_kv_heads: int, *, mistake: bool = False) -> MultiHeadTrace:
-        """The layer with another G; ``mistake`` shares its key/value heads out in the wrong order."""
+        """Return the layer with another G; ``mistake`` shares its key/value heads out in the wrong order."""
         choice = self.scene.choice
         return compute.shared(choice.source, choice.layer, choice.mask, n_kv_heads, mistake)
 
 
 def open_share_kv(scene: Scene) -> ShareKvContext:
-    """Take over G, the number of key/value heads; the sections that it changes draw its control."""
+    """Read G, the number of key/value heads; the sections that depend on it draw its control."""
     return ShareKvContext(scene=scene, n_kv_heads=N_KV_HEADS.read(_groups(scene)))
 
 
 def _groups(scene: Scene) -> Sizes:
-    """Return the numbers of key/value heads that the layer can be given."""
+    """Return the valid numbers of key/value heads of the layer."""
     is_model = scene.choice.source.kind == "model"
     groups = divisors(len(scene.trace.k) if is_model else scene.trace.projections.spec.H)
     return Sizes(groups, groups[len(groups) // 2])
 
 
 def draw_groups(context: ShareKvContext, *, first: bool = False) -> None:
-    """Draw the control of G, and say below it what was chosen.
+    """Draw the control of G and a description of the choice.
 
-    Where all sections stand below each other, only the ``first`` has it.
+    Where all sections are shown together, only the ``first`` has it.
     """
     if SECTION.value == ALL and not first:
         return
@@ -122,7 +122,7 @@ def draw_groups(context: ShareKvContext, *, first: bool = False) -> None:
 
 
 def beside_groups(context: ShareKvContext, *, first: bool = False) -> DeltaGenerator:
-    """Draw the control of G at the right, and return the place for the picture beside it."""
+    """Draw the control of G at the right, and return the container of the picture beside it."""
     picture, side = st.columns([7, 2], gap="medium")
     with side:
         draw_groups(context, first=first)
@@ -130,14 +130,14 @@ def beside_groups(context: ShareKvContext, *, first: bool = False) -> DeltaGener
 
 
 def _real_sharing(scene: Scene) -> None:
-    """A way to a model that was trained with shared keys and values; where it is chosen, what that saves it."""
+    """Offer a model that was trained with shared keys and values; where it is selected, report its savings."""
     t, source, spec = scene.t, scene.choice.source, scene.trace.projections.spec
     if source.heads_of == SMALL_DECODER:
         longest, L = model(SMALL_DECODER).max_tokens, scene.capture.n_layers
-        kept, unshared = (
+        cache, unshared = (
             kv_cache_bytes(spec_with(spec, g), n_tokens=longest, n_layers=L) for g in (len(scene.trace.k), spec.H)
         )
-        st.caption(t("share_kv.real_cache", n=f"{longest:,}", L=L, kept=size(kept), unshared=size(unshared)))
+        st.caption(t("share_kv.real_cache", n=f"{longest:,}", L=L, kept=size(cache), unshared=size(unshared)))
     elif SMALL_DECODER in models_here():
         st.caption(t("share_kv.real"))
         st.button(f"{SMALL_DECODER} →", key="_real_sharing", on_click=_choose_real, type="tertiary")
@@ -154,7 +154,7 @@ def _kind(n_heads: int, n_kv_heads: int) -> str:
 
 
 def say_whose_numbers(context: ShareKvContext) -> None:
-    """Say whether the keys and values shown are a model's own, or means of them."""
+    """Note whether the keys and values are a model's own, or means of them."""
     t, before = context.t, context.kv_heads_before
     if context.is_model and before > context.n_kv_heads:
         st.caption(t("share_kv.pooled", own=before, G=context.n_kv_heads))
@@ -163,7 +163,7 @@ def say_whose_numbers(context: ShareKvContext) -> None:
 
 
 def map_pair(t: Translate, titles: Sequence[str], maps: Tensor, labels: Sequence[str], *, key: str) -> None:
-    """Two maps of weights (or one) on the same tokens, side by side."""
+    """Draw one or two maps of weights on the same tokens, side by side."""
     panels = [Panel(code=str(i), title=title, alt=title, labels=tuple(labels)) for i, title in enumerate(titles)]
     words = {"says": t("map.says"), "axes": t("share_kv.axes")}
     packed = pack_maps(panels, maps, what="weights", limit=1.0, gutter=True)

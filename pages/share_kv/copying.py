@@ -1,4 +1,4 @@
-"""Which heads the small decoders copy with, on the visitor's words: what they expect next, and without those heads."""
+"""The copying heads of the small decoders on the user's words, and their predictions with and without these heads."""
 
 from collections.abc import Mapping, Sequence
 
@@ -22,38 +22,38 @@ from viz.params import Choice, Ints
 from viz.text import Translate
 
 HEADS = Recipe.n_layers * Recipe.n_heads
-NAMED = 20
-"""Unknown words that are listed."""
+MOST_LISTED = 20
+"""Most unknown words to list."""
 TWIN = Choice("twin", "2", among=tuple(map(str, GROUPS)))
 WORDS = shared.WORDS.variant(default=REPEATING, longest=limits.CHARACTERS)
 TWIN_OFF = Ints("twin_off", high=HEADS - 1)
 
 
 def draw(context: ShareKvContext) -> list[Check]:
-    """The heads that copy, and what all three decoders expect next with and without them."""
+    """Draw the heads that copy, and the predictions of all three decoders with and without them."""
     t, picture = context.t, st.container()
     text = _text(t)
     sources = {g: specs.Source(kind="model", text=text, model=twin_id(g)) for g in GROUPS}
     try:
-        whole = {g: compute.read(source) for g, source in sources.items()}
+        captures = {g: compute.read(source) for g, source in sources.items()}
     except ValueError as error:
         say_error(t, error)
         return []
     twin = int(TWIN.segments(t("share_kv.twin"), says=lambda g: f"G = {g}"))
-    best = {g: best_heads(seen) for g, seen in whole.items()}
+    best = {g: best_heads(seen) for g, seen in captures.items()}
     with picture:
-        _maps(t, whole[twin], twin, best[twin])
+        _maps(t, captures[twin], twin, best[twin])
     expected = st.container()
     off = _switched_off(t)
     with expected:
-        _expected(t, whole, {g: compute.read(source, off) for g, source in sources.items()} if off else {}, best)
+        _expected(t, captures, {g: compute.read(source, off) for g, source in sources.items()} if off else {}, best)
     with st.expander(t("share_kv.known", n=len(known_words()))):
         st.text(" ".join(sorted(known_words())))
-    return _checks(whole[twin], best[twin])
+    return _checks(captures[twin], best[twin])
 
 
 def _text(t: Translate) -> str:
-    """The visitor's words, and those of them that the decoders do not know."""
+    """Return the user's words, and list those that the decoders do not know."""
     text = WORDS.text_box(
         t("share_kv.words"),
         draw=st.text_input,
@@ -61,13 +61,13 @@ def _text(t: Translate) -> str:
         help=t("share_kv.words_help"),
     )
     if strange := unknown(text):
-        more = " …" if len(strange) > NAMED else ""
-        st.text(t("share_kv.unknown", words=" ".join(strange[:NAMED]) + more))
+        more = " …" if len(strange) > MOST_LISTED else ""
+        st.text(t("share_kv.unknown", words=" ".join(strange[:MOST_LISTED]) + more))
     return text
 
 
 def _switched_off(t: Translate) -> frozenset[Head]:
-    """Heads whose output is replaced by zero in all three."""
+    """Return the heads whose output is replaced by zero in all three."""
     label, help_text = t("share_kv.off"), t("share_kv.off_help")
     numbers = TWIN_OFF.pills(label, says=_name_of, help=help_text)
     return frozenset(divmod(number, Recipe.n_heads) for number in numbers)
@@ -80,17 +80,17 @@ def _name_of(number: int) -> str:
 Best = Mapping[str, tuple[Head, float]]
 
 
-def best_heads(seen: Capture) -> Best:
-    """The head that looks most at the previous token, and the one that looks most at what came next last time.
+def best_heads(capture: Capture) -> Best:
+    """Return the heads with the largest weight on the previous token and on the token after an earlier mention.
 
-    Each with its mean weight; left out where there is nothing of the kind to look at.
+    Each with its mean weight; left out where the text has no such token.
     """
-    ids = torch.tensor(seen.tokens.ids)
-    maps = torch.stack([seen.layer(i).weights for i in range(seen.n_layers)])
+    ids = torch.tensor(capture.tokens.ids)
+    maps = torch.stack([capture.layer(i).weights for i in range(capture.n_layers)])
     previous = on_offset(maps, -1).mean(-1) if len(ids) > 1 else torch.zeros(maps.shape[:2])
     copying = torch.stack([induction(weights, ids) for weights in maps]).nan_to_num(0.0)
-    found = {"previous": _best(previous), "induction": _best(copying)}
-    return {name: best for name, best in found.items() if best[1] > 0}
+    candidates = {"previous": _best(previous), "induction": _best(copying)}
+    return {name: best for name, best in candidates.items() if best[1] > 0}
 
 
 def _best(values: Tensor) -> tuple[Head, float]:
@@ -98,44 +98,44 @@ def _best(values: Tensor) -> tuple[Head, float]:
     return (layer, head), float(values[layer, head])
 
 
-def _maps(t: Translate, seen: Capture, twin: int, best: Best) -> None:
-    """The two heads of one decoder."""
-    n = min(len(seen.tokens.ids), limits.SHARED_TOKENS)
-    if n < len(seen.tokens.ids):
+def _maps(t: Translate, capture: Capture, twin: int, best: Best) -> None:
+    """Draw the two heads of one decoder."""
+    n = min(len(capture.tokens.ids), limits.SHARED_TOKENS)
+    if n < len(capture.tokens.ids):
         st.caption(t("share_kv.first", n=n))
-    if len(seen.tokens.ids) > Recipe.length:
-        st.caption(t("share_kv.long", n=len(seen.tokens.ids), length=Recipe.length))
+    if len(capture.tokens.ids) > Recipe.length:
+        st.caption(t("share_kv.long", n=len(capture.tokens.ids), length=Recipe.length))
     if not best:
         return
     titles = [t(f"share_kv.{name}_map", layer=layer, head=head, G=twin) for name, ((layer, head), _) in best.items()]
-    maps = torch.stack([seen.layer(layer).weights[head] for (layer, head), _ in best.values()])
-    map_pair(t, titles, maps[:, :n, :n], seen.tokens.labels[:n], key="twin_maps")
+    maps = torch.stack([capture.layer(layer).weights[head] for (layer, head), _ in best.values()])
+    map_pair(t, titles, maps[:, :n, :n], capture.tokens.labels[:n], key="twin_maps")
 
 
 def _expected(
-    t: Translate, whole: Mapping[int, Capture], without: Mapping[int, Capture], best: Mapping[int, Best]
+    t: Translate, captures: Mapping[int, Capture], without: Mapping[int, Capture], best: Mapping[int, Best]
 ) -> None:
-    """The next word, and the two heads, of every decoder; ``without`` is empty if no head is switched off."""
-    table: dict[str, Sequence[str | int]] = {"G": list(whole)}
-    for suffix, seen in (("", whole), ("_off", without)):
-        if seen:
-            guesses = [capture.predictions[0] for capture in seen.values()]
+    """Draw the next word and the two heads of every decoder; ``without`` is empty if no head is switched off."""
+    table: dict[str, Sequence[str | int]] = {"G": list(captures)}
+    for suffix, variant in (("", captures), ("_off", without)):
+        if variant:
+            guesses = [capture.predictions[0] for capture in variant.values()]
             table[t(f"share_kv.x_next{suffix}")] = [guess.labels[0] for guess in guesses]
             table[t(f"share_kv.x_p{suffix}")] = [f"{guess.probabilities[0]:.3f}" for guess in guesses]
     for name in ("previous", "induction"):
-        found = (best[g].get(name) for g in whole)
-        table[t(f"share_kv.x_{name}")] = [_written(there) if there else "—" for there in found]
+        heads = (best[g].get(name) for g in captures)
+        table[t(f"share_kv.x_{name}")] = [_head_with_weight(there) if there else "—" for there in heads]
     show_table(table)
     st.caption(t("share_kv.expected_note"))
 
 
-def _written(best: tuple[Head, float]) -> str:
+def _head_with_weight(best: tuple[Head, float]) -> str:
     (layer, head), weight = best
     return f"{layer}·{head}: {weight:.2f}"
 
 
-def counted_by_hand(weights: list[list[float]], ids: tuple[int, ...], name: str) -> float:
-    """A head's mean weight on the previous token, or on what followed earlier mentions, pair by pair.
+def mean_weight_by_hand(weights: list[list[float]], ids: tuple[int, ...], name: str) -> float:
+    """Return a head's mean weight on the previous token, or on followers of earlier mentions, pair by pair.
 
     Args:
         weights: one head's, rows = queries.
@@ -146,17 +146,17 @@ def counted_by_hand(weights: list[list[float]], ids: tuple[int, ...], name: str)
         rows = [weights[i][i - 1] for i in range(1, len(ids))]
     else:
         followers = [[j + 1 for j in range(i) if ids[j] == token] for i, token in enumerate(ids)]
-        rows = [sum(weights[i][j] for j in found) for i, found in enumerate(followers) if found]
+        rows = [sum(weights[i][j] for j in keys) for i, keys in enumerate(followers) if keys]
     return sum(rows) / len(rows)
 
 
-def _checks(seen: Capture, best: Best) -> list[Check]:
-    """Of the heads whose maps are shown."""
+def _checks(capture: Capture, best: Best) -> list[Check]:
+    """Check the heads whose maps are on the page."""
     found = []
     for name, ((layer, head), weight) in best.items():
-        trace = seen.multi_head(layer)
-        by_hand = counted_by_hand(trace.weights[head].tolist(), seen.tokens.ids, name)
-        options = seen.calls[layer].options
+        trace = capture.multi_head(layer)
+        by_hand = mean_weight_by_hand(trace.weights[head].tolist(), capture.tokens.ids, name)
+        options = capture.calls[layer].options
         found += [
             check("share_kv.check_twin", *sdpa_off(trace, **options), layer=layer),
             check(f"share_kv.check_{name}", abs(by_hand - weight), 1e-5, layer=layer, head=head),

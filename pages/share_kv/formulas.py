@@ -1,6 +1,6 @@
 """The formulas of sharing keys and values."""
 
-# One under the other: beside each other they are wider than a phone.
+# Line by line: side by side they are wider than a phone.
 SHARED_HEAD = r"""\begin{gathered}
 \operatorname{head}_i = \operatorname{attend}\big(X W_Q^i,\; X W_K^{g(i)},\; X W_V^{g(i)}\big)
 \\ g(i) = \lfloor i\, G / H \rfloor

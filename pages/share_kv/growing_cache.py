@@ -1,4 +1,4 @@
-"""The cache of keys and values, as a model that writes fills it token by token."""
+"""The cache of keys and values, filled token by token during decoding."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ CACHE = View("share_kv/kv_cache", words="share_kv.cache.", colours=True)
 
 
 def draw(context: ShareKvContext) -> list[Check]:
-    """One column for each token and key/value head, and what that comes to in bytes."""
+    """Draw one column for each token and key/value head, and the size in bytes."""
     t, layer, spec, L = context.t, context.layer, context.spec, context.scene.capture.n_layers
     n = min(len(context.scene.labels), limits.SHARED_TOKENS)
     data = pack_cache(
@@ -38,7 +38,7 @@ def draw(context: ShareKvContext) -> list[Check]:
 
 
 def _say_what_differs(context: ShareKvContext) -> None:
-    """Say where these heads do not look as a decoder's do: at every token so far, and at none after it."""
+    """Note the difference to a decoder: these heads may attend ahead, or not to every earlier token."""
     looks = context.layer.masked.isfinite().any(0)
     if context.is_model and bool(looks.triu(1).any()):
         st.caption(context.t("share_kv.not_causal"))
@@ -56,9 +56,9 @@ def _checks(context: ShareKvContext, n: int) -> list[Check]:
     }
     so_far = torch.ones(n, n, dtype=torch.bool).tril()
     off = heads_off(decode(q, k, v, **options), q, k, v, allowed=so_far, **options)
-    held = sum(torch.empty_like(x, dtype=torch.float16, device="meta").nbytes for x in (k, v))
-    counted = kv_cache_bytes(context.spec, n_tokens=n, n_layers=L)
+    layer_bytes = sum(torch.empty_like(x, dtype=torch.float16, device="meta").nbytes for x in (k, v))
+    by_formula = kv_cache_bytes(context.spec, n_tokens=n, n_layers=L)
     return [
         check("share_kv.check_decode", *off),
-        check("share_kv.check_cache", abs(counted - L * held), 0.0, n=f"{counted:,}"),
+        check("share_kv.check_cache", abs(by_formula - L * layer_bytes), 0.0, n=f"{by_formula:,}"),
     ]

@@ -1,4 +1,4 @@
-"""Sharing in code: a module that runs, beside versions that raise, or run and pair the wrong heads."""
+"""Sharing in code: a correct module, beside versions that raise or pair the wrong heads."""
 
 import inspect
 import textwrap
@@ -36,12 +36,12 @@ VERSIONS: dict[str, type[GroupedQueryAttention]] = {
 }
 GQA_CODE = Choice("gqa_code", among=tuple(VERSIONS))
 TRIED_TOKENS = 32
-"""Of a text that a version is tried on which makes G times too many copies."""
+"""Most tokens for a version that makes G times too many copies."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Refusal:
-    """What torch raised: its kind and words, and the function and the line of it where it did."""
+    """An exception of torch: its kind and message, and the function and line that raised it."""
 
     kind: str
     message: str
@@ -50,7 +50,7 @@ class Refusal:
 
 
 def draw(context: ShareKvContext) -> list[Check]:
-    """Who reads whose keys by two calls of torch; the code of a version, run now; and what the wrong order changes."""
+    """Draw torch's pairing of heads by two calls, the code of a version with its result, and the mistake's effect."""
     t = context.t
     with beside_groups(context):
         _strip(context)
@@ -67,7 +67,7 @@ def draw(context: ShareKvContext) -> list[Check]:
 
 
 def _with_every_g(context: ShareKvContext) -> list[tuple[int, Source]]:
-    """Every G that the layer can be given, and its source: a model's own heads are pooled, seeded ones drawn anew."""
+    """Return every valid G and its source: a model's own heads are pooled, seeded ones drawn anew."""
     source = context.scene.choice.source
     if context.is_model:
         return [(g, source) for g in divisors(context.kv_heads_before)]
@@ -75,20 +75,20 @@ def _with_every_g(context: ShareKvContext) -> list[tuple[int, Source]]:
 
 
 def heads_read(version: type[GroupedQueryAttention], context: ShareKvContext) -> Tensor:
-    """Which key/value head each query head is handed, found out by handing out the heads' own numbers: (H,)."""
+    """Return each query head's key/value head, found by passing the heads' numbers through the version: (H,)."""
     spec = context.spec
-    with torch.device("meta"):  # no weights are needed to copy
+    with torch.device("meta"):  # copying needs no weights
         module = version(spec)
     numbers = torch.arange(float(spec.G)).repeat_interleave(spec.d_k)
     return module.for_every_head(numbers[None, None])[0, :, 0, 0]
 
 
 def _strip(context: ShareKvContext) -> None:
-    """Two rows of numbers: the key/value head of each query head."""
+    """Draw two rows of numbers: the key/value head of each query head."""
     t = context.t
     rows = {"repeat_interleave": GroupedQueryAttention, "repeat": Tiled}
     reads = torch.stack([heads_read(version, context) for version in rows.values()])
-    drawn = Matrix(
+    matrix = Matrix(
         values=reads,
         rows=Axis(list(rows), ""),
         columns=numbered(context.spec.H, ""),
@@ -97,7 +97,7 @@ def _strip(context: ShareKvContext) -> None:
         numbers=True,
         scale=False,
     )
-    show_matrix(t, drawn, key="who_reads", alt=t("share_kv.in_code.strip_alt"))
+    show_matrix(t, matrix, key="who_reads", alt=t("share_kv.in_code.strip_alt"))
     st.caption(t("share_kv.in_code.query_head"))
     wrong = int((reads[0] != reads[1]).sum())
     name = "strip_found" if wrong else "strip_none"
@@ -105,7 +105,7 @@ def _strip(context: ShareKvContext) -> None:
 
 
 def tried(version: type[GroupedQueryAttention], layer: MultiHeadTrace) -> Refusal | None:
-    """Run a version on the first words of the layer's own input; what it raises, if it does."""
+    """Run a version on the first words of the layer's own input; return its exception, if any."""
     module, n = load_grouped(layer.projections, version), TRIED_TOKENS
     try:
         with torch.inference_mode():
@@ -113,14 +113,14 @@ def tried(version: type[GroupedQueryAttention], layer: MultiHeadTrace) -> Refusa
     except (IndexError, RuntimeError) as error:
         methods: list[Any] = [version.for_every_head, version.split, version.attend, version.forward]
         functions = {(method := inspect.unwrap(wrapped)).__code__: method for wrapped in methods}
-        passed = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__)]
-        code, line = next(place for place in reversed(passed) if place[0] in functions)
+        frames = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+        code, line = next(place for place in reversed(frames) if place[0] in functions)
         return Refusal(kind=type(error).__name__, message=str(error), function=functions[code], line=line)
     return None
 
 
-def marked(function: Callable[..., Any], line: int, mark: str) -> str:
-    """The source of a function, with a mark at a line of its file."""
+def mark_line(function: Callable[..., Any], line: int, mark: str) -> str:
+    """Return the source of a function, with a mark at a line of its file."""
     lines, first = inspect.getsourcelines(function)
     lines = textwrap.dedent("".join(lines)).splitlines()
     lines[line - first] += f"  # ← {mark}"
@@ -128,11 +128,11 @@ def marked(function: Callable[..., Any], line: int, mark: str) -> str:
 
 
 def _code(context: ShareKvContext, version: str, errors: ModuleErrors) -> None:
-    """The lines in which the versions differ, and what came of running them."""
+    """Draw the lines in which the versions differ, and the result of running them."""
     t, layer = context.t, context.layer
     refusal = tried(VERSIONS[version], layer)
     if refusal:
-        st.code(marked(refusal.function, refusal.line, refusal.kind), language="python")
+        st.code(mark_line(refusal.function, refusal.line, refusal.kind), language="python")
         st.error(t("share_kv.in_code.raised", kind=refusal.kind))
         st.code(refusal.message, language=None, wrap_lines=True)
         say(t(f"share_kv.in_code.{version}_says", G=layer.projections.spec.G, H=layer.projections.spec.H))
@@ -142,41 +142,41 @@ def _code(context: ShareKvContext, version: str, errors: ModuleErrors) -> None:
         say(t("share_kv.in_code.too_many_one"))
         return
     off = errors.tiled if version == "tiled" else errors.module
-    says = "tiled_quiet" if version == "tiled" and not off else f"{version}_says"
-    say(t(f"share_kv.in_code.{says}", off=number(off), G=context.n_kv_heads, layer=context.scene.layer_number))
+    text_key = "tiled_quiet" if version == "tiled" and not off else f"{version}_says"
+    say(t(f"share_kv.in_code.{text_key}", off=number(off), G=context.n_kv_heads, layer=context.scene.layer_number))
     if context.call.rotary:
         st.caption(t("share_kv.in_code.rotary"))
 
 
 def _bars(context: ShareKvContext, errors: dict[int, ModuleErrors]) -> None:
     t = context.t
-    drawn = BarChart(
+    chart = BarChart(
         [f"G = {g}" for g in errors],
         {t("share_kv.in_code.off"): torch.tensor([error.tiled for error in errors.values()])},
         title=t("share_kv.groups"),
         value_title=t("share_kv.in_code.off"),
         height=220,
     )
-    show_bars(drawn, key="tiled_off", alt=t("share_kv.in_code.bars"))
+    show_bars(chart, key="tiled_off", alt=t("share_kv.in_code.bars"))
     st.caption(t("share_kv.in_code.bars"))
 
 
 def _checks(context: ShareKvContext, errors: dict[int, ModuleErrors]) -> list[Check]:
-    G, layer, asked = context.n_kv_heads, context.layer, context.asked
+    G, layer, options = context.n_kv_heads, context.layer, context.layer_options
     size = largest(layer.output)
     mixed_up = context.with_kv_heads(G, mistake=True).output
     order = abs(float((mixed_up - layer.output).abs().max()) - errors[G].tiled)
     must_raise = ("five_axes", "too_many") if context.spec.H > 1 else ("five_axes",)
     ran = [name for name in must_raise if not tried(VERSIONS[name], layer)]
     off = worst(error.module / error.size for error in errors.values())
-    found = [
+    checks = [
         check("share_kv.in_code.check_module", off, 1e-5, G=", ".join(map(str, errors))),
         check("share_kv.in_code.check_tiled", order, 1e-5 * size, G=G),
         check("share_kv.in_code.check_raise", len(ran), 0.0, n=len(must_raise), G=G),
     ]
-    if not context.call.is_changed:  # else q and k are turned or normed between projection and attention
+    if not context.call.is_changed:  # else q and k are rotated or normalised between projection and attention
         with torch.inference_mode():
-            module = load_grouped(layer.projections, scale=asked.get("scale"))
-            whole = module(layer.x[None], layer.memory[None], added_to_scores(layer.q, layer.k, **asked))[0]
-        found.append(check("share_kv.in_code.check_whole", (whole - layer.output).abs().max(), 1e-5 * size, G=G))
-    return found
+            module = load_grouped(layer.projections, scale=options.get("scale"))
+            output = module(layer.x[None], layer.memory[None], added_to_scores(layer.q, layer.k, **options))[0]
+        checks.append(check("share_kv.in_code.check_whole", (output - layer.output).abs().max(), 1e-5 * size, G=G))
+    return checks

@@ -1,4 +1,4 @@
-"""What two views of shared keys and values are sent: the brackets (``sharing.js``) and the cache (``kv_cache.js``)."""
+"""Binary data of two views of shared keys and values: brackets (``sharing.js``) and cache (``kv_cache.js``)."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from viz.components.head_grid import pack, weight_codes
 
 
 def _kv(k: Tensor, v: Tensor) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """K (G, T, d_k) and V (G, T, d_v), each with the largest absolute value of its scale: one scale for all groups."""
+    """Return K (G, T, d_k) and V (G, T, d_v), and the largest absolute value of each: one scale for all groups."""
     (n_kv_heads, n, d_k), d_v = k.shape, v.shape[-1]
     limits = {"k": float(k.abs().max()) or 1.0, "v": float(v.abs().max()) or 1.0}
     header = {"n_kv_heads": n_kv_heads, "n": n, "d_k": d_k, "d_v": d_v, "limits": limits}
@@ -22,7 +22,7 @@ def pack_sharing(k: Tensor, v: Tensor, weights: Tensor, *, reads: list[int], **h
         k: keys, (G, T, d_k).
         v: values, (G, T, d_v).
         weights: rows = queries; exact to half a step of 16 bits.
-        reads: which key/value head each query head reads.
+        reads: the key/value head of each query head.
         header: ``labels``, ``words``, ``hues``.
     """
     sizes, blocks = _kv(k, v)
@@ -31,12 +31,12 @@ def pack_sharing(k: Tensor, v: Tensor, weights: Tensor, *, reads: list[int], **h
 
 
 def pack_cache(k: Tensor, v: Tensor, *, token_bytes: int, mha_token_bytes: int, **header: Any) -> bytes:
-    """Pack K and V, and how many bytes of cache one token takes, with these heads and if no head shared.
+    """Pack K and V, and the cache bytes of one token, with these heads and without sharing.
 
     Args:
         k: keys, (G, T, d_k).
         v: values, (G, T, d_v).
-        token_bytes: of one token, in all layers.
+        token_bytes: bytes of one token, in all layers.
         mha_token_bytes: the same with G = H.
         header: ``labels``, ``words``, ``hues``.
     """

@@ -1,4 +1,4 @@
-"""Query heads that share keys and values: who with whom, what it saves, what it costs."""
+"""Query heads that share keys and values: the groups, the savings, the costs."""
 
 from pages.share_kv import converted, copying, growing_cache, in_code, published, savings, speed, trained, who_shares
 from pages.share_kv.context import open_share_kv

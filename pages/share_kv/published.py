@@ -1,4 +1,4 @@
-"""The cache of models people use: what it takes, what it would take unshared, and where memory ends."""
+"""The cache of published models: its size, its size without sharing, and the limits of memory."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ from viz.text.citations import translate_source
 
 FORMATS = {"float32": torch.float32, "float16": torch.float16, "int8": torch.int8}
 MEMORIES_GB = (8, 24, 80, 141)
-"""Of accelerators in use: a laptop's, a gaming card's, an A100 or H100, an H200."""
+"""Memory of accelerators: a laptop's, a gaming card's, an A100 or H100, an H200."""
 
 LONGEST = 1_000_000
 PRESET = Choice("preset", "Llama-3-8B", among=lambda _: [preset.id for preset in presets()])
@@ -34,7 +34,7 @@ LENGTHS = (*(2**i for i in range(7, 20)), LONGEST)
 
 @dataclass(frozen=True, kw_only=True)
 class Sizes:
-    """A published model, and how much it is to keep: of how long a text, how many at once, in how many layers."""
+    """A published model and its cache: length of the text, batch, layers and number format."""
 
     model: Preset
     n_tokens: int
@@ -44,7 +44,7 @@ class Sizes:
 
     @property
     def attention(self) -> AttentionSpec:
-        """One of the model's attention layers."""
+        """Sizes of one of the model's attention layers."""
         return self.model.attention
 
     @property
@@ -53,7 +53,7 @@ class Sizes:
         return FORMATS[self.number].itemsize
 
     def cache(self, n_kv_heads: int, n_tokens: int) -> int:
-        """Bytes of the cache if the model had so many key/value heads, after so many tokens."""
+        """Return the bytes of the cache with this many key/value heads, after this many tokens."""
         spec = spec_with(self.attention, n_kv_heads)
         return kv_cache_bytes(
             spec, n_tokens=n_tokens, n_layers=self.n_layers, batch=self.batch, bytes_per_value=self.bytes_per_value
@@ -61,39 +61,39 @@ class Sizes:
 
 
 def draw(context: ShareKvContext) -> list[Check]:
-    """The cache against the length of the text, beside what it is at the length chosen."""
+    """Draw the cache against the length of the text, beside its size at the selected length."""
     t, picture = context.t, st.container()
     sizes = _choose(t)
     draw_groups(context)
     spec = sizes.attention
-    kept, unshared = (sizes.cache(g, sizes.n_tokens) for g in (spec.G, spec.H))
+    cache, unshared = (sizes.cache(g, sizes.n_tokens) for g in (spec.G, spec.H))
     growth, numbers = picture.columns([5, 2], gap="medium")
     with growth:
-        alt = t("share_kv.growth_alt", mine=size(kept), mha=size(unshared))
+        alt = t("share_kv.growth_alt", mine=size(cache), mha=size(unshared))
         show_lines(_growth(t, sizes, page_g=context.n_kv_heads), key="growth", alt=alt)
     with numbers:
-        st.metric(t("share_kv.m_cache"), size(kept), help=f"{kept:,} B")
+        st.metric(t("share_kv.m_cache"), size(cache), help=f"{cache:,} B")
         st.metric(t("share_kv.m_mha", H=spec.H), size(unshared), help=f"{unshared:,} B")
         if sizes.model.model.decoder:
-            st.metric(t("share_kv.m_read"), size(kept), help=t("share_kv.m_read_help"))
+            st.metric(t("share_kv.m_read"), size(cache), help=t("share_kv.m_read_help"))
     _notes(t, sizes)
-    counted = check("share_kv.check_published", abs(kept - torchs_bytes(sizes)), 0.0, n=f"{kept:,}")
-    return [counted]
+    cache_check = check("share_kv.check_published", abs(cache - torchs_bytes(sizes)), 0.0, n=f"{cache:,}")
+    return [cache_check]
 
 
 def _choose(t: Translate) -> Sizes:
-    """Which model, how long a text, how many at once, how many layers, which format of numbers."""
+    """Draw the controls of model, length, batch, layers and number format."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = preset(PRESET.selectbox(t("share_kv.preset"), width=200, on_change=_bring_layers))
+        model = preset(PRESET.selectbox(t("share_kv.preset"), width=200, on_change=_bring_layers))
         N_TOKENS.number_input(t("share_kv.n"), width=160, help=t("share_kv.n_help"))
         BATCH.number_input(t("share_kv.batch"), width=150)
-        LAYERS.number_input(t("share_kv.layers"), chosen, width=130)
+        LAYERS.number_input(t("share_kv.layers"), model, width=130)
         NUMBER.selectbox(t("share_kv.number"), width=130)
-    return _chosen()
+    return _read_sizes()
 
 
-def _chosen() -> Sizes:
-    """What the controls say, once they have been drawn."""
+def _read_sizes() -> Sizes:
+    """Return the values of the controls."""
     return Sizes(
         model=preset(PRESET.value),
         n_tokens=N_TOKENS.value,
@@ -104,12 +104,12 @@ def _chosen() -> Sizes:
 
 
 def _bring_layers() -> None:
-    """A model brings its own number of layers along."""
+    """Set the number of layers to the model's own."""
     LAYERS.set(preset(PRESET.value).n_layers)
 
 
 def _growth(t: Translate, sizes: Sizes, page_g: int) -> LineChart:
-    """A line for no sharing, the model's own G, the page's G where it divides its heads, and one set for all."""
+    """Return a line for no sharing, the model's own G, the page's G where it divides its heads, and one set for all."""
     spec = sizes.attention
     fitting = (page_g,) if spec.H % page_g == 0 else ()
     groups = sorted({spec.H, spec.G, *fitting, 1}, reverse=True)
@@ -130,7 +130,7 @@ def _curve_name(t: Translate, spec: AttentionSpec, g: int) -> str:
 
 
 def _notes(t: Translate, sizes: Sizes) -> None:
-    """The sizes, and what the count leaves out."""
+    """Draw the sizes, and the parts that the count leaves out."""
     spec, model = sizes.attention, sizes.model
     st.caption(
         t(
@@ -150,16 +150,16 @@ def _notes(t: Translate, sizes: Sizes) -> None:
 
 
 def formula(context: ShareKvContext) -> str:
-    """The bytes of the cache: the letters, and the numbers chosen; then another way of sharing."""
-    t, sizes = context.t, _chosen()
+    """Draw the cache's bytes in letters and in the selected numbers; then another way of sharing."""
+    t, sizes = context.t, _read_sizes()
     spec = sizes.attention
     latex = r"C = 2\, L\, G\, d_k\, n\, B\, b"
     st.latex(latex)
     numbers = (2, sizes.n_layers, spec.G, spec.d_k, sizes.n_tokens, sizes.batch, sizes.bytes_per_value)
     factors = r" \cdot ".join(f"{number:,}".replace(",", "{,}") for number in numbers)
-    kept = f"{sizes.cache(spec.G, sizes.n_tokens):,}".replace(",", "{,}")
-    # One under the other: beside each other they are wider than a phone, and the unit would be cut off.
-    st.latex(rf"\begin{{gathered}} {factors} \\ = {kept}\ \text{{B}} \end{{gathered}}")
+    total = f"{sizes.cache(spec.G, sizes.n_tokens):,}".replace(",", "{,}")
+    # Line by line: side by side they are wider than a phone, and the unit would be cut off.
+    st.latex(rf"\begin{{gathered}} {factors} \\ = {total}\ \text{{B}} \end{{gathered}}")
     st.caption(t("share_kv.published_source", source=translate_source(LANG.value, sizes.model.source)))
     if sizes.n_layers > 1:  # another way of sharing: one set of weights for all layers
         once = parameters(spec).total
@@ -168,7 +168,7 @@ def formula(context: ShareKvContext) -> str:
 
 
 def torchs_bytes(sizes: Sizes) -> int:
-    """Bytes that torch would allocate for these keys and values; nothing is allocated to find out."""
+    """Return the bytes that torch would allocate for these keys and values, on the meta device."""
     spec = sizes.attention
     shape = (2, sizes.n_layers, sizes.batch, spec.G, sizes.n_tokens, spec.d_k)
     return torch.empty(shape, dtype=FORMATS[sizes.number], device="meta").nbytes

@@ -1,4 +1,4 @@
-"""What sharing saves in the layer shown: parameters of its matrices, bytes of its cache; for every G."""
+"""Savings of sharing in this layer for every G: parameters of its matrices, bytes of its cache."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,17 +20,17 @@ from viz.text import Translate
 
 
 def draw(context: ShareKvContext) -> list[Check]:
-    """Parameters and cache as shares of what they are without sharing, then the numbers themselves."""
+    """Draw parameters and cache as shares of those without sharing, then the numbers."""
     t, spec = context.t, context.spec
     every = [spec_with(spec, g) for g in reversed(divisors(spec.H))]
     marks = ["→ " if row.G == spec.G else "" for row in every]
     counts, cache = [parameters(row).total for row in every], [_token_bytes(row) for row in every]
     shares = torch.tensor(counts) / counts[0]
     at = next(i for i, row in enumerate(every) if row.G == spec.G)
-    found = t("share_kv.saves_nothing")
+    summary = t("share_kv.saves_nothing")
     if spec.G < spec.H:
-        found = t("share_kv.saves_found", H=spec.H, G=spec.G, all=share(float(shares[at])))
-    drawn = BarChart(
+        summary = t("share_kv.saves_found", H=spec.H, G=spec.G, all=share(float(shares[at])))
+    chart = BarChart(
         [f"{mark}{row.G}" for mark, row in zip(marks, every, strict=True)],
         {t("share_kv.t_all"): shares, t("share_kv.t_cache_bar"): torch.tensor(cache) / cache[0]},
         title=t("share_kv.groups"),
@@ -38,8 +38,8 @@ def draw(context: ShareKvContext) -> list[Check]:
         top=1.0,
         height=320,
     )
-    show_bars(drawn, key="savings", alt=found)
-    say(found)
+    show_bars(chart, key="savings", alt=summary)
+    say(summary)
     draw_groups(context)
     _table(t, marks, every)
     st.caption(t("share_kv.table_note"))
@@ -47,7 +47,7 @@ def draw(context: ShareKvContext) -> list[Check]:
 
 
 def _table(t: Translate, marks: Sequence[str], every: Sequence[AttentionSpec]) -> None:
-    """MHA, GQA and MQA of this layer's sizes, a row for each G."""
+    """Draw MHA, GQA and MQA of this layer's sizes, a row for each G."""
     counts = [parameters(row) for row in every]
     right, grouped = st.column_config.Column(alignment="right"), st.column_config.NumberColumn(format="localized")
     table: dict[str, Sequence[Any]] = {
@@ -65,12 +65,12 @@ def _table(t: Translate, marks: Sequence[str], every: Sequence[AttentionSpec]) -
 
 
 def _token_bytes(spec: AttentionSpec) -> int:
-    """What one token takes in the cache of one layer, at 16 bits a number."""
+    """Return the cache bytes of one token in one layer, at 16 bits a number."""
     return kv_cache_bytes(spec, n_tokens=1, n_layers=1)
 
 
 def torchs_parameters(spec: AttentionSpec) -> int:
-    """The numbers in torch's own linear layers of these sizes."""
+    """Return the number of parameters in torch's own linear layers of these sizes."""
     widths = (
         (spec.d_model, spec.H * spec.d_k),
         (spec.d_mem, spec.G * spec.d_k),
@@ -82,19 +82,19 @@ def torchs_parameters(spec: AttentionSpec) -> int:
 
 def _checks(context: ShareKvContext, every: list[AttentionSpec]) -> list[Check]:
     weights = context.layer.projections
-    counted = parameters(weights.spec, bias=weights.b_k is not None).total
+    by_formula = parameters(weights.spec, bias=weights.b_k is not None).total
     if weights.b_k is not None and weights.b_o is None:  # Qwen: W_O has no bias
-        counted -= weights.spec.d_out
+        by_formula -= weights.spec.d_out
     off_table = max(abs(parameters(spec).total - torchs_parameters(spec)) for spec in every)
     off_cache = max(abs(_token_bytes(spec) - _torchs_bytes(spec)) for spec in every)
     return [
-        check("share_kv.check_parameters", abs(counted - weights.n_parameters()), 0.0, n=f"{counted:,}"),
+        check("share_kv.check_parameters", abs(by_formula - weights.n_parameters()), 0.0, n=f"{by_formula:,}"),
         check("share_kv.check_table", off_table, 0.0),
         check("share_kv.check_token", off_cache, 0.0),
     ]
 
 
 def _torchs_bytes(spec: AttentionSpec) -> int:
-    """Bytes that torch would allocate for one token's keys and values."""
+    """Return the bytes that torch would allocate for one token's keys and values."""
     shapes = (spec.G, 1, spec.d_k), (spec.G, 1, spec.d_v)
     return sum(torch.empty(shape, dtype=torch.float16, device="meta").nbytes for shape in shapes)

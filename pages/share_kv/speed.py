@@ -1,4 +1,4 @@
-"""One step of decoding: what it reads for every G, and how long it takes on this machine."""
+"""One step of decoding: the bytes it reads for every G, and its duration on this machine."""
 
 from collections.abc import Mapping, Sequence
 
@@ -25,7 +25,7 @@ _IS_MEASURED: Remembered[bool] = Remembered("_decode_measured", default=False)
 
 
 def draw(context: ShareKvContext) -> list[Check]:
-    """The bytes a step reads; once measured, the time it takes, beside what the bytes predict."""
+    """Draw the bytes of a step; once measured, the duration beside the bytes' prediction."""
     t, groups = context.t, divisors(PLAN.n_heads)[::-1]
     picture = st.container()
     say(t("share_kv.measure_plan", H=PLAN.n_heads, d_k=PLAN.d_head, n=amount(PLAN.n_tokens)))
@@ -43,46 +43,48 @@ def draw(context: ShareKvContext) -> list[Check]:
 
 
 def _bytes_read(t: Translate, groups: Sequence[int]) -> None:
-    """Before anything is measured: the bytes."""
+    """Draw the bytes, before the measurement."""
     mebibytes = torch.tensor([PLAN.cache_bytes(g) / 2**20 for g in groups])
-    drawn = BarChart(
+    chart = BarChart(
         [f"G = {g}" for g in groups],
         {t("share_kv.read"): mebibytes},
         title=t("share_kv.groups"),
         value_title=t("share_kv.read_mib"),
         height=320,
     )
-    show_bars(drawn, key="decode_bytes", alt=t("share_kv.read"))
+    show_bars(chart, key="decode_bytes", alt=t("share_kv.read"))
 
 
 def _measure(t: Translate, groups: Sequence[int]) -> dict[int, float]:
-    """Seconds for every G."""
+    """Measure the seconds for every G."""
     bar = st.progress(0.0, t("share_kv.measuring", G=groups[0]))
     times = {}
-    for done, g in enumerate(groups):
-        bar.progress(done / len(groups), t("share_kv.measuring", G=g))
+    for index, g in enumerate(groups):
+        bar.progress(index / len(groups), t("share_kv.measuring", G=g))
         times[g] = compute.decode_time(PLAN, g)
     bar.empty()
     return times
 
 
 def predicted_seconds(times: Mapping[int, float]) -> dict[int, float]:
-    """The times that follow from the bytes, at the speed of the first G."""
+    """Predict the durations from the bytes, at the speed of the first G."""
     first = next(iter(times))
     return {g: times[first] * PLAN.cache_bytes(g) / PLAN.cache_bytes(first) for g in times}
 
 
 def _times(t: Translate, times: Mapping[int, float]) -> None:
-    """The times measured, beside those predicted."""
+    """Draw the measured durations beside the predictions."""
     series = {"took": times, "foretold": predicted_seconds(times)}
-    shown = {t(f"share_kv.{name}"): torch.tensor(list(seconds.values())) * 1000 for name, seconds in series.items()}
+    milliseconds = {
+        t(f"share_kv.{name}"): torch.tensor(list(seconds.values())) * 1000 for name, seconds in series.items()
+    }
     groups = [f"G = {g}" for g in times]
-    drawn = BarChart(groups, shown, title=t("share_kv.groups"), value_title=t("share_kv.ms"), height=320)
-    show_bars(drawn, key="decode", alt=_found(t, times))
+    chart = BarChart(groups, milliseconds, title=t("share_kv.groups"), value_title=t("share_kv.ms"), height=320)
+    show_bars(chart, key="decode", alt=_speed_sentence(t, times))
 
 
-def _found(t: Translate, times: Mapping[int, float]) -> str:
-    """What was measured, in a sentence."""
+def _speed_sentence(t: Translate, times: Mapping[int, float]) -> str:
+    """Return the measurement in a sentence."""
     first, *_, last = times
     slow, fast, rate = times[first] * 1000, times[last] * 1000, PLAN.cache_bytes(first) / times[first] / 1e9
     numbers = {"slow": slow, "fast": fast, "ratio": slow / fast, "rate": rate}
@@ -90,8 +92,8 @@ def _found(t: Translate, times: Mapping[int, float]) -> str:
 
 
 def _numbers(t: Translate, times: Mapping[int, float]) -> None:
-    """The sentence, and a row for each G."""
-    say(_found(t, times))
+    """Draw the sentence, and a row for each G."""
+    say(_speed_sentence(t, times))
     predicted = predicted_seconds(times)
     show_table(
         {
@@ -106,7 +108,7 @@ def _numbers(t: Translate, times: Mapping[int, float]) -> None:
 
 
 def steps_error(groups: Sequence[int]) -> float:
-    """How far the step that is timed is from torch's own attention, for any G, as a share of its largest number."""
+    """Return the relative error of the timed step against torch's own attention, for any G."""
     generator, off = torch.Generator().manual_seed(1), list[float]()
     for g in groups:
         q = torch.randn(PLAN.n_heads, PLAN.d_head, generator=generator)

@@ -1,4 +1,4 @@
-"""Who shares keys and values with whom, and the classic mistake: sharing them out in the wrong order."""
+"""Groups that share keys and values, and the classic mistake: sharing them out in the wrong order."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,32 +20,32 @@ from viz.frame.format import number
 from viz.params import Flag
 
 MISTAKE = Flag("mistake")
-"""Keys and values shared out in the wrong order."""
+"""Share keys and values out in the wrong order."""
 
 SHARING = View("share_kv/sharing", words="share_kv.picture.", colours=True)
 
 
 def draw(context: ShareKvContext) -> list[Check]:
-    """The brackets; below them a switch that shares keys and values out in the wrong order."""
+    """Draw the brackets; below them a switch that shares keys and values out in the wrong order."""
     t, picture = context.t, beside_groups(context, first=True)
     mistake = MISTAKE.toggle(t("share_kv.mistake"), help=t("share_kv.mistake_help"))
-    shown = context.with_kv_heads(context.n_kv_heads, mistake=True) if mistake else context.layer
+    layer = context.with_kv_heads(context.n_kv_heads, mistake=True) if mistake else context.layer
     reads = kv_head_of(context.spec.H, context.n_kv_heads, repeat_kv if mistake else share_kv)
     with picture:
-        _brackets(context, shown, reads)
+        _brackets(context, layer, reads)
     if mistake:
-        _say_mistake(context, shown, reads)
-    return _checks(context, shown)
+        _say_mistake(context, layer, reads)
+    return _checks(context, layer)
 
 
-def _brackets(context: ShareKvContext, shown: MultiHeadTrace, reads: list[int]) -> None:
-    """A bracket for each key/value head: its K and V, and the attention of the query heads that use them."""
+def _brackets(context: ShareKvContext, layer: MultiHeadTrace, reads: list[int]) -> None:
+    """Draw a bracket for each key/value head: its K and V, and the attention of its query heads."""
     t, scene, spec = context.t, context.scene, context.spec
     n = min(len(scene.labels), limits.SHARED_TOKENS)
     data = pack_sharing(
-        shown.k[:, :n],
-        shown.v[:, :n],
-        shown.weights[:, :n, :n],
+        layer.k[:, :n],
+        layer.v[:, :n],
+        layer.weights[:, :n, :n],
         reads=reads,
         labels=scene.labels[:n],
     )
@@ -56,12 +56,12 @@ def _brackets(context: ShareKvContext, shown: MultiHeadTrace, reads: list[int]) 
     say_whose_numbers(context)
 
 
-def _say_mistake(context: ShareKvContext, shown: MultiHeadTrace, reads: list[int]) -> None:
-    """What the mistake did: to how many heads, to the output, and whether the checks noticed."""
+def _say_mistake(context: ShareKvContext, layer: MultiHeadTrace, reads: list[int]) -> None:
+    """Describe the mistake: the number of wrong heads, the change of the output, and the checks' verdict."""
     t, H, G = context.t, context.spec.H, context.n_kv_heads
     wrong = sum(read != i * G // H for i, read in enumerate(reads))
-    off = float((shown.output - context.layer.output).abs().max())
-    noticed, tolerance = sdpa_off(shown, **context.asked)
+    off = float((layer.output - context.layer.output).abs().max())
+    noticed, tolerance = sdpa_off(layer, **context.layer_options)
     if not wrong:
         st.caption(t("share_kv.mistake_none"))
     elif noticed > tolerance:
@@ -70,41 +70,41 @@ def _say_mistake(context: ShareKvContext, shown: MultiHeadTrace, reads: list[int
         st.info(t("share_kv.mistake_quiet", wrong=wrong, H=H))
 
 
-def head_by_head(shown: MultiHeadTrace, **asked: Any) -> Tensor:
-    """The layer's output as multi-head attention is written in a loop: each head by itself, by torch's own function.
+def head_by_head(layer: MultiHeadTrace, **options: Any) -> Tensor:
+    """Return the layer's output by a loop over heads, each by torch's own function.
 
     Args:
-        shown: a layer with as many key/value heads as query heads.
-        asked: how it was asked to attend, as in ``attend``; without a scale torch takes its own, 1/sqrt(d_k).
+        layer: a layer with as many key/value heads as query heads.
+        options: of its attention, as in ``attend``; without a scale torch uses its own, 1/sqrt(d_k).
     """
-    added = _added(shown, asked).expand_as(shown.weights)
+    added = _added(layer, options).expand_as(layer.weights)
     outputs = [
-        scaled_dot_product_attention(q[None], k[None], v[None], mask[None], scale=asked.get("scale"))[0]
-        for q, k, v, mask in zip(shown.q, shown.k, shown.v, added, strict=True)
+        scaled_dot_product_attention(q[None], k[None], v[None], mask[None], scale=options.get("scale"))[0]
+        for q, k, v, mask in zip(layer.q, layer.k, layer.v, added, strict=True)
     ]
-    return linear(torch.cat(outputs, -1), shown.projections.w_o.T, shown.projections.b_o)
+    return linear(torch.cat(outputs, -1), layer.projections.w_o.T, layer.projections.b_o)
 
 
-def _added(shown: MultiHeadTrace, asked: Mapping[str, Any]) -> Tensor:
-    """What stands between the scaled scores and the softmax; zeros, where that is nothing."""
-    added = added_to_scores(shown.q, shown.k, **asked)
-    return torch.zeros(shown.weights.shape[-2:]) if added is None else added
+def _added(layer: MultiHeadTrace, options: Mapping[str, Any]) -> Tensor:
+    """Return the term between the scaled scores and the softmax; zeros if there is none."""
+    added = added_to_scores(layer.q, layer.k, **options)
+    return torch.zeros(layer.weights.shape[-2:]) if added is None else added
 
 
-def _checks(context: ShareKvContext, shown: MultiHeadTrace) -> list[Check]:
-    """Of the layer as shown: with the mistake switched on they must fail."""
-    asked, G, H = context.asked, context.n_kv_heads, context.spec.H
-    found, added = attention_checks(shown, **asked), _added(shown, asked)
-    share = rounding(shown.q, shown.k, asked.get("scale"))
+def _checks(context: ShareKvContext, layer: MultiHeadTrace) -> list[Check]:
+    """Check the layer as shown: with the mistake switched on the checks must fail."""
+    options, G, H = context.layer_options, context.n_kv_heads, context.spec.H
+    found, added = attention_checks(layer, **options), _added(layer, options)
+    share = rounding(layer.q, layer.k, options.get("scale"))
     if G == H:
-        off = (head_by_head(shown, **asked) - shown.output).abs().max()
-        found.append(check("share_kv.check_mha", off, share * largest(shown.output)))
+        off = (head_by_head(layer, **options) - layer.output).abs().max()
+        found.append(check("share_kv.check_mha", off, share * largest(layer.output)))
     if G == 1 and bool(added.isfinite().any(-1).all()):
-        alone = attend_mqa(shown.q, shown.k[0], shown.v[0], masked_by=added, scale=asked.get("scale"))
-        off = (alone - shown.head_outputs).abs().max()
-        found.append(check("share_kv.check_mqa", off, share * largest(shown.head_outputs)))
-    if not context.call.is_changed:  # RoPE turns k after its projection, so that k is not X W_K
-        weights = shown.projections
-        k = linear(shown.memory, weights.w_k.T, weights.b_k).unflatten(-1, (G, -1)).transpose(0, 1)
-        found.append(check("share_kv.check_pool", (k - shown.k).abs().max(), 1e-4 * largest(k), G=G))
+        alone = attend_mqa(layer.q, layer.k[0], layer.v[0], masked_by=added, scale=options.get("scale"))
+        off = (alone - layer.head_outputs).abs().max()
+        found.append(check("share_kv.check_mqa", off, share * largest(layer.head_outputs)))
+    if not context.call.is_changed:  # RoPE rotates k after its projection, so that k is not X W_K
+        weights = layer.projections
+        k = linear(layer.memory, weights.w_k.T, weights.b_k).unflatten(-1, (G, -1)).transpose(0, 1)
+        found.append(check("share_kv.check_pool", (k - layer.k).abs().max(), 1e-4 * largest(k), G=G))
     return found

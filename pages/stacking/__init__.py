@@ -1,1 +1,1 @@
-"""Stacking layers: where words come from, and what depth does."""
+"""Stacked layers: the origin of a token's words, and the effect of depth."""

@@ -1,4 +1,4 @@
-"""What the Stacking page keeps: what follows from ``viz.frame.compute.blocks``, for a whole stack at once."""
+"""Cached results of the Stacking page for a whole stack, built on ``viz.frame.compute.blocks``."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -45,29 +45,29 @@ def rollouts(source: Source, plan: BlockPlan, mask: Mask) -> Rollouts:
         return Rollouts(weights=maps[-1].mean(0), through=rollout(with_residual(maps)))
 
 
-def _each_tensor(value: T, change: Callable[[Tensor], Tensor]) -> T:
-    """The same with every tensor in it changed, however deep."""
-    made: Any = value
+def _map_tensors(value: T, change: Callable[[Tensor], Tensor]) -> T:
+    """Apply a function to every tensor in a nested value."""
+    result: Any = value
     if isinstance(value, Tensor):
-        made = change(value)
+        result = change(value)
     elif isinstance(value, Mapping):
-        made = {name: _each_tensor(part, change) for name, part in value.items()}
+        result = {name: _map_tensors(part, change) for name, part in value.items()}
     elif isinstance(value, tuple):
-        made = tuple(_each_tensor(part, change) for part in value)
+        result = tuple(_map_tensors(part, change) for part in value)
     elif is_dataclass(value) and not isinstance(value, type):
-        parts = {field.name: _each_tensor(getattr(value, field.name), change) for field in fields(value)}
-        made = replace(value, **parts)
-    return made
+        parts = {field.name: _map_tensors(getattr(value, field.name), change) for field in fields(value)}
+        result = replace(value, **parts)
+    return result
 
 
 def ordinary(value: T) -> T:
-    """The same without tensors of inference mode, of which autograd would know nothing: those are copied."""
-    return _each_tensor(value, lambda tensor: tensor.clone() if tensor.is_inference() else tensor)
+    """Copy tensors of inference mode, which autograd cannot track."""
+    return _map_tensors(value, lambda tensor: tensor.clone() if tensor.is_inference() else tensor)
 
 
 def double(value: T) -> T:
-    """The same in float64, in which a very small change can be measured."""
-    return _each_tensor(value, lambda tensor: tensor.double() if tensor.is_floating_point() else tensor)
+    """Convert to float64, in which a very small change can be measured."""
+    return _map_tensors(value, lambda tensor: tensor.double() if tensor.is_floating_point() else tensor)
 
 
 Levels = Callable[[Tensor], tuple[Tensor, ...]]
@@ -83,12 +83,12 @@ def _levels(
     """
     with torch.inference_mode(False):
         if source.kind == "model":
-            seen = reading(source, plan.positions)
+            capture = reading(source, plan.positions)
             stacks = {
                 name: tuple(replace(call, options=change(call.options)) for call in calls)
-                for name, calls in seen.stacks.items()
+                for name, calls in capture.stacks.items()
             }
-            stacked = model_blocks(compute.model(source.model), replace(seen, stacks=stacks)).choose(plan.layers)
+            stacked = model_blocks(compute.model(source.model), replace(capture, stacks=stacks)).choose(plan.layers)
         else:
             stacked = first_stack(source, plan)
         x = change(stacked.x)
@@ -104,20 +104,20 @@ def _levels(
 
 @compute.kept
 def gradients(source: Source, plan: BlockPlan, mask: Mask, query: int) -> Tensor:
-    """How much one token of the last layer reacts to each token of each level, (levels, T), level 0 being the words."""
+    """Return the gradient norm of one last-layer token by each token of each level, (levels, T); level 0: the words."""
     levels, x = _levels(source, plan, mask)
     return sensitivity(levels, x, query)
 
 
 STEP = 1e-8
-"""How far a word is moved to measure a slope, as a share of its length: within a larger step a ReLU may bend."""
+"""Step of a finite difference as a share of the word's length: a ReLU may bend within a larger step."""
 
 
 @compute.kept
 def measured_slopes(source: Source, plan: BlockPlan, mask: Mask, query: int, word: int) -> tuple[float, float]:
-    """What :func:`gradients` says of one word, measured: how fast the output changes where the word is moved.
+    """Measure the slope that :func:`gradients` gives for one word: the change of the output when the word moves.
 
-    The word is moved a little along its gradient, the steepest way there is, and a little back, in float64. The two
+    The word is moved a little along its gradient, the steepest direction, forwards and backwards, in float64. The two
     slopes differ only if a ReLU bends in between.
     """
     levels, x = _levels(source, plan, mask)
@@ -130,15 +130,15 @@ def measured_slopes(source: Source, plan: BlockPlan, mask: Mask, query: int, wor
     move[word] = normalize(steepest[word].double(), dim=0)
     size = STEP * max(1.0, float(x[word].norm()))
     with torch.no_grad():
-        moved = (levels(x + away * move)[-1][query] @ direction.double() for away in (size, 0.0, -size))
-        ahead, unmoved, back = map(float, moved)
+        projections = (levels(x + away * move)[-1][query] @ direction.double() for away in (size, 0.0, -size))
+        ahead, unmoved, back = map(float, projections)
     return (ahead - unmoved) / size, (unmoved - back) / size
 
 
 @dataclass(frozen=True, kw_only=True)
 class Field:
-    """A receptive field, (levels, T): what the masks let through. ``leak`` is how far noise on every word outside moves
-    the token.
+    """A receptive field, (levels, T): cells that the masks let through; ``leak`` is the change of the token under noise
+    on every word outside.
     """
 
     open: Tensor
@@ -147,32 +147,32 @@ class Field:
 
 @compute.kept
 def field(source: Source, plan: BlockPlan, mask: Mask, query: int) -> Field:
-    """What one token of the last layer can depend on."""
+    """Return the receptive field of one token of the last layer."""
     traces = blocks(source, plan, mask)
     n, residual = len(traces[0].x), traces[0].design.residual
     open_ = cone(torch.stack([step(looks(trace.attention.masked), n, residual=residual) for trace in traces]), query)
     levels, x = _levels(source, plan, mask)
     with torch.inference_mode():
-        moved = moved_by(lambda x: levels(x)[-1], x, ~open_[0])
-    return Field(open=open_, leak=float(moved[query]))
+        changes = moved_by(lambda x: levels(x)[-1], x, ~open_[0])
+    return Field(open=open_, leak=float(changes[query]))
 
 
 def looks(masked: Tensor) -> Tensor:
-    """True where any head may look; a model's own mask may be the lowest number there is in place of -inf."""
+    """True where any head may attend; a model's own mask may be the lowest finite number in place of -inf."""
     return (masked > torch.finfo(masked.dtype).min / 2).any(0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Similarity:
-    """How alike a stack's tokens are and how long, level by level, (levels,); level 0 is what goes in."""
+    """Similarity and length of a stack's tokens level by level, (levels,); level 0 is the input."""
 
     cosine: Tensor
     residual: Tensor
     length: Tensor
 
 
-def _similarity(stacked: Blocks, allowed: Tensor | None, plan: BlockPlan) -> Similarity:
-    outputs = stacked.outputs(allowed=allowed, design=plan.design(stacked.design))
+def _similarity(stacked: Blocks, visible: Tensor | None, plan: BlockPlan) -> Similarity:
+    outputs = stacked.outputs(allowed=visible, design=plan.design(stacked.design))
     with torch.inference_mode():
         levels = torch.stack([stacked.x, *outputs])
         return Similarity(
@@ -186,16 +186,16 @@ DESIGNS = ((True, True), (True, False), (False, True), (False, False))
 
 @compute.kept
 def similarity(source: Source, plan: BlockPlan, mask: Mask) -> tuple[Similarity, ...]:
-    """How alike the tokens of each level are, for each of :data:`DESIGNS`."""
+    """Return the similarity of the tokens at each level, for each of :data:`DESIGNS`."""
     stacked = first_stack(source, plan)
-    allowed = mask.allowed(len(stacked.x), len(stacked.x))
+    visible = mask.allowed(len(stacked.x), len(stacked.x))
     plans = [replace(plan, residual=residual, normalize=normalize) for residual, normalize in DESIGNS]
-    return tuple(_similarity(stacked, allowed, changed) for changed in plans)
+    return tuple(_similarity(stacked, visible, variant) for variant in plans)
 
 
 @compute.kept
 def portraits(source: Source, plan: BlockPlan, mask: Mask) -> tuple[tuple[Portrait, ...], Portrait]:
-    """Every layer's heads in numbers, and what an even spread over the same keys would score."""
+    """Return the statistics of every layer's heads, and those of an even spread over the same keys."""
     tokens = reading(source, plan.positions).tokens
     ids, special = torch.tensor(tokens.ids), torch.tensor(tokens.special)
     with torch.inference_mode():
@@ -206,8 +206,8 @@ def portraits(source: Source, plan: BlockPlan, mask: Mask) -> tuple[tuple[Portra
 
 @dataclass(frozen=True, kw_only=True)
 class Sharing:
-    """A stack with ``n_sets`` sets of weights: its ``parameters``, counted from the tensors, a shared one once; its
-    ``flops``, by torch's own counter; and what its activations do.
+    """A stack with ``n_sets`` sets of weights: its ``parameters``, counted from the tensors, shared ones once; its
+    ``flops``, by torch's own counter; and its tokens' similarity.
     """
 
     n_sets: int
@@ -218,7 +218,7 @@ class Sharing:
 
 @compute.kept
 def sharing(source: Source, plan: BlockPlan, mask: Mask, n_sets: int) -> Sharing:
-    """The same stack with so many sets of weights."""
+    """Return the same stack with this many sets of weights."""
     independent = first_stack(source, plan)
     n, shared = len(independent.x), independent.choose(layers_used(len(plan.layers), n_sets))
     with FlopCounterMode(display=False) as counter:
@@ -228,9 +228,9 @@ def sharing(source: Source, plan: BlockPlan, mask: Mask, n_sets: int) -> Sharing
 
 
 def state_error(source: Source, plan: BlockPlan) -> tuple[float, float]:
-    """How far a model's own hidden states are from these blocks', no mask added, and how large they are."""
+    """Return the error of these blocks against a model's hidden states, without an added mask, and the states' size."""
     stacked, n = first_stack(source, plan), len(plan.layers)
-    whole = n == len(stacked.states) - 1
-    stacked = replace(stacked, states=stacked.states[: n + 1], final=stacked.final if whole else None)
+    is_complete = n == len(stacked.states) - 1
+    stacked = replace(stacked, states=stacked.states[: n + 1], final=stacked.final if is_complete else None)
     error = stacked.state_error(blocks(source, plan, Mask()))
     return error, max(float(states.abs().max()) for states in stacked.states)

@@ -1,4 +1,4 @@
-"""What every section of the Stacking page stands on: a stack of blocks on one text, and one token of its last layer."""
+"""The context of every section of the Stacking page: a stack of blocks on one text, and a token of its last layer."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -25,11 +25,11 @@ from viz.params import Int, TokenIndex
 from viz.text import Translate, paragraph
 
 SEEDED_LAYERS, MOST_LAYERS = 6, 12
-"""Layers of seeded blocks: at first, and at most. A model has as many as it was trained with."""
+"""Default and largest number of seeded layers; a model has its own."""
 WIDTH = 200
-"""Of a control, in pixels."""
+"""Width of a control, in pixels."""
 NEAREST = 3
-"""Words named: those that count most."""
+"""Words to name: those with the largest values."""
 DEPTH = Int(
     "depth",
     lambda trained: trained or SEEDED_LAYERS,
@@ -39,8 +39,8 @@ DEPTH = Int(
 """Layers of the stack."""
 
 
-def _usual(tokens: Tokens) -> int:
-    """The famous *it*, else the last word."""
+def _default_token(tokens: Tokens) -> int:
+    """Return the place of *it*, else of the last word."""
     if "it" in tokens.labels:
         return tokens.labels.index("it")
     plain = [i for i, special in enumerate(tokens.special) if not special]
@@ -49,45 +49,45 @@ def _usual(tokens: Tokens) -> int:
 
 
 FROM_TOKEN = TokenIndex(
-    "from_token", _usual, high=lambda tokens: len(tokens.ids) - 1, words=lambda tokens: tokens.labels
+    "from_token", _default_token, high=lambda tokens: len(tokens.ids) - 1, words=lambda tokens: tokens.labels
 )
 """The token of the last layer."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StackingContext:
-    """A text, so many layers with weights of their own, the chips' mask in each, and one token of the last layer."""
+    """A text, a stack of layers with the chips' mask in each, and one token of the last layer."""
 
     scene: Scene
     plan: BlockPlan
     query: int
     tokens: Tokens
-    drawn: set[str] = field(default_factory=set)
-    """Controls that several sections share and one of them has drawn."""
+    rendered_controls: set[str] = field(default_factory=set)
+    """Shared controls that a section has already drawn."""
 
     @property
     def t(self) -> Translate:
-        """The texts in the visitor's language."""
+        """Texts in the user's language."""
         return self.scene.t
 
     @property
     def source(self) -> Source:
-        """Where the numbers come from."""
+        """Source of the numbers."""
         return self.scene.choice.source
 
     @property
     def mask(self) -> Mask:
-        """The mask of every layer, as the chips say it."""
+        """The mask of every layer, from the chips."""
         return self.scene.choice.mask
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What to write for each token."""
+        """Labels of the tokens."""
         return self.tokens.labels
 
     @property
     def depth(self) -> int:
-        """L."""
+        """Number of layers."""
         return len(self.plan.layers)
 
     @lazy
@@ -96,10 +96,10 @@ class StackingContext:
         return compute.rollouts(self.source, self.plan, self.mask)
 
     def token_control(self) -> None:
-        """Draw the control for the token: where all sections are shown it stands in the first that needs it."""
-        if "from_token" in self.drawn:
+        """Draw the control of the token, in the first section that needs it."""
+        if "from_token" in self.rendered_controls:
             return
-        self.drawn.add("from_token")
+        self.rendered_controls.add("from_token")
         t, labels = self.t, self.labels
         names = [t("stacking.this_token", i=i, token=label) for i, label in enumerate(labels)]
         FROM_TOKEN.selectbox(
@@ -111,28 +111,28 @@ class StackingContext:
         )
 
     def layers(self, n: int) -> str:
-        """So many layers, in words."""
+        """Return a number of layers in words."""
         return _layers(self.t, n)
 
     def map_name(self, code: str) -> str:
-        """What a map of the tokens is called: weights or rollout."""
+        """Return the name of a map: weights or rollout."""
         return self.t(f"stacking.map_{code}", layers=self.layers(self.depth), last=self.depth - 1)
 
     def most(self, values: Tensor) -> list[int]:
-        """The few words with the largest values, the largest first."""
+        """Return the few words with the largest values, largest first."""
         return values.argsort(descending=True, stable=True)[:NEAREST].tolist()
 
     def names(self, places: list[int]) -> str:
-        """Words by name; for ``st.text`` only, since they are the visitor's."""
-        return self.listed(f"“{self.labels[i]}”" for i in places)
+        """Return quoted words; for ``st.text`` only, since they are the user's."""
+        return self.join_names(f"“{self.labels[i]}”" for i in places)
 
-    def listed(self, things: Iterable[str]) -> str:
-        """Things in a row, as the language parts them."""
-        return reduce(lambda before, last: self.t("stacking.listed", before=before, last=last), things)
+    def join_names(self, names: Iterable[str]) -> str:
+        """Join names as the language separates them."""
+        return reduce(lambda before, last: self.t("stacking.listed", before=before, last=last), names)
 
 
 def open_stacking(scene: Scene) -> StackingContext:
-    """Draw the control for the number of layers, and say what was chosen."""
+    """Draw the control of the number of layers, and return the context."""
     t, source = scene.t, scene.choice.source
     trained = scene.capture.n_layers if source.kind == "model" else 0
     tokens = reading(source).tokens
@@ -152,7 +152,7 @@ def _layers(t: Translate, n: int) -> str:
 
 
 def about(scene: Scene) -> None:
-    """Which numbers these are: a whole stack's, with the mask in every layer."""
+    """Describe the source of the numbers: a whole stack, with the mask in every layer."""
     t, source, spec, masked = scene.t, scene.choice.source, scene.trace.projections.spec, blocks_more(scene)
     sizes = {"H": spec.H, "G": spec.G, "d_model": spec.d_model, "layers": scene.capture.n_layers}
     line = t(f"stacking.{source.kind}_line", model=source.model, seed=source.seed, **sizes)
@@ -162,7 +162,7 @@ def about(scene: Scene) -> None:
 
 
 def show_maps(context: StackingContext, maps: Mapping[str, Tensor]) -> None:
-    """Maps of all tokens of the last layer by all words, by their code, two abreast."""
+    """Draw maps by their code, two in a row: the last layer's tokens by all words."""
     t = context.t
     names = {code: context.map_name(code) for code in maps}
     panels = [Panel(code=code, title=names[code], alt=names[code], labels=context.labels) for code in maps]
@@ -171,8 +171,8 @@ def show_maps(context: StackingContext, maps: Mapping[str, Tensor]) -> None:
     MAPS.mount(key="rollout_maps", data=packed, words=words)
 
 
-def asked(context: StackingContext, layer: int) -> dict[str, Any]:
-    """How a layer was asked to attend: as its source does, under the visitor's mask."""
+def layer_options(context: StackingContext, layer: int) -> dict[str, Any]:
+    """Return the options of a layer's attention: those of its source, under the user's mask."""
     n, options = len(context.labels), dict[str, Any]()
     if context.source.kind == "model":
         options.update(reading(context.source, context.plan.positions).calls[layer].options)
@@ -180,19 +180,19 @@ def asked(context: StackingContext, layer: int) -> dict[str, Any]:
 
 
 def weights_check(context: StackingContext) -> Check:
-    """The weights of every head of every layer, from which all is drawn, against those inside torch's own attention."""
+    """Check the weights of every head of every layer against those inside torch's own attention."""
     by_layer = []
     for layer, trace in enumerate(blocks(context.source, context.plan, context.mask)):
-        steps, options = trace.attention, asked(context, layer)
+        steps, options = trace.attention, layer_options(context, layer)
         error = (torchs_weights(steps.q, steps.k, **options) - steps.weights).abs().max()
         tolerance = rounding(steps.q, steps.k, options.get("scale"))
         by_layer.append(check("stacking.check_weights", error, tolerance, layers=context.layers(context.depth)))
-    farthest = max(by_layer, key=lambda found: found.error / found.tolerance)
-    return next((found for found in by_layer if not found.passed), farthest)
+    farthest = max(by_layer, key=lambda result: result.error / result.tolerance)
+    return next((result for result in by_layer if not result.passed), farthest)
 
 
 def state_checks(context: StackingContext) -> list[Check]:
-    """A model's own hidden states against those of the blocks the page runs, where the page adds no mask."""
+    """Check a model's own hidden states against those of the page's blocks, where the page adds no mask."""
     if context.source.kind != "model":
         return []
     error, size = compute.state_error(context.source, context.plan)

@@ -1,4 +1,4 @@
-"""What the output really reacts to, beside the pictures that are drawn from weights alone."""
+"""The output's gradient, beside the pictures drawn from weights alone."""
 
 import streamlit as st
 from torch import Tensor
@@ -12,17 +12,21 @@ from viz.frame.show import show_bars
 
 
 def draw(context: StackingContext) -> list[Check]:
-    """The chosen token's row of the weights, of the rollout, and of the gradient; and which words each puts first."""
-    t, found, query = context.t, context.rollouts, context.query
+    """Draw the token's row of the weights, the rollout and the gradient; and each picture's top words."""
+    t, rollouts, query = context.t, context.rollouts, context.query
     reacts = compute.gradients(context.source, context.plan, context.mask, query)[0]
-    rows = {"weights": found.weights[query], "rollout": found.through[-1, query], "gradient": reacts / reacts.sum()}
+    rows = {
+        "weights": rollouts.weights[query],
+        "rollout": rollouts.through[-1, query],
+        "gradient": reacts / reacts.sum(),
+    }
     title = t("stacking.gradient.picture", token=context.labels[query], layers=context.layers(context.depth))
     st.text(title)
     series = {_name(context, code): values for code, values in rows.items()}
-    drawn = BarChart(
+    chart = BarChart(
         context.labels, series, title=t("stacking.words"), value_title=t("stacking.gradient.share"), height=300
     )
-    show_bars(drawn, key="origin_row", alt=title)
+    show_bars(chart, key="origin_row", alt=title)
     context.token_control()
     if len(context.labels) > 2 * NEAREST:  # of a few words any three are the right ones
         _compare(context, rows)
@@ -38,13 +42,13 @@ def _name(context: StackingContext, code: str) -> str:
 
 
 def _compare(context: StackingContext, rows: dict[str, Tensor]) -> None:
-    """Which words count most by each picture, and how many of them the gradient names too."""
-    t, wanted = context.t, context.most(rows["gradient"])
-    lines = [t("stacking.gradient.most", words=context.names(wanted))]
+    """List the top words of each picture, and the number that the gradient shares."""
+    t, by_gradient = context.t, context.most(rows["gradient"])
+    lines = [t("stacking.gradient.most", words=context.names(by_gradient))]
     pictures = {code: values for code, values in rows.items() if code != "gradient"}
     for code, values in pictures.items():
-        found = context.most(values)
-        same = len(set(found) & set(wanted))
-        compared = {"name": _name(context, code), "words": context.names(found), "same": same, "n": NEAREST}
-        lines.append(t("stacking.gradient.compared", **compared))
+        top_words = context.most(values)
+        same = len(set(top_words) & set(by_gradient))
+        numbers = {"name": _name(context, code), "words": context.names(top_words), "same": same, "n": NEAREST}
+        lines.append(t("stacking.gradient.compared", **numbers))
     st.text("\n".join(lines))

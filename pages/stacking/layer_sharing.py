@@ -1,4 +1,4 @@
-"""Layers that share their weights: what it saves, what it does not, and what it does to the tokens."""
+"""Layers that share their weights: the savings, and the effect on the tokens."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,19 +25,19 @@ SETS = Int("sets", lambda n_layers: n_layers // 2, low=1, high=lambda n_layers: 
 
 
 def draw(context: StackingContext) -> list[Check]:
-    """The same depth with fewer sets of weights: parameters, work and activations."""
+    """Draw the parameters, work and activations of the same depth with fewer sets of weights."""
     t, n = context.t, context.depth
     sets = SETS.read(n)
-    asked = sorted({n, sets, 1}, reverse=True)
-    found = [compute.sharing(context.source, context.plan, context.mask, n_sets) for n_sets in asked]
-    _cost_picture(context, found)
+    set_counts = sorted({n, sets, 1}, reverse=True)
+    variants = [compute.sharing(context.source, context.plan, context.mask, n_sets) for n_sets in set_counts]
+    _cost_picture(context, variants)
     help_text = t("stacking.layer_sharing.sets_help")
     SETS.slider(t("stacking.layer_sharing.sets"), n, help=help_text, width=WIDTH)
-    _table(context, found)
+    _table(context, variants)
     say(t("stacking.layer_sharing.shows"))
-    _activations(context, found)
+    _activations(context, variants)
     st.caption(t(f"stacking.layer_sharing.{'trained' if context.source.kind == 'model' else 'seeded'}"))
-    return _checks(context, found)
+    return _checks(context, variants)
 
 
 def _name(context: StackingContext, sharing: Sharing) -> str:
@@ -45,31 +45,31 @@ def _name(context: StackingContext, sharing: Sharing) -> str:
     return context.t(f"stacking.layer_sharing.name_{code}", n=sharing.n_sets)
 
 
-def _cost_picture(context: StackingContext, found: list[Sharing]) -> None:
+def _cost_picture(context: StackingContext, variants: list[Sharing]) -> None:
     t = context.t
     series = {
         t(f"stacking.layer_sharing.{code}"): torch.tensor([100.0 * cost / costs[0] for cost in costs])
         for code, costs in {
-            "parameters": [sharing.parameters for sharing in found],
-            "work": [sharing.flops for sharing in found],
+            "parameters": [sharing.parameters for sharing in variants],
+            "work": [sharing.flops for sharing in variants],
         }.items()
     }
     title, share = t("stacking.layer_sharing.sets"), t("stacking.layer_sharing.share")
-    drawn = BarChart(
-        [str(sharing.n_sets) for sharing in found], series, title=title, value_title=share, top=105.0, height=260
+    chart = BarChart(
+        [str(sharing.n_sets) for sharing in variants], series, title=title, value_title=share, top=105.0, height=260
     )
-    show_bars(drawn, key="sharing_costs", alt=share)
+    show_bars(chart, key="sharing_costs", alt=share)
 
 
-def _table(context: StackingContext, found: list[Sharing]) -> None:
+def _table(context: StackingContext, variants: list[Sharing]) -> None:
     t = context.t
     columns: dict[str, Sequence[Any]] = {
-        "sets": [_name(context, sharing) for sharing in found],
-        "layers": [" ".join(map(str, layers_used(context.depth, sharing.n_sets))) for sharing in found],
-        "parameters": [sharing.parameters for sharing in found],
-        "flops": [sharing.flops for sharing in found],
-        "cosine": [_last_cosine(sharing) for sharing in found],
-        "length": [statistic(sharing.similarity.length[-1]) for sharing in found],
+        "sets": [_name(context, sharing) for sharing in variants],
+        "layers": [" ".join(map(str, layers_used(context.depth, sharing.n_sets))) for sharing in variants],
+        "parameters": [sharing.parameters for sharing in variants],
+        "flops": [sharing.flops for sharing in variants],
+        "cosine": [_last_cosine(sharing) for sharing in variants],
+        "length": [statistic(sharing.similarity.length[-1]) for sharing in variants],
     }
     grouped = st.column_config.NumberColumn(format="localized")
     show_table(
@@ -79,15 +79,15 @@ def _table(context: StackingContext, found: list[Sharing]) -> None:
 
 
 def _last_cosine(sharing: Sharing) -> str:
-    """Of the last layer; a lone token has nothing to be compared with."""
+    """Return the last layer's cosine; a single token has none."""
     return statistic(sharing.similarity.cosine[-1])
 
 
-def _activations(context: StackingContext, found: list[Sharing]) -> None:
+def _activations(context: StackingContext, variants: list[Sharing]) -> None:
     t = context.t
-    codes = ("cosine", "length") if len(context.labels) > 1 else ("length",)  # one token resembles no other
+    codes = ("cosine", "length") if len(context.labels) > 1 else ("length",)  # a single token has no cosine
     for column, code in zip(st.columns(len(codes)), codes, strict=True):
-        curves = [Curve(name=_name(context, stack), values=getattr(stack.similarity, code)) for stack in found]
+        curves = [Curve(name=_name(context, stack), values=getattr(stack.similarity, code)) for stack in variants]
         title = t(f"stacking.{code}")
         with column:
             fig = depth(curves, x_title=t("stacking.after_layer"), y_title=title)
@@ -96,7 +96,7 @@ def _activations(context: StackingContext, found: list[Sharing]) -> None:
 
 
 def flops_by_formula(context: StackingContext) -> int:
-    """Two for each number of each matrix and each token, and for QKᵀ and AV two for each pair of tokens and column."""
+    """Return two operations per matrix entry and token, and for QKᵀ and AV two per pair of tokens and column."""
     total = 0
     for trace in blocks(context.source, context.plan, context.mask):
         heads, feed_forward, n = trace.weights.attention, trace.weights.feed_forward, len(trace.x)
@@ -106,12 +106,12 @@ def flops_by_formula(context: StackingContext) -> int:
     return total
 
 
-def _checks(context: StackingContext, found: list[Sharing]) -> list[Check]:
-    checks = [check("stacking.check_counted", abs(found[0].flops - flops_by_formula(context)), 0.0)]
-    if len(found) > 1:
-        single = found[-1].parameters
+def _checks(context: StackingContext, variants: list[Sharing]) -> list[Check]:
+    checks = [check("stacking.check_counted", abs(variants[0].flops - flops_by_formula(context)), 0.0)]
+    if len(variants) > 1:
+        single = variants[-1].parameters
         checks += [
-            check("stacking.check_flops", max(abs(sharing.flops - found[0].flops) for sharing in found), 0.0),
-            check("stacking.check_sets", max(abs(stack.parameters - stack.n_sets * single) for stack in found), 0.0),
+            check("stacking.check_flops", max(abs(sharing.flops - variants[0].flops) for sharing in variants), 0.0),
+            check("stacking.check_sets", max(abs(stack.parameters - stack.n_sets * single) for stack in variants), 0.0),
         ]
     return checks

@@ -1,4 +1,4 @@
-"""Do early layers look near and late ones far? Entropy and mean distance of the heads, layer by layer."""
+"""Locality by depth: entropy and mean distance of the heads, layer by layer."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from pages.stacking import compute
-from pages.stacking.context import StackingContext, asked, weights_check
+from pages.stacking.context import StackingContext, layer_options, weights_check
 from viz.core.analysis.checks import added_to_scores
 from viz.core.analysis.head_statistics import Portrait
 from viz.figures.depth import Curve, depth
@@ -20,7 +20,7 @@ from viz.frame.show import show_lines
 
 
 def draw(context: StackingContext) -> list[Check]:
-    """Entropy and mean distance of the heads, layer by layer, beside an even spread."""
+    """Draw the heads' entropy and mean distance layer by layer, beside an even spread."""
     t, special = context.t, any(context.tokens.special)
     portraits, even = compute.portraits(context.source, context.plan, context.mask)
     curves = {"entropy": _entropy(context, portraits, even), "distance": _distance(context, portraits, even)}
@@ -41,7 +41,7 @@ def _entropy(context: StackingContext, portraits: tuple[Portrait, ...], even: Po
 
 
 def _distance(context: StackingContext, portraits: tuple[Portrait, ...], even: Portrait) -> list[Curve]:
-    """With special tokens, if there are any, and without."""
+    """Return the curves with special tokens, if there are any, and without."""
     t, special = context.t, any(context.tokens.special)
     name = t("stacking.locality.all_tokens" if special else "stacking.locality.heads")
     lines = [_band(name, portraits, lambda portrait: portrait.distance)]
@@ -63,7 +63,7 @@ def _flat(name: str, value: Tensor, n_layers: int) -> Curve:
 
 
 def _verdict(context: StackingContext, curves: dict[str, Curve]) -> None:
-    """Counted, not claimed: how often the mean rises and falls, and how far apart the heads of one layer are."""
+    """Count the rises and falls of the mean, and measure the spread of the heads within a layer."""
     t, n_heads = context.t, context.scene.trace.projections.spec.H
     if context.depth < 2 or n_heads < 2 or context.tokens.special.count(False) < 2:
         return
@@ -85,7 +85,7 @@ def _verdict(context: StackingContext, curves: dict[str, Curve]) -> None:
 
 
 def _checks(context: StackingContext, portraits: tuple[Portrait, ...], even: Portrait) -> list[Check]:
-    """Both measures once more, by numpy from the heads' weights and from an even spread, which comes last."""
+    """Check both measures by numpy from the heads' weights and from an even spread, which comes last."""
     maps = compute.attention_maps(context.source, context.plan, context.mask).double().numpy()
     spread = np.broadcast_to(even_by_hand(context), maps[:1].shape)
     maps = np.concatenate([maps, spread])
@@ -94,22 +94,22 @@ def _checks(context: StackingContext, portraits: tuple[Portrait, ...], even: Por
     entropy = -(maps * logarithms).sum(-1).mean(-1)
     distance = (maps * np.abs(places - places[:, None])).sum(-1).mean(-1)
     n_heads = maps.shape[1]
-    shown = {
+    page_values = {
         code: torch.stack([getattr(portrait, code).expand(n_heads) for portrait in (*portraits, even)])
         for code in ("entropy", "distance")
     }
     return [
-        check("stacking.check_entropy", np.abs(entropy - shown["entropy"].numpy()).max(), 1e-4),
-        check("stacking.check_distance", np.abs(distance - shown["distance"].numpy()).max(), 1e-4 * len(places)),
+        check("stacking.check_entropy", np.abs(entropy - page_values["entropy"].numpy()).max(), 1e-4),
+        check("stacking.check_distance", np.abs(distance - page_values["distance"].numpy()).max(), 1e-4 * len(places)),
         weights_check(context),
     ]
 
 
 def even_by_hand(context: StackingContext) -> np.ndarray:
-    """Every row spread evenly over what the first layer was asked to let it see, (T, T)."""
-    trace, options = blocks(context.source, context.plan, context.mask)[0].attention, asked(context, 0)
+    """Return rows spread evenly over the cells visible in the first layer, (T, T)."""
+    trace, options = blocks(context.source, context.plan, context.mask)[0].attention, layer_options(context, 0)
     added = added_to_scores(trace.q, trace.k, **options)
-    allowed = np.ones(trace.weights.shape[-2:])
-    if added is not None:  # a model's own mask may be the lowest number there is in place of -inf
-        allowed = (added > torch.finfo(added.dtype).min / 2).expand_as(trace.weights).any(0).numpy()
-    return allowed / np.maximum(allowed.sum(-1, keepdims=True), 1)
+    visible = np.ones(trace.weights.shape[-2:])
+    if added is not None:  # a model's own mask may be the lowest finite number in place of -inf
+        visible = (added > torch.finfo(added.dtype).min / 2).expand_as(trace.weights).any(0).numpy()
+    return visible / np.maximum(visible.sum(-1, keepdims=True), 1)

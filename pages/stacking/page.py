@@ -1,4 +1,4 @@
-"""Blocks upon blocks: where a word of the last layer comes from, how far it sees, and what depth does to tokens."""
+"""The Stacking page: the origin of a last-layer token, its receptive field, and the effect of depth on tokens."""
 
 from pages.stacking import (
     gradient,
@@ -20,7 +20,7 @@ from viz.frame.choice import Controls
 from viz.frame.page import Page, Section, standalone, with_views
 from viz.models.trained.layer_sharing import look, tied
 
-# One under the other: beside each other they are wider than a phone.
+# Line by line: side by side they are wider than a phone.
 ROLLOUT = (
     r"\begin{gathered} \hat A_l = \tfrac12 \bar A_l + \tfrac12 I"
     r" \\ R_l = \hat A_l\, R_{l-1} \qquad R_0 = I \end{gathered}"

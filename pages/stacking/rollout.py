@@ -1,4 +1,4 @@
-"""Where a token of the last layer has its words from, if weights alone decided: attention rollout, layer by layer."""
+"""Attention rollout: the words that a last-layer token derives from, by weights alone, layer by layer."""
 
 import numpy as np
 import streamlit as st
@@ -16,36 +16,36 @@ from viz.frame.show import show_matrix
 from viz.text import paragraph
 
 PRINTED_COLUMNS = 20
-"""Of more words than these the numbers would be too small to read."""
+"""Most columns with printed numbers; more would be too small to read."""
 
 
 def draw(context: StackingContext) -> list[Check]:
-    """The chosen token's rollout through more and more layers; and the whole map beside the last layer's weights."""
-    t, found = context.t, context.rollouts
-    show_growth(context, found.through[:, context.query])
+    """Draw the token's rollout through more and more layers, and the whole map beside the last layer's weights."""
+    t, rollouts = context.t, context.rollouts
+    show_growth(context, rollouts.through[:, context.query])
     context.token_control()
-    by_rollout, by_weights = (_shares(context, rows) for rows in (found.through[-1], found.weights))
+    by_rollout, by_weights = (_shares(context, rows) for rows in (rollouts.through[-1], rollouts.weights))
     most = t("stacking.rollout.most", layers=context.layers(context.depth), words=by_rollout)
     most_last = t("stacking.rollout.most_last", last=context.depth - 1, words=by_weights)
     st.text(f"{most}\n{most_last}")
-    say(_says(context))
-    show_maps(context, {"weights": found.weights, "rollout": found.through[-1]})
-    if blind := int((found.weights.amax(-1) == 0).sum()):
+    say(_describe_depth(context))
+    show_maps(context, {"weights": rollouts.weights, "rollout": rollouts.through[-1]})
+    if blind := int((rollouts.weights.amax(-1) == 0).sum()):
         st.caption(t("stacking.rollout.blind", n=blind))
     layers = context.layers(context.depth)
     return [
-        check("stacking.check_rollout", rows_error(found.through), 1e-5, layers=layers),
-        check("stacking.check_by_hand", by_hand_error(context), 1e-5),
+        check("stacking.check_rollout", rows_error(rollouts.through), 1e-5, layers=layers),
+        check("stacking.check_by_hand", rollout_error(context), 1e-5),
         weights_check(context),
         *state_checks(context),
     ]
 
 
 def show_growth(context: StackingContext, rows: Tensor) -> None:
-    """What one token has from each word after 1, 2 … L layers, (L, T): a row for each number of layers."""
+    """Draw one token's share of each word after 1, 2 … L layers, (L, T): a row for each number of layers."""
     t, token = context.t, context.labels[context.query]
     names = [context.layers(n) for n in range(1, len(rows) + 1)]
-    drawn = Matrix(
+    matrix = Matrix(
         values=rows,
         rows=Axis(names, t("stacking.passed")),
         columns=Axis(context.labels, t("stacking.words")),
@@ -56,11 +56,11 @@ def show_growth(context: StackingContext, rows: Tensor) -> None:
     )
     title = t("stacking.rollout.picture", token=token)
     st.text(title)
-    show_matrix(t, drawn, key="rollout_growth", alt=title)
+    show_matrix(t, matrix, key="rollout_growth", alt=title)
 
 
-def _says(context: StackingContext) -> str:
-    """What depth does to a row; of one token, or through one layer, there is nothing to compare."""
+def _describe_depth(context: StackingContext) -> str:
+    """Describe the effect of depth on a row; a single token or layer has none to compare."""
     if len(context.labels) == 1:
         return context.t("stacking.rollout.one_word")
     shows = context.t("stacking.rollout.shows")
@@ -68,26 +68,26 @@ def _says(context: StackingContext) -> str:
 
 
 def _alike(context: StackingContext) -> str:
-    """How much two tokens' rows have in common, counted after the first layer and after the last."""
+    """Describe the overlap of two tokens' rows after the first layer and after the last."""
     first, last = (share(common(rows)) for rows in context.rollouts.through[[0, -1]])
     return context.t("stacking.rollout.alike", first=first, last=last, layers=context.layers(context.depth))
 
 
 def common(rows: Tensor) -> float:
-    """The share that two rows of a map have in common, averaged over all pairs of different rows, from 0 to 1."""
+    """Return the mean overlap of all pairs of different rows of a map, from 0 to 1."""
     pairs = torch.stack([torch.minimum(row, rows).sum(-1) for row in rows])
     return float(pairs[~torch.eye(len(rows), dtype=torch.bool)].mean())
 
 
 def _shares(context: StackingContext, rows: Tensor) -> str:
-    """The words that count most for the chosen token, with their shares."""
+    """List the token's words with the largest shares."""
     row = rows[context.query]
-    found = [i for i in context.most(row) if row[i] > 0] or [context.query]
-    return context.listed(f"“{context.labels[i]}” {part(float(row[i]))}" for i in found)
+    top_words = [i for i in context.most(row) if row[i] > 0] or [context.query]
+    return context.join_names(f"“{context.labels[i]}” {part(float(row[i]))}" for i in top_words)
 
 
-def by_hand_error(context: StackingContext) -> float:
-    """How far the rollout is from the same done anew by numpy, from the heads' weights on."""
+def rollout_error(context: StackingContext) -> float:
+    """Return the error of the rollout against numpy on the heads' weights."""
     steps, errors = mixed_by_hand(context), []
     below = np.eye(steps.shape[-1])
     for step, through in zip(steps, context.rollouts.through.numpy(), strict=True):
@@ -97,10 +97,10 @@ def by_hand_error(context: StackingContext) -> float:
 
 
 def mixed_by_hand(context: StackingContext) -> np.ndarray:
-    """Half of each layer's mean weights, half the token itself, (L, T, T), by numpy."""
+    """Return half of each layer's mean weights plus half the identity, (L, T, T), by numpy."""
     maps = attention_maps(context.source, context.plan, context.mask).double().numpy()
     identity = np.eye(maps.shape[-1])
     steps = 0.5 * maps.mean(axis=1) + 0.5 * identity
     blind = maps.sum(axis=(1, 3)) == 0
-    steps[blind] = np.broadcast_to(identity, steps.shape)[blind]  # a token that may look nowhere stays what it is
+    steps[blind] = np.broadcast_to(identity, steps.shape)[blind]  # a fully masked token stays as it is
     return steps

@@ -1,4 +1,4 @@
-"""What sharing a layer's weights costs on a task: small decoders trained for this page."""
+"""The cost of sharing a layer's weights on a task: small decoders trained for this page."""
 
 from collections.abc import Mapping, Sequence
 from statistics import median
@@ -18,15 +18,15 @@ from viz.models.trained.layer_sharing import N_KV_HEADS, STEPS, VARIANTS, Traine
 from viz.text import Translate
 
 EARLY, LEARNED = STEPS // 3, 0.9
-"""Steps after which it is looked at first, the twins' own; and the accuracy from which the task counts as learned."""
+"""First step to compare, the twins' own length of training; accuracy from which the task counts as learned."""
 USED = 0.2
-"""Mean weight on a word from which a head counts as looking at it."""
+"""Mean weight on a word from which a head counts as attending to it."""
 
 ByVariant = Mapping[str, list[Trained]]
 
 
 def draw(context: StackingContext) -> list[Check]:
-    """Two layers with weights of their own, one layer used twice, one layer used once: how they learned."""
+    """Draw the training of two separate layers, one layer used twice, and one layer used once."""
     t = context.t
     by_variant = {code: [training for training in trainings() if training.variant == code] for code in VARIANTS}
     by_variant = {code: found for code, found in by_variant.items() if found}
@@ -41,8 +41,8 @@ def _curves(t: Translate, by_variant: ByVariant) -> None:
     steps = next(iter(by_variant.values()))[0].run.steps
     for column, what, top in zip(st.columns(2), ("accuracy", "loss"), (1.0, None), strict=True):
         curves = {
-            t(f"stacking.trained_sharing.name_{code}"): [getattr(training.run, what) for training in found]
-            for code, found in by_variant.items()
+            t(f"stacking.trained_sharing.name_{code}"): [getattr(training.run, what) for training in trainings]
+            for code, trainings in by_variant.items()
         }
         title = t(f"stacking.trained_sharing.{what}")
         with column:
@@ -53,27 +53,27 @@ def _curves(t: Translate, by_variant: ByVariant) -> None:
 def _table(t: Translate, by_variant: ByVariant) -> None:
     columns: dict[str, Sequence[Any]] = {
         "variant": [t(f"stacking.trained_sharing.name_{code}") for code in by_variant],
-        "parameters": [found[0].parameters for found in by_variant.values()],
-        "passes": [len(found[0].look.previous) for found in by_variant.values()],
+        "parameters": [trainings[0].parameters for trainings in by_variant.values()],
+        "passes": [len(trainings[0].look.previous) for trainings in by_variant.values()],
     }
     table = {t(f"stacking.trained_sharing.t_{code}"): values for code, values in columns.items()}
     for step in (EARLY, STEPS):
-        spreads = [_spread(found, step) for found in by_variant.values()]
+        spreads = [_spread(trainings, step) for trainings in by_variant.values()]
         table[t("stacking.trained_sharing.t_at", n=amount(step))] = spreads
-    table[t("stacking.trained_sharing.t_seeds")] = [len(found) for found in by_variant.values()]
+    table[t("stacking.trained_sharing.t_seeds")] = [len(trainings) for trainings in by_variant.values()]
     grouped = {t("stacking.trained_sharing.t_parameters"): st.column_config.NumberColumn(format="localized")}
     show_table(table, column_config=grouped)
 
 
 def _verdict(t: Translate, by_variant: ByVariant) -> None:
-    """What the trainings say, counted."""
+    """Summarise the trainings in numbers."""
     independent, tied, single = (by_variant[code] for code in ("independent", "tied", "single"))
 
     def learned(found: list[Trained], step: int) -> int:
         return sum(_accuracy(training, step) > LEARNED for training in found)
 
     best = max(max(training.run.accuracy) for training in single)
-    saved = share(tied[0].parameters / independent[0].parameters)
+    size_share = share(tied[0].parameters / independent[0].parameters)
     counts = {
         "n_own": len(independent),
         "own_early": learned(independent, EARLY),
@@ -82,7 +82,13 @@ def _verdict(t: Translate, by_variant: ByVariant) -> None:
         "tied_early": learned(tied, EARLY),
         "tied_late": learned(tied, STEPS),
     }
-    sizes = {"early": amount(EARLY), "steps": amount(STEPS), "right": LEARNED, "share": saved, "single": f"{best:.2f}"}
+    sizes = {
+        "early": amount(EARLY),
+        "steps": amount(STEPS),
+        "right": LEARNED,
+        "share": size_share,
+        "single": f"{best:.2f}",
+    }
     say(t("stacking.trained_sharing.shows", **counts, **sizes))
 
 
@@ -90,13 +96,13 @@ def _accuracy(training: Trained, step: int) -> float:
     return training.run.accuracy[training.run.steps.index(step)]
 
 
-def _spread(found: list[Trained], step: int) -> str:
-    at = [_accuracy(training, step) for training in found]
+def _spread(trainings: list[Trained], step: int) -> str:
+    at = [_accuracy(training, step) for training in trainings]
     return f"{median(at):.2f} ({min(at):.2f} – {max(at):.2f})"
 
 
 def _passes(context: StackingContext, training: Trained) -> None:
-    """What the same heads do in each pass through the one layer."""
+    """Draw the statistics of the heads in each pass through the shared layer."""
     t, look = context.t, training.look
     columns: dict[str, list[float]] = {t("stacking.trained_sharing.head"): list(range(len(look.previous[0])))}
     for i, (previous, following) in enumerate(zip(look.previous, look.next, strict=True), 1):
@@ -109,14 +115,14 @@ def _passes(context: StackingContext, training: Trained) -> None:
     weights = {name: two_digits for name in columns if name != t("stacking.trained_sharing.head")}
     show_table(columns, column_config=weights)
     if heads:
-        say(t("stacking.trained_sharing.both", heads=context.listed(heads)))
+        say(t("stacking.trained_sharing.both", heads=context.join_names(heads)))
     else:
         say(t("stacking.trained_sharing.apart"))
 
 
 def parameters_by_formula(variant: str) -> int:
-    """Two tables of words, the last norm, and for each set of weights W_Q, W_K, W_V, W_O, three of the feed-forward
-    part, and two norms.
+    """Return the parameters: two word tables, the last norm, and for each set of weights W_Q, W_K, W_V, W_O, three
+    matrices of the feed-forward part, and two norms.
     """
     recipe = twins.Recipe()
     d, sets = recipe.d_model, recipe.n_layers if variant == "independent" else 1
@@ -126,18 +132,18 @@ def parameters_by_formula(variant: str) -> int:
 
 
 def _checks(by_variant: ByVariant) -> list[Check]:
-    """The record against what can be known without it: sizes by a formula, and the twins' own, shorter training."""
+    """Check the record by independent means: sizes by a formula, and the twins' own, shorter training."""
     sizes = [
         abs(training.parameters - parameters_by_formula(code))
-        for code, found in by_variant.items()
-        for training in found
+        for code, trainings in by_variant.items()
+        for training in trainings
     ]
-    recorded = {run.seed: run for run in twins.runs() if run.n_kv_heads == N_KV_HEADS}
+    twin_runs = {run.seed: run for run in twins.runs() if run.n_kv_heads == N_KV_HEADS}
     apart = [
         abs(a - b)
         for training in by_variant["independent"]
-        if training.run.seed in recorded
-        for a, b in zip(recorded[training.run.seed].loss, training.run.loss, strict=False)
+        if training.run.seed in twin_runs
+        for a, b in zip(twin_runs[training.run.seed].loss, training.run.loss, strict=False)
     ]
     return [
         check("stacking.check_sizes", max(sizes), 0.0),

@@ -1,1 +1,1 @@
-"""The first page: what this is, one head on one sentence, and the ways in."""
+"""The start page: the app's subject, one head on one sentence, and links to the lessons and pages."""

@@ -1,4 +1,4 @@
-"""A sentence with arcs from a word to the words it looks at, its twin, and the box for a sentence of one's own."""
+"""A sentence with arcs from a word to the words it attends to, its twin, and a box for the user's own sentence."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from pages.start.own_sentence import read_sentence
-from pages.start.sentences import WHOLE, pairs
+from pages.start.sentences import WEIGHT_UNITS, pairs
 from viz import limits
 from viz.components import kinds
 from viz.components.view import View
@@ -22,8 +22,8 @@ from viz.text import sentences, translator
 HEADS = "heads"
 SENTENCE = Text("sentence", longest=limits.CHARACTERS)
 """The user's own sentence."""
-_TYPED: Remembered[bool] = Remembered("_typed", default=False)
-"""True if all heads of a sentence were asked for."""
+_ALL_HEADS_REQUESTED: Remembered[bool] = Remembered("_typed", default=False)
+"""True if all heads of a sentence were requested."""
 ARCS = View(
     "start/arcs",
     words="start.arcs_",
@@ -35,54 +35,54 @@ ARCS = View(
 
 
 def open_typed() -> None:
-    """If all heads of a sentence were asked for: open Heads with it, and end this run."""
-    if _TYPED.take():
-        arrival.stay_untouched(*set(SHARED) - {"text"})  # then a model reads it that knows the language
+    """Open Heads with the typed sentence if all its heads were requested, and end this run."""
+    if _ALL_HEADS_REQUESTED.take():
+        arrival.stay_untouched(*set(SHARED) - {"text"})  # so that the model is the default of the text's language
         st.switch_page(file_of(HEADS))
 
 
 def draw(lang: str) -> None:
-    """Draw the user's own sentence, or the one on file; when it is painted, what other pages need is loaded."""
-    pair = _own(lang) or {**pairs()[lang], "at": None}
-    data = {**pair, "lang": lang, "whole": WHOLE, "longest": limits.CHARACTERS}
+    """Draw the user's own sentence or the stored one; once it is rendered, load what other pages need."""
+    pair = _read_own_sentence(lang) or {**pairs()[lang], "at": None}
+    data = {**pair, "lang": lang, "whole": WEIGHT_UNITS, "longest": limits.CHARACTERS}
     place = sentences(lang)["head_grid.layer_head"].format(layer=data["layer"], head=data["head"])
     figure_facts.note([f"{data['model']} · {place}"])
     data["asks"] = loading.is_wanted()
     ARCS.mount(key="arcs", data=data, on={"typed": _show_text, "painted": _load})
 
 
-def _own(lang: str) -> Mapping[str, Any] | None:
-    """Return the user's own sentence as one head reads it, None if there is none, or say what is wrong with it."""
+def _read_own_sentence(lang: str) -> Mapping[str, Any] | None:
+    """Return the user's own sentence as one head reads it; None, and an error message, if there is none."""
     text = SENTENCE.read()
     if not text.strip():
         return None
     try:
-        found = read_sentence(text)
+        sentence = read_sentence(text)
     except ValueError as error:
         loading.module("viz.frame.scene").say_error(translator(lang), error)
         return None
-    if found is None:
+    if sentence is None:
         _open_heads(text)
         open_typed()
-    return found
+    return sentence
 
 
 def _load(_: bool) -> None:
     loading.begin("viz.frame.page", f"pages.{HEADS}.page")
 
 
-def _show_text(typed: Mapping[str, Any]) -> None:
-    """Draw what was typed, or open it on Heads if all heads were asked for."""
-    if typed.get("heads"):
-        _open_heads(typed["text"])
+def _show_text(message: Mapping[str, Any]) -> None:
+    """Draw the typed sentence, or open it on Heads if all heads were requested."""
+    if message.get("heads"):
+        _open_heads(message["text"])
     else:
-        SENTENCE.choose(typed["text"])
+        SENTENCE.choose(message["text"])
 
 
 def _open_heads(text: str) -> None:
-    """Have the next run open Heads on a text by itself, and no step of a lesson."""
+    """Open Heads on a text in the next run, outside any lesson."""
     TEXT.choose(text[: limits.CHARACTERS])
     SECTION.forget()
     for name in ("lesson", "lesson_step"):
         Parameter[str](name).forget()
-    _TYPED.set(True)
+    _ALL_HEADS_REQUESTED.set(True)

@@ -1,4 +1,4 @@
-"""The transformer as a diagram whose boxes are the pages: from words and their places to the next word."""
+"""The transformer as a diagram whose boxes are the pages: from words and their positions to the next word."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -9,23 +9,23 @@ from viz.frame.sidebar import path_of
 from viz.text import Translate
 
 HIGH = 32
-"""Of every box, in pixels."""
+"""Height of every box, in pixels."""
 
 Line = tuple[int, int, int, int]
-"""From one point to another, as (x, y, x, y); or a frame, as (x, y, width, height)."""
+"""A line as (x, y, x, y), or a frame as (x, y, width, height)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Where everything stands on one kind of screen, in pixels.
+    """Layout of the diagram on one kind of screen, in pixels.
 
     Args:
         name: of the screen: "wide" or "tall".
         size: width and height.
-        boxes: a page's box, as (x, y, width).
-        stack: the frame around what is repeated in every layer, as (x, y, width, height); its name is a link too.
-        attention: the frame around what attention is, likewise.
-        arrows: from one box to the next.
+        boxes: each page's box, as (x, y, width).
+        stack: the frame around the repeated layer, as (x, y, width, height); its name is a link too.
+        attention: the frame around attention, likewise.
+        arrows: lines from one box to the next.
     """
 
     name: str
@@ -84,11 +84,11 @@ TALL = Plan(
 
 
 def diagram(t: Translate, link: Mapping[str, str]) -> dict[str, Any]:
-    """What the browser draws: the plans, of which the one that fits is shown, and where each box leads.
+    """Return the diagram's data for the browser: both plans, of which the one that fits is shown, and the links.
 
     Args:
         t: the texts.
-        link: what every box takes along.
+        link: query parameters that every box's link carries.
     """
     pages = {STACKING, *WIDE.boxes}
     return {

@@ -1,43 +1,43 @@
-"""The user's own sentence as the head of the start page reads it, computed when it is asked for."""
+"""The user's own sentence as the head of the start page reads it, computed on request."""
 
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from pages.start.sentences import WHOLE, Pair, pairs
+from pages.start.sentences import WEIGHT_UNITS, Pair, pairs
 from viz.frame.connection import loading
 
 MOST_TOKENS = 48
-"""Of a longer text the arcs cannot be told apart: it is opened on Heads."""
+"""Longer texts open on Heads: their arcs could not be told apart."""
 
 _CHINESE = re.compile("[\u3400-\u9fff]")
 
 
 def head_for(text: str) -> Pair:
-    """Return the pair whose model and head read a text: those of its language, if that model is here."""
+    """Return the pair whose model and head read a text: those of its language, if that model is available."""
     available = loading.module("viz.frame.models_here").models_here()
-    wanted = pairs()["zh" if _CHINESE.search(text) else "en"]
-    return wanted if wanted["model"] in available else pairs()["en"]
+    pair = pairs()["zh" if _CHINESE.search(text) else "en"]
+    return pair if pair["model"] in available else pairs()["en"]
 
 
 def read_sentence(text: str) -> Mapping[str, Any] | None:
-    """Return what the picture needs of a sentence, or None if it is too long for arcs.
+    """Return the picture's data for a sentence, or None if it is too long for arcs.
 
-    The word that is looked at first has the strongest tie to another word.
+    The first query is the word with the strongest weight on another word.
 
     Raises:
         ValueError: if the text has no word; a ModelError if the model cannot be used now.
     """
-    loading.come_in()  # what computes is imported in the background while users look at the page
+    loading.come_in()  # the compute modules are imported in the background while users look at the page
     compute, specs = loading.module("viz.frame.compute"), loading.module("viz.frame.specs")
     spelling = loading.module("viz.models.spelling.visible")
     compute.warm()
     pair = head_for(text)
-    seen = compute.read(specs.Source(kind="model", text=text, model=pair["model"]))
-    tokens = seen.tokens
+    capture = compute.read(specs.Source(kind="model", text=text, model=pair["model"]))
+    tokens = capture.tokens
     if len(tokens.ids) > MOST_TOKENS:
         return None
-    weights = seen.layer(pair["layer"]).weights[pair["head"]]
+    weights = capture.layer(pair["layer"]).weights[pair["head"]]
     words = [key for key, special in enumerate(tokens.special) if not special]
     ties = {(query, key): float(weights[query, key]) for query in words for key in words if query != key}
     sentence = {
@@ -45,7 +45,7 @@ def read_sentence(text: str) -> Mapping[str, Any] | None:
         "text": text,
         "labels": [label.removeprefix(spelling.SPACE) for label in tokens.labels],
         "special": list(tokens.special),
-        "weights": (weights * WHOLE).round().int().tolist(),
+        "weights": (weights * WEIGHT_UNITS).round().int().tolist(),
     }
     at = max(ties, key=ties.__getitem__)[0] if ties else words[0]
     return {**pair, "made": "", "query": sentence["labels"][at], "at": at, "sentences": [sentence]}

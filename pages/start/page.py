@@ -1,6 +1,6 @@
-"""The first page: one head on one sentence, a box for another one, three ways in, and all pages as a diagram.
+"""The start page: one head on one sentence, a box for another one, three entry links, and all pages as a diagram.
 
-It has no model and no mathematics: the weights are on file, so that the picture is there before torch is.
+It needs no model: the weights are on file, so that the picture is there before torch is imported.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ DOORS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "teach": ("lessons", {}),
     "know": ("heads", {}),
 }
-"""The ways in, and where each leads."""
+"""Entry links: page and query parameters of each."""
 DIAGRAM = View("start/diagram")
 
 
@@ -32,7 +32,7 @@ class Start:
     """A page that reads no text and has no sections."""
 
     def draw(self) -> None:
-        """Draw it; or open Heads with what was typed."""
+        """Draw the page, or open Heads with the typed sentence."""
         arcs.open_typed()
         lang = LANG.value
         t = translator(lang)
@@ -41,19 +41,19 @@ class Start:
             st.title(t("start.headline"), anchor=False)
             say(t("start.lead"))
         arcs.draw(lang)
-        chosen = {"lang": lang, **link.chosen(*SHARED)}
+        choices = {"lang": lang, **link.chosen(*SHARED)}
         with st.container(key="doors"):
-            st.html(doors(t, chosen))
-        DIAGRAM.mount(key="diagram", data=diagram(t, chosen))
+            st.html(doors(t, choices))
+        DIAGRAM.mount(key="diagram", data=diagram(t, choices))
 
 
-def doors(t: Translate, chosen: Mapping[str, str]) -> str:
-    """The ways in as HTML; those that are no lesson take along what was chosen."""
-    found = "".join(
-        _door(t, door, page, {"lang": chosen["lang"], **link} if link else chosen)
+def doors(t: Translate, choices: Mapping[str, str]) -> str:
+    """Return the entry links as HTML; those outside lessons carry the user's choices."""
+    links = "".join(
+        _door(t, door, page, {"lang": choices["lang"], **link} if link else choices)
         for door, (page, link) in DOORS.items()
     )
-    return f'<nav class="doors" aria-label="{escape(t("start.doors"))}">{found}</nav>'
+    return f'<nav class="doors" aria-label="{escape(t("start.doors"))}">{links}</nav>'
 
 
 def _door(t: Translate, door: str, page: str, link: Mapping[str, str]) -> str:

@@ -1,12 +1,12 @@
-"""Write down what one head does with the sentences of the start page: ``python -m pages.start.record``.
+"""Record one head's weights on the sentences of the start page: ``python -m pages.start.record``.
 
-The sentences are examples of ``assets/examples.toml``: those that the app opens on, and their twins.
+The sentences are examples of ``assets/examples.toml``: the default ones and their twins.
 """
 
 import json
 from datetime import UTC, datetime
 
-from pages.start.sentences import FILE, WHOLE, Pair, Sentence
+from pages.start.sentences import FILE, WEIGHT_UNITS, Pair, Sentence
 from viz.frame.examples import Example, examples
 from viz.models import registry
 from viz.models.capture import capture
@@ -17,11 +17,11 @@ TWINS = {"en": {"animal": "tired", "wide": "wide"}, "zh": {"crossing": "累", "b
 """For each language two examples by their code, and the word in which they differ."""
 
 OF_THE_DEFAULT_MODEL = 3, 1
-"""Layer and head that the app opens on."""
+"""Default layer and head of the app."""
 
 
-def record(lang: str, made: str) -> Pair:
-    """The pair of a language, computed by its model."""
+def record(lang: str, date: str) -> Pair:
+    """Compute the pair of a language with its model."""
     first = _example(next(iter(TWINS[lang])))
     model = first.model or registry.entries()[0].id
     layer, head = (first.layer, first.head) if first.model else OF_THE_DEFAULT_MODEL
@@ -30,7 +30,7 @@ def record(lang: str, made: str) -> Pair:
         "model": model,
         "layer": layer,
         "head": head,
-        "made": made,
+        "made": date,
         "query": first.query,
         "sentences": [_read(model, layer, head, word, _example(code).text) for code, word in TWINS[lang].items()],
     }
@@ -41,21 +41,21 @@ def _example(code: str) -> Example:
 
 
 def _read(model: str, layer: int, head: int, word: str, text: str) -> Sentence:
-    seen = capture(load(model), text)
-    weights = seen.layer(layer).weights[head]
+    reading = capture(load(model), text)
+    weights = reading.layer(layer).weights[head]
     return {
         "word": word,
         "text": text,
-        "labels": [label.removeprefix(SPACE) for label in seen.tokens.labels],
-        "special": list(seen.tokens.special),
-        "weights": (weights * WHOLE).round().int().tolist(),
+        "labels": [label.removeprefix(SPACE) for label in reading.tokens.labels],
+        "special": list(reading.tokens.special),
+        "weights": (weights * WEIGHT_UNITS).round().int().tolist(),
     }
 
 
 def main() -> None:
     """Compute both pairs and write the file."""
-    made = datetime.now(UTC).date().isoformat()
-    pairs = [record(lang, made) for lang in TWINS]
+    date = datetime.now(UTC).date().isoformat()
+    pairs = [record(lang, date) for lang in TWINS]
     FILE.write_text("[\n" + ",\n".join(json.dumps(pair, ensure_ascii=False) for pair in pairs) + "\n]\n", "utf8")
 
 

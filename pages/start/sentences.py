@@ -1,6 +1,6 @@
-"""The sentences of the start page, each beside a twin that differs in one word, and one head's weights on both.
+"""The sentences of the start page, each with a twin that differs in one word, and one head's weights on both.
 
-They are read from a small file, so that the picture needs no model; ``python -m pages.start.record`` makes it.
+They are read from a small file, so that the picture needs no model; ``python -m pages.start.record`` writes it.
 """
 
 import json
@@ -10,15 +10,15 @@ from typing import TypedDict
 from viz import ASSETS
 
 FILE = ASSETS / "start.json"
-WHOLE = 10_000
-"""Weights are stored as whole numbers: so many are 1."""
+WEIGHT_UNITS = 10_000
+"""Stored integer for a weight of 1."""
 
 
 class Sentence(TypedDict):
     """One text as one head reads it.
 
-    ``word`` is the one in which it differs from its twin; ``labels`` are its tokens, and ``special`` tells those that
-    only mark its ends; ``weights`` are rows of queries, so many parts of ``WHOLE``.
+    ``word`` is the one in which it differs from its twin; ``labels`` are its tokens, and ``special`` marks those that
+    only delimit it; ``weights`` are rows of queries, in units of 1 / ``WEIGHT_UNITS``.
     """
 
     word: str
@@ -29,7 +29,7 @@ class Sentence(TypedDict):
 
 
 class Pair(TypedDict):
-    """A sentence and its twin, read by one head, on the day they were written down; ``query`` is looked at first."""
+    """A sentence and its twin, read by one head, with the recording date; ``query`` is the first word to show."""
 
     lang: str
     model: str
@@ -42,6 +42,6 @@ class Pair(TypedDict):
 
 @cache
 def pairs() -> dict[str, Pair]:
-    """The pair of each language."""
-    found: list[Pair] = json.loads(FILE.read_text("utf8"))
-    return {pair["lang"]: pair for pair in found}
+    """Return the pair of each language."""
+    stored_pairs: list[Pair] = json.loads(FILE.read_text("utf8"))
+    return {pair["lang"]: pair for pair in stored_pairs}

@@ -5,24 +5,24 @@ from html import escape
 from math import sqrt
 
 from pages.start.page import doors
-from pages.start.sentences import WHOLE, pairs
+from pages.start.sentences import WEIGHT_UNITS, pairs
 from viz.frame.format import part
 from viz.text import Translate, translator
 
 LEAST = 0.03
-"""A smaller weight has no arc and no number, as in ``client/start/looks.js``."""
+"""Smaller weights have no arc and no number, as in ``client/start/looks.js``."""
 PAD, GAP = 0.3, 0.2
-"""Beside each word and between two of them, in em."""
+"""Padding beside each word and gap between two of them, in em."""
 HIGHEST = 2.9
-"""Of an arc, in em."""
+"""Height of the highest arc, in em."""
 FONT = 27.2
-"""Pixels of an em, where there is room: an arc of weight 1 is ten pixels wide."""
-LEFT, TOP = 3.4, 2.6
-"""Room for the names of a map's rows and columns, in cells."""
+"""Pixels of an em on a wide screen: an arc of weight 1 is ten pixels wide."""
+LEFT_MARGIN, TOP_MARGIN = 3.4, 2.6
+"""Margins for the names of a map's rows and columns, in cells."""
 
 
 def sentence_picture(lang: str) -> str:
-    """Return the sentence with arcs from its query to the words it looks at, and the ways in."""
+    """Return the sentence with arcs from its query to the words it attends to, and the entry links."""
     t, labels, weights, query = _default(lang)
     places, wide = [0.0] * len(labels), 0.0
     for key in weights:
@@ -36,12 +36,12 @@ def sentence_picture(lang: str) -> str:
 
 
 def map_picture(lang: str) -> str:
-    """Return the head's whole map: a row for every token that looks, a column for every token it looks at."""
+    """Return the head's whole map: rows are queries, columns keys."""
     pair = pairs()[lang]
     sentence, t = pair["sentences"][0], translator(lang)
     labels, n = sentence["labels"], len(sentence["labels"])
     cells = "".join(
-        f'<rect x="{column}" y="{row}" width="1" height="1" opacity="{sqrt(weight / WHOLE):.3f}"/>'
+        f'<rect x="{column}" y="{row}" width="1" height="1" opacity="{sqrt(weight / WEIGHT_UNITS):.3f}"/>'
         for row, of_row in enumerate(sentence["weights"])
         for column, weight in enumerate(of_row)
     )
@@ -50,29 +50,29 @@ def map_picture(lang: str) -> str:
         f'<text transform="translate({at + 0.6} -0.2) rotate(-60)">{escape(label)}</text>'
         for at, label in enumerate(labels)
     )
-    chosen = f'<rect class="chosen" x="0" y="{labels.index(pair["query"])}" width="{n}" height="1"/>'
+    query_frame = f'<rect class="chosen" x="0" y="{labels.index(pair["query"])}" width="{n}" height="1"/>'
     frame = f'<rect class="frame" x="0" y="0" width="{n}" height="{n}"/>'
-    view = f"{-LEFT} {-TOP} {n + LEFT + 1} {n + TOP + 0.1:.1f}"
-    svg = f'<svg viewBox="{view}" aria-hidden="true">{cells}{frame}{chosen}{rows}<g>{columns}</g></svg>'
+    view = f"{-LEFT_MARGIN} {-TOP_MARGIN} {n + LEFT_MARGIN + 1} {n + TOP_MARGIN + 0.1:.1f}"
+    svg = f'<svg viewBox="{view}" aria-hidden="true">{cells}{frame}{query_frame}{rows}<g>{columns}</g></svg>'
     return f'<div class="map-picture"><p class="text">{escape(sentence["text"])}</p>{_notes(t, lang)}{svg}</div>'
 
 
 def _default(lang: str) -> tuple[Translate, Sequence[str], dict[int, float], int]:
-    """Return the texts, the labels, the query's weights on the words by their place, and the query's place."""
+    """Return the texts, the labels, the query's weights on the words by position, and the query's position."""
     pair = pairs()[lang]
     sentence = pair["sentences"][0]
     query = sentence["labels"].index(pair["query"])
     row = sentence["weights"][query]
-    weights = {key: row[key] / WHOLE for key, special in enumerate(sentence["special"]) if not special}
+    weights = {key: row[key] / WEIGHT_UNITS for key, special in enumerate(sentence["special"]) if not special}
     return translator(lang), sentence["labels"], weights, query
 
 
 def _notes(t: Translate, lang: str) -> str:
-    """Return the sentence on the largest weight, and which head of which model it is."""
+    """Return the sentence on the largest weight, and the model, layer and head."""
     pair = pairs()[lang]
     _, labels, weights, query = _default(lang)
     key = max((key for key in weights if key != query), key=weights.__getitem__)
-    is_most = weights[key] == max(pair["sentences"][0]["weights"][query]) / WHOLE
+    is_most = weights[key] == max(pair["sentences"][0]["weights"][query]) / WEIGHT_UNITS
     text = t(
         "start.arcs_most" if is_most else "start.arcs_most_word",
         query=labels[query],
@@ -84,7 +84,7 @@ def _notes(t: Translate, lang: str) -> str:
 
 
 def _width(label: str) -> float:
-    """Return about how wide a word is, in em: its box is made as wide, so that the arcs end above its middle."""
+    """Return the approximate width of a word in em: its box has that width, so that arcs end above its middle."""
     return PAD + sum(
         1.0 if not sign.isascii() else 0.3 if sign in "fijlrt'.,:;!|" else 0.82 if sign in "mwMW" else 0.53
         for sign in label

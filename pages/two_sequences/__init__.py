@@ -1,1 +1,1 @@
-"""Two sequences: the words of one text look at the words of another."""
+"""Two sequences: the words of one text attend to the words of another."""

@@ -1,4 +1,4 @@
-"""What the page about two sequences computes beside ``viz.frame.compute``, kept by the same rules."""
+"""Cached results of the page that ``viz.frame.compute`` does not have."""
 
 from viz import limits
 from viz.frame import compute
@@ -10,13 +10,13 @@ from viz.models.generation import Writing, write
 
 @compute.kept
 def self_attention_error(source: Source, layer: int) -> float:
-    """How far a text's cross-attention to itself is from its self-attention."""
+    """Return the difference between a text's cross-attention to itself and its self-attention."""
     return self_error(compute.read(source), layer)
 
 
 @compute.kept
-def written(source: Source) -> tuple[Writing, Capture]:
-    """What an encoder-decoder writes when it reads a text, step by step; and the same words read in one pass."""
-    loaded = compute.model(source.model)
-    writing = write(loaded, source.text, max_new=limits.WRITTEN_TOKENS, max_tokens=limits.TOKENS)
-    return writing, capture_tokens(loaded, writing.tokens, target=writing.target)
+def write_twice(source: Source) -> tuple[Writing, Capture]:
+    """Return an encoder-decoder's output for a text step by step, and a capture of the same words in one pass."""
+    loaded_model = compute.model(source.model)
+    writing = write(loaded_model, source.text, max_new=limits.WRITTEN_TOKENS, max_tokens=limits.TOKENS)
+    return writing, capture_tokens(loaded_model, writing.tokens, target=writing.target)

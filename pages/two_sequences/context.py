@@ -1,4 +1,4 @@
-"""What every section of the page stands on: two texts, and one layer of heads between them and on each alone."""
+"""The context of every section: two texts, and one layer of heads between them and on each alone."""
 
 from dataclasses import dataclass, replace
 
@@ -16,21 +16,21 @@ from viz.params.memory import Remembered
 from viz.text import Translate
 
 _PAIR: Remembered[str | None] = Remembered("_pair")
-"""The pair of texts that is chosen in the list, by its code."""
+"""Code of the pair of texts chosen in the list."""
 
 OUR_TRANSLATOR, LARGER = "animals-en-zh", "t5-small"
-"""The encoder-decoders of the registry that are proposed: this project's, and one from the hub."""
+"""Encoder-decoders of the registry that the page proposes: this project's, and one from the hub."""
 
 FAMOUS_LAYER, FAMOUS_HEAD = 1, 0
-"""The head of this project's translator that finds the word to be translated next."""
+"""The head of this project's translator that finds the next word to translate."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TwoSequencesContext:
     """Two texts, and one layer of heads.
 
-    ``source`` is the text of every page, read by itself; ``cross`` has the target's words look at the source's.
-    ``head`` is a number that both have.
+    ``source`` is the text of every page, read by itself; in ``cross`` the target's words attend to the source's.
+    ``head`` is a number that is valid in both.
     """
 
     source: Scene
@@ -40,28 +40,28 @@ class TwoSequencesContext:
 
     @property
     def t(self) -> Translate:
-        """The texts in the visitor's language."""
+        """Texts in the user's language."""
         return self.source.t
 
     @lazy
     def target(self) -> Scene:
-        """The target read by itself: its words look at its own."""
+        """The target read by itself: self-attention."""
         choice = self.source.choice
         return see(self.source, replace(choice.source, text=self.target_text), choice.mask)
 
     @property
     def is_trained(self) -> bool:
-        """Whether the heads between the two texts were trained for this: an encoder-decoder's own."""
+        """True if the heads between the two texts are an encoder-decoder's own."""
         return "decoder" in self.cross.capture.stacks
 
     @property
     def is_cut(self) -> bool:
-        """Whether a text is longer than what is scored pair by pair."""
+        """True if a text is longer than the part that is scored pair by pair."""
         return max(self.cross.trace.weights.shape[-2:]) > limits.SCORED_TOKENS
 
 
 def see(scene: Scene, source: specs.Source, mask: specs.Mask) -> Scene:
-    """The page's layer of heads on other texts."""
+    """Return the scene of the page's layer of heads on other texts."""
     capture = compute.read(source)
     layer = min(scene.choice.layer, capture.n_layers - 1)  # a decoder may have fewer layers than its encoder
     choice = replace(scene.choice, source=source, layer=layer, mask=mask)
@@ -69,26 +69,26 @@ def see(scene: Scene, source: specs.Source, mask: specs.Mask) -> Scene:
 
 
 def open_two_sequences(scene: Scene) -> TwoSequencesContext:
-    """Draw the box of the second text and the chip of the head, and say what was chosen.
+    """Draw the box of the second text and the chip of the head, and return the context.
 
     Raises:
         ModelError: if the second text has no word.
     """
     t, target = scene.t, _target_text(scene)
-    # A mask is about the places of one text: between two it means nothing.
+    # A mask refers to positions of one text; between two it is meaningless.
     cross = see(scene, replace(scene.choice.source, target=target), specs.Mask())
     if not is_translation():
-        if dropped := cross.capture.queries.dropped:
-            st.warning(t("two_sequences.dropped", n=dropped, kept=len(cross.capture.queries.ids)))
+        if n_dropped := cross.capture.queries.dropped:
+            st.warning(t("two_sequences.dropped", n=n_dropped, kept=len(cross.capture.queries.ids)))
         unknown_tokens(t, scene.choice.source.model, cross.capture.queries)
     opens = is_translation() and not MODEL.is_chosen
-    usual = FAMOUS_HEAD if opens else 1
-    head = chosen_head(scene, t("two_sequences.head"), min(cross.capture.n_heads, scene.capture.n_heads), usual)
+    default = FAMOUS_HEAD if opens else 1
+    head = chosen_head(scene, t("two_sequences.head"), min(cross.capture.n_heads, scene.capture.n_heads), default)
     return TwoSequencesContext(source=scene, cross=cross, target_text=target, head=head)
 
 
 def is_translation() -> bool:
-    """Whether the translation is open, and nothing else."""
+    """True if the translation is the only open section."""
     return bool(SECTION.value == "translation")
 
 
@@ -98,31 +98,31 @@ def sentence() -> Example:
 
 
 def usual_model() -> str:
-    """Return the model that translates where none is chosen; "" if it is not offered."""
+    """Return the default model, a translator; "" if it is not available."""
     may_show = not limits.MODELS or OUR_TRANSLATOR in limits.MODELS
     return OUR_TRANSLATOR if may_show and OUR_TRANSLATOR in models_here() else ""
 
 
 def usual_text() -> str:
-    """Return the text that is translated where none was typed."""
-    usual = usual_model()
-    if not usual or keep_old_choice(usual):
+    """Return the default text of the translation."""
+    default = usual_model()
+    if not default or keep_old_choice(default):
         return first_text()
     lay_aside(with_model=True)
-    return sentence().text if own_model(usual) == usual else first_text()
+    return sentence().text if own_model(default) == default else first_text()
 
 
 def _target_text(scene: Scene) -> str:
-    """The text whose words look at the other's, in a box of its own; the other is the text of every page."""
+    """Draw the box of the target text and return it; the source is the text of every page."""
     t, lang, by_code = scene.t, scene.choice.lang, {pair.code: pair for pair in pairs()}
-    usual = usual_target(scene.choice.source.text)
+    default = usual_target(scene.choice.source.text)
     if is_translation():  # the translator writes the target itself
-        return TARGET.read(usual)[: limits.CHARACTERS]
+        return TARGET.read(default)[: limits.CHARACTERS]
     with st.container(key="target_row", horizontal=True, gap="small", vertical_alignment="center"):
         st.markdown(t("two_sequences.target_short"), width="content")
         text = TARGET.text_box(
             t("two_sequences.target"),
-            usual,
+            default,
             draw=st.text_area,
             height="content",
             label_visibility="collapsed",
@@ -146,9 +146,9 @@ def _target_text(scene: Scene) -> str:
 
 
 def _open_pair() -> None:
-    chosen = _PAIR.read()
-    if chosen is not None:
-        pair = next(pair for pair in pairs() if pair.code == chosen)
+    code = _PAIR.read()
+    if code is not None:
+        pair = next(pair for pair in pairs() if pair.code == code)
         TEXT.set(pair.text)
         TARGET.set(pair.target)
         _PAIR.set(None)

@@ -16,7 +16,7 @@ from viz.params import Choice
 from viz.text import has_text
 
 BETWEEN = Choice("between", "cross", among=("target", "cross", "source"))
-"""Whose map is shown: the target's on itself, the target's on the source, the source's on itself."""
+"""Map to show: the target on itself, the target on the source, the source on itself."""
 
 CROSS_ATTENTION = (
     r"A = \operatorname{softmax}\!\left(\frac{(X W_Q)(M W_K)^\top}{\sqrt{d_k}}\right) \qquad Y = A\,(M W_V)\,W_O"
@@ -24,33 +24,33 @@ CROSS_ATTENTION = (
 
 
 def draw(context: TwoSequencesContext) -> list[Check]:
-    """The head grid of one of the three, and whether its heads have ever done this before."""
+    """Draw the head grid of one of the three, and the origin of its heads."""
     t, picture = context.t, st.container()
     code = BETWEEN.segments(
         t("two_sequences.between"),
         says=lambda code: t(f"two_sequences.between_{code}"),
         label_visibility="collapsed",
     )
-    shown: Scene = getattr(context, code)
+    scene: Scene = getattr(context, code)
     with picture:
-        view = view_controls(shown)
-        chosen = grid(shown, view)
-    rows, columns = shown.trace.weights.shape[-2:]
-    say(t(f"two_sequences.map_{'cross' if shown.capture.is_cross else 'self'}", rows=rows, columns=columns))
-    with st.container():  # so that what stands below keeps its place
-        if sentences := whose_heads(context, shown):
+        view = view_controls(scene)
+        cell = grid(scene, view)
+    rows, columns = scene.trace.weights.shape[-2:]
+    say(t(f"two_sequences.map_{'cross' if scene.capture.is_cross else 'self'}", rows=rows, columns=columns))
+    with st.container():  # keeps the delta path of the elements below
+        if sentences := whose_heads(context, scene):
             st.caption(" ".join(sentences))
-    return [*_checks(shown), *grid_checks(shown, view, chosen.layer, chosen.head)]
+    return [*_checks(scene), *grid_checks(scene, view, cell.layer, cell.head)]
 
 
-def whose_heads(context: TwoSequencesContext, shown: Scene) -> list[str]:
-    """Return sentences that say where heads between two texts come from; of a text on itself, none."""
-    t, source, sentences = context.t, shown.choice.source, []
-    if shown.capture.is_cross:
+def whose_heads(context: TwoSequencesContext, scene: Scene) -> list[str]:
+    """Return sentences on the origin of heads between two texts; none for a text on itself."""
+    t, source, sentences = context.t, scene.choice.source, []
+    if scene.capture.is_cross:
         kind = _kind_of_heads(context)
-        values = {"model": source.model, "layer": shown.choice.layer, "seed": source.seed}
+        values = {"model": source.model, "layer": scene.choice.layer, "seed": source.seed}
         sentences.append(t(f"two_sequences.heads_{kind}", **values))
-        if any(call.rotary for call in shown.capture.calls):
+        if any(call.rotary for call in scene.capture.calls):
             sentences.append(t("two_sequences.rotary"))
         if context.source.choice.mask.kind != "own":
             sentences.append(t("two_sequences.mask"))
@@ -58,7 +58,7 @@ def whose_heads(context: TwoSequencesContext, shown: Scene) -> list[str]:
 
 
 def formula(context: TwoSequencesContext) -> str:
-    """Draw the formula, and say what else there is to know of these heads."""
+    """Draw the formula, and notes on these heads."""
     t = context.t
     st.latex(CROSS_ATTENTION)
     more = [f"two_sequences.heads_{_kind_of_heads(context)}_more"]
@@ -71,17 +71,17 @@ def _kind_of_heads(context: TwoSequencesContext) -> str:
     return "trained" if context.is_trained else context.source.choice.source.kind
 
 
-def _checks(shown: Scene) -> list[Check]:
-    """What must hold of a map, whatever the heads, and whichever text is looked at."""
-    trace, weights = shown.trace, shown.trace.projections
-    rows, columns = len(shown.capture.queries.ids), len(shown.capture.tokens.ids)
+def _checks(scene: Scene) -> list[Check]:
+    """Check a map, for any heads and texts."""
+    trace, weights = scene.trace, scene.trace.projections
+    rows, columns = len(scene.capture.queries.ids), len(scene.capture.tokens.ids)
     off = abs(rows - trace.weights.shape[-2]) + abs(columns - trace.weights.shape[-1])
     with torch.inference_mode():
         by_torch = linear(trace.memory, weights.w_v.T, weights.b_v)
         values = by_torch.unflatten(-1, (weights.spec.G, -1)).transpose(0, 1)
         values_off = (values - trace.v).abs().max()
     return [
-        *scene_checks(shown),
+        *scene_checks(scene),
         check("two_sequences.check_shape", off, 0, rows=rows, columns=columns),
         check("two_sequences.check_values", values_off, 1e-5 * largest(trace.v)),
     ]

@@ -1,4 +1,4 @@
-"""Self-attention beside cross-attention: what changes and what does not, in the numbers of these two texts."""
+"""Self-attention beside cross-attention: their differences in the numbers of these two texts."""
 
 from typing import Any
 
@@ -19,10 +19,10 @@ ROWS = ("looks", "seen", "q", "kv", "map", "sum", "out", "parameters", "flops", 
 
 
 def draw(context: TwoSequencesContext) -> list[Check]:
-    """A square and a rectangle of the same head, and a table of what differs."""
+    """Draw a square and a rectangle of the same head, and a table of the differences."""
     t = context.t
     n_queries, n_keys = context.cross.trace.weights.shape[-2:]
-    share = min(2.0, max(n_queries, n_keys) / n_queries)  # as wide as lets a cell be as large in both maps
+    share = min(2.0, max(n_queries, n_keys) / n_queries)  # gives both maps the same cell size
     for column, name in zip(st.columns([1, share]), ("target", "cross"), strict=True):
         with column:
             _map(context, name)
@@ -31,22 +31,22 @@ def draw(context: TwoSequencesContext) -> list[Check]:
     st.markdown(_table(context))
     layer = context.source.choice.layer
     projections = (context.target.trace.projections, context.cross.trace.projections)
-    found = [check("two_sequences.check_parameters", max(map(miscounted, projections)), 0)]
-    found.append(check("two_sequences.check_flops", max(map(flops_error, (context.target, context.cross))), 0))
+    checks = [check("two_sequences.check_parameters", max(map(miscounted, projections)), 0)]
+    checks.append(check("two_sequences.check_flops", max(map(flops_error, (context.target, context.cross))), 0))
     if not context.source.capture.calls[layer].is_changed:  # else queries and keys are not X W_Q and M W_K
         error = self_attention_error(context.source.choice.source, layer)
-        found.append(check("two_sequences.check_self", error, 1e-5))
-    return found
+        checks.append(check("two_sequences.check_self", error, 1e-5))
+    return checks
 
 
 def miscounted(weights: HeadWeights) -> int:
-    """How far the formula for the parameters is from the entries of the four matrices."""
+    """Return the difference between the parameter formula and the entries of the four matrices."""
     matrices = (weights.w_q, weights.w_k, weights.w_v, weights.w_o)
     return abs(parameters(weights.spec).total - sum(matrix.numel() for matrix in matrices))
 
 
 def flops_error(scene: Scene) -> int:
-    """How far the formula for the operations is from what torch's own counter sees in the six matrix products."""
+    """Return the difference between the operation formula and torch's own counter on the six matrix products."""
     trace, weights, H = scene.trace, scene.trace.projections, scene.trace.projections.spec.H
     products = (
         (trace.x, weights.w_q),
@@ -65,7 +65,7 @@ def flops_error(scene: Scene) -> int:
 
 
 def _map(context: TwoSequencesContext, name: str) -> None:
-    """The chosen head's map: of the target on itself, or on the source."""
+    """Draw the head's map of the target on itself, or on the source."""
     t, scene, n = context.t, getattr(context, name), limits.SCORED_TOKENS
     title = t(f"two_sequences.title_{name}", layer=scene.layer_number, head=context.head)
     panel = Panel(

@@ -1,4 +1,4 @@
-"""Heads that score additively beside heads with a dot product, in one layer, with widths that may all differ."""
+"""Heads with additive scores beside heads with a dot product, in one layer, with widths that may all differ."""
 
 from typing import Any
 
@@ -29,10 +29,10 @@ FORMULA = (
     r" \\ \text{or}\;\; f(q, k) = w^\top \tanh(W^\top q + U^\top k) \end{gathered}"
 )
 SIZES = tuple(Int(name, usual, low=1, high=64) for name, usual in (("p_q", 5), ("p_k", 3), ("p_v", 4), ("p_o", 6)))
-"""Numbers in a vector of the heads, and of what leaves the layer."""
+"""Widths of the heads' vectors, and of the layer's output."""
 SAME = Flag("same_p_k")
-GIVEN = {"d_q": 10, "d_k": 7, "d_v": 8}
-"""Numbers in a vector of the target, and of the source as keys and as values: three that differ."""
+INPUT_WIDTHS = {"d_q": 10, "d_k": 7, "d_v": 8}
+"""Widths of the target's vectors, and of the source's as keys and as values."""
 HIDDEN, PADDING = 16, 2
 KINDS, MASKS = ("dot", "additive"), ("none", "padding", "causal")
 MASK = Choice("kinds_mask", among=MASKS)
@@ -41,18 +41,18 @@ SEED = 0
 
 
 def draw(context: TwoSequencesContext) -> list[Check]:
-    """A map for a head of each kind; what each learns, and the shape of everything."""
+    """Draw a map for a head of each kind, its parameters, and the shapes."""
     t, pictures = context.t, st.container()
     mask, widths, same = _controls(context)
     queries, keys, values = _tokens(context)
-    allowed = allowed_by(mask, len(queries), len(keys))
+    visible = allowed_by(mask, len(queries), len(keys))
     heads = draw_heads(widths, same=same)
     rows = HEADS * widths.p_v
     w_o = torch.randn(rows, widths.p_o, generator=torch.Generator().manual_seed(SEED)) / rows**0.5
     with pictures:
         try:
             with torch.inference_mode():
-                trace = general_heads(queries, keys, values, heads, w_o, allowed=allowed)
+                trace = general_heads(queries, keys, values, heads, w_o, allowed=visible)
         except ValueError as error:
             st.code(f"ValueError: {error}", language=None)
             say(t("two_sequences.kinds.refused", p_q=widths.p_q, p_k=widths.p_k))
@@ -62,7 +62,7 @@ def draw(context: TwoSequencesContext) -> list[Check]:
     st.markdown(_table(context, trace, heads, widths))
     sizes = {"Q": len(queries), "h": HEADS, "rows": rows, "p_o": widths.p_o}
     say(t("two_sequences.kinds.joined", **sizes))
-    return _checks(queries, keys, values, heads, w_o, allowed, trace)
+    return _checks(queries, keys, values, heads, w_o, visible, trace)
 
 
 def _controls(context: TwoSequencesContext) -> tuple[str, Widths, bool]:
@@ -71,20 +71,20 @@ def _controls(context: TwoSequencesContext) -> tuple[str, Widths, bool]:
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         p = {size.name: size.number_input(t(f"two_sequences.kinds.{size.name}"), width=150) for size in SIZES}
         same = SAME.toggle(t("two_sequences.kinds.same"))
-    return mask, Widths(**p, **GIVEN, d_hidden=HIDDEN), same
+    return mask, Widths(**p, **INPUT_WIDTHS, d_hidden=HIDDEN), same
 
 
 def _tokens(context: TwoSequencesContext) -> tuple[Tensor, Tensor, Tensor]:
-    """Vectors of the target's words, and two sets of the source's, each as wide as is given; by seed."""
+    """Return seeded vectors of the target's words, and two sets of the source's."""
     n, capture = limits.SCORED_TOKENS, context.cross.capture
     asks, answers = first(capture.queries, n).ids, first(capture.tokens, n).ids
     sides = ((asks, "d_q"), (answers, "d_k"), (answers, "d_v"))
-    queries, keys, values = (seeded_embeddings(ids, GIVEN[name], seed) for seed, (ids, name) in enumerate(sides))
+    queries, keys, values = (seeded_embeddings(ids, INPUT_WIDTHS[name], seed) for seed, (ids, name) in enumerate(sides))
     return queries, keys, values
 
 
 def allowed_by(mask: str, n_queries: int, n_keys: int) -> Tensor | None:
-    """True where a query may look: everywhere (None), not at the source's last two tokens, or not ahead."""
+    """Return True where a query may attend: everywhere (None), not to the source's last two tokens, or not ahead."""
     if mask == "none":
         return None
     if mask == "causal":
@@ -93,7 +93,7 @@ def allowed_by(mask: str, n_queries: int, n_keys: int) -> Tensor | None:
 
 
 def draw_heads(widths: Widths, *, same: bool) -> tuple[GeneralHead, ...]:
-    """A head of each kind; a dot product's keys are made as wide as its queries, unless all are to take p_k."""
+    """Return a head of each kind; a dot product's keys have the width of its queries unless all heads use p_k."""
     for_dot = widths if same else Widths(**vars(widths) | {"p_k": widths.p_q})
     return tuple(
         GeneralHead.random(for_dot if kind == "dot" else widths, is_additive=kind == "additive", seed=SEED + i)
@@ -116,7 +116,7 @@ def _maps(context: TwoSequencesContext, trace: GeneralTrace) -> None:
 
 
 def _say(context: TwoSequencesContext, trace: GeneralTrace, heads: tuple[GeneralHead, ...]) -> None:
-    """How large the scores of both kinds get, how large they could, and how far apart a head's rows are."""
+    """Describe the scores of both kinds, their bounds, and the distance between a head's rows."""
     (network,) = [head.additive for head in heads if head.additive]
     top = {kind: number(float(scores.abs().max())) for kind, scores in zip(KINDS, trace.scores, strict=True)}
     say(context.t("two_sequences.kinds.found", limit=number(float(network.w_v.abs().sum())), **top))
@@ -125,7 +125,7 @@ def _say(context: TwoSequencesContext, trace: GeneralTrace, heads: tuple[General
 
 
 def rows_apart(weights: Tensor) -> float:
-    """The share of weight that two rows of a map place differently, on average over all pairs; 0 for a single row.
+    """Return the share of weight that two rows of a map place differently, averaged over all pairs; 0 for one row.
 
     Example:
         >>> rows_apart(torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]))  # two pairs of three: all of it
@@ -136,7 +136,7 @@ def rows_apart(weights: Tensor) -> float:
 
 
 def _table(context: TwoSequencesContext, trace: GeneralTrace, heads: tuple[GeneralHead, ...], widths: Widths) -> str:
-    """The shapes of a head of each kind, as rows times matrices, and what it learns."""
+    """Draw the shapes of a head of each kind, as rows times matrices, and its number of parameters."""
     t = context.t
     Q = trace.weights.shape[1]
     cells: dict[str, list[Any]] = {name: [] for name in ("w_q", "w_k", "w_v", "scoring", "output", "learned")}
@@ -163,7 +163,7 @@ def _times(matrix: Tensor) -> str:
 def in_columns(
     queries: Tensor, keys: Tensor, values: Tensor, head: GeneralHead, allowed: Tensor | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A head as books with columns write it, W q for each word by itself, in numpy's float64: weights and output."""
+    """Return a head's weights and output in column notation, W q for each word by itself, in numpy's float64."""
     w_q, w_k, w_v = (w.double().numpy().T for w in (head.w_q, head.w_k, head.w_v))
     k, v = ([w @ x for x in of.double().numpy()] for w, of in ((w_k, keys), (w_v, values)))
     weights, outputs = [], []
@@ -189,17 +189,17 @@ def _checks(
     values: Tensor,
     heads: tuple[GeneralHead, ...],
     w_o: Tensor,
-    allowed: Tensor | None,
+    visible: Tensor | None,
     trace: GeneralTrace,
 ) -> list[Check]:
-    written = [in_columns(queries, keys, values, head, allowed) for head in heads]
-    off = worst(np.abs(weights - trace.weights[i].numpy()).max() for i, (weights, _) in enumerate(written))
-    joined = torch.from_numpy(np.concatenate([output for _, output in written], axis=1)).float()
+    by_columns = [in_columns(queries, keys, values, head, visible) for head in heads]
+    off = worst(np.abs(weights - trace.weights[i].numpy()).max() for i, (weights, _) in enumerate(by_columns))
+    concatenated = torch.from_numpy(np.concatenate([output for _, output in by_columns], axis=1)).float()
     dots = [i for i, head in enumerate(heads) if head.additive is None]
     torchs = worst(
         (
             scaled_dot_product_attention(
-                (queries @ heads[i].w_q)[None], (keys @ heads[i].w_k)[None], (values @ heads[i].w_v)[None], allowed
+                (queries @ heads[i].w_q)[None], (keys @ heads[i].w_k)[None], (values @ heads[i].w_v)[None], visible
             )[0]
             - trace.head_outputs[i]
         )
@@ -211,6 +211,6 @@ def _checks(
     return [
         check("two_sequences.kinds.check_columns", off, 1e-5, n=len(heads)),
         check("two_sequences.kinds.check_torch", torchs, size),
-        check("two_sequences.kinds.check_joined", (linear(joined, w_o.T) - trace.output).abs().max(), size),
+        check("two_sequences.kinds.check_joined", (linear(concatenated, w_o.T) - trace.output).abs().max(), size),
         check("two_sequences.kinds.check_rows", rows_error(trace.weights, trace.masked), 1e-5),
     ]

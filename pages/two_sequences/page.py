@@ -1,4 +1,4 @@
-"""Two texts: the words of the one look at the words of the other, with the same heads or a translator's."""
+"""Two texts: the words of one attend to the words of the other, with the same heads or a translator's."""
 
 from pages.two_sequences import cross_attention, differences, kinds, scoring, translation, widths
 from pages.two_sequences.context import open_two_sequences, usual_model, usual_text
@@ -14,7 +14,7 @@ PAGE = Page(
     name="two_sequences",
     context=open_two_sequences,
     former="cross_attention",
-    about=provenance_pooled,  # between two texts a model's own heads are not what the model was trained for
+    about=provenance_pooled,  # between two texts a model's own heads are used outside their training
     sections=(
         Section(
             "translation",

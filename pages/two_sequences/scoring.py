@@ -1,4 +1,4 @@
-"""Three functions that score a pair of query and key, on the same queries and keys."""
+"""Three scoring functions for a pair of query and key, on the same queries and keys."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -32,7 +32,7 @@ SCORE_SEED = Int("score_seed", high=999)
 
 
 def draw(context: TwoSequencesContext) -> list[Check]:
-    """A map for each function, all on one scale, and what each one takes."""
+    """Draw a map for each function, all on one scale, and each function's cost."""
     t, trace, n, head = context.t, context.cross.trace, limits.SCORED_TOKENS, context.head
     pictures = st.container()
     with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
@@ -60,24 +60,24 @@ def draw(context: TwoSequencesContext) -> list[Check]:
 
 
 def formulas_error(q: Tensor, k: Tensor, weights: AdditiveWeights, scores: Mapping[str, Tensor]) -> float:
-    """How far the scores are from the three formulas in numpy's float64, beside the largest of each function's."""
+    """Return the largest relative error of the scores against the three formulas in numpy's float64."""
     queries, keys = q.double().numpy(), k.double().numpy()
     w_q, w_k, w_v = (matrix.double().numpy() for matrix in (weights.w_q, weights.w_k, weights.w_v))
     dots = np.einsum("id,jd->ij", queries, keys)
     mixed = np.tanh(np.einsum("id,da->ia", queries, w_q)[:, None] + np.einsum("jd,da->ja", keys, w_k)[None])
-    wanted = {
+    references = {
         "dot": dots,
         "scaled_dot": dots / np.sqrt(queries.shape[1]),
         "additive": np.einsum("ija,a->ij", mixed, w_v),
     }
     return worst(
         float(np.abs(values - scores[name].double().numpy()).max() / largest(scores[name]))
-        for name, values in wanted.items()
+        for name, values in references.items()
     )
 
 
 def draw_formulas(context: TwoSequencesContext) -> str:
-    """The three functions, each with its name."""
+    """Draw the three functions, each with its name."""
     for name, formula in FORMULAS.items():
         st.latex(rf"\text{{{context.t(f'two_sequences.score_{name}')}:}}\quad {formula}")
     return " ".join(FORMULAS.values())

@@ -1,9 +1,9 @@
-"""An encoder-decoder writes a translation word by word, and looks at the source anew for every word."""
+"""An encoder-decoder writes a translation word by word, and attends to the source anew for every word."""
 
 import streamlit as st
 import torch
 
-from pages.two_sequences.compute import written
+from pages.two_sequences.compute import write_twice
 from pages.two_sequences.context import (
     FAMOUS_HEAD,
     FAMOUS_LAYER,
@@ -30,40 +30,40 @@ from viz.params import Choice
 from viz.text.direction import isolate
 
 MANY_STEPS = 12
-"""Of so many steps the map is as high as the place that is kept for it."""
+"""Steps from which the map has the full height of its container."""
 STACKS = ("cross", "decoder")
 WRITE_STACK = Choice("write_stack", among=STACKS)
 STEP = shared.STEP.variant(default=lambda n: first_of(n, range(1, n + 1)), low=1, high=lambda n: n)
 
 
 def reads_heads(model: LoadedModel | None) -> bool:
-    """Whether the layer and the head are read: by a model that writes itself, not by an example in its place."""
+    """Return True if the layer and the head matter: for an encoder-decoder, not for the example in its place."""
     return model is not None and any(layer.layout.stack == "cross" for layer in model.layers)
 
 
 def draw(context: TwoSequencesContext) -> list[Check]:
-    """The rows of every step under each other; where the page shows other heads, the small translator's."""
+    """Draw the rows of every step; the small translator's if the page shows other heads."""
     if context.is_trained:
         return _draw_writing(context, context.source.choice.source, context.cross.choice.layer, context.head)
     may_show = not limits.MODELS or OUR_TRANSLATOR in limits.MODELS
-    found = _draw_example(context) if may_show else []
+    checks = _draw_example(context) if may_show else []
     _say_what_to_do(context)
-    return found
+    return checks
 
 
 def _draw_example(context: TwoSequencesContext) -> list[Check]:
-    """The small translator at work on a sentence it knows, and a button that takes both."""
+    """Draw the small translator on a sentence it knows, and a button that adopts both."""
     t, text = context.t, sentence().text
     say(t("two_sequences.example"))
     stand_apart("translation")
     source = specs.Source(kind="model", model=OUR_TRANSLATOR, text=text)
-    found = _draw_writing(context, source, FAMOUS_LAYER, FAMOUS_HEAD)
+    checks = _draw_writing(context, source, FAMOUS_LAYER, FAMOUS_HEAD)
     st.button(t("two_sequences.take_model"), on_click=_open_translator, type="primary")
-    return found
+    return checks
 
 
 def _say_what_to_do(context: TwoSequencesContext) -> None:
-    """How to see other encoder-decoders."""
+    """Explain how to see other encoder-decoders."""
     t, model = context.t, context.source.choice.source.model
     if model and reads_heads(compute.model(model)):
         st.info(t("two_sequences.own_heads", model=model))
@@ -73,17 +73,17 @@ def _say_what_to_do(context: TwoSequencesContext) -> None:
 
 
 def _open_translator() -> None:
-    taken = sentence()
+    pair = sentence()
     SOURCE.set("model")
     MODEL.set(OUR_TRANSLATOR)
-    TEXT.set(taken.text)
-    TARGET.set(taken.target)
+    TEXT.set(pair.text)
+    TARGET.set(pair.target)
     LAYER.set(FAMOUS_LAYER)
     HEAD.set(FAMOUS_HEAD)
 
 
 def _draw_writing(context: TwoSequencesContext, source: specs.Source, layer: int, head: int) -> list[Check]:
-    writing, in_one_pass = written(source)
+    writing, in_one_pass = write_twice(source)
     with st.container(horizontal=True, gap="small"):
         for text in (source.text, "→", writing.text):
             st.text(text, width="content")
@@ -95,19 +95,19 @@ def _draw_writing(context: TwoSequencesContext, source: specs.Source, layer: int
     return checks(writing, in_one_pass)
 
 
-def _open_heads(source: specs.Source, written: str) -> None:
-    """Open every head between the text and what was written."""
+def _open_heads(source: specs.Source, translation: str) -> None:
+    """Open every head between the text and its translation."""
     SOURCE.choose(source.kind)
     MODEL.choose(source.model)
     TEXT.choose(source.text)
-    TARGET.choose(written)
+    TARGET.choose(translation)
     SECTION.set("cross_attention")
 
 
 def _rows(context: TwoSequencesContext, writing: Writing, in_one_pass: Capture, layer: int, head: int) -> None:
-    """The weights of one head, a row for each step up to the chosen one."""
+    """Draw the weights of one head, a row for each step up to the selected one."""
     t, n = context.t, len(writing.steps)
-    picture = st.container(key="writing" + "_high" * (n >= MANY_STEPS))  # its place is kept
+    picture = st.container(key="writing" + "_high" * (n >= MANY_STEPS))  # a fixed height reserves the place
     with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
         stack = WRITE_STACK.segments(t("two_sequences.write_stack"), says=lambda code: t(f"two_sequences.write_{code}"))
         step = STEP.slider(t("two_sequences.step"), n, width=320)
@@ -118,10 +118,10 @@ def _rows(context: TwoSequencesContext, writing: Writing, in_one_pass: Capture, 
     if stack == "decoder":
         rows[torch.ones_like(rows).triu(1).bool()] = -torch.inf
     assert in_one_pass.target is not None
-    read, made = in_one_pass.target.labels, writing.target.labels
-    looking = [f"{isolate(token)} → {isolate(after)}" for token, after in zip(read, made, strict=True)]
+    read, outputs = in_one_pass.target.labels, writing.target.labels
+    looking = [f"{isolate(token)} → {isolate(after)}" for token, after in zip(read, outputs, strict=True)]
     keys = writing.tokens.labels if stack == "cross" else read
-    drawn = Matrix(
+    matrix = Matrix(
         values=rows,
         rows=Axis(looking, t("two_sequences.write_rows")),
         columns=Axis(keys, t(f"two_sequences.write_columns_{stack}")),
@@ -131,12 +131,12 @@ def _rows(context: TwoSequencesContext, writing: Writing, in_one_pass: Capture, 
     )
     caption = t("two_sequences.write_alt", layer=layer, head=head, step=step, n=n, columns=len(keys))
     with picture:
-        show_matrix(t, drawn, key="written", alt=caption)
+        show_matrix(t, matrix, key="written", alt=caption)
     st.caption(caption)
 
 
 def _candidates(context: TwoSequencesContext, writing: Writing) -> None:
-    """What the model was choosing between, at each step."""
+    """Draw the model's candidates at each step."""
     t = context.t
     rows = [
         {"at": step.at + 1}
@@ -154,12 +154,12 @@ def _candidates(context: TwoSequencesContext, writing: Writing) -> None:
 
 
 def checks(writing: Writing, in_one_pass: Capture) -> list[Check]:
-    """Row by row with a cache, and torch's own attention on all rows of one pass, nobody looking ahead: one map."""
-    found = []
+    """Check cached decoding row by row against torch's causal attention on all rows of one pass."""
+    checks = []
     for stack in STACKS:
         off, tolerance = [], 0.0
         for rows, call in zip(writing.rows[stack], in_one_pass.stacks[stack], strict=True):
             off.append((rows - torchs_weights(call.q, call.k, **call.options)).abs().max())
             tolerance = max(tolerance, rounding(call.q, call.k, call.options.get("scale")))
-        found.append(check(f"two_sequences.check_{stack}", worst(off), tolerance, layers=len(writing.rows[stack])))
-    return found
+        checks.append(check(f"two_sequences.check_{stack}", worst(off), tolerance, layers=len(writing.rows[stack])))
+    return checks

@@ -1,4 +1,4 @@
-"""Two texts whose vectors differ in width: which sizes have to agree, and what shape everything has."""
+"""Two texts whose vectors differ in width: sizes that have to agree, and all shapes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -42,7 +42,7 @@ MEANS = {
     "Z": "head_outputs",
     "Y": "output",
 }
-"""How a formula calls what a trace, or its projections, has under another name."""
+"""Attribute of a trace, or of its projections, for each letter of the formula."""
 
 PRODUCTS = (
     ("X", "W_Q", "Q"),
@@ -52,7 +52,7 @@ PRODUCTS = (
     ("A", "V", "Z"),
     ("Z", "W_O", "Y"),
 )
-"""The matrix products of a layer, in the order of computation: two factors and what they make."""
+"""The matrix products of a layer in the order of computation: two factors and the product."""
 
 OF = {
     "X": "target",
@@ -64,11 +64,11 @@ OF = {
     "Z": "both",
     "Y": "both",
 } | dict.fromkeys(("W_Q", "W_K", "W_V", "W_O"), "learned")
-"""What a matrix is made of; it is coloured so."""
+"""Origin of a matrix, which decides its colour."""
 
 
 def draw(context: TwoSequencesContext) -> list[Check]:
-    """Every matrix to scale, and the shapes read off what was computed."""
+    """Draw every matrix to scale, with its computed shape."""
     t, n, capture = context.t, limits.SCORED_TOKENS, context.cross.capture
     picture = st.container()
     spec = _chosen_widths(context)
@@ -77,7 +77,7 @@ def draw(context: TwoSequencesContext) -> list[Check]:
     weights = HeadWeights.random(spec, seed=0)
     with torch.inference_mode():
         trace = multi_head(x, memory, weights)
-    shapes = {name: tuple(matrix.shape) for name, matrix in named(trace).items()}
+    shapes = {name: tuple(matrix.shape) for name, matrix in tensors_by_letter(trace).items()}
     with picture:
         _picture(context, shapes)
     if context.is_cut:
@@ -104,15 +104,15 @@ def _chosen_widths(context: TwoSequencesContext) -> AttentionSpec:
     return AttentionSpec(n_heads=heads, **sizes)
 
 
-def named(trace: MultiHeadTrace) -> dict[str, Tensor]:
-    """What a layer computed from, and made, by the letter of the formula."""
+def tensors_by_letter(trace: MultiHeadTrace) -> dict[str, Tensor]:
+    """Return the tensors of a layer by the letters of the formula."""
     return {name: getattr(trace.projections if name.startswith("W_") else trace, code) for name, code in MEANS.items()}
 
 
 def product_boxes(product: Sequence[str], shapes: Mapping[str, Sequence[int]]) -> list[dict[str, Any]]:
-    """The two factors of a product and what they make, as the browser draws them.
+    """Return the two factors of a product and the product, as the browser draws them.
 
-    Where a learned matrix is a factor, it serves all heads: they lie side by side. Elsewhere one head is drawn.
+    A learned factor serves all heads, which lie side by side; other products are drawn for one head.
 
     Example:
         >>> boxes = product_boxes(("X", "W_Q", "Q"), {"X": (13, 10), "W_Q": (10, 8), "Q": (2, 13, 4)})
@@ -152,7 +152,7 @@ def _table(context: TwoSequencesContext, shapes: Mapping[str, Sequence[int]]) ->
 
 
 def _without_projections(context: TwoSequencesContext, x: Tensor, memory: Tensor) -> None:
-    """X and M as they are, without W_Q and W_K: a dot product may be impossible, the additive score never is."""
+    """Score X and M without W_Q and W_K: a dot product may be impossible, the additive score always works."""
     t, widths = context.t, {"q": x.shape[-1], "k": memory.shape[-1]}
     try:
         shape = tuple(dot(x, memory).shape)
