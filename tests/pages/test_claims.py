@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from pages.atlas.context import own_lines
-from pages.many_heads.logic import found_by
+from pages.many_heads.logic import summary_key
 from pages.many_heads.two_places import loss
 from tests.packaged import packaged_file
 from viz.core import masks
@@ -66,7 +66,7 @@ def _own_lines_are_two_hundred() -> bool:
 
 
 def _no_head_turns_in_every_pair() -> bool:
-    return found_by(torch.tensor([[0, 3], [10, 1]]), 10) == "found"
+    return summary_key(torch.tensor([[0, 3], [10, 1]]), 10) == "found"
 
 
 def _largest_of_three_is_most() -> bool:
@@ -117,7 +117,7 @@ def test_unit_variance_score_spread():
 )
 def test_logic_conclusion_follows_the_best_head(counts, key):
     """A head that turns in every pair is not called no expert by a sentence that was written before it was found."""
-    assert found_by(torch.tensor([counts]), 10) == key
+    assert summary_key(torch.tensor([counts]), 10) == key
     for lang in LANGUAGES:
         sentence_texts = sentences(lang)[f"many_heads.logic.{key}"]
         assert bool(re.search("none here is an expert|没有哪个头是逻辑专家", sentence_texts)) == (key == "found")

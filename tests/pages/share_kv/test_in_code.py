@@ -54,6 +54,6 @@ def test_repeat_is_wrong_only_in_between(open_app, G, quiet):
 
 def test_marked_line_number():
     function = inspect.unwrap(GroupedQueryAttention.for_every_head)
-    lines = in_code.marked(function, function.__code__.co_firstlineno + 2, "here").splitlines()
+    lines = in_code.mark_line(function, function.__code__.co_firstlineno + 2, "here").splitlines()
     assert lines[2].endswith("  # ← here") and sum("here" in line for line in lines) == 1
     assert lines[0].startswith("def for_every_head")

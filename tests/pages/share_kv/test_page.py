@@ -421,7 +421,7 @@ class TestFaults:
             return replace(seen, stacks={next(iter(seen.stacks)): calls})
 
         monkeypatch.setattr(own_compute, "with_fewer", first)
-        retained = (own_compute.shared, own_compute.moved)
+        retained = (own_compute.shared, own_compute.variation_by_head)
         for function in retained:
             function.clear()
         try:

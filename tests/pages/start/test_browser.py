@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from pages.start.sentences import WHOLE, pairs
+from pages.start.sentences import WEIGHT_UNITS, pairs
 from tests.browser.drive import PHONE, frame, wait_run
 from tests.browser.test_accessibility import look_at_both_themes
 from viz.frame.format import part
@@ -25,7 +25,7 @@ def weights(at: int, word: str) -> dict[str, float]:
     row = sentence["weights"][sentence["labels"].index(word)]
     weights_by_token = zip(sentence["labels"], sentence["special"], row, strict=True)
     return {
-        label: weight / WHOLE
+        label: weight / WEIGHT_UNITS
         for label, special, weight in reversed(list(weights_by_token))
         if not special and label != "the"
     }

@@ -7,7 +7,7 @@ import torch
 from torch.testing import assert_close
 
 from pages.start.record import TWINS, record
-from pages.start.sentences import WHOLE, pairs
+from pages.start.sentences import WEIGHT_UNITS, pairs
 from tests.packaged import packaged_file
 from viz import ASSETS
 from viz.models import registry
@@ -36,7 +36,7 @@ def test_sentences_equal_first_example(lang):
     largest = []
     for sentence in pair["sentences"]:
         weights, special = torch.tensor(sentence["weights"]), torch.tensor(sentence["special"])
-        assert (weights.sum(1) - WHOLE).abs().max() <= len(special) / 2, "rows sum to 1"
+        assert (weights.sum(1) - WEIGHT_UNITS).abs().max() <= len(special) / 2, "rows sum to 1"
         query = sentence["labels"].index(pair["query"])
         row = weights[query].masked_fill(special, -1)
         row[query] = -1

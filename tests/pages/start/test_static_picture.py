@@ -9,7 +9,7 @@ from torch.testing import assert_close
 
 from pages.start import static_picture
 from pages.start.record import TWINS, record
-from pages.start.sentences import WHOLE, pairs
+from pages.start.sentences import WEIGHT_UNITS, pairs
 from pages.start.static_picture import LEAST, PICTURES, map_picture, sentence_picture
 from tests.packaged import packaged_file
 from viz.frame.format import part
@@ -27,7 +27,7 @@ def model_sentence(request):
         packaged_file(file_pair["model"])
     pair = record(lang, file_pair["made"])
     first = pair["sentences"][0]
-    weights = torch.tensor(first["weights"]) / WHOLE
+    weights = torch.tensor(first["weights"]) / WEIGHT_UNITS
     return lang, first["labels"], weights, first["labels"].index(pair["query"]), torch.tensor(first["special"])
 
 
