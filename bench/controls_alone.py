@@ -33,8 +33,8 @@ def page(name: str) -> None:
                 st.button(f"Try sentence {at} of {name}", type="tertiary")
         st.pills("Below", ["Checked", "Code", "Download"], key=f"footer_{name}", label_visibility="collapsed")
     with st.container(horizontal=True):
-        for other, title in zip(opened[:2], PAGES, strict=True):
-            st.page_link(other, label=f"{title}, seen from {name}")
+        for linked_page, title in zip(opened[:2], PAGES, strict=True):
+            st.page_link(linked_page, label=f"{title}, seen from {name}")
 
 
 names = iter([*PAGES, *(f"Page {at}" for at in range(sum(GROUPS.values()) - len(PAGES)))])

@@ -59,13 +59,13 @@ class Measured:
 
 def measure(page: Page, name: str) -> Measured:
     """Measure the page that is open, when its picture has been drawn and keeps its place."""
-    found, before = page.evaluate(MEASURE), None
+    measurement, before = page.evaluate(MEASURE), None
     for _ in range(LOOKS):
-        if found == before and found["top"] is not None:
+        if measurement == before and measurement["top"] is not None:
             break
         page.wait_for_timeout(BETWEEN)
-        found, before = page.evaluate(MEASURE), found
-    return Measured(name=name, **found)
+        measurement, before = page.evaluate(MEASURE), measurement
+    return Measured(name=name, **measurement)
 
 
 def measure_sections(browser: Browser, url: str, size: tuple[int, int], pages: Sequence[str]) -> Iterator[Measured]:
@@ -98,25 +98,25 @@ def _window(browser: Browser, size: tuple[int, int]) -> Iterator[Page]:
         context.close()
 
 
-def lines_of(measured: Sequence[Measured], latest: int) -> Iterator[str]:
+def lines_of(measurements: Sequence[Measured], latest: int) -> Iterator[str]:
     """The table of one size, and its medians."""
-    width = max(len(row.name) for row in measured)
+    width = max(len(row.name) for row in measurements)
     yield f"{'':{width}}  {'y':>5} {'bottom':>6}  whole  words  controls  stops"
-    for row in measured:
+    for row in measurements:
         top, bottom = ("-" if place is None else place for place in (row.top, row.bottom))
         yield (
             f"{row.name:{width}}  {top:>5} {bottom:>6}  {'yes' if row.is_whole else 'no':>5}  {row.words:>5}  "
             f"{row.controls:>8}  {row.stops:>5}"
         )
-    tops = [row.top for row in measured if row.top is not None]
+    tops = [row.top for row in measurements if row.top is not None]
     yield ""
     yield (
-        f"{len(measured)} rows. Medians: y {median(tops):.0f}, words {median(row.words for row in measured):.0f}, "
-        f"controls {median(row.controls for row in measured):.0f}, stops {median(row.stops for row in measured):.0f}."
+        f"{len(measurements)} rows. Medians: y {median(tops):.0f}, words {median(row.words for row in measurements):.0f}, "
+        f"controls {median(row.controls for row in measurements):.0f}, stops {median(row.stops for row in measurements):.0f}."
     )
     yield (
         f"Picture by y = {latest}: {sum(top <= latest for top in tops)}. Whole on the first screen: "
-        f"{sum(row.is_whole for row in measured)}. At most 120 words: {sum(row.words <= 120 for row in measured)}."
+        f"{sum(row.is_whole for row in measurements)}. At most 120 words: {sum(row.words <= 120 for row in measurements)}."
     )
 
 

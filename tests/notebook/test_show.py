@@ -74,9 +74,9 @@ def test_an_encoder_and_a_decoder(folder):
         read = model.eval().prepare_decoder_input_ids_from_labels(labels)
         want = model(**inputs, decoder_input_ids=read, output_attentions=True).cross_attentions
     assert_close(torch.from_numpy(grid.weights), want[0][0, 0], atol=1e-6, rtol=0)
-    written = viz.show(model, tokenizer, TEXT)
-    written.stack = "decoder"
-    assert written.weights.shape[0] == len(written.tokens[0]) > 1
+    generated_grid = viz.show(model, tokenizer, TEXT)
+    generated_grid.stack = "decoder"
+    assert generated_grid.weights.shape[0] == len(generated_grid.tokens[0]) > 1
 
 
 def test_a_triple_of_attentions_and_two_lists_of_tokens():
@@ -102,10 +102,10 @@ def test_what_is_wrong_is_a_sentence(folder):
 
 def test_a_choice_is_read_set_and_refused():
     grid = viz.show(maps(), list("abcde"), layer=1, query=4)
-    seen = []
-    grid.observe(lambda change: seen.append((change["name"], change["new"])), ["layer", "query"])
+    changes = []
+    grid.observe(lambda change: changes.append((change["name"], change["new"])), ["layer", "query"])
     grid.layer, grid.query = 0, None
-    assert seen == [("layer", 0), ("query", None)]
+    assert changes == [("layer", 0), ("query", None)]
     wrong = {"layer": 2, "head": 3, "query": 5, "key": -1, "temperature": 11, "stack": "cross", "look": "graph"}
     for name, value in wrong.items():
         with pytest.raises(TraitError):

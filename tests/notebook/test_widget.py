@@ -37,10 +37,10 @@ def given(dtype=torch.float32, share=1.0):
 
 def ask(grid, monkeypatch, **request):
     """The message that Python answers a view with."""
-    sent = []
-    monkeypatch.setattr(grid, "send", lambda content, buffers: sent.append((content, buffers)))
+    messages = []
+    monkeypatch.setattr(grid, "send", lambda content, buffers: messages.append((content, buffers)))
     grid._handle_custom_msg({"request": {"stack": grid.stack, **request}}, [])
-    ((content, buffers),) = sent
+    ((content, buffers),) = messages
     json.dumps(content, allow_nan=False)
     return content, buffers
 
@@ -57,8 +57,8 @@ def test_show_many_heads_sends_small_maps(dtype):
     want = torch.nn.functional.max_pool2d(torch.cat(maps).float(), pool, ceil_mode=True)
     wall = codes(part(*stack["wall"]), want.numel()).view(want.shape)
     assert_close(wall / 65535, want, atol=7.7e-6, rtol=0)
-    whole = codes(part(*stack["heads"][13]), TOKENS**2).view(TOKENS, TOKENS)
-    assert_close(whole / 65535, maps[2][0, 3].float(), atol=7.7e-6, rtol=0)
+    exact_head = codes(part(*stack["heads"][13]), TOKENS**2).view(TOKENS, TOKENS)
+    assert_close(exact_head / 65535, maps[2][0, 3].float(), atol=7.7e-6, rtol=0)
     assert len(grid.data) < 12_000 < 2 * LAYERS * HEADS * TOKENS**2
     assert "comes from Python when it is opened" in grid.notes[-1]
 
@@ -86,8 +86,8 @@ def test_heads_together_come_exact(monkeypatch, how, put_together):
     maps = given()
     _, (packed,) = ask(viz.show(maps, WORDS), monkeypatch, combine=how, heads=[5, 6, 14])
     want = put_together(torch.stack([maps[1][0, 0], maps[1][0, 1], maps[2][0, 4]]), 0)
-    found = torch.from_numpy(np.frombuffer(packed, "<u2").astype(np.int64)).view(TOKENS, TOKENS)
-    assert_close(found / 65535, want, atol=7.7e-6, rtol=0)
+    combined_map = torch.from_numpy(np.frombuffer(packed, "<u2").astype(np.int64)).view(TOKENS, TOKENS)
+    assert_close(combined_map / 65535, want, atol=7.7e-6, rtol=0)
 
 
 def test_pair_comes_of_every_head(monkeypatch):
@@ -102,13 +102,13 @@ def test_missing_weight_has_a_small_column(monkeypatch):
     grid = viz.show(maps, WORDS)
     header, part = opened(grid.data)
     (stack,) = header["stacks"]
-    shown = torch.cat([torch.cat(maps), torch.full((LAYERS, HEADS, TOKENS, 1), 0.25)], -1)
-    want = torch.nn.functional.max_pool2d(shown, stack["pool"], ceil_mode=True)
+    expected = torch.cat([torch.cat(maps), torch.full((LAYERS, HEADS, TOKENS, 1), 0.25)], -1)
+    want = torch.nn.functional.max_pool2d(expected, stack["pool"], ceil_mode=True)
     assert (stack["n_keys"], stack["columns"]) == (TOKENS + 1, want.shape[-1])
     assert_close(codes(part(*stack["wall"]), want.numel()).view(want.shape) / 65535, want, atol=7.7e-6, rtol=0)
     _, (packed,) = ask(grid, monkeypatch, head=4)
-    found = codes(zlib.decompress(packed), TOKENS * (TOKENS + 1)).view(TOKENS, TOKENS + 1)
-    assert_close(found / 65535, shown[0, 4], atol=7.7e-6, rtol=0)
+    exact_head = codes(zlib.decompress(packed), TOKENS * (TOKENS + 1)).view(TOKENS, TOKENS + 1)
+    assert_close(exact_head / 65535, expected[0, 4], atol=7.7e-6, rtol=0)
 
 
 def saved(grid, file, **options):
@@ -125,8 +125,8 @@ def test_large_file_is_pooled_and_said(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(widget, "MOST_FILE_BYTES", 10_000)
     grid, file = viz.show(given(), WORDS, layer=1, head=2), tmp_path / "heads.html"
     heads, text = saved(grid, file, heads=[(2, 4)])
-    said = f"heads.html: {file.stat().st_size / 1e6:,.1f} MB. With every head whole"
-    assert capsys.readouterr().out.startswith(said)
+    expected_output = f"heads.html: {file.stat().st_size / 1e6:,.1f} MB. With every head whole"
+    assert capsys.readouterr().out.startswith(expected_output)
     assert [i for i, place in enumerate(heads) if place] == [7, 14]
     assert "the largest of every 5 × 5 cells. Exact: 1·2, 2·4 (layer·head)." in text
     assert "comes from Python when it is opened" not in text.split('id="numbers"')[0].split('id="state"')[0]

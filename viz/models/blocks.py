@@ -166,11 +166,11 @@ def find_block_layout(model: LoadedModel, stack_name: str, *, of_stream: bool = 
     """
     config = model.model.config
     known_layouts = [layout for layout in block_layouts() if (layout.norm != "post" if of_stream else layout.is_whole)]
-    found = [layout for layout in known_layouts if layout.fits(config) and layout.stack == stack_name]
-    if not found:
-        known = sorted({family for layout in known_layouts for family in layout.families})
-        raise ModelError("block", model=model.entry.id, family=config.model_type, known=", ".join(known))
-    return found[0]
+    matches = [layout for layout in known_layouts if layout.fits(config) and layout.stack == stack_name]
+    if not matches:
+        family_names = sorted({family for layout in known_layouts for family in layout.families})
+        raise ModelError("block", model=model.entry.id, family=config.model_type, known=", ".join(family_names))
+    return matches[0]
 
 
 def model_blocks(model: LoadedModel, seen: Capture, stack_name: str | None = None) -> Blocks:

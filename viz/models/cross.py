@@ -33,9 +33,9 @@ def pair(asks: Capture, answers: Capture) -> Capture:
     nowhere: the layer's own mask (a decoder's, say) is about one text and does not hold between two.
     """
     calls = tuple(_meet(ask, answer) for ask, answer in zip(asks.calls, answers.calls, strict=True))
-    seen = replace(answers, target=asks.tokens, stacks={"cross": calls}, predictions=())
+    paired = replace(answers, target=asks.tokens, stacks={"cross": calls}, predictions=())
     with torch.inference_mode():
-        return replace(seen, final=seen.multi_head(seen.n_layers - 1).output)
+        return replace(paired, final=paired.multi_head(paired.n_layers - 1).output)
 
 
 def has_cross(capture: Capture) -> bool:

@@ -25,10 +25,10 @@ def replaced(heads: list[int], values: Tensor) -> Edit:
 
 def by_layer(heads: Iterable[Head]) -> dict[int, list[int]]:
     """Heads in the order of their layers: the numbers in each."""
-    found: dict[int, list[int]] = {}
+    heads_by_layer: dict[int, list[int]] = {}
     for layer, head in sorted(heads):
-        found.setdefault(layer, []).append(head)
-    return found
+        heads_by_layer.setdefault(layer, []).append(head)
+    return heads_by_layer
 
 
 def without(reading: Reading, heads: Iterable[Head], *, mean: bool) -> dict[int, Edit]:

@@ -153,9 +153,9 @@ def unembed(model: LoadedModel, normed: Tensor) -> Tensor:
     layer of its own (ModernBERT). The model itself stays as it is.
     """
     check()
-    whole = model.model
-    shared = {id(part): part for part in (whole.config, *whole.children())}
-    head = deepcopy(whole, shared | {id(whole.base_model): _FinalState(normed[None])})
+    full_model = model.model
+    shared = {id(part): part for part in (full_model.config, *full_model.children())}
+    head = deepcopy(full_model, shared | {id(full_model.base_model): _FinalState(normed[None])})
     with torch.inference_mode():
         places = torch.zeros(1, len(normed), dtype=torch.long)
         logits: Tensor = head(input_ids=places, use_cache=False, return_dict=True).logits[0]
@@ -198,8 +198,8 @@ def through_w_o(model: LoadedModel, layer: int, heads: Tensor) -> Tensor:
     norm = _layout(model).attention_out_norm
     w_o, b_o = _w_o(model, layer, heads.shape[1])
     with torch.inference_mode():
-        made = torch.einsum("thv,hvd->td", heads, w_o) + b_o
-        return blocks_of(model)[layer].get_submodule(norm)(made[None])[0] if norm else made
+        output = torch.einsum("thv,hvd->td", heads, w_o) + b_o
+        return blocks_of(model)[layer].get_submodule(norm)(output[None])[0] if norm else output
 
 
 def _w_o(model: LoadedModel, layer: int, n_heads: int) -> tuple[Tensor, Tensor]:
@@ -227,9 +227,9 @@ def written(model: LoadedModel, reading: Reading, at: int) -> Written:
     if not layout.attention_out_norm:
         return parts
     scales = []
-    for block, made in zip(blocks_of(model), parts.attention, strict=True):
+    for block, head_sum in zip(blocks_of(model), parts.attention, strict=True):
         norm = norm_weights(block.get_submodule(layout.attention_out_norm), layout.gain_offset)
-        scales.append(norm.gain / (made.square().mean() + norm.eps).sqrt())
+        scales.append(norm.gain / (head_sum.square().mean() + norm.eps).sqrt())
     return replace(
         parts,
         w_o=tuple(matrix * scale for matrix, scale in zip(w_o, scales, strict=True)),

@@ -48,8 +48,8 @@ def longest_text(model: Any, tokenizer: Any) -> int:
             padding = getattr(module, "padding_idx", None)
             before = getattr(module, "offset", 0) if padding is None else padding + 1
             limits.append(int(module.num_embeddings) - int(before))
-    known = [int(limit) for limit in limits if isinstance(limit, int | float) and 0 < limit < UNLIMITED]
-    return min(known, default=UNLIMITED)
+    valid_limits = [int(limit) for limit in limits if isinstance(limit, int | float) and 0 < limit < UNLIMITED]
+    return min(valid_limits, default=UNLIMITED)
 
 
 def read_input(model: Any, tokenizer: Any, text: Any, *, is_target: bool = False) -> ReadText:
@@ -101,11 +101,11 @@ def _of_any_form(tokenizer: Any, text: Any, most: int, is_target: bool) -> ReadT
     )
 
 
-def _of_encoding(tokenizer: Any, given: Mapping[str, Any], most: int) -> ReadText:
+def _of_encoding(tokenizer: Any, encoding: Mapping[str, Any], most: int) -> ReadText:
     """Token ids and what stands beside them: a padding mask, the segments of a pair."""
-    if "input_ids" not in given:
-        raise ValueError(f"There are no input_ids among {', '.join(map(repr, given))}.")
-    inputs = {name: torch.as_tensor(value) for name, value in given.items() if name != "labels"}
+    if "input_ids" not in encoding:
+        raise ValueError(f"There are no input_ids among {', '.join(map(repr, encoding))}.")
+    inputs = {name: torch.as_tensor(value) for name, value in encoding.items() if name != "labels"}
     inputs = {name: value[None] if value.dim() == 1 else value for name, value in inputs.items()}
     ids = inputs["input_ids"]
     if not ids.numel():
@@ -123,9 +123,9 @@ def _of_encoding(tokenizer: Any, given: Mapping[str, Any], most: int) -> ReadTex
     inputs = {name: value[:, :most] if value.shape[1:2] == (total,) else value for name, value in inputs.items()}
     mask = inputs.get("attention_mask")
     places = range(inputs["input_ids"].shape[1])
-    kept = [i for i in places if mask is None or mask.dim() != 2 or bool(mask[0, i])]
+    token_places = [i for i in places if mask is None or mask.dim() != 2 or bool(mask[0, i])]
     return ReadText(
-        inputs=inputs, labels=name_tokens(tokenizer, inputs["input_ids"][0].tolist()), kept=kept, total=total
+        inputs=inputs, labels=name_tokens(tokenizer, inputs["input_ids"][0].tolist()), kept=token_places, total=total
     )
 
 
@@ -138,13 +138,17 @@ def _of_strings(tokenizer: Any, texts: tuple[str, ...], most: int, is_target: bo
     encoding = tokenizer(text_target=texts[0], **options) if is_target else tokenizer(*texts, **options)
     added = [bool(flag) for flag in encoding.pop("special_tokens_mask")]
     sequences = encoding.sequence_ids() if is_fast else [None if flag else 0 for flag in added]
-    kept = _cut(added, sequences, most)
+    token_places = _cut(added, sequences, most)
     if all(added):
         raise ModelError("empty")
     total = len(added)
-    inputs = {name: torch.tensor([[value[i] for i in kept]]) for name, value in encoding.items() if len(value) == total}
+    inputs = {
+        name: torch.tensor([[value[i] for i in token_places]])
+        for name, value in encoding.items()
+        if len(value) == total
+    }
     names = name_tokens(tokenizer, inputs["input_ids"][0].tolist())
-    return ReadText(inputs=inputs, labels=names, kept=list(range(len(kept))), total=total)
+    return ReadText(inputs=inputs, labels=names, kept=list(range(len(token_places))), total=total)
 
 
 def _has_bytes(tokenizer: Any) -> bool:
@@ -171,8 +175,8 @@ def _cut(added: Sequence[bool], sequences: Sequence[int | None], most: int) -> l
         longer = 0 if len(words[0]) >= len(words[1]) else 1
         excess = max(1, min(over, abs(len(words[0]) - len(words[1]))))
         words[longer] = words[longer][:-excess]
-    left = {*words[0], *words[1]}
-    return [i for i, is_special in enumerate(added) if is_special or i in left]
+    word_places = {*words[0], *words[1]}
+    return [i for i, is_special in enumerate(added) if is_special or i in word_places]
 
 
 def name_tokens(tokenizer: Any, ids: list[int]) -> list[str]:

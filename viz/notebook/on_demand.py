@@ -122,4 +122,4 @@ def run_keeping(model: Any, inputs: dict[str, Tensor]) -> tuple[Any, list[LayerO
 
 def numbers_on_demand(layers: Sequence[LayerOnDemand]) -> list[int]:
     """Return the number of each layer in its model, by the path of its module; none for a path without one."""
-    return [int(found[1]) for layer in layers if (found := IN_PATH.search(layer.path))]
+    return [int(match[1]) for layer in layers if (match := IN_PATH.search(layer.path))]

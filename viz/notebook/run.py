@@ -48,25 +48,25 @@ def read(model: Any, tokenizer: Any, text: Any, target: str | None) -> Reading:
     two = bool(getattr(model.config, "is_encoder_decoder", False))
     if target is not None and not two:
         raise ValueError("This model has no decoder beside its encoder, so it can read no target.")
-    given = read_input(model, tokenizer, text)
+    source = read_input(model, tokenizer, text)
     device = next(model.parameters()).device
-    inputs = {name: value.to(device) for name, value in given.inputs.items()}
-    parts = [given]
+    inputs = {name: value.to(device) for name, value in source.inputs.items()}
+    parts = [source]
     with evaluating(model):
         if two:
-            written = _target(model, tokenizer, inputs, target)
-            inputs["decoder_input_ids"] = written.ids.to(device)
-            parts.append(written)
+            decoder_text = _target(model, tokenizer, inputs, target)
+            inputs["decoder_input_ids"] = decoder_text.ids.to(device)
+            parts.append(decoder_text)
         last = parts[-1].kept
         result, stacks, makers, plain = _run(model, inputs)
         check_same_output(model, inputs, plain, output_of(result), last)
         del result
         looks = next((stacks[name] for name in ("decoder", "self") if name in stacks), ())
         if maps := [layer for layer in looks if layer is not None and layer.shape[-1] == layer.shape[-2]]:
-            made = (layer.make() if isinstance(layer, LayerOnDemand) else layer for layer in maps)
-            check_causal(model, inputs, plain, made, last)
+            map_layers = (layer.make() if isinstance(layer, LayerOnDemand) else layer for layer in maps)
+            check_causal(model, inputs, plain, map_layers, last)
     notes: list[Note] = [
-        (name if part is given else f"{name}_target", values) for part in parts for name, values in part.notes
+        (name if part is source else f"{name}_target", values) for part in parts for name, values in part.notes
     ]
     return Reading(
         stacks={name: _without_padding(name, layers, parts) for name, layers in stacks.items()},
@@ -88,8 +88,12 @@ def _run(model: Any, inputs: dict[str, Tensor]) -> tuple[Any, dict[str, Any], di
     try:
         plain = run_plain(model, inputs)
         ids = inputs.get("input_ids")
-        if ids is not None and is_large(model, ids.shape[1]) and (kept := run_keeping(model, inputs)) is not None:
-            result, layers = kept
+        if (
+            ids is not None
+            and is_large(model, ids.shape[1])
+            and (on_demand_pass := run_keeping(model, inputs)) is not None
+        ):
+            result, layers = on_demand_pass
             return result, {"self": layers}, {}, plain
         with keeping_weights(model), noting_makers(model) as makers:
             result = model(**inputs, output_attentions=True, output_hidden_states=True, return_dict=True)
@@ -150,10 +154,10 @@ def _target(model: Any, tokenizer: Any, inputs: dict[str, Any], target: Any) -> 
         if not hasattr(model, "generate"):
             raise ValueError("This model has an encoder and a decoder: say target=..., what the decoder is to read.")
         return read_input(model, tokenizer, {"input_ids": _written(model, tokenizer, inputs)})
-    given = read_input(model, tokenizer, target, is_target=True)
-    ids = torch.cat([torch.tensor([[start]]), given.ids[:, :-1].cpu()], 1)
+    target_text = read_input(model, tokenizer, target, is_target=True)
+    ids = torch.cat([torch.tensor([[start]]), target_text.ids[:, :-1].cpu()], 1)
     shifted = read_input(model, tokenizer, {"input_ids": ids})
-    shifted.notes.extend(given.notes)
+    shifted.notes.extend(target_text.notes)
     return shifted
 
 

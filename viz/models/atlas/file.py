@@ -37,7 +37,7 @@ def path_of(model: str, corpus: str) -> Path:
 def written(atlas: Atlas) -> str:
     """An atlas as its file says it: one line for each list."""
     scores = {name: _written(score) for name, score in atlas.scores.items()}
-    told = {
+    header = {
         "model": atlas.model,
         "sha256": atlas.sha256,
         "packaged": atlas.packaged,
@@ -48,7 +48,7 @@ def written(atlas: Atlas) -> str:
         "made": atlas.made,
         "size": list(atlas.size),
     }
-    head = json.dumps(told)[:-1]
+    head = json.dumps(header)[:-1]
     blocks = [f'"{name}": {{\n' + ",\n".join(_lines(parts)) + "}" for name, parts in scores.items()]
     return head + ',\n"scores": {\n' + ",\n".join(blocks) + "}}\n"
 
@@ -78,20 +78,20 @@ def read(text: str) -> Atlas:
     Raises:
         ValueError: if it was made of other sentences than the corpus has now.
     """
-    told = json.loads(text)
-    size = tuple(told["size"])
-    lines = sentences(told["corpus"])[: told["lines"]]
-    if digest(lines) != told["digest"]:
-        raise ValueError(f"the atlas of {told['model']} is of other sentences: python -m viz.models.atlas")
+    content = json.loads(text)
+    size = tuple(content["size"])
+    lines = sentences(content["corpus"])[: content["lines"]]
+    if digest(lines) != content["digest"]:
+        raise ValueError(f"the atlas of {content['model']} is of other sentences: python -m viz.models.atlas")
     return Atlas(
-        model=told["model"],
-        corpus=told["corpus"],
+        model=content["model"],
+        corpus=content["corpus"],
         lines=lines,
-        seeds=tuple(told["seeds"]),
-        made=told["made"],
-        sha256=told["sha256"],
-        packaged=told["packaged"],
-        scores={name: _score(parts, size) for name, parts in told["scores"].items()},
+        seeds=tuple(content["seeds"]),
+        made=content["made"],
+        sha256=content["sha256"],
+        packaged=content["packaged"],
+        scores={name: _score(parts, size) for name, parts in content["scores"].items()},
     )
 
 

@@ -34,21 +34,21 @@ def score_removal(model: LoadedModel, lines: Sequence[str]) -> dict[str, Tensor]
     if not has_words(model):
         return {}
     numbers = removed_on(len(lines))
-    found = {number: _of_line(model, lines[number]) for number in numbers}
-    nothing = torch.full_like(found[numbers[0]], torch.nan)
-    return {"removal": torch.stack([found.get(number, nothing) for number in range(len(lines))])}
+    increases = {number: _of_line(model, lines[number]) for number in numbers}
+    nothing = torch.full_like(increases[numbers[0]], torch.nan)
+    return {"removal": torch.stack([increases.get(number, nothing) for number in range(len(lines))])}
 
 
 def _of_line(model: LoadedModel, line: str) -> Tensor:
     """One sentence, (L, H)."""
     tokens = read_text(model.tokenizer, line, min(LONGEST, model.max_tokens))
     ids, reading = torch.tensor(tokens.ids), read_stream(model, tokens)
-    usual = _loss(model, reading.states[-1], ids)
+    baseline = _loss(model, reading.states[-1], ids)
     nothing = torch.zeros_like(reading.heads[0])
     layers = []
     for layer in range(len(reading.heads)):
         streams = patched_streams(model, reading, nothing, layer)
-        layers.append(torch.stack([_loss(model, stream, ids) for stream in streams]) - usual)
+        layers.append(torch.stack([_loss(model, stream, ids) for stream in streams]) - baseline)
     return torch.stack(layers)
 
 

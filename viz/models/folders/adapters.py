@@ -48,8 +48,10 @@ def find_base(entry: Entry, folder: Path) -> Path:
     """
     name = str(_config(entry, folder).get("base_model_name_or_path") or "")
     places = [Path(name), folder / name, folder.parent / Path(name).name] if name else []
-    known = [e.local_folder() for e in (*entries(), *checkpoints()) if name and name in (e.id, e.hub) and not e.file]
-    for place in (*places, *known):
+    local_folders = [
+        e.local_folder() for e in (*entries(), *checkpoints()) if name and name in (e.id, e.hub) and not e.file
+    ]
+    for place in (*places, *local_folders):
         if place is not None and place != folder and (place / "config.json").is_file():
             return place
     raise refusal(entry, folder, "LoRA")
@@ -114,8 +116,8 @@ def merge(
         if match := LORA.search(plain):
             pairs.setdefault(plain[: match.start()], {})[match[1]] = tensor
         else:
-            whole = re.sub(r"\.(?:modules_to_save(?:\.[\w-]+)?|base_layer)(?=\.)", "", plain)
-            merged[_known(whole, merged, entry, folder)] = tensor
+            full_name = re.sub(r"\.(?:modules_to_save(?:\.[\w-]+)?|base_layer)(?=\.)", "", plain)
+            merged[_known(full_name, merged, entry, folder)] = tensor
     for module, pair in pairs.items():
         name = _known(f"{module}.weight", merged, entry, folder)
         if pair.keys() != {"A", "B"} or pair["A"].dim() != 2:
@@ -130,7 +132,7 @@ def merge(
 
 def _known(name: str, weights: Mapping[str, Tensor], entry: Entry, folder: Path) -> str:
     """A weight's name in the base model, which may lack the first part of it or have one more."""
-    ends = [known for known in weights if known == name or known.endswith(f".{name}") or name.endswith(f".{known}")]
+    ends = [key for key in weights if key == name or key.endswith(f".{name}") or name.endswith(f".{key}")]
     if not ends:
         raise refusal(entry, folder, "LoRA of other layers")
     return name if name in weights else max(ends, key=len)

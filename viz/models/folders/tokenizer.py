@@ -64,9 +64,9 @@ def _read_pieces(entry: Entry, file: Path) -> Any:
 def _check_old_files(entry: Entry, folder: Path) -> None:
     if (folder / "vocab.txt").is_file():
         return
-    for name, other in TOGETHER.items():
-        if (folder / name).is_file() and not (folder / other).is_file():
-            raise ModelError("missing", model=entry.id, file=other)
+    for name, partner in TOGETHER.items():
+        if (folder / name).is_file() and not (folder / partner).is_file():
+            raise ModelError("missing", model=entry.id, file=partner)
 
 
 def _lost(tokenizer: Any, folder: Path) -> str | None:

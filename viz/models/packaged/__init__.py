@@ -18,8 +18,8 @@ def read(file: Path) -> Parts:
     Raises:
         ValueError: if it has none of them.
     """
-    with file.open("rb") as opened:
-        magic = opened.read(4)
+    with file.open("rb") as stream:
+        magic = stream.read(4)
     if magic not in READERS:
         raise ValueError(f"{file.name} begins with {magic!r}, which no format known here does")
     return READERS[magic](file)

@@ -72,11 +72,11 @@ def _pieces(cursor: Cursor) -> Pieces:
 def _tensors(cursor: Cursor) -> dict[str, tuple[int, Tensor]]:
     """Every tensor of the directory: its kind, and its bytes."""
     entries = [(cursor.text("H"), *cursor.numbers("BIQQ")) for _ in range(cursor.number("i"))]
-    found = {}
+    tensors = {}
     for name, kind, _, offset, n_bytes in entries:
         cursor.at = offset
-        found[name] = kind, cursor.tensor(n_bytes)
-    return found
+        tensors[name] = kind, cursor.tensor(n_bytes)
+    return tensors
 
 
 def normalizer() -> Any:

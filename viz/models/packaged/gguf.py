@@ -145,9 +145,12 @@ def read(file: Path) -> Parts:
     if (family := metadata["general.architecture"]) != "llama":
         raise ValueError(f"a GGUF file of the family {family!r} cannot be read")
     tokenizer, weights = _tokenizer(metadata), {}
-    turned = {"attn_q": metadata["llama.attention.head_count"], "attn_k": metadata["llama.attention.head_count_kv"]}
+    rotary_heads = {
+        "attn_q": metadata["llama.attention.head_count"],
+        "attn_k": metadata["llama.attention.head_count_kv"],
+    }
     for name, weight in tensors:
-        n_heads = turned.get(name.split(".")[-2])
+        n_heads = rotary_heads.get(name.split(".")[-2])
         weights[_name(name)] = turn_back(weight, n_heads) if n_heads else weight
     config = _config(metadata, tied="lm_head.weight" not in weights)
     return Parts(architecture="LlamaForCausalLM", config=config, tokenizer=tokenizer, weights=weights)

@@ -108,9 +108,9 @@ class Cursor:
 
     def numbers(self, code: str) -> tuple[Any, ...]:
         """The next numbers, as ``struct`` names them."""
-        found = struct.unpack_from(f"<{code}", self._view, self.at)
+        values = struct.unpack_from(f"<{code}", self._view, self.at)
         self.at += struct.calcsize(f"<{code}")
-        return found
+        return values
 
     def number(self, code: str) -> Any:
         """The next number."""

@@ -92,11 +92,11 @@ def train(variant: str, recipe: Recipe, *, seed: int, on_step: Callable[[], Any]
     return Trained(variant=variant, parameters=count(model), run=run, look=look(model, recipe, seed=20_000))
 
 
-def _read(stored: dict[str, Any]) -> Trained:
-    run: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in stored["run"].items()}
-    rows: dict[str, Any] = {name: tuple(map(tuple, values)) for name, values in stored["look"].items()}
+def _read(record: dict[str, Any]) -> Trained:
+    run: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in record["run"].items()}
+    rows: dict[str, Any] = {name: tuple(map(tuple, values)) for name, values in record["look"].items()}
     parts: dict[str, Any] = {"run": Run(**run), "look": Look(**rows)}
-    return Trained(**(stored | parts))
+    return Trained(**(record | parts))
 
 
 @cache
@@ -108,9 +108,9 @@ def trainings() -> tuple[Trained, ...]:
 
 def save(new: Sequence[Trained], recipe: Recipe) -> None:
     """Add trainings to the record; one of the same variant and seed is replaced."""
-    kept = {(training.variant, training.run.seed): training for training in (*trainings(), *new)}
-    order = sorted(kept, key=lambda key: (list(VARIANTS).index(key[0]), key[1]))
-    lines = ",\n".join(json.dumps(asdict(kept[key])) for key in order)
+    by_variant = {(training.variant, training.run.seed): training for training in (*trainings(), *new)}
+    order = sorted(by_variant, key=lambda key: (list(VARIANTS).index(key[0]), key[1]))
+    lines = ",\n".join(json.dumps(asdict(by_variant[key])) for key in order)
     head = json.dumps(asdict(recipe))
     (twins.FOLDER / "tied.json").write_text(f'{{"recipe": {head},\n"runs": [\n{lines}\n]}}\n', "utf8")
     trainings.cache_clear()
