@@ -1,4 +1,4 @@
-"""How fast, beside what it should be compared with: ``python -m bench``. One run, one table.
+"""Benchmarks beside a reference: ``python -m bench``. One run, one table.
 
 The load of the machine stands below each section: what others do slows both sides, hardly their ratio.
 

@@ -24,7 +24,7 @@ MAIN = (
     ":not([class*=st-key-_footer_]) > .stButtonGroup [role=radio]",
     ".stRadio [role=radio]",
 )
-"""What is a section's main control: the first there is of these."""
+"""Selectors of a section's main control, in order of preference."""
 BELOW = ".stButtonGroup [role=radio]"
 """Of a section without one: what opens the formula and the proof below it."""
 
@@ -105,7 +105,7 @@ def section_controls(places: list[tuple[str, str]] = PLACES) -> Iterator[Row]:
 
 
 def _main(page: Page, section: Locator) -> tuple[str, float, int]:
-    """Which control of a section it is, milliseconds from it to the last change, and how many times it was used.
+    """Find a section's main control, and measure it: milliseconds to the last change, and number of uses.
 
     NaN if it has none, or nothing changes.
     """

@@ -145,7 +145,7 @@ def grid_clicks() -> Iterator[Row]:
 
 
 def grid_bytes() -> Iterator[Row]:
-    """What one picture costs to send, beside the limits, in MB."""
+    """Size of one picture's payload, beside the limits, in MB."""
     for n, limit, what in ((128, 2.5, "exact"), (512, 1.5, "pooled")):
         text = " ".join(itertools.islice(itertools.cycle(WORDS), n - 2))
         source = specs.Source(kind="model", text=text, model=entries()[0].id)

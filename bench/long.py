@@ -32,7 +32,7 @@ ATLASES = (("all-MiniLM-L6-v2", 33.0), ("SmolLM2-135M-Instruct", 190.0))
 
 @dataclass(frozen=True)
 class Goal:
-    """What was measured, and the most that is good."""
+    """A measurement, and the largest value that passes."""
 
     what: str
     measured: float
@@ -68,7 +68,7 @@ def peak() -> float:
 
 
 def resident() -> float:
-    """What is resident now, in MB."""
+    """Resident memory, in MB."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 

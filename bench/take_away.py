@@ -31,7 +31,7 @@ PAINTED = {
     "bertviz": "document.querySelectorAll('svg path, svg line').length > 0",
     "circuitsvis": "document.querySelectorAll('canvas, img').length > 0",
 }
-"""What is there once heads are on the screen."""
+"""A condition for each tool that holds once heads are on the screen."""
 _READ = """
 import sys, time
 import numpy, torch
@@ -55,11 +55,11 @@ made += model_view(tuple(layer[None] for layer in maps), tokens, html_action="re
 made = attention_heads(tokens=tokens, attention=maps.flatten(0, 1)).local_src
 {_WRITE}""",
 }
-"""How each of the others writes the maps of one file into another, in an interpreter that has it."""
+"""Script of each other tool that writes the maps of one file into another, in an interpreter that has it."""
 
 
 def has(python: str, tool: str) -> bool:
-    """Whether an interpreter has a tool; if not, that is said."""
+    """Return whether an interpreter has a tool; print a line if it has none."""
     is_installed = subprocess.run([python, "-c", f"import {tool}"], capture_output=True, check=False).returncode == 0
     if not is_installed:
         sys.stdout.write(
@@ -81,7 +81,7 @@ def write(tool: str, maps: Path, file: Path, python: str) -> float:
 
 
 def measure(browser: Browser, file: Path, paint_condition: str, scripts: Path | None) -> tuple[int, float | None]:
-    """How many requests a file makes of other hosts, and the seconds until it has painted; None if it does not."""
+    """Return a file's requests to other hosts, and the seconds until it has painted; None if it does not."""
     context, elsewhere = browser.new_context(), []
 
     def answer(route: Route) -> None:
@@ -124,7 +124,10 @@ def main() -> None:
                 requests, seconds = measure(browser, file, PAINTED[tool], options.scripts)
                 paint_note = "not painted" if seconds is None else f"painted after {seconds:.2f} s"
                 size = file.stat().st_size / 1e6
-                line = f"{tool:12} {n:4} tokens: {size:8.2f} MB, written in {write_seconds:.1f} s, {requests} requests, {paint_note}\n"
+                line = (
+                    f"{tool:12} {n:4} tokens: {size:8.2f} MB, "
+                    f"written in {write_seconds:.1f} s, {requests} requests, {paint_note}\n"
+                )
                 sys.stdout.write(line)
                 sys.stdout.flush()
                 if seconds is None:

@@ -50,7 +50,7 @@ const drawn = () => {  // what canvases show across their middle, the arcs of th
 
 BARE_PAGE = "bare", ""
 FIRST_PAGES = {(script, path): f"{name}, {script}.py" for path, name in PATHS.items() for script in ("app", "serve")}
-"""What is compared with the bare page: two pages of ours, each served at a desk and for many."""
+"""Pages that are compared with the bare page: two pages of ours, each served at a desk and for many."""
 
 
 @contextmanager

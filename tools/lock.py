@@ -100,7 +100,7 @@ def locked(text: str) -> list[Requirement]:
 
 
 def licence(name: str) -> str:
-    """What an installed package says of its licence: an expression, else its classifiers, else its own words."""
+    """Licence of an installed package: its expression, else its classifiers, else its first line of text."""
     metadata = importlib.metadata.metadata(name)
     if "License-Expression" in metadata:
         return metadata["License-Expression"]

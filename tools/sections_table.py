@@ -21,10 +21,10 @@ from viz.lessons.read import lesson_named, names
 
 SIZES = ((1280, 720), (390, 844))
 BEGINS_BY = {1280: 260, 390: 360}
-"""Where a picture begins at the latest, in pixels from the top of a window of this width."""
+"""Largest top edge of a picture, in pixels, by the width of the window."""
 
 LOOKS, BETWEEN = 8, 150
-"""How often a page is looked at until it stays as it is, and the milliseconds between two looks."""
+"""Samples of a page at most until it is stable, and the milliseconds between two of them."""
 
 MEASURE = (Path(__file__).parent / "sections_table.js").read_text("utf8")
 
@@ -111,12 +111,15 @@ def lines_of(measurements: Sequence[Measured], latest: int) -> Iterator[str]:
     tops = [row.top for row in measurements if row.top is not None]
     yield ""
     yield (
-        f"{len(measurements)} rows. Medians: y {median(tops):.0f}, words {median(row.words for row in measurements):.0f}, "
-        f"controls {median(row.controls for row in measurements):.0f}, stops {median(row.stops for row in measurements):.0f}."
+        f"{len(measurements)} rows. Medians: y {median(tops):.0f}, "
+        f"words {median(row.words for row in measurements):.0f}, "
+        f"controls {median(row.controls for row in measurements):.0f}, "
+        f"stops {median(row.stops for row in measurements):.0f}."
     )
     yield (
         f"Picture by y = {latest}: {sum(top <= latest for top in tops)}. Whole on the first screen: "
-        f"{sum(row.is_whole for row in measurements)}. At most 120 words: {sum(row.words <= 120 for row in measurements)}."
+        f"{sum(row.is_whole for row in measurements)}. "
+        f"At most 120 words: {sum(row.words <= 120 for row in measurements)}."
     )
 
 

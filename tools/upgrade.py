@@ -26,7 +26,7 @@ SECONDS = 1200
 
 
 def pip_options() -> list[str]:
-    """Where pip looks for packages, as options of uv, which reads none of pip's settings."""
+    """Return pip's indexes as options of uv, which reads none of pip's settings."""
     options = []
     for option in ("index-url", "extra-index-url", "find-links"):
         process = subprocess.run(
@@ -86,7 +86,7 @@ def outcome(python: Path, tests: Sequence[str]) -> str:
 
 
 def rows(requirements: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-    """What was installed, and what the smoke test and the quick ones say."""
+    """Yield the packages that were installed, and the results of the smoke test and of the quick tests."""
     groups = [[name] for name in requirements] + ([list(requirements)] if len(requirements) > 1 else [])
     for group in groups:
         with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Whatever form a text has, `viz.show` reads it as its model would, and says what it left out."""
+"""`viz.show` reads a text in any form as its model would, and notes what it left out."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""What people have in hand becomes maps, or a sentence that says what is wrong with it."""
+"""Attentions in any form become maps, or an error with the reason."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def test_every_way_to_have_them(kind):
 
 
 def layers(attentions, name="self"):
-    """What is handed over, as a list of maps."""
+    """Read attentions as a list of maps."""
     return list(read_layers(by_name(attentions).stacks[name], name).layers.values())
 
 
@@ -88,7 +88,7 @@ def test_marks_for_a_space_are_spaces_and_nothing_is_invisible():
 
 
 def test_labels_names_of_bytes_are_letters():
-    """What ``convert_ids_to_tokens`` of a tokenizer of bytes gives reads as in the app; text that is read stays."""
+    """Byte-level names from ``convert_ids_to_tokens`` read as in the app; plain text stays."""
     assert labels(["ä½łå¥½", "Ġä¸ĸçķĮ", "ç", "Į", "«"], 5, "self") == ("你好", "␣世界", "猫₁", "猫₂", "猫₃")
     assert labels(["<0xC3>", "<0xA9>", "▁"], 3, "self") == ("é₁", "é₂", "␣")
     assert labels(Labels(["Ã©", "Ġ", "▁"]), 3, "self") == ("Ã©", "Ġ", "▁")

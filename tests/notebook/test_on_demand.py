@@ -70,7 +70,7 @@ def test_padding_is_left_out_on_demand(tmp_path, always):
 
 
 def test_short_text_keeps_maps(tmp_path):
-    """What fits is kept as the model gave it."""
+    """Small maps stay as the model returned them."""
     model, tokenizer = model_of("llama", tmp_path)
     reading = run.read(model, tokenizer, {"input_ids": IDS}, None)
     assert all(isinstance(layer, torch.Tensor) for layer in reading.stacks["self"])

@@ -25,7 +25,7 @@ def maps(heads=3, queries=5, keys=5, n=2, seed=0):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Makes small checkpoints, and opens them as anyone would: with transformers, and with its usual attention."""
+    """Return a function that saves a small checkpoint and opens it with transformers and its default attention."""
 
     def made(name):
         where = checkpoints.save(name, tmp_path_factory.mktemp(name))

@@ -174,7 +174,7 @@ def test_a_rectangle_needs_two_lists():
 
 @pytest.mark.parametrize("kind", ["bfloat16", "float16", "mean", "two decimals", "8 bits"])
 def test_rounded_weights_are_shown(kind):
-    """How far a row may be from 1 is what its numbers say, whatever type they lie in."""
+    """The tolerance of a row's sum follows from the numbers' precision, not from their dtype."""
     exact = torch.randn(1, 4, 30, 30, generator=torch.Generator().manual_seed(0)) * 2
     exact = exact.masked_fill(torch.ones(30, 30).triu(1).bool(), -torch.inf).softmax(-1)
     rounded = {

@@ -23,12 +23,12 @@ from viz.models.layout import Layer
 
 INTERFACE = "headlight"
 Edit = Callable[[Tensor], Tensor]
-"""What becomes of a layer's heads in front of W_O, (B, T, H, d_v); what it is given stays as it is."""
+"""A change of a layer's head outputs in front of W_O, (B, T, H, d_v); must not modify its argument in place."""
 
 
 @dataclass
 class Recorder:
-    """What one forward pass leaves behind; each pass has its own, also when visitors share the model.
+    """Tensors of one forward pass; each pass has its own recorder, also when users share the model.
 
     Everything is kept by the ``id`` of the module it belongs to; ``edits`` change the heads' outputs there. ``stream``
     says whether what blocks are called with, and what their feed-forward networks write, is kept too; ``maps`` whether
@@ -124,7 +124,7 @@ _HARMLESS = frozenset(
         "deterministic",  # about the gradient's rounding
     )
 )
-"""What else transformers may hand to attention without changing its weights."""
+"""Options that transformers may pass to attention and that do not change its weights."""
 
 
 def unscaled(q: Tensor) -> tuple[Tensor, float]:
@@ -145,7 +145,7 @@ def _attention(
     s_aux: Tensor | None = None,
     **extra_options: Any,
 ) -> tuple[Tensor, Tensor | None]:
-    """What transformers calls in every layer (its ``AttentionInterface``): attend, and note what was seen."""
+    """Attend and record the call; transformers runs this in every layer (its ``AttentionInterface``)."""
     check()
     for name, value_of_option in extra_options.items():
         # What is not known to leave the weights alone might change them: say so, do not guess.

@@ -25,7 +25,7 @@ from viz.models.layout import LoadedModel, linear
 
 @dataclass(frozen=True, kw_only=True)
 class BlockLayout:
-    """How some families put their blocks together, and where the parts are (``blocks.toml``)."""
+    """Structure of some families' blocks, and the paths of their parts (``blocks.toml``)."""
 
     families: tuple[str, ...]
     stack: str
@@ -48,7 +48,7 @@ class BlockLayout:
     when: Mapping[str, Any] = field(default_factory=dict)
 
     def fits(self, config: Any) -> bool:
-        """Whether it describes models with this configuration."""
+        """Return whether the layout describes models with this configuration."""
         return config.model_type in self.families and all(getattr(config, n) == v for n, v in self.when.items())
 
     @property
@@ -89,7 +89,7 @@ class Blocks:
             return stack(self.x, self.weights, **self._options | options)
 
     def outputs(self, **options: Any) -> tuple[Tensor, ...]:
-        """What each block hands on, as :meth:`run` has it; nothing else is held."""
+        """Output of each block, as in :meth:`run`; nothing else stays in memory."""
         with torch.inference_mode():
             return tuple(trace.output for trace in one_by_one(self.x, self.weights, **self._options | options))
 
@@ -103,7 +103,7 @@ class Blocks:
         return replace(self, weights=tuple(self.weights[i] for i in layers), attentions=attentions)
 
     def state_error(self, traces: Sequence[BlockTrace]) -> float:
-        """How far the blocks' outputs are from the model's own hidden states, over all layers."""
+        """Largest difference of the blocks' outputs from the model's own hidden states, over all layers."""
         outputs = [trace.output for trace in traces]
         if self.final is not None:
             outputs[-1] = self.design.normalize(outputs[-1], self.final)
@@ -131,7 +131,7 @@ def _queries_and_keys(weights: HeadWeights) -> tuple[tuple[Tensor, Tensor | None
 
 
 def _is_usual(call: Call) -> bool:
-    """Whether a layer attends as the paper has it, whatever its mask."""
+    """Return whether a layer attends as in the paper, apart from its mask."""
     scale, root = call.options.get("scale"), call.projections.spec.d_k**-0.5
     is_scaled = scale is None or math.isclose(scale, root, rel_tol=1e-6)
     return is_scaled and not call.is_changed and all(call.options.get(name) is None for name in ("bias", "score_mod"))
@@ -154,7 +154,7 @@ def _weights(layer: nn.Module, layout: BlockLayout, call: Call, cross: Call | No
 
 
 def find_block_layout(model: LoadedModel, stack_name: str, *, of_stream: bool = False) -> BlockLayout:
-    """How this model's blocks are put together.
+    """Find the layout of a model's blocks.
 
     Args:
         model: the model.

@@ -92,7 +92,7 @@ class Capture:
 
     @property
     def is_cross(self) -> bool:
-        """Whether the first stack is cross-attention: the target asks, the text answers."""
+        """True if the first stack is cross-attention: the target has the queries, the text the keys."""
         return next(iter(self.stacks)) == "cross"
 
     @property
@@ -164,7 +164,7 @@ def _call(layer: Layer, recorder: Recorder) -> Call:
 
 
 def calls_of(layers: Sequence[Layer], recorder: Recorder) -> dict[str, tuple[Call, ...]]:
-    """What a recorder has of these layers, stack by stack."""
+    """Calls of these layers in a recorder, by stack."""
     at_work = [layer for layer in layers if id(layer.attention) in recorder.seen]
     names = dict.fromkeys(layer.layout.stack for layer in at_work)
     return {name: tuple(_call(layer, recorder) for layer in at_work if layer.layout.stack == name) for name in names}
@@ -183,7 +183,7 @@ def _predict(model: LoadedModel, ids: tuple[int, ...], logits: Tensor, n: int = 
 
 
 def _shifted(model: LoadedModel, tokens: Tokens) -> Tokens:
-    """What a decoder reads while it writes these tokens: the same one place later, after a token that says "begin"."""
+    """Shift tokens right by one place behind the start token: the input of a decoder that writes them."""
     start_candidates = (getattr(model.model.config, name, None) for name in ("decoder_start_token_id", "pad_token_id"))
     start = next((token for token in start_candidates if token is not None), 0)  # a T5 begins with its padding
     return Tokens(

@@ -11,7 +11,7 @@ from viz.core.heads import multi_head
 from viz.models.capture import Call, Capture
 
 _KEPT = frozenset(("scale", "score_mod"))
-"""What a layer does to any score. A mask and a bias belong to the places of one text and are left behind."""
+"""Options that apply to any score. A mask and a bias belong to the places of one text and are dropped."""
 
 
 def _kept(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def pair(asks: Capture, answers: Capture) -> Capture:
 
 
 def has_cross(capture: Capture) -> bool:
-    """Whether the model has layers that were trained for cross-attention: an encoder-decoder's."""
+    """Return whether the model has layers trained for cross-attention: an encoder-decoder's."""
     return "cross" in capture.stacks
 
 
@@ -52,7 +52,7 @@ def trained_cross(together: Capture) -> Capture:
 
 
 def self_error(capture: Capture, layer: int) -> float:
-    """How far a text's cross-attention to itself is from its self-attention, under the same mask and bias.
+    """Difference of a text's cross-attention to itself from its self-attention, under the same mask and bias.
 
     Q, K and V are computed anew from what the pair says asks and answers, so not where a layer turns q and k by
     position; weights, and outputs beside the largest of them.

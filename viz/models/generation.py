@@ -24,7 +24,7 @@ BEST = 4
 
 @dataclass(frozen=True, kw_only=True)
 class Writing:
-    """What was written, and the attention rows of every step, put under each other.
+    """Generated tokens, and the attention rows of every step, stacked.
 
     ``tokens`` is the text, ``target`` what was written, the end mark included if it came. ``rows`` has, for the
     stacks "decoder" and "cross", the weights of each layer: (H, steps, steps), 0 where a token was not there yet,

@@ -25,7 +25,7 @@ PIECE_BYTES = 1_050
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """Where a family of models keeps the projections of one stack of attention layers (``layouts.toml``)."""
+    """Paths of the projections of one stack of attention layers in a family of models (``layouts.toml``)."""
 
     family: str
     stack: str
@@ -49,7 +49,7 @@ class Layout:
     without: tuple[str, ...] = ()
 
     def fits(self, config: Any) -> bool:
-        """Whether it describes models with this configuration."""
+        """Return whether the layout describes models with this configuration."""
         return self.family == config.model_type and all(getattr(config, name) == v for name, v in self.when.items())
 
 

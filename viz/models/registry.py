@@ -1,4 +1,4 @@
-"""Which models there are, and where their files lie on this machine."""
+"""The registry of models, and the places of their files on this machine."""
 
 import importlib.util
 import json
@@ -80,11 +80,11 @@ class Entry:
         return Wheel(self.wheel, self.wheel_sha256, self.wheel_bytes, inside) if self.wheel else None
 
     def is_here(self) -> bool:
-        """Whether this machine has the model's files."""
+        """Return whether this machine has the model's files."""
         return self.packaged_file() is not None or self.local_folder() is not None
 
     def _in_package(self, name: str) -> Path | None:
-        """Where a package keeps something. Its own code is not imported: only its files are wanted."""
+        """Return the path of a file or folder in a package, without importing the package."""
         spec = importlib.util.find_spec(self.package) if self.package is not None else None
         locations = (spec.submodule_search_locations if spec else None) or ()
         return next((Path(location) / name for location in locations), None)
@@ -149,7 +149,7 @@ def entries_of(folders: Iterable[Path]) -> tuple[Entry, ...]:
 
 
 def reads_pictures(folder: Path) -> bool:
-    """Whether a folder's configuration says that it holds a vision model."""
+    """Return whether a folder's configuration is of a vision model."""
     try:
         config = json.loads((folder / "config.json").read_text("utf-8"))
     except (OSError, ValueError, RecursionError):

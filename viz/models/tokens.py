@@ -54,7 +54,7 @@ class Tokens:
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
-    """What a language-model head expects at one place: token labels and their probabilities, best first."""
+    """Prediction of a language-model head at one place: token labels and their probabilities, best first."""
 
     at: int
     labels: tuple[str, ...]
@@ -157,7 +157,7 @@ def read_text(tokenizer: Any, text: str, max_tokens: int) -> Tokens:
 
 
 def spells_bytes(tokenizer: Any) -> bool:
-    """Whether a tokenizer's smallest tokens are bytes, so that no word is unknown to it.
+    """Return whether a tokenizer's smallest tokens are bytes, so that no word is unknown to it.
 
     It has a token for a space, Ġ, and none for SentencePiece's mark of one, which is three bytes to it.
     """

@@ -13,14 +13,14 @@ from viz.models.spelling.pieces import raw_parts, spell
 from viz.models.tokens import labels
 
 TO_TOKEN = ("id_to_token", "id_to_piece")
-"""What other tokenizers call the function from a number to its token."""
+"""Names of the function from an id to its token in other tokenizers."""
 UNLIMITED = 10**9
 """Tokenizers that know no limit name an absurd one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadText:
-    """What a model is called with, and what is written along its maps.
+    """Inputs of a model, and the labels along its maps.
 
     ``kept`` are the places of tokens that are no padding; ``total`` counts the tokens of the whole text, of which a
     model may read fewer.

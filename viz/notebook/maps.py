@@ -1,4 +1,4 @@
-"""What a model's attentions are, as people have them in hand: checked, and made one tensor a layer."""
+"""Read attentions in any form, check them, and make them one tensor a layer."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 PLAIN = 2**-7
-"""How far a row's sum may be from 1 by rounding alone: twice what 8 significant bits, the fewest in use, make of it."""
+"""Tolerance of a row's sum by rounding alone: twice what 8 significant bits, the fewest in use, make of it."""
 
 DECIMALS = (2, 3, 4, 5)
 STEPS = (1 / 255, 1 / 65_535)

@@ -22,7 +22,7 @@ WRITTEN = 48
 """Tokens that an encoder-decoder writes at most where no target is given."""
 
 Note = tuple[str, Mapping[str, Any]]
-"""What is to be said below the picture: the name of a sentence, and what it is filled with."""
+"""A note below the picture: the name of a sentence, and the values of its placeholders."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,6 +174,6 @@ def _written(model: Any, tokenizer: Any, inputs: dict[str, Any]) -> Tensor:
 
 
 def name_of(model: Any) -> str:
-    """What a model is called where it was published; of one from a folder the folder's name, for a path is private."""
+    """Published name of a model; of one from a folder the folder's name, since a path is private."""
     name = str(getattr(model.config, "name_or_path", "")) or type(model).__name__
     return Path(name).name if Path(name).is_absolute() or name.startswith(".") else name

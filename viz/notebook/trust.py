@@ -8,10 +8,10 @@ import torch
 from torch import Tensor, nn
 
 ROUNDINGS = 64
-"""How many roundings of the largest number two ways to the same output may differ by, before the noise is measured."""
+"""Roundings of the largest number that two computations of one output may differ by before noise is measured."""
 
 OF_NOISE = 64
-"""How many times the measured noise of one rounding at the input they may differ by."""
+"""Largest difference of the two, in multiples of the measured noise of one rounding at the input."""
 
 
 def output_of(result: Any) -> Tensor:
@@ -50,8 +50,8 @@ def check_same_output(
         noise = _difference(plain, run_plain(model, inputs), token_places)
     if difference > OF_NOISE * noise:
         raise ValueError(
-            f"With maps the output of {type(model).__name__} differs by {difference:.3g} from its output without them, of "
-            f"{largest:.3g} at most; one rounding of its input changes it by {noise:.3g}. So these maps are not of "
+            f"With maps the output of {type(model).__name__} differs by {difference:.3g} from its output without them, "
+            f"of {largest:.3g} at most; one rounding of its input changes it by {noise:.3g}. So these maps are not of "
             "what the model computes by itself, and are not shown."
         )
 
@@ -83,7 +83,8 @@ def check_causal(
     if difference <= torch.finfo(_dtype(model)).eps / 4 * float(plain.abs().max()):  # of a causal model it is 0
         raise ValueError(
             f"{type(model).__name__} gives weights of up to {above:.3f} to later tokens, and another last token "
-            f"changes its earlier outputs by {difference:.3g}: they do not see it. So these are not the weights it uses. "
+            f"changes its earlier outputs by {difference:.3g}: they do not see it. "
+            "So these are not the weights it uses. "
             'Load it so: from_pretrained(..., attn_implementation="eager").'
         )
 

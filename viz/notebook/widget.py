@@ -110,7 +110,7 @@ class HeadGrid(anywidget.AnyWidget):
 
     @property
     def tokens(self) -> tuple[Sequence[str], Sequence[str]]:
-        """What is written along the rows and along the columns of the stack that is shown."""
+        """Labels along the rows and along the columns of the visible stack."""
         return self._axes[self.stack]
 
     @property
@@ -172,7 +172,7 @@ class HeadGrid(anywidget.AnyWidget):
 
         Args:
             path: of the file.
-            title: above the picture; usually the model's name.
+            title: above the picture; by default the model's name.
             link: where the same can be seen alive, if it can: http:// or https://.
             heads: (layer, head) of the chosen stack that are to be whole in a large file too; "all" of every stack.
         """

@@ -1,4 +1,4 @@
-"""What a decoder's heads do with a word they look at: do they write the same word, as far as W_V and W_O go?"""
+"""Copying scores of a decoder's heads: does a head write the word it looks at, as far as W_V and W_O go?"""
 
 import torch
 from torch import Tensor, nn
@@ -29,7 +29,7 @@ def read_by_heads(block: nn.Module, layout: BlockLayout, vectors: Tensor) -> Ten
 
 
 def score_copying(model: LoadedModel) -> dict[str, Tensor]:
-    """How well each head copies, word by word: {"copying": (words, L, H)}; nothing for a model without words.
+    """Score each head's copying, word by word: {"copying": (words, L, H)}; nothing for a model without words.
 
     A word's vector goes through the norm in front of the head, W_V and W_O, the final norm and the vocabulary head.
     Whatever earlier layers would have made of the vector is left out.

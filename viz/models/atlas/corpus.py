@@ -54,7 +54,7 @@ def sentences(lang: str) -> tuple[str, ...]:
 
 
 def digest(lines: Sequence[str]) -> str:
-    """What tells one corpus from another: the first twelve digits of its SHA-256."""
+    """Identify a corpus: the first twelve digits of its SHA-256."""
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]
 
 
@@ -76,7 +76,7 @@ def read_lines(model: LoadedModel, lines: Iterable[str]) -> list[Text]:
 def repeated_tokens(model: LoadedModel, count: int = 0, length: int = LENGTH) -> list[Text]:
     """Random tokens, each sequence once more behind itself, between the model's own special tokens.
 
-    No token comes twice in a sequence before it is repeated. ``count`` 0 is as many as there usually are.
+    No token comes twice in a sequence before it is repeated. ``count`` 0 is the default, ``SEQUENCES``.
     """
     tokenizer = model.tokenizer
     special = set(tokenizer.all_special_ids)

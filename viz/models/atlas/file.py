@@ -30,7 +30,7 @@ _COUNTS = ("against", "low", "high")
 
 
 def path_of(model: str, corpus: str) -> Path:
-    """Where the atlas of a model is, if there is one."""
+    """Path of a model's atlas file, whether or not it exists."""
     return FOLDER / f"{model}.{corpus}.json"
 
 

@@ -92,7 +92,7 @@ def assemble(
         corpus: what the lines are called.
         lines: the first of them, as many as the chunks have.
         chunks: :func:`score_lines`, so many lines after the other.
-        others: :func:`score_others`.
+        text_free_scores: :func:`score_others`.
         by_chance: :func:`score_by_chance`, by the seed.
     """
     values = {name: torch.cat([chunk[name] for chunk in chunks]) for name in chunks[0]}

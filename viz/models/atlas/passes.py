@@ -12,13 +12,13 @@ from viz.models.attention_interface import recording
 from viz.models.layout import LoadedModel
 
 TEXTS, REPEATS = (*SENTENCES, WINDOW), REPEATED
-"""What is scored on sentences, and on random tokens that are repeated."""
+"""Names of the scores on sentences, and of those on repeated random tokens."""
 BATCH_TOKENS = 400
 """Of one batch: enough for a matrix product to be worth while, and 270 maps of each text are small."""
 
 
 def allowed_of(model: LoadedModel, n: int) -> Tensor:
-    """Where the first stack may look, in texts shorter than any window of it: a decoder only back."""
+    """Mask of the first stack, (n, n), for texts shorter than any window of it: causal in a decoder."""
     everywhere = torch.ones(n, n, dtype=torch.bool)
     return everywhere.tril() if model.layers[0].layout.stack == "decoder" else everywhere
 
@@ -75,7 +75,7 @@ def score_repeats(model: LoadedModel, texts: Sequence[Text]) -> dict[str, Tensor
 
 
 def score_even(model: LoadedModel, texts: Sequence[Text], *, repeats: bool = False) -> dict[str, Tensor]:
-    """What a head that spreads every row evenly scores on each text, (S,)."""
+    """Score a head with uniform attention on each text, (S,)."""
     scores_by_text = []
     for text in texts:
         visible = allowed_of(model, len(text.ids))

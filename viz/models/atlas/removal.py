@@ -1,4 +1,4 @@
-"""What a decoder loses without a head: its loss at the next token, sentence by sentence, each head off by itself."""
+"""Ablation scores of a decoder: its next-token loss without each single head, sentence by sentence."""
 
 from collections.abc import Sequence
 
@@ -27,7 +27,7 @@ def removed_on(n_lines: int) -> list[int]:
 
 
 def score_removal(model: LoadedModel, lines: Sequence[str]) -> dict[str, Tensor]:
-    """How much the loss grows, in nats a token, when a head writes nothing: {"removal": (S, L, H)}.
+    """Increase of the loss, in nats a token, when a head writes nothing: {"removal": (S, L, H)}.
 
     NaN for lines that were not read so; nothing for a model without words.
     """

@@ -23,7 +23,7 @@ MARKS = {
 """Ends of the names of tensors that only the package of a method reads; config.json may have lost its word on it."""
 
 SCALES = ("_scale_inv", "_scale")
-"""What FP8 weights' names end with where their scales stand. Both are multiplied with, whatever the first says."""
+"""Suffixes of the names of FP8 weights' scales. Both kinds are multiplied with, in spite of the first one's name."""
 
 PLAIN = ("F64", "F32", "F16", "BF16", "BOOL", "I64")
 """Types of a safetensors file whose numbers are the model's own."""

@@ -1,4 +1,4 @@
-"""Which folder holds the model, where the one that was named holds it in a part of itself."""
+"""Find the folder of a model, its tokenizer and its base inside the folder that was named."""
 
 import json
 from pathlib import Path

@@ -50,7 +50,7 @@ def read_memory(layer: Layer, read: Tensor, latents: Mapping[int, Tensor]) -> Te
     Args:
         layer: whose keys and values these are.
         read: by the module that makes keys and values, (T, d_model), or (1, T, c).
-        made: outputs of the modules that compress, (T, c + r), by their layers' attention.
+        latents: outputs of the modules that compress, (T, c + r), by their layers' attention.
     """
     if (latent := read_latent(layer)) is None:
         return read

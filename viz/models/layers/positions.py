@@ -38,7 +38,7 @@ def query_key_change(model: LoadedModel, layer: Layer, changes: str) -> Change:
     Args:
         model: whose layer it is.
         layer: of a family that keeps its norms and its RoPE where most do.
-        turned: the changes, as :class:`~viz.models.capture.Call` names them.
+        changes: the changes, as :class:`~viz.models.capture.Call` names them.
     """
     if not changes:
         return unchanged

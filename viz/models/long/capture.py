@@ -82,7 +82,7 @@ class LongCapture:
         return row_layer.queries[head], row_layer.keys[head * self.n_kv_heads // self.n_heads]
 
     def options(self, layer: int, head: int) -> dict[str, Any]:
-        """How a head of a layer attends: what the functions of :mod:`viz.core.long` are told."""
+        """Options of a head's attention, for the functions of :mod:`viz.core.long`."""
         row_layer = self.layers[layer]
         return {
             "scale": row_layer.scale,

@@ -13,7 +13,7 @@ READERS = {gguf.MAGIC: gguf.read, e5.MAGIC: e5.read}
 
 
 def read(file: Path) -> Parts:
-    """What a file of weights holds, whichever of the formats it has.
+    """Read a file of weights in any of the formats.
 
     Raises:
         ValueError: if it has none of them.

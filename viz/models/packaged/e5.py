@@ -30,13 +30,13 @@ MODULES = {
     "fo": "output.dense",
     "oln": "output.LayerNorm",
 }
-"""What a module is called in the file, and in transformers."""
+"""Names of modules in the file, and in transformers."""
 TILDE, KEPT = "\uff5e", "\ufdd0"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sizes:
-    """What the file says first, in its order."""
+    """Header of the file, in its order."""
 
     d_model: int
     n_layers: int
@@ -80,7 +80,7 @@ def _tensors(cursor: Cursor) -> dict[str, tuple[int, Tensor]]:
 
 
 def normalizer() -> Any:
-    """What SentencePiece's rule "nmt_nfkc" does to a text: controls go, spaces are one kind, ， becomes a comma.
+    """Normalizer of SentencePiece's rule "nmt_nfkc": controls go, spaces are one kind, ， becomes a comma.
 
     NFKC makes ～ a tilde, which that rule does not: it is out of the way meanwhile.
     """
@@ -123,7 +123,7 @@ def _tokenizer(pieces: Pieces, longest: int) -> Any:
 
 
 def _name(name: str) -> str:
-    """What transformers calls a tensor of the file: "l3.q.w" is the query projection's weight in layer 3."""
+    """Name of a tensor of the file in transformers: "l3.q.w" is the query projection's weight in layer 3."""
     module, part = name.rsplit(".", 1) if name.endswith((".w", ".b")) else (name, "w")
     end = {"w": "weight", "b": "bias"}[part]
     if module in MODULES:

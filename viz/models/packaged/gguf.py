@@ -38,7 +38,7 @@ NAMES = {
     "ffn_up": "mlp.up_proj",
     "ffn_down": "mlp.down_proj",
 }
-"""What a module is called in a file, and in transformers."""
+"""Names of modules in a file, and in transformers."""
 CONTROL = 3
 """The kind of a token that stands for no text: ``<|im_start|>``."""
 
@@ -53,7 +53,7 @@ def _value(cursor: Cursor, kind: int) -> Any:
 
 
 def contents(file: Path) -> tuple[dict[str, Any], Iterator[tuple[str, Tensor]]]:
-    """What a file says of itself, and its tensors, made float32 one by one as they are asked for."""
+    """Metadata of a file, and its tensors, converted to float32 one by one on request."""
     cursor = Cursor(file)
     cursor.take(len(MAGIC))
     _, n_tensors, n_values = cursor.numbers("IQQ")
@@ -84,7 +84,7 @@ def turn_back(weight: Tensor, n_heads: int) -> Tensor:
 
 
 def _name(name: str) -> str:
-    """What transformers calls a tensor."""
+    """Name of a tensor in transformers."""
     *place, module, _ = name.split(".")
     return f"{f'model.layers.{place[1]}.' if place else ''}{NAMES[module]}.weight"
 

@@ -1,4 +1,4 @@
-"""What a model is made of before transformers puts it together, and a file that is read from its beginning."""
+"""Parts of a model before transformers assembles it, and a cursor over a binary file."""
 
 import struct
 from collections.abc import Mapping
@@ -87,7 +87,7 @@ class _Handed:
 
 
 def fast_tokenizer(tokenizer: Any, **marks: Any) -> Any:
-    """What transformers makes of a tokenizer.
+    """Wrap a tokenizer for transformers.
 
     Args:
         tokenizer: one of the library ``tokenizers``; not to be changed any more.

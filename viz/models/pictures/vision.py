@@ -202,7 +202,7 @@ def untrained(vision: VisionModel, initial_model: Any = None, *, seed: int = 0) 
 
     Args:
         vision: after it.
-        begun: the model it was trained from, if that is known; None is transformers' own random start.
+        initial_model: the model it was trained from, if that is known; None is transformers' own random start.
         seed: of that start.
     """
     if initial_model is None:
@@ -216,7 +216,7 @@ def untrained(vision: VisionModel, initial_model: Any = None, *, seed: int = 0) 
 
 
 def _sizes_refused(config: Mapping[str, Any]) -> str | None:
-    """Why the sizes of a configuration cannot be used: said before anything is made as large as it asks for."""
+    """Return the reason why the sizes of a configuration cannot be used, before anything of that size is allocated."""
     for name, most in SIZES.items():
         value = config.get(name)
         for number in value if isinstance(value, list) and len(value) == 2 else (value,):
@@ -226,7 +226,7 @@ def _sizes_refused(config: Mapping[str, Any]) -> str | None:
 
 
 def _grid(image: Any, patch: Any) -> tuple[int, int]:
-    """How many patches there are, down and across."""
+    """Return the number of patches, down and across."""
     (rows, columns), (high, wide) = _pair(image), _pair(patch)
     return rows // high, columns // wide
 
@@ -242,7 +242,7 @@ def _pair(size: Any) -> tuple[int, int]:
 
 
 def _scale(reads: Mapping[str, Any], channels: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """What is taken off each channel, and what it is divided by; one half each where a folder does not say."""
+    """Return the mean and standard deviation of each channel; 0.5 each where a folder has none."""
     if reads.get("do_normalize") is False:
         return (0.0,) * channels, (1.0,) * channels
     mean_and_std = []

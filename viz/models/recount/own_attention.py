@@ -191,7 +191,7 @@ def own_heads(model: LoadedModel, capture: Capture, layer: int) -> tuple[Tensor,
 
     Args:
         model: a model that attends with the function of its family (:func:`knows_own_attention`).
-        seen: a text as the model saw it.
+        capture: a text as the model saw it.
         layer: of the first stack.
     """
     states = capture.states.get(model.layers[0].layout.stack)
@@ -226,7 +226,7 @@ def own_map(model: LoadedModel, ids: Sequence[int], layer: int, head: int) -> Te
 
 
 def own_state_without(model: LoadedModel, capture: Capture, layer: int, heads: Sequence[int]) -> Tensor | None:
-    """What a layer hands on, (T, d_model), when some of its heads deliver nothing; behind the final norm if it is last.
+    """Return a layer's output, (T, d_model), with some heads zeroed; behind the final norm if it is the last layer.
 
     Only this layer is run, so that the capture has to have the states between layers; None if it has not.
     """

@@ -165,7 +165,7 @@ def _in_layer(name: str, stack: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=4)
 def _token_places(data: mmap.mmap) -> np.ndarray:
-    """Where each token of a GGUF file is written; read once, since each stands behind the length of the one before."""
+    """Offsets of all tokens in a GGUF file; read once, since each stands behind the length of the one before."""
     at = _place_of(data, _behind_length("Q", "tokenizer.ggml.tokens"), 0)
     _, _, n = struct.unpack_from("<IIQ", data, at)
     at, places = at + 16, np.empty(n, dtype=np.int64)

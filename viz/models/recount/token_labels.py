@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 LOST = "\ufffd"
-"""What stands for bytes that are no text by themselves."""
+"""Replacement character for bytes that are no valid text by themselves."""
 
 
 def letters(text: str) -> str:
@@ -35,7 +35,7 @@ def wrong_labels(
     Args:
         tokenizer: the model's.
         ids: the text's tokens.
-        shown: the labels.
+        token_labels: the labels.
         rows: the label that each token stands under, -1 where it has none; None: each token has its own.
         merged: whether a label may be that of several tokens.
     """

@@ -14,14 +14,14 @@ SPECIAL = re.compile(r"\[[A-Z]+\]|</?[a-z_]+>|<[|｜].*[|｜]>")
 """Tokens that a tokenizer adds, as tokenizers write them: [CLS], <s>, <|endoftext|>."""
 
 WORD_END = "</w>"
-"""What some tokenizers (CLIP, GPT-1) write behind the last piece of a word."""
+"""Suffix of the last piece of a word in some tokenizers (CLIP, GPT-1)."""
 
 _FALLBACK = re.compile(r"<0x([0-9A-F]{2})>")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _STRAY = re.compile("[\udc80-\udcff]")
 
 Span = tuple[int, int]
-"""Where a token or a word stands in the text: its first character, and the one behind its last."""
+"""Place of a token or a word in the text: its first character, and the one behind its last."""
 
 Part = bytes | str
 """The bytes of a token, or its label where it is no part of the text."""

@@ -60,7 +60,7 @@ class Digits:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """How the training went: after each epoch, the mean loss on what was trained on, and the held-out share right.
+    """Record of the training: after each epoch, the mean training loss and the held-out accuracy.
 
     ``seconds`` of one core, whatever else the machine does.
     """
@@ -82,7 +82,7 @@ def held_out() -> Digits:
 
 @cache
 def run() -> Run:
-    """How the training of the weights in ``assets/`` went."""
+    """Record of the training of the weights in ``assets/``."""
     record = json.loads((FOLDER / "run.json").read_text("utf8"))["run"]
     return Run(**record | {name: tuple(record[name]) for name in ("loss", "accuracy")})
 
@@ -100,7 +100,7 @@ def split(seed: int) -> tuple[Digits, Digits]:
 
 
 def pixels(levels: Tensor) -> Tensor:
-    """What the model reads, (n, 1, 8, 8): no ink is -1, full ink 1."""
+    """Input of the model, (n, 1, 8, 8): no ink is -1, full ink 1."""
     return (levels.float() / LEVELS * 2 - 1).unsqueeze(-3)
 
 
@@ -138,7 +138,7 @@ def build(recipe: Recipe) -> Any:
 
 
 def waves(recipe: Recipe) -> Tensor:
-    """Where the position of each patch begins, (64, d_model): sine waves of its row beside those of its column.
+    """Initial position of each patch, (64, d_model): sine waves of its row beside those of its column.
 
     Training goes on from there.
     """

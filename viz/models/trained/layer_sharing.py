@@ -1,4 +1,4 @@
-"""What it costs to share weights across layers: the twins' task, learned by a stack that runs one layer twice.
+"""The cost of sharing weights across layers: the twins' task, learned by a stack that runs one layer twice.
 
 ``python -m viz.models.trained.layer_sharing`` trains it again: *tied* is twin-g8 whose second layer is its first
 (ALBERT's way, Lan et al. 2020); *single* has that layer once, so as many parameters as tied and half the compute;
@@ -27,7 +27,7 @@ STEPS = 2400
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """What the heads do in each pass of a trained stack, (passes, heads): mean weights on the ``previous`` word, and on
+    """Statistics of the heads in each pass of a trained stack, (passes, heads): mean weights on the ``previous`` word, and on
     the word that came ``next`` last time.
     """
 
@@ -101,7 +101,7 @@ def _read(record: dict[str, Any]) -> Trained:
 
 @cache
 def trainings() -> tuple[Trained, ...]:
-    """How the trainings went, every variant with every seed tried."""
+    """Records of the trainings, every variant with every seed."""
     file = twins.FOLDER / "tied.json"
     return tuple(map(_read, json.loads(file.read_text("utf8"))["runs"])) if file.exists() else ()
 

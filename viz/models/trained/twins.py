@@ -52,7 +52,7 @@ class Recipe:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """How one training went: measured after so many ``steps``, on sequences not trained on.
+    """Record of one training: measured after so many ``steps``, on fresh sequences.
 
     ``loss`` in nats a word and ``accuracy`` count only words that can be known, as :func:`predictable` says.
     """
@@ -82,7 +82,7 @@ def words() -> tuple[str, ...]:
 
 @cache
 def runs() -> tuple[Run, ...]:
-    """How the trainings went, every G with every seed tried."""
+    """Records of the trainings, every G with every seed."""
     records = json.loads((FOLDER / "runs.json").read_text("utf8"))["runs"]
     return tuple(Run(**run | {name: tuple(run[name]) for name in ("steps", "loss", "accuracy")}) for run in records)
 

@@ -105,7 +105,7 @@ def _read(record: dict[str, Any]) -> Trained:
 
 @cache
 def trainings() -> tuple[Trained, ...]:
-    """How the trainings went, every variant with every seed tried; none where nothing is recorded."""
+    """Records of the trainings, every variant with every seed; none where nothing is recorded."""
     file = twins.FOLDER / "today.json"
     return tuple(map(_read, json.loads(file.read_text("utf8"))["runs"])) if file.exists() else ()
 
