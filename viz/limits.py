@@ -1,4 +1,4 @@
-"""Limits on requests of one user and on the server, and their reasons. Every limit is enforced on the server, not in the browser.
+"""Limits on requests of one user and on the server, and their reasons. All are enforced on the server.
 
 Whoever runs the server may change those read by :func:`whole` and :func:`names`, by ``HEADLIGHT_<NAME>`` in the
 environment.
@@ -198,8 +198,8 @@ CONTAINER_BYTES = int(MEMORY * 0.92)
 """Largest share of a container's memory for the process, in bytes, all models included; 0 where it has no limit."""
 
 PASS_BYTES = 110_000_000 if IS_SMALL else 330_000_000
-"""Memory to reserve for one user's computation: 512 tokens take 60 to 240 MB at the height of a section with the default
-model, 200 to 390 with SmolLM2, what is kept meanwhile included (``python -m bench.memory``)."""
+"""Memory to reserve for one user's computation: 512 tokens take 60 to 240 MB at the height of a section with the
+default model, 200 to 390 with SmolLM2, what is kept meanwhile included (``python -m bench.memory``)."""
 
 SENTENCE_PASS_BYTES = 30_000_000
 """Of a sentence: it takes a few MB, and does not wait until a long text has ended."""

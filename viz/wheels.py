@@ -51,7 +51,7 @@ class Wheel:
 
     @property
     def path(self) -> Path:
-        """Where the file lies when it has been fetched."""
+        """Path of the file in the cache."""
         return cache_folder() / self.sha256[:16] / Path(self.member).name
 
 

@@ -18,7 +18,7 @@ def maps(heads=3, queries=5, keys=5, n=2):
 
 
 @pytest.mark.parametrize("kind", ["float32", "float16", "bfloat16", "numpy", "numpy16", "no batch", "list"])
-def test_every_way_to_have_them(kind):
+def test_read_layers_every_form(kind):
     originals = maps()
     attentions = {
         "float32": lambda: originals,
@@ -67,7 +67,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_what_is_wrong_is_said(what):
+def test_read_layers_wrong_form_raises(what):
     make, sentence = WRONG[what]
     with pytest.raises(ValueError, match=sentence):
         layers(make())
@@ -77,12 +77,12 @@ def test_what_is_wrong_is_said(what):
     ("tokens", "sentence"),
     [(WORDS[:4], "have 5 tokens, and the tokens handed over are 4"), ("the cat", "one text, not a list")],
 )
-def test_tokens_that_do_not_fit_are_said(tokens, sentence):
+def test_labels_wrong_length_raises(tokens, sentence):
     with pytest.raises(ValueError, match=sentence):
         labels(tokens, 5, "self")
 
 
-def test_marks_for_a_space_are_spaces_and_nothing_is_invisible():
+def test_labels_space_marks_are_visible():
     assert labels(["▁the", "Ġcat", "Ċ", "", "\u202e"], 5, "self") == ("␣the", "␣cat", "↵", "·", "⟨202E⟩")
     assert labels(["Ċ", "a"], 2, "self") == ("Ċ", "a")
 
@@ -94,13 +94,13 @@ def test_labels_names_of_bytes_are_letters():
     assert labels(Labels(["Ã©", "Ġ", "▁"]), 3, "self") == ("Ã©", "Ġ", "▁")
 
 
-def test_a_row_of_nothing_is_a_row():
+def test_read_layers_accepts_zero_row():
     weights = maps()[0].clone()
     weights[0, 1, 3] = 0
     assert layers((weights,))[0][1, 3].sum() == 0
 
 
-def test_a_mask_is_where_no_head_of_any_layer_looks():
+def test_read_layers_mask_from_all_heads():
     causal = [layer[0].tril() / layer[0].tril().sum(-1, keepdim=True) for layer in maps()]
     assert torch.equal(read_layers(causal, "self").masked, torch.ones(5, 5).triu(1).bool())
     causal[1][2, 0, 4] = 1e-9  # one head does: 0 elsewhere was only small
@@ -108,7 +108,7 @@ def test_a_mask_is_where_no_head_of_any_layer_looks():
     assert read_layers([layer[0] for layer in maps()], "self").masked is None
 
 
-def test_a_stack_knows_special_tokens_and_repeated_ones():
+def test_stack_of_measures_special_and_repeated():
     words = ["<s>", "cat", "and", "cat", "</s>"]
     stack_of_words, layer_maps = stack("self", maps(), words, words)
     heads = list(stack_of_words.layers)

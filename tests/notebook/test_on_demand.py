@@ -45,7 +45,7 @@ def test_maps_on_demand_equal_eager(name, tmp_path, always):
     assert torch.equal(maps.head(1, 2), expected[1][0, 2])
 
 
-def test_layers_on_demand_keep_queries_and_keys(tmp_path, always):
+def test_layers_on_demand_keep_qk(tmp_path, always):
     """No map is held, and no buffer that q and k are a part of: GPT-2's holds its values too."""
     model, tokenizer = model_of("gpt2", tmp_path)
     gc.collect()

@@ -35,7 +35,7 @@ def folder(tmp_path_factory):
     return made
 
 
-def test_a_model_and_a_text(folder):
+def test_show_model_and_text(folder):
     model, tokenizer = folder("bert")
     model.train()
     assert model.config._attn_implementation == "sdpa"
@@ -52,14 +52,14 @@ def test_a_model_and_a_text(folder):
     assert np.allclose(again.weights, grid.weights, atol=1e-6)
 
 
-def test_the_packaged_model_is_opened_by_name():
+def test_show_packaged_model():
     model = load("all-MiniLM-L6-v2")
     grid = viz.show(model.model, model.tokenizer, TEXT, layer=3, head=1)
     row, column = grid.tokens[0].index("it"), grid.tokens[1].index("animal")
     assert round(float(grid.weights[row, column]), 2) == 0.68
 
 
-def test_an_encoder_and_a_decoder(folder):
+def test_show_encoder_decoder(folder):
     model, tokenizer = folder("bart")
     grid = viz.show(model, tokenizer, TEXT, target="Paris is old.")
     rows, columns = len(grid.tokens[0]), None
@@ -79,7 +79,7 @@ def test_an_encoder_and_a_decoder(folder):
     assert generated_grid.weights.shape[0] == len(generated_grid.tokens[0]) > 1
 
 
-def test_a_triple_of_attentions_and_two_lists_of_tokens():
+def test_show_three_stacks_two_token_lists():
     source, target = list("abcdefg"), list("vwxyz")
     triple = (maps(queries=7, keys=7, n=1), maps(n=2), maps(keys=7, n=2))
     grid = viz.show(triple, (source, target), stack="cross", layer=1, head=2)
@@ -90,7 +90,7 @@ def test_a_triple_of_attentions_and_two_lists_of_tokens():
         viz.show(triple, source)
 
 
-def test_what_is_wrong_is_a_sentence(folder):
+def test_show_wrong_arguments_raises(folder):
     model, tokenizer = folder("gpt2")
     with pytest.raises(ValueError, match="no decoder beside its encoder"):
         viz.show(model, tokenizer, TEXT, target="x")
@@ -100,7 +100,7 @@ def test_what_is_wrong_is_a_sentence(folder):
         viz.show(maps(), list("abcde"), lang="fr")
 
 
-def test_a_choice_is_read_set_and_refused():
+def test_grid_traits_read_set_validate():
     grid = viz.show(maps(), list("abcde"), layer=1, query=4)
     changes = []
     grid.observe(lambda change: changes.append((change["name"], change["new"])), ["layer", "query"])
@@ -113,7 +113,7 @@ def test_a_choice_is_read_set_and_refused():
     assert (grid.layer, grid.head, grid.temperature, grid.look) == (0, 0, 1.0, "map")
 
 
-def test_a_saved_file_names_no_folder_of_this_machine(folder, tmp_path):
+def test_save_html_hides_local_path(folder, tmp_path):
     model, tokenizer = folder("gpt2")
     model.config.name_or_path = str(tmp_path / "secret" / "mine")
     assert name_of(model) == "mine"
@@ -125,7 +125,7 @@ def test_a_saved_file_names_no_folder_of_this_machine(folder, tmp_path):
     assert 'href="https://example.org/?a=1&amp;b"' in text
 
 
-def test_without_anywidget_it_says_what_to_install(monkeypatch):
+def test_show_without_anywidget_raises(monkeypatch):
     monkeypatch.delitem(sys.modules, "viz.notebook.widget", raising=False)
     monkeypatch.setitem(sys.modules, "anywidget", None)
     with pytest.raises(ImportError, match=r'pip install "headlight-viz\[notebook\]"'):

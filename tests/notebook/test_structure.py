@@ -66,7 +66,7 @@ def test_generate_with_another_cache_is_stitched(cache):
     assert_close(torch.tensor(grid.weights), expected[0, 0])
 
 
-def test_generate_of_an_encoder_decoder_is_stitched(tmp_path):
+def test_generate_encoder_decoder_is_stitched(tmp_path):
     """Its decoder and cross attentions come in steps, its encoder's do not."""
     folder = checkpoints.save("bart", tmp_path / "bart")
     model = transformers.BartForConditionalGeneration.from_pretrained(folder, attn_implementation="eager").eval()
@@ -88,7 +88,7 @@ def test_several_beams_are_refused():
         viz.show(steps, WORDS)
 
 
-def test_three_layers_as_lists_are_layers():
+def test_nested_lists_are_layers():
     """Nested lists of numbers, as JSON has them, are no tuple of stacks."""
     layers = [layer(seed=i) for i in range(3)]
     grid = viz.show([part.tolist() for part in layers], WORDS, layer=2)
@@ -145,7 +145,7 @@ def test_one_matrix_is_one_head():
     assert_close(torch.tensor(viz.show(every, WORDS, head=3).weights), every[0, 3])
 
 
-def test_texts_are_no_heads():
+def test_ambiguous_shape_raises():
     """(n, Q, K) may be either, where nothing else tells."""
     with pytest.raises(ValueError, match="2 heads of one text or one map for each of 2 texts"):
         viz.show([layer()[0, :2]], WORDS)
@@ -189,7 +189,7 @@ def test_rounded_weights_are_shown(kind):
         assert not grid.notes and np.allclose(grid.weights, rounded[0, 0])
 
 
-def test_what_goes_to_no_token_has_a_column():
+def test_missing_weight_has_column():
     """Sinks, blocks and cut columns leave a part of each row out; no cause is named."""
     part = layer()[..., :4, :4]
     grid = viz.show([part], WORDS[:4])

@@ -26,7 +26,7 @@ def build_model(name, model, **sizes):
 FALCON = {"hidden_size": 40, "num_hidden_layers": 2, "num_attention_heads": 4, "alibi": False}
 
 
-def test_eager_that_was_not_granted_is_refused(tokenizer):
+def test_show_without_eager_raises(tokenizer):
     """Falcon chooses its attention when it is made, and only logs that it keeps it."""
     model = build_model("Falcon", "FalconForCausalLM", **FALCON)
     with pytest.raises(ValueError, match=r"asked for eager attention and \w+ still computes 'sdpa'.*from_pretrained"):
@@ -83,7 +83,7 @@ def test_another_output_with_maps_is_refused(tokenizer):
             check_same_output(model, inputs, plain, plain + 0.01, [0, 1])
 
 
-def test_a_sink_is_named_where_there_is_one(tokenizer):
+def test_show_learned_sink_is_noted(tokenizer):
     """gpt-oss learns them: the rest of a row has a column, and is shown as what it is."""
     model = build_model(
         "GptOss", "GptOssForCausalLM", hidden_size=64, intermediate_size=64, num_hidden_layers=2,

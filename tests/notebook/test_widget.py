@@ -120,7 +120,7 @@ def saved(grid, file, **options):
     return opened(data)[0]["stacks"][0]["heads"], text
 
 
-def test_large_file_is_pooled_and_said(tmp_path, capsys, monkeypatch):
+def test_save_html_large_file_is_pooled(tmp_path, capsys, monkeypatch):
     """The file says what it pooled and which heads are exact."""
     monkeypatch.setattr(widget, "MOST_FILE_BYTES", 10_000)
     grid, file = viz.show(given(), WORDS, layer=1, head=2), tmp_path / "heads.html"
@@ -132,7 +132,7 @@ def test_large_file_is_pooled_and_said(tmp_path, capsys, monkeypatch):
     assert "comes from Python when it is opened" not in text.split('id="numbers"')[0].split('id="state"')[0]
 
 
-def test_file_size_is_said_first(tmp_path, capsys):
+def test_save_html_prints_size_first(tmp_path, capsys):
     """The size of a file is printed before it is written, also of one that cannot be."""
     with pytest.raises(FileNotFoundError):
         viz.show(given(), WORDS).save_html(tmp_path / "no folder" / "heads.html")
@@ -152,7 +152,7 @@ def test_file_below_the_limit_is_whole(tmp_path, monkeypatch):
     assert all(heads)
 
 
-def test_heads_that_are_not_there_are_refused(tmp_path, monkeypatch):
+def test_save_html_unknown_heads_raises(tmp_path, monkeypatch):
     monkeypatch.setattr(widget, "MOST_FILE_BYTES", 10_000)
     with pytest.raises(ValueError, match="There is no layer 9, head 0 here: layers are 0, 1, 2, with 5 heads each"):
         viz.show(given(), WORDS).save_html(tmp_path / "heads.html", heads=[(9, 0)])
@@ -170,7 +170,7 @@ def test_figure_is_the_head():
     assert figure.layout.yaxis.title.text == "the word that looks (query)"
 
 
-def test_figure_of_layers_with_gaps_uses_their_numbers():
+def test_figure_uses_layer_numbers():
     maps = given()
     grid = viz.show(maps, WORDS, layers=[2, 5, 7])
     assert_close(torch.tensor(grid.figure(layer=7, head=4).data[0].z), maps[2][0, 4], atol=0, rtol=0)
@@ -182,7 +182,7 @@ def test_figure_of_no_head_is_refused(place):
         viz.show(given(), WORDS).figure(**place)
 
 
-def test_figure_without_plotly_says_what_to_install(monkeypatch):
+def test_figure_without_plotly_raises(monkeypatch):
     grid = viz.show(given(), WORDS)
     monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
     with pytest.raises(ImportError, match="pip install plotly"):

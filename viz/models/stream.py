@@ -194,7 +194,7 @@ def column(model: LoadedModel, word: int) -> tuple[Tensor, float]:
 
 
 def through_w_o(model: LoadedModel, layer: int, heads: Tensor) -> Tensor:
-    """Apply W_O, and the norm behind it if any, to a layer's heads (T, H, d_v): the update of the stream, (T, d_model)."""
+    """Apply W_O, and the norm behind it if any, to a layer's heads (T, H, d_v): its update of the stream."""
     norm = _layout(model).attention_out_norm
     w_o, b_o = _w_o(model, layer, heads.shape[1])
     with torch.inference_mode():

@@ -17,7 +17,7 @@ def shape_of(layers: Any) -> tuple[int, int] | None:
 
 
 def are_steps(parts: Sequence[Any]) -> bool:
-    """Return whether parts are the steps of one text that grows: as many layers each, and rows where the last ones ended.
+    """True if parts are the steps of one growing text: as many layers each, and rows where the last ones ended.
 
     A step without a cache has all rows again. Keys are all tokens so far; of a step of one token, as many as the cache
     keeps (a window) or has room for.

@@ -27,7 +27,7 @@ STEPS = 2400
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """Statistics of the heads in each pass of a trained stack, (passes, heads): mean weights on the ``previous`` word, and on
+    """Statistics of the heads in each pass, (passes, heads): mean weights on the ``previous`` word, and on
     the word that came ``next`` last time.
     """
 
