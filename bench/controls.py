@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Locator, Page
 
-from bench.reruns import WATCH, keys, opened, opened_together, settled
+from bench.reruns import WATCH, keys, open_together, opened, settled
 from bench.table import Row
 from bench.visit import click_to_paint, drawn
 from tests.browser.drive import count, find_browser, open_chip, wait_run
@@ -36,12 +36,16 @@ def heads_controls() -> Iterator[Row]:
     times = {}
     with opened("app") as page:
         open_chip(page, "head")
-        times["head"] = _painted(page, cycle((partial(_press, page, "ArrowRight"), partial(_press, page, "ArrowLeft"))))
+        times["head"] = _measure_paint(
+            page, cycle((partial(_press, page, "ArrowRight"), partial(_press, page, "ArrowLeft")))
+        )
     with opened("app") as page:
         open_chip(page, "mask")
-        times["mask"] = _painted(page, cycle((partial(_choose, page, "mask", 1), partial(_choose, page, "mask", 0))))
+        times["mask"] = _measure_paint(
+            page, cycle((partial(_choose, page, "mask", 1), partial(_choose, page, "mask", 0)))
+        )
     with opened("app") as page:
-        times["example"] = _painted(page, cycle(partial(_choose, page, "_example", n) for n in (1, 2)))
+        times["example"] = _measure_paint(page, cycle(partial(_choose, page, "_example", n) for n in (1, 2)))
     for name, milliseconds in times.items():
         yield Row(what=f"heads: {name}, to the changed picture / bare page", ours=milliseconds, theirs=bare, goal=2.5)
 
@@ -58,7 +62,7 @@ def _choose(page: Page, name: str, place: int) -> Callable[[], None]:
     return option.click
 
 
-def _painted(page: Page, ready: Iterator[Callable[[], Callable[[], None]]]) -> float:
+def _measure_paint(page: Page, ready: Iterator[Callable[[], Callable[[], None]]]) -> float:
     """Milliseconds from an event to the changed picture; the first two of each are not counted."""
     times = []
     for number in range(REPEATS + 4):
@@ -83,7 +87,7 @@ def _painted(page: Page, ready: Iterator[Callable[[], Callable[[], None]]]) -> f
 
 def section_controls(places: list[tuple[str, str]] = PLACES) -> Iterator[Row]:
     """The main control of each section that has one, to the last change; and how many messages it takes."""
-    with opened_together("bare", "app") as (bare_page, page):
+    with open_together("bare", "app") as (bare_page, page):
         bare_traffic, slider = count(bare_page), bare_page.locator("input[type=range]")
         bare_page.reload()
         wait_run(bare_page)

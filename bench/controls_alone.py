@@ -33,7 +33,7 @@ def page(name: str) -> None:
                 st.button(f"Try sentence {at} of {name}", type="tertiary")
         st.pills("Below", ["Checked", "Code", "Download"], key=f"footer_{name}", label_visibility="collapsed")
     with st.container(horizontal=True):
-        for linked_page, title in zip(opened[:2], PAGES, strict=True):
+        for linked_page, title in zip(all_pages[:2], PAGES, strict=True):
             st.page_link(linked_page, label=f"{title}, seen from {name}")
 
 
@@ -45,5 +45,5 @@ groups = {
     ]
     for group, n in GROUPS.items()
 }
-opened = [one for pages in groups.values() for one in pages]
+all_pages = [entry for pages in groups.values() for entry in pages]
 st.navigation(groups, expanded=True).run()

@@ -77,7 +77,7 @@ def opened(script: str) -> Iterator[Page]:
 
 
 @contextmanager
-def opened_together(*scripts: str) -> Iterator[list[Page]]:
+def open_together(*scripts: str) -> Iterator[list[Page]]:
     """These scripts in one browser, to be measured in turn: a slow moment of the machine hits all."""
     with browser_and_scripts() as (browser, paths), ExitStack() as stack:
         paths |= {"controls": CONTROLS}
@@ -102,7 +102,7 @@ def reruns() -> Iterator[Row]:
     """Every page chosen in the navigation when it is warm, and the layer's slider on every page that has one."""
     t, last, picture = translator("en"), dict[str, list[float]](), dict[str, list[float]]()
     bares, layers = list[float](), dict[str, float]()
-    with opened_together("bare", "app") as (bare_page, page):
+    with open_together("bare", "app") as (bare_page, page):
         slider, navigation = bare_page.locator("input[type=range]"), page.get_by_test_id("stSidebarNav")
         for visit in range(VISITS):
             for name in PAGES:
@@ -131,7 +131,7 @@ def reruns() -> Iterator[Row]:
 def controls_alone() -> Iterator[Row]:
     """A page of Streamlit's own controls chosen, as many as Heads has, to its last change: no picture is sooner."""
     bares, alone = list[float](), list[float]()
-    with opened_together("bare", "controls") as (bare_page, page):
+    with open_together("bare", "controls") as (bare_page, page):
         slider, navigation = bare_page.locator("input[type=range]"), page.get_by_test_id("stSidebarNav")
         for visit in range(30):
             bares.append(settled(bare_page, partial(slider.press, ("ArrowRight", "ArrowLeft")[visit % 2])))

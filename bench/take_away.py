@@ -26,7 +26,7 @@ import viz
 from tests.browser.drive import FLAGS, find_browser
 
 LATEST = 170_000
-PAINTED = {
+PAINT_CONDITIONS = {
     "headlight": "document.querySelector('.head-grid')?.headGrid?.map",
     "bertviz": "document.querySelectorAll('svg path, svg line').length > 0",
     "circuitsvis": "document.querySelectorAll('canvas, img').length > 0",
@@ -44,7 +44,7 @@ with open(sys.argv[2], "w", encoding="utf8") as file:
     file.write('<meta charset="utf-8">' + made)
 print(time.perf_counter() - begun)
 """
-OTHERS: Mapping[str, str] = {
+PEER_SCRIPTS: Mapping[str, str] = {
     "bertviz": f"""from bertviz import model_view
 {_READ}
 made = '<script src="https://cdnjs.cloudflare.com/require.min.js"></script>'
@@ -70,8 +70,8 @@ def has(python: str, tool: str) -> bool:
 
 def write(tool: str, maps: Path, file: Path, python: str) -> float:
     """Write the maps as the page that a tool makes of them; gives the seconds that takes once the tool is imported."""
-    if tool in OTHERS:
-        command = [python, "-c", OTHERS[tool], str(maps), str(file)]
+    if tool in PEER_SCRIPTS:
+        command = [python, "-c", PEER_SCRIPTS[tool], str(maps), str(file)]
         process = subprocess.run(command, check=True, capture_output=True, text=True)
         return float(process.stdout.splitlines()[-1])
     start = time.perf_counter()
@@ -114,14 +114,14 @@ def main() -> None:
     options = parser.parse_args()
     with TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_browser(), args=list(FLAGS))
-        given_up = {tool for tool in OTHERS if not has(options.python, tool)}
+        given_up = {tool for tool in PEER_SCRIPTS if not has(options.python, tool)}
         maps = Path(folder) / "maps.npy"
         for n in options.tokens:
             np.save(maps, torch.softmax(2 * torch.randn(6, 12, n, n), -1).numpy())
-            for tool in (tool for tool in PAINTED if tool not in given_up):
+            for tool in (tool for tool in PAINT_CONDITIONS if tool not in given_up):
                 file = Path(folder) / f"{tool}-{n}.html"
                 write_seconds = write(tool, maps, file, options.python)
-                requests, seconds = measure(browser, file, PAINTED[tool], options.scripts)
+                requests, seconds = measure(browser, file, PAINT_CONDITIONS[tool], options.scripts)
                 paint_note = "not painted" if seconds is None else f"painted after {seconds:.2f} s"
                 size = file.stat().st_size / 1e6
                 line = (

@@ -29,7 +29,7 @@ from tests.browser.drive import (
 
 BARE = "import streamlit as st\nst.text(st.slider('n', 0, 99, key='layer'))\n"
 PATHS = {"": "start page", "heads": "heads"}
-DRAWN = """
+DRAWN_SCRIPT = """
 const drawn = () => {  // what canvases show across their middle, the arcs of the start page, or the bare page's number
   const found = [], seek = (root) => {
     for (const node of root.querySelectorAll('*')) {
@@ -69,7 +69,7 @@ def new_context(browser: Browser) -> BrowserContext:
 
 
 def drawn(script: str) -> str:
-    return f"const bare = {str(script == 'bare').lower()}; {DRAWN}"
+    return f"const bare = {str(script == 'bare').lower()}; {DRAWN_SCRIPT}"
 
 
 def _wait_until_drawn(page: Page, script: str) -> None:

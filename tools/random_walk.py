@@ -89,9 +89,9 @@ class Walk:
 
     def __init__(self, browser: Browser, url: str, name: str, seed: int) -> None:
         self.url, self.name, self.chance = url, name, random.Random(f"{seed}/{name}")
-        self.here = self._context(browser)
+        self.walk_context = self._context(browser)
         self.fresh = self._context(browser)
-        self.page = listen(self.here.new_page())
+        self.page = listen(self.walk_context.new_page())
         self._open(self.page, address(url, path_of(name), lang="en"))
 
     @staticmethod
@@ -114,7 +114,7 @@ class Walk:
 
     def close(self) -> None:
         """Close both."""
-        self.here.close()
+        self.walk_context.close()
         self.fresh.close()
 
     def _act(self) -> str:

@@ -30,7 +30,7 @@ MEASURE = (Path(__file__).parent / "sections_table.js").read_text("utf8")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
+class Measurement:
     """A section, or a lesson's step, in a window of one size.
 
     Args:
@@ -57,7 +57,7 @@ class Measured:
         return self.bottom is not None and self.bottom <= self.height
 
 
-def measure(page: Page, name: str) -> Measured:
+def measure(page: Page, name: str) -> Measurement:
     """Measure the page that is open, when its picture has been drawn and keeps its place."""
     measurement, before = page.evaluate(MEASURE), None
     for _ in range(LOOKS):
@@ -65,10 +65,10 @@ def measure(page: Page, name: str) -> Measured:
             break
         page.wait_for_timeout(BETWEEN)
         measurement, before = page.evaluate(MEASURE), measurement
-    return Measured(name=name, **measurement)
+    return Measurement(name=name, **measurement)
 
 
-def measure_sections(browser: Browser, url: str, size: tuple[int, int], pages: Sequence[str]) -> Iterator[Measured]:
+def measure_sections(browser: Browser, url: str, size: tuple[int, int], pages: Sequence[str]) -> Iterator[Measurement]:
     """Open each section with the default text, and measure it."""
     with _window(browser, size) as page:
         for name, section in SECTIONS:
@@ -78,7 +78,7 @@ def measure_sections(browser: Browser, url: str, size: tuple[int, int], pages: S
                 yield measure(page, f"{name}/{section}")
 
 
-def measure_lessons(browser: Browser, url: str, size: tuple[int, int], pages: Sequence[str]) -> Iterator[Measured]:
+def measure_lessons(browser: Browser, url: str, size: tuple[int, int], pages: Sequence[str]) -> Iterator[Measurement]:
     """Open each step of each lesson before it is answered, and measure it."""
     with _window(browser, size) as page:
         for lesson in names():
@@ -98,7 +98,7 @@ def _window(browser: Browser, size: tuple[int, int]) -> Iterator[Page]:
         context.close()
 
 
-def lines_of(measurements: Sequence[Measured], latest: int) -> Iterator[str]:
+def lines_of(measurements: Sequence[Measurement], latest: int) -> Iterator[str]:
     """The table of one size, and its medians."""
     width = max(len(row.name) for row in measurements)
     yield f"{'':{width}}  {'y':>5} {'bottom':>6}  whole  words  controls  stops"

@@ -55,7 +55,7 @@ def make(folder: Path, requirements: Sequence[str]) -> tuple[Path, str]:
     (packages / "below.pth").write_text("\n".join(path for path in sys.path if path.endswith("site-packages")), "utf8")
     python = folder / "bin" / "python"
     package_names = {re.split("[<>=]", name)[0] for name in requirements}
-    (constraints := folder / "constraints.txt").write_text("\n".join(_others(package_names)), "utf8")
+    (constraints := folder / "constraints.txt").write_text("\n".join(_read_locked(package_names)), "utf8")
     command = ["uv", "pip", "install", "--quiet", "--python", str(python), "--index-strategy", "unsafe-best-match"]
     for options in (["--constraint", str(constraints)], []):  # it may need another version of something else
         process = subprocess.run(
@@ -66,7 +66,7 @@ def make(folder: Path, requirements: Sequence[str]) -> tuple[Path, str]:
     return python, process.stderr.strip()
 
 
-def _others(package_names: set[str]) -> Iterator[str]:
+def _read_locked(package_names: set[str]) -> Iterator[str]:
     """The versions of the lock but for these packages: what else is installed stays as it is, where that fits."""
     for line in (ROOT / "requirements.lock").read_text("utf8").splitlines():
         if (match := re.match(r"([\w.-]+)==[^\s;\\]+", line)) and match[1] not in package_names:

@@ -27,12 +27,12 @@ def maps(heads=3, queries=5, keys=5, n=2, seed=0):
 def folder(tmp_path_factory):
     """Return a function that saves a small checkpoint and opens it with transformers and its default attention."""
 
-    def made(name):
+    def open_checkpoint(name):
         where = checkpoints.save(name, tmp_path_factory.mktemp(name))
         model = getattr(transformers, checkpoints.FAMILIES[name].model).from_pretrained(where)
         return model, transformers.AutoTokenizer.from_pretrained(where)
 
-    return made
+    return open_checkpoint
 
 
 def test_show_model_and_text(folder):

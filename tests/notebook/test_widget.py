@@ -28,7 +28,7 @@ def limits(monkeypatch):
     monkeypatch.setattr(widget, "MOST_FILE_BYTES", 50_000)
 
 
-def given(dtype=torch.float32, share=1.0):
+def build_maps(dtype=torch.float32, share=1.0):
     generator = torch.Generator().manual_seed(3)
     scores = 2 * torch.randn(LAYERS, 1, HEADS, TOKENS, TOKENS, generator=generator)
     weights = scores.masked_fill(torch.ones(TOKENS, TOKENS).triu(1).bool(), -torch.inf).softmax(-1)
@@ -48,7 +48,7 @@ def ask(grid, monkeypatch, **request):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
 def test_show_many_heads_sends_small_maps(dtype):
     """The wall is pooled, one head is whole, and the bytes are far from those of all maps."""
-    maps = given(dtype)
+    maps = build_maps(dtype)
     grid = viz.show(maps, WORDS, layer=2, head=3)
     header, part = opened(grid.data)
     (stack,) = header["stacks"]
@@ -65,7 +65,7 @@ def test_show_many_heads_sends_small_maps(dtype):
 
 def test_show_many_heads_keeps_no_copy():
     """The tensors that were handed over are all that Python holds of the maps."""
-    maps = given()
+    maps = build_maps()
     grid = viz.show(maps, WORDS)
     stack = grid._stacks[0]
     assert stack.open(1, 2).weights.data_ptr() == maps[1][0, 2].data_ptr()
@@ -73,7 +73,7 @@ def test_show_many_heads_keeps_no_copy():
 
 
 def test_opened_head_comes_exact(monkeypatch):
-    maps = given()
+    maps = build_maps()
     grid = viz.show(maps, WORDS)
     content, (packed,) = ask(grid, monkeypatch, head=7)
     raw = zlib.decompress(packed)
@@ -83,7 +83,7 @@ def test_opened_head_comes_exact(monkeypatch):
 
 @pytest.mark.parametrize(("how", "put_together"), [("mean", torch.mean), ("max", torch.amax)])
 def test_heads_together_come_exact(monkeypatch, how, put_together):
-    maps = given()
+    maps = build_maps()
     _, (packed,) = ask(viz.show(maps, WORDS), monkeypatch, combine=how, heads=[5, 6, 14])
     want = put_together(torch.stack([maps[1][0, 0], maps[1][0, 1], maps[2][0, 4]]), 0)
     combined_map = torch.from_numpy(np.frombuffer(packed, "<u2").astype(np.int64)).view(TOKENS, TOKENS)
@@ -91,14 +91,14 @@ def test_heads_together_come_exact(monkeypatch, how, put_together):
 
 
 def test_pair_comes_of_every_head(monkeypatch):
-    maps = given()
+    maps = build_maps()
     content, buffers = ask(viz.show(maps, WORDS), monkeypatch, pair=[30, 11])
     assert buffers == [] and content["values"] == torch.cat(maps).flatten(0, 1)[:, 30, 11].tolist()
 
 
 def test_missing_weight_has_a_small_column(monkeypatch):
     """The share that goes to no token is in the small maps and in the opened head."""
-    maps = given(share=0.75)
+    maps = build_maps(share=0.75)
     grid = viz.show(maps, WORDS)
     header, part = opened(grid.data)
     (stack,) = header["stacks"]
@@ -111,7 +111,7 @@ def test_missing_weight_has_a_small_column(monkeypatch):
     assert_close(exact_head / 65535, expected[0, 4], atol=7.7e-6, rtol=0)
 
 
-def saved(grid, file, **options):
+def save_file(grid, file, **options):
     """A file's header, where its heads are listed."""
     import base64
 
@@ -123,8 +123,8 @@ def saved(grid, file, **options):
 def test_save_html_large_file_is_pooled(tmp_path, capsys, monkeypatch):
     """The file says what it pooled and which heads are exact."""
     monkeypatch.setattr(widget, "MOST_FILE_BYTES", 10_000)
-    grid, file = viz.show(given(), WORDS, layer=1, head=2), tmp_path / "heads.html"
-    heads, text = saved(grid, file, heads=[(2, 4)])
+    grid, file = viz.show(build_maps(), WORDS, layer=1, head=2), tmp_path / "heads.html"
+    heads, text = save_file(grid, file, heads=[(2, 4)])
     expected_output = f"heads.html: {file.stat().st_size / 1e6:,.1f} MB. With every head whole"
     assert capsys.readouterr().out.startswith(expected_output)
     assert [i for i, place in enumerate(heads) if place] == [7, 14]
@@ -135,33 +135,33 @@ def test_save_html_large_file_is_pooled(tmp_path, capsys, monkeypatch):
 def test_save_html_prints_size_first(tmp_path, capsys):
     """The size of a file is printed before it is written, also of one that cannot be."""
     with pytest.raises(FileNotFoundError):
-        viz.show(given(), WORDS).save_html(tmp_path / "no folder" / "heads.html")
+        viz.show(build_maps(), WORDS).save_html(tmp_path / "no folder" / "heads.html")
     assert capsys.readouterr().out.startswith("heads.html: 0.2 MB.")
 
 
 def test_file_with_every_head_on_request(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(widget, "MOST_FILE_BYTES", 10_000)
-    heads, text = saved(viz.show(given(), WORDS), tmp_path / "heads.html", heads="all")
+    heads, text = save_file(viz.show(build_maps(), WORDS), tmp_path / "heads.html", heads="all")
     assert all(heads) and "Exact:" not in text.split('id="state"')[0]
     assert capsys.readouterr().out.startswith("heads.html: 0.")
 
 
 def test_file_below_the_limit_is_whole(tmp_path, monkeypatch):
     monkeypatch.setattr(widget, "MOST_FILE_BYTES", 10_000_000)
-    heads, _ = saved(viz.show(given(), WORDS), tmp_path / "heads.html")
+    heads, _ = save_file(viz.show(build_maps(), WORDS), tmp_path / "heads.html")
     assert all(heads)
 
 
 def test_save_html_unknown_heads_raises(tmp_path, monkeypatch):
     monkeypatch.setattr(widget, "MOST_FILE_BYTES", 10_000)
     with pytest.raises(ValueError, match="There is no layer 9, head 0 here: layers are 0, 1, 2, with 5 heads each"):
-        viz.show(given(), WORDS).save_html(tmp_path / "heads.html", heads=[(9, 0)])
+        viz.show(build_maps(), WORDS).save_html(tmp_path / "heads.html", heads=[(9, 0)])
     assert not (tmp_path / "heads.html").exists()
 
 
 def test_figure_is_the_head():
     """The chosen one, or another by its numbers, with the tokens literally on both sides."""
-    maps = given()
+    maps = build_maps()
     grid = viz.show(maps, ["<b>", *WORDS[1:]], layer=2, head=3)
     for figure, want in ((grid.figure(), maps[2][0, 3]), (grid.figure(layer=1, head=0), maps[1][0, 0])):
         (trace,) = figure.data
@@ -171,7 +171,7 @@ def test_figure_is_the_head():
 
 
 def test_figure_uses_layer_numbers():
-    maps = given()
+    maps = build_maps()
     grid = viz.show(maps, WORDS, layers=[2, 5, 7])
     assert_close(torch.tensor(grid.figure(layer=7, head=4).data[0].z), maps[2][0, 4], atol=0, rtol=0)
 
@@ -179,11 +179,11 @@ def test_figure_uses_layer_numbers():
 @pytest.mark.parametrize("place", [{"layer": 9}, {"layer": -1}, {"head": 5}, {"head": -1}])
 def test_figure_of_no_head_is_refused(place):
     with pytest.raises(ValueError, match="layers are 0, 1, 2, with 5 heads each"):
-        viz.show(given(), WORDS).figure(**place)
+        viz.show(build_maps(), WORDS).figure(**place)
 
 
 def test_figure_without_plotly_raises(monkeypatch):
-    grid = viz.show(given(), WORDS)
+    grid = viz.show(build_maps(), WORDS)
     monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
     with pytest.raises(ImportError, match="pip install plotly"):
         grid.figure()
@@ -193,9 +193,9 @@ def test_checks_hold_for_many_heads():
     """Numbers that are no weights are refused there too, and a mask is known."""
     for change, sentence in ((lambda w: w * 2, "sums to 2.000"), (lambda w: w - 0.1, "are negative"),
                              (lambda w: w.where(w != w.max(), torch.nan), "are no numbers")):  # fmt: skip
-        maps = given()
+        maps = build_maps()
         with pytest.raises(ValueError, match=sentence):
             viz.show((*maps[:2], change(maps[2])), WORDS)
-    assert take_away.PooledStack in {type(stack) for stack in viz.show(given(), WORDS)._stacks}
-    mask = viz.show(given(), WORDS)._stacks[0].open(0, 0).masked
+    assert take_away.PooledStack in {type(stack) for stack in viz.show(build_maps(), WORDS)._stacks}
+    mask = viz.show(build_maps(), WORDS)._stacks[0].open(0, 0).masked
     assert torch.equal(mask, torch.ones(TOKENS, TOKENS).triu(1).bool())

@@ -130,7 +130,7 @@ def _queries_and_keys(weights: HeadWeights) -> tuple[tuple[Tensor, Tensor | None
     return (weights.w_q, weights.b_q, spec.H), (weights.w_k, weights.b_k, spec.G)
 
 
-def _is_usual(call: Call) -> bool:
+def _is_standard(call: Call) -> bool:
     """Return whether a layer attends as in the paper, apart from its mask."""
     scale, root = call.options.get("scale"), call.projections.spec.d_k**-0.5
     is_scaled = scale is None or math.isclose(scale, root, rel_tol=1e-6)
@@ -173,42 +173,42 @@ def find_block_layout(model: LoadedModel, stack_name: str, *, of_stream: bool = 
     return matches[0]
 
 
-def model_blocks(model: LoadedModel, seen: Capture, stack_name: str | None = None) -> Blocks:
+def model_blocks(model: LoadedModel, capture: Capture, stack_name: str | None = None) -> Blocks:
     """The blocks of one stack of a model, as they read a text.
 
     Args:
         model: the model.
-        seen: what it saw, from :func:`viz.models.capture.capture`.
+        capture: what it saw, from :func:`viz.models.capture.capture`.
         stack_name: "encoder" or "decoder"; None is the first the model has.
 
     Raises:
         ModelError: "block", if the family's blocks are not known.
     """
-    name = stack_name or next(iter(seen.stacks))
+    name = stack_name or next(iter(capture.stacks))
     layout = find_block_layout(model, name)
     assert layout.norm in ("post", "pre")
-    calls = seen.stacks[name]
+    calls = capture.stacks[name]
     nothing = (None,) * len(calls)
-    crosses = seen.stacks.get("cross", nothing) if layout.cross_norm else nothing  # a decoder alone has none
+    crosses = capture.stacks.get("cross", nothing) if layout.cross_norm else nothing  # a decoder alone has none
     base = model.model.base_model
     layers = [base.get_submodule(layout.layer.format(i=i)) for i in range(len(calls))]
     stacked = [layer for layer in model.layers if layer.layout.stack == name]
     changes = [query_key_change(model, layer, call.turned) for layer, call in zip(stacked, calls, strict=True)]
     ways = list(map(_as_trained, calls, changes))
     return Blocks(
-        x=seen.states[name][0],
+        x=capture.states[name][0],
         weights=tuple(_weights(*parts) for parts in zip(layers, [layout] * len(layers), calls, crosses, strict=True)),
         attentions=tuple(
             {"attention": way} | ({} if cross is None else {"cross": _as_trained(cross, unchanged)})
             for way, cross in zip(ways, crosses, strict=True)
         ),
-        usual=all(_is_usual(call) for call in (*calls, *crosses) if call is not None),
-        memory=seen.states["encoder"][-1] if crosses[0] is not None else None,
+        usual=all(_is_standard(call) for call in (*calls, *crosses) if call is not None),
+        memory=capture.states["encoder"][-1] if crosses[0] is not None else None,
         design=BlockDesign(
             norm=layout.norm,
             normalize=getattr(norms, layout.normalize),
             activation=layers[0].get_submodule(layout.activation),
         ),
         final=norm_weights(base.get_submodule(layout.final_norm), layout.gain_offset) if layout.final_norm else None,
-        states=seen.states[name],
+        states=capture.states[name],
     )

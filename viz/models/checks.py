@@ -58,7 +58,7 @@ def _numbers(config: dict[str, Any], depth: int = 3) -> Iterator[tuple[str, floa
             yield name, value
 
 
-def unusable(tokenizer: Any) -> str | None:
+def find_tokenizer_problem(tokenizer: Any) -> str | None:
     """Return the reason why a loaded tokenizer cannot be used, in a few words; None if it can."""
     if not len(tokenizer):
         return "tokenizer.json: it knows no token"
@@ -67,7 +67,7 @@ def unusable(tokenizer: Any) -> str | None:
     return None
 
 
-def not_numbers(model: Any) -> str | None:
+def find_non_finite(model: Any) -> str | None:
     """Name the first parameter with NaN or infinite values, in a few words; None if there is none."""
     for name, weights in model.named_parameters():
         # What is no number is the least and the largest of all: ten times as fast as to ask each.

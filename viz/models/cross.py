@@ -10,12 +10,12 @@ from viz.core.analysis.checks import largest
 from viz.core.heads import multi_head
 from viz.models.capture import Call, Capture
 
-_KEPT = frozenset(("scale", "score_mod"))
+_POSITION_FREE = frozenset(("scale", "score_mod"))
 """Options that apply to any score. A mask and a bias belong to the places of one text and are dropped."""
 
 
-def _kept(options: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if name in _KEPT}
+def _position_free_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if name in _POSITION_FREE}
 
 
 def _meet(asks: Call, answers: Call) -> Call:
@@ -23,7 +23,7 @@ def _meet(asks: Call, answers: Call) -> Call:
 
     Where the layer turns q and k by position, each text's places are its own, counted from 0.
     """
-    return replace(asks, k=answers.k, v=answers.v, memory=answers.x, options=_kept(asks.options))
+    return replace(asks, k=answers.k, v=answers.v, memory=answers.x, options=_position_free_options(asks.options))
 
 
 def pair(asks: Capture, answers: Capture) -> Capture:

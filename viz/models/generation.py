@@ -38,7 +38,7 @@ class Writing:
     text: str
 
 
-def _asked(model: LoadedModel, recorder: Recorder) -> dict[str, list[Tensor]]:
+def _last_weights(model: LoadedModel, recorder: Recorder) -> dict[str, list[Tensor]]:
     """The weights (H, 1, keys) of every decoder layer in the step just run."""
     weights_by_stack: dict[str, list[Tensor]] = {"decoder": [], "cross": []}
     for layer in model.layers:
@@ -108,7 +108,7 @@ def write(model: LoadedModel, text: str, *, max_new: int, max_tokens: int | None
             if getattr(result, "logits", None) is None:
                 raise ModelError("silent", model=model.entry.id)
             inputs[cache] = _cache_of(result)
-            rows.append(_asked(model, recorder))
+            rows.append(_last_weights(model, recorder))
             best = chances(result.logits[0, -1]).topk(BEST)
             ids.append(int(best.indices[0]))
             candidate_labels = guesses(model.tokenizer, best.indices.tolist())

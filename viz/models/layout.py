@@ -233,7 +233,7 @@ def family_without_attention(family: str) -> str:
     return next((kind for kind in kinds if family in different_families()[kind]), "")
 
 
-def own_layers(model: Any) -> None:
+def separate_shared_layers(model: Any) -> None:
     """Give each layer of ALBERT a module of its own, with the weights that all layers share: what a layer sees is noted
     by its module.
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from viz.errors import ModelError
 from viz.models import packaged
 from viz.models.attention_interface import INTERFACE, install, watch
-from viz.models.checks import not_numbers, refused
+from viz.models.checks import find_non_finite, refused
 from viz.models.folders import adapters, quantised
 from viz.models.folders.fetch import fetch_from_hub, fetch_from_index
 from viz.models.folders.files import corrupt, read_json
@@ -19,7 +19,7 @@ from viz.models.folders.recognise import find_model, find_tokenizer
 from viz.models.folders.text_part import text_config, text_weights
 from viz.models.folders.tokenizer import read_tokenizer
 from viz.models.folders.weights import has_own_names, pickled_files, read_tensors, types_in
-from viz.models.layout import LoadedModel, check_family, find_layers, name_base, own_layers
+from viz.models.layout import LoadedModel, check_family, find_layers, name_base, separate_shared_layers
 from viz.models.registry import PICTURE_FAMILIES, Entry, find
 from viz.models.stream import watch_model
 
@@ -141,7 +141,7 @@ def read_checkpoint(entry: Entry, folder: Path, model_class: Any, weights: dict[
         raise corrupt(entry, f"no weights for {gaps[0]}{shape}")
     for name, shape, expected_shape in sorted(report["mismatched_keys"]):
         raise corrupt(entry, f"{name} is {_size(shape)}, config.json asks for {_size(expected_shape)}")
-    if reason := not_numbers(model):
+    if reason := find_non_finite(model):
         raise corrupt(entry, reason)
     return model
 
@@ -260,7 +260,7 @@ def load(model_id: str, *, extra: tuple[Entry, ...] = ()) -> LoadedModel:
         model, tokenizer = _from_package(entry, file)
     else:
         model, tokenizer = _from_folder(entry, entry.local_folder() or fetch_from_hub(entry))
-    own_layers(model)
+    separate_shared_layers(model)
     name_base(model)
     model.eval().requires_grad_(False)
     layers = tuple(find_layers(model))

@@ -22,13 +22,13 @@ UNLIMITED = 10**9
 class ReadText:
     """Inputs of a model, and the labels along its maps.
 
-    ``kept`` are the places of tokens that are no padding; ``total`` counts the tokens of the whole text, of which a
+    ``token_places`` are the places of tokens that are no padding; ``total`` counts the tokens of the whole text, of which a
     model may read fewer.
     """
 
     inputs: dict[str, Tensor]
     labels: list[str]
-    kept: list[int]
+    token_places: list[int]
     total: int
     notes: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
 
@@ -65,13 +65,13 @@ def read_input(model: Any, tokenizer: Any, text: Any, *, is_target: bool = False
         ValueError: a sentence, if there is nothing to read, or what there is cannot be read.
     """
     read = _of_any_form(tokenizer, text, longest_text(model, tokenizer), is_target)
-    if not read.kept:
+    if not read.token_places:
         raise ModelError("empty")
     table = model.get_input_embeddings() if hasattr(model, "get_input_embeddings") else None
     if rows := getattr(table, "num_embeddings", 0):
         check_ids(name_of_type(model), read.ids[0].tolist(), rows)
-    if len(read.kept) < read.ids.shape[1]:
-        read.notes.append(("padding", {"n": read.ids.shape[1] - len(read.kept)}))
+    if len(read.token_places) < read.ids.shape[1]:
+        read.notes.append(("padding", {"n": read.ids.shape[1] - len(read.token_places)}))
     if read.total > read.ids.shape[1]:
         read.notes.append(("cut", {"n": read.ids.shape[1], "total": read.total}))
     return read
@@ -125,7 +125,10 @@ def _of_encoding(tokenizer: Any, encoding: Mapping[str, Any], most: int) -> Read
     places = range(inputs["input_ids"].shape[1])
     token_places = [i for i in places if mask is None or mask.dim() != 2 or bool(mask[0, i])]
     return ReadText(
-        inputs=inputs, labels=name_tokens(tokenizer, inputs["input_ids"][0].tolist()), kept=token_places, total=total
+        inputs=inputs,
+        labels=name_tokens(tokenizer, inputs["input_ids"][0].tolist()),
+        token_places=token_places,
+        total=total,
     )
 
 
@@ -148,7 +151,7 @@ def _of_strings(tokenizer: Any, texts: tuple[str, ...], most: int, is_target: bo
         if len(value) == total
     }
     names = name_tokens(tokenizer, inputs["input_ids"][0].tolist())
-    return ReadText(inputs=inputs, labels=names, kept=list(range(len(token_places))), total=total)
+    return ReadText(inputs=inputs, labels=names, token_places=list(range(len(token_places))), total=total)
 
 
 def _has_bytes(tokenizer: Any) -> bool:

@@ -18,7 +18,7 @@ from viz.notebook.on_demand import LayerOnDemand, is_large, numbers_on_demand, r
 from viz.notebook.structure import stacks_in
 from viz.notebook.trust import check_causal, check_same_output, has_sinks, output_of, run_plain
 
-WRITTEN = 48
+MAX_GENERATED = 48
 """Tokens that an encoder-decoder writes at most where no target is given."""
 
 Note = tuple[str, Mapping[str, Any]]
@@ -57,7 +57,7 @@ def read(model: Any, tokenizer: Any, text: Any, target: str | None) -> Reading:
             decoder_text = _target(model, tokenizer, inputs, target)
             inputs["decoder_input_ids"] = decoder_text.ids.to(device)
             parts.append(decoder_text)
-        last = parts[-1].kept
+        last = parts[-1].token_places
         result, stacks, makers, plain = _run(model, inputs)
         check_same_output(model, inputs, plain, output_of(result), last)
         del result
@@ -71,7 +71,7 @@ def read(model: Any, tokenizer: Any, text: Any, target: str | None) -> Reading:
     return Reading(
         stacks={name: _without_padding(name, layers, parts) for name, layers in stacks.items()},
         numbers={name: _numbers(layers, makers, model) for name, layers in stacks.items()},
-        tokens=[Labels(part.labels[i] for i in part.kept) for part in parts],
+        tokens=[Labels(part.labels[i] for i in part.token_places) for part in parts],
         notes=notes,
         has_sinks=has_sinks(model),
     )
@@ -126,14 +126,16 @@ def _stacks(model: Any, result: Any) -> dict[str, Any]:
 def _without_padding(name: str, layers: Any, parts: list[ReadText]) -> Any:
     """The maps without the rows and columns of padding."""
     rows, columns = parts[-1 if name in ("decoder", "cross") else 0], parts[-1 if name == "decoder" else 0]
-    if all(len(part.kept) == part.ids.shape[1] for part in (rows, columns)):
+    if all(len(part.token_places) == part.ids.shape[1] for part in (rows, columns)):
         return layers
     if all(isinstance(layer, LayerOnDemand) for layer in layers):
-        return [replace(layer, rows=rows.kept) for layer in layers]
+        return [replace(layer, rows=rows.token_places) for layer in layers]
     of_text = [rows.ids.shape[1], columns.ids.shape[1]]
     fits = all(layer is None or list(layer.shape[-2:]) == of_text for layer in layers)
     return (
-        [None if layer is None else layer[..., rows.kept, :][..., columns.kept] for layer in layers] if fits else layers
+        [None if layer is None else layer[..., rows.token_places, :][..., columns.token_places] for layer in layers]
+        if fits
+        else layers
     )
 
 
@@ -153,7 +155,7 @@ def _target(model: Any, tokenizer: Any, inputs: dict[str, Any], target: Any) -> 
     if target is None:
         if not hasattr(model, "generate"):
             raise ValueError("This model has an encoder and a decoder: say target=..., what the decoder is to read.")
-        return read_input(model, tokenizer, {"input_ids": _written(model, tokenizer, inputs)})
+        return read_input(model, tokenizer, {"input_ids": _generate_ids(model, tokenizer, inputs)})
     target_text = read_input(model, tokenizer, target, is_target=True)
     ids = torch.cat([torch.tensor([[start]]), target_text.ids[:, :-1].cpu()], 1)
     shifted = read_input(model, tokenizer, {"input_ids": ids})
@@ -161,10 +163,11 @@ def _target(model: Any, tokenizer: Any, inputs: dict[str, Any], target: Any) -> 
     return shifted
 
 
-def _written(model: Any, tokenizer: Any, inputs: dict[str, Any]) -> Tensor:
+def _generate_ids(model: Any, tokenizer: Any, inputs: dict[str, Any]) -> Tensor:
     """Return what the model reads while it writes, as long as it can."""
     options = {
-        "max_new_tokens": max(2, min(WRITTEN, longest_text(model, tokenizer) - 1)), "do_sample": False, "num_beams": 1
+        "max_new_tokens": max(2, min(MAX_GENERATED, longest_text(model, tokenizer) - 1)),
+        "do_sample": False, "num_beams": 1,
     }  # fmt: skip
     try:
         ids: Tensor = model.generate(**inputs, **options)

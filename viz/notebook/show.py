@@ -177,9 +177,9 @@ def _ids_of(tokenizer: Any, text: Any) -> list[int]:
     if isinstance(text, str):
         ids = tokenizer(text)["input_ids"] if callable(tokenizer) else tokenizer.encode(text)
         return list(getattr(ids, "ids", ids))
-    given = text["input_ids"] if isinstance(text, Mapping) else text
-    listed = given.tolist() if hasattr(given, "tolist") else list(given)
-    return listed[0] if listed and isinstance(listed[0], list) else listed
+    id_values = text["input_ids"] if isinstance(text, Mapping) else text
+    id_list = id_values.tolist() if hasattr(id_values, "tolist") else list(id_values)
+    return id_list[0] if id_list and isinstance(id_list[0], list) else id_list
 
 
 def _shown_text(text: Any) -> str:

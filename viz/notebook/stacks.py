@@ -35,7 +35,7 @@ def stack_of(name: str, maps: Maps, queries: Sequence[Any], keys: Sequence[Any],
         mask = None if mask is None else torch.cat([mask, mask.all(1, keepdim=True)], 1)
 
     if maps.small:
-        heads = Opened(maps, mask)
+        heads = OpenedMaps(maps, mask)
         about = [_quick_measures(maps, i, same=same) for i in maps.layers]
         return PooledStack(
             name=name, layers=(), n_layers=len(maps.layers), queries=_axis(rows), keys=_axis(columns),
@@ -56,7 +56,7 @@ def stack_of(name: str, maps: Maps, queries: Sequence[Any], keys: Sequence[Any],
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenedMaps:
     """The maps of a stack as they are opened, one head at a time."""
 
     maps: Maps

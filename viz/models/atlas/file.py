@@ -20,7 +20,7 @@ from viz.models.atlas.make import Atlas
 from viz.models.layout import LoadedModel
 
 FOLDER = ASSETS / "atlas"
-WHOLE = 10_000
+SCALE = 10_000
 """Numbers are stored as whole ones: so many are 1."""
 SHIPPED = (("all-MiniLM-L6-v2", "en"), ("multilingual-e5-small", "zh"), ("SmolLM2-135M-Instruct", "en"))
 """Models and the corpora they are shown on at first."""
@@ -36,7 +36,7 @@ def path_of(model: str, corpus: str) -> Path:
 
 def written(atlas: Atlas) -> str:
     """An atlas as its file says it: one line for each list."""
-    scores = {name: _written(score) for name, score in atlas.scores.items()}
+    scores = {name: _encode_score(score) for name, score in atlas.scores.items()}
     header = {
         "model": atlas.model,
         "sha256": atlas.sha256,
@@ -57,19 +57,19 @@ def _lines(parts: dict[str, Any]) -> list[str]:
     return [f'"{key}": {json.dumps(value, separators=(",", ":"))}' for key, value in parts.items()]
 
 
-def _written(score: Score) -> dict[str, Any]:
+def _encode_score(score: Score) -> dict[str, Any]:
     return {
         "n": score.n,
-        "even": _whole(score.even),
-        "hurdle": _whole(score.hurdle),
-        "chance": [_whole(value) for value in score.chance.tolist()],
-        **{name: [_whole(value) for value in getattr(score, name).flatten().tolist()] for name in _TENSORS},
+        "even": _quantise(score.even),
+        "hurdle": _quantise(score.hurdle),
+        "chance": [_quantise(value) for value in score.chance.tolist()],
+        **{name: [_quantise(value) for value in getattr(score, name).flatten().tolist()] for name in _TENSORS},
         **{name: getattr(score, name).flatten().tolist() for name in _COUNTS},
     }
 
 
-def _whole(value: float) -> int | None:
-    return round(value * WHOLE) if math.isfinite(value) else None
+def _quantise(value: float) -> int | None:
+    return round(value * SCALE) if math.isfinite(value) else None
 
 
 def read(text: str) -> Atlas:
@@ -105,7 +105,7 @@ def _score(parts: dict[str, Any], size: tuple[int, ...]) -> Score:
 
 
 def _number(values: list[int | None]) -> Tensor:
-    return torch.tensor([math.nan if value is None else value / WHOLE for value in values])
+    return torch.tensor([math.nan if value is None else value / SCALE for value in values])
 
 
 @cache

@@ -31,7 +31,7 @@ MODULES = {
     "oln": "output.LayerNorm",
 }
 """Names of modules in the file, and in transformers."""
-TILDE, KEPT = "\uff5e", "\ufdd0"
+TILDE, PLACEHOLDER = "\uff5e", "\ufdd0"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +53,7 @@ class Sizes:
 class Pieces:
     """The tokenizer: pieces of words with their scores (logarithms of how often they occur), and four of them marks."""
 
-    scored: list[tuple[str, float]]
+    scored_pieces: list[tuple[str, float]]
     bos: str
     eos: str
     pad: str
@@ -66,7 +66,7 @@ def _pieces(cursor: Cursor) -> Pieces:
     ends, scores, text = cursor.numbers(f"{n + 1}I"), cursor.numbers(f"{n}f"), cursor.take(n_bytes)
     texts = [text[start:end].decode() for start, end in pairwise(ends)]
     bos, eos, pad, unk = (texts[mark] for mark in marks)
-    return Pieces(scored=list(zip(texts, scores, strict=True)), bos=bos, eos=eos, pad=pad, unk=unk)
+    return Pieces(scored_pieces=list(zip(texts, scores, strict=True)), bos=bos, eos=eos, pad=pad, unk=unk)
 
 
 def _tensors(cursor: Cursor) -> dict[str, tuple[int, Tensor]]:
@@ -89,9 +89,9 @@ def normalizer() -> Any:
     return normalizers.Sequence(
         [
             normalizers.Nmt(),
-            normalizers.Replace(TILDE, KEPT),
+            normalizers.Replace(TILDE, PLACEHOLDER),
             normalizers.NFKC(),
-            normalizers.Replace(KEPT, TILDE),
+            normalizers.Replace(PLACEHOLDER, TILDE),
         ]
     )
 
@@ -100,8 +100,8 @@ def _tokenizer(pieces: Pieces, longest: int) -> Any:
     """SentencePiece's unigram model: the cut whose pieces have the largest sum of scores."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 
-    ids = {piece: i for i, (piece, _) in enumerate(pieces.scored)}
-    tokenizer = Tokenizer(models.Unigram(pieces.scored, ids[pieces.unk], byte_fallback=False))
+    ids = {piece: i for i, (piece, _) in enumerate(pieces.scored_pieces)}
+    tokenizer = Tokenizer(models.Unigram(pieces.scored_pieces, ids[pieces.unk], byte_fallback=False))
     tokenizer.normalizer = normalizer()
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()])
     tokenizer.decoder = decoders.Metaspace()

@@ -76,7 +76,7 @@ class PackedTable(nn.Module):
         return q4_0(self.blocks[ids].flatten()).unflatten(0, (*ids.shape, self.embedding_dim))
 
 
-class _Handed:
+class _UncopiedTokenizer:
     """A tokenizer to be taken as it is: transformers copies what it is given, for e5 a second and 300 MB."""
 
     def __init__(self, tokenizer: Any) -> None:
@@ -95,7 +95,7 @@ def fast_tokenizer(tokenizer: Any, **marks: Any) -> Any:
     """
     from transformers import PreTrainedTokenizerFast
 
-    return PreTrainedTokenizerFast(tokenizer_object=_Handed(tokenizer), **marks)
+    return PreTrainedTokenizerFast(tokenizer_object=_UncopiedTokenizer(tokenizer), **marks)
 
 
 class Cursor:

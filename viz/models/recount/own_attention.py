@@ -19,7 +19,7 @@ from viz.models.capture import Capture
 from viz.models.layers.gates import gate_module, read_gate
 from viz.models.layout import Layer, LoadedModel, find_layers
 
-WRITTEN = "headlight_as_written"
+EAGER_NAME = "headlight_as_written"
 """The attention of a model's own module under our name, so that its weights can be kept."""
 
 
@@ -87,7 +87,7 @@ def _with_sink(weights: Tensor, value: Tensor, outputs: Tensor) -> Tensor:
 
 @cache
 def _install() -> None:
-    register_eager(WRITTEN, _attend_as_written)
+    register_eager(EAGER_NAME, _attend_as_written)
 
 
 def _with_input(forward: Callable[..., Any], state: Tensor, args: Any, options: dict[str, Any]) -> Any:
@@ -145,7 +145,7 @@ def twin(model: LoadedModel) -> Twin:
     _install()
     tensors = {id(tensor): tensor for tensor in chain(model.model.parameters(), model.model.buffers())}
     copied = deepcopy(model.model, dict(tensors))
-    copied.set_attn_implementation(WRITTEN)
+    copied.set_attn_implementation(EAGER_NAME)
     stack = model.layers[0].layout.stack
     layers = tuple(layer for layer in find_layers(copied) if layer.layout.stack == stack)
     hands_on_states: list[bool] = []

@@ -267,7 +267,7 @@ def _directory(data: mmap.mmap) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=8)
-def _opened(file: Path, _: int) -> WeightFile:
+def _open_version(file: Path, _: int) -> WeightFile:
     data = _mapped(file)
     if file.suffix == ".safetensors":
         return Safetensors(data=data)
@@ -280,4 +280,4 @@ def open_weights(file: Path) -> WeightFile:
     Raises:
         OSError: if it is gone.
     """
-    return _opened(file, file.stat().st_mtime_ns)
+    return _open_version(file, file.stat().st_mtime_ns)

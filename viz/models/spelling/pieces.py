@@ -106,11 +106,11 @@ def spell(tokens: Sequence[Part]) -> tuple[str, ...]:
 
 
 def _spell_whole(run: Iterable[Part]) -> Iterable[str]:
-    return map(_whole, run)
+    return map(_spell_part, run)
 
 
 @lru_cache(maxsize=20_000)
-def _whole(part: Part) -> str:
+def _spell_part(part: Part) -> str:
     return part if isinstance(part, str) else visible(part.decode())
 
 

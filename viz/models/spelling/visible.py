@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 SPACE = "␣"
-_NAMED = {"\n": "↵", "\t": "⇥", "\r": "↵", " ": SPACE}
+_SYMBOLS = {"\n": "↵", "\t": "⇥", "\r": "↵", " ": SPACE}
 _BLANK = "\u034f\u115f\u1160\u2800\u3164\uffa0"  # letters and marks by category, yet nothing to see
 _JOINERS, _TAG_END = "\u200c\u200d", "\U000e007f"
 _LINKS = frozenset(_JOINERS + _TAG_END)
@@ -89,8 +89,8 @@ def _is_emoji(character: str) -> bool:
 
 @lru_cache(maxsize=1_000)  # a vocabulary's words are made of few
 def _visible_character(character: str) -> str:
-    if character in _NAMED:
-        return _NAMED[character]
+    if character in _SYMBOLS:
+        return _SYMBOLS[character]
     # Every control, format, private or blank character is written out.
     blank = unicodedata.category(character) in ("Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp", "Zs") or character in _BLANK
     return f"⟨{ord(character):04X}⟩" if blank and not _is_emoji(character) else character

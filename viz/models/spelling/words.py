@@ -49,8 +49,8 @@ def number_words(text: str, spans: Sequence[Span], added: Sequence[bool]) -> tup
         >>> number_words("it's", [(0, 2), (2, 3), (3, 4)], [False] * 3)
         ((0, 0, 0), ((0, 2), (2, 3), (3, 4)))
     """
-    places, text_spans = [place for _, place in words_in(text)], _placed(spans)
-    word_ranges = _touched(text_spans, places)
+    places, text_spans = [place for _, place in words_in(text)], _order_spans(spans)
+    word_ranges = _find_word_ranges(text_spans, places)
     apart = [True, *map(bool, added)]  # a token is new behind what the tokenizer added, and if it was added
     numbers: list[int] = []
     number = -1
@@ -62,7 +62,7 @@ def number_words(text: str, spans: Sequence[Span], added: Sequence[bool]) -> tup
     return tuple(numbers), tuple(text_spans)
 
 
-def _placed(spans: Sequence[Span]) -> list[Span]:
+def _order_spans(spans: Sequence[Span]) -> list[Span]:
     """The spans in order; of tokens that stand for no text, an empty one at the end of the one before."""
     placements: list[Span] = []
     before, end_before = 0, 0
@@ -75,7 +75,7 @@ def _placed(spans: Sequence[Span]) -> list[Span]:
     return placements
 
 
-def _touched(spans: Sequence[Span], places: Sequence[Span]) -> list[Span]:
+def _find_word_ranges(spans: Sequence[Span], places: Sequence[Span]) -> list[Span]:
     """For each token the first of the words that it touches, and the one behind the last; equal if it touches none."""
     ranges: list[Span] = []
     starts, ends = [start for start, _ in places], [end for _, end in places]
