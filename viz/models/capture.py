@@ -262,22 +262,20 @@ def capture_tokens(
             own positions to them.
     """
     check_tokens(model, tokens)
-    decoder_tokens = _shifted(model, target or tokens) if model.model.config.is_encoder_decoder else None
+    shifted = _shifted(model, target or tokens) if model.model.config.is_encoder_decoder else None
     off = {index: [head for at, head in heads_off if at == index] for index, _ in heads_off}
     edits = {id(model.layers[index].attention): silence(heads) for index, heads in off.items()}
     with torch.inference_mode(), recording(edits) as recorder:
-        result = model.model(
-            **_inputs(model, tokens, decoder_tokens, vectors), output_hidden_states=True, return_dict=True
-        )
+        result = model.model(**_inputs(model, tokens, shifted, vectors), output_hidden_states=True, return_dict=True)
         calls = calls_of(model.layers, recorder)
         states = _states(result, model.layers[0].layout.stack)
-        logits = None if decoder_tokens else getattr(result, "logits", None)
+        logits = None if shifted else getattr(result, "logits", None)
         predictions = () if logits is None else tuple(_predict(model, tokens.ids, logits[0]))
     final = next(iter(states.values()))[-1]
     check_finite(model, states)
     return Capture(
         tokens=tokens,
-        target=decoder_tokens,
+        target=shifted,
         final=final,
         predictions=predictions,
         numbers=() if model.numbers == tuple(range(model.n_layers)) else model.numbers,

@@ -22,8 +22,8 @@ UNLIMITED = 10**9
 class ReadText:
     """Inputs of a model, and the labels along its maps.
 
-    ``token_places`` are the places of tokens that are no padding; ``total`` counts the tokens of the whole text, of which a
-    model may read fewer.
+    ``token_places`` are the places of tokens that are no padding; ``total`` counts the tokens of the whole text, of
+    which a model may read fewer.
     """
 
     inputs: dict[str, Tensor]

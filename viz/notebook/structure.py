@@ -106,9 +106,9 @@ def _of_parts(parts: Any) -> NamedStacks:
             stacks[name], is_generated = (join_rows if name == "cross" else join_steps)(part), True
     if not stacks or not _fit(stacks):
         raise ValueError(
-            f"These attentions are {_describe_structure(parts)}. Tuples of layers are the steps of generate(), each with "
-            "the rows that follow the last ones, or (encoder, decoder, cross), whose cross maps have the decoder's rows "
-            "and the encoder's columns."
+            f"These attentions are {_describe_structure(parts)}. Tuples of layers are the steps of generate(), each "
+            "with the rows that follow the last ones, or (encoder, decoder, cross), whose cross maps have the "
+            "decoder's rows and the encoder's columns."
         )
     return NamedStacks(stacks=stacks, is_generated=is_generated)
 
