@@ -31,7 +31,7 @@ MODULES = {
     "oln": "output.LayerNorm",
 }
 """Names of modules in the file, and in transformers."""
-TILDE, PLACEHOLDER = "\uff5e", "\ufdd0"
+TILDE, KEPT = "\uff5e", "\ufdd0"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,9 +89,9 @@ def normalizer() -> Any:
     return normalizers.Sequence(
         [
             normalizers.Nmt(),
-            normalizers.Replace(TILDE, PLACEHOLDER),
+            normalizers.Replace(TILDE, KEPT),
             normalizers.NFKC(),
-            normalizers.Replace(PLACEHOLDER, TILDE),
+            normalizers.Replace(KEPT, TILDE),
         ]
     )
 
