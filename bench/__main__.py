@@ -1,4 +1,4 @@
-"""How fast, beside what it should be compared with: ``python -m bench``. One run, one table.
+"""Benchmarks beside a reference: ``python -m bench``. One run, one table.
 
 The load of the machine stands below each section: what others do slows both sides, hardly their ratio.
 
@@ -49,8 +49,8 @@ def heads() -> Iterator[Row]:
         with torch.inference_mode():
             assert_close(ours().output, theirs()[0][0], atol=1e-5, rtol=1e-4)
             assert_close(ours().weights, theirs()[1][0], atol=1e-5, rtol=1e-4)
-            mine, others = interleaved(ours, theirs)
-        yield Row(what=f"multi_head / nn.MultiheadAttention, n = {n}", ours=mine, theirs=others, goal=1.3)
+            mine, torch_ms = interleaved(ours, theirs)
+        yield Row(what=f"multi_head / nn.MultiheadAttention, n = {n}", ours=mine, theirs=torch_ms, goal=1.3)
 
 
 def captures() -> Iterator[Row]:
@@ -73,8 +73,8 @@ def captures() -> Iterator[Row]:
 
         assert len(ours().tokens.ids) == n
         assert_close(ours().layer(3).weights, theirs().attentions[3][0], atol=1e-5, rtol=1e-4)
-        mine, others = interleaved(ours, theirs)
-        yield Row(what=f"capture / eager output_attentions, text in, n = {n}", ours=mine, theirs=others, goal=1.3)
+        mine, eager_ms = interleaved(ours, theirs)
+        yield Row(what=f"capture / eager output_attentions, text in, n = {n}", ours=mine, theirs=eager_ms, goal=1.3)
 
 
 SECTIONS: tuple[Callable[[], Iterator[Row]], ...] = (

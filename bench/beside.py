@@ -43,9 +43,9 @@ class Move:
     chip: str = ""
 
 
-def choose(name: str, other: str, page: Page, n: int) -> None:
+def choose(name: str, second_name: str, page: Page, n: int) -> None:
     """Choose one of two pages in the navigation, in turn."""
-    title = T(f"{(name, other)[n % 2]}.title")
+    title = T(f"{(name, second_name)[n % 2]}.title")
     page.get_by_test_id("stSidebarNav").get_by_text(title, exact=True).click()
 
 
@@ -68,10 +68,10 @@ def moves() -> list[Move]:
         ("share_kv", "atlas"),
         ("block", "stacking"),
     ]
-    chosen = [Move(f"{a}, {b} chosen", a.replace("_", "-"), {}, partial(choose, b, a)) for a, b in pairs]
+    page_moves = [Move(f"{a}, {b} chosen", a.replace("_", "-"), {}, partial(choose, b, a)) for a, b in pairs]
     slider = ".st-key-{} input[type=range]"
     return [
-        *chosen,
+        *page_moves,
         Move("heads: layer", "heads", {}, partial(press, slider.format("layer")), chip="layer"),
         Move("heads: a head clicked", "heads", {}, partial(click, ".head-grid .thumb")),
         Move("positions: a slider", "positions", {"section": "step"}, partial(press, slider.format("pe_pair"))),
@@ -91,12 +91,12 @@ def measure(sides: list[Side], urls: list[str], move: Move) -> list[tuple[float,
         side.page.evaluate(WATCH)
         if move.chip:
             open_chip(side.page, move.chip)
-    taken: list[list[tuple[float, float]]] = [[] for _ in sides]
+    samples: list[list[tuple[float, float]]] = [[] for _ in sides]
     for n in range(MOVES + 2):
-        for side, row in zip(sides, taken, strict=True):
+        for side, row in zip(sides, samples, strict=True):
             before = side.traffic.messages
             row.append((settled(side.page, partial(move.do, side.page, n)), side.traffic.messages - before))
-    return [(median(each[0] for each in row[2:]), median(each[1] for each in row[2:])) for row in taken]
+    return [(median(sample[0] for sample in row[2:]), median(sample[1] for sample in row[2:])) for row in samples]
 
 
 def main() -> None:
@@ -120,9 +120,9 @@ def main() -> None:
                 page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": slower})
                 sides.append(Side(page, count(page)))
             for move in moves():
-                (old, sent_before), (new, sent) = measure(sides, [server.url for server in servers], move)
+                (old, sent_before), (new, n_messages) = measure(sides, [server.url for server in servers], move)
                 sys.stdout.write(
-                    f"{slower} x  {move.name:28} {old:7.0f} ms {sent_before:4.0f}   {new:7.0f} ms {sent:4.0f}   "
+                    f"{slower} x  {move.name:28} {old:7.0f} ms {sent_before:4.0f}   {new:7.0f} ms {n_messages:4.0f}   "
                     f"{new / old:5.2f}\n"
                 )
                 sys.stdout.flush()

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Locator, Page
 
-from bench.reruns import WATCH, keys, opened, opened_together, settled
+from bench.reruns import WATCH, keys, open_together, opened, settled
 from bench.table import Row
 from bench.visit import click_to_paint, drawn
 from tests.browser.drive import count, find_browser, open_chip, wait_run
@@ -24,7 +24,7 @@ MAIN = (
     ":not([class*=st-key-_footer_]) > .stButtonGroup [role=radio]",
     ".stRadio [role=radio]",
 )
-"""What is a section's main control: the first there is of these."""
+"""Selectors of a section's main control, in order of preference."""
 BELOW = ".stButtonGroup [role=radio]"
 """Of a section without one: what opens the formula and the proof below it."""
 
@@ -33,16 +33,20 @@ def heads_controls() -> Iterator[Row]:
     """On Heads: another head, another mask, another text to try; to the changed picture."""
     with opened("bare") as page:
         bare = click_to_paint(page, "bare")
-    taken = {}
+    times = {}
     with opened("app") as page:
         open_chip(page, "head")
-        taken["head"] = _painted(page, cycle((partial(_press, page, "ArrowRight"), partial(_press, page, "ArrowLeft"))))
+        times["head"] = _measure_paint(
+            page, cycle((partial(_press, page, "ArrowRight"), partial(_press, page, "ArrowLeft")))
+        )
     with opened("app") as page:
         open_chip(page, "mask")
-        taken["mask"] = _painted(page, cycle((partial(_choose, page, "mask", 1), partial(_choose, page, "mask", 0))))
+        times["mask"] = _measure_paint(
+            page, cycle((partial(_choose, page, "mask", 1), partial(_choose, page, "mask", 0)))
+        )
     with opened("app") as page:
-        taken["example"] = _painted(page, cycle(partial(_choose, page, "_example", n) for n in (1, 2)))
-    for name, milliseconds in taken.items():
+        times["example"] = _measure_paint(page, cycle(partial(_choose, page, "_example", n) for n in (1, 2)))
+    for name, milliseconds in times.items():
         yield Row(what=f"heads: {name}, to the changed picture / bare page", ours=milliseconds, theirs=bare, goal=2.5)
 
 
@@ -58,9 +62,9 @@ def _choose(page: Page, name: str, place: int) -> Callable[[], None]:
     return option.click
 
 
-def _painted(page: Page, ready: Iterator[Callable[[], Callable[[], None]]]) -> float:
+def _measure_paint(page: Page, ready: Iterator[Callable[[], Callable[[], None]]]) -> float:
     """Milliseconds from an event to the changed picture; the first two of each are not counted."""
-    taken = []
+    times = []
     for number in range(REPEATS + 4):
         act = next(ready)()
         wait_run(page)
@@ -77,22 +81,22 @@ def _painted(page: Page, ready: Iterator[Callable[[], Callable[[], None]]]) -> f
         act()
         milliseconds = page.evaluate("() => window.painted")
         if number >= 4:
-            taken.append(milliseconds)
-    return median(taken)
+            times.append(milliseconds)
+    return median(times)
 
 
 def section_controls(places: list[tuple[str, str]] = PLACES) -> Iterator[Row]:
     """The main control of each section that has one, to the last change; and how many messages it takes."""
-    with opened_together("bare", "app") as (other, page):
-        others, slider = count(other), other.locator("input[type=range]")
-        other.reload()
-        wait_run(other)
-        other.evaluate(WATCH)
+    with open_together("bare", "app") as (bare_page, page):
+        bare_traffic, slider = count(bare_page), bare_page.locator("input[type=range]")
+        bare_page.reload()
+        wait_run(bare_page)
+        bare_page.evaluate(WATCH)
         home, traffic, last = page.url.rpartition("/")[0], count(page), ""
         for name, section in places:
             if name != last:
-                last, before = name, others.messages
-                bare, bare_messages = keys(other, slider), (others.messages - before) / 8
+                last, before = name, bare_traffic.messages
+                bare, bare_messages = keys(bare_page, slider), (bare_traffic.messages - before) / 8
             page.goto(f"{home}/{path_of(name)}?{urlencode({'section': section})}")
             wait_run(page)
             page.evaluate(WATCH)
@@ -105,7 +109,7 @@ def section_controls(places: list[tuple[str, str]] = PLACES) -> Iterator[Row]:
 
 
 def _main(page: Page, section: Locator) -> tuple[str, float, int]:
-    """Which control of a section it is, milliseconds from it to the last change, and how many times it was used.
+    """Find a section's main control, and measure it: milliseconds to the last change, and number of uses.
 
     NaN if it has none, or nothing changes.
     """
@@ -117,8 +121,8 @@ def _main(page: Page, section: Locator) -> tuple[str, float, int]:
         if "range" in kind:
             return which, keys(page, control.first, REPEATS), 2 * (REPEATS // 2 + 2)
         two = min(2, control.count())  # in turn, or the one there is, on and off
-        taken = [settled(page, control.nth(number % two).click) for number in (1, 2, 3, 4, 5)]
-        return which, median(taken[2:]), len(taken)
+        times = [settled(page, control.nth(number % two).click) for number in (1, 2, 3, 4, 5)]
+        return which, median(times[2:]), len(times)
     return "", math.nan, 0
 
 
@@ -126,26 +130,26 @@ def next_steps() -> Iterator[Row]:
     """The teacher's key in front of a class, through every lesson: to the last change, p50 and p95."""
     with opened("bare") as page:
         bare = keys(page, page.locator("input[type=range]"))
-    taken: list[float] = []
+    times: list[float] = []
     with opened("app") as page:
         home = page.url.rpartition("/")[0]
         page.add_init_script(f"({WATCH})()")  # before the presentation, which keeps its keys to itself
         for lesson in lessons():
             link = urlencode({"present": 1, "lesson": lesson.name})
             page.goto(f"{home}/{path_of(lesson.steps[0].page)}?{link}")
-            taken += _presses(page)
-    p50, p95 = (quantiles(taken, n=20, method="inclusive")[place] for place in (9, -1))
+            times += _presses(page)
+    p50, p95 = (quantiles(times, n=20, method="inclusive")[place] for place in (9, -1))
     for name, milliseconds in (("p50", p50), ("p95", p95)):
-        what = f"presenting: {len(taken)} keys of {len(lessons())} lessons, {name} / bare slider"
+        what = f"presenting: {len(times)} keys of {len(lessons())} lessons, {name} / bare slider"
         yield Row(what=what, ours=milliseconds, theirs=bare)
 
 
 def _presses(page: Page) -> Iterator[float]:
     """Milliseconds from each key to the last change, to the end of the lesson that is presented."""
-    told = "bar => [bar.presenter.data.at, bar.presenter.data.of, bar.presenter.data.asks]"
+    progress_script = "bar => [bar.presenter.data.at, bar.presenter.data.of, bar.presenter.data.asks]"
     while True:
         wait_run(page)
-        at, of, asks = page.locator(".presenter").evaluate(told)
+        at, of, asks = page.locator(".presenter").evaluate(progress_script)
         if at == of and not asks:
             return
         page.wait_for_timeout(2000)  # somebody speaks meanwhile, and what comes next is computed

@@ -33,8 +33,8 @@ def page(name: str) -> None:
                 st.button(f"Try sentence {at} of {name}", type="tertiary")
         st.pills("Below", ["Checked", "Code", "Download"], key=f"footer_{name}", label_visibility="collapsed")
     with st.container(horizontal=True):
-        for other, title in zip(opened[:2], PAGES, strict=True):
-            st.page_link(other, label=f"{title}, seen from {name}")
+        for linked_page, title in zip(all_pages[:2], PAGES, strict=True):
+            st.page_link(linked_page, label=f"{title}, seen from {name}")
 
 
 names = iter([*PAGES, *(f"Page {at}" for at in range(sum(GROUPS.values()) - len(PAGES)))])
@@ -45,5 +45,5 @@ groups = {
     ]
     for group, n in GROUPS.items()
 }
-opened = [one for pages in groups.values() for one in pages]
+all_pages = [entry for pages in groups.values() for entry in pages]
 st.navigation(groups, expanded=True).run()

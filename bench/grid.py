@@ -103,10 +103,10 @@ def _serving(folder: Path, scripts: dict[str, str]) -> Iterator[dict[str, str]]:
     if not scripts:
         yield {}
         return
-    (name, code), *others = scripts.items()
+    (name, code), *remaining = scripts.items()
     script = folder / f"{name}.py"
     script.write_text(code)
-    with serve(script, folder / f"{name}.txt") as running, _serving(folder, dict(others)) as urls:
+    with serve(script, folder / f"{name}.txt") as running, _serving(folder, dict(remaining)) as urls:
         yield {name: running.url, **urls}
 
 
@@ -122,41 +122,43 @@ def _click(page: Page, script: str, key: str) -> float:
             requestAnimationFrame(look);
         }}, {{ once: true, capture: true }})) }}""")
     page.locator(".st-key-n input[type=range]").press(key)
-    taken: float = page.evaluate("() => window.painted")
+    milliseconds: float = page.evaluate("() => window.painted")
     wait_run(page)
     page.wait_for_timeout(150)
-    return taken
+    return milliseconds
 
 
 def grid_clicks() -> Iterator[Row]:
     """A new text: 72 heads of 64 x 64 painted, beside a page with one number and beside 72 subplots; taken in turn."""
     with _pages(bare=BARE, grid=GRID, subplots=SUBPLOTS) as visit:
         pages = {script: visit(script) for script in STATES}
-        taken: dict[str, list[float]] = {script: [] for script in pages}
+        times: dict[str, list[float]] = {script: [] for script in pages}
         for turn in range(14):
             for script, page in pages.items():
                 page.bring_to_front()
                 took = _click(page, script, "ArrowLeft" if turn % 2 else "ArrowRight")
                 if turn >= 4:  # the first warm up caches
-                    taken[script].append(took)
-        ours, bare, plotly = (median(taken[script]) for script in ("grid", "bare", "subplots"))
+                    times[script].append(took)
+        ours, bare, plotly = (median(times[script]) for script in ("grid", "bare", "subplots"))
         yield Row(what="wall of 72 heads, 64 tokens: click to paint / bare rerun", ours=ours, theirs=bare, goal=1.5)
         yield Row(what="the same / 72 plotly subplots", ours=ours, theirs=plotly, goal=0.1)
 
 
 def grid_bytes() -> Iterator[Row]:
-    """What one picture costs to send, beside the limits, in MB."""
+    """Size of one picture's payload, beside the limits, in MB."""
     for n, limit, what in ((128, 2.5, "exact"), (512, 1.5, "pooled")):
         text = " ".join(itertools.islice(itertools.cycle(WORDS), n - 2))
         source = specs.Source(kind="model", text=text, model=entries()[0].id)
         wall = head_grid.wall(source, specs.Mask(), specs.View())
         assert (wall.pool == 1) == (what == "exact")
-        sent = len(wall.data) / 1e6
-        yield Row(what=f"bytes, 72 heads, {n} tokens, {what} / limit", ours=sent, theirs=limit, unit="MB", goal=1.0)
+        megabytes = len(wall.data) / 1e6
+        yield Row(
+            what=f"bytes, 72 heads, {n} tokens, {what} / limit", ours=megabytes, theirs=limit, unit="MB", goal=1.0
+        )
         head = len(head_grid.head_scores(source, 3, 1, specs.Mask(), specs.View()).data) / 1e6
         yield Row(what=f"bytes, the chosen head, {n} tokens / limit", ours=head, theirs=0.6, unit="MB", goal=1.0)
         if n == 128:
-            yield Row(what="bytes, 72 heads, 128 tokens / BertViz (PEERS.md)", ours=sent, theirs=53.5, unit="MB")
+            yield Row(what="bytes, 72 heads, 128 tokens / BertViz (PEERS.md)", ours=megabytes, theirs=53.5, unit="MB")
 
 
 def _frames(page: Page, act: str, frames: int = 120) -> tuple[float, float]:
@@ -201,15 +203,15 @@ def grid_first_paint() -> Iterator[Row]:
     """A cold browser's first picture of 512 tokens from a server that has read them, beside a bare page."""
     with _pages(bare=BARE, grid=GRID) as visit:
         visit("grid", "/?tokens=512").context.close()
-        taken: dict[str, list[float]] = {"bare": [], "grid": []}
+        times_by_script: dict[str, list[float]] = {"bare": [], "grid": []}
         for _ in range(3):
-            for script, times in taken.items():
+            for script, times in times_by_script.items():
                 start = time.perf_counter()
                 page = visit(script, "/?tokens=512" if script == "grid" else "")
                 page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
                 times.append(time.perf_counter() - start)
                 page.context.close()
-        ours, theirs = (median(taken[script]) for script in ("grid", "bare"))
+        ours, theirs = (median(times_by_script[script]) for script in ("grid", "bare"))
         yield Row(what="first paint, 512 tokens / bare page", ours=ours, theirs=theirs, unit="s", goal=1.7)
 
 

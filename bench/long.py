@@ -32,16 +32,16 @@ ATLASES = (("all-MiniLM-L6-v2", 33.0), ("SmolLM2-135M-Instruct", 190.0))
 
 @dataclass(frozen=True)
 class Goal:
-    """What was measured, and the most that is good."""
+    """A measurement, and the largest value that passes."""
 
     what: str
-    measured: float
+    value: float
     most: float
     unit: str
 
     def __str__(self) -> str:
-        verdict = "pass" if self.measured <= self.most else "FAIL"
-        return f"{self.what:<72} {self.measured:10.3g} <= {self.most:6.4g} {self.unit:<6} {verdict}"
+        verdict = "pass" if self.value <= self.most else "FAIL"
+        return f"{self.what:<72} {self.value:10.3g} <= {self.most:6.4g} {self.unit:<6} {verdict}"
 
 
 def fastest(*ways: Callable[[], object]) -> list[float]:
@@ -68,7 +68,7 @@ def peak() -> float:
 
 
 def resident() -> float:
-    """What is resident now, in MB."""
+    """Resident memory, in MB."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
@@ -88,9 +88,9 @@ def maps() -> Iterator[Goal]:
         yield Goal(f"a window of 256 x 256, {n:,} tokens", fastest(cut)[0] * 1e3, 300.0, "ms")
     q, k = _seeded(2_048)
     pooled = long_map(q, k, scale=0.125, causal=False)
-    whole = torch.softmax(0.125 * q @ k.T, -1)[None]
+    full_map = torch.softmax(0.125 * q @ k.T, -1)[None]
     for name, cells, brute in (("most", pooled.most, max_pool2d), ("mean", pooled.mean, avg_pool2d)):
-        expected = brute(whole, pooled.side)[0]
+        expected = brute(full_map, pooled.side)[0]
         off = ((cells - expected).abs() / expected).max().item()
         yield Goal(f"cells of 2,048 tokens, {name}: relative to the whole matrix', off by", off, 1e-5, "")
 
@@ -107,16 +107,21 @@ def passes(n: int) -> Iterator[Goal]:
     base = model.model.base_model
 
     def plain() -> None:
-        config, own = base.config, base.config._attn_implementation
+        config, default_implementation = base.config, base.config._attn_implementation
         config._attn_implementation = "sdpa"
         try:
             with torch.inference_mode(), recording({}):
                 base(input_ids=ids, use_cache=False)
         finally:
-            config._attn_implementation = own
+            config._attn_implementation = default_implementation
 
-    own, ours = fastest(plain, lambda: long_capture(model, tokens))
-    yield Goal(f"the same, with q and k kept ({ours:.1f} s) / sdpa alone ({own:.1f} s)", ours / own, 1.2, "times")
+    default_implementation, ours = fastest(plain, lambda: long_capture(model, tokens))
+    yield Goal(
+        f"the same, with q and k kept ({ours:.1f} s) / sdpa alone ({default_implementation:.1f} s)",
+        ours / default_implementation,
+        1.2,
+        "times",
+    )
 
 
 def atlases() -> Iterator[Goal]:
@@ -131,12 +136,12 @@ def atlases() -> Iterator[Goal]:
 def main(n: int) -> int:
     """Print every goal; the exit status says whether all were reached."""
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores, one thread", flush=True)  # noqa: T201
-    missed = 0
+    n_missed = 0
     for part in (partial(passes, n), maps, atlases):  # the pass first: memory is the highest of the whole run
         for goal in part():
             print(goal, flush=True)  # noqa: T201
-            missed += goal.measured > goal.most
-    return 1 if missed else 0
+            n_missed += goal.value > goal.most
+    return 1 if n_missed else 0
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What each section takes of memory for 512 tokens of a visitor's own: ``python -m bench.memory``.
+"""Memory of each section for a text of 512 tokens: ``python -m bench.memory``.
 
 What is computed in turn counts against the ceiling before it begins (``viz.limits.PASS_BYTES``); what a page's script
 computes beside that does not, so it must stay small. Both are given, the largest first.

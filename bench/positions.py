@@ -50,8 +50,8 @@ def sinusoids() -> Iterator["Row"]:
             explorer = page.locator(".sinusoids")
             explorer.scroll_into_view_if_needed()
             for n, width in SIZES:
-                found = explorer.evaluate(DRAG, [n, width])
-                times, pictures = found["times"], found["pictures"]
+                frames = explorer.evaluate(DRAG, [n, width])
+                times, pictures = frames["times"], frames["pictures"]
                 assert len(pictures) > 0.9 * len(times), "the picture does not follow the finger"
                 assert pictures[0].startswith(f"{width},{n},")
                 what = f"a frame while dragging the base, {n} x {width}"

@@ -66,8 +66,8 @@ def settled(page: Page, act: Callable[[], Any]) -> float:
 def keys(page: Page, thumb: Locator, repeats: int = 5) -> float:
     """The arrow keys on a slider, to and fro, both ends warm."""
     pressed = ("ArrowRight", "ArrowLeft") * (repeats // 2 + 2)
-    taken = [settled(page, partial(thumb.press, key)) for key in pressed]
-    return median(taken[2:])
+    times = [settled(page, partial(thumb.press, key)) for key in pressed]
+    return median(times[2:])
 
 
 @contextmanager
@@ -77,7 +77,7 @@ def opened(script: str) -> Iterator[Page]:
 
 
 @contextmanager
-def opened_together(*scripts: str) -> Iterator[list[Page]]:
+def open_together(*scripts: str) -> Iterator[list[Page]]:
     """These scripts in one browser, to be measured in turn: a slow moment of the machine hits all."""
     with browser_and_scripts() as (browser, paths), ExitStack() as stack:
         paths |= {"controls": CONTROLS}
@@ -102,11 +102,11 @@ def reruns() -> Iterator[Row]:
     """Every page chosen in the navigation when it is warm, and the layer's slider on every page that has one."""
     t, last, picture = translator("en"), dict[str, list[float]](), dict[str, list[float]]()
     bares, layers = list[float](), dict[str, float]()
-    with opened_together("bare", "app") as (other, page):
-        slider, navigation = other.locator("input[type=range]"), page.get_by_test_id("stSidebarNav")
+    with open_together("bare", "app") as (bare_page, page):
+        slider, navigation = bare_page.locator("input[type=range]"), page.get_by_test_id("stSidebarNav")
         for visit in range(VISITS):
             for name in PAGES:
-                bares.append(settled(other, partial(slider.press, ("ArrowRight", "ArrowLeft")[visit % 2])))
+                bares.append(settled(bare_page, partial(slider.press, ("ArrowRight", "ArrowLeft")[visit % 2])))
                 link = navigation.get_by_text(t(f"{name}.title"), exact=True)
                 last.setdefault(name, []).append(settled(page, link.click))
                 picture.setdefault(name, []).append(page.evaluate("() => last.picture - last.begin"))
@@ -116,11 +116,11 @@ def reruns() -> Iterator[Row]:
                     page.keyboard.press("Escape")
                     wait_run(page)
     bare = median(bares[len(PAGES) :])  # the first visit of each page is not counted
-    for what, taken, goal in (("last change", last, 8.0), ("first picture", picture, 5.0)):
+    for what, samples, goal in (("last change", last, 8.0), ("first picture", picture, 5.0)):
         for name in PAGES:
             yield Row(
                 what=f"{name}: chosen, to its {what} / bare slider",
-                ours=median(taken[name][1:]),
+                ours=median(samples[name][1:]),
                 theirs=bare,
                 goal=goal,
             )
@@ -131,10 +131,10 @@ def reruns() -> Iterator[Row]:
 def controls_alone() -> Iterator[Row]:
     """A page of Streamlit's own controls chosen, as many as Heads has, to its last change: no picture is sooner."""
     bares, alone = list[float](), list[float]()
-    with opened_together("bare", "controls") as (other, page):
-        slider, navigation = other.locator("input[type=range]"), page.get_by_test_id("stSidebarNav")
+    with open_together("bare", "controls") as (bare_page, page):
+        slider, navigation = bare_page.locator("input[type=range]"), page.get_by_test_id("stSidebarNav")
         for visit in range(30):
-            bares.append(settled(other, partial(slider.press, ("ArrowRight", "ArrowLeft")[visit % 2])))
+            bares.append(settled(bare_page, partial(slider.press, ("ArrowRight", "ArrowLeft")[visit % 2])))
             alone.append(settled(page, navigation.get_by_text(CONTROLS_ALONE[visit % 2], exact=True).click))
     what = "a page of as many controls, no picture / bare slider"
     yield Row(what=what, ours=median(alone[2:]), theirs=median(bares[2:]))

@@ -37,10 +37,10 @@ def _in_turn(ours: Callable[[], object], theirs: Callable[[], object], seconds: 
     times: tuple[list[float], list[float]] = ([], [])
     end = time.perf_counter() + seconds
     while time.perf_counter() < end or len(times[0]) < 9:
-        for run, taken in zip((ours, theirs), times, strict=True):
+        for run, samples in zip((ours, theirs), times, strict=True):
             start = time.perf_counter()
             run()
-            taken.append((time.perf_counter() - start) * 1000)
+            samples.append((time.perf_counter() - start) * 1000)
     return min(times[0]), min(times[1])
 
 
@@ -59,9 +59,9 @@ def sharing() -> Iterator[Row]:
 
             with torch.inference_mode():
                 assert_close(attend_shared(q, k, v).output, by_hand(q, k, v)[0], atol=1e-5, rtol=1e-4)
-                mine, others = _in_turn(ours, theirs)
+                mine, reference_ms = _in_turn(ours, theirs)
             what = f"attend_shared / by hand, H = {H}, G = {n_kv_heads}, n = {n}, shortest"
-            yield Row(what=what, ours=mine, theirs=others, goal=GOAL)
+            yield Row(what=what, ours=mine, theirs=reference_ms, goal=GOAL)
 
 
 SECTIONS = (sharing,)

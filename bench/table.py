@@ -30,8 +30,8 @@ def interleaved(ours: Callable[[], Any], theirs: Callable[[], Any], seconds: flo
         run()
     end = time.perf_counter() + seconds
     while time.perf_counter() < end or len(times[0]) < 9:
-        for run, taken in zip((ours, theirs), times, strict=True):
+        for run, samples in zip((ours, theirs), times, strict=True):
             start = time.perf_counter()
             run()
-            taken.append((time.perf_counter() - start) * 1000)
+            samples.append((time.perf_counter() - start) * 1000)
     return median(times[0]), median(times[1])

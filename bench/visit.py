@@ -29,7 +29,7 @@ from tests.browser.drive import (
 
 BARE = "import streamlit as st\nst.text(st.slider('n', 0, 99, key='layer'))\n"
 PATHS = {"": "start page", "heads": "heads"}
-DRAWN = """
+DRAWN_SCRIPT = """
 const drawn = () => {  // what canvases show across their middle, the arcs of the start page, or the bare page's number
   const found = [], seek = (root) => {
     for (const node of root.querySelectorAll('*')) {
@@ -50,7 +50,7 @@ const drawn = () => {  // what canvases show across their middle, the arcs of th
 
 BARE_PAGE = "bare", ""
 FIRST_PAGES = {(script, path): f"{name}, {script}.py" for path, name in PATHS.items() for script in ("app", "serve")}
-"""What is compared with the bare page: two pages of ours, each served at a desk and for many."""
+"""Pages that are compared with the bare page: two pages of ours, each served at a desk and for many."""
 
 
 @contextmanager
@@ -69,7 +69,7 @@ def new_context(browser: Browser) -> BrowserContext:
 
 
 def drawn(script: str) -> str:
-    return f"const bare = {str(script == 'bare').lower()}; {DRAWN}"
+    return f"const bare = {str(script == 'bare').lower()}; {DRAWN_SCRIPT}"
 
 
 def _wait_until_drawn(page: Page, script: str) -> None:
@@ -95,11 +95,11 @@ def _wait_until_ready(url: str) -> None:
 
 def _medians(measure: Callable[[str, str], float], repeats: int) -> dict[tuple[str, str], float]:
     """Each in turn, so that a slow moment of the machine hits all."""
-    taken: dict[tuple[str, str], list[float]] = {place: [] for place in (*FIRST_PAGES, BARE_PAGE)}
+    samples: dict[tuple[str, str], list[float]] = {place: [] for place in (*FIRST_PAGES, BARE_PAGE)}
     for _ in range(repeats):
-        for place, times in taken.items():
+        for place, times in samples.items():
             times.append(measure(*place))
-    return {place: median(times) for place, times in taken.items()}
+    return {place: median(times) for place, times in samples.items()}
 
 
 def starts() -> Iterator[Row]:
@@ -114,10 +114,10 @@ def starts() -> Iterator[Row]:
                 _wait_until_drawn(page, script)
                 return time.perf_counter() - began
 
-        taken = _medians(start, 3)
+        medians = _medians(start, 3)
         for place, name in FIRST_PAGES.items():
             what = f"server start to painted {name} / bare page"
-            yield Row(what=what, ours=taken[place], theirs=taken[BARE_PAGE], unit="s", goal=3.0)
+            yield Row(what=what, ours=medians[place], theirs=medians[BARE_PAGE], unit="s", goal=3.0)
 
 
 def visits() -> Iterator[Row]:
@@ -135,15 +135,15 @@ def visits() -> Iterator[Row]:
                 page, began = context.new_page(), time.perf_counter()
                 page.goto(address(servers[script].url, path), wait_until="commit")
                 _wait_until_drawn(page, script)
-                painted = time.perf_counter() - began
+                seconds = time.perf_counter() - began
                 readable[script, path].append(_first_paint(page))
-                return painted
+                return seconds
 
         _medians(visit, 1)
-        taken = _medians(visit, 7)
+        medians = _medians(visit, 7)
         for place, name in FIRST_PAGES.items():
             what = f"cold browser to painted {name} / bare page"
-            yield Row(what=what, ours=taken[place], theirs=taken[BARE_PAGE], unit="s", goal=2.0)
+            yield Row(what=what, ours=medians[place], theirs=medians[BARE_PAGE], unit="s", goal=2.0)
             first = median(readable[place][1:]), median(readable[BARE_PAGE][1:])
             yield Row(what="the same, to the first paint", ours=first[0], theirs=first[1], unit="s", goal=1.0)
         for (script, path), name in FIRST_PAGES.items():
@@ -160,14 +160,16 @@ def visits() -> Iterator[Row]:
 def slider() -> Iterator[Row]:
     """A key on the layer's slider to the changed picture."""
     with browser_and_scripts() as (browser, scripts), tempfile.TemporaryDirectory() as folder:
-        taken = {}
+        medians = {}
         for script in ("app", "bare"):
             with serve(scripts[script], Path(folder) / "log.txt") as server, new_context(browser) as context:
                 page = listen(context.new_page())
                 page.goto(address(server.url, "heads" if script == "app" else ""))
                 wait_run(page)
-                taken[script] = click_to_paint(page, script)
-        yield Row(what="layer slider to changed picture / bare page", ours=taken["app"], theirs=taken["bare"], goal=2.5)
+                medians[script] = click_to_paint(page, script)
+        yield Row(
+            what="layer slider to changed picture / bare page", ours=medians["app"], theirs=medians["bare"], goal=2.5
+        )
 
 
 def click_to_paint(page: Page, script: str, repeats: int = 10) -> float:
@@ -175,7 +177,7 @@ def click_to_paint(page: Page, script: str, repeats: int = 10) -> float:
     thumb = page.locator(".st-key-layer input[type=range]")
     if not thumb.is_visible():
         page.locator(".st-key-chip_layer button").first.click()
-    taken = []
+    times = []
     for number in range(repeats + 2):
         wait_run(page)
         page.wait_for_timeout(1000)
@@ -186,8 +188,8 @@ def click_to_paint(page: Page, script: str, repeats: int = 10) -> float:
                 requestAnimationFrame(look);
             }}, {{ once: true, capture: true }})) }}""")
         thumb.press("ArrowLeft" if number % 2 else "ArrowRight")
-        taken.append(page.evaluate("() => window.painted"))
-    return median(taken[2:])
+        times.append(page.evaluate("() => window.painted"))
+    return median(times[2:])
 
 
 SECTIONS: tuple[Callable[[], Any], ...] = (starts, visits, slider) if find_browser() else ()

@@ -33,18 +33,18 @@ def difference(name: str, folder: Path) -> float:
     ours, theirs = open_folder(folder), eager(name, folder)
     ids = ours.tokenizer(TEXT, return_tensors="pt").input_ids
     options: dict[str, Any] = {"input_ids": ids, "output_attentions": True}
-    captured = capture(ours, TEXT)
+    our_capture = capture(ours, TEXT)
     if pair := theirs.config.is_encoder_decoder:
-        assert captured.target is not None
-        options["decoder_input_ids"] = torch.tensor([captured.target.ids])
+        assert our_capture.target is not None
+        options["decoder_input_ids"] = torch.tensor([our_capture.target.ids])
     with torch.inference_mode():
         result = theirs(**options)
     names = {"encoder": "encoder_attentions", "decoder": "decoder_attentions", "cross": "cross_attentions"}
     errors = [
         float((ours_of_layer - weights).abs().max())
-        for stack in captured.stacks
+        for stack in our_capture.stacks
         for ours_of_layer, weights in comparable_maps(
-            name, captured, result[names[stack] if pair else "attentions"], stack
+            name, our_capture, result[names[stack] if pair else "attentions"], stack
         )
     ]
     return max(errors)

@@ -61,16 +61,25 @@ def resolved() -> list[str]:
     if index.stdout.strip():
         command.append(f"--index-url={index.stdout.strip()}")
     options = ["--no-annotate", "--no-emit-index-url", "--quiet", "requirements.txt"]
-    done = subprocess.run(command + options, capture_output=True, text=True, check=True, cwd=ROOT)
-    packages = re.split(r"\n(?=\S)", done.stdout.strip())
+    process = subprocess.run(command + options, capture_output=True, text=True, check=True, cwd=ROOT)
+    packages = re.split(r"\n(?=\S)", process.stdout.strip())
     return [package for package in packages if not CUDA.match(package)]
 
 
 def torch_for_cpus() -> str:
     """The hash of the file that pip would install for torch here: PyTorch's own build, which PyPI does not have."""
-    (wanted,) = re.findall(r"^torch==\S+", (ROOT / "requirements.txt").read_text("utf8"), re.MULTILINE)
+    (requirement,) = re.findall(r"^torch==\S+", (ROOT / "requirements.txt").read_text("utf8"), re.MULTILINE)
     with tempfile.NamedTemporaryFile(suffix=".json") as report:
-        command = ["pip", "install", "--dry-run", "--ignore-installed", "--no-deps", "--report", report.name, wanted]
+        command = [
+            "pip",
+            "install",
+            "--dry-run",
+            "--ignore-installed",
+            "--no-deps",
+            "--report",
+            report.name,
+            requirement,
+        ]
         subprocess.run(command, capture_output=True, check=True)
         (item,) = json.loads(Path(report.name).read_text("utf8"))["install"]
     return str(item["download_info"]["archive_info"]["hashes"]["sha256"])
@@ -91,21 +100,23 @@ def locked(text: str) -> list[Requirement]:
 
 
 def licence(name: str) -> str:
-    """What an installed package says of its licence: an expression, else its classifiers, else its own words."""
-    said = importlib.metadata.metadata(name)
-    if "License-Expression" in said:
-        return said["License-Expression"]
-    classifiers = [line.rpartition(" :: ")[2] for line in said.get_all("Classifier", []) if line.startswith("License")]
-    own = said["License"].strip() if "License" in said else ""
-    return ", ".join(classifiers) or (own.splitlines()[0][:60] if own else "")
+    """Licence of an installed package: its expression, else its classifiers, else its first line of text."""
+    metadata = importlib.metadata.metadata(name)
+    if "License-Expression" in metadata:
+        return metadata["License-Expression"]
+    classifiers = [
+        line.rpartition(" :: ")[2] for line in metadata.get_all("Classifier", []) if line.startswith("License")
+    ]
+    licence_text = metadata["License"].strip() if "License" in metadata else ""
+    return ", ".join(classifiers) or (licence_text.splitlines()[0][:60] if licence_text else "")
 
 
 def third_party(text: str) -> str:
     """The text of THIRD_PARTY.md, for the packages of a lock that are installed here, and all models."""
-    here = [package for package in locked(text) if package.marker is None or package.marker.evaluate()]
+    installable = [package for package in locked(text) if package.marker is None or package.marker.evaluate()]
     packages = (
         f"| {package.name} | {str(package.specifier).removeprefix('==')} | {licence(package.name)} |"
-        for package in sorted(here, key=lambda package: package.name.lower())
+        for package in sorted(installable, key=lambda package: package.name.lower())
     )
     weights = (
         f"| {entry.id} | {entry.licence} | {entry.package or entry.hub or 'trained by this project'} |"

@@ -54,9 +54,9 @@ def make(name: str, folder: Path) -> Path:
     quantized = config.pop("quantization_config", None)
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        made = transformers.AutoConfig.for_model(**config)
+        model_config = transformers.AutoConfig.for_model(**config)
         # A wrapper of several parts is no causal model; its class is named as in the file.
-        model = getattr(transformers, config["architectures"][0])._from_config(made)
+        model = getattr(transformers, config["architectures"][0])._from_config(model_config)
         with torch.no_grad():
             for parameter in model.parameters():
                 parameter.add_(torch.randn(parameter.shape), alpha=0.15)
@@ -98,21 +98,21 @@ def open_page(open_app: OpenApp, page: str, link: Mapping[str, Any]) -> Iterator
         yield from (_outcome(app, page, view) for _, view in views)
         return
     for section, view in views:
-        chosen = {section.switch: view} if section.switch else {}
-        yield _outcome(open_app(page, **{**link, "section": section.name, **chosen}), page, view)
+        view_parameters = {section.switch: view} if section.switch else {}
+        yield _outcome(open_app(page, **{**link, "section": section.name, **view_parameters}), page, view)
 
 
 def _container(app: AppTest, view: str) -> Any:
     """The container of a view; None if it was not drawn."""
-    blocks = (each for each in walk(app.main) if hasattr(each, "children") and each.proto is not None)
-    return next((each for each in blocks if getattr(each.proto, "id", "").endswith(f"-section_{view}")), None)
+    blocks = (block for block in walk(app.main) if hasattr(block, "children") and block.proto is not None)
+    return next((block for block in blocks if getattr(block.proto, "id", "").endswith(f"-section_{view}")), None)
 
 
 @cache
 def _refusals() -> re.Pattern[str]:
     """The sentences of errors that are shown in place of a section, whatever is filled in."""
-    known = [text for key, text in sentences("en").items() if key.startswith("error.")]
-    return re.compile("|".join(re.sub(r"\\\{.*?\\\}", ".*", re.escape(text)) for text in known), re.DOTALL)
+    error_texts = [text for key, text in sentences("en").items() if key.startswith("error.")]
+    return re.compile("|".join(re.sub(r"\\\{.*?\\\}", ".*", re.escape(text)) for text in error_texts), re.DOTALL)
 
 
 def _says_error(element: Any) -> bool:
@@ -122,28 +122,32 @@ def _says_error(element: Any) -> bool:
 
 def _page_errors(app: AppTest) -> list[str]:
     """Sentences of errors anywhere on the page, but for a check that failed: that is of its section."""
-    shown = [element.value for element in (*app.error, *app.warning) if _says_error(element)]
-    return [value for value in shown if value != translator("en")("truth.failed")]
+    values = [element.value for element in (*app.error, *app.warning) if _says_error(element)]
+    return [value for value in values if value != translator("en")("truth.failed")]
 
 
 def _outcome(app: AppTest, page: str, view: str) -> Outcome:
     """Classify a view that was opened."""
     container = _container(app, view)
     inside = [*walk(container)] if container is not None else []
-    passed, n = checked(app, view)
+    n_passed, n = checked(app, view)
     if app.exception:
         trace = "\n".join(app.exception[0].stack_trace)
         return Outcome(page=page, view=view, kind=FAILED, reason=f"{app.exception[0].message}\n{trace}")
-    if passed != n:
-        wrong = [each.value for each in inside if each.type == "markdown" and each.value.startswith("✗")]
+    if n_passed != n:
+        wrong = [element.value for element in inside if element.type == "markdown" and element.value.startswith("✗")]
         return Outcome(page=page, view=view, kind=FAILED, reason="; ".join(wrong))
     if n:
         return Outcome(page=page, view=view, kind=WORKS)
-    said = [each.value for each in inside if each.type in ("info", "warning", "error")] or _page_errors(app)
-    if said:
-        return Outcome(page=page, view=view, kind=REFUSED, reason=said[0])
-    drawn = any(each.type in ("bidi_component", "plotly_chart", "table", "dataframe") for each in inside)
-    return Outcome(page=page, view=view, kind=WORKS if drawn else FAILED, reason="" if drawn else "nothing is shown")
+    messages = [element.value for element in inside if element.type in ("info", "warning", "error")] or _page_errors(
+        app
+    )
+    if messages:
+        return Outcome(page=page, view=view, kind=REFUSED, reason=messages[0])
+    has_picture = any(element.type in ("bidi_component", "plotly_chart", "table", "dataframe") for element in inside)
+    return Outcome(
+        page=page, view=view, kind=WORKS if has_picture else FAILED, reason="" if has_picture else "nothing is shown"
+    )
 
 
 def open_everywhere(
@@ -174,13 +178,15 @@ def main(names: list[str]) -> None:
             model = offer(patch, name, Path(place) / name)
             config = PUBLISHED[name]["config"]
             for layer in (0, config.get("text_config", config)["num_hidden_layers"] - 1):
-                shown: list[Outcome] = []
-                counts = open_everywhere(open_app, model, report=shown.append, layer=layer, head=1)
+                outcomes: list[Outcome] = []
+                counts = open_everywhere(open_app, model, report=outcomes.append, layer=layer, head=1)
                 row = "".join(f"{counts[kind]:>9}" for kind in (WORKS, REFUSED, FAILED))
                 sys.stdout.write(f"{name:<20}{layer:>6}{row}\n")
                 sys.stdout.flush()
-                for each in shown:
-                    notes[each.kind, f"{each.page}/{each.view}", each.reason.replace(model, name), name] += 1
+                for outcome in outcomes:
+                    notes[
+                        outcome.kind, f"{outcome.page}/{outcome.view}", outcome.reason.replace(model, name), name
+                    ] += 1
     for (kind, place_of, reason, name), _ in sorted(notes.items()):
         sys.stdout.write(f"\n{kind}: {name}, {place_of}: {reason}\n")
 

@@ -89,9 +89,9 @@ class Walk:
 
     def __init__(self, browser: Browser, url: str, name: str, seed: int) -> None:
         self.url, self.name, self.chance = url, name, random.Random(f"{seed}/{name}")
-        self.here = self._context(browser)
+        self.walk_context = self._context(browser)
         self.fresh = self._context(browser)
-        self.page = listen(self.here.new_page())
+        self.page = listen(self.walk_context.new_page())
         self._open(self.page, address(url, path_of(name), lang="en"))
 
     @staticmethod
@@ -114,7 +114,7 @@ class Walk:
 
     def close(self) -> None:
         """Close both."""
-        self.here.close()
+        self.walk_context.close()
         self.fresh.close()
 
     def _act(self) -> str:
@@ -122,8 +122,8 @@ class Walk:
         self.chance.shuffle(kinds)
         for kind in kinds:
             try:
-                if done := self._do(kind):
-                    return done
+                if description := self._do(kind):
+                    return description
             except Error as error:  # it has gone meanwhile, or something lies over it on purpose
                 self.page.keyboard.press("Escape")
                 return f"{kind} failed: {str(error).splitlines()[0]}"
@@ -138,31 +138,35 @@ class Walk:
                 self.page.go_forward()
             return "Back"
         if kind == "section":
-            found = self.page.locator(".st-key-section [role=radio]:not([aria-checked=true])")
+            controls = self.page.locator(".st-key-section [role=radio]:not([aria-checked=true])")
         else:
-            found = self.page.locator(CONTROLS[kind])
-        usable = [one for one in found.all() if one.is_visible() and not one.evaluate(f"(e) => e.closest('{APART}')")]
+            controls = self.page.locator(CONTROLS[kind])
+        usable = [
+            control
+            for control in controls.all()
+            if control.is_visible() and not control.evaluate(f"(e) => e.closest('{APART}')")
+        ]
         if not usable:
             return ""
-        one = self.chance.choice(usable)
-        said = one.evaluate("(e) => (e.ariaLabel || e.textContent || e.className || '').trim().slice(0, 40)")
-        self._use(kind, one)
-        return f"{kind} “{said}”"
+        control = self.chance.choice(usable)
+        label = control.evaluate("(e) => (e.ariaLabel || e.textContent || e.className || '').trim().slice(0, 40)")
+        self._use(kind, control)
+        return f"{kind} “{label}”"
 
-    def _use(self, kind: str, one: Locator) -> None:
+    def _use(self, kind: str, control: Locator) -> None:
         if kind == "slider":
-            one.focus()
+            control.focus()
             for _ in range(self.chance.randint(1, 3)):
                 self.page.keyboard.press(self.chance.choice(("ArrowLeft", "ArrowRight")))
         elif kind == "number":
-            one.fill(str(self.chance.randint(1, 9)))
+            control.fill(str(self.chance.randint(1, 9)))
             self.page.keyboard.press("Enter")
         elif kind == "list":
-            one.locator("input").click()
+            control.locator("input").click()
             options = self.page.locator("[role=option]").all()
             self.chance.choice(options).click() if options else self.page.keyboard.press("Escape")
         else:
-            one.click(timeout=3_000)
+            control.click(timeout=3_000)
         self.page.mouse.move(2, 2)
 
     def _type(self) -> str:
@@ -174,23 +178,23 @@ class Walk:
         return "text"
 
     def _compare(self, action: str) -> Mismatch | None:
-        link, other = "", listen(self.fresh.new_page())
+        link, fresh_page = "", listen(self.fresh.new_page())
         try:
             for _ in range(40):  # a view draws what it was given in the frame after
                 if self.page.url != link:  # what was moved last may reach the app, and the link, later
                     link = self.page.url
-                    self._open(other, link)
-                screen, fresh = (tuple(each.evaluate(READ)) for each in (self.page, other))
+                    self._open(fresh_page, link)
+                screen, fresh = (tuple(page.evaluate(READ)) for page in (self.page, fresh_page))
                 if screen == fresh:
                     return None
                 self.page.wait_for_timeout(100)
         finally:
-            other.close()
+            fresh_page.close()
         return Mismatch(self.name, action, link, _only(screen, fresh), _only(fresh, screen))
 
 
-def _only(some: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(line[:200] for line in some if line not in others)[:6]
+def _only(some: tuple[str, ...], excluded: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(line[:200] for line in some if line not in excluded)[:6]
 
 
 def main() -> None:
@@ -199,7 +203,7 @@ def main() -> None:
     parser.add_argument("--pages", nargs="*", default=list(PAGES))
     parser.add_argument("--actions", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
-    chosen = parser.parse_args()
+    options = parser.parse_args()
     n_wrong = 0
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -207,12 +211,14 @@ def main() -> None:
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(executable_path=find_browser(), args=list(FLAGS))
-        for name in chosen.pages:
-            walk = Walk(browser, server.url, name, chosen.seed)
-            wrong = [each for each in walk.steps(chosen.actions) if each]
+        for name in options.pages:
+            walk = Walk(browser, server.url, name, options.seed)
+            wrong = [mismatch for mismatch in walk.steps(options.actions) if mismatch]
             walk.close()
             n_wrong += len(wrong)
-            sys.stdout.write("".join(f"{each}\n" for each in wrong) + f"{name}: {len(wrong)} of {chosen.actions}\n")
+            sys.stdout.write(
+                "".join(f"{mismatch}\n" for mismatch in wrong) + f"{name}: {len(wrong)} of {options.actions}\n"
+            )
             sys.stdout.flush()
         if "Traceback" in server.written():
             sys.stdout.write(server.written()[-3000:])

@@ -21,16 +21,16 @@ from viz.lessons.read import lesson_named, names
 
 SIZES = ((1280, 720), (390, 844))
 BEGINS_BY = {1280: 260, 390: 360}
-"""Where a picture begins at the latest, in pixels from the top of a window of this width."""
+"""Largest top edge of a picture, in pixels, by the width of the window."""
 
 LOOKS, BETWEEN = 8, 150
-"""How often a page is looked at until it stays as it is, and the milliseconds between two looks."""
+"""Samples of a page at most until it is stable, and the milliseconds between two of them."""
 
 MEASURE = (Path(__file__).parent / "sections_table.js").read_text("utf8")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
+class Measurement:
     """A section, or a lesson's step, in a window of one size.
 
     Args:
@@ -57,18 +57,18 @@ class Measured:
         return self.bottom is not None and self.bottom <= self.height
 
 
-def measure(page: Page, name: str) -> Measured:
+def measure(page: Page, name: str) -> Measurement:
     """Measure the page that is open, when its picture has been drawn and keeps its place."""
-    found, before = page.evaluate(MEASURE), None
+    measurement, before = page.evaluate(MEASURE), None
     for _ in range(LOOKS):
-        if found == before and found["top"] is not None:
+        if measurement == before and measurement["top"] is not None:
             break
         page.wait_for_timeout(BETWEEN)
-        found, before = page.evaluate(MEASURE), found
-    return Measured(name=name, **found)
+        measurement, before = page.evaluate(MEASURE), measurement
+    return Measurement(name=name, **measurement)
 
 
-def measure_sections(browser: Browser, url: str, size: tuple[int, int], pages: Sequence[str]) -> Iterator[Measured]:
+def measure_sections(browser: Browser, url: str, size: tuple[int, int], pages: Sequence[str]) -> Iterator[Measurement]:
     """Open each section with the default text, and measure it."""
     with _window(browser, size) as page:
         for name, section in SECTIONS:
@@ -78,7 +78,7 @@ def measure_sections(browser: Browser, url: str, size: tuple[int, int], pages: S
                 yield measure(page, f"{name}/{section}")
 
 
-def measure_lessons(browser: Browser, url: str, size: tuple[int, int], pages: Sequence[str]) -> Iterator[Measured]:
+def measure_lessons(browser: Browser, url: str, size: tuple[int, int], pages: Sequence[str]) -> Iterator[Measurement]:
     """Open each step of each lesson before it is answered, and measure it."""
     with _window(browser, size) as page:
         for lesson in names():
@@ -98,25 +98,28 @@ def _window(browser: Browser, size: tuple[int, int]) -> Iterator[Page]:
         context.close()
 
 
-def lines_of(measured: Sequence[Measured], latest: int) -> Iterator[str]:
+def lines_of(measurements: Sequence[Measurement], latest: int) -> Iterator[str]:
     """The table of one size, and its medians."""
-    width = max(len(row.name) for row in measured)
+    width = max(len(row.name) for row in measurements)
     yield f"{'':{width}}  {'y':>5} {'bottom':>6}  whole  words  controls  stops"
-    for row in measured:
+    for row in measurements:
         top, bottom = ("-" if place is None else place for place in (row.top, row.bottom))
         yield (
             f"{row.name:{width}}  {top:>5} {bottom:>6}  {'yes' if row.is_whole else 'no':>5}  {row.words:>5}  "
             f"{row.controls:>8}  {row.stops:>5}"
         )
-    tops = [row.top for row in measured if row.top is not None]
+    tops = [row.top for row in measurements if row.top is not None]
     yield ""
     yield (
-        f"{len(measured)} rows. Medians: y {median(tops):.0f}, words {median(row.words for row in measured):.0f}, "
-        f"controls {median(row.controls for row in measured):.0f}, stops {median(row.stops for row in measured):.0f}."
+        f"{len(measurements)} rows. Medians: y {median(tops):.0f}, "
+        f"words {median(row.words for row in measurements):.0f}, "
+        f"controls {median(row.controls for row in measurements):.0f}, "
+        f"stops {median(row.stops for row in measurements):.0f}."
     )
     yield (
         f"Picture by y = {latest}: {sum(top <= latest for top in tops)}. Whole on the first screen: "
-        f"{sum(row.is_whole for row in measured)}. At most 120 words: {sum(row.words <= 120 for row in measured)}."
+        f"{sum(row.is_whole for row in measurements)}. "
+        f"At most 120 words: {sum(row.words <= 120 for row in measurements)}."
     )
 
 

@@ -26,68 +26,68 @@ SECONDS = 1200
 
 
 def pip_options() -> list[str]:
-    """Where pip looks for packages, as options of uv, which reads none of pip's settings."""
+    """Return pip's indexes as options of uv, which reads none of pip's settings."""
     options = []
     for option in ("index-url", "extra-index-url", "find-links"):
-        found = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-m", "pip", "config", "get", f"global.{option}"],
             capture_output=True,
             text=True,
             check=False,
         )
-        options += [part for place in found.stdout.split() for part in (f"--{option}", place)]
+        options += [part for place in process.stdout.split() for part in (f"--{option}", place)]
     return options
 
 
 def newest(package: str) -> str:
     """The newest version that the index has; "" if it says none."""
-    said = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "pip", "index", "versions", package], capture_output=True, text=True, check=False
     )
-    found = re.match(rf"{re.escape(package)} \(([^)]+)\)", said.stdout)
-    return found[1] if found else ""
+    match = re.match(rf"{re.escape(package)} \(([^)]+)\)", process.stdout)
+    return match[1] if match else ""
 
 
-def make(folder: Path, wanted: Sequence[str]) -> tuple[Path, str]:
+def make(folder: Path, requirements: Sequence[str]) -> tuple[Path, str]:
     """Make an environment with these packages above those that are installed here; its Python, and what went wrong."""
     subprocess.run(["uv", "venv", "--quiet", "--python", sys.executable, str(folder)], check=True)
     packages = next(folder.glob("lib/python*/site-packages"))
     (packages / "below.pth").write_text("\n".join(path for path in sys.path if path.endswith("site-packages")), "utf8")
     python = folder / "bin" / "python"
-    changed = {re.split("[<>=]", name)[0] for name in wanted}
-    (constraints := folder / "constraints.txt").write_text("\n".join(_others(changed)), "utf8")
+    package_names = {re.split("[<>=]", name)[0] for name in requirements}
+    (constraints := folder / "constraints.txt").write_text("\n".join(_read_locked(package_names)), "utf8")
     command = ["uv", "pip", "install", "--quiet", "--python", str(python), "--index-strategy", "unsafe-best-match"]
     for options in (["--constraint", str(constraints)], []):  # it may need another version of something else
-        done = subprocess.run(
-            [*command, *pip_options(), *options, *wanted], capture_output=True, text=True, check=False
+        process = subprocess.run(
+            [*command, *pip_options(), *options, *requirements], capture_output=True, text=True, check=False
         )  # fmt: skip
-        if done.returncode == 0:
+        if process.returncode == 0:
             return python, ""
-    return python, done.stderr.strip()
+    return python, process.stderr.strip()
 
 
-def _others(changed: set[str]) -> Iterator[str]:
+def _read_locked(package_names: set[str]) -> Iterator[str]:
     """The versions of the lock but for these packages: what else is installed stays as it is, where that fits."""
     for line in (ROOT / "requirements.lock").read_text("utf8").splitlines():
-        if (found := re.match(r"([\w.-]+)==[^\s;\\]+", line)) and found[1] not in changed:
-            yield found[0]
+        if (match := re.match(r"([\w.-]+)==[^\s;\\]+", line)) and match[1] not in package_names:
+            yield match[0]
 
 
 def outcome(python: Path, tests: Sequence[str]) -> str:
     """Run tests; what passed and failed, in pytest's words, with the names of those that failed."""
     command = [str(python), "-m", "pytest", "-q", "-n", "0", "--tb=no", "-W", "default", *tests]
     try:
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False)
+        process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False)
     except subprocess.TimeoutExpired:
         return f"no end after {SECONDS} s"
-    lines = done.stdout.strip().splitlines() or [done.stderr.strip()[-300:]]
+    lines = process.stdout.strip().splitlines() or [process.stderr.strip()[-300:]]
     failed = [re.sub(r" - .*", "", line) for line in lines if line.startswith(("FAILED", "ERROR"))]
     return "; ".join([re.sub(r" in [\d.]+s.*", "", lines[-1]), *failed])
 
 
-def rows(wanted: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-    """What was installed, and what the smoke test and the quick ones say."""
-    groups = [[name] for name in wanted] + ([list(wanted)] if len(wanted) > 1 else [])
+def rows(requirements: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield the packages that were installed, and the results of the smoke test and of the quick tests."""
+    groups = [[name] for name in requirements] + ([list(requirements)] if len(requirements) > 1 else [])
     for group in groups:
         with tempfile.TemporaryDirectory() as folder:
             python, problem = make(Path(folder) / "env", group)
@@ -103,14 +103,14 @@ def main() -> None:
     """Print the table, row by row."""
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("packages", nargs="*", default=PACKAGES, help="names, or names with a version: plotly==7.0.0")
-    wanted = []
+    requirements = []
     for name in parser.parse_args().packages:
         if "==" not in name and (latest := newest(name)) in ("", version(name).partition("+")[0]):
             print(f"{name}: {version(name)} is the newest", flush=True)  # noqa: T201
         else:
-            wanted.append(name if "==" in name else f"{name}=={latest}")
+            requirements.append(name if "==" in name else f"{name}=={latest}")
     print("| installed | smoke test | quick tests |\n|---|---|---|", flush=True)  # noqa: T201
-    for row in rows(wanted):
+    for row in rows(requirements):
         print(f"| {' | '.join(row)} |", flush=True)  # noqa: T201
 
 

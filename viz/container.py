@@ -17,10 +17,10 @@ SIGNS = {
 """Variables that a host sets in the environment of every program it runs, and its name."""
 
 COMMUNITY_CLOUD = Path("/mount/src")
-"""Where Streamlit Community Cloud puts every repository; no variable of its environment is documented."""
+"""Folder of every repository on Streamlit Community Cloud; no variable of its environment is documented."""
 CLOUD = "Streamlit Community Cloud"
 CLOUD_BYTES = 1_000_000_000
-"""What is taken there where its container shows no limit: an app is promised 0.7 GB, and may have 2.7."""
+"""Memory to assume there if its container shows no limit: an app is promised 0.7 GB, and may have 2.7."""
 
 NO_LIMIT = 1 << 60
 """cgroup v1 writes a number of about this size where there is no limit."""
@@ -95,7 +95,7 @@ def memory_of(environment: Mapping[str, str], host: str, limit: int) -> int:
 HOST = host_of(os.environ, Path(__file__).parents[1])
 MEMORY = memory_of(os.environ, HOST, memory_limit())
 IS_SMALL = 0 < MEMORY < 1_500_000_000
-"""Whether there is little more memory than Python, torch and the default model take (0.7 GB)."""
+"""True if there is little more memory than Python, torch and the default model take (0.7 GB)."""
 
 
 def share_mb(most: int, share: float, least: int = 0) -> int:

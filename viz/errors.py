@@ -1,4 +1,4 @@
-"""What can go wrong with what a visitor asks for, as a sentence, and as a code that every language has one for."""
+"""Errors of a request, each with a code that every language has a sentence for."""
 
 from typing import Any, ClassVar
 

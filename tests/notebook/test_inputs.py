@@ -1,4 +1,4 @@
-"""Whatever form a text has, `viz.show` reads it as its model would, and says what it left out."""
+"""`viz.show` reads a text in any form as its model would, and notes what it left out."""
 
 import pytest
 import torch
@@ -48,17 +48,17 @@ class Tiktoken:
 
 @pytest.mark.parametrize(("limit", "read"), [(61, 61), (10**30, 64)])
 @pytest.mark.parametrize("form", ["text", "ids", "output"])
-def test_a_long_text_is_cut_and_said(gpt2, limit, read, form):
+def test_show_long_text_is_cut(gpt2, limit, read, form):
     """By the tokenizer's limit, or by the model's where that knows none."""
     tokenizer = fast("bytes", limit)
     ids = tokenizer(TEXT * 20, verbose=False)["input_ids"]
-    given = {"text": TEXT * 20, "ids": ids, "output": {"input_ids": torch.tensor([ids])}}[form]
-    grid = viz.show(gpt2, tokenizer, given)
+    source = {"text": TEXT * 20, "ids": ids, "output": {"input_ids": torch.tensor([ids])}}[form]
+    grid = viz.show(gpt2, tokenizer, source)
     assert len(grid.tokens[0]) == read
     assert grid.notes == [f"{read} of {len(ids)} tokens are shown: the model reads no more at once."]
 
 
-def test_rows_of_positions_before_the_first_are_none():
+def test_longest_text_roberta_skips_padding():
     """RoBERTa counts its places on from its padding: of 61 rows 59 are places."""
     sizes = checkpoints.BERT | {"pad_token_id": 1}
     model = transformers.RobertaModel(transformers.RobertaConfig(vocab_size=checkpoints.VOCABULARY, **sizes)).eval()
@@ -66,51 +66,51 @@ def test_rows_of_positions_before_the_first_are_none():
 
 
 @pytest.mark.parametrize("text", ["", [], "   "])
-def test_an_empty_text_is_a_sentence(bert, text):
+def test_show_empty_text_raises(bert, text):
     with pytest.raises(ValueError, match="There is no token in this text"):
         viz.show(bert, fast("wordpiece"), text)
 
 
-def test_a_token_beyond_the_table_is_a_sentence(gpt2):
+def test_show_unknown_token_id_raises(gpt2):
     with pytest.raises(ValueError, match="number 5000, the model knows 331"):
         viz.show(gpt2, fast("bytes"), [3, 5000])
 
 
-def test_what_a_model_refuses_is_a_sentence(bert):
-    given = {"input_ids": [3, 4], "token_type_ids": [0, 9]}
+def test_show_refused_inputs_raises(bert):
+    inputs = {"input_ids": [3, 4], "token_type_ids": [0, 9]}
     with pytest.raises(ValueError, match=r"BertModel could not read this \(IndexError.*token_type_ids 1 × 2"):
-        viz.show(bert, fast("wordpiece"), given)
+        viz.show(bert, fast("wordpiece"), inputs)
 
 
 @pytest.mark.parametrize("pair", [("The cat sat.", "The cat lay."), ["The cat sat.", "Paris is old."]])
-def test_a_pair_is_read_with_its_segments(bert, pair):
+def test_show_pair_has_segments(bert, pair):
     tokenizer = fast("wordpiece")
     inputs = tokenizer(*pair, return_tensors="pt")
     bert.set_attn_implementation("eager")
     with torch.inference_mode():
-        own = bert(**inputs, output_attentions=True).attentions[1][0, 2]
+        expected = bert(**inputs, output_attentions=True).attentions[1][0, 2]
     grid = viz.show(bert, tokenizer, pair, layer=1, head=2)
-    assert_close(torch.tensor(grid.weights), own, atol=1e-6, rtol=0)
+    assert_close(torch.tensor(grid.weights), expected, atol=1e-6, rtol=0)
 
 
-def test_three_texts_are_a_sentence(bert):
+def test_show_three_texts_raises(bert):
     with pytest.raises(ValueError, match="These are 3 texts"):
         viz.show(bert, fast("wordpiece"), ["a", "b", "c"])
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
-def test_padding_is_left_out(gpt2, side):
+def test_show_padding_is_omitted(gpt2, side):
     """Its rows and columns are; what remains is as without it."""
     ids = fast("bytes")("The animal")["input_ids"]
     places = range(len(ids))
-    given = {
+    padded_inputs = {
         "input_ids": torch.tensor([[0, 0, 0, *ids] if side == "left" else [*ids, 0, 0, 0]]),
         "attention_mask": torch.tensor(
             [[0, 0, 0, *([1] * len(ids))] if side == "left" else [*([1] * len(ids)), 0, 0, 0]]
         ),
         "position_ids": torch.tensor([[0, 0, 0, *places] if side == "left" else [*places, 0, 0, 0]]),
     }
-    grid, alone = viz.show(gpt2, fast("bytes"), given), viz.show(gpt2, fast("bytes"), ids)
+    grid, alone = viz.show(gpt2, fast("bytes"), padded_inputs), viz.show(gpt2, fast("bytes"), ids)
     assert_close(torch.tensor(grid.weights), torch.tensor(alone.weights), atol=1e-6, rtol=0)
     assert grid.notes == ["3 padding tokens are left out."]
 
@@ -124,15 +124,15 @@ def test_every_tokenizer_is_read(gpt2, make):
     assert grid.tokens[0][-3:] == ("猫₁", "猫₂", "猫₃")
 
 
-def test_token_ids_take_their_names_from_the_tokenizer(gpt2):
+def test_show_attentions_tokenizer_names_ids(gpt2):
     tokenizer = fast("bytes")
     inputs = tokenizer("The animal", return_tensors="pt")
     gpt2.set_attn_implementation("eager")
     with torch.inference_mode():
-        given = gpt2(**inputs, output_attentions=True).attentions
+        attentions = gpt2(**inputs, output_attentions=True).attentions
     want = viz.show(gpt2, tokenizer, "The animal").tokens
     for text in (inputs["input_ids"], inputs, "The animal"):
-        assert viz.show(given, tokenizer, text).tokens == want
+        assert viz.show(attentions, tokenizer, text).tokens == want
 
 
 def test_byte_level_tokens_are_readable():

@@ -1,4 +1,4 @@
-"""What people have in hand becomes maps, or a sentence that says what is wrong with it."""
+"""Attentions in any form become maps, or an error with the reason."""
 
 import numpy as np
 import pytest
@@ -18,31 +18,31 @@ def maps(heads=3, queries=5, keys=5, n=2):
 
 
 @pytest.mark.parametrize("kind", ["float32", "float16", "bfloat16", "numpy", "numpy16", "no batch", "list"])
-def test_every_way_to_have_them(kind):
-    given = maps()
-    made = {
-        "float32": lambda: given,
-        "float16": lambda: tuple(layer.half() for layer in given),
-        "bfloat16": lambda: tuple(layer.bfloat16() for layer in given),
-        "numpy": lambda: tuple(layer.numpy().astype(np.float64) for layer in given),
-        "numpy16": lambda: tuple(layer.numpy().astype(np.float16) for layer in given),
-        "no batch": lambda: torch.cat(given),
-        "list": lambda: [layer.clone().requires_grad_() for layer in given],
+def test_read_layers_every_form(kind):
+    originals = maps()
+    attentions = {
+        "float32": lambda: originals,
+        "float16": lambda: tuple(layer.half() for layer in originals),
+        "bfloat16": lambda: tuple(layer.bfloat16() for layer in originals),
+        "numpy": lambda: tuple(layer.numpy().astype(np.float64) for layer in originals),
+        "numpy16": lambda: tuple(layer.numpy().astype(np.float16) for layer in originals),
+        "no batch": lambda: torch.cat(originals),
+        "list": lambda: [layer.clone().requires_grad_() for layer in originals],
     }[kind]()
-    found = layers(made)
-    assert [layer.dtype for layer in found] == [torch.float32] * 2
+    read_maps = layers(attentions)
+    assert [layer.dtype for layer in read_maps] == [torch.float32] * 2
     near = {"float16": 5e-4, "numpy16": 5e-4, "bfloat16": 4e-3}.get(kind, 1e-7)
-    assert_close(torch.stack(found), torch.cat(given), atol=near, rtol=0)
+    assert_close(torch.stack(read_maps), torch.cat(originals), atol=near, rtol=0)
 
 
-def layers(given, name="self"):
-    """What is handed over, as a list of maps."""
-    return list(read_layers(by_name(given).stacks[name], name).layers.values())
+def layers(attentions, name="self"):
+    """Read attentions as a list of maps."""
+    return list(read_layers(by_name(attentions).stacks[name], name).layers.values())
 
 
-def stack(name, given, rows, columns):
+def stack(name, attentions, rows, columns):
     """A stack with nothing special about it."""
-    maps = read_layers(given, name)
+    maps = read_layers(attentions, name)
     return stack_of(name, maps, rows, columns, nobody="nobody", same=name != "cross"), list(maps.layers.values())
 
 
@@ -67,7 +67,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_what_is_wrong_is_said(what):
+def test_read_layers_wrong_form_raises(what):
     make, sentence = WRONG[what]
     with pytest.raises(ValueError, match=sentence):
         layers(make())
@@ -77,30 +77,30 @@ def test_what_is_wrong_is_said(what):
     ("tokens", "sentence"),
     [(WORDS[:4], "have 5 tokens, and the tokens handed over are 4"), ("the cat", "one text, not a list")],
 )
-def test_tokens_that_do_not_fit_are_said(tokens, sentence):
+def test_labels_wrong_length_raises(tokens, sentence):
     with pytest.raises(ValueError, match=sentence):
         labels(tokens, 5, "self")
 
 
-def test_marks_for_a_space_are_spaces_and_nothing_is_invisible():
+def test_labels_space_marks_are_visible():
     assert labels(["▁the", "Ġcat", "Ċ", "", "\u202e"], 5, "self") == ("␣the", "␣cat", "↵", "·", "⟨202E⟩")
     assert labels(["Ċ", "a"], 2, "self") == ("Ċ", "a")
 
 
 def test_labels_names_of_bytes_are_letters():
-    """What ``convert_ids_to_tokens`` of a tokenizer of bytes gives reads as in the app; text that is read stays."""
+    """Byte-level names from ``convert_ids_to_tokens`` read as in the app; plain text stays."""
     assert labels(["ä½łå¥½", "Ġä¸ĸçķĮ", "ç", "Į", "«"], 5, "self") == ("你好", "␣世界", "猫₁", "猫₂", "猫₃")
     assert labels(["<0xC3>", "<0xA9>", "▁"], 3, "self") == ("é₁", "é₂", "␣")
     assert labels(Labels(["Ã©", "Ġ", "▁"]), 3, "self") == ("Ã©", "Ġ", "▁")
 
 
-def test_a_row_of_nothing_is_a_row():
-    given = maps()[0].clone()
-    given[0, 1, 3] = 0
-    assert layers((given,))[0][1, 3].sum() == 0
+def test_read_layers_accepts_zero_row():
+    weights = maps()[0].clone()
+    weights[0, 1, 3] = 0
+    assert layers((weights,))[0][1, 3].sum() == 0
 
 
-def test_a_mask_is_where_no_head_of_any_layer_looks():
+def test_read_layers_mask_from_all_heads():
     causal = [layer[0].tril() / layer[0].tril().sum(-1, keepdim=True) for layer in maps()]
     assert torch.equal(read_layers(causal, "self").masked, torch.ones(5, 5).triu(1).bool())
     causal[1][2, 0, 4] = 1e-9  # one head does: 0 elsewhere was only small
@@ -108,16 +108,16 @@ def test_a_mask_is_where_no_head_of_any_layer_looks():
     assert read_layers([layer[0] for layer in maps()], "self").masked is None
 
 
-def test_a_stack_knows_special_tokens_and_repeated_ones():
+def test_stack_of_measures_special_and_repeated():
     words = ["<s>", "cat", "and", "cat", "</s>"]
-    made, found = stack("self", maps(), words, words)
-    heads = list(made.layers)
-    weights = found[0].double()
+    stack_of_words, layer_maps = stack("self", maps(), words, words)
+    heads = list(stack_of_words.layers)
+    weights = layer_maps[0].double()
     same = (weights[:, 1, 3] + weights[:, 3, 1]) / 2
     assert_close(heads[0].measures["same"].double(), same, atol=1e-6, rtol=0)
     assert_close(heads[0].measures["separators"].double(), weights[:, :4, 4].mean(-1), atol=1e-6, rtol=0)
 
 
 def test_cross_maps_have_fewer_measures():
-    made, _ = stack("cross", maps(keys=7), WORDS, [*WORDS, "x", "y"])
-    assert set(next(iter(made.layers)).measures) == {"entropy", "same", "first", "separators"}
+    cross_stack, _ = stack("cross", maps(keys=7), WORDS, [*WORDS, "x", "y"])
+    assert set(next(iter(cross_stack.layers)).measures) == {"entropy", "same", "first", "separators"}

@@ -35,17 +35,17 @@ def test_maps_on_demand_equal_eager(name, tmp_path, always):
     layers = reading.stacks["self"]
     assert all(isinstance(layer, LayerOnDemand) for layer in layers)
     with torch.inference_mode():
-        own = model(input_ids=IDS, output_attentions=True).attentions
+        expected = model(input_ids=IDS, output_attentions=True).attentions
     assert model.config._attn_implementation == "eager"
-    assert list(reading.numbers["self"]) == list(range(len(own)))
-    for layer, weights in zip(layers, own, strict=True):
+    assert list(reading.numbers["self"]) == list(range(len(expected)))
+    for layer, weights in zip(layers, expected, strict=True):
         assert layer.shape == weights.shape
         assert torch.equal(layer.make(), weights) and torch.equal(layer.make(), weights)
     maps = read_layers(layers, "self")
-    assert torch.equal(maps.head(1, 2), own[1][0, 2])
+    assert torch.equal(maps.head(1, 2), expected[1][0, 2])
 
 
-def test_layers_on_demand_keep_queries_and_keys(tmp_path, always):
+def test_layers_on_demand_keep_qk(tmp_path, always):
     """No map is held, and no buffer that q and k are a part of: GPT-2's holds its values too."""
     model, tokenizer = model_of("gpt2", tmp_path)
     gc.collect()
@@ -53,7 +53,7 @@ def test_layers_on_demand_keep_queries_and_keys(tmp_path, always):
     for layer in reading.stacks["self"]:
         for part in (layer.q, layer.k):
             assert part.untyped_storage().nbytes() == part.nbytes == 43 * 35 * 4
-    maps = [each for each in gc.get_objects() if type(each) is torch.Tensor and each.shape == (1, 5, 43, 43)]
+    maps = [tensor for tensor in gc.get_objects() if type(tensor) is torch.Tensor and tensor.shape == (1, 5, 43, 43)]
     assert not maps
 
 
@@ -64,13 +64,13 @@ def test_padding_is_left_out_on_demand(tmp_path, always):
     mask = torch.tensor([[0] * 3 + [1] * 7])
     layer = run.read(model, tokenizer, {"input_ids": ids, "attention_mask": mask}, None).stacks["self"][0]
     with torch.inference_mode():
-        own = model(input_ids=ids, attention_mask=mask, output_attentions=True).attentions[0]
+        expected = model(input_ids=ids, attention_mask=mask, output_attentions=True).attentions[0]
     assert layer.shape == (1, 6, 7, 7)
-    assert torch.equal(layer.make(), own[..., 3:, 3:])
+    assert torch.equal(layer.make(), expected[..., 3:, 3:])
 
 
 def test_short_text_keeps_maps(tmp_path):
-    """What fits is kept as the model gave it."""
+    """Small maps stay as the model returned them."""
     model, tokenizer = model_of("llama", tmp_path)
     reading = run.read(model, tokenizer, {"input_ids": IDS}, None)
     assert all(isinstance(layer, torch.Tensor) for layer in reading.stacks["self"])

@@ -25,17 +25,17 @@ def maps(heads=3, queries=5, keys=5, n=2, seed=0):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Makes small checkpoints, and opens them as anyone would: with transformers, and with its usual attention."""
+    """Return a function that saves a small checkpoint and opens it with transformers and its default attention."""
 
-    def made(name):
+    def open_checkpoint(name):
         where = checkpoints.save(name, tmp_path_factory.mktemp(name))
         model = getattr(transformers, checkpoints.FAMILIES[name].model).from_pretrained(where)
         return model, transformers.AutoTokenizer.from_pretrained(where)
 
-    return made
+    return open_checkpoint
 
 
-def test_a_model_and_a_text(folder):
+def test_show_model_and_text(folder):
     model, tokenizer = folder("bert")
     model.train()
     assert model.config._attn_implementation == "sdpa"
@@ -52,14 +52,14 @@ def test_a_model_and_a_text(folder):
     assert np.allclose(again.weights, grid.weights, atol=1e-6)
 
 
-def test_the_packaged_model_is_opened_by_name():
+def test_show_packaged_model():
     model = load("all-MiniLM-L6-v2")
     grid = viz.show(model.model, model.tokenizer, TEXT, layer=3, head=1)
     row, column = grid.tokens[0].index("it"), grid.tokens[1].index("animal")
     assert round(float(grid.weights[row, column]), 2) == 0.68
 
 
-def test_an_encoder_and_a_decoder(folder):
+def test_show_encoder_decoder(folder):
     model, tokenizer = folder("bart")
     grid = viz.show(model, tokenizer, TEXT, target="Paris is old.")
     rows, columns = len(grid.tokens[0]), None
@@ -74,12 +74,12 @@ def test_an_encoder_and_a_decoder(folder):
         read = model.eval().prepare_decoder_input_ids_from_labels(labels)
         want = model(**inputs, decoder_input_ids=read, output_attentions=True).cross_attentions
     assert_close(torch.from_numpy(grid.weights), want[0][0, 0], atol=1e-6, rtol=0)
-    written = viz.show(model, tokenizer, TEXT)
-    written.stack = "decoder"
-    assert written.weights.shape[0] == len(written.tokens[0]) > 1
+    generated_grid = viz.show(model, tokenizer, TEXT)
+    generated_grid.stack = "decoder"
+    assert generated_grid.weights.shape[0] == len(generated_grid.tokens[0]) > 1
 
 
-def test_a_triple_of_attentions_and_two_lists_of_tokens():
+def test_show_three_stacks_two_token_lists():
     source, target = list("abcdefg"), list("vwxyz")
     triple = (maps(queries=7, keys=7, n=1), maps(n=2), maps(keys=7, n=2))
     grid = viz.show(triple, (source, target), stack="cross", layer=1, head=2)
@@ -90,7 +90,7 @@ def test_a_triple_of_attentions_and_two_lists_of_tokens():
         viz.show(triple, source)
 
 
-def test_what_is_wrong_is_a_sentence(folder):
+def test_show_wrong_arguments_raises(folder):
     model, tokenizer = folder("gpt2")
     with pytest.raises(ValueError, match="no decoder beside its encoder"):
         viz.show(model, tokenizer, TEXT, target="x")
@@ -100,12 +100,12 @@ def test_what_is_wrong_is_a_sentence(folder):
         viz.show(maps(), list("abcde"), lang="fr")
 
 
-def test_a_choice_is_read_set_and_refused():
+def test_grid_traits_read_set_validate():
     grid = viz.show(maps(), list("abcde"), layer=1, query=4)
-    seen = []
-    grid.observe(lambda change: seen.append((change["name"], change["new"])), ["layer", "query"])
+    changes = []
+    grid.observe(lambda change: changes.append((change["name"], change["new"])), ["layer", "query"])
     grid.layer, grid.query = 0, None
-    assert seen == [("layer", 0), ("query", None)]
+    assert changes == [("layer", 0), ("query", None)]
     wrong = {"layer": 2, "head": 3, "query": 5, "key": -1, "temperature": 11, "stack": "cross", "look": "graph"}
     for name, value in wrong.items():
         with pytest.raises(TraitError):
@@ -113,7 +113,7 @@ def test_a_choice_is_read_set_and_refused():
     assert (grid.layer, grid.head, grid.temperature, grid.look) == (0, 0, 1.0, "map")
 
 
-def test_a_saved_file_names_no_folder_of_this_machine(folder, tmp_path):
+def test_save_html_hides_local_path(folder, tmp_path):
     model, tokenizer = folder("gpt2")
     model.config.name_or_path = str(tmp_path / "secret" / "mine")
     assert name_of(model) == "mine"
@@ -125,7 +125,7 @@ def test_a_saved_file_names_no_folder_of_this_machine(folder, tmp_path):
     assert 'href="https://example.org/?a=1&amp;b"' in text
 
 
-def test_without_anywidget_it_says_what_to_install(monkeypatch):
+def test_show_without_anywidget_raises(monkeypatch):
     monkeypatch.delitem(sys.modules, "viz.notebook.widget", raising=False)
     monkeypatch.setitem(sys.modules, "anywidget", None)
     with pytest.raises(ImportError, match=r'pip install "headlight-viz\[notebook\]"'):

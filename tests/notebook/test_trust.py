@@ -17,7 +17,7 @@ def tokenizer():
     return transformers.PreTrainedTokenizerFast(tokenizer_object=checkpoints.MAKERS["bytes"](), model_max_length=61)
 
 
-def made(name, model, **sizes):
+def build_model(name, model, **sizes):
     torch.manual_seed(0)
     config = getattr(transformers, f"{name}Config")(vocab_size=checkpoints.VOCABULARY, **sizes)
     return getattr(transformers, model)._from_config(config).eval()
@@ -26,19 +26,19 @@ def made(name, model, **sizes):
 FALCON = {"hidden_size": 40, "num_hidden_layers": 2, "num_attention_heads": 4, "alibi": False}
 
 
-def test_eager_that_was_not_granted_is_refused(tokenizer):
+def test_show_without_eager_raises(tokenizer):
     """Falcon chooses its attention when it is made, and only logs that it keeps it."""
-    model = made("Falcon", "FalconForCausalLM", **FALCON)
+    model = build_model("Falcon", "FalconForCausalLM", **FALCON)
     with pytest.raises(ValueError, match=r"asked for eager attention and \w+ still computes 'sdpa'.*from_pretrained"):
         viz.show(model, tokenizer, TEXT)
-    model = made("Falcon", "FalconForCausalLM", attn_implementation="eager", **FALCON)
-    own = model(**tokenizer(TEXT, return_tensors="pt"), output_attentions=True).attentions[0][0, 0]
-    assert_close(torch.tensor(viz.show(model, tokenizer, TEXT).weights), own.detach())
+    model = build_model("Falcon", "FalconForCausalLM", attn_implementation="eager", **FALCON)
+    expected = model(**tokenizer(TEXT, return_tensors="pt"), output_attentions=True).attentions[0][0, 0]
+    assert_close(torch.tensor(viz.show(model, tokenizer, TEXT).weights), expected.detach())
 
 
 def test_one_layer_that_stays_is_refused(tokenizer):
     """The model says eager, and a layer's own configuration does not."""
-    model = made("GPT2", "GPT2LMHeadModel", n_embd=40, n_layer=2, n_head=4)
+    model = build_model("GPT2", "GPT2LMHeadModel", n_embd=40, n_layer=2, n_head=4)
     attention = model.transformer.h[1].attn
     attention.config = transformers.GPT2Config(attn_implementation="sdpa")
     with pytest.raises(ValueError, match="GPT2Attention still computes 'sdpa'"):
@@ -47,7 +47,7 @@ def test_one_layer_that_stays_is_refused(tokenizer):
 
 def test_weights_on_later_tokens_are_refused(tokenizer, monkeypatch):
     """A causal model has none: measured by exchanging its last token."""
-    model = made("GPT2", "GPT2LMHeadModel", n_embd=40, n_layer=2, n_head=4)
+    model = build_model("GPT2", "GPT2LMHeadModel", n_embd=40, n_layer=2, n_head=4)
     forward = type(model).forward
 
     def falsified(self, *args, **options):
@@ -68,13 +68,13 @@ def test_an_encoder_may_look_ahead(dtype):
     wordpiece = transformers.PreTrainedTokenizerFast(
         tokenizer_object=checkpoints.MAKERS["wordpiece"](), model_max_length=61, **names
     )
-    model = made("Bert", "BertForMaskedLM", **checkpoints.BERT).to(dtype)
+    model = build_model("Bert", "BertForMaskedLM", **checkpoints.BERT).to(dtype)
     assert viz.show(model, wordpiece, TEXT).weights[0, -1] > 0
 
 
 def test_another_output_with_maps_is_refused(tokenizer):
     """The maps are then of another computation; one rounding of the input says how much may be noise."""
-    model = made("GPT2", "GPT2LMHeadModel", n_embd=40, n_layer=2, n_head=4)
+    model = build_model("GPT2", "GPT2LMHeadModel", n_embd=40, n_layer=2, n_head=4)
     inputs = dict(tokenizer(TEXT, return_tensors="pt"))
     with torch.inference_mode():
         plain = model(**inputs, output_hidden_states=True).hidden_states[-1]
@@ -83,9 +83,9 @@ def test_another_output_with_maps_is_refused(tokenizer):
             check_same_output(model, inputs, plain, plain + 0.01, [0, 1])
 
 
-def test_a_sink_is_named_where_there_is_one(tokenizer):
+def test_show_learned_sink_is_noted(tokenizer):
     """gpt-oss learns them: the rest of a row has a column, and is shown as what it is."""
-    model = made(
+    model = build_model(
         "GptOss", "GptOssForCausalLM", hidden_size=64, intermediate_size=64, num_hidden_layers=2,
         num_attention_heads=4, num_key_value_heads=2, head_dim=16, num_local_experts=2, num_experts_per_tok=1,
         sliding_window=4,
@@ -93,14 +93,14 @@ def test_a_sink_is_named_where_there_is_one(tokenizer):
     for block in model.model.layers:
         block.self_attn.sinks.data.fill_(1.0)
     grid = viz.show(model, tokenizer, TEXT)
-    own = model(**tokenizer(TEXT, return_tensors="pt"), output_attentions=True).attentions[0][0, 0].detach()
-    assert_close(torch.tensor(grid.weights), own)
+    expected = model(**tokenizer(TEXT, return_tensors="pt"), output_attentions=True).attentions[0][0, 0].detach()
+    assert_close(torch.tensor(grid.weights), expected)
     assert "learned sink" in grid.notes[0] and grid.tokens[1][-1] == "(no token)"
 
 
 def test_a_model_without_attention_is_refused(tokenizer):
     """It was asked for eager weights: that is not advised again."""
-    model = made("Mamba", "MambaForCausalLM", hidden_size=40, num_hidden_layers=2)
+    model = build_model("Mamba", "MambaForCausalLM", hidden_size=40, num_hidden_layers=2)
     with pytest.raises(ValueError, match="has no attention") as caught:
         viz.show(model, tokenizer, TEXT)
     assert "eager" not in str(caught.value)

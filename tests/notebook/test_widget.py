@@ -28,7 +28,7 @@ def limits(monkeypatch):
     monkeypatch.setattr(widget, "MOST_FILE_BYTES", 50_000)
 
 
-def given(dtype=torch.float32, share=1.0):
+def build_maps(dtype=torch.float32, share=1.0):
     generator = torch.Generator().manual_seed(3)
     scores = 2 * torch.randn(LAYERS, 1, HEADS, TOKENS, TOKENS, generator=generator)
     weights = scores.masked_fill(torch.ones(TOKENS, TOKENS).triu(1).bool(), -torch.inf).softmax(-1)
@@ -37,10 +37,10 @@ def given(dtype=torch.float32, share=1.0):
 
 def ask(grid, monkeypatch, **request):
     """The message that Python answers a view with."""
-    sent = []
-    monkeypatch.setattr(grid, "send", lambda content, buffers: sent.append((content, buffers)))
+    messages = []
+    monkeypatch.setattr(grid, "send", lambda content, buffers: messages.append((content, buffers)))
     grid._handle_custom_msg({"request": {"stack": grid.stack, **request}}, [])
-    ((content, buffers),) = sent
+    ((content, buffers),) = messages
     json.dumps(content, allow_nan=False)
     return content, buffers
 
@@ -48,7 +48,7 @@ def ask(grid, monkeypatch, **request):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
 def test_show_many_heads_sends_small_maps(dtype):
     """The wall is pooled, one head is whole, and the bytes are far from those of all maps."""
-    maps = given(dtype)
+    maps = build_maps(dtype)
     grid = viz.show(maps, WORDS, layer=2, head=3)
     header, part = opened(grid.data)
     (stack,) = header["stacks"]
@@ -57,15 +57,15 @@ def test_show_many_heads_sends_small_maps(dtype):
     want = torch.nn.functional.max_pool2d(torch.cat(maps).float(), pool, ceil_mode=True)
     wall = codes(part(*stack["wall"]), want.numel()).view(want.shape)
     assert_close(wall / 65535, want, atol=7.7e-6, rtol=0)
-    whole = codes(part(*stack["heads"][13]), TOKENS**2).view(TOKENS, TOKENS)
-    assert_close(whole / 65535, maps[2][0, 3].float(), atol=7.7e-6, rtol=0)
+    exact_head = codes(part(*stack["heads"][13]), TOKENS**2).view(TOKENS, TOKENS)
+    assert_close(exact_head / 65535, maps[2][0, 3].float(), atol=7.7e-6, rtol=0)
     assert len(grid.data) < 12_000 < 2 * LAYERS * HEADS * TOKENS**2
     assert "comes from Python when it is opened" in grid.notes[-1]
 
 
 def test_show_many_heads_keeps_no_copy():
     """The tensors that were handed over are all that Python holds of the maps."""
-    maps = given()
+    maps = build_maps()
     grid = viz.show(maps, WORDS)
     stack = grid._stacks[0]
     assert stack.open(1, 2).weights.data_ptr() == maps[1][0, 2].data_ptr()
@@ -73,7 +73,7 @@ def test_show_many_heads_keeps_no_copy():
 
 
 def test_opened_head_comes_exact(monkeypatch):
-    maps = given()
+    maps = build_maps()
     grid = viz.show(maps, WORDS)
     content, (packed,) = ask(grid, monkeypatch, head=7)
     raw = zlib.decompress(packed)
@@ -83,35 +83,35 @@ def test_opened_head_comes_exact(monkeypatch):
 
 @pytest.mark.parametrize(("how", "put_together"), [("mean", torch.mean), ("max", torch.amax)])
 def test_heads_together_come_exact(monkeypatch, how, put_together):
-    maps = given()
+    maps = build_maps()
     _, (packed,) = ask(viz.show(maps, WORDS), monkeypatch, combine=how, heads=[5, 6, 14])
     want = put_together(torch.stack([maps[1][0, 0], maps[1][0, 1], maps[2][0, 4]]), 0)
-    found = torch.from_numpy(np.frombuffer(packed, "<u2").astype(np.int64)).view(TOKENS, TOKENS)
-    assert_close(found / 65535, want, atol=7.7e-6, rtol=0)
+    combined_map = torch.from_numpy(np.frombuffer(packed, "<u2").astype(np.int64)).view(TOKENS, TOKENS)
+    assert_close(combined_map / 65535, want, atol=7.7e-6, rtol=0)
 
 
 def test_pair_comes_of_every_head(monkeypatch):
-    maps = given()
+    maps = build_maps()
     content, buffers = ask(viz.show(maps, WORDS), monkeypatch, pair=[30, 11])
     assert buffers == [] and content["values"] == torch.cat(maps).flatten(0, 1)[:, 30, 11].tolist()
 
 
 def test_missing_weight_has_a_small_column(monkeypatch):
     """The share that goes to no token is in the small maps and in the opened head."""
-    maps = given(share=0.75)
+    maps = build_maps(share=0.75)
     grid = viz.show(maps, WORDS)
     header, part = opened(grid.data)
     (stack,) = header["stacks"]
-    shown = torch.cat([torch.cat(maps), torch.full((LAYERS, HEADS, TOKENS, 1), 0.25)], -1)
-    want = torch.nn.functional.max_pool2d(shown, stack["pool"], ceil_mode=True)
+    expected = torch.cat([torch.cat(maps), torch.full((LAYERS, HEADS, TOKENS, 1), 0.25)], -1)
+    want = torch.nn.functional.max_pool2d(expected, stack["pool"], ceil_mode=True)
     assert (stack["n_keys"], stack["columns"]) == (TOKENS + 1, want.shape[-1])
     assert_close(codes(part(*stack["wall"]), want.numel()).view(want.shape) / 65535, want, atol=7.7e-6, rtol=0)
     _, (packed,) = ask(grid, monkeypatch, head=4)
-    found = codes(zlib.decompress(packed), TOKENS * (TOKENS + 1)).view(TOKENS, TOKENS + 1)
-    assert_close(found / 65535, shown[0, 4], atol=7.7e-6, rtol=0)
+    exact_head = codes(zlib.decompress(packed), TOKENS * (TOKENS + 1)).view(TOKENS, TOKENS + 1)
+    assert_close(exact_head / 65535, expected[0, 4], atol=7.7e-6, rtol=0)
 
 
-def saved(grid, file, **options):
+def save_file(grid, file, **options):
     """A file's header, where its heads are listed."""
     import base64
 
@@ -120,48 +120,48 @@ def saved(grid, file, **options):
     return opened(data)[0]["stacks"][0]["heads"], text
 
 
-def test_large_file_is_pooled_and_said(tmp_path, capsys, monkeypatch):
+def test_save_html_large_file_is_pooled(tmp_path, capsys, monkeypatch):
     """The file says what it pooled and which heads are exact."""
     monkeypatch.setattr(widget, "MOST_FILE_BYTES", 10_000)
-    grid, file = viz.show(given(), WORDS, layer=1, head=2), tmp_path / "heads.html"
-    heads, text = saved(grid, file, heads=[(2, 4)])
-    said = f"heads.html: {file.stat().st_size / 1e6:,.1f} MB. With every head whole"
-    assert capsys.readouterr().out.startswith(said)
+    grid, file = viz.show(build_maps(), WORDS, layer=1, head=2), tmp_path / "heads.html"
+    heads, text = save_file(grid, file, heads=[(2, 4)])
+    expected_output = f"heads.html: {file.stat().st_size / 1e6:,.1f} MB. With every head whole"
+    assert capsys.readouterr().out.startswith(expected_output)
     assert [i for i, place in enumerate(heads) if place] == [7, 14]
     assert "the largest of every 5 × 5 cells. Exact: 1·2, 2·4 (layer·head)." in text
     assert "comes from Python when it is opened" not in text.split('id="numbers"')[0].split('id="state"')[0]
 
 
-def test_file_size_is_said_first(tmp_path, capsys):
+def test_save_html_prints_size_first(tmp_path, capsys):
     """The size of a file is printed before it is written, also of one that cannot be."""
     with pytest.raises(FileNotFoundError):
-        viz.show(given(), WORDS).save_html(tmp_path / "no folder" / "heads.html")
+        viz.show(build_maps(), WORDS).save_html(tmp_path / "no folder" / "heads.html")
     assert capsys.readouterr().out.startswith("heads.html: 0.2 MB.")
 
 
 def test_file_with_every_head_on_request(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(widget, "MOST_FILE_BYTES", 10_000)
-    heads, text = saved(viz.show(given(), WORDS), tmp_path / "heads.html", heads="all")
+    heads, text = save_file(viz.show(build_maps(), WORDS), tmp_path / "heads.html", heads="all")
     assert all(heads) and "Exact:" not in text.split('id="state"')[0]
     assert capsys.readouterr().out.startswith("heads.html: 0.")
 
 
 def test_file_below_the_limit_is_whole(tmp_path, monkeypatch):
     monkeypatch.setattr(widget, "MOST_FILE_BYTES", 10_000_000)
-    heads, _ = saved(viz.show(given(), WORDS), tmp_path / "heads.html")
+    heads, _ = save_file(viz.show(build_maps(), WORDS), tmp_path / "heads.html")
     assert all(heads)
 
 
-def test_heads_that_are_not_there_are_refused(tmp_path, monkeypatch):
+def test_save_html_unknown_heads_raises(tmp_path, monkeypatch):
     monkeypatch.setattr(widget, "MOST_FILE_BYTES", 10_000)
     with pytest.raises(ValueError, match="There is no layer 9, head 0 here: layers are 0, 1, 2, with 5 heads each"):
-        viz.show(given(), WORDS).save_html(tmp_path / "heads.html", heads=[(9, 0)])
+        viz.show(build_maps(), WORDS).save_html(tmp_path / "heads.html", heads=[(9, 0)])
     assert not (tmp_path / "heads.html").exists()
 
 
 def test_figure_is_the_head():
     """The chosen one, or another by its numbers, with the tokens literally on both sides."""
-    maps = given()
+    maps = build_maps()
     grid = viz.show(maps, ["<b>", *WORDS[1:]], layer=2, head=3)
     for figure, want in ((grid.figure(), maps[2][0, 3]), (grid.figure(layer=1, head=0), maps[1][0, 0])):
         (trace,) = figure.data
@@ -170,8 +170,8 @@ def test_figure_is_the_head():
     assert figure.layout.yaxis.title.text == "the word that looks (query)"
 
 
-def test_figure_of_layers_with_gaps_uses_their_numbers():
-    maps = given()
+def test_figure_uses_layer_numbers():
+    maps = build_maps()
     grid = viz.show(maps, WORDS, layers=[2, 5, 7])
     assert_close(torch.tensor(grid.figure(layer=7, head=4).data[0].z), maps[2][0, 4], atol=0, rtol=0)
 
@@ -179,11 +179,11 @@ def test_figure_of_layers_with_gaps_uses_their_numbers():
 @pytest.mark.parametrize("place", [{"layer": 9}, {"layer": -1}, {"head": 5}, {"head": -1}])
 def test_figure_of_no_head_is_refused(place):
     with pytest.raises(ValueError, match="layers are 0, 1, 2, with 5 heads each"):
-        viz.show(given(), WORDS).figure(**place)
+        viz.show(build_maps(), WORDS).figure(**place)
 
 
-def test_figure_without_plotly_says_what_to_install(monkeypatch):
-    grid = viz.show(given(), WORDS)
+def test_figure_without_plotly_raises(monkeypatch):
+    grid = viz.show(build_maps(), WORDS)
     monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
     with pytest.raises(ImportError, match="pip install plotly"):
         grid.figure()
@@ -193,9 +193,9 @@ def test_checks_hold_for_many_heads():
     """Numbers that are no weights are refused there too, and a mask is known."""
     for change, sentence in ((lambda w: w * 2, "sums to 2.000"), (lambda w: w - 0.1, "are negative"),
                              (lambda w: w.where(w != w.max(), torch.nan), "are no numbers")):  # fmt: skip
-        maps = given()
+        maps = build_maps()
         with pytest.raises(ValueError, match=sentence):
             viz.show((*maps[:2], change(maps[2])), WORDS)
-    assert take_away.PooledStack in {type(stack) for stack in viz.show(given(), WORDS)._stacks}
-    mask = viz.show(given(), WORDS)._stacks[0].open(0, 0).masked
+    assert take_away.PooledStack in {type(stack) for stack in viz.show(build_maps(), WORDS)._stacks}
+    mask = viz.show(build_maps(), WORDS)._stacks[0].open(0, 0).masked
     assert torch.equal(mask, torch.ones(TOKENS, TOKENS).triu(1).bool())

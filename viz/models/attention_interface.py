@@ -23,12 +23,12 @@ from viz.models.layout import Layer
 
 INTERFACE = "headlight"
 Edit = Callable[[Tensor], Tensor]
-"""What becomes of a layer's heads in front of W_O, (B, T, H, d_v); what it is given stays as it is."""
+"""A change of a layer's head outputs in front of W_O, (B, T, H, d_v); must not modify its argument in place."""
 
 
 @dataclass
 class Recorder:
-    """What one forward pass leaves behind; each pass has its own, also when visitors share the model.
+    """Tensors of one forward pass; each pass has its own recorder, also when users share the model.
 
     Everything is kept by the ``id`` of the module it belongs to; ``edits`` change the heads' outputs there. ``stream``
     says whether what blocks are called with, and what their feed-forward networks write, is kept too; ``maps`` whether
@@ -124,7 +124,7 @@ _HARMLESS = frozenset(
         "deterministic",  # about the gradient's rounding
     )
 )
-"""What else transformers may hand to attention without changing its weights."""
+"""Options that transformers may pass to attention and that do not change its weights."""
 
 
 def unscaled(q: Tensor) -> tuple[Tensor, float]:
@@ -143,25 +143,29 @@ def _attention(
     softcap: float | None = None,
     position_bias: Tensor | None = None,
     s_aux: Tensor | None = None,
-    **others: Any,
+    **extra_options: Any,
 ) -> tuple[Tensor, Tensor | None]:
-    """What transformers calls in every layer (its ``AttentionInterface``): attend, and note what was seen."""
+    """Attend and record the call; transformers runs this in every layer (its ``AttentionInterface``)."""
     check()
-    for name, other in others.items():
+    for name, value_of_option in extra_options.items():
         # What is not known to leave the weights alone might change them: say so, do not guess.
-        if other is not None and name not in _HARMLESS:
+        if value_of_option is not None and name not in _HARMLESS:
             raise ModelError("attention", model=type(module).__name__, option=name)
-    allowed, bias = attention_mask, position_bias
+    mask_visible, bias = attention_mask, position_bias
     if attention_mask is not None and attention_mask.is_floating_point():
-        allowed, bias = None, attention_mask if bias is None else bias + attention_mask
-    options: dict[str, Any] = {"allowed": allowed, "bias": bias, "scale": scaling or 1 / math.sqrt(query.shape[-1])}
+        mask_visible, bias = None, attention_mask if bias is None else bias + attention_mask
+    options: dict[str, Any] = {
+        "allowed": mask_visible,
+        "bias": bias,
+        "scale": scaling or 1 / math.sqrt(query.shape[-1]),
+    }
     if softcap is not None:
         options["score_mod"] = soft_cap(softcap)
     if s_aux is not None:
         options["sink"] = s_aux
     recorder = _current.get()
     if recorder is not None and recorder.streamed is not None:
-        causal = others.get("is_causal")
+        causal = extra_options.get("is_causal")
         causal = getattr(module, "is_causal", True) if causal is None else causal
         return recorder.streamed(module, query, key, value, options, bool(causal)).transpose(1, 2).contiguous(), None
     n_heads = query.shape[1]
@@ -170,8 +174,8 @@ def _attention(
     if recorder is not None:
         if edit := recorder.edits.get(id(module)):
             output = edit(output)
-        seen = {"q": query[0], "k": key[0], "v": value[0], "output": output[0], "options": options}
-        recorder.seen[id(module)] = seen
+        call = {"q": query[0], "k": key[0], "v": value[0], "output": output[0], "options": options}
+        recorder.seen[id(module)] = call
         if recorder.maps:
             recorder.weights[id(module)] = trace.weights
     return output.contiguous(), trace.weights

@@ -25,7 +25,7 @@ from viz.models.layout import LoadedModel, linear
 
 @dataclass(frozen=True, kw_only=True)
 class BlockLayout:
-    """How some families put their blocks together, and where the parts are (``blocks.toml``)."""
+    """Structure of some families' blocks, and the paths of their parts (``blocks.toml``)."""
 
     families: tuple[str, ...]
     stack: str
@@ -48,7 +48,7 @@ class BlockLayout:
     when: Mapping[str, Any] = field(default_factory=dict)
 
     def fits(self, config: Any) -> bool:
-        """Whether it describes models with this configuration."""
+        """Return whether the layout describes models with this configuration."""
         return config.model_type in self.families and all(getattr(config, n) == v for n, v in self.when.items())
 
     @property
@@ -89,7 +89,7 @@ class Blocks:
             return stack(self.x, self.weights, **self._options | options)
 
     def outputs(self, **options: Any) -> tuple[Tensor, ...]:
-        """What each block hands on, as :meth:`run` has it; nothing else is held."""
+        """Output of each block, as in :meth:`run`; nothing else stays in memory."""
         with torch.inference_mode():
             return tuple(trace.output for trace in one_by_one(self.x, self.weights, **self._options | options))
 
@@ -103,7 +103,7 @@ class Blocks:
         return replace(self, weights=tuple(self.weights[i] for i in layers), attentions=attentions)
 
     def state_error(self, traces: Sequence[BlockTrace]) -> float:
-        """How far the blocks' outputs are from the model's own hidden states, over all layers."""
+        """Largest difference of the blocks' outputs from the model's own hidden states, over all layers."""
         outputs = [trace.output for trace in traces]
         if self.final is not None:
             outputs[-1] = self.design.normalize(outputs[-1], self.final)
@@ -130,8 +130,8 @@ def _queries_and_keys(weights: HeadWeights) -> tuple[tuple[Tensor, Tensor | None
     return (weights.w_q, weights.b_q, spec.H), (weights.w_k, weights.b_k, spec.G)
 
 
-def _is_usual(call: Call) -> bool:
-    """Whether a layer attends as the paper has it, whatever its mask."""
+def _is_standard(call: Call) -> bool:
+    """Return whether a layer attends as in the paper, apart from its mask."""
     scale, root = call.options.get("scale"), call.projections.spec.d_k**-0.5
     is_scaled = scale is None or math.isclose(scale, root, rel_tol=1e-6)
     return is_scaled and not call.is_changed and all(call.options.get(name) is None for name in ("bias", "score_mod"))
@@ -154,7 +154,7 @@ def _weights(layer: nn.Module, layout: BlockLayout, call: Call, cross: Call | No
 
 
 def find_block_layout(model: LoadedModel, stack_name: str, *, of_stream: bool = False) -> BlockLayout:
-    """How this model's blocks are put together.
+    """Find the layout of a model's blocks.
 
     Args:
         model: the model.
@@ -166,49 +166,49 @@ def find_block_layout(model: LoadedModel, stack_name: str, *, of_stream: bool = 
     """
     config = model.model.config
     known_layouts = [layout for layout in block_layouts() if (layout.norm != "post" if of_stream else layout.is_whole)]
-    found = [layout for layout in known_layouts if layout.fits(config) and layout.stack == stack_name]
-    if not found:
-        known = sorted({family for layout in known_layouts for family in layout.families})
-        raise ModelError("block", model=model.entry.id, family=config.model_type, known=", ".join(known))
-    return found[0]
+    matches = [layout for layout in known_layouts if layout.fits(config) and layout.stack == stack_name]
+    if not matches:
+        family_names = sorted({family for layout in known_layouts for family in layout.families})
+        raise ModelError("block", model=model.entry.id, family=config.model_type, known=", ".join(family_names))
+    return matches[0]
 
 
-def model_blocks(model: LoadedModel, seen: Capture, stack_name: str | None = None) -> Blocks:
+def model_blocks(model: LoadedModel, capture: Capture, stack_name: str | None = None) -> Blocks:
     """The blocks of one stack of a model, as they read a text.
 
     Args:
         model: the model.
-        seen: what it saw, from :func:`viz.models.capture.capture`.
+        capture: what it saw, from :func:`viz.models.capture.capture`.
         stack_name: "encoder" or "decoder"; None is the first the model has.
 
     Raises:
         ModelError: "block", if the family's blocks are not known.
     """
-    name = stack_name or next(iter(seen.stacks))
+    name = stack_name or next(iter(capture.stacks))
     layout = find_block_layout(model, name)
     assert layout.norm in ("post", "pre")
-    calls = seen.stacks[name]
+    calls = capture.stacks[name]
     nothing = (None,) * len(calls)
-    crosses = seen.stacks.get("cross", nothing) if layout.cross_norm else nothing  # a decoder alone has none
+    crosses = capture.stacks.get("cross", nothing) if layout.cross_norm else nothing  # a decoder alone has none
     base = model.model.base_model
     layers = [base.get_submodule(layout.layer.format(i=i)) for i in range(len(calls))]
     stacked = [layer for layer in model.layers if layer.layout.stack == name]
     changes = [query_key_change(model, layer, call.turned) for layer, call in zip(stacked, calls, strict=True)]
     ways = list(map(_as_trained, calls, changes))
     return Blocks(
-        x=seen.states[name][0],
+        x=capture.states[name][0],
         weights=tuple(_weights(*parts) for parts in zip(layers, [layout] * len(layers), calls, crosses, strict=True)),
         attentions=tuple(
             {"attention": way} | ({} if cross is None else {"cross": _as_trained(cross, unchanged)})
             for way, cross in zip(ways, crosses, strict=True)
         ),
-        usual=all(_is_usual(call) for call in (*calls, *crosses) if call is not None),
-        memory=seen.states["encoder"][-1] if crosses[0] is not None else None,
+        usual=all(_is_standard(call) for call in (*calls, *crosses) if call is not None),
+        memory=capture.states["encoder"][-1] if crosses[0] is not None else None,
         design=BlockDesign(
             norm=layout.norm,
             normalize=getattr(norms, layout.normalize),
             activation=layers[0].get_submodule(layout.activation),
         ),
         final=norm_weights(base.get_submodule(layout.final_norm), layout.gain_offset) if layout.final_norm else None,
-        states=seen.states[name],
+        states=capture.states[name],
     )

@@ -92,7 +92,7 @@ class Capture:
 
     @property
     def is_cross(self) -> bool:
-        """Whether the first stack is cross-attention: the target asks, the text answers."""
+        """True if the first stack is cross-attention: the target has the queries, the text the keys."""
         return next(iter(self.stacks)) == "cross"
 
     @property
@@ -139,16 +139,16 @@ class Capture:
 
 
 def _call(layer: Layer, recorder: Recorder) -> Call:
-    seen = recorder.seen[id(layer.attention)]
+    record = recorder.seen[id(layer.attention)]
     x = recorder.inputs[id(layer.projections[0])]
     memory = recorder.inputs[id(layer.projections[min(1, len(layer.projections) - 1)])]
     memory = read_memory(layer, memory, recorder.latents)
-    q, k, v = seen["q"], seen["k"], seen["v"]
-    options, projections = unbatched(seen["options"]), read_weights(layer, q, k, v, x, memory)
-    turned = layer.changes(has_positions=id(layer.attention) not in recorder.unplaced)
+    q, k, v = record["q"], record["k"], record["v"]
+    options, projections = unbatched(record["options"]), read_weights(layer, q, k, v, x, memory)
+    changes = layer.changes(has_positions=id(layer.attention) not in recorder.unplaced)
     if layer.layout.scaled:
         q, options["scale"] = unscaled(q)
-    made = recorder.gates.get(id(layer.attention))
+    gate_output = recorder.gates.get(id(layer.attention))
     return Call(
         q=q,
         k=k,
@@ -156,15 +156,15 @@ def _call(layer: Layer, recorder: Recorder) -> Call:
         x=x,
         memory=memory,
         options=options,
-        turned=turned,
+        turned=changes,
         projections=projections,
-        gate=None if made is None else read_gate(layer, made, len(q)),
+        gate=None if gate_output is None else read_gate(layer, gate_output, len(q)),
         latent=read_latent(layer),
     )
 
 
 def calls_of(layers: Sequence[Layer], recorder: Recorder) -> dict[str, tuple[Call, ...]]:
-    """What a recorder has of these layers, stack by stack."""
+    """Calls of these layers in a recorder, by stack."""
     at_work = [layer for layer in layers if id(layer.attention) in recorder.seen]
     names = dict.fromkeys(layer.layout.stack for layer in at_work)
     return {name: tuple(_call(layer, recorder) for layer in at_work if layer.layout.stack == name) for name in names}
@@ -178,14 +178,14 @@ def _predict(model: LoadedModel, ids: tuple[int, ...], logits: Tensor, n: int = 
         places = [i for i, token in enumerate(ids) if token == model.tokenizer.mask_token_id]
     for at in places[:8]:
         best = chances(logits[at - len(ids)]).topk(min(n, logits.shape[-1]))
-        shown = guesses(model.tokenizer, best.indices.tolist())
-        yield Prediction(at=at, labels=shown, probabilities=tuple(best.values.tolist()))
+        candidate_labels = guesses(model.tokenizer, best.indices.tolist())
+        yield Prediction(at=at, labels=candidate_labels, probabilities=tuple(best.values.tolist()))
 
 
 def _shifted(model: LoadedModel, tokens: Tokens) -> Tokens:
-    """What a decoder reads while it writes these tokens: the same one place later, after a token that says "begin"."""
-    asked = (getattr(model.model.config, name, None) for name in ("decoder_start_token_id", "pad_token_id"))
-    start = next((token for token in asked if token is not None), 0)  # a T5 begins with its padding
+    """Shift tokens right by one place behind the start token: the input of a decoder that writes them."""
+    start_candidates = (getattr(model.model.config, name, None) for name in ("decoder_start_token_id", "pad_token_id"))
+    start = next((token for token in start_candidates if token is not None), 0)  # a T5 begins with its padding
     return Tokens(
         ids=(start, *tokens.ids[:-1]),
         labels=(*labels(model.tokenizer, [start]), *tokens.labels[:-1]),
@@ -239,8 +239,8 @@ def capture(
     """
     limit = min(max_tokens or model.max_tokens, model.max_tokens)
     tokens = read_text(model.tokenizer, text, limit)
-    written = None if target is None else read_text(model.tokenizer, target, limit)
-    return capture_tokens(model, tokens, target=written, heads_off=heads_off)
+    target_tokens = None if target is None else read_text(model.tokenizer, target, limit)
+    return capture_tokens(model, tokens, target=target_tokens, heads_off=heads_off)
 
 
 def capture_tokens(
@@ -262,20 +262,20 @@ def capture_tokens(
             own positions to them.
     """
     check_tokens(model, tokens)
-    written = _shifted(model, target or tokens) if model.model.config.is_encoder_decoder else None
+    shifted = _shifted(model, target or tokens) if model.model.config.is_encoder_decoder else None
     off = {index: [head for at, head in heads_off if at == index] for index, _ in heads_off}
     edits = {id(model.layers[index].attention): silence(heads) for index, heads in off.items()}
     with torch.inference_mode(), recording(edits) as recorder:
-        result = model.model(**_inputs(model, tokens, written, vectors), output_hidden_states=True, return_dict=True)
+        result = model.model(**_inputs(model, tokens, shifted, vectors), output_hidden_states=True, return_dict=True)
         calls = calls_of(model.layers, recorder)
         states = _states(result, model.layers[0].layout.stack)
-        logits = None if written else getattr(result, "logits", None)
+        logits = None if shifted else getattr(result, "logits", None)
         predictions = () if logits is None else tuple(_predict(model, tokens.ids, logits[0]))
     final = next(iter(states.values()))[-1]
     check_finite(model, states)
     return Capture(
         tokens=tokens,
-        target=written,
+        target=shifted,
         final=final,
         predictions=predictions,
         numbers=() if model.numbers == tuple(range(model.n_layers)) else model.numbers,

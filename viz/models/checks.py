@@ -1,4 +1,4 @@
-"""What a model's folder may not ask for, and what its numbers may not become: said in a sentence on every page."""
+"""Validation of models' configurations, tokenizers and numbers; every refusal is a sentence for the page."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ FOLLOWED_BLINDLY = ("quantization_config", "attn_implementation", "_attn_impleme
 
 
 def refused(config: dict[str, Any]) -> str | None:
-    """Why a configuration cannot be used, in a few words; None if it can."""
+    """Return the reason why a configuration cannot be used, in a few words; None if it can."""
     for name in FOLLOWED_BLINDLY:
         if config.get(name) is not None:
             return f"config.json: {name} is not followed here"
@@ -58,8 +58,8 @@ def _numbers(config: dict[str, Any], depth: int = 3) -> Iterator[tuple[str, floa
             yield name, value
 
 
-def unusable(tokenizer: Any) -> str | None:
-    """Why a tokenizer that could be loaded cannot be used, in a few words; None if it can."""
+def find_tokenizer_problem(tokenizer: Any) -> str | None:
+    """Return the reason why a loaded tokenizer cannot be used, in a few words; None if it can."""
     if not len(tokenizer):
         return "tokenizer.json: it knows no token"
     if not isinstance(tokenizer.model_max_length, int | float) or not tokenizer.model_max_length >= 1:
@@ -67,8 +67,8 @@ def unusable(tokenizer: Any) -> str | None:
     return None
 
 
-def not_numbers(model: Any) -> str | None:
-    """Which of a model's weights hold what is no number, in a few words; None if none do."""
+def find_non_finite(model: Any) -> str | None:
+    """Name the first parameter with NaN or infinite values, in a few words; None if there is none."""
     for name, weights in model.named_parameters():
         # What is no number is the least and the largest of all: ten times as fast as to ask each.
         if weights.numel() and not all(bool(end.isfinite()) for end in weights.aminmax()):

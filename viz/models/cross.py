@@ -10,12 +10,12 @@ from viz.core.analysis.checks import largest
 from viz.core.heads import multi_head
 from viz.models.capture import Call, Capture
 
-_KEPT = frozenset(("scale", "score_mod"))
-"""What a layer does to any score. A mask and a bias belong to the places of one text and are left behind."""
+_POSITION_FREE = frozenset(("scale", "score_mod"))
+"""Options that apply to any score. A mask and a bias belong to the places of one text and are dropped."""
 
 
-def _kept(options: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if name in _KEPT}
+def _position_free_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if name in _POSITION_FREE}
 
 
 def _meet(asks: Call, answers: Call) -> Call:
@@ -23,7 +23,7 @@ def _meet(asks: Call, answers: Call) -> Call:
 
     Where the layer turns q and k by position, each text's places are its own, counted from 0.
     """
-    return replace(asks, k=answers.k, v=answers.v, memory=answers.x, options=_kept(asks.options))
+    return replace(asks, k=answers.k, v=answers.v, memory=answers.x, options=_position_free_options(asks.options))
 
 
 def pair(asks: Capture, answers: Capture) -> Capture:
@@ -33,13 +33,13 @@ def pair(asks: Capture, answers: Capture) -> Capture:
     nowhere: the layer's own mask (a decoder's, say) is about one text and does not hold between two.
     """
     calls = tuple(_meet(ask, answer) for ask, answer in zip(asks.calls, answers.calls, strict=True))
-    seen = replace(answers, target=asks.tokens, stacks={"cross": calls}, predictions=())
+    paired = replace(answers, target=asks.tokens, stacks={"cross": calls}, predictions=())
     with torch.inference_mode():
-        return replace(seen, final=seen.multi_head(seen.n_layers - 1).output)
+        return replace(paired, final=paired.multi_head(paired.n_layers - 1).output)
 
 
 def has_cross(capture: Capture) -> bool:
-    """Whether the model has layers that were trained for cross-attention: an encoder-decoder's."""
+    """Return whether the model has layers trained for cross-attention: an encoder-decoder's."""
     return "cross" in capture.stacks
 
 
@@ -52,7 +52,7 @@ def trained_cross(together: Capture) -> Capture:
 
 
 def self_error(capture: Capture, layer: int) -> float:
-    """How far a text's cross-attention to itself is from its self-attention, under the same mask and bias.
+    """Difference of a text's cross-attention to itself from its self-attention, under the same mask and bias.
 
     Q, K and V are computed anew from what the pair says asks and answers, so not where a layer turns q and k by
     position; weights, and outputs beside the largest of them.

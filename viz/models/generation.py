@@ -24,7 +24,7 @@ BEST = 4
 
 @dataclass(frozen=True, kw_only=True)
 class Writing:
-    """What was written, and the attention rows of every step, put under each other.
+    """Generated tokens, and the attention rows of every step, stacked.
 
     ``tokens`` is the text, ``target`` what was written, the end mark included if it came. ``rows`` has, for the
     stacks "decoder" and "cross", the weights of each layer: (H, steps, steps), 0 where a token was not there yet,
@@ -38,16 +38,16 @@ class Writing:
     text: str
 
 
-def _asked(model: LoadedModel, recorder: Recorder) -> dict[str, list[Tensor]]:
+def _last_weights(model: LoadedModel, recorder: Recorder) -> dict[str, list[Tensor]]:
     """The weights (H, 1, keys) of every decoder layer in the step just run."""
-    found: dict[str, list[Tensor]] = {"decoder": [], "cross": []}
+    weights_by_stack: dict[str, list[Tensor]] = {"decoder": [], "cross": []}
     for layer in model.layers:
-        if layer.layout.stack in found:
-            seen = recorder.seen[id(layer.attention)]
-            q, k, v = seen["q"], seen["k"], seen["v"]
-            trace = attend(q[None], share_kv(k, len(q))[None], share_kv(v, len(q))[None], **seen["options"])
-            found[layer.layout.stack].append(trace.weights[0])
-    return found
+        if layer.layout.stack in weights_by_stack:
+            record = recorder.seen[id(layer.attention)]
+            q, k, v = record["q"], record["k"], record["v"]
+            trace = attend(q[None], share_kv(k, len(q))[None], share_kv(v, len(q))[None], **record["options"])
+            weights_by_stack[layer.layout.stack].append(trace.weights[0])
+    return weights_by_stack
 
 
 def _stitch(rows: list[Tensor]) -> Tensor:
@@ -108,19 +108,19 @@ def write(model: LoadedModel, text: str, *, max_new: int, max_tokens: int | None
             if getattr(result, "logits", None) is None:
                 raise ModelError("silent", model=model.entry.id)
             inputs[cache] = _cache_of(result)
-            rows.append(_asked(model, recorder))
+            rows.append(_last_weights(model, recorder))
             best = chances(result.logits[0, -1]).topk(BEST)
             ids.append(int(best.indices[0]))
-            shown = guesses(model.tokenizer, best.indices.tolist())
-            steps.append(Prediction(at=len(steps), labels=shown, probabilities=tuple(best.values.tolist())))
+            candidate_labels = guesses(model.tokenizer, best.indices.tolist())
+            steps.append(Prediction(at=len(steps), labels=candidate_labels, probabilities=tuple(best.values.tolist())))
             if ids[-1] in _ends(model):
                 break
     stitched = {
         stack: tuple(_stitch([step[stack][i] for step in rows]) for i in range(len(rows[0][stack])))
         for stack in rows[0]
     }
-    written = model.tokenizer.decode(ids[1:], skip_special_tokens=True)
-    return Writing(tokens=tokens, target=_cut(model, ids[1:]), rows=stitched, steps=tuple(steps), text=written)
+    output_text = model.tokenizer.decode(ids[1:], skip_special_tokens=True)
+    return Writing(tokens=tokens, target=_cut(model, ids[1:]), rows=stitched, steps=tuple(steps), text=output_text)
 
 
 def _pick(logits: Tensor, temperature: float, seed: int, place: int) -> int:
@@ -148,16 +148,16 @@ def continue_text(
         temperature: 0 takes the likeliest token (greedy); else tokens are drawn, from softmax(logits / temperature).
         seed: of what is drawn; a token depends on it and on its place, not on how many are written at a time.
     """
-    written, past, cache = list(ids), None, _cache_name(model)
+    output_ids, past, cache = list(ids), None, _cache_name(model)
     with torch.inference_mode():
-        while len(written) < min(len(ids) + steps, model.max_tokens):
+        while len(output_ids) < min(len(ids) + steps, model.max_tokens):
             check()
-            fed = written if past is None else written[-1:]
+            fed = output_ids if past is None else output_ids[-1:]
             options = {cache: past, "use_cache": True, "return_dict": True}
             result = model.model(input_ids=torch.tensor([fed]), **options)
             past = _cache_of(result)
-            token = _pick(result.logits[0, -1], temperature, seed, len(written))
+            token = _pick(result.logits[0, -1], temperature, seed, len(output_ids))
             if token in _ends(model):
                 break
-            written.append(token)
-    return tuple(written[len(ids) :])
+            output_ids.append(token)
+    return tuple(output_ids[len(ids) :])

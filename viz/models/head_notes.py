@@ -1,4 +1,4 @@
-"""What is known of single heads of a model, and what must not be read into them (``head_notes.toml``)."""
+"""Notes on single heads of a model, and warnings against reading too much into them (``head_notes.toml``)."""
 
 import tomllib
 from dataclasses import dataclass

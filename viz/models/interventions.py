@@ -25,10 +25,10 @@ def replaced(heads: list[int], values: Tensor) -> Edit:
 
 def by_layer(heads: Iterable[Head]) -> dict[int, list[int]]:
     """Heads in the order of their layers: the numbers in each."""
-    found: dict[int, list[int]] = {}
+    heads_by_layer: dict[int, list[int]] = {}
     for layer, head in sorted(heads):
-        found.setdefault(layer, []).append(head)
-    return found
+        heads_by_layer.setdefault(layer, []).append(head)
+    return heads_by_layer
 
 
 def without(reading: Reading, heads: Iterable[Head], *, mean: bool) -> dict[int, Edit]:
@@ -54,7 +54,7 @@ def one_in_each(values: Tensor) -> Edit:
     return edit
 
 
-def patch_layer(model: LoadedModel, reading: Reading, other: Reading, layer: int, at: int) -> Tensor:
+def patch_layer(model: LoadedModel, reading: Reading, source_reading: Reading, layer: int, at: int) -> Tensor:
     """Swap each head of a layer with another text's, one at a time: the last stream at one token, (H, d_model).
 
     What the head hands to W_O is replaced at every token (activation patching, one head at a time). The H runs are one
@@ -63,11 +63,11 @@ def patch_layer(model: LoadedModel, reading: Reading, other: Reading, layer: int
     Args:
         model: a decoder; it is not changed.
         reading: of the text that is run.
-        other: of a text of as many tokens, which lends its heads.
+        source_reading: of a text of as many tokens, which lends its heads.
         layer: whose heads are swapped.
         at: the token whose stream is handed out.
     """
-    return patched_streams(model, reading, other.heads[layer], layer)[:, at].clone()
+    return patched_streams(model, reading, source_reading.heads[layer], layer)[:, at].clone()
 
 
 def patched_streams(model: LoadedModel, reading: Reading, values: Tensor, layer: int) -> Tensor:

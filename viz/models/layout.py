@@ -25,7 +25,7 @@ PIECE_BYTES = 1_050
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """Where a family of models keeps the projections of one stack of attention layers (``layouts.toml``)."""
+    """Paths of the projections of one stack of attention layers in a family of models (``layouts.toml``)."""
 
     family: str
     stack: str
@@ -49,19 +49,19 @@ class Layout:
     without: tuple[str, ...] = ()
 
     def fits(self, config: Any) -> bool:
-        """Whether it describes models with this configuration."""
+        """Return whether the layout describes models with this configuration."""
         return self.family == config.model_type and all(getattr(config, name) == v for name, v in self.when.items())
 
 
 @cache
 def layouts() -> tuple[Layout, ...]:
     """Every stack of every family known."""
-    found: list[Layout] = []
+    rows: list[Layout] = []
     for table in _tables()["layout"]:
         stack = dict(table) | {name: tuple(table.get(name, ())) for name in ("projections", "without", "per_layer")}
         names = stack.pop("families", None) or [stack.pop("family")]
-        found += (Layout(family=family, **stack) for family in names)
-    return tuple(found)
+        rows += (Layout(family=family, **stack) for family in names)
+    return tuple(rows)
 
 
 @cache
@@ -149,12 +149,12 @@ class LoadedModel:
         """The numbers of the layers that do not attend, by their kind as the configuration calls it."""
         config = self.model.config
         kinds: Sequence[str] = getattr(config, "layers_block_type", None) or getattr(config, "layer_types", None) or ()
-        others = [i for i in range(self.n_blocks) if i not in self.numbers]
-        found: dict[str, tuple[int, ...]] = {}
-        for i in others:
+        without_maps = [i for i in range(self.n_blocks) if i not in self.numbers]
+        by_kind: dict[str, tuple[int, ...]] = {}
+        for i in without_maps:
             kind = str(kinds[i]) if i < len(kinds) else ""
-            found[kind] = (*found.get(kind, ()), i)
-        return found
+            by_kind[kind] = (*by_kind.get(kind, ()), i)
+        return by_kind
 
     @property
     def held_bytes(self) -> int:
@@ -209,8 +209,8 @@ def linear(module: nn.Module) -> tuple[Tensor, Tensor | None]:
 
 def different_families() -> Mapping[str, list[str]]:
     """The families that cannot be shown, by what is different about them."""
-    found: Mapping[str, list[str]] = _tables()["different"]
-    return found
+    by_reason: Mapping[str, list[str]] = _tables()["different"]
+    return by_reason
 
 
 def check_family(entry: Entry, family: str) -> None:
@@ -233,7 +233,7 @@ def family_without_attention(family: str) -> str:
     return next((kind for kind in kinds if family in different_families()[kind]), "")
 
 
-def own_layers(model: Any) -> None:
+def separate_shared_layers(model: Any) -> None:
     """Give each layer of ALBERT a module of its own, with the weights that all layers share: what a layer sees is noted
     by its module.
 
@@ -277,8 +277,8 @@ def find_layers(model: Any) -> Iterator[Layer]:
     modules = dict(model.base_model.named_modules())
     n_layers = getattr(model.config, "num_hidden_layers", None)
     for layout in (layout for layout in layouts() if layout.fits(model.config)):
-        if asked := [name for name in layout.without if getattr(model.config, name, None) is not None]:
-            raise ModelError("attention", model=type(model).__name__, option=asked[0])
+        if unsupported := [name for name in layout.without if getattr(model.config, name, None) is not None]:
+            raise ModelError("attention", model=type(model).__name__, option=unsupported[0])
         if varied := [name for name in layout.per_layer if len(set(getattr(model.config, name))) > 1]:
             raise ModelError("attention", model=type(model).__name__, option=varied[0])
         for i in range(n_layers) if layout.hybrid and n_layers else count():

@@ -11,7 +11,7 @@ from torch import Tensor
 from viz.errors import ModelError
 from viz.models import packaged
 from viz.models.attention_interface import INTERFACE, install, watch
-from viz.models.checks import not_numbers, refused
+from viz.models.checks import find_non_finite, refused
 from viz.models.folders import adapters, quantised
 from viz.models.folders.fetch import fetch_from_hub, fetch_from_index
 from viz.models.folders.files import corrupt, read_json
@@ -19,7 +19,7 @@ from viz.models.folders.recognise import find_model, find_tokenizer
 from viz.models.folders.text_part import text_config, text_weights
 from viz.models.folders.tokenizer import read_tokenizer
 from viz.models.folders.weights import has_own_names, pickled_files, read_tensors, types_in
-from viz.models.layout import LoadedModel, check_family, find_layers, name_base, own_layers
+from viz.models.layout import LoadedModel, check_family, find_layers, name_base, separate_shared_layers
 from viz.models.registry import PICTURE_FAMILIES, Entry, find
 from viz.models.stream import watch_model
 
@@ -35,9 +35,9 @@ def _check_sha(entry: Entry, weights: Path) -> None:
     if not entry.sha256:
         return
     with weights.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != entry.sha256:
-        raise ModelError("sha", model=entry.id, file=weights.name, found=found[:8], expected=entry.sha256[:8])
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != entry.sha256:
+        raise ModelError("sha", model=entry.id, file=weights.name, found=digest[:8], expected=entry.sha256[:8])
 
 
 def check_weights(entry: Entry, folder: Path, instead: Sequence[Path] = ()) -> list[Path]:
@@ -54,13 +54,13 @@ def check_weights(entry: Entry, folder: Path, instead: Sequence[Path] = ()) -> l
     for name in names:
         if Path(name).name != name or not name.endswith(".safetensors"):  # a path would lead out of the folder
             raise ModelError("pickle", model=entry.id, file=name)
-    if gone := [name for name in names if not (folder / name).is_file()]:
+    if missing := [name for name in names if not (folder / name).is_file()]:
         if instead:
             return list(instead)
         pickles = sorted(file.name for end in ("bin", "pt", "pth", "ckpt") for file in folder.glob(f"*.{end}"))
         if pickles:
             raise ModelError("pickle", model=entry.id, file=pickles[0])
-        raise ModelError("missing", model=entry.id, file=gone[0])
+        raise ModelError("missing", model=entry.id, file=missing[0])
     if not entry.file:
         _check_sha(entry, single)
     return [folder / name for name in names]
@@ -83,10 +83,10 @@ def _auto_class(config: dict[str, Any], names: list[str]) -> Any:
         return transformers.AutoModelForSeq2SeqLM
     if architecture.endswith(("ForCausalLM", "LMHeadModel")) or (not architecture and _has(names, "lm_head.weight")):
         family = str(config.get("model_type"))
-        known = family not in transformers.CONFIG_MAPPING or (
+        has_causal_class = family not in transformers.CONFIG_MAPPING or (
             transformers.CONFIG_MAPPING[family] in transformers.MODEL_FOR_CAUSAL_LM_MAPPING
         )
-        return transformers.AutoModelForCausalLM if known else transformers.AutoModelForImageTextToText
+        return transformers.AutoModelForCausalLM if has_causal_class else transformers.AutoModelForImageTextToText
     masked = architecture.endswith("ForMaskedLM") or (not architecture and _has(names, "cls.predictions"))
     return transformers.AutoModelForMaskedLM if masked else transformers.AutoModel
 
@@ -132,12 +132,16 @@ def read_checkpoint(entry: Entry, folder: Path, model_class: Any, weights: dict[
         raise corrupt(entry, error) from error
     # transformers fills a gap with random numbers. No page shows the pooler; anything else must be the model's own.
     if gaps := sorted(key for key in report["missing_keys"] if "pooler" not in key):
-        others = sorted(report["unexpected_keys"])
-        found = f"; the file has {others[0]} and {len(others) - 1} others that it does not have" if others else ""
-        raise corrupt(entry, f"no weights for {gaps[0]}{found}")
-    for name, found, asked in sorted(report["mismatched_keys"]):
-        raise corrupt(entry, f"{name} is {_size(found)}, config.json asks for {_size(asked)}")
-    if reason := not_numbers(model):
+        unexpected = sorted(report["unexpected_keys"])
+        shape = (
+            f"; the file has {unexpected[0]} and {len(unexpected) - 1} others that it does not have"
+            if unexpected
+            else ""
+        )
+        raise corrupt(entry, f"no weights for {gaps[0]}{shape}")
+    for name, shape, expected_shape in sorted(report["mismatched_keys"]):
+        raise corrupt(entry, f"{name} is {_size(shape)}, config.json asks for {_size(expected_shape)}")
+    if reason := find_non_finite(model):
         raise corrupt(entry, reason)
     return model
 
@@ -187,16 +191,16 @@ def _model_in(entry: Entry, folder: Path, adapter: Path | None = None) -> Any:
     if reason := refused(config):
         raise corrupt(entry, reason)
     types = {name: kind for file in files if file.suffix == ".safetensors" for name, kind in types_in(file).items()}
-    names, whole = list(types), read_json(entry, folder / "config.json")
+    names, full_config = list(types), read_json(entry, folder / "config.json")
     auto_class = _auto_class(config, names)
-    is_part = text_config(whole) is not None
-    is_own = files[0].suffix == ".safetensors" and not is_part and quantised.is_plain(whole, types.values())
+    is_part = text_config(full_config) is not None
+    is_own = files[0].suffix == ".safetensors" and not is_part and quantised.is_plain(full_config, types.values())
     if adapter is None and is_own:
         is_named = entry.path is None or not names
         if is_named or has_own_names(names, _shell(entry, folder, auto_class).state_dict()):
             return read_checkpoint(entry, folder, auto_class)
     try:
-        tensors = quantised.dequantise(read_tensors(entry, files), whole, entry)
+        tensors = quantised.dequantise(read_tensors(entry, files), full_config, entry)
         tensors = text_weights(tensors) if is_part else tensors
     except ModelError:
         raise
@@ -256,12 +260,12 @@ def load(model_id: str, *, extra: tuple[Entry, ...] = ()) -> LoadedModel:
         model, tokenizer = _from_package(entry, file)
     else:
         model, tokenizer = _from_folder(entry, entry.local_folder() or fetch_from_hub(entry))
-    own_layers(model)
+    separate_shared_layers(model)
     name_base(model)
     model.eval().requires_grad_(False)
     layers = tuple(find_layers(model))
     watch(layers)
     is_packaged = file is not None
-    loaded = LoadedModel(entry=entry, model=model, tokenizer=tokenizer, layers=layers, is_packaged=is_packaged)
-    watch_model(loaded)
-    return loaded
+    loaded_model = LoadedModel(entry=entry, model=model, tokenizer=tokenizer, layers=layers, is_packaged=is_packaged)
+    watch_model(loaded_model)
+    return loaded_model

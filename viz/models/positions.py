@@ -26,8 +26,8 @@ def reorder(tokens: Tokens, order: Sequence[int]) -> Tokens:
 def first(tokens: Tokens, n: int) -> Tokens:
     """The first n tokens; what is left out is counted as dropped."""
     cut = reorder(tokens, range(min(n, len(tokens.ids))))
-    dropped = tokens.dropped + max(0, len(tokens.ids) - n)
-    return replace(cut, words=tokens.words[:n], spans=tokens.spans[:n], dropped=dropped)
+    n_dropped = tokens.dropped + max(0, len(tokens.ids) - n)
+    return replace(cut, words=tokens.words[:n], spans=tokens.spans[:n], dropped=n_dropped)
 
 
 def capture_placed(model: LoadedModel, tokens: Tokens, table: Tensor) -> Capture:
@@ -45,7 +45,7 @@ def capture_placed(model: LoadedModel, tokens: Tokens, table: Tensor) -> Capture
 
 
 def row_length(vectors: Tensor, rows: Tensor | None) -> float:
-    r"""How long a row of positions should be beside these tokens.
+    r"""Suitable norm of a row of positions beside these tokens.
 
     As long as the model's own rows are on average; without those, :math:`1/\sqrt2` of a token's length, as the
     sinusoids' rows are beside tokens of independent N(0, 1) numbers.

@@ -1,4 +1,4 @@
-"""Which models there are, and where their files lie on this machine."""
+"""The registry of models, and the places of their files on this machine."""
 
 import importlib.util
 import json
@@ -63,14 +63,14 @@ class Entry:
         """The folder with the model's files, if this machine has them: a path, a package, or the hub's cache."""
         if self.path is not None:
             return self.path
-        found = None if self.file else self._in_package(self.folder)
-        return found if found is not None and found.is_dir() else self._hub_cache()
+        folder = None if self.file else self._in_package(self.folder)
+        return folder if folder is not None and folder.is_dir() else self._hub_cache()
 
     def packaged_file(self) -> Path | None:
         """The one file that holds all of the model, if its package is installed, or its wheel was fetched."""
-        found = self._in_package(self.file) if self.file else None
-        if found is not None and found.is_file():
-            return found
+        file = self._in_package(self.file) if self.file else None
+        if file is not None and file.is_file():
+            return file
         return self.published.path if self.published is not None and self.published.path.is_file() else None
 
     @property
@@ -80,11 +80,11 @@ class Entry:
         return Wheel(self.wheel, self.wheel_sha256, self.wheel_bytes, inside) if self.wheel else None
 
     def is_here(self) -> bool:
-        """Whether this machine has the model's files."""
+        """Return whether this machine has the model's files."""
         return self.packaged_file() is not None or self.local_folder() is not None
 
     def _in_package(self, name: str) -> Path | None:
-        """Where a package keeps something. Its own code is not imported: only its files are wanted."""
+        """Return the path of a file or folder in a package, without importing the package."""
         spec = importlib.util.find_spec(self.package) if self.package is not None else None
         locations = (spec.submodule_search_locations if spec else None) or ()
         return next((Path(location) / name for location in locations), None)
@@ -136,20 +136,20 @@ def entries_of(folders: Iterable[Path]) -> tuple[Entry, ...]:
     The names of the registry are the registry's: a link that has one means what it means elsewhere.
     """
     paths = list(dict.fromkeys(folder.resolve() for folder in folders))
-    known = {name for entry in (*entries(), *checkpoints()) for name in (entry.id, entry.hub)}
+    registry_names = {name for entry in (*entries(), *checkpoints()) for name in (entry.id, entry.hub)}
     ids: dict[Path, str] = {}
     for path in paths:
         for n_parts in range(1, len(path.parts) + 1):
             name = "/".join(path.parts[-n_parts:]).replace("//", "/")
-            others = {"/".join(other.parts[-n_parts:]) for other in paths if other != path}
-            if name not in known and name not in others:
+            other_names = {"/".join(other_path.parts[-n_parts:]) for other_path in paths if other_path != path}
+            if name not in registry_names and name not in other_names:
                 break
         ids[path] = name
     return tuple(Entry(id=name, path=path) for path, name in ids.items())
 
 
 def reads_pictures(folder: Path) -> bool:
-    """Whether a folder's configuration says that it holds a vision model."""
+    """Return whether a folder's configuration is of a vision model."""
     try:
         config = json.loads((folder / "config.json").read_text("utf-8"))
     except (OSError, ValueError, RecursionError):

@@ -20,7 +20,7 @@ from viz.models.tokens import Tokens
 
 
 def has_words(model: LoadedModel) -> bool:
-    """Whether it is a decoder with a vocabulary head: only that can be asked what comes next."""
+    """Return whether a model is a decoder with a vocabulary head, which predicts the next token."""
     return model.layers[0].layout.stack == "decoder" and model.model.get_output_embeddings() is not None
 
 
@@ -64,7 +64,7 @@ def out_scale(block: nn.Module, layout: BlockLayout) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """What a decoder did with a text.
+    """Tensors of a decoder's pass over a text.
 
     ``states`` (L + 1, T, d_model): the stream in front of each block, and behind the last one. ``heads``
     (L, T, H, d_v): what each head hands to W_O. ``feed_forward`` (L, T, d_model): what each feed-forward network adds.
@@ -84,7 +84,7 @@ def _by_module(model: LoadedModel, edits: Mapping[int, Edit] | None) -> dict[int
 
 
 def logits_of(model: LoadedModel, ids: tuple[int, ...], edits: Mapping[int, Edit] | None = None) -> Tensor:
-    """What the model expects after each token, (T, V), run as it is, or with some layers' heads changed.
+    """Logits after each token, (T, V), of the model as it is, or with some layers' heads changed.
 
     Args:
         model: a decoder with a vocabulary head; it is not changed.
@@ -153,9 +153,9 @@ def unembed(model: LoadedModel, normed: Tensor) -> Tensor:
     layer of its own (ModernBERT). The model itself stays as it is.
     """
     check()
-    whole = model.model
-    shared = {id(part): part for part in (whole.config, *whole.children())}
-    head = deepcopy(whole, shared | {id(whole.base_model): _FinalState(normed[None])})
+    full_model = model.model
+    shared = {id(part): part for part in (full_model.config, *full_model.children())}
+    head = deepcopy(full_model, shared | {id(full_model.base_model): _FinalState(normed[None])})
     with torch.inference_mode():
         places = torch.zeros(1, len(normed), dtype=torch.long)
         logits: Tensor = head(input_ids=places, use_cache=False, return_dict=True).logits[0]
@@ -181,25 +181,25 @@ def uncapped(model: LoadedModel, logits: Tensor) -> Tensor:
 
 
 def final_norm(model: LoadedModel) -> tuple[NormWeights, bool]:
-    """What the final norm has learned, and whether it takes the mean away (layer norm)."""
+    """Weights of the final norm, and whether it subtracts the mean (layer norm)."""
     layout = _layout(model)
     weights = norm_weights(model.model.base_model.get_submodule(layout.final_norm), layout.gain_offset)
     return weights, layout.normalize == "layer_norm"
 
 
 def column(model: LoadedModel, word: int) -> tuple[Tensor, float]:
-    """What the vocabulary head looks for in a word: its column of W_U, (d_model,), and its bias."""
+    """The column of W_U for a word, (d_model,), and its bias."""
     (w_u, b_u), scale = linear(model.model.get_output_embeddings()), logit_scale(model)
     return w_u[:, word] * scale, 0.0 if b_u is None else float(b_u[word]) * scale
 
 
 def through_w_o(model: LoadedModel, layer: int, heads: Tensor) -> Tensor:
-    """What a layer's heads (T, H, d_v) make behind W_O and what stands behind it: added to the stream, (T, d_model)."""
+    """Apply W_O, and the norm behind it if any, to a layer's heads (T, H, d_v): its update of the stream."""
     norm = _layout(model).attention_out_norm
     w_o, b_o = _w_o(model, layer, heads.shape[1])
     with torch.inference_mode():
-        made = torch.einsum("thv,hvd->td", heads, w_o) + b_o
-        return blocks_of(model)[layer].get_submodule(norm)(made[None])[0] if norm else made
+        output = torch.einsum("thv,hvd->td", heads, w_o) + b_o
+        return blocks_of(model)[layer].get_submodule(norm)(output[None])[0] if norm else output
 
 
 def _w_o(model: LoadedModel, layer: int, n_heads: int) -> tuple[Tensor, Tensor]:
@@ -227,9 +227,9 @@ def written(model: LoadedModel, reading: Reading, at: int) -> Written:
     if not layout.attention_out_norm:
         return parts
     scales = []
-    for block, made in zip(blocks_of(model), parts.attention, strict=True):
+    for block, head_sum in zip(blocks_of(model), parts.attention, strict=True):
         norm = norm_weights(block.get_submodule(layout.attention_out_norm), layout.gain_offset)
-        scales.append(norm.gain / (made.square().mean() + norm.eps).sqrt())
+        scales.append(norm.gain / (head_sum.square().mean() + norm.eps).sqrt())
     return replace(
         parts,
         w_o=tuple(matrix * scale for matrix, scale in zip(w_o, scales, strict=True)),

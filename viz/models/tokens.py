@@ -54,7 +54,7 @@ class Tokens:
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
-    """What a language-model head expects at one place: token labels and their probabilities, best first."""
+    """Prediction of a language-model head at one place: token labels and their probabilities, best first."""
 
     at: int
     labels: tuple[str, ...]
@@ -73,13 +73,13 @@ def words_as_read(tokens: Tokens) -> tuple[str, ...]:
 
 
 def _word_label(tokens: Tokens, start: int, end: int) -> str:
-    first, *others = tokens.labels[start:end]
-    written = tokens.text[tokens.spans[start][0] : tokens.spans[end - 1][1]] if tokens.spans else ""
-    if not written:
-        return first + "".join(label.removeprefix("##") for label in others)
-    if not others and written == first:
+    first, *following = tokens.labels[start:end]
+    source = tokens.text[tokens.spans[start][0] : tokens.spans[end - 1][1]] if tokens.spans else ""
+    if not source:
+        return first + "".join(label.removeprefix("##") for label in following)
+    if not following and source == first:
         return first
-    return SPACE + visible(written) if first[0] == SPACE and written[0] != " " else visible(written)
+    return SPACE + visible(source) if first[0] == SPACE and source[0] != " " else visible(source)
 
 
 def _encodable(text: str) -> str:
@@ -101,15 +101,15 @@ def split_words(text: str, max_tokens: int) -> Tokens:
     words = words_in(text)
     if not words:
         raise ModelError("empty")
-    kept = words[:max_tokens]
+    first_words = words[:max_tokens]
     return Tokens(
-        ids=tuple(zlib.crc32(word.casefold().encode()) for word, _ in kept),
-        labels=tuple(visible(word) for word, _ in kept),
-        special=(False,) * len(kept),
-        words=tuple(range(len(kept))),
-        dropped=len(words) - len(kept),
+        ids=tuple(zlib.crc32(word.casefold().encode()) for word, _ in first_words),
+        labels=tuple(visible(word) for word, _ in first_words),
+        special=(False,) * len(first_words),
+        words=tuple(range(len(first_words))),
+        dropped=len(words) - len(first_words),
         text=text,
-        spans=tuple(span for _, span in kept),
+        spans=tuple(span for _, span in first_words),
     )
 
 
@@ -134,30 +134,30 @@ def read_text(tokenizer: Any, text: str, max_tokens: int) -> Tokens:
     if not content:
         raise ModelError("empty")
     room = max(1, max_tokens - sum(added))
-    ids, offsets, dropped = encoding["input_ids"], encoding["offset_mapping"], set(content[room:])
-    kept = [i for i in range(len(ids)) if i not in dropped]
+    ids, offsets, excess = encoding["input_ids"], encoding["offset_mapping"], set(content[room:])
+    places_in_limit = [i for i in range(len(ids)) if i not in excess]
     # The first tokens that are left out may hold the rest of the last letter.
-    far = dropped.difference(content[room : room + LETTER_BYTES])
+    far = excess.difference(content[room : room + LETTER_BYTES])
     near = [i for i in range(len(ids)) if i not in far]
     pieces = dict(zip(near, parts(tokenizer, [ids[i] for i in near]), strict=True))
-    shown = dict(zip(near, spell(list(pieces.values())), strict=True))
-    places = share_out(text, [offsets[i] for i in kept], [pieces[i] for i in kept])
-    whole = text[: max(end for _, end in places)] if dropped else text
-    special = tuple(added[i] for i in kept)
-    words, spans = number_words(whole, places, special)
+    labels_by_place = dict(zip(near, spell(list(pieces.values())), strict=True))
+    places = share_out(text, [offsets[i] for i in places_in_limit], [pieces[i] for i in places_in_limit])
+    read_part = text[: max(end for _, end in places)] if excess else text
+    special = tuple(added[i] for i in places_in_limit)
+    words, spans = number_words(read_part, places, special)
     return Tokens(
-        ids=tuple(ids[i] for i in kept),
-        labels=tuple(shown[i] for i in kept),
+        ids=tuple(ids[i] for i in places_in_limit),
+        labels=tuple(labels_by_place[i] for i in places_in_limit),
         special=special,
         words=words,
-        dropped=len(dropped),
-        text=whole,
+        dropped=len(excess),
+        text=read_part,
         spans=spans,
     )
 
 
 def spells_bytes(tokenizer: Any) -> bool:
-    """Whether a tokenizer's smallest tokens are bytes, so that no word is unknown to it.
+    """Return whether a tokenizer's smallest tokens are bytes, so that no word is unknown to it.
 
     It has a token for a space, Ġ, and none for SentencePiece's mark of one, which is three bytes to it.
     """

@@ -9,13 +9,15 @@ from torch import Tensor
 
 def shape_of(layers: Any) -> tuple[int, int] | None:
     """Return (queries, keys) of the first layer that has weights; None if there is none."""
-    found = next((layer for layer in layers if layer is not None), None) if isinstance(layers, tuple | list) else None
-    shape = tuple(getattr(found, "shape", ()))
+    layer_with_map = (
+        next((layer for layer in layers if layer is not None), None) if isinstance(layers, tuple | list) else None
+    )
+    shape = tuple(getattr(layer_with_map, "shape", ()))
     return (shape[-2], shape[-1]) if len(shape) >= 2 else None
 
 
 def are_steps(parts: Sequence[Any]) -> bool:
-    """Whether parts are the steps of one text that grows: as many layers each, and rows where the last ones ended.
+    """True if parts are the steps of one growing text: as many layers each, and rows where the last ones ended.
 
     A step without a cache has all rows again. Keys are all tokens so far; of a step of one token, as many as the cache
     keeps (a window) or has room for.
@@ -72,7 +74,7 @@ def _grown(blocks: Sequence[Any], number: int) -> Tensor | None:
         return None
     blocks = [_one_text(block) for block in blocks]
     total = sum(block.shape[-2] for block in blocks)
-    whole = blocks[0].new_zeros((*blocks[0].shape[:-2], total, total))
+    grown_map = blocks[0].new_zeros((*blocks[0].shape[:-2], total, total))
     at = 0
     for block in blocks:
         rows, columns = block.shape[-2:]
@@ -83,6 +85,6 @@ def _grown(blocks: Sequence[Any], number: int) -> Tensor | None:
                 f"and there are {end} tokens so far: these steps are not of one text."
             )
         keys = min(columns, end)
-        whole[..., at:end, end - keys : end] = block[..., :keys]  # a window keeps the last keys
+        grown_map[..., at:end, end - keys : end] = block[..., :keys]  # a window keeps the last keys
         at = end
-    return whole
+    return grown_map

@@ -13,22 +13,22 @@ from viz.models.spelling.pieces import raw_parts, spell
 from viz.models.tokens import labels
 
 TO_TOKEN = ("id_to_token", "id_to_piece")
-"""What other tokenizers call the function from a number to its token."""
+"""Names of the function from an id to its token in other tokenizers."""
 UNLIMITED = 10**9
 """Tokenizers that know no limit name an absurd one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadText:
-    """What a model is called with, and what is written along its maps.
+    """Inputs of a model, and the labels along its maps.
 
-    ``kept`` are the places of tokens that are no padding; ``total`` counts the tokens of the whole text, of which a
-    model may read fewer.
+    ``token_places`` are the places of tokens that are no padding; ``total`` counts the tokens of the whole text, of
+    which a model may read fewer.
     """
 
     inputs: dict[str, Tensor]
     labels: list[str]
-    kept: list[int]
+    token_places: list[int]
     total: int
     notes: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
 
@@ -48,8 +48,8 @@ def longest_text(model: Any, tokenizer: Any) -> int:
             padding = getattr(module, "padding_idx", None)
             before = getattr(module, "offset", 0) if padding is None else padding + 1
             limits.append(int(module.num_embeddings) - int(before))
-    known = [int(limit) for limit in limits if isinstance(limit, int | float) and 0 < limit < UNLIMITED]
-    return min(known, default=UNLIMITED)
+    valid_limits = [int(limit) for limit in limits if isinstance(limit, int | float) and 0 < limit < UNLIMITED]
+    return min(valid_limits, default=UNLIMITED)
 
 
 def read_input(model: Any, tokenizer: Any, text: Any, *, is_target: bool = False) -> ReadText:
@@ -65,13 +65,13 @@ def read_input(model: Any, tokenizer: Any, text: Any, *, is_target: bool = False
         ValueError: a sentence, if there is nothing to read, or what there is cannot be read.
     """
     read = _of_any_form(tokenizer, text, longest_text(model, tokenizer), is_target)
-    if not read.kept:
+    if not read.token_places:
         raise ModelError("empty")
     table = model.get_input_embeddings() if hasattr(model, "get_input_embeddings") else None
     if rows := getattr(table, "num_embeddings", 0):
         check_ids(name_of_type(model), read.ids[0].tolist(), rows)
-    if len(read.kept) < read.ids.shape[1]:
-        read.notes.append(("padding", {"n": read.ids.shape[1] - len(read.kept)}))
+    if len(read.token_places) < read.ids.shape[1]:
+        read.notes.append(("padding", {"n": read.ids.shape[1] - len(read.token_places)}))
     if read.total > read.ids.shape[1]:
         read.notes.append(("cut", {"n": read.ids.shape[1], "total": read.total}))
     return read
@@ -101,11 +101,11 @@ def _of_any_form(tokenizer: Any, text: Any, most: int, is_target: bool) -> ReadT
     )
 
 
-def _of_encoding(tokenizer: Any, given: Mapping[str, Any], most: int) -> ReadText:
+def _of_encoding(tokenizer: Any, encoding: Mapping[str, Any], most: int) -> ReadText:
     """Token ids and what stands beside them: a padding mask, the segments of a pair."""
-    if "input_ids" not in given:
-        raise ValueError(f"There are no input_ids among {', '.join(map(repr, given))}.")
-    inputs = {name: torch.as_tensor(value) for name, value in given.items() if name != "labels"}
+    if "input_ids" not in encoding:
+        raise ValueError(f"There are no input_ids among {', '.join(map(repr, encoding))}.")
+    inputs = {name: torch.as_tensor(value) for name, value in encoding.items() if name != "labels"}
     inputs = {name: value[None] if value.dim() == 1 else value for name, value in inputs.items()}
     ids = inputs["input_ids"]
     if not ids.numel():
@@ -123,9 +123,12 @@ def _of_encoding(tokenizer: Any, given: Mapping[str, Any], most: int) -> ReadTex
     inputs = {name: value[:, :most] if value.shape[1:2] == (total,) else value for name, value in inputs.items()}
     mask = inputs.get("attention_mask")
     places = range(inputs["input_ids"].shape[1])
-    kept = [i for i in places if mask is None or mask.dim() != 2 or bool(mask[0, i])]
+    token_places = [i for i in places if mask is None or mask.dim() != 2 or bool(mask[0, i])]
     return ReadText(
-        inputs=inputs, labels=name_tokens(tokenizer, inputs["input_ids"][0].tolist()), kept=kept, total=total
+        inputs=inputs,
+        labels=name_tokens(tokenizer, inputs["input_ids"][0].tolist()),
+        token_places=token_places,
+        total=total,
     )
 
 
@@ -138,13 +141,17 @@ def _of_strings(tokenizer: Any, texts: tuple[str, ...], most: int, is_target: bo
     encoding = tokenizer(text_target=texts[0], **options) if is_target else tokenizer(*texts, **options)
     added = [bool(flag) for flag in encoding.pop("special_tokens_mask")]
     sequences = encoding.sequence_ids() if is_fast else [None if flag else 0 for flag in added]
-    kept = _cut(added, sequences, most)
+    token_places = _cut(added, sequences, most)
     if all(added):
         raise ModelError("empty")
     total = len(added)
-    inputs = {name: torch.tensor([[value[i] for i in kept]]) for name, value in encoding.items() if len(value) == total}
+    inputs = {
+        name: torch.tensor([[value[i] for i in token_places]])
+        for name, value in encoding.items()
+        if len(value) == total
+    }
     names = name_tokens(tokenizer, inputs["input_ids"][0].tolist())
-    return ReadText(inputs=inputs, labels=names, kept=list(range(len(kept))), total=total)
+    return ReadText(inputs=inputs, labels=names, token_places=list(range(len(token_places))), total=total)
 
 
 def _has_bytes(tokenizer: Any) -> bool:
@@ -171,8 +178,8 @@ def _cut(added: Sequence[bool], sequences: Sequence[int | None], most: int) -> l
         longer = 0 if len(words[0]) >= len(words[1]) else 1
         excess = max(1, min(over, abs(len(words[0]) - len(words[1]))))
         words[longer] = words[longer][:-excess]
-    left = {*words[0], *words[1]}
-    return [i for i, is_special in enumerate(added) if is_special or i in left]
+    word_places = {*words[0], *words[1]}
+    return [i for i, is_special in enumerate(added) if is_special or i in word_places]
 
 
 def name_tokens(tokenizer: Any, ids: list[int]) -> list[str]:

@@ -40,9 +40,9 @@ def numbers_of(attentions: Sequence[Any], makers: dict[int, str], config: Any) -
     if any(layer is None for layer in attentions):
         return list(range(len(attentions)))
     paths = [makers.get(layer.data_ptr(), "") if isinstance(layer, Tensor) else "" for layer in attentions]
-    found = [int(match[1]) for path in paths if (match := IN_PATH.search(path))]
-    if len(found) == len(attentions) and found == sorted(set(found)):
-        return found
+    path_numbers = [int(match[1]) for path in paths if (match := IN_PATH.search(path))]
+    if len(path_numbers) == len(attentions) and path_numbers == sorted(set(path_numbers)):
+        return path_numbers
     kinds = getattr(config, "layer_types", None) or getattr(config, "layers_block_type", None) or []
     attending = [i for i, kind in enumerate(kinds) if "attention" in str(kind) and "linear" not in str(kind)]
     return attending if len(attending) == len(attentions) else list(range(len(attentions)))

@@ -1,4 +1,4 @@
-"""What a model's attentions are, as people have them in hand: checked, and made one tensor a layer."""
+"""Read attentions in any form, check them, and make them one tensor a layer."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -103,10 +103,10 @@ def read_layers(attentions: Any, name: str, numbers: Sequence[int] | None = None
             "output_attentions=True."
         )
     assumed = {len(layer) for layer in present.values() if len(layer.shape) == 3 and len(layer) > 1}
-    given = LayersAsGiven(present, name)
+    raw_layers = LayersAsGiven(present, name)
     if 2 * sum(map(math.prod, shapes)) > SENT_BYTES:
-        return _survey(given, name, next(iter(assumed), 0), is_large=True)
-    return _survey(dict(given), name, next(iter(assumed), 0), is_large=False)
+        return _survey(raw_layers, name, next(iter(assumed), 0), is_large=True)
+    return _survey(dict(raw_layers), name, next(iter(assumed), 0), is_large=False)
 
 
 def _survey(layers: Mapping[int, Tensor], name: str, heads_assumed: int, *, is_large: bool) -> Maps:
@@ -211,8 +211,8 @@ def _row_sums(values: Tensor, lowest: Tensor, highest: Tensor, name: str) -> Ten
         raise ValueError(f"Some numbers in {name} are negative, down to {low:.3g}: weights are from 0 to 1.")
     if values.dtype == torch.float32 or values.is_cuda:
         return values.sum(-1, dtype=torch.float32).cpu()
-    whole = torch.empty(values.shape[1:])  # a processor sums 16 bits slowly, and new memory for a layer is slow too
-    return torch.stack([whole.copy_(head).sum(-1) for head in values])
+    buffer = torch.empty(values.shape[1:])  # a processor sums 16 bits slowly, and new memory for a layer is slow too
+    return torch.stack([buffer.copy_(head).sum(-1) for head in values])
 
 
 class Labels(tuple[str, ...]):
@@ -244,10 +244,10 @@ def labels(tokens: Sequence[Any], n: int, name: str) -> tuple[str, ...]:
 
 def token_words(tokens: Sequence[Any]) -> list[Any]:
     """Tokens in a list: strings, bytes, or numbers, which may be a tensor's or those of one text in a batch."""
-    given = tokens.tolist() if hasattr(tokens, "tolist") else list(tokens)
-    if len(given) == 1 and isinstance(given[0], list):
-        given = given[0]
-    return [token if isinstance(token, bytes) else str(token) for token in given]
+    token_list = tokens.tolist() if hasattr(tokens, "tolist") else list(tokens)
+    if len(token_list) == 1 and isinstance(token_list[0], list):
+        token_list = token_list[0]
+    return [token if isinstance(token, bytes) else str(token) for token in token_list]
 
 
 def is_special_token(token: Any) -> bool:

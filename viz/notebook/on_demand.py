@@ -14,7 +14,7 @@ from viz.models.attention_interface import register_eager
 from viz.notebook.eager import implementation
 from viz.notebook.layer_numbers import IN_PATH
 
-KEPT = "headlight_kept"
+IMPLEMENTATION = "headlight_kept"
 """The eager attention of a model's own module under our name, so that its queries and keys can be kept."""
 
 LEAST_BYTES = 64_000_000
@@ -87,7 +87,7 @@ def _alone(values: Tensor) -> Tensor:
 
 @cache
 def _install() -> None:
-    register_eager(KEPT, _attend)
+    register_eager(IMPLEMENTATION, _attend)
 
 
 def is_large(model: Any, n_tokens: int) -> bool:
@@ -108,7 +108,7 @@ def run_keeping(model: Any, inputs: dict[str, Tensor]) -> tuple[Any, list[LayerO
     going = _Pass({id(module): path for path, module in model.named_modules()})
     token = _current.set(going)
     try:
-        change(KEPT)
+        change(IMPLEMENTATION)
         result = model(**inputs, output_hidden_states=True, return_dict=True)
     except (_UnknownAttentionError, ValueError, ImportError):
         return None
@@ -122,4 +122,4 @@ def run_keeping(model: Any, inputs: dict[str, Tensor]) -> tuple[Any, list[LayerO
 
 def numbers_on_demand(layers: Sequence[LayerOnDemand]) -> list[int]:
     """Return the number of each layer in its model, by the path of its module; none for a path without one."""
-    return [int(found[1]) for layer in layers if (found := IN_PATH.search(layer.path))]
+    return [int(match[1]) for layer in layers if (match := IN_PATH.search(layer.path))]

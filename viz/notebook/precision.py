@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 PLAIN = 2**-7
-"""How far a row's sum may be from 1 by rounding alone: twice what 8 significant bits, the fewest in use, make of it."""
+"""Tolerance of a row's sum by rounding alone: twice what 8 significant bits, the fewest in use, make of it."""
 
 DECIMALS = (2, 3, 4, 5)
 STEPS = (1 / 255, 1 / 65_535)
@@ -16,12 +16,12 @@ def row_tolerance(values: Tensor) -> float:
 
     Each number is off by at most half a step; a relative rounding moves a sum of 1 by no more than itself.
     """
-    seen = values.flatten()[:100_000].double()
-    if not seen.numel() or bool((seen == seen.round()).all()):
+    sample = values.flatten()[:100_000].double()
+    if not sample.numel() or bool((sample == sample.round()).all()):
         return PLAIN
     for step in (*(10.0**-k for k in DECIMALS), *STEPS):
-        multiples = seen / step
+        multiples = sample / step
         if bool(((multiples - multiples.round()).abs() * step < 1.2e-7).all()):
             return max(PLAIN, values.shape[-1] * step / 2)
-    as_bfloat16 = seen.to(torch.bfloat16).double()
-    return 2 * PLAIN if bool((as_bfloat16 == seen).all()) else PLAIN
+    as_bfloat16 = sample.to(torch.bfloat16).double()
+    return 2 * PLAIN if bool((as_bfloat16 == sample).all()) else PLAIN

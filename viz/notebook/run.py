@@ -18,11 +18,11 @@ from viz.notebook.on_demand import LayerOnDemand, is_large, numbers_on_demand, r
 from viz.notebook.structure import stacks_in
 from viz.notebook.trust import check_causal, check_same_output, has_sinks, output_of, run_plain
 
-WRITTEN = 48
+MAX_GENERATED = 48
 """Tokens that an encoder-decoder writes at most where no target is given."""
 
 Note = tuple[str, Mapping[str, Any]]
-"""What is to be said below the picture: the name of a sentence, and what it is filled with."""
+"""A note below the picture: the name of a sentence, and the values of its placeholders."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,30 +48,30 @@ def read(model: Any, tokenizer: Any, text: Any, target: str | None) -> Reading:
     two = bool(getattr(model.config, "is_encoder_decoder", False))
     if target is not None and not two:
         raise ValueError("This model has no decoder beside its encoder, so it can read no target.")
-    given = read_input(model, tokenizer, text)
+    source = read_input(model, tokenizer, text)
     device = next(model.parameters()).device
-    inputs = {name: value.to(device) for name, value in given.inputs.items()}
-    parts = [given]
+    inputs = {name: value.to(device) for name, value in source.inputs.items()}
+    parts = [source]
     with evaluating(model):
         if two:
-            written = _target(model, tokenizer, inputs, target)
-            inputs["decoder_input_ids"] = written.ids.to(device)
-            parts.append(written)
-        last = parts[-1].kept
+            decoder_text = _target(model, tokenizer, inputs, target)
+            inputs["decoder_input_ids"] = decoder_text.ids.to(device)
+            parts.append(decoder_text)
+        last = parts[-1].token_places
         result, stacks, makers, plain = _run(model, inputs)
         check_same_output(model, inputs, plain, output_of(result), last)
         del result
         looks = next((stacks[name] for name in ("decoder", "self") if name in stacks), ())
         if maps := [layer for layer in looks if layer is not None and layer.shape[-1] == layer.shape[-2]]:
-            made = (layer.make() if isinstance(layer, LayerOnDemand) else layer for layer in maps)
-            check_causal(model, inputs, plain, made, last)
+            map_layers = (layer.make() if isinstance(layer, LayerOnDemand) else layer for layer in maps)
+            check_causal(model, inputs, plain, map_layers, last)
     notes: list[Note] = [
-        (name if part is given else f"{name}_target", values) for part in parts for name, values in part.notes
+        (name if part is source else f"{name}_target", values) for part in parts for name, values in part.notes
     ]
     return Reading(
         stacks={name: _without_padding(name, layers, parts) for name, layers in stacks.items()},
         numbers={name: _numbers(layers, makers, model) for name, layers in stacks.items()},
-        tokens=[Labels(part.labels[i] for i in part.kept) for part in parts],
+        tokens=[Labels(part.labels[i] for i in part.token_places) for part in parts],
         notes=notes,
         has_sinks=has_sinks(model),
     )
@@ -88,8 +88,12 @@ def _run(model: Any, inputs: dict[str, Tensor]) -> tuple[Any, dict[str, Any], di
     try:
         plain = run_plain(model, inputs)
         ids = inputs.get("input_ids")
-        if ids is not None and is_large(model, ids.shape[1]) and (kept := run_keeping(model, inputs)) is not None:
-            result, layers = kept
+        if (
+            ids is not None
+            and is_large(model, ids.shape[1])
+            and (on_demand_pass := run_keeping(model, inputs)) is not None
+        ):
+            result, layers = on_demand_pass
             return result, {"self": layers}, {}, plain
         with keeping_weights(model), noting_makers(model) as makers:
             result = model(**inputs, output_attentions=True, output_hidden_states=True, return_dict=True)
@@ -122,14 +126,16 @@ def _stacks(model: Any, result: Any) -> dict[str, Any]:
 def _without_padding(name: str, layers: Any, parts: list[ReadText]) -> Any:
     """The maps without the rows and columns of padding."""
     rows, columns = parts[-1 if name in ("decoder", "cross") else 0], parts[-1 if name == "decoder" else 0]
-    if all(len(part.kept) == part.ids.shape[1] for part in (rows, columns)):
+    if all(len(part.token_places) == part.ids.shape[1] for part in (rows, columns)):
         return layers
     if all(isinstance(layer, LayerOnDemand) for layer in layers):
-        return [replace(layer, rows=rows.kept) for layer in layers]
+        return [replace(layer, rows=rows.token_places) for layer in layers]
     of_text = [rows.ids.shape[1], columns.ids.shape[1]]
     fits = all(layer is None or list(layer.shape[-2:]) == of_text for layer in layers)
     return (
-        [None if layer is None else layer[..., rows.kept, :][..., columns.kept] for layer in layers] if fits else layers
+        [None if layer is None else layer[..., rows.token_places, :][..., columns.token_places] for layer in layers]
+        if fits
+        else layers
     )
 
 
@@ -149,18 +155,19 @@ def _target(model: Any, tokenizer: Any, inputs: dict[str, Any], target: Any) -> 
     if target is None:
         if not hasattr(model, "generate"):
             raise ValueError("This model has an encoder and a decoder: say target=..., what the decoder is to read.")
-        return read_input(model, tokenizer, {"input_ids": _written(model, tokenizer, inputs)})
-    given = read_input(model, tokenizer, target, is_target=True)
-    ids = torch.cat([torch.tensor([[start]]), given.ids[:, :-1].cpu()], 1)
+        return read_input(model, tokenizer, {"input_ids": _generate_ids(model, tokenizer, inputs)})
+    target_text = read_input(model, tokenizer, target, is_target=True)
+    ids = torch.cat([torch.tensor([[start]]), target_text.ids[:, :-1].cpu()], 1)
     shifted = read_input(model, tokenizer, {"input_ids": ids})
-    shifted.notes.extend(given.notes)
+    shifted.notes.extend(target_text.notes)
     return shifted
 
 
-def _written(model: Any, tokenizer: Any, inputs: dict[str, Any]) -> Tensor:
+def _generate_ids(model: Any, tokenizer: Any, inputs: dict[str, Any]) -> Tensor:
     """Return what the model reads while it writes, as long as it can."""
     options = {
-        "max_new_tokens": max(2, min(WRITTEN, longest_text(model, tokenizer) - 1)), "do_sample": False, "num_beams": 1
+        "max_new_tokens": max(2, min(MAX_GENERATED, longest_text(model, tokenizer) - 1)),
+        "do_sample": False, "num_beams": 1,
     }  # fmt: skip
     try:
         ids: Tensor = model.generate(**inputs, **options)
@@ -170,6 +177,6 @@ def _written(model: Any, tokenizer: Any, inputs: dict[str, Any]) -> Tensor:
 
 
 def name_of(model: Any) -> str:
-    """What a model is called where it was published; of one from a folder the folder's name, for a path is private."""
+    """Published name of a model; of one from a folder the folder's name, since a path is private."""
     name = str(getattr(model.config, "name_or_path", "")) or type(model).__name__
     return Path(name).name if Path(name).is_absolute() or name.startswith(".") else name

@@ -34,8 +34,12 @@ def _along(maps: Mapping[str, Maps], tokens: Any) -> dict[str, Along]:
     """
     names, pair = set(maps), _is_pair(tokens)
     if names & {"encoder", "decoder", "cross"} and pair:
-        source, written = tokens
-        return {"encoder": (source, source), "decoder": (written, written), "cross": (written, source)}
+        source, target_tokens = tokens
+        return {
+            "encoder": (source, source),
+            "decoder": (target_tokens, target_tokens),
+            "cross": (target_tokens, source),
+        }
     if "cross" in names or {"encoder", "decoder"} <= names:
         raise ValueError(
             "An encoder and a decoder read two texts: hand over two lists of tokens, (encoder_tokens, decoder_tokens)."
@@ -62,10 +66,10 @@ def _without_written(maps: Mapping[str, Maps], along: dict[str, Along]) -> tuple
 
 def _first(tokens: Any, n: int) -> Any:
     """The first n of n + 1 tokens; others as they are."""
-    given = tokens.tolist() if hasattr(tokens, "tolist") else tokens
-    if isinstance(given, list) and len(given) == 1 and isinstance(given[0], list):
-        given = given[0]
-    return given[:n] if not isinstance(given, str) and len(given) == n + 1 else tokens
+    token_list = tokens.tolist() if hasattr(tokens, "tolist") else tokens
+    if isinstance(token_list, list) and len(token_list) == 1 and isinstance(token_list[0], list):
+        token_list = token_list[0]
+    return token_list[:n] if not isinstance(token_list, str) and len(token_list) == n + 1 else tokens
 
 
 def _widget() -> "type[HeadGrid]":
@@ -127,8 +131,12 @@ def show(
     notes: list[run.Note] = []
     has_sinks = False
     if text is None or not hasattr(model, "named_modules"):
-        handed = by_name(model)
-        stacks, numbers, is_generated = handed.stacks, dict.fromkeys(handed.stacks, layers), handed.is_generated
+        named_stacks = by_name(model)
+        stacks, numbers, is_generated = (
+            named_stacks.stacks,
+            dict.fromkeys(named_stacks.stacks, layers),
+            named_stacks.is_generated,
+        )
         tokens = tokens if text is None else name_tokens(tokens, _ids_of(tokens, text))
     else:
         reading = run.read(model, tokens, text, target)
@@ -136,12 +144,12 @@ def show(
         notes, has_sinks = reading.notes, reading.has_sinks
         tokens = reading.tokens if len(reading.tokens) == 2 else reading.tokens[0]
         title = title or fill(around["title"], model=run.name_of(model))
-    maps = {name: read_layers(given, name, numbers[name]) for name, given in stacks.items()}
+    maps = {name: read_layers(stack_layers, name, numbers[name]) for name, stack_layers in stacks.items()}
     along = _along(maps, tokens)
     if is_generated:
         along, is_shorter = _without_written(maps, along)
         notes += [("written", {})] if is_shorter else []
-    made = [
+    packed_stacks = [
         stack_of(
             name, stack, *along[name], nobody=around["nobody"], same=name != "cross" and not _is_pair_of(along[name])
         )
@@ -151,7 +159,7 @@ def show(
     notes += [("opened", {})] if any(stack.small for stack in maps.values()) else []
     sentences = list(dict.fromkeys(fill(around[f"note_{name}"], **values) for name, values in notes))
     return grid(
-        made,
+        packed_stacks,
         maps,
         lang=lang,
         caption=Caption(title=title or around["heads"], text=_shown_text(text), facts=sentences),
@@ -169,9 +177,9 @@ def _ids_of(tokenizer: Any, text: Any) -> list[int]:
     if isinstance(text, str):
         ids = tokenizer(text)["input_ids"] if callable(tokenizer) else tokenizer.encode(text)
         return list(getattr(ids, "ids", ids))
-    given = text["input_ids"] if isinstance(text, Mapping) else text
-    listed = given.tolist() if hasattr(given, "tolist") else list(given)
-    return listed[0] if listed and isinstance(listed[0], list) else listed
+    id_values = text["input_ids"] if isinstance(text, Mapping) else text
+    id_list = id_values.tolist() if hasattr(id_values, "tolist") else list(id_values)
+    return id_list[0] if id_list and isinstance(id_list[0], list) else id_list
 
 
 def _shown_text(text: Any) -> str:

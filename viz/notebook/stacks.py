@@ -35,7 +35,7 @@ def stack_of(name: str, maps: Maps, queries: Sequence[Any], keys: Sequence[Any],
         mask = None if mask is None else torch.cat([mask, mask.all(1, keepdim=True)], 1)
 
     if maps.small:
-        heads = Opened(maps, mask)
+        heads = OpenedMaps(maps, mask)
         about = [_quick_measures(maps, i, same=same) for i in maps.layers]
         return PooledStack(
             name=name, layers=(), n_layers=len(maps.layers), queries=_axis(rows), keys=_axis(columns),
@@ -43,20 +43,20 @@ def stack_of(name: str, maps: Maps, queries: Sequence[Any], keys: Sequence[Any],
             small=[with_column(maps, i) for i in maps.layers], measures=about, open=heads.open,
         )  # fmt: skip
 
-    def described(i: int) -> Heads:
+    def describe_layer(i: int) -> Heads:
         layer = maps.layers[i]
         measures = portrait(layer, column_ids, special) if same else cross_portrait(layer, row_ids, column_ids, special)
-        shown = torch.cat([layer, maps.nobody[i][..., None]], -1) if maps.nobody else layer
-        return Heads(weights=shown, measures=vars(measures), masked=mask)
+        weights = torch.cat([layer, maps.nobody[i][..., None]], -1) if maps.nobody else layer
+        return Heads(weights=weights, measures=vars(measures), masked=mask)
 
     return Stack(
-        name=name, layers=map(described, maps.layers), n_layers=len(maps.layers), queries=_axis(rows),
+        name=name, layers=map(describe_layer, maps.layers), n_layers=len(maps.layers), queries=_axis(rows),
         keys=_axis(columns), same=same and not maps.nobody, numbers=tuple(maps.layers),
     )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenedMaps:
     """The maps of a stack as they are opened, one head at a time."""
 
     maps: Maps

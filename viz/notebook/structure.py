@@ -13,7 +13,7 @@ FIELDS = {"encoder": "encoder_attentions", "decoder": "decoder_attentions", "cro
 
 
 @dataclass(frozen=True, kw_only=True)
-class Handed:
+class NamedStacks:
     """Attentions by the name of their stack, and whether ``generate()`` kept them.
 
     Then the last token was written, and no layer has read it.
@@ -23,7 +23,7 @@ class Handed:
     is_generated: bool = False
 
 
-def by_name(attentions: Any) -> Handed:
+def by_name(attentions: Any) -> NamedStacks:
     """Name the stacks of what was handed over: a model's output, a mapping, layers, steps, or three stacks.
 
     Raises:
@@ -34,13 +34,13 @@ def by_name(attentions: Any) -> Handed:
     if isinstance(attentions, Mapping):
         return _of_mapping(attentions)
     if any(hasattr(attentions, field) for field in ("attentions", *FIELDS.values())):
-        return Handed(stacks=stacks_in(attentions))
-    given = _as_arrays(attentions)
-    if not isinstance(given, tuple | list) or not any(isinstance(part, tuple | list) for part in given):
-        if isinstance(given, tuple | list) and len(given) == 3 and all(part is None for part in given):
+        return NamedStacks(stacks=stacks_in(attentions))
+    arrays = _as_arrays(attentions)
+    if not isinstance(arrays, tuple | list) or not any(isinstance(part, tuple | list) for part in arrays):
+        if isinstance(arrays, tuple | list) and len(arrays) == 3 and all(part is None for part in arrays):
             raise ValueError("All three of (encoder, decoder, cross) are None: there is nothing to show.")
-        return Handed(stacks={"self": given})
-    return _of_parts(given)
+        return NamedStacks(stacks={"self": arrays})
+    return _of_parts(arrays)
 
 
 def stacks_in(output: Any) -> dict[str, Any]:
@@ -49,18 +49,18 @@ def stacks_in(output: Any) -> dict[str, Any]:
     Raises:
         ValueError: if there are none.
     """
-    found = {
-        name: given for name, field in FIELDS.items() if (given := _field(output, field)) is not None and len(given)
+    stacks = {
+        name: layers for name, field in FIELDS.items() if (layers := _field(output, field)) is not None and len(layers)
     }
     alone = _field(output, "attentions")
-    if alone is not None and len(alone) and not found.keys() & {"encoder", "decoder"}:
-        found = {"decoder": alone, **found} if found else {"self": alone}
-    if not found:
+    if alone is not None and len(alone) and not stacks.keys() & {"encoder", "decoder"}:
+        stacks = {"decoder": alone, **stacks} if stacks else {"self": alone}
+    if not stacks:
         raise ValueError(
             "The model gave no attentions. It gives them when it is called with output_attentions=True, if it computes "
             'them (from_pretrained(..., attn_implementation="eager")).'
         )
-    return found
+    return stacks
 
 
 def _field(output: Any, name: str) -> Any:
@@ -68,47 +68,49 @@ def _field(output: Any, name: str) -> Any:
     return output.get(name) if isinstance(output, Mapping) else getattr(output, name, None)
 
 
-def _of_output(output: Any) -> Handed:
+def _of_output(output: Any) -> NamedStacks:
     stacks, is_generated = dict[str, Any](), False
-    for name, given in stacks_in(output).items():
-        if any(isinstance(part, tuple | list) for part in given):
-            if name != "cross" and not are_steps(given):
-                raise ValueError(f"The {name} attentions are {_described(given)}: these are no steps of one text.")
-            stacks[name], is_generated = (join_rows if name == "cross" else join_steps)(given), True
+    for name, parts in stacks_in(output).items():
+        if any(isinstance(part, tuple | list) for part in parts):
+            if name != "cross" and not are_steps(parts):
+                raise ValueError(
+                    f"The {name} attentions are {_describe_structure(parts)}: these are no steps of one text."
+                )
+            stacks[name], is_generated = (join_rows if name == "cross" else join_steps)(parts), True
         else:
-            stacks[name] = given
-    return Handed(stacks=stacks, is_generated=is_generated)
+            stacks[name] = parts
+    return NamedStacks(stacks=stacks, is_generated=is_generated)
 
 
-def _of_mapping(given: Mapping[Any, Any]) -> Handed:
+def _of_mapping(mapping: Mapping[Any, Any]) -> NamedStacks:
     """Stacks by name, or layers by number."""
-    if given and all(name in (*STACKS, "self") for name in given):
-        parts = {name: by_name(part) for name, part in given.items() if part is not None}
+    if mapping and all(name in (*STACKS, "self") for name in mapping):
+        parts = {name: by_name(part) for name, part in mapping.items() if part is not None}
         stacks = {name: next(iter(part.stacks.values())) for name, part in parts.items()}
-        return Handed(stacks=stacks, is_generated=any(part.is_generated for part in parts.values()))
-    if given and all(isinstance(name, int) and name >= 0 for name in given):
-        return Handed(stacks={"self": [given.get(i) for i in range(max(given) + 1)]})
-    names = ", ".join(repr(name) for name in given) or "nothing"
+        return NamedStacks(stacks=stacks, is_generated=any(part.is_generated for part in parts.values()))
+    if mapping and all(isinstance(name, int) and name >= 0 for name in mapping):
+        return NamedStacks(stacks={"self": [mapping.get(i) for i in range(max(mapping) + 1)]})
+    names = ", ".join(repr(name) for name in mapping) or "nothing"
     raise ValueError(f"The mapping holds {names}: name the stacks {', '.join(STACKS)}, or the layers by their numbers.")
 
 
-def _of_parts(parts: Any) -> Handed:
+def _of_parts(parts: Any) -> NamedStacks:
     """Steps of ``generate()``, or (encoder, decoder, cross)."""
     if are_steps(parts):
-        return Handed(stacks={"self": join_steps(parts)}, is_generated=True)
-    named = dict(zip(STACKS, parts, strict=False)) if len(parts) <= 3 else {}
-    stacks = {name: part for name, part in named.items() if part is not None}
+        return NamedStacks(stacks={"self": join_steps(parts)}, is_generated=True)
+    parts_by_name = dict(zip(STACKS, parts, strict=False)) if len(parts) <= 3 else {}
+    stacks = {name: part for name, part in parts_by_name.items() if part is not None}
     is_generated = False
     for name, part in stacks.items():
         if isinstance(part, tuple | list) and any(isinstance(step, tuple | list) for step in part):
             stacks[name], is_generated = (join_rows if name == "cross" else join_steps)(part), True
     if not stacks or not _fit(stacks):
         raise ValueError(
-            f"These attentions are {_described(parts)}. Tuples of layers are the steps of generate(), each with the "
-            "rows that follow the last ones, or (encoder, decoder, cross), whose cross maps have the decoder's rows "
-            "and the encoder's columns."
+            f"These attentions are {_describe_structure(parts)}. Tuples of layers are the steps of generate(), each "
+            "with the rows that follow the last ones, or (encoder, decoder, cross), whose cross maps have the "
+            "decoder's rows and the encoder's columns."
         )
-    return Handed(stacks=stacks, is_generated=is_generated)
+    return NamedStacks(stacks=stacks, is_generated=is_generated)
 
 
 def _fit(stacks: Mapping[str, Any]) -> bool:
@@ -122,18 +124,18 @@ def _fit(stacks: Mapping[str, Any]) -> bool:
     return squares and rows and (cross is None or encoder is None or cross[1] == encoder[1])
 
 
-def _described(parts: Any) -> str:
+def _describe_structure(parts: Any) -> str:
     """The structure of nested tuples, measured: how many, and the sizes of their first maps."""
     sizes = [" × ".join(map(str, size)) if (size := shape_of(part)) else "none" for part in parts]
-    shown = ", ".join(sizes[:4]) + (", …" if len(sizes) > 4 else "")
-    return f"{len(sizes)} tuples of layers, with maps of {shown}"
+    size_list = ", ".join(sizes[:4]) + (", …" if len(sizes) > 4 else "")
+    return f"{len(sizes)} tuples of layers, with maps of {size_list}"
 
 
-def _as_arrays(given: Any) -> Any:
+def _as_arrays(value: Any) -> Any:
     """A list of layers, or of lists of them; nested lists of numbers, as JSON has them, become arrays."""
-    if isinstance(given, tuple | list):
-        return _whole(np.asarray(given)) if _is_numbers(given) else [_inner(part) for part in given]
-    return _whole(given) if hasattr(given, "shape") else given
+    if isinstance(value, tuple | list):
+        return _split_array(np.asarray(value)) if _is_numbers(value) else [_inner(part) for part in value]
+    return _split_array(value) if hasattr(value, "shape") else value
 
 
 def _inner(part: Any) -> Any:
@@ -142,13 +144,13 @@ def _inner(part: Any) -> Any:
     return np.asarray(part) if _is_numbers(part) else [_inner(inner) for inner in part]
 
 
-def _is_numbers(given: Any) -> bool:
-    while isinstance(given, tuple | list) and len(given):
-        given = given[0]
-    return isinstance(given, int | float)
+def _is_numbers(value: Any) -> bool:
+    while isinstance(value, tuple | list) and len(value):
+        value = value[0]
+    return isinstance(value, int | float)
 
 
-def _whole(array: Any) -> Any:
+def _split_array(array: Any) -> Any:
     """The layers of an array: (Q, K) and (1, Q, K) are one head, of more dimensions the first counts layers."""
     shape = tuple(array.shape)
     if len(shape) == 3 and shape[0] != 1:

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor, nn
 
 ROUNDINGS = 64
-"""How many roundings of the largest number two ways to the same output may differ by, before the noise is measured."""
+"""Roundings of the largest number that two computations of one output may differ by before noise is measured."""
 
 OF_NOISE = 64
-"""How many times the measured noise of one rounding at the input they may differ by."""
+"""Largest difference of the two, in multiples of the measured noise of one rounding at the input."""
 
 
 def output_of(result: Any) -> Tensor:
@@ -19,8 +19,8 @@ def output_of(result: Any) -> Tensor:
     for name in ("decoder_hidden_states", "hidden_states", "encoder_hidden_states"):
         if states := getattr(result, name, None):
             return states[-1].detach().float()
-    found = next((getattr(result, name) for name in ("logits", "last_hidden_state") if hasattr(result, name)), None)
-    return torch.zeros(1, 0, 1) if found is None else found.detach().float()
+    tensor = next((getattr(result, name) for name in ("logits", "last_hidden_state") if hasattr(result, name)), None)
+    return torch.zeros(1, 0, 1) if tensor is None else tensor.detach().float()
 
 
 def run_plain(model: Any, inputs: Mapping[str, Tensor]) -> Tensor:
@@ -28,7 +28,9 @@ def run_plain(model: Any, inputs: Mapping[str, Tensor]) -> Tensor:
     return output_of(model(**inputs, output_hidden_states=True, return_dict=True))
 
 
-def check_same_output(model: Any, inputs: Mapping[str, Tensor], plain: Tensor, seen: Tensor, kept: list[int]) -> None:
+def check_same_output(
+    model: Any, inputs: Mapping[str, Tensor], plain: Tensor, with_maps: Tensor, token_places: list[int]
+) -> None:
     """Refuse maps of a pass whose output is not that of the model without maps.
 
     Where the two differ by more than a few roundings, the model's noise is measured: by how much its output changes if
@@ -37,25 +39,25 @@ def check_same_output(model: Any, inputs: Mapping[str, Tensor], plain: Tensor, s
     Raises:
         ValueError: with both differences.
     """
-    if plain.shape != seen.shape:
+    if plain.shape != with_maps.shape:
         return
-    found = _difference(plain, seen, kept)
+    difference = _difference(plain, with_maps, token_places)
     largest = float(plain.abs().max()) if plain.numel() else 0.0
     unit = torch.finfo(_dtype(model)).eps
-    if not found > ROUNDINGS * unit * max(largest, 1e-30):
+    if not difference > ROUNDINGS * unit * max(largest, 1e-30):
         return
     with _rounded_input(model, unit):
-        noise = _difference(plain, run_plain(model, inputs), kept)
-    if found > OF_NOISE * noise:
+        noise = _difference(plain, run_plain(model, inputs), token_places)
+    if difference > OF_NOISE * noise:
         raise ValueError(
-            f"With maps the output of {type(model).__name__} differs by {found:.3g} from its output without them, of "
-            f"{largest:.3g} at most; one rounding of its input changes it by {noise:.3g}. So these maps are not of "
+            f"With maps the output of {type(model).__name__} differs by {difference:.3g} from its output without them, "
+            f"of {largest:.3g} at most; one rounding of its input changes it by {noise:.3g}. So these maps are not of "
             "what the model computes by itself, and are not shown."
         )
 
 
 def check_causal(
-    model: Any, inputs: Mapping[str, Tensor], plain: Tensor, maps: Iterable[Tensor], kept: list[int]
+    model: Any, inputs: Mapping[str, Tensor], plain: Tensor, maps: Iterable[Tensor], token_places: list[int]
 ) -> None:
     """Refuse weights on later tokens where a later token changes nothing.
 
@@ -65,19 +67,24 @@ def check_causal(
         ValueError: with the weight that was found above the diagonal.
     """
     name = "decoder_input_ids" if "decoder_input_ids" in inputs else "input_ids"
-    above = max(float(layer.flatten(0, -3).amax(0)[kept][:, kept].triu(1).max()) for layer in maps)
-    if above <= 1e-6 or name not in inputs or len(kept) < 2:
+    above = max(float(layer.flatten(0, -3).amax(0)[token_places][:, token_places].triu(1).max()) for layer in maps)
+    if above <= 1e-6 or name not in inputs or len(token_places) < 2:
         return
     ids = inputs[name].clone()
-    ids[0, kept[-1]] = ids[0, kept[0]] if ids[0, kept[0]] != ids[0, kept[-1]] else (ids[0, kept[-1]] + 1) % 2
-    changed = run_plain(model, {**inputs, name: ids})
-    if changed.shape != plain.shape or plain.dim() != 3 or plain.shape[1] <= max(kept):
+    ids[0, token_places[-1]] = (
+        ids[0, token_places[0]]
+        if ids[0, token_places[0]] != ids[0, token_places[-1]]
+        else (ids[0, token_places[-1]] + 1) % 2
+    )
+    output_after_change = run_plain(model, {**inputs, name: ids})
+    if output_after_change.shape != plain.shape or plain.dim() != 3 or plain.shape[1] <= max(token_places):
         return
-    moved = _difference(plain, changed, kept[:-1])
-    if moved <= torch.finfo(_dtype(model)).eps / 4 * float(plain.abs().max()):  # of a causal model it is 0
+    difference = _difference(plain, output_after_change, token_places[:-1])
+    if difference <= torch.finfo(_dtype(model)).eps / 4 * float(plain.abs().max()):  # of a causal model it is 0
         raise ValueError(
             f"{type(model).__name__} gives weights of up to {above:.3f} to later tokens, and another last token "
-            f"changes its earlier outputs by {moved:.3g}: they do not see it. So these are not the weights it uses. "
+            f"changes its earlier outputs by {difference:.3g}: they do not see it. "
+            "So these are not the weights it uses. "
             'Load it so: from_pretrained(..., attn_implementation="eager").'
         )
 
@@ -87,9 +94,9 @@ def has_sinks(model: Any) -> bool:
     return any(isinstance(getattr(module, "sinks", None), Tensor) for module in model.modules())
 
 
-def _difference(before: Tensor, after: Tensor, kept: list[int]) -> float:
-    if before.dim() == 3 and before.shape[1] > max(kept, default=0):
-        before, after = before[:, kept], after[:, kept]
+def _difference(before: Tensor, after: Tensor, token_places: list[int]) -> float:
+    if before.dim() == 3 and before.shape[1] > max(token_places, default=0):
+        before, after = before[:, token_places], after[:, token_places]
     return float((before - after).abs().max()) if before.numel() else 0.0
 
 

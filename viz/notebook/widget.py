@@ -86,8 +86,8 @@ class HeadGrid(anywidget.AnyWidget):
         default = {"stack": first, "layer": next(iter(maps[first].layers)), "notes": list(caption.facts)}
         self._axes = {stack.name: (stack.queries.labels, stack.keys.labels) for stack in stacks}
         words = one_file.grid_words(lang)
-        chosen = default | choice
-        super().__init__(data=payload(self._with_exact(self._existing(chosen))), words=words, **chosen)
+        initial_choice = default | choice
+        super().__init__(data=payload(self._with_exact(self._existing(initial_choice))), words=words, **initial_choice)
         self.on_msg(self._answer)
 
     def _existing(self, choice: Mapping[str, Any]) -> list[Place]:
@@ -110,7 +110,7 @@ class HeadGrid(anywidget.AnyWidget):
 
     @property
     def tokens(self) -> tuple[Sequence[str], Sequence[str]]:
-        """What is written along the rows and along the columns of the stack that is shown."""
+        """Labels along the rows and along the columns of the visible stack."""
         return self._axes[self.stack]
 
     @property
@@ -172,32 +172,34 @@ class HeadGrid(anywidget.AnyWidget):
 
         Args:
             path: of the file.
-            title: above the picture; usually the model's name.
+            title: above the picture; by default the model's name.
             link: where the same can be seen alive, if it can: http:// or https://.
             heads: (layer, head) of the chosen stack that are to be whole in a large file too; "all" of every stack.
         """
         around, file = one_file.grid_words(self._lang)["around"], Path(path)
-        whole = self._whole_bytes() if any(isinstance(stack, PooledStack) for stack in self._stacks) else 0
-        is_pooled, facts = whole > MOST_FILE_BYTES and heads != "all", list(self.notes)
+        exact_heads = self._whole_bytes() if any(isinstance(stack, PooledStack) for stack in self._stacks) else 0
+        is_pooled, facts = exact_heads > MOST_FILE_BYTES and heads != "all", list(self.notes)
         data, exact = self.data, self._with_exact(None)
-        if whole:
+        if exact_heads:
             facts = [fact for fact in facts if fact != around["note_opened"]]
         if is_pooled:
-            chosen = [(self.stack, self.layer, self.head), *((self.stack, *place) for place in heads)]
-            exact = self._with_exact(chosen)
+            current_choice = [(self.stack, self.layer, self.head), *((self.stack, *place) for place in heads)]
+            exact = self._with_exact(current_choice)
             facts.append(_pooled_fact(around, [stack for stack in exact if isinstance(stack, PooledStack)]))
-        if whole:
+        if exact_heads:
             data = payload(exact)
         stack, maps = next(iter(self._maps.items()))
         facts = [*_facts(around, maps, len(self._axes[stack][0])), *facts]
         caption = one_file.Caption(title=title or self._caption.title, text=self._caption.text, facts=facts, link=link)
-        made = one_file.page(data, {name: getattr(self, name) for name in CHOICE}, caption, self._lang).encode()
-        sentence = fill(around["file_size"], name=file.name, size=_megabytes(len(made)))
+        export_stacks = one_file.page(
+            data, {name: getattr(self, name) for name in CHOICE}, caption, self._lang
+        ).encode()
+        sentence = fill(around["file_size"], name=file.name, size=_megabytes(len(export_stacks)))
         if is_pooled:
-            sentence += " " + fill(around["file_pooled"], size=_megabytes(whole))
+            sentence += " " + fill(around["file_pooled"], size=_megabytes(exact_heads))
         sys.stdout.write(f"{sentence}\n")
         sys.stdout.flush()
-        file.write_bytes(made)
+        file.write_bytes(export_stacks)
         return file
 
     def _whole_bytes(self) -> int:
@@ -225,12 +227,12 @@ def _exact(stack: PooledStack, places: Sequence[Place] | None) -> PooledStack:
     """
     if places is None:
         return replace(stack, exact=range(stack.n_layers * stack.n_heads))
-    wanted = []
+    head_indices = []
     for layer, head in ((layer, head) for name, layer, head in places if name == stack.name):
         if layer not in stack.numbers or not 0 <= head < stack.n_heads:
             raise ValueError(_no_head(layer, head, stack.numbers, stack.n_heads))
-        wanted.append(stack.numbers.index(layer) * stack.n_heads + head)
-    return replace(stack, exact=tuple(dict.fromkeys(wanted)))
+        head_indices.append(stack.numbers.index(layer) * stack.n_heads + head)
+    return replace(stack, exact=tuple(dict.fromkeys(head_indices)))
 
 
 def _place(choice: Mapping[str, Any]) -> Place:
@@ -245,10 +247,10 @@ def _pooled_fact(around: Mapping[str, str], stacks: Sequence[PooledStack]) -> st
     """Say of each stack in a file how its maps were pooled, and which heads are whole."""
     sentences = []
     for stack in stacks:
-        whole = [divmod(index, stack.n_heads) for index in stack.exact]
-        names = ", ".join(f"{stack.numbers[place]}·{head}" for place, head in whole)
+        exact_places = [divmod(index, stack.n_heads) for index in stack.exact]
+        names = ", ".join(f"{stack.numbers[place]}·{head}" for place, head in exact_places)
         values = {"name": around[f"stack_{stack.name}"], "p": stack.pool, "heads": names}
-        sentences.append(fill(around["pooled_with" if whole else "pooled_all"], **values))
+        sentences.append(fill(around["pooled_with" if exact_places else "pooled_all"], **values))
     return " ".join(sentences)
 
 

@@ -1,4 +1,4 @@
-"""What a decoder's heads do with a word they look at: do they write the same word, as far as W_V and W_O go?"""
+"""Copying scores of a decoder's heads: does a head write the word it looks at, as far as W_V and W_O go?"""
 
 import torch
 from torch import Tensor, nn
@@ -18,8 +18,8 @@ WORDS, SEED = 300, 0
 def drawn_words(model: LoadedModel) -> Tensor:
     """The numbers of some words of the vocabulary, none of them special."""
     special = set(model.tokenizer.all_special_ids)
-    known = torch.tensor([i for i in range(len(model.tokenizer)) if i not in special])
-    return known[torch.randperm(len(known), generator=torch.Generator().manual_seed(SEED))[:WORDS]]
+    valid_ids = torch.tensor([i for i in range(len(model.tokenizer)) if i not in special])
+    return valid_ids[torch.randperm(len(valid_ids), generator=torch.Generator().manual_seed(SEED))[:WORDS]]
 
 
 def read_by_heads(block: nn.Module, layout: BlockLayout, vectors: Tensor) -> Tensor:
@@ -29,7 +29,7 @@ def read_by_heads(block: nn.Module, layout: BlockLayout, vectors: Tensor) -> Ten
 
 
 def score_copying(model: LoadedModel) -> dict[str, Tensor]:
-    """How well each head copies, word by word: {"copying": (words, L, H)}; nothing for a model without words.
+    """Score each head's copying, word by word: {"copying": (words, L, H)}; nothing for a model without words.
 
     A word's vector goes through the norm in front of the head, W_V and W_O, the final norm and the vocabulary head.
     Whatever earlier layers would have made of the vector is left out.
@@ -51,6 +51,6 @@ def score_copying(model: LoadedModel) -> dict[str, Tensor]:
                 return {}
             normed = read_by_heads(block, layout, vectors)
             values = share_kv(split_heads(normed @ weights.w_v, spec.G), spec.H)
-            made = values @ weights.w_o.unflatten(0, (spec.H, -1))
-            layers.append(copying_scores(torch.stack([normalize(model, head) for head in made]) @ w_u))
+            contributions = values @ weights.w_o.unflatten(0, (spec.H, -1))
+            layers.append(copying_scores(torch.stack([normalize(model, head) for head in contributions]) @ w_u))
     return {"copying": torch.stack(layers, 1)}

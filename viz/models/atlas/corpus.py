@@ -54,7 +54,7 @@ def sentences(lang: str) -> tuple[str, ...]:
 
 
 def digest(lines: Sequence[str]) -> str:
-    """What tells one corpus from another: the first twelve digits of its SHA-256."""
+    """Identify a corpus: the first twelve digits of its SHA-256."""
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]
 
 
@@ -65,32 +65,32 @@ def read_lines(model: LoadedModel, lines: Iterable[str]) -> list[Text]:
         ModelError: if nothing of a line becomes a token.
     """
     limit = min(LONGEST, model.max_tokens)
-    found = []
+    texts = []
     for line in lines:
         tokens = read_text(model.tokenizer, line, limit)
         marks = [is_mark(label) and not added for label, added in zip(tokens.labels, tokens.special, strict=True)]
-        found.append(Text(torch.tensor(tokens.ids), torch.tensor(tokens.special), torch.tensor(marks)))
-    return found
+        texts.append(Text(torch.tensor(tokens.ids), torch.tensor(tokens.special), torch.tensor(marks)))
+    return texts
 
 
 def repeated_tokens(model: LoadedModel, count: int = 0, length: int = LENGTH) -> list[Text]:
     """Random tokens, each sequence once more behind itself, between the model's own special tokens.
 
-    No token comes twice in a sequence before it is repeated. ``count`` 0 is as many as there usually are.
+    No token comes twice in a sequence before it is repeated. ``count`` 0 is the default, ``SEQUENCES``.
     """
     tokenizer = model.tokenizer
     special = set(tokenizer.all_special_ids)
-    known = torch.tensor([i for i in range(len(tokenizer)) if i not in special])
+    valid_ids = torch.tensor([i for i in range(len(tokenizer)) if i not in special])
     frame = read_text(tokenizer, "a", model.max_tokens)
     content = frame.special.index(False)
     before, after = frame.ids[:content], frame.ids[len(frame.ids) - frame.special[::-1].index(False) :]
     room = (model.max_tokens - len(before) - len(after)) // 2
     generator = torch.Generator().manual_seed(SEED)
-    found = []
+    texts = []
     for _ in range(count or SEQUENCES):
-        drawn = known[torch.randperm(len(known), generator=generator)[: min(length, room)]]
-        ids = torch.cat([torch.tensor(before).long(), drawn, drawn, torch.tensor(after).long()])
+        sample = valid_ids[torch.randperm(len(valid_ids), generator=generator)[: min(length, room)]]
+        ids = torch.cat([torch.tensor(before).long(), sample, sample, torch.tensor(after).long()])
         added = torch.ones(len(ids)).bool()
         added[len(before) : len(ids) - len(after)] = False
-        found.append(Text(ids, added, torch.zeros(len(ids)).bool()))
-    return found
+        texts.append(Text(ids, added, torch.zeros(len(ids)).bool()))
+    return texts

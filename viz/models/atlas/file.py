@@ -30,14 +30,14 @@ _COUNTS = ("against", "low", "high")
 
 
 def path_of(model: str, corpus: str) -> Path:
-    """Where the atlas of a model is, if there is one."""
+    """Path of a model's atlas file, whether or not it exists."""
     return FOLDER / f"{model}.{corpus}.json"
 
 
 def written(atlas: Atlas) -> str:
     """An atlas as its file says it: one line for each list."""
-    scores = {name: _written(score) for name, score in atlas.scores.items()}
-    told = {
+    scores = {name: _encode_score(score) for name, score in atlas.scores.items()}
+    header = {
         "model": atlas.model,
         "sha256": atlas.sha256,
         "packaged": atlas.packaged,
@@ -48,7 +48,7 @@ def written(atlas: Atlas) -> str:
         "made": atlas.made,
         "size": list(atlas.size),
     }
-    head = json.dumps(told)[:-1]
+    head = json.dumps(header)[:-1]
     blocks = [f'"{name}": {{\n' + ",\n".join(_lines(parts)) + "}" for name, parts in scores.items()]
     return head + ',\n"scores": {\n' + ",\n".join(blocks) + "}}\n"
 
@@ -57,18 +57,18 @@ def _lines(parts: dict[str, Any]) -> list[str]:
     return [f'"{key}": {json.dumps(value, separators=(",", ":"))}' for key, value in parts.items()]
 
 
-def _written(score: Score) -> dict[str, Any]:
+def _encode_score(score: Score) -> dict[str, Any]:
     return {
         "n": score.n,
-        "even": _whole(score.even),
-        "hurdle": _whole(score.hurdle),
-        "chance": [_whole(value) for value in score.chance.tolist()],
-        **{name: [_whole(value) for value in getattr(score, name).flatten().tolist()] for name in _TENSORS},
+        "even": _quantise(score.even),
+        "hurdle": _quantise(score.hurdle),
+        "chance": [_quantise(value) for value in score.chance.tolist()],
+        **{name: [_quantise(value) for value in getattr(score, name).flatten().tolist()] for name in _TENSORS},
         **{name: getattr(score, name).flatten().tolist() for name in _COUNTS},
     }
 
 
-def _whole(value: float) -> int | None:
+def _quantise(value: float) -> int | None:
     return round(value * WHOLE) if math.isfinite(value) else None
 
 
@@ -78,20 +78,20 @@ def read(text: str) -> Atlas:
     Raises:
         ValueError: if it was made of other sentences than the corpus has now.
     """
-    told = json.loads(text)
-    size = tuple(told["size"])
-    lines = sentences(told["corpus"])[: told["lines"]]
-    if digest(lines) != told["digest"]:
-        raise ValueError(f"the atlas of {told['model']} is of other sentences: python -m viz.models.atlas")
+    content = json.loads(text)
+    size = tuple(content["size"])
+    lines = sentences(content["corpus"])[: content["lines"]]
+    if digest(lines) != content["digest"]:
+        raise ValueError(f"the atlas of {content['model']} is of other sentences: python -m viz.models.atlas")
     return Atlas(
-        model=told["model"],
-        corpus=told["corpus"],
+        model=content["model"],
+        corpus=content["corpus"],
         lines=lines,
-        seeds=tuple(told["seeds"]),
-        made=told["made"],
-        sha256=told["sha256"],
-        packaged=told["packaged"],
-        scores={name: _score(parts, size) for name, parts in told["scores"].items()},
+        seeds=tuple(content["seeds"]),
+        made=content["made"],
+        sha256=content["sha256"],
+        packaged=content["packaged"],
+        scores={name: _score(parts, size) for name, parts in content["scores"].items()},
     )
 
 

@@ -62,8 +62,8 @@ def score_others(model: LoadedModel) -> dict[str, Tensor]:
 
 def score_by_chance(model: LoadedModel, lines: Sequence[str], seed: int) -> dict[str, Tensor]:
     """All of them, of a model of random weights, on some of the lines."""
-    other = random_weights(model, seed)
-    return score_lines(other, spaced(lines)) | score_others(other)
+    random_model = random_weights(model, seed)
+    return score_lines(random_model, spaced(lines)) | score_others(random_model)
 
 
 def spaced(lines: Sequence[str]) -> list[str]:
@@ -82,7 +82,7 @@ def assemble(
     corpus: str,
     lines: Sequence[str],
     chunks: Sequence[Values],
-    others: Values,
+    text_free_scores: Values,
     by_chance: Mapping[int, Values],
 ) -> Atlas:
     """Put an atlas together.
@@ -92,17 +92,17 @@ def assemble(
         corpus: what the lines are called.
         lines: the first of them, as many as the chunks have.
         chunks: :func:`score_lines`, so many lines after the other.
-        others: :func:`score_others`.
+        text_free_scores: :func:`score_others`.
         by_chance: :func:`score_by_chance`, by the seed.
     """
     values = {name: torch.cat([chunk[name] for chunk in chunks]) for name in chunks[0]}
     read = tuple(lines[: len(next(iter(values.values())))])
     even = score_even(model, read_lines(model, read)) | score_even(model, repeated_tokens(model), repeats=True)
-    if "copying" in others:
-        even["copying"] = torch.full((len(others["copying"]),), 0.5)
+    if "copying" in text_free_scores:
+        even["copying"] = torch.full((len(text_free_scores["copying"]),), 0.5)
     scores = {
-        name: summarize(name, scored, even[name], [found[name] for found in by_chance.values()])
-        for name, scored in (values | dict(others)).items()
+        name: summarize(name, score_values, even[name], [chance_values[name] for chance_values in by_chance.values()])
+        for name, score_values in (values | dict(text_free_scores)).items()
     }
     return Atlas(
         model=model.entry.id,

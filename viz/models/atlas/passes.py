@@ -12,13 +12,13 @@ from viz.models.attention_interface import recording
 from viz.models.layout import LoadedModel
 
 TEXTS, REPEATS = (*SENTENCES, WINDOW), REPEATED
-"""What is scored on sentences, and on random tokens that are repeated."""
+"""Names of the scores on sentences, and of those on repeated random tokens."""
 BATCH_TOKENS = 400
 """Of one batch: enough for a matrix product to be worth while, and 270 maps of each text are small."""
 
 
 def allowed_of(model: LoadedModel, n: int) -> Tensor:
-    """Where the first stack may look, in texts shorter than any window of it: a decoder only back."""
+    """Mask of the first stack, (n, n), for texts shorter than any window of it: causal in a decoder."""
     everywhere = torch.ones(n, n, dtype=torch.bool)
     return everywhere.tril() if model.layers[0].layout.stack == "decoder" else everywhere
 
@@ -38,8 +38,8 @@ def maps_of(model: LoadedModel, texts: Sequence[Text]) -> Iterator[tuple[int, Te
 
 def _run(model: LoadedModel, ids: Tensor) -> Tensor:
     """The maps of a batch of texts, (L, B, H, T, T)."""
-    stack, whole = model.layers[0].layout.stack, model.model
-    runs = whole.get_encoder() if whole.config.is_encoder_decoder else whole.base_model
+    stack, full_model = model.layers[0].layout.stack, model.model
+    runs = full_model.get_encoder() if full_model.config.is_encoder_decoder else full_model.base_model
     options = {"use_cache": False} if stack == "decoder" else {}
     with torch.inference_mode(), recording({}, maps=True) as recorder:
         runs(input_ids=ids, return_dict=True, **options)
@@ -49,36 +49,42 @@ def _run(model: LoadedModel, ids: Tensor) -> Tensor:
 
 def score_texts(model: LoadedModel, texts: Sequence[Text]) -> dict[str, Tensor]:
     """The scores of sentences: for each name (S, L, H); NaN where a text has nothing to score."""
-    found: dict[int, Mapping[str, Tensor]] = {}
+    scores_by_text: dict[int, Mapping[str, Tensor]] = {}
     for number, maps in maps_of(model, texts):
-        found[number] = _scores(maps.flatten(0, 1), texts[number], allowed_of(model, maps.shape[-1]))
+        scores_by_text[number] = _scores(maps.flatten(0, 1), texts[number], allowed_of(model, maps.shape[-1]))
         size = maps.shape[:2]
-    return {name: torch.stack([found[i][name] for i in range(len(texts))]).unflatten(1, size) for name in TEXTS}
-
-
-def _scores(maps: Tensor, text: Text, allowed: Tensor) -> dict[str, Tensor]:
     return {
-        **sentence_scores(maps, text.ids, text.special, text.marks, allowed),
-        WINDOW: window_score(maps, allowed),
+        name: torch.stack([scores_by_text[i][name] for i in range(len(texts))]).unflatten(1, size) for name in TEXTS
+    }
+
+
+def _scores(maps: Tensor, text: Text, visible: Tensor) -> dict[str, Tensor]:
+    return {
+        **sentence_scores(maps, text.ids, text.special, text.marks, visible),
+        WINDOW: window_score(maps, visible),
     }
 
 
 def score_repeats(model: LoadedModel, texts: Sequence[Text]) -> dict[str, Tensor]:
     """The scores of random tokens that are repeated, likewise."""
-    found = {number: (maps.shape[:2], maps.flatten(0, 1)) for number, maps in maps_of(model, texts)}
-    scored = [(found[i][0], repeated_scores(found[i][1], text.ids)) for i, text in enumerate(texts)]
-    return {name: torch.stack([scores[name].unflatten(0, size) for size, scores in scored]) for name in REPEATS}
+    maps_by_text = {number: (maps.shape[:2], maps.flatten(0, 1)) for number, maps in maps_of(model, texts)}
+    scores_by_size = [
+        (maps_by_text[i][0], repeated_scores(maps_by_text[i][1], text.ids)) for i, text in enumerate(texts)
+    ]
+    return {name: torch.stack([scores[name].unflatten(0, size) for size, scores in scores_by_size]) for name in REPEATS}
 
 
 def score_even(model: LoadedModel, texts: Sequence[Text], *, repeats: bool = False) -> dict[str, Tensor]:
-    """What a head that spreads every row evenly scores on each text, (S,)."""
-    found = []
+    """Score a head with uniform attention on each text, (S,)."""
+    scores_by_text = []
     for text in texts:
-        allowed = allowed_of(model, len(text.ids))
-        spread = uniform(allowed)[None]
+        visible = allowed_of(model, len(text.ids))
+        spread = uniform(visible)[None]
         if repeats:
-            found.append(repeated_scores(spread, text.ids))
+            scores_by_text.append(repeated_scores(spread, text.ids))
             continue
-        scores = sentence_scores(spread, text.ids, text.special, text.marks, allowed)
-        found.append({**scores, WINDOW: torch.zeros(1)})  # it is what windows are compared with
-    return {name: torch.stack([scores[name][0] for scores in found]) for name in (REPEATS if repeats else TEXTS)}
+        scores = sentence_scores(spread, text.ids, text.special, text.marks, visible)
+        scores_by_text.append({**scores, WINDOW: torch.zeros(1)})  # it is what windows are compared with
+    return {
+        name: torch.stack([scores[name][0] for scores in scores_by_text]) for name in (REPEATS if repeats else TEXTS)
+    }

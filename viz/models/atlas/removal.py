@@ -1,4 +1,4 @@
-"""What a decoder loses without a head: its loss at the next token, sentence by sentence, each head off by itself."""
+"""Ablation scores of a decoder: its next-token loss without each single head, sentence by sentence."""
 
 from collections.abc import Sequence
 
@@ -27,28 +27,28 @@ def removed_on(n_lines: int) -> list[int]:
 
 
 def score_removal(model: LoadedModel, lines: Sequence[str]) -> dict[str, Tensor]:
-    """How much the loss grows, in nats a token, when a head writes nothing: {"removal": (S, L, H)}.
+    """Increase of the loss, in nats a token, when a head writes nothing: {"removal": (S, L, H)}.
 
     NaN for lines that were not read so; nothing for a model without words.
     """
     if not has_words(model):
         return {}
     numbers = removed_on(len(lines))
-    found = {number: _of_line(model, lines[number]) for number in numbers}
-    nothing = torch.full_like(found[numbers[0]], torch.nan)
-    return {"removal": torch.stack([found.get(number, nothing) for number in range(len(lines))])}
+    increases = {number: _of_line(model, lines[number]) for number in numbers}
+    nothing = torch.full_like(increases[numbers[0]], torch.nan)
+    return {"removal": torch.stack([increases.get(number, nothing) for number in range(len(lines))])}
 
 
 def _of_line(model: LoadedModel, line: str) -> Tensor:
     """One sentence, (L, H)."""
     tokens = read_text(model.tokenizer, line, min(LONGEST, model.max_tokens))
     ids, reading = torch.tensor(tokens.ids), read_stream(model, tokens)
-    usual = _loss(model, reading.states[-1], ids)
+    baseline = _loss(model, reading.states[-1], ids)
     nothing = torch.zeros_like(reading.heads[0])
     layers = []
     for layer in range(len(reading.heads)):
         streams = patched_streams(model, reading, nothing, layer)
-        layers.append(torch.stack([_loss(model, stream, ids) for stream in streams]) - usual)
+        layers.append(torch.stack([_loss(model, stream, ids) for stream in streams]) - baseline)
     return torch.stack(layers)
 
 

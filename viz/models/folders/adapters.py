@@ -14,7 +14,7 @@ from viz.models.folders.recognise import ADAPTER, base_name
 from viz.models.folders.weights import LORA, read_tensors, renamed
 from viz.models.registry import Entry, checkpoints, entries
 
-OTHERS = ("lora_embedding_", "lora_magnitude", "lora_bias", ".vera_", ".hada_", ".oft_", "ia3_")
+UNSUPPORTED_PARTS = ("lora_embedding_", "lora_magnitude", "lora_bias", ".vera_", ".hada_", ".oft_", "ia3_")
 """Parts of names of adapters that are no plain product of two matrices."""
 
 
@@ -48,8 +48,10 @@ def find_base(entry: Entry, folder: Path) -> Path:
     """
     name = str(_config(entry, folder).get("base_model_name_or_path") or "")
     places = [Path(name), folder / name, folder.parent / Path(name).name] if name else []
-    known = [e.local_folder() for e in (*entries(), *checkpoints()) if name and name in (e.id, e.hub) and not e.file]
-    for place in (*places, *known):
+    local_folders = [
+        e.local_folder() for e in (*entries(), *checkpoints()) if name and name in (e.id, e.hub) and not e.file
+    ]
+    for place in (*places, *local_folders):
         if place is not None and place != folder and (place / "config.json").is_file():
             return place
     raise refusal(entry, folder, "LoRA")
@@ -109,15 +111,15 @@ def merge(
     merged, pairs = dict(weights), dict[str, dict[str, Tensor]]()
     for name, tensor in adapter.items():
         plain = name.removeprefix("base_model.model.")
-        if any(mark in name for mark in OTHERS):
+        if any(mark in name for mark in UNSUPPORTED_PARTS):
             raise refusal(entry, folder, "LoRA with more than two matrices")
         if match := LORA.search(plain):
             pairs.setdefault(plain[: match.start()], {})[match[1]] = tensor
         else:
-            whole = re.sub(r"\.(?:modules_to_save(?:\.[\w-]+)?|base_layer)(?=\.)", "", plain)
-            merged[_known(whole, merged, entry, folder)] = tensor
+            full_name = re.sub(r"\.(?:modules_to_save(?:\.[\w-]+)?|base_layer)(?=\.)", "", plain)
+            merged[_find_weight_name(full_name, merged, entry, folder)] = tensor
     for module, pair in pairs.items():
-        name = _known(f"{module}.weight", merged, entry, folder)
+        name = _find_weight_name(f"{module}.weight", merged, entry, folder)
         if pair.keys() != {"A", "B"} or pair["A"].dim() != 2:
             raise refusal(entry, folder, "LoRA of another form")
         change = _scale(config, module, pair["A"].shape[0]) * (pair["B"].float() @ pair["A"].float())
@@ -128,9 +130,9 @@ def merge(
     return merged
 
 
-def _known(name: str, weights: Mapping[str, Tensor], entry: Entry, folder: Path) -> str:
+def _find_weight_name(name: str, weights: Mapping[str, Tensor], entry: Entry, folder: Path) -> str:
     """A weight's name in the base model, which may lack the first part of it or have one more."""
-    ends = [known for known in weights if known == name or known.endswith(f".{name}") or name.endswith(f".{known}")]
+    ends = [key for key in weights if key == name or key.endswith(f".{name}") or name.endswith(f".{key}")]
     if not ends:
         raise refusal(entry, folder, "LoRA of other layers")
     return name if name in weights else max(ends, key=len)

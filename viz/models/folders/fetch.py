@@ -17,7 +17,7 @@ PATTERNS = (
     "vocab.*",
     "merges.txt",
 )
-"""What is fetched of a model on the hub: configuration, tokenizer, safetensors; no pickle, no code."""
+"""Files of a model that are fetched from the hub: configuration, tokenizer, safetensors; no pickle, no code."""
 
 
 def fetch_from_hub(entry: Entry) -> Path:

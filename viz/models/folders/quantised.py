@@ -23,7 +23,7 @@ MARKS = {
 """Ends of the names of tensors that only the package of a method reads; config.json may have lost its word on it."""
 
 SCALES = ("_scale_inv", "_scale")
-"""What FP8 weights' names end with where their scales stand. Both are multiplied with, whatever the first says."""
+"""Suffixes of the names of FP8 weights' scales. Both kinds are multiplied with, in spite of the first one's name."""
 
 PLAIN = ("F64", "F32", "F16", "BF16", "BOOL", "I64")
 """Types of a safetensors file whose numbers are the model's own."""
@@ -36,18 +36,18 @@ def _settings(config: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None
     """The method that a configuration names, or its text part, and what it says of it."""
     inner = config.get("text_config")
     for part in (config, inner if isinstance(inner, Mapping) else {}):
-        for key, known in KEYS.items():
-            if (found := part.get(key)) is None:
+        for key, default_method in KEYS.items():
+            if (value := part.get(key)) is None:
                 continue
-            settings = found if isinstance(found, Mapping) else {}
+            settings = value if isinstance(value, Mapping) else {}
             bits = any(settings.get(name) for name in ("load_in_8bit", "load_in_4bit"))
-            method = settings.get("quant_method") or known or ("bitsandbytes" if bits else _named_by_key(part))
+            method = settings.get("quant_method") or default_method or ("bitsandbytes" if bits else _named_by_key(part))
             return str(method)[:40], settings
     return None
 
 
 def _named_by_key(part: Mapping[str, Any]) -> str:
-    return next((known for key, known in KEYS.items() if known and part.get(key) is not None), "unknown")
+    return next((method for key, method in KEYS.items() if method and part.get(key) is not None), "unknown")
 
 
 def is_plain(config: Mapping[str, Any], types: Iterable[str]) -> bool:
@@ -67,9 +67,9 @@ def check_method(entry: Entry, config: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         ModelError: "quantised", which names the method.
     """
-    found = _settings(config)
-    if found is not None and found[0].lower() not in READ:
-        raise ModelError("quantised", model=entry.id, method=found[0])
+    method_settings = _settings(config)
+    if method_settings is not None and method_settings[0].lower() not in READ:
+        raise ModelError("quantised", model=entry.id, method=method_settings[0])
     return {key: value for key, value in config.items() if key not in KEYS}
 
 
@@ -122,15 +122,15 @@ def dequantise(tensors: dict[str, Tensor], config: Mapping[str, Any], entry: Ent
 
 
 def _scaled(name: str, codes: Tensor, tensors: dict[str, Tensor], settings: Mapping[str, Any]) -> Tensor:
-    found = [key for end in SCALES if (key := f"{name}{end}") in tensors]
-    if len(found) != 1:
+    scale_names = [key for end in SCALES if (key := f"{name}{end}") in tensors]
+    if len(scale_names) != 1:
         raise ValueError(f"{name} is {str(codes.dtype).removeprefix('torch.')} and has no scale")
     size = settings.get("weight_block_size")
     is_size = isinstance(size, list | tuple) and len(size) == 2 and all(type(n) is int and n > 0 for n in size)
     try:
-        return dequantise_fp8(codes, tensors.pop(found[0]), size if is_size else None)
+        return dequantise_fp8(codes, tensors.pop(scale_names[0]), size if is_size else None)
     except ValueError as error:
-        raise ValueError(f"{found[0]} {error}") from error
+        raise ValueError(f"{scale_names[0]} {error}") from error
 
 
 def _check_scales(weights: Mapping[str, Tensor]) -> None:
@@ -159,9 +159,9 @@ def dequantise_fp8(codes: Tensor, scale: Tensor, block: Iterable[int] | None = N
     form = f"has the form {tuple(scale.shape)} for weights of {tuple(codes.shape)}"
     if scale.dim() != codes.dim() or scale.dim() < 2 or scale.shape[:-2] != codes.shape[:-2]:
         raise ValueError(form)
-    for axis, asked in zip((-2, -1), block or (0, 0), strict=True):
+    for axis, block_size in zip((-2, -1), block or (0, 0), strict=True):
         size, n = codes.shape[axis], scale.shape[axis]
-        extent = asked if asked and -(-size // asked) == n else size // n if n and size % n == 0 else 0
+        extent = block_size if block_size and -(-size // block_size) == n else size // n if n and size % n == 0 else 0
         if not extent:
             raise ValueError(form)
         scale = scale.repeat_interleave(extent, axis).narrow(axis, 0, size)

@@ -1,4 +1,4 @@
-"""Which folder holds the model, where the one that was named holds it in a part of itself."""
+"""Find the folder of a model, its tokenizer and its base inside the folder that was named."""
 
 import json
 from pathlib import Path
@@ -25,8 +25,8 @@ def find_model(entry: Entry, folder: Path) -> Path:
     if _has_model(folder):
         return folder
     parts = sorted(part for part in folder.glob("*") if part.is_dir() and _has_model(part))
-    if listed := _first_module(folder):
-        parts = [part for part in parts if part.name == listed] or parts
+    if module_name := _first_module(folder):
+        parts = [part for part in parts if part.name == module_name] or parts
     if len(parts) == 1:
         return parts[0]
     if parts:
@@ -42,8 +42,8 @@ def _has_model(folder: Path) -> bool:
 def _first_module(folder: Path) -> str:
     """The part of a folder of sentence-transformers that holds the transformer, as modules.json says."""
     modules = _json(folder / "modules.json")
-    listed = modules if isinstance(modules, list) else []
-    return next((str(module.get("path", "")) for module in listed if isinstance(module, dict)), "")
+    module_list = modules if isinstance(modules, list) else []
+    return next((str(module.get("path", "")) for module in module_list if isinstance(module, dict)), "")
 
 
 def find_tokenizer(entry: Entry, folder: Path, base: Path) -> Path:

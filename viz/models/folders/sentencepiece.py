@@ -25,8 +25,8 @@ UNKNOWN = "\U0010fffd"
 
 def find_file(folder: Path) -> Path | None:
     """Return the file of SentencePiece that a folder has its tokenizer in; None if it has another one."""
-    others = ("tokenizer.json", "vocab.txt")
-    if any((folder / name).is_file() for name in others):
+    other_files = ("tokenizer.json", "vocab.txt")
+    if any((folder / name).is_file() for name in other_files):
         return None
     return next((folder / name for name in SENTENCEPIECE if (folder / name).is_file()), None)
 
@@ -98,8 +98,8 @@ def add_begin(entry: Entry, tokenizer: Any, folder: Path) -> None:
     transformers 5.23 leaves it out where no tokenizer_config.json asks for it; earlier versions put it there.
     """
     file = folder / "tokenizer_config.json"
-    asked = read_json(entry, file).get("add_bos_token") if file.is_file() else None
-    if asked is None and type(tokenizer).__name__ in BEGIN:
+    has_begin_mark = read_json(entry, file).get("add_bos_token") if file.is_file() else None
+    if has_begin_mark is None and type(tokenizer).__name__ in BEGIN:
         tokenizer.add_bos_token = True
 
 
@@ -119,11 +119,11 @@ def add_normalizer(tokenizer: Any, proto: Any) -> None:
 
 def find_difference(tokenizer: Any, proto: Any) -> str | None:
     """Return in a few words how a tokenizer reads otherwise than its file says; None if it does not."""
-    known = tokenizer.get_vocab()
-    if gone := [piece.piece for piece in proto.pieces if piece.type == 1 and piece.piece not in known]:
-        return f"{len(gone)} of its {len(proto.pieces)} pieces were not read"
+    vocabulary = tokenizer.get_vocab()
+    if missing := [piece.piece for piece in proto.pieces if piece.type == 1 and piece.piece not in vocabulary]:
+        return f"{len(missing)} of its {len(proto.pieces)} pieces were not read"
     is_bytes = any(piece.type == 6 for piece in proto.pieces)
-    unknown = {tokenizer.unk_token_id, known.get("▁")}
+    unknown = {tokenizer.unk_token_id, vocabulary.get("▁")}
     if not is_bytes and not set(tokenizer(UNKNOWN, add_special_tokens=False)["input_ids"]) <= unknown:
         return "another token stands for unknown ones"
     first = tokenizer.convert_ids_to_tokens(tokenizer("a", add_special_tokens=False)["input_ids"][:1])

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from viz.errors import ModelError
-from viz.models.checks import unusable
+from viz.models.checks import find_tokenizer_problem
 from viz.models.folders import sentencepiece
 from viz.models.folders.files import corrupt
 from viz.models.registry import Entry
@@ -32,7 +32,7 @@ def read_tokenizer(entry: Entry, folder: Path) -> Any:
             raise ValueError("the tokenizer cannot say where its tokens stand in the text")
     except Exception as error:
         raise corrupt(entry, error) from error
-    if reason := unusable(tokenizer) or _lost(tokenizer, folder):
+    if reason := find_tokenizer_problem(tokenizer) or _lost(tokenizer, folder):
         raise corrupt(entry, reason)
     return tokenizer
 
@@ -51,7 +51,7 @@ def _read_pieces(entry: Entry, file: Path) -> Any:
             raise sentencepiece.refusal(entry, file, "no fast tokenizer")
         sentencepiece.add_normalizer(tokenizer, proto)
         sentencepiece.add_begin(entry, tokenizer, file.parent)
-        reason = unusable(tokenizer) or sentencepiece.find_difference(tokenizer, proto)
+        reason = find_tokenizer_problem(tokenizer) or sentencepiece.find_difference(tokenizer, proto)
     except ModelError:
         raise
     except Exception as error:
@@ -64,9 +64,9 @@ def _read_pieces(entry: Entry, file: Path) -> Any:
 def _check_old_files(entry: Entry, folder: Path) -> None:
     if (folder / "vocab.txt").is_file():
         return
-    for name, other in TOGETHER.items():
-        if (folder / name).is_file() and not (folder / other).is_file():
-            raise ModelError("missing", model=entry.id, file=other)
+    for name, partner in TOGETHER.items():
+        if (folder / name).is_file() and not (folder / partner).is_file():
+            raise ModelError("missing", model=entry.id, file=partner)
 
 
 def _lost(tokenizer: Any, folder: Path) -> str | None:

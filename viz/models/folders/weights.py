@@ -49,14 +49,16 @@ def renamed(names: Iterable[str], expected: Iterable[str]) -> dict[str, str]:
         expected: of the model's own.
     """
     plain = {name: ".".join(part for part in name.split(".") if part not in WRAPPERS) for name in names}
-    wanted = set(expected)
-    wanted |= {name.partition(".")[2] for name in wanted}  # a model without its head is saved without its first part
-    best, most = plain, _matches(plain, wanted)
+    expected_names = set(expected)
+    expected_names |= {
+        name.partition(".")[2] for name in expected_names
+    }  # a model without its head is saved without its first part
+    best, most = plain, _matches(plain, expected_names)
     shorter = plain
     while shorter and (prefix := _common(shorter.values())):
         shorter = {name: value.removeprefix(f"{prefix}.") for name, value in shorter.items()}
-        if (found := _matches(shorter, wanted)) > most:
-            best, most = shorter, found
+        if (n_matches := _matches(shorter, expected_names)) > most:
+            best, most = shorter, n_matches
     return best
 
 
@@ -71,8 +73,8 @@ def _common(names: Iterable[str]) -> str:
     return next(iter(first)) if len(first) == 1 and first <= set(OUTER) else ""
 
 
-def _matches(names: Mapping[str, str], wanted: set[str]) -> int:
-    return sum(name in wanted for name in names.values())
+def _matches(names: Mapping[str, str], expected_names: set[str]) -> int:
+    return sum(name in expected_names for name in names.values())
 
 
 def read_tensors(entry: Entry, files: Iterable[Path]) -> dict[str, Tensor]:
@@ -109,8 +111,8 @@ def pickled_files(entry: Entry, folder: Path) -> list[Path]:
     """Return the files of pytorch_model.bin, whole or in parts, in a folder of one's own; none anywhere else."""
     if entry.path is None or entry.sha256:
         return []
-    if (whole := folder / "pytorch_model.bin").is_file():
-        return [whole]
+    if (single_file := folder / "pytorch_model.bin").is_file():
+        return [single_file]
     try:
         parts = json.loads((folder / "pytorch_model.bin.index.json").read_text("utf-8"))["weight_map"]
         names = sorted({str(name) for name in parts.values()})

@@ -15,13 +15,13 @@ ACTIVATIONS: Mapping[str, Callable[[Tensor], Tensor]] = {
 
 def gate_module(layer: Layer) -> nn.Module | None:
     """Return the module that makes a layer's gate; None if it has none."""
-    found = getattr(layer.attention, layer.layout.gate, None) if layer.layout.gate else None
-    return found if isinstance(found, nn.Module) else None
+    module = getattr(layer.attention, layer.layout.gate, None) if layer.layout.gate else None
+    return module if isinstance(module, nn.Module) else None
 
 
-def read_gate(layer: Layer, made: Tensor, n_heads: int) -> Tensor:
+def read_gate(layer: Layer, gate_output: Tensor, n_heads: int) -> Tensor:
     """Return a layer's gate, (H, T, d_v), or (H, T, 1) where a head has one number, from its module's output."""
-    by_head = made.unflatten(-1, (n_heads, -1))
+    by_head = gate_output.unflatten(-1, (n_heads, -1))
     if layer.layout.doubled:  # q and the gate of head 0, then of head 1, ...
         by_head = by_head.chunk(2, dim=-1)[1]
     return ACTIVATIONS[layer.layout.gate_activation](by_head).transpose(0, 1)

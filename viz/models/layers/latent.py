@@ -44,26 +44,26 @@ def read_latent(layer: Layer) -> Latent | None:
     return Latent(c=c, r=linear(down)[0].shape[1] - c, c_q=q_up.shape[0] if reads_latent else None)
 
 
-def read_memory(layer: Layer, read: Tensor, made: Mapping[int, Tensor]) -> Tensor:
+def read_memory(layer: Layer, read: Tensor, latents: Mapping[int, Tensor]) -> Tensor:
     """Return what W_K and W_V are applied to: (c, r) of each token, or what was read where there are no short vectors.
 
     Args:
         layer: whose keys and values these are.
         read: by the module that makes keys and values, (T, d_model), or (1, T, c).
-        made: outputs of the modules that compress, (T, c + r), by their layers' attention.
+        latents: outputs of the modules that compress, (T, c + r), by their layers' attention.
     """
     if (latent := read_latent(layer)) is None:
         return read
-    return torch.cat([read.reshape(-1, latent.c), made[id(layer.attention)][:, latent.c :]], dim=-1)
+    return torch.cat([read.reshape(-1, latent.c), latents[id(layer.attention)][:, latent.c :]], dim=-1)
 
 
 def key_value_matrices(layer: Layer, latent: Latent, n_heads: int, d_v: int) -> tuple[Tensor, Tensor]:
     """Return W_K (c + r, H d_k) and W_V (c + r, H d_v)."""
-    if (made := _matrices.get(layer.attention)) is None:
+    if (matrices := _matrices.get(layer.attention)) is None:
         by_head = linear(layer.projections[1])[0].unflatten(1, (n_heads, -1))
         up_k, up_v = by_head[..., : by_head.shape[-1] - d_v], by_head[..., by_head.shape[-1] - d_v :]
         handed_on = torch.eye(latent.r)[:, None].expand(-1, n_heads, -1)
         w_k = torch.cat([nn.functional.pad(up_k, (0, latent.r)), nn.functional.pad(handed_on, (up_k.shape[-1], 0))])
         w_v = nn.functional.pad(up_v, (0, 0, 0, 0, 0, latent.r))
-        made = _matrices.setdefault(layer.attention, (w_k.flatten(1), w_v.flatten(1)))
-    return made
+        matrices = _matrices.setdefault(layer.attention, (w_k.flatten(1), w_v.flatten(1)))
+    return matrices

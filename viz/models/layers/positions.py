@@ -32,20 +32,20 @@ def unchanged(q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
     return q, k
 
 
-def query_key_change(model: LoadedModel, layer: Layer, turned: str) -> Change:
+def query_key_change(model: LoadedModel, layer: Layer, changes: str) -> Change:
     """Return the changes of a layer, made by its own norms and its own module's RoPE.
 
     Args:
         model: whose layer it is.
         layer: of a family that keeps its norms and its RoPE where most do.
-        turned: the changes, as :class:`~viz.models.capture.Call` names them.
+        changes: the changes, as :class:`~viz.models.capture.Call` names them.
     """
-    if not turned:
+    if not changes:
         return unchanged
-    norm = _norm(layer.attention) if "normed" in turned else unchanged
-    if turned == "only_normed":
+    norm = _norm(layer.attention) if "normed" in changes else unchanged
+    if changes == "only_normed":
         return norm
-    first, second = (_turn(model, layer), norm) if turned == "turned_normed" else (norm, _turn(model, layer))
+    first, second = (_turn(model, layer), norm) if changes == "turned_normed" else (norm, _turn(model, layer))
     return lambda q, k: second(*first(q, k))
 
 
@@ -82,12 +82,12 @@ def _turn(model: LoadedModel, layer: Layer) -> Change:
         partner, cosine, sine = _parts_of_rope(apply, cos, sin)
         width = cos.shape[-1]
 
-        def turned(x: Tensor) -> Tensor:
+        def turn_vectors(x: Tensor) -> Tensor:
             part = x[..., :width]
             part = part * cosine.to(x.dtype) + part[..., partner] * sine.to(x.dtype)
             return torch.cat([part, x[..., width:]], dim=-1)
 
-        return turned(q), turned(k)
+        return turn_vectors(q), turn_vectors(k)
 
     return turn
 
@@ -98,7 +98,11 @@ def _parts_of_rope(apply: Callable[..., tuple[Tensor, Tensor]], cos: Tensor, sin
     Its function is linear in the vectors, and some round them to float32, in which no slope could be measured.
     """
     width = cos.shape[-1]
-    whole, nothing, every = torch.eye(width)[None, None], torch.zeros_like(cos), torch.ones(1, 1, cos.shape[1], width)
-    partner = apply(whole, whole, torch.zeros(1, width, width), torch.ones(1, width, width))[0][0, 0]
+    identity, nothing, every = (
+        torch.eye(width)[None, None],
+        torch.zeros_like(cos),
+        torch.ones(1, 1, cos.shape[1], width),
+    )
+    partner = apply(identity, identity, torch.zeros(1, width, width), torch.ones(1, width, width))[0][0, 0]
     cosine, sine = (apply(every, every, *of)[0][0, 0] for of in ((cos, nothing), (nothing, sin)))
     return partner.abs().argmax(0), cosine, sine

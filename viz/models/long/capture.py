@@ -78,18 +78,18 @@ class LongCapture:
 
     def head(self, layer: int, head: int) -> tuple[Tensor, Tensor]:
         """One head's q and k, (T, d_k) each, in float32."""
-        found = self.layers[layer]
-        return found.queries[head], found.keys[head * self.n_kv_heads // self.n_heads]
+        row_layer = self.layers[layer]
+        return row_layer.queries[head], row_layer.keys[head * self.n_kv_heads // self.n_heads]
 
     def options(self, layer: int, head: int) -> dict[str, Any]:
-        """How a head of a layer attends: what the functions of :mod:`viz.core.long` are told."""
-        found = self.layers[layer]
+        """Options of a head's attention, for the functions of :mod:`viz.core.long`."""
+        row_layer = self.layers[layer]
         return {
-            "scale": found.scale,
+            "scale": row_layer.scale,
             "causal": self.causal,
-            "allowed": found.allowed,
-            "score_mod": found.score_mod,
-            "sink": None if found.sinks is None else float(found.sinks[head]),
+            "allowed": row_layer.allowed,
+            "score_mod": row_layer.score_mod,
+            "sink": None if row_layer.sinks is None else float(row_layer.sinks[head]),
         }
 
     def sees(self, layer: int, at: Tensor) -> Tensor:
@@ -175,11 +175,11 @@ def long_capture(model: LoadedModel, tokens: Tokens, progress: Progress = lambda
         raise ModelError("streamed_pair")
     at = len(tokens.ids) * 2 // 3
     watch = _Watch(model, at, progress)
-    asked: dict[str, Any] = {"input_ids": torch.tensor([tokens.ids]), "return_dict": True}
+    inputs: dict[str, Any] = {"input_ids": torch.tensor([tokens.ids]), "return_dict": True}
     if model.layers[0].layout.stack == "decoder":
-        asked["use_cache"] = False
+        inputs["use_cache"] = False
     with torch.inference_mode(), recording({}, streamed=watch):
-        final = model.model.base_model(**asked).last_hidden_state[0]
+        final = model.model.base_model(**inputs).last_hidden_state[0]
     check_finite(model, {"last": [final]})
     if len(watch.causal) != 1 or len(watch.layers) != model.n_layers:
         raise ModelError("streamed", option="layers")

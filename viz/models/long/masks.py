@@ -41,11 +41,11 @@ def attend_by_rows(
         keys = slice(int(inside[0]), int(inside[-1]) + 1)
         rows, may = q[:, :, at], may[:, keys]
         if score_mod is None and sinks is None:
-            made = scaled_dot_product_attention(rows, k[:, :, keys], v[:, :, keys], attn_mask=may, scale=scale)
+            strip_output = scaled_dot_product_attention(rows, k[:, :, keys], v[:, :, keys], attn_mask=may, scale=scale)
         else:
             scores = rows @ k[:, :, keys].transpose(-1, -2) * scale
             scores = (scores if score_mod is None else score_mod(scores)).masked_fill(~may, -torch.inf)
             weights = row_softmax(scores) if sinks is None else softmax_with_sink(scores, sinks)
-            made = weights @ v[:, :, keys]
-        output[:, :, at] = made
+            strip_output = weights @ v[:, :, keys]
+        output[:, :, at] = strip_output
     return output

@@ -41,8 +41,8 @@ def pack(values: Tensor) -> Packed:
         tensor([[[ 1.0000, -0.5000,  0.0000]]])
     """
     step = values.abs().amax(-1, keepdim=True) / LARGEST
-    whole = (values / step.where(step > 0, 1)).round().clamp(-LARGEST, LARGEST).int()
-    return Packed(high=(whole >> 8).short(), low=(whole & 255).to(torch.uint8), step=step)
+    integers = (values / step.where(step > 0, 1)).round().clamp(-LARGEST, LARGEST).int()
+    return Packed(high=(integers >> 8).short(), low=(integers & 255).to(torch.uint8), step=step)
 
 
 def _unpack(high: Tensor, low: Tensor, step: Tensor) -> Tensor:

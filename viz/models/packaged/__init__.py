@@ -13,13 +13,13 @@ READERS = {gguf.MAGIC: gguf.read, e5.MAGIC: e5.read}
 
 
 def read(file: Path) -> Parts:
-    """What a file of weights holds, whichever of the formats it has.
+    """Read a file of weights in any of the formats.
 
     Raises:
         ValueError: if it has none of them.
     """
-    with file.open("rb") as opened:
-        magic = opened.read(4)
+    with file.open("rb") as stream:
+        magic = stream.read(4)
     if magic not in READERS:
         raise ValueError(f"{file.name} begins with {magic!r}, which no format known here does")
     return READERS[magic](file)

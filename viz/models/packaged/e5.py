@@ -30,13 +30,13 @@ MODULES = {
     "fo": "output.dense",
     "oln": "output.LayerNorm",
 }
-"""What a module is called in the file, and in transformers."""
+"""Names of modules in the file, and in transformers."""
 TILDE, KEPT = "\uff5e", "\ufdd0"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sizes:
-    """What the file says first, in its order."""
+    """Header of the file, in its order."""
 
     d_model: int
     n_layers: int
@@ -53,7 +53,7 @@ class Sizes:
 class Pieces:
     """The tokenizer: pieces of words with their scores (logarithms of how often they occur), and four of them marks."""
 
-    scored: list[tuple[str, float]]
+    scored_pieces: list[tuple[str, float]]
     bos: str
     eos: str
     pad: str
@@ -66,21 +66,21 @@ def _pieces(cursor: Cursor) -> Pieces:
     ends, scores, text = cursor.numbers(f"{n + 1}I"), cursor.numbers(f"{n}f"), cursor.take(n_bytes)
     texts = [text[start:end].decode() for start, end in pairwise(ends)]
     bos, eos, pad, unk = (texts[mark] for mark in marks)
-    return Pieces(scored=list(zip(texts, scores, strict=True)), bos=bos, eos=eos, pad=pad, unk=unk)
+    return Pieces(scored_pieces=list(zip(texts, scores, strict=True)), bos=bos, eos=eos, pad=pad, unk=unk)
 
 
 def _tensors(cursor: Cursor) -> dict[str, tuple[int, Tensor]]:
     """Every tensor of the directory: its kind, and its bytes."""
     entries = [(cursor.text("H"), *cursor.numbers("BIQQ")) for _ in range(cursor.number("i"))]
-    found = {}
+    tensors = {}
     for name, kind, _, offset, n_bytes in entries:
         cursor.at = offset
-        found[name] = kind, cursor.tensor(n_bytes)
-    return found
+        tensors[name] = kind, cursor.tensor(n_bytes)
+    return tensors
 
 
 def normalizer() -> Any:
-    """What SentencePiece's rule "nmt_nfkc" does to a text: controls go, spaces are one kind, ， becomes a comma.
+    """Normalizer of SentencePiece's rule "nmt_nfkc": controls go, spaces are one kind, ， becomes a comma.
 
     NFKC makes ～ a tilde, which that rule does not: it is out of the way meanwhile.
     """
@@ -100,8 +100,8 @@ def _tokenizer(pieces: Pieces, longest: int) -> Any:
     """SentencePiece's unigram model: the cut whose pieces have the largest sum of scores."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 
-    ids = {piece: i for i, (piece, _) in enumerate(pieces.scored)}
-    tokenizer = Tokenizer(models.Unigram(pieces.scored, ids[pieces.unk], byte_fallback=False))
+    ids = {piece: i for i, (piece, _) in enumerate(pieces.scored_pieces)}
+    tokenizer = Tokenizer(models.Unigram(pieces.scored_pieces, ids[pieces.unk], byte_fallback=False))
     tokenizer.normalizer = normalizer()
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()])
     tokenizer.decoder = decoders.Metaspace()
@@ -123,7 +123,7 @@ def _tokenizer(pieces: Pieces, longest: int) -> Any:
 
 
 def _name(name: str) -> str:
-    """What transformers calls a tensor of the file: "l3.q.w" is the query projection's weight in layer 3."""
+    """Name of a tensor of the file in transformers: "l3.q.w" is the query projection's weight in layer 3."""
     module, part = name.rsplit(".", 1) if name.endswith((".w", ".b")) else (name, "w")
     end = {"w": "weight", "b": "bias"}[part]
     if module in MODULES:

@@ -38,7 +38,7 @@ NAMES = {
     "ffn_up": "mlp.up_proj",
     "ffn_down": "mlp.down_proj",
 }
-"""What a module is called in a file, and in transformers."""
+"""Names of modules in a file, and in transformers."""
 CONTROL = 3
 """The kind of a token that stands for no text: ``<|im_start|>``."""
 
@@ -53,7 +53,7 @@ def _value(cursor: Cursor, kind: int) -> Any:
 
 
 def contents(file: Path) -> tuple[dict[str, Any], Iterator[tuple[str, Tensor]]]:
-    """What a file says of itself, and its tensors, made float32 one by one as they are asked for."""
+    """Metadata of a file, and its tensors, converted to float32 one by one on request."""
     cursor = Cursor(file)
     cursor.take(len(MAGIC))
     _, n_tensors, n_values = cursor.numbers("IQQ")
@@ -84,7 +84,7 @@ def turn_back(weight: Tensor, n_heads: int) -> Tensor:
 
 
 def _name(name: str) -> str:
-    """What transformers calls a tensor."""
+    """Name of a tensor in transformers."""
     *place, module, _ = name.split(".")
     return f"{f'model.layers.{place[1]}.' if place else ''}{NAMES[module]}.weight"
 
@@ -145,9 +145,12 @@ def read(file: Path) -> Parts:
     if (family := metadata["general.architecture"]) != "llama":
         raise ValueError(f"a GGUF file of the family {family!r} cannot be read")
     tokenizer, weights = _tokenizer(metadata), {}
-    turned = {"attn_q": metadata["llama.attention.head_count"], "attn_k": metadata["llama.attention.head_count_kv"]}
+    rotary_heads = {
+        "attn_q": metadata["llama.attention.head_count"],
+        "attn_k": metadata["llama.attention.head_count_kv"],
+    }
     for name, weight in tensors:
-        n_heads = turned.get(name.split(".")[-2])
+        n_heads = rotary_heads.get(name.split(".")[-2])
         weights[_name(name)] = turn_back(weight, n_heads) if n_heads else weight
     config = _config(metadata, tied="lm_head.weight" not in weights)
     return Parts(architecture="LlamaForCausalLM", config=config, tokenizer=tokenizer, weights=weights)

@@ -1,4 +1,4 @@
-"""What a model is made of before transformers puts it together, and a file that is read from its beginning."""
+"""Parts of a model before transformers assembles it, and a cursor over a binary file."""
 
 import struct
 from collections.abc import Mapping
@@ -76,7 +76,7 @@ class PackedTable(nn.Module):
         return q4_0(self.blocks[ids].flatten()).unflatten(0, (*ids.shape, self.embedding_dim))
 
 
-class _Handed:
+class _UncopiedTokenizer:
     """A tokenizer to be taken as it is: transformers copies what it is given, for e5 a second and 300 MB."""
 
     def __init__(self, tokenizer: Any) -> None:
@@ -87,7 +87,7 @@ class _Handed:
 
 
 def fast_tokenizer(tokenizer: Any, **marks: Any) -> Any:
-    """What transformers makes of a tokenizer.
+    """Wrap a tokenizer for transformers.
 
     Args:
         tokenizer: one of the library ``tokenizers``; not to be changed any more.
@@ -95,7 +95,7 @@ def fast_tokenizer(tokenizer: Any, **marks: Any) -> Any:
     """
     from transformers import PreTrainedTokenizerFast
 
-    return PreTrainedTokenizerFast(tokenizer_object=_Handed(tokenizer), **marks)
+    return PreTrainedTokenizerFast(tokenizer_object=_UncopiedTokenizer(tokenizer), **marks)
 
 
 class Cursor:
@@ -108,9 +108,9 @@ class Cursor:
 
     def numbers(self, code: str) -> tuple[Any, ...]:
         """The next numbers, as ``struct`` names them."""
-        found = struct.unpack_from(f"<{code}", self._view, self.at)
+        values = struct.unpack_from(f"<{code}", self._view, self.at)
         self.at += struct.calcsize(f"<{code}")
-        return found
+        return values
 
     def number(self, code: str) -> Any:
         """The next number."""

@@ -76,13 +76,13 @@ class VisionModel:
 
     def pixels(self, picture: Tensor) -> Tensor:
         """A picture (channels, rows, columns), 0 to 1, as the model reads it: its own size, channels and scale."""
-        found = picture.float()
-        if len(found) != self.channels:  # grey for colour, or one grey for each colour
-            found = found.mean(0, keepdim=True).expand(self.channels, -1, -1)
-        if found.shape[1:] != self.size:
-            found = interpolate(found[None], self.size, mode="bilinear", antialias=True)[0].clamp(0, 1)
+        values = picture.float()
+        if len(values) != self.channels:  # grey for colour, or one grey for each colour
+            values = values.mean(0, keepdim=True).expand(self.channels, -1, -1)
+        if values.shape[1:] != self.size:
+            values = interpolate(values[None], self.size, mode="bilinear", antialias=True)[0].clamp(0, 1)
         mean, std = (torch.tensor(value).reshape(-1, 1, 1) for value in (self.mean, self.std))
-        return (found - mean) / std
+        return (values - mean) / std
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,9 +122,9 @@ def load_vision(entry: Entry) -> VisionModel:
     assert entry.path is not None
     config = read_json(entry, entry.path / "config.json")
     if config.get("model_type") not in PICTURE_FAMILIES:
-        known = ", ".join(PICTURE_FAMILIES)
+        family_names = ", ".join(PICTURE_FAMILIES)
         raise ModelError(
-            "family", model=entry.id, family=str(config.get("model_type")), n=len(PICTURE_FAMILIES), known=known
+            "family", model=entry.id, family=str(config.get("model_type")), n=len(PICTURE_FAMILIES), known=family_names
         )
     check_weights(entry, entry.path)
     if reason := refused(config) or _sizes_refused(config):
@@ -143,12 +143,12 @@ def _size_read(entry: Entry, family: str, size: Any, reads: Mapping[str, Any]) -
     """
     if family not in RESIZED:
         return _pair(size)
-    asked = reads.get("crop_size") or reads.get("size") or RESIZED_TO
-    if isinstance(asked, dict):
-        asked = [asked.get(name, asked.get("shortest_edge")) for name in ("height", "width")]
-    if reason := _sizes_refused({"image_size": asked}):
+    crop_size = reads.get("crop_size") or reads.get("size") or RESIZED_TO
+    if isinstance(crop_size, dict):
+        crop_size = [crop_size.get(name, crop_size.get("shortest_edge")) for name in ("height", "width")]
+    if reason := _sizes_refused({"image_size": crop_size}):
         raise corrupt(entry, reason.replace("config.json: image_size", "preprocessor_config.json: size"))
-    return _pair(asked)
+    return _pair(crop_size)
 
 
 def _class_of(config: Mapping[str, Any]) -> Any:
@@ -182,7 +182,7 @@ def opened(entry: Entry, model: Any, reads: Mapping[str, Any]) -> VisionModel:
     model.eval().requires_grad_(False)
     layers = tuple(find_layers(model))
     watch(layers)
-    named = type(model).__name__ in CLASSIFIERS
+    is_classifier = type(model).__name__ in CLASSIFIERS
     return VisionModel(
         entry=entry,
         model=model,
@@ -193,28 +193,30 @@ def opened(entry: Entry, model: Any, reads: Mapping[str, Any]) -> VisionModel:
         channels=int(config.num_channels),
         mean=mean,
         std=std,
-        names=_names(config) if named else (),
+        names=_names(config) if is_classifier else (),
     )
 
 
-def untrained(vision: VisionModel, begun: Any = None, *, seed: int = 0) -> VisionModel:
+def untrained(vision: VisionModel, initial_model: Any = None, *, seed: int = 0) -> VisionModel:
     """The same architecture before training.
 
     Args:
         vision: after it.
-        begun: the model it was trained from, if that is known; None is transformers' own random start.
+        initial_model: the model it was trained from, if that is known; None is transformers' own random start.
         seed: of that start.
     """
-    if begun is None:
+    if initial_model is None:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            begun = type(vision.model)(vision.model.config)
-    begun.set_attn_implementation(INTERFACE)
-    return opened(vision.entry, begun, {"image_mean": vision.mean, "image_std": vision.std, "size": [*vision.size]})
+            initial_model = type(vision.model)(vision.model.config)
+    initial_model.set_attn_implementation(INTERFACE)
+    return opened(
+        vision.entry, initial_model, {"image_mean": vision.mean, "image_std": vision.std, "size": [*vision.size]}
+    )
 
 
 def _sizes_refused(config: Mapping[str, Any]) -> str | None:
-    """Why the sizes of a configuration cannot be used: said before anything is made as large as it asks for."""
+    """Return the reason why the sizes of a configuration cannot be used, before anything of that size is allocated."""
     for name, most in SIZES.items():
         value = config.get(name)
         for number in value if isinstance(value, list) and len(value) == 2 else (value,):
@@ -224,7 +226,7 @@ def _sizes_refused(config: Mapping[str, Any]) -> str | None:
 
 
 def _grid(image: Any, patch: Any) -> tuple[int, int]:
-    """How many patches there are, down and across."""
+    """Return the number of patches, down and across."""
     (rows, columns), (high, wide) = _pair(image), _pair(patch)
     return rows // high, columns // wide
 
@@ -240,17 +242,17 @@ def _pair(size: Any) -> tuple[int, int]:
 
 
 def _scale(reads: Mapping[str, Any], channels: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """What is taken off each channel, and what it is divided by; one half each where a folder does not say."""
+    """Return the mean and standard deviation of each channel; 0.5 each where a folder has none."""
     if reads.get("do_normalize") is False:
         return (0.0,) * channels, (1.0,) * channels
-    found = []
+    mean_and_std = []
     for name in ("image_mean", "image_std"):
         numbers: Sequence[Any] = reads.get(name) or (0.5,)
         numbers = tuple(map(float, numbers))
         if len(numbers) not in (1, channels) or not all(map(math.isfinite, numbers)):
             raise ValueError(f"preprocessor_config.json: {name} does not fit {channels} channels")
-        found.append(numbers)
-    mean, std = found
+        mean_and_std.append(numbers)
+    mean, std = mean_and_std
     if min(std) <= 0:
         raise ValueError("preprocessor_config.json: image_std is not above 0")
     return mean, std

@@ -19,7 +19,7 @@ from viz.models.capture import Capture
 from viz.models.layers.gates import gate_module, read_gate
 from viz.models.layout import Layer, LoadedModel, find_layers
 
-WRITTEN = "headlight_as_written"
+EAGER_NAME = "headlight_as_written"
 """The attention of a model's own module under our name, so that its weights can be kept."""
 
 
@@ -81,13 +81,13 @@ def _with_sink(weights: Tensor, value: Tensor, outputs: Tensor) -> Tensor:
     The share that is left to the words is how long the output is beside the sum that the weights alone would make.
     """
     alone = weights @ share_kv(value, len(weights))
-    left = (outputs.transpose(0, 1) * alone).sum(-1) / alone.square().sum(-1).clamp(min=1e-30)
-    return weights * left[..., None]
+    share_of_words = (outputs.transpose(0, 1) * alone).sum(-1) / alone.square().sum(-1).clamp(min=1e-30)
+    return weights * share_of_words[..., None]
 
 
 @cache
 def _install() -> None:
-    register_eager(WRITTEN, _attend_as_written)
+    register_eager(EAGER_NAME, _attend_as_written)
 
 
 def _with_input(forward: Callable[..., Any], state: Tensor, args: Any, options: dict[str, Any]) -> Any:
@@ -117,11 +117,11 @@ def _begin_at(
             return forward(*args, **options)
         if index == going.layer:
             state = going.state
-            made = forward(*args, **options) if state is None else _with_input(forward, state, args, options)
-            going.after = (made if isinstance(made, Tensor) else made[0])[0]
+            result = forward(*args, **options) if state is None else _with_input(forward, state, args, options)
+            going.after = (result if isinstance(result, Tensor) else result[0])[0]
             if not is_last:
                 raise _LayerReachedError
-            return made
+            return result
         if hands_on_states:
             return args[0] if args else options["hidden_states"]
         if going.below is None:  # T5's first block makes the position bias of all, in a tuple
@@ -140,12 +140,12 @@ def _begin_at(
 
 def twin(model: LoadedModel) -> Twin:
     """Make the copy of a model that its layers are held to; once, for its first stack."""
-    if (found := _twins.get(model.model)) is not None:
-        return found
+    if (existing := _twins.get(model.model)) is not None:
+        return existing
     _install()
     tensors = {id(tensor): tensor for tensor in chain(model.model.parameters(), model.model.buffers())}
     copied = deepcopy(model.model, dict(tensors))
-    copied.set_attn_implementation(WRITTEN)
+    copied.set_attn_implementation(EAGER_NAME)
     stack = model.layers[0].layout.stack
     layers = tuple(layer for layer in find_layers(copied) if layer.layout.stack == stack)
     hands_on_states: list[bool] = []
@@ -184,59 +184,59 @@ def _go(model: LoadedModel, ids: Sequence[int], going: _Pass) -> Any:
         _current.reset(token)
 
 
-def own_heads(model: LoadedModel, seen: Capture, layer: int) -> tuple[Tensor, Tensor]:
+def own_heads(model: LoadedModel, capture: Capture, layer: int) -> tuple[Tensor, Tensor]:
     """The weights of a layer's heads by its own module, (H, Q, K), and what they deliver, (Q, H, d_v).
 
     The layer reads its state, or what W_Q was applied to where a capture has no states; those below it are not run.
 
     Args:
         model: a model that attends with the function of its family (:func:`knows_own_attention`).
-        seen: a text as the model saw it.
+        capture: a text as the model saw it.
         layer: of the first stack.
     """
-    states = seen.states.get(model.layers[0].layout.stack)
-    reached = twin(model).layers[layer]
-    call = seen.calls[layer]
+    states = capture.states.get(model.layers[0].layout.stack)
+    twin_layer = twin(model).layers[layer]
+    call = capture.calls[layer]
     x = None if call.latent is not None else call.x  # W_Q of latent attention may read another vector than its layer
-    going = _Pass(reached.attention, reached.index, x, None if states is None else states[reached.index])
-    _go(model, seen.tokens.ids, going)
+    going = _Pass(twin_layer.attention, twin_layer.index, x, None if states is None else states[twin_layer.index])
+    _go(model, capture.tokens.ids, going)
     assert going.weights is not None and going.outputs is not None
     return going.weights, going.outputs
 
 
-def own_row(model: LoadedModel, seen: Capture, layer: int, head: int, row: int) -> tuple[Tensor, Tensor]:
+def own_row(model: LoadedModel, capture: Capture, layer: int, head: int, row: int) -> tuple[Tensor, Tensor]:
     """One row of one head by the model's own layer, (K,), and what its W_O makes of this row of all heads, (d_out,)."""
-    weights, outputs = own_heads(model, seen, layer)
+    weights, outputs = own_heads(model, capture, layer)
     with torch.inference_mode():
-        reached, delivered = twin(model).layers[layer], outputs[row]
-        if (module := gate_module(reached)) is not None:
-            gate = read_gate(reached, module(seen.calls[layer].x[row][None]), len(delivered))
-            delivered = delivered * gate[:, 0]
-        handed_on: Tensor = reached.output(delivered.flatten()[None])[0]
+        twin_layer, head_outputs = twin(model).layers[layer], outputs[row]
+        if (module := gate_module(twin_layer)) is not None:
+            gate = read_gate(twin_layer, module(capture.calls[layer].x[row][None]), len(head_outputs))
+            head_outputs = head_outputs * gate[:, 0]
+        handed_on: Tensor = twin_layer.output(head_outputs.flatten()[None])[0]
     return weights[head, row].clone(), handed_on
 
 
 def own_map(model: LoadedModel, ids: Sequence[int], layer: int, head: int) -> Tensor:
     """The weights of one head on these tokens, (T, T), by a pass of the model's own from its first layer to this."""
-    reached = twin(model).layers[layer]
-    going = _Pass(reached.attention, reached.index, None, None)
+    twin_layer = twin(model).layers[layer]
+    going = _Pass(twin_layer.attention, twin_layer.index, None, None)
     _go(model, ids, going)
     assert going.weights is not None
     return going.weights[head].clone()
 
 
-def own_state_without(model: LoadedModel, seen: Capture, layer: int, heads: Sequence[int]) -> Tensor | None:
-    """What a layer hands on, (T, d_model), when some of its heads deliver nothing; behind the final norm if it is last.
+def own_state_without(model: LoadedModel, capture: Capture, layer: int, heads: Sequence[int]) -> Tensor | None:
+    """Return a layer's output, (T, d_model), with some heads zeroed; behind the final norm if it is the last layer.
 
     Only this layer is run, so that the capture has to have the states between layers; None if it has not.
     """
-    states = seen.states.get(model.layers[0].layout.stack)
+    states = capture.states.get(model.layers[0].layout.stack)
     if states is None:
         return None
-    reached = twin(model).layers[layer]
-    going = _Pass(reached.attention, reached.index, None, states[reached.index], off=tuple(heads))
-    result = _go(model, seen.tokens.ids, going)
-    if reached.index == len(states) - 2 and result is not None:
+    twin_layer = twin(model).layers[layer]
+    going = _Pass(twin_layer.attention, twin_layer.index, None, states[twin_layer.index], off=tuple(heads))
+    result = _go(model, capture.tokens.ids, going)
+    if twin_layer.index == len(states) - 2 and result is not None:
         handed_on = result.encoder_last_hidden_state if model.model.config.is_encoder_decoder else result[0]
         state: Tensor = handed_on[0]
         return state

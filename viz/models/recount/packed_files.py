@@ -60,8 +60,8 @@ class WeightFile(Protocol):
 
 
 def _mapped(file: Path) -> mmap.mmap:
-    with file.open("rb") as opened:
-        return mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+    with file.open("rb") as stream:
+        return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def release(file: WeightFile) -> None:
@@ -77,10 +77,10 @@ def _behind_length(code: str, name: str) -> bytes:
 
 
 @lru_cache(maxsize=1024)
-def _place_of(data: mmap.mmap, written: bytes, start: int) -> int:
+def _place_of(data: mmap.mmap, prefix: bytes, start: int) -> int:
     """Return where the bytes behind these begin; -1 if they are nowhere."""
-    at = data.find(written, start)
-    return at if at < 0 else at + len(written)
+    at = data.find(prefix, start)
+    return at if at < 0 else at + len(prefix)
 
 
 def _half(data: bytes) -> float:
@@ -132,10 +132,10 @@ class Gguf:
         module, of = _in_layer(name, "layers")
         if name != WORDS and module not in LLAMA:
             return None
-        found = self._tensor("token_embd.weight" if name == WORDS else f"blk.{of}.{LLAMA[module]}.weight")
-        if found is None:
+        tensor = self._tensor("token_embd.weight" if name == WORDS else f"blk.{of}.{LLAMA[module]}.weight")
+        if tensor is None:
             return None
-        shape, kind, start = found
+        shape, kind, start = tensor
         if module in ("self_attn.q_proj", "self_attn.k_proj"):
             row = self._row_of_pair(row, module, shape[1])
         place = row * shape[0] + at
@@ -165,7 +165,7 @@ def _in_layer(name: str, stack: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=4)
 def _token_places(data: mmap.mmap) -> np.ndarray:
-    """Where each token of a GGUF file is written; read once, since each stands behind the length of the one before."""
+    """Offsets of all tokens in a GGUF file; read once, since each stands behind the length of the one before."""
     at = _place_of(data, _behind_length("Q", "tokenizer.ggml.tokens"), 0)
     _, _, n = struct.unpack_from("<IIQ", data, at)
     at, places = at + 16, np.empty(n, dtype=np.int64)
@@ -218,9 +218,9 @@ class E5File:
         module, of = _in_layer(name, "layer")
         if name != WORDS and module not in E5:
             return None
-        called = "emb.word" if name == WORDS else f"l{of}.{E5[module]}.{'b' if name.endswith('bias') else 'w'}"
+        entry_name = "emb.word" if name == WORDS else f"l{of}.{E5[module]}.{'b' if name.endswith('bias') else 'w'}"
         directory = _place_of(self.data, _behind_length("H", "emb.word") + b"\1", 0) - 20
-        entry = _place_of(self.data, _behind_length("H", called), directory)
+        entry = _place_of(self.data, _behind_length("H", entry_name), directory)
         kind, _, offset, _ = struct.unpack_from("<BIQQ", self.data, entry)
         width, d_ff = struct.unpack_from("<i", self.data, 8)[0], struct.unpack_from("<i", self.data, 20)[0]
         place = row * (d_ff if module == "output.dense" else width) + at
@@ -249,12 +249,12 @@ class Safetensors:
     def read(self, name: str, row: int, at: int) -> np.ndarray | None:
         """Return up to 32 numbers of a row; the name may stand behind that of the model in the file."""
         directory = _directory(self.data)
-        found = next((known for known in directory if known == name or known.endswith(f".{name}")), None)
-        if found is None or directory[found]["dtype"] not in TYPES:
+        match = next((key for key in directory if key == name or key.endswith(f".{name}")), None)
+        if match is None or directory[match]["dtype"] not in TYPES:
             return None
-        code, size = TYPES[directory[found]["dtype"]]
-        width = directory[found]["shape"][-1] if directory[found]["shape"] else 1
-        start = 8 + struct.unpack_from("<Q", self.data)[0] + directory[found]["data_offsets"][0]
+        code, size = TYPES[directory[match]["dtype"]]
+        width = directory[match]["shape"][-1] if directory[match]["shape"] else 1
+        start = 8 + struct.unpack_from("<Q", self.data)[0] + directory[match]["data_offsets"][0]
         numbers = np.frombuffer(self.data, code, min(BLOCK, width - at), start + size * (row * width + at))
         return (numbers.astype("<u4") << 16).view("<f4") if code == "<u2" else numbers
 
@@ -267,7 +267,7 @@ def _directory(data: mmap.mmap) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=8)
-def _opened(file: Path, _: int) -> WeightFile:
+def _open_version(file: Path, _: int) -> WeightFile:
     data = _mapped(file)
     if file.suffix == ".safetensors":
         return Safetensors(data=data)
@@ -280,4 +280,4 @@ def open_weights(file: Path) -> WeightFile:
     Raises:
         OSError: if it is gone.
     """
-    return _opened(file, file.stat().st_mtime_ns)
+    return _open_version(file, file.stat().st_mtime_ns)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 LOST = "\ufffd"
-"""What stands for bytes that are no text by themselves."""
+"""Replacement character for bytes that are no valid text by themselves."""
 
 
 def letters(text: str) -> str:
@@ -22,7 +22,7 @@ def letters(text: str) -> str:
 def wrong_labels(
     tokenizer: Any,
     ids: Sequence[int],
-    shown: Sequence[str],
+    token_labels: Sequence[str],
     rows: Sequence[int] | None = None,
     *,
     merged: bool = False,
@@ -35,43 +35,45 @@ def wrong_labels(
     Args:
         tokenizer: the model's.
         ids: the text's tokens.
-        shown: the labels.
+        token_labels: the labels.
         rows: the label that each token stands under, -1 where it has none; None: each token has its own.
         merged: whether a label may be that of several tokens.
     """
-    wrong = 0 if rows is not None or len(ids) == len(shown) else 1
-    for place, token in enumerate(ids[: len(shown)] if rows is None else ids):
+    wrong = 0 if rows is not None or len(ids) == len(token_labels) else 1
+    for place, token in enumerate(ids[: len(token_labels)] if rows is None else ids):
         label = place if rows is None else rows[place]
         piece = tokenizer.decode([token], clean_up_tokenization_spaces=False)
         is_lost = LOST in piece or (merged and token == tokenizer.unk_token_id)
-        if label < 0 or is_lost or not (written := letters(piece)):
+        if label < 0 or is_lost or not (letters_of_piece := letters(piece)):
             continue
-        read = letters(shown[label])
-        wrong += written not in read if merged else written != read
+        read = letters(token_labels[label])
+        wrong += letters_of_piece not in read if merged else letters_of_piece != read
     return wrong
 
 
-def wrong_numbers(tokenizer: Any, text: str, ids: Sequence[int], dropped: int) -> int:
+def wrong_numbers(tokenizer: Any, text: str, ids: Sequence[int], n_dropped: int) -> int:
     """Return how many of the tokenizer's own numbers of a text, read once more, are not those that are shown.
 
     Of a text that was cut its beginning is compared, as far as no mark stands at its end.
     """
-    whole = tokenizer(text.encode("utf-8", "replace").decode(), verbose=False)["input_ids"]
-    n = len(whole) if not dropped else max(1, len(ids) - 2)
-    return sum(a != b for a, b in zip(whole[:n], ids[:n], strict=False)) + abs(len(whole) - len(ids) - dropped)
+    expected_ids = tokenizer(text.encode("utf-8", "replace").decode(), verbose=False)["input_ids"]
+    n = len(expected_ids) if not n_dropped else max(1, len(ids) - 2)
+    return sum(a != b for a, b in zip(expected_ids[:n], ids[:n], strict=False)) + abs(
+        len(expected_ids) - len(ids) - n_dropped
+    )
 
 
-def wrong_numbers_of_words(ids: Sequence[int], shown: Sequence[str]) -> int:
+def wrong_numbers_of_words(ids: Sequence[int], word_labels: Sequence[str]) -> int:
     """Return how many words stand above another word's number; signs, which may be written out, are not compared."""
-    pairs = zip(ids, shown, strict=False)
+    pairs = zip(ids, word_labels, strict=False)
     return sum(word.isalnum() and zlib.crc32(word.casefold().encode()) != number for number, word in pairs)
 
 
-def wrong_words(text: str, ids: Sequence[int], shown: Sequence[str]) -> int:
+def wrong_words(text: str, ids: Sequence[int], word_labels: Sequence[str]) -> int:
     """Return how many words of a text stand under another word's number, or in another order than in the text."""
-    wrong, at = abs(len(ids) - len(shown)) + wrong_numbers_of_words(ids, shown), 0
-    for word in filter(str.isalnum, shown):
-        found = text.find(word, at)
-        wrong += found < 0
-        at = max(at, found + len(word))
+    wrong, at = abs(len(ids) - len(word_labels)) + wrong_numbers_of_words(ids, word_labels), 0
+    for word in filter(str.isalnum, word_labels):
+        place = text.find(word, at)
+        wrong += place < 0
+        at = max(at, place + len(word))
     return wrong

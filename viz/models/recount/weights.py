@@ -48,9 +48,9 @@ def _block_of(model: LoadedModel, layer: int) -> str:
     return model.layers[layer].layout.attention.partition("{i}")[0] + str(model.layers[layer].index)
 
 
-def _share_off(expected: np.ndarray, found: np.ndarray) -> float:
+def _share_off(expected: np.ndarray, actual: np.ndarray) -> float:
     largest = max(float(np.abs(expected).max()), 1e-12)
-    return float(np.abs(expected.astype(np.float64) - found).max()) / largest
+    return float(np.abs(expected.astype(np.float64) - actual).max()) / largest
 
 
 def _of_blocks(model: LoadedModel, file: WeightFile, layer: int, of: tuple[object, ...]) -> Iterator[float]:
@@ -66,9 +66,9 @@ def _of_blocks(model: LoadedModel, file: WeightFile, layer: int, of: tuple[objec
 
 
 def _of_token(model: LoadedModel, file: WeightFile, token: int, of: tuple[object, ...]) -> Iterator[float]:
-    if (written := file.token(token)) is None:
+    if (token_text := file.token(token)) is None:
         return
-    yield float(model.tokenizer.convert_ids_to_tokens(token) != written)
+    yield float(model.tokenizer.convert_ids_to_tokens(token) != token_text)
     with torch.inference_mode():
         vector = model.model.get_input_embeddings()(torch.tensor([token]))[0].double().numpy()
     at = BLOCK * random_place(len(vector) // BLOCK, of, "vector")

@@ -14,14 +14,14 @@ SPECIAL = re.compile(r"\[[A-Z]+\]|</?[a-z_]+>|<[|｜].*[|｜]>")
 """Tokens that a tokenizer adds, as tokenizers write them: [CLS], <s>, <|endoftext|>."""
 
 WORD_END = "</w>"
-"""What some tokenizers (CLIP, GPT-1) write behind the last piece of a word."""
+"""Suffix of the last piece of a word in some tokenizers (CLIP, GPT-1)."""
 
 _FALLBACK = re.compile(r"<0x([0-9A-F]{2})>")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _STRAY = re.compile("[\udc80-\udcff]")
 
 Span = tuple[int, int]
-"""Where a token or a word stands in the text: its first character, and the one behind its last."""
+"""Place of a token or a word in the text: its first character, and the one behind its last."""
 
 Part = bytes | str
 """The bytes of a token, or its label where it is no part of the text."""
@@ -31,8 +31,8 @@ Part = bytes | str
 def _table() -> dict[str, int]:
     """The letter that stands for each byte in a vocabulary of bytes: GPT-2's table, Radford et al. 2019."""
     plain = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
-    others = [byte for byte in range(0x100) if byte not in plain]
-    return {chr(byte): byte for byte in plain} | {chr(0x100 + i): byte for i, byte in enumerate(others)}
+    remaining = [byte for byte in range(0x100) if byte not in plain]
+    return {chr(byte): byte for byte in plain} | {chr(0x100 + i): byte for i, byte in enumerate(remaining)}
 
 
 def writes_bytes(tokenizer: Any) -> bool:
@@ -59,15 +59,15 @@ def _bytes_of(token: str, of_bytes: bool) -> bytes:
 def parts(tokenizer: Any, ids: Sequence[int]) -> list[Part]:
     """The bytes of each token; of one that is no text its label."""
     of_bytes, added = writes_bytes(tokenizer), tokenizer.added_tokens_decoder
-    found: list[Part] = []
+    labels_or_bytes: list[Part] = []
     for number, token in zip(ids, tokenizer.convert_ids_to_tokens(list(ids)), strict=True):
         if token is None:  # a model's table may have more rows than its tokenizer has tokens (Qwen2.5's has)
-            found.append(f"⟨{number}⟩")
+            labels_or_bytes.append(f"⟨{number}⟩")
         elif number in added and (of_bytes or added[number].special):
-            found.append(visible(token) or token)
+            labels_or_bytes.append(visible(token) or token)
         else:
-            found.append(_bytes_of(token, of_bytes))
-    return found
+            labels_or_bytes.append(_bytes_of(token, of_bytes))
+    return labels_or_bytes
 
 
 def raw_parts(tokens: Sequence[str]) -> list[Part]:
@@ -85,12 +85,12 @@ def _spell_bytes(tokens: Sequence[str]) -> bool:
     Spaces say so, and letters beyond ASCII that are UTF-8 in all: other text hardly ever is. Control characters, which
     other letters would stand for, say no.
     """
-    known = [token for token in tokens if _table().keys() >= set(token)]
-    text = b"".join(_bytes_of(token, True) for token in known).decode("utf-8", "surrogateescape")
+    byte_tokens = [token for token in tokens if _table().keys() >= set(token)]
+    text = b"".join(_bytes_of(token, True) for token in byte_tokens).decode("utf-8", "surrogateescape")
     if _CONTROL.search(text):
         return False
-    is_utf8 = len(known) == len(tokens) and not text.isascii() and not _STRAY.search(text)
-    return is_utf8 or any(token.startswith("Ġ") for token in known)
+    is_utf8 = len(byte_tokens) == len(tokens) and not text.isascii() and not _STRAY.search(text)
+    return is_utf8 or any(token.startswith("Ġ") for token in byte_tokens)
 
 
 def spell(tokens: Sequence[Part]) -> tuple[str, ...]:
@@ -106,11 +106,11 @@ def spell(tokens: Sequence[Part]) -> tuple[str, ...]:
 
 
 def _spell_whole(run: Iterable[Part]) -> Iterable[str]:
-    return map(_whole, run)
+    return map(_spell_part, run)
 
 
 @lru_cache(maxsize=20_000)
-def _whole(part: Part) -> str:
+def _spell_part(part: Part) -> str:
     return part if isinstance(part, str) else visible(part.decode())
 
 
@@ -133,22 +133,22 @@ def share_out(text: str, spans: Sequence[Span], tokens: Sequence[Part]) -> list[
         >>> share_out("猫猫", [(0, 2)] * 2, ["猫猫".encode()[:4], "猫猫".encode()[4:]])
         [(0, 2), (1, 2)]
     """
-    if not any(this == other and this[1] - this[0] > 1 for this, other in pairwise(spans)):
+    if not any(this == following and this[1] - this[0] > 1 for this, following in pairwise(spans)):
         return list(spans)
-    found: list[Span] = []
+    shares: list[Span] = []
     for (start, end), group in groupby(zip(spans, tokens, strict=True), itemgetter(0)):
         run = [part for _, part in group]
-        found += _shared(text[start:end], start, run) if len(run) > 1 < end - start else [(start, end)] * len(run)
-    return found
+        shares += _shared(text[start:end], start, run) if len(run) > 1 < end - start else [(start, end)] * len(run)
+    return shares
 
 
-def _shared(written: str, start: int, run: Sequence[Part]) -> Iterator[Span]:
+def _shared(stretch: str, start: int, run: Sequence[Part]) -> Iterator[Span]:
     """The letters of a stretch of text that each token holds a byte of; all of them if the bytes are others."""
     data = b"".join(part for part in run if isinstance(part, bytes))
-    if not written.encode().startswith(data):  # of a text that is cut off the last letters are not there
-        yield from [(start, start + len(written))] * len(run)
+    if not stretch.encode().startswith(data):  # of a text that is cut off the last letters are not there
+        yield from [(start, start + len(stretch))] * len(run)
         return
-    ends, at = list(accumulate(len(letter.encode()) for letter in written)), 0
+    ends, at = list(accumulate(len(letter.encode()) for letter in stretch)), 0
     for part in run:
         first, at = at, at + len(part)
         yield start + bisect_right(ends, first), start + bisect_right(ends, max(first, at - 1)) + 1
@@ -166,7 +166,7 @@ def _spell_cut(tokens: Iterable[Part]) -> list[str]:
         for number, token in enumerate(range(first, last + 1), 1):
             pieces[token].append((letter, number if last > first else 0))
         at += size
-    return ["".join(_join(found)) for found in pieces]
+    return ["".join(_join(token_pieces)) for token_pieces in pieces]
 
 
 def _join(pieces: list[tuple[str, int]]) -> Iterator[str]:

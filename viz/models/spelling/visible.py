@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 SPACE = "␣"
-_NAMED = {"\n": "↵", "\t": "⇥", "\r": "↵", " ": SPACE}
+_SYMBOLS = {"\n": "↵", "\t": "⇥", "\r": "↵", " ": SPACE}
 _BLANK = "\u034f\u115f\u1160\u2800\u3164\uffa0"  # letters and marks by category, yet nothing to see
 _JOINERS, _TAG_END = "\u200c\u200d", "\U000e007f"
 _LINKS = frozenset(_JOINERS + _TAG_END)
@@ -26,9 +26,9 @@ def visible(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text.replace(" ", SPACE)
-    shown = "".join(map(_visible_character, text) if _LINKS.isdisjoint(text) else _linked(text))
+    label = "".join(map(_visible_character, text) if _LINKS.isdisjoint(text) else _linked(text))
     # A mark with nothing before it would be drawn on whatever stands to its left: give it a circle to sit on.
-    return f"◌{shown}" if shown and unicodedata.category(shown[0]).startswith("M") else shown
+    return f"◌{label}" if label and unicodedata.category(label[0]).startswith("M") else label
 
 
 def _linked(text: str) -> Iterator[str]:
@@ -69,11 +69,11 @@ def is_mark(label: str) -> bool:
         >>> [is_mark(label) for label in (".", "'", "a.", "它", "␣", "◌ि", "。₁")]
         [True, True, False, False, False, False, True]
     """
-    shown = label.removeprefix("##").strip("▁␣Ġ↵⇥ ")
-    shown = shown.rstrip(_SUBSCRIPT) or shown
-    signs = shown[1:] if shown.startswith("◌") else ""
+    text = label.removeprefix("##").strip("▁␣Ġ↵⇥ ")
+    text = text.rstrip(_SUBSCRIPT) or text
+    signs = text[1:] if text.startswith("◌") else ""
     is_vowel = any(unicodedata.category(sign) in ("Mn", "Mc") and not "\ufe00" <= sign <= "\ufe0f" for sign in signs)
-    return bool(shown) and not is_vowel and not any(letter.isalnum() for letter in shown)
+    return bool(text) and not is_vowel and not any(letter.isalnum() for letter in text)
 
 
 @lru_cache(maxsize=1_000)
@@ -89,8 +89,8 @@ def _is_emoji(character: str) -> bool:
 
 @lru_cache(maxsize=1_000)  # a vocabulary's words are made of few
 def _visible_character(character: str) -> str:
-    if character in _NAMED:
-        return _NAMED[character]
+    if character in _SYMBOLS:
+        return _SYMBOLS[character]
     # Every control, format, private or blank character is written out.
     blank = unicodedata.category(character) in ("Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp", "Zs") or character in _BLANK
     return f"⟨{ord(character):04X}⟩" if blank and not _is_emoji(character) else character

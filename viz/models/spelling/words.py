@@ -29,8 +29,8 @@ def words_in(text: str) -> list[tuple[str, Span]]:
         >>> words_in("a 下雨")
         [('a', (0, 1)), ('下', (2, 3)), ('雨', (3, 4))]
     """
-    found: list[tuple[str, Span]] = _splitter().pre_tokenize_str(text)
-    return found
+    words: list[tuple[str, Span]] = _splitter().pre_tokenize_str(text)
+    return words
 
 
 def number_words(text: str, spans: Sequence[Span], added: Sequence[bool]) -> tuple[tuple[int, ...], tuple[Span, ...]]:
@@ -49,35 +49,35 @@ def number_words(text: str, spans: Sequence[Span], added: Sequence[bool]) -> tup
         >>> number_words("it's", [(0, 2), (2, 3), (3, 4)], [False] * 3)
         ((0, 0, 0), ((0, 2), (2, 3), (3, 4)))
     """
-    places, placed = [place for _, place in words_in(text)], _placed(spans)
-    touched = _touched(placed, places)
+    places, text_spans = [place for _, place in words_in(text)], _order_spans(spans)
+    word_ranges = _find_word_ranges(text_spans, places)
     apart = [True, *map(bool, added)]  # a token is new behind what the tokenizer added, and if it was added
     numbers: list[int] = []
     number = -1
     for i, is_added in enumerate(added):
-        if is_added or apart[i] or not _continues(text, placed, touched, i):
+        if is_added or apart[i] or not _continues(text, text_spans, word_ranges, i):
             number += 1
         numbers.append(number)
-    _fill(placed, numbers, touched, places, added)
-    return tuple(numbers), tuple(placed)
+    _fill(text_spans, numbers, word_ranges, places, added)
+    return tuple(numbers), tuple(text_spans)
 
 
-def _placed(spans: Sequence[Span]) -> list[Span]:
+def _order_spans(spans: Sequence[Span]) -> list[Span]:
     """The spans in order; of tokens that stand for no text, an empty one at the end of the one before."""
-    found: list[Span] = []
+    placements: list[Span] = []
     before, end_before = 0, 0
     for start, end in spans:
         if start >= end:
             before = end_before
         else:
             before, end_before = max(start, before), max(end, end_before)
-        found.append((before, end_before))
-    return found
+        placements.append((before, end_before))
+    return placements
 
 
-def _touched(spans: Sequence[Span], places: Sequence[Span]) -> list[Span]:
+def _find_word_ranges(spans: Sequence[Span], places: Sequence[Span]) -> list[Span]:
     """For each token the first of the words that it touches, and the one behind the last; equal if it touches none."""
-    found: list[Span] = []
+    ranges: list[Span] = []
     starts, ends = [start for start, _ in places], [end for _, end in places]
     first = behind = 0
     n = len(places)
@@ -87,13 +87,13 @@ def _touched(spans: Sequence[Span], places: Sequence[Span]) -> list[Span]:
         behind = max(behind, first)
         while behind < n and starts[behind] < end:
             behind += 1
-        found.append((first, behind))
-    return found
+        ranges.append((first, behind))
+    return ranges
 
 
-def _continues(text: str, spans: Sequence[Span], touched: Sequence[Span], i: int) -> bool:
+def _continues(text: str, spans: Sequence[Span], word_ranges: Sequence[Span], i: int) -> bool:
     """Return True if a token is a further piece of the word that the one before it belongs to."""
-    (first_before, behind_before), (first, behind) = touched[i - 1], touched[i]
+    (first_before, behind_before), (first, behind) = word_ranges[i - 1], word_ranges[i]
     if first_before < behind_before:
         return first < behind_before and first < behind
     (start_before, end_before), (start, _) = spans[i - 1], spans[i]
@@ -103,11 +103,15 @@ def _continues(text: str, spans: Sequence[Span], touched: Sequence[Span], i: int
 
 
 def _fill(
-    spans: list[Span], numbers: Sequence[int], touched: Sequence[Span], places: Sequence[Span], added: Sequence[bool]
+    spans: list[Span],
+    numbers: Sequence[int],
+    word_ranges: Sequence[Span],
+    places: Sequence[Span],
+    added: Sequence[bool],
 ) -> None:
     """Let the first and the last piece of each word reach as far as the word does."""
     n = len(spans)
-    for i, (first, behind) in enumerate(touched):
+    for i, (first, behind) in enumerate(word_ranges):
         start, end = spans[i]
         if start == end:
             spans[i] = (spans[i - 1][1], spans[i - 1][1]) if i else (0, 0)

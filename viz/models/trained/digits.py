@@ -60,7 +60,7 @@ class Digits:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """How the training went: after each epoch, the mean loss on what was trained on, and the held-out share right.
+    """Record of the training: after each epoch, the mean training loss and the held-out accuracy.
 
     ``seconds`` of one core, whatever else the machine does.
     """
@@ -82,9 +82,9 @@ def held_out() -> Digits:
 
 @cache
 def run() -> Run:
-    """How the training of the weights in ``assets/`` went."""
-    stored = json.loads((FOLDER / "run.json").read_text("utf8"))["run"]
-    return Run(**stored | {name: tuple(stored[name]) for name in ("loss", "accuracy")})
+    """Record of the training of the weights in ``assets/``."""
+    record = json.loads((FOLDER / "run.json").read_text("utf8"))["run"]
+    return Run(**record | {name: tuple(record[name]) for name in ("loss", "accuracy")})
 
 
 def split(seed: int) -> tuple[Digits, Digits]:
@@ -100,7 +100,7 @@ def split(seed: int) -> tuple[Digits, Digits]:
 
 
 def pixels(levels: Tensor) -> Tensor:
-    """What the model reads, (n, 1, 8, 8): no ink is -1, full ink 1."""
+    """Input of the model, (n, 1, 8, 8): no ink is -1, full ink 1."""
     return (levels.float() / LEVELS * 2 - 1).unsqueeze(-3)
 
 
@@ -138,7 +138,7 @@ def build(recipe: Recipe) -> Any:
 
 
 def waves(recipe: Recipe) -> Tensor:
-    """Where the position of each patch begins, (64, d_model): sine waves of its row beside those of its column.
+    """Initial position of each patch, (64, d_model): sine waves of its row beside those of its column.
 
     Training goes on from there.
     """
@@ -150,8 +150,8 @@ def waves(recipe: Recipe) -> Tensor:
 def accuracy(model: Any, digits: Digits) -> float:
     """The share of the digits that the model names right."""
     with torch.inference_mode():
-        found = model(pixel_values=pixels(digits.levels)).logits.argmax(-1)
-    return float((found == digits.names).float().mean())
+        predictions = model(pixel_values=pixels(digits.levels)).logits.argmax(-1)
+    return float((predictions == digits.names).float().mean())
 
 
 def train(
@@ -169,19 +169,19 @@ def train(
         on_step: called after each step.
         epochs: stop after so many; None is all of the recipe's.
     """
-    known, new = digits
+    training_digits, new = digits
     model, generator = build(recipe), torch.Generator().manual_seed(recipe.seed)
-    per_epoch, start = len(known.names) // recipe.batch, time.process_time()
+    per_epoch, start = len(training_digits.names) // recipe.batch, time.process_time()
     optimizer = torch.optim.AdamW(model.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
         optimizer, recipe.learning_rate, total_steps=recipe.epochs * per_epoch
     )
     losses, right = [], []
     for _ in range(epochs or recipe.epochs):
-        order, total = torch.randperm(len(known.names), generator=generator), 0.0
+        order, total = torch.randperm(len(training_digits.names), generator=generator), 0.0
         for batch in order[: per_epoch * recipe.batch].split(recipe.batch):
-            seen = pixels(shifted(known.levels[batch], recipe.shift, generator))
-            loss = cross_entropy(model(pixel_values=seen).logits, known.names[batch])
+            batch_pixels = pixels(shifted(training_digits.levels[batch], recipe.shift, generator))
+            loss = cross_entropy(model(pixel_values=batch_pixels).logits, training_digits.names[batch])
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()

@@ -1,4 +1,4 @@
-"""What it costs to share weights across layers: the twins' task, learned by a stack that runs one layer twice.
+"""The cost of sharing weights across layers: the twins' task, learned by a stack that runs one layer twice.
 
 ``python -m viz.models.trained.layer_sharing`` trains it again: *tied* is twin-g8 whose second layer is its first
 (ALBERT's way, Lan et al. 2020); *single* has that layer once, so as many parameters as tied and half the compute;
@@ -27,7 +27,7 @@ STEPS = 2400
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """What the heads do in each pass of a trained stack, (passes, heads): mean weights on the ``previous`` word, and on
+    """Statistics of the heads in each pass, (passes, heads): mean weights on the ``previous`` word, and on
     the word that came ``next`` last time.
     """
 
@@ -92,25 +92,25 @@ def train(variant: str, recipe: Recipe, *, seed: int, on_step: Callable[[], Any]
     return Trained(variant=variant, parameters=count(model), run=run, look=look(model, recipe, seed=20_000))
 
 
-def _read(stored: dict[str, Any]) -> Trained:
-    run: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in stored["run"].items()}
-    rows: dict[str, Any] = {name: tuple(map(tuple, values)) for name, values in stored["look"].items()}
+def _read(record: dict[str, Any]) -> Trained:
+    run: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in record["run"].items()}
+    rows: dict[str, Any] = {name: tuple(map(tuple, values)) for name, values in record["look"].items()}
     parts: dict[str, Any] = {"run": Run(**run), "look": Look(**rows)}
-    return Trained(**(stored | parts))
+    return Trained(**(record | parts))
 
 
 @cache
 def trainings() -> tuple[Trained, ...]:
-    """How the trainings went, every variant with every seed tried."""
+    """Records of the trainings, every variant with every seed."""
     file = twins.FOLDER / "tied.json"
     return tuple(map(_read, json.loads(file.read_text("utf8"))["runs"])) if file.exists() else ()
 
 
 def save(new: Sequence[Trained], recipe: Recipe) -> None:
     """Add trainings to the record; one of the same variant and seed is replaced."""
-    kept = {(training.variant, training.run.seed): training for training in (*trainings(), *new)}
-    order = sorted(kept, key=lambda key: (list(VARIANTS).index(key[0]), key[1]))
-    lines = ",\n".join(json.dumps(asdict(kept[key])) for key in order)
+    by_variant = {(training.variant, training.run.seed): training for training in (*trainings(), *new)}
+    order = sorted(by_variant, key=lambda key: (list(VARIANTS).index(key[0]), key[1]))
+    lines = ",\n".join(json.dumps(asdict(by_variant[key])) for key in order)
     head = json.dumps(asdict(recipe))
     (twins.FOLDER / "tied.json").write_text(f'{{"recipe": {head},\n"runs": [\n{lines}\n]}}\n', "utf8")
     trainings.cache_clear()

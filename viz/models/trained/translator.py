@@ -61,8 +61,8 @@ def sentences(seed: int) -> Iterator[Sentence]:
     def draw(kind: str, share: float = 1.0) -> list[tuple[str, str]]:
         if float(torch.rand(1, generator=generator)) >= share:
             return []
-        known = list(words()[kind].items())
-        return [known[int(torch.randint(len(known), (1,), generator=generator))]]
+        pairs = list(words()[kind].items())
+        return [pairs[int(torch.randint(len(pairs), (1,), generator=generator))]]
 
     def animal() -> list[tuple[str, str]]:
         return [*draw("articles"), *draw("adjectives", 0.6), *draw("animals")]
@@ -87,13 +87,19 @@ def tokenizer() -> Any:
     english = sorted({word for phrase, _ in pairs for word in phrase.split()})
     chinese = sorted({character for _, phrase in pairs for character in phrase})
     vocabulary = {token: i for i, token in enumerate((*SPECIAL, *english, *chinese))}
-    made = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
-    made.normalizer = normalizers.Lowercase()
-    made.pre_tokenizer = pre_tokenizers.Split(Regex(r"\p{Han}|[^\s\p{Han}\p{P}]+|\p{P}"), "removed", invert=True)
-    made.decoder = decoders.Fuse()
-    made.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
+    word_tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
+    word_tokenizer.normalizer = normalizers.Lowercase()
+    word_tokenizer.pre_tokenizer = pre_tokenizers.Split(
+        Regex(r"\p{Han}|[^\s\p{Han}\p{P}]+|\p{P}"), "removed", invert=True
+    )
+    word_tokenizer.decoder = decoders.Fuse()
+    word_tokenizer.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
     return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=made, model_max_length=Recipe().longest, pad_token="<pad>", eos_token="</s>", unk_token="<unk>"
+        tokenizer_object=word_tokenizer,
+        model_max_length=Recipe().longest,
+        pad_token="<pad>",
+        eos_token="</s>",
+        unk_token="<unk>",
     )
 
 
@@ -130,8 +136,8 @@ def train(recipe: Recipe, *, on_step: Callable[[], Any] = lambda: None) -> Any:
     for _ in range(recipe.steps):
         batch = [next(source) for _ in range(recipe.batch)]
         read = cutter([sentence.english for sentence in batch], padding=True, return_tensors="pt")
-        written = cutter([sentence.chinese for sentence in batch], padding=True, return_tensors="pt")
-        labels = written.input_ids.masked_fill(written.attention_mask == 0, -100)
+        target = cutter([sentence.chinese for sentence in batch], padding=True, return_tensors="pt")
+        labels = target.input_ids.masked_fill(target.attention_mask == 0, -100)
         loss = model(input_ids=read.input_ids, attention_mask=read.attention_mask, labels=labels).loss
         optimizer.zero_grad()
         loss.backward()

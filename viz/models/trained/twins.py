@@ -52,7 +52,7 @@ class Recipe:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """How one training went: measured after so many ``steps``, on sequences not trained on.
+    """Record of one training: measured after so many ``steps``, on fresh sequences.
 
     ``loss`` in nats a word and ``accuracy`` count only words that can be known, as :func:`predictable` says.
     """
@@ -82,9 +82,9 @@ def words() -> tuple[str, ...]:
 
 @cache
 def runs() -> tuple[Run, ...]:
-    """How the trainings went, every G with every seed tried."""
-    stored = json.loads((FOLDER / "runs.json").read_text("utf8"))["runs"]
-    return tuple(Run(**run | {name: tuple(run[name]) for name in ("steps", "loss", "accuracy")}) for run in stored)
+    """Records of the trainings, every G with every seed."""
+    records = json.loads((FOLDER / "runs.json").read_text("utf8"))["runs"]
+    return tuple(Run(**run | {name: tuple(run[name]) for name in ("steps", "loss", "accuracy")}) for run in records)
 
 
 def repeated(n: int, recipe: Recipe, generator: torch.Generator) -> tuple[Tensor, Tensor]:
@@ -111,8 +111,8 @@ def measure(model: Any, recipe: Recipe, *, seed: int) -> tuple[float, float]:
     ids, period = repeated(recipe.measured_on, recipe, torch.Generator().manual_seed(seed))
     with torch.inference_mode():
         losses, right = _losses(model, ids)
-    known = predictable(ids, period)
-    return float(losses[known].mean()), float(right[known].float().mean())
+    is_predictable = predictable(ids, period)
+    return float(losses[is_predictable].mean()), float(right[is_predictable].float().mean())
 
 
 def build(n_kv_heads: int, recipe: Recipe, *, seed: int) -> Any:
@@ -153,7 +153,7 @@ def train(
     model = make(n_kv_heads, recipe, seed=seed)
     optimizer = torch.optim.AdamW(model.parameters(), lr=recipe.learning_rate)
     generator = torch.Generator().manual_seed(seed)
-    measured = []
+    measurements = []
     for step in range(1, recipe.steps + 1):
         ids, _ = repeated(recipe.batch, recipe, generator)
         losses, _ = _losses(model, ids)
@@ -161,10 +161,10 @@ def train(
         optimizer.step()
         optimizer.zero_grad()
         if step % recipe.measured_every == 0:
-            measured.append((step, *measure(model, recipe, seed=10_000)))
+            measurements.append((step, *measure(model, recipe, seed=10_000)))
         after(step, model)
         on_step()
-    steps, loss, accuracy = zip(*measured, strict=True)
+    steps, loss, accuracy = zip(*measurements, strict=True)
     return model.eval(), Run(n_kv_heads=n_kv_heads, seed=seed, steps=steps, loss=loss, accuracy=accuracy)
 
 
@@ -175,11 +175,11 @@ def tokenizer() -> Any:
     from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
     vocabulary = {word: number for number, word in enumerate(("[UNK]", *words()))}
-    made = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
-    made.normalizer = normalizers.Sequence([normalizers.Replace("’", "'"), normalizers.Lowercase()])
-    made.pre_tokenizer = pre_tokenizers.Split(Regex(r"\w+(?:'\w+)*|[^\w\s]"), behavior="removed", invert=True)
+    word_tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
+    word_tokenizer.normalizer = normalizers.Sequence([normalizers.Replace("’", "'"), normalizers.Lowercase()])
+    word_tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(r"\w+(?:'\w+)*|[^\w\s]"), behavior="removed", invert=True)
     return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=made, unk_token="[UNK]", model_max_length=Recipe.longest
+        tokenizer_object=word_tokenizer, unk_token="[UNK]", model_max_length=Recipe.longest
     )
 
 
@@ -193,8 +193,8 @@ def unknown(text: str) -> tuple[str, ...]:
 def save_runs(new: Sequence[Run], recipe: Recipe) -> None:
     """Add runs to the record; a run of the same G and seed is replaced."""
     file = FOLDER / "runs.json"
-    kept = {(run.n_kv_heads, run.seed): run for run in (*(runs() if file.exists() else ()), *new)}
-    lines = ",\n".join(json.dumps(asdict(kept[key])) for key in sorted(kept, key=lambda key: (-key[0], key[1])))
+    by_key = {(run.n_kv_heads, run.seed): run for run in (*(runs() if file.exists() else ()), *new)}
+    lines = ",\n".join(json.dumps(asdict(by_key[key])) for key in sorted(by_key, key=lambda key: (-key[0], key[1])))
     file.write_text(f'{{"recipe": {json.dumps(asdict(recipe))},\n"runs": [\n{lines}\n]}}\n', "utf8")
     runs.cache_clear()
 
@@ -220,16 +220,16 @@ def main() -> None:
     parser.add_argument(
         "--points", action="store_true", help="only the points of seed 0's training, as far as the last"
     )
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     torch.set_num_threads(1)  # with more, sums are rounded in another order and 800 steps end elsewhere
-    for seed in [0] if asked.points else asked.seeds:
-        for n_kv_heads in POINTS if asked.points else GROUPS:
-            recipe = replace(Recipe(), steps=POINTS[n_kv_heads][-1]) if asked.points else Recipe()
+    for seed in [0] if arguments.points else arguments.seeds:
+        for n_kv_heads in POINTS if arguments.points else GROUPS:
+            recipe = replace(Recipe(), steps=POINTS[n_kv_heads][-1]) if arguments.points else Recipe()
             after = partial(save_point, n_kv_heads) if seed == 0 else lambda step, model: None
             with tqdm(total=recipe.steps, desc=f"G = {n_kv_heads}, seed {seed}") as bar:
                 model, run = train(n_kv_heads, recipe, seed=seed, on_step=bar.update, after=after)
                 bar.set_postfix(loss=run.loss[-1], accuracy=run.accuracy[-1])
-            if asked.points:
+            if arguments.points:
                 continue
             save_runs([run], recipe)
             if seed == 0:

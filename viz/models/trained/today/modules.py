@@ -86,16 +86,16 @@ class LatentAttention(nn.Module):
             d_model=d_model, n_heads=n_heads, d_latent=self.D_LATENT, d_nope=d_head, d_rope=self.D_ROPE,
             d_value=d_head,
         )  # fmt: skip
-        drawn = LatentWeights.random(self.spec, seed=int(torch.randint(2**31, ())))
-        tensors = {name: value for name, value in vars(drawn).items() if isinstance(value, Tensor)}
+        initial = LatentWeights.random(self.spec, seed=int(torch.randint(2**31, ())))
+        tensors = {name: value for name, value in vars(initial).items() if isinstance(value, Tensor)}
         self.learned = nn.ParameterDict({name: nn.Parameter(value) for name, value in tensors.items()})
         self.weights = torch.empty(0)
 
     def forward(self, hidden_states: Tensor, **_: Any) -> tuple[Tensor, None]:
         """Run in a Llama layer."""
         learned: dict[str, Any] = dict(self.learned.items())
-        allowed = causal(hidden_states.shape[-2], hidden_states.shape[-2])
-        trace = attend_latent(hidden_states, LatentWeights(spec=self.spec, **learned), turn=turn, allowed=allowed)
+        causal_mask = causal(hidden_states.shape[-2], hidden_states.shape[-2])
+        trace = attend_latent(hidden_states, LatentWeights(spec=self.spec, **learned), turn=turn, allowed=causal_mask)
         self.weights = trace.attention.weights.detach()
         return trace.output, None
 

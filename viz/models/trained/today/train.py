@@ -76,14 +76,14 @@ def measure_heads(model: Any, recipe: Recipe, *, seed: int) -> dict[str, tuple[t
     ids, _ = twins.repeated(MEASURED_ON, recipe, torch.Generator().manual_seed(seed))
     with torch.inference_mode():
         model(input_ids=ids)
-    found: dict[str, list[tuple[float, ...]]] = {"first_share": [], "induction": []}
+    rows_by_measure: dict[str, list[tuple[float, ...]]] = {"first_share": [], "induction": []}
     for layer in model.model.layers:
         maps = layer.self_attn.weights
         is_map = not isinstance(layer.self_attn, DeltaAttention)
         copies = [induction(weights, text_ids) for weights, text_ids in zip(maps, ids, strict=True)]
-        found["first_share"].append(tuple(first_token_share(maps).mean(0).tolist()) if is_map else ())
-        found["induction"].append(tuple(torch.stack(copies).mean(0).tolist()) if is_map else ())
-    return {name: tuple(rows) for name, rows in found.items()}
+        rows_by_measure["first_share"].append(tuple(first_token_share(maps).mean(0).tolist()) if is_map else ())
+        rows_by_measure["induction"].append(tuple(torch.stack(copies).mean(0).tolist()) if is_map else ())
+    return {name: tuple(rows) for name, rows in rows_by_measure.items()}
 
 
 def train(variant: str, recipe: Recipe, *, seed: int, on_step: Callable[[], Any] = lambda: None) -> Trained:
@@ -97,24 +97,24 @@ def train(variant: str, recipe: Recipe, *, seed: int, on_step: Callable[[], Any]
     return Trained(variant=variant, parameters=count(model), run=run, **heads)
 
 
-def _read(stored: dict[str, Any]) -> Trained:
-    run: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in stored["run"].items()}
-    rows: dict[str, Any] = {name: tuple(map(tuple, stored[name])) for name in ("first_share", "induction")}
-    return Trained(**(stored | rows | {"run": Run(**run)}))
+def _read(record: dict[str, Any]) -> Trained:
+    run: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in record["run"].items()}
+    rows: dict[str, Any] = {name: tuple(map(tuple, record[name])) for name in ("first_share", "induction")}
+    return Trained(**(record | rows | {"run": Run(**run)}))
 
 
 @cache
 def trainings() -> tuple[Trained, ...]:
-    """How the trainings went, every variant with every seed tried; none where nothing is recorded."""
+    """Records of the trainings, every variant with every seed; none where nothing is recorded."""
     file = twins.FOLDER / "today.json"
     return tuple(map(_read, json.loads(file.read_text("utf8"))["runs"])) if file.exists() else ()
 
 
 def save(new: Sequence[Trained], recipe: Recipe) -> None:
     """Add trainings to the record; one of the same variant and seed is replaced."""
-    kept = {(training.variant, training.run.seed): training for training in (*trainings(), *new)}
-    order = sorted(kept, key=lambda key: (list(VARIANTS).index(key[0]), key[1]))
-    lines = ",\n".join(json.dumps(asdict(kept[key])) for key in order)
+    by_variant = {(training.variant, training.run.seed): training for training in (*trainings(), *new)}
+    order = sorted(by_variant, key=lambda key: (list(VARIANTS).index(key[0]), key[1]))
+    lines = ",\n".join(json.dumps(asdict(by_variant[key])) for key in order)
     head = json.dumps(asdict(recipe))
     (twins.FOLDER / "today.json").write_text(f'{{"recipe": {head},\n"runs": [\n{lines}\n]}}\n', "utf8")
     trainings.cache_clear()
@@ -124,16 +124,16 @@ def summarise(variant: str, runs: Sequence[Trained]) -> dict[str, tuple[float, f
     """Return mean and standard deviation over seeds: loss, accuracy, the mean share on the first token over all heads
     of softmax layers, and the induction of the best head; NaN where a variant has no such head, or one seed.
     """
-    chosen = [training for training in runs if training.variant == variant]
+    matching = [training for training in runs if training.variant == variant]
 
     def spread(values: list[float]) -> tuple[float, float]:
         return mean(values) if values else float("nan"), stdev(values) if len(values) > 1 else float("nan")
 
-    shares = [[share for row in training.first_share for share in row] for training in chosen]
-    copies = [[score for row in training.induction for score in row] for training in chosen]
+    shares = [[share for row in training.first_share for share in row] for training in matching]
+    copies = [[score for row in training.induction for score in row] for training in matching]
     return {
-        "loss": spread([training.run.loss[-1] for training in chosen]),
-        "accuracy": spread([training.run.accuracy[-1] for training in chosen]),
+        "loss": spread([training.run.loss[-1] for training in matching]),
+        "accuracy": spread([training.run.accuracy[-1] for training in matching]),
         "first_share": spread([mean(heads) for heads in shares if heads]),
         "induction": spread([max(heads) for heads in copies if heads]),
     }
