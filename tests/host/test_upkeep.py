@@ -77,7 +77,7 @@ def test_where_memory_is_short_what_is_kept_gives_way_and_who_waits_is_let_in():
 
 def test_what_took_long_stays_with_who_came_first():
     ceiling = Ceiling(lambda: 1_000_000, 0, lambda: 2_000_000)
-    store = Store(10**6, Turns(2, 7, ceiling=ceiling), seconds=60, dear=0)
+    store = Store(10**6, Turns(2, 7, ceiling=ceiling), seconds=60, protect_after_seconds=0)
     with ceiling.visit(come()):
         Kept(lambda: "x" * 10_000, store, "pass", quietly)()
         held = store.bytes

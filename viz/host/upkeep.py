@@ -76,4 +76,4 @@ class Upkeep:
             self.tidy()
         else:
             self._trim(0)
-        self.results.turns.look_again()
+        self.results.turns.admit_waiting()
