@@ -580,7 +580,7 @@ def test_a_session_is_opened_under_a_mark_that_does_not_tell_the_cookie(door, mo
 
 def test_files_go_to_ones_own_session(door, files, monkeypatch):
     mine = OWN | {"cookie": f"headlight={'a' * 43}"}
-    monkeypatch.setattr(guard, "mark_of_session", lambda session: owner.mark_of(guard.Headers(mine)))
+    monkeypatch.setattr(guard, "session_owner", lambda session: owner.mark_of(guard.Headers(mine)))
     assert door.ask(f"{UPLOADS}new/a", "PUT", mine | {"content-length": "10"})["status"] == 200
     assert door.ask(f"{UPLOADS}new/a", "DELETE", mine)["status"] == 200
     for others in (OWN, OWN | {"cookie": f"headlight={'b' * 43}"}):

@@ -67,11 +67,11 @@ def test_where_memory_is_short_what_is_kept_gives_way_and_who_waits_is_let_in():
     before, held[0] = store.bytes, 900
     with ceiling.visit(0.0):
         store.turns.enter("pass", lambda: begun.append("later"))
-        keeper = upkeep.Upkeep(store, ceiling, Uploads())
-        keeper.relieve()
+        keeper = upkeep.Maintenance(store, ceiling, Uploads())
+        keeper.free_memory()
         assert 0 < store.bytes < before and begun == []
         held[0] = 100
-        keeper.relieve()
+        keeper.free_memory()
     assert begun == ["later"]
 
 
@@ -81,9 +81,9 @@ def test_what_took_long_stays_with_who_came_first():
     with ceiling.visit(come()):
         Kept(lambda: "x" * 10_000, store, "pass", quietly)()
         held = store.bytes
-        upkeep.Upkeep(store, ceiling, Uploads()).relieve()
+        upkeep.Maintenance(store, ceiling, Uploads()).free_memory()
         assert store.bytes == held > 0
-    upkeep.Upkeep(store, ceiling, Uploads()).relieve()
+    upkeep.Maintenance(store, ceiling, Uploads()).free_memory()
     assert store.bytes == 0
 
 
@@ -93,7 +93,7 @@ def test_long_texts_give_way_before_all_else_and_no_more_than_is_missing():
     for store in stores:
         Kept(lambda: "x" * 10_000, store, "pass", quietly)()
     held = stores[0].bytes
-    upkeep.Upkeep(stores[0], ceiling, Uploads(), (stores[1],)).relieve()
+    upkeep.Maintenance(stores[0], ceiling, Uploads(), (stores[1],)).free_memory()
     assert (stores[0].bytes, stores[1].bytes) == (held, 0)
 
 

@@ -9,7 +9,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime.state.session_state import Serialized, SessionState, WStates
 from streamlit.testing.v1 import AppTest
 
-from viz.streamlit_internals.widget_values import forget_what_cannot_be_read
+from viz.streamlit_internals.widget_values import reset_unreadable_widgets
 
 SENT: dict[str, tuple[str, Any, Any]] = {
     "whole_number": ("int_value", 8, 8),
@@ -95,7 +95,7 @@ def state() -> SessionState:
 @pytest.fixture(autouse=True)
 def _read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(WStates, "__getitem__", WStates.__getitem__)  # as it was, afterwards
-    forget_what_cannot_be_read()
+    reset_unreadable_widgets()
 
 
 class Widgets:

@@ -13,7 +13,7 @@ from tests.coroutines import finish
 from viz import limits
 from viz.host import connections
 from viz.host.connections import Messages, Requests, limit_connections
-from viz.host.connections.unfinished import Unfinished
+from viz.host.connections.unfinished import PartialMessages
 
 HOST = "127.0.0.1"
 SHORT = 1_000
@@ -24,7 +24,7 @@ SHORT = 1_000
 def own(monkeypatch):
     """Limits of a test's own, and a server that has them by itself, as Streamlit's has."""
     monkeypatch.setattr(Server, "startup", Server.startup)
-    monkeypatch.setattr(connections, "_unfinished", Unfinished(5_000_000, 3_000_000))
+    monkeypatch.setattr(connections, "_partial_messages", PartialMessages(5_000_000, 3_000_000))
     limit_connections()
 
 
@@ -125,7 +125,7 @@ def test_a_whole_message_arrives_also_in_parts():
         for first, n in ((0x02, 11), (0x00, 13), (0x80, 17)):
             tab.say(n, first=first)
         assert await tab.answer() == 41
-        assert connections._unfinished.bytes == 0
+        assert connections._partial_messages.bytes == 0
 
     run(test)
 
@@ -154,14 +154,14 @@ def test_sixty_messages_without_an_end_have_a_bound_and_others_are_served():
             await tab.writer.drain()
         ends = [await tab.answer() for tab in tabs[:-3]]
         assert set(ends) <= {1013, None} and len(ends) == 57
-        assert 0 < connections._unfinished.bytes <= 3_000_000
+        assert 0 < connections._partial_messages.bytes <= 3_000_000
         visitor.say(5)
         assert await visitor.answer() == 5
         tabs[-1].writer.write(b"x" * SHORT)
         assert await tabs[-1].answer() == 900_000, "the last ones may still end theirs"
         for tab in tabs:
             tab.writer.close()
-        while connections._unfinished.bytes:
+        while connections._partial_messages.bytes:
             await asyncio.sleep(0.01)
 
     run(test)
@@ -175,7 +175,7 @@ def test_the_address_that_holds_most_gives_way():
         def give_up(self):
             self.gone = True
 
-    held = Unfinished(most=100, most_each=60)
+    held = PartialMessages(most=100, most_each=60)
     first, second, third, other = (One() for _ in range(4))
     held.hold(first, "a", 30)
     held.hold(second, "a", 25)
