@@ -123,7 +123,7 @@ def test_value_of_the_page_is_kept(state, key):
 
 
 @pytest.mark.parametrize("key", SENT)
-def test_value_after_an_empty_one_is_kept(state, key):
+def test_value_after_empty_is_kept(state, key):
     """Streamlit notes the field of the last value as the widget's own; a box that was empty has none."""
     field, value, read = SENT[key]
     widgets = Widgets(state)

@@ -116,7 +116,7 @@ def run(test):
     finish(served())
 
 
-def test_a_whole_message_arrives_also_in_parts():
+def test_message_in_parts_arrives():
     async def test(port):
         tab = await Line.tab(port)
         for n in (0, 7, 70_000, limits.MESSAGE_BYTES):
@@ -130,7 +130,7 @@ def test_a_whole_message_arrives_also_in_parts():
     run(test)
 
 
-def test_a_message_longer_than_a_page_sends_is_refused_when_it_is_announced():
+def test_long_message_is_refused_early():
     async def test(port):
         tab = await Line.tab(port)
         tab.say(10, announced=limits.MESSAGE_BYTES + 1)
@@ -144,7 +144,7 @@ def test_a_message_longer_than_a_page_sends_is_refused_when_it_is_announced():
     run(test)
 
 
-def test_sixty_messages_without_an_end_have_a_bound_and_others_are_served():
+def test_partial_messages_are_bounded():
     """Of 60 x 0.9 MB an address holds 3; who has held them longest is disconnected."""
 
     async def test(port):
@@ -167,7 +167,7 @@ def test_sixty_messages_without_an_end_have_a_bound_and_others_are_served():
     run(test)
 
 
-def test_the_address_that_holds_most_gives_way():
+def test_largest_address_is_closed():
     class One:
         def __init__(self):
             self.gone = False
@@ -209,7 +209,7 @@ def test_a_message_has_its_time(monkeypatch):
 
 
 @pytest.mark.parametrize("before", [b"", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"])
-def test_what_is_asked_is_said_in_time(monkeypatch, before):
+def test_slow_request_times_out(monkeypatch, before):
     monkeypatch.setattr(limits, "HEAD_SECONDS", 0.3)
 
     async def test(port):
@@ -227,7 +227,7 @@ def test_what_is_asked_is_said_in_time(monkeypatch, before):
     run(test)
 
 
-def test_the_longest_link_may_come_in_parts_and_a_longer_one_does_not():
+def test_link_length_is_limited():
     async def test(port):
         for n, expected in ((40_000, b" 200 "), (limits.HEAD_BYTES + 1_000, b" 400 ")):
             line = await Line.to(port, b"GET /?text=" + b"x" * n)
@@ -240,7 +240,7 @@ def test_the_longest_link_may_come_in_parts_and_a_longer_one_does_not():
     run(test)
 
 
-def test_a_tab_that_reads_is_no_slow_request(monkeypatch):
+def test_reading_tab_is_not_slow(monkeypatch):
     monkeypatch.setattr(limits, "HEAD_SECONDS", 0.1)
 
     async def test(port):
@@ -252,7 +252,7 @@ def test_a_tab_that_reads_is_no_slow_request(monkeypatch):
     run(test)
 
 
-def test_an_answer_nobody_reads_is_not_kept(monkeypatch):
+def test_unread_answer_is_dropped(monkeypatch):
     monkeypatch.setattr(limits, "STUCK_SECONDS", 0.3)
 
     async def test(port):
@@ -263,7 +263,7 @@ def test_an_answer_nobody_reads_is_not_kept(monkeypatch):
     run(test)
 
 
-def test_connections_of_an_address_are_counted_and_given_back(monkeypatch):
+def test_connections_count_by_address(monkeypatch):
     monkeypatch.setattr(limits, "CONNECTIONS_EACH", 5)
 
     async def test(port):
