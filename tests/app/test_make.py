@@ -101,7 +101,7 @@ def test_opened_page_is_imported_ahead(monkeypatch, hosted, path, imported):
 
 
 @BOTH
-def test_old_link_opens_the_page_it_means(hosted):
+def test_old_link_opens_moved_page(hosted):
     """Another page stood at "/" once."""
     files = make_app(hosted=hosted).middleware[-1]
     status, said, _ = ask(files.cls(Streamlit(), *files.args, **files.kwargs), "/", query=b"layer=5", host="a")

@@ -16,7 +16,7 @@ def ask(**headers: str):
     return finish(send_index(Request({"type": "http", "method": "GET", "path": "/search.json", "headers": raw})))
 
 
-def test_index_is_sent_once_to_each_browser():
+def test_index_is_sent_once():
     """A browser that names the index it has gets no other; the compressed one and the plain one say the same."""
     plain, packed = ask(), ask(accept_encoding="gzip")
     assert (plain.status_code, packed.headers["content-encoding"]) == (200, "gzip")

@@ -146,7 +146,7 @@ def test_memory_ceiling_is_of_one_app(apps):
     assert first.long_texts.most_bytes < second.long_texts.most_bytes == limits.LONG_KEPT_BYTES
 
 
-def test_refusals_and_tabs_are_counted_by_app(apps):
+def test_metrics_count_by_app(apps):
     """The metrics of each say what it refused itself, and who is connected to it."""
     first = apps[0]
     guard = first.middleware[0]
@@ -188,7 +188,7 @@ def test_run_after_server_keeps_app():
     assert made.pages.working == 0
 
 
-def test_second_app_cannot_be_served_beside_the_first():
+def test_second_app_is_refused():
     """A run could not know its app."""
     with serve(make_stores()), pytest.raises(RuntimeError, match="another app is served"):
         serve(make_stores()).__enter__()
@@ -224,7 +224,7 @@ asyncio.run(main())
 """
 
 
-def test_streamlit_serves_one_app_in_a_process():
+def test_streamlit_serves_one_app():
     """A second one is refused by Streamlit itself, whose Runtime is one for the process; the first is served on."""
     done = subprocess.run(
         [sys.executable, "-c", SERVE_TWO],

@@ -80,7 +80,7 @@ def test_nginxs_port_is_published():
     assert [one.rpartition(":")[2] for one in read("compose.yaml")["services"]["proxy"]["ports"]] == [listens]
 
 
-def test_the_paths_of_health_are_the_programs():
+def test_health_paths_match_program():
     alive, ready = PATHS
     assert f":{PORT}{alive}'" in DOCKERFILE
     assert all(f":{PORT}{ready}'" in str(service["healthcheck"]) for service in replicas().values())
@@ -109,7 +109,7 @@ def test_metrics_path_and_token_agree():
     assert families == set(re.findall(r"`(headlight_\w+?)(?:_total)?(?:\{\w+\})?`", README))
 
 
-def test_hosts_run_image_and_read_known_settings():
+def test_hosts_use_valid_settings():
     """The Dockerfile at the root is what each of them builds; what they set is read, and probed is what answers."""
     assert space()["sdk"] == render()["runtime"] == "docker" and render()["healthCheckPath"] in PATHS
     asked = {*render()["envVars"], *cloud_run()["env"]} - {"PORT"}
@@ -118,7 +118,7 @@ def test_hosts_run_image_and_read_known_settings():
     assert container["forwardPorts"] == [int(PORT)] and "requirements.lock" in container["onCreateCommand"]
 
 
-def test_nobody_is_root_and_nothing_can_be_written():
+def test_containers_are_unprivileged():
     (user,) = re.findall(r"^USER (\S+)$", DOCKERFILE, re.MULTILINE)
     assert user == "1000:1000"
     for service in read("compose.yaml")["services"].values():
@@ -132,7 +132,7 @@ def test_nobody_is_root_and_nothing_can_be_written():
     assert [mount["mountPath"] for mount in container()["volumeMounts"]] == ["/tmp"]
 
 
-def test_the_image_holds_what_the_program_needs():
+def test_image_has_needed_files():
     lines = [line for line in (ROOT / ".dockerignore").read_text("utf8").splitlines() if line and line[0] != "#"]
     assert lines[0] == "*"
     listed = subprocess.run(
@@ -147,7 +147,7 @@ def test_the_image_holds_what_the_program_needs():
     assert workdir and workdir != ["/"]
 
 
-def test_the_images_command_is_the_hosted_entry_and_hears_signals():
+def test_image_command_receives_signals():
     command = json.loads(re.findall(r"^CMD (.+)$", DOCKERFILE, re.MULTILINE)[-1])
     assert command == ["streamlit", "run", "serve.py"]
     assert (ROOT / "serve.py").is_file()
@@ -186,7 +186,7 @@ def test_there_is_time_to_end():
     assert pod()["terminationGracePeriodSeconds"] > waits + limits.STOPPING_SECONDS
 
 
-def test_a_replica_has_the_memory_and_the_cores_that_its_limits_need():
+def test_replica_resources_match_limits():
     with (DEPLOY / "capacity.toml").open("rb") as file:
         warm = tomllib.load(file)["memory"]["warm_mb"] * 10**6
     given = {size(service["deploy"]["resources"]["limits"]["memory"]) for service in replicas().values()}
@@ -204,7 +204,7 @@ def test_a_replica_has_the_memory_and_the_cores_that_its_limits_need():
     assert {*cores, container()["resources"]["limits"]["cpu"]} == {str(limits.FORWARD_PASSES)}
 
 
-def test_nginx_lets_through_what_the_program_takes():
+def test_nginx_limits_match_program():
     (most,) = re.findall(r"client_max_body_size (\w+);", NGINX)
     assert limits.PICTURE_BYTES < size(most) < 2 * limits.PICTURE_BYTES
     (longest,) = re.findall(r"large_client_header_buffers \d+ (\w+);", NGINX)
@@ -212,7 +212,7 @@ def test_nginx_lets_through_what_the_program_takes():
     assert len(link) < size(longest) == limits.HEAD_BYTES, "a link may hold the longest text, in Chinese"
 
 
-def test_nginx_knows_every_replica_by_its_address():
+def test_nginx_lists_every_replica():
     network = read("compose.yaml")["networks"]["inside"]
     (subnet,) = (ipaddress.ip_network(each["subnet"]) for each in network["ipam"]["config"])
     addresses = [service["networks"]["inside"]["ipv4_address"] for service in replicas().values()]
@@ -259,7 +259,7 @@ def test_the_manifests_mean_each_other():
     assert least > kinds()["PodDisruptionBudget"]["spec"]["maxUnavailable"]
 
 
-def test_a_visitor_stays_with_a_replica_by_cookie():
+def test_cookie_pins_replica():
     sticky = "traefik.ingress.kubernetes.io/service.sticky.cookie"
     annotations = kinds()["Service"]["metadata"]["annotations"]
     assert annotations[sticky] == annotations[f"{sticky}.httponly"] == "true"
@@ -267,7 +267,7 @@ def test_a_visitor_stays_with_a_replica_by_cookie():
     assert f"$cookie_{annotations[f'{sticky}.name']} " in NGINX
 
 
-def test_the_readme_names_every_file_and_no_other():
+def test_readme_names_every_file():
     named = set(re.findall(r"\]\(([\w./-]+)\)", README))
     named |= set(re.findall(r"(?<![\w/])(?:deploy|tests)/[\w./-]+", README))
     for name in named:

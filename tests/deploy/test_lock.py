@@ -48,7 +48,7 @@ def wanted_by(package: str) -> list[Requirement]:
 
 
 @pytest.mark.usefixtures("as_locked")
-def test_the_lock_has_what_the_requirements_pin_and_all_that_they_ask_for():
+def test_lock_covers_requirements():
     direct = [
         Requirement(line.partition("#")[0])
         for line in (ROOT / "requirements.txt").read_text("utf8").splitlines()
@@ -76,19 +76,19 @@ def test_every_package_has_hashes():
 
 
 @pytest.mark.usefixtures("as_locked")
-def test_the_licences_are_those_of_what_is_installed():
+def test_licences_match_installed_packages():
     assert LICENCES.read_text("utf8") == third_party(TEXT)
     assert all(map(licence, VERSIONS))
 
 
 @pytest.mark.parametrize("place", ["Dockerfile", ".ci/run"])
-def test_what_is_installed_for_others_comes_from_the_lock(place):
+def test_installs_use_the_lock(place):
     text = (ROOT / place).read_text("utf8")
     assert re.search(r"--no-deps --require-hashes .*requirements\.lock", text)
     assert place != "Dockerfile" or "requirements.txt" not in text
 
 
-def test_the_bill_of_materials_names_every_package(tmp_path):
+def test_sbom_names_every_package(tmp_path):
     bill = tmp_path / "sbom.cdx.json"
     command = [
         str(Path(sys.executable).with_name("cyclonedx-py")),

@@ -55,7 +55,7 @@ def test_a_wrong_manifest_is_refused(kind, at, name, value):
         kubernetes_validate.validate(manifest, NEWEST, strict=True)
 
 
-def test_every_kind_that_was_asked_for_is_there():
+def test_manifests_have_every_kind():
     wanted = "Deployment Service Ingress HorizontalPodAutoscaler PodDisruptionBudget NetworkPolicy"
     assert set(kinds()) == set(wanted.split())
 
@@ -73,7 +73,7 @@ def test_hadolint_finds_nothing():
     assert "DL3045" in lint(DOCKERFILE.replace("WORKDIR /srv/packages\n", ""))
 
 
-def test_a_replica_is_what_checkers_of_manifests_ask_for():
+def test_replica_passes_manifest_checks():
     """Of kube-score's and kube-linter's rules those that concern one container; none of them can be installed here."""
     pod = kinds()["Deployment"]["spec"]["template"]["spec"]
     (container,) = pod["containers"]
@@ -91,13 +91,13 @@ def test_a_replica_is_what_checkers_of_manifests_ask_for():
     assert {"startupProbe", "livenessProbe", "readinessProbe"} <= container.keys()
 
 
-def test_images_of_others_are_named_by_their_content():
+def test_foreign_images_have_digests():
     services = read("compose.yaml")["services"]
     images = {service["image"] for service in services.values() if "build" not in service}
     assert images and all(re.fullmatch(r"[\w./-]+:[\d.]+[\w.-]*@sha256:[0-9a-f]{64}", image) for image in images)
 
 
-def test_what_the_image_is_built_on_is_named_by_its_content():
+def test_base_image_has_digest():
     bases = re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE)
     assert len(bases) == 2
     assert len(set(bases)) == 1

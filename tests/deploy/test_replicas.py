@@ -100,7 +100,7 @@ def has_its_picture(page: Page) -> None:
     expect(page.get_by_text(T("footer.checks", passed=9, n=9))).to_be_visible()
 
 
-def test_new_visitors_are_spread_over_the_replicas(fleet):
+def test_new_users_spread_over_replicas(fleet):
     assert Counter(fleet.arrive() for _ in range(6)) == dict.fromkeys(NAMES, 2)
 
 
@@ -114,7 +114,7 @@ def ask(url: str, **headers: str) -> tuple[int, Message, bytes]:
         return unchanged.code, unchanged.headers, unchanged.read()
 
 
-def test_files_come_compressed_and_are_kept_by_browsers(fleet):
+def test_files_are_compressed_and_cached(fleet):
     status, said, page = ask(f"{fleet.url}/")
     assert (status, said["content-encoding"], said["cache-control"]) == (200, "gzip", "private, no-cache")
     assert ask(f"{fleet.url}/", if_none_match=said["etag"])[0] == 304
@@ -127,7 +127,7 @@ def test_files_come_compressed_and_are_kept_by_browsers(fleet):
         assert len(body) < len(gzip.decompress(body)) / 2
 
 
-def test_when_a_replica_is_killed_its_visitors_go_on_at_another(fleet, browser):
+def test_killed_replica_moves_users(fleet, browser):
     page = listen(browser.new_context(locale="en-US").new_page())
     page.set_default_timeout(PATIENCE)
     with at_work(fleet.url) as pupils:
@@ -159,7 +159,7 @@ async def read_a_text(url: str) -> None:
         await tab.open("masks", text="a dog", source="words")
 
 
-def test_what_visitors_write_is_not_in_nginxs_log(fleet):
+def test_nginx_log_omits_text(fleet):
     with urllib.request.urlopen(f"{fleet.url}/?text={quote('字' * limits.CHARACTERS)}", timeout=30) as answer:
         assert answer.status == 200, "the longest link there is"
     session = "9972244e-270a-4eab-b5e9-ddfea1f13b7e"

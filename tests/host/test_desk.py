@@ -12,7 +12,7 @@ from viz.host.desk import Desk
 
 
 @pytest.mark.parametrize(("headless", "opened"), [(False, 1), (True, 0)])
-def test_it_opens_the_browser_of_who_wants_one_when_it_can_be_asked(monkeypatch, headless, opened):
+def test_desk_opens_browser(monkeypatch, headless, opened):
     shown = []
     monkeypatch.setattr(the_desk, "LISTENS", 0)
     monkeypatch.setattr(the_desk.webbrowser, "open", shown.append)

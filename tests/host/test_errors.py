@@ -19,7 +19,7 @@ def log(caplog):
     logging.setLogRecordFactory(make)
 
 
-def test_a_session_has_no_name_in_the_log(log):
+def test_log_omits_session_id(log):
     """Streamlit writes it when a browser comes back: whoever reads it could come back as that visitor."""
     logger = logging.getLogger("somebody")
     logger.warning("Session with id %s is already connected! Reconnecting to existing session.", SESSION)
@@ -40,7 +40,7 @@ def test_other_records_stay_as_they_are(log):
     assert "7 examples computed in 1.2 s" in log.text
 
 
-def test_who_says_a_language_that_is_none_is_told_in_english(monkeypatch):
+def test_unknown_language_error_is_english(monkeypatch):
     """The browser says which it is, and what goes wrong may go wrong before the page has looked at that."""
     told = []
     monkeypatch.setattr(errors.st, "session_state", {"lang": "../../okapi"})

@@ -37,7 +37,7 @@ def passes(monkeypatch):
     return counted
 
 
-def test_examples_are_warm_before_the_first_visitor(open_app, passes, monkeypatch):
+def test_warmup_computes_examples(open_app, passes, monkeypatch):
     """Each of them, in every layer and head; they take little of the memory and stay there."""
     for key in [*compute.results()._kept, *compute.results()._staying]:  # what other tests left
         compute.results().forget(key[0])
@@ -60,7 +60,7 @@ def test_examples_are_warm_before_the_first_visitor(open_app, passes, monkeypatc
     assert passes == dict.fromkeys(texts, 1) | {texts[3] + " And then?": 1}
 
 
-def test_a_model_whose_files_are_gone_goes_on_if_it_was_loaded(open_app, monkeypatch):
+def test_loaded_model_needs_no_files(open_app, monkeypatch):
     compute.model(compute.DEFAULT_MODEL)
     for place in ("local_folder", "packaged_file"):
         monkeypatch.setattr(Entry, place, lambda _: None)
@@ -70,7 +70,7 @@ def test_a_model_whose_files_are_gone_goes_on_if_it_was_loaded(open_app, monkeyp
     assert compute.DEFAULT_MODEL in offered and all(compute.models().holds(one) for one in offered)
 
 
-def test_a_model_whose_files_are_gone_is_a_sentence_if_it_was_not(open_app, monkeypatch, tmp_path):
+def test_missing_model_files_show_error(open_app, monkeypatch, tmp_path):
     monkeypatch.setattr(Entry, "local_folder", lambda _: tmp_path)
     for name in ("_kept", "_staying"):  # nothing is loaded yet
         monkeypatch.setattr(compute.models(), name, OrderedDict())
@@ -79,7 +79,7 @@ def test_a_model_whose_files_are_gone_is_a_sentence_if_it_was_not(open_app, monk
     assert app.text_area(key="text").value == "the cat saw"
 
 
-def test_a_full_line_is_told_and_what_was_typed_is_kept(open_app):
+def test_full_queue_keeps_input(open_app):
     with pytest.MonkeyPatch.context() as crowded:
         crowded.setattr(stores().turns, "places", 0)
         crowded.setattr(stores().turns, "line", 0)
@@ -100,7 +100,7 @@ def test_who_waits_too_long_is_told(open_app, monkeypatch):
     assert stores().turns.waiting == 0, "the place is given up"
 
 
-def test_only_the_models_that_are_offered_can_be_had(open_app, monkeypatch):
+def test_unlisted_model_is_refused(open_app, monkeypatch):
     """By name, and by the memory there is; a link to another falls back and says so."""
     names = [entry.id for entry in registry.entries() if entry.path or entry.package]
     monkeypatch.setattr(limits, "MODELS", names[:2])

@@ -69,7 +69,7 @@ def ask(files, path, method="GET", query=b"", **headers):
 
 
 @pytest.mark.parametrize(("path", "times"), [(SCRIPT, 3), (VIEW, 3), (LOADER_OF_VIEW, 1.5)])
-def test_hashed_file_is_compressed_once_and_kept(files, path, times):
+def test_hashed_file_is_cached_compressed(files, path, times):
     views = {VIEW: bundle.bundle(GRID)[1], LOADER_OF_VIEW: LOADER.read_bytes()}
     plain = views.get(path) or (STATIC / path[1:]).read_bytes()
     for _ in range(2):
@@ -98,20 +98,20 @@ def test_a_font_is_small_already(files):
         VIEW.replace("headlight.head_grid", "headlight.maps"), VIEW.replace("headlight", "other"), f"{VIEW}.map",
     ],
 )  # fmt: skip
-def test_other_names_for_a_file_are_not_kept(files, path):
+def test_aliases_are_not_cached(files, path):
     ask(files, path, **GZIP)
     assert files.app.asked == ([] if "bidi-components" in path else [path]), "what is no view's is not looked for"
     assert not files.answers
 
 
-def test_part_of_a_file_or_its_headers_alone_are_streamlits_business(files):
+def test_range_and_head_pass_through(files):
     ask(files, SCRIPT, **GZIP)
     ask(files, SCRIPT, range="bytes=0-99", **GZIP)
     ask(files, SCRIPT, "HEAD", **GZIP)
     assert files.app.asked == [SCRIPT] * 2
 
 
-def test_what_has_no_hash_in_its_name_is_asked_for_again(files):
+def test_unhashed_file_is_revalidated(files):
     assert ask(files, "/favicon.png")[1]["cache-control"] == "no-cache"
     assert ask(files, "/media/0123.png")[1]["cache-control"] == "private, max-age=31536000, immutable"
     assert "cache-control" not in ask(files, "/media/0123.csv")[1], "a visitor's numbers"
@@ -156,7 +156,7 @@ def test_page_embedded_otherwise_is_sent(files, query):
 
 
 @pytest.mark.parametrize("path", ["/", "/masks"])
-def test_an_embedded_page_has_the_style_for_it(files, path):
+def test_embedded_page_has_style(files, path):
     page = ask(files, path, query=b"embed=true")[2].decode()
     assert style(embedded=True) in page and FRAME not in page
     assert FRAME in ask(files, path, query=b"embed=false")[2].decode()
@@ -202,7 +202,7 @@ def test_static_paint_follows_the_link(path, query, language, parts):
     (b"", "", "en"), (b"", "zh-CN,zh;q=0.9,en;q=0.8", "zh"), (b"lang=en", "zh-CN", "en"), (b"lang=zh", "en", "zh"),
     (b"lang=%3Cscript%3E", "de", "en"),
 ])  # fmt: skip
-def test_a_page_says_what_it_is_before_its_script_has_run(query, accepts, lang):
+def test_page_head_describes_page(query, accepts, lang):
     named = Files(Streamlit(), pages=("heads", "step_by_step"))
     raw = {"accept_language": accepts, "host": "demo.example.org", "x_forwarded_proto": "https"}
     _, said, body = ask(named, "/step-by-step", query=query, **raw)
@@ -228,7 +228,7 @@ def test_a_page_says_what_it_is_before_its_script_has_run(query, accepts, lang):
         (b"%ff=%zz&\xff", ""),
     ],
 )
-def test_an_old_link_to_the_first_page_is_sent_on(query, there):
+def test_old_link_is_redirected(query, there):
     answer, said, _ = ask(Files(Streamlit(), pages=("start", "heads"), before="heads"), "/", query=query, host="a")
     assert (answer, said.get("location", "")) == ((307, there) if there else (200, ""))
     assert ask(Files(Streamlit(), before="heads"), "/masks", query=query)[0] == 200

@@ -21,7 +21,7 @@ def paint(name="heads", lang="en", is_default=True):
     return PAINT.add_to(index_page(), name=name, lang=lang, is_default=is_default)
 
 
-def test_the_style_is_the_apps_and_what_keeps_the_sidebars_place_is_in_an_element_that_can_go():
+def test_sidebar_placeholder_is_removable():
     own, kept = style(embedded=False).split("</style>")[:2]
     assert style(embedded=False).count("</style>") == 2
     assert own.startswith("<style>")
@@ -30,7 +30,7 @@ def test_the_style_is_the_apps_and_what_keeps_the_sidebars_place_is_in_an_elemen
     assert kept == f'<style id="frame">{FRAME}'
 
 
-def test_an_embedded_page_keeps_no_place_for_a_sidebar():
+def test_embedded_page_reserves_no_sidebar():
     assert FRAME in style(embedded=False)
     assert FRAME not in style(embedded=True)
 
@@ -65,7 +65,7 @@ def test_paint_stands_whole_in_streamlits_element():
     assert "<i>en</i>" in page and "<i>" not in paint(is_default=False)
 
 
-def test_paint_without_the_element_leaves_the_page():
+def test_paint_without_root_changes_nothing():
     """Another version of Streamlit may write it otherwise."""
     assert PAINT.add_to("<body></body>", name="heads", lang="en", is_default=True) == "<body></body>"
 

@@ -82,7 +82,7 @@ def door():
 @pytest.mark.parametrize(
     "origin", ["https://evil.example", "https://demo.example.org.evil.example", "null", "https://[", "demo.example.org"]
 )
-def test_other_sites_are_refused_before_streamlit_sees_them(door, origin):
+def test_guard_refuses_other_sites(door, origin):
     """Streamlit itself would ask the internet who this machine is, and everybody would wait (PLATFORM of 1.67)."""
     connect = {"type": "websocket.connect"}
     assert door.open(HOST | {"origin": origin}, (connect,)) == [{"type": "websocket.close", "code": 1008}]
@@ -90,7 +90,7 @@ def test_other_sites_are_refused_before_streamlit_sees_them(door, origin):
     assert door.reached == []
 
 
-def test_the_page_itself_and_what_is_no_browser_may_connect(door):
+def test_same_origin_and_scripts_connect(door):
     assert door.open(OWN)[0]["type"] == "websocket.accept"
     assert door.open(HOST)[0]["type"] == "websocket.accept"
 
@@ -108,7 +108,7 @@ def test_the_page_itself_and_what_is_no_browser_may_connect(door):
         ("chrome-extension", {}, "ws", False),
     ],
 )
-def test_a_page_without_tls_is_another_site_than_the_one_with(door, origin, said, scheme, expected):
+def test_page_without_tls_is_foreign(door, origin, said, scheme, expected):
     headers = HOST | {"origin": f"{origin}://demo.example.org"} | said
     sent = door.open(headers, (END,) if expected else ({"type": "websocket.connect"},), scheme=scheme)
     assert (sent[0]["type"] == "websocket.accept") is expected
@@ -140,7 +140,7 @@ def test_strange_names_below_core_are_hidden(door, name):
     assert door.reached == []
 
 
-def test_what_is_no_page_is_not_there():
+def test_unknown_path_is_404():
     door = Door(pages=("masks", "step_by_step"))
     for path in ("/.env", "/robots.txt", "/wp-login.php", "/nothing", "/masks/.env", "/masksx", "/static.", "/media"):
         assert door.ask(path)["status"] == 404, path
@@ -150,7 +150,7 @@ def test_what_is_no_page_is_not_there():
         assert door.ask(path)["status"] == 200, path
 
 
-def test_a_server_with_a_name_answers_to_no_other():
+def test_other_host_name_is_refused():
     door = Door(hosts=("demo.example.org",))
     assert door.ask("/")["status"] == 200
     other = {"host": "127.0.0.1:8501"}
@@ -161,7 +161,7 @@ def test_a_server_with_a_name_answers_to_no_other():
 
 
 @pytest.mark.parametrize("before", ["", "/some/path"])
-def test_what_no_browser_needs_is_not_there(door, monkeypatch, before):
+def test_internal_routes_are_hidden(door, monkeypatch, before):
     for path in ("/_stcore/metrics", "/_stcore/script-health-check", "/_stcore/agent/interact", "/_stcore/new-in-1.68"):
         assert door.ask(before + path)["status"] == 404, path
     for path in ("/auth/login", "/oauth2callback", "/component/x/index.html"):
@@ -203,19 +203,19 @@ def test_a_visitor_has_few_files_here(door, files):
     assert door.ask(f"{UPLOADS}new/a", "PUT", sized(10))["status"] == 200
 
 
-def test_a_file_says_how_long_it_is_and_is_no_longer_than_a_picture_may_be(door, files):
+def test_upload_length_is_checked(door, files):
     assert door.ask(f"{UPLOADS}new/a", "PUT", OWN)["status"] == 411
     assert door.ask(f"{UPLOADS}new/a", "PUT", OWN | {"content-length": "-1"})["status"] == 411
     assert door.ask(f"{UPLOADS}new/a", "PUT", sized(limits.PICTURE_BYTES))["status"] == 200
     assert door.ask(f"{UPLOADS}new/a", "PUT", sized(limits.PICTURE_BYTES + 100_000))["status"] == 413
 
 
-def test_only_a_page_with_a_place_for_a_file_is_sent_one(door, files):
+def test_upload_needs_an_uploader(door, files):
     assert door.ask(f"{UPLOADS}nobody/a", "PUT", sized(10))["status"] == 403
     assert door.reached == []
 
 
-def test_files_on_their_way_count_before_their_last_byte(files, monkeypatch):
+def test_uploads_in_progress_count(files, monkeypatch):
     """Two hundred that begin at once would all find room otherwise."""
     door, answers = Door(), []
     door.guard.uploads = uploads.Uploads(most=10_000 + 4_000)
@@ -245,7 +245,7 @@ def test_files_on_their_way_count_before_their_last_byte(files, monkeypatch):
     assert answers == [200], "those are no longer on their way"
 
 
-def test_a_file_that_does_not_come_is_not_waited_for(door, files, monkeypatch):
+def test_slow_upload_times_out(door, files, monkeypatch):
     monkeypatch.setattr(limits, "BODY_SECONDS", 0.05)
 
     async def reads(scope, receive, send):
@@ -257,7 +257,7 @@ def test_a_file_that_does_not_come_is_not_waited_for(door, files, monkeypatch):
     assert door.guard.uploads._coming == []
 
 
-def test_files_go_when_no_page_shows_them(files, monkeypatch):
+def test_unused_uploads_are_deleted(files, monkeypatch):
     now = 1_000.0
     monkeypatch.setattr(uploads.time, "monotonic", lambda: now)
     kept = uploads.Uploads()
@@ -278,20 +278,20 @@ def rerun(text=""):
     return BackMsg(rerun_script=ClientState(query_string=text)).SerializeToString()
 
 
-def test_messages_are_no_larger_than_a_page_needs(door, monkeypatch):
+def test_oversized_message_is_refused(door, monkeypatch):
     monkeypatch.setattr(limits, "MESSAGE_BYTES", len(rerun("1234567")))
     sent = door.open(messages=(said(rerun("1234567")), said(rerun("12345678")), said(rerun())))
     assert sent[-1] == {"type": "websocket.close", "code": 1009}
     assert door.reached == ["/_stcore/stream", rerun("1234567")]
 
 
-def test_what_is_no_message_ends_the_connection(door):
+def test_malformed_message_ends_connection(door):
     text = {"type": "websocket.receive", "text": "hello", "bytes": None}
     assert door.open(messages=(text,))[-1] == {"type": "websocket.close", "code": 1003}
     assert door.open(messages=(said(b"\xff\xff"),))[-1] == {"type": "websocket.close", "code": 1002}
 
 
-def test_what_names_something_that_has_no_such_name_ends_the_connection(door):
+def test_invalid_names_end_connection(door):
     """Streamlit writes some of these into its log."""
     widget, long = f"$$ID-{'0' * 32}-text", "x" * 5_000
     fine = ClientState(page_script_hash="0" * 32, fragment_id="1" * 32)
@@ -322,7 +322,7 @@ def test_nobody_empties_everybodys_caches(door):
     assert door.reached == ["/_stcore/stream", rerun()]
 
 
-def test_what_comes_too_fast_is_read_later(door, monkeypatch):
+def test_fast_messages_are_delayed(door, monkeypatch):
     slept = []
 
     async def sleep(seconds):
@@ -339,7 +339,7 @@ def test_what_comes_too_fast_is_read_later(door, monkeypatch):
     assert slept == sorted(slept)
 
 
-def test_sockets_of_one_address_are_counted_and_given_back():
+def test_sockets_count_by_address():
     door = Door(sockets=Sockets(most=5, most_each=2, idle=60))
     for _ in range(7):
         assert door.open()[0]["type"] == "websocket.accept"
@@ -354,7 +354,7 @@ def test_sockets_of_one_address_are_counted_and_given_back():
     assert door.open()[0]["type"] == "websocket.accept"
 
 
-def test_who_has_been_away_longest_gives_way():
+def test_idlest_socket_makes_room():
     sockets = Sockets(most=2, most_each=2, idle=60)
     old, young = sockets.admit("a"), sockets.admit("b")
     assert sockets.admit("c") is None
@@ -368,7 +368,7 @@ def test_who_has_been_away_longest_gives_way():
     assert len(sockets) == 2, "it was forgotten already"
 
 
-def test_a_socket_that_gives_way_is_closed(door):
+def test_replaced_socket_is_closed(door):
     async def visit():
         coming = asyncio.create_task(door.knock("websocket", "/_stcore/stream", OWN))
         while not len(door.sockets):
@@ -415,7 +415,7 @@ def test_scripts_carry_no_headers_of_pages():
         assert headers_of(kind, headers()) == headers()
 
 
-def test_the_policy_allows_the_installed_page_and_no_other_script():
+def test_policy_allows_only_installed_scripts():
     policy = dict(headers(("'self'", "https://huggingface.co")))[b"content-security-policy"].decode()
     rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
     page = (Path(st.__file__).parent / "static" / "index.html").read_text("utf8")
@@ -430,14 +430,14 @@ def test_the_policy_allows_the_installed_page_and_no_other_script():
 @pytest.mark.parametrize(
     ("query", "sites"), [(b"embed=1", "*"), (b"embed=1&embed=0", "'self'"), (b"a=embed=1", "'self'")]
 )
-def test_where_it_is_allowed_other_sites_show_one_section_and_no_more(monkeypatch, query, sites):
+def test_embeds_allow_single_sections(monkeypatch, query, sites):
     monkeypatch.setattr(limits, "EMBEDS", ("*",))
     answer = finish(Door().knock("http", "/", HOST, method="GET", query_string=query))[0]
     policy = dict(answer["headers"])[b"content-security-policy"].decode()
     assert policy.endswith(f"frame-ancestors {sites}")
 
 
-def test_ready_means_warm_with_room_and_not_about_to_end(monkeypatch):
+def test_readiness_lists_reasons(monkeypatch):
     readiness = Readiness(Sockets(most=1))
     assert readiness.reasons() == ["warm"]
     readiness.missing = []
@@ -448,7 +448,7 @@ def test_ready_means_warm_with_room_and_not_about_to_end(monkeypatch):
     assert readiness.reasons() == ["stopping", "sockets", "queue"]
 
 
-def test_who_is_here_comes_in_with_the_first_page_and_others_are_sent_when_all_is_warm(monkeypatch):
+def test_connected_users_enter_before_ready(monkeypatch):
     first, rest, problems = threading.Event(), threading.Event(), ["it has no title", ""]
 
     async def page_problem():
@@ -487,9 +487,7 @@ def test_who_is_here_comes_in_with_the_first_page_and_others_are_sent_when_all_i
     ("asked", "visitors", "waited"),
     [(False, 0, ["visitor"]), (False, 1, ["visitor", "picture"]), (True, 1, ["visitor"])],
 )
-def test_before_it_warms_up_a_server_waits_for_a_visitor_and_for_the_first_picture(
-    monkeypatch, asked, visitors, waited
-):
+def test_warmup_waits_for_first_picture(monkeypatch, asked, visitors, waited):
     seen, sockets = [], Sockets()
     for _ in range(visitors):
         sockets.admit("203.0.113.7")
@@ -501,7 +499,7 @@ def test_before_it_warms_up_a_server_waits_for_a_visitor_and_for_the_first_pictu
     assert seen == waited
 
 
-def test_few_come_in_before_a_server_is_warm_and_the_others_wait(door, monkeypatch):
+def test_cold_server_admits_few(door, monkeypatch):
     monkeypatch.setattr(guard, "EARLY", 2)
     door.readiness.settled.clear()
 
@@ -522,7 +520,7 @@ def test_few_come_in_before_a_server_is_warm_and_the_others_wait(door, monkeypat
     finish(visit())
 
 
-def test_whoever_runs_the_server_reads_how_often_each_rule_refused():
+def test_operator_reads_refusals():
     door = Door(pages=("masks",))
     for path, method in (("/.env", "GET"), ("/robots.txt", "GET"), ("/masks", "GET"), ("/", "POST")):
         door.ask(path, method)
@@ -532,7 +530,7 @@ def test_whoever_runs_the_server_reads_how_often_each_rule_refused():
     assert 'headlight_refusals_total{rule="unknown"} 2' in written, "and nothing of what was asked"
 
 
-def test_browsers_are_told_to_come_by_tls_where_everybody_does():
+def test_tls_sends_hsts():
     assert (b"strict-transport-security", b"max-age=31536000") in headers(tls=True)
     assert b"strict-transport-security" not in dict(headers(tls=False))
 
@@ -540,7 +538,7 @@ def test_browsers_are_told_to_come_by_tls_where_everybody_does():
 GIVEN = re.compile(r"headlight=([\w-]{43}); Path=/; HttpOnly; SameSite=Lax")
 
 
-def test_a_browser_is_given_one_cookie_with_its_page_or_before_it_connects(door):
+def test_cookie_is_set_once(door):
     def given(path, **headers):
         said = [(name, value.decode()) for name, value in door.ask(path, headers=HOST | headers)["headers"]]
         return [value for name, value in said if name == b"set-cookie"]
@@ -561,7 +559,7 @@ def test_a_browser_is_given_one_cookie_with_its_page_or_before_it_connects(door)
     assert said["set-cookie"].endswith("; SameSite=Lax; Secure") and said["cache-control"] == "private, no-cache"
 
 
-def test_a_session_is_opened_under_a_mark_that_does_not_tell_the_cookie(door, monkeypatch):
+def test_owner_mark_hides_cookie(door, monkeypatch):
     scopes = []
 
     async def note(scope, receive, send):
@@ -580,7 +578,7 @@ def test_a_session_is_opened_under_a_mark_that_does_not_tell_the_cookie(door, mo
 
 def test_files_go_to_ones_own_session(door, files, monkeypatch):
     mine = OWN | {"cookie": f"headlight={'a' * 43}"}
-    monkeypatch.setattr(guard, "mark_of_session", lambda session: owner.mark_of(guard.Headers(mine)))
+    monkeypatch.setattr(guard, "session_owner", lambda session: owner.mark_of(guard.Headers(mine)))
     assert door.ask(f"{UPLOADS}new/a", "PUT", mine | {"content-length": "10"})["status"] == 200
     assert door.ask(f"{UPLOADS}new/a", "DELETE", mine)["status"] == 200
     for others in (OWN, OWN | {"cookie": f"headlight={'b' * 43}"}):

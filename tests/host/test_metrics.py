@@ -83,7 +83,7 @@ def test_metrics_without_token_are_404(metrics, sent):
 
 
 @pytest.mark.parametrize("sent", [None, "Bearer ", "Bearer open sesame"])
-def test_metrics_with_no_token_set_are_404(metrics, monkeypatch, sent):
+def test_metrics_with_unset_token_are_404(metrics, monkeypatch, sent):
     """A server without a token has no metrics; an empty token lets nobody in."""
     monkeypatch.setattr(limits, "METRICS_TOKEN", "")
     assert ask(metrics, sent).status_code == 404

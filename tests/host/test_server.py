@@ -80,7 +80,7 @@ async def until(condition: Any) -> None:
     await asyncio.to_thread(wait, condition)
 
 
-def test_before_it_is_warm_a_server_shows_the_first_page_and_says_that_others_come(tmp_path):
+def test_cold_server_shows_first_page(tmp_path):
     go, said = tmp_path / "go", translator("en")
 
     async def visit(server: Server) -> None:
@@ -104,14 +104,14 @@ def test_before_it_is_warm_a_server_shows_the_first_page_and_says_that_others_co
         assert "Traceback" not in server.written()
 
 
-def test_alive_and_ready_and_nothing_for_strangers(server):
+def test_health_routes_are_open(server):
     assert get(server, "/healthz") == (200, "ok")
     assert get(server, "/readyz") == (200, '{"ready":true,"waiting_for":[]}')
     assert get(server, "/metrics") == get(server, "/_stcore/metrics") == (404, "Not found.")
     assert json.loads(get(server, "/_stcore/host-config")[1])["allowedOrigins"] == [], "no page around drives the app"
 
 
-def test_a_first_visitor_by_a_deep_link_is_served(server):
+def test_first_deep_link_is_served(server):
     async def visit() -> tuple[Answer, list[ForwardMsg]]:
         async with Listener(server.url) as tab:
             return await tab.open("positions", text="The cat sat.", lang="en"), tab.heard
@@ -126,7 +126,7 @@ def test_a_first_visitor_by_a_deep_link_is_served(server):
     assert not any(str(ROOT).encode() in message.SerializeToString() for message in heard)
 
 
-def test_a_pass_that_raises_is_a_sentence_and_no_text_is_told_to_others_or_to_the_log(server):
+def test_failed_pass_leaks_no_text(server):
     async def visit() -> None:
         async with Listener(server.url) as one, Listener(server.url) as other:
             answer = await one.open(text=f"badly {SECRET}")
@@ -151,7 +151,7 @@ def test_a_pass_that_raises_is_a_sentence_and_no_text_is_told_to_others_or_to_th
     assert inside(server)["working"] == 0
 
 
-def test_who_waits_sees_the_place_and_who_vanishes_gives_it_up(server):
+def test_waiting_user_sees_queue_rank(server):
     async def visit() -> None:
         async with Tab(server.url) as slow, Listener(server.url) as second, Listener(server.url) as third:
             lost = asyncio.create_task(slow.open(text="slowly one"))
@@ -176,7 +176,7 @@ def test_who_waits_sees_the_place_and_who_vanishes_gives_it_up(server):
     wait(lambda: (inside(server)["working"], inside(server)["waiting"]) == (0, 0))
 
 
-def test_a_crowd_that_comes_and_goes_leaves_nothing_behind(server):
+def test_closed_tabs_free_resources(server):
     """Handles, memory and the count of sockets; the one too many is refused and told so."""
     address = server.url.replace("http", "ws", 1) + "/_stcore/stream"
     memory = Path(f"/proc/{server.pid}/statm")
@@ -216,7 +216,7 @@ def test_a_crowd_that_comes_and_goes_leaves_nothing_behind(server):
     assert get(server, "/_stcore/health")[0] == 200
 
 
-def test_told_to_stop_in_the_middle_of_work_it_says_so_and_ends(server):
+def test_sigterm_stops_running_work(server):
     """The last test: the server is gone after it."""
 
     async def visit() -> int | None:

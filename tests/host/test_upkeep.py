@@ -42,7 +42,7 @@ def test_pages_between_what_stays_go_back(monkeypatch):
     assert len(tensors) == 600
 
 
-def test_sessions_nobody_came_back_to_end_though_nobody_else_leaves(monkeypatch):
+def test_lost_sessions_expire(monkeypatch):
     """Streamlit lets go of them when another session is lost: those of the last visitors would stay for good."""
     ended, kept = [], MemorySessionStorage(ttl_seconds=0.2)
     manager = SimpleNamespace(_session_storage=kept)
@@ -57,7 +57,7 @@ def test_sessions_nobody_came_back_to_end_though_nobody_else_leaves(monkeypatch)
     assert ended == ["a", "b"] and not kept._cache._data
 
 
-def test_where_memory_is_short_what_is_kept_gives_way_and_who_waits_is_let_in():
+def test_free_memory_admits_waiting():
     held, begun = [100], []
     ceiling = Ceiling(lambda: 1_000, 300, lambda: held[0])
     store = Store(1_000_000, Turns(2, 7, ceiling=ceiling), seconds=60)
@@ -67,37 +67,37 @@ def test_where_memory_is_short_what_is_kept_gives_way_and_who_waits_is_let_in():
     before, held[0] = store.bytes, 900
     with ceiling.visit(0.0):
         store.turns.enter("pass", lambda: begun.append("later"))
-        keeper = upkeep.Upkeep(store, ceiling, Uploads())
-        keeper.relieve()
+        keeper = upkeep.Maintenance(store, ceiling, Uploads())
+        keeper.free_memory()
         assert 0 < store.bytes < before and begun == []
         held[0] = 100
-        keeper.relieve()
+        keeper.free_memory()
     assert begun == ["later"]
 
 
-def test_what_took_long_stays_with_who_came_first():
+def test_free_memory_keeps_oldest_users_results():
     ceiling = Ceiling(lambda: 1_000_000, 0, lambda: 2_000_000)
-    store = Store(10**6, Turns(2, 7, ceiling=ceiling), seconds=60, dear=0)
+    store = Store(10**6, Turns(2, 7, ceiling=ceiling), seconds=60, protect_after_seconds=0)
     with ceiling.visit(come()):
         Kept(lambda: "x" * 10_000, store, "pass", quietly)()
         held = store.bytes
-        upkeep.Upkeep(store, ceiling, Uploads()).relieve()
+        upkeep.Maintenance(store, ceiling, Uploads()).free_memory()
         assert store.bytes == held > 0
-    upkeep.Upkeep(store, ceiling, Uploads()).relieve()
+    upkeep.Maintenance(store, ceiling, Uploads()).free_memory()
     assert store.bytes == 0
 
 
-def test_long_texts_give_way_before_all_else_and_no_more_than_is_missing():
+def test_long_texts_are_evicted_first():
     ceiling = Ceiling(lambda: 1_000_000, 0, lambda: 1_010_000)
     stores = [Store(10**6, Turns(2, 7, ceiling=ceiling), seconds=60) for _ in range(2)]
     for store in stores:
         Kept(lambda: "x" * 10_000, store, "pass", quietly)()
     held = stores[0].bytes
-    upkeep.Upkeep(stores[0], ceiling, Uploads(), (stores[1],)).relieve()
+    upkeep.Maintenance(stores[0], ceiling, Uploads(), (stores[1],)).free_memory()
     assert (stores[0].bytes, stores[1].bytes) == (held, 0)
 
 
-def test_a_model_adds_what_it_holds_to_the_ceiling_and_nothing_more(monkeypatch):
+def test_loaded_model_raises_ceiling(monkeypatch):
     """Its weights, and its tokenizer where that is large; a model that has given way takes them along again."""
     held, stores = SimpleNamespace(bytes=91_000_000), make_stores()
     monkeypatch.setattr(stores, "models", held)

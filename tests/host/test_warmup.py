@@ -21,7 +21,7 @@ def _served_after(monkeypatch, lines):
     return len(waited)
 
 
-def test_who_waited_for_the_first_example_is_served_before_the_next_is_computed(monkeypatch):
+def test_warmup_serves_waiting_users_first(monkeypatch):
     assert _served_after(monkeypatch, [(0, 0)]) == 1
     assert _served_after(monkeypatch, [(0, 0), (1, 3), (1, 2), (0, 1), (0, 0)]) == 4
 

@@ -1,4 +1,4 @@
-"""Where memory is short, only the visitor who came first goes on; nobody waits for ever."""
+"""Tests of the memory ceiling: when memory is short, only the oldest user continues."""
 
 import contextvars
 from contextlib import ExitStack
@@ -11,17 +11,17 @@ from viz.scheduler.fair_queue import Kind, Turns, come
 
 
 class Process:
-    """What a process takes, as a test says it."""
+    """A process whose memory use a test sets."""
 
     def __init__(self) -> None:
         self.bytes = 0
         self.ceiling = Ceiling(lambda: 1_000, 300, lambda: self.bytes)
         self.turns = Turns(2, 7, ceiling=self.ceiling)
-        self.begun: list[str] = []
+        self.started: list[str] = []
 
 
-class Visitor:
-    """Somebody under way, in a context of their own."""
+class User:
+    """An active user with a context of their own."""
 
     def __init__(self, process: Process, name: str) -> None:
         self.process, self.name, self.stay = process, name, ExitStack()
@@ -29,7 +29,7 @@ class Visitor:
         self.stay.enter_context(process.ceiling.visit(self.context.run(come)))
 
     def ask(self):
-        return self.context.run(self.process.turns.enter, "pass", lambda: self.process.begun.append(self.name))
+        return self.context.run(self.process.turns.enter, "pass", lambda: self.process.started.append(self.name))
 
 
 @pytest.fixture
@@ -37,63 +37,63 @@ def process():
     return Process()
 
 
-def test_as_long_as_there_is_memory_everybody_goes_on(process):
+def test_enough_memory_admits_all(process):
     process.bytes = 700
     assert process.ceiling.has_room()
-    for visitor in [Visitor(process, name) for name in "ab"]:
+    for visitor in [User(process, name) for name in "ab"]:
         visitor.ask()
-    assert process.begun == ["a", "b"]
+    assert process.started == ["a", "b"]
     process.bytes = 701
     assert not process.ceiling.has_room()
     assert process.ceiling.missing == 1
 
 
-def test_where_it_is_short_they_go_on_one_after_the_other(process):
-    first, second, third = (Visitor(process, name) for name in "abc")
+def test_short_memory_admits_oldest_user(process):
+    first, second, third = (User(process, name) for name in "abc")
     process.bytes = 900
     third.ask()
     second.ask()
-    assert process.begun == [], "the first has the results computed so far, and has not asked for the next"
+    assert process.started == [], "the first has the results computed so far, and has not asked for the next"
     ticket = first.ask()
-    assert process.begun == ["a"]
+    assert process.started == ["a"]
     process.turns.leave(ticket)
     first.ask()
-    assert process.begun == ["a", "a"], "whatever the first asks for"
+    assert process.started == ["a", "a"], "whatever the first asks for"
     first.stay.close()
-    assert process.begun == ["a", "a", "b"], "the next one is first now"
+    assert process.started == ["a", "a", "b"], "the next one is first now"
     process.bytes = 100
-    process.turns.look_again()
-    assert process.begun == ["a", "a", "b"], "both places are taken"
+    process.turns.admit_waiting()
+    assert process.started == ["a", "a", "b"], "both places are taken"
     process.turns.leave(ticket := next(one for one in process.turns._working))
-    assert process.begun[-1] == "c" and ticket.kind == "pass"
+    assert process.started[-1] == "c" and ticket.kind == "pass"
 
 
-def test_who_waits_for_what_a_later_one_asked_for_lends_it_the_place(process):
-    """Equal requests are one: else the first would wait for the second, and the second for the first."""
-    first, second, third = (Visitor(process, name) for name in "abc")
+def test_promote_moves_shared_ticket_up(process):
+    """Equal requests share a job: otherwise the two users would wait for each other."""
+    first, second, third = (User(process, name) for name in "abc")
     process.bytes = 900
     second.ask()
     shared = third.ask()
     assert process.turns.place(shared) == 2
-    first.context.run(process.turns.hasten, shared)
-    assert process.begun == ["c"]
+    first.context.run(process.turns.promote, shared)
+    assert process.started == ["c"]
     assert process.turns.waiting == 1
 
 
-def test_what_is_no_visitors_waits_for_those_under_way_alone(process):
+def test_background_work_without_users_begins(process):
     process.bytes = 900
-    process.turns.enter("pass", lambda: process.begun.append("nobody"))
-    assert process.begun == ["nobody"]
+    process.turns.enter("pass", lambda: process.started.append("nobody"))
+    assert process.started == ["nobody"]
 
 
-def test_without_a_ceiling_nobody_asks():
+def test_no_ceiling_skips_measurement():
     def asked() -> int:
         raise AssertionError
 
     assert Ceiling(in_use=asked).has_room()
 
 
-def test_what_this_process_takes():
+def test_resident_counts_mapped_memory():
     before = resident()
     if not before:
         pytest.skip("only Linux says it in /proc; elsewhere there is no ceiling")
@@ -103,59 +103,59 @@ def test_what_this_process_takes():
         assert 40e6 < resident() - before < 100e6
 
 
-def test_work_that_takes_the_memory_of_several_begins_where_there_is_room_for_as_many(process):
-    process.turns = Turns(3, 7, {"large": Kind(as_large=2)}, process.ceiling)
+def test_memory_weight_needs_more_room(process):
+    process.turns = Turns(3, 7, {"large": Kind(memory_weight=2)}, process.ceiling)
     process.bytes = 401  # 599 are left: for one of 300, and not for one of 600
-    first, large, small = (Visitor(process, name) for name in ("first", "large", "small"))
+    first, large, small = (User(process, name) for name in ("first", "large", "small"))
     first.ask()
-    large.context.run(process.turns.enter, "large", lambda: process.begun.append("large"))
-    assert process.begun == ["first"]
+    large.context.run(process.turns.enter, "large", lambda: process.started.append("large"))
+    assert process.started == ["first"]
     small.ask()
-    assert process.begun == ["first", "small"], "who waits for more memory lets others by"
+    assert process.started == ["first", "small"], "who waits for more memory lets others by"
     process.bytes = 400
-    process.turns.look_again()
-    assert process.begun == ["first", "small", "large"]
+    process.turns.admit_waiting()
+    assert process.started == ["first", "small", "large"]
 
 
-def test_what_takes_little_goes_on_while_a_large_one_has_all_that_is_left(process):
-    process.turns = Turns(3, 7, {"little": Kind(as_large=0.1)}, process.ceiling)
+def test_small_weight_begins_beside_large(process):
+    process.turns = Turns(3, 7, {"little": Kind(memory_weight=0.1)}, process.ceiling)
     process.bytes = 970  # 30 are left
-    first, second, third = (Visitor(process, name) for name in ("first", "second", "third"))
+    first, second, third = (User(process, name) for name in ("first", "second", "third"))
     first.ask()
     second.ask()
-    third.context.run(process.turns.enter, "little", lambda: process.begun.append("little"))
-    assert process.begun == ["first", "little"]
+    third.context.run(process.turns.enter, "little", lambda: process.started.append("little"))
+    assert process.started == ["first", "little"]
 
 
-def test_what_takes_long_leaves_room_for_what_others_have_begun(process):
+def test_long_work_reserves_room_for_running(process):
     """Two that begin in the same moment would both find the room that is there for one."""
     process.turns = Turns(3, 7, {"text": Kind(at_once=2)}, process.ceiling)
-    first, second = Visitor(process, "first"), Visitor(process, "second")
+    first, second = User(process, "first"), User(process, "second")
     for visitor, process.bytes in ((second, 400), (first, 500)):  # 500 are left then: for one of 300, not for two
-        visitor.context.run(process.turns.enter, "text", lambda name=visitor.name: process.begun.append(name))
-    assert process.begun == ["second"], "even who came first waits for what has begun"
+        visitor.context.run(process.turns.enter, "text", lambda name=visitor.name: process.started.append(name))
+    assert process.started == ["second"], "even who came first waits for what has begun"
     process.turns.leave(*process.turns._working)
     process.bytes = 900
-    process.turns.look_again()
-    assert process.begun == ["second", "first"], "and goes on then, however little there is"
+    process.turns.admit_waiting()
+    assert process.started == ["second", "first"], "and goes on then, however little there is"
     process.bytes = 500
-    third = Visitor(process, "third")
+    third = User(process, "third")
     process.turns = Turns(3, 7, {"text": Kind(at_once=2)}, process.ceiling)
-    process.begun.clear()
+    process.started.clear()
     for visitor in (first, third):
-        visitor.context.run(process.turns.enter, "text", lambda name=visitor.name: process.begun.append(name))
-    assert process.begun == ["first"]
+        visitor.context.run(process.turns.enter, "text", lambda name=visitor.name: process.started.append(name))
+    assert process.started == ["first"]
 
 
-def test_what_takes_long_leaves_room_for_what_the_first_asks_for_next(process):
+def test_long_work_reserves_room_for_oldest(process):
     """The first goes on without room: what others began before must not have filled all there is."""
     process.turns = Turns(3, 7, {"text": Kind(at_once=2)}, process.ceiling)
-    _, second, third = (Visitor(process, name) for name in ("first", "second", "third"))
+    _, second, third = (User(process, name) for name in ("first", "second", "third"))
     process.bytes = 500  # 500 are left: for one of 300, and not for the first one's next as well
-    second.context.run(process.turns.enter, "text", lambda: process.begun.append("second"))
-    assert process.begun == []
+    second.context.run(process.turns.enter, "text", lambda: process.started.append("second"))
+    assert process.started == []
     third.ask()
-    assert process.begun == ["third"], "what takes little time does not wait for that"
+    assert process.started == ["third"], "what takes little time does not wait for that"
     process.bytes = 400
-    process.turns.look_again()
-    assert process.begun == ["third", "second"]
+    process.turns.admit_waiting()
+    assert process.started == ["third", "second"]

@@ -9,7 +9,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime.state.session_state import Serialized, SessionState, WStates
 from streamlit.testing.v1 import AppTest
 
-from viz.streamlit_internals.widget_values import forget_what_cannot_be_read
+from viz.streamlit_internals.widget_values import reset_unreadable_widgets
 
 SENT: dict[str, tuple[str, Any, Any]] = {
     "whole_number": ("int_value", 8, 8),
@@ -95,7 +95,7 @@ def state() -> SessionState:
 @pytest.fixture(autouse=True)
 def _read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(WStates, "__getitem__", WStates.__getitem__)  # as it was, afterwards
-    forget_what_cannot_be_read()
+    reset_unreadable_widgets()
 
 
 class Widgets:
@@ -123,7 +123,7 @@ def test_value_of_the_page_is_kept(state, key):
 
 
 @pytest.mark.parametrize("key", SENT)
-def test_value_after_an_empty_one_is_kept(state, key):
+def test_value_after_empty_is_kept(state, key):
     """Streamlit notes the field of the last value as the widget's own; a box that was empty has none."""
     field, value, read = SENT[key]
     widgets = Widgets(state)

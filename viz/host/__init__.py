@@ -1,1 +1,1 @@
-"""What stands between the internet and the pages: who may connect, what may be sent, whether the server is ready."""
+"""The server between the internet and the pages: connection limits, request checks, readiness."""

@@ -1,4 +1,4 @@
-"""Who asks, as far as limits go: one address."""
+"""The client address that limits apply to."""
 
 import ipaddress
 
@@ -7,9 +7,9 @@ from starlette.types import Scope
 
 
 def address_of(scope: Scope, headers: Headers, proxies: int) -> str:
-    """Where a request comes from: of X-Forwarded-For, what the outermost of our own proxies saw.
+    """Return a request's client address: the entry of X-Forwarded-For added by our outermost proxy.
 
-    An IPv6 visitor usually has 2^64 addresses, which count as one.
+    An IPv6 user commonly has 2^64 addresses, which count as one.
     """
     client = (scope.get("client") or ("",))[0]
     chain = [entry.strip() for entry in ",".join(headers.getlist("x-forwarded-for")).split(",") if entry.strip()]

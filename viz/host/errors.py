@@ -1,4 +1,4 @@
-"""What goes wrong unexpectedly: a sentence for the visitor, the place in the code for the log, nobody's text."""
+"""Unexpected errors: a message for the user, the code location for the log, no user text in either."""
 
 import logging
 import re
@@ -12,7 +12,7 @@ from viz.text import LANGUAGES, translator
 
 
 def say(error: Exception) -> bool:
-    """Tell the visitor, whose text and settings are still there; True: Streamlit need not."""
+    """Show the error to the user; return True, so that Streamlit does not show it as well."""
     lang = (
         LANG.value if LANG.has_value else ""
     )  # what the browser says: nobody may have looked at it before this failed
@@ -22,7 +22,7 @@ def say(error: Exception) -> bool:
 
 
 SESSION = re.compile(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", re.IGNORECASE)
-"""What a session is called: whoever knows it can take the session over."""
+"""A session id: with it a session can be taken over."""
 
 
 def keep_visitors_out_of_the_log() -> None:

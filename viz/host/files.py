@@ -99,14 +99,14 @@ class Files:
         return await _send(send, 200, *self.answers[name, gzipped])
 
     def file(self, path: str) -> str:
-        """The name of a file that can be kept, "" if it is none: there are as many as files, whatever is asked for."""
+        """Return the name of a cacheable file, or ""; the names are those of existing files."""
         static, view = path[path.find(FILES) + 1 :], path.partition(VIEWS)[2]
         if static in self.static:
             return static
         return view if self.script(view) else ""
 
     def answer(self, name: str, gzipped: bool) -> Answer:
-        """What all who ask for a file are sent: read in one go, where Streamlit would send it piece by piece."""
+        """Return the answer for a file, read at once; Streamlit would send it in pieces."""
         kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
         headers = [(b"content-type", kind.encode())]
         return made(headers, self.script(name) or (STATIC / name).read_bytes(), gzipped, f"public, {YEAR}")
@@ -140,7 +140,7 @@ async def _send(send: Send, status: int, headers: list[tuple[bytes, bytes]], bod
 
 
 class Outbox:
-    """What Streamlit answers, on its way out: its page is ours."""
+    """Filter of Streamlit's answers; replaces its page with ours."""
 
     def __init__(self, files: Files, scope: Scope, gzipped: bool, send: Send) -> None:
         self.files, self.scope, self.gzipped, self.send = files, scope, gzipped, send
@@ -196,7 +196,7 @@ class Outbox:
 
 
 def _is_old(scope: Scope) -> bool:
-    """Whether a link to "/" is one from when another page was there, and short; the page sees it a visit later."""
+    """Return whether a link to "/" is a short one from when another page was there."""
     query = scope.get("query_string", b"")
     asked = parse_qs(query.decode("latin-1"))
     return len(query) <= LONGEST_SENT_ON and is_old(asked, embedded=asked.get("embed", [""])[-1] == "true")

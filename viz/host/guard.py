@@ -1,4 +1,4 @@
-"""Stands before Streamlit: what is foreign, too much or nobody's business is refused before a page knows of it."""
+"""Middleware before Streamlit that refuses foreign, oversized and internal requests."""
 
 import asyncio
 import hmac
@@ -15,20 +15,20 @@ from viz import limits
 from viz.frame.sidebar import path_of
 from viz.host import descriptors, owner, policy
 from viz.host.address import address_of
-from viz.host.inbox import LATER, NOT_ALLOWED, Inbox
+from viz.host.inbox import LATER, NOT_ALLOWED, MessageFilter
 from viz.host.metrics import METRICS
 from viz.host.page_head import PREVIEW
 from viz.host.readiness import ENDED, PATHS, Readiness
 from viz.host.sockets import Sockets
 from viz.host.uploads import PATH as UPLOAD
 from viz.host.uploads import session_of
-from viz.streamlit_internals.hosted import end_lost_sessions, mark_of_session
+from viz.streamlit_internals.hosted import end_lost_sessions, session_owner
 from viz.streamlit_internals.probe import loop_has_ended
 from viz.text import LANGUAGES, translator
 
 CORE = "/_stcore/"
 OPEN = tuple(CORE + name for name in ("health", "host-config", "stream", "bidi-components/", "upload_file/"))
-"""What a browser needs of Streamlit's own addresses; metrics, agents, log-in and old components are not there."""
+"""Streamlit's routes that a browser needs; metrics, agents, log-in and old components are hidden."""
 CLOSED = (CORE, "/auth/", "/oauth2callback", "/component/")
 FILES = ("/static/", "/media/", CORE)
 """Below these Streamlit itself says what is not there; everywhere else it would answer with the page."""
@@ -41,7 +41,7 @@ TOO_SLOW = PlainTextResponse("Too slow.", 408, {"connection": "close"})
 
 
 class Guard:
-    """Every request passes here first.
+    """The first middleware for every request.
 
     Args:
         app: what is guarded.
@@ -105,10 +105,10 @@ class Guard:
             "ambiguous": lambda: ambiguous(headers),
             "parameters": lambda: too_many_parameters(scope),
             "host": lambda: self._other_name(scope, headers),
-            "hidden": lambda: not_there(scope),
+            "hidden": lambda: hide_internal_route(scope),
             "unknown": lambda: self._unknown(scope),
-            "writing": lambda: writing(scope, headers),
-            "another's session": lambda: anothers(scope, headers),
+            "writing": lambda: reject_non_get(scope, headers),
+            "another's session": lambda: reject_foreign_session(scope, headers),
             "full": lambda: self._full(scope, headers),
             "ended": lambda: self._ended(scope),
         }
@@ -138,7 +138,7 @@ class Guard:
             await TOO_SLOW(scope, receive, send)
 
     def _unknown(self, scope: Scope) -> Response | None:
-        """What is asked for is nothing of ours: whoever looks for it is told so, and not sent a page."""
+        """Refuse unknown paths with 404; Streamlit would answer with the page."""
         path = scope["path"]
         known = self.known is None or path.startswith(self.files) or CORE in path or path.rstrip("/") in self.known
         return None if known or path == "/" else PlainTextResponse("Not found.", 404)
@@ -148,7 +148,7 @@ class Guard:
         return None if known else PlainTextResponse("This server has another name.", 421)
 
     def _full(self, scope: Scope, headers: Headers) -> Response | None:
-        """Who comes now, or looks whether the server is back, would find no room."""
+        """Refuse new users, and checks whether the server is back, when it is full."""
         coming = "text/html" in headers.get("accept", "") or scope["path"].endswith(f"{CORE}health")
         if not coming or self.sockets.room(address_of(scope, headers, self.proxies)):
             return None
@@ -176,16 +176,16 @@ class Guard:
             await _refuse(receive, send, LATER)
             return
         end_lost_sessions(descriptors.most_lost(len(self.sockets)))
-        inbox = Inbox(socket, receive)
+        inbox = MessageFilter(socket, receive)
         try:
             if len(self.sockets) > EARLY:
                 await self.readiness.settled.wait()
             await self.app(owner.marked(scope, headers), inbox, send)
         finally:
             self.sockets.forget(socket)
-        if inbox.closed_for is not None:
-            self.refusals[f"message {inbox.closed_for}"] += 1
-            await send({"type": "websocket.close", "code": inbox.closed_for})
+        if inbox.close_code is not None:
+            self.refusals[f"message {inbox.close_code}"] += 1
+            await send({"type": "websocket.close", "code": inbox.close_code})
 
 
 async def _refuse(receive: Receive, send: Send, code: int) -> None:
@@ -201,7 +201,7 @@ def too_large(scope: Scope) -> Response | None:
 
 
 def ambiguous(headers: Headers) -> Response | None:
-    """Where a request ends must not be a matter of opinion: a proxy might take what follows for another's request."""
+    """Refuse a request with two lengths: a proxy might take its rest for another request."""
     if "content-length" in headers and "transfer-encoding" in headers:
         return PlainTextResponse("Content-Length or Transfer-Encoding, not both.", 400, {"connection": "close"})
     return None
@@ -214,7 +214,7 @@ def too_many_parameters(scope: Scope) -> Response | None:
 
 
 def foreign(scope: Scope, headers: Headers) -> bool:
-    """Whether a page of another site asks. Who sends no Origin is no browser, and cannot be led by another site.
+    """Return whether the request comes from another site's page. Without an Origin it is not from a browser.
 
     Of a page that came without TLS anybody on its way may have changed the code: it is another site than the one with
     TLS. The other way round it is what ends TLS before this server and does not say so.
@@ -228,8 +228,8 @@ def foreign(scope: Scope, headers: Headers) -> bool:
     return host != headers.get("host") or scheme not in ("https", "http")[: 1 if secure else 2]
 
 
-def not_there(scope: Scope) -> Response | None:
-    """What of Streamlit's own addresses is nobody's business."""
+def hide_internal_route(scope: Scope) -> Response | None:
+    """Hide Streamlit's internal routes."""
     path = scope["path"]
     inner = path[path.find(CORE) :] if CORE in path else path  # a server may have a path of its own before it
     closed = inner.startswith(CLOSED) and not inner.startswith(OPEN)
@@ -237,8 +237,8 @@ def not_there(scope: Scope) -> Response | None:
     return PlainTextResponse("Not found.", 404) if closed or strange else None
 
 
-def writing(scope: Scope, headers: Headers) -> Response | None:
-    """Only files are sent, and from the page itself."""
+def reject_non_get(scope: Scope, headers: Headers) -> Response | None:
+    """Refuse writes other than uploads from the page itself."""
     path, method = scope["path"], scope["method"]
     if method in ("GET", "HEAD"):
         return None
@@ -247,11 +247,11 @@ def writing(scope: Scope, headers: Headers) -> Response | None:
     return PlainTextResponse("From another site.", 403) if foreign(scope, headers) else None
 
 
-def anothers(scope: Scope, headers: Headers) -> Response | None:
-    """Files are sent to one's own session; a browser that keeps no cookies has none that it could name."""
+def reject_foreign_session(scope: Scope, headers: Headers) -> Response | None:
+    """Refuse uploads to another browser's session; a browser without cookies cannot upload."""
     if scope["method"] in ("GET", "HEAD"):
         return None
-    mark = mark_of_session(session_of(scope["path"]))
+    mark = session_owner(session_of(scope["path"]))
     if mark is None or hmac.compare_digest(mark, owner.mark_of(headers)):
         return None
     return PlainTextResponse("That is not your session.", 403)

@@ -1,4 +1,4 @@
-"""What a browser sends to a page, before the page reads it: how much, how fast, and whether it is a message at all."""
+"""Limits on size, rate and type of the messages from a browser."""
 
 import asyncio
 import time
@@ -10,7 +10,7 @@ from viz.host.sockets import Socket
 from viz.streamlit_internals.hosted import message_type
 
 PAGES_SEND = ("rerun_script", "stop_script", "file_urls_request", "app_heartbeat", "deferred_file", "dataframe_chunk")
-"""What a page sends; of the rest, clear_cache would empty everybody's caches, install_skills write files."""
+"""Message types of a page; of the others, clear_cache would empty all caches, install_skills write files."""
 MOST = {
     "controls": limits.MESSAGE_CONTROLS,
     "link": limits.MESSAGE_LINK,
@@ -20,15 +20,15 @@ MOST = {
 }
 """Of one message."""
 MALFORMED, NO_TEXT, NOT_ALLOWED, TOO_BIG, LATER = 1002, 1003, 1008, 1009, 1013
-"""Why a socket is closed, as RFC 6455 and its registry number it."""
+"""Close codes of RFC 6455 and its registry."""
 
 
-class Inbox:
-    """What a browser sends, no faster and no larger than allowed; the rest of the server sees it hang up."""
+class MessageFilter:
+    """Filter of a socket's messages by size, rate and type; a violation ends the connection."""
 
     def __init__(self, socket: Socket, receive: Receive) -> None:
         self.socket, self.receive = socket, receive
-        self.closed_for: int | None = None
+        self.close_code: int | None = None
         self._allowance, self._filled = float(limits.MESSAGES_AT_ONCE), time.monotonic()
 
     async def __call__(self) -> Message:
@@ -60,7 +60,7 @@ class Inbox:
             leaving.cancel()
 
     def _hang_up(self, code: int) -> Message:
-        self.closed_for = code
+        self.close_code = code
         return {"type": "websocket.disconnect", "code": code}
 
     async def _slow_down(self) -> None:

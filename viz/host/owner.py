@@ -1,4 +1,4 @@
-"""Whose a session is: the browser's that opened it, known by a cookie that the guard sets and no page can read.
+"""Session ownership: a cookie, set by the guard and hidden from pages, ties a session to its browser.
 
 Streamlit lets whoever says what a session is called go on in it, also while its visitor is there. Here a session is
 opened under the mark of a cookie, and only who brings that cookie may go on in it or send files to it.
@@ -25,18 +25,18 @@ VALUE = re.compile(r"[\w-]{43}")
 
 
 def cookie_of(headers: Headers) -> str:
-    """What the guard gave this browser; "" if it brings nothing, or nothing of the guard's."""
+    """Return the guard's cookie of a request, or "" if it is missing or malformed."""
     found = cookie_parser(headers.get("cookie", "")).get(NAME, "")
     return found if VALUE.fullmatch(found) else ""
 
 
 def mark_of(headers: Headers) -> str:
-    """Under which mark this browser's sessions stand; it does not tell the cookie. Without one, a new one."""
+    """Return the owner mark of a browser, a hash of its cookie; a random one without a cookie."""
     return hashlib.sha256((cookie_of(headers) or secrets.token_urlsafe()).encode()).hexdigest()
 
 
 def marked(scope: Scope, headers: Headers) -> Scope:
-    """A connection with its visitor's mark in place of what it may say of that itself."""
+    """Return the scope with the owner header replaced by this browser's mark."""
     changed = MutableHeaders(raw=[*scope["headers"]])
     del changed[HEADER]
     changed[HEADER] = mark_of(headers)
@@ -44,7 +44,7 @@ def marked(scope: Scope, headers: Headers) -> Scope:
 
 
 def give(message: Message, path: str, *, tls: bool = limits.TLS) -> None:
-    """Give a browser its cookie, with a page or with what it asks before it connects.
+    """Set the owner cookie on a page or on the health answer before a connection.
 
     It is the browser's until that is closed; scripts cannot read it, and it is not sent where another site asks. No
     cache between here and the browser may keep an answer that has one.

@@ -1,4 +1,4 @@
-"""What a page says of itself before its script has run: to search engines, who shares its link, screen readers."""
+"""Title, language and metadata in a page's HTML for search engines, link previews and screen readers."""
 
 import html
 import re
@@ -18,7 +18,7 @@ PREVIEW = "preview.png"
 
 
 async def preview(_: Request) -> Response:
-    """Send it."""
+    """Send the preview picture."""
     return FileResponse(ASSETS / "screens" / PREVIEW)
 
 

@@ -1,4 +1,4 @@
-"""What a browser may do with the page, said in every answer."""
+"""Security headers of every answer."""
 
 import base64
 import hashlib
@@ -26,7 +26,7 @@ def inline_scripts() -> list[str]:
 
 
 def is_embedded(scope: Scope) -> bool:
-    """Whether a request is for a section that stands in somebody else's page."""
+    """Return whether a request is for an embedded section."""
     asked_for = parse_qs(scope.get("query_string", b"").decode("latin-1"))  # of bytes it takes ASCII alone
     return asked_for.get("embed", [""])[-1] in ("true", "1")
 

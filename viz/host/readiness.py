@@ -23,13 +23,18 @@ from viz.host.errors import keep_visitors_out_of_the_log
 from viz.host.metrics import Metrics
 from viz.host.owner import HEADER
 from viz.host.sockets import Sockets
-from viz.host.upkeep import Upkeep
+from viz.host.upkeep import Maintenance
 from viz.host.uploads import Uploads
 from viz.scheduler.job import where
 from viz.scheduler.stores import Stores
-from viz.streamlit_internals.hosted import answer_unknown_fragments, end_forgotten_sessions, own_sessions, say_little
+from viz.streamlit_internals.hosted import (
+    answer_unknown_fragments,
+    bind_sessions_to_header,
+    end_forgotten_sessions,
+    redact_new_session,
+)
 from viz.streamlit_internals.probe import Pulse, draws_page
-from viz.streamlit_internals.widget_values import forget_what_cannot_be_read
+from viz.streamlit_internals.widget_values import reset_unreadable_widgets
 
 PATHS = ("/healthz", "/readyz")
 ENDED = "Streamlit no longer sends messages to browsers."
@@ -47,7 +52,7 @@ def import_ahead(module: str) -> None:
 
 
 def warm(admit: Callable[[], object]) -> int:
-    """What everybody begins with is imported, loaded and computed; how many texts."""
+    """Import, load and compute the examples; return the number of texts."""
     return int(loading.module("viz.host.warmup").warm(admit))
 
 
@@ -72,7 +77,7 @@ async def page_problem() -> str:
 
 
 class Readiness:
-    """Whether this server can take visitors, and if not, why.
+    """Readiness of the server for users, with the reasons if it is not ready.
 
     Who is here already sees the first page at once, and any other as soon as it can be shown (``settled``); others are
     sent here when all is warm.
@@ -97,7 +102,7 @@ class Readiness:
         self.routes = [Route("/healthz", self._alive), Route("/readyz", self._ready), metrics.route]
 
     def reasons(self) -> list[str]:
-        """Why no visitor should be sent here now; none if all is well."""
+        """Return the reasons against sending users here; empty if ready."""
         full = len(self.sockets) >= self.sockets.most
         turns, pages = self.stores.turns, self.stores.pages
         crowded = turns.waiting + pages.waiting >= turns.line // 2
@@ -114,15 +119,15 @@ class Readiness:
     async def lifespan(self, _: Any) -> AsyncIterator[None]:
         """Warm up beside the server, which says meanwhile that it is alive and not ready; keep its memory small."""
         loading.hold()
-        own_sessions(HEADER)
+        bind_sessions_to_header(HEADER)
         end_forgotten_sessions()
         answer_unknown_fragments()
-        forget_what_cannot_be_read()
-        say_little()
+        reset_unreadable_widgets()
+        redact_new_session()
         keep_visitors_out_of_the_log()
         self._watch_for_the_end()
         kept = self.stores
-        upkeep = Upkeep(kept.results, kept.memory, self.uploads, (kept.long_texts,))
+        upkeep = Maintenance(kept.results, kept.memory, self.uploads, (kept.long_texts,))
         beside = [asyncio.create_task(self._warm()), asyncio.create_task(upkeep.go_on())]
         yield
         for task in beside:

@@ -37,7 +37,7 @@ class Sockets:
         return sum(map(len, self._open.values()))
 
     def room(self, address: str) -> bool:
-        """Whether one more tab may connect from this address, if need be in the place of an idle one."""
+        """Return whether one more tab may connect from this address, possibly replacing an idle one."""
         return not self._crowd(address) or self._idlest(self._crowd(address)) is not None
 
     def admit(self, address: str) -> Socket | None:
@@ -53,7 +53,7 @@ class Sockets:
         return socket
 
     def forget(self, socket: Socket) -> None:
-        """It is gone; saying so twice does no harm."""
+        """Remove a socket; a second call does nothing."""
         theirs = self._open.get(socket.address, [])
         if socket in theirs:
             theirs.remove(socket)

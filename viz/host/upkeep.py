@@ -30,8 +30,8 @@ def trimmer() -> Callable[[int], Any]:
     return getattr(ctypes.CDLL(None), "malloc_trim", abs) if sys.platform == "linux" else abs
 
 
-class Upkeep:
-    """What is done between visitors, whoever comes or not.
+class Maintenance:
+    """Periodic maintenance: trims memory, expires sessions and uploads.
 
     Args:
         results: what is kept, the first to give way.
@@ -57,7 +57,7 @@ class Upkeep:
                 self.uploads.tidy()
                 await asyncio.to_thread(self.tidy)
             elif not self.ceiling.has_room():
-                await asyncio.to_thread(self.relieve)
+                await asyncio.to_thread(self.free_memory)
 
     def tidy(self) -> None:
         """Collect what nobody holds and hand free pages back."""
@@ -65,8 +65,8 @@ class Upkeep:
         gc.collect()
         self._trim(0)
 
-    def relieve(self) -> None:
-        """Memory is short: what is kept gives way, and who waits for memory is let in if that helped."""
+    def free_memory(self) -> None:
+        """Evict results while memory is short, then admit waiting work."""
         missing, first = self.ceiling.missing, self.ceiling.first
         for store in (*self.large, self.results):
             had = store.bytes
@@ -76,4 +76,4 @@ class Upkeep:
             self.tidy()
         else:
             self._trim(0)
-        self.results.turns.look_again()
+        self.results.turns.admit_waiting()

@@ -21,7 +21,7 @@ LONGEST_LENGTH = 20
 
 
 def session_of(path: str) -> str:
-    """Whose upload it is."""
+    """Return the session id in an upload's path."""
     return path.partition(PATH)[2].partition("/")[0]
 
 
@@ -39,7 +39,7 @@ class Uploads:
         self._unseen: dict[tuple[str, str], float] = {}
 
     def refusal(self, session: str, headers: Headers) -> Response | None:
-        """Why this file is not taken, if it is not."""
+        """Return the refusal of a file, or None if it is accepted."""
         length = headers.get("content-length", "")
         if not length.isdecimal() or len(length) > LONGEST_LENGTH:  # Python reads no number of thousands of digits
             return PlainTextResponse("How long is it?", 411)

@@ -1,4 +1,4 @@
-"""What every visitor begins with is computed before anybody comes: the default model's examples, in all heads."""
+"""Warm-up: compute the default model's examples in all heads before the first user."""
 
 import gc
 import time
@@ -42,7 +42,7 @@ def warm(admit: Callable[[], object] = lambda: None) -> int:
 
 
 def _give_way() -> None:
-    """Whoever waited for the first example is served before the next is computed."""
+    """Serve users who wait for the first example before computing the next."""
     until, pages = time.monotonic() + PATIENCE, stores().pages
     time.sleep(MOMENT)
     while (pages.working or pages.waiting) and time.monotonic() < until:

@@ -1,1 +1,1 @@
-"""Who computes when, and what is kept: a fair line, one computation for all who ask, a cache bounded in bytes."""
+"""Scheduling and caching: a fair queue, one computation for equal requests, a cache bounded in bytes."""

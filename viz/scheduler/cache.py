@@ -1,7 +1,7 @@
-"""What visitors share: results kept in a bounded memory; equal requests are one computation, done in its turn.
+"""A result cache shared by all users, bounded in bytes; equal requests are one computation.
 
-A hit never waits. A miss is computed by whoever asks, if there is a place; else it stands in the line, and a thread of
-the store computes it when its turn comes, as long as anybody waits for it.
+A hit never waits. A miss is computed by the requesting thread if a worker is free; else it is queued, and a thread of
+the store computes it when it is admitted, as long as a request waits for it.
 """
 
 import inspect
@@ -16,29 +16,30 @@ from functools import partial, update_wrapper
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from viz.scheduler.fair_queue import Turns, Wait
-from viz.scheduler.job import Job, at_work, for_whom
-from viz.scheduler.sizes import Entry, entry_of
+from viz.scheduler.job import Job, current_arrival, current_job
+from viz.scheduler.sizes import Entry, make_entry
 
 P = ParamSpec("P")
 R = TypeVar("R")
 Key = tuple[Hashable, ...]
 LARGE = 8_000_000
-"""Bytes of a result that is not kept at all where memory is short; those of a sentence are, for its page asks again."""
+"""Bytes from which a result is not cached when memory is short; a sentence's is smaller, and its page asks again."""
 
 
 class Store:
-    """Results by what they were computed from, the least recently used forgotten first.
+    """A least-recently-used cache bounded in bytes, with a queue for its computations.
 
     Args:
-        most_bytes: of all results together. One that is larger by itself is handed out and not kept.
-        turns: the line that computations stand in.
+        most_bytes: of all results. A single larger result is returned and not cached.
+        turns: the queue of computations.
         seconds: for one computation.
-        called_away: asked between layers by a thread that computes for itself alone; raises if its visitor has gone.
-        aside: entered around all waiting, by whoever asks for a result, and around what is computed for long.
-        short: seconds after which a computation is long; 0: all are, as is every kind that has fewer places.
-        apart: storages that results share with what lives longer than they do (a model's weights), counted elsewhere.
-        small: bytes of a result that is not forgotten where memory is short, but only where all are too many.
-        dear: seconds that a result took which goes neither for its visitor's next nor, of who came first, there.
+        raise_if_disconnected: called between layers by a thread without other waiters; raises if the user left.
+        on_wait: a context manager entered by the requesting thread around waiting and around long computations.
+        quick_seconds: after which a computation is long; with 0 all are. Kinds with fewer workers always are.
+        foreign_storages: storages counted elsewhere that results share (a model's weights).
+        keep_below_bytes: smaller results are not evicted when memory is short, only when the cache is full.
+        protect_after_seconds: results that took longer are not evicted for the same user's next request nor, for the
+            oldest user, when memory is short.
         begin_thread: called by each thread of the store when it starts.
     """
 
@@ -47,96 +48,97 @@ class Store:
         most_bytes: int,
         turns: Turns,
         seconds: float,
-        called_away: Callable[[], None] = lambda: None,
-        aside: Callable[[], AbstractContextManager[None]] = nullcontext,
-        short: float = 0,
-        apart: Container[int] = (),
-        small: int = 0,
-        dear: float = math.inf,
+        raise_if_disconnected: Callable[[], None] = lambda: None,
+        on_wait: Callable[[], AbstractContextManager[None]] = nullcontext,
+        quick_seconds: float = 0,
+        foreign_storages: Container[int] = (),
+        keep_below_bytes: int = 0,
+        protect_after_seconds: float = math.inf,
         begin_thread: Callable[[], object] | None = None,
     ) -> None:
-        self.most_bytes, self.turns, self.seconds, self.apart = most_bytes, turns, seconds, apart
-        self.called_away, self.aside, self.short, self.small, self.dear = called_away, aside, short, small, dear
+        self.most_bytes, self.turns, self.seconds, self.foreign_storages = most_bytes, turns, seconds, foreign_storages
+        self.raise_if_disconnected, self.on_wait, self.quick_seconds = raise_if_disconnected, on_wait, quick_seconds
+        self.keep_below_bytes, self.protect_after_seconds = keep_below_bytes, protect_after_seconds
         self.bytes = 0
-        self._kept = OrderedDict[Key, Entry]()
-        self._used_by = dict[Key, float]()
-        """When the visitor came who used a result last."""
-        self._staying = dict[Key, Entry]()
-        self._holders = Counter[int]()
+        self._entries = OrderedDict[Key, Entry]()
+        self._last_user = dict[Key, float]()
+        """Arrival time of the user who used a result last."""
+        self._pinned = dict[Key, Entry]()
+        self._storage_counts = Counter[int]()
         self._jobs = dict[Key, Job]()
-        self._making = dict[Key, threading.Event]()
+        self._in_progress = dict[Key, threading.Event]()
         self._lock = threading.Lock()
         self._threads = ThreadPoolExecutor(turns.places, "computing", begin_thread)
 
     def __contains__(self, key: Key) -> bool:
-        return key in self._kept or key in self._staying
+        return key in self._entries or key in self._pinned
 
     def holds(self, argument: Hashable) -> bool:
-        """Whether anything computed from this is here."""
+        """Return whether a result with this argument is cached."""
         with self._lock:
-            return any(argument in key[1:] for key in (*self._kept, *self._staying))
+            return any(argument in key[1:] for key in (*self._entries, *self._pinned))
 
     def get(self, key: Key, kind: "str | Callable[[Key], str]", make: Callable[[], Any], wait: Wait) -> Any:
-        """The result for this key: kept, on its way already, or computed now.
+        """Return the result for this key: cached, already in progress, or computed now.
 
         Args:
-            key: all that the result depends on.
-            kind: of work, as :class:`Turns` knows it, or what tells it from the key; a hit does not ask.
-            make: computes it. What it asks of a store itself is part of the same turn.
-            wait: returns when the result is there; whatever it raises means that nobody waits here any more.
+            key: everything the result depends on.
+            kind: of work, as in :class:`Turns`, or a function that returns it for the key, called on a miss only.
+            make: computes it. Its own requests to a store belong to the same turn.
+            wait: returns when the result is there; if it raises, this thread no longer waits.
 
         Raises:
             ModelError: "crowded", "closing", "late" or "failed".
         """
-        if whole := at_work.get():
-            return whole.part(key, partial(self._make, key, make))
+        if outer_job := current_job.get():
+            return outer_job.part(key, partial(self._make, key, make))
         with self._lock:
-            if found := self._find(key):
-                return found.value
+            if entry := self._look_up(key):
+                return entry.value
         kind = kind if isinstance(kind, str) else kind(key)
         while True:
             with self._lock:
-                if found := self._find(key):
-                    return found.value
-                job, here = self._join(key, kind, make)
+                if entry := self._look_up(key):
+                    return entry.value
+                job, computes_here = self._join_job(key, kind, make)
             with ExitStack() as stack:
-                step_aside = partial(stack.enter_context, self.aside())
+                start_waiting = partial(stack.enter_context, self.on_wait())
                 try:
                     assert job.ticket is not None
-                    if here and self.short and not self.turns.is_long(kind):
-                        job.later = time.monotonic() + self.short, step_aside
+                    if computes_here and self.quick_seconds and not self.turns.is_long(kind):
+                        job.later = time.monotonic() + self.quick_seconds, start_waiting
                     else:
-                        step_aside()
-                    if here:
+                        start_waiting()
+                    if computes_here:
                         self._work(key, job, make)
                     else:
                         wait(job.done, job.ticket, self.turns)
                 finally:
-                    self._part(key, job)
-            if not job.abandoned:  # by those who waited before; then it is begun again
+                    self._leave_job(key, job)
+            if not job.abandoned:  # by its earlier waiters: then start it again
                 try:
                     return job.result()
                 finally:
-                    del job  # it holds an error, whose traceback holds this frame and all that the page computed
+                    del job  # its error's traceback holds this frame and every result of the page
 
-    def _find(self, key: Key) -> Entry | None:
-        """A result, which is now the most recently used one. The lock is held."""
-        if key in self._kept:
-            self._kept.move_to_end(key)
-            self._used_by[key] = for_whom()
-            return self._kept[key]
-        return self._staying.get(key)
+    def _look_up(self, key: Key) -> Entry | None:
+        """Return a cached entry and mark it as used last. The lock is held."""
+        if key in self._entries:
+            self._entries.move_to_end(key)
+            self._last_user[key] = current_arrival()
+            return self._entries[key]
+        return self._pinned.get(key)
 
-    def _join(self, key: Key, kind: str, make: Callable[[], Any]) -> tuple[Job, bool]:
-        """The job for a key, with one more who waits for it, and whether its turn is now, here. The lock is held."""
-        job, here, me = self._jobs.get(key), False, threading.get_ident()
+    def _join_job(self, key: Key, kind: str, make: Callable[[], Any]) -> tuple[Job, bool]:
+        """Join or create the job for a key; also return whether this thread computes it now. The lock is held."""
+        job, computes_here, this_thread = self._jobs.get(key), False, threading.get_ident()
         if job is None:
-            job = new = Job(self.seconds, self.turns, self.called_away)
+            job = new = Job(self.seconds, self.turns, self.raise_if_disconnected)
 
             def begin() -> None:
-                nonlocal here
-                if new.ticket is None and threading.get_ident() == me:
-                    here = True  # the turn comes at once: no other thread is needed
+                nonlocal computes_here
+                if new.ticket is None and threading.get_ident() == this_thread:
+                    computes_here = True  # admitted at once: no other thread is needed
                 else:
                     self._threads.submit(self._work, key, new, make)
 
@@ -144,19 +146,19 @@ class Store:
             self._jobs[key] = job
         else:
             assert job.ticket is not None
-            self.turns.hasten(job.ticket)
-        job.wanted += 1
-        return job, here
+            self.turns.promote(job.ticket)
+        job.n_waiting += 1
+        return job, computes_here
 
-    def _part(self, key: Key, job: Job) -> None:
+    def _leave_job(self, key: Key, job: Job) -> None:
         with self._lock:
-            job.wanted -= 1
-            job.alone_since = time.monotonic()
-            if job.wanted == 0 and self._jobs.get(key) is job and job.ticket and self.turns.drop(job.ticket):
+            job.n_waiting -= 1
+            job.unclaimed_since = time.monotonic()
+            if job.n_waiting == 0 and self._jobs.get(key) is job and job.ticket and self.turns.drop(job.ticket):
                 del self._jobs[key]
 
     def _work(self, key: Key, job: Job, make: Callable[[], Any]) -> None:
-        """A turn: compute, let the next one in, wake those who wait."""
+        """Compute in a turn, admit the next ticket, wake the waiters."""
         try:
             job.run(partial(self._make, key, make))
         finally:
@@ -167,102 +169,103 @@ class Store:
             job.done.set()
 
     def _make(self, key: Key, make: Callable[[], Any]) -> Any:
-        """Compute in this thread, unless another one is at it already: then wait for that."""
+        """Compute in this thread, or wait for another thread that computes the same."""
         while True:
             with self._lock:
-                if found := self._find(key):
-                    return found.value
-                others = self._making.get(key)
-                if others is None:
-                    mine = self._making[key] = threading.Event()
+                if entry := self._look_up(key):
+                    return entry.value
+                running = self._in_progress.get(key)
+                if running is None:
+                    finished = self._in_progress[key] = threading.Event()
                     break
-            others.wait()
+            running.wait()
         try:
             began = time.monotonic()
             value = make()
-            self._keep(key, value, time.monotonic() - began)
+            self._store_result(key, value, time.monotonic() - began)
             return value
         finally:
             with self._lock:
-                del self._making[key]
-            mine.set()
+                del self._in_progress[key]
+            finished.set()
 
-    def _keep(self, key: Key, value: Any, seconds: float) -> None:
-        entry = entry_of(key, value, seconds, self.apart)
-        if entry.size > LARGE and seconds < self.dear and not self.turns.ceiling.has_room():
-            return  # it would go with the next look at how much memory there is, and be too much until then
+    def _store_result(self, key: Key, value: Any, seconds: float) -> None:
+        entry = make_entry(key, value, seconds, self.foreign_storages)
+        if entry.size > LARGE and seconds < self.protect_after_seconds and not self.turns.ceiling.has_room():
+            return  # the next maintenance would evict it, and until then it would take too much memory
         with self._lock:
-            oldest = self._may_go(for_whom())
-            while (over := self.bytes + self._added_by(entry) > self.most_bytes) and (forgotten := next(oldest, None)):
-                self._drop(forgotten)
+            oldest = self._evictable(current_arrival())
+            while (over := self.bytes + self._added_bytes(entry) > self.most_bytes) and (victim := next(oldest, None)):
+                self._evict(victim)
             if not over:
-                self.bytes += self._added_by(entry)
-                self._holders.update(entry.storages.keys())
-                self._kept[key] = entry
-                self._used_by[key] = for_whom()
+                self.bytes += self._added_bytes(entry)
+                self._storage_counts.update(entry.storages.keys())
+                self._entries[key] = entry
+                self._last_user[key] = current_arrival()
 
-    def _added_by(self, entry: Entry) -> int:
-        """Bytes that are not here already: results share tensors, a head's map with its layer's. The lock is held."""
-        return entry.own + sum(size for at, size in entry.storages.items() if at not in self._holders)
+    def _added_bytes(self, entry: Entry) -> int:
+        """Return the bytes an entry would add: results share tensors (a head's map, its layer's). The lock is held."""
+        return entry.other_bytes + sum(size for at, size in entry.storages.items() if at not in self._storage_counts)
 
-    def _may_go(self, came: float | None) -> Iterator[Key]:
-        """The least recently used first, without what took long and was last used by the visitor who came then."""
-        for key, entry in list(self._kept.items()):
-            if entry.seconds < self.dear or self._used_by[key] != came or came == math.inf:  # nobody's stays for nobody
+    def _evictable(self, arrival: float | None) -> Iterator[Key]:
+        """Yield the keys that may be evicted, least recently used first; skip long results last used by this user."""
+        for key, entry in list(self._entries.items()):
+            is_background = arrival == math.inf  # its results are never protected
+            if entry.seconds < self.protect_after_seconds or self._last_user[key] != arrival or is_background:
                 yield key
 
-    def _drop(self, key: Key) -> None:
-        """Forget and uncount a result, and the tensors that nothing else here holds. The lock is held."""
-        self._used_by.pop(key, None)
-        entry = self._kept.pop(key, None) or self._staying.pop(key)
-        self._holders.subtract(entry.storages.keys())
-        gone = [at for at in entry.storages if not self._holders[at]]
-        self.bytes -= entry.own + sum(entry.storages[at] for at in gone)
-        for at in gone:
-            del self._holders[at]
+    def _evict(self, key: Key) -> None:
+        """Evict a result, and subtract the tensors that no other entry holds. The lock is held."""
+        self._last_user.pop(key, None)
+        entry = self._entries.pop(key, None) or self._pinned.pop(key)
+        self._storage_counts.subtract(entry.storages.keys())
+        freed = [at for at in entry.storages if not self._storage_counts[at]]
+        self.bytes -= entry.other_bytes + sum(entry.storages[at] for at in freed)
+        for at in freed:
+            del self._storage_counts[at]
 
     @property
     def storages(self) -> Container[int]:
-        """Where the tensors of what is kept lie; always up to date."""
-        return self._holders.keys()
+        """Storage addresses of all cached tensors, as a live view."""
+        return self._storage_counts.keys()
 
     def pin(self) -> None:
-        """What is here now stays: the examples every visitor begins with."""
+        """Keep all current results for good: the examples every user begins with."""
         with self._lock:
-            self._staying.update(self._kept)
-            self._kept.clear()
-            self._used_by.clear()
+            self._pinned.update(self._entries)
+            self._entries.clear()
+            self._last_user.clear()
 
     def shrink(self, n_bytes: float, first: float | None = None) -> None:
-        """Forget results, the least recently used first, until so many bytes are no longer kept here.
+        """Evict results, least recently used first, until this many bytes are free.
 
-        Small ones stay: to forget them gives back nothing, and an atlas is made of dozens that took a second each; and
-        what the visitor who came ``first`` would have to wait for again.
+        Small results stay: evicting them frees little, and an atlas is made of dozens that took a second each. Long
+        results of the user who arrived at ``first`` stay too.
         """
         with self._lock:
             until = self.bytes - n_bytes
-            for key in self._may_go(first):
+            for key in self._evictable(first):
                 if self.bytes <= until:
                     break
-                if self._kept[key].size > self.small:
-                    self._drop(key)
+                if self._entries[key].size > self.keep_below_bytes:
+                    self._evict(key)
 
     def forget(self, name: Hashable) -> None:
-        """Forget the results whose keys begin with this."""
+        """Evict the results whose keys begin with this name."""
         with self._lock:
-            for values in (self._kept, self._staying):
-                for key in [one for one in values if one[0] == name]:
-                    self._drop(key)
+            for values in (self._entries, self._pinned):
+                for key in [key for key in values if key[0] == name]:
+                    self._evict(key)
 
 
 class Kept(Generic[P, R]):
-    """A function whose results are kept in a store, by its arguments: frozen and small, never tensors.
+    """A function with cached results, keyed by its arguments: frozen and small, never tensors.
 
     Args:
-        function: what computes them.
-        store: where they are kept; or a function that finds it whenever a result is asked for.
-        kind: of work, or what tells it from a key.
-        wait: how a caller waits for a result that is not there yet.
+        function: computes a result.
+        store: the cache, or a function that returns it, called at each request.
+        kind: of work, or a function from a key to it.
+        wait: blocks a caller until the result is there.
     """
 
     def __init__(
@@ -278,18 +281,18 @@ class Kept(Generic[P, R]):
         self._name, self._signature = (function.__module__, function.__qualname__), inspect.signature(function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """The result, shared by all who ask and not to be changed."""
+        """Return the result; it is shared by all callers and must not be changed."""
         compute = partial(self._function, *args, **kwargs)
         key = self.key(*args, **kwargs)
         result: R = self._store().get(key, self._kind, compute, self._wait)
         return result
 
     def key(self, *args: P.args, **kwargs: P.kwargs) -> Key:
-        """What the result for these arguments is kept by."""
-        given = self._signature.bind(*args, **kwargs)
-        given.apply_defaults()
-        return self._name, *given.arguments.values()
+        """Return the cache key for these arguments."""
+        bound = self._signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return self._name, *bound.arguments.values()
 
     def clear(self) -> None:
-        """Forget the results of this function."""
+        """Evict the results of this function."""
         self._store().forget(self._name)

@@ -1,4 +1,4 @@
-"""A ceiling for the memory of the whole process: where there is little left, what would take more waits in the line."""
+"""A memory ceiling for the process: when little is left, work that needs more waits in the queue."""
 
 import os
 import threading
@@ -11,7 +11,7 @@ _STATM = Path("/proc/self/statm")
 
 
 def resident() -> int:
-    """Bytes of this process in memory; 0 where the system does not say so."""
+    """Return the resident memory of this process in bytes; 0 where the system does not report it."""
     try:
         return int(_STATM.read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:
@@ -19,56 +19,56 @@ def resident() -> int:
 
 
 class Ceiling:
-    """How much memory there may be, and who goes on where there is little left: the visitor who came first.
+    """A memory ceiling under which only the oldest active user continues when little memory is left.
 
-    Whoever is under way holds what was computed for them so far. If all went on beside each other, all that would be
-    held at once; so the others wait until the first one is done. Somebody always goes on.
+    Every page run holds the results computed for it so far. If all runs continued in parallel, all of these would be in
+    memory at once; so the others wait until the oldest one has finished.
 
     Args:
-        most: bytes, asked whenever it matters.
-        spare: bytes that what is under way may still take: a computation begins while at least this much is left.
-        in_use: how many bytes there are now.
+        most: returns the ceiling in bytes; called at every check.
+        spare: bytes that one computation may take: it begins while at least this much is left.
+        in_use: returns the bytes in use now.
     """
 
     def __init__(
         self, most: Callable[[], float] = lambda: float("inf"), spare: int = 0, in_use: Callable[[], int] = resident
     ) -> None:
         self.most, self.spare, self.in_use = most, spare, in_use
-        self.lines = list[Callable[[], None]]()
-        """Called when a visitor is done: who waits for memory may be let in by now."""
+        self.listeners = list[Callable[[], None]]()
+        """Callbacks for when a page run ends: work that waits for memory may be admitted."""
         self._under_way = list[float]()
         self._lock = threading.Lock()
 
     @property
     def missing(self) -> float:
-        """Bytes that would have to be given back for another computation to begin; 0 or less: none."""
+        """Bytes to free before another computation can begin; 0 or less if it can begin now."""
         most = self.most()
         return self.in_use() + self.spare - most if most < float("inf") else -most
 
-    def has_room(self, as_large: float = 1, missing: float | None = None) -> bool:
-        """Whether anybody may begin what takes as much as so many computations; ``missing``, if that is known."""
-        return (self.missing if missing is None else missing) + (as_large - 1) * self.spare <= 0
+    def has_room(self, memory_weight: float = 1, missing: float | None = None) -> bool:
+        """Return whether there is memory for that many computations; pass ``missing`` if it is known."""
+        return (self.missing if missing is None else missing) + (memory_weight - 1) * self.spare <= 0
 
-    def is_first(self, came: float) -> bool:
-        """Whether nobody under way came before."""
+    def is_oldest(self, arrival: float) -> bool:
+        """Return whether no active user arrived before this time."""
         with self._lock:
-            return not self._under_way or came <= self._under_way[0]
+            return not self._under_way or arrival <= self._under_way[0]
 
     @property
     def first(self) -> float | None:
-        """When the first of those under way came; None: there is nobody."""
+        """Arrival time of the oldest active user; None if there is none."""
         with self._lock:
             return self._under_way[0] if self._under_way else None
 
     @contextmanager
-    def visit(self, came: float) -> Iterator[None]:
-        """A visitor who came at that time is under way inside the ``with``."""
+    def visit(self, arrival: float) -> Iterator[None]:
+        """Count the user who arrived then as active inside the ``with``."""
         with self._lock:
-            insort(self._under_way, came)
+            insort(self._under_way, arrival)
         try:
             yield
         finally:
             with self._lock:
-                self._under_way.remove(came)
-            for look_again in self.lines:
-                look_again()
+                self._under_way.remove(arrival)
+            for admit_waiting in self.listeners:
+                admit_waiting()

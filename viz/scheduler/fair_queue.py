@@ -1,4 +1,4 @@
-"""Who computes when: a fair line before a few places. Nothing here knows of pages or of what is computed."""
+"""A fair queue with a fixed number of workers, independent of pages and of the work itself."""
 
 import math
 import threading
@@ -16,26 +16,26 @@ from viz.errors import ModelError
 from viz.scheduler.ceiling import Ceiling
 
 RECENT = 3.0
-"""Seconds for which somebody who asked for what does not take long is taken to be there."""
+"""Seconds after a quick request during which its user counts as interactive."""
 
-_came: ContextVar[float] = ContextVar("came")
+_arrival: ContextVar[float] = ContextVar("arrival")
 
 
 def come() -> float:
-    """A visitor comes, now: whatever this thread asks for from now on, one thing after the other, stands here."""
+    """Record the user's arrival time: it is the priority of everything this thread requests."""
     now = time.monotonic()
-    _came.set(now)
+    _arrival.set(now)
     return now
 
 
-def came() -> float:
-    """When the visitor of this thread came; infinity: it is for nobody who waits."""
-    return _came.get(math.inf)
+def thread_arrival() -> float:
+    """Return the arrival time of this thread's user; infinity for background work."""
+    return _arrival.get(math.inf)
 
 
 def come_last() -> None:
-    """What this thread asks for from now on is for nobody who waits: all who come stand before it."""
-    _came.set(math.inf)
+    """Give everything this thread requests the lowest priority: no user waits for it."""
+    _arrival.set(math.inf)
 
 
 def _nothing() -> None: ...
@@ -43,60 +43,60 @@ def _nothing() -> None: ...
 
 @dataclass(eq=False)
 class Ticket:
-    """A place in the line, and then a turn; ``begin`` is called once, when the turn comes."""
+    """A request in the queue; ``begin`` is called once, when it is admitted."""
 
     kind: str
     begin: Callable[[], None]
-    came: float = field(default_factory=lambda: _came.get(time.monotonic()))
-    stands: float = field(init=False)
-    """Where in the line: by when the visitor came, or, of some kinds of work, by when each part is asked for."""
+    arrival: float = field(default_factory=lambda: _arrival.get(time.monotonic()))
+    position: float = field(init=False)
+    """Sort key in the queue: the user's arrival or, for some kinds of work, the time of this request."""
 
     def __post_init__(self) -> None:
-        self.stands = self.came
+        self.position = self.arrival
 
-    def call(self) -> None:
-        """The turn comes. What it begins is let go of: it may hold this ticket, and with it a result that is done."""
-        begin = self.let_go()
+    def start(self) -> None:
+        """Call ``begin`` and release it: it may hold this ticket, and with it a finished result."""
+        begin = self.release_begin()
         begin()
 
-    def let_go(self) -> Callable[[], None]:
-        """Whoever holds this ticket no longer holds what it would begin."""
+    def release_begin(self) -> Callable[[], None]:
+        """Drop the ticket's reference to its callback and return the callback."""
         begin, self.begin = self.begin, _nothing
         return begin
 
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """What is special about a kind of work; one that is not named is done at once, and takes what any takes."""
+    """Limits of a kind of work; a kind without limits is quick and takes the memory of one computation."""
 
     at_once: int | None = None
-    """How many places it may have, since it takes long; who waits for such a place lets others by."""
-    beside_quick: int | None = None
-    """How many while visitors look at what does not take long; None: as many as else."""
-    anew: bool = False
-    """It has many parts, of which each stands in the line by itself."""
-    as_large: float = 1
-    """How many computations one takes the memory of; little goes on where there is no room for more."""
+    """Most workers for this kind, for work that takes long; tickets beyond that let others pass."""
+    max_while_interactive: int | None = None
+    """Most workers while users make quick requests; None: ``at_once``."""
+    requeue_parts: bool = False
+    """Whether each of its many parts is queued by its own request time."""
+    memory_weight: float = 1
+    """Memory, in computations; a kind with a small weight continues when memory is short."""
 
     @property
     def is_long(self) -> bool:
-        """Whether it may have some of the places only."""
+        """True if only some of the workers may do it."""
         return self.at_once is not None
 
 
-_USUAL = Kind()
+_DEFAULT = Kind()
 
 
 class Turns:
-    """First come (:func:`come`), first served; no more than ``places`` at once, and of some kinds fewer.
+    """A first-come (:func:`come`), first-served queue with limits by kind of work.
 
     Args:
-        places: how many may be at work at once.
-        line: how many may wait.
-        kinds: what is special about some kinds of work, by name.
-        ceiling: of memory. Where there is little left, only who came before everybody else under way is let in, and for
-            what takes long not before others that take long have ended.
-        quick: how many of the places what takes long leaves free, all together, for what does not.
+        places: the number of workers.
+        line: the most tickets that may wait.
+        kinds: limits of some kinds of work, by name.
+        ceiling: of memory. When little is left, only the oldest active user is admitted, and to long work only after
+            the other long work has ended.
+        quick: workers that long work leaves free for quick work.
     """
 
     def __init__(
@@ -113,104 +113,104 @@ class Turns:
         self.closed = False
         self._waiting, self._working = list[Ticket](), set[Ticket]()
         self._lock = threading.Lock()
-        self.ceiling.lines.append(self.look_again)
+        self.ceiling.listeners.append(self.admit_waiting)
 
     def enter(self, kind: str, begin: Callable[[], None]) -> Ticket:
-        """Stand in the line; ``begin`` may be called before this returns.
+        """Queue a request; ``begin`` may be called before this returns.
 
         Raises:
-            ModelError: "crowded", if too many wait already; "closing", if the server is about to end.
+            ModelError: "crowded" if the queue is full; "closing" if the server is stopping.
         """
         if self.closed:
             raise ModelError("closing")
         ticket = Ticket(kind, begin)
         if not self.is_long(kind):
             self._last_quick = time.monotonic()
-        if self._kind(kind).anew:
-            ticket.stands = max(ticket.came, time.monotonic())
+        if self._kind(kind).requeue_parts:
+            ticket.position = max(ticket.arrival, time.monotonic())
         with self._lock:
-            insort(self._waiting, ticket, key=attrgetter("stands"))
-            called = self._call()
+            insort(self._waiting, ticket, key=attrgetter("position"))
+            admitted = self._admit()
             if ticket in self._waiting and len(self._waiting) > self.line:
                 self._waiting.remove(ticket)
                 raise ModelError("crowded", n=self.line)
-        for one in called:
-            one.call()
+        for next_ticket in admitted:
+            next_ticket.start()
         return ticket
 
     def is_long(self, kind: str) -> bool:
-        """Whether this kind of work may have some of the places only, since it takes long."""
+        """Return whether only some of the workers may do this kind of work."""
         return self._kind(kind).is_long
 
-    def hasten(self, ticket: Ticket) -> None:
-        """Whoever runs here waits for this too, and may have come before: then that is its place in the line."""
+    def promote(self, ticket: Ticket) -> None:
+        """Move a ticket up to the arrival of this thread's user, who waits for it too, if that is earlier."""
         with self._lock:
-            if ticket in self._waiting and (came := _came.get(ticket.came)) < ticket.came:
-                ticket.came = came
-                if not self._kind(ticket.kind).anew:
+            if ticket in self._waiting and (arrival := _arrival.get(ticket.arrival)) < ticket.arrival:
+                ticket.arrival = arrival
+                if not self._kind(ticket.kind).requeue_parts:
                     self._waiting.remove(ticket)
-                    ticket.stands = came
-                    insort(self._waiting, ticket, key=attrgetter("stands"))
-        self.look_again()
+                    ticket.position = arrival
+                    insort(self._waiting, ticket, key=attrgetter("position"))
+        self.admit_waiting()
 
     def drop(self, ticket: Ticket) -> bool:
-        """Leave the line; False if the turn had come already."""
+        """Remove a waiting ticket; return False if it was admitted already."""
         with self._lock:
             if ticket not in self._waiting:
                 return False
             self._waiting.remove(ticket)
-        ticket.let_go()
+        ticket.release_begin()
         return True
 
     def leave(self, ticket: Ticket) -> None:
-        """End a turn: the next ones are let in."""
+        """End a turn and admit the next tickets."""
         with self._lock:
             self._working.remove(ticket)
-        self.look_again()
+        self.admit_waiting()
 
-    def look_again(self) -> None:
-        """Let in everyone there is a place for by now, and memory."""
+    def admit_waiting(self) -> None:
+        """Admit the tickets for which there are workers and memory now."""
         with self._lock:
-            called = self._call()
-        for one in called:
-            one.call()
+            admitted = self._admit()
+        for ticket in admitted:
+            ticket.start()
 
     @contextmanager
     def turn(self, kind: str, wait: "Wait") -> Iterator[None]:
-        """Have a turn for what is done inside the ``with``, in this thread.
+        """Run the body of the ``with`` as one turn, in this thread.
 
         Args:
             kind: of work.
-            wait: returns when the turn has come; if it raises, the place in the line is given up.
+            wait: returns when the turn has come; if it raises, the ticket is dropped.
         """
-        come = threading.Event()
-        ticket = self.enter(kind, come.set)
+        turn_event = threading.Event()
+        ticket = self.enter(kind, turn_event.set)
         try:
-            wait(come, ticket, self)
+            wait(turn_event, ticket, self)
             yield
         finally:
             if not self.drop(ticket):
                 self.leave(ticket)
 
     def place(self, ticket: Ticket) -> int:
-        """1 for the next to be called, 2 for the one after; 0 when the turn has come."""
+        """Return a ticket's rank in the queue, 1 for the next; 0 once it is admitted."""
         with self._lock:
             return self._waiting.index(ticket) + 1 if ticket in self._waiting else 0
 
     @property
     def waiting(self) -> int:
-        """How many stand in the line."""
+        """The number of tickets in the queue."""
         return len(self._waiting)
 
     @property
     def working(self) -> int:
-        """How many are at work."""
+        """The number of tickets being worked on."""
         return len(self._working)
 
-    def _call(self) -> list[Ticket]:
-        """Let in, in the order of the line, everyone there is a place for."""
-        busy, called = Counter(ticket.kind for ticket in self._working), []
-        missing: float | None = None  # the system is asked once for all of the line
+    def _admit(self) -> list[Ticket]:
+        """Admit tickets in queue order as far as workers and memory allow, and return them. The lock is held."""
+        busy, admitted = Counter(ticket.kind for ticket in self._working), []
+        missing: float | None = None  # measured once for the whole queue
         for ticket in self._waiting:
             if len(self._working) == self.places:
                 break
@@ -220,40 +220,40 @@ class Turns:
             if self._may_begin(ticket, busy, missing):
                 busy[ticket.kind] += 1
                 self._working.add(ticket)
-                called.append(ticket)
+                admitted.append(ticket)
         self._waiting = [ticket for ticket in self._waiting if ticket not in self._working]
-        return called
+        return admitted
 
     def _kind(self, name: str) -> Kind:
-        return self._kinds.get(name, _USUAL)
+        return self._kinds.get(name, _DEFAULT)
 
     def _has_place(self, name: str, busy: Mapping[str, int]) -> bool:
         kind = self._kind(name)
         if kind.at_once is None:
             return True
         most = kind.at_once
-        if kind.beside_quick is not None and time.monotonic() < self._last_quick + RECENT:
-            most = kind.beside_quick
+        if kind.max_while_interactive is not None and time.monotonic() < self._last_quick + RECENT:
+            most = kind.max_while_interactive
         return busy.get(name, 0) < most and self._long(busy) < self.places - self.quick
 
     def _may_begin(self, ticket: Ticket, busy: Mapping[str, int], missing: float) -> bool:
-        """Whether there is memory for it, and for what others that take long, and have begun, have not taken yet.
+        """Return whether there is memory for a ticket and for the long work that is still growing.
 
-        What takes long leaves room, too, for what the visitor who came first asks for next: that one goes on without.
+        Long work also leaves room for the next request of the oldest user, who is admitted without a check.
         """
-        is_long, is_first = self.is_long(ticket.kind), self.ceiling.is_first(ticket.came)
+        is_long, is_oldest = self.is_long(ticket.kind), self.ceiling.is_oldest(ticket.arrival)
         beside = self._long(busy) if is_long else 0
-        as_large = self._kind(ticket.kind).as_large + beside + (is_long and not is_first)
-        return self.ceiling.has_room(as_large, missing) or (is_first and not beside)
+        memory_weight = self._kind(ticket.kind).memory_weight + beside + (is_long and not is_oldest)
+        return self.ceiling.has_room(memory_weight, missing) or (is_oldest and not beside)
 
     def _long(self, busy: Mapping[str, int]) -> int:
         return sum(n for kind, n in busy.items() if self.is_long(kind))
 
 
 Wait = Callable[[threading.Event, Ticket, Turns], None]
-"""Waits for an event that comes when, or after, a ticket's turn has come; says meanwhile what it likes."""
+"""Wait for an event that is set when a ticket is admitted or done; it may show the ticket's rank meanwhile."""
 
 
 def quietly(event: threading.Event, _ticket: Ticket, _turns: Turns) -> None:
-    """Wait, and say nothing."""
+    """Wait without showing anything."""
     event.wait()

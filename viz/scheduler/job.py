@@ -1,4 +1,4 @@
-"""One computation, for all who wait for it."""
+"""One computation shared by all threads that wait for it."""
 
 import threading
 import time
@@ -10,58 +10,63 @@ from typing import Any
 
 from viz.cancellation import checked_by
 from viz.errors import ModelError
-from viz.scheduler.fair_queue import Ticket, Turns, came
+from viz.scheduler.fair_queue import Ticket, Turns, thread_arrival
 
 PATIENCE = 2.0
-"""Seconds a computation nobody waits for goes on: a click on the same text comes back to it."""
+"""Seconds that a computation without waiters continues: a click on the same text finds it again."""
 
-at_work: ContextVar["Job | None"] = ContextVar("at_work", default=None)
-"""The job that this thread computes."""
+current_job: ContextVar["Job | None"] = ContextVar("current_job", default=None)
+"""The job that this thread is computing."""
 _log = getLogger(__name__)
 
 
 class Job:
-    """One computation on its way, and how many wait for it."""
+    """A computation in progress and the number of threads that wait for it."""
 
-    def __init__(self, seconds: float, turns: Turns, called_away: Callable[[], None]) -> None:
+    def __init__(self, seconds: float, turns: Turns, raise_if_disconnected: Callable[[], None]) -> None:
         self.done = threading.Event()
         self.value: Any = None
         self.error: BaseException | None = None
         self.ticket: Ticket | None = None
         self.later: tuple[float, Callable[[], object]] | None = None
-        """When this is still at work at that time, something is to be done, once, by the thread that computes it."""
-        self.wanted, self.alone_since, self.abandoned = 0, 0.0, False
-        self._seconds, self._until, self._turns, self._called_away = seconds, float("inf"), turns, called_away
+        """A time and a callback: the computing thread calls it once if the job is still running then."""
+        self.n_waiting, self.unclaimed_since, self.abandoned = 0, 0.0, False
+        self._seconds, self._until, self._turns, self._raise_if_disconnected = (
+            seconds,
+            float("inf"),
+            turns,
+            raise_if_disconnected,
+        )
         self._parts = dict[Hashable, tuple[Hashable, Any]]()
 
     def run(self, work: Callable[[], Any]) -> None:
-        """Compute; what goes wrong is kept for those who wait, and said without a word of theirs in the log."""
+        """Compute; store an error for the waiters, and log it without any of the user's text."""
         self._until = time.monotonic() + self._seconds
-        token = at_work.set(self)
+        token = current_job.set(self)
         try:
             with checked_by(self.check):
                 self.value = work()
-        except ValueError as error:  # a sentence for the visitor
+        except ValueError as error:  # its message is meant for the user
             self.error = without_frames(error)
         except Exception as error:
             _log.log(ERROR, "a computation failed: %s", where(error))
             self.error = ModelError("failed", kind=type(error).__name__)
-        except BaseException:  # whoever computes it was called away; others begin again
+        except BaseException:  # the computing user disconnected; the other waiters start again
             self.abandoned = True
             raise
         finally:
-            at_work.reset(token)
+            current_job.reset(token)
             self._parts.clear()
 
     def part(self, key: tuple[Hashable, ...], make: Callable[[], Any]) -> Any:
-        """What this computation needs that is kept, too, as a result of its own.
+        """Return an intermediate result that is cached in its own right.
 
-        Of each function the last one stays with it: where memory is short nothing is kept, and the pass that all layers
-        of a wall are cut out of was made for every one of them.
+        The job holds the last one of each function: when memory is short nothing is cached, and the forward pass that
+        all layers of a wall share would be computed for each of them.
 
         Args:
-            key: all that it depends on, the function first.
-            make: finds it, or computes it.
+            key: everything it depends on, the function first.
+            make: looks it up, or computes it.
         """
         if key[0] not in self._parts or self._parts[key[0]][0] != key:
             self._parts.pop(key[0], None)  # both at once would take twice as much
@@ -69,25 +74,25 @@ class Job:
         return self._parts[key[0]][1]
 
     def check(self) -> None:
-        """Asked between layers.
+        """Check between layers whether to continue.
 
         Raises:
-            ModelError: "late", if it takes too long or nobody waits for it any more; "closing".
+            ModelError: "late" if it takes too long or has no waiters; "closing" if the server stops.
         """
         if self._turns.closed:
             raise ModelError("closing")
-        if self.wanted == 1:
-            self._called_away()
+        if self.n_waiting == 1:
+            self._raise_if_disconnected()
         now = time.monotonic()
         if self.later and now > self.later[0]:
             self.later[1]()
             self.later = None
-        self.abandoned = not self.wanted and now > self.alone_since + PATIENCE
+        self.abandoned = not self.n_waiting and now > self.unclaimed_since + PATIENCE
         if now > self._until or self.abandoned:
             raise ModelError("late", seconds=round(self._seconds))
 
     def result(self) -> Any:
-        """What was computed, or why not."""
+        """Return the value, or raise the error of the computation."""
         if self.error is None:
             return self.value
         try:
@@ -96,19 +101,19 @@ class Job:
             del self  # the error's traceback holds this frame, which would hold the error
 
 
-def for_whom() -> float:
-    """When the visitor came for whom this thread asks, or computes."""
-    job = at_work.get()
-    return job.ticket.came if job and job.ticket else came()
+def current_arrival() -> float:
+    """Return the arrival time of the user for whom this thread requests or computes."""
+    job = current_job.get()
+    return job.ticket.arrival if job and job.ticket else thread_arrival()
 
 
 def without_frames(error: BaseException) -> BaseException:
-    """The same error, no longer holding what was computed where it arose."""
+    """Return the error without the traceback frames that hold tensors."""
     error.__cause__ = error.__context__ = None
     return error.with_traceback(None)
 
 
 def where(error: BaseException, calls: int = 6) -> str:
-    """What went wrong and where in the code, the innermost call first; not the message, which may quote a visitor."""
-    lines = [f"{frame.f_code.co_filename}:{line}" for frame, line in walk_tb(error.__traceback__)]
-    return " in ".join([type(error).__name__, *reversed(lines[-calls:])])
+    """Return an error's type and code location, innermost call first; its message may quote a user's text."""
+    listeners = [f"{frame.f_code.co_filename}:{line}" for frame, line in walk_tb(error.__traceback__)]
+    return " in ".join([type(error).__name__, *reversed(listeners[-calls:])])

@@ -1,31 +1,31 @@
-"""How much memory a result holds."""
+"""Memory that a result holds."""
 
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 OVERHEAD = 1_000
-"""Bytes counted for an entry beside what it holds."""
+"""Bytes counted for an entry beside its contents."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A result, its bytes beside its tensors, and where those lie, with the bytes of each storage; how long it took."""
+    """A result with its size: bytes outside tensors, bytes by storage address, and the seconds it took."""
 
     value: Any
-    own: int
+    other_bytes: int
     storages: Mapping[int, int]
     seconds: float
 
     @property
     def size(self) -> int:
-        """Bytes, those included that others hold as well."""
-        return self.own + sum(self.storages.values())
+        """Bytes in all, including storages that other entries share."""
+        return self.other_bytes + sum(self.storages.values())
 
 
 def _parts(value: Any) -> Iterable[Any]:
-    """What a value is made of, as far as it may be large."""
-    from torch import nn  # whoever asks has computed something; the lines of who computes are there before
+    """Return the parts of a value that may be large."""
+    from torch import nn  # not at the top: the scheduler is imported before anything that computes
 
     if isinstance(value, nn.Module):
         return *value.parameters(), *value.buffers()
@@ -39,11 +39,11 @@ def _parts(value: Any) -> Iterable[Any]:
 
 
 def size_of(value: Any, storages: dict[int, int]) -> int:
-    """Bytes held by a result beside its tensors: texts, bytes, containers.
+    """Return the bytes of a result outside its tensors: texts, bytes, containers.
 
     Args:
         value: the result.
-        storages: where its tensors lie, and how many bytes each storage has, is added here.
+        storages: receives the bytes of each tensor storage, by address.
     """
     from torch import Tensor
 
@@ -53,12 +53,14 @@ def size_of(value: Any, storages: dict[int, int]) -> int:
         return 0
     if isinstance(value, str | bytes):
         return len(value) * (4 if isinstance(value, str) else 1)
-    beside: int = getattr(value, "held_bytes", 0) if is_dataclass(value) else 0  # what it says of itself
+    beside: int = (
+        getattr(value, "held_bytes", 0) if is_dataclass(value) else 0
+    )  # memory outside its fields, as it declares itself
     return 8 + beside + sum(size_of(part, storages) for part in _parts(value))
 
 
-def entry_of(key: Any, value: Any, seconds: float, apart: Container[int] = ()) -> Entry:
-    """A result for a store, and what it is kept by; without the storages ``apart``, which are counted elsewhere."""
+def make_entry(key: Any, value: Any, seconds: float, foreign_storages: Container[int] = ()) -> Entry:
+    """Return the cache entry for a result, without ``foreign_storages``, which are counted elsewhere."""
     storages: dict[int, int] = {}
-    own = OVERHEAD + size_of(key, {}) + size_of(value, storages)
-    return Entry(value, own, {at: size for at, size in storages.items() if at not in apart}, seconds)
+    other_bytes = OVERHEAD + size_of(key, {}) + size_of(value, storages)
+    return Entry(value, other_bytes, {at: size for at, size in storages.items() if at not in foreign_storages}, seconds)

@@ -14,18 +14,18 @@ from viz.scheduler.fair_queue import Kind, Turns
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
-    """The largest sizes of an app's queues and caches; by default those that the environment sets (viz/limits.py)."""
+    """Sizes of an app's queues and caches; the environment sets the defaults (viz/limits.py)."""
 
     passes: int = limits.FORWARD_PASSES
-    """Computations under way at once that take long."""
+    """Long computations at once."""
     queue: int = limits.QUEUE
     """Computations that may wait."""
     seconds: int = limits.COMPUTATION_SECONDS
     """For one computation."""
     cache_bytes: int = limits.CACHE_BYTES
-    """Of results kept, those of long texts aside."""
+    """Of cached results, without those of long texts."""
     long_bytes: int = limits.LONG_KEPT_BYTES
-    """Of results kept of long texts."""
+    """Of cached results of long texts."""
     models_bytes: int = limits.MODELS_BYTES
     """Of models in memory."""
     memory_bytes: int = limits.MEMORY_BYTES
@@ -33,17 +33,17 @@ class Bounds:
 
 
 class Stores:
-    """The queues and caches of one app, and its memory ceiling. It is made before anything that computes is imported.
+    """The queues, caches and memory ceiling of one app. Made before anything that computes is imported.
 
     Args:
         bounds: of its queues and caches.
-        called_away: raises if the user of this thread's run has left (:class:`~viz.scheduler.cache.Store`).
-        aside: entered around all waiting.
+        raise_if_disconnected: raises if this thread's user has disconnected (:class:`~viz.scheduler.cache.Store`).
+        on_wait: a context manager entered around all waiting.
         begin_thread: called with these stores by each thread that computes for them, when it starts.
 
     Attributes:
         pages: the queue of page runs.
-        memory: the ceiling. A public server sets what the most is (viz/host/readiness.py).
+        memory: the ceiling; a public server sets its value (viz/host/readiness.py).
         turns: the queue of computations.
         models: the models loaded, with a queue of their own.
         results: all other results.
@@ -53,8 +53,8 @@ class Stores:
     def __init__(
         self,
         bounds: Bounds | None = None,
-        called_away: Callable[[], None] = lambda: None,
-        aside: Callable[[], AbstractContextManager[None]] = nullcontext,
+        raise_if_disconnected: Callable[[], None] = lambda: None,
+        on_wait: Callable[[], AbstractContextManager[None]] = nullcontext,
         begin_thread: Callable[["Stores"], object] = lambda stores: None,
     ) -> None:
         self.bounds = bounds = bounds or Bounds()
@@ -66,14 +66,14 @@ class Stores:
             begin_thread(self)
 
         self.models = Store(
-            bounds.models_bytes, Turns(1, bounds.queue), bounds.seconds, aside=aside, begin_thread=begin
+            bounds.models_bytes, Turns(1, bounds.queue), bounds.seconds, on_wait=on_wait, begin_thread=begin
         )  # fmt: skip
         self.results = Store(
             bounds.cache_bytes,
             self.turns,
             bounds.seconds,
-            called_away,
-            aside,
+            raise_if_disconnected,
+            on_wait,
             limits.SHORT_SECONDS,
             self.models.storages,
             limits.SMALL_BYTES,
@@ -84,29 +84,31 @@ class Stores:
             bounds.long_bytes,
             self.turns,
             limits.LONG_SECONDS,
-            called_away,
-            aside,
+            raise_if_disconnected,
+            on_wait,
             limits.SHORT_SECONDS,
             self.models.storages,
-            dear=limits.DEAR_SECONDS,
+            protect_after_seconds=limits.DEAR_SECONDS,
             begin_thread=begin,
         )
 
 
 def kinds(bounds: Bounds) -> dict[str, Kind]:
-    """Return the kinds of work that are not done at once, by name."""
+    """Return the kinds of work with limits of their own, by name."""
     return {
-        "sentence": Kind(as_large=limits.SENTENCE_PASS_BYTES / limits.PASS_BYTES),
-        # Texts of up to 512 tokens take 1 to 4 s each: while users look at sentences, one place of two is for these.
-        "text": Kind(at_once=bounds.passes, beside_quick=max(1, bounds.passes - 1)),
+        "sentence": Kind(memory_weight=limits.SENTENCE_PASS_BYTES / limits.PASS_BYTES),
+        # Texts of up to 512 tokens take 1 to 4 s each: while users look at sentences, one worker of two is for these.
+        "text": Kind(at_once=bounds.passes, max_while_interactive=max(1, bounds.passes - 1)),
         "lesson": Kind(at_once=limits.LESSONS),
         "measure": Kind(at_once=limits.MEASUREMENTS),
         "long": Kind(
             at_once=limits.LONG_PASSES,
-            as_large=max(1, math.ceil(limits.LONG_TOKENS * limits.LONG_TOKEN_BYTES / limits.PASS_BYTES)),
+            memory_weight=max(1, math.ceil(limits.LONG_TOKENS * limits.LONG_TOKEN_BYTES / limits.PASS_BYTES)),
         ),
-        "atlas": Kind(at_once=limits.ATLAS_PASSES, anew=True),
+        "atlas": Kind(at_once=limits.ATLAS_PASSES, requeue_parts=True),
         "atlas_by_chance": Kind(
-            at_once=limits.ATLAS_PASSES, anew=True, as_large=math.ceil(limits.ATLAS_BYTES / limits.PASS_BYTES)
+            at_once=limits.ATLAS_PASSES,
+            requeue_parts=True,
+            memory_weight=math.ceil(limits.ATLAS_BYTES / limits.PASS_BYTES),
         ),
     }

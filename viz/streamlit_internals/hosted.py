@@ -1,4 +1,4 @@
-"""What a public server needs of Streamlit's private names for its safety: messages, sessions and uploads.
+"""Streamlit's private names that a public server's safety depends on: messages, sessions and uploads.
 
 ``viz/streamlit_internals/required.py`` looks for all of these names before such a server starts.
 """
@@ -24,7 +24,7 @@ _WIDGET = re.compile(r"\$\$ID-[0-9a-f]+-[ -~]{1,200}")
 
 
 def message_type(sent: bytes, most: Mapping[str, int]) -> str | None:
-    """What kind of message a browser sent; of what it asks Streamlit itself to do, what that is.
+    """Return the type of a browser's message; of a backend operation, its payload's type.
 
     Raises:
         google.protobuf.message.DecodeError: if it is none.
@@ -65,7 +65,7 @@ def check_size(message: BackMsg, most: Mapping[str, int]) -> None:
             raise ValueError(f"too much: {name}")
 
 
-def say_little() -> None:
+def redact_new_session() -> None:
     """Have Streamlit's first message to a browser leave out what only its statistics need: the machine, its paths.
 
     Streamlit's version stays: a page that was open while it changed is loaded again.
@@ -105,7 +105,7 @@ def answer_unknown_fragments() -> None:
 _MARK = "mark"
 
 
-def own_sessions(header: str) -> None:
+def bind_sessions_to_header(header: str) -> None:
     """Have Streamlit open each session under what this header says, and let nobody go on in it who says otherwise.
 
     It compares what it knows of a visitor when somebody names a session to go on in; the header is all it knows.
@@ -113,7 +113,7 @@ def own_sessions(header: str) -> None:
     config.set_option("server.trustedUserHeaders", {header: _MARK})
 
 
-def mark_of_session(session: str) -> str | None:
+def session_owner(session: str) -> str | None:
     """Under which mark a session was opened; None if there is no such session, or it has none."""
     info = Runtime.instance()._session_mgr.get_session_info(session) if Runtime.exists() else None
     mark = info.session._user_info.get(_MARK) if info else None

@@ -11,7 +11,7 @@ MOST_DIGITS = 21
 """JavaScript writes a number of more digits with an exponent."""
 
 
-def forget_what_cannot_be_read() -> None:
+def reset_unreadable_widgets() -> None:
     """Have Streamlit reset a widget whose value no widget of its kind sends.
 
     Otherwise that value would fail in every later run of the session, also where the page asks for the language to say

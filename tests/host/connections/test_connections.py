@@ -13,7 +13,7 @@ from tests.coroutines import finish
 from viz import limits
 from viz.host import connections
 from viz.host.connections import Messages, Requests, limit_connections
-from viz.host.connections.unfinished import Unfinished
+from viz.host.connections.unfinished import PartialMessages
 
 HOST = "127.0.0.1"
 SHORT = 1_000
@@ -24,7 +24,7 @@ SHORT = 1_000
 def own(monkeypatch):
     """Limits of a test's own, and a server that has them by itself, as Streamlit's has."""
     monkeypatch.setattr(Server, "startup", Server.startup)
-    monkeypatch.setattr(connections, "_unfinished", Unfinished(5_000_000, 3_000_000))
+    monkeypatch.setattr(connections, "_partial_messages", PartialMessages(5_000_000, 3_000_000))
     limit_connections()
 
 
@@ -116,7 +116,7 @@ def run(test):
     finish(served())
 
 
-def test_a_whole_message_arrives_also_in_parts():
+def test_message_in_parts_arrives():
     async def test(port):
         tab = await Line.tab(port)
         for n in (0, 7, 70_000, limits.MESSAGE_BYTES):
@@ -125,12 +125,12 @@ def test_a_whole_message_arrives_also_in_parts():
         for first, n in ((0x02, 11), (0x00, 13), (0x80, 17)):
             tab.say(n, first=first)
         assert await tab.answer() == 41
-        assert connections._unfinished.bytes == 0
+        assert connections._partial_messages.bytes == 0
 
     run(test)
 
 
-def test_a_message_longer_than_a_page_sends_is_refused_when_it_is_announced():
+def test_long_message_is_refused_early():
     async def test(port):
         tab = await Line.tab(port)
         tab.say(10, announced=limits.MESSAGE_BYTES + 1)
@@ -144,7 +144,7 @@ def test_a_message_longer_than_a_page_sends_is_refused_when_it_is_announced():
     run(test)
 
 
-def test_sixty_messages_without_an_end_have_a_bound_and_others_are_served():
+def test_partial_messages_are_bounded():
     """Of 60 x 0.9 MB an address holds 3; who has held them longest is disconnected."""
 
     async def test(port):
@@ -154,20 +154,20 @@ def test_sixty_messages_without_an_end_have_a_bound_and_others_are_served():
             await tab.writer.drain()
         ends = [await tab.answer() for tab in tabs[:-3]]
         assert set(ends) <= {1013, None} and len(ends) == 57
-        assert 0 < connections._unfinished.bytes <= 3_000_000
+        assert 0 < connections._partial_messages.bytes <= 3_000_000
         visitor.say(5)
         assert await visitor.answer() == 5
         tabs[-1].writer.write(b"x" * SHORT)
         assert await tabs[-1].answer() == 900_000, "the last ones may still end theirs"
         for tab in tabs:
             tab.writer.close()
-        while connections._unfinished.bytes:
+        while connections._partial_messages.bytes:
             await asyncio.sleep(0.01)
 
     run(test)
 
 
-def test_the_address_that_holds_most_gives_way():
+def test_largest_address_is_closed():
     class One:
         def __init__(self):
             self.gone = False
@@ -175,7 +175,7 @@ def test_the_address_that_holds_most_gives_way():
         def give_up(self):
             self.gone = True
 
-    held = Unfinished(most=100, most_each=60)
+    held = PartialMessages(most=100, most_each=60)
     first, second, third, other = (One() for _ in range(4))
     held.hold(first, "a", 30)
     held.hold(second, "a", 25)
@@ -209,7 +209,7 @@ def test_a_message_has_its_time(monkeypatch):
 
 
 @pytest.mark.parametrize("before", [b"", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"])
-def test_what_is_asked_is_said_in_time(monkeypatch, before):
+def test_slow_request_times_out(monkeypatch, before):
     monkeypatch.setattr(limits, "HEAD_SECONDS", 0.3)
 
     async def test(port):
@@ -227,7 +227,7 @@ def test_what_is_asked_is_said_in_time(monkeypatch, before):
     run(test)
 
 
-def test_the_longest_link_may_come_in_parts_and_a_longer_one_does_not():
+def test_link_length_is_limited():
     async def test(port):
         for n, expected in ((40_000, b" 200 "), (limits.HEAD_BYTES + 1_000, b" 400 ")):
             line = await Line.to(port, b"GET /?text=" + b"x" * n)
@@ -240,7 +240,7 @@ def test_the_longest_link_may_come_in_parts_and_a_longer_one_does_not():
     run(test)
 
 
-def test_a_tab_that_reads_is_no_slow_request(monkeypatch):
+def test_reading_tab_is_not_slow(monkeypatch):
     monkeypatch.setattr(limits, "HEAD_SECONDS", 0.1)
 
     async def test(port):
@@ -252,7 +252,7 @@ def test_a_tab_that_reads_is_no_slow_request(monkeypatch):
     run(test)
 
 
-def test_an_answer_nobody_reads_is_not_kept(monkeypatch):
+def test_unread_answer_is_dropped(monkeypatch):
     monkeypatch.setattr(limits, "STUCK_SECONDS", 0.3)
 
     async def test(port):
@@ -263,7 +263,7 @@ def test_an_answer_nobody_reads_is_not_kept(monkeypatch):
     run(test)
 
 
-def test_connections_of_an_address_are_counted_and_given_back(monkeypatch):
+def test_connections_count_by_address(monkeypatch):
     monkeypatch.setattr(limits, "CONNECTIONS_EACH", 5)
 
     async def test(port):

@@ -60,7 +60,7 @@ def test_text_message_is_not_decoded(caplog, content):
         tab = await Line.tab(port)
         tab.writer.write(bytes([0x81, 0x80 | len(content)]) + bytes(4) + content)
         assert await tab.over() is not None
-        assert connections._unfinished.bytes == 0
+        assert connections._partial_messages.bytes == 0
 
     run(test)
     assert "UTF-8" not in caplog.text and "okapi" not in caplog.text

@@ -16,7 +16,7 @@ from uvicorn.server import Server
 from viz import limits
 from viz.host import descriptors
 from viz.host.address import address_of
-from viz.host.connections.unfinished import Unfinished
+from viz.host.connections.unfinished import PartialMessages
 
 LATER, TOO_BIG = 1013, 1009
 TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
@@ -25,7 +25,7 @@ CROWDED = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnection: cl
 FRAGMENT = 64
 """Bytes counted for a part of a message beside what is in it: empty parts take memory too."""
 
-_unfinished = Unfinished()
+_partial_messages = PartialMessages()
 _connected = Counter[str]()
 _beside_tabs = dict["Requests", None]()
 """Connections that are no tab's, the oldest first."""
@@ -182,7 +182,7 @@ class Messages(WebSocketsSansIOProtocol):
             self._whole.wind()
         else:
             self._whole.stop()
-        _unfinished.hold(self, self._address, 0 if self.close_sent else half + max(0, self._unread))
+        _partial_messages.hold(self, self._address, 0 if self.close_sent else half + max(0, self._unread))
 
     def _too_slow(self) -> None:
         if self.read_paused:  # it is we who do not read
@@ -205,7 +205,7 @@ class Messages(WebSocketsSansIOProtocol):
         """It is over."""
         super().connection_lost(error)
         self._whole.stop()
-        _unfinished.hold(self, self._address, 0)
+        _partial_messages.hold(self, self._address, 0)
 
 
 def limit_connections() -> None:

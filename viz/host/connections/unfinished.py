@@ -1,4 +1,4 @@
-"""What browsers have begun to send and the pages have not read yet: in bytes, over the server and by address."""
+"""Bytes that browsers have sent and pages have not read, in all and by address."""
 
 import time
 from collections.abc import Hashable
@@ -14,8 +14,8 @@ class Sender(Hashable, Protocol):
         """Let go of what was received, and close."""
 
 
-class Unfinished:
-    """How many bytes each connection holds. Where it is too much, whoever has been at it longest gives up.
+class PartialMessages:
+    """Bytes held by each connection. Above the limit, the oldest connection is closed.
 
     Args:
         most: bytes in all.
@@ -28,7 +28,7 @@ class Unfinished:
         self._held: dict[str, dict[Sender, tuple[float, int]]] = {}
 
     def hold(self, sender: Sender, address: str, n_bytes: int) -> None:
-        """Note that a connection holds so many bytes now."""
+        """Set the number of bytes that a connection holds."""
         theirs = self._held.setdefault(address, {})
         since, before = theirs.pop(sender, (time.monotonic(), 0))
         self.bytes += n_bytes - before
