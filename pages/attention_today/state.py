@@ -80,8 +80,8 @@ def _sizes(context: TodayContext) -> None:
     smaller_from = cheaper_from(state.cache_numbers, full.cache_numbers)
     lengths = [2**power for power in range(13)]
     kept = {
-        t(f"attention_today.state.{name}"): torch.tensor([float(cost.cache_numbers(n)) for n in lengths])
-        for name, cost in (("cache", full), ("state", state))
+        t(f"attention_today.state.{name}"): torch.tensor([float(kind.cache_numbers(n)) for n in lengths])
+        for name, kind in (("cache", full), ("state", state))
     }
     x, y = Axis(t("attention_today.state.tokens"), log=True), Axis(t("attention_today.state.numbers"), log=True)
     show_lines(curves(lengths, kept, x=x, y=y, height=220), key="state_sizes", alt=t("attention_today.state.sizes_alt"))
