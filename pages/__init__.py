@@ -13,7 +13,7 @@ HEADS = "heads"
 _PLACED = {
     "basics": ("step_by_step", "heads", "many_heads", "masks", "positions"),
     "whole": ("block", "stacking", "two_sequences", "next_word", "long_text"),
-    "deeper": ("share_kv", "convolution", "cost", "atlas"),
+    "deeper": ("share_kv", "attention_today", "convolution", "cost", "atlas"),
 }
 """The names of the pages, which are their folders, by group, in an order one can learn in."""
 

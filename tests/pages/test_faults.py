@@ -44,6 +44,7 @@ from viz.core.long import rows, shapes, streamed
 from viz.core.mistakes import kv_sharing as mistaken_sharing
 from viz.core.mistakes import relative as mistaken_windows
 from viz.core.variants import decoding, encodings, general_heads, kv_sharing, relative, scoring
+from viz.core.variants.today import bounded_scores, delta, differential, gates, linear, sinks
 from viz.frame import compute, mask_code
 from viz.frame.compute import long_texts
 from viz.models import generation, interventions, stream
@@ -128,6 +129,14 @@ PLACES = {
     "encodings": f"positions/encodings?{SEEDED}",
     "rope": f"positions/rope?{SEEDED}",
     "far": f"positions/far?{SEEDED}",
+    # Attention today
+    "to nobody": f"attention_today/nobody?{SEEDED}&mask=causal",
+    "tamed scores": f"attention_today/tamed?{SEEDED}&tamed=norm",
+    "output gate": f"attention_today/gate?{SEEDED}",
+    "difference of two maps": f"attention_today/difference?{SEEDED}",
+    "delta rule": f"attention_today/state?{SEEDED}",
+    "linear attention": f"attention_today/state?{SEEDED}&state=linear&fade=0.8",
+    "who uses what": f"attention_today/who_uses?{SEEDED}",
     # Convolution
     "windows": f"convolution/windows?{SEEDED}",
     "picture": f"convolution/picture?{SEEDED}",
@@ -918,6 +927,72 @@ FAULTS |= {
         function=long_compute._cells,
         wrong=lambda right, weights, at: right(weights.flip(0), at),
         places=("long wall",),
+    ),
+}
+
+FAULTS |= {
+    "a sink twice as strong": Fault(
+        function=attention.softmax_with_sink,
+        wrong=lambda right, masked, sink: right(masked, sink + 0.7),
+        places=("to nobody",),
+    ),
+    "a sink's gate with the wrong sign": Fault(
+        function=sinks.word_share,
+        wrong=lambda right, masked, sink: 1 - right(masked, sink),
+        places=("to nobody", "who uses what"),
+    ),
+    "off by two": Fault(
+        function=sinks.softmax_off_by_one,
+        wrong=lambda right, masked: right(masked - 0.7),
+        places=("to nobody",),
+    ),
+    "a norm without its root": Fault(
+        function=bounded_scores.norm_queries_and_keys,
+        wrong=lambda right, q, k, norm, **options: tuple(3 * x for x in right(q, k, norm, **options)),
+        places=("tamed scores", "who uses what"),
+    ),
+    "a cap that is twice as high": Fault(
+        function=bounded_scores.soft_cap, wrong=lambda right, cap: right(2 * cap), places=("tamed scores",)
+    ),
+    "a gate that never opens fully": Fault(
+        function=gates.output_gate,
+        wrong=lambda right, *args, **options: 0.9 * right(*args, **options),
+        places=("output gate", "who uses what"),
+    ),
+    "a gate after W_O": Fault(
+        function=heads.merge_heads,
+        wrong=lambda right, *args, gate=None, **options: right(*args, **options),
+        places=("output gate",),
+    ),
+    "a difference with the wrong sign of λ": Fault(
+        function=differential.attend_differential,
+        wrong=lambda right, *args, share, **options: right(*args, share=-share, **options),
+        places=("difference of two maps",),
+    ),
+    "the second map in place of the first": Fault(
+        function=differential.attend_differential,
+        wrong=lambda right, a, b, c, d, v, **options: right(c, d, a, b, v, **options),
+        places=("difference of two maps", "who uses what"),
+    ),
+    "a map that fades too fast": Fault(
+        function=linear.linear_map,
+        wrong=lambda right, q, k, steps: right(q, k, 2 * steps - 0.1),
+        places=("linear attention", "who uses what"),
+    ),
+    "a delta rule that corrects nothing": Fault(
+        function=delta.delta_states,
+        wrong=lambda right, *args, corrects=True, **options: right(*args, corrects=False, **options),
+        places=("delta rule",),
+    ),
+    "a delta rule with keys that are too long": Fault(
+        function=delta.to_unit_length,
+        wrong=lambda right, x, **options: 1.5 * right(x, **options),
+        places=("delta rule", "linear attention"),
+    ),
+    "a delta rule that writes by halves": Fault(
+        function=delta.delta_map,
+        wrong=lambda right, q, k, *, beta, **options: right(q, k, beta=beta / 2, **options),
+        places=("delta rule",),
     ),
 }
 

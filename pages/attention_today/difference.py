@@ -1,0 +1,64 @@
+"""Differential attention: one map minus a share of another, so that what both look at cancels."""
+
+import streamlit as st
+import torch
+
+from pages.attention_today.context import Layer, TodayContext
+from pages.attention_today.maps import show_maps
+from pages.attention_today.parameters import SUBTRACTED
+from viz.core.analysis.checks import torchs_weights
+from viz.core.variants.today.differential import DifferentialTrace, attend_differential, initial_share
+from viz.frame.checks import Check, check
+from viz.frame.format import number, share
+from viz.frame.modes import say
+
+DIFFERENCE = (
+    r"\big(\operatorname{softmax}(Q_1 K_1^\top / \sqrt d) - "
+    r"\lambda \operatorname{softmax}(Q_2 K_2^\top / \sqrt d)\big) V"
+)
+
+
+def subtract(layer: Layer, head: int, other: int, lam: float) -> DifferentialTrace:
+    """Attend with the map of ``head`` minus λ times that of ``other``."""
+    allowed = layer.options.get("allowed")
+    mask = allowed[head] if allowed is not None and allowed.ndim > 2 and len(allowed) > 1 else allowed
+    mask = mask[0] if mask is not None and mask.ndim > 2 else mask
+    q, k = layer.q, layer.k
+    return attend_differential(
+        q[head], k[head], q[other], k[other], layer.v[head], share=lam, allowed=mask, scale=layer.scale
+    )
+
+
+def draw(context: TodayContext) -> list[Check]:
+    """Two maps, and one minus a share of the other, whose cells may be negative."""
+    t, layer, picture = context.t, context.layer, st.container()
+    H = len(layer.q)
+    if H < 2 or any(layer.options.get(name) is not None for name in ("bias", "score_mod")):
+        st.info(t("attention_today.difference.no_pair"))
+        return []
+    lam = SUBTRACTED.slider("λ", step=0.05)
+    head, other = context.head, (context.head + 1) % H
+    trace = subtract(layer, head, other, lam)
+    maps = torch.stack([trace.first.weights, trace.second.weights, trace.weights])
+    titles = [t("attention_today.difference.map", head=number) for number in (head, other)]
+    with picture:
+        show_maps(
+            context, [*titles, t("attention_today.difference.map_both")], maps, key="difference_maps", signed=True
+        )
+    rows = trace.first.weights.sum(-1)
+    negative, cells = int((trace.weights < 0).sum()), int((trace.first.weights > 0).sum())
+    values = {"sum": number(1 - lam), "negative": negative, "cells": cells, "part": share(negative / max(cells, 1))}
+    say(t("attention_today.difference.same" if lam == 0 else "attention_today.difference.says", **values))
+    start = initial_share(context.scene.layer_number)
+    st.caption(t("attention_today.difference.note", start=number(start), layer=context.scene.layer_number))
+    st.caption(t("attention_today.difference.users"))
+    double = layer.double()
+    off = subtract(double, head, other, 0.0).output - double.attend().output[head]
+    torchs = torchs_weights(layer.q, layer.k, **layer.options)
+    apart = torchs[head] - lam * torchs[other] - trace.weights
+    sums = trace.weights.sum(-1) - rows * (1 - lam)
+    return [
+        check("attention_today.difference.check_standard", off.abs().max(), 1e-6),
+        check("attention_today.difference.check_sum", sums.abs().max(), 1e-5),
+        check("attention_today.difference.check_torch", apart.abs().max(), 1e-4),
+    ]

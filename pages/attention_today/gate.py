@@ -1,0 +1,78 @@
+"""A gate between the heads and W_O: each word decides how much of what a head gives is passed on."""
+
+from typing import Any
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from pages.attention_today.context import Layer, TodayContext
+from pages.attention_today.models import show_users
+from pages.attention_today.parameters import GATE_BIAS, GATE_SEED, GATED, STANDARD
+from viz.components.matrix import Axis, Matrix
+from viz.core.analysis.checks import largest
+from viz.core.heads import MultiHeadTrace, concat_heads, merge_heads
+from viz.core.variants.today.gates import output_gate
+from viz.frame.checks import Check, check
+from viz.frame.format import number, part
+from viz.frame.modes import say
+from viz.frame.show import show_matrix
+
+GATE = r"O = \operatorname{concat}_h\big(A_h V_h \odot \operatorname{sigmoid}(X W_{g,h} + b)\big)\, W_O"
+
+
+def gates(layer: Layer, kind: str, bias: float, seed: int) -> Tensor:
+    """Return the gate of every word and head, (H, T, d_v or 1): 1 everywhere at the standard."""
+    H, d_model = len(layer.q), layer.x.shape[-1]
+    width = H if kind != "dimension" else H * layer.v.shape[-1]
+    w_gate = torch.randn(d_model, width, generator=torch.Generator().manual_seed(seed)) / d_model**0.5
+    b_gate = torch.full((width,), torch.inf if kind == STANDARD else bias)
+    x = torch.nn.functional.layer_norm(layer.x, layer.x.shape[-1:])
+    return output_gate(x, w_gate.to(x.dtype), H, b_gate=b_gate.to(x.dtype))
+
+
+def pass_on(layer: Layer, gate: Tensor | None) -> MultiHeadTrace:
+    """Attend in the layer's heads, with a gate before W_O."""
+    options: dict[str, Any] = layer.options
+    return merge_heads(layer.q, layer.k, layer.v, layer.weights, x=layer.x, memory=layer.x, gate=gate, **options)
+
+
+def draw(context: TodayContext) -> list[Check]:
+    """The gates of all words and heads, and what they leave of the layer's output."""
+    t, layer, picture = context.t, context.layer, st.container()
+    kind = GATED.segments(t("attention_today.gate.switch"), says=lambda code: t(f"attention_today.gate.{code}"))
+    bias, seed = GATE_BIAS.read(), GATE_SEED.read()
+    if kind != STANDARD:
+        bias = GATE_BIAS.slider(t("attention_today.gate.bias"), step=0.5)
+    gate = gates(layer, kind, bias, seed)
+    standard, gated = pass_on(layer, None), pass_on(layer, gate)
+    means = gate.mean(-1).mT
+    with picture:
+        matrix = Matrix(
+            values=means,
+            rows=Axis(context.labels, t("attention_today.gate.rows")),
+            columns=Axis(list(map(str, range(means.shape[1]))), t("attention_today.head")),
+            kind="weights",
+            numbers=True,
+            hover=t("attention_today.gate.hover"),
+        )
+        show_matrix(t, matrix, key="gates", alt=t("attention_today.gate.alt"))
+    passed = float(gated.concat.norm() / standard.concat.norm().clamp(min=1e-12))
+    lowest, highest = (part(float(value)) for value in (means.min(), means.max()))
+    values = {"passed": part(passed), "low": lowest, "high": highest, "mean": number(float(means.mean()))}
+    say(t("attention_today.gate.same" if kind == STANDARD else "attention_today.gate.says", **values))
+    st.caption(t("attention_today.gate.paper"))
+    show_users(t, "gate")
+    return _checks(layer, gated, gate)
+
+
+def _checks(layer: Layer, gated: MultiHeadTrace, gate: Tensor) -> list[Check]:
+    double = layer.double()
+    off = pass_on(double, gates(double, STANDARD, 0.0, 0)).output - pass_on(double, None).output
+    bias = 0 if layer.weights.b_o is None else layer.weights.b_o
+    by_hand = concat_heads(layer.attend().output * gate) @ layer.weights.w_o + bias
+    apart = (by_hand - gated.output).abs().max()
+    return [
+        check("attention_today.gate.check_standard", off.abs().max(), 1e-6),
+        check("attention_today.gate.check_before", apart, 1e-5 * largest(by_hand)),
+    ]

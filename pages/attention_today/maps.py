@@ -1,0 +1,21 @@
+"""Strips of maps on the tokens of the text: weights from 0 to 1, or cells that may be negative."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from torch import Tensor
+
+from pages.attention_today.context import TodayContext
+from viz.components.maps import Panel, pack_maps
+from viz.frame.show import MAPS
+
+
+def show_maps(context: TodayContext, titles: Sequence[str], maps: Tensor, *, key: str, signed: bool = False) -> None:
+    """Show maps (n maps, T, T) side by side; ``signed`` colours them around 0, all on one scale."""
+    t = context.t
+    panels = [Panel(code=str(i), title=title, alt=title, labels=context.labels) for i, title in enumerate(titles)]
+    limit = max(float(maps.abs().max()), 1e-6) if signed else 1.0
+    layout: dict[str, Any] = {"thumbnails": True} if len(panels) > 3 else {"gutter": True}
+    packed = pack_maps(panels, maps, what="scores" if signed else "weights", limit=limit, **layout)
+    axes = "attention_today.axes_signed" if signed else "attention_today.axes"
+    MAPS.mount(key=key, data=packed, words={"says": t("map.says"), "axes": t(axes)})

@@ -1,0 +1,109 @@
+"""Sinks: a share of each row that goes to no word, so that the first token need not take it."""
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from pages.attention_today.context import TodayContext, layer_of
+from pages.attention_today.maps import show_maps
+from pages.attention_today.models import show_users
+from pages.attention_today.parameters import NOBODY, SIGMA, STANDARD
+from viz.components.bars import BarChart
+from viz.core.analysis.checks import heads_off, largest
+from viz.core.attention import attend
+from viz.core.variants.today.sinks import first_token_share, gate_by_sink, softmax_off_by_one, word_share
+from viz.frame.checks import Check, check
+from viz.frame.format import share
+from viz.frame.modes import say
+from viz.frame.scene import Scene
+from viz.frame.show import show_bars
+
+SINK = (
+    r"A_{ij} = \frac{e^{s_{ij}}}{e^{\sigma_h} + \sum_m e^{s_{im}}}, \qquad "
+    r"o_i = \operatorname{sigmoid}\Big(\log \sum_j e^{s_{ij}} - \sigma_h\Big)\, o_i^{\text{standard}}"
+)
+
+
+def draw(context: TodayContext) -> list[Check]:
+    """One head's map with and without a sink, and the first token's share in every head."""
+    t, pictures = context.t, st.container()
+    kind = NOBODY.segments(t("attention_today.nobody.switch"), says=lambda code: t(f"attention_today.nobody.{code}"))
+    sigma = SIGMA.slider(t("attention_today.nobody.sigma"), step=0.5) if kind == "learned" else SIGMA.read()
+    score = {"by_one": 0.0, "learned": sigma, STANDARD: -torch.inf}[kind]
+    sink = torch.full((len(context.layer.q),), score)
+    after = context.layer.attend(sink=sink)
+    with pictures:
+        _pictures(context, after.weights)
+    if context.n < 2:
+        st.info(t("attention_today.nobody.one_word"))
+    else:
+        _findings(context, after.weights, sink)
+    show_users(t, "sink")
+    return _checks(context, after.output, sink)
+
+
+def _pictures(context: TodayContext, after: Tensor) -> None:
+    t, before = context.t, context.standard.weights
+    titles = [t(f"attention_today.nobody.map_{which}", head=context.head) for which in ("before", "after")]
+    show_maps(context, titles, torch.stack([before[context.head], after[context.head]]), key="nobody_maps")
+    if context.n > 1:
+        series = {
+            t("attention_today.nobody.before"): first_token_share(before),
+            t("attention_today.nobody.after"): first_token_share(after),
+            t("attention_today.nobody.to_nobody"): 1 - after[:, 1:].sum(-1).mean(-1),
+        }
+        bars = BarChart(
+            list(map(str, range(len(before)))),
+            series,
+            title=t("attention_today.head"),
+            value_title=t("attention_today.nobody.share"),
+            top=1.0,
+            height=200,
+        )
+        show_bars(bars, key="nobody_bars", alt=t("attention_today.nobody.bars_alt"))
+
+
+def _findings(context: TodayContext, after: Tensor, sink: Tensor) -> None:
+    t, head, standard = context.t, context.head, context.standard
+    before, now = (float(first_token_share(weights)[head]) for weights in (standard.weights, after))
+    nobody = 1 - float(word_share(standard.masked, sink)[head, 1:].mean())
+    key = "same" if sink.isneginf().all() else "says"
+    numbers = {"before": share(before), "after": share(now), "nobody": share(max(nobody, 0.0))}
+    say(t(f"attention_today.nobody.{key}", head=head, **numbers))
+    even = standard.masked.isfinite().float()
+    even_share = float(first_token_share(even / even.sum(-1, keepdim=True).clamp(min=1))[head])
+    values = {"even": share(even_share), "layer": share(float(first_token_share(standard.weights).mean()))}
+    if context.is_model:
+        st.caption(t("attention_today.nobody.seeded", seeded=share(seeded_share(context.scene, context.n)), **values))
+    else:
+        st.caption(t("attention_today.nobody.untrained", **values))
+
+
+def seeded_share(scene: Scene, n: int) -> float:
+    """Return the mean share that heads nothing has trained give the first token, on the vectors the layer reads."""
+    layer = layer_of(scene, n)
+    generator = torch.Generator().manual_seed(0)
+    x = torch.nn.functional.layer_norm(layer.x, layer.x.shape[-1:])
+    q, k = (
+        torch.randn(len(layer.q), x.shape[-1], layer.q.shape[-1], generator=generator) / x.shape[-1] ** 0.5
+        for _ in range(2)
+    )
+    weights = attend(x @ q, x @ k, layer.v, allowed=layer.options.get("allowed")).weights
+    return float(first_token_share(weights).mean())
+
+
+def _checks(context: TodayContext, output: Tensor, sink: Tensor) -> list[Check]:
+    layer, standard = context.layer, context.standard
+    double = layer.double()
+    off = double.attend(sink=sink.double().fill_(-torch.inf)).output - double.attend().output
+    gated = gate_by_sink(standard.output, standard.masked, sink)
+    by_one = layer.attend(sink=torch.zeros_like(sink)).weights - softmax_off_by_one(standard.masked)
+    checks = [
+        check("attention_today.nobody.check_standard", off.abs().max(), 1e-6),
+        check("attention_today.nobody.check_gate", (gated - output).abs().max(), 1e-5 * largest(output)),
+        check("attention_today.nobody.check_one", by_one.abs().max(), 1e-5),
+    ]
+    if layer.options.get("score_mod") is None:
+        options = {**layer.options, "sink": sink}
+        checks.append(check("truth.sdpa", *heads_off(output, layer.q, layer.k, layer.v, **options)))
+    return checks

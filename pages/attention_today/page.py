@@ -1,0 +1,49 @@
+"""Attention as models of today have it: sinks, limits on scores, gates, differences, states, and who has which."""
+
+from pages.attention_today import difference, gate, nobody, state, tamed, who_uses
+from pages.attention_today.context import open_today
+from viz.core.attention import softmax_with_sink
+from viz.core.variants.today import bounded_scores, delta, differential, gates, linear, sinks, switches
+from viz.frame.page import Page, Section
+
+PAGE = Page(
+    name="attention_today",
+    context=open_today,
+    knows=("latent",),
+    sections=(
+        Section(
+            "nobody",
+            nobody.draw,
+            code=(softmax_with_sink, sinks.softmax_off_by_one, sinks.gate_by_sink, sinks.first_token_share),
+            formula=nobody.SINK,
+        ),
+        Section(
+            "tamed",
+            tamed.draw,
+            code=(bounded_scores.soft_cap, bounded_scores.norm_queries_and_keys, bounded_scores.largest_score),
+            formula=tamed.BOUNDS,
+        ),
+        Section("gate", gate.draw, code=(gates.output_gate,), formula=gate.GATE, reads_head=False),
+        Section(
+            "difference",
+            difference.draw,
+            code=(differential.attend_differential, differential.initial_share),
+            formula=difference.DIFFERENCE,
+        ),
+        Section(
+            "state",
+            state.draw,
+            code=(linear.linear_map, linear.linear_states, delta.delta_map, delta.delta_states, delta.recall_errors),
+            formula=state.STATES,
+            reads_mask=False,
+        ),
+        Section(
+            "who_uses",
+            who_uses.draw,
+            code=(switches.standard, switches.qk_norm, switches.delta),
+            in_menu=True,
+            reads_mask=False,
+            reads_head=False,
+        ),
+    ),
+)

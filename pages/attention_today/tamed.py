@@ -1,0 +1,107 @@
+"""Scores kept small: a soft cap, or a norm of queries and keys, beside the division by √d."""
+
+import math
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from pages.attention_today.context import Layer, TodayContext
+from pages.attention_today.maps import show_maps
+from pages.attention_today.models import show_users
+from pages.attention_today.parameters import CAP, NORM_GAIN, STANDARD, TAMED
+from viz.core.analysis.checks import largest
+from viz.core.analysis.map_statistics import entropy
+from viz.core.attention import AttentionTrace, attend
+from viz.core.variants.today.bounded_scores import QKNorm, largest_score, norm_queries_and_keys, soft_cap
+from viz.frame.checks import Check, check
+from viz.frame.format import number
+from viz.frame.modes import say
+from viz.frame.show import show_table
+
+BOUNDS = (
+    r"s \mapsto c \tanh(s / c), \qquad \hat q = \gamma_q \odot q / \operatorname{rms}(q), \quad "
+    r"|\hat q \cdot \hat k| / \sqrt{d} \le \sqrt{d}\, \max_j |\gamma_{q,j} \gamma_{k,j}|"
+)
+
+
+def capped(layer: Layer, cap: float) -> AttentionTrace:
+    """Attend with a soft cap in place of the model's own."""
+    return layer.attend(score_mod=soft_cap(cap))
+
+
+def norm_of(layer: Layer, gain: float) -> QKNorm:
+    """Return a norm of each head by itself, of queries and keys as they are compared."""
+    gains = layer.q.new_full((layer.q.shape[-1],), gain)
+    return QKNorm(place="after_turn", q_gain=gains, k_gain=gains)
+
+
+def normed(layer: Layer, norm: QKNorm) -> AttentionTrace:
+    """Attend with normed queries and keys."""
+    q, k = norm_queries_and_keys(layer.q, layer.k, norm)
+    return attend(q, k, layer.v, **{**layer.options, "score_mod": None})
+
+
+def draw(context: TodayContext) -> list[Check]:
+    """One head's map with and without the limit, and a table: the largest score, the entropy of a row."""
+    t, layer, pictures = context.t, context.layer, st.container()
+    kind = TAMED.segments(t("attention_today.tamed.switch"), says=lambda code: t(f"attention_today.tamed.{code}"))
+    cap = CAP.slider("c", step=0.5) if kind == "cap" else CAP.read()
+    gain = NORM_GAIN.slider("γ", step=0.1) if kind == "norm" else NORM_GAIN.read()
+    norm, standard = norm_of(layer, gain), layer.attend(score_mod=None)
+    traces = {STANDARD: standard, "cap": capped(layer, cap), "norm": normed(layer, norm)}
+    bound = largest_score(norm, d_k=layer.q.shape[-1]) * layer.scale * math.sqrt(layer.q.shape[-1])
+    bounds = {"undivided": math.inf, STANDARD: math.inf, "cap": cap, "norm": bound}
+    shown = {"undivided": layer.attend(score_mod=None, scale=1.0), **traces}
+    with pictures:
+        titles = [t(f"attention_today.tamed.{code}") for code in (STANDARD, kind)]
+        maps = torch.stack([standard.weights[context.head], traces[kind].weights[context.head]])
+        show_maps(context, titles, maps, key="tamed_maps")
+        show_table([_row(context, code, trace, bounds[code]) for code, trace in shown.items()])
+    before, now = (_entropy(trace, context.head) for trace in (standard, traces[kind]))
+    values = {"before": number(before, 3), "after": number(now, 3), "bound": number(bounds[kind])}
+    say(t(f"attention_today.tamed.says_{kind}", head=context.head, **values))
+    show_users(t, "cap", "qk_norm")
+    return _checks(layer, traces, bounds)
+
+
+def _entropy(trace: AttentionTrace, head: int) -> float:
+    return float(entropy(trace.weights)[head].mean())
+
+
+def _largest(trace: AttentionTrace, head: int) -> float:
+    open_scores = trace.masked[head][trace.masked[head].isfinite()]
+    return float(open_scores.abs().max()) if open_scores.numel() else 0.0
+
+
+def _row(context: TodayContext, code: str, trace: AttentionTrace, bound: float) -> dict[str, str]:
+    t = context.t
+    return {
+        t("attention_today.tamed.way"): t(f"attention_today.tamed.{code}"),
+        t("attention_today.tamed.bound"): number(bound, 3),
+        t("attention_today.tamed.largest"): number(_largest(trace, context.head), 3),
+        t("attention_today.tamed.entropy"): number(_entropy(trace, context.head), 3),
+    }
+
+
+def _checks(layer: Layer, traces: dict[str, AttentionTrace], bounds: dict[str, float]) -> list[Check]:
+    double = layer.double()
+    plain = double.attend(score_mod=None)
+    ends = [double.attend(score_mod=soft_cap(math.inf)), normed(double, QKNorm(place="off"))]
+    off = max(float((trace.output - plain.output).abs().max()) for trace in ends)
+    over = max(float(_scores(layer, traces[code]).abs().max()) - bounds[code] for code in ("cap", "norm"))
+    by_hand = (layer.q @ layer.k.mT * layer.scale / bounds["cap"]).tanh() * bounds["cap"]
+    is_open = traces["cap"].masked.isfinite()
+    cap_off = (by_hand - _scores(layer, traces["cap"])).where(is_open, 0.0).abs().max()
+    return [
+        check("attention_today.tamed.check_standard", off, 1e-6),
+        check("attention_today.tamed.check_bound", max(over, 0.0), 1e-4),
+        check("attention_today.tamed.check_cap", cap_off, 1e-5 * largest(by_hand)),
+    ]
+
+
+def _scores(layer: Layer, trace: AttentionTrace) -> Tensor:
+    """Return scores before bias and mask, with 0 where a query may not look."""
+    bias = layer.options.get("bias")
+    scores = trace.masked if bias is None else trace.masked - bias
+    return torch.where(trace.masked.isfinite(), scores, (layer.q @ layer.k.mT) * 0)

@@ -1,0 +1,120 @@
+"""The page Attention today without a browser: its checks hold, its numbers are the core's, its table the configs'."""
+
+import json
+import tomllib
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from pages.attention_today.models import FEATURES, models
+from pages.attention_today.page import PAGE
+from tests.running import checked, sentences_of
+from viz import ROOT
+from viz.core.attention import attend
+from viz.frame import compute, specs
+from viz.frame.examples import examples
+from viz.frame.format import share
+from viz.text import translator
+
+T = translator("en")
+REAL = specs.Source(kind="model", text=examples()[0].text, model=compute.DEFAULT_MODEL)
+SEEDED = {"source": "words", "text": "one two three four two"}
+STANDARD = {"nobody": "off", "tamed": "off", "gated": "off", "subtracted": 0.0, "state": "off"}
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {},
+        STANDARD,
+        SEEDED | {"lang": "zh", "mask": "causal", "nobody": "learned", "tamed": "norm", "gated": "head"},
+        SEEDED | {"state": "linear", "fade": 0.8, "n_kv_heads": 2},
+        {"source": "words", "text": "word", "n_heads": 1},
+        {"model": "twin-g2", "text": "red blue red blue", "beta": 0.5},
+    ],
+)
+@pytest.mark.usefixtures("without_source_checks")
+def test_every_check_of_page_holds(open_app, link):
+    app = open_app("attention_today", section="all", **link)
+    assert not app.exception
+    for section in PAGE.sections:
+        passed, n = checked(app, section.name)
+        assert passed == n
+        assert n > 0 or (section.name == "difference" and link.get("n_heads") == 1)
+
+
+def test_nobody_off_by_one_by_hand(open_app):
+    """The shares of the finding, from the exponentials of the scores."""
+    app = open_app("attention_today", section="nobody", layer=3, head=1)
+    trace = compute.trace(REAL, 3, specs.Mask())
+    e = trace.masked[1].exp()
+    standard, by_one = (e[1:, 0] / (e.sum(-1)[1:] + more) for more in (0, 1))
+    nobody = 1 / (1 + e.sum(-1)[1:])
+    values = {
+        name: share(float(x.mean()))
+        for name, x in zip(("before", "after", "nobody"), (standard, by_one, nobody), strict=True)
+    }
+    assert T("attention_today.nobody.says", head=1, **values) in sentences_of(app)
+
+
+def test_nobody_opens_on_head_of_first_token(open_app):
+    """The head at first is the one that looks most at the first token."""
+    app = open_app("attention_today", section="nobody", layer=3)
+    weights = compute.trace(REAL, 3, specs.Mask()).weights
+    assert app.session_state["head"] == int(weights[:, 1:, 0].mean(-1).argmax())
+
+
+def test_difference_without_share_is_standard(open_app):
+    app = open_app("attention_today", section="difference", subtracted=0.0, **SEEDED)
+    assert T("attention_today.difference.same", sum="1", negative=0, cells=25) in sentences_of(app)
+
+
+def test_core_of_sink_scales_rows():
+    """A sink moves nothing between words."""
+    q, k = torch.randn(2, 3, 5), torch.randn(2, 7, 5)
+    with_sink, standard = (attend(q, k, k, sink=sink).weights for sink in (torch.zeros(2), None))
+    assert_close(with_sink / with_sink.sum(-1, keepdim=True), standard)
+
+
+def published():
+    """The published configurations among the page's models."""
+    configs = json.loads((ROOT / "tools" / "published.json").read_text("utf8"))
+    return {model.name: (model, configs[model.name]["config"]) for model in models() if model.name in configs}
+
+
+def features_of(config):
+    """Read off a configuration which features it has, where its fields or its family say so."""
+    text = config.get("text_config", config)
+    kind = text["model_type"]
+    windows = {"gemma3_text", "cohere2", "modernbert", "gpt_oss", "olmo3"}
+    return {
+        name
+        for name, is_there in {
+            "sink": kind == "gpt_oss",
+            "qk_norm": kind in {"qwen3", "qwen3_moe", "olmo3", "gemma3_text"} or bool(text.get("use_qk_norm")),
+            "mla": "kv_lora_rank" in text,
+            "window": kind in windows,
+            "nope": 0 in text.get("no_rope_layers", []) or kind == "cohere2",
+            "partial_rope": text.get("partial_rotary_factor", 1) < 1
+            or text.get("rotary_dim", text.get("head_dim", 0)) < text.get("head_dim", 0),
+            "cap": text.get("attn_logit_softcapping") is not None,
+        }.items()
+        if is_there
+    }
+
+
+def test_models_table_says_what_configs_do():
+    found = published()
+    assert len(found) >= 12
+    assert {name: set(model.features) for name, (model, _) in found.items()} == {
+        name: features_of(config) for name, (_, config) in found.items()
+    }
+
+
+def test_models_are_twenty_with_known_features():
+    assert len(models()) == len({model.name for model in models()}) == 20
+    assert {code for model in models() for code in model.features} <= set(FEATURES)
+    assert [model.year for model in models()] == sorted(model.year for model in models())
+    raw = tomllib.loads((ROOT / "pages" / "attention_today" / "models.toml").read_text("utf8"))
+    assert len(raw["model"]) == 20
