@@ -58,7 +58,7 @@ class Windows:
 def draw(context: ConvolutionContext) -> list[Check]:
     """The windows, live in the browser; this layer's own content can be mixed in."""
     t, scene, n = context.t, context.scene, context.n
-    windows = _chosen(n)
+    windows = _read_windows(n)
     content = [i % scene.trace.weights.shape[0] for i in range(len(ALPHAS))]
     _live(context, windows, content)
     say_first(context)
@@ -67,7 +67,7 @@ def draw(context: ConvolutionContext) -> list[Check]:
     return _checks(scene, content, windows, steps)
 
 
-def _chosen(n: int) -> Windows:
+def _read_windows(n: int) -> Windows:
     return Windows(
         alphas=read_reals(W_ALPHA.read()),
         deltas=read_reals(W_DELTA.read()),
