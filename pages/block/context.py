@@ -49,7 +49,7 @@ class BlockContext:
 
     @property
     def source(self) -> Source:
-        """Where the tokens and the weights come from."""
+        """The source of the tokens and the weights."""
         return replace(self.scene.choice.source, target="")
 
     @property

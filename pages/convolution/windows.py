@@ -46,7 +46,7 @@ ASKS = Int("asks", 3, high=lambda n: n - 1)
 
 @dataclass(frozen=True, kw_only=True)
 class Windows:
-    """What was chosen: each head's alpha and Delta, how much content is mixed in, and the open head and query."""
+    """The view's choice: each head's alpha and Delta, how much content is mixed in, and the open head and query."""
 
     alphas: list[float]
     deltas: list[float]

@@ -25,13 +25,12 @@ def draw(context: HeadsContext) -> list[Check]:
     scene = context.scene
     t, choice, trace = scene.t, scene.choice, scene.trace
     H = trace.projections.spec.H
-    head = OFF.pills(t("heads.off"), H, says=lambda i: f"{t('heads.head')} {i}")
-    off = head or [context.head]
+    selected = OFF.pills(t("heads.off"), H, says=lambda i: f"{t('heads.head')} {i}")
+    off = selected or [context.head]
     heads_off = frozenset((choice.layer, i) for i in off)
     without = compute.read(choice.source, heads_off)
-    full_norm = trace.output.norm(
-        dim=-1
-    )  # 0 where a query may look nowhere and no bias is added: nothing can change there
+    full_norm = trace.output.norm(dim=-1)
+    # It is 0 in fully masked rows without a bias, where nothing can change.
     added = trace.contributions[off].sum(0).norm(dim=-1) / full_norm
     end = (without.final - scene.capture.final).norm(dim=-1) / scene.capture.final.norm(dim=-1)
     if choice.mask.kind != "own":
