@@ -1,4 +1,4 @@
-"""One folder for each page; no page imports a neighbour. This is their order, and the groups they stand in."""
+"""Order and groups of the pages, one folder each; no page imports another."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ FIRST = "start"
 HEADS = "heads"
 """The page that opened at ``/`` once: old links to there that ask for something open it."""
 
-_PLACED = {
+_PAGES_BY_GROUP = {
     "basics": ("step_by_step", "heads", "many_heads", "masks", "positions"),
     "whole": ("block", "stacking", "two_sequences", "next_word", "long_text"),
     "deeper": ("share_kv", "attention_today", "convolution", "cost", "atlas"),
@@ -18,7 +18,7 @@ _PLACED = {
 """The names of the pages, which are their folders, by group, in an order one can learn in."""
 
 LOOK_UP = ("glossary", "about")
-"""Where something is looked up: pages with no text and no sections, the last of the navigation."""
+"""Reference pages without text and sections, last in the navigation."""
 
 LESSONS = "lessons"
 """The list of lessons: a page with no text and no sections either, the first of the navigation but for ``FIRST``."""
@@ -27,10 +27,10 @@ _OF_MODES = (LESSONS,) if (ROOT / "viz" / "modes" / "lesson").is_dir() else ()
 """Pages that are there with their mode alone."""
 
 _FOLDERS = {file.parent.name for file in Path(__file__).parent.glob("*/page.py")}
-_NEW = sorted(_FOLDERS.difference(*_PLACED.values(), LOOK_UP, (FIRST, LESSONS)))
+_NEW = sorted(_FOLDERS.difference(*_PAGES_BY_GROUP.values(), LOOK_UP, (FIRST, LESSONS)))
 """Folders that have no place above yet stand at the end."""
 
-_GROUPS = _PLACED | {"deeper": (*_PLACED["deeper"], *_NEW)}
+_GROUPS = _PAGES_BY_GROUP | {"deeper": (*_PAGES_BY_GROUP["deeper"], *_NEW)}
 PAGES = tuple(name for group in _GROUPS.values() for name in group)
 EVERY = (FIRST, *PAGES, *_OF_MODES, *LOOK_UP)
 NAVIGATION = (

@@ -1,1 +1,1 @@
-"""What Headlight is, whose it is, and what it does with what visitors type."""
+"""The page about Headlight: authors, licence, and privacy of users' input."""

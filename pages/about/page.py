@@ -1,4 +1,4 @@
-"""About Headlight: what it is, what it keeps of its visitors, licences, how to cite it, and what is running here."""
+"""About Headlight: what it is, privacy, licences, citation, and versions."""
 
 import platform
 from importlib.metadata import version
@@ -23,7 +23,7 @@ CITATION = """\
   date    = {2026-11-22},
   license = {MIT}
 }"""
-"""What CITATION.cff says, for those who write in LaTeX; a test compares them."""
+"""BibTeX entry of CITATION.cff; a test compares them."""
 
 RUNNING = ("torch", "transformers", "streamlit", "plotly")
 
@@ -32,7 +32,7 @@ class About(Page):
     """A page that reads no text."""
 
     def draw(self) -> None:
-        """Draw it: each heading, and what is to be said under it."""
+        """Render every heading with its text."""
         t = translator(LANG.value)
         note = self.head(t)
         for part, draw_more in PARTS.items():
@@ -57,8 +57,10 @@ def _licences(t: Translate) -> None:
             t("about.from"): [entry.hub or entry.package or t("about.from_here") for entry in entries],
         },
     )
-    known = families()
-    st.caption(t("about.families", n=len(known), families=", ".join(f"`{family}`" for family in known)))
+    model_families = families()
+    st.caption(
+        t("about.families", n=len(model_families), families=", ".join(f"`{family}`" for family in model_families))
+    )
 
 
 def _cite(_: Translate) -> None:
@@ -66,8 +68,8 @@ def _cite(_: Translate) -> None:
 
 
 def _runs(_: Translate) -> None:
-    found = {"Python": platform.python_version()} | {name: version(name) for name in RUNNING}
-    st.text(" · ".join(f"{name} {number}" for name, number in found.items()))
+    versions = {"Python": platform.python_version()} | {name: version(name) for name in RUNNING}
+    st.text(" · ".join(f"{name} {number}" for name, number in versions.items()))
 
 
 PARTS = {"what": _source, "privacy": lambda _: None, "licence": _licences, "cite": _cite, "runs": _runs}

@@ -1,4 +1,4 @@
-"""What is shown of a head, held to other programs: its extreme texts, the page's text, and what was just computed."""
+"""Checks of a head against other programs: its extreme texts, the page's text, and new means."""
 
 import math
 from collections.abc import Mapping
@@ -20,9 +20,9 @@ from viz.models.atlas.file import WHOLE
 from viz.models.tokens import is_mark
 
 STORED, COMPUTED = 1 / WHOLE, 1e-4
-"""How far a number of a file may be off, which is rounded, and one that was computed now."""
-COUNTED = 12
-"""Lines over which a mean is added up once more."""
+"""Tolerances of a number from a file, which is rounded, and of one computed now."""
+MAX_RECOUNTED_LINES = 12
+"""The most lines whose mean is recomputed."""
 
 
 def of_line(context: AtlasContext, line: str) -> Source:
@@ -31,7 +31,7 @@ def of_line(context: AtlasContext, line: str) -> Source:
 
 
 def recounted(context: AtlasContext, name: str, layer: int, head: int, number: int) -> float:
-    """A head's score on one of the texts, by another program."""
+    """A head's score on one of the texts, by an independent implementation."""
     model = context.source.model
     if name == "copying":
         return recount.on_word(model, number, layer, head)
@@ -43,11 +43,11 @@ def recounted(context: AtlasContext, name: str, layer: int, head: int, number: i
 
 
 def head_checks(context: AtlasContext, name: str, layer: int, head: int) -> list[Check]:
-    """What must hold of a head's score."""
+    """Return the checks of a head's score."""
     score = context.score(name)
     off = 0.0
-    shown = ((score.low, score.low_values), (score.high, score.high_values))
-    for texts, values in shown:
+    extremes = ((score.low, score.low_values), (score.high, score.high_values))
+    for texts, values in extremes:
         for number, value in zip(texts[:, layer, head].tolist(), values[:, layer, head].tolist(), strict=True):
             if number >= 0:
                 expected = recounted(context, name, layer, head, number)
@@ -55,13 +55,13 @@ def head_checks(context: AtlasContext, name: str, layer: int, head: int) -> list
     checks = [check("atlas.check_extremes", off, _tolerance(context, name), layer=layer, head=head)]
     if name in SENTENCES:
         checks.append(_check_text(context, name, layer, head))
-    if not context.atlas.made and name in SENTENCES and len(context.atlas.lines) <= COUNTED:
+    if not context.atlas.made and name in SENTENCES and len(context.atlas.lines) <= MAX_RECOUNTED_LINES:
         checks.append(_check_mean(context, name, layer, head))
     return [*checks, *source_checks(context.source, layer, specs.Mask())]
 
 
 def _tolerance(context: AtlasContext, name: str) -> float:
-    """A word more or less is beaten in float64; a window's share is found by steps."""
+    """Return a score's tolerance: copying ranks words in float64, a window is fitted in steps."""
     loose = {"copying": 0.011, "window": 2e-3, "removal": 1e-3}.get(name, 0.0)
     return max(loose, 2 * STORED if context.atlas.made else COMPUTED)
 
@@ -71,21 +71,21 @@ def on_text(source: Source, layer: int, head: int) -> Mapping[str, tuple[float, 
     """A head's scores on the page's text, each beside that of an even spread."""
     tokens = read(source).tokens
     weights = trace(source, layer, specs.Mask()).weights[head][None]
-    allowed = torch.ones(weights.shape[1:]).bool()
-    allowed = allowed.tril() if recount.is_causal(source.model) else allowed
+    visible = torch.ones(weights.shape[1:]).bool()
+    visible = visible.tril() if recount.is_causal(source.model) else visible
     marks = torch.tensor(
         [is_mark(label) and not added for label, added in zip(tokens.labels, tokens.special, strict=True)]
     )
-    asked = torch.tensor(tokens.ids), torch.tensor(tokens.special), marks, allowed
-    found, even = (sentence_scores(of, *asked) for of in (weights, uniform(allowed)[None]))
-    return {name: (float(found[name]), float(even[name])) for name in SENTENCES}
+    inputs = torch.tensor(tokens.ids), torch.tensor(tokens.special), marks, visible
+    scores, even = (sentence_scores(of, *inputs) for of in (weights, uniform(visible)[None]))
+    return {name: (float(scores[name]), float(even[name])) for name in SENTENCES}
 
 
 def _check_text(context: AtlasContext, name: str, layer: int, head: int) -> Check:
-    found, _ = on_text(context.source, layer, head)[name]
+    value, _ = on_text(context.source, layer, head)[name]
     expected = recount.on_line(context.source, name, layer, head)
-    both_none = math.isnan(found) and math.isnan(expected)
-    off = 0.0 if both_none else abs(found - expected) / max(1.0, abs(expected))
+    both_none = math.isnan(value) and math.isnan(expected)
+    off = 0.0 if both_none else abs(value - expected) / max(1.0, abs(expected))
     return check("atlas.check_text", off, COMPUTED, layer=layer, head=head)
 
 
@@ -106,5 +106,5 @@ def _check_mean(context: AtlasContext, name: str, layer: int, head: int) -> Chec
 
 
 def is_own(context: AtlasContext) -> bool:
-    """Whether the lines are the visitor's."""
+    """Return whether the lines are the user's own."""
     return context.atlas.corpus == OWN

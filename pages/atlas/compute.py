@@ -1,4 +1,4 @@
-"""What the page computes and keeps: an atlas in pieces, so that there is progress and a visitor may stop."""
+"""Cached computations of the page: an atlas in chunks, with progress and a way to stop."""
 
 from functools import partial
 
@@ -37,7 +37,7 @@ def others(model_id: str) -> dict[str, Tensor]:
 
 
 def _kind(key: Key) -> str:
-    """A large model with random weights stands beside its own."""
+    """Return the cache kind: a large model with random weights is counted apart."""
     return "atlas_by_chance" if 4 * model(str(key[1])).entry.parameters > limits.PASS_BYTES / 2 else "atlas"
 
 
@@ -63,13 +63,13 @@ def spaced(lines: tuple[str, ...]) -> tuple[str, ...]:
 
 @kept
 def n_cut(model_id: str, lines: tuple[str, ...]) -> int:
-    """How many lines are longer than what is read of them."""
+    """The number of lines longer than the tokens read of them."""
     tokenizer = model(model_id).tokenizer
     return sum(read_text(tokenizer, line, LONGEST).dropped > 0 for line in lines)
 
 
 def chunks_of(lines: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """Lines, as many at a time as one computation reads."""
+    """Split lines into chunks of one computation."""
     return [lines[first : first + CHUNK] for first in range(0, len(lines), CHUNK)]
 
 

@@ -1,4 +1,4 @@
-"""What every section of the page stands on: the atlas of a model, and the head that was chosen in it."""
+"""Context of the page's sections: a model's atlas and the selected head."""
 
 import math
 from dataclasses import dataclass
@@ -20,7 +20,6 @@ from viz.models.atlas.make import Atlas
 from viz.params import Choice
 from viz.text import Translate
 
-"""The corpus of whoever looks: the text above, a sentence a line."""
 WIDTH = 300
 """Of a control, in pixels."""
 SIZES = ("entropy", "distance", "removal")
@@ -51,7 +50,7 @@ class AtlasContext:
         return self.atlas.scores[name]
 
     def title(self, name: str) -> str:
-        """What a score is called."""
+        """The title of a score."""
         return self.t(f"atlas.s_{name}")
 
     def labels(self, layer: int, head: int) -> list[str]:
@@ -59,7 +58,7 @@ class AtlasContext:
         return labels_of(self.atlas.scores, layer, head)
 
     def chosen(self, name: str) -> tuple[int, int]:
-        """The head that is open: the one chosen, in the map or behind its chip, else the one with most of a score."""
+        """The selected head, from the map or the chip; by default the one with the highest score."""
         t, (layers, heads) = self.t, self.atlas.size
         place = divmod(int(self.score(name).mean.nan_to_num(-1).argmax()), heads)
         in_layers, in_heads = (Places((), first, range(n)) for first, n in zip(place, (layers, heads), strict=True))
@@ -71,25 +70,25 @@ class AtlasContext:
         return layer, head
 
     def say_which(self) -> None:
-        """Say whose numbers these are, and since when."""
+        """Show model, corpus and date of the numbers."""
         st.caption(_which(self.t, self.atlas))
 
     def choose_score(self, parameter: Choice) -> str:
-        """A list of the scores; what a score is stands below it."""
-        t = self.t  # a method for what is written would hold on to the scene
+        """A select box of the scores."""
+        t = self.t  # a method as `says` would keep a reference to the scene
         return parameter.selectbox(
             t(f"atlas.{parameter.name}"), self.names, says=lambda name: t(f"atlas.s_{name}"), width=WIDTH
         )
 
 
 def choose_head(layer: int, head: int) -> None:
-    """Take over the head that was clicked."""
+    """Select the clicked head."""
     ATLAS_LAYER.choose(layer)
     ATLAS_HEAD.choose(head)
 
 
 def says(name: str, value: float) -> str:
-    """A score as people write it; "–" where there is none."""
+    """A score as text; "–" where there is none."""
     if not math.isfinite(value):
         return "–"
     return number(value, 3) if name in SIZES or value < 0 else part(value)
@@ -97,12 +96,12 @@ def says(name: str, value: float) -> str:
 
 def open_atlas(scene: Scene) -> AtlasContext | None:
     """Draw the chip of the corpus, and find the atlas or compute it; None while there is none."""
-    t, chosen = scene.t, scene.choice.source
-    example = chosen.kind != "model"
-    model = SHIPPED[0][0] if example else chosen.model
-    source = Source(kind="model", text=chosen.text, model=model)
+    t, selected_source = scene.t, scene.choice.source
+    example = selected_source.kind != "model"
+    model = SHIPPED[0][0] if example else selected_source.model
+    source = Source(kind="model", text=selected_source.text, model=model)
     corpus, now = _corpus(scene, model)
-    lines = own_lines(chosen.text) if corpus == OWN else sentences(corpus)
+    lines = own_lines(selected_source.text) if corpus == OWN else sentences(corpus)
     atlas = None if now or corpus == OWN else compute.on_file(model, corpus)
     if example:
         st.caption(t("atlas.example", model=model))
@@ -123,11 +122,11 @@ def own_lines(text: str) -> tuple[str, ...]:
 
 
 def _corpus(scene: Scene, model: str) -> tuple[str, bool]:
-    """Which sentences, and whether they are read now though a file has the numbers."""
-    t, usual = scene.t, dict(SHIPPED).get(model, LANGUAGES[0])
-    corpus = ATLAS_CORPUS.read(usual)
+    """Return the corpus, and whether to compute it although a file has the numbers."""
+    t, default = scene.t, dict(SHIPPED).get(model, LANGUAGES[0])
+    corpus = ATLAS_CORPUS.read(default)
     with scene.chips.add(ATLAS_CORPUS.name, t(f"atlas.chip_{corpus}")):
-        ATLAS_CORPUS.radio(t("atlas.atlas_corpus"), usual, says=lambda code: t(f"atlas.corpus_{code}"))
+        ATLAS_CORPUS.radio(t("atlas.atlas_corpus"), default, says=lambda code: t(f"atlas.corpus_{code}"))
         now = limits.ATLAS_NOW and ATLAS_NOW.toggle(t("atlas.atlas_now"), help=t("atlas.atlas_now_help"))
         if limits.ATLAS_NOW:
             st.caption(progress.takes(t, model, len(sentences(LANGUAGES[0]))))
@@ -147,6 +146,6 @@ def _which(t: Translate, atlas: Atlas) -> str:
 
 
 def about(scene: Scene) -> None:
-    """Whose numbers these are; seeded heads have none."""
+    """Show which model the numbers belong to; seeded heads have none."""
     source = scene.choice.source
     st.caption(scene.t(f"atlas.{source.kind}_line", model=source.model))

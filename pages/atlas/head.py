@@ -1,4 +1,4 @@
-"""One head of the atlas: what it does beside what chance does, its labels, and texts that show or contradict them."""
+"""One head of the atlas: its scores beside chance, its labels, and texts for and against them."""
 
 import math
 
@@ -41,12 +41,12 @@ def _mean_and_half(score: Score, place: tuple[int, int]) -> tuple[float, float]:
 
 def highest(score: Score) -> float:
     """The most that any head of the models of random weights has; NaN where there are none."""
-    known = score.chance[score.chance.isfinite()]
-    return float(known.max()) if len(known) else math.nan
+    finite = score.chance[score.chance.isfinite()]
+    return float(finite.max()) if len(finite) else math.nan
 
 
 def draw_head(context: AtlasContext, section: str, name: str, place: tuple[int, int]) -> None:
-    """In sentences, then the texts of this score; the other scores in a table below."""
+    """Render the head's sentences, the texts of this score, and a table of the other scores."""
     layer, head = place
     t, score = context.t, context.score(name)
     values = {
@@ -57,9 +57,9 @@ def draw_head(context: AtlasContext, section: str, name: str, place: tuple[int, 
     say(t("atlas.head_line", layer=layer, head=head, score=context.title(name), even=even, **values))
     more = _labels(context, layer, head)
     if name in SENTENCES:
-        found, _ = on_text(context.source, layer, head)[name]
-        if math.isfinite(found):
-            more.append(t("atlas.on_text", value=says(name, found)))
+        value, _ = on_text(context.source, layer, head)[name]
+        if math.isfinite(value):
+            more.append(t("atlas.on_text", value=says(name, value)))
     say(paragraph(*more))
     _texts(context, section, name, place)
     table = st.expander(t("atlas.all_scores", layer=layer, head=head), key=f"_atlas_all_{section}", on_change="rerun")
@@ -71,8 +71,8 @@ def draw_head(context: AtlasContext, section: str, name: str, place: tuple[int, 
 def say_even_on_text(context: AtlasContext, name: str) -> None:
     """Say how much of a score a head has on the page's text that looks at everything alike."""
     if name in SENTENCES:
-        found, even = on_text(context.source, *context.chosen(name))[name]
-        if math.isfinite(found):
+        value, even = on_text(context.source, *context.chosen(name))[name]
+        if math.isfinite(value):
             say(context.t("atlas.on_text_even", even=says(name, even)))
 
 
@@ -89,7 +89,7 @@ def _labels(context: AtlasContext, layer: int, head: int) -> list[str]:
 
 
 def _texts(context: AtlasContext, section: str, name: str, place: tuple[int, int]) -> None:
-    """Where the head has most of the score, and least: the latter are what speaks against a label."""
+    """List the texts with the head's highest and lowest scores; the lowest contradict a label."""
     (layer, head), t, score = place, context.t, context.score(name)
     contradicts = name in context.labels(layer, head) and int(score.against[layer, head]) > 0
     groups = (
@@ -107,25 +107,25 @@ def _texts(context: AtlasContext, section: str, name: str, place: tuple[int, int
 
 
 def _opens(name: str) -> bool:
-    """Whether the texts of a score are sentences, which Heads can show; others are random tokens, or one word."""
+    """Return whether a score's texts are sentences, which Heads can show; others are random tokens or a word."""
     return name not in (*REPEATED, "copying")
 
 
 def _text(context: AtlasContext, name: str, place: tuple[int, int], number: int, value: float, *, key: str) -> None:
     """A text with its value; a sentence opens on Heads."""
-    t, shown = context.t, written(context, name, number)
+    t, content = context.t, written(context, name, number)
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"atlas_{key}"):
         if not _opens(name):
-            st.text(f"{says(name, value)} · {shown}")
+            st.text(f"{says(name, value)} · {content}")
             return
         label = t("atlas.open", value=says(name, value))
-        if st.button(label, key=f"atlas_open_{key}", on_click=_go, args=(context.source.model, shown, place)):
+        if st.button(label, key=f"atlas_open_{key}", on_click=_go, args=(context.source.model, content, place)):
             st.switch_page(file_of("heads"))
-        st.text(shown, width="stretch")
+        st.text(content, width="stretch")
 
 
 def written(context: AtlasContext, name: str, number: int) -> str:
-    """What a text of this score says: a line, random tokens, a word."""
+    """The content of a text of this score: a line, random tokens or a word."""
     tokenizer = model(context.source.model).tokenizer
     if name == "copying":
         return guesses(tokenizer, [compute.word_ids(context.source.model)[number]])[0]
@@ -137,7 +137,7 @@ def written(context: AtlasContext, name: str, number: int) -> str:
 
 
 def _go(name: str, text: str, place: tuple[int, int]) -> None:
-    """What the page of heads opens with."""
+    """Set the parameters with which the page of heads opens."""
     SOURCE.choose("model")
     MODEL.choose(name)
     TEXT.choose(text)

@@ -19,14 +19,14 @@ LABEL = r"\bar x - t\,\frac{s}{\sqrt n} \;>\; \max(\text{even},\ \text{random},\
 MAP, MARK = "atlas_map", "•"
 SCORE = score("atlas_score", "previous")
 """The score the page opens on."""
-NAMED = 8
-"""Heads with a label that are named; of more, the rest is counted."""
+MAX_HEADS_IN_SENTENCE = 8
+"""The most labelled heads named in the sentence."""
 NUMBERED = 80
 """Maps of so many heads have their numbers in the cells."""
 
 
 def draw(context: AtlasContext | None) -> list[Check]:
-    """The score, the map, what was found, the head that is chosen."""
+    """Render the score, the map, its findings and the selected head."""
     if context is None:
         return []
     picture = st.container()
@@ -36,12 +36,12 @@ def draw(context: AtlasContext | None) -> list[Check]:
     with picture:
         _map(context, name, (layer, head))
     context.say_which()
-    _found(context, name)
+    _say_labelled_heads(context, name)
     draw_head(context, "map", name, (layer, head))
     return [*head_checks(context, name, layer, head), *rule_checks(context, name, layer, head)]
 
 
-def _map(context: AtlasContext, name: str, chosen: tuple[int, int]) -> None:
+def _map(context: AtlasContext, name: str, selected: tuple[int, int]) -> None:
     t, score = context.t, context.score(name)
     layers, heads = context.atlas.size
     is_dotted = layers * heads > NUMBERED
@@ -54,23 +54,23 @@ def _map(context: AtlasContext, name: str, chosen: tuple[int, int]) -> None:
         ]
         for layer, (means, halves) in enumerate(numbers)
     ]
-    drawn = Matrix(
+    matrix = Matrix(
         values=score.mean,
         rows=numbered(layers, t("atlas.layer")),
         columns=numbered(heads, t("atlas.head")),
         kind="signed" if name == "removal" else "sizes",
         numbers=not is_dotted,
         hover=hover,
-        framed=chosen,
+        framed=selected,
         letters={(int(row), int(column)): MARK * is_dotted for row, column in earned},
         twice=True,
         low=layers > 12,
     )
-    show_matrix(t, drawn, key=MAP, alt=t("atlas.map_alt", score=context.title(name)), on_choose=choose_head)
+    show_matrix(t, matrix, key=MAP, alt=t("atlas.map_alt", score=context.title(name)), on_choose=choose_head)
 
 
-def _found(context: AtlasContext, name: str) -> None:
-    """How many heads earn the label of this score, and which."""
+def _say_labelled_heads(context: AtlasContext, name: str) -> None:
+    """Describe how many heads earn the label of this score, and name them."""
     t, score = context.t, context.score(name)
     layers, heads = context.atlas.size
     if math.isnan(score.hurdle):
@@ -78,10 +78,12 @@ def _found(context: AtlasContext, name: str) -> None:
         return
     order = score.mean.nan_to_num(-1).flatten().argsort(descending=True).tolist()
     earned = [place for i in order if score.labelled[place := divmod(i, heads)]]
-    named = ", ".join(f"{layer}·{head}" for layer, head in earned[:NAMED]) + " …" * (len(earned) > NAMED)
-    values = {"n": len(earned), "all": layers * heads, "label": context.title(name), "named": named}
-    found = t("atlas.found" if earned else "atlas.found_nobody", **values)
-    say(paragraph(found, *[t("atlas.found_common")] * (2 * len(earned) > layers * heads)))
+    names = ", ".join(f"{layer}·{head}" for layer, head in earned[:MAX_HEADS_IN_SENTENCE]) + " …" * (
+        len(earned) > MAX_HEADS_IN_SENTENCE
+    )
+    values = {"n": len(earned), "all": layers * heads, "label": context.title(name), "named": names}
+    sentence = t("atlas.found" if earned else "atlas.found_nobody", **values)
+    say(paragraph(sentence, *[t("atlas.found_common")] * (2 * len(earned) > layers * heads)))
 
 
 def formula(context: AtlasContext | None) -> str:

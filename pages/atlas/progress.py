@@ -1,4 +1,4 @@
-"""An atlas computed while the visitor waits: piece by piece, with a bar, and a button that stops it."""
+"""Computation of an atlas in chunks, with a progress bar and a stop button."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ BEFORE = 1 + len(SEEDS)
 
 
 def computed(t: Translate, model_id: str, corpus: str, lines: tuple[str, ...], *, at_once: bool) -> Atlas | None:
-    """The atlas of these lines, or of those read before the visitor stopped; None if there is none yet.
+    """The atlas of these lines, or of those read before the user stopped; None if there is none yet.
 
     Args:
         t: the texts in the visitor's language.
@@ -52,24 +52,24 @@ def computed(t: Translate, model_id: str, corpus: str, lines: tuple[str, ...], *
 
 
 def takes(t: Translate, model_id: str, n_lines: int) -> str:
-    """How long it takes to compute, before anybody clicks."""
-    loaded = model(model_id)
-    heads = loaded.n_layers * loaded.model.config.num_attention_heads
+    """The expected seconds of the computation, as a sentence."""
+    loaded_model = model(model_id)
+    heads = loaded_model.n_layers * loaded_model.model.config.num_attention_heads
     return t("atlas.takes", seconds=make.seconds(heads, n_lines))
 
 
 def _offer_ready(t: Translate) -> None:
     """The atlases that come with the app, first."""
-    had = models_here()
+    available = models_here()
     with st.container(horizontal=True, gap="small"):
         for name, corpus in SHIPPED:
-            if name in had:
+            if name in available:
                 label = t("atlas.ready", model=name, corpus=t(f"atlas.of_{corpus}", n=len(sentences(corpus))))
                 st.button(label, key=f"atlas_ready_{name}", on_click=_show_ready, args=(name,))
 
 
 def _show_ready(name: str) -> None:
-    """A model's atlas on its usual corpus."""
+    """Open a model's atlas on its default corpus."""
     SOURCE.choose("model")
     MODEL.choose(name)
     for parameter in (ATLAS_CORPUS, ATLAS_NOW, ATLAS_LAYER, ATLAS_HEAD):
@@ -81,7 +81,7 @@ def _begin() -> None:
 
 
 def _run(t: Translate, model_id: str, corpus: str, lines: tuple[str, ...]) -> list[Any]:
-    """Compute what is not kept yet: what needs no sentence, what chance does, then the corpus piece by piece."""
+    """Compute the missing results: scores without sentences, random weights, then the corpus in chunks."""
     pieces = compute.chunks_of(lines)
     words = Words(
         computing=lambda done: t("atlas.computing", done=done, n=BEFORE + len(pieces)),

@@ -27,41 +27,41 @@ Flags = Sequence[bool]
 @kept
 def on_line(source: Source, name: str, layer: int, head: int, most: int = limits.TOKENS) -> float:
     """A score of a sentence, of its first tokens at most; NaN where it has nothing to score."""
-    seen = _beginning(source, most)
-    weights = _weights(seen, layer, head)
-    return explained(weights, is_causal(source.model)) if name == "window" else score(name, weights, seen.tokens)
+    text = _beginning(source, most)
+    weights = _weights(text, layer, head)
+    return explained(weights, is_causal(source.model)) if name == "window" else score(name, weights, text.tokens)
 
 
 def is_causal(model_id: str) -> bool:
-    """Whether a model may only look back."""
+    """Return whether the model's attention is causal."""
     return model(model_id).layers[0].layout.stack == "decoder"
 
 
 @kept
 def on_word(model_id: str, number: int, layer: int, head: int) -> float:
-    """How well a head copies one word: the share of the other words that it raises less, in float64."""
-    loaded, words = model(model_id), list(compute.word_ids(model_id))
-    layout = find_block_layout(loaded, "decoder", of_stream=True)
-    weights = capture(loaded, "a").calls[layer].projections
-    block = blocks_of(loaded)[layer]
+    """Share of the other words that a head raises less than a word itself, in float64."""
+    loaded_model, words = model(model_id), list(compute.word_ids(model_id))
+    layout = find_block_layout(loaded_model, "decoder", of_stream=True)
+    weights = capture(loaded_model, "a").calls[layer].projections
+    block = blocks_of(loaded_model)[layer]
     with torch.inference_mode():
-        x = read_by_heads(block, layout, loaded.embeddings([words[number]]))[0].double().numpy()
+        x = read_by_heads(block, layout, loaded_model.embeddings([words[number]]))[0].double().numpy()
         group = head * weights.spec.G // weights.spec.H
         w_v = weights.w_v.double().numpy().reshape(len(x), weights.spec.G, -1)[:, group]
         w_o = weights.w_o.double().numpy().reshape(weights.spec.H, w_v.shape[1], -1)[head]
-        made = normalize(loaded, torch.tensor((x @ w_v) @ w_o).float()[None])[0].double().numpy()
-        logits = linear(loaded.model.get_output_embeddings())[0][:, words].double().numpy().T @ made
+        output = normalize(loaded_model, torch.tensor((x @ w_v) @ w_o).float()[None])[0].double().numpy()
+        logits = linear(loaded_model.model.get_output_embeddings())[0][:, words].double().numpy().T @ output
     return float(np.sum(logits < logits[number]) / (len(words) - 1))
 
 
 @kept
 def without_head(source: Source, layer: int, head: int, most: int = limits.TOKENS) -> float:
-    """How much the loss at the next token grows without a head: two whole runs of the model, summed in NumPy."""
-    loaded, tokens = model(source.model), _beginning(source, most).tokens
+    """Increase of the next-token loss without a head: two full runs of the model, summed in NumPy."""
+    loaded_model, tokens = model(source.model), _beginning(source, most).tokens
     nothing = {layer: replaced([head], torch.zeros(1, 1, 1))}
     losses = []
     for edits in (None, nothing):
-        logits = logits_of(loaded, tokens.ids, edits).double().numpy()
+        logits = logits_of(loaded_model, tokens.ids, edits).double().numpy()
         chances = (
             logits
             - np.log(np.exp(logits - logits.max(-1, keepdims=True)).sum(-1, keepdims=True))
@@ -72,7 +72,7 @@ def without_head(source: Source, layer: int, head: int, most: int = limits.TOKEN
 
 
 def explained(weights: np.ndarray, causal: bool) -> float:
-    """How much of a map the window found for it explains, from its centre and sharpness, in NumPy."""
+    """Share of a map explained by its fitted window, from centre and sharpness, in NumPy."""
     n = len(weights)
     may = np.tril(np.ones((n, n), dtype=bool)) if causal else np.ones((n, n), dtype=bool)
     fit = fit_windows(torch.from_numpy(weights)[None].float(), torch.from_numpy(may))
@@ -85,30 +85,30 @@ def explained(weights: np.ndarray, causal: bool) -> float:
     )
     window /= window.sum(-1, keepdims=True)
     even = may[rows] / may[rows].sum(-1, keepdims=True)
-    seen = weights[rows]
-    return float(max(0.0, 1 - np.sum((seen - window) ** 2) / max(np.sum((seen - even) ** 2), 1e-12)))
+    actual = weights[rows]
+    return float(max(0.0, 1 - np.sum((actual - window) ** 2) / max(np.sum((actual - even) ** 2), 1e-12)))
 
 
 @kept
 def on_random_tokens(model_id: str, number: int, name: str, layer: int, head: int) -> float:
     """A score of random tokens that are repeated."""
     ids, special = compute.random_ids(model_id, number)
-    shown = labels(model(model_id).tokenizer, list(ids))
-    tokens = Tokens(ids=ids, labels=shown, special=special, words=tuple(range(len(ids))))
-    seen = capture_tokens(model(model_id), tokens)
-    return score(name, _weights(seen, layer, head), tokens)
+    token_labels = labels(model(model_id).tokenizer, list(ids))
+    tokens = Tokens(ids=ids, labels=token_labels, special=special, words=tuple(range(len(ids))))
+    text = capture_tokens(model(model_id), tokens)
+    return score(name, _weights(text, layer, head), tokens)
 
 
 def _beginning(source: Source, most: int) -> Capture:
     """A text as its model reads it, of so many tokens at most."""
-    seen, loaded = read(source), model(source.model)
-    if len(seen.tokens.ids) <= most:
-        return seen
-    return capture_tokens(loaded, read_text(loaded.tokenizer, source.text, most))
+    text, loaded_model = read(source), model(source.model)
+    if len(text.tokens.ids) <= most:
+        return text
+    return capture_tokens(loaded_model, read_text(loaded_model.tokenizer, source.text, most))
 
 
-def _weights(seen: Capture, layer: int, head: int) -> np.ndarray:
-    call = seen.calls[layer]
+def _weights(text: Capture, layer: int, head: int) -> np.ndarray:
+    call = text.calls[layer]
     with torch.inference_mode():
         return torchs_weights(call.q, call.k, **call.options)[head].nan_to_num(0).double().numpy()
 
@@ -120,27 +120,27 @@ def score(name: str, weights: np.ndarray, tokens: Tokens) -> float:
         return float(-np.sum(weights[weights > 0] * np.log(weights[weights > 0])) / n)
     if name == "distance":
         return float(sum(weights[i, j] * abs(i - j) for i in range(n) for j in range(n)) / n)
-    rows = [i for i in range(n) if _asks(name, i, special)]
-    wanted = {i: [j for j in range(n) if _wanted(name, i, j, ids, special, tokens.labels)] for i in rows}
-    scored = [i for i in rows if _counts(name, weights[i], wanted[i])]
-    if not scored:
+    rows = [i for i in range(n) if _counts_row(name, i, special)]
+    keys = {i: [j for j in range(n) if _counts_key(name, i, j, ids, special, tokens.labels)] for i in rows}
+    scored_rows = [i for i in rows if _has_target(name, weights[i], keys[i])]
+    if not scored_rows:
         return float("nan")
-    return float(sum(weights[i, j] for i in scored for j in wanted[i]) / len(scored))
+    return float(sum(weights[i, j] for i in scored_rows for j in keys[i]) / len(scored_rows))
 
 
-def _asks(name: str, i: int, special: Flags) -> bool:
-    """Whether a row may be asked at all: separators are not asked for separators, nor the first token for itself."""
+def _counts_row(name: str, i: int, special: Flags) -> bool:
+    """Return whether a row counts: not separators for separators, nor the first token for itself."""
     return {"first": i > 0, "separators": not (special[i] and i > 0)}.get(name, True)
 
 
-def _counts(name: str, row: np.ndarray, keys: list[int]) -> bool:
-    """Whether a row has something to look for; a decoder's row, something it may look at."""
-    reached = [j for j in keys if row[j] > 0] if name == "punctuation" else keys
-    return bool(reached)
+def _has_target(name: str, row: np.ndarray, keys: list[int]) -> bool:
+    """Return whether a row has a target; for punctuation, one that its mask leaves visible."""
+    reachable = [j for j in keys if row[j] > 0] if name == "punctuation" else keys
+    return bool(reachable)
 
 
-def _wanted(name: str, i: int, j: int, ids: Sequence[int], special: Flags, shown: Sequence[str]) -> bool:
-    """Whether a key is what a score counts."""
+def _counts_key(name: str, i: int, j: int, ids: Sequence[int], special: Flags, token_labels: Sequence[str]) -> bool:
+    """Return whether a score counts this key."""
     plain = not special[i] and not special[j]
     by_name = {
         "previous": j == i - 1,
@@ -148,7 +148,7 @@ def _wanted(name: str, i: int, j: int, ids: Sequence[int], special: Flags, shown
         "itself": j == i,
         "first": j == 0,
         "separators": special[j] and j > 0,
-        "punctuation": plain and _is_sign(shown[j]) and not _is_sign(shown[i]),
+        "punctuation": plain and _is_sign(token_labels[j]) and not _is_sign(token_labels[i]),
         "same": plain and i != j and ids[i] == ids[j],
         "duplicate": j < i and ids[i] == ids[j],
         "induction": 0 < j <= i and ids[j - 1] == ids[i],
@@ -157,10 +157,10 @@ def _wanted(name: str, i: int, j: int, ids: Sequence[int], special: Flags, shown
 
 
 def _is_sign(label: str) -> bool:
-    written = label.removeprefix("##").strip("▁␣Ġ↵⇥ ")
-    if re.search(r"[^₀-₉]", written):
-        written = re.sub(r"[₀-₉]+$", "", written)  # the number of a piece of a letter
-    is_vowel = written.startswith("◌") and any(
-        category(sign) in ("Mn", "Mc") and ord(sign) not in range(0xFE00, 0xFE10) for sign in written
+    letters = label.removeprefix("##").strip("▁␣Ġ↵⇥ ")
+    if re.search(r"[^₀-₉]", letters):
+        letters = re.sub(r"[₀-₉]+$", "", letters)  # the number of a piece of a letter
+    is_vowel = letters.startswith("◌") and any(
+        category(sign) in ("Mn", "Mc") and ord(sign) not in range(0xFE00, 0xFE10) for sign in letters
     )
-    return written != "" and not is_vowel and all(not letter.isalnum() for letter in written)
+    return letters != "" and not is_vowel and all(not letter.isalnum() for letter in letters)

@@ -26,18 +26,18 @@ NO_LABELS = (*PARTS, "window")
 
 def rule_checks(context: AtlasContext, name: str, layer: int, head: int) -> list[Check]:
     """Return what must hold of a score's label and interval, of the head that is open and of all heads."""
-    found = [check("atlas.check_rule", _rule_off(context, name, layer, head), 2 * STORED)]
+    checks = [check("atlas.check_rule", _rule_off(context, name, layer, head), 2 * STORED)]
     places = [(i, j) for i in range(context.atlas.size[0]) for j in range(context.atlas.size[1])]
     wrong = sum(_interval_off(context, name, *place) for place in places)
-    found.append(check("atlas.check_interval", wrong, 0, n=len(places)))
+    checks.append(check("atlas.check_interval", wrong, 0, n=len(places)))
     if context.atlas.made:
         layers, heads = context.atlas.size
         any_layer, any_head = (random_place(n, context.source, name, i) for i, n in enumerate((layers, heads)))
         off = _file_off(context, name, any_layer, any_head)
-        found.append(check("atlas.check_file", off, 1e-6, layer=any_layer, head=any_head))
+        checks.append(check("atlas.check_file", off, 1e-6, layer=any_layer, head=any_head))
     elif name in SENTENCES:
-        found.append(check("atlas.check_spread", _spread_off(context, name, layer, head), COMPUTED))
-    return found
+        checks.append(check("atlas.check_spread", _spread_off(context, name, layer, head), COMPUTED))
+    return checks
 
 
 def _rule_off(context: AtlasContext, name: str, layer: int, head: int) -> float:
@@ -64,12 +64,12 @@ def _interval_off(context: AtlasContext, name: str, layer: int, head: int) -> in
     """Count the numbers of an interval that are written otherwise than mean, mean less and mean plus half."""
     score = context.score(name)
     mean, half = float(score.mean[layer, head]), float(score.half[layer, head])
-    shown = interval(name, mean, half)
+    texts = interval(name, mean, half)
     ends = [mean, mean - half, mean + half] if math.isfinite(half) else [mean]
     if name not in PARTS:
         ends = [ends[0], *(min(1.0, max(0.0, end)) for end in ends[1:])]
-    wanted = [says(name, end) for end in ends]
-    return sum(a != b for a, b in zip(wanted, shown, strict=False)) + (len(shown) == 1 < len(set(wanted)))
+    expected = [says(name, end) for end in ends]
+    return sum(a != b for a, b in zip(expected, texts, strict=False)) + (len(texts) == 1 < len(set(expected)))
 
 
 @lru_cache(maxsize=4)
@@ -80,14 +80,14 @@ def _scores_of(model: str, corpus: str) -> dict[str, Any]:
 
 def _file_off(context: AtlasContext, name: str, layer: int, head: int) -> float:
     """Return how far a random head's numbers are from those at its place in the file, layer by layer."""
-    stored, score = _scores_of(context.atlas.model, context.atlas.corpus)[name], context.score(name)
+    file_numbers, score = _scores_of(context.atlas.model, context.atlas.corpus)[name], context.score(name)
     place = layer * context.atlas.size[1] + head
-    shown = {"mean": score.mean, "half": score.half, "random": score.random, "against": score.against}
-    off = abs(stored["n"] - score.n) + 0.0
-    for part, values in shown.items():
-        written, found = stored[part][place], float(values[layer, head])
-        if written is not None:
-            off = max(off, abs(written / (1 if part == "against" else WHOLE) - found))
+    numbers = {"mean": score.mean, "half": score.half, "random": score.random, "against": score.against}
+    off = abs(file_numbers["n"] - score.n) + 0.0
+    for part, values in numbers.items():
+        expected, value = file_numbers[part][place], float(values[layer, head])
+        if expected is not None:
+            off = max(off, abs(expected / (1 if part == "against" else WHOLE) - value))
     return off
 
 
@@ -98,10 +98,10 @@ def _spread_off(context: AtlasContext, name: str, layer: int, head: int) -> floa
     pieces, values = compute.chunks_of(context.atlas.lines), list[float]()
     for piece in pieces:
         values += compute.chunk(context.source.model, piece)[name][:, layer, head].tolist()
-    known = np.array([value for value in values if math.isfinite(value)])
-    score, n = context.score(name), len(known)
+    finite = np.array([value for value in values if math.isfinite(value)])
+    score, n = context.score(name), len(finite)
     if n < 3:
         return float(n != score.n)
-    half = student.ppf(0.975, n - 1) * known.std(ddof=1) / math.sqrt(n)
-    off = max(abs(known.mean() - float(score.mean[layer, head])), abs(half - float(score.half[layer, head])))
-    return float(off / max(1.0, abs(known.mean()))) + float(n != score.n)
+    half = student.ppf(0.975, n - 1) * finite.std(ddof=1) / math.sqrt(n)
+    off = max(abs(finite.mean() - float(score.mean[layer, head])), abs(half - float(score.half[layer, head])))
+    return float(off / max(1.0, abs(finite.mean()))) + float(n != score.n)

@@ -36,12 +36,12 @@ def draw(context: AtlasContext | None) -> list[Check]:
     )
     layer, head = context.chosen(across)
     x, y = context.score(across), context.score(upwards)
-    chosen = layer * context.atlas.size[1] + head
+    selected = layer * context.atlas.size[1] + head
     trained, by_chance = (
         Points(name=t(f"atlas.{name}"), x=xs.flatten(), y=ys.flatten(), says=_says(context, across, upwards, xs, ys))
         for name, xs, ys in (("trained", x.mean, y.mean), ("by_chance", x.random, y.random))
     )
-    fig = head_points(trained, by_chance, chosen, x_title=context.title(across), y_title=context.title(upwards))
+    fig = head_points(trained, by_chance, selected, x_title=context.title(across), y_title=context.title(upwards))
     names = {"x": context.title(across), "y": context.title(upwards)}
     with picture:
         show(fig, key="atlas_scatter", alt=t("atlas.scatter_alt", **names))

@@ -1,4 +1,4 @@
-"""How one score is spread over all heads, beside those of random weights."""
+"""Histogram of one score over all heads, beside random weights."""
 
 import math
 
@@ -23,7 +23,7 @@ BINS = 20
 
 
 def draw(context: AtlasContext | None) -> list[Check]:
-    """The score, how many heads have how much of it, and the head that is chosen."""
+    """Render the score, its histogram and the selected head."""
     if context is None:
         return []
     picture = st.container()
@@ -36,9 +36,9 @@ def draw(context: AtlasContext | None) -> list[Check]:
     labels = [number(float(low), 4) for low in edges[:-1]]
     series = {t("atlas.trained"): counts} | ({t("atlas.by_chance"): by_chance} if by_chance.any() else {})
     title = t("atlas.from_on", score=context.title(name), width=number(float(edges[1] - edges[0]), 4))
-    drawn = BarChart(labels, series, title=title, value_title=t("atlas.heads"))
+    chart = BarChart(labels, series, title=title, value_title=t("atlas.heads"))
     with picture:
-        show_bars(drawn, key="atlas_spread", alt=t("atlas.spread_alt", score=context.title(name)))
+        show_bars(chart, key="atlas_spread", alt=t("atlas.spread_alt", score=context.title(name)))
     context.say_which()
     middle = says(name, float(trained.quantile(0.5)))
     above = int((trained > highest(score)).sum())
@@ -53,7 +53,7 @@ def draw(context: AtlasContext | None) -> list[Check]:
 
 
 def formula(context: AtlasContext | None) -> str:
-    """Say where the middle half of the heads lies, and what chance gives; there is no formula."""
+    """Show the quartiles and the level of chance; there is no formula."""
     if context is not None:
         name = SCORE.read(context.names)
         score, models = context.score(name), len(context.atlas.seeds)

@@ -1,4 +1,4 @@
-"""What must hold of a block, whatever section shows it."""
+"""Checks shared by all sections of the Block page."""
 
 from collections.abc import Iterable
 
@@ -16,13 +16,13 @@ from viz.frame.checks import Check, attention_checks, check
 
 
 def worst_checks(attentions: Iterable[Attention]) -> list[Check]:
-    """What holds of every attention, said once: of the one that is farthest off for its size."""
+    """The checks of every attention, each for the one with the largest error relative to its tolerance."""
     farthest = dict[str, Check]()
-    for steps, asked in attentions:
-        for found in attention_checks(steps, **asked):
-            off = found.error / found.tolerance
-            if found.key not in farthest or not off <= farthest[found.key].error / farthest[found.key].tolerance:
-                farthest[found.key] = found
+    for steps, options in attentions:
+        for result in attention_checks(steps, **options):
+            off = result.error / result.tolerance
+            if result.key not in farthest or not off <= farthest[result.key].error / farthest[result.key].tolerance:
+                farthest[result.key] = result
     return list(farthest.values())
 
 
@@ -32,7 +32,7 @@ def worst_attention_checks(sides: Iterable[Side]) -> list[Check]:
 
 
 def added_error(trace: BlockTrace) -> float:
-    """How far any sum is from its two terms."""
+    """The largest error of a sum against its two terms."""
     points, errors, came_in = trace.points, list[float](), trace.x
     part_ends = "_add" if trace.design.norm == "pre" else "_norm"
     for name, values in points.items():
@@ -45,7 +45,7 @@ def added_error(trace: BlockTrace) -> float:
 
 
 def norm_error(trace: BlockTrace) -> float:
-    """How far any norm's rows are from standard, and what is shown from the norm of what came before."""
+    """The largest error of a norm: of its rows from standard, and of its output from its input normalized."""
     normalize, errors = trace.design.normalize, list[float]()
     for point in trace.points:
         if point.endswith("_norm"):
@@ -56,29 +56,29 @@ def norm_error(trace: BlockTrace) -> float:
 
 
 def moments_error(points: Iterable[Tensor]) -> float:
-    """How far mean, standard deviation and length are from numpy's in double precision, as a share of the largest."""
+    """The largest error of mean, standard deviation and length against float64 NumPy, relative to the largest."""
     errors = []
     for values in points:
-        seen, exact = moments(values), values.double().numpy()
+        shown_moments, exact = moments(values), values.double().numpy()
         expected = {"mean": exact.mean(-1), "std": exact.std(-1), "norm": np.sqrt((exact**2).sum(-1))}
         size = max(1.0, float(expected["norm"].max()))
         for name, numbers in expected.items():
-            errors.append(float(np.abs(getattr(seen, name).numpy() - numbers).max()) / size)
+            errors.append(float(np.abs(getattr(shown_moments, name).numpy() - numbers).max()) / size)
     return worst(errors)
 
 
 def torch_checks(context: BlockContext) -> list[Check]:
     """Every block of each side against its equations, torch's own layer and the model's hidden states: the worst."""
-    found = list[Check]()
+    checks = list[Check]()
     for side in context.sides:
         target = context.target if side.code == "dec" else ""
         rows, name = compute.compared(context.source, target, context.plan, context.mask), side_name(context.t, side)
-        found.append(check("block.check_equations_side", worst(row.equations for row in rows), 1e-5, name=name))
+        checks.append(check("block.check_equations_side", worst(row.equations for row in rows), 1e-5, name=name))
         by_torch = [row.torch_layer for row in rows if row.torch_layer is not None]
         if by_torch:
             error, tolerance = farthest_off(*torch.tensor(by_torch, dtype=torch.float64).T)
-            found.append(check("block.check_torch", error, tolerance, kind=torch_name(side), name=name))
+            checks.append(check("block.check_torch", error, tolerance, kind=torch_name(side), name=name))
         states = [row.model_state for row in rows if row.model_state is not None]
         if states:
-            found.append(check("block.check_model", worst(states), 1e-5, name=name, n=len(rows)))
-    return found
+            checks.append(check("block.check_model", worst(states), 1e-5, name=name, n=len(rows)))
+    return checks

@@ -1,4 +1,4 @@
-"""What the Block page keeps: what a stack makes of its tokens, as it is built and with one thing changed."""
+"""Cached computations of the Block page: outputs of a stack, as built and with one change."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ SEEDED_BLOCKS = 6
 
 
 def stack_of(source: Source, target: str, plan: BlockPlan, mask: Mask) -> tuple[Blocks, dict[str, Tensor | None]]:
-    """The stack that writes a target, or the first one without a target; and where its tokens may look.
+    """The decoder stack for a target, else the first stack; and its masks.
 
     Raises:
         ModelError: "empty", if the target has no word.
@@ -45,7 +45,7 @@ def deep(source: Source, plan: BlockPlan) -> BlockPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class HandedOn:
-    """What the last block hands on, averaged over the tokens.
+    """Statistics of the last block's output, averaged over the tokens.
 
     ``norm`` and ``std`` of a token's vector, ``alike`` the mean cosine between two tokens, ``kept`` the cosine between
     a token and what it was before the first block.
@@ -59,7 +59,7 @@ class HandedOn:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What a whole stack makes of its tokens: in ``last`` of the last block, in ``lengths`` before and after each.
+    """Result of a whole stack: ``last`` of the last block, ``lengths`` before and after each block.
 
     ``error`` is how far its blocks are from the equations written out, as a share of their largest numbers.
     """
@@ -77,10 +77,10 @@ def outcome(source: Source, target: str, plan: BlockPlan, mask: Mask) -> Outcome
     traces = stack.run(**masks, design=plan.design(stack.design))
     levels = torch.stack([stack.x, *(trace.output for trace in traces)])
     output = levels[-1]
-    seen = moments(output)
+    statistics = moments(output)
     last = HandedOn(
-        norm=float(seen.norm.mean()),
-        std=float(seen.std.mean()),
+        norm=float(statistics.norm.mean()),
+        std=float(statistics.std.mean()),
         alike=float(mean_cosine(output)),
         kept=float(cosine_similarity(output, stack.x, dim=-1).mean()),
     )
@@ -89,7 +89,7 @@ def outcome(source: Source, target: str, plan: BlockPlan, mask: Mask) -> Outcome
 
 
 Off = tuple[float, float]
-"""How far a block is from another one, and how far it may be for rounding."""
+"""Error of a block against another one, and the tolerance for rounding."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +105,7 @@ class BothPlaces:
 
 
 PLACES: tuple[Literal["post", "pre"], ...] = ("post", "pre")
-"""Where a norm may stand: after the sum, or inside the branch."""
+"""Places of a norm: after the sum, or inside the branch."""
 
 
 @compute.kept
@@ -126,11 +126,11 @@ def both_places(source: Source, target: str, mask: Mask, layer: int) -> BothPlac
 
 
 def torch_error(trace: BlockTrace, stack: Blocks) -> Off | None:
-    """How far a block is from torch's own layer, as a share of the largest number on the way, and how far it may be.
+    """Error of a block against torch's own layer, as a share of its largest intermediate, and the tolerance.
 
-    Both are of the token that is farthest off for what it may be. Where scores are large, rounding moves weights too.
+    Both are of the token with the largest error relative to its tolerance. Large scores make rounding move weights.
 
-    None where torch has no such layer, or a token may look nowhere, of which torch makes NaN.
+    None where torch has no such layer, or a row is fully masked, for which torch returns NaN.
     """
     if not stack.usual:
         return None
@@ -145,14 +145,14 @@ def torch_error(trace: BlockTrace, stack: Blocks) -> Off | None:
         off = torch_layer_error(trace) / max(map(largest, on_the_way))
     except ValueError:
         return None
-    moved = [rows_rounding(steps.q, steps.k, allowed=steps.allowed).amax(0) for steps in attentions]
-    may = 1e-6 + 2 * torch.stack(moved).amax(0)
-    return farthest_off(off, may)
+    weight_errors = [rows_rounding(steps.q, steps.k, allowed=steps.allowed).amax(0) for steps in attentions]
+    tolerance = 1e-6 + 2 * torch.stack(weight_errors).amax(0)
+    return farthest_off(off, tolerance)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """One block of a stack held against others: how far it is from each, as a share of the largest number on the way.
+    """Errors of one block against other implementations, as shares of its largest intermediate.
 
     ``equations`` are written out with torch's functions, ``torch_layer`` is torch's own, ``model_state`` what the model
     itself handed on; None where there is nothing to compare with.
@@ -165,7 +165,7 @@ class Compared:
 
 @compute.kept
 def compared(source: Source, target: str, plan: BlockPlan, mask: Mask) -> tuple[Compared, ...]:
-    """Every block of a stack held against what else computes it; without a target, of the first stack."""
+    """The errors of every block of a stack; without a target, of the first stack."""
     stack, masks = stack_of(source, target, plan, mask)
     traces = blocks.decoder_blocks(source, target, plan, mask) if target else blocks.blocks(source, plan, mask)
     may_compare = stack.states and plan.as_is and mask.kind == "own"
@@ -180,7 +180,7 @@ def compared(source: Source, target: str, plan: BlockPlan, mask: Mask) -> tuple[
 
 
 def state_error(stack: Blocks, layer: int, trace: BlockTrace) -> float:
-    """How far a block's output is from the model's own hidden state, which the last block's is behind a norm."""
+    """Error of a block's output against the model's hidden state; the last one comes after the final norm."""
     expected, output = stack.states[layer + 1], trace.output
     if layer == len(stack.weights) - 1 and stack.final is not None:
         output = stack.design.normalize(output, stack.final)

@@ -1,4 +1,4 @@
-"""What every section of the Block page stands on: which blocks are shown, and how they are put together."""
+"""Context of the Block page's sections: the blocks and their design."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -49,7 +49,7 @@ class BlockContext:
 
     @property
     def source(self) -> Source:
-        """Where the tokens and the weights come from."""
+        """The source of the tokens and the weights."""
         return replace(self.scene.choice.source, target="")
 
     @property
@@ -64,7 +64,7 @@ class BlockContext:
 
     @property
     def is_decoder_only(self) -> bool:
-        """Whether the model's own blocks are a decoder's, and read no other text."""
+        """Return whether the model has decoder blocks without cross-attention."""
         return "decoder" in self.scene.capture.stacks and not blocks.has_decoder(self.source)
 
     @lazy
@@ -104,7 +104,7 @@ class BlockContext:
 
 
 def about(scene: Scene) -> None:
-    """Where the numbers come from: seeded blocks here have positions, and a mask is laid over every block."""
+    """Show the source of the numbers: seeded blocks have positions, and a mask applies to every block."""
     t, source, spec, masked = scene.t, scene.choice.source, scene.trace.projections.spec, blocks_more(scene)
     line = t(
         f"block.{source.kind}_line",
@@ -150,7 +150,7 @@ def open_block(scene: Scene) -> BlockContext:
 
 
 def _plan(built: str) -> BlockPlan:
-    """How the blocks are put together.
+    """Read the design of the blocks.
 
     Where the norm stands is "own" or the other place, so that the next model begins as it was trained, too.
     """
@@ -169,7 +169,7 @@ def _design_controls(scene: Scene, built: str) -> None:
 
 
 def design_name(t: Translate, plan: BlockPlan, built: str) -> str:
-    """How blocks are put together, in two or three words."""
+    """The design of the blocks in two or three words."""
     place = built if plan.norm == "own" else plan.norm
     norm = place if plan.normalize else "none"
     return t(f"block.design_{norm}" if plan.residual else f"block.design_{norm}_no_residual")
@@ -194,7 +194,7 @@ def with_target(draw: Draw) -> Draw:
     """Draw a section; where the target has no word, say so in its place. The source's own words were found before."""
 
     @wraps(draw)
-    def drawn(context: BlockContext) -> list[Check]:
+    def draw_or_say(context: BlockContext) -> list[Check]:
         try:
             return draw(context)
         except ModelError as error:
@@ -203,17 +203,17 @@ def with_target(draw: Draw) -> Draw:
             st.error(context.t("block.no_target"))
             return []
 
-    return drawn
+    return draw_or_say
 
 
 def warn_of_changes(context: BlockContext) -> None:
-    """Say so where a model's weights are put together as it was never trained."""
+    """Warn where the design is not the one that the model was trained with."""
     if context.source.kind == "model" and not context.plan.as_is:
         st.warning(context.t("block.not_trained", model=context.source.model))
 
 
 def say_outgrown(context: BlockContext, sides: tuple[Side, ...]) -> bool:
-    """Say so where the numbers of a side are beyond all that can be shown; whether they are."""
+    """Show a notice where a side's numbers overflow; return whether one does."""
     if not any(side.is_outgrown for side in sides):
         return False
     st.info(context.t("block.outgrown"))
@@ -221,7 +221,7 @@ def say_outgrown(context: BlockContext, sides: tuple[Side, ...]) -> bool:
 
 
 def notes(context: BlockContext, sides: tuple[Side, ...]) -> None:
-    """What a visitor must know before believing a picture of these sides."""
+    """Show the limits of the pictures of these sides."""
     t, model = context.t, context.source.model
     if any(side.lent for side in sides):
         real = context.plan.as_is and context.mask.kind == "own"

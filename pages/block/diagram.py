@@ -19,7 +19,7 @@ from viz.text import Translate
 DIAGRAM = "block_diagram"
 BLOCK = View("block/block", sends={"chosen": Text(40)}, colours=True)
 HUE_OF_KIND = {"attention": 0, "cross": 1, "feed_forward": 2, "hidden": 2}
-"""Which of the palette's hues a box has; the others are grey."""
+"""Index of a box's hue in the palette; the others are grey."""
 
 
 def draw(context: BlockContext) -> list[Check]:
@@ -30,15 +30,15 @@ def draw(context: BlockContext) -> list[Check]:
     left, right = st.columns([1, 1] if len(context.sides) > 1 else [2, 3], gap="medium")
     with left:
         sides = [pack_side(context.t, side) for side in context.sides]
-        show_diagram(context.t, sides, key=DIAGRAM, chosen=context.box)
+        show_diagram(context.t, sides, key=DIAGRAM, open_box=context.box)
         notes(context, context.sides)
     with right:
         opened_box.draw(context)
-    found = worst_attention_checks(context.sides)
+    checks = worst_attention_checks(context.sides)
     for side in context.sides:
         if side.trace.design.residual:
-            found.append(check("block.check_add", added_error(side.trace), 0.0, name=side_name(context.t, side)))
-    return found + torch_checks(context)
+            checks.append(check("block.check_add", added_error(side.trace), 0.0, name=side_name(context.t, side)))
+    return checks + torch_checks(context)
 
 
 def formula(context: BlockContext) -> str:
@@ -46,11 +46,11 @@ def formula(context: BlockContext) -> str:
     return opened_box.formula(context)
 
 
-def show_diagram(t: Translate, sides: Sequence[dict[str, Any]], *, key: str, chosen: str | None = None) -> None:
+def show_diagram(t: Translate, sides: Sequence[dict[str, Any]], *, key: str, open_box: str | None = None) -> None:
     """Draw sides beside each other; without a ``chosen`` box none can be opened."""
-    words = {"alt": t("block.diagram_alt" if chosen else "block.diagram_alt_still")}
-    data = {"chosen": chosen, "sides": list(sides)}
-    BLOCK.mount(key=key, data=data, words=words, on={"chosen": _open} if chosen else None)
+    words = {"alt": t("block.diagram_alt" if open_box else "block.diagram_alt_still")}
+    data = {"chosen": open_box, "sides": list(sides)}
+    BLOCK.mount(key=key, data=data, words=words, on={"chosen": _open} if open_box else None)
 
 
 def _open(code: str) -> None:
@@ -58,7 +58,7 @@ def _open(code: str) -> None:
 
 
 def pack_box(t: Translate, side: Side, code: str, values: Tensor, look: str = "") -> dict[str, Any]:
-    """What the browser is told about a box; ``more`` is read out and not seen."""
+    """Data of a box for the browser; ``more`` is for screen readers only."""
     kind, design, (rows, columns) = kind_of(code), side.trace.design, values.shape
     off = (kind.endswith("_add") and not design.residual) or (kind.endswith("_norm") and design.normalize is no_norm)
     more = [part_name(t, side, kind), t("block.off") if off else ""]
@@ -73,7 +73,7 @@ def pack_box(t: Translate, side: Side, code: str, values: Tensor, look: str = ""
 
 
 def pack_side(t: Translate, side: Side) -> dict[str, Any]:
-    """What the browser is told about a side: what goes in, then the parts of its block."""
+    """Data of a side for the browser: its inputs, then the parts of its block."""
     boxes, first, n = side.boxes, side.code, len(side.traces)
     inputs = [code for code in boxes if kind_of(code) in (*side.inputs, "sum", "x")]
     looks = {f"{first}_embedding": "first", f"{first}_position": "plus"}
@@ -94,13 +94,13 @@ def pack_parts(t: Translate, side: Side, boxes: dict[str, Tensor]) -> list[dict[
     packed = []
     for name in ("attention", "cross", "feed_forward"):
         inside = ("memory",) if name == "cross" else ("hidden",) if name == "feed_forward" else ()
-        wanted = (name, f"{name}_add", f"{name}_norm", *inside)
-        codes = [code for code in boxes if kind_of(code) in wanted and f"{side.code}_{name}" in boxes]
+        kinds = (name, f"{name}_add", f"{name}_norm", *inside)
+        codes = [code for code in boxes if kind_of(code) in kinds and f"{side.code}_{name}" in boxes]
         if codes:
             end = codes.index(f"{side.code}_{name}_add") + 1
-            made = [
+            boxes_of_part = [
                 pack_box(t, side, code, boxes[code], "aside" if kind_of(code) == "memory" else "") for code in codes
             ]
             residual = side.trace.design.residual
-            packed.append({"boxes": made[:end], "tail": made[end:], "residual": residual})
+            packed.append({"boxes": boxes_of_part[:end], "tail": boxes_of_part[end:], "residual": residual})
     return packed

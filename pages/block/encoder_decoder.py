@@ -1,4 +1,4 @@
-"""Where words look at words in an encoder and a decoder: in the source, in the target, and from one to the other."""
+"""Attention in an encoder and a decoder: within the source, within the target, and across."""
 
 import streamlit as st
 
@@ -43,6 +43,8 @@ def _maps(context: BlockContext, encoder: Side, decoder: Side, crossing: MultiHe
         t("block.three_target"): (decoder.trace.attention, target, target),
         t("block.three_cross"): (crossing, target, source),
     }
-    for at, (column, (title, shown)) in enumerate(zip(st.columns(3, gap="medium"), places.items(), strict=True)):
+    for at, (column, (title, arguments)) in enumerate(zip(st.columns(3, gap="medium"), places.items(), strict=True)):
         with column:
-            attention_map(context, *shown, key=f"block_three_{at}", crosses=shown[0] is crossing, title=title, axes="")
+            attention_map(
+                context, *arguments, key=f"block_three_{at}", crosses=arguments[0] is crossing, title=title, axes=""
+            )

@@ -49,7 +49,7 @@ def feed_forward(weights: FeedForwardWeights, design: BlockDesign) -> Part:
 
 
 def block_output(stack: Blocks, layer: int, trace: BlockTrace, masks: Mapping[str, Any]) -> Tensor:
-    """What a block makes of the same tokens, by the equations; how its heads attend is held to torch elsewhere."""
+    """A block's output by the equations; its attention is checked against torch elsewhere."""
     weights, design = trace.weights, trace.design
     ways = {} if stack.attentions is None else stack.attentions[layer]
 
@@ -74,10 +74,10 @@ def block_output(stack: Blocks, layer: int, trace: BlockTrace, masks: Mapping[st
 
 
 def equations_error(stack: Blocks, traces: Sequence[BlockTrace], masks: Mapping[str, Any]) -> float:
-    """How far any block is from the equations, as a share of its largest number; and whether each reads the last one.
+    """The largest relative error of a block against the equations; infinite where inputs and outputs do not match.
 
-    Each is given what the shown one was given, so that no rounding is carried from layer to layer. Where a block has
-    grown beyond all numbers, the equations must have, too.
+    Both get the same input, so that rounding does not add up over layers. Where a block overflows, the equations
+    must overflow, too.
     """
     worst, came_in = 0.0, stack.x
     with torch.inference_mode():

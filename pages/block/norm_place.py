@@ -31,11 +31,11 @@ def draw(context: BlockContext) -> list[Check]:
         t, [_packed(context, side, both.traces[place], name) for place, name in names.items()], key="block_places"
     )
     _lengths(context, names, built)
-    found = [check("block.check_both", both.error, 1e-5)]
+    checks = [check("block.check_both", both.error, 1e-5)]
     for place, off in both.torch_errors.items():
         if off is not None:
-            found.append(check("block.check_torch_place", *off, kind=torch_name(side), name=names[place]))
-    return found
+            checks.append(check("block.check_torch_place", *off, kind=torch_name(side), name=names[place]))
+    return checks
 
 
 def _packed(context: BlockContext, side: Side, trace: BlockTrace, name: str) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def _packed(context: BlockContext, side: Side, trace: BlockTrace, name: str) -> 
 
 
 def _lengths(context: BlockContext, names: dict[str, str], built: str) -> None:
-    """How long the tokens are after each block of a whole stack, put together both ways."""
+    """Draw the tokens' lengths after each block of a whole stack, for both places of the norm."""
     t = context.t
     outcomes = {
         place: compute.outcome(

@@ -16,17 +16,17 @@ from viz.text import has_text, paragraph
 
 
 def draw(context: BlockContext) -> None:
-    """Everything about the open box."""
+    """Render the open box."""
     t, code = context.t, context.box
     side, kind = context.side_of(code), kind_of(code)
     values, name = side.boxes[code], long_name(t, side, kind)
     say(t("block.open_box", name=name, about=t(about_key(context, side, kind))))
     _weights(context, side, kind)
     _tensor(context, code, values, name)
-    seen = moments(values)
-    sizes = {"mean": seen.mean.mean(), "std": seen.std.mean(), "norm": seen.norm.mean()}
-    written = {what: statistic(value, 2) for what, value in sizes.items()}
-    st.caption(t("block.tensor_says", rows=values.shape[0], columns=values.shape[1], **written))
+    statistics = moments(values)
+    sizes = {"mean": statistics.mean.mean(), "std": statistics.std.mean(), "norm": statistics.norm.mean()}
+    texts = {what: statistic(value, 2) for what, value in sizes.items()}
+    st.caption(t("block.tensor_says", rows=values.shape[0], columns=values.shape[1], **texts))
     _particular(context, side, kind, values)
 
 
@@ -69,8 +69,8 @@ def _tensor(context: BlockContext, code: str, values: Tensor, name: str) -> None
     columns = numbered(width, t("block.dimension"))
     limit = float(values.abs().flatten().quantile(0.995)) or None
     rows, alt = Axis(labels, t("axis.tokens")), t("block.tensor_alt", name=name, rows=len(labels), columns=width)
-    drawn = Matrix(values=values, rows=rows, columns=columns, kind="signed", limit=limit, low=True)
-    show_matrix(t, drawn, key="block_tensor", alt=alt)
+    matrix = Matrix(values=values, rows=rows, columns=columns, kind="signed", limit=limit, low=True)
+    show_matrix(t, matrix, key="block_tensor", alt=alt)
 
 
 def _particular(context: BlockContext, side: Side, kind: str, values: Tensor) -> None:
@@ -79,8 +79,8 @@ def _particular(context: BlockContext, side: Side, kind: str, values: Tensor) ->
     if kind == "hidden":
         st.caption(t("block.hidden_says", zero=f"{int((values == 0).sum()):,}", all=f"{values.numel():,}"))
     if kind == "feed_forward":
-        every, inside = trace.weights.n_parameters(), trace.weights.feed_forward.n_parameters()
-        st.caption(t("block.feed_forward_says", share=share(inside / every), n=f"{every:,}"))
+        n_all, n_inside = trace.weights.n_parameters(), trace.weights.feed_forward.n_parameters()
+        st.caption(t("block.feed_forward_says", share=share(n_inside / n_all), n=f"{n_all:,}"))
     if kind.endswith("_norm") and trace.design.normalize is not no_norm:
         before, after = moments(trace.before(kind)), moments(values)
         gain = trace.norm_weights(kind).gain

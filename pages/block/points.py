@@ -26,14 +26,14 @@ def draw(context: BlockContext) -> list[Check]:
         with column:
             _side(context, side)
     notes(context, context.sides)
-    found = []
+    checks = []
     for side in context.sides:
         name = side_name(context.t, side)
         error = moments_error(side.boxes[code] for code in _codes(side))
-        found.append(check("block.check_moments", error, 1e-5, name=name))
+        checks.append(check("block.check_moments", error, 1e-5, name=name))
         if side.trace.design.normalize is not no_norm:
-            found.append(check("block.check_norm", norm_error(side.trace), 1e-5, name=name))
-    return found
+            checks.append(check("block.check_norm", norm_error(side.trace), 1e-5, name=name))
+    return checks
 
 
 def _codes(side: Side) -> list[str]:
@@ -45,8 +45,10 @@ def _codes(side: Side) -> list[str]:
 def _side(context: BlockContext, side: Side) -> None:
     t, codes = context.t, _codes(side)
     names = [long_name(t, side, kind_of(code)) for code in codes]
-    seen = [moments(side.boxes[code]) for code in codes]
-    values = {t(f"block.moment_{what}"): torch.stack([getattr(point, what) for point in seen]) for what in QUANTITIES}
+    statistics = [moments(side.boxes[code]) for code in codes]
+    values = {
+        t(f"block.moment_{what}"): torch.stack([getattr(point, what) for point in statistics]) for what in QUANTITIES
+    }
     fig = points_map(
         values,
         names,
@@ -60,9 +62,9 @@ def _side(context: BlockContext, side: Side) -> None:
     if len(context.sides) > 1:
         st.markdown(f"**{side_name(t, side)}**")
     show(fig, key=f"block_points_{side.code}", alt=alt)
-    lengths = torch.stack([point.norm.mean() for point in seen])
+    lengths = torch.stack([point.norm.mean() for point in statistics])
     most = int(lengths.argmax())
-    found = {what: statistic(lengths[at], 2) for what, at in (("first", 0), ("last", -1), ("most", most))}
-    say(t("block.points_found", point=names[most], **found))
+    lengths_found = {what: statistic(lengths[at], 2) for what, at in (("first", 0), ("last", -1), ("most", most))}
+    say(t("block.points_found", point=names[most], **lengths_found))
     if context.box in codes:
         st.caption(t("block.points_marked"))

@@ -19,7 +19,7 @@ from viz.models.blocks import Blocks
 from viz.text import Translate
 
 Attention = tuple[MultiHeadTrace, Mapping[str, Any]]
-"""What a layer of heads did, and how it was asked to attend: the options of ``attend``, by the source and the mask."""
+"""Trace of a layer of heads, with the options of ``attend`` by the source and the mask."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,9 +53,9 @@ class Side:
 
     @property
     def is_outgrown(self) -> bool:
-        """Whether numbers of the block shown, their lengths or its scores are beyond what float32 can hold.
+        """Return whether numbers of the block, their lengths or its scores overflow float32.
 
-        That is for want of a norm: with norms a number that is none is a mistake, and the checks say so.
+        Only a block without norms may overflow: with norms a NaN is an error, which the checks report.
         """
         if self.trace.design.normalize is not no_norm:
             return False
@@ -64,7 +64,7 @@ class Side:
 
     @property
     def is_masked(self) -> bool:
-        """Whether its tokens may not look everywhere in their own text."""
+        """Return whether self-attention is masked."""
         return self.trace.attention.allowed is not None
 
     @property
@@ -83,16 +83,16 @@ class Side:
 
 def encoder_side(source: Source, plan: BlockPlan, mask: Mask, layer: int) -> Side:
     """The source's own first stack."""
-    seen, traces = blocks.reading(source, plan.positions), blocks.blocks(source, plan, mask)
-    n, shown = len(seen.tokens.ids), min(layer, len(traces) - 1)
+    reading, traces = blocks.reading(source, plan.positions), blocks.blocks(source, plan, mask)
+    n, shown_layer = len(reading.tokens.ids), min(layer, len(traces) - 1)
     return Side(
         code="enc",
-        labels=seen.tokens.labels,
+        labels=reading.tokens.labels,
         stack=blocks.first_stack(source, plan),
         traces=traces,
-        layer=shown,
+        layer=shown_layer,
         lent=False,
-        asked=(with_mask(seen.calls[shown].options, written_out(mask, n, n)),),
+        asked=(with_mask(reading.calls[shown_layer].options, written_out(mask, n, n)),),
         inputs=blocks.inputs(source, plan),
     )
 
@@ -105,25 +105,25 @@ def decoder_side(source: Source, target: str, plan: BlockPlan, mask: Mask, layer
     """
     has_own = blocks.has_decoder(source)
     traces = blocks.decoder_blocks(source, target, plan, mask)
-    shown = min(layer, len(traces) - 1)
+    shown_layer = min(layer, len(traces) - 1)
     as_trained: list[Mapping[str, Any]] = [{}, {}]
     if has_own:
         stacks = blocks.reading(source, target=target).stacks
-        as_trained = [stacks[name][shown].options for name in ("decoder", "cross")]
+        as_trained = [stacks[name][shown_layer].options for name in ("decoder", "cross")]
     return Side(
         code="dec",
         labels=blocks.written(source, target, plan).labels,
         traces=traces,
         stack=blocks.decoder_stack(source, target, plan, mask),
-        layer=shown,
-        asked=tuple(map(with_mask, as_trained, _decoder_rules(traces[shown], mask))),
+        layer=shown_layer,
+        asked=tuple(map(with_mask, as_trained, _decoder_rules(traces[shown_layer], mask))),
         lent=source.kind == "model" and not has_own,
         inputs={} if has_own else blocks.inputs(blocks.writer(source, target), plan),
     )
 
 
 def _decoder_rules(trace: BlockTrace, mask: Mask) -> tuple[Tensor, Tensor | None]:
-    """Where a target may look in itself, never ahead, and in the source: past the padding, which is the source's."""
+    """Masks of the target on itself, always causal, and on the source: the padding is the source's."""
     assert trace.cross is not None
     n, m = len(trace.x), len(trace.cross.memory)
     so_far = torch.ones(n, n, dtype=torch.bool).tril()
@@ -134,7 +134,7 @@ def _decoder_rules(trace: BlockTrace, mask: Mask) -> tuple[Tensor, Tensor | None
 
 
 def kind_of(code: str) -> str:
-    """What a box is, without its side: "attention", "attention_add", "memory".
+    """The kind of a box, without its side: "attention", "attention_add", "memory".
 
     Example:
         >>> kind_of("enc_attention_add")
@@ -144,7 +144,7 @@ def kind_of(code: str) -> str:
 
 
 def box_name(t: Translate, side: Side, kind: str) -> str:
-    """What a box is called, e.g. "Masked self-attention"."""
+    """The name of a box, e.g. "Masked self-attention"."""
     if kind == "attention" and side.is_masked:
         kind = "masked"
     if kind == "sum" and "position" not in side.inputs:  # nothing is added that could be shown
@@ -169,7 +169,7 @@ def long_name(t: Translate, side: Side, kind: str) -> str:
 
 
 def side_name(t: Translate, side: Side) -> str:
-    """What a side is called, e.g. "Block with a mask"."""
+    """The name of a side, e.g. "Block with a mask"."""
     return t(f"block.side_{'decoder' if side.code == 'dec' else 'causal' if side.is_masked else 'encoder'}")
 
 

@@ -1,4 +1,4 @@
-"""Residual and norm switched off: what becomes of the tokens in the end, and of their lengths on the way."""
+"""Residual and norm switched off: the effect on the tokens and on their lengths."""
 
 from dataclasses import replace
 
@@ -28,7 +28,7 @@ def draw(context: BlockContext) -> list[Check]:
     }
     built = next(iter(outcomes))
     _pictures(context, outcomes)
-    _found(context, outcomes[built], outcomes["no_residual"], outcomes["no_norm"])
+    _say_result(context, outcomes[built], outcomes["no_residual"], outcomes["no_norm"])
     _table(context, plans, outcomes)
     error = worst(outcome.error for outcome in outcomes.values())
     return [check("block.check_equations", error, 1e-5, n=len(outcomes))]
@@ -37,14 +37,14 @@ def draw(context: BlockContext) -> list[Check]:
 def variants(context: BlockContext) -> dict[str, BlockPlan]:
     """The blocks as they are built, and with each thing changed alone, by the code of the change."""
     stack = context.sides[-1].stack
-    built, other = stack.design.norm, "pre" if stack.design.norm == "post" else "post"
-    usual = BlockPlan(positions=context.plan.positions)
+    built, other_place = stack.design.norm, "pre" if stack.design.norm == "post" else "post"
+    default = BlockPlan(positions=context.plan.positions)
     plans = {
-        built: usual,
-        other: replace(usual, norm=other),
-        "no_residual": replace(usual, residual=False),
-        "no_norm": replace(usual, normalize=False),
-        "neither": replace(usual, residual=False, normalize=False),
+        built: default,
+        other_place: replace(default, norm=other_place),
+        "no_residual": replace(default, residual=False),
+        "no_norm": replace(default, normalize=False),
+        "neither": replace(default, residual=False, normalize=False),
     }
     if all(plan.design(stack.design) != context.plan.design(stack.design) for plan in plans.values()):
         plans["several"] = context.plan
@@ -60,7 +60,7 @@ def _pictures(context: BlockContext, outcomes: dict[str, Outcome]) -> None:
         st.markdown(f"**{t('block.alike_title')}**")
         values = torch.tensor([outcome.last.alike for outcome in outcomes.values()])
         colours = [BLUE] + [GREY] * (len(outcomes) - 1)
-        drawn = BarChart(
+        chart = BarChart(
             list(names.values()),
             {t("block.outcome_alike"): values},
             title="",
@@ -68,7 +68,7 @@ def _pictures(context: BlockContext, outcomes: dict[str, Outcome]) -> None:
             colours=colours,
             height=320,
         )
-        show_bars(drawn, key="block_alike", alt=t("block.alike_alt"))
+        show_bars(chart, key="block_alike", alt=t("block.alike_alt"))
     with right:
         st.markdown(f"**{t('block.lengths_title')}**")
         curves = [Curve(name=names[code], values=torch.tensor(outcome.lengths)) for code, outcome in outcomes.items()]
@@ -76,14 +76,14 @@ def _pictures(context: BlockContext, outcomes: dict[str, Outcome]) -> None:
         show_lines(fig, key="block_lengths", alt=t("block.lengths_alt", n=len(lengths) - 1))
 
 
-def _found(context: BlockContext, built: Outcome, no_residual: Outcome, no_norm: Outcome) -> None:
+def _say_result(context: BlockContext, built: Outcome, no_residual: Outcome, no_norm: Outcome) -> None:
     t, n = context.t, len(built.lengths) - 1
     lengths = {"built": built.last.norm, "no_norm": no_norm.last.norm}
-    found = t("block.found_length", n=n, **{what: statistic(value, 2) for what, value in lengths.items()})
+    sentence = t("block.found_length", n=n, **{what: statistic(value, 2) for what, value in lengths.items()})
     if built.last.alike == built.last.alike:  # one token alone has no other to be like
         alike = {"built": statistic(built.last.alike, 2), "no_residual": statistic(no_residual.last.alike, 2)}
-        found = paragraph(t("block.found_alike", n=n, **alike), found)
-    say(found)
+        sentence = paragraph(t("block.found_alike", n=n, **alike), sentence)
+    say(sentence)
     if context.source.kind == "model":
         st.caption(t("block.only_as_built", model=context.source.model))
     else:
@@ -92,10 +92,10 @@ def _found(context: BlockContext, built: Outcome, no_residual: Outcome, no_norm:
 
 def _table(context: BlockContext, plans: dict[str, BlockPlan], outcomes: dict[str, Outcome]) -> None:
     t, stack = context.t, context.sides[-1].stack
-    rows, chosen = [], context.plan.design(stack.design)
+    rows, current_design = [], context.plan.design(stack.design)
     for code, plan in plans.items():
         name = t(f"block.variant_{code}")
-        if plan.design(stack.design) == chosen:
+        if plan.design(stack.design) == current_design:
             name = t("block.variant_now", name=name)
         numbers = {t(f"block.outcome_{what}"): statistic(value) for what, value in vars(outcomes[code].last).items()}
         rows.append({t("block.variant"): name} | numbers)

@@ -1,6 +1,6 @@
-"""Where a quadratic head looks, written out from coordinates in float64: what the live checks hold the core to.
+"""Attention of a quadratic head from coordinates in float64: the reference of the live checks.
 
-Nothing here calls the core: a mistake there, such as the opposite sign of a shift, is not made here as well.
+Independent of the core, so that a mistake there, such as a wrong sign of a shift, is not repeated.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What the Convolution page computes and keeps, windows on words included."""
+"""Cached computations of the Convolution page."""
 
 from dataclasses import dataclass
 
@@ -38,7 +38,9 @@ def sharpened(picture: Numbers, kernel: Numbers, alphas: tuple[float, ...]) -> T
 @kept
 def windows(source: Source, mask: Mask) -> tuple[WindowFit, ...]:
     """The window closest to every head of every layer."""
-    seen = read(source)
-    n = len(seen.tokens.ids)
-    layers = (seen.layer(i, allowed=mask.allowed(n, n)) for i in range(seen.n_layers))  # never all of them at once
+    capture = read(source)
+    n = len(capture.tokens.ids)
+    layers = (
+        capture.layer(i, allowed=mask.allowed(n, n)) for i in range(capture.n_layers)
+    )  # never all of them at once
     return fit_layers((steps.weights, steps.masked.isfinite().any(0)) for steps in layers)

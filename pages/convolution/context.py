@@ -1,4 +1,4 @@
-"""What every section of the Convolution page is handed: the visitor's text, and whether all sections are shown."""
+"""Context of the Convolution page's sections: the user's text, and whether all sections are shown."""
 
 from dataclasses import dataclass
 
@@ -31,12 +31,12 @@ class ConvolutionContext:
 
     @property
     def n(self) -> int:
-        """How many tokens are drawn."""
+        """The number of tokens drawn."""
         return min(len(self.scene.labels), limits.WINDOW_TOKENS)
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What to write for each token that is drawn."""
+        """The labels of the tokens drawn."""
         return self.scene.labels[: self.n]
 
 
@@ -46,6 +46,6 @@ def open_convolution(scene: Scene) -> ConvolutionContext:
 
 
 def say_first(context: ConvolutionContext) -> None:
-    """Say so where only the first tokens are drawn."""
+    """Show a note where only the first tokens are drawn."""
     if context.n < len(context.scene.labels):
         st.caption(context.t("convolution.first", n=context.n))

@@ -1,4 +1,4 @@
-"""Where the heads and torch's Conv2d differ: everywhere while alpha is small, and at a border of zeros."""
+"""Differences between the heads and torch's Conv2d: everywhere at small alpha, and at a border of zeros."""
 
 from collections.abc import Mapping
 
@@ -23,7 +23,7 @@ from viz.frame.modes import say
 from viz.frame.show import show_lines
 
 ALPHAS = (0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 46.0)
-DRAWN = 1e-9
+SMALLEST_ERROR = 1e-9
 """The smallest error on the logarithmic axis: none at all has no place there."""
 
 
@@ -46,23 +46,23 @@ def _error_curve(context: ConvolutionContext, choice: PictureChoice) -> None:
     off = (layers - choice.torchs()).abs().amax(1)
     border = torch.ones(rows, columns, dtype=torch.bool)
     border[half : rows - half, half : columns - half] = False
-    series = {t("convolution.everywhere"): off.flatten(1).amax(1).clamp(min=DRAWN)}
+    series = {t("convolution.everywhere"): off.flatten(1).amax(1).clamp(min=SMALLEST_ERROR)}
     if half:
-        series[t("convolution.border")] = off[:, border].amax(1).clamp(min=DRAWN)
+        series[t("convolution.border")] = off[:, border].amax(1).clamp(min=SMALLEST_ERROR)
     fig = curves(ALPHAS, series, x=Axis("α"), y=Axis(t("convolution.error"), log=True, grid=True), height=300)
     show_lines(fig, key="error_curve", alt=t("convolution.error_alt"))
 
 
 def at_border(choice: PictureChoice) -> dict[str, Tensor]:
-    """What sharp heads differ by from Conv2d that repeats the border, from one that pads with zeros; and, with a ring
-    of real zeros laid around the picture for them, from the latter again.
+    """Differences of sharp heads from Conv2d with a repeated border, from Conv2d with zero padding, and from the latter
+    again when the heads' picture has a ring of zeros.
     """
     image, kernel = choice.image, choice.kernel
     half, (rows, columns) = kernel.shape[-1] // 2, image.shape[1:]
     heads = heads_from_kernel(kernel, alpha=SHARP)
-    found, zero = axial_layer(heads, image), conv2d(image[None], kernel, padding=half)[0]
+    output, zero = axial_layer(heads, image), conv2d(image[None], kernel, padding=half)[0]
     around = axial_layer(heads, pad(image, (half,) * 4))[:, half : half + rows, half : half + columns]
-    return {"replicate": found - choice.torchs(), "zero": found - zero, "ring": around - zero}
+    return {"replicate": output - choice.torchs(), "zero": output - zero, "ring": around - zero}
 
 
 def _border(context: ConvolutionContext, choice: PictureChoice, differences: Mapping[str, Tensor]) -> None:

@@ -31,7 +31,7 @@ TAPS: Mapping[str, tuple[float, ...]] = {
 }
 OWN_TAPS = 5
 LOPSIDED = (0.5, -1.0, 2.0)
-"""Read backwards it is another filter: a head that looks the wrong way is seen, whatever is shown."""
+"""Asymmetric, so that a head that looks the wrong way fails the check."""
 
 ALPHAS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 46.0, 100.0)
 """In even steps of a ratio, as far as whole numbers allow."""
@@ -41,17 +41,17 @@ ALPHA_1D = Real("alpha_1d", 5.0, among=ALPHAS)
 
 
 def draw(context: ConvolutionContext) -> list[Check]:
-    """What the heads make of a signal, and what conv1d makes of it."""
+    """Render the output of the heads and of conv1d on a signal."""
     t, wave, picture = context.t, signal(), st.container()
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         name = FILTER.pills(t("convolution.taps"), says=lambda code: t(f"convolution.taps_{code}"), width="content")
         alpha = ALPHA_1D.select_slider(t("convolution.alpha"), says=_says_alpha, width=300)
     kernel = torch.tensor(TAPS.get(name) or _own_taps())[None, None]
     heads = heads_from_kernel(kernel, alpha=alpha)
-    found, expected = heads.layer(wave), torchs(wave, kernel)
-    error = float((found - expected).abs().max())
+    output, expected = heads.layer(wave), torchs(wave, kernel)
+    error = float((output - expected).abs().max())
     sentence = t("convolution.filter_found", alpha=number(alpha, 3), error=number(error))
-    series = {t("convolution.signal"): wave[0], t("convolution.attention"): found[0], "conv1d": expected[0]}
+    series = {t("convolution.signal"): wave[0], t("convolution.attention"): output[0], "conv1d": expected[0]}
     places, values = Axis(t("convolution.place")), Axis(t("convolution.value"), grid=True)
     fig = curves(range(wave.shape[1]), series, x=places, y=values)
     with picture:
@@ -64,9 +64,9 @@ def draw(context: ConvolutionContext) -> list[Check]:
 def signal() -> Tensor:
     """A step, a wave and a spike: 47 samples, one channel."""
     at = torch.arange(47.0)
-    made = 0.5 * torch.sin(at / 3) + (at > 22).float()
-    made[35] += 1.5
-    return made[None]
+    samples = 0.5 * torch.sin(at / 3) + (at > 22).float()
+    samples[35] += 1.5
+    return samples[None]
 
 
 def torchs(wave: Tensor, kernel: Tensor) -> Tensor:
@@ -90,7 +90,7 @@ def _own_taps() -> tuple[float, ...]:
 
 
 def _sum_of_heads(t: Translate, heads: QuadraticHeads) -> str:
-    """Which head brings which sample, and what it counts: "−1 · head 0 (Δ = −1)  +  ..."."""
+    """List the heads with their shifts and weights: "−1 · head 0 (Δ = −1)  +  ..."."""
     taps, shifts = heads.weights.w_o.flatten().tolist(), heads.offset.flatten().tolist()
     parts = [
         f"{number(tap, 3)} · {t('convolution.head', i=i)} (Δ = {number(shift, 3)})"
@@ -100,9 +100,9 @@ def _sum_of_heads(t: Translate, heads: QuadraticHeads) -> str:
 
 
 def _checks(wave: Tensor, kernel: Tensor) -> list[Check]:
-    found = []
+    checks = []
     for key, taps in (("check_1d", kernel), ("check_1d_lopsided", torch.tensor(LOPSIDED)[None, None])):
         expected = torchs(wave, taps)
         off = heads_from_kernel(taps, alpha=SHARP).layer(wave) - expected
-        found.append(check(f"convolution.{key}", off.abs().max(), 1e-5 * largest(expected), alpha=number(SHARP)))
-    return found
+        checks.append(check(f"convolution.{key}", off.abs().max(), 1e-5 * largest(expected), alpha=number(SHARP)))
+    return checks

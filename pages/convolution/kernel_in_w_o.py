@@ -1,4 +1,4 @@
-"""Which block of W_O is which cell of the kernel; and that this last step is a 1 x 1 convolution."""
+"""The blocks of W_O as cells of the kernel; the last step is a 1 x 1 convolution."""
 
 import streamlit as st
 import torch
@@ -39,8 +39,8 @@ def _filter(t: Translate, choice: PictureChoice, i: int) -> None:
     shifts, title = [str(shift - k // 2).replace("-", "−") for shift in range(k)], t("convolution.w_o_filter", i=i)
     st.markdown(f"**{title}**")
     down, right = Axis(shifts, t("convolution.down")), Axis(shifts, t("convolution.right"))
-    drawn = Matrix(values=choice.filters[i], rows=down, columns=right, kind="signed", limit=limit, numbers=True)
-    show_matrix(t, drawn, key="filter_cells", alt=title)
+    matrix = Matrix(values=choice.filters[i], rows=down, columns=right, kind="signed", limit=limit, numbers=True)
+    show_matrix(t, matrix, key="filter_cells", alt=title)
 
 
 def _w_o(t: Translate, heads: QuadraticHeads, choice: PictureChoice) -> None:
@@ -48,10 +48,10 @@ def _w_o(t: Translate, heads: QuadraticHeads, choice: PictureChoice) -> None:
     cells = [f"({int(row)}, {int(column)})".replace("-", "−") for row, column in heads.offset]
     rows = Axis([f"{cell} · {c}" for cell in cells for c in channels], t("convolution.w_o_rows"))
     columns = numbered(w_o.shape[1], t("convolution.w_o_columns"))
-    printed = w_o.numel() <= limits.PRINTED_CELLS
-    drawn = Matrix(values=w_o, rows=rows, columns=columns, kind="signed", numbers=printed)
+    has_numbers = w_o.numel() <= limits.PRINTED_CELLS
+    matrix = Matrix(values=w_o, rows=rows, columns=columns, kind="signed", numbers=has_numbers)
     st.markdown("**W_O**")
-    show_matrix(t, drawn, key="w_o_blocks", alt=t("convolution.w_o_alt"))
+    show_matrix(t, matrix, key="w_o_blocks", alt=t("convolution.w_o_alt"))
 
 
 def cell_by_cell(kernel: Tensor) -> Tensor:

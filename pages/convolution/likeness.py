@@ -1,4 +1,4 @@
-"""How much like a convolution the heads of the chosen source are: each beside the window that comes closest to it."""
+"""Similarity of the source's heads to a convolution: each beside its closest window."""
 
 from collections.abc import Callable
 from typing import Any
@@ -42,8 +42,8 @@ def draw(context: ConvolutionContext) -> list[Check]:
 def _beside_window(context: ConvolutionContext, fit: WindowFit, head: int) -> None:
     t, scene, n = context.t, context.scene, context.n
     delta = torch.arange(float(n)) - torch.arange(float(n))[:, None]
-    allowed = scene.trace.masked[:, :n, :n].isfinite().any(0)
-    window = window_weights(fit.offset[head], fit.alpha[head], delta, allowed)
+    visible = scene.trace.masked[:, :n, :n].isfinite().any(0)
+    window = window_weights(fit.offset[head], fit.alpha[head], delta, visible)
     titles = t("convolution.a_head", layer=scene.layer_number, head=head), t("convolution.its_window")
     panels = [Panel(code=str(i), title=title, alt=title, labels=context.labels) for i, title in enumerate(titles)]
     packed = pack_maps(
@@ -63,8 +63,8 @@ def _say_window(context: ConvolutionContext, fit: WindowFit, head: int) -> None:
     if alpha == 0:  # an even spread has no centre
         say(t("convolution.beside_even", head=head))
         return
-    found = {"offset": number(offset, 3), "alpha": number(alpha), "share": part(share)}
-    say(t("convolution.beside_found", head=head, **found))
+    values = {"offset": number(offset, 3), "alpha": number(alpha), "share": part(share)}
+    say(t("convolution.beside_found", head=head, **values))
     if inside(offset, len(context.scene.labels)) < 0.5:
         say(t("convolution.beside_sink"))
 
@@ -100,8 +100,8 @@ def _all_heads(context: ConvolutionContext, rows: list[Row], head: int) -> None:
     if alike:
         best = alike[0]
         place = {"layer": best["layer"], "head": best["head"]}
-        found = {"offset": number(best["offset"], 3), "alpha": number(best["alpha"]), "share": part(best["share"])}
-        say(t("convolution.likeness_found", n=len(rows), many=len(alike), **place, **found))
+        values = {"offset": number(best["offset"], 3), "alpha": number(best["alpha"]), "share": part(best["share"])}
+        say(t("convolution.likeness_found", n=len(rows), many=len(alike), **place, **values))
         if (best["layer"], best["head"]) != (context.scene.layer_number, head):
             places = (best["head"], best["layer"] if choice.source.kind == "model" else None)
             st.button(t("convolution.show_best", **place), key="show_best", on_click=_open, args=places)
@@ -136,21 +136,21 @@ def _columns(context: ConvolutionContext) -> dict[str, Any]:
     return columns
 
 
-def share_by_hand(weights: Tensor, allowed: Tensor, offset: Tensor, alpha: Tensor) -> float:
+def share_by_hand(weights: Tensor, visible: Tensor, offset: Tensor, alpha: Tensor) -> float:
     """1 - squared error of the window / squared distance from an even spread, on the rows that were compared."""
     n = len(weights)
     rows = torch.linspace(0, n - 1, min(n, ROWS)).round().long()
     scores = by_hand.window_scores(offset.reshape(1, 1), alpha.reshape(1), (n,), rows)[0]
-    window = by_hand.softmax(scores.masked_fill(~allowed[rows], -torch.inf))
-    even = by_hand.softmax(torch.zeros_like(scores).masked_fill(~allowed[rows], -torch.inf))
-    seen = weights[rows].double()
-    missed, whole = float((seen - window).square().sum()), float((seen - even).square().sum())
-    return 1 - missed / whole if whole > 0 else 0.0
+    window = by_hand.softmax(scores.masked_fill(~visible[rows], -torch.inf))
+    even = by_hand.softmax(torch.zeros_like(scores).masked_fill(~visible[rows], -torch.inf))
+    actual = weights[rows].double()
+    error, total = float((actual - window).square().sum()), float((actual - even).square().sum())
+    return 1 - error / total if total > 0 else 0.0
 
 
 def _checks(context: ConvolutionContext, fit: WindowFit, head: int) -> list[Check]:
     trace = context.scene.trace
-    allowed = open_cells(context.scene).any(0)
-    found = share_by_hand(trace.weights[head], allowed, fit.offset[head], fit.alpha[head])
-    off = abs(found - float(fit.explained[head]))
+    visible = open_cells(context.scene).any(0)
+    expected_share = share_by_hand(trace.weights[head], visible, fit.offset[head], fit.alpha[head])
+    off = abs(expected_share - float(fit.explained[head]))
     return [check("convolution.check_share", off, 1e-3, layer=context.scene.layer_number, head=head)]

@@ -5,16 +5,16 @@ from collections.abc import Sequence
 from viz.params import Text
 
 
-def reals(name: str, usual: Sequence[float], low: float, high: float) -> Text:
+def reals(name: str, default: Sequence[float], low: float, high: float) -> Text:
     """Return a parameter that is some numbers, as many as ``usual``; in the link they are joined by "_"."""
 
     def allows(raw: str) -> bool:
         try:
-            return len(found := read_reals(raw)) == len(usual) and all(low <= number <= high for number in found)
+            return len(numbers := read_reals(raw)) == len(default) and all(low <= number <= high for number in numbers)
         except ValueError:
             return False
 
-    return Text(name, write_reals(usual), allows=allows)
+    return Text(name, write_reals(default), allows=allows)
 
 
 def read_reals(raw: str) -> list[float]:

@@ -1,4 +1,4 @@
-"""What the two live views in the browser share: one module of client code, its words, and how sharp a head may be."""
+"""Shared declaration of the two live views: client module, texts and the range of alpha."""
 
 from viz.components.kinds import Kind, Real
 from viz.components.view import View
@@ -8,5 +8,5 @@ ALPHA = Real(0, HIGHEST_ALPHA)
 
 
 def live_view(choice: Kind) -> View:
-    """Declare one of them, by what is chosen in it."""
+    """Declare a live view by the kind of its choice."""
     return View("convolution/quadratic_heads", words="convolution.view.", sends={"choice": choice}, colours=True)

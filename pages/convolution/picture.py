@@ -28,7 +28,7 @@ from viz.frame.modes import say
 from viz.params import Flag, Int, Text
 
 FARTHEST = 4.0
-USUAL_ALPHA = 5.0
+DEFAULT_ALPHA = 5.0
 MOST = 25
 """Cells of the largest kernel."""
 SHIFT, PIXEL = Real(-FARTHEST, FARTHEST), Whole(0, limits.PICTURE_SIDE - 1)
@@ -52,9 +52,9 @@ def draw(context: ConvolutionContext) -> list[Check]:
     with picture:
         pixel = _live(context, choice, heads)
     st.caption(context.t("convolution.live_note"))
-    found = axial_layer(heads, choice.image)
-    _beside_conv2d(context, choice, found)
-    return _checks(heads, choice.image, found, pixel)
+    output = axial_layer(heads, choice.image)
+    _beside_conv2d(context, choice, output)
+    return _checks(heads, choice.image, output, pixel)
 
 
 ROW = Int("row", lambda n: n // 2, high=lambda n: n - 1)
@@ -62,19 +62,19 @@ COLUMN, DOT = ROW.variant(name="column"), ROW.variant(name="dot")
 SHARED_ALPHA = Flag("shared_alpha", True)
 
 
-def _centres(H: int, usual: Tensor | None = None) -> Text:
+def _centres(H: int, default: Tensor | None = None) -> Text:
     """The parameter of the centres of H heads, two numbers each."""
-    return reals(f"centres{H}", [0.0] * 2 * H if usual is None else usual.flatten().tolist(), -FARTHEST, FARTHEST)
+    return reals(f"centres{H}", [0.0] * 2 * H if default is None else default.flatten().tolist(), -FARTHEST, FARTHEST)
 
 
 def _sharpness(H: int) -> Text:
     """The parameter of the alpha of H heads."""
-    return reals(f"alphas{H}", [USUAL_ALPHA] * H, 0, HIGHEST_ALPHA)
+    return reals(f"alphas{H}", [DEFAULT_ALPHA] * H, 0, HIGHEST_ALPHA)
 
 
 def chosen_heads(choice: PictureChoice) -> QuadraticHeads:
-    """The kernel's heads, with the centres and sharpness that the visitor gave them."""
-    heads = heads_from_kernel(choice.kernel, alpha=USUAL_ALPHA)
+    """The kernel's heads, with the centres and sharpness that the user set."""
+    heads = heads_from_kernel(choice.kernel, alpha=DEFAULT_ALPHA)
     H = len(heads.offset)
     offset = read_reals(_centres(H, heads.offset).read())
     alpha = read_reals(_sharpness(H).read())
@@ -82,11 +82,11 @@ def chosen_heads(choice: PictureChoice) -> QuadraticHeads:
 
 
 def _live(context: ConvolutionContext, choice: PictureChoice, heads: QuadraticHeads) -> int:
-    """The view in the browser; gives the number of the pixel that looks, in reading order."""
+    """Mount the view; return the index of the query pixel in reading order."""
     H, grey = len(heads.offset), choice.image.mean(0)
     rows, columns = grey.shape
     row, column = ROW.read(rows), COLUMN.read(columns)
-    chosen = {
+    selection = {
         "offsets": _short(heads.offset),
         "alphas": _short(heads.alpha),
         "query": [row, column],
@@ -98,7 +98,7 @@ def _live(context: ConvolutionContext, choice: PictureChoice, heads: QuadraticHe
         "rows": rows,
         "columns": columns,
         "cells": kernel_offsets(choice.filters.shape[1:]).tolist(),
-        "choice": chosen,
+        "choice": selection,
     }
     data = pack(header, {"image": grey.float(), "kernel": choice.filters[0].flatten().float()}).data
     VIEW.mount(key="plane", data=data, on={"choice": partial(_choose, H)})
@@ -111,7 +111,7 @@ def _short(values: Tensor) -> Any:
 
 
 def _choose(H: int, choice: Mapping[str, Any]) -> None:
-    """Take over what was chosen for as many heads as were shown."""
+    """Store the choice if it is for H heads."""
     if not len(choice["offsets"]) == len(choice["alphas"]) == H:
         return
     _centres(H).set(write_reals([shift for offset in choice["offsets"] for shift in offset]))
@@ -122,22 +122,22 @@ def _choose(H: int, choice: Mapping[str, Any]) -> None:
     SHARED_ALPHA.set(choice["shared"])
 
 
-def _beside_conv2d(context: ConvolutionContext, choice: PictureChoice, found: Tensor) -> None:
+def _beside_conv2d(context: ConvolutionContext, choice: PictureChoice, output: Tensor) -> None:
     t, expected = context.t, choice.torchs()
-    off = found - expected
+    off = output - expected
     channel = choose_channel(context, choice, first=True)
-    low, high = shared_scale(found[channel], expected[channel])
+    low, high = shared_scale(output[channel], expected[channel])
     most = max(float(off[channel].abs().max()), 1e-12)
     source = choice.image[channel % len(choice.image)]
     titles = [t("convolution.p_input"), t("convolution.p_attention"), t("convolution.p_difference", most=number(most))]
     pictures = [
         Picture(title=titles[0], values=source, low=0.0, high=1.0),
-        Picture(title=titles[1], values=found[channel], low=low, high=high),
+        Picture(title=titles[1], values=output[channel], low=low, high=high),
         Picture(title="Conv2d", values=expected[channel], low=low, high=high),
         Picture(title=titles[2], values=off[channel], low=-most, high=most, signed=True),
     ]
     error = number(float(off.abs().max()))
-    sentence = t("convolution.compare_found", error=error, n=len(found), k=choice.kernel.shape[-1])
+    sentence = t("convolution.compare_found", error=error, n=len(output), k=choice.kernel.shape[-1])
     show_side_by_side(t, pictures, key="compare", alt=sentence)
     say(sentence)
 
@@ -148,14 +148,14 @@ def some_pixels(heads: QuadraticHeads, image: Tensor) -> Tensor:
     return torch.linspace(0, pixels - 1, min(pixels, max(1, CELLS // (len(heads.offset) * pixels)))).long()
 
 
-def _checks(heads: QuadraticHeads, image: Tensor, found: Tensor, pixel: int) -> list[Check]:
+def _checks(heads: QuadraticHeads, image: Tensor, output: Tensor, pixel: int) -> list[Check]:
     some, query = some_pixels(heads, image), torch.tensor([pixel])
-    whole = heads.trace(image, some).output.T
-    off = (whole - found.flatten(1)[:, some]).abs().max()
+    full_output = heads.trace(image, some).output.T
+    off = (full_output - output.flatten(1)[:, some]).abs().max()
     looks = by_hand.softmax(by_hand.window_scores(heads.offset, heads.alpha, image.shape[1:], query))
-    seen = (heads.trace(image, query).weights - looks).abs().max()
+    error = (heads.trace(image, query).weights - looks).abs().max()
     row, column = divmod(pixel, image.shape[2])
     return [
-        check("convolution.check_seen", seen, 1e-5, row=row, column=column),
-        check("convolution.check_axial", off, 1e-4 * largest(found), n=len(some)),
+        check("convolution.check_seen", error, 1e-5, row=row, column=column),
+        check("convolution.check_axial", off, 1e-4 * largest(output), n=len(some)),
     ]

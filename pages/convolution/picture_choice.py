@@ -1,4 +1,4 @@
-"""What the sections on pictures share: a picture, a kernel, an output channel, and their controls."""
+"""Picture, kernel, output channel and their controls, shared by the sections on pictures."""
 
 from dataclasses import dataclass
 
@@ -40,7 +40,7 @@ class PictureChoice:
         return for_channels(self.filters, len(self.image))
 
     def torchs(self) -> Tensor:
-        """What torch's Conv2d makes of the picture, with the border repeated."""
+        """The output of torch's Conv2d on the picture, with the border repeated."""
         return replicated(self.image, self.kernel)
 
 
@@ -51,7 +51,7 @@ def replicated(image: Tensor, kernel: Tensor) -> Tensor:
 
 
 def choose(context: ConvolutionContext, *, first: bool = False) -> PictureChoice:
-    """What was chosen; the controls are drawn once on a page: by the ``first`` of its sections, or the only one."""
+    """Read picture and kernel; only the ``first`` section of a page, or the only one, draws the controls."""
     draws = first or not context.whole_page
     if draws:
         _controls(context.t)
@@ -66,7 +66,7 @@ def choose_picture(context: ConvolutionContext, *, draws: bool) -> Tensor:
 
 
 def choose_channel(context: ConvolutionContext, choice: PictureChoice, *, first: bool = False) -> int:
-    """Which output channel is shown: number f * channels + c is filter f of channel c."""
+    """Read the output channel: number f * channels + c is filter f of channel c."""
     if context.whole_page and not first:
         return CHANNEL.value
     channels = len(choice.image)
@@ -124,7 +124,7 @@ def _cell(k: int, row: int, column: int) -> Real:
 
 
 def _image(t: Translate, *, says_why: bool) -> Tensor:
-    """One of the project's pictures, or the visitor's own; the digit until there is one that can be read."""
+    """One of the project's pictures, or the user's own; the digit until there is one that can be read."""
     source = PICTURE.read()
     if source != "upload":
         return picture(source)

@@ -1,4 +1,4 @@
-"""What a convolution cannot do: reach far in one layer, and look at what the words are."""
+"""Limits of a convolution: it does not reach far in one layer, nor depend on the words."""
 
 import streamlit as st
 import torch
@@ -21,15 +21,15 @@ K_STACK = Int("k_stack", 3, among=SIZES)
 
 
 def draw(context: ConvolutionContext) -> list[Check]:
-    """How many tokens the first one has been carried to, layer by layer, and in a single layer of attention."""
+    """Render the number of tokens the first one reaches, layer by layer, and in a single layer of attention."""
     t, n = context.t, len(context.scene.labels)
     picture, k = st.container(), _kernel_size(t)
     with picture:
-        found = _chart(context, k, n) if n > 1 else []
+        checks = _chart(context, k, n) if n > 1 else []
     if n == 1:
         say(t("convolution.field_one"))
     say(t("convolution.reach.shows"))
-    return found
+    return checks
 
 
 def _kernel_size(t: Translate) -> int:
@@ -38,8 +38,8 @@ def _kernel_size(t: Translate) -> int:
 
 def _chart(context: ConvolutionContext, k: int, n: int) -> list[Check]:
     t, depth, half = context.t, range(1, DEPTH + 1), k // 2
-    reached = torch.tensor([min(n, 1 + layers * half) for layers in depth])
-    series = {t("convolution.stack"): reached, t("convolution.one_attention"): torch.full((DEPTH,), n)}
+    field_sizes = torch.tensor([min(n, 1 + layers * half) for layers in depth])
+    series = {t("convolution.stack"): field_sizes, t("convolution.one_attention"): torch.full((DEPTH,), n)}
     sentence = t("convolution.field_found", k=k, n=n, layers=-(-(n - 1) // half))
     layers, sees = Axis(t("convolution.layers")), Axis(t("convolution.sees"), grid=True)
     fig = curves(depth, series, x=layers, y=sees, height=260)
@@ -47,11 +47,11 @@ def _chart(context: ConvolutionContext, k: int, n: int) -> list[Check]:
     say(sentence)
     if context.scene.choice.mask.kind != "own":
         st.caption(t("convolution.field_masked"))
-    off = (reached - carried(k, n)).abs().max()
+    off = (field_sizes - reached_by_conv1d(k, n)).abs().max()
     return [check("convolution.check_reach", off, 0.0, k=k, layers=DEPTH)]
 
 
-def carried(k: int, n: int) -> Tensor:
+def reached_by_conv1d(k: int, n: int) -> Tensor:
     """After each layer: to how many of n tokens torch's conv1d, applied again and again, has carried the first."""
     kernel, signal, counts = torch.ones(1, 1, k), torch.zeros(1, 1, n), []
     signal[..., 0] = 1

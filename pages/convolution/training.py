@@ -27,14 +27,14 @@ from viz.params import Choice, Flag, Int, Real
 from viz.params.memory import Remembered
 from viz.text import Translate
 
-STEPS, EVERY, DRAWN = 600, 20, 100
+STEPS, EVERY, REDRAW_EVERY = 600, 20, 100
 RATES = (0.01, 0.03, 0.1, 0.3)
 SHARPNESS = (0.3, 1.0, 3.0, 10.0, 30.0)
 
 
 @dataclass
 class Run:
-    """A training under way: the generator waits where it was left. A few kB a visitor."""
+    """A training in progress: a suspended generator and its snapshots, a few kB a session."""
 
     lesson: Lesson
     steps: Iterator[Snapshot]
@@ -55,7 +55,7 @@ def draw(context: ConvolutionContext) -> list[Check]:
     """Train up to where the link says, and show the run: paths of the centres, the loss, the kernel learned."""
     t, picture, row = context.t, st.container(), st.container(horizontal=True, gap="small")
     buttons = row.container(horizontal=True, gap="small", width="content")
-    run = _run_of(_chosen(t, row))
+    run = _run_of(_read_recipe(t, row))
     LEARNED.read()
     with buttons:
         _buttons(t, done=run.shots[-1].step)
@@ -64,8 +64,8 @@ def draw(context: ConvolutionContext) -> list[Check]:
         return _results(t, run)
 
 
-def _chosen(t: Translate, row: DeltaGenerator) -> Lesson:
-    """What is learned and how, behind a button of that row."""
+def _read_recipe(t: Translate, row: DeltaGenerator) -> Lesson:
+    """Read the training's settings from a popover of that row."""
     seed, n_heads = LESSON_SEED.read(), LESSON_HEADS.read()
     with row.popover(t("convolution.lesson_settings", n=n_heads, seed=seed), key="lesson_settings"):
         LESSON_SEED.number_input(t("choice.seed"))
@@ -80,7 +80,7 @@ def _chosen(t: Translate, row: DeltaGenerator) -> Lesson:
 
 
 def _run_of(lesson: Lesson) -> Run:
-    """The visitor's run of this lesson, as far as it has come."""
+    """The session's run of these settings, at its current step."""
     run = _RUN.read()
     if run is None or run.lesson != lesson:
         run = Run(lesson=lesson, steps=learn(lesson, every=EVERY))
@@ -118,11 +118,11 @@ def _train(t: Translate, run: Run) -> None:
         run.shots.append(shot)
         text = t("convolution.learning", step=shot.step, steps=STEPS, loss=number(shot.loss))
         bar.progress(shot.step / STEPS, text)
-        if shot.step % DRAWN == 0 and shot.step < STEPS:
+        if shot.step % REDRAW_EVERY == 0 and shot.step < STEPS:
             with live:
                 _paths(t, run.shots, f"centres_{shot.step}")
     MOMENT.set(len(run.shots) - 1)
-    st.rerun()  # the buttons above still say what they said before
+    st.rerun()  # the buttons above still have their old labels
 
 
 def _results(t: Translate, run: Run) -> list[Check]:
@@ -136,7 +136,7 @@ def _results(t: Translate, run: Run) -> list[Check]:
         if last:
             _losses(t, run.shots)
         _kernels(t, run.lesson, shot)
-    _found(t, run.lesson, shot)
+    _say_result(t, run.lesson, shot)
     off = abs(loss_by_hand(run.lesson, shot) - shot.loss)
     return [check("convolution.check_loss", off, 1e-5 * max(1.0, shot.loss), step=shot.step)]
 
@@ -158,16 +158,16 @@ def _losses(t: Translate, shots: list[Snapshot]) -> None:
 
 
 def _kernels(t: Translate, lesson: Lesson, shot: Snapshot) -> None:
-    hidden, found = pad(teacher(lesson).kernel[0, 0], (1, 1, 1, 1)), effective_kernel(shot.heads, 2)[0, 0]
-    most = max(map(abs, shared_scale(hidden, found)))
+    hidden, learned = pad(teacher(lesson).kernel[0, 0], (1, 1, 1, 1)), effective_kernel(shot.heads, 2)[0, 0]
+    most = max(map(abs, shared_scale(hidden, learned)))
     pictures = [
         Picture(title=t(f"convolution.{name}"), values=values, low=-most, high=most, signed=True)
-        for name, values in (("hidden", hidden), ("student", found))
+        for name, values in (("hidden", hidden), ("student", learned))
     ]
     show_side_by_side(t, pictures, key="kernels", alt=t("convolution.kernels_alt"))
 
 
-def _found(t: Translate, lesson: Lesson, shot: Snapshot) -> None:
+def _say_result(t: Translate, lesson: Lesson, shot: Snapshot) -> None:
     offset, alpha = shot.heads.offset, shot.heads.alpha
     away = float((offset - offset.round()).norm(dim=-1).mean())
     variance = float(teacher(lesson).target.var(correction=0))

@@ -46,7 +46,7 @@ ASKS = Int("asks", 3, high=lambda n: n - 1)
 
 @dataclass(frozen=True, kw_only=True)
 class Windows:
-    """What was chosen: each head's alpha and Delta, how much content is mixed in, and the open head and query."""
+    """The view's choice: each head's alpha and Delta, how much content is mixed in, and the open head and query."""
 
     alphas: list[float]
     deltas: list[float]
@@ -58,7 +58,7 @@ class Windows:
 def draw(context: ConvolutionContext) -> list[Check]:
     """The windows, live in the browser; this layer's own content can be mixed in."""
     t, scene, n = context.t, context.scene, context.n
-    windows = _chosen(n)
+    windows = _read_windows(n)
     content = [i % scene.trace.weights.shape[0] for i in range(len(ALPHAS))]
     _live(context, windows, content)
     say_first(context)
@@ -67,7 +67,7 @@ def draw(context: ConvolutionContext) -> list[Check]:
     return _checks(scene, content, windows, steps)
 
 
-def _chosen(n: int) -> Windows:
+def _read_windows(n: int) -> Windows:
     return Windows(
         alphas=read_reals(W_ALPHA.read()),
         deltas=read_reals(W_DELTA.read()),

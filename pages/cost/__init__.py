@@ -1,1 +1,1 @@
-"""What it costs: counted, drawn over the length, and measured."""
+"""The cost of layers: counted, drawn over the length, and measured."""

@@ -63,7 +63,7 @@ def _paths_check(s: Sizes) -> Check:
 
 
 def steps_off(architecture: Architecture, steps: list[int | None], k: int) -> float:
-    """How far numbers of steps, by distance, are from those of a first word that spreads layer by layer."""
-    found = recount.spreading_steps(architecture.name, len(steps), k)
-    pairs = zip(steps, found, strict=True)
+    """Error of the numbers of steps, by distance, against a signal that spreads layer by layer."""
+    expected = recount.spreading_steps(architecture.name, len(steps), k)
+    pairs = zip(steps, expected, strict=True)
     return max(0 if a == b else inf if a is None or b is None else abs(a - b) for a, b in pairs)

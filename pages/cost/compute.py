@@ -1,4 +1,4 @@
-"""What the Cost page computes and keeps: torch's own counts, and measurements that visitors share."""
+"""Cached computations of the Cost page: torch's own counts, and measurements that users share."""
 
 import threading
 from functools import partial
@@ -15,13 +15,13 @@ from viz.scheduler.fair_queue import Turns, quietly
 
 @st.cache_resource(max_entries=limits.COUNTS_KEPT, show_spinner=False)
 def candidate_flops(d: int, h: int, k: int, n: int) -> dict[str, int]:
-    """What torch's own counter counts in each timed layer."""
+    """The operations of each timed layer by torch's own counter."""
     return recount.candidate_flops(d, h, k, n)
 
 
 @st.cache_resource(max_entries=limits.COUNTS_KEPT, show_spinner=False)
 def attention_error(d: int, h: int) -> float:
-    """How far the attentions that are timed are from torch's own layer; up to a second for the widest."""
+    """Error of the timed attentions against torch's own layer; up to a second for the widest."""
     return recount.attention_error(d, h, 11)
 
 

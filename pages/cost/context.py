@@ -1,4 +1,4 @@
-"""What every section of the Cost page stands on: the sizes of the layers, which the visitor chooses."""
+"""Context of the Cost page's sections: the sizes of the layers, set by the user."""
 
 from dataclasses import dataclass
 
@@ -12,11 +12,11 @@ from viz.frame.shared import SECTION
 from viz.params import Int
 from viz.text import Translate
 
-USUAL_HEADS, MOST_HEADS = 8, 1024
+DEFAULT_HEADS, MOST_HEADS = 8, 1024
 COST_N = Int("cost_n", 512, high=10**12)
 COST_D = Int("cost_d", 512, high=10**6)
 COST_K = Int("cost_k", 3, among=(1, 3, 5, 7, 9, 15, 31, 63, 127))
-COST_H = Int("cost_h", lambda heads: max(h for h in heads if h <= USUAL_HEADS), among=lambda heads: heads)
+COST_H = Int("cost_h", lambda heads: max(h for h in heads if h <= DEFAULT_HEADS), among=lambda heads: heads)
 WIDTHS = {"n": 190, "d": 150, "k": 170, "h": 170}
 """Pixels of the controls: four stand in a row, two on a phone; n holds thirteen digits."""
 
@@ -37,7 +37,7 @@ class CostContext:
 
 
 def divisors(d: int) -> list[int]:
-    """How many heads a width can be cut into.
+    """The numbers of heads that divide a width.
 
     Example:
         >>> divisors(12)
@@ -82,5 +82,5 @@ def draw_sizes(context: CostContext, *, first: bool = False) -> None:
 
 
 def about(scene: Scene) -> None:
-    """What the text and the source have to do with this page."""
+    """Show the role of text and source on this page."""
     st.caption(scene.t("cost.about"))

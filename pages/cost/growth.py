@@ -1,4 +1,4 @@
-"""How the cost of a layer grows with the text: lines over the length, and where self-attention becomes dearer."""
+"""Growth of a layer's cost with the text: lines over the length, and the crossings with self-attention."""
 
 from dataclasses import replace
 
@@ -29,64 +29,64 @@ def draw(context: CostContext) -> list[Check]:
     t, s, picture = context.t, context.sizes, st.container()
     draw_sizes(context)
     how = HOW.segments(t("cost.how"), says=lambda code: t(f"cost.how_{code}"), label_visibility="collapsed")
-    shown = architectures(exact=how == "exact")
-    attention = shown["self_attention"]
+    layers = architectures(exact=how == "exact")
+    attention = layers["self_attention"]
 
     def value(architecture: Architecture, at: Sizes) -> int:
         return architecture.order(at) if how == "order" else architecture.count(at)
 
-    def meets(other: Architecture) -> int | None:
-        return crossing(lambda at: value(attention, at), lambda at: value(other, at), s)
+    def meets(architecture: Architecture) -> int | None:
+        return crossing(lambda at: value(attention, at), lambda at: value(architecture, at), s)
 
     lengths = powers_of_two(s.n, s.d, s.k * s.d)
-    names = {name: name.upper() if name in ("gru", "lstm") else t(f"cost.{name}") for name in shown}
+    names = {name: name.upper() if name in ("gru", "lstm") else t(f"cost.{name}") for name in layers}
     lines = [
         Line(name=names[name], style=i, values={n: value(architecture, replace(s, n=n)) for n in lengths})
-        for i, (name, architecture) in enumerate(shown.items())
+        for i, (name, architecture) in enumerate(layers.items())
     ]
-    found = {
-        name: meets(architecture) for name, architecture in shown.items() if name not in ("self_attention", "window")
+    crossings = {
+        name: meets(architecture) for name, architecture in layers.items() if name not in ("self_attention", "window")
     }
-    met = {n: value(attention, replace(s, n=n)) for n in found.values() if n and 1 < n <= lengths[-1]}
+    met = {n: value(attention, replace(s, n=n)) for n in crossings.values() if n and 1 < n <= lengths[-1]}
     if met:
         lines.append(Line(name=t("cost.meets"), points=True, values=met))
     fig = growth(lines, size_title=t("cost.n"), value_title=t("cost.multiply_adds"), marks={s.n: f"n = {amount(s.n)}"})
     with picture:
         show_lines(fig, key="growth", alt=t("cost.curves_alt", d=amount(s.d), k=s.k))
-    st.markdown("\n".join(f"- {_says(t, how, names[name], n)}" for name, n in found.items()))
+    st.markdown("\n".join(f"- {_crossing_sentence(t, how, names[name], n)}" for name, n in crossings.items()))
     st.caption(t(f"cost.how_{how}_note"))
-    return [flops_check(s), _crossings_check(s, how, found)]
+    return [flops_check(s), _crossings_check(s, how, crossings)]
 
 
 def architectures(*, exact: bool) -> dict[str, Architecture]:
-    """What is drawn: the layers of the table; with the exact counts also recurrences as they are used."""
+    """The layers drawn: those of the table; with the exact counts also GRU and LSTM."""
     # A dilated convolution does the same work as a plain one.
-    shown = {architecture.name: architecture for architecture in ARCHITECTURES if architecture.name != "dilated"}
+    layers = {architecture.name: architecture for architecture in ARCHITECTURES if architecture.name != "dilated"}
     if exact:
         for name, count in (("gru", gru), ("lstm", lstm)):
-            shown[name] = replace(named("recurrence"), name=name, multiply_adds=count)
-    return shown
+            layers[name] = replace(named("recurrence"), name=name, multiply_adds=count)
+    return layers
 
 
-def _says(t: Translate, how: str, name: str, n: int | None) -> str:
+def _crossing_sentence(t: Translate, how: str, name: str, n: int | None) -> str:
     by = "_order" if how == "order" else ""
     return t(f"cost.crossing{by}_1", name=name) if n == 1 else t(f"cost.crossing{by}", name=name, n=amount(n))
 
 
 def flops_check(s: Sizes) -> Check:
     """The exact counts against torch's own counter, on the layers that can be timed."""
-    counted = compute.candidate_flops(s.d, s.h, s.k, COUNTED_TOKENS)
+    counts = compute.candidate_flops(s.d, s.h, s.k, COUNTED_TOKENS)
     at = replace(s, n=COUNTED_TOKENS)
-    off = max(abs(counted[name] - candidate.flops(at)) for name, candidate in CANDIDATES.items())
+    off = max(abs(counts[name] - candidate.flops(at)) for name, candidate in CANDIDATES.items())
     return check("cost.check_flops", off, 0, n=COUNTED_TOKENS, d=s.d, h=s.h, k=s.k)
 
 
-def _crossings_check(s: Sizes, how: str, found: dict[str, int | None]) -> Check:
+def _crossings_check(s: Sizes, how: str, crossings: dict[str, int | None]) -> Check:
     """The lengths found by trying against the formulas solved for n: n²d = knd², 4nd² + 2n²d = knd², and so on."""
     if how == "order":
         solved = {"convolution": s.k * s.d, "recurrence": s.d}
     else:
         weights = WEIGHTS | {"convolution": s.k}
-        solved = {name: max(1, -(-(weights[name] - 4) * s.d // 2)) for name in found}
-    off = max(abs((found[name] or 0) - n) for name, n in solved.items())
+        solved = {name: max(1, -(-(weights[name] - 4) * s.d // 2)) for name in crossings}
+    off = max(abs((crossings[name] or 0) - n) for name, n in solved.items())
     return check("cost.check_crossings", off, 0, n=len(solved))

@@ -24,7 +24,7 @@ FIXED = Flag("cost_fixed")
 
 
 def draw(context: CostContext) -> list[Check]:
-    """What grows with the number of heads, drawn, then every number."""
+    """Render the counts over the number of heads, then the table."""
     t, s, picture = context.t, context.sizes, st.container()
     draw_sizes(context)
     fixed = FIXED.toggle(t("cost.fixed", d_k=s.d // s.h), help=t("cost.fixed_help"))
@@ -59,9 +59,9 @@ def _figure(t: Translate, n: int, specs: list[AttentionSpec]) -> None:
         Line(
             name=t(f"cost.line_{name}"),
             style=i,
-            values={h: amount_there / found[0] for h, amount_there in zip(heads, found, strict=True)},
+            values={h: amount_there / numbers[0] for h, amount_there in zip(heads, numbers, strict=True)},
         )
-        for i, (name, found) in enumerate(counts.items())
+        for i, (name, numbers) in enumerate(counts.items())
     ]
     fig = growth(lines, size_title=t("cost.h"), value_title=t("cost.times_one"), letter="h", height=300)
     show_lines(fig, key="by_heads", alt=t("cost.heads_alt"))
@@ -89,12 +89,12 @@ def _checks(specs: list[AttentionSpec]) -> list[Check]:
     weights = work = exponentials = 0
     n = COUNTED_TOKENS
     for spec in specs:
-        counted = recount.attention_layer(spec.d_model, spec.H, spec.d_k, n)
+        expected = recount.attention_layer(spec.d_model, spec.H, spec.d_k, n)
         weights = max(weights, abs(_on_meta(spec).n_parameters() - parameters(spec).total))
         flops = attention_flops(spec, n_queries=n, n_keys=n).multiply_adds
-        work = max(work, abs(counted.matrices + counted.pairs - flops))
+        work = max(work, abs(expected.matrices + expected.pairs - flops))
         found = softmax_exponentials(spec, n_queries=n, n_keys=n)
-        exponentials = max(exponentials, abs(counted.exponentials - found))
+        exponentials = max(exponentials, abs(expected.exponentials - found))
     return [
         check("cost.check_parameters", weights, 0),
         check("cost.check_heads_flops", work, 0, n=n),

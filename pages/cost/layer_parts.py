@@ -1,4 +1,4 @@
-"""What a count is made of: the work with the weight matrices, and the work for every pair of words."""
+"""Parts of a count: the work with the weight matrices, and the work for every pair of words."""
 
 from dataclasses import replace
 
@@ -29,7 +29,7 @@ MASKED_TOKENS = 200
 
 
 def draw(context: CostContext) -> list[Check]:
-    """How much of self-attention is for pairs of words, over the length; then every count taken apart."""
+    """Render the share of self-attention for pairs of words, over the length; then the parts of every count."""
     t, s = context.t, context.sizes
     half = shortest(lambda n: _pairs(replace(s, n=n)) >= _matrices(replace(s, n=n)))
     lengths = powers_of_two(s.n, 4 * s.d)
@@ -48,10 +48,10 @@ def draw(context: CostContext) -> list[Check]:
         share=True,
         height=320,
     )
-    says = t("cost.parts_found", n=amount(half))
-    show_lines(fig, key="parts", alt=says)
+    sentence = t("cost.parts_found", n=amount(half))
+    show_lines(fig, key="parts", alt=sentence)
     draw_sizes(context)
-    say(says)
+    say(sentence)
     _table(t, s)
     exponentials = softmax_exponentials(AttentionSpec(d_model=s.d, n_heads=s.h), n_queries=s.n, n_keys=s.n)
     flops = amount(2 * named("self_attention").count(s))
@@ -85,14 +85,14 @@ def _table(t: Translate, s: Sizes) -> None:
 def _checks(s: Sizes, half: int | None) -> list[Check]:
     """Against torch's counter, operation by operation, and against the cells that the window's mask leaves open."""
     at = replace(s, n=COUNTED_TOKENS)
-    counted = recount.attention_layer(s.d, s.h, s.d // s.h, at.n)
-    off = abs(counted.matrices - _matrices(at)) + abs(counted.pairs - _pairs(at))
+    expected = recount.attention_layer(s.d, s.h, s.d // s.h, at.n)
+    off = abs(expected.matrices - _matrices(at)) + abs(expected.pairs - _pairs(at))
     spec = AttentionSpec(d_model=s.d, n_heads=s.h)
     exponentials = softmax_exponentials(spec, n_queries=at.n, n_keys=at.n)
     return [
         check("cost.check_parts", off, 0, n=at.n),
         pairs_check(s),
-        check("cost.check_exponentials", abs(counted.exponentials - exponentials), 0, n=at.n, h=s.h),
+        check("cost.check_exponentials", abs(expected.exponentials - exponentials), 0, n=at.n, h=s.h),
         check("cost.check_half", abs((half or 0) - 2 * s.d), 0),
     ]
 

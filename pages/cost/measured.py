@@ -113,10 +113,10 @@ def _results(t: Translate, running: Measurement) -> None:
     """Times on the curves of the counts, the exponents, and the memory."""
     points = list(running.points)
     by_layer = {name: [point for point in points if point.name == name] for name in CANDIDATES}
-    by_layer = {name: found for name, found in by_layer.items() if found}
+    by_layer = {name: layer_points for name, layer_points in by_layer.items() if layer_points}
     if not by_layer:
         return
-    rows = [_row(t, running.plan, name, found) for name, found in by_layer.items()]
+    rows = [_row(t, running.plan, name, layer_points) for name, layer_points in by_layer.items()]
     sentences = [t("cost.exponent_says", layer=row["layer"], time=row["time"], count=row["count"]) for row in rows]
     times = growth(_time_lines(t, running.plan, by_layer), size_title=t("cost.n"), value_title=t("cost.ms"), height=340)
     show_lines(times, key="times", alt=" ".join(sentences))
@@ -133,18 +133,18 @@ def _results(t: Translate, running: Measurement) -> None:
         st.caption(t("cost.load", load=f"{running.load:.1f}", cores=os.cpu_count() or 1))
 
 
-def _row(t: Translate, plan: Plan, name: str, found: list[Point]) -> dict[str, str]:
+def _row(t: Translate, plan: Plan, name: str, points: list[Point]) -> dict[str, str]:
     """A layer's speed, and how its time, count and memory grow over its longest texts."""
-    last = found[-FITTED:]
+    last = points[-FITTED:]
     row = {
         "layer": t(f"cost.c_{name}"),
         "lengths": f"{amount(last[0].n)} – {amount(last[-1].n)}",
         "speed": number(_speed(plan, last) / 1e9),
     }
-    return row | {kind: _written(kind, fit) for kind, fit in _fits(plan, last).items()}
+    return row | {kind: _format_fit(kind, fit) for kind, fit in _fits(plan, last).items()}
 
 
-def _written(kind: str, fit: Fit | None) -> str:
+def _format_fit(kind: str, fit: Fit | None) -> str:
     """An exponent with its standard error; a count has none worth telling, it is exact."""
     if fit is None:
         return "–"
@@ -153,10 +153,10 @@ def _written(kind: str, fit: Fit | None) -> str:
 
 def _time_lines(t: Translate, plan: Plan, by_layer: dict[str, list[Point]]) -> list[Line]:
     lines = []
-    for style, (name, found) in enumerate(by_layer.items()):
-        label, speed = t(f"cost.c_{name}"), _speed(plan, found[-FITTED:])
-        curve = {p.n: CANDIDATES[name].flops(plan.at(p.n)) / speed * 1e3 for p in found}
-        took = {p.n: p.seconds * 1e3 for p in found}
+    for style, (name, points) in enumerate(by_layer.items()):
+        label, speed = t(f"cost.c_{name}"), _speed(plan, points[-FITTED:])
+        curve = {p.n: CANDIDATES[name].flops(plan.at(p.n)) / speed * 1e3 for p in points}
+        took = {p.n: p.seconds * 1e3 for p in points}
         lines.append(Line(name=label, style=style, points=True, unit=" ms", values=took))
         predicted = t("cost.predicted", name=label)
         lines.append(Line(name=predicted, style=style, unit=" ms", values=curve, listed=False))
@@ -170,9 +170,9 @@ def _peak_lines(t: Translate, plan: Plan, by_layer: dict[str, list[Point]]) -> l
             style=style,
             points=True,
             unit=" MiB",
-            values={p.n: p.peak_bytes / MIB for p in found},
+            values={p.n: p.peak_bytes / MIB for p in points},
         )
-        for style, (name, found) in enumerate(by_layer.items())
+        for style, (name, points) in enumerate(by_layer.items())
     ]
     if "naive" in by_layer:
         square = {p.n: FLOAT32_BYTES * plan.h * p.n**2 / MIB for p in by_layer["naive"]}
@@ -181,7 +181,7 @@ def _peak_lines(t: Translate, plan: Plan, by_layer: dict[str, list[Point]]) -> l
 
 
 def _checks(s: Sizes, plan: Plan) -> list[Check]:
-    """What is timed is attention, in both programs; and the exponents are those of least squares in torch."""
+    """Check that both timed programs are attention, and the exponents against least squares in torch."""
     off = 0.0
     for name in CANDIDATES:
         counts = _counts(plan, name, list(plan.lengths))

@@ -40,7 +40,7 @@ class Measurement:
 
     @property
     def wanted(self) -> int:
-        """How many points there will be if time allows."""
+        """The number of points if time allows."""
         return sum(not self.plan.too_large(name, n) for name in CANDIDATES for n in self.plan.lengths)
 
     @property
@@ -71,11 +71,11 @@ class Measurement:
             return next(points, None)
 
     def _run(self) -> None:
-        ended: State = "failed"
+        outcome: State = "failed"
         try:
             while not self._gate.acquire(timeout=0.1):
                 if self._stop.is_set():
-                    ended = "stopped"
+                    outcome = "stopped"
                     return
             try:
                 self.load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
@@ -85,11 +85,11 @@ class Measurement:
                     self.points.append(point)
             finally:
                 self._gate.release()
-            ended = "stopped" if self._stop.is_set() else "done" if len(self.points) == self.wanted else "late"
+            outcome = "stopped" if self._stop.is_set() else "done" if len(self.points) == self.wanted else "late"
         except (RuntimeError, MemoryError):  # torch could not get the memory
-            ended = "failed"
+            outcome = "failed"
         except ModelError:  # too many wait for a turn
-            ended = "full"
+            outcome = "full"
         finally:
             self._places.release()
-            self.state = ended
+            self.state = outcome

@@ -27,7 +27,7 @@ def draw(context: CostContext) -> list[Check]:
     t, s = context.t, context.sizes
     spec = AttentionSpec(d_model=s.d, n_heads=s.h)
 
-    def kept(n: int) -> int:
+    def stored_bytes(n: int) -> int:
         return FLOAT32_BYTES * softmax_exponentials(spec, n_queries=n, n_keys=n)
 
     def streamed(n: int) -> int:
@@ -35,17 +35,17 @@ def draw(context: CostContext) -> list[Check]:
 
     lengths = powers_of_two(s.n, s.d)
     lines = [
-        Line(name=t("cost.kept"), style=0, unit=" B", values={n: kept(n) for n in lengths}),
+        Line(name=t("cost.kept"), style=0, unit=" B", values={n: stored_bytes(n) for n in lengths}),
         Line(name=t("cost.streamed"), style=1, unit=" B", values={n: streamed(n) for n in lengths}),
     ]
     fig = growth(lines, size_title=t("cost.n"), value_title=t("cost.bytes"), marks={s.n: f"n = {amount(s.n)}"})
     show_lines(fig, key="memory", alt=t("cost.memory_alt", h=s.h))
     draw_sizes(context)
-    found = t("cost.memory_found", n=amount(s.n), h=s.h, kept=size(kept(s.n)), streamed=size(streamed(s.n)))
-    say(found)
+    sentence = t("cost.memory_found", n=amount(s.n), h=s.h, kept=size(stored_bytes(s.n)), streamed=size(streamed(s.n)))
+    say(sentence)
     st.caption(t("cost.memory_note"))
-    counted = recount.attention_layer(s.d, s.h, s.d // s.h, COUNTED_TOKENS)
-    off = abs(counted.weight_bytes - kept(COUNTED_TOKENS))
+    expected = recount.attention_layer(s.d, s.h, s.d // s.h, COUNTED_TOKENS)
+    off = abs(expected.weight_bytes - stored_bytes(COUNTED_TOKENS))
     return [check("cost.check_kept", off, 0, n=COUNTED_TOKENS, h=s.h), *_streaming_checks(s)]
 
 
@@ -54,11 +54,11 @@ def _streaming_checks(s: Sizes) -> list[Check]:
     n, h = min(s.n, STREAMED_TOKENS), min(s.h, STREAMED_HEADS)
     noise = torch.Generator().manual_seed(0)
     q, k, v = torch.randn(3, h, n, STREAMED_WIDTH, generator=noise)
-    output, held = streaming_attention(q, k, v)
+    output, n_held = streaming_attention(q, k, v)
     torchs = scaled_dot_product_attention(q, k, v)
     spec = AttentionSpec(d_model=h * STREAMED_WIDTH, n_heads=h)
-    counted = streaming_numbers(spec, n_queries=n, n_keys=n)
+    expected = streaming_numbers(spec, n_queries=n, n_keys=n)
     return [
         check("cost.check_streaming", (output - torchs).abs().max(), 1e-5 * largest(torchs), n=n),
-        check("cost.check_streamed", abs(held - counted), 0, n=n),
+        check("cost.check_streamed", abs(n_held - expected), 0, n=n),
     ]

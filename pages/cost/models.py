@@ -31,22 +31,22 @@ def draw(context: CostContext) -> list[Check]:
     t, n, picture = context.t, context.sizes.n, st.container()
     draw_sizes(context)
     names = [preset.id for preset in presets()]
-    usual = context.scene.choice.source.model
-    chosen = COST_MODEL.selectbox(t("cost.model"), Codes(names, usual if usual in names else "gpt2"), width=300)
+    default = context.scene.choice.source.model
+    selected = COST_MODEL.selectbox(t("cost.model"), Codes(names, default if default in names else "gpt2"), width=300)
     with picture:
-        _share(t, preset(chosen), n)
+        _share(t, preset(selected), n)
     columns = {
         name: st.column_config.TextColumn(t(f"cost.m_{name}"), help=t(f"cost.m_{name}_help"), pinned=name == "model")
         for name in COLUMNS
     }
-    rows = [_row(t, preset, n, chosen) for preset in presets()]
+    rows = [_row(t, preset, n, selected) for preset in presets()]
     show_table(rows, height="content", column_config=columns, key="models")
     st.caption(t("cost.models_note", n=amount(n)))
-    return _checks(preset(chosen), n)
+    return _checks(preset(selected), n)
 
 
 def _share(t: Translate, preset: Preset, n: int) -> None:
-    """What each part takes of all operations, over the length of the text."""
+    """Draw each part's share of all operations over the length of the text."""
     cross = overtakes(preset.model)
     last = max(n, preset.longest, 2 * (cross or 1)).bit_length()
     at = {length: model_flops(preset.model, n_tokens=length) for length in (2**power for power in range(last + 1))}
@@ -70,17 +70,17 @@ def _share(t: Translate, preset: Preset, n: int) -> None:
         height=350,
     )
     when = "never" if cross is None else "always" if cross == 1 else "says"
-    says = t(f"cost.overtakes_{when}", model=preset.id, n=amount(cross))
-    show_lines(fig, key="share", alt=says)
-    say(says)
+    sentence = t(f"cost.overtakes_{when}", model=preset.id, n=amount(cross))
+    show_lines(fig, key="share", alt=sentence)
+    say(sentence)
     st.caption(t("cost.preset_source", source=translate_source(LANG.value, preset.source)))
 
 
-def _row(t: Translate, preset: Preset, n: int, chosen: str) -> dict[str, str]:
+def _row(t: Translate, preset: Preset, n: int, selected: str) -> dict[str, str]:
     flops, cross, spec = model_flops(preset.model, n_tokens=n), overtakes(preset.model), preset.attention
     cache = (size(model_kv_bytes(preset.model, n_tokens=1)), size(model_kv_bytes(preset.model, n_tokens=n)))
     cells = (
-        f"▸ {preset.id}" if preset.id == chosen else preset.id,
+        f"▸ {preset.id}" if preset.id == selected else preset.id,
         f"{spec.kind} {spec.H}/{spec.G}",
         amount(model_parameters(preset.model).total),
         amount(flops.total // n),
@@ -91,10 +91,10 @@ def _row(t: Translate, preset: Preset, n: int, chosen: str) -> dict[str, str]:
     return dict(zip(COLUMNS, cells, strict=True))
 
 
-def _checks(chosen: Preset, n: int) -> list[Check]:
+def _checks(selected: Preset, n: int) -> list[Check]:
     """The chosen model against torch's own modules; the caches of all against tensors of their shapes."""
-    model, counted = chosen.model, COUNTED_TOKENS
-    work = model_flops(model, n_tokens=counted).total - recount.model_flops(model, counted)
+    model, n_tokens = selected.model, COUNTED_TOKENS
+    work = model_flops(model, n_tokens=n_tokens).total - recount.model_flops(model, n_tokens)
     weights = model_parameters(model).total - recount.model_parameters(model)
     caches = max(
         abs(model_kv_bytes(preset.model, n_tokens=n) - recount.cache_bytes(preset.model, n)) for preset in presets()
@@ -102,8 +102,8 @@ def _checks(chosen: Preset, n: int) -> list[Check]:
     cross, solved = overtakes(model), _overtakes_by_formula(model)
     off = abs(cross - solved) if cross and solved else float(cross != solved)
     return [
-        check("cost.check_model_parameters", abs(weights), 0, model=chosen.id),
-        check("cost.check_model_flops", abs(work), 0, model=chosen.id, n=counted),
+        check("cost.check_model_parameters", abs(weights), 0, model=selected.id),
+        check("cost.check_model_flops", abs(work), 0, model=selected.id, n=n_tokens),
         check("cost.check_cache", caches, 0, n=amount(n)),
         check("cost.check_overtakes", off, 0),
     ]

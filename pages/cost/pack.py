@@ -1,4 +1,4 @@
-"""What the picture of paths between two words is sent: the words, and how each architecture steps between them."""
+"""Data of the picture of paths: the words, and the steps of each architecture between them."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -6,8 +6,14 @@ from typing import Any
 from viz.core.cost.architectures import ARCHITECTURES, Sizes
 from viz.figures.palette import BLUE, GREY, ORANGE
 
-DRAWN = {"self_attention": "direct", "window": "even", "convolution": "even", "dilated": "gaps", "recurrence": "chain"}
-"""How ``client/cost/paths.js`` draws a way: at once, in even strides, with growing gaps, from one to the next."""
+STRIDE_STYLES = {
+    "self_attention": "direct",
+    "window": "even",
+    "convolution": "even",
+    "dilated": "gaps",
+    "recurrence": "chain",
+}
+"""Styles of paths in ``client/cost/paths.js``: direct, even strides, growing gaps, step by step."""
 
 
 def paths_data(sizes: Sizes, tokens: Sequence[str], t: Callable[..., str]) -> dict[str, Any]:
@@ -16,7 +22,7 @@ def paths_data(sizes: Sizes, tokens: Sequence[str], t: Callable[..., str]) -> di
         {
             "name": architecture.name,
             "label": t(f"cost.{architecture.name}"),
-            "draw": DRAWN[architecture.name],
+            "draw": STRIDE_STYLES[architecture.name],
             "reach": sizes.reach,
             "base": sizes.k,
             "steps": [architecture.steps(sizes, distance) for distance in range(len(tokens))],

@@ -1,4 +1,4 @@
-"""What it costs: self-attention, convolution, recurrence; one head or many; real models; measured on this machine."""
+"""Cost of layers: self-attention, convolution, recurrence; one head or many; real models; measured on this machine."""
 
 from functools import partial
 
@@ -22,7 +22,7 @@ from viz.core.cost.timing import fit_exponent, measure
 from viz.frame.choice import Controls
 from viz.frame.page import Page, Section, with_views
 
-counted = partial(Section, reads_text=False)
+counted_section = partial(Section, reads_text=False)
 
 PAGE = Page(
     name="cost",
@@ -32,22 +32,24 @@ PAGE = Page(
     about=about,
     checks_source=False,
     sections=(
-        counted("table", classic_table.draw, code=(stacked, dilated)),
+        counted_section("table", classic_table.draw, code=(stacked, dilated)),
         with_views(
             "view",
-            counted(
+            counted_section(
                 "growth",
                 growth.draw,
                 formula=LAYER,
                 code=(self_attention, convolution, recurrence, crossing),
                 parameters=("cost_how",),
             ),
-            counted("parts", layer_parts.draw, formula=PARTS, code=(attention_flops, windowed_attention, window_pairs)),
-            counted("memory", memory.draw, formula=STREAM, code=(streaming_attention, streaming_numbers)),
+            counted_section(
+                "parts", layer_parts.draw, formula=PARTS, code=(attention_flops, windowed_attention, window_pairs)
+            ),
+            counted_section("memory", memory.draw, formula=STREAM, code=(streaming_attention, streaming_numbers)),
             in_menu=True,
         ),
         Section("paths", paths.draw, formula=STEPS, code=(stacked, dilated), in_menu=True),
-        counted(
+        counted_section(
             "heads",
             heads.draw,
             formula=HEADS,
@@ -66,7 +68,7 @@ PAGE = Page(
                 reads_text=False,
                 reads_model=True,
             ),
-            counted(
+            counted_section(
                 "measured", measured.draw, formula=EXPONENT, code=(measure, fit_exponent), parameters=("cost_seconds",)
             ),
             in_menu=True,

@@ -1,4 +1,4 @@
-"""How far two words are apart: the steps between any two words of the visitor's own text, drawn."""
+"""Picture of the steps between any two words of the user's own text."""
 
 import streamlit as st
 

@@ -25,20 +25,20 @@ counted_once = lru_cache(limits.COUNTS_KEPT)
 
 
 def candidate_flops(d: int, h: int, k: int, n: int) -> dict[str, int]:
-    """What torch's counter counts in each of the layers that are timed."""
+    """The operations of each timed layer by torch's counter."""
     plan = Plan(d=d, h=h, k=k, lengths=(n,), seconds=0, device="meta")
-    counted = {}
+    counts = {}
     for name, candidate in CANDIDATES.items():
         run = candidate.make(plan, n)
         with FlopCounterMode(display=False) as counter:
             run()
-        counted[name] = counter.get_total_flops()
-    return counted
+        counts[name] = counter.get_total_flops()
+    return counts
 
 
 @dataclass(frozen=True, kw_only=True)
 class LayerCount:
-    """What torch counts in one layer of self-attention, the weights of all its heads kept at once.
+    """The operations of a self-attention layer by torch's counter, with the weights of all heads stored at once.
 
     ``matrices`` and ``pairs`` are multiply-adds: with W_Q, W_K, W_V, W_O, and of QKᵀ and AV.
     """
@@ -63,31 +63,31 @@ def attention_layer(d: int, h: int, d_k: int, n: int) -> LayerCount:
 
     with FlopCounterMode(display=False, custom_mapping={ATEN._softmax: one_for_each}) as counter:
         naive_attention(x, w, h)
-    found = counter.get_flop_counts()["Global"]
+    flops = counter.get_flop_counts()["Global"]
     return LayerCount(
-        matrices=found[ATEN.mm] // 2,
-        pairs=found[ATEN.bmm] // 2,
-        exponentials=found[ATEN._softmax],
+        matrices=flops[ATEN.mm] // 2,
+        pairs=flops[ATEN.bmm] // 2,
+        exponentials=flops[ATEN._softmax],
         weight_bytes=sum(torch.empty(shape, device="meta").nbytes for shape in softmaxes),
         parameters=sum(matrix.numel() for matrix in w),
     )
 
 
-def _everywhere(reached: Tensor, _k: int, _layer: int) -> Tensor:
-    return reached.amax().expand_as(reached)
+def _everywhere(signal: Tensor, _k: int, _layer: int) -> Tensor:
+    return signal.amax().expand_as(signal)
 
 
-def _to_both_sides(reached: Tensor, k: int, _layer: int) -> Tensor:
-    return max_pool1d(reached, k, stride=1, padding=k // 2)
+def _to_both_sides(signal: Tensor, k: int, _layer: int) -> Tensor:
+    return max_pool1d(signal, k, stride=1, padding=k // 2)
 
 
-def _with_growing_gaps(reached: Tensor, k: int, layer: int) -> Tensor:
+def _with_growing_gaps(signal: Tensor, k: int, layer: int) -> Tensor:
     gap = k**layer
-    return max_pool1d(pad(reached, (gap * (k - 1), 0)), k, stride=1, dilation=gap)
+    return max_pool1d(pad(signal, (gap * (k - 1), 0)), k, stride=1, dilation=gap)
 
 
-def _to_the_next(reached: Tensor, _k: int, _layer: int) -> Tensor:
-    return reached.maximum(pad(reached, (1, 0))[..., :-1])
+def _to_the_next(signal: Tensor, _k: int, _layer: int) -> Tensor:
+    return signal.maximum(pad(signal, (1, 0))[..., :-1])
 
 
 SPREADS: Mapping[str, Callable[[Tensor, int, int], Tensor]] = MappingProxyType(
@@ -99,7 +99,7 @@ SPREADS: Mapping[str, Callable[[Tensor, int, int], Tensor]] = MappingProxyType(
         "recurrence": _to_the_next,
     }
 )
-"""What one layer (a recurrence: one hand-over) does to the places that the first word has reached, (1, 1, n)."""
+"""Spread of the first word by one layer (a recurrence: one step), on a signal (1, 1, n)."""
 
 
 @counted_once
@@ -110,15 +110,15 @@ def spreading_steps(name: str, n: int, k: int) -> tuple[int | None, ...]:
         >>> spreading_steps("window", 6, 5), spreading_steps("dilated", 6, 2), spreading_steps("window", 2, 1)
         ((0, 1, 1, 2, 2, 3), (0, 1, 2, 2, 3, 3), (0, None))
     """
-    reached, layer = torch.zeros(1, 1, n), 0
-    reached[..., 0] = 1
+    signal, layer = torch.zeros(1, 1, n), 0
+    signal[..., 0] = 1
     steps: list[int | None] = [0] + [None] * (n - 1)
     while True:
-        wider = SPREADS[name](reached, k, layer)
-        new = (wider > reached).flatten().nonzero().flatten().tolist()
+        wider = SPREADS[name](signal, k, layer)
+        new = (wider > signal).flatten().nonzero().flatten().tolist()
         if not new:
             return tuple(steps)
-        layer, reached = layer + 1, wider
+        layer, signal = layer + 1, wider
         for place in new:
             steps[place] = layer
 
@@ -165,7 +165,7 @@ def model_parameters(m: ModelSpec) -> int:
 
 @counted_once
 def model_flops(m: ModelSpec, n: int) -> int:
-    """What torch counts in one pass over n tokens; shorter than any window."""
+    """The operations of one pass over n tokens by torch's counter; n is shorter than any window."""
     a = m.attention
     with torch.device("meta"), FlopCounterMode(display=False) as counter:
         for linear in model_layers(m)["every"]:
@@ -181,7 +181,7 @@ def model_flops(m: ModelSpec, n: int) -> int:
 
 
 def attention_error(d: int, h: int, n: int) -> float:
-    """How far the two attentions that are timed are from torch's layer, as a share of its largest number."""
+    """Error of the two timed attentions against torch's layer, as a share of its largest number."""
     with torch.device("meta"):
         module = nn.MultiheadAttention(d, h, bias=False)
     module = module.to_empty(device="cpu").eval()
@@ -191,9 +191,9 @@ def attention_error(d: int, h: int, n: int) -> float:
     with torch.inference_mode():
         module.in_proj_weight.copy_(torch.cat([matrix.mT for matrix in w[:3]]))
         module.out_proj.weight.copy_(w[3].mT)
-        wanted, _ = module(x, x, x, need_weights=False)
-        off = worst((layer(x, w, h) - wanted).abs().max() for layer in (naive_attention, sdpa_attention))
-        return off / float(wanted.abs().max())
+        expected, _ = module(x, x, x, need_weights=False)
+        off = worst((layer(x, w, h) - expected).abs().max() for layer in (naive_attention, sdpa_attention))
+        return off / float(expected.abs().max())
 
 
 def slope(sizes: Sequence[int], values: Sequence[int]) -> float:

@@ -20,8 +20,8 @@ def streaming_attention(q: Tensor, k: Tensor, v: Tensor, block: int = STREAMING_
     output, largest_tile = torch.zeros(h, n, v.shape[-1]), 0
     for start in range(0, n, block):
         rows = slice(start, start + block)
-        for other in range(0, k.shape[1], block):
-            keys = slice(other, other + block)
+        for key_start in range(0, k.shape[1], block):
+            keys = slice(key_start, key_start + block)
             tile = q[:, rows] @ k[:, keys].mT * d_k**-0.5
             higher = largest[:, rows].maximum(tile.amax(-1, keepdim=True))
             rescale = (largest[:, rows] - higher).exp()

@@ -25,54 +25,54 @@ class Glossary(Page):
 
     def draw(self) -> None:
         """Draw what is looked for, and the terms that answer to it."""
-        asked, lang = asked_link(), LANG.value
-        if asked.get(LISTED.name) == "course":  # stands among the lessons now
+        link, lang = asked_link(), LANG.value
+        if link.get(LISTED.name) == "course":  # stands among the lessons now
             looked_for = LISTED.name, TERM.name
-            go_on(path_of("lessons"), {name: value for name, value in asked.items() if name not in looked_for})
+            go_on(path_of("lessons"), {name: value for name, value in link.items() if name not in looked_for})
         t = translator(lang)
         SECTION.enter(Sections(self.name, ()))
         note = self.head(t)
         with st.container(key="look_up", horizontal=True, gap="small", vertical_alignment="bottom"):
-            wanted = TERM.read()[: TERM.longest]
-            search_box(lang, key="search_here", query=wanted)
+            query = TERM.read()[: TERM.longest]
+            search_box(lang, key="search_here", query=query)
             order = LISTED.segments(t("glossary.order"), says=lambda code: t(f"glossary.by_{code}"))
-        if wanted:
+        if query:
             st.html(
                 f'<a class="see" href="{path_of(self.name)}?lang={lang}&amp;term=">{escape(t("glossary.whole"))}</a>'
             )
-        _terms(t, lang, wanted, order)
+        _terms(t, lang, query, order)
         keep(*SHARED)
         say_refused(t, note)
 
 
-def _terms(t: Translate, lang: str, wanted: str, order: str) -> None:
+def _terms(t: Translate, lang: str, query: str, order: str) -> None:
     """The terms that answer to what is looked for."""
-    found = [term for term in terms().values() if answers(term, wanted, lang)]
-    st.caption(t("glossary.found", n=len(found), all=len(terms())))
+    matches = [term for term in terms().values() if answers(term, query, lang)]
+    st.caption(t("glossary.found", n=len(matches), all=len(terms())))
     if order == "theme":
-        for theme, of_theme in groupby(found, lambda term: term.theme):
+        for theme, of_theme in groupby(matches, lambda term: term.theme):
             st.header(t(f"glossary.theme_{theme}"), anchor=False)
-            st.html(listed(t, lang, of_theme))
+            st.html(term_list(t, lang, of_theme))
     else:
-        st.html(listed(t, lang, sorted(found, key=lambda term: _sound(term.names[lang]))))
+        st.html(term_list(t, lang, sorted(matches, key=lambda term: _sound(term.names[lang]))))
 
 
-def answers(term: Term, wanted: str, lang: str) -> bool:
+def answers(term: Term, query: str, lang: str) -> bool:
     """Return whether every word that is looked for stands in a term's sentence, or in what it is called anywhere."""
     searched = " ".join([*term.names.values(), term.says[lang], term.letter, *term.also]).casefold()
-    return all(word in searched for word in wanted.casefold().split())
+    return all(word in searched for word in query.casefold().split())
 
 
 def _sound(name: str) -> bytes:
-    """What a name is sorted by: its letters; Chinese as it sounds, which is how this encoding has the common signs."""
+    """The sort key of a name: its letters; Chinese by pronunciation, the order of this encoding."""
     return name.casefold().replace("熵", "商").encode("gb18030")  # a rarer sign, which sounds like the other
 
 
-def listed(t: Translate, lang: str, found: Iterable[Term]) -> str:
+def term_list(t: Translate, lang: str, matches: Iterable[Term]) -> str:
     """Terms with what they mean, as a list of definitions in HTML."""
     items = (
         f'<dt id="{term.code}">{heading(lang, term)}</dt><dd>{escape(term.says[lang])} {see(t, lang, term)}</dd>'
-        for term in found
+        for term in matches
     )
     return f'<dl class="glossary">{"".join(items)}</dl>'
 

@@ -9,13 +9,13 @@ from viz.models.tokens import Tokens
 
 
 def numbers(weights: np.ndarray, ids: Sequence[int], special: Sequence[bool]) -> dict[str, np.ndarray]:
-    """What the portrait of each head of a layer, (H, T, T), has to say; NaN where the text has nothing of the kind."""
+    """The statistics of each head of a layer, (H, T, T); NaN where the text has no such tokens."""
     n, hidden, tokens = len(ids), np.array(special), np.array(ids)
     places, plain = np.arange(n), ~hidden
     logarithms = np.log(np.where(weights > 0, weights, 1.0))
-    kept = weights[:, plain][:, :, plain]
-    shares = kept / np.maximum(kept.sum(-1, keepdims=True), 1e-300)
-    others = (tokens[:, None] == tokens) & (places[:, None] != places) & plain[:, None] & plain
+    plain_weights = weights[:, plain][:, :, plain]
+    shares = plain_weights / np.maximum(plain_weights.sum(-1, keepdims=True), 1e-300)
+    equal_tokens = (tokens[:, None] == tokens) & (places[:, None] != places) & plain[:, None] & plain
     separator = hidden & (places > 0)
     rows = {
         "entropy": -(weights * logarithms).sum(-1),
@@ -23,7 +23,7 @@ def numbers(weights: np.ndarray, ids: Sequence[int], special: Sequence[bool]) ->
         "distance_plain": (shares * _apart(int(plain.sum()))).sum(-1),
         "previous": weights[:, places[1:], places[1:] - 1],
         "next": weights[:, places[:-1], places[:-1] + 1],
-        "same": (weights * others).sum(-1)[:, others.any(-1)],
+        "same": (weights * equal_tokens).sum(-1)[:, equal_tokens.any(-1)],
         "first": weights[:, 1:, 0],
         "separators": weights[:, ~separator][:, :, separator].sum(-1) if separator.any() else weights[:, :0, 0],
     }
@@ -35,22 +35,22 @@ def _apart(n: int) -> np.ndarray:
     return np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
 
 
-def worst(found: Mapping[str, Tensor], expected: Mapping[str, np.ndarray]) -> float:
+def worst(values: Mapping[str, Tensor], expected: Mapping[str, np.ndarray]) -> float:
     """The largest difference, as a share of the number where that is above 1; infinite if only one is there."""
     off = [0.0]
     for name, numbers_of_heads in expected.items():
-        shown = found[name].double().numpy()
-        apart = np.abs(shown - numbers_of_heads) / np.maximum(1.0, np.abs(numbers_of_heads))
-        none = np.isnan(shown) & np.isnan(numbers_of_heads)
+        actual = values[name].double().numpy()
+        apart = np.abs(actual - numbers_of_heads) / np.maximum(1.0, np.abs(numbers_of_heads))
+        none = np.isnan(actual) & np.isnan(numbers_of_heads)
         off.append(float(np.where(none, 0.0, np.nan_to_num(apart, nan=np.inf)).max()))
     return max(off)
 
 
-def viewed_off(shown: Tensor, rows: Tensor, keys: Tokens, *, merge: bool, hide: bool) -> float:
+def viewed_off(view_values: Tensor, rows: Tensor, keys: Tokens, *, merge: bool, hide: bool) -> float:
     """Return how far a row of a view is from the mean of its tokens' rows (n, K), with a word's keys added up.
 
     Args:
-        shown: the row as it is shown.
+        view_values: the row as it is shown.
         rows: the rows of all tokens that it stands for.
         keys: the tokens that are looked at.
         merge: whether pieces of words are put together.
@@ -63,6 +63,6 @@ def viewed_off(shown: Tensor, rows: Tensor, keys: Tokens, *, merge: bool, hide: 
         left_out = set(word_of[np.array(keys.special)].tolist())
         sums = sums[[word for word in range(len(sums)) if word not in left_out]]
         sums = sums / sums.sum() if sums.sum() > 0 else sums
-    if len(sums) != len(shown):
+    if len(sums) != len(view_values):
         return float("inf")
-    return float(np.abs(sums - shown.double().numpy()).max(initial=0.0))
+    return float(np.abs(sums - view_values.double().numpy()).max(initial=0.0))

@@ -1,4 +1,4 @@
-"""What every section of the Heads page stands on: the scene, the view of its maps, and the chosen head."""
+"""Context of the Heads page's sections: the scene, the view of its maps, and the chosen head."""
 
 from dataclasses import dataclass
 

@@ -25,7 +25,7 @@ from viz.models.tokens import Tokens
 
 SNIPPETS = ASSETS / "snippets"
 FORMULA = tuple("=+-@\t\r\n＝＋－＠")
-"""What a spreadsheet takes for the beginning of a formula: the same as in ``client/figure/tables.js``."""
+"""First characters of a formula in a spreadsheet: the same as in ``client/figure/tables.js``."""
 
 
 def to_csv(values: Tensor, rows: Sequence[str], columns: Sequence[str]) -> bytes:
@@ -82,7 +82,7 @@ def mask_code(mask: specs.Mask, n: int) -> str:
 
 
 def _name(model: str) -> str:
-    """What a model is called outside: its name on the hub, or its folder, seen from the project's."""
+    """The public name of a model: on the hub, or its folder relative to the project."""
     entry = next((entry for entry in registry.entries() if entry.id == model), None)
     if entry is None:
         return model
@@ -124,8 +124,8 @@ def to_code(source: specs.Source, layer: int, head: int, mask: specs.Mask, token
 
 
 def _csv(source: specs.Source, layer: int, mask: specs.Mask, view: specs.View, head: int) -> bytes:
-    shown = head_grid.shown(source, layer, mask, view)
-    return to_csv(shown.values[head], shown.labels, shown.labels)
+    grid = head_grid.shown(source, layer, mask, view)
+    return to_csv(grid.values[head], grid.labels, grid.labels)
 
 
 def _npz(source: specs.Source, layer: int, mask: specs.Mask) -> bytes:
@@ -135,12 +135,12 @@ def _npz(source: specs.Source, layer: int, mask: specs.Mask) -> bytes:
 def downloads(scene: Scene, head: int, view: specs.View) -> None:
     """Buttons that save the numbers, and the code; files are built only when asked for."""
     t, choice = scene.t, scene.choice
-    asked, name = (choice.source, choice.layer, choice.mask), f"headlight-layer{scene.layer_number}"
+    request, name = (choice.source, choice.layer, choice.mask), f"headlight-layer{scene.layer_number}"
     IMAGE.segments(t("export.image"), says=str.upper)
     left, right = st.columns(2)
     left.download_button(
         t("export.csv"),
-        partial(_csv, *asked, view, head),
+        partial(_csv, *request, view, head),
         f"{name}-head{head}.csv",
         "text/csv",
         on_click="ignore",
@@ -148,7 +148,7 @@ def downloads(scene: Scene, head: int, view: specs.View) -> None:
     )
     right.download_button(
         t("export.npz"),
-        partial(_npz, *asked),
+        partial(_npz, *request),
         f"{name}.npz",
         "application/octet-stream",
         on_click="ignore",

@@ -1,4 +1,4 @@
-"""How heads are joined: concatenation, W_O, and the sum of what each head contributes."""
+"""Combination of the heads: concatenation, W_O, and the sum of what each head contributes."""
 
 from collections.abc import Callable, Mapping
 
@@ -21,9 +21,9 @@ def _contributions(context: HeadsContext) -> Matrix:
     lengths, total = parts.norm(dim=-1), parts.sum(0).norm(dim=-1, keepdim=True)
     names = [*(str(i) for i in range(len(parts))), t("heads.sum")]
     rows, columns = Axis(names, t("heads.head")), Axis(context.scene.labels, t("axis.tokens"))
-    printed = lengths.numel() <= limits.PRINTED_CELLS
+    has_numbers = lengths.numel() <= limits.PRINTED_CELLS
     sizes = torch.cat([lengths, total.T])
-    return Matrix(values=sizes, rows=rows, columns=columns, kind="sizes", numbers=printed)
+    return Matrix(values=sizes, rows=rows, columns=columns, kind="sizes", numbers=has_numbers)
 
 
 def _concat(context: HeadsContext) -> Matrix:
@@ -43,7 +43,7 @@ def _w_o(context: HeadsContext) -> Matrix:
 
 
 def _output(context: HeadsContext) -> Matrix:
-    """What the layer hands on."""
+    """Draw the layer's output."""
     rows, columns = _tokens(context), _dimensions(context, "d_out")
     return Matrix(values=context.scene.trace.output, rows=rows, columns=columns, kind="signed")
 
@@ -65,7 +65,7 @@ FIGURES: Mapping[str, Callable[[HeadsContext], Matrix]] = {
     "w_o": _w_o,
     "output": _output,
 }
-"""What comes after the heads, in order of computation."""
+"""The tensors after the heads, in order of computation."""
 AFTER = Choice("after", among=tuple(FIGURES))
 
 

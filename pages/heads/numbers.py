@@ -21,16 +21,16 @@ NAMES = 90
 def _masks(scene: Scene) -> tuple[Tensor, Tensor, Tensor]:
     tokens, trace = scene.capture.tokens, scene.trace
     n_queries, n_keys = trace.weights.shape[-2:]
-    allowed = trace.masked.isfinite().any(0) if trace.allowed is not None else torch.ones(n_queries, n_keys).bool()
-    return allowed, torch.tensor(tokens.ids), torch.tensor(tokens.special)
+    visible = trace.masked.isfinite().any(0) if trace.allowed is not None else torch.ones(n_queries, n_keys).bool()
+    return visible, torch.tensor(tokens.ids), torch.tensor(tokens.special)
 
 
 def draw(context: HeadsContext) -> list[Check]:
     """Each head in a few numbers, and the same numbers for a head that spreads its weight evenly."""
     scene, head = context.scene, context.head
     t = scene.t
-    allowed, ids, special = _masks(scene)
-    heads, even = portrait(scene.trace.weights, ids, special), baseline(allowed, ids, special)
+    visible, ids, special = _masks(scene)
+    heads, even = portrait(scene.trace.weights, ids, special), baseline(visible, ids, special)
     names = list(vars(heads))
     rows = [_row(heads, i, f"{'▸ ' if i == head else ''}{i}") for i in range(scene.trace.weights.shape[0])]
     rows.append(_row(even, 0, t("heads.even")))
@@ -44,9 +44,9 @@ def draw(context: HeadsContext) -> list[Check]:
 
 
 def _error(scene: Scene, heads: Portrait, even: Portrait) -> float:
-    """How far any number of the table, the last row's included, is from numpy's."""
-    trace, tokens, allowed = scene.trace, scene.capture.tokens, open_cells(scene).any(0).numpy()
-    spread = allowed / np.maximum(allowed.sum(-1, keepdims=True), 1)
+    """The largest error of the table's numbers against NumPy, the last row included."""
+    trace, tokens, visible = scene.trace, scene.capture.tokens, open_cells(scene).any(0).numpy()
+    spread = visible / np.maximum(visible.sum(-1, keepdims=True), 1)
     maps = (trace.weights.double().numpy(), heads), (spread[None], even)
     return max(by_numpy.worst(vars(of), by_numpy.numbers(weights, tokens.ids, tokens.special)) for weights, of in maps)
 

@@ -17,7 +17,7 @@ from viz.frame.shared import HEAD, KEY, QUERY, TEMPERATURE
 from viz.params import Parameter
 from viz.params.link import link
 
-CHOSEN: tuple[Parameter[Any], ...] = (HEAD, QUERY, KEY, TEMPERATURE, SORT, SHOW, LOOK, COMBINE, SEVERAL)
+GRID_PARAMETERS: tuple[Parameter[Any], ...] = (HEAD, QUERY, KEY, TEMPERATURE, SORT, SHOW, LOOK, COMBINE, SEVERAL)
 
 
 def _page(
@@ -31,11 +31,11 @@ def _page(
     return one_file.page(head_grid.away(source, mask, view), choice, caption, lang).encode()
 
 
-def _chosen(layer: int) -> dict[str, Any]:
-    """What is chosen in the grid, as :class:`viz.notebook.widget.HeadGrid` has it: None where nothing is locked."""
-    chosen = {parameter.name: parameter.value for parameter in CHOSEN}
-    chosen["layer"] = layer  # seeded heads have none to choose
-    return chosen | {name: None if chosen[name] < 0 else chosen[name] for name in (QUERY.name, KEY.name)}
+def _grid_selection(layer: int) -> dict[str, Any]:
+    """The grid's selection, as :class:`viz.notebook.widget.HeadGrid` has it: None where nothing is locked."""
+    selection = {parameter.name: parameter.value for parameter in GRID_PARAMETERS}
+    selection["layer"] = layer  # seeded heads have none to choose
+    return selection | {name: None if selection[name] < 0 else selection[name] for name in (QUERY.name, KEY.name)}
 
 
 def _caption(scene: Scene) -> one_file.Caption:
@@ -68,10 +68,10 @@ def offer(scene: Scene, view: specs.View) -> None:
     if capture.calls[choice.layer].options.get("sink") is not None:
         st.caption(t("export.page_sink"))
         return
-    asked = choice.source, choice.mask, view, _chosen(scene.layer_number), _caption(scene), choice.lang
+    request = choice.source, choice.mask, view, _grid_selection(scene.layer_number), _caption(scene), choice.lang
     st.download_button(
         t("export.page"),
-        partial(_page, *asked),
+        partial(_page, *request),
         "headlight-heads.html",
         "text/html",
         on_click="ignore",

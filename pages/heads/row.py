@@ -18,20 +18,20 @@ from viz.text.direction import isolate
 
 def draw(context: HeadsContext) -> list[Check]:
     """The chosen row of the chosen head, as bars."""
-    scene, shown, view = context.scene, context.shown, context.view
+    scene, view_data, view = context.scene, context.shown, context.view
     t, query = scene.t, _chosen_row(context)
-    weights, row = view.what == "weights", shown.values[context.head, query]
+    weights, row = view.what == "weights", view_data.values[context.head, query]
     best = int(row.nan_to_num(neginf=-torch.inf).argmax())
     if bool(row[best] > 0 if weights else row[best].isfinite()):
-        key, value = shown.labels[best], part(float(row[best])) if weights else number(float(row[best]), 3)
+        key, value = view_data.labels[best], part(float(row[best])) if weights else number(float(row[best]), 3)
         sentence = t(
-            "heads.row_weights" if weights else "heads.row_scores", query=shown.labels[query], key=key, value=value
+            "heads.row_weights" if weights else "heads.row_scores", query=view_data.labels[query], key=key, value=value
         )
     else:  # blind, or what it looks at is hidden
-        sentence = t("head_grid.says_blind", q=shown.labels[query])
+        sentence = t("head_grid.says_blind", q=view_data.labels[query])
     show_bars(
         BarChart(
-            shown.labels,
+            view_data.labels,
             {t("heads.row_series"): row},
             title=t("axis.keys"),
             top=1.0 if weights else None,
@@ -47,10 +47,10 @@ def draw(context: HeadsContext) -> list[Check]:
     _row_list(context)
     at_temperature_one(context)
     trace = scene.trace
-    asked = asked_of(scene)
-    off = (torchs_weights(trace.q, trace.k, **asked) - trace.weights)[context.head].abs().max()
-    found = [check("heads.check_row", off, rounding(trace.q, trace.k, asked.get("scale")))]
-    return found + ([_shown_check(context, query)] if weights else [])
+    options = asked_of(scene)
+    off = (torchs_weights(trace.q, trace.k, **options) - trace.weights)[context.head].abs().max()
+    checks = [check("heads.check_row", off, rounding(trace.q, trace.k, options.get("scale")))]
+    return checks + ([_shown_check(context, query)] if weights else [])
 
 
 def _say_nowhere(context: HeadsContext, query: int) -> None:

@@ -25,31 +25,34 @@ def draw(context: HeadsContext) -> list[Check]:
     scene = context.scene
     t, choice, trace = scene.t, scene.choice, scene.trace
     H = trace.projections.spec.H
-    chosen = OFF.pills(t("heads.off"), H, says=lambda i: f"{t('heads.head')} {i}")
-    off = chosen or [context.head]
+    selected = OFF.pills(t("heads.off"), H, says=lambda i: f"{t('heads.head')} {i}")
+    off = selected or [context.head]
     heads_off = frozenset((choice.layer, i) for i in off)
     without = compute.read(choice.source, heads_off)
-    whole = trace.output.norm(dim=-1)  # 0 where a query may look nowhere and no bias is added: nothing can change there
-    added = trace.contributions[off].sum(0).norm(dim=-1) / whole
+    full_norm = trace.output.norm(dim=-1)
+    # It is 0 in fully masked rows without a bias, where nothing can change.
+    added = trace.contributions[off].sum(0).norm(dim=-1) / full_norm
     end = (without.final - scene.capture.final).norm(dim=-1) / scene.capture.final.norm(dim=-1)
     if choice.mask.kind != "own":
         st.caption(t("heads.off_mask"))
     series = {t("heads.off_here"): added, t("heads.off_end"): end}
     at_end = share(float(end.mean()))
-    found = t("heads.off_nowhere", end=at_end)
-    if bool((whole > 0).any()):
-        found = t("heads.off_found", here=share(float(added[whole > 0].mean())), end=at_end)
+    sentence = t("heads.off_nowhere", end=at_end)
+    if bool((full_norm > 0).any()):
+        sentence = t("heads.off_found", here=share(float(added[full_norm > 0].mean())), end=at_end)
     show_bars(
-        BarChart(scene.labels, series, title=t("axis.tokens"), value_title=t("heads.change")), key="change", alt=found
+        BarChart(scene.labels, series, title=t("axis.tokens"), value_title=t("heads.change")),
+        key="change",
+        alt=sentence,
     )
-    say(found)
-    if not chosen:
+    say(sentence)
+    if not head:
         st.caption(t("heads.off_none", head=context.head))
     else:
         st.empty()  # keeps the place: what is below is neither moved nor sent again
     for before, now in zip(scene.capture.predictions, without.predictions, strict=True):
-        asked = "predictions" if "decoder" in scene.capture.stacks else "predictions_masked"
-        say(t(f"heads.{asked}", token=before.at))
+        claim = "predictions" if "decoder" in scene.capture.stacks else "predictions_masked"
+        say(t(f"heads.{claim}", token=before.at))
         show_table(
             {
                 t("heads.predicted_before"): before.labels,

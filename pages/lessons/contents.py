@@ -15,7 +15,7 @@ SOURCE = Path(__file__).with_name("contents.toml")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Topic:
-    """What it is called in every language, and where it is shown: page, section, and the rest of the link."""
+    """Title in every language, and the target: page, section, and the rest of the link."""
 
     names: Mapping[str, str]
     places: tuple[tuple[str, str, str], ...]
@@ -33,10 +33,10 @@ class Part:
 @cache
 def parts() -> tuple[Part, ...]:
     """Every part, in the order of a course."""
-    written = tomllib.loads(SOURCE.read_text("utf8"))["part"]
+    entries = tomllib.loads(SOURCE.read_text("utf8"))["part"]
     return tuple(
         Part(names=_names(part), lessons=tuple(part.get("lessons", ())), topics=tuple(map(_topic, part["topics"])))
-        for part in written
+        for part in entries
     )
 
 

@@ -45,10 +45,10 @@ def _places(t: Translate, lang: str, topic: Topic) -> str:
 
 
 def _title(t: Translate, place: tuple[str, str, str]) -> str:
-    """What a link is called: its page, its section or the view of it, and the step if it has one."""
+    """The title of a link: its page, its section or view, and the step if it has one."""
     page, section, more = place
-    asked = dict(parse_qsl(more))
-    views = [f"{page}.{name}.title" for value in asked.values() for name in (f"{section}.{value}", value)]
-    shown = next(filter(has_text, views), f"{page}.{section}.title")
-    steps = [t(f"step_by_step.short_{asked['step']}")] if "step" in asked else []
-    return " › ".join([t(f"{page}.title"), t(shown), *steps])
+    query = dict(parse_qsl(more))
+    views = [f"{page}.{name}.title" for value in query.values() for name in (f"{section}.{value}", value)]
+    title_key = next(filter(has_text, views), f"{page}.{section}.title")
+    steps = [t(f"step_by_step.short_{query['step']}")] if "step" in query else []
+    return " › ".join([t(f"{page}.title"), t(title_key), *steps])

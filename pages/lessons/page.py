@@ -30,7 +30,7 @@ class Lessons(Page):
         SECTION.enter(Sections(self.name, ()))
         note = self.head(t)
         with st.container(key="lessons_list"):  # as high as it will be, before the browser has what draws it
-            st.html(listed(t, lang, lessons()))
+            st.html(lesson_list(t, lang, lessons()))
         draw_course(t, lang)
         mine(t, lang)
         keep(*SHARED)
@@ -44,17 +44,17 @@ def mine(t: Translate, lang: str) -> None:
     editor(t, lang)
 
 
-def listed(t: Translate, lang: str, found: Iterable[Lesson]) -> str:
+def lesson_list(t: Translate, lang: str, lessons: Iterable[Lesson]) -> str:
     """Lessons as a list in HTML."""
-    return f'<ol class="lessons">{"".join(_item(t, lang, lesson) for lesson in found)}</ol>'
+    return f'<ol class="lessons">{"".join(_item(t, lang, lesson) for lesson in lessons)}</ol>'
 
 
 def _item(t: Translate, lang: str, lesson: Lesson) -> str:
-    done, steps = n_done(lesson), len(lesson.steps)
-    at = next((n for n in range(1, steps + 1) if n > done), 1)
+    n_finished, steps = n_done(lesson), len(lesson.steps)
+    at = next((n for n in range(1, steps + 1) if n > n_finished), 1)
     link = f"{path_of(lesson.steps[at - 1].page)}?{urlencode({'lesson': lesson.name, 'lesson_step': at, 'lang': lang})}"
     size = t("lessons.size", minutes=lesson.minutes, steps=steps)
-    far = f" · {t('lessons.done', done=done, steps=steps)}" if done else ""
+    far = f" · {t('lessons.done', done=n_finished, steps=steps)}" if n_finished else ""
     ways = [f'<a href="{escape(f"{link}&present=1")}">{escape(t("lessons.present"))}</a>']
     ways += [
         f'<a target="_blank" href="{escape(f"{link}&print={print_as}")}">{escape(t(f"lessons.{name}"))}</a>'

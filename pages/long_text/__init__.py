@@ -1,1 +1,1 @@
-"""What heads do on a text as long as the model can read."""
+"""Heads on a text as long as the model can read."""

@@ -1,4 +1,4 @@
-"""What the page computes and keeps: a pass over a text, one head's map of it, and small maps of every head."""
+"""Cached computations of the page: a pass over a text, one head's map of it, and small maps of every head."""
 
 from dataclasses import dataclass
 
@@ -50,9 +50,9 @@ def tokens_of(text: LongText) -> Tokens:
     """The tokens that are read; how many more there are is counted."""
     if text.source.kind == "words":
         return split_words(text.whole, text.most)
-    loaded = model(text.source.model)
-    most = min(text.most, loaded.max_tokens) if text.source.kind == "model" else text.most
-    return read_text(loaded.tokenizer, text.whole, most)
+    loaded_model = model(text.source.model)
+    most = min(text.most, loaded_model.max_tokens) if text.source.kind == "model" else text.most
+    return read_text(loaded_model.tokenizer, text.whole, most)
 
 
 @kept_pass
@@ -60,8 +60,8 @@ def read(text: LongText) -> LongCapture:
     """Q and k of every layer."""
     tokens = tokens_of(text)
     if text.source.kind == "model":
-        loaded = model(text.source.model)
-        return long_capture(loaded, tokens, lambda done: tell(done / loaded.n_layers))
+        loaded_model = model(text.source.model)
+        return long_capture(loaded_model, tokens, lambda n_done: tell(n_done / loaded_model.n_layers))
     x = _vectors(text.source, tokens)
     spec = AttentionSpec(d_model=x.shape[1], n_heads=text.source.n_heads, n_kv_heads=text.source.n_kv_heads)
     return long_seeded(tokens, x, HeadWeights.random(spec, seed=text.source.seed))
@@ -72,36 +72,36 @@ def _vectors(source: Source, tokens: Tokens) -> Tensor:
     kinds = tuple(dict.fromkeys(tokens.ids))
     place = {token: i for i, token in enumerate(kinds)}
     if source.kind == "words":
-        drawn = seeded_embeddings(kinds, source.d_model, source.seed)
+        vectors = seeded_embeddings(kinds, source.d_model, source.seed)
     else:
-        drawn = model(source.model).embeddings(list(kinds))
-        drawn = layer_norm(drawn, drawn.shape[1:])
-    return drawn[torch.tensor([place[token] for token in tokens.ids])]
+        vectors = model(source.model).embeddings(list(kinds))
+        vectors = layer_norm(vectors, vectors.shape[1:])
+    return vectors[torch.tensor([place[token] for token in tokens.ids])]
 
 
 @kept_long
 def head_map(text: LongText, layer: int, head: int) -> LongMap:
     """One head's map, and its rows."""
-    seen = read(text)
-    return seen.map_of(layer, head)
+    capture = read(text)
+    return capture.map_of(layer, head)
 
 
 @kept_long
 def row_of(text: LongText, layer: int, head: int, row: int) -> Tensor:
     """The whole of one row's weights, (T,)."""
-    seen = read(text)
-    return seen.rows_of(layer, head, torch.tensor([row]))[0]
+    capture = read(text)
+    return capture.rows_of(layer, head, torch.tensor([row]))[0]
 
 
 @kept_long
 def small_maps(text: LongText, layer: int) -> SmallMaps:
     """Every head of a layer, small, and its shape."""
-    seen = read(text)
-    at, found = evenly_spaced(len(seen.tokens.ids), SAMPLED), []
-    for head in range(seen.n_heads):
-        weights = seen.rows_of(layer, head, at)
-        found.append((_cells(weights, at), fit_shapes(weights, at, causal=seen.causal, sees=seen.sees(layer, at))))
-    return SmallMaps(cells=torch.stack([cells for cells, _ in found]), fits=tuple(fit for _, fit in found))
+    capture = read(text)
+    at, fits = evenly_spaced(len(capture.tokens.ids), SAMPLED), []
+    for head in range(capture.n_heads):
+        weights = capture.rows_of(layer, head, at)
+        fits.append((_cells(weights, at), fit_shapes(weights, at, causal=capture.causal, sees=capture.sees(layer, at))))
+    return SmallMaps(cells=torch.stack([cells for cells, _ in fits]), fits=tuple(fit for _, fit in fits))
 
 
 def _cells(weights: Tensor, at: Tensor) -> Tensor:

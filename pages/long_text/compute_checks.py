@@ -1,4 +1,4 @@
-"""What the page's live checks compare with, kept like what they check: done again by NumPy in float64, from q and k."""
+"""Cached references of the page's live checks: recomputed by NumPy in float64, from q and k."""
 
 from dataclasses import replace
 
@@ -18,25 +18,25 @@ ROWS, CELLS = 12, 4
 """Rows, and cells of the map, that are done again: other ones for every head."""
 
 OFF = 2e-5
-"""How far float32's rounding may move a weight, as a share of the largest there can be."""
+"""Tolerance of a weight for float32's rounding."""
 
 
-def by_numpy(seen: LongCapture, layer: int, head: int, rows: Places) -> Array:
+def by_numpy(capture: LongCapture, layer: int, head: int, rows: Places) -> Array:
     """Whole rows of a head's weights, (rows, T): the plain softmax."""
-    q, k = (values.double().numpy() for values in seen.head(layer, head))
-    how, keys = seen.layers[layer], np.arange(len(k))[None]
+    q, k = (values.double().numpy() for values in capture.head(layer, head))
+    how, keys = capture.layers[layer], np.arange(len(k))[None]
     scores = how.scale * q[rows] @ k.T
     if how.score_mod is not None:
         scores = how.score_mod(torch.from_numpy(scores)).numpy()
     if how.allowed is not None:
         scores[~how.allowed(torch.from_numpy(rows), len(k)).numpy()] = -np.inf
-    if seen.causal:
+    if capture.causal:
         scores[keys > rows[:, None]] = -np.inf
     nowhere = -np.inf if how.sinks is None else float(how.sinks[head])
     highest = np.maximum(scores.max(1, keepdims=True), nowhere)
     weights = np.exp(scores - highest)
-    done: Array = weights / (weights.sum(1, keepdims=True) + np.exp(nowhere - highest))
-    return done
+    result: Array = weights / (weights.sum(1, keepdims=True) + np.exp(nowhere - highest))
+    return result
 
 
 def drawn(text: LongText, layer: int, head: int, most: int, n: int) -> Places:
@@ -48,49 +48,51 @@ def drawn(text: LongText, layer: int, head: int, most: int, n: int) -> Places:
 
 @kept_long
 def row_errors(text: LongText, layer: int, head: int) -> float:
-    """How far the statistics of some rows are off, each as a share of the largest it can be."""
-    seen, found = compute.read(text), compute.head_map(text, layer, head)
-    n = len(seen.tokens.ids)
+    """The largest error of the statistics of some rows, each as a share of its maximum."""
+    capture, long_map = compute.read(text), compute.head_map(text, layer, head)
+    n = len(capture.tokens.ids)
     rows, at = drawn(text, layer, head, ROWS, n), np.arange(n)
-    weights = by_numpy(seen, layer, head, rows)
+    weights = by_numpy(capture, layer, head, rows)
     every = np.arange(len(rows))
     entropy = -(weights * np.log(np.maximum(weights, 1e-300))).sum(1)
-    shown = {name: values[torch.from_numpy(rows)].double().numpy() for name, values in vars(found.rows).items()}
+    actual = {name: values[torch.from_numpy(rows)].double().numpy() for name, values in vars(long_map.rows).items()}
     span = max(1, n - 1)
     errors = [
-        shown["first"] - weights[:, 0],
-        shown["previous"] - np.where(rows > 0, weights[every, np.maximum(rows - 1, 0)], 0.0),
-        shown["largest"] - weights.max(1),
-        weights.max(1) - weights[every, shown["strongest"].astype(int)],
-        (shown["distance"] - (weights * np.abs(rows[:, None] - at)).sum(1)) / span,
-        (shown["entropy"] - entropy) / max(1.0, np.log(n)),
-        shown["nowhere"] - (1 - weights.sum(1)),
+        actual["first"] - weights[:, 0],
+        actual["previous"] - np.where(rows > 0, weights[every, np.maximum(rows - 1, 0)], 0.0),
+        actual["largest"] - weights.max(1),
+        weights.max(1) - weights[every, actual["strongest"].astype(int)],
+        (actual["distance"] - (weights * np.abs(rows[:, None] - at)).sum(1)) / span,
+        (actual["entropy"] - entropy) / max(1.0, np.log(n)),
+        actual["nowhere"] - (1 - weights.sum(1)),
     ]
     return float(np.abs(np.array(errors)).max())
 
 
 @kept_long
 def cell_errors(text: LongText, layer: int, head: int) -> float:
-    """How far some cells are off, at random places and where the map is strongest: largest, and mean."""
-    seen, found = compute.read(text), compute.head_map(text, layer, head)
-    side, count, n = found.side, len(found.most), len(seen.tokens.ids)
+    """Errors of some cells, at random places and at the map's maximum: largest and mean weight."""
+    capture, long_map = compute.read(text), compute.head_map(text, layer, head)
+    side, count, n = long_map.side, len(long_map.most), len(capture.tokens.ids)
     cells = [
-        divmod(int(at), count) for at in (*drawn(text, layer, head, CELLS, count * count), int(found.most.argmax()))
+        divmod(int(at), count) for at in (*drawn(text, layer, head, CELLS, count * count), int(long_map.most.argmax()))
     ]
     off = 0.0
     for a, b in cells:
         rows = np.arange(a * side, min(n, (a + 1) * side))
-        block = by_numpy(seen, layer, head, rows)[:, b * side : (b + 1) * side]
-        off = max(off, abs(block.max() - float(found.most[a, b])), abs(block.mean() - float(found.mean[a, b])) * side)
+        block = by_numpy(capture, layer, head, rows)[:, b * side : (b + 1) * side]
+        off = max(
+            off, abs(block.max() - float(long_map.most[a, b])), abs(block.mean() - float(long_map.mean[a, b])) * side
+        )
     return off
 
 
 @kept_long
 def packing_error(text: LongText, layer: int, head: int) -> float:
     """Return how far one row of the packed q and k is off the row that was kept before they were packed."""
-    seen = compute.read(text)
-    packed = by_numpy(seen, layer, head, np.array([seen.witness_at]))[0]
-    return float(np.abs(packed - seen.layers[layer].witness[head].double().numpy()).max())
+    capture = compute.read(text)
+    packed = by_numpy(capture, layer, head, np.array([capture.witness_at]))[0]
+    return float(np.abs(packed - capture.layers[layer].witness[head].double().numpy()).max())
 
 
 @kept_long

@@ -20,17 +20,17 @@ LAYERS = 4
 
 @kept_long
 def wall_errors(text: LongText) -> tuple[float, float]:
-    """How far cells and shares of one head in some of the layers are off."""
-    seen, cells, shares = compute.read(text), 0.0, 0.0
-    n, count = len(seen.tokens.ids), len(seen.layers)
+    """The errors of cells and shares of one head in some of the layers."""
+    capture, cells, shares = compute.read(text), 0.0, 0.0
+    n, count = len(capture.tokens.ids), len(capture.layers)
     rows = np.unique(np.rint(np.linspace(0, n - 1, min(n, SAMPLED))).astype(int))
     for layer in {i * (count - 1) // max(1, LAYERS - 1) for i in range(LAYERS)}:
-        head = (layer * 7 + n) % seen.n_heads
-        weights, shown = by_numpy(seen, layer, head, rows), compute.small_maps(text, layer)
-        cells = max(cells, _cells_off(weights, rows, shown.cells[head].numpy()))
-        expected = shares_of(weights, rows, causal=seen.causal, sees=_sees(seen, layer, rows))
-        found = list(shown.fits[head].shares.values())
-        shares = max(shares, float(np.abs(np.array(found) - expected).max()))
+        head = (layer * 7 + n) % capture.n_heads
+        weights, small_maps = by_numpy(capture, layer, head, rows), compute.small_maps(text, layer)
+        cells = max(cells, _cells_off(weights, rows, small_maps.cells[head].numpy()))
+        expected = shares_of(weights, rows, causal=capture.causal, sees=_sees(capture, layer, rows))
+        fitted_shares = list(small_maps.fits[head].shares.values())
+        shares = max(shares, float(np.abs(np.array(fitted_shares) - expected).max()))
     return cells, shares
 
 
@@ -48,34 +48,34 @@ def _names(shares: list[tuple[str, float]], even: float, n: int) -> set[str]:
     Of the shapes within 0.05 of the best the first in their order, if it explains half of what an even spread leaves
     out; none on a text of fewer than 256 tokens.
     """
-    named, best = set(), max(share for _, share in shares)
+    names, best = set(), max(share for _, share in shares)
     for near in (-1e-6, 1e-6):
         name, share = next((name, share) for name, share in shares if share >= best - 0.05 + near)
         for enough in (-1e-6, 1e-6):
             explains = even < 1 and (share - even) / (1 - even) >= 0.5 + enough
-            named.add(name if explains and n >= 256 else "")
-    return named
+            names.add(name if explains and n >= 256 else "")
+    return names
 
 
-def _cells_off(weights: Array, rows: Places, shown: NDArray[np.float32]) -> float:
-    """How far the largest weight of any cell is off."""
+def _cells_off(weights: Array, rows: Places, cells: NDArray[np.float32]) -> float:
+    """The largest error of a cell's largest weight."""
     n = weights.shape[1]
     side = -(-n // min(SMALL, n))
-    expected = np.zeros(shown.shape)
+    expected = np.zeros(cells.shape)
     wide = np.maximum.reduceat(weights, np.arange(0, n, side), 1)
     np.maximum.at(expected, rows // side, wide)
-    return float(np.abs(expected - shown).max())
+    return float(np.abs(expected - cells).max())
 
 
-def _sees(seen: LongCapture, layer: int, rows: Places) -> Places:
+def _sees(capture: LongCapture, layer: int, rows: Places) -> Places:
     """Count the keys that rows may look at, cell by cell."""
-    n, mask = len(seen.tokens.ids), seen.layers[layer].allowed
-    may = np.ones((len(rows), n), bool) if mask is None else mask(torch.from_numpy(rows), n).numpy()
-    return np.asarray((may & ((np.arange(n) <= rows[:, None]) | (not seen.causal))).sum(1))
+    n, mask = len(capture.tokens.ids), capture.layers[layer].allowed
+    visible = np.ones((len(rows), n), bool) if mask is None else mask(torch.from_numpy(rows), n).numpy()
+    return np.asarray((visible & ((np.arange(n) <= rows[:, None]) | (not capture.causal))).sum(1))
 
 
 def shares_of(weights: Array, rows: Places, *, causal: bool, sees: Places | None = None) -> Array:
-    """How much of the attention lies in the best A-shape, the best lines, the best blocks; 1 where all must."""
+    """The attention's share in the best A-shape, lines and blocks; 1 where the budget covers every row."""
     n = weights.shape[1]
     budget = max(1, n // BUDGET)
     if sees is None:
@@ -86,7 +86,7 @@ def shares_of(weights: Array, rows: Places, *, causal: bool, sees: Places | None
     weights, rows = weights[long], rows[long]
     behind = rows[:, None] - np.arange(n)
     shapes = (_near_and_first(behind, budget, causal), _lines(weights, behind, budget))
-    best = [max(float((weights * marks).sum()) for marks in marked) / len(rows) for marked in shapes]
+    best = [max(float((weights * marks).sum()) for marks in candidates) / len(rows) for candidates in shapes]
     return np.array([*best, float((weights * _blocks(weights, rows, budget)).sum()) / len(rows)])
 
 

@@ -1,4 +1,4 @@
-"""What every section of the page stands on: a long text as the model saw it, and one head."""
+"""Context of the page's sections: a long text as the model reads it, and one head."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -56,12 +56,12 @@ class LongTextContext:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What to write for each token."""
+        """The labels of the tokens."""
         return self.seen.tokens.labels
 
     @property
     def n(self) -> int:
-        """How many tokens were read."""
+        """The number of tokens read."""
         return len(self.labels)
 
     @property
@@ -78,7 +78,7 @@ def on_the_beginning(asked: Asked) -> Asked:
 
 
 def about(scene: Scene) -> None:
-    """Which numbers these are."""
+    """Show the source of the numbers."""
     t, source, spec = scene.t, scene.choice.source, scene.trace.projections.spec
     line = t(
         f"long_text.{source.kind}_line",
@@ -99,28 +99,28 @@ def open_long_text(scene: Scene) -> LongTextContext | None:
     source = scene.choice.source
     head = chosen_head(scene, scene.t("long_text.head"), scene.trace.projections.spec.H)
     most = model(source.model).max_tokens if source.kind == "model" else limits.LONGEST
-    chosen = choose_text(scene, most)
-    text = LongText(source=replace(source, text=chosen.text), times=chosen.times, most=chosen.most)
+    choice = choose_text(scene, most)
+    text = LongText(source=replace(source, text=choice.text), times=choice.times, most=choice.most)
     with _watched(scene.t, text) as is_stopped:
         if is_stopped:
             return None
         context = LongTextContext(scene=scene, text=text, head=head)
         context.seen  # noqa: B018 -- here it is said how far the pass is
     note_source(scene.t, text.source)  # the page's own is the beginning of the box's text
-    _say_what_is_read(context, most=most, is_file=chosen.is_file)
+    _say_what_is_read(context, most=most, is_file=choice.is_file)
     return context
 
 
-_STOPPED: Remembered[str | None] = Remembered("_long_stopped", default=None)
+_STOPPED_TEXT: Remembered[str | None] = Remembered("_long_stopped", default=None)
 """The text whose pass was stopped, by its hash."""
 
 
 @contextmanager
 def _watched(t: Translate, text: LongText) -> Iterator[bool]:
     """Inside the ``with`` it is said how far the text's pass is, and it can be stopped; True if it has been."""
-    stopped, code = _STOPPED.read(), f"{hash(text):x}"
+    stopped_code, code = _STOPPED_TEXT.read(), f"{hash(text):x}"
     place = st.empty()
-    if stopped == code:
+    if stopped_code == code:
         with place.container():
             st.info(t("long_text.stopped"))
             st.button(t("long_text.go_on"), key="long_go_on", type="primary", on_click=_stop, args=(None,))
@@ -153,11 +153,11 @@ class _Progress:
 
 
 def _stop(code: str | None) -> None:
-    _STOPPED.set(code)
+    _STOPPED_TEXT.set(code)
 
 
 def _say_what_is_read(context: LongTextContext, *, most: int, is_file: bool) -> None:
-    """How many tokens were read, what was left out, and which model reads more."""
+    """Show the number of tokens read and dropped, and a model that reads more."""
     t, tokens, source = context.t, context.seen.tokens, context.text.source
     parts = [t("long_text.read", n=context.n)]
     if tokens.dropped:
@@ -185,8 +185,8 @@ def say_whose_text(context: LongTextContext) -> None:
 
 
 def _is_here(name: str) -> bool:
-    found = models_here().get(name)
-    return found is not None and found.is_here()
+    entry = models_here().get(name)
+    return entry is not None and entry.is_here()
 
 
 Draw = Callable[[LongTextContext], list[Check]]
@@ -196,7 +196,7 @@ def unless_stopped(draw: Draw) -> Callable[[LongTextContext | None], list[Check]
     """A section that has nothing to draw where the pass was stopped."""
 
     @wraps(draw)
-    def drawn(context: LongTextContext | None) -> list[Check]:
+    def draw_unless_stopped(context: LongTextContext | None) -> list[Check]:
         return [] if context is None else draw(context)
 
-    return drawn
+    return draw_unless_stopped

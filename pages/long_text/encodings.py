@@ -1,4 +1,4 @@
-"""Which encoding a text file is in: strict decodings in a fixed order, the first that gives text.
+"""Detection of a text file's encoding: strict decodings in a fixed order, the first that gives text.
 
 1. A byte-order mark names the encoding (UTF-8, UTF-16, UTF-32, GB18030), and no other is tried.
 2. UTF-8.

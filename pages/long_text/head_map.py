@@ -31,8 +31,8 @@ ZOOM_ROW, ZOOM_COLUMN = LONG_ROW.variant(name="zoom_row"), LONG_ROW.variant(name
 def draw(context: LongTextContext) -> list[Check]:
     """The map, the window, and the strongest keys of the row that was chosen."""
     n, picture = context.n, st.container()
-    found = compute.head_map(context.text, context.layer, context.head)
-    pooled = _pooled(context, found.side)
+    long_map = compute.head_map(context.text, context.layer, context.head)
+    pooled = _pooled(context, long_map.side)
     row = LONG_ROW.read(Places((), context.seen.witness_at, range(n)))
     last = max(0, n - WINDOW)
     first = min(max(0, row - WINDOW // 2), last)
@@ -42,7 +42,7 @@ def draw(context: LongTextContext) -> list[Check]:
     cut = window(q, k, row=zoom[0], column=zoom[1], **context.seen.options(context.layer, context.head))
     weights = compute.row_of(context.text, context.layer, context.head, row)
     data = pack_map(
-        found,
+        long_map,
         cut,
         pooled=pooled,
         labels=context.labels,
@@ -54,12 +54,12 @@ def draw(context: LongTextContext) -> list[Check]:
     )
     with picture:
         VIEW.mount(key="long_map", data=data, on={"choice": _choose})
-    _say(context, found)
+    _say(context, long_map)
     return map_checks(context, zoom, cut, row, weights)
 
 
 def _pooled(context: LongTextContext, side: int) -> str:
-    """What a cell shows of the weights it pools; where it is one weight there is nothing to choose."""
+    """Read the pooling of the cells; there is no choice where a cell is a single weight."""
     if side == 1:
         return POOLED.options()[0]
     t = context.t  # a label holds the translator, and no tensor
@@ -83,9 +83,9 @@ def _strongest(context: LongTextContext, weights: Tensor, row: int) -> list[dict
     ]
 
 
-def _say(context: LongTextContext, found: LongMap) -> None:
+def _say(context: LongTextContext, long_map: LongMap) -> None:
     """Say in one sentence where this head looks, and whose text it is."""
-    t, rows = context.t, found.rows
+    t, rows = context.t, long_map.rows
     half = float((rows.first > 0.5).float().mean())
     say(
         t(

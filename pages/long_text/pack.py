@@ -1,4 +1,4 @@
-"""What the views of the page are sent: pooled maps as logarithms, a window exactly, and the words around a place."""
+"""Data of the page's views: pooled maps as logarithms, a window exactly, and the words around a place."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ def log_codes(weights: Float[Tensor, "*shape"]) -> UInt16[Tensor, "*shape"]:
 
 
 def around(tokens: Tokens, at: int) -> tuple[str, str]:
-    """What stands before a token, and behind it, as it is written.
+    """The text before a token and after it.
 
     Example:
         >>> from viz.models.tokens import split_words
@@ -42,16 +42,16 @@ def around(tokens: Tokens, at: int) -> tuple[str, str]:
     """
     (start, end), text = tokens.spans[at], tokens.text
     first, last = tokens.spans[max(0, at - AROUND)][0], tokens.spans[min(len(tokens.ids) - 1, at + AROUND)][1]
-    return _written(text[first:start]).strip(), _written(text[end:last])
+    return _escape(text[first:start]).strip(), _escape(text[end:last])
 
 
-def _written(text: str) -> str:
+def _escape(text: str) -> str:
     """A part of the text with spaces as spaces, and everything else that would be invisible written out."""
     return visible(text).replace(SPACE, " ")
 
 
 def pack_map(
-    found: LongMap,
+    long_map: LongMap,
     cut: Float[Tensor, "R C"],
     *,
     pooled: str,
@@ -63,7 +63,7 @@ def pack_map(
     """Pack for ``client/long/long_map.js``.
 
     Args:
-        found: the head's map.
+        long_map: the head's map.
         cut: the window, exact.
         pooled: "most" or "mean".
         labels: of all tokens.
@@ -71,14 +71,14 @@ def pack_map(
         row: the row that is read.
         header: ``words``, ``hues``, ``keys``, and what else the browser should know.
     """
-    values = found.most if pooled == "most" else found.mean
+    values = long_map.most if pooled == "most" else long_map.mean
     sizes: Mapping[str, Any] = {
         "n": len(labels),
-        "side": found.side,
+        "side": long_map.side,
         "count": len(values),
         "pooled": pooled,
         "lowest": LOWEST,
-        "firsts": list(labels[:: found.side]),
+        "firsts": list(labels[:: long_map.side]),
         "zoom": [*zoom, *cut.shape],
         "rows": list(labels[zoom[0] : zoom[0] + cut.shape[0]]),
         "columns": list(labels[zoom[1] : zoom[1] + cut.shape[1]]),

@@ -1,4 +1,4 @@
-"""What heads do on a text as long as the model can read: one head's map, every head, and what changes along it."""
+"""Heads on a text as long as the model can read: one head's map, every head, and what changes along it."""
 
 from pages.long_text import head_map, rows, wall
 from pages.long_text.context import about, on_the_beginning, open_long_text, usual_text

@@ -1,4 +1,4 @@
-"""What changes along the text: how much of each row goes to the first token, how far and how widely it looks."""
+"""Changes along the text: each row's weight on the first token, its distance and its entropy."""
 
 import torch
 from torch import Tensor
@@ -34,22 +34,22 @@ def averaged(values: Tensor) -> tuple[list[float], Tensor]:
 def draw(context: LongTextContext) -> list[Check]:
     """Three figures of the same rows: shares, distance, entropy beside what an even spread would have."""
     t = context.t
-    found = compute.head_map(context.text, context.layer, context.head)
-    rows, side = found.rows, side_of(context.n, POINTS)
+    long_map = compute.head_map(context.text, context.layer, context.head)
+    rows, side = long_map.rows, side_of(context.n, POINTS)
     sees = context.seen.sees(context.layer, torch.arange(context.n))
     at = averaged(rows.first)[0]
     nowhere = {"nowhere": rows.nowhere} if rows.nowhere.any() else {}
-    named = {
+    labels = {
         "shares": {"first": rows.first, "previous": rows.previous, "largest": rows.largest, **nowhere},
         "distances": {"distance": rows.distance},
         "entropies": {"entropy": rows.entropy, "even": sees.log()},
     }
-    for figure, series in named.items():
+    for figure, series in labels.items():
         title = t(f"long_text.axis_{figure}")
         limits = {"limits": (0.0, 1.0)} if figure == "shares" else {"from_zero": True}
-        drawn = {t(f"long_text.row_{name}"): averaged(values)[1] for name, values in series.items()}
-        fig = curves(at, drawn, x=Axis(t("long_text.axis_row")), y=Axis(title, grid=True, **limits), height=220)
+        averages = {t(f"long_text.row_{name}"): averaged(values)[1] for name, values in series.items()}
+        fig = curves(at, averages, x=Axis(t("long_text.axis_row")), y=Axis(title, grid=True, **limits), height=220)
         show_lines(fig, key=f"long_{figure}", alt=title)
     say(t("long_text.rows_found", side=side) if side > 1 else t("long_text.rows_one"))
     say_whose_text(context)
-    return rows_checks(context, found)
+    return rows_checks(context, long_map)

@@ -1,4 +1,4 @@
-"""Which text is read: the one in the box, repeated or not, or a visitor's file; and how much of it."""
+"""Choice of the text: the one in the box, repeated or not, or a user's file; and its length."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -18,10 +18,10 @@ from viz.text import Translate
 BOX, FILE = "box", "file"
 TIMES = (1, 2, 4, 8, 16, 32)
 LENGTHS = (512, 1_024, 2_048, 4_096, 8_192, 16_384, limits.LONGEST)
-USUAL = 1_024
+DEFAULT_TOKENS = 1_024
 """Tokens that are read of a text before a visitor asks for more: SmolLM2 takes five seconds for them."""
 FROM = Choice("long_from", among=(BOX, FILE))
-LONG_TOKENS = Int("long_tokens", lambda lengths: min(USUAL, lengths[-1]), among=lambda lengths: lengths)
+LONG_TOKENS = Int("long_tokens", lambda lengths: min(DEFAULT_TOKENS, lengths[-1]), among=lambda lengths: lengths)
 LONG_TIMES = Int("long_times", 1, among=TIMES)
 
 
@@ -59,7 +59,7 @@ def usual_text() -> str:
     return shipped()
 
 
-def decode(given: bytes) -> str:
+def decode(content: bytes) -> str:
     """Return a user's file as text.
 
     Raises:
@@ -69,18 +69,18 @@ def decode(given: bytes) -> str:
         >>> decode(b"one two")
         'one two'
     """
-    return read_file(given)[0]
+    return read_file(content)[0]
 
 
-def read_file(given: bytes) -> tuple[str, str]:
+def read_file(content: bytes) -> tuple[str, str]:
     """Return a user's file as text, and its encoding; errors as of :func:`decode`."""
-    if len(given) > limits.LONG_BYTES:
+    if len(content) > limits.LONG_BYTES:
         raise FileError("large")
-    if (found := read_encoded(given)) is None:
+    if (decoded := read_encoded(content)) is None:
         raise FileError("binary")
-    if not found[0].strip():
+    if not decoded[0].strip():
         raise FileError("blank")
-    return found
+    return decoded
 
 
 def choose_text(scene: Scene, most_of_model: int) -> Asked:
@@ -90,18 +90,18 @@ def choose_text(scene: Scene, most_of_model: int) -> Asked:
         scene: for its chips.
         most_of_model: how many tokens can be read at most.
     """
-    t, typed = scene.t, TEXT.value[: limits.CHARACTERS]
-    given = _file(t) if FROM.read() == FILE else None
+    t, box_text = scene.t, TEXT.value[: limits.CHARACTERS]
+    file_text = _file(t) if FROM.read() == FILE else None
     most = min(most_of_model, most_tokens())
     lengths = [n for n in LENGTHS if n < most] + [most]
-    chosen = LONG_TOKENS.read(lengths)
-    times = 1 if given else LONG_TIMES.read()
-    with scene.chips.add("long_text", t("long_text.chip", n=chosen)):
+    n_tokens = LONG_TOKENS.read(lengths)
+    times = 1 if file_text else LONG_TIMES.read()
+    with scene.chips.add("long_text", t("long_text.chip", n=n_tokens)):
         FROM.radio(t("long_text.from"), says=lambda code: t(f"long_text.from_{code}"))
-        if given is None:
+        if file_text is None:
             LONG_TIMES.select_slider(t("long_text.times"), says=_times, help=t("long_text.times_help"))
         LONG_TOKENS.select_slider(t("long_text.tokens"), lengths, help=t("long_text.tokens_help", most=most))
-    return Asked(text=given or typed, times=times, most=chosen, is_file=given is not None)
+    return Asked(text=file_text or box_text, times=times, most=n_tokens, is_file=file_text is not None)
 
 
 def _times(times: int) -> str:

@@ -46,8 +46,8 @@ def draw(context: LongTextContext) -> list[Check]:
 
 def _about(fit: Fit) -> list[float | int]:
     """A head's shape, and how much of its attention each of the three has."""
-    named = SHAPES.index(fit.name) if fit.name else len(SHAPES)
-    return [named, *(round(fit.shares[name], 4) for name in SHAPES)]
+    shape_index = SHAPES.index(fit.name) if fit.name else len(SHAPES)
+    return [shape_index, *(round(fit.shares[name], 4) for name in SHAPES)]
 
 
 def _say(context: LongTextContext, fits: list[Fit]) -> None:
@@ -78,9 +78,9 @@ def formula(context: LongTextContext | None) -> str:
     return SHARE
 
 
-def _open(chosen: list[int]) -> None:
+def _open(place: list[int]) -> None:
     """Open the head that was chosen."""
-    layer, head = chosen
+    layer, head = place
     LAYER.choose(layer)
     HEAD.choose(head)
     SECTION.set("map")

@@ -21,7 +21,7 @@ from viz.params import Int
 from viz.text import paragraph
 
 ROWS = ("near", "learned", "reach", "far", "tap", "copies", "one_by_one", "local", "depth")
-"""What the tables compare; the last line is cited, all others are computed."""
+"""Lines of the tables; the last is cited, all others are computed."""
 D_IN, D_OUT = 3, 4
 LOCAL = {"close": (2.0, 0.0), "even": (0.0, 0.0), "away": (2.0, 4.0)}
 """α and Δ of three heads: one looks around itself, one everywhere alike, one four places ahead."""
@@ -39,12 +39,12 @@ def draw(context: ConvolutionContext) -> list[Check]:
     noise, kernel = example(k)
     heads = heads_from_kernel(kernel, alpha=SHARP)
     layer = heads.trace(noise)
-    found = {**_of_text(context, k), **_of_layer(layer, noise, kernel)}
+    values = {**_of_text(context, k), **_of_layer(layer, noise, kernel)}
     names = (t(f"convolution.comparison.{column}") for column in ("claim", "convolution", "attention"))
     lines = [f"| {' | '.join(names)} |", "|---|---|---|"]
     for row in ROWS:
         claim, conv, attention = (
-            t(f"convolution.comparison.{row}_{part}", **found) for part in ("says", "conv", "heads")
+            t(f"convolution.comparison.{row}_{part}", **values) for part in ("says", "conv", "heads")
         )
         verdict = t(f"convolution.comparison.{row}_verdict")
         lines.append(f"| {paragraph(claim, f'**{verdict}**')} | {conv} | {attention} |")
@@ -60,14 +60,14 @@ def example(k: int) -> tuple[Tensor, Tensor]:
 
 
 def _of_text(context: ConvolutionContext, k: int) -> dict[str, Any]:
-    """How far a map moves with the words, and how many layers a stack needs to cross the text."""
+    """The change of a map when the words are reversed, and the layers a stack needs to cross the text."""
     n = len(context.scene.labels)
-    fixed, moves = (moved(context.scene.trace, context.n, mix) for mix in (0.0, 1.0))
+    fixed, moves = (weight_change(context.scene.trace, context.n, mix) for mix in (0.0, 1.0))
     return {"n": n, "layers": layers_to_cross(n, k), "fixed": number(fixed), "moves": part(moves)}
 
 
-def moved(trace: MultiHeadTrace, n: int, mix: float) -> float:
-    """How much the weights of a window, with the first head's content mixed in, change if the words stand reversed."""
+def weight_change(trace: MultiHeadTrace, n: int, mix: float) -> float:
+    """The change of a window's weights, with the first head's content mixed in, when the words are reversed."""
     q, k = trace.q[0, :n], trace.k[0, :n]
     bias = quadratic_scores(torch.zeros(1, 1), torch.ones(1), (n,))[0]
     as_written, reversed_words = (
@@ -102,20 +102,20 @@ def _of_layer(layer: MultiHeadTrace, noise: Tensor, kernel: Tensor) -> dict[str,
 
 
 def pixels_read(layer: MultiHeadTrace, noise: Tensor) -> int:
-    """How many pixels the heads together look at from the middle of the picture."""
+    """The number of pixels that the heads together read from the middle of the picture."""
     rows, columns = noise.shape[1:]
     return int((layer.weights[:, rows // 2 * columns + columns // 2] > 0.5).any(0).sum())
 
 
 def copies_error(layer: MultiHeadTrace, noise: Tensor, k: int) -> float:
-    """How far the heads laid side by side are from shifted pictures laid side by side."""
+    """Error of the concatenated heads against concatenated shifted pictures."""
     half = k // 2
     shifted = [cut_out(noise, row - half, column - half, half) for row in range(k) for column in range(k)]
     return float((layer.concat - torch.cat(shifted).flatten(1).T).abs().max())
 
 
 def one_by_one_error(layer: MultiHeadTrace) -> float:
-    """How far W_O is from torch's Conv2d with a kernel of one pixel, on the heads laid side by side."""
+    """Error of W_O against torch's 1 x 1 Conv2d, on the concatenated heads."""
     w_o = layer.projections.w_o
     return float(
         (conv2d(layer.concat.T[None, :, :, None], w_o.T[:, :, None, None])[0, ..., 0].T - layer.output).abs().max()
@@ -123,7 +123,7 @@ def one_by_one_error(layer: MultiHeadTrace) -> float:
 
 
 def shares_near() -> dict[str, float]:
-    """What three heads give to places at most one away from the word that looks."""
+    """The weight of three heads on places at most one away from the query."""
     alpha, delta = (torch.tensor(column) for column in zip(*LOCAL.values(), strict=True))
     weights = row_softmax(quadratic_scores(delta[:, None], alpha, (PLACES,)))[:, MIDDLE]
     return dict(zip(LOCAL, weights[:, MIDDLE - 1 : MIDDLE + 2].sum(-1).tolist(), strict=True))
@@ -133,8 +133,8 @@ def _checks(
     context: ConvolutionContext, heads: QuadraticHeads, layer: MultiHeadTrace, noise: Tensor, kernel: Tensor
 ) -> list[Check]:
     k, n = kernel.shape[-1], len(context.scene.labels)
-    wanted, size = replicated(noise, kernel), 1e-5
-    made = layer.output.T.reshape(wanted.shape)
+    expected, size = replicated(noise, kernel), 1e-5
+    output = layer.output.T.reshape(expected.shape)
     by_torch = nn.Conv2d(D_IN, D_OUT, k, bias=False, device="meta").weight.numel()
     windows = [
         by_hand.softmax(by_hand.window_scores(torch.tensor([[delta]]), torch.tensor([alpha]), (PLACES,)))[0, MIDDLE]
@@ -142,20 +142,20 @@ def _checks(
     ]
     near = [float(row[MIDDLE - 1 : MIDDLE + 2].sum()) for row in windows]
     off = worst(abs(a - b) for a, b in zip(near, shares_near().values(), strict=True))
-    counted = abs(by_torch - heads.weights.w_o.numel()) + abs(pixels_read(layer, noise) - min(k, 7) * min(k, 8))
+    count_error = abs(by_torch - heads.weights.w_o.numel()) + abs(pixels_read(layer, noise) - min(k, 7) * min(k, 8))
     return [
-        check("convolution.comparison.check_layer", (made - wanted).abs().max(), size * largest(wanted)),
+        check("convolution.comparison.check_layer", (output - expected).abs().max(), size * largest(expected)),
         check("convolution.comparison.check_copies", copies_error(layer, noise, k), size),
-        check("convolution.comparison.check_one", one_by_one_error(layer), size * largest(wanted)),
-        check("convolution.comparison.check_numbers", counted, 0.0, n=by_torch),
+        check("convolution.comparison.check_one", one_by_one_error(layer), size * largest(expected)),
+        check("convolution.comparison.check_numbers", count_error, 0.0, n=by_torch),
         check("convolution.comparison.check_near", off, size),
-        check("convolution.comparison.check_fixed", moved(context.scene.trace, context.n, 0.0), 0.0),
+        check("convolution.comparison.check_fixed", weight_change(context.scene.trace, context.n, 0.0), 0.0),
         check("convolution.comparison.check_far", abs(crossed(n, k) - layers_to_cross(n, k)), 0.0, n=n),
     ]
 
 
 def crossed(n: int, k: int) -> int:
-    """How often torch's conv1d has to be applied until the first of n tokens has come to the last."""
+    """The number of torch conv1d layers until the first of n tokens reaches the last."""
     signal, kernel, layers = torch.zeros(1, 1, n), torch.ones(1, 1, k), 0
     signal[..., 0] = 1
     while not signal[..., -1].item():

@@ -53,10 +53,10 @@ def _maps(context: ConvolutionContext, weights: dict[str, Tensor]) -> None:
         with column:
             say(t(f"convolution.slips.farthest_{name}"))
             rows, columns = (numbered(PLACES, t(f"convolution.slips.{side}")) for side in ("row", "column"))
-            drawn = Matrix(
+            matrix = Matrix(
                 values=values, rows=rows, columns=columns, kind="weights", framed=(MIDDLE, None), low=True, scale=False
             )
-            show_matrix(t, drawn, key=f"slip_{name}", alt=t(f"convolution.slips.farthest_{name}"))
+            show_matrix(t, matrix, key=f"slip_{name}", alt=t(f"convolution.slips.farthest_{name}"))
 
 
 def _say(context: ConvolutionContext, weights: dict[str, Tensor], delta: int, alpha: float) -> None:
@@ -64,8 +64,8 @@ def _say(context: ConvolutionContext, weights: dict[str, Tensor], delta: int, al
         say(context.t("convolution.slips.farthest_even"))
         return
     top = {name: part(float(values[MIDDLE].max())) for name, values in weights.items()}
-    found = context.t("convolution.slips.farthest_found", delta=number(delta), place=MIDDLE + delta, **top)
-    say(found)
+    sentence = context.t("convolution.slips.farthest_found", delta=number(delta), place=MIDDLE + delta, **top)
+    say(sentence)
 
 
 def _curves(context: ConvolutionContext, scores: dict[str, Tensor]) -> None:

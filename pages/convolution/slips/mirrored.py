@@ -42,32 +42,34 @@ def draw(context: ConvolutionContext) -> list[Check]:
     """The same heads with both signs, between what torch makes of the kernel and of the kernel turned round."""
     t, kernel, image = context.t, choose_kernel(context.t), grey_scene()
     heads = heads_from_kernel(kernel, alpha=SHARP)
-    right, wrong, wanted = (
+    right, wrong, expected = (
         axial_layer(heads, image),
         axial_layer(query_minus_key(heads), image),
         replicated(image, kernel),
     )
-    off = {name: number(float((made - wanted).abs().max())) for name, made in (("right", right), ("wrong", wrong))}
-    low, high = shared_scale(right, wrong, wanted)
+    off = {
+        name: number(float((output - expected).abs().max())) for name, output in (("right", right), ("wrong", wrong))
+    }
+    low, high = shared_scale(right, wrong, expected)
     pictures = [
-        Picture(title=t(f"convolution.slips.mirrored_{name}", **off), values=made[0], low=low, high=high)
-        for name, made in (("torch", wanted), ("right", right), ("wrong", wrong))
+        Picture(title=t(f"convolution.slips.mirrored_{name}", **off), values=output[0], low=low, high=high)
+        for name, output in (("torch", expected), ("right", right), ("wrong", wrong))
     ]
     same = torch.equal(kernel, kernel.flip(-1, -2))
-    found = t("convolution.slips.mirrored_same" if same else "convolution.slips.mirrored_found", **off)
-    show_side_by_side(t, pictures, key="slip_mirrored", alt=found)
-    say(found)
+    sentence = t("convolution.slips.mirrored_same" if same else "convolution.slips.mirrored_found", **off)
+    show_side_by_side(t, pictures, key="slip_mirrored", alt=sentence)
+    say(sentence)
     return _checks(right, wrong, image, kernel)
 
 
 def _checks(right: Tensor, wrong: Tensor, image: Tensor, kernel: Tensor) -> list[Check]:
-    turned = replicated(image, kernel.flip(-1, -2))
+    expected_turned = replicated(image, kernel.flip(-1, -2))
     noise, uneven = lopsided(3)
     on_noise = axial_layer(query_minus_key(heads_from_kernel(uneven, alpha=SHARP)), noise)
     expected = replicated(noise, uneven.rot90(2, (-1, -2)))
-    size = 1e-5 * largest(turned)
+    size = 1e-5 * largest(expected_turned)
     return [
         check("convolution.slips.check_conv", (right - replicated(image, kernel)).abs().max(), size),
-        check("convolution.slips.check_turned", (wrong - turned).abs().max(), size),
+        check("convolution.slips.check_turned", (wrong - expected_turned).abs().max(), size),
         check("convolution.slips.check_turned_noise", (on_noise - expected).abs().max(), 1e-5 * largest(expected)),
     ]

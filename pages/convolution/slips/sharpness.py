@@ -47,12 +47,12 @@ def draw(context: ConvolutionContext) -> list[Check]:
     with right:
         picture = st.container()
         k = REACH_K.select_slider(t("convolution.sharpness.heads"), says=lambda k: f"{k * k} = {k} × {k}")
-        looked = _windows(kernel_offsets((k, k)), SHARP).sum(0)
+        summed_weights = _windows(kernel_offsets((k, k)), SHARP).sum(0)
         with picture:
-            _picture(t, looked, "sharpness_heads", t("convolution.sharpness.many", H=k * k, k=k))
+            _picture(t, summed_weights, "sharpness_heads", t("convolution.sharpness.many", H=k * k, k=k))
         say(t("convolution.sharpness.many", H=k * k, k=k))
     say(t("convolution.sharpness.shows", alpha=number(alpha), n=n, H=k * k))
-    return _checks(window, looked, alpha, k)
+    return _checks(window, summed_weights, alpha, k)
 
 
 def _windows(offset: Tensor, alpha: float) -> Tensor:
@@ -62,14 +62,14 @@ def _windows(offset: Tensor, alpha: float) -> Tensor:
 
 
 def pixels_for(window: Tensor, share: float) -> int:
-    """How many pixels it takes, the heaviest first, until they hold this share of the weight.
+    """The number of pixels, heaviest first, that hold this share of the weight.
 
     Example:
         >>> pixels_for(torch.tensor([0.1, 0.6, 0.3]), 0.9), pixels_for(torch.tensor([1.0, 0.0]), 0.9)
         (2, 1)
     """
-    held = window.double().flatten().sort(descending=True).values.cumsum(0)
-    return int((held < share - 1e-6).sum()) + 1
+    cumulative = window.double().flatten().sort(descending=True).values.cumsum(0)
+    return int((cumulative < share - 1e-6).sum()) + 1
 
 
 def _picture(t: Translate, values: Tensor, key: str, alt: str) -> None:
@@ -78,19 +78,19 @@ def _picture(t: Translate, values: Tensor, key: str, alt: str) -> None:
 
 
 def read_by_torch(k: int) -> Tensor:
-    """Which pixels torch's Conv2d reads for its middle one: those with a gradient, (rows, columns)."""
+    """The pixels that torch's Conv2d reads for its middle one: those with a gradient, (rows, columns)."""
     image = torch.zeros(1, 1, SIDE, SIDE, requires_grad=True)
     with torch.inference_mode(False), torch.enable_grad():
-        made = conv2d(image, torch.ones(1, 1, k, k), padding=k // 2)
-        (gradient,) = torch.autograd.grad(made[0, 0, SIDE // 2, SIDE // 2], image)
+        output = conv2d(image, torch.ones(1, 1, k, k), padding=k // 2)
+        (gradient,) = torch.autograd.grad(output[0, 0, SIDE // 2, SIDE // 2], image)
     return gradient[0, 0] != 0
 
 
-def _checks(window: Tensor, looked: Tensor, alpha: float, k: int) -> list[Check]:
+def _checks(window: Tensor, summed_weights: Tensor, alpha: float, k: int) -> list[Check]:
     scores = by_hand.window_scores(torch.zeros(1, 2), torch.tensor([alpha]), (SIDE, SIDE), MIDDLE)
-    wanted = by_hand.softmax(scores)[0, 0].view(SIDE, SIDE)
-    wrong = (looked > 0.5) != read_by_torch(k)
+    expected = by_hand.softmax(scores)[0, 0].view(SIDE, SIDE)
+    wrong = (summed_weights > 0.5) != read_by_torch(k)
     return [
-        check("convolution.sharpness.check_window", (window - wanted).abs().max(), 1e-5),
+        check("convolution.sharpness.check_window", (window - expected).abs().max(), 1e-5),
         check("convolution.sharpness.check_reach", wrong.sum(), 0.0, k=k, n=int(read_by_torch(k).sum())),
     ]

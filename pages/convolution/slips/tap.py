@@ -26,7 +26,7 @@ SLIP_HEADS = Int("slip_heads", 4, low=1, high=CELLS)
 
 
 def draw(context: ConvolutionContext) -> list[Check]:
-    """What the last head added fetches, what W_O makes of it, the sum so far, and the whole convolution."""
+    """Render the last head's picture, its product with W_O, the sum so far, and the whole convolution."""
     t, image = context.t, grey_scene()
     with st.container(horizontal=True, gap="large"):
         kernel = choose_kernel(t)
@@ -34,26 +34,26 @@ def draw(context: ConvolutionContext) -> list[Check]:
     heads = heads_from_kernel(kernel, alpha=SHARP)
     fetched = torch.cat([fetch(heads, i, image) for i in range(m)])
     weighed = fetched * kernel.flatten()[:m, None, None]
-    so_far, wanted = weighed.sum(0), replicated(image, kernel)[0]
+    so_far, expected = weighed.sum(0), replicated(image, kernel)[0]
     row, column = (number(float(step)) for step in heads.offset[m - 1])
     names = {"head": m - 1, "m": m, "row": row, "column": column, "w": number(float(kernel.flatten()[m - 1]), 3)}
-    made = {"fetched": fetched[-1], "weighed": weighed[-1], "sum": so_far, "torch": wanted}
+    pictures_by_name = {"fetched": fetched[-1], "weighed": weighed[-1], "sum": so_far, "torch": expected}
     pictures = []
-    for name, values in made.items():
-        low, high = (0.0, 1.0) if name == "fetched" else shared_scale(weighed[-1], so_far, wanted)
+    for name, values in pictures_by_name.items():
+        low, high = (0.0, 1.0) if name == "fetched" else shared_scale(weighed[-1], so_far, expected)
         pictures.append(Picture(title=t(f"convolution.slips.tap_{name}", **names), values=values, low=low, high=high))
-    off = number(float((so_far - wanted).abs().max()))
-    found = t("convolution.slips.tap_found" if m < CELLS else "convolution.slips.tap_all", off=off, **names)
-    show_side_by_side(t, pictures, key="slip_tap", alt=found)
-    say(found)
+    off = number(float((so_far - expected).abs().max()))
+    sentence = t("convolution.slips.tap_found" if m < CELLS else "convolution.slips.tap_all", off=off, **names)
+    show_side_by_side(t, pictures, key="slip_tap", alt=sentence)
+    say(sentence)
     say(t("convolution.slips.tap_says"))
     return [_check_fetched(heads, image), *_check_channels()]
 
 
 def fetch(heads: QuadraticHeads, i: int, image: Tensor) -> Tensor:
-    """What head i brings every pixel, before W_O: the picture, shifted."""
-    alone = value_heads(heads.offset[i : i + 1], heads.alpha[i : i + 1], torch.eye(len(image))[None])
-    return axial_layer(alone, image)
+    """The output of head i before W_O: the picture, shifted."""
+    single_head = value_heads(heads.offset[i : i + 1], heads.alpha[i : i + 1], torch.eye(len(image))[None])
+    return axial_layer(single_head, image)
 
 
 def cut_out(image: Tensor, row: int, column: int, most: int = 1) -> Tensor:
@@ -77,15 +77,15 @@ def _check_channels() -> list[Check]:
     generator = torch.Generator().manual_seed(0)
     noise, kernel = torch.rand(3, 7, 11, generator=generator), torch.randn(4, 3, 3, 3, generator=generator)
     layer = heads_from_kernel(kernel, alpha=SHARP).layer(noise)
-    added = torch.stack(
+    expected = torch.stack(
         [
             conv2d(cut_out(noise, row - 1, column - 1)[None], kernel[:, :, row, column, None, None])[0]
             for row in range(3)
             for column in range(3)
         ]
     ).sum(0)
-    size = 1e-5 * largest(added)
+    size = 1e-5 * largest(expected)
     return [
-        check("convolution.slips.check_added", (layer - added).abs().max(), size),
-        check("convolution.slips.check_added_conv", (added - replicated(noise, kernel)).abs().max(), size),
+        check("convolution.slips.check_added", (layer - expected).abs().max(), size),
+        check("convolution.slips.check_added_conv", (expected - replicated(noise, kernel)).abs().max(), size),
     ]

@@ -29,7 +29,7 @@ SLIP_IN = Int("slip_in", 3, low=1, high=WIDEST)
 SLIP_OUT = Int("slip_out", 4, low=1, high=WIDEST)
 MIDDLE = 4
 """The cell of a 3 x 3 kernel whose matrix is shown."""
-DRAWN = 1e-9
+SMALLEST_ERROR = 1e-9
 """The smallest error on the logarithmic axis: none at all has no place there."""
 
 
@@ -41,15 +41,15 @@ def draw(context: ConvolutionContext) -> list[Check]:
         d_in = SLIP_IN.slider(t("convolution.slips.d_in"), width=240)
         d_out = SLIP_OUT.slider(t("convolution.slips.d_out"), width=240)
     noise, kernel = noise_and_kernel(d_in, d_out)
-    wanted, errors, made = replicated(noise, kernel), [], {}
+    expected, errors, heads_by_width = replicated(noise, kernel), [], {}
     for width in range(1, WIDEST + 1):
-        made[width] = narrow_heads(kernel, width, alpha=SHARP)
-        errors.append(float((made[width].layer(noise) - wanted).abs().max()))
+        heads_by_width[width] = narrow_heads(kernel, width, alpha=SHARP)
+        errors.append(float((heads_by_width[width].layer(noise) - expected).abs().max()))
     with pictures:
-        _cells(context, kernel, made[d_v], d_v)
-        _say(context, made[d_v], d_v, d_in, d_out, errors[d_v - 1])
+        _cells(context, kernel, heads_by_width[d_v], d_v)
+        _say(context, heads_by_width[d_v], d_v, d_in, d_out, errors[d_v - 1])
     _curve(context, errors, min(d_in, d_out))
-    return _checks(kernel, noise, made[d_v], d_v)
+    return _checks(kernel, noise, heads_by_width[d_v], d_v)
 
 
 def noise_and_kernel(d_in: int, d_out: int) -> tuple[Tensor, Tensor]:
@@ -58,7 +58,7 @@ def noise_and_kernel(d_in: int, d_out: int) -> tuple[Tensor, Tensor]:
     return torch.randn(d_in, 5, 7, generator=generator), torch.randn(d_out, d_in, 3, 3, generator=generator)
 
 
-def held(heads: QuadraticHeads) -> Tensor:
+def value_output_products(heads: QuadraticHeads) -> Tensor:
     """W_V times W_O of every head, (H, d_in, d_out): all that can pass from a pixel to the output."""
     spec = heads.weights.spec
     w_v = heads.weights.w_v.unflatten(1, (spec.H, spec.d_v)).transpose(0, 1)
@@ -66,19 +66,19 @@ def held(heads: QuadraticHeads) -> Tensor:
 
 
 def _cells(context: ConvolutionContext, kernel: Tensor, heads: QuadraticHeads, d_v: int) -> None:
-    t, wanted = context.t, kernel.flatten(2)[..., MIDDLE].T
-    found, limit = held(heads)[MIDDLE], float(kernel.abs().max())
-    for column, (name, values) in zip(st.columns(2), (("wanted", wanted), ("held", found)), strict=True):
+    t, expected = context.t, kernel.flatten(2)[..., MIDDLE].T
+    products, limit = value_output_products(heads)[MIDDLE], float(kernel.abs().max())
+    for column, (name, values) in zip(st.columns(2), (("wanted", expected), ("held", products)), strict=True):
         rank = int(torch.linalg.matrix_rank(values, rtol=1e-4))
         title = t(f"convolution.slips.width_{name}", d_v=d_v, rank=rank)
         with column:
             say(title)
             rows, columns = (numbered(size, t(f"convolution.slips.{code}")) for size, code in _sides(values))
-            drawn = Matrix(
+            matrix = Matrix(
                 values=values, rows=rows, columns=columns, kind="signed",
                 limit=limit, numbers=True, low=True, scale=False,
             )  # fmt: skip
-            show_matrix(t, drawn, key=f"slip_cell_{name}", alt=title)
+            show_matrix(t, matrix, key=f"slip_cell_{name}", alt=title)
 
 
 def _sides(values: Tensor) -> list[tuple[int, str]]:
@@ -97,7 +97,7 @@ def _curve(context: ConvolutionContext, errors: list[float], needed: int) -> Non
     line = Series(
         name=t("convolution.slips.width_error"),
         x=list(range(1, WIDEST + 1)),
-        y=[max(DRAWN, error) for error in errors],
+        y=[max(SMALLEST_ERROR, error) for error in errors],
         colour=BLUE,
         marker=6,
     )
@@ -117,9 +117,9 @@ def _checks(kernel: Tensor, noise: Tensor, heads: QuadraticHeads, d_v: int) -> l
     left, sizes, right = np.linalg.svd(cells, full_matrices=False)
     nearest = torch.from_numpy((left[..., :d_v] * sizes[:, None, :d_v]) @ right[:, :d_v])
     lost = np.sqrt((sizes[:, d_v:] ** 2).sum(-1))
-    measured = (held(heads) - torch.from_numpy(cells)).norm(dim=(1, 2))
+    errors = (value_output_products(heads) - torch.from_numpy(cells)).norm(dim=(1, 2))
     expected = replicated(noise, nearest.permute(2, 1, 0).reshape(kernel.shape).float())
     return [
-        check("convolution.slips.check_rank", np.abs(measured.numpy() - lost).max(), 1e-5, d_v=d_v),
+        check("convolution.slips.check_rank", np.abs(errors.numpy() - lost).max(), 1e-5, d_v=d_v),
         check("convolution.slips.check_narrow", (heads.layer(noise) - expected).abs().max(), 1e-5 * largest(expected)),
     ]

@@ -51,9 +51,9 @@ class Side:
 
 
 def draw(context: ConvolutionContext) -> list[Check]:
-    """Where the query looks with both signs, and every number on the way."""
+    """Render the query's weights with both signs, and every intermediate number."""
     t, pictures = context.t, st.container()
-    places, alpha = _chosen(t)
+    places, alpha = _read_controls(t)
     q, k, centre = (torch.tensor(places[i : i + 2], dtype=torch.float) for i in (0, 2, 4))
     sides = {"right": _side(q, k, centre, alpha, 1), "wrong": _side(q, k, centre, alpha, -1)}
     with pictures:
@@ -66,7 +66,7 @@ def draw(context: ConvolutionContext) -> list[Check]:
     return _checks(sides, q, k, centre, alpha)
 
 
-def _chosen(t: Translate) -> tuple[list[int], float]:
+def _read_controls(t: Translate) -> tuple[list[int], float]:
     """Rows and columns of query, key and centre, and α."""
     with st.expander(t("convolution.slips.example_move")):
         with st.container(horizontal=True, gap="small"):
@@ -98,16 +98,16 @@ def _map(t: Translate, name: str, weights: Tensor, q: Tensor, k: Tensor) -> None
     )
     cells = [(int(row), int(column)) for row, column in (q, k)]
     letters = {cells[0]: "Q = K"} if cells[0] == cells[1] else dict(zip(cells, "QK", strict=True))
-    drawn = Matrix(values=weights, rows=rows, columns=columns, kind="weights", letters=letters, low=True, scale=False)
-    show_matrix(t, drawn, key=f"slip_example_{name}", alt=t(f"convolution.slips.example_alt_{name}"))
+    matrix = Matrix(values=weights, rows=rows, columns=columns, kind="weights", letters=letters, low=True, scale=False)
+    show_matrix(t, matrix, key=f"slip_example_{name}", alt=t(f"convolution.slips.example_alt_{name}"))
 
 
 def _say(t: Translate, sides: dict[str, Side], q: Tensor, k: Tensor, centre: Tensor) -> None:
-    """What both signs make of the head's centre: where it is sought, and the pixel that is nearest to that place."""
+    """Describe the place of the head's centre with both signs, and the pixel with the largest weight."""
     places = {"right": _vector(q + centre), "wrong": _vector(q - centre), "delta": _vector(centre)}
-    found = {f"{name}_most": _vector(divmod(int(side.weights.argmax()), COLUMNS)) for name, side in sides.items()}
+    maxima = {f"{name}_most": _vector(divmod(int(side.weights.argmax()), COLUMNS)) for name, side in sides.items()}
     name = "example_found" if torch.equal(k - q, centre) else "example_moved"
-    say(t(f"convolution.slips.{name}", **places, **found))
+    say(t(f"convolution.slips.{name}", **places, **maxima))
 
 
 def _vector(values: Tensor | Sequence[int]) -> str:
@@ -144,15 +144,15 @@ def _cells(side: Side, k: Tensor, constant: float) -> dict[str, str]:
 def _checks(sides: dict[str, Side], q: Tensor, k: Tensor, centre: Tensor, alpha: float) -> list[Check]:
     """Of the weights from coordinates, and of the score of the pair, worked out with plain numbers."""
     query = torch.tensor([int(q[0]) * COLUMNS + int(q[1])])
-    found = []
+    checks = []
     for name, sign in (("right", 1), ("wrong", -1)):
-        wanted = by_hand.window_scores(sign * centre[None], torch.tensor([alpha]), (ROWS, COLUMNS), query)
-        off = (sides[name].weights.flatten() - by_hand.softmax(wanted)[0, 0]).abs().max()
-        found.append(check(f"convolution.slips.check_example_{name}", off, 1e-6 * largest(wanted)))
+        expected = by_hand.window_scores(sign * centre[None], torch.tensor([alpha]), (ROWS, COLUMNS), query)
+        off = (sides[name].weights.flatten() - by_hand.softmax(expected)[0, 0]).abs().max()
+        checks.append(check(f"convolution.slips.check_example_{name}", off, 1e-6 * largest(expected)))
     (q_row, q_column), (k_row, k_column), (d_row, d_column) = ((float(a), float(b)) for a, b in (q, k, centre))
     away = (k_row - q_row - d_row) ** 2 + (k_column - q_column - d_column) ** 2
     score = -alpha * away + alpha * (d_row**2 + d_column**2)
-    found.append(
+    checks.append(
         check("convolution.slips.check_score", abs(sides["right"].score - score), 1e-4, score=number(score, 3))
     )
-    return found
+    return checks

@@ -1,4 +1,4 @@
-"""What the sections on a trained vision model share: the model and its picture, and their controls."""
+"""Model, picture and their controls, shared by the sections on a trained vision model."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -46,7 +46,7 @@ class VisionChoice:
 
     @property
     def is_own(self) -> bool:
-        """Whether it is the model of this project."""
+        """Return whether the model is this project's own."""
         return self.ink is not None
 
 
@@ -57,7 +57,7 @@ INK = Text("ink", allows=is_ink)
 
 
 def choose_vision(context: ConvolutionContext, *, first: bool = False) -> VisionChoice:
-    """What was chosen; the controls are drawn once on a page: by the ``first`` of its sections, or the only one."""
+    """Read model and picture; only the ``first`` section of a page, or the only one, draws the controls."""
     draws = first or not context.whole_page
     names = list(dict.fromkeys(entry.id for entry in picture_entries()))
     name = VISION.read(names)
@@ -75,7 +75,7 @@ def _entry(name: str) -> registry.Entry:
 
 
 def _ink(context: ConvolutionContext, *, draws: bool) -> str:
-    """A digit that nobody trained on, or the visitor's own."""
+    """A digit that nobody trained on, or the user's own."""
     t = context.t
     name = DIGIT.read()
     n = 1 if name == DRAW else len(_held_out(name))
@@ -97,8 +97,8 @@ def _ink(context: ConvolutionContext, *, draws: bool) -> str:
 @cache
 def _held_out(name: str) -> tuple[str, ...]:
     """The digits of a name that nobody trained on, as the pad has them."""
-    known = digits.held_out()
-    return tuple(map(to_code, known.levels[known.names == int(name)]))
+    held_out_digits = digits.held_out()
+    return tuple(map(to_code, held_out_digits.levels[held_out_digits.names == int(name)]))
 
 
 def grey(picture: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""What the sections on a trained vision model compute and keep."""
+"""Cached computations of the sections on a trained vision model."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -30,7 +30,7 @@ class Reader:
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
-    """How far our pass is from transformers' own, layer by layer; and the probabilities it gives, if any."""
+    """Largest error of our weights against transformers' own pass, and the latter's probabilities, if any."""
 
     weights: float
     probabilities: Tensor
@@ -38,7 +38,7 @@ class Agreement:
 
 @partial(Kept, store=compute.models, kind="load", wait=until)
 def opened(reader: Reader) -> VisionModel:
-    """A loaded model, shared by all visitors.
+    """A loaded model, shared by all users.
 
     Raises:
         ModelError: if it cannot be used.
@@ -55,20 +55,20 @@ def opened(reader: Reader) -> VisionModel:
 
 @kept
 def seen(reader: Reader, picture: Numbers) -> Seen:
-    """What the layers saw of a picture."""
+    """The capture of a picture, layer by layer."""
     return look(opened(reader), picture.tensor())
 
 
 @kept
 def fits(reader: Reader, picture: Numbers) -> tuple[WindowFit, ...]:
     """The window closest to every head, for each layer."""
-    looked = seen(reader, picture)
-    return tuple(fit_planes(looked.among_patches(i).weights, looked.grid) for i in range(len(looked.calls)))
+    capture = seen(reader, picture)
+    return tuple(fit_planes(capture.among_patches(i).weights, capture.grid) for i in range(len(capture.calls)))
 
 
 @kept
 def windows(reader: Reader, picture: Numbers, layer: int, query: int) -> Tensor:
-    """What the window closest to each head of a layer gives to every patch, seen from one, (H, P)."""
+    """The weights of the window closest to each head of a layer, from one patch to all, (H, P)."""
     fit, grid = fits(reader, picture)[layer], seen(reader, picture).grid
     heads = zip(fit.offset, fit.alpha, strict=True)
     return torch.stack([plane_weights(offset[None], alpha[None], grid)[0, query] for offset, alpha in heads])
@@ -76,33 +76,33 @@ def windows(reader: Reader, picture: Numbers, layer: int, query: int) -> Tensor:
 
 @kept
 def rows(reader: Reader, picture: Numbers, query: int) -> Tensor:
-    """Where every head looks from one patch, (L, H, P)."""
-    looked = seen(reader, picture)
-    return torch.stack([looked.among_patches(i).weights[:, query] for i in range(len(looked.calls))])
+    """The weights of every head from one patch, (L, H, P)."""
+    capture = seen(reader, picture)
+    return torch.stack([capture.among_patches(i).weights[:, query] for i in range(len(capture.calls))])
 
 
 @kept
 def agreement(reader: Reader, picture: Numbers) -> Agreement:
     """Our weights and scores against the model's own forward pass, in transformers' attention."""
-    looked = seen(reader, picture)
+    capture = seen(reader, picture)
     weights, logits = judged(opened(reader), picture.tensor())
-    off = max(float((looked.layer(i).weights - theirs).abs().max()) for i, theirs in enumerate(weights))
+    off = max(float((capture.layer(i).weights - theirs).abs().max()) for i, theirs in enumerate(weights))
     return Agreement(weights=off, probabilities=torch.zeros(0) if logits is None else logits.softmax(-1))
 
 
 @kept
 def right(reader: Reader) -> int:
-    """How many of the digits that were held out the model names right, counted now."""
-    known, model = digits.held_out(), opened(reader).model
+    """The number of held-out digits that the model classifies correctly."""
+    held_out_digits, model = digits.held_out(), opened(reader).model
     with torch.inference_mode():
-        found = model(pixel_values=digits.pixels(known.levels)).logits.argmax(-1)
-    return int((found == known.names).sum())
+        predicted = model(pixel_values=digits.pixels(held_out_digits.levels)).logits.argmax(-1)
+    return int((predicted == held_out_digits.names).sum())
 
 
 @kept
 def every_digit(reader: Reader, of_each: int) -> Tensor:
     """The share that the closest window explains of each head, for so many held-out digits of each name, (n, L, H)."""
-    known = digits.held_out()
-    chosen = [at for name in range(10) for at in (known.names == name).nonzero()[:of_each, 0].tolist()]
-    pictures = [Numbers.of(known.levels[at].float()[None] / digits.LEVELS) for at in chosen]
+    held_out_digits = digits.held_out()
+    indices = [at for name in range(10) for at in (held_out_digits.names == name).nonzero()[:of_each, 0].tolist()]
+    pictures = [Numbers.of(held_out_digits.levels[at].float()[None] / digits.LEVELS) for at in indices]
     return torch.stack([torch.stack([fit.explained for fit in fits(reader, picture)]) for picture in pictures])

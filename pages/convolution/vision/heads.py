@@ -41,14 +41,14 @@ def draw(context: ConvolutionContext) -> list[Check]:
     """The picture and what the model says it is; then every head from one patch, with its closest window."""
     picture = st.container()
     choice = choose_vision(context, first=True)
-    found = compute.agreement(choice.reader, choice.key)
+    agreement = compute.agreement(choice.reader, choice.key)
     with picture:
         _answer(context, choice)
     fits = compute.fits(choice.reader, choice.key)
     layers = _layers(context, choice)
     _heads(context, choice, fits, layers)
     _say_heads(context, choice, fits)
-    return _checks(choice, found, fits, layers[0])
+    return _checks(choice, agreement, fits, layers[0])
 
 
 def _answer(context: ConvolutionContext, choice: VisionChoice) -> None:
@@ -75,9 +75,9 @@ def _probabilities(context: ConvolutionContext, choice: VisionChoice, probabilit
     sentence = t("convolution.vision.answer", name=names[best], p=share(float(probabilities[best])))
     if choice.ink is not None:
         order = order.sort().values
-        known = t("convolution.vision.says") if choice.ink.strip("0") else t("convolution.vision.blank")
-        sentence = paragraph(known, sentence)
-    drawn = BarChart(
+        introduction = t("convolution.vision.says") if choice.ink.strip("0") else t("convolution.vision.blank")
+        sentence = paragraph(introduction, sentence)
+    chart = BarChart(
         [names[i] for i in order.tolist()],
         {t("convolution.vision.probability"): probabilities[order]},
         title=t("convolution.vision.class"),
@@ -85,7 +85,7 @@ def _probabilities(context: ConvolutionContext, choice: VisionChoice, probabilit
         top=1.0,
         colours=[BLUE if i == best else GREY for i in order.tolist()],
     )
-    show_bars(drawn, key="vision_answer", alt=sentence)
+    show_bars(chart, key="vision_answer", alt=sentence)
     st.text(sentence)  # a folder may call its classes anything
 
 
@@ -94,13 +94,13 @@ def _pad(context: ConvolutionContext, code: str) -> None:
 
 
 def _draw_digit(code: str) -> None:
-    """Take over what was drawn: from then on it is the user's own digit."""
+    """Store the drawing as the user's own digit."""
     DIGIT.set(DRAW)
     INK.choose(code)
 
 
 def _layers(context: ConvolutionContext, choice: VisionChoice) -> list[int]:
-    """Which layers are drawn: all, or of a large model one."""
+    """The layers drawn: all, or one of a large model."""
     L = len(choice.model.layers)
     if L * choice.model.n_heads <= MOST_CARDS:
         return list(range(L))
@@ -112,17 +112,17 @@ def _heads(context: ConvolutionContext, choice: VisionChoice, fits: tuple[Window
     t, (rows, columns), H = context.t, choice.model.grid, choice.model.n_heads
     query = divmod(PATCH.read((rows, columns)), columns)
     place = query[0] * columns + query[1]
-    seen = compute.rows(choice.reader, choice.key, place)[layers]
+    head_rows = compute.rows(choice.reader, choice.key, place)[layers]
     windows = torch.stack([compute.windows(choice.reader, choice.key, layer, place) for layer in layers])
     cards = []
     for i, layer in enumerate(layers):
         for head in range(H):
-            explained, most = part(float(fits[layer].explained[head])), int(seen[i, head].argmax())
+            explained, most = part(float(fits[layer].explained[head])), int(head_rows[i, head].argmax())
             down, right = (number(value, 2) for value in fits[layer].offset[head].tolist())
             alt = t(
                 "convolution.vision.card",
                 layer=layer, head=head, row=most // columns, column=most % columns,
-                weight=part(float(seen[i, head, most])), share=explained,
+                weight=part(float(head_rows[i, head, most])), share=explained,
                 down=down, right=right, alpha=number(float(fits[layer].alpha[head])),
             )  # fmt: skip
             cards.append({"layer": layer, "name": t("convolution.head", i=head), "share": explained, "alt": alt})
@@ -137,7 +137,7 @@ def _heads(context: ConvolutionContext, choice: VisionChoice, fits: tuple[Window
         "heads": cards,
         "title": t("convolution.vision.picture"),
     }
-    packed = pack(header, {"image": picture.flatten(), "seen": seen.flatten(), "windows": windows.flatten()})
+    packed = pack(header, {"image": picture.flatten(), "seen": head_rows.flatten(), "windows": windows.flatten()})
     HEADS.mount(key="patch_heads", data=packed.data, on={"patch": _open_patch})
 
 
@@ -158,7 +158,7 @@ def _say_heads(context: ConvolutionContext, choice: VisionChoice, fits: tuple[Wi
     inside = torch.stack([inside_share(fit.offset, choice.model.grid) for fit in fits])
     windows = explained * (inside >= 0.5)  # else the centre lies outside the picture, and the window is its edge
     layer, head = divmod(int(windows.argmax()), choice.model.n_heads)
-    found: dict[str, Any] = {
+    values: dict[str, Any] = {
         "n": explained.numel(),
         "many": int((windows > 0.5).sum()),
         "mean": part(float(explained.mean())),
@@ -166,7 +166,7 @@ def _say_heads(context: ConvolutionContext, choice: VisionChoice, fits: tuple[Wi
         "head": head,
         "share": part(float(explained[layer, head])),
     }
-    say(t("convolution.vision.found", **found))
+    say(t("convolution.vision.found", **values))
     st.caption(t("convolution.vision.note"))
 
 
@@ -183,21 +183,21 @@ def inside_share(offset: Tensor, grid: tuple[int, int]) -> Tensor:
 def share_on_plane(weights: Tensor, offset: Tensor, alpha: Tensor, grid: tuple[int, int]) -> float:
     """1 - squared error of the window / squared distance from an even spread, written out patch by patch."""
     window = by_hand.softmax(by_hand.window_scores(offset[None], alpha[None], grid)[0])
-    missed = float((weights.double() - window).square().sum())
-    whole = float((weights.double() - 1 / len(weights)).square().sum())
-    return 1 - missed / whole if whole > 0 else 0.0
+    error = float((weights.double() - window).square().sum())
+    total = float((weights.double() - 1 / len(weights)).square().sum())
+    return 1 - error / total if total > 0 else 0.0
 
 
-def _checks(choice: VisionChoice, found: compute.Agreement, fits: tuple[WindowFit, ...], layer: int) -> list[Check]:
+def _checks(choice: VisionChoice, agreement: compute.Agreement, fits: tuple[WindowFit, ...], layer: int) -> list[Check]:
     """Against transformers' own pass; and the best head of a layer, from the model's own weights."""
-    checks = [check("convolution.vision.check_weights", found.weights, 1e-5, n=len(fits))]
-    looked = compute.seen(choice.reader, choice.key)
-    if looked.logits is not None:
-        apart = (looked.logits.softmax(-1) - found.probabilities).abs().max()
+    checks = [check("convolution.vision.check_weights", agreement.weights, 1e-5, n=len(fits))]
+    capture = compute.seen(choice.reader, choice.key)
+    if capture.logits is not None:
+        apart = (capture.logits.softmax(-1) - agreement.probabilities).abs().max()
         checks.append(check("convolution.vision.check_answer", apart, 1e-5))
-    fit, n = fits[layer], looked.n_other
+    fit, n = fits[layer], capture.n_other
     head = int(fit.explained.argmax())
-    among = looked.layer(layer).weights[head, n:, n:]
-    by_pairs = share_on_plane(among / among.sum(-1, keepdim=True), fit.offset[head], fit.alpha[head], looked.grid)
+    among = capture.layer(layer).weights[head, n:, n:]
+    by_pairs = share_on_plane(among / among.sum(-1, keepdim=True), fit.offset[head], fit.alpha[head], capture.grid)
     off = abs(by_pairs - float(fit.explained[head]))
     return [*checks, check("convolution.vision.check_share", off, 1e-3, layer=layer, head=head)]

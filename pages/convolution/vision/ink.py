@@ -10,7 +10,7 @@ SIGNS = "0123456789abcdefg"
 
 
 def is_ink(code: str) -> bool:
-    """Nothing drawn yet, or a whole digit."""
+    """Return whether a code is empty or a complete digit."""
     return code == "" or (len(code) == SIDE * SIDE and set(code) <= set(SIGNS))
 
 
@@ -37,15 +37,15 @@ def to_code(levels: Tensor) -> str:
 
 
 def as_picture(levels: Tensor) -> Tensor:
-    """What a model reads, (1, 8, 8): 0 is blank, 1 is full of ink."""
+    """The picture for a model, (1, 8, 8): 0 is blank, 1 is full of ink."""
     return levels.float()[None] / LEVELS
 
 
 def check_drawn(code: str) -> None:
-    """Refuse what is no digit that was drawn.
+    """Reject a code that is not a complete digit.
 
     Raises:
-        ValueError: if it is.
+        ValueError: if it is not.
     """
     if not code or not is_ink(code):
         raise ValueError(f"code={code[:40]!r} is no digit")

@@ -1,4 +1,4 @@
-"""What training did to the heads of the vision model: the share a window explains of each, before and after."""
+"""Effect of training on the vision model's heads: the share explained by a window, before and after."""
 
 import streamlit as st
 import torch
@@ -18,7 +18,7 @@ from viz.frame.modes import say
 from viz.frame.show import show_bars, show_lines
 from viz.models.trained import digits
 
-EACH = 2
+DIGITS_PER_NAME = 2
 """Held-out digits of each name that the heads are measured on."""
 
 
@@ -41,7 +41,7 @@ def _shares(context: ConvolutionContext, choice: VisionChoice, before: Reader) -
         torch.stack([fit.explained for fit in compute.fits(reader, choice.key)]) for reader in (before, choice.reader)
     )
     L, H = now.shape
-    found = t(
+    sentence = t(
         "convolution.vision_training.found",
         n=L * H, then=part(float(then.mean())), now=part(float(now.mean())),
         most_then=part(float(then.max())), most_now=part(float(now.max())),
@@ -51,15 +51,15 @@ def _shares(context: ConvolutionContext, choice: VisionChoice, before: Reader) -
         t("convolution.vision_training.before"): then.flatten(),
         t("convolution.vision_training.after"): now.flatten(),
     }
-    drawn = BarChart(
+    chart = BarChart(
         names, series, title=t("convolution.vision_training.heads"), value_title=t("convolution.n_share"), top=1.0
     )
-    show_bars(drawn, key="vision_shares", alt=found)
-    say(found)
+    show_bars(chart, key="vision_shares", alt=sentence)
+    say(sentence)
     even = [_spread(reader, choice) for reader in (before, choice.reader)]
     say(t("convolution.vision_training.spread", then=share(even[0]), now=share(even[1])))
     if choice.is_own:
-        many = compute.every_digit(choice.reader, EACH).flatten(1)
+        many = compute.every_digit(choice.reader, DIGITS_PER_NAME).flatten(1)
         low, high = float(many.mean(1).min()), float(many.mean(1).max())
         say(t("convolution.vision_training.many", n=len(many), span=span(part(low), part(high))))
     else:
@@ -67,9 +67,9 @@ def _shares(context: ConvolutionContext, choice: VisionChoice, before: Reader) -
 
 
 def _spread(reader: Reader, choice: VisionChoice) -> float:
-    """How evenly the heads spread a row over the patches: its entropy, as a share of the most it can be."""
-    looked = compute.seen(reader, choice.key)
-    means = [entropy(looked.among_patches(i).weights).mean() for i in range(len(looked.calls))]
+    """The mean entropy of a row over the patches, as a share of its maximum."""
+    capture = compute.seen(reader, choice.key)
+    means = [entropy(capture.among_patches(i).weights).mean() for i in range(len(capture.calls))]
     return float(torch.stack(means).mean() / torch.tensor(float(choice.model.n_patches)).log())
 
 
@@ -77,7 +77,7 @@ def _how_it_went(context: ConvolutionContext, choice: VisionChoice, before: Read
     """The record of the training, and the held-out digits counted now."""
     t, run = context.t, digits.run()
     n, now, then = len(digits.held_out().names), compute.right(choice.reader), compute.right(before)
-    found = t(
+    sentence = t(
         "convolution.vision_training.went",
         epochs=len(run.accuracy), seconds=number(run.seconds, 3), parameters=f"{run.parameters:,}",
         then=then, now=now, n=n, share=share(now / n), seed=digits.Recipe().seed,
@@ -89,16 +89,16 @@ def _how_it_went(context: ConvolutionContext, choice: VisionChoice, before: Read
         y=Axis(t("convolution.vision_training.accuracy"), grid=True, limits=(0, 1)),
         height=220,
     )
-    show_lines(fig, key="vision_run", alt=found)
-    say(found)
+    show_lines(fig, key="vision_run", alt=sentence)
+    say(sentence)
     return [check("convolution.vision_training.check_accuracy", abs(now / n - run.accuracy[-1]), 0.5 / n, n=n)]
 
 
 def _checks(choice: VisionChoice, before: Reader) -> list[Check]:
     """Both models against transformers' own passes; a share of the untrained one, written out."""
     then, now = (compute.agreement(reader, choice.key) for reader in (before, choice.reader))
-    looked, fit = compute.seen(before, choice.key), compute.fits(before, choice.key)[0]
-    among = looked.layer(0).weights[0, looked.n_other :, looked.n_other :]
+    capture, fit = compute.seen(before, choice.key), compute.fits(before, choice.key)[0]
+    among = capture.layer(0).weights[0, capture.n_other :, capture.n_other :]
     by_pairs = share_on_plane(among / among.sum(-1, keepdim=True), fit.offset[0], fit.alpha[0], choice.model.grid)
     off = abs(by_pairs - float(fit.explained[0]))
     return [

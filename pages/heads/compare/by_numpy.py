@@ -48,11 +48,11 @@ def _maps(source: Source, layer: int, mask: Mask, view: View) -> np.ndarray:
 
 def _on_slots(cells: np.ndarray, places: Sequence[int | None]) -> np.ndarray:
     """A map written out cell by cell of the slots; NaN where there is none."""
-    found = np.full((len(places), len(places)), np.nan)
+    on_slots = np.full((len(places), len(places)), np.nan)
     pairs = [(slot, place) for slot, place in enumerate(places) if place is not None]
     slots, rows = (np.array(side, dtype=int) for side in zip(*pairs, strict=True))
-    found[np.ix_(slots, slots)] = cells[np.ix_(rows, rows)]
-    return found
+    on_slots[np.ix_(slots, slots)] = cells[np.ix_(rows, rows)]
+    return on_slots
 
 
 def _places(alignment: Alignment) -> tuple[list[int | None], list[int | None]]:
@@ -60,50 +60,52 @@ def _places(alignment: Alignment) -> tuple[list[int | None], list[int | None]]:
 
 
 @kept
-def two_by_torch(compared: Compared, what: str, head_a: Head, head_b: Head) -> tuple[np.ndarray, np.ndarray]:
+def two_by_torch(comparison: Compared, what: str, head_a: Head, head_b: Head) -> tuple[np.ndarray, np.ndarray]:
     """One head's maps on both texts: its weights, or the lengths of its messages taken one by one."""
-    places = _places(sides(compared).alignment)
+    places = _places(sides(comparison).alignment)
     return tuple(
-        _on_slots(_one_map(source, what, head, compared), of)
-        for source, head, of in zip((compared.a, compared.b), (head_a, head_b), places, strict=True)
+        _on_slots(_one_map(source, what, head, comparison), of)
+        for source, head, of in zip((comparison.a, comparison.b), (head_a, head_b), places, strict=True)
     )  # type: ignore[return-value]
 
 
-def _one_map(source: Source, what: str, head: Head, compared: Compared) -> np.ndarray:
+def _one_map(source: Source, what: str, head: Head, comparison: Compared) -> np.ndarray:
     layer, i = head
     if what == "weights":
-        return _maps(source, layer, compared.mask, compared.view)[i]
+        return _maps(source, layer, comparison.mask, comparison.view)[i]
     call = read(source).calls[layer]
-    weights = _weights(source, layer, compared.mask)[i]
+    weights = _weights(source, layer, comparison.mask)[i]
     d_v, group = call.v.shape[-1], i * len(call.v) // len(call.q)
     with torch.inference_mode():
-        block = trace(source, layer, compared.mask).projections.w_o[i * d_v : (i + 1) * d_v]
+        block = trace(source, layer, comparison.mask).projections.w_o[i * d_v : (i + 1) * d_v]
         # A row at a time: the messages of 512 tokens would be 400 MB.
         rows = [linear(row.unsqueeze(-1) * call.v[group], block.T).square().sum(-1).sqrt() for row in weights]
         lengths = torch.stack(rows)[None].double().numpy()
-    return _in_view(lengths, read(source).tokens, compared.view)[0]
+    return _in_view(lengths, read(source).tokens, comparison.view)[0]
 
 
 @kept
-def changes_by_torch(compared: Compared) -> np.ndarray:
+def changes_by_torch(comparison: Compared) -> np.ndarray:
     r"""The change of every head as :math:`1 - \sum_j \min(p_j, q_j)`, over the pairs of an alignment one by one."""
-    pairs = [(slot.a, slot.b) for slot in sides(compared).alignment.slots if slot.a is not None and slot.b is not None]
+    pairs = [
+        (slot.a, slot.b) for slot in sides(comparison).alignment.slots if slot.a is not None and slot.b is not None
+    ]
     rows_a, rows_b = ([pair[i] for pair in pairs] for i in (0, 1))
-    found = []
-    for layer in range(read(compared.b).n_layers):
-        q = _maps(compared.b, layer, compared.mask, compared.view)
-        if compared.head is None:
-            p = _maps(compared.a, layer, compared.mask, compared.view)
+    changes = []
+    for layer in range(read(comparison.b).n_layers):
+        q = _maps(comparison.b, layer, comparison.mask, comparison.view)
+        if comparison.head is None:
+            p = _maps(comparison.a, layer, comparison.mask, comparison.view)
         else:
-            p = _maps(compared.a, compared.head[0], compared.mask, compared.view)[[compared.head[1]] * len(q)]
-        found += [
+            p = _maps(comparison.a, comparison.head[0], comparison.mask, comparison.view)[[comparison.head[1]] * len(q)]
+        changes += [
             _overlap(mine[rows_a][:, rows_a], theirs[rows_b][:, rows_b]) for mine, theirs in zip(p, q, strict=True)
         ]
-    return np.array(found)
+    return np.array(changes)
 
 
 def _overlap(p: np.ndarray, q: np.ndarray) -> float:
-    """What the rows of two maps do not share, the mean over those that have any weight; NaN if there are none."""
+    """The mean distance of two maps' rows, over rows that have any weight; NaN if there are none."""
     counts = (p.sum(-1) > 0) & (q.sum(-1) > 0)
     p, q = (rows[counts] / rows[counts].sum(-1, keepdims=True) for rows in (p, q))
     return float((1 - np.minimum(p, q).sum(-1)).mean()) if counts.any() else float("nan")
@@ -112,24 +114,24 @@ def _overlap(p: np.ndarray, q: np.ndarray) -> float:
 @kept
 def copying_by_torch(source: Source, mask: Mask) -> float:
     """The most that any head gives, on average, to what came after the query's token: earlier mentions one by one."""
-    ids, found = read(source).tokens.ids, []
+    ids, weights_there = read(source).tokens.ids, []
     followers = {row: [j + 1 for j in range(row) if ids[j] == token] for row, token in enumerate(ids)}
     rows = [row for row, places in followers.items() if places]
     for layer in range(read(source).n_layers):
-        found += [
+        weights_there += [
             np.mean([head[row, followers[row]].sum() for row in rows]) for head in _weights(source, layer, mask).numpy()
         ]
-    return float(max(found))
+    return float(max(weights_there))
 
 
 @kept
-def wrong_pairs(compared: Compared) -> int:
-    """How many tokens are not paired as they should be, and how many changes there are too many."""
+def wrong_pairs(comparison: Compared) -> int:
+    """The number of wrongly paired tokens plus the number of superfluous changes."""
     (a, of_a), (b, of_b) = (
-        keys_of(read(source).tokens, compared.view, compared.a.model != compared.b.model)
-        for source in (compared.a, compared.b)
+        keys_of(read(source).tokens, comparison.view, comparison.a.model != comparison.b.model)
+        for source in (comparison.a, comparison.b)
     )
-    alignment = sides(compared).alignment
+    alignment = sides(comparison).alignment
     wrong = sum(
         (slot.a is None or slot.b is None or a[slot.a] != b[slot.b]) == (slot.kind == "same")
         for slot in alignment.slots
@@ -144,7 +146,7 @@ def _distance(a: list[tuple[str, int]], b: list[tuple[str, int]]) -> int:
     row = list(range(len(b) + 1))
     for i, (token, kind) in enumerate(a, 1):
         before, row = row, [i]
-        for j, (other, other_kind) in enumerate(b, 1):
-            change = 0 if (token, kind) == (other, other_kind) else 1 if kind == other_kind else 2
+        for j, (other_key, other_kind) in enumerate(b, 1):
+            change = 0 if (token, kind) == (other_key, other_kind) else 1 if kind == other_kind else 2
             row.append(min(before[j - 1] + change, before[j] + 1, row[j - 1] + 1))
     return row[-1]

@@ -14,29 +14,29 @@ COLOUR = 1 / 254 + 1e-3
 """A code of 8 bits is that far off in what a colour shows, the square root; 1e-3 is a difference of 1e-6 there."""
 
 
-def compare_checks(shown: Shown) -> list[Check]:
+def compare_checks(view: Shown) -> list[Check]:
     """Of the two maps, the order of the heads, the small map of the chosen head, and the pairs of tokens."""
-    wall, two = unpacked(shown.wall), unpacked(shown.two)
-    expected = by_numpy.two_by_torch(shown.compared, shown.what, *shown.heads)
-    off = max(apart(mine, other) for mine, other in zip(two_maps(two), expected, strict=True))
-    changes = by_numpy.changes_by_torch(shown.compared)
-    found = [
-        check(f"second.check_{shown.what}", off, 2 * CODE * two["limit"]),
+    wall, two = unpacked(view.wall), unpacked(view.two)
+    expected = by_numpy.two_by_torch(view.compared, view.what, *view.heads)
+    off = max(apart(mine, expected_map) for mine, expected_map in zip(two_maps(two), expected, strict=True))
+    changes = by_numpy.changes_by_torch(view.compared)
+    checks = [
+        check(f"second.check_{view.what}", off, 2 * CODE * two["limit"]),
         check("second.check_change", apart(wall["measures"], changes), CODE),
-        check("second.check_pairs", by_numpy.wrong_pairs(shown.compared), 0),
+        check("second.check_pairs", by_numpy.wrong_pairs(view.compared), 0),
     ]
     if wall["pool"] == 1:
-        found.append(check("second.check_small", _small_map(shown, wall), COLOUR))
-    return found
+        checks.append(check("second.check_small", _small_map(view, wall), COLOUR))
+    return checks
 
 
-def _small_map(shown: Shown, wall: dict[str, object]) -> float:
-    """How far the small map of the chosen head is from the difference, in what its colour shows."""
-    layer, head = shown.heads[1]
-    a, b = by_numpy.two_by_torch(shown.compared, "weights", *shown.heads)
+def _small_map(view: Shown, wall: dict[str, object]) -> float:
+    """Error of the selected head's small map against the difference, in the codes of its colours."""
+    layer, head = view.heads[1]
+    a, b = by_numpy.two_by_torch(view.compared, "weights", *view.heads)
     codes = np.asarray(wall["values"]).reshape(-1, *a.shape)[layer * int(str(wall["n_heads"])) + head].astype(float)
-    seen = np.where(codes == 255, np.nan, codes / 127 - 1)
-    return apart(seen, np.sign(b - a) * np.sqrt(np.abs(b - a)))
+    actual = np.where(codes == 255, np.nan, codes / 127 - 1)
+    return apart(actual, np.sign(b - a) * np.sqrt(np.abs(b - a)))
 
 
 def apart(a: np.ndarray, b: np.ndarray) -> float:

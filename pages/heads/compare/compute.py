@@ -27,7 +27,7 @@ LIKELIEST = 6
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """What is compared with what: all of it, so that equal ones give equal numbers.
+    """Complete key of a comparison: equal keys give equal numbers.
 
     Every head with the same head on the other text; or, if ``head`` is given, that one of the first model with every
     head of the second. ``view`` may merge pieces into words and hide special tokens.
@@ -77,7 +77,7 @@ class NextWords:
 
 
 def keys_of(tokens: Tokens, view: View, spelled: bool) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """What tokens are compared by, and whether each is a special one.
+    """The keys by which tokens are compared, and 1 for each special token.
 
     ``spelled``: of two tokenizers, of which one may write a space before a word, or small letters only.
     """
@@ -88,91 +88,92 @@ def keys_of(tokens: Tokens, view: View, spelled: bool) -> tuple[tuple[str, ...],
 
 
 @kept
-def sides(compared: Compared) -> Sides:
-    """Which token of the one text stands for which of the other."""
-    view, spelled = compared.view, compared.a.model != compared.b.model
-    texts = [read(source).tokens for source in (compared.a, compared.b)]
+def sides(comparison: Compared) -> Sides:
+    """The alignment of the tokens of both texts."""
+    view, spelled = comparison.view, comparison.a.model != comparison.b.model
+    texts = [read(source).tokens for source in (comparison.a, comparison.b)]
     (keys_a, kinds_a), (keys_b, kinds_b) = (keys_of(tokens, view, spelled) for tokens in texts)
     alignment = align(keys_a, keys_b, (kinds_a, kinds_b))
     rows = [axis(tokens, view) for tokens in texts]
     places = alignment.a.tolist(), alignment.b.tolist()
-    written = [[label.removeprefix(SPACE) if spelled else label for label in side.labels] for side in rows]
+    labels_of_sides = [[label.removeprefix(SPACE) if spelled else label for label in side.labels] for side in rows]
     labels = [
-        tuple(side[place] if place >= 0 else "" for place in of) for side, of in zip(written, places, strict=True)
+        tuple(side[place] if place >= 0 else "" for place in of)
+        for side, of in zip(labels_of_sides, places, strict=True)
     ]
     slot_of = {place: slot for slot, place in enumerate(places[0]) if place >= 0}
     of = tuple(slot_of.get(row, -1) for row in rows[0].of)
     return Sides(alignment=alignment, labels=(labels[0], labels[1]), of=of)
 
 
-def _laid(compared: Compared, which: str, layer: int) -> Tensor:
+def _maps_on_slots(comparison: Compared, which: str, layer: int) -> Tensor:
     """The maps of a layer of one side, on the slots."""
-    source, places = getattr(compared, which), getattr(sides(compared).alignment, which)
-    seen = read(source)
-    n = len(seen.tokens.ids)
+    source, places = getattr(comparison, which), getattr(sides(comparison).alignment, which)
+    capture = read(source)
+    n = len(capture.tokens.ids)
     with torch.inference_mode():
-        steps = seen.layer(layer, allowed=compared.mask.allowed(n, n))
-    return laid_out(look(steps, seen.tokens, seen.tokens, compared.view).values, places)
+        steps = capture.layer(layer, allowed=comparison.mask.allowed(n, n))
+    return laid_out(look(steps, capture.tokens, capture.tokens, comparison.view).values, places)
 
 
-def maps(compared: Compared, head_a: Head, head_b: Head) -> tuple[Tensor, Tensor]:
+def maps(comparison: Compared, head_a: Head, head_b: Head) -> tuple[Tensor, Tensor]:
     """One head's weights on both sides, on the slots; NaN where one has no such token."""
-    return _laid(compared, "a", head_a[0])[head_a[1]], _laid(compared, "b", head_b[0])[head_b[1]]
+    return _maps_on_slots(comparison, "a", head_a[0])[head_a[1]], _maps_on_slots(comparison, "b", head_b[0])[head_b[1]]
 
 
 @kept
-def differences(compared: Compared) -> Packed:
-    """How every head's map changes, ready for the browser, with the number by which heads are ordered."""
-    n_layers = read(compared.b).n_layers
+def differences(comparison: Compared) -> Packed:
+    """The change of every head's map, packed for the browser, with the number by which heads are ordered."""
+    n_layers = read(comparison.b).n_layers
 
     def layers() -> Iterator[tuple[Tensor, Tensor]]:
         for layer in range(n_layers):
-            if compared.head is None:
-                a = _laid(compared, "a", layer)
+            if comparison.head is None:
+                a = _maps_on_slots(comparison, "a", layer)
             else:
-                a = _laid(compared, "a", compared.head[0])[compared.head[1]][None]
-            b = _laid(compared, "b", layer)
+                a = _maps_on_slots(comparison, "a", comparison.head[0])[comparison.head[1]][None]
+            b = _maps_on_slots(comparison, "b", layer)
             # A head at a time: of 12 heads of 512 tokens what is between would be 300 MB.
             yield b - a, torch.stack([change(*pair) for pair in zip(a.expand_as(b), b, strict=True)])
 
-    order = "change" if compared.head is None else "alike"
+    order = "change" if comparison.head is None else "alike"
     return pack_differences(layers(), n_layers=n_layers, order=order, channel="compare")
 
 
 @kept
-def two(compared: Compared, what: str, head_a: Head, head_b: Head) -> Packed:
+def two(comparison: Compared, what: str, head_a: Head, head_b: Head) -> Packed:
     """One head's maps on both texts: "weights", or the lengths of what "arrives"."""
     a, b = (
-        _laid(compared, which, head[0])[head[1]] if what == "weights" else _arrivals(compared, which, head)
+        _maps_on_slots(comparison, which, head[0])[head[1]] if what == "weights" else _arrivals(comparison, which, head)
         for which, head in (("a", head_a), ("b", head_b))
     )
     return pack_two(a, b, what=what, heads=[head_a, head_b], channel="compare")
 
 
-def _arrivals(compared: Compared, which: str, head: Head) -> Tensor:
+def _arrivals(comparison: Compared, which: str, head: Head) -> Tensor:
     r"""The lengths :math:`\lVert A_{ij} v_j W_O \rVert` on the slots: of words the sum over keys, mean over queries."""
-    source, places = getattr(compared, which), getattr(sides(compared).alignment, which)
-    steps, tokens = trace(source, head[0], compared.mask), read(source).tokens
+    source, places = getattr(comparison, which), getattr(sides(comparison).alignment, which)
+    steps, tokens = trace(source, head[0], comparison.mask), read(source).tokens
     w_o = steps.projections.w_o.unflatten(0, (steps.projections.spec.H, -1))
     lengths = (steps.weights[head[1]] * message_norms(share_kv(steps.v, len(w_o)), w_o)[head[1]])[None]
-    if compared.view.merge:
+    if comparison.view.merge:
         words = torch.tensor(tokens.words)
         lengths = merge_words(lengths, words, words)
-    seen = sorted({(of, row) for of, row in zip(*_rows(tokens, compared.view), strict=True) if of >= 0})
-    at = torch.tensor([row for _, row in seen])
+    visible_rows = sorted({(of, row) for of, row in zip(*_rows(tokens, comparison.view), strict=True) if of >= 0})
+    at = torch.tensor([row for _, row in visible_rows])
     return laid_out(lengths[:, at][..., at], places)[0]
 
 
 @kept
 def copying(source: Source, mask: Mask) -> Copying | None:
     """The head of a text that is most of an induction head; None where no token comes again after something else."""
-    seen = read(source)
-    ids = torch.tensor(seen.tokens.ids)
-    layers = [trace(source, layer, mask) for layer in range(seen.n_layers)]
+    capture = read(source)
+    ids = torch.tensor(capture.tokens.ids)
+    layers = [trace(source, layer, mask) for layer in range(capture.n_layers)]
     scores = torch.stack([induction(steps.weights, ids) for steps in layers])
     if scores.isnan().any():
         return None
-    layer, head = divmod(int(scores.argmax()), seen.n_heads)
+    layer, head = divmod(int(scores.argmax()), capture.n_heads)
     even = induction(uniform(layers[layer].masked[head].isfinite())[None], ids)
     return Copying(head=(layer, head), weight=float(scores[layer, head]), even=float(even))
 
@@ -184,13 +185,13 @@ def _rows(tokens: Tokens, view: View) -> tuple[Sequence[int], Sequence[int]]:
 
 @kept
 def next_words(a: Source, b: Source) -> NextWords | None:
-    """What comes next after the last token of either, and how likely the other has it; None if a model does not say."""
+    """The likeliest next tokens of both texts with both probabilities; None if a model does not predict."""
     likely = []
     for source in (a, b):
-        seen = read(source)
-        if "decoder" not in seen.stacks or seen.target is not None or not seen.predictions:
+        capture = read(source)
+        if "decoder" not in capture.stacks or capture.target is not None or not capture.predictions:
             return None
-        likely.append(chances(unembed(model(source.model), seen.final[-1:])[0]))
+        likely.append(chances(unembed(model(source.model), capture.final[-1:])[0]))
     if len({len(side) for side in likely}) > 1:
         return None
     both = torch.stack(likely)

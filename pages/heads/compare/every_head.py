@@ -22,12 +22,12 @@ def draw(context: HeadsContext) -> list[Check]:
     offer_training(scene, second)
     if second.by_words:
         st.caption(scene.t("second.by_words"))
-    compared = compared_of(scene, second, context.view, context.head)
-    shown = picture(scene, second, compared, context.head)
-    kinds = [slot.kind for slot in compute.sides(compared).alignment.slots]
-    counted = {kind: kinds.count(kind) for kind in ("same", "replaced", "removed", "inserted")}
-    st.caption(paragraph(*(scene.t(f"second.{kind}", n=n) for kind, n in counted.items() if n)))
+    comparison = compared_of(scene, second, context.view, context.head)
+    view = picture(scene, second, comparison, context.head)
+    kinds = [slot.kind for slot in compute.sides(comparison).alignment.slots]
+    counts = {kind: kinds.count(kind) for kind in ("same", "replaced", "removed", "inserted")}
+    st.caption(paragraph(*(scene.t(f"second.{kind}", n=n) for kind, n in counts.items() if n)))
     if context.view.what == "scores":
         st.caption(scene.t("second.weights_only"))
-    found = training(scene, second)
-    return [*compare_checks(shown), *found, *next_words(scene, second)]
+    training_result = training(scene, second)
+    return [*compare_checks(view), *training_result, *next_words(scene, second)]

@@ -1,4 +1,4 @@
-"""What two texts go on with, where a decoder reads them: the likeliest next words of both as paired bars."""
+"""Next words of two texts read by a decoder, as paired bars."""
 
 import streamlit as st
 import torch
@@ -22,22 +22,22 @@ def next_words(scene: Scene, second: Second) -> list[Check]:
     t, sources = scene.t, (scene.choice.source, second.scene.choice.source)
     if second.by_words:
         return []
-    found = compute.next_words(*sources)
-    if found is None:
+    words = compute.next_words(*sources)
+    if words is None:
         return []
     names = [source.model for source in sources] if second.other_model else [t("compare.first"), t("compare.second")]
-    best = [int(side.argmax()) for side in found.chances]
+    best = [int(side.argmax()) for side in words.chances]
     sentence = t(
         "second.next",
-        word=found.labels[best[0]],
-        p=part(float(found.chances[0, best[0]])),
-        word_b=found.labels[best[1]],
-        p_b=part(float(found.chances[1, best[1]])),
+        word=words.labels[best[0]],
+        p=part(float(words.chances[0, best[0]])),
+        word_b=words.labels[best[1]],
+        p_b=part(float(words.chances[1, best[1]])),
     )
-    series = dict(zip(names, found.chances, strict=True))
-    drawn = BarChart(found.labels, series, title=t("second.next_title"), value_title=t("second.chance"), hues=PAIR)
-    show_bars(drawn, key="compare_next", alt=sentence)
+    series = dict(zip(names, words.chances, strict=True))
+    chart = BarChart(words.labels, series, title=t("second.next_title"), value_title=t("second.chance"), hues=PAIR)
+    show_bars(chart, key="compare_next", alt=sentence)
     st.text(sentence)
     # The chances of the model's own run, and not the vocabulary head on what it handed on.
     run = [torch.tensor(read(source).predictions[0].probabilities) for source in sources]
-    return [check("second.check_next", (torch.stack(run) - found.most).abs().max(), 1e-5)]
+    return [check("second.check_next", (torch.stack(run) - words.most).abs().max(), 1e-5)]

@@ -63,9 +63,9 @@ class Pair:
 
     def check_weights(self, key: str) -> Check:
         """Compare the head's weights with torch's own attention on its q and k."""
-        trace, asked = self.scene.trace, asked_of(self.scene)
-        off = (torchs_weights(trace.q, trace.k, **asked) - trace.weights)[self.head].abs().max()
-        return check(key, off, rounding(trace.q, trace.k, asked.get("scale")))
+        trace, options = self.scene.trace, asked_of(self.scene)
+        off = (torchs_weights(trace.q, trace.k, **options) - trace.weights)[self.head].abs().max()
+        return check(key, off, rounding(trace.q, trace.k, options.get("scale")))
 
 
 def draw(page: HeadsContext) -> list[Check]:
@@ -74,43 +74,43 @@ def draw(page: HeadsContext) -> list[Check]:
     if second is None:
         return []
     context = _chosen_pair(page)
-    found = _draw_row(context, second)
+    checks = _draw_row(context, second)
     _draw_lists(context)
-    return found
+    return checks
 
 
 def _draw_row(context: Pair, second: Second) -> list[Check]:
     """Draw the row's scores of both as paired bars, and below them the weights."""
     t = context.t
-    compared = compared_of(context.scene, second, View(), context.head)
-    sides = compute.sides(compared)
-    wrong = check("second.check_pairs", by_numpy.wrong_pairs(compared), 0)
-    head = _second_head(context, second, compared)
+    comparison = compared_of(context.scene, second, View(), context.head)
+    sides = compute.sides(comparison)
+    wrong = check("second.check_pairs", by_numpy.wrong_pairs(comparison), 0)
+    head = _second_head(context, second, comparison)
     if second.by_words:
-        return [wrong, *_by_words(context, second, compared, head)]
+        return [wrong, *_by_words(context, second, comparison, head)]
     slots = sides.alignment.slots
     query, key = (slots[sides.of[place]].b for place in (context.query, context.key))
     if query is None:
         st.text(t("heads.compare_alone", query=context.labels[context.query]))
         return [wrong, context.check_weights("heads.check_row")]
     scene = _at(second.scene, head[0])
-    other = replace(context, scene=scene, head=head[1], query=query, key=query if key is None else key)
+    second_pair = replace(context, scene=scene, head=head[1], query=query, key=query if key is None else key)
     if second.other_model and key is not None:
-        sentence = _say_models(context, second, head, (context.cell.weight, other.cell.weight))
+        sentence = _say_models(context, second, head, (context.cell.weight, second_pair.cell.weight))
     else:
-        sentence = _say(context, other, has_key=key is not None)
+        sentence = _say(context, second_pair, has_key=key is not None)
     names, labels = _names(context, second), labels_of(sides)["difference"]
     for when, rows in (
-        ("before", (context.cell.row, other.cell.row)),
-        ("after", (context.cell.weights, other.cell.weights)),
+        ("before", (context.cell.row, second_pair.cell.row)),
+        ("after", (context.cell.weights, second_pair.cell.weights)),
     ):
         series = dict(zip(names, _on_slots(sides, *rows), strict=True))
         title = t(f"heads.compare_{when}")
         top = 1.0 if when == "after" else None
-        drawn = BarChart(labels, series, title=t("axis.keys"), value_title=title, top=top, hues=PAIR)
-        show_bars(drawn, key=f"compare_{when}", alt=sentence)
+        chart = BarChart(labels, series, title=t("axis.keys"), value_title=title, top=top, hues=PAIR)
+        show_bars(chart, key=f"compare_{when}", alt=sentence)
     st.text(sentence)
-    return [wrong, context.check_weights("heads.check_row"), other.check_weights("heads.check_second")]
+    return [wrong, context.check_weights("heads.check_row"), second_pair.check_weights("heads.check_second")]
 
 
 def _chosen_pair(page: HeadsContext) -> Pair:
@@ -142,17 +142,17 @@ def _draw_lists(context: Pair) -> None:
 
 
 def _names(context: Pair, second: Second) -> tuple[str, str]:
-    """What the bars are of: two models, or two texts."""
+    """The names of the bars: two models, or two texts."""
     if second.other_model:
         return context.scene.choice.source.model, second.scene.choice.source.model
     return context.t("compare.first"), context.t("compare.second")
 
 
-def _second_head(context: Pair, second: Second, compared: Compared) -> Head:
+def _second_head(context: Pair, second: Second, comparison: Compared) -> Head:
     """The head that is compared with: the same one, or one of another model, at first the one that is most alike."""
-    if compared.head is None:
+    if comparison.head is None:
         return second.scene.choice.layer, context.head
-    (layer, head), numbers = second_parameters(second, compared), numbers_of_layers(second)
+    (layer, head), numbers = second_parameters(second, comparison), numbers_of_layers(second)
     with st.container(key="head_b_row", horizontal=True, gap="small"):
         label, every = context.t(f"second.{layer.name}"), isinstance(layer.options(numbers), range)
         draw_layer = layer.number_input if every else layer.selectbox  # in some models only some layers attend
@@ -167,14 +167,14 @@ def _at(scene: Scene, layer: int) -> Scene:
     return replace(scene, choice=replace(scene.choice, layer=layer))
 
 
-def _by_words(context: Pair, second: Second, compared: Compared, head: Head) -> list[Check]:
+def _by_words(context: Pair, second: Second, comparison: Compared, head: Head) -> list[Check]:
     """The weights alone: those of pieces add up to a word's, and scores do not."""
-    t, sides, heads = context.t, compute.sides(compared), ((context.scene.choice.layer, context.head), head)
+    t, sides, heads = context.t, compute.sides(comparison), ((context.scene.choice.layer, context.head), head)
     st.caption(paragraph(t("second.by_words"), t("second.scores_do_not_add_up")))
     query, key = sides.of[context.query], sides.of[context.key]
-    both = compute.maps(compared, *heads)
-    expected = by_numpy.two_by_torch(compared, "weights", *heads)
-    off = max(apart(found.numpy(), right) for found, right in zip(both, expected, strict=True))
+    both = compute.maps(comparison, *heads)
+    expected = by_numpy.two_by_torch(comparison, "weights", *heads)
+    off = max(apart(weights.numpy(), right) for weights, right in zip(both, expected, strict=True))
     rows = [side[query] for side in both]
     if sides.alignment.slots[query].b is None:
         st.text(t("heads.compare_alone", query=sides.labels[0][query]))
@@ -182,7 +182,7 @@ def _by_words(context: Pair, second: Second, compared: Compared, head: Head) -> 
     pair = float(rows[0][key]), float(rows[1][key])
     sentence = _say_models(context, second, head, pair, (sides.labels[0][query], sides.labels[0][key]))
     series = dict(zip(_names(context, second), rows, strict=True))
-    drawn = BarChart(
+    chart = BarChart(
         labels_of(sides)["difference"],
         series,
         title=t("axis.keys"),
@@ -190,7 +190,7 @@ def _by_words(context: Pair, second: Second, compared: Compared, head: Head) -> 
         top=1.0,
         hues=PAIR,
     )
-    show_bars(drawn, key="compare_after", alt=sentence)
+    show_bars(chart, key="compare_after", alt=sentence)
     st.text(sentence)
     return [check("second.check_words", off, 1e-5)]
 
@@ -202,7 +202,7 @@ def _say_models(
     weights: tuple[float, float],
     pair: tuple[str, str] | None = None,
 ) -> str:
-    """What a word gives to another in either model; the words as they stand here, or as ``pair`` writes them."""
+    """The weights between words in both models; labels as here, or as ``pair`` writes them."""
     query, key = pair or (context.labels[context.query], context.labels[context.key])
     if math.isnan(weights[1]):
         return context.t("heads.compare_no_key", query=query, key=key)
@@ -215,16 +215,16 @@ def _say_models(
     )  # fmt: skip
 
 
-def _say(context: Pair, other: Pair, *, has_key: bool) -> str:
-    """What becomes of the chosen pair, if the second text has it."""
+def _say(context: Pair, second_pair: Pair, *, has_key: bool) -> str:
+    """Describe the change of the selected pair, if the second text has it."""
     labels = context.labels
-    named = {"query": labels[context.query], "key": labels[context.key]}
+    labels_by_role = {"query": labels[context.query], "key": labels[context.key]}
     if not has_key:
-        return context.t("heads.compare_no_key", **named)
-    cells = {"": context.cell, "_b": other.cell}
+        return context.t("heads.compare_no_key", **labels_by_role)
+    cells = {"": context.cell, "_b": second_pair.cell}
     scores = {f"score{which}": number(cell.masked, 3) for which, cell in cells.items()}
     weights = {f"weight{which}": part(cell.weight) for which, cell in cells.items()}
-    return context.t("heads.compare_pair", **named, **scores, **weights)
+    return context.t("heads.compare_pair", **labels_by_role, **scores, **weights)
 
 
 def _on_slots(sides: Sides, *rows: Tensor) -> list[Tensor]:

@@ -42,12 +42,12 @@ VIEW = View("compare/compare", words="compare.", sends={"choice": CHOICE}, colou
 NUMBERS = View("compare/compare")
 """The same view, which keeps numbers until its words and choices come."""
 NONE = "–"
-"""What stands in place of a token that a text does not have."""
+"""Placeholder of a token that a text does not have."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """What the browser was sent, and of which heads."""
+    """Data sent to the browser, and its heads."""
 
     compared: Compared
     wall: Packed
@@ -56,24 +56,24 @@ class Shown:
     what: str
 
 
-def picture(scene: Scene, second: Second, compared: Compared, head: int) -> Shown:
+def picture(scene: Scene, second: Second, comparison: Compared, head: int) -> Shown:
     """Show two maps and their difference, one row of them as bars, and how every head changes."""
-    wall = compute.differences(compared)
+    wall = compute.differences(comparison)
     first = scene.choice.layer, head
-    other = second_head(second, compared) if compared.head else first
+    head_b = second_head(second, comparison) if comparison.head else first
     what = COMPARED.read()
-    two = compute.two(compared, what, first, other)
-    sides = compute.sides(compared)
-    chosen = {"layer": first[0], "head": first[1]}
-    if compared.head:  # else nobody has chosen a second head
-        chosen |= {"layer_b": other[0], "head_b": other[1]}
+    two = compute.two(comparison, what, first, head_b)
+    sides = compute.sides(comparison)
+    selection = {"layer": first[0], "head": first[1]}
+    if comparison.head:  # else nobody has chosen a second head
+        selection |= {"layer_b": head_b[0], "head_b": head_b[1]}
     titles = _titles(scene, second)
     data = {
         "channel": "compare",
         "wall": wall.id,
         "two": two.id,
-        "fixed": compared.head is not None,
-        "choice": {**chosen, "query": _query(scene, sides), "compared": what},
+        "fixed": comparison.head is not None,
+        "choice": {**selection, "query": _query(scene, sides), "compared": what},
         "of": sides.of,
         "labels": labels_of(sides),
         **titles,
@@ -88,15 +88,15 @@ def picture(scene: Scene, second: Second, compared: Compared, head: int) -> Show
             words={"alt": _alt(scene, second, titles["titles"][:2])},
             on={"choice": partial(_choose, *numbers)},
         )
-    return Shown(compared=compared, wall=wall, two=two, heads=(first, other), what=what)
+    return Shown(compared=comparison, wall=wall, two=two, heads=(first, head_b), what=what)
 
 
-def second_parameters(second: Second, compared: Compared) -> tuple[Int, Int]:
+def second_parameters(second: Second, comparison: Compared) -> tuple[Int, Int]:
     """Return the layer and the head of the second model; at first those of the head that is most alike."""
-    capture, changes = second.scene.capture, unpacked(compute.differences(compared))["measures"]
-    usual = 0 if np.isnan(changes).all() else int(np.nanargmin(changes))
-    layer = capture.number(usual // capture.n_heads)
-    return LAYER_B.variant(default=layer), HEAD_B.variant(default=usual % capture.n_heads)
+    capture, changes = second.scene.capture, unpacked(compute.differences(comparison))["measures"]
+    default = 0 if np.isnan(changes).all() else int(np.nanargmin(changes))
+    layer = capture.number(default // capture.n_heads)
+    return LAYER_B.variant(default=layer), HEAD_B.variant(default=default % capture.n_heads)
 
 
 def numbers_of_layers(second: Second) -> Sequence[int]:
@@ -105,9 +105,9 @@ def numbers_of_layers(second: Second) -> Sequence[int]:
     return capture.numbers or range(capture.n_layers)
 
 
-def second_head(second: Second, compared: Compared) -> Head:
+def second_head(second: Second, comparison: Compared) -> Head:
     """Return the head of the second model."""
-    (layer, head), numbers = second_parameters(second, compared), numbers_of_layers(second)
+    (layer, head), numbers = second_parameters(second, comparison), numbers_of_layers(second)
     return numbers.index(layer.read(numbers)), head.read(second.scene.capture.n_heads)
 
 
@@ -123,7 +123,7 @@ def _query(scene: Scene, sides: Sides) -> int:
 
 
 def labels_of(sides: Sides) -> dict[str, list[str]]:
-    """What every slot is called in the first text, "a", in the second, "b", and where both are meant, "difference"."""
+    """The labels of every slot in the first text, "a", in the second, "b", and where both are meant, "difference"."""
     a, b = ([label or NONE for label in side] for side in sides.labels)
     both = [_label(slot, *names) for slot, *names in zip(sides.alignment.slots, a, b, strict=True)]
     return {"a": a, "b": b, "difference": both}
@@ -140,7 +140,7 @@ def _label(slot: Slot, a: str, b: str) -> str:
 
 
 def _titles(scene: Scene, second: Second) -> dict[str, Any]:
-    """What stands over the maps says of which text, or of which model, each is."""
+    """The titles of the maps name their text or their model."""
     t, models = scene.t, (scene.choice.source.model, second.scene.choice.source.model)
     titles = models if second.other_model else (t("compare.first"), t("compare.second"))
     return {
@@ -150,7 +150,7 @@ def _titles(scene: Scene, second: Second) -> dict[str, Any]:
 
 
 def _alt(scene: Scene, second: Second, titles: Sequence[str]) -> str:
-    """Whose texts these are, below a picture that is saved."""
+    """The two texts, as a note below a saved picture."""
     texts = scene.choice.source.text, second.scene.choice.source.text
     return "; ".join(
         f"{title}: “{' '.join(text.split())[:LONGEST]}”" for title, text in zip(titles, texts, strict=True)

@@ -41,45 +41,45 @@ def ask_second(scene: Scene) -> Second | None:
         place = st.container(key="text_b_box")
         model = _model(scene) if source.kind == "model" else SAME
     other_model = bool(model) and model != source.model
-    usual = source.text if other_model else counterpart(source.text) or source.text
+    default = source.text if other_model else counterpart(source.text) or source.text
     text = TEXT_B.text_box(
         scene.t("second.text"),
-        usual,
+        default,
         draw=place.text_area,
         height="content",
         placeholder=scene.t("choice.text_help"),
         label_visibility="collapsed",
     )
-    asked = replace(source, text=text[: limits.CHARACTERS], model=model or source.model)
+    second_source = replace(source, text=text[: limits.CHARACTERS], model=model or source.model)
     try:
-        second = _open(scene, asked, max(0, len(text) - limits.CHARACTERS))
-        by_words = other_model and not _same_tokens(source, asked)
+        second = _open(scene, second_source, max(0, len(text) - limits.CHARACTERS))
+        by_words = other_model and not _same_tokens(source, second_source)
     except ModelError as error:
         say_error(scene.t, error)
         return None
     cuts(second)
-    if asked == source:
+    if second_source == source:
         st.caption(scene.t("second.no_change"))
-    one_training = other_model and _training_of(source.model) == _training_of(asked.model)
+    one_training = other_model and _training_of(source.model) == _training_of(second_source.model)
     return Second(scene=second, other_model=other_model, by_words=by_words, one_training=one_training)
 
 
 def _model(scene: Scene) -> str:
     """The second model; SAME where none is chosen, or there is no other. Points of one training stand first."""
     first = scene.choice.source.model
-    others = [name for name in to_choose_from(first) if name != first]
-    others.sort(key=lambda name: _training_of(name) != _training_of(first))
-    chosen = MODEL_B.read([SAME, *others])
-    if others:
+    other_models = [name for name in to_choose_from(first) if name != first]
+    other_models.sort(key=lambda name: _training_of(name) != _training_of(first))
+    selected = MODEL_B.read([SAME, *other_models])
+    if other_models:
         same_model = scene.t("second.same_model")
         MODEL_B.selectbox(
             scene.t("second.model"),
-            [SAME, *others],
+            [SAME, *other_models],
             says=lambda name: name or same_model,
             width=220,
             label_visibility="collapsed",
         )
-    return chosen
+    return selected
 
 
 def _training_of(model: str) -> str:
@@ -97,17 +97,17 @@ def _open(scene: Scene, source: specs.Source, dropped: int) -> Scene:
 
 
 def _same_tokens(a: specs.Source, b: specs.Source) -> bool:
-    """Whether both models cut both texts into the same tokens."""
+    """Return whether both models split both texts into the same tokens."""
     of_a, of_b = (compute.model(source.model) for source in (a, b))
     for text in {a.text, b.text}:
-        tokens = [read_text(loaded.tokenizer, text, min(limits.TOKENS, loaded.max_tokens)) for loaded in (of_a, of_b)]
+        tokens = [read_text(model.tokenizer, text, min(limits.TOKENS, model.max_tokens)) for model in (of_a, of_b)]
         if tokens[0].ids != tokens[1].ids or tokens[0].labels != tokens[1].labels:
             return False
     return True
 
 
 def compared_of(scene: Scene, second: Second, view: specs.View, head: int) -> Compared:
-    """What is compared with what. Scores of two texts have no common zero: it is always weights.
+    """The key of the comparison. It always uses weights, as scores of two texts have no common zero.
 
     Every head with its like on the other side; one head with all of a second model that is another one.
     """

@@ -36,17 +36,17 @@ def _compare(model: str, model_b: str) -> None:
 
 
 def training(scene: Scene, second: Second) -> list[Check]:
-    """How much the best induction head of either gives to what it copies; nothing where they are not one model's."""
+    """The weight of both best induction heads on the copied tokens; nothing unless both are of one training."""
     if not second.one_training:
         return []
     sources, mask = (scene.choice.source, second.scene.choice.source), scene.choice.mask
-    found = [compute.copying(source, mask) for source in sources]
-    if None in found:
+    copying_heads = [compute.copying(source, mask) for source in sources]
+    if None in copying_heads:
         st.caption(scene.t("second.nothing_to_copy"))
         models = tuple(source.model for source in sources)
         st.button(scene.t("second.repeating"), key="repeating", on_click=_compare, args=models, type="tertiary")
         return []
-    sides = [side for side in found if side is not None]
+    sides = [side for side in copying_heads if side is not None]
     numbers = {
         f"{name}{which}": value
         for which, source, side in zip(("", "_b"), sources, sides, strict=True)
