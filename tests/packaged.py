@@ -31,10 +31,12 @@ def memory_given_back() -> Iterator[None]:
 
     yield
     names = {entry.id for entry in entries() if entry.file}
-    for key in [key for key in compute.models()._kept if names & set(key[1:])]:
-        compute.models()._drop(key)
-    for key in [key for key in compute.results()._kept if any(getattr(part, "model", "") in names for part in key[1:])]:
-        compute.results()._drop(key)
+    for key in [key for key in compute.models()._entries if names & set(key[1:])]:
+        compute.models()._evict(key)
+    for key in [
+        key for key in compute.results()._entries if any(getattr(part, "model", "") in names for part in key[1:])
+    ]:
+        compute.results()._evict(key)
 
 
 def load_packaged(model_id: str) -> LoadedModel:

@@ -8,15 +8,15 @@ from viz import limits
 from viz.frame.compute import model, results
 from viz.frame.waiting import until
 from viz.models.atlas import make
-from viz.models.atlas.copying import drawn_words
+from viz.models.atlas.copying import sample_words
 from viz.models.atlas.corpus import LONGEST, repeated_tokens
 from viz.models.atlas.file import shipped
 from viz.models.atlas.make import CHUNK, Atlas
 from viz.models.atlas.random_weights import SEEDS
 from viz.models.tokens import read_text
-from viz.scheduler.cache import Kept, Key
+from viz.scheduler.cache import CachedFunction, Key
 
-kept = partial(Kept, store=results, kind="atlas", wait=until)
+kept = partial(CachedFunction, store=results, kind="atlas", wait=until)
 
 
 def on_file(model_id: str, corpus: str) -> Atlas | None:
@@ -33,7 +33,7 @@ def chunk(model_id: str, lines: tuple[str, ...]) -> dict[str, Tensor]:
 @kept
 def others(model_id: str) -> dict[str, Tensor]:
     """The scores that need no sentence."""
-    return make.score_others(model(model_id))
+    return make.score_without_text(model(model_id))
 
 
 def _kind(key: Key) -> str:
@@ -41,7 +41,7 @@ def _kind(key: Key) -> str:
     return "atlas_by_chance" if 4 * model(str(key[1])).entry.parameters > limits.PASS_BYTES / 2 else "atlas"
 
 
-@partial(Kept, store=results, kind=_kind, wait=until)
+@partial(CachedFunction, store=results, kind=_kind, wait=until)
 def by_chance(model_id: str, lines: tuple[str, ...], seed: int) -> dict[str, Tensor]:
     """The scores of a model of random weights, on some of the lines."""
     return make.score_by_chance(model(model_id), lines, seed)
@@ -82,4 +82,4 @@ def random_ids(model_id: str, number: int) -> tuple[tuple[int, ...], tuple[bool,
 
 def word_ids(model_id: str) -> tuple[int, ...]:
     """The words that copying is measured on."""
-    return tuple(drawn_words(model(model_id)).tolist())
+    return tuple(sample_words(model(model_id)).tolist())

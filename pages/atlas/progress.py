@@ -8,7 +8,7 @@ from pages.atlas import compute
 from pages.atlas.parameters import ATLAS_CORPUS, ATLAS_HEAD, ATLAS_LAYER, ATLAS_NOW
 from viz import limits
 from viz.frame.compute import model
-from viz.frame.compute.pieces import Step, Words, in_pieces
+from viz.frame.compute.pieces import Step, Words, run_resumable
 from viz.frame.models_here import models_here
 from viz.frame.shared import MODEL, SOURCE
 from viz.models.atlas import make
@@ -92,4 +92,4 @@ def _run(t: Translate, model_id: str, corpus: str, lines: tuple[str, ...]) -> li
     steps: list[Step] = [(compute.others, (model_id,))]
     steps += [(compute.by_chance, (model_id, compute.spaced(lines), seed)) for seed in SEEDS]
     steps += [(compute.chunk, (model_id, piece)) for piece in pieces]
-    return in_pieces("atlas", (model_id, corpus, lines), steps, words)
+    return run_resumable("atlas", (model_id, corpus, lines), steps, words)

@@ -9,7 +9,7 @@ import torch
 
 from pages.atlas import compute
 from viz import limits
-from viz.core.analysis.checks import torchs_weights
+from viz.core.analysis.checks import sdpa_weights
 from viz.core.analysis.window_fit import ROWS, fit_windows
 from viz.frame.compute import kept, model, read
 from viz.frame.specs import Source
@@ -110,7 +110,7 @@ def _beginning(source: Source, most: int) -> Capture:
 def _weights(text: Capture, layer: int, head: int) -> np.ndarray:
     call = text.calls[layer]
     with torch.inference_mode():
-        return torchs_weights(call.q, call.k, **call.options)[head].nan_to_num(0).double().numpy()
+        return sdpa_weights(call.q, call.k, **call.options)[head].nan_to_num(0).double().numpy()
 
 
 def score(name: str, weights: np.ndarray, tokens: Tokens) -> float:

@@ -6,7 +6,7 @@ import torch
 from pages.attention_today.context import Layer, TodayContext
 from pages.attention_today.maps import show_maps
 from pages.attention_today.parameters import SUBTRACTED
-from viz.core.analysis.checks import torchs_weights
+from viz.core.analysis.checks import sdpa_weights
 from viz.core.variants.today.differential import DifferentialTrace, attend_differential, initial_share
 from viz.frame.checks import Check, check
 from viz.frame.format import number, share
@@ -54,7 +54,7 @@ def draw(context: TodayContext) -> list[Check]:
     st.caption(t("attention_today.difference.users"))
     double = layer.double()
     off = subtract(double, head, other, 0.0).output - double.attend().output[head]
-    torchs = torchs_weights(layer.q, layer.k, **layer.options)
+    torchs = sdpa_weights(layer.q, layer.k, **layer.options)
     apart = torchs[head] - lam * torchs[other] - trace.weights
     sums = trace.weights.sum(-1) - rows * (1 - lam)
     return [

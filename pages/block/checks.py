@@ -9,7 +9,7 @@ from torch import Tensor
 from pages.block import compute
 from pages.block.context import BlockContext
 from pages.block.side import Attention, Side, side_name, torch_name
-from viz.core.analysis.checks import farthest_off, worst
+from viz.core.analysis.checks import largest_ratio, worst
 from viz.core.block import BlockTrace
 from viz.core.norm import moments, standard_error
 from viz.frame.checks import Check, attention_checks, check
@@ -76,7 +76,7 @@ def torch_checks(context: BlockContext) -> list[Check]:
         checks.append(check("block.check_equations_side", worst(row.equations for row in rows), 1e-5, name=name))
         by_torch = [row.torch_layer for row in rows if row.torch_layer is not None]
         if by_torch:
-            error, tolerance = farthest_off(*torch.tensor(by_torch, dtype=torch.float64).T)
+            error, tolerance = largest_ratio(*torch.tensor(by_torch, dtype=torch.float64).T)
             checks.append(check("block.check_torch", error, tolerance, kind=torch_name(side), name=name))
         states = [row.model_state for row in rows if row.model_state is not None]
         if states:

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
 from pages.block.equations import equations_error
-from viz.core.analysis.checks import farthest_off, largest, rows_rounding, worst
+from viz.core.analysis.checks import largest, largest_ratio, rows_rounding, worst
 from viz.core.analysis.token_similarity import mean_cosine
 from viz.core.analysis.torch_layers import torch_layer_error
 from viz.core.block import BlockTrace
@@ -147,7 +147,7 @@ def torch_error(trace: BlockTrace, stack: Blocks) -> Off | None:
         return None
     weight_errors = [rows_rounding(steps.q, steps.k, allowed=steps.allowed).amax(0) for steps in attentions]
     tolerance = 1e-6 + 2 * torch.stack(weight_errors).amax(0)
-    return farthest_off(off, tolerance)
+    return largest_ratio(off, tolerance)
 
 
 @dataclass(frozen=True, kw_only=True)

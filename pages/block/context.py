@@ -12,9 +12,9 @@ from viz.errors import ModelError
 from viz.frame.checks import Check
 from viz.frame.compute import blocks, stack_tokens
 from viz.frame.compute.block_plan import BlockPlan
-from viz.frame.examples import usual_target
+from viz.frame.examples import default_target
 from viz.frame.lazy import lazy
-from viz.frame.scene import Scene, blocks_more, chosen_head, model_own, n_blocks
+from viz.frame.scene import Scene, chosen_head, mask_has_effect, model_own, n_blocks
 from viz.frame.shared import TARGET, Codes
 from viz.frame.specs import Mask, Source
 from viz.params import Choice, Flag
@@ -105,7 +105,7 @@ class BlockContext:
 
 def about(scene: Scene) -> None:
     """Show the source of the numbers: seeded blocks have positions, and a mask applies to every block."""
-    t, source, spec, masked = scene.t, scene.choice.source, scene.trace.projections.spec, blocks_more(scene)
+    t, source, spec, masked = scene.t, scene.choice.source, scene.trace.projections.spec, mask_has_effect(scene)
     line = t(
         f"block.{source.kind}_line",
         model=source.model,
@@ -179,7 +179,7 @@ def target_control(t: Translate, text: str) -> str:
     """The text a decoder writes, shared with every page that has two texts."""
     target = TARGET.text_box(
         t("block.target"),
-        usual_target(text),
+        default_target(text),
         draw=st.text_area,
         height="content",
         help=t("block.target_help"),

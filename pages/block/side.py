@@ -13,7 +13,7 @@ from viz.core.norm import no_norm
 from viz.frame.checks import with_mask
 from viz.frame.compute import blocks
 from viz.frame.compute.block_plan import BlockPlan
-from viz.frame.compute.mask_rule import written_out
+from viz.frame.compute.mask_rule import mask_by_rule
 from viz.frame.specs import Mask, Source
 from viz.models.blocks import Blocks
 from viz.text import Translate
@@ -92,7 +92,7 @@ def encoder_side(source: Source, plan: BlockPlan, mask: Mask, layer: int) -> Sid
         traces=traces,
         layer=shown_layer,
         lent=False,
-        asked=(with_mask(reading.calls[shown_layer].options, written_out(mask, n, n)),),
+        asked=(with_mask(reading.calls[shown_layer].options, mask_by_rule(mask, n, n)),),
         inputs=blocks.inputs(source, plan),
     )
 
@@ -128,8 +128,8 @@ def _decoder_rules(trace: BlockTrace, mask: Mask) -> tuple[Tensor, Tensor | None
     n, m = len(trace.x), len(trace.cross.memory)
     so_far = torch.ones(n, n, dtype=torch.bool).tril()
     if mask.kind in ("padding", "both"):
-        return so_far, written_out(replace(mask, kind="padding"), n, m)
-    further = written_out(mask, n, n)
+        return so_far, mask_by_rule(replace(mask, kind="padding"), n, m)
+    further = mask_by_rule(mask, n, n)
     return so_far if further is None else so_far & further, None
 
 

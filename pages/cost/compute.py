@@ -10,7 +10,7 @@ from pages.cost.measurement import Measurement
 from viz import limits
 from viz.core.cost.timed_layers import Plan
 from viz.frame.waiting import stores
-from viz.scheduler.fair_queue import Turns, quietly
+from viz.scheduler.fair_queue import FairQueue, wait_silently
 
 
 @st.cache_resource(max_entries=limits.COUNTS_KEPT, show_spinner=False)
@@ -33,7 +33,7 @@ def measurement(plan: Plan) -> Measurement:
     return shared_measurement(plan, stores().turns)
 
 
-@st.cache_resource(max_entries=limits.MEASUREMENTS_KEPT, show_spinner=False, hash_funcs={Turns: id})
-def shared_measurement(plan: Plan, turns: Turns) -> Measurement:
+@st.cache_resource(max_entries=limits.MEASUREMENTS_KEPT, show_spinner=False, hash_funcs={FairQueue: id})
+def shared_measurement(plan: Plan, turns: FairQueue) -> Measurement:
     """The measurement of a plan in an app's queue."""
-    return Measurement(plan, *_measuring, partial(turns.turn, "measure", quietly))
+    return Measurement(plan, *_measuring, partial(turns.turn, "measure", wait_silently))

@@ -14,7 +14,7 @@ from viz.frame.page import Page, say_refused
 from viz.frame.search.box import search_box
 from viz.frame.shared import LANG, SECTION, Sections
 from viz.frame.sidebar import path_of
-from viz.params.address import asked_link
+from viz.params.address import address_parameters
 from viz.params.link import keep
 from viz.text import Translate, translator
 from viz.text.glossary import Term, terms
@@ -25,7 +25,7 @@ class Glossary(Page):
 
     def draw(self) -> None:
         """Draw what is looked for, and the terms that answer to it."""
-        link, lang = asked_link(), LANG.value
+        link, lang = address_parameters(), LANG.value
         if link.get(LISTED.name) == "course":  # stands among the lessons now
             looked_for = LISTED.name, TERM.name
             go_on(path_of("lessons"), {name: value for name, value in link.items() if name not in looked_for})

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from pages.heads import by_numpy
 from pages.heads.context import HeadsContext
-from viz.core.analysis.head_statistics import Portrait, baseline, portrait
+from viz.core.analysis.head_statistics import HeadStatistics, baseline, head_statistics
 from viz.frame.checks import Check, check, open_cells
 from viz.frame.scene import Scene
 from viz.frame.show import show_table
@@ -30,7 +30,7 @@ def draw(context: HeadsContext) -> list[Check]:
     scene, head = context.scene, context.head
     t = scene.t
     visible, ids, special = _masks(scene)
-    heads, even = portrait(scene.trace.weights, ids, special), baseline(visible, ids, special)
+    heads, even = head_statistics(scene.trace.weights, ids, special), baseline(visible, ids, special)
     names = list(vars(heads))
     rows = [_row(heads, i, f"{'▸ ' if i == head else ''}{i}") for i in range(scene.trace.weights.shape[0])]
     rows.append(_row(even, 0, t("heads.even")))
@@ -43,7 +43,7 @@ def draw(context: HeadsContext) -> list[Check]:
     return [check("heads.check_numbers", _error(scene, heads, even), 1e-5)]
 
 
-def _error(scene: Scene, heads: Portrait, even: Portrait) -> float:
+def _error(scene: Scene, heads: HeadStatistics, even: HeadStatistics) -> float:
     """The largest error of the table's numbers against NumPy, the last row included."""
     trace, tokens, visible = scene.trace, scene.capture.tokens, open_cells(scene).any(0).numpy()
     spread = visible / np.maximum(visible.sum(-1, keepdims=True), 1)
@@ -51,6 +51,6 @@ def _error(scene: Scene, heads: Portrait, even: Portrait) -> float:
     return max(by_numpy.worst(vars(of), by_numpy.numbers(weights, tokens.ids, tokens.special)) for weights, of in maps)
 
 
-def _row(of: Portrait, i: int, name: str) -> dict[str, Any]:
+def _row(of: HeadStatistics, i: int, name: str) -> dict[str, Any]:
     numbers = {key: float(values[i]) for key, values in vars(of).items()}
     return {"head": name} | {key: None if value != value else value for key, value in numbers.items()}  # noqa: PLR0124

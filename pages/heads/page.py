@@ -3,7 +3,7 @@
 from pages.heads import all_heads, arrivals, joined, numbers, row, switched_off
 from pages.heads.compare import every_head, one_row
 from pages.heads.context import open_heads
-from viz.core.analysis.head_statistics import portrait
+from viz.core.analysis.head_statistics import head_statistics
 from viz.core.analysis.map_statistics import message_norms
 from viz.core.analysis.one_head import by_hand
 from viz.core.attention import attend, row_softmax
@@ -54,6 +54,6 @@ PAGE = Page(
         ),
         Section("joined", joined.draw, code=(merge_heads,), parameters=("part=after", "after")),
         Section("switched_off", switched_off.draw, parameters=("part=off", "off")),
-        Section("numbers", numbers.draw, code=(portrait,), parameters=("part=numbers",), in_menu=True),
+        Section("numbers", numbers.draw, code=(head_statistics,), parameters=("part=numbers",), in_menu=True),
     ),
 )

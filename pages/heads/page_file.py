@@ -12,7 +12,7 @@ from viz.components.head_grid import EXACT_BYTES, pool_of
 from viz.frame import specs
 from viz.frame.compute import head_grid
 from viz.frame.head_grid.grid import COMBINE, LOOK, SEVERAL, SHOW, SORT
-from viz.frame.scene import Scene, blocks_more
+from viz.frame.scene import Scene, mask_has_effect
 from viz.frame.shared import HEAD, KEY, QUERY, TEMPERATURE
 from viz.params import Parameter
 from viz.params.link import link
@@ -43,7 +43,7 @@ def _caption(scene: Scene) -> one_file.Caption:
     source = choice.source
     sizes = {"layers": capture.n_layers, "heads": capture.n_heads, "n": len(scene.labels)}
     kind = "model" if source.kind == "model" else "seeded"
-    masked = [t(f"note.mask_{kind}", mask=t(f"mask.{choice.mask.kind}"))] if blocks_more(scene) else []
+    masked = [t(f"note.mask_{kind}", mask=t(f"mask.{choice.mask.kind}"))] if mask_has_effect(scene) else []
     today = t("take_away.saved", date=datetime.now(UTC).date().isoformat())
     return one_file.Caption(
         title=t("take_away.title", model=source.model) if source.model else t("take_away.heads"),

@@ -6,7 +6,7 @@ import torch
 from pages.heads import by_numpy
 from pages.heads.context import HeadsContext, at_temperature_one
 from viz.components.bars import BarChart
-from viz.core.analysis.checks import rounding, sink_share, torchs_weights
+from viz.core.analysis.checks import rounding, sdpa_weights, sink_share
 from viz.frame.checks import Check, asked_of, check
 from viz.frame.compute import head_grid
 from viz.frame.format import number, part
@@ -48,7 +48,7 @@ def draw(context: HeadsContext) -> list[Check]:
     at_temperature_one(context)
     trace = scene.trace
     options = asked_of(scene)
-    off = (torchs_weights(trace.q, trace.k, **options) - trace.weights)[context.head].abs().max()
+    off = (sdpa_weights(trace.q, trace.k, **options) - trace.weights)[context.head].abs().max()
     checks = [check("heads.check_row", off, rounding(trace.q, trace.k, options.get("scale")))]
     return checks + ([_shown_check(context, query)] if weights else [])
 

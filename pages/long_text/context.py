@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.long_text import compute
 from pages.long_text.compute import LongText
-from pages.long_text.texts import choose_text, shipped, usual_text
+from pages.long_text.texts import choose_text, default_text, shipped
 from viz import limits
 from viz.frame.checks import Check
 from viz.frame.choice import Asked
@@ -28,7 +28,7 @@ from viz.models.registry import SMALL_DECODER
 from viz.params.memory import Remembered
 from viz.text import Translate, paragraph
 
-__all__ = ["about", "on_the_beginning", "open_long_text", "usual_text"]
+__all__ = ["about", "default_text", "on_the_beginning", "open_long_text"]
 
 BEGINNING = 200
 """Characters of the text that the scene is opened on: what the other pages need of it would be a matrix."""

@@ -1,7 +1,7 @@
 """Heads on a text as long as the model can read: one head's map, every head, and what changes along it."""
 
 from pages.long_text import head_map, rows, wall
-from pages.long_text.context import about, on_the_beginning, open_long_text, usual_text
+from pages.long_text.context import about, default_text, on_the_beginning, open_long_text
 from viz.core.long.rows import window
 from viz.core.long.shapes import fit_shapes, name_of
 from viz.core.long.streamed import long_map
@@ -20,7 +20,7 @@ PAGE = Page(
     name="long_text",
     knows=("sink", "gate", "latent"),
     context=open_long_text,
-    controls=Controls(mask=False, usual_text=usual_text),
+    controls=Controls(mask=False, default_text=default_text),
     about=about,
     checks_source=False,
     scene_of=on_the_beginning,

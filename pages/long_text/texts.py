@@ -9,7 +9,7 @@ from pages.long_text.encodings import read_encoded
 from viz import ASSETS, limits
 from viz.frame.compute.long_texts import most_tokens
 from viz.frame.connection.uploads import file_uploader, say_missing, uploaded_bytes
-from viz.frame.examples import lay_aside
+from viz.frame.examples import stash_text
 from viz.frame.scene import Scene
 from viz.frame.shared import TEXT
 from viz.params import Choice, Int
@@ -53,9 +53,9 @@ def shipped() -> str:
     return (ASSETS / "long_text.txt").read_text("utf8").strip()
 
 
-def usual_text() -> str:
+def default_text() -> str:
     """The text of whoever has typed none."""
-    lay_aside()
+    stash_text()
     return shipped()
 
 

@@ -7,11 +7,11 @@ from torch import Tensor
 
 from pages.many_heads.context import q_and_k_of
 from pages.many_heads.patterns import Pattern, plain_word
-from viz.core.analysis.checks import torchs_weights
+from viz.core.analysis.checks import sdpa_weights
 from viz.core.analysis.several_heads import pattern_share, score_form
 from viz.frame import compute
 from viz.frame.checks import with_mask
-from viz.frame.compute.mask_rule import written_out
+from viz.frame.compute.mask_rule import mask_by_rule
 from viz.frame.examples import minimal_pairs
 from viz.frame.specs import Mask, Source
 from viz.models.capture import Capture
@@ -52,7 +52,7 @@ def shares_by_torch(source: Source, mask: Mask, patterns: tuple[Pattern, ...]) -
     n = len(capture.tokens.ids)
     by_layer = []
     for call in capture.calls:
-        weights = torchs_weights(call.q, call.k, **with_mask(call.options, written_out(mask, n, n))).nan_to_num(0)
+        weights = sdpa_weights(call.q, call.k, **with_mask(call.options, mask_by_rule(mask, n, n))).nan_to_num(0)
         by_layer.append(torch.stack([_by_pairs(weights, pattern) for pattern in patterns]))
     return torch.stack(by_layer, 1)
 
@@ -83,7 +83,7 @@ def looks_of_it(model: str) -> Tensor:
 def looks_of_it_by_torch(model: str) -> Tensor:
     """Return the same from the weights inside torch's own attention."""
     return _looks(
-        model, lambda capture, i: torchs_weights(capture.calls[i].q, capture.calls[i].k, **capture.calls[i].options)
+        model, lambda capture, i: sdpa_weights(capture.calls[i].q, capture.calls[i].k, **capture.calls[i].options)
     )
 
 

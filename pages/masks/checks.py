@@ -7,15 +7,15 @@ import torch
 from torch import Tensor
 
 from pages.masks.context import MasksContext
-from viz.core.analysis.checks import torchs_weights
+from viz.core.analysis.checks import sdpa_weights
 from viz.frame.checks import Check, check
-from viz.frame.compute.mask_rule import written_out
+from viz.frame.compute.mask_rule import mask_by_rule
 from viz.frame.specs import Mask
 
 
 def visible_by_rule(context: MasksContext, mask: Mask) -> Tensor:
     """Return True where a mask and the model's own both let a query attend, (n, n), without the core."""
-    rule = written_out(mask, context.n, context.n)
+    rule = mask_by_rule(mask, context.n, context.n)
     return context.model_allowed if rule is None else rule & context.model_allowed
 
 
@@ -38,7 +38,7 @@ def weights_by_torch(context: MasksContext, mask: Mask) -> Tensor:
         for name, value in context.options.items()
     }
     q, k = context.q[head][None], context.k[group][None]
-    return torchs_weights(q, k, **options, allowed=visible_by_rule(context, mask))[0]
+    return sdpa_weights(q, k, **options, allowed=visible_by_rule(context, mask))[0]
 
 
 def causal_by_torch(n: int) -> Tensor:

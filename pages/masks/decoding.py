@@ -10,7 +10,7 @@ from pages.masks.pack import pack_growing
 from viz.components.view import View
 from viz.core.analysis.checks import heads_off, largest, worst
 from viz.core.masks import causal
-from viz.core.variants.decoding import decode, newcomers_share, rows_when
+from viz.core.variants.decoding import decode, rows_at_length, weight_taken_by_new_token
 from viz.core.variants.kv_sharing import attend_shared
 from viz.frame.checks import Check, check
 from viz.frame.modes import say
@@ -45,9 +45,9 @@ def earlier_rows_change(context: MasksContext) -> float:
 
 def new_token_error(context: MasksContext) -> float:
     """Return the difference, without a mask, between the new token's weight and the loss of the earlier rows."""
-    before, after = rows_when(context.scores, context.n - 1), rows_when(context.scores, context.n)[:-1]
+    before, after = rows_at_length(context.scores, context.n - 1), rows_at_length(context.scores, context.n)[:-1]
     lost = (before - after[:, :-1]).sum(-1)
-    return float((newcomers_share(context.scores)[:-1, -1] - lost).abs().max())
+    return float((weight_taken_by_new_token(context.scores)[:-1, -1] - lost).abs().max())
 
 
 def draw(context: MasksContext) -> list[Check]:

@@ -5,8 +5,8 @@ from pages.masks.context import open_masks
 from pages.masks.opening import CausalFirst
 from viz.core.attention import row_softmax
 from viz.core.masks import causal, dilated, padding, prefix, window
-from viz.core.mistakes.masks import bare_softmax, filled_softmax, masked_after, through_mha
-from viz.core.variants.decoding import decode, newcomers_share
+from viz.core.mistakes.masks import mask_after_softmax, softmax_inf_fill, softmax_replace_1e9, through_mha
+from viz.core.variants.decoding import decode, weight_taken_by_new_token
 from viz.core.variants.kv_sharing import decode_step
 from viz.frame.choice import Controls
 from viz.frame.header.parts import Part, section_of_parts
@@ -28,17 +28,17 @@ PAGE = CausalFirst(
             code=(causal, padding, window, dilated, prefix, row_softmax),
             formula=MASKED_SOFTMAX,
         ),
-        Section("decoding", decoding.draw, code=(decode, decode_step, newcomers_share), reads_mask=False),
+        Section("decoding", decoding.draw, code=(decode, decode_step, weight_taken_by_new_token), reads_mask=False),
         section_of_parts(
             "masks",
             "mistakes",
             "mistake",
             (
-                Part(name="too_late", draw=pitfalls.too_late, code=(masked_after,), formula=TOO_LATE),
+                Part(name="too_late", draw=pitfalls.too_late, code=(mask_after_softmax,), formula=TOO_LATE),
                 Part(
                     name="empty_row",
                     draw=pitfalls.empty_row,
-                    code=(bare_softmax, filled_softmax),
+                    code=(softmax_inf_fill, softmax_replace_1e9),
                     formula=pitfalls.explain_empty_row,
                 ),
                 Part(name="polarity", draw=pitfalls.polarity, code=(through_mha,), formula=OPPOSITE, reads_head=False),

@@ -15,13 +15,13 @@ from viz.core.analysis.checks import largest, worst
 from viz.core.attention import attend, row_softmax
 from viz.core.heads import share_kv
 from viz.core.mistakes.masks import (
-    bare_softmax,
-    filled_softmax,
-    masked_after,
+    mask_after_softmax,
     renormalise,
-    shifted_softmax,
+    sdpa_weights,
+    softmax_add_1e9,
+    softmax_inf_fill,
+    softmax_replace_1e9,
     through_mha,
-    torchs_weights,
 )
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part, share, span
@@ -41,15 +41,15 @@ def _mask_before_softmax(scores: Tensor, visible: Tensor) -> Tensor:
 
 
 def _in_double(scores: Tensor, visible: Tensor) -> Tensor:
-    return shifted_softmax(scores.double(), visible).float()
+    return softmax_add_1e9(scores.double(), visible).float()
 
 
 WAYS: dict[str, Way] = {
-    "bare": bare_softmax,
-    "filled": filled_softmax,
-    "shifted": shifted_softmax,
+    "bare": softmax_inf_fill,
+    "filled": softmax_replace_1e9,
+    "shifted": softmax_add_1e9,
     "double": _in_double,
-    "sdpa": torchs_weights,
+    "sdpa": sdpa_weights,
     "ours": _mask_before_softmax,
 }
 
@@ -121,7 +121,7 @@ def too_late(context: MasksContext) -> list[Check]:
     if not sees.any():
         st.info(t("masks.late_blind"))
         return []
-    wrong = masked_after(context.scores, context.visible)
+    wrong = mask_after_softmax(context.scores, context.visible)
     titles = [t("masks.late_right"), t("masks.late_wrong")]
     _pair(context, titles, torch.stack([context.weights, wrong]), "late", t("masks.axes"))
     sums = wrong.sum(-1).where(sees, torch.inf)  # a fully masked row sums to 0 either way

@@ -8,7 +8,7 @@ from torch import Tensor
 from viz import limits
 from viz.core.analysis.attribution import Attribution, attribute
 from viz.core.analysis.lens import chances, logit_lens, rank, surprise
-from viz.core.analysis.map_statistics import on_offset
+from viz.core.analysis.map_statistics import weight_at_offset
 from viz.core.variants.kv_sharing import induction
 from viz.frame.compute import kept, model, read
 from viz.frame.specs import Source
@@ -160,7 +160,7 @@ def head_scores(model_id: str) -> dict[str, Tensor]:
     ids = torch.tensor(capture.tokens.ids)
     maps = torch.stack([capture.layer(i).weights for i in range(capture.n_layers)])
     copying = torch.stack([induction(weights, ids) for weights in maps])
-    return {"previous": on_offset(maps, -1).mean(-1), "induction": copying}
+    return {"previous": weight_at_offset(maps, -1).mean(-1), "induction": copying}
 
 
 @kept

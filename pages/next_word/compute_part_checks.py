@@ -11,7 +11,7 @@ from viz.core.random_place import random_place
 from viz.frame.compute import kept, model, read
 from viz.frame.specs import Source
 from viz.models.layout import LoadedModel
-from viz.models.recount.own_attention import knows_own_attention, own_heads, own_map, twin
+from viz.models.recount.own_attention import has_own_attention, own_heads, own_map, twin
 from viz.models.stream import final_norm, logit_cap, logit_scale, logits_of, through_w_o
 
 Cell = tuple[int, int]
@@ -102,7 +102,7 @@ def random_part(source: Source, at: int, n_layers: int, n_heads: int) -> tuple[i
 def head_part(source: Source, at: int, words: tuple[int, ...], layer: int, head: int) -> float | None:
     """Return one head's contribution to a logit from its output and its layer's W_O; None without an attention."""
     loaded_model = model(source.model)
-    if not knows_own_attention(loaded_model):
+    if not has_own_attention(loaded_model):
         return None
     alone = own_heads(loaded_model, read(source), layer)[1][at].clone()
     together = through_w_o(loaded_model, layer, alone[None])[0]
@@ -123,7 +123,7 @@ def feed_forward_part(source: Source, at: int, words: tuple[int, ...], layer: in
     A difference of large states has a larger rounding error than its result suggests.
     """
     loaded_model = model(source.model)
-    if not knows_own_attention(loaded_model):
+    if not has_own_attention(loaded_model):
         return None
     final, states = compute.stream(source).states[-1, at], own_states(source, at + 1)
     before, after = states[layer][at], final if layer == len(states) - 2 else states[layer + 1][at]
@@ -137,7 +137,7 @@ def feed_forward_part(source: Source, at: int, words: tuple[int, ...], layer: in
 def head_score(source: Source, name: str, layer: int, head: int) -> float | None:
     """Return a head's mean weight on the previous token, or after earlier mentions, on random tokens, cell by cell."""
     loaded, ids = model(source.model), compute.random_tokens(source.model).ids
-    if not knows_own_attention(loaded):
+    if not has_own_attention(loaded):
         return None
     weights, n = own_map(loaded, ids, layer, head).double().numpy(), len(ids)
     if name == "previous":

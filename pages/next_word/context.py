@@ -7,7 +7,7 @@ from functools import wraps
 import streamlit as st
 
 from pages.next_word import compute
-from pages.next_word.decoders import decoders, take, take_preset, twin, usual_model
+from pages.next_word.decoders import decoders, default_model, take, take_preset, twin
 from pages.next_word.parameters import AGAINST, AT, FOLLOW
 from pages.next_word.presets import OF_TWINS, preset_of, presets_for
 from viz.core.random_place import random_place
@@ -122,7 +122,7 @@ def _decoders_source(scene: Scene) -> tuple[Source | None, bool]:
     source = scene.choice.source
     if source.kind == "model" and has_words(model(source.model)):
         return Source(kind="model", text=source.text, model=source.model), False
-    name = usual_model() if source.kind == "model" else twin()
+    name = default_model() if source.kind == "model" else twin()
     return (Source(kind="model", text=source.text, model=name) if name else None), bool(name)
 
 
@@ -206,7 +206,7 @@ def _words(scene: Scene, source: Source, at: int, last: int) -> tuple[Word, Word
 
 def _word_control(t: Translate, parameter: Text, default: str, options: list[str]) -> str:
     label, help_text = t(f"next_word.{parameter.name}"), t("next_word.word_help")
-    return parameter.selectbox(label, default, offered=options, says=_named(t), width=WIDTH, help=help_text)
+    return parameter.selectbox(label, default, suggestions=options, says=_named(t), width=WIDTH, help=help_text)
 
 
 def _named(t: Translate) -> Callable[[str], str]:

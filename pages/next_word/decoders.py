@@ -4,7 +4,7 @@ from pages.next_word.parameters import OF_THE_TEXT
 from pages.next_word.presets import TWINS, opening, presets, presets_for
 from viz.frame.choice import first_text, own_model
 from viz.frame.compute import model
-from viz.frame.examples import examples, keep_old_choice, lay_aside
+from viz.frame.examples import examples, keep_old_choice, stash_text
 from viz.frame.models_here import files_here, models_here
 from viz.frame.shared import LANG, MODEL, SOURCE, TEXT
 from viz.models.registry import SMALL_DECODER
@@ -22,18 +22,18 @@ def twin() -> str:
     return next((name for name in TWINS if name in decoders()), "")
 
 
-def usual_model() -> str:
+def default_model() -> str:
     """Return the default decoder: the small one, or else a twin; "" if none is available."""
     available = decoders()
     return next((name for name in (SMALL_DECODER, *TWINS) if name in available), "")
 
 
-def usual_text() -> str:
+def default_text() -> str:
     """Return the default text: the preset of the default decoder, but the app's with a decoder of the user's choice."""
-    default = usual_model()
+    default = default_model()
     if not default or keep_old_choice(default):
         return first_text()
-    lay_aside(with_model=True)
+    stash_text(with_model=True)
     name = own_model(default)
     entry = models_here().get(name)
     if entry and entry.id != default and (entry.writes or (entry.path is not None and has_words(model(entry.id)))):

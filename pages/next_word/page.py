@@ -2,8 +2,8 @@
 
 from pages.next_word import asked, attribution, layers, next_words, swap, switch_off
 from pages.next_word.context import about, open_next_word
-from pages.next_word.decoders import usual_model, usual_text
-from viz.core.analysis.attribution import attribute, held_direction
+from pages.next_word.decoders import default_model, default_text
+from viz.core.analysis.attribution import attribute, final_norm_direction
 from viz.core.analysis.lens import logit_lens, rank, surprise
 from viz.frame.choice import Controls
 from viz.frame.page import Page, Section
@@ -23,7 +23,7 @@ PAGE = Page(
     name="next_word",
     knows=("sink", "latent"),
     context=open_next_word,
-    controls=Controls(layer=False, mask=False, usual_text=usual_text, usual_model=usual_model),
+    controls=Controls(layer=False, mask=False, default_text=default_text, default_model=default_model),
     about=about,
     checks_source=False,
     sections=(
@@ -33,7 +33,7 @@ PAGE = Page(
             "attribution",
             attribution.draw,
             formula=PARTS,
-            code=(attribute, held_direction),
+            code=(attribute, final_norm_direction),
             subject=asked.subject_of_parts,
         ),
         Section("switch_off", switch_off.draw, formula=OFF, code=(without, replaced)),

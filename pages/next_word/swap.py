@@ -14,7 +14,7 @@ from viz.components.bars import BarChart
 from viz.components.matrix import Axis, Matrix, numbered
 from viz.core.random_place import random_place
 from viz.frame.checks import Check, check
-from viz.frame.compute.pieces import Words, in_pieces
+from viz.frame.compute.pieces import Words, run_resumable
 from viz.frame.format import number
 from viz.frame.show import show_bars, show_matrix
 from viz.frame.specs import Source
@@ -86,7 +86,7 @@ def _run(context: NextWordContext, second: Source) -> list[Tensor]:
         stopped=lambda done: t("next_word.swap_stopped", done=done, n=n_layers),
     )
     steps = [(compute.swapped, (source, second, layer, at)) for layer in reversed(range(n_layers))]
-    return in_pieces("swap", (source, second, at), steps, words)[::-1]
+    return run_resumable("swap", (source, second, at), steps, words)[::-1]
 
 
 def _say(context: NextWordContext, before: Tensor, theirs: Tensor) -> None:

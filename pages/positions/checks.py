@@ -10,10 +10,10 @@ from torch import Tensor
 from pages.positions.compute import queries_and_keys
 from pages.positions.context import PositionsContext
 from viz.core.analysis.checks import largest, worst
-from viz.core.mistakes.masks import torchs_weights
+from viz.core.mistakes.masks import sdpa_weights
 from viz.core.positions import Pairing
 from viz.frame.checks import Check, check, with_mask
-from viz.frame.compute.mask_rule import written_out
+from viz.frame.compute.mask_rule import mask_by_rule
 from viz.frame.specs import Placing
 
 T5_BORDERS = (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 23, 32, 46, 64, 91)
@@ -110,7 +110,7 @@ def scores_by_hand(context: PositionsContext, code: str) -> Tensor:
 
 def asked_mask(context: PositionsContext) -> Tensor | None:
     """Return the model's own mask and the user's, by its rule; None where both leave everything visible."""
-    rule = written_out(context.scene.choice.mask, context.n, context.n)
+    rule = mask_by_rule(context.scene.choice.mask, context.n, context.n)
     mask: Tensor | None = with_mask({"allowed": context.model_allowed}, rule)["allowed"]
     return mask
 
@@ -128,5 +128,5 @@ def map_checks(
     for code, computed in scores.items():
         by_hand = scores_by_hand(context, code)
         off.append(float((computed - by_hand).abs().max()) / largest(by_hand))
-        torchs.append(float((torchs_weights(computed, everywhere) - weights[code]).abs().max()))
+        torchs.append(float((sdpa_weights(computed, everywhere) - weights[code]).abs().max()))
     return [check("positions.check_scores", worst(off), 1e-5), check("positions.check_torch", worst(torchs), 1e-5)]

@@ -3,8 +3,8 @@
 from pages.positions import added, encodings, far, real_head, rope, shuffle, sinusoids, step
 from pages.positions.context import about, open_positions
 from viz.core import positions
-from viz.core.analysis.map_statistics import on_offset
-from viz.core.variants.encodings import encode, offset_profile, put_back
+from viz.core.analysis.map_statistics import weight_at_offset
+from viz.core.variants.encodings import encode, offset_profile, restore_order
 from viz.core.variants.relative import quadratic_scores
 from viz.frame.choice import Controls
 from viz.frame.page import Page, Section, standalone, with_views
@@ -33,7 +33,7 @@ PAGE = Page(
     controls=Controls(layer=False),
     about=about,
     sections=(
-        Section("shuffle", shuffle.draw, code=(encode, put_back), reads_mask=False),
+        Section("shuffle", shuffle.draw, code=(encode, restore_order), reads_mask=False),
         with_views("pe_show", SINUSOIDS, ADDED, STEP),
         Section(
             "encodings",
@@ -50,7 +50,7 @@ PAGE = Page(
             parameters=("pairing", "rope_query", "rope_key", "rope_pair", "rope_shift"),
             reads_mask=False,
         ),
-        standalone("real_head", real_head.draw, code=(on_offset,), in_menu=True, reads_text=True),
+        standalone("real_head", real_head.draw, code=(weight_at_offset,), in_menu=True, reads_text=True),
         Section(
             "far",
             far.draw,

@@ -12,8 +12,8 @@ from pages.positions import compute as own_compute
 from pages.positions import orders
 from pages.positions.context import FOUR_ABREAST, PositionsContext
 from viz.components.maps import Panel, pack_maps
-from viz.core.analysis.checks import torchs_weights, worst
-from viz.core.analysis.map_statistics import on_offset, uniform
+from viz.core.analysis.checks import sdpa_weights, worst
+from viz.core.analysis.map_statistics import uniform, weight_at_offset
 from viz.core.attention import AttentionTrace
 from viz.errors import ModelError
 from viz.frame import compute, specs
@@ -66,9 +66,9 @@ def draw(context: PositionsContext) -> list[Check]:
         _maps(context, previous_head)
     where = {"layer": previous_head.layer, "head": previous_head.head, "n": previous_head.n_heads}
     say(t("positions.evidence_head", model=source.model, **where))
-    means = {case: float(on_offset(previous_head.weights(case), -1).mean()) for case in previous_head.cases}
+    means = {case: float(weight_at_offset(previous_head.weights(case), -1).mean()) for case in previous_head.cases}
     _table(context, means)
-    even = on_offset(uniform(previous_head.cases["own"].masked[previous_head.head].isfinite()), -1).mean()
+    even = weight_at_offset(uniform(previous_head.cases["own"].masked[previous_head.head].isfinite()), -1).mean()
     say(t("positions.evidence_says", even=part(float(even))))
     off = worst(abs(mean - previous_by_torch(previous_head, case)) for case, mean in means.items())
     return [check("positions.check_previous", off, 1e-5)]
@@ -79,7 +79,9 @@ def _find(source: specs.Source, order: tuple[int, ...]) -> PreviousTokenHead:
         return own_compute.placed(source, specs.Placing(code=code, order=order))
 
     as_trained = read("learned")
-    means = torch.stack([on_offset(as_trained.layer(i).weights, -1).mean(-1) for i in range(as_trained.n_layers)])
+    means = torch.stack(
+        [weight_at_offset(as_trained.layer(i).weights, -1).mean(-1) for i in range(as_trained.n_layers)]
+    )
     layer, head = divmod(int(means.argmax()), means.shape[1])
     read_as = {
         "own": as_trained,
@@ -95,7 +97,7 @@ def _find(source: specs.Source, order: tuple[int, ...]) -> PreviousTokenHead:
 def previous_by_torch(previous_head: PreviousTokenHead, case: str) -> float:
     """Return the mean weight on the previous token by torch's own attention, with the identity for values."""
     trace = previous_head.cases[case]
-    weights = torchs_weights(trace.q, trace.k, **previous_head.asked[case])[previous_head.head]
+    weights = sdpa_weights(trace.q, trace.k, **previous_head.asked[case])[previous_head.head]
     return sum(float(weights[i, i - 1]) for i in range(1, len(weights))) / (len(weights) - 1)
 
 

@@ -10,7 +10,7 @@ from pages.positions.context import PositionsContext, refuse_later_layer
 from viz.components.maps import Panel, pack_maps
 from viz.core.analysis.checks import worst
 from viz.core.attention import row_softmax
-from viz.core.variants.encodings import put_back
+from viz.core.variants.encodings import restore_order
 from viz.frame import specs
 from viz.frame.checks import Check, check
 from viz.frame.format import number
@@ -71,7 +71,7 @@ def _other_encoding(context: PositionsContext) -> str:
 def _both(context: PositionsContext, code: str, order: tuple[int, ...]) -> tuple[Tensor, Tensor]:
     """Return the weights of the words as written, and in the new order with every cell moved back to its words."""
     before, after = row_softmax(context.scores(code)), row_softmax(context.scores(code, order))
-    return before, put_back(after, torch.tensor(order))
+    return before, restore_order(after, torch.tensor(order))
 
 
 def _maps(context: PositionsContext, code: str, maps: Tensor) -> None:
@@ -98,7 +98,7 @@ def _whole_model(context: PositionsContext, order: tuple[int, ...]) -> list[Chec
         return []
     shuffled, places = compute.placed(source, specs.Placing(order=order)), torch.tensor(order)
     off = worst(
-        float((plain.layer(i).weights - put_back(shuffled.layer(i).weights, places)).abs().max())
+        float((plain.layer(i).weights - restore_order(shuffled.layer(i).weights, places)).abs().max())
         for i in range(plain.n_layers)
     )
     return [check("positions.check_model", off, 1e-4, layers=plain.n_layers)]

@@ -14,12 +14,12 @@ from viz.core.heads import MultiHeadTrace
 from viz.core.mistakes.kv_sharing import Tiled
 from viz.frame.checks import with_mask
 from viz.frame.compute import kept, model, read, results, trace
-from viz.frame.compute.mask_rule import written_out
+from viz.frame.compute.mask_rule import mask_by_rule
 from viz.frame.specs import Mask, Source
 from viz.frame.waiting import until
 from viz.models.kv_sharing import with_fewer, wrongly_shared
 from viz.models.trained.twins import Recipe, measure, twin_id
-from viz.scheduler.cache import Kept
+from viz.scheduler.cache import CachedFunction
 
 MEASURED_SEED = 10_000
 """Seed of the sequences that ``viz.models.trained.twins.train`` measures on."""
@@ -61,7 +61,7 @@ def module_errors(source: Source, layer: int, mask: Mask, n_kv_heads: int) -> Mo
     """Compare the layer with this many key/value heads to PyTorch modules with its weights."""
     after = pooled(source, layer, mask, n_kv_heads)
     call = read(source).calls[layer]
-    options = with_mask(call.options, written_out(mask, call.q.shape[1], call.k.shape[1]))
+    options = with_mask(call.options, mask_by_rule(mask, call.q.shape[1], call.k.shape[1]))
     with torch.inference_mode():
         right, tiled = through_module(after, **options), through_module(after, Tiled, **options)
     return ModuleErrors(
@@ -71,7 +71,7 @@ def module_errors(source: Source, layer: int, mask: Mask, n_kv_heads: int) -> Mo
     )
 
 
-@partial(Kept, store=results, kind="measure", wait=until)
+@partial(CachedFunction, store=results, kind="measure", wait=until)
 def decode_time(plan: DecodePlan, n_kv_heads: int) -> float:
     """Measure the seconds of a decoding step on this machine, once for all users."""
     return decode_seconds(plan, n_kv_heads)

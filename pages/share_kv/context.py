@@ -21,7 +21,7 @@ from viz.frame.lazy import lazy
 from viz.frame.models_here import models_here
 from viz.frame.modes import say
 from viz.frame.page import ALL
-from viz.frame.scene import Scene, blocks_more, model_own
+from viz.frame.scene import Scene, mask_has_effect, model_own
 from viz.frame.shared import MODEL, N_KV_HEADS, SECTION, SOURCE, Sizes
 from viz.frame.show import MAPS
 from viz.models.capture import Call
@@ -158,7 +158,7 @@ def say_whose_numbers(context: ShareKvContext) -> None:
     t, before = context.t, context.kv_heads_before
     if context.is_model and before > context.n_kv_heads:
         st.caption(t("share_kv.pooled", own=before, G=context.n_kv_heads))
-    elif context.is_model and not blocks_more(context.scene):
+    elif context.is_model and not mask_has_effect(context.scene):
         st.caption(model_own(t, context.scene.choice.source.model))
 
 

@@ -8,8 +8,8 @@ from torch import Tensor
 
 from pages.share_kv.context import ShareKvContext, map_pair
 from viz import limits
-from viz.core.analysis.checks import sdpa_off
-from viz.core.analysis.map_statistics import on_offset
+from viz.core.analysis.checks import sdpa_deviation
+from viz.core.analysis.map_statistics import weight_at_offset
 from viz.core.variants.kv_sharing import induction
 from viz.frame import compute, shared, specs
 from viz.frame.checks import Check, check
@@ -87,7 +87,7 @@ def best_heads(capture: Capture) -> Best:
     """
     ids = torch.tensor(capture.tokens.ids)
     maps = torch.stack([capture.layer(i).weights for i in range(capture.n_layers)])
-    previous = on_offset(maps, -1).mean(-1) if len(ids) > 1 else torch.zeros(maps.shape[:2])
+    previous = weight_at_offset(maps, -1).mean(-1) if len(ids) > 1 else torch.zeros(maps.shape[:2])
     copying = torch.stack([induction(weights, ids) for weights in maps]).nan_to_num(0.0)
     candidates = {"previous": _best(previous), "induction": _best(copying)}
     return {name: best for name, best in candidates.items() if best[1] > 0}
@@ -158,7 +158,7 @@ def _checks(capture: Capture, best: Best) -> list[Check]:
         by_hand = mean_weight_by_hand(trace.weights[head].tolist(), capture.tokens.ids, name)
         options = capture.calls[layer].options
         found += [
-            check("share_kv.check_twin", *sdpa_off(trace, **options), layer=layer),
+            check("share_kv.check_twin", *sdpa_deviation(trace, **options), layer=layer),
             check(f"share_kv.check_{name}", abs(by_hand - weight), 1e-5, layer=layer, head=head),
         ]
     return found

@@ -12,7 +12,7 @@ from pages.share_kv.context import ShareKvContext, beside_groups, say_whose_numb
 from pages.share_kv.pack import pack_sharing
 from viz import limits
 from viz.components.view import View
-from viz.core.analysis.checks import added_to_scores, largest, rounding, sdpa_off
+from viz.core.analysis.checks import added_to_scores, largest, rounding, sdpa_deviation
 from viz.core.heads import MultiHeadTrace, share_kv
 from viz.core.variants.kv_sharing import attend_mqa, kv_head_of, repeat_kv
 from viz.frame.checks import Check, attention_checks, check
@@ -61,7 +61,7 @@ def _say_mistake(context: ShareKvContext, layer: MultiHeadTrace, reads: list[int
     t, H, G = context.t, context.spec.H, context.n_kv_heads
     wrong = sum(read != i * G // H for i, read in enumerate(reads))
     off = float((layer.output - context.layer.output).abs().max())
-    noticed, tolerance = sdpa_off(layer, **context.layer_options)
+    noticed, tolerance = sdpa_deviation(layer, **context.layer_options)
     if not wrong:
         st.caption(t("share_kv.mistake_none"))
     elif noticed > tolerance:

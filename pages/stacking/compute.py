@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from viz.core.analysis.head_statistics import Portrait, baseline, portrait
-from viz.core.analysis.receptive_field import cone, moved_by, sensitivity, step
+from viz.core.analysis.head_statistics import HeadStatistics, baseline, head_statistics
+from viz.core.analysis.receptive_field import cone, output_change, sensitivity, step
 from viz.core.analysis.rollout import rollout, with_residual
 from viz.core.analysis.token_similarity import mean_cosine, residual_share
 from viz.core.block import one_by_one, stack_parameters
@@ -153,7 +153,7 @@ def field(source: Source, plan: BlockPlan, mask: Mask, query: int) -> Field:
     open_ = cone(torch.stack([step(looks(trace.attention.masked), n, residual=residual) for trace in traces]), query)
     levels, x = _levels(source, plan, mask)
     with torch.inference_mode():
-        changes = moved_by(lambda x: levels(x)[-1], x, ~open_[0])
+        changes = output_change(lambda x: levels(x)[-1], x, ~open_[0])
     return Field(open=open_, leak=float(changes[query]))
 
 
@@ -194,14 +194,14 @@ def similarity(source: Source, plan: BlockPlan, mask: Mask) -> tuple[Similarity,
 
 
 @compute.kept
-def portraits(source: Source, plan: BlockPlan, mask: Mask) -> tuple[tuple[Portrait, ...], Portrait]:
+def portraits(source: Source, plan: BlockPlan, mask: Mask) -> tuple[tuple[HeadStatistics, ...], HeadStatistics]:
     """Return the statistics of every layer's heads, and those of an even spread over the same keys."""
     tokens = reading(source, plan.positions).tokens
     ids, special = torch.tensor(tokens.ids), torch.tensor(tokens.special)
     with torch.inference_mode():
         traces = blocks(source, plan, mask)
         even = baseline(looks(traces[0].attention.masked), ids, special)
-        return tuple(portrait(trace.attention.weights, ids, special) for trace in traces), even
+        return tuple(head_statistics(trace.attention.weights, ids, special) for trace in traces), even
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,13 +11,13 @@ from torch import Tensor
 
 from pages.stacking import compute
 from viz.components.maps import Panel, pack_maps
-from viz.core.analysis.checks import rounding, torchs_weights
+from viz.core.analysis.checks import rounding, sdpa_weights
 from viz.frame.checks import Check, check, with_mask
 from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.compute.blocks import blocks, reading
-from viz.frame.compute.mask_rule import written_out
+from viz.frame.compute.mask_rule import mask_by_rule
 from viz.frame.lazy import lazy
-from viz.frame.scene import Scene, blocks_more
+from viz.frame.scene import Scene, mask_has_effect
 from viz.frame.show import MAPS
 from viz.frame.specs import Mask, Source
 from viz.models.tokens import Tokens
@@ -153,7 +153,7 @@ def _layers(t: Translate, n: int) -> str:
 
 def about(scene: Scene) -> None:
     """Describe the source of the numbers: a whole stack, with the mask in every layer."""
-    t, source, spec, masked = scene.t, scene.choice.source, scene.trace.projections.spec, blocks_more(scene)
+    t, source, spec, masked = scene.t, scene.choice.source, scene.trace.projections.spec, mask_has_effect(scene)
     sizes = {"H": spec.H, "G": spec.G, "d_model": spec.d_model, "layers": scene.capture.n_layers}
     line = t(f"stacking.{source.kind}_line", model=source.model, seed=source.seed, **sizes)
     st.caption(line if masked or source.kind != "model" else paragraph(line, t("source.model_own")))
@@ -176,7 +176,7 @@ def layer_options(context: StackingContext, layer: int) -> dict[str, Any]:
     n, options = len(context.labels), dict[str, Any]()
     if context.source.kind == "model":
         options.update(reading(context.source, context.plan.positions).calls[layer].options)
-    return with_mask(options, written_out(context.mask, n, n))
+    return with_mask(options, mask_by_rule(context.mask, n, n))
 
 
 def weights_check(context: StackingContext) -> Check:
@@ -184,7 +184,7 @@ def weights_check(context: StackingContext) -> Check:
     by_layer = []
     for layer, trace in enumerate(blocks(context.source, context.plan, context.mask)):
         steps, options = trace.attention, layer_options(context, layer)
-        error = (torchs_weights(steps.q, steps.k, **options) - steps.weights).abs().max()
+        error = (sdpa_weights(steps.q, steps.k, **options) - steps.weights).abs().max()
         tolerance = rounding(steps.q, steps.k, options.get("scale"))
         by_layer.append(check("stacking.check_weights", error, tolerance, layers=context.layers(context.depth)))
     farthest = max(by_layer, key=lambda result: result.error / result.tolerance)

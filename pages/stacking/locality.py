@@ -10,7 +10,7 @@ from torch import Tensor
 from pages.stacking import compute
 from pages.stacking.context import StackingContext, layer_options, weights_check
 from viz.core.analysis.checks import added_to_scores
-from viz.core.analysis.head_statistics import Portrait
+from viz.core.analysis.head_statistics import HeadStatistics
 from viz.figures.depth import Curve, depth
 from viz.frame.checks import Check, check
 from viz.frame.compute.blocks import blocks
@@ -34,27 +34,27 @@ def draw(context: StackingContext) -> list[Check]:
     return _checks(context, portraits, even)
 
 
-def _entropy(context: StackingContext, portraits: tuple[Portrait, ...], even: Portrait) -> list[Curve]:
+def _entropy(context: StackingContext, portraits: tuple[HeadStatistics, ...], even: HeadStatistics) -> list[Curve]:
     t = context.t
-    heads = _band(t("stacking.locality.heads"), portraits, lambda portrait: portrait.entropy)
+    heads = _band(t("stacking.locality.heads"), portraits, lambda head_statistics: head_statistics.entropy)
     return [heads, _flat(t("stacking.locality.even"), even.entropy, context.depth)]
 
 
-def _distance(context: StackingContext, portraits: tuple[Portrait, ...], even: Portrait) -> list[Curve]:
+def _distance(context: StackingContext, portraits: tuple[HeadStatistics, ...], even: HeadStatistics) -> list[Curve]:
     """Return the curves with special tokens, if there are any, and without."""
     t, special = context.t, any(context.tokens.special)
     name = t("stacking.locality.all_tokens" if special else "stacking.locality.heads")
-    lines = [_band(name, portraits, lambda portrait: portrait.distance)]
+    lines = [_band(name, portraits, lambda head_statistics: head_statistics.distance)]
     flat = [_flat(t("stacking.locality.even"), even.distance, context.depth)]
     if special:
         plain = t("stacking.locality.plain_tokens")
-        lines.append(_band(plain, portraits, lambda portrait: portrait.distance_plain))
+        lines.append(_band(plain, portraits, lambda head_statistics: head_statistics.distance_plain))
         flat.append(_flat(t("stacking.locality.even_plain"), even.distance_plain, context.depth))
     return lines + flat
 
 
-def _band(name: str, portraits: tuple[Portrait, ...], measure: Callable[[Portrait], Tensor]) -> Curve:
-    heads = torch.stack([measure(portrait) for portrait in portraits])
+def _band(name: str, portraits: tuple[HeadStatistics, ...], measure: Callable[[HeadStatistics], Tensor]) -> Curve:
+    heads = torch.stack([measure(head_statistics) for head_statistics in portraits])
     return Curve(name=name, values=heads.mean(-1), low=heads.amin(-1), high=heads.amax(-1))
 
 
@@ -84,7 +84,7 @@ def _verdict(context: StackingContext, curves: dict[str, Curve]) -> None:
     say(t(f"stacking.locality.{'trained' if context.source.kind == 'model' else 'seeded'}"))
 
 
-def _checks(context: StackingContext, portraits: tuple[Portrait, ...], even: Portrait) -> list[Check]:
+def _checks(context: StackingContext, portraits: tuple[HeadStatistics, ...], even: HeadStatistics) -> list[Check]:
     """Check both measures by numpy from the heads' weights and from an even spread, which comes last."""
     maps = compute.attention_maps(context.source, context.plan, context.mask).double().numpy()
     spread = np.broadcast_to(even_by_hand(context), maps[:1].shape)
@@ -95,7 +95,7 @@ def _checks(context: StackingContext, portraits: tuple[Portrait, ...], even: Por
     distance = (maps * np.abs(places - places[:, None])).sum(-1).mean(-1)
     n_heads = maps.shape[1]
     page_values = {
-        code: torch.stack([getattr(portrait, code).expand(n_heads) for portrait in (*portraits, even)])
+        code: torch.stack([getattr(head_statistics, code).expand(n_heads) for head_statistics in (*portraits, even)])
         for code in ("entropy", "distance")
     }
     return [

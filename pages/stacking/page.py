@@ -55,7 +55,7 @@ PAGE = Page(
         Section(
             "receptive_field",
             receptive_field.draw,
-            code=(fields.step, fields.cone, fields.moved_by),
+            code=(fields.step, fields.cone, fields.output_change),
             formula=FIELD,
             parameters=("field", "field_width", "field_gap"),
             in_menu=True,

@@ -6,7 +6,7 @@ from pages.step_by_step.opening import HandFirst
 from pages.step_by_step.own_numbers import puzzles
 from pages.step_by_step.own_numbers import section as own_numbers
 from viz.core.analysis.map_statistics import jacobian_norm
-from viz.core.analysis.puzzles import cancels, copies_previous, looks_at
+from viz.core.analysis.puzzles import check_cancellation, check_copies_previous, check_weight
 from viz.core.analysis.saturation import random_scores
 from viz.core.analysis.torch_module import MultiHeadAttention
 from viz.core.attention import attend, row_softmax
@@ -38,7 +38,12 @@ PAGE = HandFirst(
             code=(multi_head, attend, row_softmax, concat_heads),
             formula=own_numbers.FORMULA,
         ),
-        standalone("puzzles", puzzles.draw, code=(looks_at, copies_previous, cancels), formula=own_numbers.FORMULA),
+        standalone(
+            "puzzles",
+            puzzles.draw,
+            code=(check_weight, check_copies_previous, check_cancellation),
+            formula=own_numbers.FORMULA,
+        ),
         Section("steps", steps.draw, code=steps.code, formula=steps.formula),
         Section(
             "split",

@@ -7,7 +7,7 @@ import streamlit as st
 from viz import limits
 from viz.frame import compute, specs
 from viz.frame.choice import first_text, own_model
-from viz.frame.examples import Example, keep_old_choice, lay_aside, pairs, usual_target
+from viz.frame.examples import Example, default_target, keep_old_choice, pairs, stash_text
 from viz.frame.lazy import lazy
 from viz.frame.models_here import models_here
 from viz.frame.scene import Scene, chosen_head, unknown_tokens
@@ -97,25 +97,25 @@ def sentence() -> Example:
     return next(pair for pair in pairs() if pair.code == "animals")
 
 
-def usual_model() -> str:
+def default_model() -> str:
     """Return the default model, a translator; "" if it is not available."""
     may_show = not limits.MODELS or OUR_TRANSLATOR in limits.MODELS
     return OUR_TRANSLATOR if may_show and OUR_TRANSLATOR in models_here() else ""
 
 
-def usual_text() -> str:
+def default_text() -> str:
     """Return the default text of the translation."""
-    default = usual_model()
+    default = default_model()
     if not default or keep_old_choice(default):
         return first_text()
-    lay_aside(with_model=True)
+    stash_text(with_model=True)
     return sentence().text if own_model(default) == default else first_text()
 
 
 def _target_text(scene: Scene) -> str:
     """Draw the box of the target text and return it; the source is the text of every page."""
     t, lang, by_code = scene.t, scene.choice.lang, {pair.code: pair for pair in pairs()}
-    default = usual_target(scene.choice.source.text)
+    default = default_target(scene.choice.source.text)
     if is_translation():  # the translator writes the target itself
         return TARGET.read(default)[: limits.CHARACTERS]
     with st.container(key="target_row", horizontal=True, gap="small", vertical_alignment="center"):

@@ -1,7 +1,7 @@
 """Two texts: the words of one attend to the words of the other, with the same heads or a translator's."""
 
 from pages.two_sequences import cross_attention, differences, kinds, scoring, translation, widths
-from pages.two_sequences.context import open_two_sequences, usual_model, usual_text
+from pages.two_sequences.context import default_model, default_text, open_two_sequences
 from viz.core.heads import multi_head
 from viz.core.variants.general_heads import general_heads
 from viz.core.variants.scoring import additive, dot, scaled_dot
@@ -21,8 +21,8 @@ PAGE = Page(
             translation.draw,
             code=(write,),
             parameters=("write=1", "write_stack"),
-            usual_model=usual_model,
-            usual_text=usual_text,
+            default_model=default_model,
+            default_text=default_text,
             reads_mask=False,
             reads_text=translation.reads_heads,
             reads_model=True,

@@ -14,7 +14,7 @@ from pages.two_sequences.context import (
 )
 from viz import limits
 from viz.components.matrix import Axis, Matrix
-from viz.core.analysis.checks import rounding, torchs_weights, worst
+from viz.core.analysis.checks import rounding, sdpa_weights, worst
 from viz.frame import compute, shared, specs
 from viz.frame.checks import Check, check
 from viz.frame.format import part
@@ -159,7 +159,7 @@ def checks(writing: Writing, in_one_pass: Capture) -> list[Check]:
     for stack in STACKS:
         off, tolerance = [], 0.0
         for rows, call in zip(writing.rows[stack], in_one_pass.stacks[stack], strict=True):
-            off.append((rows - torchs_weights(call.q, call.k, **call.options)).abs().max())
+            off.append((rows - sdpa_weights(call.q, call.k, **call.options)).abs().max())
             tolerance = max(tolerance, rounding(call.q, call.k, call.options.get("scale")))
         checks.append(check(f"two_sequences.check_{stack}", worst(off), tolerance, layers=len(writing.rows[stack])))
     return checks

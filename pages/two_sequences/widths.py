@@ -10,7 +10,7 @@ from torch import Tensor
 from pages.two_sequences.context import TwoSequencesContext
 from viz import limits
 from viz.components.view import View
-from viz.core.analysis.checks import sdpa_off
+from viz.core.analysis.checks import sdpa_deviation
 from viz.core.cost.attention import attention_flops, parameters
 from viz.core.heads import HeadWeights, MultiHeadTrace, multi_head
 from viz.core.spec import AttentionSpec
@@ -89,7 +89,7 @@ def draw(context: TwoSequencesContext) -> list[Check]:
     st.caption(t("two_sequences.widths_cost", parameters=f"{cost:,}", flops=f"{flops:,}"))
     return [
         check("two_sequences.check_parameters", abs(cost - weights.n_parameters()), 0),
-        check("truth.sdpa", *sdpa_off(trace)),
+        check("truth.sdpa", *sdpa_deviation(trace)),
     ]
 
 

@@ -20,7 +20,7 @@ from viz.frame.compute import long_texts
 from viz.frame.specs import Mask, Source
 from viz.frame.waiting import default_stores, make_stores, serve, stores, use
 from viz.host.readiness import set_ceiling
-from viz.scheduler.fair_queue import quietly
+from viz.scheduler.fair_queue import wait_silently
 from viz.scheduler.stores import Bounds
 
 SOURCE = Source(kind="words", text="the cat saw the dog", model="", d_model=12, n_heads=3, n_kv_heads=3)
@@ -59,7 +59,7 @@ def in_thread(work):
 def fill(stack, turns, n):
     """Take this many places until the stack is closed."""
     for _ in range(n):
-        stack.enter_context(turns.turn("sentence", quietly))
+        stack.enter_context(turns.turn("sentence", wait_silently))
 
 
 def test_result_of_app_unknown_to_other(apps, passes):

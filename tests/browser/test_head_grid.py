@@ -12,7 +12,7 @@ from torch.testing import assert_close
 
 from tests.browser.drive import PATIENCE, PHONE, address, frame, serve, unanswered, wait_run
 from viz.core.analysis import map_statistics
-from viz.core.analysis.head_statistics import portrait
+from viz.core.analysis.head_statistics import head_statistics
 from viz.frame import compute, specs
 from viz.frame.examples import examples
 from viz.text import translator
@@ -326,7 +326,7 @@ def test_heads_in_order_and_together(see):
     grid = grid_of(page)
     weights = torch.cat([layer(i).weights for i in range(6)])
     tokens = compute.read(source()).tokens
-    numbers = portrait(weights, torch.tensor(tokens.ids), torch.tensor(tokens.special))
+    numbers = head_statistics(weights, torch.tensor(tokens.ids), torch.tensor(tokens.special))
     names = [f"layer {i // 12}, head {i % 12}" for i in range(72)]
 
     def order():

@@ -19,7 +19,7 @@ from viz.components.head_grid import SHARPNESS, log_codes, pack, pack_head
 from viz.core.analysis.map_statistics import hide, merge_words
 from viz.core.attention import row_softmax, softmax_with_sink
 from viz.core.comparison.alignment import align
-from viz.core.comparison.maps import laid_out, row_change
+from viz.core.comparison.maps import place_on_slots, row_change
 from viz.figures.palette import BLUE, HEADS, ORANGE
 from viz.frame.mask_code import to_code
 
@@ -95,7 +95,7 @@ def comparison_case() -> dict[str, object]:
     """Two heads on texts of 5 and 7 tokens; the second changes more."""
     found = align(["a", "b", "c", "d", "e"], ["a", "x", "y", "c", "d", "e", "f"])
     a, b = (torch.softmax(SCORES[:size, :size], -1) for size in (5, 7))
-    a, b = laid_out(a, found.a), laid_out(b, found.b)
+    a, b = place_on_slots(a, found.a), place_on_slots(b, found.b)
     heads, both = torch.stack([(b - a) / 9, b - a]), row_change(a, b)
     wall = pack_differences([(heads, torch.tensor([0.1, 0.2]))], n_layers=1, order="change")
     return {

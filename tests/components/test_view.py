@@ -156,7 +156,7 @@ def test_every_message_of_the_client_has_a_kind():
         declared.setdefault(view.name, set()).update(view.sends)
     sent: dict[str, set[str]] = {}
     for name in set(bundle.views()) - {"take_away/take_away"}:  # which has the grid's messages, and no Python behind it
-        modules, _ = bundle._in_order(bundle.CLIENT / f"{name}.js")
+        modules, _ = bundle._order_modules(bundle.CLIENT / f"{name}.js")
         texts = [module.read_text("utf8") for module in modules if module.parent.name != "lib"]
         code = "".join(text for text in texts if " extends View" in text or " extends LiveView" in text)
         sent[name] = set(MESSAGE.findall(code)) | ({"choice"} if "this.tell()" in code else set())

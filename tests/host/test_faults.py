@@ -39,7 +39,7 @@ def passes(monkeypatch):
 
 def test_warmup_computes_examples(open_app, passes, monkeypatch):
     """Each of them, in every layer and head; they take little of the memory and stay there."""
-    for key in [*compute.results()._kept, *compute.results()._staying]:  # what other tests left
+    for key in [*compute.results()._entries, *compute.results()._pinned]:  # what other tests left
         compute.results().forget(key[0])
     few = examples()[:4]
     monkeypatch.setattr("viz.host.warmup.examples", lambda: few)

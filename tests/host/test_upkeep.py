@@ -16,9 +16,9 @@ from viz.frame.waiting import make_stores
 from viz.host import readiness, upkeep
 from viz.host.sockets import Sockets
 from viz.host.uploads import Uploads
-from viz.scheduler.cache import Kept, Store
+from viz.scheduler.cache import CachedFunction, Store
 from viz.scheduler.ceiling import Ceiling
-from viz.scheduler.fair_queue import Turns, come, quietly
+from viz.scheduler.fair_queue import FairQueue, come, wait_silently
 from viz.streamlit_internals import hosted
 
 
@@ -60,8 +60,8 @@ def test_lost_sessions_expire(monkeypatch):
 def test_free_memory_admits_waiting():
     held, begun = [100], []
     ceiling = Ceiling(lambda: 1_000, 300, lambda: held[0])
-    store = Store(1_000_000, Turns(2, 7, ceiling=ceiling), seconds=60)
-    read = Kept(lambda n: "x" * 10_000, store, "pass", quietly)
+    store = Store(1_000_000, FairQueue(2, 7, ceiling=ceiling), seconds=60)
+    read = CachedFunction(lambda n: "x" * 10_000, store, "pass", wait_silently)
     for n in range(3):
         read(n)
     before, held[0] = store.bytes, 900
@@ -77,9 +77,9 @@ def test_free_memory_admits_waiting():
 
 def test_free_memory_keeps_oldest_users_results():
     ceiling = Ceiling(lambda: 1_000_000, 0, lambda: 2_000_000)
-    store = Store(10**6, Turns(2, 7, ceiling=ceiling), seconds=60, protect_after_seconds=0)
+    store = Store(10**6, FairQueue(2, 7, ceiling=ceiling), seconds=60, protect_after_seconds=0)
     with ceiling.visit(come()):
-        Kept(lambda: "x" * 10_000, store, "pass", quietly)()
+        CachedFunction(lambda: "x" * 10_000, store, "pass", wait_silently)()
         held = store.bytes
         upkeep.Maintenance(store, ceiling, Uploads()).free_memory()
         assert store.bytes == held > 0
@@ -89,9 +89,9 @@ def test_free_memory_keeps_oldest_users_results():
 
 def test_long_texts_are_evicted_first():
     ceiling = Ceiling(lambda: 1_000_000, 0, lambda: 1_010_000)
-    stores = [Store(10**6, Turns(2, 7, ceiling=ceiling), seconds=60) for _ in range(2)]
+    stores = [Store(10**6, FairQueue(2, 7, ceiling=ceiling), seconds=60) for _ in range(2)]
     for store in stores:
-        Kept(lambda: "x" * 10_000, store, "pass", quietly)()
+        CachedFunction(lambda: "x" * 10_000, store, "pass", wait_silently)()
     held = stores[0].bytes
     upkeep.Maintenance(stores[0], ceiling, Uploads(), (stores[1],)).free_memory()
     assert (stores[0].bytes, stores[1].bytes) == (held, 0)

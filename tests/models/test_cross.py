@@ -8,7 +8,7 @@ from torch.nn.functional import linear, scaled_dot_product_attention
 from torch.testing import assert_close
 
 from tests.checkpoints import FAMILIES, TEXT, TWO_SEQUENCES
-from viz.core.analysis.map_statistics import entropy, on_offset
+from viz.core.analysis.map_statistics import entropy, weight_at_offset
 from viz.core.attention import attend
 from viz.core.heads import HeadWeights, multi_head, share_kv
 from viz.core.spec import AttentionSpec
@@ -137,7 +137,7 @@ def test_a_head_that_goes_by_position_does_so_in_a_text_it_has_nothing_to_do_wit
         for text in ("One two three four five six seven eight.", "The quick brown fox jumps over the lazy dog.")
     )
     weights = pair(asks, answers).layer(0).weights[2]
-    assert on_offset(weights, -1).mean() > 0.99
+    assert weight_at_offset(weights, -1).mean() > 0.99
     assert answers.tokens.labels[int(weights[asks.tokens.labels.index("four")].argmax())] == "brown"
 
 

@@ -10,7 +10,7 @@ from torch.testing import assert_close
 
 from tests.checkpoints import FAMILIES, TEXT, eager
 from viz.core.analysis.attribution import attribute
-from viz.core.analysis.map_statistics import on_offset
+from viz.core.analysis.map_statistics import weight_at_offset
 from viz.core.variants.kv_sharing import induction
 from viz.models.capture import capture_tokens
 from viz.models.interventions import by_layer, patch_layer, without
@@ -223,7 +223,7 @@ class TestSmolLM:
         seen = capture_tokens(smollm2, tokens)
         maps = torch.stack([seen.layer(i).weights for i in range(seen.n_layers)])
         copying = torch.stack([induction(weights, ids) for weights in maps])
-        back = on_offset(maps, -1).mean(-1)
+        back = weight_at_offset(maps, -1).mean(-1)
         copiers = {
             (18, 6): 0.92, (17, 3): 0.78, (17, 4): 0.71, (17, 5): 0.62, (18, 7): 0.59, (23, 2): 0.51, (23, 7): 0.48,
         }  # fmt: skip

@@ -6,7 +6,7 @@ from torch.testing import assert_close
 
 from tests.checkpoints import TEXT, open_folder, save
 from tests.sentences import SET_A
-from viz.core.analysis.checks import sdpa_off
+from viz.core.analysis.checks import sdpa_deviation
 from viz.core.analysis.map_statistics import total_variation
 from viz.core.attention import attend
 from viz.core.heads import HeadWeights, multi_head
@@ -37,7 +37,7 @@ def test_pooling_heads_is_pooling_weights(some, G):
     assert ours.k.shape == (G, 7, 5)
     for name in ("k", "v", "weights", "output"):
         assert_close(getattr(ours, name), getattr(reference, name))
-    assert sdpa_off(ours, allowed=causal(7, 7))[0] < 1e-5
+    assert sdpa_deviation(ours, allowed=causal(7, 7))[0] < 1e-5
 
 
 def test_as_many_as_there_are_changes_nothing(some):

@@ -5,7 +5,7 @@ import torch
 from torch.testing import assert_close
 
 from tests.checkpoints import TEXT
-from viz.core.variants.encodings import put_back, shuffled
+from viz.core.variants.encodings import restore_order, shuffled
 from viz.models import capture
 from viz.models.positions import capture_placed, first, reorder, row_length
 from viz.models.tokens import read_text, split_words
@@ -59,9 +59,9 @@ def test_without_positions_every_layer_follows_the_words(loaded, family):
     moved = capture_placed(model, reorder(tokens, order.tolist()), nothing)
     own = model.positions()[:n]
     for i in range(plain.n_layers):
-        assert_close(put_back(moved.layer(i).weights, order), plain.layer(i).weights, atol=5e-5, rtol=0)
+        assert_close(restore_order(moved.layer(i).weights, order), plain.layer(i).weights, atol=5e-5, rtol=0)
     told = capture_placed(model, reorder(tokens, order.tolist()), own)
-    assert (put_back(told.layer(0).weights, order) - capture(model, TEXT).layer(0).weights).abs().max() > 0.01
+    assert (restore_order(told.layer(0).weights, order) - capture(model, TEXT).layer(0).weights).abs().max() > 0.01
 
 
 @pytest.mark.parametrize("family", NO_TABLE)

@@ -516,7 +516,7 @@ FAULTS = {
         places=("added",),
     ),
     "a shuffle that is not undone": Fault(
-        function=encodings.put_back, wrong=lambda _, weights, order: weights, places=("shuffle",)
+        function=encodings.restore_order, wrong=lambda _, weights, order: weights, places=("shuffle",)
     ),
     # Convolution
     "query minus key": Fault(
@@ -574,7 +574,7 @@ FAULTS = {
         places=("converted",),
     ),
     "a newcomer that takes twice": Fault(
-        function=decoding.newcomers_share, wrong=lambda right, scores: 2 * right(scores), places=("decoding",)
+        function=decoding.weight_taken_by_new_token, wrong=lambda right, scores: 2 * right(scores), places=("decoding",)
     ),
     # Two sequences
     "additive scoring without tanh": Fault(
@@ -602,7 +602,7 @@ FAULTS = {
         places=("numbers", "locality", "ablation"),
     ),
     "the previous token for the next": Fault(
-        function=map_statistics.on_offset,
+        function=map_statistics.weight_at_offset,
         wrong=lambda right, weights, offset: right(weights, -offset),
         places=("numbers", "real head", "atlas", "atlas, own lines"),
     ),
@@ -635,7 +635,7 @@ FAULTS = {
         places=("compared",),
     ),
     "the maps of two texts laid out in another order": Fault(
-        function=two_texts.laid_out,
+        function=two_texts.place_on_slots,
         wrong=lambda right, maps, places: right(maps.flip(-1), places),
         places=("compared", "compared, what arrives"),
     ),
@@ -762,37 +762,37 @@ FAULTS = {
     ),
     # Puzzles
     "a weight read down the column": Fault(
-        function=puzzles.looks_at,
+        function=puzzles.check_weight,
         wrong=lambda right, weights, *a, **o: right(weights.T, *a, **o),
         places=("puzzle, one word, solved",),
     ),
     "a verdict that is easily pleased": Fault(
-        function=puzzles.looks_at,
+        function=puzzles.check_weight,
         wrong=lambda right, *a, least: right(*a, least=least / 10),
         places=("puzzle, one word",),
     ),
     "the next word for the one before": Fault(
-        function=puzzles.copies_previous,
+        function=puzzles.check_copies_previous,
         wrong=lambda right, weights, *a, **o: right(weights.T, *a, **o),
         places=("puzzle, previous, solved",),
     ),
     "a copy that is easily pleased": Fault(
-        function=puzzles.copies_previous,
+        function=puzzles.check_copies_previous,
         wrong=lambda right, *a, least, off: right(*a, least=least / 10, off=off),
         places=("puzzle, previous",),
     ),
     "a copy of the word itself": Fault(
-        function=puzzles.copies_previous,
+        function=puzzles.check_copies_previous,
         wrong=lambda right, weights, written, words, **o: right(weights, written, words.roll(-1, 0), **o),
         places=("puzzle, previous, solved",),
     ),
     "heads that are added up without their signs": Fault(
-        function=puzzles.cancels,
+        function=puzzles.check_cancellation,
         wrong=lambda right, contributions, **o: right(contributions.abs(), **o),
         places=("puzzle, cancel, solved",),
     ),
     "one head that is left out of the sum": Fault(
-        function=puzzles.cancels,
+        function=puzzles.check_cancellation,
         wrong=lambda right, contributions, **o: right(contributions[1:], **o),
         places=("puzzle, cancel", "puzzle, cancel, solved"),
     ),
@@ -805,7 +805,7 @@ FAULTS = {
     ),
     "a rank from 0": Fault(function=lens.rank, wrong=lambda right, *a: right(*a) - 1, places=("layer by layer",)),
     "a norm that is not held": Fault(
-        function=attribution.held_direction,
+        function=attribution.final_norm_direction,
         wrong=lambda right, read, x, weights, **o: right(read, x, replace(weights, gain=weights.gain**0), **o),
         places=("who wrote it", "who wrote it, one word"),
     ),
@@ -1017,7 +1017,7 @@ def test_every_section_stands_in_the_table():
 def forget_all() -> None:
     """Clear cached results that hold a mistake."""
     for store in (compute.results(), long_texts.store()):
-        for name in {key[0] for key in (*store._kept, *store._staying)}:
+        for name in {key[0] for key in (*store._entries, *store._pinned)}:
             store.forget(name)
 
 

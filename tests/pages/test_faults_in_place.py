@@ -174,7 +174,7 @@ FAULTS = {
     "attribution with its heads in reverse": Misplaced(attribution.attribute, _reversed_heads, (WROTE,)),
     "feed-forward parts one on": Misplaced(attribution.attribute, _next_ff, (WROTE,)),
     "the diagonal for the token before": Misplaced(
-        map_statistics.on_offset, lambda right, weights, offset: right(weights, 0), (CUT,)
+        map_statistics.weight_at_offset, lambda right, weights, offset: right(weights, 0), (CUT,)
     ),
     "the heads of one layer of the swap exchanged": Misplaced(next_word.swapped, _one_layer_still, (SWAP,)),
     # Heads

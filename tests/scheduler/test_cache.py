@@ -14,9 +14,9 @@ import torch
 from viz.cancellation import check
 from viz.errors import ModelError
 from viz.scheduler import job
-from viz.scheduler.cache import LARGE, Kept, Store
+from viz.scheduler.cache import LARGE, CachedFunction, Store
 from viz.scheduler.ceiling import Ceiling
-from viz.scheduler.fair_queue import Kind, Turns, come, come_last, quietly
+from viz.scheduler.fair_queue import FairQueue, Kind, come, mark_lowest_priority, wait_silently
 from viz.scheduler.sizes import OVERHEAD
 
 TEXT = "what a visitor typed"
@@ -24,7 +24,7 @@ TEXT = "what a visitor typed"
 
 @pytest.fixture
 def turns():
-    return Turns(2, 5)
+    return FairQueue(2, 5)
 
 
 @pytest.fixture
@@ -32,8 +32,8 @@ def store(turns):
     return Store(1_000_000, turns, seconds=60)
 
 
-def cache(function, store, wait=quietly):
-    return Kept(function, store, "pass", wait)
+def cache(function, store, wait=wait_silently):
+    return CachedFunction(function, store, "pass", wait)
 
 
 def run_together(n, work):
@@ -368,7 +368,7 @@ def test_on_wait_is_entered_for_waiting(turns):
     cache(passes, Store(1_000, turns, seconds=60, on_wait=aside))("model")
     assert steps == ["aside", "model", "done", "back"]
     steps.clear()
-    with_long = Store(1_000, Turns(2, 7, {"pass": Kind(at_once=1)}), seconds=60, on_wait=aside, quick_seconds=0.01)
+    with_long = Store(1_000, FairQueue(2, 7, {"pass": Kind(at_once=1)}), seconds=60, on_wait=aside, quick_seconds=0.01)
     cache(passes, with_long)("part of an atlas")
     assert steps == ["aside", "part of an atlas", "done", "back"], "it is known to take long"
     long.clear()
@@ -395,7 +395,7 @@ def test_shrink_evicts_least_recently_used(turns):
 
 def test_kind_is_read_on_miss(store):
     asked = []
-    read = Kept(len, store, lambda key: asked.append(key) or "pass", quietly)
+    read = CachedFunction(len, store, lambda key: asked.append(key) or "pass", wait_silently)
     assert [read("a text"), read("a text")] == [6, 6]
     assert asked == [read.key("a text")]
 
@@ -441,7 +441,7 @@ def test_long_result_survives_next_request(turns):
 
 def test_short_memory_skips_large_results():
     held = [700]
-    turns = Turns(2, 5, ceiling=Ceiling(lambda: 1_000, 300, lambda: held[0]))
+    turns = FairQueue(2, 5, ceiling=Ceiling(lambda: 1_000, 300, lambda: held[0]))
     store = Store(10 * LARGE, turns, seconds=60, protect_after_seconds=0.05)
     read = cache(lambda n, seconds: time.sleep(seconds) or b"x" * n, store)
     for held[0], kept in ((701, [False, True, True]), (700, [True, True, True])):
@@ -453,7 +453,7 @@ def test_short_memory_skips_large_results():
 def test_background_results_are_evicted_first(turns):
     store = Store(25_000 + 3 * OVERHEAD, turns, seconds=60, protect_after_seconds=0)
     read = cache(lambda n: "x" * (2_500 + n), store)
-    contextvars.copy_context().run(lambda: (come_last(), read(0), read(1), read(2)))
+    contextvars.copy_context().run(lambda: (mark_lowest_priority(), read(0), read(1), read(2)))
     assert [read.key(n) in store for n in range(3)] == [False, True, True]
 
 

@@ -7,7 +7,7 @@ from mmap import mmap
 import pytest
 
 from viz.scheduler.ceiling import Ceiling, resident
-from viz.scheduler.fair_queue import Kind, Turns, come
+from viz.scheduler.fair_queue import FairQueue, Kind, come
 
 
 class Process:
@@ -16,7 +16,7 @@ class Process:
     def __init__(self) -> None:
         self.bytes = 0
         self.ceiling = Ceiling(lambda: 1_000, 300, lambda: self.bytes)
-        self.turns = Turns(2, 7, ceiling=self.ceiling)
+        self.turns = FairQueue(2, 7, ceiling=self.ceiling)
         self.started: list[str] = []
 
 
@@ -104,7 +104,7 @@ def test_resident_counts_mapped_memory():
 
 
 def test_memory_weight_needs_more_room(process):
-    process.turns = Turns(3, 7, {"large": Kind(memory_weight=2)}, process.ceiling)
+    process.turns = FairQueue(3, 7, {"large": Kind(memory_weight=2)}, process.ceiling)
     process.bytes = 401  # 599 are left: for one of 300, and not for one of 600
     first, large, small = (User(process, name) for name in ("first", "large", "small"))
     first.ask()
@@ -118,7 +118,7 @@ def test_memory_weight_needs_more_room(process):
 
 
 def test_small_weight_begins_beside_large(process):
-    process.turns = Turns(3, 7, {"little": Kind(memory_weight=0.1)}, process.ceiling)
+    process.turns = FairQueue(3, 7, {"little": Kind(memory_weight=0.1)}, process.ceiling)
     process.bytes = 970  # 30 are left
     first, second, third = (User(process, name) for name in ("first", "second", "third"))
     first.ask()
@@ -129,7 +129,7 @@ def test_small_weight_begins_beside_large(process):
 
 def test_long_work_reserves_room_for_running(process):
     """Two that begin in the same moment would both find the room that is there for one."""
-    process.turns = Turns(3, 7, {"text": Kind(at_once=2)}, process.ceiling)
+    process.turns = FairQueue(3, 7, {"text": Kind(at_once=2)}, process.ceiling)
     first, second = User(process, "first"), User(process, "second")
     for visitor, process.bytes in ((second, 400), (first, 500)):  # 500 are left then: for one of 300, not for two
         visitor.context.run(process.turns.enter, "text", lambda name=visitor.name: process.started.append(name))
@@ -140,7 +140,7 @@ def test_long_work_reserves_room_for_running(process):
     assert process.started == ["second", "first"], "and goes on then, however little there is"
     process.bytes = 500
     third = User(process, "third")
-    process.turns = Turns(3, 7, {"text": Kind(at_once=2)}, process.ceiling)
+    process.turns = FairQueue(3, 7, {"text": Kind(at_once=2)}, process.ceiling)
     process.started.clear()
     for visitor in (first, third):
         visitor.context.run(process.turns.enter, "text", lambda name=visitor.name: process.started.append(name))
@@ -149,7 +149,7 @@ def test_long_work_reserves_room_for_running(process):
 
 def test_long_work_reserves_room_for_oldest(process):
     """The first goes on without room: what others began before must not have filled all there is."""
-    process.turns = Turns(3, 7, {"text": Kind(at_once=2)}, process.ceiling)
+    process.turns = FairQueue(3, 7, {"text": Kind(at_once=2)}, process.ceiling)
     _, second, third = (User(process, name) for name in ("first", "second", "third"))
     process.bytes = 500  # 500 are left: for one of 300, and not for the first one's next as well
     second.context.run(process.turns.enter, "text", lambda: process.started.append("second"))

@@ -7,7 +7,7 @@ import pytest
 
 from viz.errors import ModelError
 from viz.scheduler import fair_queue
-from viz.scheduler.fair_queue import Kind, Turns, come, quietly
+from viz.scheduler.fair_queue import FairQueue, Kind, come, wait_silently
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def enter(turns, admitted, name, kind="pass"):
 
 
 def test_tickets_are_admitted_in_order(admitted):
-    turns = Turns(2, 7)
+    turns = FairQueue(2, 7)
     tickets = [enter(turns, admitted, name) for name in "abcde"]
     assert admitted == ["a", "b"]
     assert [turns.place(ticket) for ticket in tickets] == [0, 0, 1, 2, 3]
@@ -31,7 +31,7 @@ def test_tickets_are_admitted_in_order(admitted):
 
 def test_next_request_keeps_arrival(admitted):
     """A page asks for one thing after the other: it must not go to the end of the line each time."""
-    turns, busy = Turns(1, 7), []
+    turns, busy = FairQueue(1, 7), []
     first = enter(turns, busy, "somebody")
     early, late = contextvars.copy_context(), contextvars.copy_context()
     early.run(come)
@@ -44,7 +44,7 @@ def test_next_request_keeps_arrival(admitted):
 
 
 def test_drop_moves_others_up(admitted):
-    turns = Turns(1, 7)
+    turns = FairQueue(1, 7)
     first, second, third = (enter(turns, admitted, name) for name in "abc")
     assert turns.drop(second)
     assert turns.place(third) == 1
@@ -56,7 +56,7 @@ def test_drop_moves_others_up(admitted):
 
 
 def test_full_queue_refuses(admitted):
-    turns = Turns(1, 2)
+    turns = FairQueue(1, 2)
     tickets = [enter(turns, admitted, name) for name in "abc"]
     with pytest.raises(ModelError, match="2 computations are waiting"):
         enter(turns, admitted, "d")
@@ -67,7 +67,7 @@ def test_full_queue_refuses(admitted):
 
 
 def test_limited_kind_lets_others_pass(admitted):
-    turns = Turns(3, 7, {"lesson": Kind(at_once=1)})
+    turns = FairQueue(3, 7, {"lesson": Kind(at_once=1)})
     lesson = enter(turns, admitted, "lesson", "lesson")
     waiting = enter(turns, admitted, "next lesson", "lesson")
     enter(turns, admitted, "pass")
@@ -79,7 +79,7 @@ def test_limited_kind_lets_others_pass(admitted):
 
 def test_quick_work_has_reserved_worker(admitted):
     """Otherwise everybody who looks at a sentence waits behind two who look at long texts."""
-    turns = Turns(3, 7, {"text": Kind(at_once=2), "atlas": Kind(at_once=1)}, quick=1)
+    turns = FairQueue(3, 7, {"text": Kind(at_once=2), "atlas": Kind(at_once=1)}, quick=1)
     atlas, _, waiting = (enter(turns, admitted, kind, kind) for kind in ("atlas", "text", "text"))
     assert admitted == ["atlas", "text"] and turns.place(waiting) == 1
     sentences = [enter(turns, admitted, "sentence") for _ in range(2)]
@@ -91,7 +91,7 @@ def test_quick_work_has_reserved_worker(admitted):
 
 
 def test_interactive_users_limit_long_work(admitted, monkeypatch):
-    turns = Turns(3, 7, {"text": Kind(at_once=2, max_while_interactive=1)}, quick=1)
+    turns = FairQueue(3, 7, {"text": Kind(at_once=2, max_while_interactive=1)}, quick=1)
     turns.leave(enter(turns, admitted, "sentence"))
     first, _ = (enter(turns, admitted, name, "text") for name in ("one", "two"))
     assert admitted == ["sentence", "one"]
@@ -103,10 +103,10 @@ def test_interactive_users_limit_long_work(admitted, monkeypatch):
 
 def test_requeue_parts_queues_by_request_time(admitted):
     """An atlas of twenty parts would come before all others each time, since its visitor did."""
-    turns, asks = Turns(1, 7, {"atlas": Kind(at_once=1, requeue_parts=True)}), contextvars.copy_context()
+    turns, asks = FairQueue(1, 7, {"atlas": Kind(at_once=1, requeue_parts=True)}), contextvars.copy_context()
     asks.run(come)
     part = asks.run(enter, turns, admitted, "a part", "atlas")
-    enter(turns, admitted, "another visitor")
+    contextvars.Context().run(enter, turns, admitted, "another visitor")  # nothing of what an earlier test has set
     later = asks.run(enter, turns, admitted, "the next part", "atlas")
     assert turns.place(later) == 2
     asks.run(turns.promote, later)
@@ -115,20 +115,20 @@ def test_requeue_parts_queues_by_request_time(admitted):
 
 
 def test_turn_ends_after_error():
-    turns = Turns(1, 1)
-    with pytest.raises(ZeroDivisionError), turns.turn("pass", quietly):
+    turns = FairQueue(1, 1)
+    with pytest.raises(ZeroDivisionError), turns.turn("pass", wait_silently):
         assert turns.working == 1
         _ = 1 / 0
     assert turns.working == 0
 
 
 def test_interrupted_wait_drops_ticket():
-    turns = Turns(1, 1)
+    turns = FairQueue(1, 1)
 
     def away(*_):
         raise KeyboardInterrupt
 
-    with turns.turn("pass", quietly):
+    with turns.turn("pass", wait_silently):
         with pytest.raises(KeyboardInterrupt), turns.turn("pass", away):
             pytest.fail("the turn never came")
         assert (turns.waiting, turns.working) == (0, 1)
@@ -136,19 +136,19 @@ def test_interrupted_wait_drops_ticket():
 
 
 def test_closed_queue_refuses(admitted):
-    turns = Turns(1, 1)
+    turns = FairQueue(1, 1)
     turns.closed = True
     with pytest.raises(ModelError, match="restarted"):
         enter(turns, admitted, "a")
 
 
 def test_threads_never_exceed_workers():
-    turns, lock = Turns(3, 100), threading.Lock()
+    turns, lock = FairQueue(3, 100), threading.Lock()
     now, most = 0, 0
 
     def work():
         nonlocal now, most
-        with turns.turn("pass", quietly):
+        with turns.turn("pass", wait_silently):
             with lock:
                 now, most = now + 1, max(most, now + 1)
             threading.Event().wait(0.001)

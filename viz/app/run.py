@@ -67,14 +67,14 @@ def draw_frame() -> None:
     st.html(style("style.css"))
     link.begin()
     arrival.begin()
-    looked_at = modes.read_view()
+    view_options = modes.read_view()
     open_links()
     t = sidebar.language()
     for mode in modes.installed():
         mode.before(t)
     try:
         with waiting.writing():
-            name = opened_page(t, looked_at)
+            name = opened_page(t, view_options)
             fragment(PAGE, partial(page, name), say_error)
             what_is_around(t, name)
     except ModelError as error:
@@ -83,24 +83,26 @@ def draw_frame() -> None:
     link.end()
 
 
-def opened_page(t: Translate, looked_at: view.View) -> str:
+def opened_page(t: Translate, view_options: view.View) -> str:
     """The sidebar, and which page is opened; what it computes with is there from now on."""
     has_navigation = modes.shows("navigation")
     name = sidebar.navigation(t, NAVIGATION, FIRST, hidden=not has_navigation)
     for mode in modes.installed():
         mode.before_page(t)
-    if name == FIRST and old_links.is_old(arrival.link(), embedded=looked_at.embed):
+    if name == FIRST and old_links.is_old(arrival.link(), embedded=view_options.embed):
         old_links.go_on(sidebar.path_of(HEADS))
     old_links.open_moved(name)
     if has_navigation:  # the pages first: a sidebar that opens without them is moved by them
         st.logo(picture("logo.png"), size="large")
         sidebar_search(LANG.value)
         sidebar.language_control(t)
-    if name != FIRST or looked_at.present or looked_at.notes:
+    if name != FIRST or view_options.present or view_options.notes:
         loading.come_in()
     if name != FIRST:  # that one computes nothing, and is there before what computes is imported
         loading.module("viz.frame.compute").warm()
-        if name in PAGES and (arrival.is_untouched() or (arrival.is_bare() and name == HEADS) or asks_in_chinese()):
+        if name in PAGES and (
+            arrival.came_without_choices() or (arrival.is_bare() and name == HEADS) or asks_in_chinese()
+        ):
             loading.module("viz.frame.examples").open_on_what_is_read(LANG.value)
     return name
 

@@ -87,11 +87,11 @@ def joined(entry: Path) -> str:
     Raises:
         ValueError: if a module imports or exports in another way than all do here, or modules import in a circle.
     """
-    order, names = _in_order(entry)
+    order, names = _order_modules(entry)
     return "\n".join(_scope(module, sorted(names[module])) for module in order[:-1]) + _body(order[-1])
 
 
-def _in_order(entry: Path) -> tuple[list[Path], dict[Path, set[str]]]:
+def _order_modules(entry: Path) -> tuple[list[Path], dict[Path, set[str]]]:
     """Return the modules in dependency order, and the names that are imported from each."""
     order: list[Path] = []
     names: dict[Path, set[str]] = {}
@@ -151,7 +151,7 @@ def _scope(module: Path, names: list[str]) -> str:
 
 def _style(entry: Path) -> str:
     """The style of a view, behind those of the views it is made of, and what holds for all."""
-    styles = [module.with_suffix(".css") for module in _in_order(entry)[0]]
+    styles = [module.with_suffix(".css") for module in _order_modules(entry)[0]]
     return EVERY_VIEW + "".join(style.read_text("utf8") for style in styles if style.is_file())
 
 

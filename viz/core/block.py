@@ -247,16 +247,16 @@ def decoder_block(
     heads, cross_norm = weights.cross, weights.cross_norm
     if heads is None or cross_norm is None:
         raise ValueError("these weights have no cross-attention; BlockWeights.random(..., d_memory=...) makes some")
-    self_attention = attention_sublayer(x, weights, allowed, attention, design)
-    cross_attention = design.sublayer(
-        self_attention.output, lambda u: cross(u, memory, heads, allowed=memory_allowed), cross_norm
+    self_part = attention_sublayer(x, weights, allowed, attention, design)
+    cross_part = design.sublayer(
+        self_part.output, lambda u: cross(u, memory, heads, allowed=memory_allowed), cross_norm
     )
-    network = feed_forward_sublayer(cross_attention.output, weights, design)
+    network = feed_forward_sublayer(cross_part.output, weights, design)
     return BlockTrace(
         weights=weights,
         design=design,
-        attention_sublayer=self_attention,
-        cross_sublayer=cross_attention,
+        attention_sublayer=self_part,
+        cross_sublayer=cross_part,
         feed_forward_sublayer=network,
     )
 

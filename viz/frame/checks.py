@@ -11,12 +11,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from viz.core.analysis.checks import added_to_scores, largest, rows_error, sdpa_off, sink_share, sum_error
+from viz.core.analysis.checks import added_to_scores, largest, rows_error, sdpa_deviation, sink_share, sum_error
 from viz.core.heads import MultiHeadTrace
 from viz.core.random_place import random_place
 from viz.frame.choice import Choice
 from viz.frame.compute import read, recount
-from viz.frame.compute.mask_rule import written_out
+from viz.frame.compute.mask_rule import mask_by_rule
 from viz.frame.scene import Scene
 from viz.frame.specs import Mask, Source
 
@@ -49,7 +49,7 @@ def attention_checks(trace: MultiHeadTrace, **options: Any) -> list[Check]:
     score_bias = added_to_scores(trace.q, trace.k, **options)
     return [
         _rows_check(trace, score_bias, **options),
-        check("truth.sdpa", *sdpa_off(trace, **options)),
+        check("truth.sdpa", *sdpa_deviation(trace, **options)),
         check("truth.sum", sum_error(trace), 1e-5 * largest(trace.output)),
     ]
 
@@ -102,7 +102,7 @@ def asked_of(scene: Scene) -> dict[str, Any]:
     """Return the attention options of a scene's layer: its source's own, and the user's mask."""
     call = scene.capture.calls[scene.choice.layer]
     n_queries, n_keys = call.q.shape[1], call.k.shape[1]
-    return with_mask(call.options, written_out(scene.choice.mask, n_queries, n_keys))
+    return with_mask(call.options, mask_by_rule(scene.choice.mask, n_queries, n_keys))
 
 
 def open_cells(scene: Scene) -> Tensor:

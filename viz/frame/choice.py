@@ -88,8 +88,8 @@ class Controls:
     n_kv_heads: bool = True
     layer_chip: ModelPredicate = always
     head_chip: ModelPredicate = always
-    usual_text: Callable[[], str] = first_text
-    usual_model: Callable[[], str] = str
+    default_text: Callable[[], str] = first_text
+    default_model: Callable[[], str] = str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,11 +144,11 @@ def choose(t: Translate, controls: Controls) -> Asked:
     with st.container(key="asked", horizontal=True, gap="xsmall", vertical_alignment="center"):
         place = st.container(key="text_row", horizontal=True, gap="xsmall", vertical_alignment="center")
         chips = Chips()
-    reads_text, default = controls.text, controls.usual_text()  # which depends on what the link says of the model
+    reads_text, default = controls.text, controls.default_text()  # which depends on what the link says of the model
     if isinstance(reads_text, bool):  # the box stands there while the model is being loaded
         text, n_dropped = _text(t, lang, place if reads_text else None, default)
     kind = SOURCE.read()
-    models = Models(models_here(), controls.usual_model() or compute.DEFAULT_MODEL)
+    models = Models(models_here(), controls.default_model() or compute.DEFAULT_MODEL)
     model = "" if kind == "words" else MODEL.read(models)
     chip = chips.add("source", t(f"chips.{kind}", model=model)) if controls.model else None
     if chip:

@@ -96,7 +96,7 @@ def take_head(example: Example) -> None:
     HEAD.choose(example.head)
 
 
-def usual_target(text: str) -> str:
+def default_target(text: str) -> str:
     """Return the second text where none was chosen: a Chinese one beside a Chinese text.
 
     Example:
@@ -110,7 +110,7 @@ def _is_chinese(text: str) -> bool:
     return any("\u4e00" <= character <= "\u9fff" for character in text)
 
 
-def lay_aside(*, with_model: bool = False) -> None:
+def stash_text(*, with_model: bool = False) -> None:
     """Stash an example sentence carried from another page, while the model of this page cannot read it.
 
     If ``with_model``, also stash the model that it was opened with.

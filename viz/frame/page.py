@@ -124,8 +124,8 @@ class Page:
         of_model = [section for section in open_sections if section.reads_text or section.reads_model]
         return replace(
             self.controls,
-            usual_model=(alone and alone.usual_model) or self.controls.usual_model,
-            usual_text=(alone and alone.usual_text) or self.controls.usual_text,
+            default_model=(alone and alone.default_model) or self.controls.default_model,
+            default_text=(alone and alone.default_text) or self.controls.default_text,
             text=any(reads_text)
             if all(isinstance(reads, bool) for reads in reads_text)
             else partial(_any_reads, reads_text),

@@ -96,7 +96,7 @@ def _plain(value: Any) -> str:
 
 def provenance(scene: Scene) -> None:
     """One line that says which numbers these are, and which mask was added."""
-    _say_source(scene, untouched=not blocks_more(scene))
+    _say_source(scene, untouched=not mask_has_effect(scene))
 
 
 def provenance_pooled(scene: Scene) -> None:
@@ -147,7 +147,7 @@ def model_own(t: Translate, model: str) -> str:
     return t("source.model_own_packaged" if compute.model(model).is_packaged else "source.model_own")
 
 
-def blocks_more(scene: Scene) -> bool:
+def mask_has_effect(scene: Scene) -> bool:
     """Return True if the user's mask changes anything."""
     choice = scene.choice
     if choice.mask.kind == "own":
@@ -159,7 +159,7 @@ def blocks_more(scene: Scene) -> bool:
 def mask_added(scene: Scene) -> None:
     """Name the user's mask, if it has an effect."""
     t, choice = scene.t, scene.choice
-    if blocks_more(scene):
+    if mask_has_effect(scene):
         kind = "model" if choice.source.kind == "model" else "seeded"
         st.caption(t(f"note.mask_{kind}", mask=t(f"mask.{choice.mask.kind}")))
 

@@ -31,8 +31,8 @@ def describe_page() -> None:
 
     It is a fragment, so that a large figure of a picture is opened without drawing the page again.
     """
-    lang, looked_at = LANG.value, view.current()
-    theme = "light" if looked_at.is_paper else looked_at.theme
+    lang, view_options = LANG.value, view.current()
+    theme = "light" if view_options.is_paper else view_options.theme
     data = {"lang": lang, "theme": theme, "sidebar": modes.shows("navigation"), **modes.document(lang)}
     messages = DOCUMENT.mount(key="document", data=data)
     if messages.plot is not None:

@@ -15,10 +15,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from viz import limits
 from viz.errors import ModelError
-from viz.frame.connection.runs import is_run, raise_if_left
+from viz.frame.connection.runs import is_run, raise_if_disconnected
 from viz.frame.shared import LANG
 from viz.params.memory import Remembered
-from viz.scheduler.fair_queue import Ticket, Turns, come
+from viz.scheduler.fair_queue import FairQueue, Ticket, come
 from viz.scheduler.stores import Bounds, Stores
 from viz.text import translator
 from viz.wheels import Progress, under_way
@@ -34,7 +34,7 @@ _served_stores: list[Stores] = []
 
 def make_stores(bounds: Bounds | None = None) -> Stores:
     """Return new stores, for an app."""
-    return Stores(bounds, raise_if_left, aside, _of_thread.set)
+    return Stores(bounds, raise_if_disconnected, aside, _of_thread.set)
 
 
 @cache
@@ -142,7 +142,7 @@ def _leave() -> None:
         stores().pages.leave(ticket)
 
 
-def until(event: threading.Event, ticket: Ticket, turns: Turns) -> None:
+def until(event: threading.Event, ticket: Ticket, turns: FairQueue) -> None:
     """Wait on behalf of a visitor. If they leave or click elsewhere, Streamlit ends their run here.
 
     Raises:
@@ -153,7 +153,7 @@ def until(event: threading.Event, ticket: Ticket, turns: Turns) -> None:
         return
     start, last_state, loads = time.monotonic(), None, turns is stores().models.turns
     while not event.wait(POLL_SECONDS):
-        raise_if_left()
+        raise_if_disconnected()
         waited, progress = time.monotonic() - start, under_way() if loads else None
         if waited > limits.WAIT_SECONDS and progress is None:
             raise ModelError("busy", seconds=limits.WAIT_SECONDS)
@@ -170,7 +170,7 @@ def wait_until_warm(is_warm: threading.Event) -> None:
     with aside():
         began, is_notice_open = time.monotonic(), False
         while not is_warm.wait(POLL_SECONDS):
-            raise_if_left()
+            raise_if_disconnected()
             if not is_notice_open and time.monotonic() - began > SILENT_SECONDS:
                 _PLACE.read().info(translator(LANG.value)("waiting.warming"))
                 is_notice_open = True

@@ -171,7 +171,7 @@ class Readiness:
 
     def _let_in(self) -> None:
         self.settled.set()
-        loading.let_in()
+        loading.mark_warm()
 
     def _watch_for_the_end(self) -> None:
         """On SIGTERM, let nothing new begin; if the end does not come by itself, end."""

@@ -2,7 +2,7 @@
 
 import torch
 
-from viz.core.analysis.map_statistics import on_offset
+from viz.core.analysis.map_statistics import weight_at_offset
 from viz.core.analysis.several_heads import lost, neighbours, offset_scores
 from viz.core.attention import row_softmax
 from viz.lessons.key import Because, Key, Part, PremiseError, Registry, Values, registered
@@ -35,7 +35,7 @@ def next_word_head(subject: Subject) -> Key:
     """The heads in which a token looks at the one after it: the best of all, and those that come near it."""
     if len(subject.labels) < 4:
         raise PremiseError("too_short", n=4)
-    means = torch.stack([on_offset(subject.weights_of(layer), 1).mean(-1) for layer in range(subject.n_layers)])
+    means = torch.stack([weight_at_offset(subject.weights_of(layer), 1).mean(-1) for layer in range(subject.n_layers)])
     best = float(means.max())
     if best < 0.5:
         raise PremiseError("no_such_head", most=Part(best))

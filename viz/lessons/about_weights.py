@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from viz.core.analysis.map_statistics import message_norms, on_offset, uniform
+from viz.core.analysis.map_statistics import message_norms, uniform, weight_at_offset
 from viz.core.heads import share_kv
 from viz.lessons.key import Because, Hidden, Key, Part, PremiseError, Registry, Values, one_of, registered
 from viz.lessons.subject import Subject
@@ -134,7 +134,7 @@ def prefers(subject: Subject, query: str, first: str, second: str) -> Key:
 
 def previous(weights: Tensor) -> Tensor:
     """Of weights (H, Q, K), the mean that a word gives to the one before it, for each head."""
-    return on_offset(weights, -1).mean(-1)
+    return weight_at_offset(weights, -1).mean(-1)
 
 
 @registered(ANSWERS, "head", "little")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from viz.core.analysis.head_statistics import cross_portrait, portrait
+from viz.core.analysis.head_statistics import cross_head_statistics, head_statistics
 from viz.models.capture import Capture
 
 
@@ -14,5 +14,5 @@ def describe(capture: Capture, weights: Tensor) -> Mapping[str, Tensor]:
     queries, keys = capture.queries, capture.tokens
     ids, special = torch.tensor(keys.ids), torch.tensor(keys.special)
     if capture.is_cross:
-        return vars(cross_portrait(weights, torch.tensor(queries.ids), ids, special))
-    return vars(portrait(weights, ids, special))
+        return vars(cross_head_statistics(weights, torch.tensor(queries.ids), ids, special))
+    return vars(head_statistics(weights, ids, special))

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from viz.cancellation import check
-from viz.core.analysis.attribution import Written
+from viz.core.analysis.attribution import StreamParts
 from viz.core.norm import NormWeights
 from viz.errors import ModelError
 from viz.models.attention_interface import Edit, recording, watch_stream
@@ -210,14 +210,14 @@ def _w_o(model: LoadedModel, layer: int, n_heads: int) -> tuple[Tensor, Tensor]:
     return (w_o, bias) if scale == 1 else (w_o * scale, bias * scale)
 
 
-def written(model: LoadedModel, reading: Reading, at: int) -> Written:
+def written(model: LoadedModel, reading: Reading, at: int) -> StreamParts:
     """Everything that was added to the stream of the token at this place.
 
     Where a norm stands behind attention (Gemma 2), its scale is held at what it is here, as the final norm's is.
     """
     layout = _layout(model)
     w_o, b_o = zip(*(_w_o(model, i, reading.heads.shape[2]) for i in range(len(model.layers))), strict=True)
-    parts = Written(
+    parts = StreamParts(
         embedding=reading.states[0, at],
         heads=reading.heads[:, at],
         w_o=w_o,

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from viz.components.take_away import Axis, Heads, PooledStack, Stack
-from viz.core.analysis.head_statistics import cross_portrait, portrait
+from viz.core.analysis.head_statistics import cross_head_statistics, head_statistics
 from viz.notebook.maps import LayersAsGiven, Maps, is_special_token, labels, token_words
 
 
@@ -45,7 +45,11 @@ def stack_of(name: str, maps: Maps, queries: Sequence[Any], keys: Sequence[Any],
 
     def describe_layer(i: int) -> Heads:
         layer = maps.layers[i]
-        measures = portrait(layer, column_ids, special) if same else cross_portrait(layer, row_ids, column_ids, special)
+        measures = (
+            head_statistics(layer, column_ids, special)
+            if same
+            else cross_head_statistics(layer, row_ids, column_ids, special)
+        )
         weights = torch.cat([layer, maps.nobody[i][..., None]], -1) if maps.nobody else layer
         return Heads(weights=weights, measures=vars(measures), masked=mask)
 

@@ -13,7 +13,7 @@ _NOTE = "history"
 """The query parameter by which ``frame/document`` reports Back or Forward; removed when the run writes the address."""
 
 
-def asked_link() -> dict[str, str]:
+def address_parameters() -> dict[str, str]:
     """Return the query parameters of the address bar."""
     return {name: value for name, value in st.query_params.to_dict().items() if name != _NOTE}
 

@@ -195,11 +195,11 @@ class Text(Parameter[str]):
         return str(self.draw(draw, label, value=text, **options))
 
     def selectbox(
-        self, label: str, about: Any = None, *, offered: Sequence[str], says: Callable[[str], str], **options: Any
+        self, label: str, about: Any = None, *, suggestions: Sequence[str], says: Callable[[str], str], **options: Any
     ) -> str:
         """Draw a select box that also takes a typed text; return the text."""
         value = self.read(about)
-        options_with_value = offered if value in offered else [*offered, value]
+        options_with_value = suggestions if value in suggestions else [*suggestions, value]
         self.resend_on_change(hash(tuple(map(says, options_with_value))))
         self.draw(st.selectbox, label, options_with_value, format_func=says, accept_new_options=True, **options)
         return value

@@ -23,7 +23,7 @@ def begin() -> None:
     record = of_session()
     record.note_history(address.history_note(), is_first=first)
     if first or record.is_back:
-        record.link = address.asked_link()
+        record.link = address.address_parameters()
         record.refused = []
         record.believed = None if first else set()
     record.declared, record.owners, record.part = {}, {}, ()
@@ -113,7 +113,7 @@ def link() -> dict[str, str]:
 def end() -> None:
     """Finish a run: write the state into the address bar."""
     record, wanted = of_session(), link()
-    in_address = address.asked_link()
+    in_address = address.address_parameters()
     before = wanted if record.written is None else record.written
     place = st.empty()  # in every run, so that a run without a message does not remove an element
     # After Back: the response to an earlier click may have arrived late and written its link into this entry.
@@ -134,7 +134,7 @@ def end() -> None:
 def end_part(part: tuple[str, ...]) -> None:
     """Finish a run of one fragment: write the state into the address bar."""
     record, wanted = of_session(), link()
-    if record.written != wanted or address.asked_link() != wanted:
+    if record.written != wanted or address.address_parameters() != wanted:
         st.query_params.from_dict(wanted)
     record.written = wanted
     record.note_drawn(record.declared_inside(part))

@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial, update_wrapper
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from viz.scheduler.fair_queue import Turns, Wait
+from viz.scheduler.fair_queue import FairQueue, Wait
 from viz.scheduler.job import Job, current_arrival, current_job
 from viz.scheduler.sizes import Entry, make_entry
 
@@ -46,7 +46,7 @@ class Store:
     def __init__(
         self,
         most_bytes: int,
-        turns: Turns,
+        turns: FairQueue,
         seconds: float,
         raise_if_disconnected: Callable[[], None] = lambda: None,
         on_wait: Callable[[], AbstractContextManager[None]] = nullcontext,
@@ -83,7 +83,7 @@ class Store:
 
         Args:
             key: everything the result depends on.
-            kind: of work, as in :class:`Turns`, or a function that returns it for the key, called on a miss only.
+            kind: of work, as in :class:`FairQueue`, or a function that returns it for the key, called on a miss only.
             make: computes it. Its own requests to a store belong to the same turn.
             wait: returns when the result is there; if it raises, this thread no longer waits.
 
@@ -258,7 +258,7 @@ class Store:
                     self._evict(key)
 
 
-class Kept(Generic[P, R]):
+class CachedFunction(Generic[P, R]):
     """A function with cached results, keyed by its arguments: frozen and small, never tensors.
 
     Args:

@@ -33,7 +33,7 @@ def thread_arrival() -> float:
     return _arrival.get(math.inf)
 
 
-def come_last() -> None:
+def mark_lowest_priority() -> None:
     """Give everything this thread requests the lowest priority: no user waits for it."""
     _arrival.set(math.inf)
 
@@ -87,7 +87,7 @@ class Kind:
 _DEFAULT = Kind()
 
 
-class Turns:
+class FairQueue:
     """A first-come (:func:`come`), first-served queue with limits by kind of work.
 
     Args:
@@ -250,10 +250,10 @@ class Turns:
         return sum(n for kind, n in busy.items() if self.is_long(kind))
 
 
-Wait = Callable[[threading.Event, Ticket, Turns], None]
+Wait = Callable[[threading.Event, Ticket, FairQueue], None]
 """Wait for an event that is set when a ticket is admitted or done; it may show the ticket's rank meanwhile."""
 
 
-def quietly(event: threading.Event, _ticket: Ticket, _turns: Turns) -> None:
+def wait_silently(event: threading.Event, _ticket: Ticket, _turns: FairQueue) -> None:
     """Wait without showing anything."""
     event.wait()

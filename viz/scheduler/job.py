@@ -10,7 +10,7 @@ from typing import Any
 
 from viz.cancellation import checked_by
 from viz.errors import ModelError
-from viz.scheduler.fair_queue import Ticket, Turns, thread_arrival
+from viz.scheduler.fair_queue import FairQueue, Ticket, thread_arrival
 
 PATIENCE = 2.0
 """Seconds that a computation without waiters continues: a click on the same text finds it again."""
@@ -23,7 +23,7 @@ _log = getLogger(__name__)
 class Job:
     """A computation in progress and the number of threads that wait for it."""
 
-    def __init__(self, seconds: float, turns: Turns, raise_if_disconnected: Callable[[], None]) -> None:
+    def __init__(self, seconds: float, turns: FairQueue, raise_if_disconnected: Callable[[], None]) -> None:
         self.done = threading.Event()
         self.value: Any = None
         self.error: BaseException | None = None

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from viz import limits
 from viz.scheduler.cache import Store
 from viz.scheduler.ceiling import Ceiling
-from viz.scheduler.fair_queue import Kind, Turns
+from viz.scheduler.fair_queue import FairQueue, Kind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,15 +58,15 @@ class Stores:
         begin_thread: Callable[["Stores"], object] = lambda stores: None,
     ) -> None:
         self.bounds = bounds = bounds or Bounds()
-        self.pages = Turns(limits.PAGES, sys.maxsize)
+        self.pages = FairQueue(limits.PAGES, sys.maxsize)
         self.memory = Ceiling(spare=limits.PASS_BYTES)
-        self.turns = Turns(bounds.passes + limits.QUICK, bounds.queue, kinds(bounds), self.memory, limits.QUICK)
+        self.turns = FairQueue(bounds.passes + limits.QUICK, bounds.queue, kinds(bounds), self.memory, limits.QUICK)
 
         def begin() -> None:
             begin_thread(self)
 
         self.models = Store(
-            bounds.models_bytes, Turns(1, bounds.queue), bounds.seconds, on_wait=on_wait, begin_thread=begin
+            bounds.models_bytes, FairQueue(1, bounds.queue), bounds.seconds, on_wait=on_wait, begin_thread=begin
         )  # fmt: skip
         self.results = Store(
             bounds.cache_bytes,

@@ -17,7 +17,7 @@ from viz.frame.waiting import until
 from viz.models import registry
 from viz.models.pictures.vision import Seen, VisionModel, judged, load_vision, look, untrained
 from viz.models.trained import digits
-from viz.scheduler.cache import Kept
+from viz.scheduler.cache import CachedFunction
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class Agreement:
     probabilities: Tensor
 
 
-@partial(Kept, store=compute.models, kind="load", wait=until)
+@partial(CachedFunction, store=compute.models, kind="load", wait=until)
 def opened(reader: Reader) -> VisionModel:
     """A loaded model, shared by all users.
 

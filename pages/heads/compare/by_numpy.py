@@ -8,11 +8,11 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from pages.heads.compare.compute import Compared, keys_of, sides
-from viz.core.analysis.checks import torchs_weights
+from viz.core.analysis.checks import sdpa_weights
 from viz.core.comparison.alignment import Alignment
 from viz.frame.checks import with_mask
 from viz.frame.compute import kept, read, trace
-from viz.frame.compute.mask_rule import written_out
+from viz.frame.compute.mask_rule import mask_by_rule
 from viz.frame.specs import Mask, Source, View
 from viz.models.capture import Head
 from viz.models.tokens import Tokens
@@ -38,7 +38,7 @@ def _in_view(maps: np.ndarray, tokens: Tokens, view: View) -> np.ndarray:
 
 def _weights(source: Source, layer: int, mask: Mask) -> Tensor:
     call, n = read(source).calls[layer], len(read(source).tokens.ids)
-    return torchs_weights(call.q, call.k, **with_mask(call.options, written_out(mask, n, n))).nan_to_num(0)
+    return sdpa_weights(call.q, call.k, **with_mask(call.options, mask_by_rule(mask, n, n))).nan_to_num(0)
 
 
 def _maps(source: Source, layer: int, mask: Mask, view: View) -> np.ndarray:

@@ -11,7 +11,7 @@ from viz.components.head_grid import Packed
 from viz.core.analysis.lens import chances
 from viz.core.analysis.map_statistics import merge_words, message_norms, uniform
 from viz.core.comparison.alignment import Alignment, align
-from viz.core.comparison.maps import change, laid_out
+from viz.core.comparison.maps import change, place_on_slots
 from viz.core.heads import share_kv
 from viz.core.variants.kv_sharing import induction
 from viz.frame.compute import kept, model, read, trace
@@ -113,7 +113,7 @@ def _maps_on_slots(comparison: Compared, which: str, layer: int) -> Tensor:
     n = len(capture.tokens.ids)
     with torch.inference_mode():
         steps = capture.layer(layer, allowed=comparison.mask.allowed(n, n))
-    return laid_out(look(steps, capture.tokens, capture.tokens, comparison.view).values, places)
+    return place_on_slots(look(steps, capture.tokens, capture.tokens, comparison.view).values, places)
 
 
 def maps(comparison: Compared, head_a: Head, head_b: Head) -> tuple[Tensor, Tensor]:
@@ -161,7 +161,7 @@ def _arrivals(comparison: Compared, which: str, head: Head) -> Tensor:
         lengths = merge_words(lengths, words, words)
     visible_rows = sorted({(of, row) for of, row in zip(*_rows(tokens, comparison.view), strict=True) if of >= 0})
     at = torch.tensor([row for _, row in visible_rows])
-    return laid_out(lengths[:, at][..., at], places)[0]
+    return place_on_slots(lengths[:, at][..., at], places)[0]
 
 
 @kept

@@ -19,7 +19,7 @@ from pages.heads.compare.picture import labels_of, numbers_of_layers, second_par
 from pages.heads.compare.second import Second, ask_second, compared_of
 from pages.heads.context import HeadsContext
 from viz.components.bars import BarChart
-from viz.core.analysis.checks import rounding, torchs_weights
+from viz.core.analysis.checks import rounding, sdpa_weights
 from viz.core.analysis.one_head import Cell, by_hand
 from viz.frame.checks import Check, asked_of, check
 from viz.frame.first_pair import first_key, first_query
@@ -64,7 +64,7 @@ class Pair:
     def check_weights(self, key: str) -> Check:
         """Compare the head's weights with torch's own attention on its q and k."""
         trace, options = self.scene.trace, asked_of(self.scene)
-        off = (torchs_weights(trace.q, trace.k, **options) - trace.weights)[self.head].abs().max()
+        off = (sdpa_weights(trace.q, trace.k, **options) - trace.weights)[self.head].abs().max()
         return check(key, off, rounding(trace.q, trace.k, options.get("scale")))
 
 

@@ -11,7 +11,7 @@ from pages.step_by_step.own_numbers.editor import edit
 from pages.step_by_step.own_numbers.example import OwnExample, by_loops, checks, prepared
 from pages.step_by_step.own_numbers.numbers import Numbers, from_code, is_code, of_matrices, to_code
 from pages.step_by_step.three_words import Speaks
-from viz.core.analysis.puzzles import Verdict, cancels, copies_previous, looks_at
+from viz.core.analysis.puzzles import Verdict, check_cancellation, check_copies_previous, check_weight
 from viz.core.heads import MultiHeadTrace
 from viz.frame.checks import Check, check
 from viz.frame.format import number
@@ -65,11 +65,11 @@ def puzzles() -> dict[str, Puzzle]:
 def verdict(name: str, trace: MultiHeadTrace) -> Verdict:
     """What is still missing."""
     measures: dict[str, Callable[[], Verdict]] = {
-        "only_one": lambda: looks_at(trace.weights[0], 1, 0, least=ALONE),
-        "previous": lambda: copies_previous(
+        "only_one": lambda: check_weight(trace.weights[0], 1, 0, least=ALONE),
+        "previous": lambda: check_copies_previous(
             trace.weights[0], trace.head_outputs[0], trace.x, least=PREVIOUS, off=COPY_OFF
         ),
-        "cancel": lambda: cancels(trace.contributions, least=ADDED, most=LEFT),
+        "cancel": lambda: check_cancellation(trace.contributions, least=ADDED, most=LEFT),
     }
     return measures[name]()
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from viz.core import norm
-from viz.core.analysis.attribution import Written, attribute, held_direction
+from viz.core.analysis.attribution import StreamParts, attribute, final_norm_direction
 from viz.core.norm import NormWeights
 
 L, H, D_V, D = 3, 5, 2, 7
@@ -17,7 +17,7 @@ def draw(*shape):
 
 
 GENERATOR = torch.Generator().manual_seed(0)
-WRITTEN = Written(
+WRITTEN = StreamParts(
     embedding=draw(D),
     heads=draw(L, H, D_V),
     w_o=tuple(draw(H, D_V, D) for _ in range(L)),
@@ -31,7 +31,7 @@ KINDS = {True: norm.layer_norm, False: norm.rms_norm}
 
 def test_by_hand():
     """One layer, one head, root mean square 5: the stream is (3, 4) * sqrt 2 = (1, 0) + (3, 2) + ... in all."""
-    written = Written(
+    written = StreamParts(
         embedding=torch.tensor([1.0, 0.0]),
         heads=torch.tensor([[[2.0]]]),
         w_o=(torch.tensor([[[1.0, 2.0]]]),),
@@ -61,7 +61,7 @@ def test_the_parts_add_up_to_the_logit(centred):
 
 @pytest.mark.parametrize("centred", KINDS)
 def test_a_part_is_what_would_be_missing_without_it(centred):
-    found, r = attribute(WRITTEN, READ, WEIGHTS, centred=centred), held_direction
+    found, r = attribute(WRITTEN, READ, WEIGHTS, centred=centred), final_norm_direction
     direction = r(READ, WRITTEN.stream, WEIGHTS, centred=centred)
     for layer, head in ((0, 0), (1, 4), (2, 3)):
         heads = WRITTEN.heads.clone()

@@ -10,9 +10,9 @@ from viz.core.analysis.checks import (
     heads_off,
     rounding,
     rows_error,
-    sdpa_off,
+    sdpa_deviation,
+    sdpa_weights,
     sum_error,
-    torchs_weights,
 )
 from viz.core.heads import HeadWeights, multi_head
 from viz.core.masks import causal
@@ -37,8 +37,8 @@ def trace(asked):
 def test_a_true_trace_passes(trace, asked):
     assert rows_error(trace.weights, added_to_scores(trace.q, trace.k, **asked)) < 1e-6
     assert rows_error(trace.weights, trace.masked) < 1e-6
-    assert sdpa_off(trace, **asked)[0] < 1e-5
-    assert (torchs_weights(trace.q, trace.k, **asked) - trace.weights).abs().max() < 1e-6
+    assert sdpa_deviation(trace, **asked)[0] < 1e-5
+    assert (sdpa_weights(trace.q, trace.k, **asked) - trace.weights).abs().max() < 1e-6
     assert sum_error(trace) < 1e-5
 
 
@@ -48,8 +48,8 @@ def test_a_false_trace_does_not(trace, asked):
     gone = trace.weights.clone()
     gone[2, 7] = 0  # a row that may look somewhere
     assert rows_error(gone, trace.masked) > 0.99
-    assert sdpa_off(replace(trace, head_outputs=trace.head_outputs + 0.1), **asked)[0] > 0.05
-    assert sdpa_off(replace(trace, k=trace.k.flip(0)), **asked)[0] > 0.01  # the wrong group of keys
+    assert sdpa_deviation(replace(trace, head_outputs=trace.head_outputs + 0.1), **asked)[0] > 0.05
+    assert sdpa_deviation(replace(trace, k=trace.k.flip(0)), **asked)[0] > 0.01  # the wrong group of keys
     assert sum_error(replace(trace, output=trace.output + 0.1)) > 0.05
 
 
@@ -60,7 +60,7 @@ def test_what_the_trace_says_of_itself_is_not_believed(asked, wrong):
     x = torch.randn(11, 13, generator=torch.Generator().manual_seed(0))
     other = {"scale": 1.0, "allowed": ~asked["allowed"], "bias": -asked["bias"], "score_mod": None}[wrong]
     made = multi_head(x, x, HeadWeights.random(spec, seed=2), **asked | {wrong: other})
-    assert sdpa_off(made, **asked)[0] > 0.05
+    assert sdpa_deviation(made, **asked)[0] > 0.05
 
 
 def test_what_float32_may_lose_grows_with_the_scores():
@@ -76,7 +76,7 @@ def test_torch_may_differ_by_what_float32_loses_and_no_more(size):
     x = size * torch.randn(11, 13, generator=torch.Generator().manual_seed(0))
     trace = multi_head(x, x, HeadWeights.random(spec, seed=2))
     assert trace.scaled.abs().max() > size**2 / 4
-    off, tolerance = sdpa_off(trace)
+    off, tolerance = sdpa_deviation(trace)
     assert off <= tolerance
     exact = trace.q.double(), trace.k.double(), trace.v.double()
     off, tolerance = heads_off(trace.head_outputs.double(), *exact)
@@ -86,7 +86,7 @@ def test_torch_may_differ_by_what_float32_loses_and_no_more(size):
         {"head_outputs": trace.head_outputs.flip(0)},
         {"head_outputs": trace.head_outputs * (1 + 1e-3)},
     ):
-        off, tolerance = sdpa_off(replace(trace, **wrong))
+        off, tolerance = sdpa_deviation(replace(trace, **wrong))
         assert off > 3 * tolerance
 
 

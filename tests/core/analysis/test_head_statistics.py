@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tests.sentences import SET_A
-from viz.core.analysis.head_statistics import Portrait, baseline, cross_portrait, portrait
+from viz.core.analysis.head_statistics import HeadStatistics, baseline, cross_head_statistics, head_statistics
 from viz.models import capture, load
 
 PLAIN = torch.zeros(3, dtype=torch.bool)
@@ -14,7 +14,7 @@ PLAIN = torch.zeros(3, dtype=torch.bool)
 
 def test_by_hand():
     weights = torch.tensor([[[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.25, 0.25, 0.5]]])
-    seen = portrait(weights, torch.tensor([7, 8, 7]), PLAIN)
+    seen = head_statistics(weights, torch.tensor([7, 8, 7]), PLAIN)
     assert seen.entropy.item() == pytest.approx((0 + math.log(2) + 1.5 * math.log(2)) / 3)
     assert seen.distance.item() == pytest.approx((0 + 0.5 + 0.75) / 3)
     assert seen.previous.item() == pytest.approx((0.5 + 0.25) / 2)
@@ -27,13 +27,13 @@ def test_by_hand():
 def test_special_tokens_are_left_out_where_the_name_says_so():
     weights = torch.tensor([[[0.2, 0.5, 0.3], [0.6, 0.1, 0.3], [0.7, 0.1, 0.2]]])
     special = torch.tensor([True, False, True])
-    seen = portrait(weights, torch.tensor([1, 2, 3]), special)
+    seen = head_statistics(weights, torch.tensor([1, 2, 3]), special)
     assert seen.distance_plain.item() == 0  # one word is left, and it looks at itself
     assert seen.separators.item() == pytest.approx(0.3)  # of the first token and the word, on the last token
 
 
 def test_a_lone_token_has_no_neighbours():
-    seen = portrait(torch.ones(2, 1, 1), torch.tensor([5]), PLAIN[:1])
+    seen = head_statistics(torch.ones(2, 1, 1), torch.tensor([5]), PLAIN[:1])
     assert all(torch.isnan(value).all() for value in (seen.previous, seen.next, seen.same, seen.first))
     assert seen.entropy.tolist() == [0, 0]
 
@@ -50,12 +50,12 @@ def test_the_baseline_is_the_portrait_of_an_even_spread():
 def test_facts_of_the_real_heads():
     """SYLLABUS F1, F2: a previous-token head, a next-token head, a sink; the ranges found over these sentences."""
     model = load("all-MiniLM-L6-v2")
-    found: dict[tuple[int, int], list[Portrait]] = {(0, 2): [], (1, 8): [], (4, 5): []}
+    found: dict[tuple[int, int], list[HeadStatistics]] = {(0, 2): [], (1, 8): [], (4, 5): []}
     for text in SET_A:
         seen = capture(model, text)
         ids, special = torch.tensor(seen.tokens.ids), torch.tensor(seen.tokens.special)
         for (layer, _), portraits in found.items():
-            portraits.append(portrait(seen.layer(layer).weights, ids, special))
+            portraits.append(head_statistics(seen.layer(layer).weights, ids, special))
     previous = [one.previous[2].item() for one in found[0, 2]]
     following = [one.next[8].item() for one in found[1, 8]]
     sink = [one.first[5].item() for one in found[4, 5]]
@@ -66,13 +66,15 @@ def test_facts_of_the_real_heads():
 
 def test_between_two_texts_by_hand():
     weights = torch.tensor([[[0.2, 0.5, 0.3], [0.1, 0.1, 0.8]]])
-    seen = cross_portrait(
+    seen = cross_head_statistics(
         weights, torch.tensor([7, 8]), torch.tensor([5, 8, 7]), torch.tensor([True, False, False])
     )  # fmt: skip
     assert seen.same.item() == pytest.approx((0.3 + 0.1) / 2)
     assert seen.first.item() == pytest.approx((0.2 + 0.1) / 2)
     assert math.isnan(seen.separators.item())
-    ends = cross_portrait(weights, torch.tensor([1, 2]), torch.tensor([5, 8, 7]), torch.tensor([True, False, True]))
+    ends = cross_head_statistics(
+        weights, torch.tensor([1, 2]), torch.tensor([5, 8, 7]), torch.tensor([True, False, True])
+    )
     assert ends.separators.item() == pytest.approx((0.3 + 0.8) / 2)
     assert math.isnan(ends.same.item())
     assert ends.entropy.item() == pytest.approx(float(torch.special.entr(weights).sum(-1).mean()))

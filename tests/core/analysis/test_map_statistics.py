@@ -73,27 +73,27 @@ class TestOnOffsetAndKeys:
     def test_offset_by_a_loop(self, offset):
         weights = a_map(2)
         expected = [weights[:, i, i + offset] for i in range(5) if 0 <= i + offset < 7]
-        assert_close(map_statistics.on_offset(weights, offset), torch.stack(expected, -1))
+        assert_close(map_statistics.weight_at_offset(weights, offset), torch.stack(expected, -1))
 
     def test_offsets_share_out_a_row(self):
         weights = a_map()
-        total = sum(map_statistics.on_offset(weights, offset).sum() for offset in range(-4, 7))
+        total = sum(map_statistics.weight_at_offset(weights, offset).sum() for offset in range(-4, 7))
         assert_close(float(total), 5.0)
 
     def test_keys(self):
         weights = a_map(2)
         keys = torch.tensor([True, False, False, True, False, False, True])
-        assert_close(map_statistics.on_keys(weights, keys), weights[..., [0, 3, 6]].sum(-1))
+        assert_close(map_statistics.weight_on_keys(weights, keys), weights[..., [0, 3, 6]].sum(-1))
         assert_close(
-            map_statistics.on_keys(weights, keys) + map_statistics.on_keys(weights, ~keys),
+            map_statistics.weight_on_keys(weights, keys) + map_statistics.weight_on_keys(weights, ~keys),
             torch.ones_like(weights[..., 0]),
         )
 
     def test_keys_of_each_query_its_own(self):
         weights = a_map(2)
         keys = causal(5, 7)
-        assert_close(map_statistics.on_keys(weights, keys), (weights * keys).sum(-1))
-        assert (map_statistics.on_keys(weights, keys)[:, 0] < 1).all()
+        assert_close(map_statistics.weight_on_keys(weights, keys), (weights * keys).sum(-1))
+        assert (map_statistics.weight_on_keys(weights, keys)[:, 0] < 1).all()
 
 
 class TestUniform:

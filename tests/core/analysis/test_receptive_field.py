@@ -7,7 +7,7 @@ import torch
 from torch.testing import assert_close
 
 from viz.core import masks
-from viz.core.analysis.receptive_field import cone, moved_by, reach, sensitivity, step
+from viz.core.analysis.receptive_field import cone, output_change, reach, sensitivity, step
 from viz.core.block import BlockDesign, BlockWeights, stack
 from viz.core.spec import AttentionSpec
 
@@ -113,7 +113,7 @@ class TestMeasured:
         mask = masks.window(T, T, 1)
         outside = torch.arange(T) > 6 + 3
         run = random_levels(mask, dtype=torch.float64)
-        moved = moved_by(lambda x: run(x)[-1], tokens().double(), outside)
+        moved = output_change(lambda x: run(x)[-1], tokens().double(), outside)
         assert moved[: 6 + 1].max() == 0
         assert moved[6 + 1 :].min() > 0
 

@@ -5,7 +5,7 @@ import torch
 from torch.testing import assert_close
 
 from viz.core.comparison.alignment import align
-from viz.core.comparison.maps import change, laid_out, row_change
+from viz.core.comparison.maps import change, place_on_slots, row_change
 
 NAN = torch.nan
 
@@ -22,7 +22,7 @@ def two_texts() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]
 
 def test_a_map_stands_where_its_tokens_do_and_nowhere_is_zero():
     a, b, of_a, of_b = two_texts()
-    on_a, on_b = laid_out(a, of_a), laid_out(b, of_b)
+    on_a, on_b = place_on_slots(a, of_a), place_on_slots(b, of_b)
     assert on_a.shape == on_b.shape == (3, 7, 7)
     there = of_a >= 0
     assert_close(on_a[:, there][..., there], a)
@@ -46,7 +46,7 @@ def test_a_row_without_weight_on_what_both_have_does_not_count():
 
 def test_between_nothing_and_all_the_same_both_ways_round_and_by_another_formula():
     a, b, of_a, of_b = two_texts()
-    on_a, on_b = laid_out(a, of_a), laid_out(b, of_b)
+    on_a, on_b = place_on_slots(a, of_a), place_on_slots(b, of_b)
     found = row_change(on_a, on_b)
     assert_close(found, row_change(on_b, on_a), equal_nan=True)
     pairs = [(i, j) for i, j in zip(of_a.tolist(), of_b.tolist(), strict=True) if min(i, j) >= 0]

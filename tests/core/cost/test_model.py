@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from viz.core.cost.model import ModelSpec, model_flops, model_kv_bytes, model_parameters, overtakes, seen_keys
+from viz.core.cost.model import ModelSpec, model_flops, model_kv_bytes, model_parameters, overtakes, visible_keys
 from viz.core.spec import AttentionSpec
 
 SMALL = ModelSpec(attention=AttentionSpec(d_model=10, n_heads=5), n_layers=3, d_ff=31, vocabulary=17)
@@ -58,7 +58,7 @@ def test_a_window_ends_what_grows():
     windowed = ModelSpec(
         attention=SMALL.attention, n_layers=3, d_ff=31, vocabulary=17, window=7, windowed_layers=2
     )  # fmt: skip
-    assert [seen_keys(windowed, n) for n in (5, 7, 11)] == [15, 21, 7 + 7 + 11]
+    assert [visible_keys(windowed, n) for n in (5, 7, 11)] == [15, 21, 7 + 7 + 11]
     assert model_kv_bytes(windowed, n_tokens=11) == 25 * 2 * 10 * 2
     assert model_flops(windowed, n_tokens=7) == model_flops(SMALL, n_tokens=7)
     everywhere = ModelSpec(

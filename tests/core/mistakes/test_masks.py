@@ -11,17 +11,17 @@ from torch.testing import assert_close
 from viz.core.attention import attend, row_softmax
 from viz.core.masks import causal
 from viz.core.mistakes.masks import (
-    bare_softmax,
-    filled_softmax,
-    masked_after,
+    mask_after_softmax,
     renormalise,
-    shifted_softmax,
+    sdpa_weights,
+    softmax_add_1e9,
+    softmax_inf_fill,
+    softmax_replace_1e9,
     through_mha,
-    torchs_weights,
 )
 
 H, Q, K, D = 2, 5, 7, 3
-WAYS = (bare_softmax, filled_softmax, shifted_softmax, torchs_weights)
+WAYS = (softmax_inf_fill, softmax_replace_1e9, softmax_add_1e9, sdpa_weights)
 
 
 def drawn(*shape, seed=0):
@@ -47,36 +47,38 @@ def test_where_a_key_is_left_all_agree(way, dtype, allowed):
 
 def test_where_none_is_left_none_agree(allowed):
     scores = drawn(H, Q, K)
-    assert bare_softmax(scores, allowed)[:, 2].isnan().all()
-    assert_close(filled_softmax(scores, allowed)[:, 2], torch.full((H, K), 1 / K))
-    assert_close(shifted_softmax(scores, allowed)[:, 2], torch.full((H, K), 1 / K))
+    assert softmax_inf_fill(scores, allowed)[:, 2].isnan().all()
+    assert_close(softmax_replace_1e9(scores, allowed)[:, 2], torch.full((H, K), 1 / K))
+    assert_close(softmax_add_1e9(scores, allowed)[:, 2], torch.full((H, K), 1 / K))
     unmasked = scores.double().softmax(-1)
-    assert_close(shifted_softmax(scores.double(), allowed)[:, 2], unmasked[:, 2], atol=1e-6, rtol=0)
-    for zero in (torchs_weights, masked_after):
+    assert_close(softmax_add_1e9(scores.double(), allowed)[:, 2], unmasked[:, 2], atol=1e-6, rtol=0)
+    for zero in (sdpa_weights, mask_after_softmax):
         assert not zero(scores, allowed)[:, 2].any()
 
 
 class TestMaskedAfter:
     def test_by_hand(self):
         scores = torch.tensor([[0.0, math.log(3)], [0.0, 0.0]])
-        late = masked_after(scores, causal(2, 2))
+        late = mask_after_softmax(scores, causal(2, 2))
         assert_close(late, torch.tensor([[0.25, 0.0], [0.5, 0.5]]))
         assert_close(renormalise(late), torch.eye(2)[:1].repeat(2, 1) + torch.tensor([[0.0, 0.0], [-0.5, 0.5]]))
 
     def test_what_is_lost_is_what_the_blocked_keys_had(self, allowed):
         scores = drawn(H, Q, K)
         blocked = (scores.softmax(-1) * ~allowed).sum(-1)
-        assert_close(masked_after(scores, allowed).sum(-1), 1 - blocked)
+        assert_close(mask_after_softmax(scores, allowed).sum(-1), 1 - blocked)
 
     def test_renormalising_gives_the_right_weights_back(self, allowed):
         scores = drawn(H, Q, K).double()
-        assert_close(renormalise(masked_after(scores, allowed)), row_softmax(scores.masked_fill(~allowed, -torch.inf)))
+        assert_close(
+            renormalise(mask_after_softmax(scores, allowed)), row_softmax(scores.masked_fill(~allowed, -torch.inf))
+        )
 
     def test_blocked_keys_have_a_say_only_if_the_mask_is_late(self):
         scores = drawn(5, 5)
         later = scores.clone()
         later[0, 4] += 3.0
-        for way, moves in ((masked_after, True), (filled_softmax, False)):
+        for way, moves in ((mask_after_softmax, True), (softmax_replace_1e9, False)):
             before, after = way(scores, causal(5, 5)), way(later, causal(5, 5))
             assert bool((before[0, 0] - after[0, 0]).abs() > 1e-3) == moves
 

@@ -9,7 +9,7 @@ from viz.core.attention import attend, row_softmax
 from viz.core.heads import share_kv
 from viz.core.masks import causal
 from viz.core.positions import alibi
-from viz.core.variants.decoding import decode, newcomers_share, rows_when
+from viz.core.variants.decoding import decode, rows_at_length, weight_taken_by_new_token
 
 H, T, D_K, D_V = 6, 11, 5, 3
 
@@ -40,14 +40,14 @@ class TestNewcomersShare:
     def test_by_hand(self):
         scores = torch.tensor([[0.0, 1.0, 2.0], [5.0, 5.0, 5.0], [9.0, 9.0, 9.0]]).log1p()  # e^s = 1 2 3, 6 6 6, ...
         expected = torch.tensor([[0, 2 / 3, 3 / 6], [0, 0, 1 / 3], [0, 0, 0]])
-        assert_close(newcomers_share(scores), expected)
+        assert_close(weight_taken_by_new_token(scores), expected)
 
     def test_is_how_far_each_row_moves(self):
         scores = 3 * drawn(2, T, T)
-        found = newcomers_share(scores)
+        found = weight_taken_by_new_token(scores)
         for t in range(1, T):
             before = row_softmax(scores[:, :t, :t])
-            after = rows_when(scores, t + 1)[:, :t]
+            after = rows_at_length(scores, t + 1)[:, :t]
             moved = total_variation(after, torch.nn.functional.pad(before, (0, 1)))
             assert_close(found[:, :t, t], moved)
         assert not found.tril().any()
@@ -55,4 +55,4 @@ class TestNewcomersShare:
     def test_a_newcomer_nobody_may_look_at(self):
         scores = torch.zeros(3, 3)
         scores[0, :2] = -torch.inf
-        assert newcomers_share(scores)[0].tolist() == [0.0, 0.0, 1.0]
+        assert weight_taken_by_new_token(scores)[0].tolist() == [0.0, 0.0, 1.0]

@@ -8,7 +8,16 @@ from torch.testing import assert_close
 from viz.core.heads import HeadWeights, multi_head
 from viz.core.positions import alibi, offsets, rope, sinusoidal
 from viz.core.spec import AttentionSpec
-from viz.core.variants.encodings import Encoding, encode, encodings, learned, offset_profile, put_back, shuffled, window
+from viz.core.variants.encodings import (
+    Encoding,
+    encode,
+    encodings,
+    learned,
+    offset_profile,
+    restore_order,
+    shuffled,
+    window,
+)
 
 T, SPEC = 13, AttentionSpec(d_model=22, n_heads=3, n_kv_heads=1, d_head=14, d_value=5)
 WEIGHTS = HeadWeights.random(SPEC, seed=0)
@@ -36,14 +45,14 @@ def test_without_an_encoding_the_weights_permute_with_the_words():
     x, order = tokens(), shuffled(T, 5)
     before, after = run(every()["none"], x).weights, run(every()["none"], x[order]).weights
     assert_close(after, before[:, order][..., order], atol=1e-6, rtol=0)
-    assert_close(put_back(after, order), before, atol=1e-6, rtol=0)
+    assert_close(restore_order(after, order), before, atol=1e-6, rtol=0)
 
 
 @pytest.mark.parametrize("code", [code for code in every() if code != "none"])
 def test_every_encoding_breaks_that(code):
     x, order = tokens(), shuffled(T, 5)
     before, after = run(every()[code], x).weights, run(every()[code], x[order]).weights
-    assert (put_back(after, order) - before).abs().max() > 0.01
+    assert (restore_order(after, order) - before).abs().max() > 0.01
 
 
 @pytest.mark.parametrize("code", ["rope_adjacent", "rope_halves", "alibi", "t5", "quadratic"])
@@ -128,4 +137,4 @@ def test_a_shuffle_keeps_what_is_fixed_and_moves_something(seed):
 
 def test_put_back_undoes_a_shuffle():
     maps, order = torch.randn(2, 3, 7, 7, generator=torch.Generator().manual_seed(0)), shuffled(7, 1)
-    assert_close(put_back(maps[..., order, :][..., order], order), maps)
+    assert_close(restore_order(maps[..., order, :][..., order], order), maps)

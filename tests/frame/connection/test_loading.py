@@ -38,11 +38,11 @@ def cold() -> Iterator[None]:
     """A public server that is not warm."""
     loading.hold()
     yield
-    loading.let_in()
+    loading.mark_warm()
 
 
 def test_a_module_is_waited_for_while_another_is_imported_and_given_at_once_from_then_on(monkeypatch):
-    monkeypatch.setattr(loading, "_here", set())
+    monkeypatch.setattr(loading, "_imported_modules", set())
     given = []
     ask = threading.Thread(target=lambda: given.append(loading.module("colorsys")))
     with somebody_imports():
@@ -56,7 +56,7 @@ def test_a_module_is_waited_for_while_another_is_imported_and_given_at_once_from
 
 def test_a_cold_server_is_told_that_the_first_page_was_seen_and_loads_by_itself(cold, monkeypatch):
     monkeypatch.setattr(loading, "_MOMENT", 0)
-    monkeypatch.setattr(loading, "_begun", begun := [])
+    monkeypatch.setattr(loading, "_threads", begun := [])
     assert not loading.is_asked(0)
     loading.begin("pages.heads.page")
     assert loading.is_asked(60)
@@ -65,7 +65,7 @@ def test_a_cold_server_is_told_that_the_first_page_was_seen_and_loads_by_itself(
 
 def test_cold_server_imports_wanted_page_itself(cold, monkeypatch):
     """It is asked to, and no thread of the page's begins beside it."""
-    monkeypatch.setattr(loading, "_begun", begun := [])
+    monkeypatch.setattr(loading, "_threads", begun := [])
     monkeypatch.setattr(loading, "_COMPUTE", "viz.frame.not_imported_yet")
     loading.begin_to_import("pages.masks.page")
     assert loading.is_asked(0) and not begun
@@ -75,7 +75,7 @@ def test_what_a_page_needs_is_imported_once_and_no_model_loaded(monkeypatch):
     imported, begun = [], []
     warmed = threading.Event()
     known = SimpleNamespace(warm=warmed.set)
-    monkeypatch.setattr(loading, "_begun", begun)
+    monkeypatch.setattr(loading, "_threads", begun)
     monkeypatch.setattr(loading, "_COMPUTE", "viz.frame.not_imported_yet")
     monkeypatch.setattr(loading, "module", lambda name: imported.append(name) or known)
     for _ in range(2):
@@ -88,7 +88,7 @@ def test_what_a_page_needs_is_imported_once_and_no_model_loaded(monkeypatch):
 def test_thread_loads_into_its_app(monkeypatch):
     """The app of whoever asked for the page, though another is served."""
     found, begun, chosen = [], [], waiting.make_stores()
-    monkeypatch.setattr(loading, "_begun", begun)
+    monkeypatch.setattr(loading, "_threads", begun)
     monkeypatch.setattr(loading, "_COMPUTE", "viz.frame.not_imported_yet")
     monkeypatch.setattr(loading, "_import", lambda *modules: found.append(waiting.stores()))
     with waiting.serve(waiting.make_stores()), waiting.use(chosen):
@@ -108,7 +108,7 @@ def test_who_needs_what_a_cold_server_has_not_asks_for_it_and_waits(cold):
     thread.start()
     assert loading.is_asked(60)
     assert not came.wait(0.3)
-    loading.let_in()
+    loading.mark_warm()
     assert came.wait(60)
     thread.join(60)
     visit()

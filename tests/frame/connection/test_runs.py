@@ -46,7 +46,7 @@ def test_raise_if_left_reads_state(monkeypatch):
     def read_twice():
         assert runs.is_run()
         monkeypatch.setattr(session, "exist", leave)
-        runs.raise_if_left()
+        runs.raise_if_disconnected()
 
     def leave():
         raise LeftError
@@ -60,7 +60,7 @@ def test_background_thread_is_no_run(monkeypatch):
 
     def work():
         runs.mark_background()
-        runs.raise_if_left()
+        runs.raise_if_disconnected()
         return runs.is_run()
 
     monkeypatch.setattr(session, "exist", lambda: pytest.fail("Streamlit was asked"))

@@ -9,7 +9,7 @@ from torch.testing import assert_close
 from tests.components.test_head_grid import unpack
 from viz.components.head_grid import Packed
 from viz.core.analysis import map_statistics
-from viz.core.analysis.head_statistics import portrait
+from viz.core.analysis.head_statistics import head_statistics
 from viz.frame import choice, compute, specs
 from viz.frame.compute import head_grid
 from viz.frame.examples import examples
@@ -61,7 +61,7 @@ def test_the_numbers_to_sort_by_are_those_of_the_portrait():
     ids, special = torch.tensor(seen.tokens.ids), torch.tensor(seen.tokens.special)
     for layer in range(6):
         weights = seen.layer(layer).weights
-        for name, values in vars(portrait(weights, ids, special)).items():
+        for name, values in vars(head_statistics(weights, ids, special)).items():
             assert_close(table[name][layer * 12 : layer * 12 + 12], values, equal_nan=True)
         assert_close(table["entropy"][layer * 12 : layer * 12 + 12], map_statistics.entropy(weights).mean(-1))
 

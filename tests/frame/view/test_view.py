@@ -17,7 +17,7 @@ LINKS = {
 
 
 @pytest.fixture(scope="module")
-def looked_at():
+def view_options():
     """The view of a link, read in a run of its own, without the app around it."""
     from streamlit.testing.v1 import AppTest
 
@@ -41,15 +41,15 @@ def looked_at():
 
 
 @pytest.mark.parametrize(("link", "expected"), LINKS.items(), ids=map(str, range(len(LINKS))))
-def test_the_view_is_what_the_link_says(looked_at, link, expected):
-    app = looked_at(dict(link))
+def test_the_view_is_what_the_link_says(view_options, link, expected):
+    app = view_options(dict(link))
     assert not app.exception
     assert app.session_state["_view"] == expected
     assert app.run().session_state["_view"] == expected, "in the next run too"
 
 
-def test_what_a_link_cannot_mean_is_told_and_not_written_again(looked_at, links_written):
-    app = looked_at({"present": "yes", "print": "<b>", "theme": "dark"})
+def test_what_a_link_cannot_mean_is_told_and_not_written_again(view_options, links_written):
+    app = view_options({"present": "yes", "print": "<b>", "theme": "dark"})
     assert sorted(app.session_state["_parameters"].refused) == ["present", "print"]
     assert {name: app.query_params[name] for name in app.query_params} == {"theme": "dark"}
 

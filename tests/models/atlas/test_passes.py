@@ -12,9 +12,9 @@ from tests.models.atlas.referee import DETECTED, FILE, TWINS, save_gpt2, texts
 from viz.core.analysis.atlas.scores import repeated_scores, rows_scored, sentence_scores
 from viz.core.analysis.atlas.summary import labels_of
 from viz.core.masks import causal
-from viz.models.atlas.copying import WORDS, drawn_words, score_copying
+from viz.models.atlas.copying import WORDS, sample_words, score_copying
 from viz.models.atlas.corpus import LENGTH, SEQUENCES, Text, read_lines, repeated_tokens, sentences
-from viz.models.atlas.make import BY_CHANCE, assemble, make, score_by_chance, score_lines, score_others
+from viz.models.atlas.make import BY_CHANCE, assemble, make, score_by_chance, score_lines, score_without_text
 from viz.models.atlas.passes import TEXTS, maps_of, score_texts
 from viz.models.atlas.random_weights import SEEDS, random_weights
 from viz.models.capture import capture
@@ -86,12 +86,12 @@ def test_at_most_one_head_in_a_hundred_of_random_weights_gets_a_label(minilm, no
     labels = []
     for seed in (11, 12):
         other = random_weights(minilm, seed)
-        told = assemble(other, "en", lines, [score_lines(other, lines)], score_others(other), by_chance)
+        told = assemble(other, "en", lines, [score_lines(other, lines)], score_without_text(other), by_chance)
         layers, heads = told.size
         labels += [labels_of(told.scores, layer, head) for layer in range(layers) for head in range(heads)]
     assert len(labels) == 144
     assert sum(map(bool, labels)) <= 1
-    known = assemble(minilm, "en", lines, [score_lines(minilm, lines)], score_others(minilm), by_chance)
+    known = assemble(minilm, "en", lines, [score_lines(minilm, lines)], score_without_text(minilm), by_chance)
     assert labels_of(known.scores, 0, 2) == ["previous"], "the same rule finds what is there"
     assert labels_of(known.scores, 1, 8)[0] == "next"
 
@@ -114,7 +114,7 @@ def test_the_twins_induction_heads_are_found_and_beat_random_weights(no_windows)
 def test_copying_is_a_product_of_plain_matrices(loaded):
     """W_V and W_O between the two norms, word by word, in float64."""
     model = loaded("llama")
-    words = drawn_words(model)
+    words = sample_words(model)
     found = score_copying(model)["copying"]
     assert found.shape == (min(WORDS, len(words)), 2, 6)
     core, rows = model.model.model, model.model.lm_head.weight[words].double()

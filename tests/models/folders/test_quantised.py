@@ -24,7 +24,7 @@ from viz.models import capture
 from viz.models.folders.quantised import dequantise_experts, dequantise_fp8, dequantise_mxfp4
 from viz.models.layout import families
 from viz.models.registry import Entry
-from viz.scheduler.sizes import entry_of
+from viz.scheduler.sizes import make_entry
 
 BLOCK = (16, 7)
 """Rows and columns of a block: the last one of each axis is cut off in most matrices of a small checkpoint."""
@@ -305,7 +305,7 @@ def test_memory_is_counted_as_float32(copy_of):
     """The bounds on what is kept hold for the numbers, not for the file."""
     folder, plain = both(copy_of("llama"))
     assert (folder / WEIGHTS).stat().st_size < (plain / WEIGHTS).stat().st_size
-    found, want = (entry_of("", open_folder(where), 0.0).size for where in (folder, plain))
+    found, want = (make_entry("", open_folder(where), 0.0).size for where in (folder, plain))
     weights = sum(value.numel() * 4 for value in load_file(plain / WEIGHTS).values())
     assert found > weights and abs(found - want) < 0.01 * weights
 

@@ -160,7 +160,7 @@ def test_attend_by_rows_strips_agree(monkeypatch, height):
     mask = RowMask(lambda batch, head, query, key: abs(key - query) <= 3)
     may = mask(torch.arange(23), 23)
     for cap in (None, soft_cap(0.7)):
-        made = masks.attend_by_rows(q, k, v, scale=0.4, causal=False, allowed=mask, score_mod=cap)
+        made = masks.attend_by_rows(q, k, v, scale=0.4, causal=False, row_mask=mask, score_mod=cap)
         assert_close(made, attend(q, k, v, scale=0.4, allowed=may, score_mod=cap).output)
 
 

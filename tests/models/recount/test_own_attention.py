@@ -9,7 +9,7 @@ from viz.core.analysis.checks import rounding
 from viz.models import LoadedModel
 from viz.models.capture import Capture, capture
 from viz.models.recount.own_attention import (
-    knows_own_attention,
+    has_own_attention,
     own_map,
     own_row,
     own_state_without,
@@ -35,7 +35,7 @@ def assert_rows_agree(model: LoadedModel, seen: Capture) -> None:
 def test_own_row_every_family_equals_trace(name: str, checkpoint: Checkpoint):
     """The copy's own attention sees what the trace shows, on a capture with states and on one without."""
     model = checkpoints.open_folder(checkpoint(name))
-    assert knows_own_attention(model)
+    assert has_own_attention(model)
     seen = capture(model, checkpoints.TEXT, max_tokens=24)
     assert_rows_agree(model, seen)
     assert not wrong_labels(model.tokenizer, seen.tokens.ids, seen.tokens.labels)

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from viz.core.analysis.map_statistics import on_offset
+from viz.core.analysis.map_statistics import weight_at_offset
 from viz.core.variants.kv_sharing import induction
 from viz.models import capture, load
 from viz.models.trained import layer_sharing, twins
@@ -61,7 +61,7 @@ def test_the_look_is_that_of_captured_heads():
     seen = [capture(model, " ".join(("unknown", *twins.words())[i] for i in row)) for row in rows.tolist()]
     for layer in range(2):
         maps = [one.layer(layer).weights for one in seen]
-        previous = torch.stack([on_offset(each, -1).mean(-1) for each in maps]).mean(0)
+        previous = torch.stack([weight_at_offset(each, -1).mean(-1) for each in maps]).mean(0)
         following = torch.stack([induction(each, row) for each, row in zip(maps, rows, strict=True)]).mean(0)
         assert_close(torch.tensor(found.previous[layer]), previous, atol=1e-5, rtol=0)
         assert_close(torch.tensor(found.next[layer]), following, atol=1e-5, rtol=0)

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tests.checkpoints import open_folder
-from viz.core.analysis.map_statistics import on_offset
+from viz.core.analysis.map_statistics import weight_at_offset
 from viz.core.variants.kv_sharing import induction
 from viz.models import registry
 from viz.models.capture import capture
@@ -91,7 +91,7 @@ class TestCheckpoints:
         model = load(twins.twin_id(G))
         seen = capture(model, TEXT)
         ids = torch.tensor(seen.tokens.ids)
-        assert on_offset(seen.layer(0).weights, -1).mean(-1).max() > 0.5
+        assert weight_at_offset(seen.layer(0).weights, -1).mean(-1).max() > 0.5
         assert induction(seen.layer(1).weights, ids).max() > 0.7
         assert induction(seen.layer(0).weights, ids).max() < 0.3
         assert seen.predictions[0].labels[0] == "bird"

@@ -14,7 +14,7 @@ from viz.lessons.read import lesson_named
 from viz.modes.lesson import editor as editor_module
 from viz.modes.lesson.bar import do
 from viz.modes.lesson.own import step_of_view
-from viz.scheduler.fair_queue import Turns
+from viz.scheduler.fair_queue import FairQueue
 from viz.text import LANGUAGES, sentences, translator
 
 CODE = packed(TABLE)
@@ -111,7 +111,7 @@ def test_answer_file_read_in_turn(monkeypatch):
 def test_answer_full_queue_says_so(monkeypatch):
     """A full queue is told to the editor in a sentence, and the file is not read."""
     session = {"my_lesson": {"file": {"value": TOML, "sent": 3}}}
-    full = Turns(0, 0)
+    full = FairQueue(0, 0)
     monkeypatch.setattr("streamlit.session_state", session)
     monkeypatch.setattr(editor_module, "read_toml", lambda text: pytest.fail("it was read"))
     monkeypatch.setattr(stores(), "turns", full)

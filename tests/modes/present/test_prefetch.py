@@ -64,12 +64,12 @@ def test_prefetch_that_fails_is_logged_without_text(monkeypatch, caplog):
     with caplog.at_level("INFO", logger=module.__name__):
         module.prefetch({"text": TEXT, "model": compute.DEFAULT_MODEL})
     assert "not prefetched" in caplog.text and TEXT not in caplog.text
-    assert not module._one.locked(), "the next one may begin"
+    assert not module._lock.locked(), "the next one may begin"
 
 
 def test_second_prefetch_meanwhile_is_left_out(monkeypatch, passes):
     """A presenter who goes on quickly fills no queue."""
     monkeypatch.setattr(module, "Thread", Inline)
-    with module._one:
+    with module._lock:
         module.prefetch({"text": TEXT + " again", "model": compute.DEFAULT_MODEL})
     assert passes == []

@@ -19,11 +19,11 @@ from viz.core.variants.learn_convolution import Lesson, learn, teacher
 from viz.core.variants.relative import heads_from_kernel, value_heads
 from viz.frame import compute, specs
 from viz.frame.examples import examples
-from viz.frame.format import RAISED, number, part
+from viz.frame.format import SUPERSCRIPTS, number, part
 from viz.text import translator
 
 T = translator("en")
-FLAT = {raised: digit for digit, raised in RAISED.items()}
+FLAT = {raised: digit for digit, raised in SUPERSCRIPTS.items()}
 """Raised digits as plain ones."""
 HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001 ]("
 CHECKS = {

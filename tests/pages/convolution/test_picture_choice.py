@@ -8,7 +8,7 @@ import torch
 from pages.convolution import picture_choice
 from viz.errors import ModelError
 from viz.frame.waiting import stores
-from viz.scheduler.fair_queue import Turns
+from viz.scheduler.fair_queue import FairQueue
 
 
 @pytest.fixture
@@ -33,6 +33,6 @@ def test_image_of_user_unpacked_in_turn(upload, monkeypatch):
 def test_image_of_user_full_queue_refused(upload, monkeypatch):
     """A full queue is told on the page, and nothing is unpacked."""
     monkeypatch.setattr(picture_choice, "decode", lambda raw, **options: pytest.fail("it was unpacked"))
-    monkeypatch.setattr(stores(), "turns", Turns(0, 0))
+    monkeypatch.setattr(stores(), "turns", FairQueue(0, 0))
     with pytest.raises(ModelError, match="waiting"):
         picture_choice._image(str, says_why=False)

@@ -13,7 +13,7 @@ from tests.browser.drive import PHONE, WIDE, address, eventually, unanswered, wa
 from tests.browser.test_frame import is_wider_than_the_window
 from viz.core.attention import row_softmax
 from viz.core.masks import causal, window
-from viz.core.variants.decoding import newcomers_share, rows_when
+from viz.core.variants.decoding import rows_at_length, weight_taken_by_new_token
 from viz.frame import compute, specs
 from viz.frame.examples import examples
 from viz.frame.mask_code import from_code, to_code
@@ -178,7 +178,7 @@ def test_r_key_toggles_row_only(visit):
 def test_growing_text_changes_unmasked_rows(visit):
     page = visit("masks", section="decoding")
     growing, of = page.locator(".growing"), scores()
-    moves = newcomers_share(of)
+    moves = weight_taken_by_new_token(of)
 
     def at(n: int) -> dict:
         growing.locator("input").evaluate(
@@ -192,7 +192,7 @@ def test_growing_text_changes_unmasked_rows(visit):
         open_rows, causal_rows = (
             torch.tensor(result[kind]["weights"]).float().view(16, 16) for kind in ("open", "causal")
         )
-        assert_close(open_rows[:n, :n], rows_when(of, n), atol=1e-6, rtol=1e-5)
+        assert_close(open_rows[:n, :n], rows_at_length(of, n), atol=1e-6, rtol=1e-5)
         total = row_softmax(of.masked_fill(~causal(16, 16), -torch.inf))
         assert_close(causal_rows[:n], total[:n], atol=1e-6, rtol=1e-5)
         assert result["causal"]["change"] == [0.0] * (n - 1)

@@ -311,7 +311,7 @@ def without_residual(weights):
 FAULTS = {
     "layers in the wrong order": ("rollout", stacking_compute, "rollout", upside_down),
     "no residual half": ("rollout", stacking_compute, "with_residual", without_residual),
-    "entropy in bits": ("locality", stacking_compute, "portrait", None),
+    "entropy in bits": ("locality", stacking_compute, "head_statistics", None),
     "the gradient of another token": ("gradient", stacking_compute, "sensitivity", None),
     "a field one layer short": ("receptive_field", stacking_compute, "cone", None),
     "cosine with oneself": ("oversmoothing", stacking_compute, "mean_cosine", None),
@@ -330,8 +330,8 @@ def _wrong(what, right):
     return lambda x: right(x) + 1 / x.shape[-2]
 
 
-def _replaced(portrait, name, factor):
-    return type(portrait)(**(vars(portrait) | {name: getattr(portrait, name) * factor}))
+def _replaced(head_statistics, name, factor):
+    return type(head_statistics)(**(vars(head_statistics) | {name: getattr(head_statistics, name) * factor}))
 
 
 @pytest.mark.parametrize("what", FAULTS)

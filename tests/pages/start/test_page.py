@@ -20,7 +20,7 @@ from tests.packaged import packaged_file
 from viz.errors import ModelError
 from viz.frame import compute, modes, specs
 from viz.frame.connection import loading
-from viz.frame.connection.old_links import ASKED
+from viz.frame.connection.old_links import HEADS_PARAMETERS
 from viz.frame.sidebar import file_of, path_of
 from viz.lessons.read import lessons
 from viz.text import LANGUAGES, translator
@@ -98,7 +98,9 @@ def test_heads_parameters_are_known(open_app):
         requests |= set(app.session_state["_parameters"].declared)
     requests |= set(open_app("heads", mask="painted").session_state["_parameters"].declared)
     assert {"painted", "pad_left", "gap", "lesson_step", "n_kv_heads"} < requests, "the test sees them"
-    assert requests - {"lang", *modes.parameters()} <= ASKED, "how it is looked at is no matter of Heads alone"
+    assert requests - {"lang", *modes.parameters()} <= HEADS_PARAMETERS, (
+        "how it is looked at is no matter of Heads alone"
+    )
 
 
 def test_choices_stay_in_links_only(open_app):
@@ -237,7 +239,7 @@ def test_loading_loads_opening_model(monkeypatch, own_models, available, loaded_
 
 def test_loading_starts_once_after_paint(open_app, monkeypatch):
     threads = []
-    monkeypatch.setattr(loading, "_begun", threads)
+    monkeypatch.setattr(loading, "_threads", threads)
     monkeypatch.setattr(loading, "_COMPUTE", "viz.frame.not_imported_yet")
     monkeypatch.setattr(loading, "_load", lambda *modules: None)
     assert view_payload(open_app(FIRST), "arcs")["asks"] and not threads, "the browser says when it has painted"

@@ -101,8 +101,8 @@ def test_circle_attends_before_self_after():
     weights = example(presets()["circle"]).trace.weights
     n = weights.shape[-1]
     for head, step in enumerate((-1, 0, 1)):
-        looked_at = torch.tensor([weights[head, i, (i + step) % n] for i in range(n)])
-        assert looked_at.min() > 0.99, head
+        view_options = torch.tensor([weights[head, i, (i + step) % n] for i in range(n)])
+        assert view_options.min() > 0.99, head
 
 
 @pytest.mark.parametrize("name", presets())

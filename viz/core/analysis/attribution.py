@@ -15,7 +15,7 @@ from viz.core.norm import NormWeights
 
 
 @dataclass(frozen=True, kw_only=True)
-class Written:
+class StreamParts:
     """Everything added to one token's stream, in L layers of H heads.
 
     ``embedding`` (d_model) is what the first layer reads, ``heads`` (L, H, d_v) what each head hands to W_O,
@@ -71,7 +71,7 @@ class Attribution:
         yield "constant", -1, -1, self.constant
 
 
-def held_direction(
+def final_norm_direction(
     direction: Float[Tensor, " d_model"], x: Float[Tensor, " d_model"], weights: NormWeights, *, centred: bool
 ) -> Float[Tensor, " d_model"]:
     r"""Direction the vocabulary head reads, carried back through the final norm with its scale held at ``x``'s.
@@ -99,7 +99,7 @@ def held_direction(
 
 
 def attribute(
-    parts: Written, direction: Float[Tensor, " d_model"], weights: NormWeights, *, centred: bool, bias: float = 0.0
+    parts: StreamParts, direction: Float[Tensor, " d_model"], weights: NormWeights, *, centred: bool, bias: float = 0.0
 ) -> Attribution:
     r"""Split a logit into what each part of the stream wrote into it.
 
@@ -112,7 +112,7 @@ def attribute(
         centred: whether that norm takes the mean away.
         bias: b, the vocabulary head's own for this word, or the difference of two.
     """
-    r = held_direction(direction, parts.stream, weights, centred=centred)
+    r = final_norm_direction(direction, parts.stream, weights, centred=centred)
     shift = 0.0 if weights.shift is None else float(direction.double() @ weights.shift.double())
     layers = zip(parts.heads.double(), parts.w_o, strict=True)
     return Attribution(

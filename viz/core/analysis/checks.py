@@ -51,21 +51,21 @@ def added_to_scores(
     return torch.where(allowed, nothing, -torch.inf)
 
 
-def torchs_heads(q: Tensor, k: Tensor, v: Tensor, *, scale: float | None = None, **options: Any) -> Tensor:
+def sdpa_heads(q: Tensor, k: Tensor, v: Tensor, *, scale: float | None = None, **options: Any) -> Tensor:
     """Torch's own attention on q (H, Q, d_k), k and v (G, K, d): (H, Q, d_v). ``options`` are those of ``attend``.
 
     Where no scale is given torch chooses its own, which is 1/sqrt(d_k).
     """
     added = added_to_scores(q, k, scale=scale, **options)
     if (sink := options.get("sink")) is not None:
-        return _torchs_heads_with_sink(q, k, v, sink, added, scale)
+        return _sdpa_heads_with_sink(q, k, v, sink, added, scale)
     return scaled_dot_product_attention(q, k, v, attn_mask=added, scale=scale, enable_gqa=True)
 
 
-def _torchs_heads_with_sink(
+def _sdpa_heads_with_sink(
     q: Tensor, k: Tensor, v: Tensor, sink: Tensor, added: Tensor | None, scale: float | None
 ) -> Tensor:
-    """As :func:`torchs_heads`, with one more key, of score ``sink`` and value 0."""
+    """As :func:`sdpa_heads`, with one more key, of score ``sink`` and value 0."""
     q_heads, n_queries, n_keys = len(q), q.shape[1], k.shape[1]
     added = q.new_zeros(n_queries, n_keys) if added is None else added
     column = sink[:, None, None].to(added.dtype).expand(q_heads, n_queries, 1)
@@ -90,10 +90,10 @@ def sink_share(q: Tensor, k: Tensor, *, scale: float | None = None, **options: A
     return torch.sigmoid(sink[:, None].double() - scores.logsumexp(-1))
 
 
-def torchs_weights(q: Tensor, k: Tensor, **options: Any) -> Tensor:
+def sdpa_weights(q: Tensor, k: Tensor, **options: Any) -> Tensor:
     """Weights of torch's own attention, (H, Q, K): its output when the values are the identity."""
     identity = torch.eye(k.shape[-2], dtype=k.dtype).expand(len(k), -1, -1)
-    return torchs_heads(q, k, identity, **options)
+    return sdpa_heads(q, k, identity, **options)
 
 
 def scores_rounding(q: Tensor, k: Tensor, scale: float | None = None) -> Tensor:
@@ -121,12 +121,12 @@ def rows_rounding(q: Tensor, k: Tensor, **options: Any) -> Tensor:
     drift = scores_rounding(q, k, options.get("scale"))
     if float(drift.max()) <= FINE:
         return drift
-    weights = torchs_weights(q, k, **options)
+    weights = sdpa_weights(q, k, **options)
     remainder = weights.scatter(-1, weights.argmax(-1, keepdim=True), 0.0).sum(-1)
     return torch.minimum(drift.tanh(), (remainder.log() + 2 * drift).exp())
 
 
-def sdpa_off(trace: MultiHeadTrace, **options: Any) -> tuple[float, float]:
+def sdpa_deviation(trace: MultiHeadTrace, **options: Any) -> tuple[float, float]:
     """Deviation of the heads' outputs from torch's own attention on the same q, k and v, and its tolerance.
 
     ``options`` are those of ``attend``, never the trace's own mask or scale: a wrong mask would agree with itself.
@@ -140,13 +140,13 @@ def heads_off(outputs: Tensor, q: Tensor, k: Tensor, v: Tensor, **options: Any) 
     Both are of the row with the largest ratio of the two. Tolerances differ by row: a row with two nearly equal scores
     of thousands may be anything in between; a row with all its weight on one key must be exact.
     """
-    expected = torchs_heads(q, k, v, **options)
+    expected = sdpa_heads(q, k, v, **options)
     deviation = (expected - outputs).abs().amax(-1)
     tolerance = 1e-5 * largest(expected) + 2 * largest(v) * rows_rounding(q, k, **options)
-    return farthest_off(deviation, tolerance)
+    return largest_ratio(deviation, tolerance)
 
 
-def farthest_off(deviations: Tensor, tolerances: Tensor) -> tuple[float, float]:
+def largest_ratio(deviations: Tensor, tolerances: Tensor) -> tuple[float, float]:
     """Return the deviation and the tolerance with the largest ratio; NaN counts as the largest.
 
     Example:

@@ -6,11 +6,18 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from viz.core.analysis.map_statistics import distance, distance_without, entropy, on_keys, on_offset, uniform
+from viz.core.analysis.map_statistics import (
+    distance,
+    distance_without,
+    entropy,
+    uniform,
+    weight_at_offset,
+    weight_on_keys,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Portrait:
+class HeadStatistics:
     """Means over queries, one number for each head; NaN where the text has no such pair of tokens.
 
     ``entropy`` in nats; ``distance`` in tokens, ``distance_plain`` without special tokens (rows renormalised);
@@ -28,7 +35,9 @@ class Portrait:
     separators: Tensor
 
 
-def portrait(weights: Float[Tensor, "H T T"], ids: Int[Tensor, " T"], special: Bool[Tensor, " T"]) -> Portrait:
+def head_statistics(
+    weights: Float[Tensor, "H T T"], ids: Int[Tensor, " T"], special: Bool[Tensor, " T"]
+) -> HeadStatistics:
     """Describe each head of a self-attention layer.
 
     Every query counts, special ones too, except where a measure needs something a query lacks (a previous token,
@@ -36,21 +45,21 @@ def portrait(weights: Float[Tensor, "H T T"], ids: Int[Tensor, " T"], special: B
     """
     mention = (ids == ids[:, None]) & ~torch.eye(len(ids), dtype=torch.bool) & ~special & ~special[:, None]
     separator = special & (torch.arange(len(ids)) > 0)
-    return Portrait(
+    return HeadStatistics(
         entropy=entropy(weights).mean(-1),
         distance=distance(weights).mean(-1),
         distance_plain=distance_without(weights, special).mean(-1),
-        previous=on_offset(weights, -1).mean(-1),
-        next=on_offset(weights, 1).mean(-1),
-        same=on_keys(weights, mention)[:, mention.any(-1)].mean(-1),
+        previous=weight_at_offset(weights, -1).mean(-1),
+        next=weight_at_offset(weights, 1).mean(-1),
+        same=weight_on_keys(weights, mention)[:, mention.any(-1)].mean(-1),
         first=weights[:, 1:, 0].mean(-1),
-        separators=on_keys(weights, separator)[:, ~separator].mean(-1).where(separator.any(), torch.nan),
+        separators=weight_on_keys(weights, separator)[:, ~separator].mean(-1).where(separator.any(), torch.nan),
     )
 
 
 @dataclass(frozen=True, kw_only=True)
-class CrossPortrait:
-    """Statistics of cross-attention heads; positions in two texts have no distance, else as :class:`Portrait`.
+class CrossHeadStatistics:
+    """Statistics of cross-attention heads; positions in two texts have no distance, else as :class:`HeadStatistics`.
 
     ``same`` is the share of weight on the query's own token in the other text, ``separators`` that on special
     tokens other than the first.
@@ -62,23 +71,23 @@ class CrossPortrait:
     separators: Tensor
 
 
-def cross_portrait(
+def cross_head_statistics(
     weights: Float[Tensor, "H Q K"],
     query_ids: Int[Tensor, " Q"],
     key_ids: Int[Tensor, " K"],
     key_special: Bool[Tensor, " K"],
-) -> CrossPortrait:
+) -> CrossHeadStatistics:
     """Describe each head of a cross-attention layer; NaN where the texts have no such pair of tokens."""
     mention = (key_ids == query_ids[:, None]) & ~key_special
     separator = key_special & (torch.arange(len(key_ids)) > 0)
-    return CrossPortrait(
+    return CrossHeadStatistics(
         entropy=entropy(weights).mean(-1),
-        same=on_keys(weights, mention)[:, mention.any(-1)].mean(-1),
+        same=weight_on_keys(weights, mention)[:, mention.any(-1)].mean(-1),
         first=weights[..., 0].mean(-1),
-        separators=on_keys(weights, separator).mean(-1).where(separator.any(), torch.nan),
+        separators=weight_on_keys(weights, separator).mean(-1).where(separator.any(), torch.nan),
     )
 
 
-def baseline(allowed: Bool[Tensor, "T T"], ids: Int[Tensor, " T"], special: Bool[Tensor, " T"]) -> Portrait:
+def baseline(allowed: Bool[Tensor, "T T"], ids: Int[Tensor, " T"], special: Bool[Tensor, " T"]) -> HeadStatistics:
     """Statistics of a head that spreads every row evenly over the keys it may look at."""
-    return portrait(uniform(allowed)[None], ids, special)
+    return head_statistics(uniform(allowed)[None], ids, special)

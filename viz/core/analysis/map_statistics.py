@@ -42,7 +42,7 @@ def distance_without(weights: Float[Tensor, "*B T T"], hidden: Bool[Tensor, " T"
     return ((weights * offset).sum(-1) / total.where(total > 0, 1.0))[..., visible]
 
 
-def on_offset(weights: Float[Tensor, "*B Q K"], offset: int) -> Float[Tensor, "*B R"]:
+def weight_at_offset(weights: Float[Tensor, "*B Q K"], offset: int) -> Float[Tensor, "*B R"]:
     """The weight on the key ``offset`` places after the query (-1: the previous token), where there is one.
 
     Example:
@@ -52,7 +52,7 @@ def on_offset(weights: Float[Tensor, "*B Q K"], offset: int) -> Float[Tensor, "*
     return weights.diagonal(offset, -2, -1)
 
 
-def on_keys(
+def weight_on_keys(
     weights: Float[Tensor, "*B Q K"], keys: Bool[Tensor, "*M Q K"] | Bool[Tensor, " K"]
 ) -> Float[Tensor, "*B Q"]:
     """The weight of each row on a set of keys, the same for all queries or each its own.

@@ -26,7 +26,7 @@ class Verdict:
         return not self.missing
 
 
-def looks_at(weights: Float[Tensor, "Q K"], query: int, key: int, *, least: float) -> Verdict:
+def check_weight(weights: Float[Tensor, "Q K"], query: int, key: int, *, least: float) -> Verdict:
     """Check that a query gives one key at least ``least`` of its attention.
 
     Example:
@@ -37,7 +37,7 @@ def looks_at(weights: Float[Tensor, "Q K"], query: int, key: int, *, least: floa
     return Verdict(missing="" if weight >= least else "weight", found=weight, wanted=least, place=query)
 
 
-def copies_previous(
+def check_copies_previous(
     weights: Float[Tensor, "T T"],
     outputs: Float[Tensor, "T d"],
     words: Float[Tensor, "T d"],
@@ -69,7 +69,7 @@ def copies_previous(
     return Verdict(missing=missing, found=float(deviations[worst]), wanted=off, place=worst + 1)
 
 
-def cancels(contributions: Float[Tensor, "H T d"], *, least: float, most: float) -> Verdict:
+def check_cancellation(contributions: Float[Tensor, "H T d"], *, least: float, most: float) -> Verdict:
     """Check that every head adds something, and all together next to nothing; the largest number of each counts.
 
     Example:

@@ -93,7 +93,9 @@ def sensitivity(levels: Levels, x: Float[Tensor, "T d"], query: int, *, seed: in
     return torch.stack([gradient.norm(dim=-1) for gradient in gradients])
 
 
-def moved_by(run: Stack, x: Float[Tensor, "T d"], tokens: Bool[Tensor, " T"], *, seed: int = 0) -> Float[Tensor, " T"]:
+def output_change(
+    run: Stack, x: Float[Tensor, "T d"], tokens: Bool[Tensor, " T"], *, seed: int = 0
+) -> Float[Tensor, " T"]:
     """Change of each output token when some input tokens are replaced by noise of the same size.
 
     Tokens outside a receptive field move nothing, to the last bit: the check of :func:`reach` on a stack that runs.

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from viz.core.analysis.map_statistics import on_keys, total_variation
+from viz.core.analysis.map_statistics import total_variation, weight_on_keys
 
 
 def offset_scores(n: int, shares: Mapping[int, float]) -> Float[Tensor, "n n"]:
@@ -90,7 +90,7 @@ def pattern_share(weights: Float[Tensor, "*B Q K"], target: Bool[Tensor, "Q K"])
         tensor(0.2500)
     """
     rows = target.any(-1)
-    return on_keys(weights, target)[..., rows].mean(-1)
+    return weight_on_keys(weights, target)[..., rows].mean(-1)
 
 
 def score_form(w_q: Float[Tensor, "d d_k"], w_k: Float[Tensor, "d_mem d_k"]) -> Float[Tensor, "d d_mem"]:

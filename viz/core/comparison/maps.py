@@ -7,7 +7,7 @@ from torch import Tensor
 from viz.core.analysis.map_statistics import total_variation
 
 
-def laid_out(maps: Float[Tensor, "*B T T"], places: Int[Tensor, " U"]) -> Float[Tensor, "*B U U"]:
+def place_on_slots(maps: Float[Tensor, "*B T T"], places: Int[Tensor, " U"]) -> Float[Tensor, "*B U U"]:
     """A text's maps on the slots of an alignment; NaN where the text has no such token, for there is no weight.
 
     Example:

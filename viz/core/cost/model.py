@@ -100,7 +100,7 @@ def model_parameters(m: ModelSpec) -> ModelParameters:
     )
 
 
-def seen_keys(m: ModelSpec, n: int) -> int:
+def visible_keys(m: ModelSpec, n: int) -> int:
     """Keys a query sees at most, added up over the layers: a window ends it."""
     near = n if m.window is None else min(n, m.window)
     return m.windowed_layers * near + (m.n_layers - m.windowed_layers) * n
@@ -124,7 +124,7 @@ def model_flops(m: ModelSpec, *, n_tokens: int) -> ModelFlops:
     pair = (layer.scores + layer.mixing) // (n * n)
     return ModelFlops(
         projections=m.n_layers * (layer.q + layer.k + layer.v + layer.output),
-        pairs=pair * n * seen_keys(m, n),
+        pairs=pair * n * visible_keys(m, n),
         feed_forward=FLOPS_PER_MULTIPLY_ADD * n * m.n_layers * _matrices(m) * a.d_model * m.d_ff,
         output=FLOPS_PER_MULTIPLY_ADD * n * a.d_model * m.vocabulary if m.decoder else 0,
     )
@@ -149,4 +149,4 @@ def overtakes(m: ModelSpec) -> int | None:
 def model_kv_bytes(m: ModelSpec, *, n_tokens: int, bytes_per_value: int = 2) -> int:
     """Count the bytes of a model's keys and values for one text; windowed layers keep their window only."""
     of_a_token = kv_cache_bytes(m.attention, n_tokens=1, n_layers=1, bytes_per_value=bytes_per_value)
-    return of_a_token * seen_keys(m, n_tokens)
+    return of_a_token * visible_keys(m, n_tokens)

@@ -13,7 +13,7 @@ LOW = -1e9
 """Stand-in of many programs for minus infinity."""
 
 
-def bare_softmax(scores: Float[Tensor, "*B Q K"], allowed: Bool[Tensor, "Q K"]) -> Float[Tensor, "*B Q K"]:
+def softmax_inf_fill(scores: Float[Tensor, "*B Q K"], allowed: Bool[Tensor, "Q K"]) -> Float[Tensor, "*B Q K"]:
     r"""The formula alone: :math:`e^{-\infty} / \sum e^{-\infty} = 0 / 0` makes NaN of a row with no key left.
 
     Example:
@@ -23,7 +23,7 @@ def bare_softmax(scores: Float[Tensor, "*B Q K"], allowed: Bool[Tensor, "Q K"]) 
     return torch.softmax(scores.masked_fill(~allowed, -torch.inf), dim=-1)
 
 
-def filled_softmax(scores: Float[Tensor, "*B Q K"], allowed: Bool[Tensor, "Q K"]) -> Float[Tensor, "*B Q K"]:
+def softmax_replace_1e9(scores: Float[Tensor, "*B Q K"], allowed: Bool[Tensor, "Q K"]) -> Float[Tensor, "*B Q K"]:
     """Blocked scores *replaced* by -1e9: where all are, all are equal, and the row is spread evenly over what it must
     not see.
 
@@ -34,7 +34,7 @@ def filled_softmax(scores: Float[Tensor, "*B Q K"], allowed: Bool[Tensor, "Q K"]
     return torch.softmax(scores.masked_fill(~allowed, LOW), dim=-1)
 
 
-def shifted_softmax(scores: Float[Tensor, "*B Q K"], allowed: Bool[Tensor, "Q K"]) -> Float[Tensor, "*B Q K"]:
+def softmax_add_1e9(scores: Float[Tensor, "*B Q K"], allowed: Bool[Tensor, "Q K"]) -> Float[Tensor, "*B Q K"]:
     """-1e9 *added* to blocked scores: in float64 a row with no key left is as if nothing had been masked; in float32,
     where numbers near 1e9 are 64 apart, the scores drown and the row is even.
 
@@ -45,7 +45,7 @@ def shifted_softmax(scores: Float[Tensor, "*B Q K"], allowed: Bool[Tensor, "Q K"
     return torch.softmax(scores + LOW * ~allowed, dim=-1)
 
 
-def torchs_weights(scores: Float[Tensor, "*B Q K"], allowed: Bool[Tensor, "Q K"]) -> Float[Tensor, "*B Q K"]:
+def sdpa_weights(scores: Float[Tensor, "*B Q K"], allowed: Bool[Tensor, "Q K"]) -> Float[Tensor, "*B Q K"]:
     r"""The weights inside ``F.scaled_dot_product_attention``, which hands out none: with the identity for keys and
     values its output :math:`\operatorname{softmax}(S I^\top) I` is the weights. A row with no key left is 0.
 
@@ -58,7 +58,7 @@ def torchs_weights(scores: Float[Tensor, "*B Q K"], allowed: Bool[Tensor, "Q K"]
     return scaled_dot_product_attention(scores, identity, identity, attn_mask=allowed, scale=1.0)
 
 
-def masked_after(scores: Float[Tensor, "*B Q K"], allowed: Bool[Tensor, "Q K"]) -> Float[Tensor, "*B Q K"]:
+def mask_after_softmax(scores: Float[Tensor, "*B Q K"], allowed: Bool[Tensor, "Q K"]) -> Float[Tensor, "*B Q K"]:
     """The mask comes too late: blocked weights are set to 0 *after* the softmax, and what they held is lost.
 
     A row sums to less than 1, by what its query would have given to keys it may not see: so these do have a say.
@@ -71,7 +71,7 @@ def masked_after(scores: Float[Tensor, "*B Q K"], allowed: Bool[Tensor, "Q K"]) 
 
 
 def renormalise(weights: Float[Tensor, "*B Q K"]) -> Float[Tensor, "*B Q K"]:
-    """Divide each row by its sum; a row of zeros stays zero. After :func:`masked_after` this mends what it broke.
+    """Divide each row by its sum; a row of zeros stays zero. After :func:`mask_after_softmax` this mends what it broke.
 
     Example:
         >>> renormalise(torch.tensor([[0.5, 0.0], [0.0, 0.0]]))

@@ -46,7 +46,7 @@ def decode(
     return torch.stack(rows, 1)
 
 
-def newcomers_share(scores: Float[Tensor, "*B T T"]) -> Float[Tensor, "*B T T"]:
+def weight_taken_by_new_token(scores: Float[Tensor, "*B T T"]) -> Float[Tensor, "*B T T"]:
     r"""Weight that row i gives up to a new token t if nothing is masked (i < t; 0 elsewhere).
 
     .. math:: \Delta_{it} = \frac{e^{s_{it}}}{\sum_{m \le t} e^{s_{im}}}
@@ -64,7 +64,7 @@ def newcomers_share(scores: Float[Tensor, "*B T T"]) -> Float[Tensor, "*B T T"]:
     return takes.nan_to_num(0.0).triu(1)  # NaN: the new token and all before it are masked
 
 
-def rows_when(scores: Float[Tensor, "*B T T"], n: int) -> Float[Tensor, "*B n n"]:
+def rows_at_length(scores: Float[Tensor, "*B T T"], n: int) -> Float[Tensor, "*B n n"]:
     """Weights of the first ``n`` tokens at the time when there are no others, without a mask.
 
     Example:

@@ -75,7 +75,7 @@ def window(alpha: float, delta: float, n_heads: int, n_queries: int, n_keys: int
     return bias.expand(n_heads, -1, -1)
 
 
-def drawn_t5(seed: int, n_heads: int, n_queries: int, n_keys: int) -> Float[Tensor, "H Q K"]:
+def random_t5_bias(seed: int, n_heads: int, n_queries: int, n_keys: int) -> Float[Tensor, "H Q K"]:
     """T5's buckets with N(0, 1) numbers in place of learned ones."""
     table = torch.randn(32, n_heads, generator=torch.Generator().manual_seed(seed))
     return t5_bias(table, n_queries, n_keys)
@@ -98,7 +98,7 @@ def encodings(*, base: float, alpha: float, delta: float, seed: int, rows: Tenso
         "rope_adjacent": Encoding(turn=partial(rope, base=base, pairing="adjacent")),
         "rope_halves": Encoding(turn=partial(rope, base=base, pairing="halves")),
         "alibi": Encoding(bias=alibi),
-        "t5": Encoding(bias=partial(drawn_t5, seed)),
+        "t5": Encoding(bias=partial(random_t5_bias, seed)),
         "quadratic": Encoding(bias=partial(window, alpha, delta)),
     }
     return {code: encoding for code, encoding in by_code.items() if code != "learned" or rows is not None}
@@ -187,7 +187,7 @@ def shuffled(n: int, seed: int, fixed: frozenset[int] = frozenset()) -> Int[Tens
     return order
 
 
-def put_back(weights: Float[Tensor, "*B T T"], order: Int[Tensor, " T"]) -> Float[Tensor, "*B T T"]:
+def restore_order(weights: Float[Tensor, "*B T T"], order: Int[Tensor, " T"]) -> Float[Tensor, "*B T T"]:
     """Undo a shuffle on a map: rows and columns return to where their words stood before.
 
     Example:

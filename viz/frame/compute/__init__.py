@@ -29,7 +29,7 @@ from viz.models.cross import has_cross, pair, trained_cross
 from viz.models.layout import LoadedModel
 from viz.models.load import load
 from viz.models.tokens import Tokens, read_text, seeded_embeddings, split_words
-from viz.scheduler.cache import Kept, Key, Store
+from viz.scheduler.cache import CachedFunction, Key, Store
 
 GARBAGE = 7_000
 P = ParamSpec("P")
@@ -50,9 +50,9 @@ def warm() -> bool:
     return True
 
 
-def kept(function: Callable[P, R]) -> Kept[P, R]:
+def kept(function: Callable[P, R]) -> CachedFunction[P, R]:
     """Compute in turn, once for all who ask, and keep."""
-    return Kept(function, results, kind_of, until)
+    return CachedFunction(function, results, kind_of, until)
 
 
 def results() -> Store:
@@ -70,7 +70,7 @@ def kind_of(key: Key) -> str:
     return "text" if len(str(key).encode()) > limits.SENTENCE_BYTES else "sentence"
 
 
-@partial(Kept, store=models, kind="load", wait=until)
+@partial(CachedFunction, store=models, kind="load", wait=until)
 def model(model_id: str) -> LoadedModel:
     """A loaded model, shared by all visitors."""
     loaded_model = load(model_id, extra=local_entries())

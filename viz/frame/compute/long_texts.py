@@ -8,7 +8,7 @@ from typing import ParamSpec, TypeVar
 from viz import limits
 from viz.frame.compute import kind_of
 from viz.frame.waiting import stores, until
-from viz.scheduler.cache import Kept, Store
+from viz.scheduler.cache import CachedFunction, Store
 from viz.scheduler.stores import Stores
 
 P = ParamSpec("P")
@@ -22,14 +22,14 @@ def store() -> Store:
     return stores().long_texts
 
 
-def kept_pass(function: Callable[P, R]) -> Kept[P, R]:
+def kept_pass(function: Callable[P, R]) -> CachedFunction[P, R]:
     """A pass over a long text: few at once, with more time than others, kept until another needs the room."""
-    return Kept(function, store, "long", until)
+    return CachedFunction(function, store, "long", until)
 
 
-def kept_long(function: Callable[P, R]) -> Kept[P, R]:
+def kept_long(function: Callable[P, R]) -> CachedFunction[P, R]:
     """Cache a function of the result of such a pass."""
-    return Kept(function, store, kind_of, until)
+    return CachedFunction(function, store, kind_of, until)
 
 
 def most_tokens() -> int:

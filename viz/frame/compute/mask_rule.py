@@ -10,7 +10,7 @@ from torch import Tensor
 from viz.frame.specs import Mask
 
 
-def written_out(mask: Mask, n_queries: int, n_keys: int) -> Tensor | None:
+def mask_by_rule(mask: Mask, n_queries: int, n_keys: int) -> Tensor | None:
     """True where a mask's rule lets a query look, cell by cell; None where it adds nothing. Nothing here is the core's.
 
     The last query stands beside the last key.

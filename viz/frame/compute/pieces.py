@@ -37,7 +37,7 @@ def _progress_at_stop(name: str) -> Remembered[Progress]:
     return Remembered(f"_{name}_stopped", default=None)
 
 
-def in_pieces(name: str, subject: Any, steps: Sequence[Step], words: Words) -> list[Any]:
+def run_resumable(name: str, subject: Any, steps: Sequence[Step], words: Words) -> list[Any]:
     """Compute what is not kept yet, one piece after the other; what was computed before a stop is handed out.
 
     Args:

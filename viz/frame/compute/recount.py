@@ -13,10 +13,10 @@ from viz.core.heads import HeadWeights
 from viz.core.random_place import random_place
 from viz.core.spec import AttentionSpec
 from viz.frame.compute import kept, model, read, trace
-from viz.frame.compute.mask_rule import written_out
+from viz.frame.compute.mask_rule import mask_by_rule
 from viz.frame.specs import Mask, Source
 from viz.models.capture import Call, Head
-from viz.models.recount.own_attention import knows_own_attention, own_row, own_state_without
+from viz.models.recount.own_attention import has_own_attention, own_row, own_state_without
 from viz.models.recount.token_labels import wrong_labels, wrong_numbers, wrong_words
 from viz.models.recount.weights import file_error
 from viz.models.tokens import Tokens
@@ -52,7 +52,7 @@ def random_cell(source: Source, layer: int, mask: Mask) -> tuple[int, int]:
 
 def has_own_row(source: Source) -> bool:
     """Return True if a row of this source's heads can be recomputed: of seeded heads, and of a model on one text."""
-    return source.kind != "model" or (not source.target and knows_own_attention(model(source.model)))
+    return source.kind != "model" or (not source.target and has_own_attention(model(source.model)))
 
 
 @kept
@@ -68,7 +68,7 @@ def row_of(source: Source, layer: int, mask: Mask, head: int, row: int) -> Row:
 
 
 def _open_keys(mask: Mask, call: Call, row: int) -> Tensor:
-    is_open = written_out(mask, call.q.shape[1], call.k.shape[1])
+    is_open = mask_by_rule(mask, call.q.shape[1], call.k.shape[1])
     return torch.ones(call.k.shape[1], dtype=torch.bool) if is_open is None else is_open[row]
 
 
@@ -212,7 +212,7 @@ def without_error(source: Source, layer: int, heads_off: frozenset[Head], place:
         return _share_off(remaining + torch.zeros(w_o.shape[-1]), without.final[place])
     loaded_model = model(source.model)
     stack = loaded_model.layers[0].layout.stack
-    if not knows_own_attention(loaded_model) or source.target or stack not in without.states:
+    if not has_own_attention(loaded_model) or source.target or stack not in without.states:
         return None
     expected = own_state_without(loaded_model, captured, layer, heads)
     state = without.states[stack][without.number(layer) + 1]

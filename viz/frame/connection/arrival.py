@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from viz.params.address import asked_link
+from viz.params.address import address_parameters
 from viz.params.memory import Remembered
 from viz.params.session import of_session
 
@@ -14,7 +14,7 @@ _CAME_WITHOUT_CHOICES: Remembered[bool] = Remembered("_comes")
 
 def begin() -> None:
     """Start a run, after its state: look at how it came about."""
-    names = list(asked_link())
+    names = list(address_parameters())
     asks_for_nothing = set(names) <= {"lang"}
     is_first = _IS_PLAIN_FIRST_VISIT.read() is None
     _LINK.set(names if is_first or of_session().is_back else [])
@@ -35,10 +35,10 @@ def is_bare() -> bool:
 def opens_section_alone() -> bool:
     """Return True if the link that led here names one section, perhaps a language, and nothing else."""
     names = _LINK.read()
-    return "section" in names and set(names) <= {"lang", "section"} and asked_link()["section"] != "all"
+    return "section" in names and set(names) <= {"lang", "section"} and address_parameters()["section"] != "all"
 
 
-def is_untouched() -> bool:
+def came_without_choices() -> bool:
     """Return True if the user came from a page without a text, chose nothing, and the link has no parameters."""
     return _CAME_WITHOUT_CHOICES.read()
 

@@ -58,7 +58,7 @@ def ask() -> None:
     _is_requested.set()
 
 
-def let_in() -> None:
+def mark_warm() -> None:
     """Mark the server as warm: pages may compute."""
     _is_warm.set()
 

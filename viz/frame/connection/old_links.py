@@ -9,7 +9,7 @@ from viz.components.view import View
 from viz.frame.connection.moved import where_now
 from viz.frame.links import SHARED
 from viz.frame.sidebar import path_of
-from viz.params.address import asked_link
+from viz.params.address import address_parameters
 from viz.params.session import of_session
 
 REOPEN = View("frame/reopen")
@@ -28,7 +28,7 @@ def is_old(names: Iterable[str], *, embedded: bool) -> bool:
 
 def open_moved(page: str) -> None:
     """Have a link to a section of an earlier version ask for what that is now; on another page, open that one."""
-    now, link = where_now(page, asked_link())
+    now, link = where_now(page, address_parameters())
     if now != page:
         go_on(path_of(now), link)
     record = of_session()
@@ -38,6 +38,6 @@ def open_moved(page: str) -> None:
 def go_on(path: str, parameters: Mapping[str, str] | None = None) -> None:
     """Open another page with what a link asks for (if None: this one) in its place: Back does not lead here again."""
     base = urlparse(st.context.url or "").path.rpartition("/")[0]
-    link = urlencode(asked_link() if parameters is None else parameters)
+    link = urlencode(address_parameters() if parameters is None else parameters)
     REOPEN.mount(key="reopen", data={"address": f"{base}/{path}" + (f"?{link}" if link else "")})
     st.stop()

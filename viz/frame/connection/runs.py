@@ -34,7 +34,7 @@ def is_run() -> bool:
     return cached
 
 
-def raise_if_left() -> None:
+def raise_if_disconnected() -> None:
     """End this run if its user has left or clicked elsewhere: Streamlit does so where the session's state is read."""
     if is_run():
         session.exist()

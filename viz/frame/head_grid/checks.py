@@ -8,12 +8,12 @@ import numpy as np
 import torch
 
 from viz.components.head_grid import TOP, Packed
-from viz.core.analysis.checks import torchs_weights
+from viz.core.analysis.checks import sdpa_weights
 from viz.core.random_place import random_place
 from viz.frame import specs
 from viz.frame.checks import Check, check, with_mask
 from viz.frame.compute import head_grid, model, recount
-from viz.frame.compute.mask_rule import written_out
+from viz.frame.compute.mask_rule import mask_by_rule
 from viz.frame.scene import Scene
 from viz.models.recount.token_labels import wrong_labels, wrong_numbers_of_words
 
@@ -59,8 +59,8 @@ def _row_check(
         off = recount.row_error(recount.row_of(source, layer, mask, head, row), torch.from_numpy(row_values))
     else:  # a model's heads between two texts: torch's own attention on what went in
         call = scene.capture.calls[layer]
-        options = with_mask(call.options, written_out(mask, call.q.shape[1], call.k.shape[1]))
-        weights = torchs_weights(call.q, call.k, **options)[head, row]
+        options = with_mask(call.options, mask_by_rule(mask, call.q.shape[1], call.k.shape[1]))
+        weights = sdpa_weights(call.q, call.k, **options)[head, row]
         off = float((weights - torch.from_numpy(row_values)).abs().max())
     tolerance = recount.row_tolerance(source, layer, head, row) + coded
     return check(key, off, tolerance, layer=scene.capture.number(layer), head=head, row=row)

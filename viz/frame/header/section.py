@@ -59,8 +59,8 @@ class Section:
     reads_head: Reads = True
     subject: Callable[[Any], "Subject"] | None = None
     is_fragment: bool = True
-    usual_model: Callable[[], str] | None = None
-    usual_text: Callable[[], str] | None = None
+    default_model: Callable[[], str] | None = None
+    default_text: Callable[[], str] | None = None
     views: tuple["Section", ...] = ()
     switch: str = ""
     view: str = ""

@@ -57,9 +57,9 @@ class Mode:
     parameters: tuple[str, ...] = ()
     """The parameters of the link that it reads in :meth:`read`; a link to another page carries them along."""
 
-    def read(self, looked_at: view.View) -> view.View:
+    def read(self, view_options: view.View) -> view.View:
         """Return the view, with what the link asks of this mode."""
-        return looked_at
+        return view_options
 
     def before(self, t: Translate) -> None:
         """Begin a run, before anything of it is drawn."""
@@ -154,11 +154,11 @@ def shows(part: PagePart) -> bool:
 
 def read_view() -> view.View:
     """Read the view of the link, for this run; what it cannot mean is left aside."""
-    looked_at = view.View()
+    view_options = view.View()
     for mode in _installed:
-        looked_at = mode.read(looked_at)
-    view.set_current(looked_at)
-    return looked_at
+        view_options = mode.read(view_options)
+    view.set_current(view_options)
+    return view_options
 
 
 def parameters() -> tuple[str, ...]:

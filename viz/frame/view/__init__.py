@@ -55,9 +55,9 @@ class View:
 _VIEW: Remembered[View] = Remembered("_view", default=View())
 
 
-def set_current(looked_at: View) -> None:
+def set_current(view_options: View) -> None:
     """Have this be the view of the run."""
-    _VIEW.set(looked_at)
+    _VIEW.set(view_options)
 
 
 def current() -> View:

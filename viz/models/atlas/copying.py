@@ -15,7 +15,7 @@ WORDS, SEED = 300, 0
 """Words drawn from the vocabulary, and the seed they are drawn with."""
 
 
-def drawn_words(model: LoadedModel) -> Tensor:
+def sample_words(model: LoadedModel) -> Tensor:
     """The numbers of some words of the vocabulary, none of them special."""
     special = set(model.tokenizer.all_special_ids)
     valid_ids = torch.tensor([i for i in range(len(model.tokenizer)) if i not in special])
@@ -40,7 +40,7 @@ def score_copying(model: LoadedModel) -> dict[str, Tensor]:
         layout, blocks = find_block_layout(model, "decoder", of_stream=True), blocks_of(model)
     except ModelError:  # a family whose norms are not known
         return {}
-    words = drawn_words(model)
+    words = sample_words(model)
     vectors = model.embeddings(words.tolist())
     w_u = linear(model.model.get_output_embeddings())[0][:, words]
     layers = []

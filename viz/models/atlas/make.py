@@ -55,7 +55,7 @@ def score_lines(model: LoadedModel, lines: Sequence[str]) -> dict[str, Tensor]:
     return score_texts(model, read_lines(model, lines))
 
 
-def score_others(model: LoadedModel) -> dict[str, Tensor]:
+def score_without_text(model: LoadedModel) -> dict[str, Tensor]:
     """The scores that need no sentence: of random tokens that are repeated, and of a decoder's words."""
     return score_repeats(model, repeated_tokens(model)) | score_copying(model)
 
@@ -63,7 +63,7 @@ def score_others(model: LoadedModel) -> dict[str, Tensor]:
 def score_by_chance(model: LoadedModel, lines: Sequence[str], seed: int) -> dict[str, Tensor]:
     """All of them, of a model of random weights, on some of the lines."""
     random_model = random_weights(model, seed)
-    return score_lines(random_model, spaced(lines)) | score_others(random_model)
+    return score_lines(random_model, spaced(lines)) | score_without_text(random_model)
 
 
 def spaced(lines: Sequence[str]) -> list[str]:
@@ -92,7 +92,7 @@ def assemble(
         corpus: what the lines are called.
         lines: the first of them, as many as the chunks have.
         chunks: :func:`score_lines`, so many lines after the other.
-        text_free_scores: :func:`score_others`.
+        text_free_scores: :func:`score_without_text`.
         by_chance: :func:`score_by_chance`, by the seed.
     """
     values = {name: torch.cat([chunk[name] for chunk in chunks]) for name in chunks[0]}
@@ -130,7 +130,7 @@ def make(model: LoadedModel, corpus: str, lines: Sequence[str]) -> Atlas:
     """Compute an atlas at once."""
     chunks = [score_lines(model, lines[first : first + CHUNK]) for first in range(0, len(lines), CHUNK)]
     by_chance = {seed: score_by_chance(model, lines, seed) for seed in SEEDS}
-    return assemble(model, corpus, lines, chunks, score_others(model), by_chance)
+    return assemble(model, corpus, lines, chunks, score_without_text(model), by_chance)
 
 
 def with_removal(atlas: Atlas, model: LoadedModel) -> Atlas:

@@ -15,7 +15,7 @@ LINES = 8
 """Sentences that heads are removed on, evenly spaced over the corpus: each is a run for every head."""
 
 
-def removed_on(n_lines: int) -> list[int]:
+def removal_lines(n_lines: int) -> list[int]:
     """The numbers of these sentences.
 
     Example:
@@ -33,7 +33,7 @@ def score_removal(model: LoadedModel, lines: Sequence[str]) -> dict[str, Tensor]
     """
     if not has_words(model):
         return {}
-    numbers = removed_on(len(lines))
+    numbers = removal_lines(len(lines))
     increases = {number: _of_line(model, lines[number]) for number in numbers}
     nothing = torch.full_like(increases[numbers[0]], torch.nan)
     return {"removal": torch.stack([increases.get(number, nothing) for number in range(len(lines))])}

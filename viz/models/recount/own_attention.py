@@ -162,7 +162,7 @@ def twin(model: LoadedModel) -> Twin:
     return _twins.setdefault(model.model, Twin(model=copied, layers=layers))
 
 
-def knows_own_attention(model: LoadedModel) -> bool:
+def has_own_attention(model: LoadedModel) -> bool:
     """Return whether transformers has an attention for this family that stands by itself."""
     return hasattr(sys.modules[type(model.layers[0].attention).__module__], "eager_attention_forward")
 
@@ -190,7 +190,7 @@ def own_heads(model: LoadedModel, capture: Capture, layer: int) -> tuple[Tensor,
     The layer reads its state, or what W_Q was applied to where a capture has no states; those below it are not run.
 
     Args:
-        model: a model that attends with the function of its family (:func:`knows_own_attention`).
+        model: a model that attends with the function of its family (:func:`has_own_attention`).
         capture: a text as the model saw it.
         layer: of the first stack.
     """

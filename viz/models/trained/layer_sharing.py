@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from viz.core.analysis.map_statistics import on_offset
+from viz.core.analysis.map_statistics import weight_at_offset
 from viz.core.variants.kv_sharing import induction
 from viz.models.trained import twins
 from viz.models.trained.twins import Recipe, Run
@@ -79,7 +79,7 @@ def look(model: Any, recipe: Recipe, *, seed: int) -> Look:
         return tuple(torch.stack(rows).mean(0).tolist())
 
     return Look(
-        previous=tuple(mean(list(on_offset(weights, -1).mean(-1))) for weights in maps),
+        previous=tuple(mean(list(weight_at_offset(weights, -1).mean(-1))) for weights in maps),
         next=tuple(
             mean([induction(m, text_ids) for m, text_ids in zip(weights, ids, strict=True)]) for weights in maps
         ),

@@ -41,10 +41,10 @@ class EmbedMode(Mode):
 
     parameters = (WITHOUT.name, THEME.name)
 
-    def read(self, looked_at: View) -> View:
+    def read(self, view_options: View) -> View:
         """Return the view with ``embed``, ``without`` and ``theme``."""
         return replace(
-            looked_at,
+            view_options,
             embed=bool(st.context.is_embedded),
             hide=frozenset(WITHOUT.read().split("-")) - {""},
             theme=cast(Theme, THEME.read()),
@@ -52,10 +52,10 @@ class EmbedMode(Mode):
 
     def before(self, t: Translate) -> None:
         """Send the styles."""
-        looked_at = view.current()
-        if looked_at.embed:
+        view_options = view.current()
+        if view_options.embed:
             st.html(style("embedded.css"))
-        hide(looked_at.hide)
+        hide(view_options.hide)
 
     def hides(self) -> frozenset[PagePart]:
         """Return what the page around it does without."""

@@ -30,8 +30,8 @@ class LessonMode(Mode):
             draw()
             return
         begin(run.page)
-        lesson, looked_at = current(), view.current()
-        if lesson and looked_at.is_paper and not looked_at.embed:
+        lesson, view_options = current(), view.current()
+        if lesson and view_options.is_paper and not view_options.embed:
             from viz.modes.lesson.sheet import sheets
 
             sheets(run.t, lesson)

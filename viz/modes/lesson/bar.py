@@ -55,7 +55,7 @@ class Shown:
 def draw(running: Running, content: Shown) -> None:
     """Draw the bar with a question, in the place that was kept for it."""
     step, outcome = running.step, running.progress.done
-    looked_at = view.current()
+    view_options = view.current()
     reads_other = running.read != running.lang
     _mount(
         running,
@@ -76,10 +76,10 @@ def draw(running: Running, content: Shown) -> None:
             "premise": content.premise,
             "about": content.about,
             "covers": step.covers,
-            "print": looked_at.print,
+            "print": view_options.print,
             "right": content.right,
-            "why": "" if looked_at.is_paper else content.why,
-            "told": step.note[running.lang] if looked_at.print == "answers" else "",
+            "why": "" if view_options.is_paper else content.why,
+            "told": step.note[running.lang] if view_options.print == "answers" else "",
         },
     )
 

@@ -15,8 +15,8 @@ SHEET = View("lesson/sheet", words="sheet.")
 
 def sheets(t: Translate, lesson: Running) -> None:
     """Draw every step in a frame, as the page it is on shows it there."""
-    lang, looked_at = lesson.lang, view.current()
-    common = {**lesson.opens, "lang": lang, "embed": "1", "embed_options": "light_theme", "print": looked_at.print}
+    lang, view_options = lesson.lang, view.current()
+    common = {**lesson.opens, "lang": lang, "embed": "1", "embed_options": "light_theme", "print": view_options.print}
     steps = [
         f"{path_of(step.page)}?{urlencode({**common, 'lesson_step': number})}"
         for number, step in enumerate(lesson.lesson.steps, 1)
@@ -24,8 +24,8 @@ def sheets(t: Translate, lesson: Running) -> None:
     back = f"{path_of(lesson.step.page)}?{urlencode({**lesson.opens, 'lang': lang})}"
     title = lesson.lesson.title[lang]
     data = {
-        "title": t("paper.with_answers", title=title) if looked_at.print == "answers" else title,
-        "answers": looked_at.print == "answers",
+        "title": t("paper.with_answers", title=title) if view_options.print == "answers" else title,
+        "answers": view_options.print == "answers",
         "steps": steps,
         "back": back,
     }

@@ -34,11 +34,11 @@ class PresentMode(Mode):
 
     parameters = (PRESENT.name, NOTES.name)
 
-    def read(self, looked_at: View) -> View:
+    def read(self, view_options: View) -> View:
         """Return the view with ``present`` and ``notes``; nothing is presented in somebody else's page."""
         return replace(
-            looked_at,
-            present=PRESENT.read() and not looked_at.embed,
+            view_options,
+            present=PRESENT.read() and not view_options.embed,
             notes=NOTES.read(),
         )
 
@@ -49,10 +49,10 @@ class PresentMode(Mode):
 
     def hides(self) -> frozenset[PagePart]:
         """Return what a class is not shown."""
-        looked_at = view.current()
-        if not (looked_at.present or looked_at.notes):
+        view_options = view.current()
+        if not (view_options.present or view_options.notes):
             return NOTHING
-        return _BARE | _PRESENTED if looked_at.present else _BARE
+        return _BARE | _PRESENTED if view_options.present else _BARE
 
     def lead(self, t: Translate, page: str, section: str) -> str:
         """Return the section's sentence for a class: there the arrow keys are not the section's."""
@@ -61,15 +61,15 @@ class PresentMode(Mode):
 
     def around_page(self, run: PageRun, draw: Draw) -> None:
         """Draw the notes alone; or the page, and below it the keys and the buttons, which need its link."""
-        looked_at = view.current()
-        if looked_at.notes:
+        view_options = view.current()
+        if view_options.notes:
             from viz.modes.present.presenter import draw_notes
 
             st.html(style("notes.css"))
             draw_notes(run.t)
             return
         draw()
-        if looked_at.present:
+        if view_options.present:
             from viz.modes.present.presenter import draw as draw_keys
 
             draw_keys(run.t, run.page, run.pages, run.sections_of)

@@ -14,7 +14,7 @@ from viz.frame.examples import examples
 from viz.frame.models_here import models_here
 from viz.frame.specs import Mask, Source, View
 from viz.frame.waiting import stores, use
-from viz.scheduler.fair_queue import come_last
+from viz.scheduler.fair_queue import mark_lowest_priority
 from viz.scheduler.job import where
 from viz.scheduler.stores import Stores
 
@@ -46,7 +46,7 @@ def _read(source: Source, app: Stores) -> None:
     if not _lock.acquire(blocking=False):
         return
     try:
-        come_last()
+        mark_lowest_priority()
         mark_background()
         with use(app), app.memory.visit(math.inf):
             compute.read(source)

@@ -44,9 +44,9 @@ class PrintMode(Mode):
 
     parameters = (PRINT.name,)
 
-    def read(self, looked_at: View) -> View:
+    def read(self, view_options: View) -> View:
         """Return the view with ``print``."""
-        return replace(looked_at, print=cast(Print, PRINT.read()))
+        return replace(view_options, print=cast(Print, PRINT.read()))
 
     def hides(self) -> frozenset[PagePart]:
         """Return what is not printed: nothing is to be pressed on paper."""
@@ -54,14 +54,14 @@ class PrintMode(Mode):
 
     def before(self, t: Translate) -> None:
         """Make the page one for paper; before all is drawn it prints a sentence that says so."""
-        looked_at = view.current()
-        if looked_at.is_paper:
+        view_options = view.current()
+        if view_options.is_paper:
             st.html(_style())
             not_yet = json.dumps(t("paper.not_yet"), ensure_ascii=False)
             st.html(f"<style>.stApp {{ --paper-not-yet: {not_yet}; }}</style>")
-            if looked_at.embed:  # a step of a lesson: the sheet around it makes it as small as it has to be
+            if view_options.embed:  # a step of a lesson: the sheet around it makes it as small as it has to be
                 st.html(style("paper_step.css"))
-                if looked_at.print == "worksheet":
+                if view_options.print == "worksheet":
                     st.html("<style>.stApp { --paper-lines: 3; }</style>")
 
     def around_picture(self, t: Translate, section: "Section", draw: Draw) -> None:

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from viz.core.analysis.head_statistics import portrait
-from viz.core.analysis.map_statistics import on_keys, on_offset
+from viz.core.analysis.head_statistics import head_statistics
+from viz.core.analysis.map_statistics import weight_at_offset, weight_on_keys
 from viz.core.analysis.window_fit import fit_windows
 from viz.core.variants.kv_sharing import after_earlier_mention, induction
 
@@ -47,11 +47,11 @@ def sentence_scores(
         >>> [round(float(scores[name]), 3) for name in ("next", "itself", "punctuation")]
         [0.75, 0.375, 0.75]
     """
-    statistics = portrait(weights, ids, special)
+    statistics = head_statistics(weights, ids, special)
     asks = ~marks & ~special & (allowed & marks).any(-1)
     more = {
-        "itself": on_offset(weights, 0).mean(-1),
-        "punctuation": on_keys(weights, marks)[:, asks].mean(-1),
+        "itself": weight_at_offset(weights, 0).mean(-1),
+        "punctuation": weight_on_keys(weights, marks)[:, asks].mean(-1),
     }
     return {name: more[name] if name in more else getattr(statistics, name) for name in SENTENCES}
 
@@ -85,7 +85,7 @@ def repeated_scores(weights: Float[Tensor, "H T T"], ids: Int[Tensor, " T"]) -> 
     """
     keys = earlier_mention(ids)
     return {
-        "duplicate": on_keys(weights, keys)[:, keys.any(-1)].mean(-1),
+        "duplicate": weight_on_keys(weights, keys)[:, keys.any(-1)].mean(-1),
         "induction": induction(weights, ids),
     }
 
