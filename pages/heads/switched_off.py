@@ -46,7 +46,7 @@ def draw(context: HeadsContext) -> list[Check]:
         alt=sentence,
     )
     say(sentence)
-    if not head:
+    if not selected:
         st.caption(t("heads.off_none", head=context.head))
     else:
         st.empty()  # keeps the place: what is below is neither moved nor sent again
