@@ -247,17 +247,15 @@ def decoder_block(
     heads, cross_norm = weights.cross, weights.cross_norm
     if heads is None or cross_norm is None:
         raise ValueError("these weights have no cross-attention; BlockWeights.random(..., d_memory=...) makes some")
-    self_part = attention_sublayer(x, weights, allowed, attention, design)
-    cross_part = design.sublayer(
-        self_part.output, lambda u: cross(u, memory, heads, allowed=memory_allowed), cross_norm
-    )
-    network = feed_forward_sublayer(cross_part.output, weights, design)
+    first = attention_sublayer(x, weights, allowed, attention, design)
+    second = design.sublayer(first.output, lambda u: cross(u, memory, heads, allowed=memory_allowed), cross_norm)
+    third = feed_forward_sublayer(second.output, weights, design)
     return BlockTrace(
         weights=weights,
         design=design,
-        attention_sublayer=self_part,
-        cross_sublayer=cross_part,
-        feed_forward_sublayer=network,
+        attention_sublayer=first,
+        cross_sublayer=second,
+        feed_forward_sublayer=third,
     )
 
 

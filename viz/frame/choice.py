@@ -77,8 +77,8 @@ class Controls:
         n_kv_heads: False for a page that has the control for G beside its picture; there G is at first less than H.
         layer_chip: whether the open section reads the layer; where it does not, the choice stays as it is.
         head_chip: whether it reads the head.
-        usual_text: the text of whoever has typed none.
-        usual_model: the model where none was chosen; "" for the app's default.
+        default_text: the text of whoever has typed none.
+        default_model: the model where none was chosen; "" for the app's default.
     """
 
     text: bool | ModelPredicate = True

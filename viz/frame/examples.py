@@ -100,7 +100,7 @@ def default_target(text: str) -> str:
     """Return the second text where none was chosen: a Chinese one beside a Chinese text.
 
     Example:
-        >>> usual_target("one two"), usual_target("一二")
+        >>> default_target("one two"), default_target("一二")
         ('A sleepy dog stayed on its side of the road.', '那只小狗困得不想走到街对面。')
     """
     return next(pair.target for pair in pairs() if _is_chinese(pair.text) == _is_chinese(text))

@@ -88,7 +88,7 @@ def final_norm_direction(
         centred: True for layer norm, False for the root mean square.
 
     Example:
-        >>> held_direction(torch.tensor([1.0, 0.0]), torch.tensor([3.0, 3.0]),
+        >>> final_norm_direction(torch.tensor([1.0, 0.0]), torch.tensor([3.0, 3.0]),
         ...                NormWeights(gain=torch.tensor([6.0, 1.0]), eps=0.0), centred=False)
         tensor([2., 0.], dtype=torch.float64)
     """

@@ -150,7 +150,7 @@ def largest_ratio(deviations: Tensor, tolerances: Tensor) -> tuple[float, float]
     """Return the deviation and the tolerance with the largest ratio; NaN counts as the largest.
 
     Example:
-        >>> farthest_off(torch.tensor([3.0, 2.0]), torch.tensor([5.0, 1.0]))
+        >>> largest_ratio(torch.tensor([3.0, 2.0]), torch.tensor([5.0, 1.0]))
         (2.0, 1.0)
     """
     index = (deviations / tolerances).nan_to_num(torch.inf).argmax()

@@ -46,7 +46,7 @@ def weight_at_offset(weights: Float[Tensor, "*B Q K"], offset: int) -> Float[Ten
     """The weight on the key ``offset`` places after the query (-1: the previous token), where there is one.
 
     Example:
-        >>> on_offset(torch.tensor([[0.9, 0.1], [0.7, 0.3]]), -1)
+        >>> weight_at_offset(torch.tensor([[0.9, 0.1], [0.7, 0.3]]), -1)
         tensor([0.7000])
     """
     return weights.diagonal(offset, -2, -1)
@@ -58,7 +58,7 @@ def weight_on_keys(
     """The weight of each row on a set of keys, the same for all queries or each its own.
 
     Example:
-        >>> on_keys(torch.tensor([[0.2, 0.3, 0.5]]), torch.tensor([True, False, True]))
+        >>> weight_on_keys(torch.tensor([[0.2, 0.3, 0.5]]), torch.tensor([True, False, True]))
         tensor([0.7000])
     """
     return (weights * keys).sum(-1)

@@ -30,7 +30,7 @@ def check_weight(weights: Float[Tensor, "Q K"], query: int, key: int, *, least: 
     """Check that a query gives one key at least ``least`` of its attention.
 
     Example:
-        >>> looks_at(torch.tensor([[0.25, 0.75]]), 0, 1, least=0.5).is_solved
+        >>> check_weight(torch.tensor([[0.25, 0.75]]), 0, 1, least=0.5).is_solved
         True
     """
     weight = float(weights[query, key])
@@ -56,7 +56,7 @@ def check_copies_previous(
 
     Example:
         >>> x = torch.eye(3)
-        >>> copies_previous(x.roll(1, 0), x.roll(1, 0), x, least=0.9, off=0.1).is_solved
+        >>> check_copies_previous(x.roll(1, 0), x.roll(1, 0), x, least=0.9, off=0.1).is_solved
         True
     """
     before = weights.diagonal(-1)
@@ -73,7 +73,7 @@ def check_cancellation(contributions: Float[Tensor, "H T d"], *, least: float, m
     """Check that every head adds something, and all together next to nothing; the largest number of each counts.
 
     Example:
-        >>> cancels(torch.tensor([[[1.0]], [[-1.0]]]), least=0.5, most=0.1).is_solved
+        >>> check_cancellation(torch.tensor([[[1.0]], [[-1.0]]]), least=0.5, most=0.1).is_solved
         True
     """
     of_heads = contributions.abs().flatten(1).amax(-1)

@@ -101,7 +101,7 @@ def output_change(
     Tokens outside a receptive field move nothing, to the last bit: the check of :func:`reach` on a stack that runs.
 
     Example:
-        >>> moved_by(lambda x: x.cumsum(0), torch.ones(3, 2), torch.tensor([False, False, True]))[:2]
+        >>> output_change(lambda x: x.cumsum(0), torch.ones(3, 2), torch.tensor([False, False, True]))[:2]
         tensor([0., 0.])
     """
     noise = torch.randn(x.shape, generator=torch.Generator().manual_seed(seed), dtype=x.dtype)

@@ -11,7 +11,7 @@ def place_on_slots(maps: Float[Tensor, "*B T T"], places: Int[Tensor, " U"]) -> 
     """A text's maps on the slots of an alignment; NaN where the text has no such token, for there is no weight.
 
     Example:
-        >>> laid_out(torch.tensor([[0.9, 0.1], [0.4, 0.6]]), torch.tensor([0, -1, 1]))
+        >>> place_on_slots(torch.tensor([[0.9, 0.1], [0.4, 0.6]]), torch.tensor([0, -1, 1]))
         tensor([[0.9000,    nan, 0.1000],
                 [   nan,    nan,    nan],
                 [0.4000,    nan, 0.6000]])

@@ -17,7 +17,7 @@ def softmax_inf_fill(scores: Float[Tensor, "*B Q K"], allowed: Bool[Tensor, "Q K
     r"""The formula alone: :math:`e^{-\infty} / \sum e^{-\infty} = 0 / 0` makes NaN of a row with no key left.
 
     Example:
-        >>> bare_softmax(torch.zeros(1, 2), torch.tensor([[False, False]]))
+        >>> softmax_inf_fill(torch.zeros(1, 2), torch.tensor([[False, False]]))
         tensor([[nan, nan]])
     """
     return torch.softmax(scores.masked_fill(~allowed, -torch.inf), dim=-1)
@@ -28,7 +28,7 @@ def softmax_replace_1e9(scores: Float[Tensor, "*B Q K"], allowed: Bool[Tensor, "
     not see.
 
     Example:
-        >>> filled_softmax(torch.tensor([[1.0, 2.0]]), torch.tensor([[False, False]]))
+        >>> softmax_replace_1e9(torch.tensor([[1.0, 2.0]]), torch.tensor([[False, False]]))
         tensor([[0.5000, 0.5000]])
     """
     return torch.softmax(scores.masked_fill(~allowed, LOW), dim=-1)
@@ -39,7 +39,7 @@ def softmax_add_1e9(scores: Float[Tensor, "*B Q K"], allowed: Bool[Tensor, "Q K"
     where numbers near 1e9 are 64 apart, the scores drown and the row is even.
 
     Example:
-        >>> shifted_softmax(torch.tensor([[0.0, math.log(3)]]).double(), torch.tensor([[False, False]]))
+        >>> softmax_add_1e9(torch.tensor([[0.0, math.log(3)]]).double(), torch.tensor([[False, False]]))
         tensor([[0.2500, 0.7500]], dtype=torch.float64)
     """
     return torch.softmax(scores + LOW * ~allowed, dim=-1)
@@ -50,7 +50,7 @@ def sdpa_weights(scores: Float[Tensor, "*B Q K"], allowed: Bool[Tensor, "Q K"]) 
     values its output :math:`\operatorname{softmax}(S I^\top) I` is the weights. A row with no key left is 0.
 
     Example:
-        >>> torchs_weights(torch.zeros(2, 2), torch.tensor([[True, True], [False, False]]))
+        >>> sdpa_weights(torch.zeros(2, 2), torch.tensor([[True, True], [False, False]]))
         tensor([[0.5000, 0.5000],
                 [0.0000, 0.0000]])
     """
@@ -64,7 +64,7 @@ def mask_after_softmax(scores: Float[Tensor, "*B Q K"], allowed: Bool[Tensor, "Q
     A row sums to less than 1, by what its query would have given to keys it may not see: so these do have a say.
 
     Example:
-        >>> masked_after(torch.zeros(1, 2), torch.tensor([[True, False]]))
+        >>> mask_after_softmax(torch.zeros(1, 2), torch.tensor([[True, False]]))
         tensor([[0.5000, 0.0000]])
     """
     return row_softmax(scores) * allowed

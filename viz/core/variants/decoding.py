@@ -55,7 +55,7 @@ def weight_taken_by_new_token(scores: Float[Tensor, "*B T T"]) -> Float[Tensor, 
     between the row before and after.
 
     Example:
-        >>> newcomers_share(torch.zeros(3, 3))
+        >>> weight_taken_by_new_token(torch.zeros(3, 3))
         tensor([[0.0000, 0.5000, 0.3333],
                 [0.0000, 0.0000, 0.3333],
                 [0.0000, 0.0000, 0.0000]])
@@ -68,7 +68,7 @@ def rows_at_length(scores: Float[Tensor, "*B T T"], n: int) -> Float[Tensor, "*B
     """Weights of the first ``n`` tokens at the time when there are no others, without a mask.
 
     Example:
-        >>> rows_when(torch.zeros(3, 3), 2)
+        >>> rows_at_length(torch.zeros(3, 3), 2)
         tensor([[0.5000, 0.5000],
                 [0.5000, 0.5000]])
     """

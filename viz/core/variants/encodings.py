@@ -191,7 +191,7 @@ def restore_order(weights: Float[Tensor, "*B T T"], order: Int[Tensor, " T"]) ->
     """Undo a shuffle on a map: rows and columns return to where their words stood before.
 
     Example:
-        >>> put_back(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([1, 0]))
+        >>> restore_order(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([1, 0]))
         tensor([[4., 3.],
                 [2., 1.]])
     """

@@ -39,7 +39,7 @@ class Section:
         reads_head: the same of the head.
         subject: of a section with numbers of its own, what a lesson may ask of them; else it is the page's text.
         is_fragment: False for a section that draws a chip, above itself: a control of it has the whole page drawn.
-        usual_model, usual_text: where the section opens on another model or text than its page.
+        default_model, default_text: where the section opens on another model or text than its page.
         views: see :func:`with_views`.
         switch: the parameter that says which of the views is open.
         view: the name of the view that is open, where there are some; its texts are the section's then.

@@ -19,7 +19,7 @@ def removal_lines(n_lines: int) -> list[int]:
     """The numbers of these sentences.
 
     Example:
-        >>> removed_on(24)[:3], removed_on(2)
+        >>> removal_lines(24)[:3], removal_lines(2)
         ([0, 3, 6], [0, 1])
     """
     count = min(LINES, n_lines)
