@@ -4,7 +4,7 @@ from pages.attention_today import difference, gate, nobody, state, tamed, who_us
 from pages.attention_today.context import open_today
 from viz.core.attention import softmax_with_sink
 from viz.core.variants.today import bounded_scores, delta, differential, gates, linear, sinks, switches
-from viz.frame.page import Page, Section
+from viz.frame.page import Page, Section, standalone
 
 PAGE = Page(
     name="attention_today",
@@ -37,13 +37,11 @@ PAGE = Page(
             formula=state.STATES,
             reads_mask=False,
         ),
-        Section(
+        standalone(
             "who_uses",
             who_uses.draw,
             code=(switches.standard, switches.qk_norm, switches.delta),
             in_menu=True,
-            reads_mask=False,
-            reads_head=False,
         ),
     ),
 )

@@ -15,8 +15,8 @@ from viz.frame.checks import Check, check
 from viz.frame.modes import say
 from viz.frame.show import show_table
 
-MOST_WORDS = 24
-"""Tokens that the switches are tried on: the check is of formulas, and the layer's are compared in float64."""
+SHAPE = (23, 48)
+"""Seeded vectors that the switches are tried on: the check is of formulas, whatever the text."""
 
 
 def draw(context: TodayContext) -> list[Check]:
@@ -29,8 +29,7 @@ def draw(context: TodayContext) -> list[Check]:
     show_table([_row(context, model) for model in models() if has(model, feature)])
     counts = {code: sum(has(model, code) for model in models()) for code in codes}
     say(t("attention_today.who_uses.says", **counts))
-    found = differences(context)
-    return [check(f"attention_today.who_uses.check_{name}", off, 1e-6) for name, off in found.items()]
+    return [check(f"attention_today.who_uses.check_{name}", off, 1e-6) for name, off in differences().items()]
 
 
 def has(model: Model, feature: str) -> bool:
@@ -49,10 +48,9 @@ def _row(context: TodayContext, model: Model) -> dict[str, str]:
     }
 
 
-def differences(context: TodayContext) -> Mapping[str, float]:
-    """Return how far each variant is from standard attention at its switch, on the text's vectors and seeded heads."""
-    x = torch.nn.functional.layer_norm(context.layer.x, context.layer.x.shape[-1:])[:MOST_WORDS, :48]
-    n, width = x.shape
-    weights = HeadWeights.random(AttentionSpec(d_model=width, n_heads=2 if width % 2 == 0 else 1), seed=0)
-    made = standard(x, weights, allowed=causal(n, n))
+def differences() -> Mapping[str, float]:
+    """Return how far each variant is from standard attention at its switch, on seeded vectors and heads."""
+    x = torch.randn(SHAPE, generator=torch.Generator().manual_seed(0))
+    weights = HeadWeights.random(AttentionSpec(d_model=SHAPE[1], n_heads=2), seed=0)
+    made = standard(x, weights, allowed=causal(SHAPE[0], SHAPE[0]))
     return {name: switch(made) for name, switch in SWITCHES.items()}
