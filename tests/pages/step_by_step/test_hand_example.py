@@ -6,15 +6,15 @@ import pytest
 import torch
 
 from pages.step_by_step import hand_example, three_words
-from pages.step_by_step.hand_example import COUNT, HandExample, from_code, to_code, usual_numbers, with_number
-from pages.step_by_step.hand_pictures import Pictures, printed
+from pages.step_by_step.hand_example import COUNT, HandExample, default_numbers, from_code, to_code, with_number
+from pages.step_by_step.hand_pictures import Pictures, format_number
 from viz.text import translator
 
 WORDS = ("cats", "eat", "fish")
 
 
 def example(numbers=None, *, is_causal=False, words=WORDS):
-    return HandExample(words=words, numbers=usual_numbers() if numbers is None else numbers, is_causal=is_causal)
+    return HandExample(words=words, numbers=default_numbers() if numbers is None else numbers, is_causal=is_causal)
 
 
 def some_numbers(seed):
@@ -59,11 +59,11 @@ def test_whoever_calculates_with_the_printed_numbers_finds_the_printed_results()
                     left = [read(text) for text, role in line if role == "row"]
                     right = [read(text) for text, role in line if role == "column"]
                     by_hand = sum(a * b for a, b in zip(left, right, strict=True))
-                    assert printed(round(by_hand, 2)) == line[-1][0] == result["texts"][i][j]
+                    assert format_number(round(by_hand, 2)) == line[-1][0] == result["texts"][i][j]
     for row in results(pictures(example()).of(7))[0]["lines"]:
         for line in row:
             (above,), (below,) = ([read(text) for text, role in line if role == name] for name in ("row", "column"))
-            assert printed(round(above / below, 2)) == line[-1][0]
+            assert format_number(round(above / below, 2)) == line[-1][0]
 
 
 @pytest.mark.parametrize("is_causal", [False, True])
@@ -102,10 +102,14 @@ def test_what_is_written_is_what_the_core_says():
     kept = {4: [trace.scores], 5: [trace.scaled], 6: [trace.masked], 7: [trace.weights], 8: [trace.head_outputs]}
     for step, wanted in (kept | {3: [trace.q, trace.k, trace.v], 9: [trace.contributions]}).items():
         for result, (values,) in zip(results(shown.of(step)), wanted, strict=True):
-            assert result["texts"] == [[printed(value) for value in row] for row in values.tolist()]
+            assert result["texts"] == [[format_number(value) for value in row] for row in values.tolist()]
     line = results(shown.of(4))[0]["lines"][0][2]
-    assert [read(text) for text, role in line if role == "row"] == [read(printed(q)) for q in trace.q[0, 0].tolist()]
-    assert [read(text) for text, role in line if role == "column"] == [read(printed(k)) for k in trace.k[0, 2].tolist()]
+    assert [read(text) for text, role in line if role == "row"] == [
+        read(format_number(q)) for q in trace.q[0, 0].tolist()
+    ]
+    assert [read(text) for text, role in line if role == "column"] == [
+        read(format_number(k)) for k in trace.k[0, 2].tolist()
+    ]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -129,13 +133,13 @@ def test_a_hostile_code_is_refused(code):
 )  # fmt: skip
 def test_a_number_that_may_not_be_is_refused(change):
     with pytest.raises(ValueError, match="number"):
-        with_number(usual_numbers(), *change)
+        with_number(default_numbers(), *change)
 
 
 def test_one_number_changes_and_no_other():
-    changed = with_number(usual_numbers(), "w_k", 3, 1, -2.504)
-    assert example(changed).given["w_k"][3, 1] == -2.5
-    assert sum(a != b for a, b in zip(changed, usual_numbers(), strict=True)) == 1
+    changed = with_number(default_numbers(), "w_k", 3, 1, -2.504)
+    assert example(changed).inputs["w_k"][3, 1] == -2.5
+    assert sum(a != b for a, b in zip(changed, default_numbers(), strict=True)) == 1
 
 
 @pytest.mark.parametrize("code", ["", "a|b", "a|b|c|d", "a| |c", "||"])

@@ -9,9 +9,9 @@ import pytest
 import torch
 from torch.nn import MultiheadAttention
 
-from pages.step_by_step.hand_pictures import printed
+from pages.step_by_step.hand_pictures import format_number
 from pages.step_by_step.own_numbers import puzzles as game
-from pages.step_by_step.own_numbers.editor import renamed
+from pages.step_by_step.own_numbers.editor import replace_word
 from pages.step_by_step.own_numbers.example import OwnExample, by_loops, checks, presets
 from pages.step_by_step.own_numbers.numbers import (
     DIRECT,
@@ -24,7 +24,7 @@ from pages.step_by_step.own_numbers.numbers import (
     to_code,
 )
 from pages.step_by_step.own_numbers.pictures import OwnPicture, split_place
-from pages.step_by_step.own_numbers.section import USUAL, are_words, other_way
+from pages.step_by_step.own_numbers.section import DEFAULT_PRESET, are_words, other_way
 from tests.running import checked
 from viz import limits
 from viz.components.bundle import CLIENT
@@ -162,14 +162,14 @@ def test_a_place_that_is_not_there_is_refused(place):
 
 
 def test_one_number_changes_and_no_other():
-    before = presets()[USUAL]
+    before = presets()[DEFAULT_PRESET]
     after = before.with_number("w_k", 3, 1, -2.504)
     assert after.matrices["w_k"][3, 1] == -2.5
     assert sum(a != b for a, b in zip(before.hundredths, after.hundredths, strict=True)) == 1
 
 
 def test_sizes_change_and_what_fits_stays():
-    before = presets()[USUAL]
+    before = presets()[DEFAULT_PRESET]
     larger = before.resized(5, 6, 3)
     assert (larger.n, larger.d, larger.n_heads) == (5, 6, 3)
     assert larger.matrices["x"][:3, :4].equal(before.matrices["x"]) and larger.matrices["x"][3:].abs().sum() == 0
@@ -179,12 +179,12 @@ def test_sizes_change_and_what_fits_stays():
 
 
 def test_words_are_replaced_one_by_one():
-    assert renamed("", 1, "b") == "|b" and renamed("|b", 1, " ") == ""
-    assert are_words(renamed("", 5, "<img src=x onerror=alert(1)>|x"))
+    assert replace_word("", 1, "b") == "|b" and replace_word("|b", 1, " ") == ""
+    assert are_words(replace_word("", 5, "<img src=x onerror=alert(1)>|x"))
     for code in ("a|b|c|d|e|f|g", "w" * 13, " a", "|" * 10_000, "a" * 10_000):
         assert not are_words(code), code[:20]
     with pytest.raises(ValueError, match="no word"):
-        renamed("", 6, "x")
+        replace_word("", 6, "x")
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -203,7 +203,7 @@ def read(text):
 
 @pytest.mark.parametrize("name", presets())
 def test_every_number_that_follows_can_be_explained_and_the_line_ends_in_it(name):
-    of = example(presets()[name], is_causal=name == USUAL)
+    of = example(presets()[name], is_causal=name == DEFAULT_PRESET)
     picture = OwnPicture(translator("en"), of, ())
     groups = picture.groups(renames=False)
     shown = {made["live"]: made for group in groups for made in group["blocks"]}
@@ -213,7 +213,7 @@ def test_every_number_that_follows_can_be_explained_and_the_line_ends_in_it(name
                 place = f"{live}-{i}-{j}"
                 assert picture.has(place) is bool(made.get("explains")), place
                 if made.get("explains"):
-                    said = picture.explained(place)
+                    said = picture.explain_number(place)
                     assert said["line"][-1][0] == text, place
                     assert {part["live"] for part in said["parts"]} <= shown.keys(), place
     assert not picture.has("a0-0-6") and not picture.has("a9-0-0") and not picture.has("x" * 10_000)
@@ -222,8 +222,8 @@ def test_every_number_that_follows_can_be_explained_and_the_line_ends_in_it(name
 
 
 def test_a_sum_is_made_of_the_row_and_the_column_that_are_marked():
-    of = example(presets()[USUAL])
-    said = OwnPicture(translator("en"), of, ()).explained("q1-2-1")
+    of = example(presets()[DEFAULT_PRESET])
+    said = OwnPicture(translator("en"), of, ()).explain_number("q1-2-1")
     line = "".join(text for text, _ in said["line"])
     assert line == "1·1 + 2·0 + 1·0 + 1·0 = 1"
     assert [(part["live"], part["row"], part["columns"]) for part in said["parts"]] == [
@@ -257,9 +257,9 @@ def matrices_that_follow(of):
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed; the browser test compares what a drag shows")
 def test_what_the_browser_works_out_while_a_number_is_dragged_is_what_the_core_says(tmp_path):
-    layers = [example(presets()[name], is_causal=name == USUAL) for name in presets()]
+    layers = [example(presets()[name], is_causal=name == DEFAULT_PRESET) for name in presets()]
     sizes = [OwnPicture(translator("en"), of, ()).follows() for of in layers]
-    given = [{name: matrix.tolist() for name, matrix in of.given.items()} for of in layers]
+    given = [{name: matrix.tolist() for name, matrix in of.inputs.items()} for of in layers]
     asked = {
         "layers": [{"sizes": size, "given": matrices} for size, matrices in zip(sizes, given, strict=True)],
         "printed": PRINTED,
@@ -284,7 +284,7 @@ def test_what_the_browser_works_out_while_a_number_is_dragged_is_what_the_core_s
             for row, shown in zip(rows, follows[name], strict=True):
                 near = [value if value is None else pytest.approx(value, abs=1e-9, rel=1e-9) for value in row]
                 assert shown == near
-    assert found["printed"] == [printed(float(value)) for value in PRINTED]
+    assert found["printed"] == [format_number(float(value)) for value in PRINTED]
     assert dict(zip(TYPED, found["typed"], strict=True)) == TYPED
 
 
@@ -321,7 +321,7 @@ def test_the_verdict_is_that_of_plain_loops(name):
             numbers = numbers.with_number(matrix, row, column, float(torch.rand(1, generator=generator)) * 4 - 2)
         of = example(numbers)
         found = game.verdict(name, of.trace)
-        missing, measured = game.by_loops_too(name, of)
+        missing, measured = game.measure_by_loops(name, of)
         assert (found.missing, found.found) == (missing, pytest.approx(measured, abs=1e-9))
         verdicts.add(found.is_solved)
     assert verdicts == {True, False}
@@ -388,7 +388,7 @@ def test_without_a_choice_nothing_is_in_the_link(open_app):
 
 
 @pytest.mark.parametrize(
-    "code", ["q" * 10_000, "x342.", "NaN", to_code(presets()[USUAL])[:-1]], ids=["long", "none", "NaN", "cut"]
+    "code", ["q" * 10_000, "x342.", "NaN", to_code(presets()[DEFAULT_PRESET])[:-1]], ids=["long", "none", "NaN", "cut"]
 )
 def test_a_hostile_link_begins_afresh_and_says_so(open_app, code):
     hostile = {"own": code, "own_words": "|" * 10_000, "own_at": "a9-9-9", "puzzle_cancel": code, "puzzle": "<b>"}

@@ -11,7 +11,7 @@ import torch
 
 from pages.step_by_step import hand_example
 from pages.step_by_step.page import PAGE
-from pages.step_by_step.saturation import drawn_scores
+from pages.step_by_step.saturation import sample_scores
 from pages.step_by_step.stepper import SOFTMAX
 from tests import checkpoints
 from tests.running import bar_charts, checked, everything, line_charts, matrices, sentences_of
@@ -199,11 +199,11 @@ def test_scores_that_do_not_grow_with_the_width_turn_the_check_red(open_app, mon
         "pages.step_by_step.saturation.random_scores",
         lambda widths, *, n_rows, n_keys, seed: torch.randn(len(widths), n_rows, n_keys),
     )
-    drawn_scores.clear()
+    sample_scores.clear()
     try:
         assert checked(open_app("step_by_step", section="saturation"), "saturation") == (1, 2)
     finally:
-        drawn_scores.clear()
+        sample_scores.clear()
 
 
 def test_without_the_division_the_curves_grow_with_the_width_and_with_it_they_stay(open_app):
@@ -677,7 +677,7 @@ def test_a_link_without_a_section_opens_what_it_was_copied_from(open_app):
 
 def test_changed_numbers_and_words_are_in_the_link_and_everything_follows(visit):
     app = three_words(visit, step=4)
-    numbers = hand_example.with_number(hand_example.usual_numbers(), "x", 1, 0, -0.5)
+    numbers = hand_example.with_number(hand_example.default_numbers(), "x", 1, 0, -0.5)
     link = {"numbers": hand_example.to_code(numbers), "words": "a<b>|$x$|{n}", "hand_causal": 1, "cell": "0-1"}
     changed = three_words(visit, step=7, **link)
     view, trace = (
