@@ -19,8 +19,8 @@ CITATION = """\
 @software{headlight,
   title   = {Headlight: every idea of multi-head attention, touchable},
   author  = {{The authors of Headlight}},
-  version = {0.2.0},
-  date    = {2026-11-22},
+  version = {0.3.0},
+  date    = {2026-11-27},
   license = {MIT}
 }"""
 """BibTeX entry of CITATION.cff; a test compares them."""

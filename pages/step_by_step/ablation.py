@@ -24,29 +24,29 @@ MEASURES = ("entropy", "largest", "jacobian", "total")
 
 
 def draw(context: StepByStepContext) -> list[Check]:
-    """The correct map and the broken one, under one scale, with what has become of the rows.
+    """Draw the correct map and the faulty one on one scale, with measures of their rows.
 
-    Before anything is chosen, the division by the root is what is missing: two equal maps would show nothing.
+    Before the user chooses a fault, the division by the root is left out: two equal maps would show nothing.
     """
-    chosen = _switches(context)
-    faults = replace(chosen, no_scale=True) if chosen.none else chosen
-    correct, broken = context.trace.weights[context.head], attend_with(context, faults).weights
-    for column, (name, weights) in zip(st.columns(2), (("correct", correct), ("broken", broken)), strict=True):
+    selection = _switches(context)
+    faults = replace(selection, no_scale=True) if selection.none else selection
+    correct, faulty = context.trace.weights[context.head], attend_with(context, faults).weights
+    for column, (name, weights) in zip(st.columns(2), (("correct", correct), ("broken", faulty)), strict=True):
         with column:
-            say(context.t(f"step_by_step.shows_{name}", what=_named(context, faults)))
+            say(context.t(f"step_by_step.shows_{name}", what=_fault_names(context, faults)))
             _map(context, name, weights)
     _temperature(context)
-    if chosen.none:
+    if selection.none:
         st.caption(context.t("step_by_step.break_none"))
     else:
-        st.empty()  # keeps the place: what is below is neither moved nor sent again
-    _say(context, faults, correct, broken)
-    _table(context, measure_rows(correct), measure_rows(broken))
-    return _checks(context, faults, broken)
+        st.empty()  # keeps the place, so that Streamlit does not resend the elements below
+    _explain_difference(context, faults, correct, faulty)
+    _table(context, measure_rows(correct), measure_rows(faulty))
+    return _checks(context, faults, faulty)
 
 
 def _switches(context: StepByStepContext) -> Faults:
-    """What the visitor has broken."""
+    """Draw the switches and return the user's faults."""
     t = context.t
     with st.container(horizontal=True, gap="medium"):
         on = {
@@ -67,68 +67,70 @@ def _temperature(context: StepByStepContext) -> None:
 
 
 def attend_with(context: StepByStepContext, faults: Faults) -> AttentionTrace:
-    """The chosen head on the same q, k, v, with these faults."""
+    """Return the trace of the head on the same q, k, v with these faults."""
     trace = context.trace
     q, k, v = trace.q[context.head], trace.k[context.group], trace.v[context.group]
-    allowed = context.of_head(trace.allowed)
-    return attend_wrongly(q, k, v, faults, scale=trace.scale, allowed=allowed, **context.options)
+    mask = context.of_head(trace.allowed)
+    return attend_wrongly(q, k, v, faults, scale=trace.scale, allowed=mask, **context.options)
 
 
-def _named(context: StepByStepContext, faults: Faults) -> str:
-    named = [context.t(f"step_by_step.{switch.name}") for switch in SWITCHES if getattr(faults, switch.name)]
+def _fault_names(context: StepByStepContext, faults: Faults) -> str:
+    names = [context.t(f"step_by_step.{switch.name}") for switch in SWITCHES if getattr(faults, switch.name)]
     if faults.temperature != 1:
-        named.append(f"t = {number(faults.temperature, 3)}")
-    return ", ".join(named)
+        names.append(f"t = {number(faults.temperature, 3)}")
+    return ", ".join(names)
 
 
 def _map(context: StepByStepContext, name: str, weights: Tensor) -> None:
-    drawn = matrices.pairs(context, weights, "weights", beside=2)
-    alt = matrices.describe(context, context.t(f"step_by_step.{name}"), weights, drawn.rows, drawn.columns)
-    show_matrix(context.t, drawn, key=f"break_{name}", alt=alt)
+    matrix = matrices.pairs(context, weights, "weights", beside=2)
+    alt = matrices.describe(context, context.t(f"step_by_step.{name}"), weights, matrix.rows, matrix.columns)
+    show_matrix(context.t, matrix, key=f"break_{name}", alt=alt)
 
 
-def _say(context: StepByStepContext, faults: Faults, correct: Tensor, broken: Tensor) -> None:
-    if torch.equal(correct, broken):
+def _explain_difference(context: StepByStepContext, faults: Faults, correct: Tensor, faulty: Tensor) -> None:
+    if torch.equal(correct, faulty):
         st.info(context.t("step_by_step.break_same"))
     elif faults.wrong_axis:
-        low, high = (f"{float(end):.2f}" for end in broken.sum(-1).aminmax())
+        low, high = (f"{float(end):.2f}" for end in faulty.sum(-1).aminmax())
         say(context.t("step_by_step.break_axis", low=low, high=high))
     else:
         st.empty()
 
 
-def _table(context: StepByStepContext, correct: RowMeasures, broken: RowMeasures) -> None:
-    """Entropy, largest weight, Jacobian and sum: of the chosen row, and the median over all rows."""
+def _table(context: StepByStepContext, correct: RowMeasures, faulty: RowMeasures) -> None:
+    """Draw entropy, largest weight, Jacobian and sum of the selected row, and their medians over all rows."""
     t, rows = context.t, {"row": context.query, "median": None}
     table: dict[str, list[str]] = {
-        t(f"step_by_step.{place}_{name}", i=context.query): [_written(getattr(of, measure), at) for measure in MEASURES]
+        t(f"step_by_step.{place}_{name}", i=context.query): [
+            _format_measure(getattr(of, measure), at) for measure in MEASURES
+        ]
         for place, at in rows.items()
-        for name, of in (("correct", correct), ("broken", broken))
+        for name, of in (("correct", correct), ("broken", faulty))
     }
     names = [t(f"step_by_step.measure_{measure}") for measure in MEASURES]
     st.table({t("step_by_step.measure"): names} | table, hide_index=True)
 
 
-def _written(values: Tensor, at: int | None) -> str:
+def _format_measure(values: Tensor, at: int | None) -> str:
     value = float(values.nanquantile(0.5) if at is None else values[at])
     return "—" if math.isnan(value) else f"{value:.4f}"
 
 
-def _checks(context: StepByStepContext, faults: Faults, broken: Tensor) -> list[Check]:
-    """Both maps in plain torch, and the Jacobian of the chosen row by torch's autograd."""
+def _checks(context: StepByStepContext, faults: Faults, faulty: Tensor) -> list[Check]:
+    """Compare both maps with plain torch, and the Jacobian of the selected row with torch's autograd."""
     trace, head, i = context.trace, context.head, context.query
     correct = trace.weights[head]
-    errors = reference.weights_error(context, correct), reference.weights_error(context, broken, faults)
-    found = [
+    errors = reference.weights_error(context, correct), reference.weights_error(context, faulty, faults)
+    checks = [
         check("step_by_step.check_correct", errors[0], reference.tolerance(context)),
         check("step_by_step.check_broken", errors[1], reference.tolerance(context, faults)),
     ]
-    measured = measure_rows(correct)
-    jacobian, entropy = float(measured.jacobian[i]), float(measured.entropy[i])
-    if not math.isnan(jacobian):  # a row that may look nowhere has none
+    measures = measure_rows(correct)
+    jacobian, entropy = float(measures.jacobian[i]), float(measures.entropy[i])
+    if not math.isnan(jacobian):  # a fully masked row has none
         derived = float(reference.jacobian_norms(trace.masked[head, i][None]))
-        found += [
+        checks += [
             check("step_by_step.check_jacobian_row", abs(derived**2 - jacobian**2), reference.SQUARED_NORM, i=i),
             check("step_by_step.check_entropy_row", abs(reference.entropy_of(correct[i]) - entropy), 1e-5, i=i),
         ]
-    return found
+    return checks

@@ -1,4 +1,4 @@
-"""What every section of the Step by step page stands on: one head of the layer, one query and one key."""
+"""Context of the Step by step page: one head of the layer, one query and one key."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class StepByStepContext:
 
     @property
     def t(self) -> Translate:
-        """The texts in the visitor's language."""
+        """The texts in the user's language."""
         return self.scene.t
 
     @property
@@ -39,7 +39,7 @@ class StepByStepContext:
 
     @property
     def call(self) -> Call:
-        """What went into the layer's attention, and its options, before the visitor's mask."""
+        """Inputs and options of the layer's attention, before the user's mask."""
         return self.scene.capture.calls[self.scene.choice.layer]
 
     @property
@@ -54,7 +54,7 @@ class StepByStepContext:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What to write for each token."""
+        """The label of each token."""
         return self.scene.labels
 
     @lazy
@@ -64,17 +64,17 @@ class StepByStepContext:
 
     @property
     def projections(self) -> dict[str, tuple[int, Tensor, Tensor | None]]:
-        """For Q, K and V: the number of the head it belongs to, its matrix, its bias if there is one."""
+        """Head index, matrix and bias (or None) of Q, K and V."""
         w = self.head_weights
         return {"Q": (self.head, w.w_q, w.b_q), "K": (self.group, w.w_k, w.b_k), "V": (self.group, w.w_v, w.b_v)}
 
     @lazy
     def cell(self) -> Cell:
-        """The chosen cell, by hand."""
+        """The selected cell, computed by hand."""
         return by_hand(self.trace, self.head, self.query, self.key)
 
     def rows_of(self, letter: str) -> tuple[str, Tensor]:
-        """What is multiplied by W_Q, W_K or W_V, and its symbol: X, or a short vector a token in its place."""
+        """Return the input of W_Q, W_K or W_V and its symbol: X, or one latent vector per token."""
         latent = self.call.latent
         if letter == "Q":
             return "X" if latent is None or latent.c_q is None else "C_{Q}", self.trace.x
@@ -82,14 +82,14 @@ class StepByStepContext:
 
     @property
     def is_changed(self) -> bool:
-        """True if q and k are turned or normed after the projection."""
+        """True if q and k are rotated or normalised after the projection."""
         return self.call.is_changed
 
     @property
     def options(self) -> dict[str, Any]:
-        """The bias and the soft cap between the scaled scores and the softmax, if any, as this head has them."""
-        given: Mapping[str, Any] = self.call.options
-        return {"bias": self.of_head(given.get("bias")), "score_mod": given.get("score_mod")}
+        """The head's bias and soft cap, applied between the scaled scores and the softmax; None where it has none."""
+        call_options: Mapping[str, Any] = self.call.options
+        return {"bias": self.of_head(call_options.get("bias")), "score_mod": call_options.get("score_mod")}
 
     def of_head(self, per_head: Tensor | None) -> Tensor | None:
         """The head's (Q, K) part of a mask or bias, which may be the same for all heads."""
@@ -97,7 +97,7 @@ class StepByStepContext:
 
 
 def open_step_by_step(scene: Scene) -> StepByStepContext:
-    """Draw the chip of the head and the row of the pair, and say what was chosen."""
+    """Draw the chips of the head and the pair, and return the context they select."""
     t = scene.t
     head = chosen_head(scene, t("step_by_step.head"), scene.trace.projections.spec.H)
     special, weights, places = scene.capture.tokens.special, scene.trace.weights[head], range(len(scene.labels))
@@ -105,10 +105,10 @@ def open_step_by_step(scene: Scene) -> StepByStepContext:
     query = QUERY.read(queries)
     keys = Places(scene.labels, first_key(scene.labels, special, weights, query), places)
     key = KEY.read(keys)
-    if scene.reads_head:  # without a head there is nobody who looks
+    if scene.reads_head:  # without a head there is no query and key
         with scene.chips.add(
             "pair", t("step_by_step.chip_pair", query=query, key=key)
-        ):  # a label is Markdown: no words
+        ):  # the label is Markdown, so it has no words of the text
             _pair(t, queries, keys)
     return StepByStepContext(scene=scene, head=head, query=query, key=key)
 

@@ -9,7 +9,7 @@ from pages.step_by_step.context import StepByStepContext
 
 
 def number(value: float) -> str:
-    """A number for a formula: four decimals, powers of ten where those would hide it."""
+    """Format a number for a formula: four decimals, or a power of ten for very small and very large ones."""
     if math.isnan(value):
         return r"\mathrm{NaN}"
     if math.isinf(value):
@@ -21,7 +21,7 @@ def number(value: float) -> str:
 
 
 def signed(value: float) -> str:
-    """As :func:`number`, a negative one in brackets."""
+    """Format a number as :func:`number` does, with brackets around a negative one."""
     return f"({number(value)})" if value < 0 else number(value)
 
 
@@ -44,7 +44,7 @@ def _set(symbol: str, values: Tensor) -> str:
 
 
 def tokens(context: StepByStepContext) -> str:
-    """X, or the short vectors that W_Q, W_K and W_V read in its place."""
+    """X, or the latent vectors that W_Q, W_K and W_V read instead."""
     sets = [_set(symbol, values) for symbol, values in dict(map(context.rows_of, "QKV")).items()]
     return _lines(sets) if len(sets) > 1 else sets[0]
 
@@ -63,7 +63,7 @@ def learned(context: StepByStepContext) -> str:
 
 
 STEPS_AFTER = {"normed": ("norm", "RoPE"), "turned_normed": ("RoPE", "norm"), "only_normed": ("norm",)}
-"""The steps of Q and K after the projection, in their order; RoPE alone where nothing is listed."""
+"""The steps of Q and K after the projection, in order; RoPE alone for a kind that is not listed."""
 
 
 def projected(context: StepByStepContext) -> str:
@@ -89,12 +89,12 @@ def scores(context: StepByStepContext) -> str:
 
 
 def by_root(context: StepByStepContext) -> bool:
-    """The scale is 1/sqrt(d_k), as in the paper; a model may have another."""
+    """Return True if the scale is 1/sqrt(d_k), as in the paper; a model may have another."""
     return math.isclose(context.trace.scale, context.spec.d_k**-0.5, rel_tol=1e-6)
 
 
 def scaling(context: StepByStepContext, symbol: str) -> str:
-    """What the scaling makes of a score."""
+    """The scaled form of a symbol."""
     if by_root(context):
         return rf"\frac{{{symbol}}}{{\sqrt{{{context.spec.d_k}}}}}"
     return rf"{number(context.trace.scale)} \cdot {symbol}"
@@ -102,32 +102,32 @@ def scaling(context: StepByStepContext, symbol: str) -> str:
 
 def scaled(context: StepByStepContext) -> str:
     """The scaled scores."""
-    left = shaped("S'", *context.trace.scaled.shape[-2:])
+    left_side = shaped("S'", *context.trace.scaled.shape[-2:])
     if by_root(context):
         root = number(context.spec.d_k**0.5)
-        return rf"{left} = \frac{{S}}{{\sqrt{{d_k}}}} = {scaling(context, 'S')} = \frac{{S}}{{{root}}}"
-    return f"{left} = {scaling(context, 'S')}"
+        return rf"{left_side} = \frac{{S}}{{\sqrt{{d_k}}}} = {scaling(context, 'S')} = \frac{{S}}{{{root}}}"
+    return f"{left_side} = {scaling(context, 'S')}"
 
 
 def masked(context: StepByStepContext) -> str:
-    """What the softmax sees."""
+    """The masked scores, which the softmax reads."""
     inside = "S'_{ij}"
     if context.options["score_mod"] is not None:
         inside = r"c \tanh(S'_{ij} / c)"
     if context.options["bias"] is not None:
         inside += " + B_{ij}"
-    left = shaped(r"\tilde S", *context.trace.masked.shape[-2:])
+    left_side = shaped(r"\tilde S", *context.trace.masked.shape[-2:])
     return (
-        rf"{left}:\quad \tilde S_{{ij}} = \begin{{cases}} {inside} & j \in \operatorname{{allowed}}(i) \\"
+        rf"{left_side}:\quad \tilde S_{{ij}} = \begin{{cases}} {inside} & j \in \operatorname{{allowed}}(i) \\"
         r" -\infty & j \notin \operatorname{allowed}(i) \end{cases}"
     )
 
 
 def weights(context: StepByStepContext) -> str:
     """The softmax of each row."""
-    left = shaped("A", *context.trace.weights.shape[-2:])
+    left_side = shaped("A", *context.trace.weights.shape[-2:])
     return (
-        rf"{left} = \operatorname{{softmax}}(\tilde S), \qquad "
+        rf"{left_side} = \operatorname{{softmax}}(\tilde S), \qquad "
         r"A_{ij} = \frac{e^{\tilde S_{ij}}}{\sum_m e^{\tilde S_{im}}}"
     )
 
@@ -140,7 +140,7 @@ def output(context: StepByStepContext) -> str:
 
 
 def leaves(context: StepByStepContext) -> str:
-    """What leaves the head, and the layer."""
+    """The output of the head after W_O, and of the layer."""
     n, d_v, d_out, H = len(context.trace.x), context.spec.d_v, context.spec.d_out, context.spec.H
     added = shaped("Z", n, d_v) + r"\," + shaped(weight("W_O", context.head), d_v, d_out)
     bias = "" if context.trace.projections.b_o is None else " + b_O"

@@ -1,6 +1,6 @@
-"""One head on three words of four numbers, small enough to be redone on paper; the visitor may change all of it.
+"""One head on three words of four numbers, small enough to redo on paper; the user may change all of it.
 
-The numbers are made up. What follows from them is computed by :mod:`viz.core`, as for a real model.
+The inputs are made up; :mod:`viz.core` computes the rest, as for a real model.
 """
 
 import math
@@ -26,26 +26,26 @@ SHAPES = {
     "w_v": (WIDTH, WIDTH),
     "w_o": (WIDTH, WIDTH),
 }
-"""What may be changed: the words' vectors and the head's matrices, in the order a link writes them."""
+"""Shapes of the editable inputs (the words' vectors and the head's matrices) in the order of a link."""
 
 COUNT = sum(math.prod(shape) for shape in SHAPES.values())
 MOST, DECIMALS = limits.HAND_NUMBER, 2
-"""A number of the visitor's lies between -MOST and MOST, and has two decimals."""
+"""A number of the user's lies between -MOST and MOST, and has two decimals."""
 
 SEPARATOR = "|"
-"""Between the words in a link; a word has none."""
+"""Separates the words in a link; no word contains it."""
 
 
 @cache
-def usual_numbers() -> tuple[float, ...]:
-    """The numbers of ``assets/by_hand.toml``, one after the other."""
+def default_numbers() -> tuple[float, ...]:
+    """Read the numbers of ``assets/by_hand.toml``, flattened."""
     with (ASSETS / "by_hand.toml").open("rb") as file:
         matrices = tomllib.load(file)
     return tuple(float(number) for name in SHAPES for row in matrices[name] for number in row)
 
 
 def to_code(numbers: tuple[float, ...]) -> str:
-    """The numbers as a link holds them.
+    """Encode the numbers for a link.
 
     Example:
         >>> to_code((1.0, -0.5, 0.0))
@@ -55,10 +55,10 @@ def to_code(numbers: tuple[float, ...]) -> str:
 
 
 def from_code(code: str) -> tuple[float, ...]:
-    """Read what :func:`to_code` wrote.
+    """Decode the numbers that :func:`to_code` encoded.
 
     Raises:
-        ValueError: if that is not as many numbers as there are, or one is not allowed.
+        ValueError: if the count is wrong or a number is not allowed.
     """
     numbers = tuple(tidy(part) for part in code.split("_", COUNT))
     if len(numbers) != COUNT:
@@ -67,10 +67,10 @@ def from_code(code: str) -> tuple[float, ...]:
 
 
 def tidy(number: Any) -> float:
-    """A visitor's number, with two decimals.
+    """Round a user's number to two decimals.
 
     Raises:
-        ValueError: if it is none, or too large.
+        ValueError: if it is not a number, or too large.
 
     Example:
         >>> tidy("1.239"), tidy(-0.001)
@@ -82,7 +82,7 @@ def tidy(number: Any) -> float:
 
 
 def read_words(code: str) -> tuple[str, ...]:
-    """The words of a link, each cut to its length.
+    """Decode the words of a link, each truncated to the limit.
 
     Raises:
         ValueError: if they are not three.
@@ -98,7 +98,7 @@ def read_words(code: str) -> tuple[str, ...]:
 
 
 def with_number(numbers: tuple[float, ...], matrix: str, row: int, column: int, value: float) -> tuple[float, ...]:
-    """The numbers with one of them changed.
+    """Return the numbers with one replaced.
 
     Raises:
         ValueError: if there is no such place, or the number is not allowed.
@@ -113,14 +113,14 @@ def with_number(numbers: tuple[float, ...], matrix: str, row: int, column: int, 
 
 @dataclass(frozen=True, kw_only=True)
 class HandExample:
-    """Three words, the numbers of everything that is given, and whether a causal mask is laid over the scores."""
+    """Three words, the numbers of the inputs, and the flag of a causal mask."""
 
     words: tuple[str, ...]
     numbers: tuple[float, ...]
     is_causal: bool
 
     @lazy
-    def given(self) -> dict[str, Tensor]:
+    def inputs(self) -> dict[str, Tensor]:
         """X and the head's matrices, by name; exact, in double precision."""
         pieces = torch.tensor(self.numbers, dtype=torch.float64).split([math.prod(shape) for shape in SHAPES.values()])
         return {name: piece.view(SHAPES[name]) for name, piece in zip(SHAPES, pieces, strict=True)}
@@ -128,22 +128,22 @@ class HandExample:
     @lazy
     def trace(self) -> MultiHeadTrace:
         """Every step of the head, by the core."""
-        x, *matrices = self.given.values()
+        x, *matrices = self.inputs.values()
         spec = AttentionSpec(d_model=WIDTH, n_heads=1)
         weights = HeadWeights(spec=spec, **dict(zip(("w_q", "w_k", "w_v", "w_o"), matrices, strict=True)))
         return multi_head(x, x, weights, allowed=causal(WORDS, WORDS) if self.is_causal else None)
 
     @lazy
     def shifts(self) -> list[float]:
-        """What is subtracted from each row of scores before the exponential, so that it can be printed.
+        """Amount to subtract from each row of scores before the exponential, so that its powers can be printed.
 
-        That changes no weight. Nothing, where the row's largest exponential is from 1 to 150.
+        It changes no weight. It is 0 where the row's largest exponential is from 1 to 150.
         """
         peaks = self.trace.masked[0].amax(-1).tolist()
         return [0.0 if 0 <= peak <= 5 else peak for peak in peaks]
 
     @lazy
     def exponentials(self) -> Tensor:
-        """The powers of e of the masked scores, less their row's shift; in a last column, their sum."""
+        """Exponentials of the masked scores less their row's shift; the last column is their sum."""
         exps = (self.trace.masked[0] - torch.tensor(self.shifts, dtype=torch.float64)[:, None]).exp()
         return torch.cat([exps, exps.sum(-1, keepdim=True)], dim=-1)

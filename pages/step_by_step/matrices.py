@@ -1,4 +1,4 @@
-"""The matrices of the Step by step page: drawn with their tokens and dimensions, named with their shape."""
+"""Matrices of the Step by step page, with tokens, dimensions and shape."""
 
 from typing import Literal
 
@@ -13,21 +13,21 @@ from viz.frame.shared import KEY, QUERY
 from viz.frame.show import show_matrix
 
 PRINTED_COLUMNS = 24
-"""Numbers side by side that can still be read across a page of usual width; the picture leaves out what has no room."""
+"""Numbers that are legible side by side on a page of default width; the picture omits those that do not fit."""
 
 
 def queries(context: StepByStepContext) -> Axis:
-    """The tokens that look."""
+    """The axis of queries."""
     return Axis(context.labels, context.t("axis.queries"))
 
 
 def keys(context: StepByStepContext) -> Axis:
-    """The tokens that are looked at."""
+    """The axis of keys."""
     return Axis(context.labels, context.t("axis.keys"))
 
 
 def tokens(context: StepByStepContext) -> Axis:
-    """The tokens, where nobody looks."""
+    """The axis of tokens."""
     return Axis(context.labels, context.t("axis.tokens"))
 
 
@@ -37,7 +37,7 @@ def dimensions(context: StepByStepContext, of: str, size: int) -> Axis:
 
 
 def fits(values: Tensor, beside: int = 1) -> bool:
-    """The numbers can be printed and read, also with several pictures beside each other."""
+    """Return True if the numbers are legible with ``beside`` pictures in a row."""
     return values.numel() <= limits.PRINTED_CELLS and values.shape[1] * beside <= PRINTED_COLUMNS
 
 
@@ -52,41 +52,41 @@ def picture(
     beside: int = 1,
     row: int | None = None,
 ) -> None:
-    """Draw a matrix of a token's or a head's dimensions, with its numbers if they fit, and say its shape.
+    """Draw a matrix of a token's or a head's dimensions, with its numbers if they fit, and its shape.
 
     Args:
-        context: the head, and the texts in the visitor's language.
+        context: the head, and the texts in the user's language.
         name: of the figure, the same in every language.
         symbol: of the matrix, for the formula below the picture.
         values: (rows, columns).
-        rows: what stands at the left.
-        columns: what stands on top.
+        rows: the axis at the left.
+        columns: the axis at the top.
         beside: pictures in this row of the page.
         row: a row to frame.
     """
-    end, printed = _end_of_colours(values), fits(values, beside)
-    drawn = Matrix(
+    end, with_numbers = _end_of_colours(values), fits(values, beside)
+    matrix = Matrix(
         values=values,
         rows=rows,
         columns=columns,
         kind="signed",
         limit=end,
-        numbers=printed,
+        numbers=with_numbers,
         framed=None if row is None else (row, None),
     )
-    show_matrix(context.t, drawn, key=f"picture_{name}", alt=describe(context, name, values, rows, columns))
+    show_matrix(context.t, matrix, key=f"picture_{name}", alt=describe(context, name, values, rows, columns))
     size = {"rows": values.shape[0], "columns": values.shape[1], "n": f"{values.numel():,}"}
-    words = context.t(f"step_by_step.shape_{'all' if printed else 'colours'}", symbol=f"${symbol}$", **size)
+    words = context.t(f"step_by_step.shape_{'all' if with_numbers else 'colours'}", symbol=f"${symbol}$", **size)
     beyond = int((values.abs() > end).sum())
     clipped = context.t("step_by_step.clipped", n=beyond, end=number(end, 3)) if beyond else ""
     st.caption(f"{words} {clipped}")
 
 
 def _end_of_colours(values: Tensor) -> float:
-    """Where the colours end: the largest number, unless a few outliers would leave all others pale."""
+    """Return the end of the colour scale: the largest number, or the 99.5 % quantile if below half of it."""
     sizes = values.abs().flatten().sort().values
-    usual, top = float(sizes[int(0.995 * (len(sizes) - 1))]), float(sizes[-1])
-    return usual if top > 2 * usual > 0 else top
+    quantile, top = float(sizes[int(0.995 * (len(sizes) - 1))]), float(sizes[-1])
+    return quantile if top > 2 * quantile > 0 else top
 
 
 def pairs(
@@ -97,7 +97,7 @@ def pairs(
     limit: float | None = None,
     beside: int = 1,
 ) -> Matrix:
-    """A map with a cell for every query and key; the chosen one is framed."""
+    """Return a map with a cell for every query and key; the selected one is framed."""
     return Matrix(
         values=values,
         rows=queries(context),
@@ -120,22 +120,22 @@ def pair_map(
     limit: float | None = None,
     beside: int = 1,
 ) -> None:
-    """Draw a map of which a click chooses a cell."""
-    drawn = pairs(context, values, kind, limit=limit, beside=beside)
-    alt = describe(context, name, values, drawn.rows, drawn.columns)
-    show_matrix(context.t, drawn, key=f"map_{name}", alt=alt, on_choose=_choose)
+    """Draw a map in which a click selects a cell."""
+    matrix = pairs(context, values, kind, limit=limit, beside=beside)
+    alt = describe(context, name, values, matrix.rows, matrix.columns)
+    show_matrix(context.t, matrix, key=f"map_{name}", alt=alt, on_choose=_choose)
     if values.numel() > 1:
         st.caption(context.t("step_by_step.click"))
 
 
 def _choose(query: int, key: int) -> None:
-    """Take over the pair that was clicked."""
+    """Select the pair."""
     QUERY.set(query)
     KEY.set(key)
 
 
 def describe(context: StepByStepContext, name: str, values: Tensor, rows: Axis, columns: Axis) -> str:
-    """A matrix for who cannot see it: its shape, its axes, its range, where its largest value is."""
+    """Return alternative text for a matrix: shape, axes, range and position of the largest value."""
     finite = values[values.isfinite()]
     row, column = divmod(int(values.argmax()), values.shape[1])
     return context.t(

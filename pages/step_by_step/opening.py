@@ -1,4 +1,4 @@
-"""How the page opens: on three words by hand, unless the link asks for something that only a text has."""
+"""Opening of the page: three words by hand, unless the link has parameters of a text."""
 
 from dataclasses import dataclass, replace
 
@@ -13,51 +13,51 @@ OF_THE_TEXT = (
     "text", "source", "model", "layer", "mask", "width", "gap", "pad", "pad_left", "painted", "n_heads", "n_kv_heads",
     "d_model", "seed", "head", "query", "key", "step",
 )  # fmt: skip
-"""What a link without ``section=`` may carry if it means the steps on a text: links from before there was another."""
+"""Parameters of the steps on a text. An old link without ``section=`` that has one of them opens these steps."""
 
 
 @dataclass(frozen=True)
 class WithoutText:
-    """What a section that has numbers of its own stands on: the language, and no choice of a text or a model."""
+    """Context of a section with its own numbers: the language, without a text or a model."""
 
     t: Translate
     choice: None = None
 
 
 class HandFirst(Page):
-    """A page of which some sections, the first among them, read no text.
+    """A page in which some sections, among them the first, read no text.
 
-    There neither the text nor a model is asked for, loaded or sent.
+    For these no model is loaded, and neither text nor model appears on the page.
     """
 
     def draw(self) -> None:
-        """Draw the page, with the section that is open."""
-        opened = self._opened()
-        if any(section.name == ON_THE_TEXT for section in opened):
+        """Draw the page with the open section."""
+        open_sections = self._opened()
+        if any(section.name == ON_THE_TEXT for section in open_sections):
             open_with(STEP.name, str(SOFTMAX))
-        if {section.name for section in opened} <= set(WITHOUT_TEXT):
-            self._draw_without_text(opened)
+        if {section.name for section in open_sections} <= set(WITHOUT_TEXT):
+            self._draw_without_text(open_sections)
         else:
             super().draw()
         self.finish()
 
     def _opened(self) -> tuple[Section, ...]:
-        """The section of the link; of one that names none, the steps on the text if it carries what they need."""
+        """Return the section in the link; without one, the section whose parameters the link has."""
         SECTION.enter(Sections(self.name, [section.name for section in self.sections]))
         if not SECTION.is_known:
-            carried = [section.name for section in self.sections if any(map(link.asked, section.parameters))]
-            if carried or any(map(link.asked, OF_THE_TEXT)):
-                SECTION.set([*carried, ON_THE_TEXT][0])
+            matches = [section.name for section in self.sections if any(map(link.asked, section.parameters))]
+            if matches or any(map(link.asked, OF_THE_TEXT)):
+                SECTION.set([*matches, ON_THE_TEXT][0])
         return super()._opened()
 
-    def _draw_without_text(self, opened: tuple[Section, ...]) -> None:
+    def _draw_without_text(self, open_sections: tuple[Section, ...]) -> None:
         t = translator(LANG.value)
-        note = self.head(t, opened)
-        replace(self, context=lambda scene: scene)._draw_sections(WithoutText(t), opened)  # type: ignore[arg-type]
+        note = self.head(t, open_sections)
+        replace(self, context=lambda scene: scene)._draw_sections(WithoutText(t), open_sections)  # type: ignore[arg-type]
         link.keep(*OF_THE_TEXT)
         say_refused(t, note)
 
     def finish(self) -> None:
-        """Leave the section that a link opens without naming it out of the link."""
+        """Omit ``section=`` from the link where the link opens that section without it."""
         name_in_link(STEP.name)
         SECTION.leave_out(ON_THE_TEXT if set(OF_THE_TEXT) & set(link.link()) else THREE_WORDS)

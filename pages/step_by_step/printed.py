@@ -1,4 +1,4 @@
-"""The printed matrices in the browser, whose numbers can be explained and changed, as both examples show them."""
+"""The browser view of matrices with numbers to explain and edit, shared by both examples."""
 
 from viz import limits
 from viz.components.kinds import Fields, Many, Optional, Real, Text, Whole
@@ -9,7 +9,7 @@ WORDS = ("number", "word", "choose", "problem")
 LARGEST = max(limits.HAND_NUMBER, limits.OWN_NUMBER)
 CODE = Text(20)
 """The name of a matrix, of a letter or of a place in a matrix."""
-PRINTED = View(
+MATRIX_VIEW = View(
     "step_by_step/three_words",
     sends={
         "chosen": Fields(at=Optional(CODE), cell=Optional(Many(Whole(), 2, 2)), letter=Optional(CODE)),
@@ -20,5 +20,5 @@ PRINTED = View(
 
 
 def words_of(t: Translate) -> dict[str, str]:
-    """Return the words of the view."""
+    """Return the view's texts."""
     return {name: t(f"step_by_step.hand_{name}") for name in WORDS}

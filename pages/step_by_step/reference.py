@@ -1,7 +1,6 @@
-"""The chosen head once more, in plain torch and in double precision: what the live checks compare with.
+"""Reference values for the live checks: the head in plain torch and double precision.
 
-None of it is computed by :mod:`viz.core`, so that a mistake there (a wrong scale, a mask the wrong way round) cannot
-agree with itself.
+Nothing here uses :mod:`viz.core`, so a mistake there (a wrong scale, an inverted mask) cannot agree with itself.
 """
 
 import math
@@ -16,11 +15,11 @@ from viz.frame.checks import Check, asked_of, check
 
 RIGHT = Faults()
 SQUARED_NORM = 2e-6
-"""How far the square of a Jacobian's norm may be off; the norm of a saturated row is the root of what rounding left."""
+"""Tolerance of a Jacobian's squared norm; squared, as the norm of a saturated row is the root of a rounding error."""
 
 
 def weights(context: StepByStepContext, faults: Faults = RIGHT) -> Tensor:
-    """softmax(Q Kᵀ · scale) of the chosen head under the model's mask and the visitor's; some of it wrong, if asked."""
+    """softmax(Q Kᵀ · scale) of the head under the model's mask and the user's, with these faults."""
     trace, options = context.trace, context.options
     q, k = trace.q[context.head].double(), trace.k[context.group].double()
     scores = (q @ k.T) * _scale(context, faults)
@@ -30,45 +29,45 @@ def weights(context: StepByStepContext, faults: Faults = RIGHT) -> Tensor:
         scores = scores + options["bias"]
     scores = scores / faults.temperature
     if not faults.no_mask:
-        scores[~allowed(context)] = -torch.inf
+        scores[~allowed_keys(context)] = -torch.inf
     return torch.softmax(scores, dim=0 if faults.wrong_axis else 1).nan_to_num(0.0)
 
 
 def _scale(context: StepByStepContext, faults: Faults) -> float:
-    """The source's own; one that sets none has the paper's."""
+    """Return the source's scale, or the paper's where it sets none."""
     return 1.0 if faults.no_scale else context.call.options.get("scale") or 1 / math.sqrt(context.spec.d_k)
 
 
 def weights_check(context: StepByStepContext) -> Check:
-    """The chosen head's weights as they are shown, against these."""
-    found = context.trace.weights[context.head]
-    return check("step_by_step.check_weights", weights_error(context, found), tolerance(context))
+    """Compare the head's weights on the page with the reference."""
+    candidate = context.trace.weights[context.head]
+    return check("step_by_step.check_weights", weights_error(context, candidate), tolerance(context))
 
 
-def weights_error(context: StepByStepContext, found: Tensor, faults: Faults = RIGHT) -> float:
-    """How far these weights of the chosen head are from the ones computed here."""
-    return float((weights(context, faults) - found).abs().max())
+def weights_error(context: StepByStepContext, candidate: Tensor, faults: Faults = RIGHT) -> float:
+    """Return the largest difference between these weights of the head and the reference."""
+    return float((weights(context, faults) - candidate).abs().max())
 
 
 def tolerance(context: StepByStepContext, faults: Faults = RIGHT) -> float:
-    """How far weights may be off for rounding."""
+    """Return the tolerance of weights for rounding."""
     q, k = context.trace.q[context.head], context.trace.k[context.group]
     return rounding(q[None], k[None], _scale(context, faults) / faults.temperature)
 
 
-def allowed(context: StepByStepContext) -> Tensor:
-    """Where the chosen head's queries may look: where the model lets them, and the visitor's mask."""
-    asked, n = context.of_head(asked_of(context.scene)["allowed"]), len(context.labels)
-    return torch.ones(n, n, dtype=torch.bool) if asked is None else asked
+def allowed_keys(context: StepByStepContext) -> Tensor:
+    """Return the keys (Q, K) open to the head's queries under the model's mask and the user's."""
+    mask, n = context.of_head(asked_of(context.scene)["allowed"]), len(context.labels)
+    return torch.ones(n, n, dtype=torch.bool) if mask is None else mask
 
 
 def entropy_of(row: Tensor) -> float:
-    """In nats, weight by weight."""
+    """Entropy in nats, summed weight by weight."""
     return -sum(weight * math.log(weight) for weight in row.tolist() if weight > 0)
 
 
 def jacobian_norms(scores: Tensor) -> Tensor:
-    """The norm of the derivative of the softmax of each row (rows, keys), as torch's own autograd finds it.
+    """Norm of the derivative of each row's softmax (rows, keys), by torch's autograd.
 
     Key by key, for all rows at once, since no row depends on another; ``torch.func`` would import torch's compiler.
     """

@@ -1,4 +1,4 @@
-"""Why the root of d: random scores grow with the width of the vectors, and the softmax of large ones picks one key."""
+"""The reason for the root of d: random scores grow with the vectors' width, and large ones saturate the softmax."""
 
 from functools import lru_cache
 
@@ -25,24 +25,24 @@ WIDTHS, ROWS, KEYS = (1, 4, 16, 64, 256), 400, 10
 """Of the random vectors: 400 queries of each width with 10 keys each take about 15 ms."""
 
 VARIANCE = 0.25
-"""How far 4,000 drawn scores of each width, divided by its root, may be from the variance 1 of the law."""
+"""Tolerance of the variance of 4,000 random scores of each width, divided by its root; the law says 1."""
 
 WITHOUT_AND_WITH = (ORANGE, BLUE)
-"""What goes wrong comes first, in orange."""
+"""Colours of the faulty and the correct curve."""
 
 
 def draw(context: StepByStepContext) -> list[Check]:
-    """Variance, largest weight and derivative at growing width, divided by the root and not; then this head's row."""
-    measured = [saturation(scores) for scores in drawn_scores()]
-    _curves(context, *measured)
+    """Draw variance, largest weight and derivative against width, with and without the root; then this head's row."""
+    measures = [saturation(scores) for scores in sample_scores()]
+    _curves(context, *measures)
     say(context.t("step_by_step.random", n=ROWS, keys=KEYS))
     _row(context)
-    return _checks(measured)
+    return _checks(measures)
 
 
 @compute.kept
-def drawn_scores() -> tuple[Tensor, Tensor]:
-    """The random scores, and the same divided by the root of their width."""
+def sample_scores() -> tuple[Tensor, Tensor]:
+    """Return random scores (widths, rows, keys), and the same divided by the root of their width."""
     scores = random_scores(WIDTHS, n_rows=ROWS, n_keys=KEYS, seed=0)
     return scores, scores / torch.tensor(WIDTHS).sqrt()[:, None, None]
 
@@ -67,20 +67,20 @@ def _curves(context: StepByStepContext, unscaled: Saturation, scaled: Saturation
 
 
 def _row(context: StepByStepContext) -> None:
-    """What the division does to the chosen row of the chosen head."""
+    """Write the effect of the division on the selected row of the head."""
     raw = float(attend_with(context, Faults(no_scale=True)).weights[context.query].max())
     scaled = float(context.trace.weights[context.head, context.query].max())
     how = "root" if formulas.by_root(context) else "other"
     sizes = {"d_k": context.spec.d_k, "scale": number(context.trace.scale, 3)}
-    written = {"i": context.query, "head": context.head, "raw": f"{raw:.2f}", "scaled": f"{scaled:.2f}"}
-    say(context.t(f"step_by_step.row_{how}", **written, **sizes))
+    values = {"i": context.query, "head": context.head, "raw": f"{raw:.2f}", "scaled": f"{scaled:.2f}"}
+    say(context.t(f"step_by_step.row_{how}", **values, **sizes))
 
 
-def _checks(measured: list[Saturation]) -> list[Check]:
-    """The law by the drawn numbers, and the derivative by torch's autograd."""
-    norms = [(_median_norms(drawn), found.jacobian) for drawn, found in zip(drawn_scores(), measured, strict=True)]
-    off = worst(float((derived.square() - found.square()).abs().max()) for derived, found in norms)
-    variance = drawn_scores()[1].double().flatten(1).var(1)
+def _checks(measures: list[Saturation]) -> list[Check]:
+    """Check the law on the random scores, and the derivative against torch's autograd."""
+    norms = [(_median_norms(scores), result.jacobian) for scores, result in zip(sample_scores(), measures, strict=True)]
+    off = worst(float((derived.square() - result.square()).abs().max()) for derived, result in norms)
+    variance = sample_scores()[1].double().flatten(1).var(1)
     return [
         check("step_by_step.check_variance", (variance - 1).abs().max(), VARIANCE, n=f"{ROWS * KEYS:,}"),
         check("step_by_step.check_jacobian", off, reference.SQUARED_NORM),
@@ -89,6 +89,6 @@ def _checks(measured: list[Saturation]) -> list[Check]:
 
 @lru_cache(2)
 def _median_norms(scores: Tensor) -> Tensor:
-    """For each width, the median over its rows of the norm of the derivative; kept, as the scores are."""
+    """Median over the rows of the derivative's norm, for each width; cached, as the scores are."""
     norms = reference.jacobian_norms(scores.flatten(0, 1)).view(len(WIDTHS), ROWS)
     return norms.quantile(0.5, dim=1)

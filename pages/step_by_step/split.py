@@ -1,4 +1,4 @@
-"""How one big matrix becomes many heads: cut every word's vector, then give each head its own words by rows."""
+"""The split into heads: cut every word's vector, then move the heads in front of the words."""
 
 from collections.abc import Callable
 
@@ -22,16 +22,16 @@ from viz.frame.show import show_matrix
 from viz.params import Flag, Int
 
 WIDTH, WORDS = 8, 3
-"""The small example: numbers in a vector, and words."""
+"""Size of the small example: numbers in a vector, and words."""
 SPLIT_HEADS = Int("split_heads", 2, among=(1, 2, 4, 8))
-"""Heads that the vectors are cut into."""
+"""Number of heads of the small example."""
 NO_TRANSPOSE = Flag("no_transpose")
 LENGTHS = (3, 2, 1)
-"""Words of each text of the batch that the usual class is run on: as many texts as words, so a mistake is silent."""
+"""Words of each text of the batch: as many texts as words, so that a mask without its axes raises no error."""
 
 
 def draw(context: StepByStepContext) -> list[Check]:
-    """The numbers of three words before the split and after it, the shapes of the real layer, and the usual class."""
+    """Draw the numbers of three words before and after the split, the layer's shapes, and the standard class."""
     refuse_latent(context.scene)
     t, spec = context.t, context.spec
     h, wrong = SPLIT_HEADS.read(), NO_TRANSPOSE.read()
@@ -42,14 +42,14 @@ def draw(context: StepByStepContext) -> list[Check]:
     before, after = st.columns(2)
     with before:
         say(t("step_by_step.split.before", n=len(words), d=WIDTH))
-        drawn = _numbers(x, owners, Axis(words, ""), t("step_by_step.split.column"))
-        show_matrix(t, drawn, key="split_before", alt=t("step_by_step.split.before_alt", h=h))
+        matrix = _numbers(x, owners, Axis(words, ""), t("step_by_step.split.column"))
+        show_matrix(t, matrix, key="split_before", alt=t("step_by_step.split.before_alt", h=h))
     with after:
         what = "after_wrong" if wrong and h > 1 and len(words) > 1 else "after"
         say(t(f"step_by_step.split.{what}", n=len(words), h=h, d_k=WIDTH // h))
         rows = [t("step_by_step.split.row", head=head, word=word) for head in range(h) for word in words]
-        drawn = _numbers(cut(x, h).flatten(0, 1), cut(owners, h).flatten(0, 1), Axis(rows, ""))
-        show_matrix(t, drawn, key="split_after", alt=t("step_by_step.split.after_alt", h=h))
+        matrix = _numbers(cut(x, h).flatten(0, 1), cut(owners, h).flatten(0, 1), Axis(rows, ""))
+        show_matrix(t, matrix, key="split_after", alt=t("step_by_step.split.after_alt", h=h))
     with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
         SPLIT_HEADS.select_slider(t("step_by_step.split.heads"), width=260)
         NO_TRANSPOSE.toggle(t("step_by_step.split.forget"))
@@ -66,20 +66,20 @@ def draw(context: StepByStepContext) -> list[Check]:
 
 
 def _numbers(values: Tensor, owners: Tensor, rows: Axis, column_title: str = "") -> Matrix:
-    """Numbers, each on the colour of the head that it belongs to."""
+    """Return a matrix with each number on the colour of its head."""
     columns = numbered(values.shape[1], column_title)
     return Matrix(values=values, rows=rows, columns=columns, kind="sizes", owners=owners, numbers=True, scale=False)
 
 
 def _words(context: StepByStepContext) -> list[str]:
-    """The first words of the text; a special token is none."""
+    """Return the first words of the text without special tokens."""
     tokens = context.scene.capture.tokens
     words = [label for label, special in zip(tokens.labels, tokens.special, strict=True) if not special]
     return words[:WORDS] or list(tokens.labels[:WORDS])
 
 
 def _output(cut: Callable[[Tensor, int], Tensor], x: Tensor, weights: HeadWeights) -> Tensor:
-    """The layer with its heads cut out in this way, positions left aside, and laid back in the way that undoes it."""
+    """Return the output of the layer, without positions, with its heads cut by ``cut`` and merged by its inverse."""
     spec = weights.spec
     q, k, v = (
         cut(project(x, getattr(weights, f"w_{name}"), getattr(weights, f"b_{name}")), heads)
@@ -91,13 +91,13 @@ def _output(cut: Callable[[Tensor, int], Tensor], x: Tensor, weights: HeadWeight
 
 
 def _change(x: Tensor, weights: HeadWeights) -> float:
-    """How much what the layer writes changes if the transpose is forgotten: a share of its length, mean over words."""
+    """Relative change of the layer's output without the transpose, as a mean over words."""
     right, wrong = (_output(cut, x, weights) for cut in (split_heads, split_without_transpose))
     return float(((wrong - right).norm(dim=-1) / right.norm(dim=-1)).nanmean())
 
 
 def _check_loop(x: Tensor, weights: HeadWeights) -> Check:
-    """The heads cut out of one big product against one small product for each head."""
+    """Compare heads cut from one large product with one small product per head."""
     spec = weights.spec
     at_once = split_heads(project(x, weights.w_q, weights.b_q), spec.H)
     off = 0.0
@@ -109,7 +109,7 @@ def _check_loop(x: Tensor, weights: HeadWeights) -> Check:
 
 
 def _batch(context: StepByStepContext) -> list[Check]:
-    """The usual class on a batch of texts of unequal length: against the core, and with its mask the wrong way."""
+    """Run the standard class on a batch of texts of unequal length: against the core, and with a wrong mask."""
     t, B = context.t, len(LENGTHS)
     n = max(LENGTHS)
     weights = HeadWeights.random(AttentionSpec(d_model=WIDTH, n_heads=2), seed=0)
@@ -117,18 +117,18 @@ def _batch(context: StepByStepContext) -> list[Check]:
     x = torch.randn(B, n, WIDTH, generator=torch.Generator().manual_seed(1))
     real = torch.arange(n) < torch.tensor(LENGTHS)[:, None]
     with torch.inference_mode():
-        given = module(x, real)
+        output = module(x, real)
         ours = torch.stack([multi_head(x[b], x[b], weights, allowed=real[b].expand(n, n)).output for b in range(B)])
-        silent = float((_without_axes(module, x, real) - given)[real].abs().max())
+        silent = float((_without_axes(module, x, real) - output)[real].abs().max())
     with st.expander(t("step_by_step.split.batch_title")):
         say(t("step_by_step.split.batch", B=B, n=n))
         say(t("step_by_step.split.batch_wrong", B=B, silent=number(silent)))
-    off = (given - ours)[real].abs().max()
+    off = (output - ours)[real].abs().max()
     return [check("step_by_step.split.check_module", off, 1e-5 * largest(ours))]
 
 
 def _without_axes(module: MultiHeadAttention, x: Tensor, mask: Tensor) -> Tensor:
-    """What a (B, T) mask does that was not given its two axes, where B = T and so nothing raises."""
+    """Return the output with a (B, T) mask without its two axes; with B = T it broadcasts and raises no error."""
     q, k, v = module.split(module.q_proj(x)), module.split(module.k_proj(x)), module.split(module.v_proj(x))
     scores = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(~mask, -torch.inf)
     return module.o_proj((scores.softmax(-1) @ v).transpose(1, 2).reshape(x.shape))

@@ -1,4 +1,4 @@
-"""The nine steps as both sections go through them: by hand on three words, and the same on the visitor's text."""
+"""Navigation of the nine steps, shared by the sections on three words and on the user's text."""
 
 import streamlit as st
 
@@ -10,19 +10,19 @@ from viz.params.memory import Remembered
 from viz.text import Translate
 
 THREE_WORDS, ON_THE_TEXT = "three_words", "steps"
-"""The sections that show the steps, as the link names them."""
+"""Names in the link of the sections with the steps."""
 WITHOUT_TEXT = (THREE_WORDS, "own_numbers", "puzzles")
-"""Those that read no text: their numbers are in the link."""
+"""Sections that read no text: their numbers are in the link."""
 ALL, SOFTMAX = 0, 7
 ORDER = (1, 2, 3, 4, 5, 6, 7, 8, 9, ALL)
-"""The steps as the buttons go through them; the last place is all of them at once."""
+"""Order of the steps for the buttons; the last shows all of them."""
 STEP = shared.STEP.variant(default=1, among=ORDER)
-"""The step that is shown; 0 is all of them."""
+"""The open step; 0 is all of them."""
 SWITCH: Remembered[bool] = Remembered("_on_the_text")
 
 
-def shown(step: int) -> tuple[int, ...]:
-    """The steps that are on the page."""
+def visible_steps(step: int) -> tuple[int, ...]:
+    """Return the steps on the page."""
     return ORDER[:-1] if step == ALL else (step,)
 
 
@@ -31,7 +31,7 @@ def _go(places: int) -> None:
 
 
 def stepper(t: Translate, step: int) -> None:
-    """Back and Next, also on the arrow keys, and a button for each step."""
+    """Draw Back and Next, with the arrow keys as shortcuts, and a button for each step."""
     offer(STEP.name, ORDER[:-1])
     first, last = step == ORDER[0], step == ORDER[-1]
     with st.container(horizontal=True, gap="small", key=f"stepper_{LANG.value}"):
@@ -50,7 +50,7 @@ def stepper(t: Translate, step: int) -> None:
 
 
 def heading(t: Translate, n: int, section: str, *, first: bool) -> None:
-    """The title of a step; beside the first on the page, the switch to the same step in the other section."""
+    """Draw the title of a step; beside the first, a switch to the same step in the other section."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"heading_{section}_{n}"):
         st.subheader(f"{n}. {t(f'step_by_step.title_{n}')}", anchor=False, width="content")
         if first and not is_whole_page():

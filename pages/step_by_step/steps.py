@@ -10,7 +10,7 @@ from torch.nn.functional import linear
 
 from pages.step_by_step import formulas, matrices, reference, weighted_sum, worked_example
 from pages.step_by_step.context import StepByStepContext
-from pages.step_by_step.stepper import ALL, ON_THE_TEXT, STEP, heading, shown, stepper
+from pages.step_by_step.stepper import ALL, ON_THE_TEXT, STEP, heading, stepper, visible_steps
 from pages.step_by_step.weighted_sum import OUTPUT_STEP
 from pages.step_by_step.worked_example import WEIGHT_STEPS
 from viz.components.bars import BarChart
@@ -29,15 +29,15 @@ from viz.params import Flag
 from viz.text import has_text
 
 TERMS = Flag("every_term")
-"""Every term of the chosen weight is written out."""
+"""Write out every term of the selected weight."""
 HEIGHT = 520
-"""Pixels: of the lengths' bars, beside the matrices."""
+"""Height in pixels of the bars of lengths, as that of the matrices beside them."""
 
 NO_BRACES = str.maketrans("", "", "{}")
-"""Takes the braces of LaTeX out of a symbol, which then names a figure."""
+"""Removes LaTeX braces from a symbol to name a figure."""
 
 FIRST_OF_A_PAIR = 4
-"""The first step in which a query and a key come together."""
+"""The first step with a query and a key."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,23 +54,23 @@ class Step:
 
 
 def draw(context: StepByStepContext) -> list[Check]:
-    """The chosen step, or all of them."""
+    """Draw the selected step, or all of them."""
     step = STEP.read()
     stepper(context.t, step)
-    for n in shown(step):
-        _one_step(context, n, with_pair=step != ALL or n == FIRST_OF_A_PAIR)
-    return [*_checks(context), *_every_term(context, shown(step))]
+    for n in visible_steps(step):
+        _draw_step(context, n, with_pair=step != ALL or n == FIRST_OF_A_PAIR)
+    return [*_checks(context), *_every_term(context, visible_steps(step))]
 
 
 def _every_term(context: StepByStepContext, steps: Sequence[int]) -> list[Check]:
-    """The chosen weight, or the chosen row of the output, with every term, if that is asked for."""
+    """Draw every term of the selected weight or output row, if the user switched that on."""
     of_weight, of_row = is_whole_page() or set(steps) & set(WEIGHT_STEPS), is_whole_page() or OUTPUT_STEP in steps
     if not (of_weight or of_row) or not (is_whole_page() or TERMS.toggle(context.t("step_by_step.terms_toggle"))):
         return []
     if WEIGHT_STEPS[-1] not in steps and is_whole_page():
         matrices.pair_map(context, "cell", context.trace.weights[context.head], "weights")
-    found = worked_example.draw(context, steps) if of_weight else []
-    return [*found, *(weighted_sum.draw(context) if of_row else [])]
+    checks = worked_example.draw(context, steps) if of_weight else []
+    return [*checks, *(weighted_sum.draw(context) if of_row else [])]
 
 
 def code(_: StepByStepContext) -> tuple[Callable[..., Any], ...]:
@@ -86,18 +86,18 @@ def code(_: StepByStepContext) -> tuple[Callable[..., Any], ...]:
 
 
 def formula(context: StepByStepContext) -> str:
-    """The formula of the chosen step, or of all of them."""
-    drawn = [STEPS[n].formula(context) for n in shown(STEP.read())]
-    for latex in drawn:
+    """Draw and return the formula of the selected step, or of all of them."""
+    lines = [STEPS[n].formula(context) for n in visible_steps(STEP.read())]
+    for latex in lines:
         st.latex(latex)
-    if set(shown(STEP.read())) & set(WEIGHT_STEPS):
+    if set(visible_steps(STEP.read())) & set(WEIGHT_STEPS):
         st.markdown(context.t("step_by_step.why_weight"))
-    return " ".join(drawn)
+    return " ".join(lines)
 
 
-def _one_step(context: StepByStepContext, n: int, *, with_pair: bool) -> None:
+def _draw_step(context: StepByStepContext, n: int, *, with_pair: bool) -> None:
     t, step = context.t, STEPS[n]
-    heading(t, n, ON_THE_TEXT, first=n == shown(STEP.read())[0])
+    heading(t, n, ON_THE_TEXT, first=n == visible_steps(STEP.read())[0])
     step.draw(context)
     say(t(f"step_by_step.says_{step.name}"))
     if has_text(more := f"step_by_step.more_{step.name}"):
@@ -147,11 +147,11 @@ def _projected(context: StepByStepContext) -> None:
     if context.is_changed:
         before, after = project(trace.x, *context.projections["Q"][1:])[context.query], context.cell.q
         lengths = {"before": before, "after": after, "change": after - before}
-        written = {name: number(float(vector.norm()), 3) for name, vector in lengths.items()}
+        texts = {name: number(float(vector.norm()), 3) for name, vector in lengths.items()}
         kind = context.call.turned if "normed" in context.call.turned else "rotary"
         if kind != "rotary":
-            del written["change"]
-        say(context.t(f"step_by_step.{kind}", i=context.query, **written))
+            del texts["change"]
+        say(context.t(f"step_by_step.{kind}", i=context.query, **texts))
 
 
 def _scores(context: StepByStepContext) -> None:
@@ -169,19 +169,19 @@ def _scaled(context: StepByStepContext) -> None:
 
 
 def _limit(context: StepByStepContext) -> float:
-    """The scale of colours of steps 5 and 6, the same for both."""
+    """The limit of the colour scale of steps 5 and 6."""
     return largest(context.trace.scaled[context.head])
 
 
 def _masked(context: StepByStepContext) -> None:
     masked, t = context.trace.masked[context.head], context.t
     matrices.pair_map(context, "S_masked", masked, "signed", limit=_limit(context))
-    closed = masked == -torch.inf
-    blocked, blind = int(closed.sum()), int(closed.all(-1).sum())
+    mask = masked == -torch.inf
+    n_blocked, n_blind = int(mask.sum()), int(mask.all(-1).sum())
     none = "none_blocked" if context.scene.choice.mask.kind == "own" else "none_blocked_mask"
-    say(t(f"step_by_step.{'blocked' if blocked else none}", n=blocked, of=masked.numel()))
-    if blind:
-        st.warning(t("step_by_step.blind", n=blind))
+    say(t(f"step_by_step.{'blocked' if n_blocked else none}", n=n_blocked, of=masked.numel()))
+    if n_blind:
+        st.warning(t("step_by_step.blind", n=n_blind))
     for name in ("score_mod", "bias"):
         if context.options[name] is not None:
             say(t(f"step_by_step.has_{name}"))
@@ -202,19 +202,19 @@ def _leaves(context: StepByStepContext) -> None:
     columns = matrices.dimensions(context, "d_out", spec.d_out)
     matrices.picture(context, "contribution", "C", trace.contributions[head], matrices.tokens(context), columns, row=i)
     lengths = trace.contributions[:, i].norm(dim=-1)
-    written = {"added": number(float(lengths[head]), 3), "whole": number(float(trace.output[i].norm()), 3)}
-    sentence = t("step_by_step.lengths", i=i, head=head, H=spec.H, **written)
+    texts = {"added": number(float(lengths[head]), 3), "whole": number(float(trace.output[i].norm()), 3)}
+    sentence = t("step_by_step.lengths", i=i, head=head, H=spec.H, **texts)
     say(sentence)
-    left, right = st.columns(2)
-    with left:
+    left_column, right_column = st.columns(2)
+    with left_column:
         rows = matrices.dimensions(context, "d_v", spec.d_v)
         w_o, symbol = context.head_weights.w_o, formulas.weight("W_O", head)
         matrices.picture(context, "W_O", symbol, w_o, rows, columns, beside=2)
-    with right:
+    with right_column:
         title = t("step_by_step.all_heads", i=i)
-        colours = [HEADS[0] if other == head else GREY for other in range(spec.H)]
-        names = [str(other) for other in range(spec.H)]
-        drawn = BarChart(
+        colours = [HEADS[0] if index == head else GREY for index in range(spec.H)]
+        names = [str(index) for index in range(spec.H)]
+        chart = BarChart(
             names,
             {title: lengths},
             title=t("step_by_step.head"),
@@ -223,21 +223,21 @@ def _leaves(context: StepByStepContext) -> None:
             colours=colours,
             height=HEIGHT,
         )
-        show_bars(drawn, key="lengths", alt=sentence)
+        show_bars(chart, key="lengths", alt=sentence)
         st.caption(title)
 
 
 def _checks(context: StepByStepContext) -> list[Check]:
-    """What must hold of any head, that Q, K, V are what the formula says, and the weights in plain torch."""
+    """Run the checks of any head, of Q, K, V against the formula, and of the weights against plain torch."""
     trace, head, group = context.trace, context.head, context.group
     rows = {"Q": trace.x, "K": trace.memory, "V": trace.memory}
-    found = {"Q": trace.q[head], "K": trace.k[group], "V": trace.v[group]}
-    compared = ("V",) if context.is_changed else ("Q", "K", "V")
+    projections = {"Q": trace.q[head], "K": trace.k[group], "V": trace.v[group]}
+    letters = ("V",) if context.is_changed else ("Q", "K", "V")
     errors = []
-    for letter in compared:
+    for letter in letters:
         _, matrix, bias = context.projections[letter]
-        errors.append((linear(rows[letter], matrix.T, bias) - found[letter]).abs().max())
-    tolerance = 1e-5 * max(largest(found[letter]) for letter in compared)
+        errors.append((linear(rows[letter], matrix.T, bias) - projections[letter]).abs().max())
+    tolerance = 1e-5 * max(largest(projections[letter]) for letter in letters)
     return [
         *scene_checks(context.scene),
         check("step_by_step.check_v" if context.is_changed else "step_by_step.check_qkv", worst(errors), tolerance),

@@ -1,4 +1,4 @@
-"""One head on three words, in numbers that can be redone on paper; every number can be changed."""
+"""One head on three words, in numbers to redo on paper; the user can change every one."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -13,8 +13,8 @@ from torch.nn.functional import scaled_dot_product_attention
 from pages.step_by_step import hand_example
 from pages.step_by_step.hand_example import WIDTH, WORDS, HandExample
 from pages.step_by_step.hand_pictures import Pictures
-from pages.step_by_step.printed import PRINTED, words_of
-from pages.step_by_step.stepper import STEP, THREE_WORDS, heading, shown, stepper
+from pages.step_by_step.printed import MATRIX_VIEW, words_of
+from pages.step_by_step.stepper import STEP, THREE_WORDS, heading, stepper, visible_steps
 from viz.frame import shared
 from viz.frame.checks import Check, check
 from viz.frame.header.parts import is_whole_page
@@ -26,7 +26,7 @@ from viz.text import Translate
 MASK_STEP = 6
 LETTERS = ("Q", "K", "V")
 FIRST_CELL = (1, 2)
-"""Of the three words the second looks at the third most: this number is explained first."""
+"""The number explained by default: the second word gives the third its largest weight."""
 FORMULAS = {
     1: r"X \in \mathbb{R}^{3 \times 4}",
     2: r"W_Q,\; W_K,\; W_V \in \mathbb{R}^{4 \times 4}",
@@ -40,7 +40,7 @@ FORMULAS = {
 }
 
 
-def _reads(read: Any, code: str) -> bool:
+def _is_readable(read: Any, code: str) -> bool:
     try:
         read(code)
     except ValueError:
@@ -54,34 +54,34 @@ def _is_cell(cell: Any) -> TypeGuard[list[int]]:
     return 0 <= cell[0] < WORDS and 0 <= cell[1] < WIDTH
 
 
-def _usual_numbers(_: Any) -> str:
-    return hand_example.to_code(hand_example.usual_numbers())
+def _default_code(_: Any) -> str:
+    return hand_example.to_code(hand_example.default_numbers())
 
 
-NUMBERS = Text("numbers", _usual_numbers, allows=lambda code: _reads(hand_example.from_code, code))
-NAMES = shared.WORDS.variant(allows=lambda code: not code or _reads(hand_example.read_words, code))
-"""The words, if they are others than at first."""
+NUMBERS = Text("numbers", _default_code, allows=lambda code: _is_readable(hand_example.from_code, code))
+NAMES = shared.WORDS.variant(allows=lambda code: not code or _is_readable(hand_example.read_words, code))
+"""The words, if the user changed them."""
 CAUSAL = Flag("hand_causal")
 CELL = Ints("cell", FIRST_CELL, allows=_is_cell)
-"""The row and the column of the number that is explained."""
+"""Row and column of the explained number."""
 LETTER = Choice("letter", among=LETTERS)
 
 
-class Speaks(Protocol):
-    """What the section needs of a page: its language. Its numbers are its own."""
+class HasLanguage(Protocol):
+    """The part of a context that the section needs: the language."""
 
     @property
     def t(self) -> Translate:
-        """The texts in the visitor's language."""
+        """The texts in the user's language."""
 
 
-def draw(context: Speaks) -> list[Check]:
-    """The chosen step of the small example, or all of them."""
+def draw(context: HasLanguage) -> list[Check]:
+    """Draw the selected step of the small example, or all of them."""
     t, step, example = context.t, STEP.read(), _example(context.t)
     if not is_whole_page():
         stepper(t, step)
-    for n in shown(step):
-        heading(t, n, THREE_WORDS, first=n == shown(step)[0])
+    for n in visible_steps(step):
+        heading(t, n, THREE_WORDS, first=n == visible_steps(step)[0])
         _picture(t, example, n)
         say(t(f"step_by_step.hand_{n}"))
         if n == MASK_STEP:
@@ -90,8 +90,8 @@ def draw(context: Speaks) -> list[Check]:
     return checks(example)
 
 
-def subject(context: Speaks) -> Subject:
-    """What a lesson may ask of the example."""
+def subject(context: HasLanguage) -> Subject:
+    """Return the example as the subject of a lesson's question."""
     example = _example(context.t)
     trace = example.trace
     return Subject(
@@ -103,16 +103,16 @@ def subject(context: Speaks) -> Subject:
     )
 
 
-def formula(_: Speaks) -> str:
-    """The formula of the chosen step, or of all of them."""
-    drawn = [FORMULAS[n] for n in shown(STEP.read())]
-    for latex in drawn:
+def formula(_: HasLanguage) -> str:
+    """Draw and return the formula of the selected step, or of all of them."""
+    lines = [FORMULAS[n] for n in visible_steps(STEP.read())]
+    for latex in lines:
         st.latex(latex)
-    return " ".join(drawn)
+    return " ".join(lines)
 
 
 def _example(t: Translate) -> HandExample:
-    """The example as the visitor has it: as it is at first, or with other words, numbers and mask."""
+    """Return the example with the words, numbers and mask of the link."""
     numbers = NUMBERS.read()
     return HandExample(
         words=hand_example.read_words(NAMES.read() or t("step_by_step.hand_words")),
@@ -122,53 +122,53 @@ def _example(t: Translate) -> HandExample:
 
 
 def _picture(t: Translate, example: HandExample, n: int) -> None:
-    """The matrices of a step, printed; a click on a number explains it, a typed number is taken over."""
+    """Draw the matrices of a step; a click explains a number, typing replaces it."""
     letter = LETTER.read()
-    told = {"cell": CELL.read(), "letter": letter, "most": hand_example.MOST, "step": n}
+    parameters = {"cell": CELL.read(), "letter": letter, "most": hand_example.MOST, "step": n}
     rename = partial(_rename, example.words)
     on: dict[str, Callable[[Any], None]] = {"chosen": _choose, "edited": _edit, "renamed": rename}
-    PRINTED.mount(key=f"three_words_{n}", data=Pictures(t, example).of(n) | told, words=words_of(t), on=on)
+    MATRIX_VIEW.mount(key=f"three_words_{n}", data=Pictures(t, example).of(n) | parameters, words=words_of(t), on=on)
 
 
-def _choose(chosen: Mapping[str, Any]) -> None:
-    """Take over which number is to be explained."""
-    cell, letter = chosen.get("cell"), chosen.get("letter")
+def _choose(message: Mapping[str, Any]) -> None:
+    """Select the number to explain."""
+    cell, letter = message.get("cell"), message.get("letter")
     if _is_cell(cell) and letter in LETTERS:
         CELL.set(cell)
         LETTER.set(letter)
 
 
-def _edit(edited: Mapping[str, Any]) -> None:
-    """Take over a number that was typed, if it has a place."""
+def _edit(message: Mapping[str, Any]) -> None:
+    """Set a number that the user typed; ignore one without a place."""
     before = hand_example.from_code(NUMBERS.value)
     with suppress(ValueError):
-        NUMBERS.set(hand_example.to_code(hand_example.with_number(before, **edited)))
+        NUMBERS.set(hand_example.to_code(hand_example.with_number(before, **message)))
 
 
-def _rename(words: tuple[str, ...], renamed: Mapping[str, Any]) -> None:
-    """Take over a word that was typed."""
-    row, word = renamed["row"], renamed["word"].replace(hand_example.SEPARATOR, " ")
+def _rename(words: tuple[str, ...], message: Mapping[str, Any]) -> None:
+    """Set a word that the user typed."""
+    row, word = message["row"], message["word"].replace(hand_example.SEPARATOR, " ")
     with suppress(ValueError):
         code = hand_example.SEPARATOR.join([*words[:row], word, *words[row + 1 :]])
         NAMES.set(hand_example.SEPARATOR.join(hand_example.read_words(code)))
 
 
-def _start_again() -> None:
-    NUMBERS.set(hand_example.to_code(hand_example.usual_numbers()))
+def _reset_numbers() -> None:
+    NUMBERS.set(hand_example.to_code(hand_example.default_numbers()))
     NAMES.set("")
 
 
 def _reset(t: Translate, example: HandExample) -> None:
-    """Say where the numbers come from; if some were changed, offer those of the beginning."""
+    """Write the source of the numbers; if some were changed, draw a button that resets them."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="hand_source"):
         st.caption(t("step_by_step.hand_source"), width="content")
-        if example.numbers != hand_example.usual_numbers() or NAMES.value:
-            st.button(t("step_by_step.hand_reset"), key="hand_reset", on_click=_start_again, type="tertiary")
+        if example.numbers != hand_example.default_numbers() or NAMES.value:
+            st.button(t("step_by_step.hand_reset"), key="hand_reset", on_click=_reset_numbers, type="tertiary")
 
 
 def checks(example: HandExample) -> list[Check]:
-    """The head's output by torch's own attention; weights, output and what leaves the head by loops over numbers."""
-    x, w_q, w_k, w_v, w_o = example.given.values()
+    """Compare the head's output with torch's attention; weights, output and contribution with loops over numbers."""
+    x, w_q, w_k, w_v, w_o = example.inputs.values()
     trace = example.trace
     torchs = scaled_dot_product_attention(x @ w_q, x @ w_k, x @ w_v, is_causal=example.is_causal)
     weights, output = by_loops(example)
@@ -184,8 +184,8 @@ def checks(example: HandExample) -> list[Check]:
 
 
 def by_loops(example: HandExample) -> tuple[list[list[float]], list[list[float]]]:
-    """The weights and the output of the head in plain Python: nothing of torch, nothing of the core."""
-    x, w_q, w_k, w_v, _ = (matrix.tolist() for matrix in example.given.values())
+    """Weights and output of the head in plain Python, without torch or the core."""
+    x, w_q, w_k, w_v, _ = (matrix.tolist() for matrix in example.inputs.values())
 
     def project(matrix: list[list[float]]) -> list[list[float]]:
         return [[sum(row[c] * matrix[c][j] for c in range(WIDTH)) for j in range(WIDTH)] for row in x]
@@ -193,9 +193,9 @@ def by_loops(example: HandExample) -> tuple[list[list[float]], list[list[float]]
     q, k, v = project(w_q), project(w_k), project(w_v)
     weights, output = [], []
     for i in range(WORDS):
-        seen = range(i + 1) if example.is_causal else range(WORDS)
-        scores = [sum(a * b for a, b in zip(q[i], k[j], strict=True)) / math.sqrt(WIDTH) for j in seen]
-        exps = [math.exp(score - max(scores)) for score in scores] + [0.0] * (WORDS - len(seen))
+        visible_keys = range(i + 1) if example.is_causal else range(WORDS)
+        scores = [sum(a * b for a, b in zip(q[i], k[j], strict=True)) / math.sqrt(WIDTH) for j in visible_keys]
+        exps = [math.exp(score - max(scores)) for score in scores] + [0.0] * (WORDS - len(visible_keys))
         weights.append([exp / sum(exps) for exp in exps])
         output.append([sum(weights[i][m] * v[m][c] for m in range(WORDS)) for c in range(WIDTH)])
     return weights, output

@@ -1,4 +1,4 @@
-"""One row of the head's output: what each key puts into it, and one place of it with every term."""
+"""One row of the head's output: the part of each key, and one place with every term."""
 
 import torch
 
@@ -13,11 +13,11 @@ from viz.params import Int
 OUTPUT_STEP = 8
 
 PLACE = Int("place", high=lambda d_v: d_v - 1)
-"""The place in the row that is written out."""
+"""The place in the row to write out."""
 
 
 def draw(context: StepByStepContext) -> list[Check]:
-    """Each key's part in row i of the output; their sum, which is the row; one place of it written out."""
+    """Draw each key's part in row i of the output, their sum, and one place with every term."""
     t, cell, n = context.t, context.cell, context.spec.d_v
     rows = Axis([*context.labels, f"Σ = z {context.query}"], t("axis.keys"))
     columns = matrices.dimensions(context, "d_v", n)

@@ -1,4 +1,4 @@
-"""One cell of the map worked out by hand, from the trace's numbers: from the dot product to its share of the row."""
+"""One cell of the map by hand, from the dot product to its share of the row."""
 
 from collections.abc import Container, Iterator, Sequence
 
@@ -17,26 +17,26 @@ from viz.frame.modes import say
 from viz.frame.show import show_bars, show_matrix
 
 LONG = 800
-"""A written sum of more characters than this gets a box that scrolls."""
+"""Characters above which a sum gets a scrolling box."""
 WEIGHT_STEPS = range(4, 8)
-"""The steps between a query and a key and their weight."""
+"""The steps from a query and a key to their weight."""
 
 
 def draw(context: StepByStepContext, steps: Sequence[int]) -> list[Check]:
-    """Draw what ``steps`` have not shown of the chosen weight: its calculation, its dot product, its row."""
+    """Draw the selected weight's dot product, its row, and the lines of its calculation outside ``steps``."""
     chain(context, set(WEIGHT_STEPS) - set(steps))
     _dot_product(context)
     _softmax_row(context)
-    cell, named = context.cell, {"i": context.query, "j": context.key}
+    cell, names = context.cell, {"i": context.query, "j": context.key}
     terms = max(1.0, float(cell.terms.abs().sum()))
     return [
-        check("step_by_step.check_score", cell.score_error, 1e-5 * terms, **named),
-        check("step_by_step.check_weight", cell.weight_error, 1e-5, **named),
+        check("step_by_step.check_score", cell.score_error, 1e-5 * terms, **names),
+        check("step_by_step.check_weight", cell.weight_error, 1e-5, **names),
     ]
 
 
 def chain(context: StepByStepContext, steps: Container[int]) -> None:
-    """Write down what these steps make of the chosen cell, line by line."""
+    """Write these steps' calculation of the selected cell, line by line."""
     with st.container(gap="xsmall"):
         for step, words, formula in _lines(context):
             if step in steps:
@@ -46,22 +46,22 @@ def chain(context: StepByStepContext, steps: Container[int]) -> None:
 
 
 def pair(context: StepByStepContext) -> None:
-    """Say which cell it is."""
-    named = {"query": context.labels[context.query], "key": context.labels[context.key]}
+    """Write the query, key and weight of the selected cell."""
+    names = {"query": context.labels[context.query], "key": context.labels[context.key]}
     weight = share(context.cell.weight)
-    st.text(context.t("step_by_step.pair", value=weight, i=context.query, j=context.key, **named))
+    st.text(context.t("step_by_step.pair", value=weight, i=context.query, j=context.key, **names))
 
 
 def _lines(context: StepByStepContext) -> Iterator[tuple[int, str, str]]:
-    """The step each line belongs to, the key of its words, its formula."""
+    """Yield each line's step, the key of its text, and its formula."""
     cell, i, j = context.cell, context.query, context.key
     s = rf"\tilde S_{{{i},{j}}}"
     yield 4, "line_dot", rf"S_{{{i},{j}}} = q_{{{i}}} \cdot k_{{{j}}} = {number(cell.score)}"
     result = formulas.scaling(context, number(cell.score) if formulas.by_root(context) else signed(cell.score))
     yield 5, "line_scale", rf"S'_{{{i},{j}}} = {result} = {number(cell.scaled)}"
     yield from _before_the_mask(context)
-    blocked = cell.masked == -torch.inf
-    yield 6, "line_blocked" if blocked else "line_allowed", rf"{s} = {number(cell.masked)}"
+    is_blocked = cell.masked == -torch.inf
+    yield 6, "line_blocked" if is_blocked else "line_allowed", rf"{s} = {number(cell.masked)}"
     if cell.blind:
         yield 7, "line_blind", rf"A_{{{i},{j}}} = 0"
     else:
@@ -76,7 +76,7 @@ def _lines(context: StepByStepContext) -> Iterator[tuple[int, str, str]]:
 
 
 def _before_the_mask(context: StepByStepContext) -> Iterator[tuple[int, str, str]]:
-    """A soft cap and a bias, where the model has them."""
+    """Yield the lines of a soft cap and a bias, where the model has them."""
     value, cell = torch.tensor(context.cell.scaled), f"{context.query},{context.key}"
     cap, bias = context.options["score_mod"], context.options["bias"]
     if cap is not None:
@@ -88,25 +88,25 @@ def _before_the_mask(context: StepByStepContext) -> Iterator[tuple[int, str, str
 
 
 def _dot_product(context: StepByStepContext) -> None:
-    """q_i, k_j and their products, place by place, and the sum with every term."""
+    """Draw q_i, k_j and their products, and the sum with every term."""
     t, cell = context.t, context.cell
     i, j, labels = context.query, context.key, context.labels
     rows = Axis([f"q {i}: {labels[i]}", f"k {j}: {labels[j]}", "q × k"], "")
     columns = matrices.dimensions(context, "d_k", context.spec.d_k)
     values = torch.stack([cell.q, cell.k, cell.terms.float()])
     say(t("step_by_step.terms", d_k=context.spec.d_k))
-    drawn = Matrix(values=values, rows=rows, columns=columns, kind="signed", numbers=matrices.fits(values))
+    matrix = Matrix(values=values, rows=rows, columns=columns, kind="signed", numbers=matrices.fits(values))
     alt = matrices.describe(context, "q, k, q × k", values, rows, columns)
-    show_matrix(context.t, drawn, key="terms", alt=alt)
+    show_matrix(context.t, matrix, key="terms", alt=alt)
     write_sum(f"q{i}·k{j}", cell.q.tolist(), cell.k.tolist(), cell.score)
 
 
-def write_sum(name: str, left: Sequence[float], right: Sequence[float], result: float) -> None:
-    """A sum of products with every term, as plain text that can be copied."""
-    factors = " + ".join(f"{_brackets(a)}×{_brackets(b)}" for a, b in zip(left, right, strict=True))
-    terms = " + ".join(_brackets(a * b) for a, b in zip(left, right, strict=True))
-    written = f"{name} = {factors}\n = {terms}\n = {result:.4f}"
-    st.code(written, language=None, wrap_lines=True, height=200 if len(written) > LONG else "content")
+def write_sum(name: str, left_factors: Sequence[float], right_factors: Sequence[float], result: float) -> None:
+    """Write a sum of products with every term, as plain text for copying."""
+    factors = " + ".join(f"{_brackets(a)}×{_brackets(b)}" for a, b in zip(left_factors, right_factors, strict=True))
+    terms = " + ".join(_brackets(a * b) for a, b in zip(left_factors, right_factors, strict=True))
+    text = f"{name} = {factors}\n = {terms}\n = {result:.4f}"
+    st.code(text, language=None, wrap_lines=True, height=200 if len(text) > LONG else "content")
 
 
 def _brackets(value: float) -> str:
@@ -114,7 +114,7 @@ def _brackets(value: float) -> str:
 
 
 def _softmax_row(context: StepByStepContext) -> None:
-    """The chosen row before the softmax and after."""
+    """Draw the selected row before and after the softmax."""
     t, cell = context.t, context.cell
     colours = [ORANGE if j == context.key else BLUE for j in range(len(context.labels))]
     panels = (("before", cell.row, None), ("after", cell.weights, 1.0))
@@ -125,7 +125,7 @@ def _softmax_row(context: StepByStepContext) -> None:
         with column:
             st.markdown(title)
             value_title = t(f"step_by_step.axis_{when}")
-            drawn = BarChart(
+            chart = BarChart(
                 context.labels, {title: values}, title=t("axis.keys"), value_title=value_title, top=top, colours=colours
             )
-            show_bars(drawn, key=f"row_{when}", alt=alt)
+            show_bars(chart, key=f"row_{when}", alt=alt)

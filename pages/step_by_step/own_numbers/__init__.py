@@ -1,1 +1,1 @@
-"""Numbers of the visitor's, from X to what leaves the layer; and three puzzles on them."""
+"""A small layer of the user's numbers, from X to the output, and three puzzles."""

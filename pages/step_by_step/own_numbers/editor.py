@@ -1,4 +1,4 @@
-"""The picture of numbers that can be changed, as both sections mount it, and what comes back from it."""
+"""The editable picture that both sections mount, and the handlers of its messages."""
 
 from collections.abc import Collection, Mapping
 from contextlib import suppress
@@ -8,13 +8,13 @@ from typing import Any
 from pages.step_by_step.own_numbers.example import OwnExample
 from pages.step_by_step.own_numbers.numbers import MOST, from_code, to_code
 from pages.step_by_step.own_numbers.pictures import OwnPicture
-from pages.step_by_step.printed import PRINTED, words_of
+from pages.step_by_step.printed import MATRIX_VIEW, words_of
 from viz import limits
 from viz.params import Text
 from viz.text import Translate
 
 FIRST_PLACE = "a0-1-0"
-"""How the second word looks at the first: this number is explained first."""
+"""The number explained by default: the weight of the second word on the first."""
 
 
 def edit(
@@ -26,15 +26,15 @@ def edit(
     *,
     names: Text | None = None,
 ) -> None:
-    """Draw the picture; a number that is changed goes into its parameter.
+    """Draw the picture; write edits to the parameters.
 
     Args:
-        t: the texts in the visitor's language.
-        example: the numbers, and what follows from them.
+        t: the texts in the user's language.
+        example: the numbers, and the results computed from them.
         numbers: the parameter whose code holds the numbers.
-        place: the parameter of the number that is explained: the one that was chosen, as long as it is there.
-        editable: names of the matrices that may be changed.
-        names: the parameter that holds the words, if they may be changed.
+        place: the parameter of the explained number; the default where the picture lacks it.
+        editable: names of the editable matrices.
+        names: the parameter that holds the words, if they are editable.
     """
     picture = OwnPicture(t, example, editable)
     first = FIRST_PLACE if picture.has(FIRST_PLACE) else "a0-0-0"
@@ -43,7 +43,7 @@ def edit(
         "groups": picture.groups(renames=names is not None),
         "follows": picture.follows(),
         "at": at,
-        "explained": picture.explained(at),
+        "explained": picture.explain_number(at),
         "most": MOST,
     }
     on = {
@@ -52,37 +52,37 @@ def edit(
         "renamed": partial(_rename, names),
     }
     words = {**words_of(t), "change": t("step_by_step.own_numbers.change")}
-    PRINTED.mount(key=f"view_{numbers.name}", data=data, words=words, on=on)
+    MATRIX_VIEW.mount(key=f"view_{numbers.name}", data=data, words=words, on=on)
 
 
-def _choose(place: Text, chosen: Mapping[str, Any]) -> None:
-    """Take over which number is to be explained; the rule of the parameter is asked in the next run."""
-    if at := chosen.get("at"):
+def _choose(place: Text, message: Mapping[str, Any]) -> None:
+    """Select the number to explain; the next run validates it."""
+    if at := message.get("at"):
         place.set(at)
 
 
-def _edit(numbers: Text, editable: tuple[str, ...], edited: Mapping[str, Any]) -> None:
-    """Take over a number that was changed, if it has a place where it may be."""
-    if edited["matrix"] in editable:
+def _edit(numbers: Text, editable: tuple[str, ...], message: Mapping[str, Any]) -> None:
+    """Set a number that the user edited, if its matrix is editable."""
+    if message["matrix"] in editable:
         with suppress(ValueError):
-            numbers.set(to_code(from_code(numbers.value).with_number(**edited)))
+            numbers.set(to_code(from_code(numbers.value).with_number(**message)))
 
 
-def _rename(names: Text | None, new: Mapping[str, Any]) -> None:
-    """Take over a word that was typed."""
+def _rename(names: Text | None, message: Mapping[str, Any]) -> None:
+    """Set a word that the user typed."""
     if names:
         with suppress(ValueError):
-            names.set(renamed(names.value, **new))
+            names.set(replace_word(names.value, **message))
 
 
-def renamed(code: str, row: int, word: str) -> str:
-    """The words of a link with one of them replaced; where nothing stands, the language's own word is shown.
+def replace_word(code: str, row: int, word: str) -> str:
+    """Return the words of a link with one replaced; an empty one stands for the language's default word.
 
     Raises:
         ValueError: if there is no such row.
 
     Example:
-        >>> renamed("", 2, "sun"), renamed("a||sun", 0, " moon | ")
+        >>> replace_word("", 2, "sun"), replace_word("a||sun", 0, " moon | ")
         ('||sun', 'moon||sun')
     """
     words = (code.split("|") + [""] * limits.OWN_WORDS)[: limits.OWN_WORDS]

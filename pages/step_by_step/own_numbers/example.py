@@ -1,4 +1,4 @@
-"""A layer on numbers that were typed in: every step by the core, and the same in plain loops to hold it to."""
+"""A layer on the user's numbers: every step by the core, and the same in plain loops as a reference."""
 
 import math
 import tomllib
@@ -24,51 +24,51 @@ Rows = list[list[float]]
 
 
 @cache
-def prepared() -> Mapping[str, Any]:
-    """What ``assets/own_numbers.toml`` holds: the presets and the puzzles."""
+def load_presets_file() -> Mapping[str, Any]:
+    """Read the presets and puzzles of ``assets/own_numbers.toml``."""
     with (ASSETS / "own_numbers.toml").open("rb") as file:
         return MappingProxyType(tomllib.load(file))
 
 
 @cache
 def presets() -> Mapping[str, Numbers]:
-    """What one can begin with, by name; the first is what stands there at first."""
-    return MappingProxyType({name: of_matrices(p, p["n_heads"]) for name, p in prepared()["preset"].items()})
+    """Presets by name; the first is the default."""
+    return MappingProxyType({name: of_matrices(p, p["n_heads"]) for name, p in load_presets_file()["preset"].items()})
 
 
 @dataclass(frozen=True, kw_only=True)
 class OwnExample:
-    """Words and numbers, and whether a causal mask is laid over the scores."""
+    """Words, numbers, and the flag of a causal mask."""
 
     words: tuple[str, ...]
     numbers: Numbers
     is_causal: bool = False
 
     @lazy
-    def given(self) -> dict[str, Tensor]:
-        """What is given, by name."""
+    def inputs(self) -> dict[str, Tensor]:
+        """Input matrices by name."""
         return self.numbers.matrices
 
     @lazy
     def trace(self) -> MultiHeadTrace:
         """Every step of the layer, by the core."""
-        numbers, given = self.numbers, self.given
-        allowed = causal(numbers.n, numbers.n) if self.is_causal else None
+        numbers, inputs = self.numbers, self.inputs
+        mask = causal(numbers.n, numbers.n) if self.is_causal else None
         spec = AttentionSpec(d_model=numbers.d, n_heads=numbers.n_heads)
         if not numbers.is_direct:
-            x, w_q, w_k, w_v, w_o = given.values()
+            x, w_q, w_k, w_v, w_o = inputs.values()
             weights = HeadWeights(spec=spec, w_q=w_q, w_k=w_k, w_v=w_v, w_o=w_o)
-            return multi_head(x, x, weights, allowed=allowed)
+            return multi_head(x, x, weights, allowed=mask)
         same = torch.eye(numbers.d, dtype=torch.float64)
-        weights = HeadWeights(spec=spec, w_q=same, w_k=same, w_v=same, w_o=given["w_o"])
-        q, k, v = (split_heads(given[name], numbers.n_heads) for name in "qkv")
-        return merge_heads(q, k, v, weights, x=given["q"], memory=given["k"], allowed=allowed)
+        weights = HeadWeights(spec=spec, w_q=same, w_k=same, w_v=same, w_o=inputs["w_o"])
+        q, k, v = (split_heads(inputs[name], numbers.n_heads) for name in "qkv")
+        return merge_heads(q, k, v, weights, x=inputs["q"], memory=inputs["k"], allowed=mask)
 
 
 def checks(example: OwnExample) -> list[Check]:
-    """Heads by torch's own attention; weights, concatenation and output by loops over the numbers."""
+    """Compare heads with torch's attention; weights, concatenation and output with loops over the numbers."""
     trace, H = example.trace, example.numbers.n_heads
-    q, k, v = (matrix.unflatten(-1, (H, -1)).permute(1, 0, 2) for matrix in _projected(example.given))
+    q, k, v = (matrix.unflatten(-1, (H, -1)).permute(1, 0, 2) for matrix in _project(example.inputs))
     torchs = scaled_dot_product_attention(q, k, v, is_causal=example.is_causal)
     weights, concat, output = (torch.tensor(values, dtype=torch.float64) for values in by_loops(example))
     wide, added = (1 + float(values.abs().max()) for values in (trace.v, trace.contributions))
@@ -80,14 +80,14 @@ def checks(example: OwnExample) -> list[Check]:
     ]
 
 
-def _projected(given: dict[str, Tensor]) -> tuple[Tensor, ...]:
+def _project(inputs: dict[str, Tensor]) -> tuple[Tensor, ...]:
     """Q, K and V of all heads side by side."""
-    return tuple(given[name] if name in given else given["x"] @ given[f"w_{name}"] for name in "qkv")
+    return tuple(inputs[name] if name in inputs else inputs["x"] @ inputs[f"w_{name}"] for name in "qkv")
 
 
 def by_loops(example: OwnExample) -> tuple[list[Rows], Rows, Rows]:
-    """Weights of each head, the heads side by side, the output: nothing of torch, nothing of the core."""
-    given = {name: matrix.tolist() for name, matrix in example.given.items()}
+    """Weights of each head, their concatenation and the output, without torch or the core."""
+    inputs = {name: matrix.tolist() for name, matrix in example.inputs.items()}
     d_k, heads = example.numbers.d_k, range(example.numbers.n_heads)
 
     def product(a: Rows, b: Rows) -> Rows:
@@ -95,21 +95,21 @@ def by_loops(example: OwnExample) -> tuple[list[Rows], Rows, Rows]:
             [math.fsum(x * y for x, y in zip(row, column, strict=True)) for column in zip(*b, strict=True)] for row in a
         ]
 
-    q, k, v = (given[name] if name in given else product(given["x"], given[f"w_{name}"]) for name in "qkv")
+    q, k, v = (inputs[name] if name in inputs else product(inputs["x"], inputs[f"w_{name}"]) for name in "qkv")
     weights = []
     concat: Rows = [[] for _ in q]
     for head in heads:
         part = slice(head * d_k, (head + 1) * d_k)
-        seen = [range(i + 1) if example.is_causal else range(len(k)) for i in range(len(q))]
-        shares = [_shares(row[part], [k[j][part] for j in seen[i]], len(k)) for i, row in enumerate(q)]
+        visible_keys = [range(i + 1) if example.is_causal else range(len(k)) for i in range(len(q))]
+        shares = [_shares(row[part], [k[j][part] for j in visible_keys[i]], len(k)) for i, row in enumerate(q)]
         weights.append(shares)
-        for i, written in enumerate(product(shares, [value[part] for value in v])):
-            concat[i] += written
-    return weights, concat, product(concat, given["w_o"])
+        for i, row_output in enumerate(product(shares, [value[part] for value in v])):
+            concat[i] += row_output
+    return weights, concat, product(concat, inputs["w_o"])
 
 
 def _shares(query: list[float], keys: Rows, n: int) -> list[float]:
-    """The weights of one query on these keys; 0 on the rest of ``n``."""
+    """Weights of one query on these keys; 0 on the rest of ``n``."""
     scores = [math.fsum(a * b for a, b in zip(query, key, strict=True)) / math.sqrt(len(query)) for key in keys]
     exps = [math.exp(score - max(scores)) for score in scores]
     return [exp / math.fsum(exps) for exp in exps] + [0.0] * (n - len(keys))

@@ -1,6 +1,6 @@
-"""What a visitor types in: words' vectors and a layer's matrices, or Q, K and V themselves; and how a link holds them.
+"""The user's inputs (words' vectors and a layer's matrices, or Q, K and V) and their encoding in a link.
 
-Numbers have two decimals, and are kept as whole hundredths: what is typed, shown, sent and written is the same.
+Numbers have two decimals and are stored as integer hundredths, so that screen, link and file agree exactly.
 """
 
 import math
@@ -17,7 +17,7 @@ MOST = limits.OWN_NUMBER
 """A number lies between -MOST and MOST."""
 
 PROJECTED, DIRECT = ("x", "w_q", "w_k", "w_v", "w_o"), ("q", "k", "v", "w_o")
-"""What is given, in the order a link writes it: X and four matrices, or Q, K, V and the last matrix."""
+"""Names of the inputs in the order of a link: X and four matrices, or Q, K, V and W_O."""
 
 _DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 _ZERO = len(_DIGITS) ** 2 // 2
@@ -27,17 +27,17 @@ _LONGEST = 5 + 2 * limits.OWN_WIDTH * (limits.OWN_WORDS + 4 * limits.OWN_WIDTH)
 
 @dataclass(frozen=True, kw_only=True)
 class Numbers:
-    """Everything that is given, with its sizes.
+    """The inputs of a layer with their sizes.
 
     Args:
         n: words.
-        d: numbers in a word's vector; the heads share them out.
+        d: numbers in a word's vector, divided among the heads.
         n_heads: how many heads.
-        is_direct: Q, K and V are given, not X and the matrices that make them.
+        is_direct: True if the inputs are Q, K and V instead of X and projections.
         hundredths: a hundred times each number, matrix by matrix, row by row.
 
     Raises:
-        ValueError: if a size or a number is not allowed, or there are not as many as the sizes ask for.
+        ValueError: if a size or a number is not allowed, or the count does not fit the sizes.
     """
 
     n: int
@@ -53,30 +53,30 @@ class Numbers:
                 raise ValueError(f"{name}={getattr(self, name)} is not from 1 to {largest}")
         if self.d % self.n_heads:
             raise ValueError(f"d={self.d} is not a multiple of n_heads={self.n_heads}")
-        if len(self.hundredths) != (wanted := sum(map(math.prod, self.shapes.values()))):
-            raise ValueError(f"{len(self.hundredths)} numbers, these sizes take {wanted}")
+        if len(self.hundredths) != (expected := sum(map(math.prod, self.shapes.values()))):
+            raise ValueError(f"{len(self.hundredths)} numbers, these sizes take {expected}")
         if any(abs(number) > 100 * MOST for number in self.hundredths):
             raise ValueError(f"a number is not from {-MOST} to {MOST}")
 
     @property
     def shapes(self) -> dict[str, tuple[int, int]]:
-        """Rows and columns of what is given, by name, in order."""
+        """Rows and columns of the inputs by name, in order."""
         names = DIRECT if self.is_direct else PROJECTED
         return {name: (self.d if name.startswith("w_") else self.n, self.d) for name in names}
 
     @property
     def d_k(self) -> int:
-        """Numbers of a query, a key and a value."""
+        """Width of a query, a key and a value."""
         return self.d // self.n_heads
 
     @property
     def matrices(self) -> dict[str, Tensor]:
-        """What is given, by name, in double precision."""
+        """The inputs by name, in double precision."""
         pieces = torch.tensor(self.hundredths, dtype=torch.float64).split(list(map(math.prod, self.shapes.values())))
         return {name: piece.view(shape) / 100 for (name, shape), piece in zip(self.shapes.items(), pieces, strict=True)}
 
     def with_number(self, matrix: str, row: int, column: int, value: Any) -> "Numbers":
-        """The same with one number changed.
+        """Return a copy with one number replaced.
 
         Raises:
             ValueError: if there is no such place, or the number is not allowed.
@@ -86,13 +86,13 @@ class Numbers:
             raise ValueError(f"no number at {matrix!r:.20} {row} {column}")
         names = list(self.shapes)
         at = sum(math.prod(self.shapes[name]) for name in names[: names.index(matrix)]) + row * columns + column
-        changed = (*self.hundredths[:at], hundredth(value), *self.hundredths[at + 1 :])
-        return replace(self, hundredths=changed)
+        hundredths = (*self.hundredths[:at], hundredth(value), *self.hundredths[at + 1 :])
+        return replace(self, hundredths=hundredths)
 
     def resized(self, n: int, d: int, n_heads: int) -> "Numbers":
-        """The same with other sizes: what is too much goes, what is missing is 0, and 1 down a new matrix's diagonal.
+        """Return a copy with other sizes: matrices are cut, or padded with 0 and, if square, with 1 on the diagonal.
 
-        Of heads there are as many as ``n_heads`` and ``d`` allow.
+        The number of heads is the largest up to ``n_heads`` that divides ``d``.
         """
         heads = max(h for h in range(1, n_heads + 1) if d % h == 0)
         grown = {}
@@ -106,7 +106,7 @@ class Numbers:
 
 
 def of_matrices(matrices: dict[str, Any], n_heads: int) -> Numbers:
-    """Numbers from matrices by name, which say the sizes; each is rounded, and cut off at MOST.
+    """Return the numbers of matrices by name, rounded and clamped to MOST; the matrices give the sizes.
 
     Raises:
         ValueError: if their sizes are not allowed.
@@ -119,10 +119,10 @@ def of_matrices(matrices: dict[str, Any], n_heads: int) -> Numbers:
 
 
 def hundredth(value: Any) -> int:
-    """A number as whole hundredths.
+    """Convert a number to integer hundredths.
 
     Raises:
-        ValueError: if it is no number, or too large.
+        ValueError: if it is not a number, or too large.
 
     Example:
         >>> hundredth(1.239), hundredth(-0.001)
@@ -134,7 +134,7 @@ def hundredth(value: Any) -> int:
 
 
 def to_code(numbers: Numbers) -> str:
-    """Write numbers as a link holds them: what is given, the three sizes, a dot, and two characters for each number.
+    """Encode numbers for a link: the kind of inputs, three sizes, a dot, and two characters per number.
 
     Example:
         >>> to_code(of_matrices({"q": [[1.0]], "k": [[0.0]], "v": [[-0.01]], "w_o": [[20]]}, 1))
@@ -146,22 +146,22 @@ def to_code(numbers: Numbers) -> str:
 
 
 def from_code(code: str) -> Numbers:
-    """Read what :func:`to_code` wrote, and nothing else: two codes never stand for the same numbers.
+    """Decode the numbers that :func:`to_code` encoded; each has exactly one code.
 
     Raises:
-        ValueError: if ``code`` is no sizes and as many numbers as they ask for.
+        ValueError: if ``code`` is not three sizes and the numbers they require.
     """
-    found = _CODE.fullmatch(code) if len(code) <= _LONGEST else None
-    if not found or len(found[5]) % 2:
+    match = _CODE.fullmatch(code) if len(code) <= _LONGEST else None
+    if not match or len(match[5]) % 2:
         raise ValueError(f"code={code[:40]!r} is not three sizes, a dot and two characters for each number")
-    places = [_DIGITS.index(character) for character in found[5]]
+    places = [_DIGITS.index(character) for character in match[5]]
     hundredths = tuple(len(_DIGITS) * high + low - _ZERO for high, low in zip(places[::2], places[1::2], strict=True))
-    n, d, n_heads = (int(found[size]) for size in (2, 3, 4))
-    return Numbers(n=n, d=d, n_heads=n_heads, is_direct=found[1] == "q", hundredths=hundredths)
+    n, d, n_heads = (int(match[size]) for size in (2, 3, 4))
+    return Numbers(n=n, d=d, n_heads=n_heads, is_direct=match[1] == "q", hundredths=hundredths)
 
 
 def is_code(code: Any) -> bool:
-    """Whether :func:`from_code` reads it."""
+    """Return True if :func:`from_code` can decode it."""
     try:
         from_code(code)
     except (TypeError, ValueError):

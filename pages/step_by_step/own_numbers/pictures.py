@@ -1,6 +1,6 @@
-"""What the browser is sent of a layer on typed numbers: its matrices in groups, and how one number comes about.
+"""Data for the browser of a layer on the user's numbers: groups of matrices, and the calculation of one number.
 
-The browser shows at once what follows from a number that is being moved; what it shows then is replaced by this.
+While the user drags a number the browser computes the results itself; this data then replaces them.
 """
 
 import math
@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from pages.step_by_step.hand_pictures import Token, block, power_share, printed, sum_of_products
+from pages.step_by_step.hand_pictures import Token, block, format_number, power_share, sum_of_products
 from pages.step_by_step.own_numbers.example import OwnExample
 from viz.text import Translate
 
@@ -21,7 +21,7 @@ Part = dict[str, Any]
 
 
 class OwnPicture:
-    """The picture of an example, in the visitor's language; ``editable`` names the matrices that may be changed."""
+    """The picture of an example, in the user's language; ``editable`` names the editable matrices."""
 
     def __init__(self, t: Translate, example: OwnExample, editable: Collection[str]) -> None:
         self.t, self.example, self.editable, self.words = t, example, editable, example.words
@@ -29,92 +29,94 @@ class OwnPicture:
         self.heads = range(self.numbers.n_heads)
 
     def groups(self, *, renames: bool) -> list[dict[str, Any]]:
-        """The matrices: what is given, each head, and what the heads make together."""
-        given = [self._given(name) for name in self.numbers.shapes if name != "w_o"]
+        """Groups of matrices: the inputs, each head, and the result of all heads."""
+        inputs = [self._input_block(name) for name in self.numbers.shapes if name != "w_o"]
         if renames:
-            given[0]["words"] = True
+            inputs[0]["words"] = True
         together = [self._result("c", "", self.trace.concat)] if len(self.heads) > 1 else []
-        together += [self._given("w_o"), self._result("o", "", self.trace.output)]
-        title = self._say("given_direct" if self.numbers.is_direct else "given_x")
+        together += [self._input_block("w_o"), self._result("o", "", self.trace.output)]
+        title = self._translate("given_direct" if self.numbers.is_direct else "given_x")
         return [
-            {"title": title, "blocks": given},
+            {"title": title, "blocks": inputs},
             *({"title": self._head_title(head), "blocks": self._head(head)} for head in self.heads),
-            {"title": self._say("together" if len(self.heads) > 1 else "leaves"), "blocks": together},
+            {"title": self._translate("together" if len(self.heads) > 1 else "leaves"), "blocks": together},
         ]
 
     def follows(self) -> dict[str, Any]:
-        """What the browser has to know to work out what follows from what is given."""
+        """Settings with which the browser computes the results from the inputs."""
         numbers = self.numbers
         sizes = {"n": numbers.n, "d": numbers.d, "heads": numbers.n_heads}
         return sizes | {"causal": self.example.is_causal, "direct": numbers.is_direct}
 
     def has(self, place: str) -> bool:
-        """Whether a number of that name is on the picture, and can be explained."""
-        found = split_place(place)
-        if not found:
+        """Return True if the picture has a number at this place and can explain it."""
+        address = split_place(place)
+        if not address:
             return False
-        name, head, row, column = found
+        name, head, row, column = address
         columns = {"s": self.numbers.n, "a": self.numbers.n, "o": self.numbers.d}.get(name, self.numbers.d_k)
         is_there = not (self.numbers.is_direct and name in "qkv") and head < len(self.heads)
         return is_there and row < self.numbers.n and column < columns
 
     # --- Matrices ----------------------------------------------------------------------------------------------------
 
-    def _say(self, key: str, /, **values: Any) -> str:
+    def _translate(self, key: str, /, **values: Any) -> str:
         return self.t(f"step_by_step.own_numbers.{key}", **values)
 
     def _head_title(self, head: int) -> str:
-        return self._say("head", h=head) if len(self.heads) > 1 else self._say("only_head")
+        return self._translate("head", h=head) if len(self.heads) > 1 else self._translate("only_head")
 
     def _places(self, count: int) -> list[str]:
         return [str(place + 1) for place in range(count)]
 
     def _numbered(self, count: int) -> dict[str, Any]:
-        """Columns that are the numbers of a vector: what they are called, shown and read aloud."""
-        return {"spoken_columns": [self._say("place", n=place) for place in self._places(count)]}
+        """Return the spoken names of columns that are the places of a vector."""
+        return {"spoken_columns": [self._translate("place", n=place) for place in self._places(count)]}
 
     def _of_heads(self) -> dict[str, Any]:
-        """The same for columns in which all heads stand side by side: to which of them each belongs."""
+        """Return the spoken names of columns with all heads side by side, and the heads' titles."""
         if len(self.heads) == 1:
             return self._numbered(self.numbers.d)
-        spoken = [self._say("place_of_head", h=head, n=place) for head, place in self._head_places()]
-        return {"spoken_columns": spoken, "heads": [self._say("head", h=head) for head in self.heads]}
+        spoken = [self._translate("place_of_head", h=head, n=place) for head, place in self._head_places()]
+        return {"spoken_columns": spoken, "heads": [self._translate("head", h=head) for head in self.heads]}
 
     def _head_places(self) -> list[tuple[int, str]]:
-        """For each of the d numbers in which heads stand side by side: its head, and its place there."""
+        """Return the head, and the place in it, of each of the d columns."""
         return [(head, place) for head in self.heads for place in self._places(self.numbers.d_k)]
 
-    def _given(self, name: str) -> dict[str, Any]:
-        """A matrix that is given: X and W_O have columns of the layer, the others columns of its heads."""
+    def _input_block(self, name: str) -> dict[str, Any]:
+        """Return an input matrix: X and W_O have columns of the layer, the rest columns of its heads."""
         is_of_heads = name not in ("x", "w_o")
         columns = [place for _, place in self._head_places()] if is_of_heads else self._places(self.numbers.d)
         more = {"live": name} | (self._of_heads() if is_of_heads else self._numbered(self.numbers.d))
         rows = list(self.words)
         if name.startswith("w_"):
             rows = self._places(self.numbers.d)
-            more["spoken_rows"] = [self._say("row", n=place) for place in rows]
+            more["spoken_rows"] = [self._translate("row", n=place) for place in rows]
         else:
-            more["called"] = self._say(f"called_{name}")
+            more["called"] = self._translate(f"called_{name}")
         if name == "w_o" and len(self.heads) > 1:
-            rows = [self._say("short_row_of_head", h=head, n=place) for head, place in self._head_places()]
-            more["spoken_rows"] = [self._say("row_of_head", h=head, n=place) for head, place in self._head_places()]
+            rows = [self._translate("short_row_of_head", h=head, n=place) for head, place in self._head_places()]
+            more["spoken_rows"] = [
+                self._translate("row_of_head", h=head, n=place) for head, place in self._head_places()
+            ]
             more["head_rows"] = self.numbers.d_k
         edit = name if name in self.editable else ""
-        return block(SYMBOLS[name], self.example.given[name], rows, columns, edit=edit) | more
+        return block(SYMBOLS[name], self.example.inputs[name], rows, columns, edit=edit) | more
 
     def _result(self, name: str, head: int | str, values: Tensor) -> dict[str, Any]:
-        """A matrix that follows: a head's, or one of the layer, which has no head."""
-        symbols = {"s": f"Q Kᵀ / √{self.numbers.d_k}", "c": self._say("concat"), "o": self._say("output")}
+        """Return a computed matrix of a head, or of the layer (no head)."""
+        symbols = {"s": f"Q Kᵀ / √{self.numbers.d_k}", "c": self._translate("concat"), "o": self._translate("output")}
         symbol, of_head = symbols.get(name, name.upper()), head != "" and len(self.heads) > 1
         columns, more = self._places(values.shape[1]), self._numbered(values.shape[1])
         if name in ("s", "a"):
             columns, more = list(self.words), {}
         if name == "c":
             columns, more = [place for _, place in self._head_places()], self._of_heads()
-        more["spoken"] = self._say("of_head", name=symbol, h=head) if of_head else symbol
-        more["called"] = "" if head == "" else self._say(f"called_{name}")
-        made = block(symbol, values, self.words, columns, kind="weights" if name == "a" else "numbers")
-        return made | more | {"live": f"{name}{head}", "explains": name != "c"}
+        more["spoken"] = self._translate("of_head", name=symbol, h=head) if of_head else symbol
+        more["called"] = "" if head == "" else self._translate(f"called_{name}")
+        matrix = block(symbol, values, self.words, columns, kind="weights" if name == "a" else "numbers")
+        return matrix | more | {"live": f"{name}{head}", "explains": name != "c"}
 
     def _head(self, head: int) -> list[dict[str, Any]]:
         trace = self.trace
@@ -122,45 +124,50 @@ class OwnPicture:
         steps += [("s", trace.masked), ("a", trace.weights), ("z", trace.head_outputs)]
         return [self._result(name, head, values[head]) for name, values in steps]
 
-    # --- How a number comes about ------------------------------------------------------------------------------------
+    # --- Calculation of a number -------------------------------------------------------------------------------------
 
-    def explained(self, place: str) -> dict[str, Any]:
-        """What a number is, its calculation, and which other numbers it is made of."""
-        found = split_place(place)
-        assert found, place
-        name, head, row, column = found
-        explain = {"s": self._score, "a": self._weight, "z": self._mixed, "o": self._output}.get(name)
-        says, line, parts = explain(head, row, column) if explain else self._projected(name, head, row, column)
+    def explain_number(self, place: str) -> dict[str, Any]:
+        """Return the caption of a number, its calculation, and the numbers it is computed from."""
+        address = split_place(place)
+        assert address, place
+        name, head, row, column = address
+        explain = {"s": self._score, "a": self._weight, "z": self._head_output, "o": self._output}.get(name)
+        caption, line, parts = explain(head, row, column) if explain else self._projection(name, head, row, column)
         note = ""
         if name == "a" and (shift := self._shift(head, row)):
-            note = self.t("step_by_step.hand_shift", peak=printed(shift))
-        return {"says": says, "line": line, "note": note, "parts": parts}
+            note = self.t("step_by_step.hand_shift", peak=format_number(shift))
+        return {"says": caption, "line": line, "note": note, "parts": parts}
 
-    def _projected(self, name: str, head: int, row: int, column: int) -> tuple[str, list[Token], list[Part]]:
+    def _projection(self, name: str, head: int, row: int, column: int) -> tuple[str, list[Token], list[Part]]:
         at = head * self.numbers.d_k + column
         values = {"q": self.trace.q, "k": self.trace.k, "v": self.trace.v}[name]
-        x, matrix = self.example.given["x"], self.example.given[f"w_{name}"]
+        x, matrix = self.example.inputs["x"], self.example.inputs[f"w_{name}"]
         line = sum_of_products(x[row].tolist(), matrix[:, at].tolist(), float(values[head, row, column]))
-        says = self.t(f"step_by_step.hand_says_{name}", word=self.words[row], n=column + 1)
-        return says, line, [_row("x", row), _column(f"w_{name}", at)]
+        caption = self.t(f"step_by_step.hand_says_{name}", word=self.words[row], n=column + 1)
+        return caption, line, [_row("x", row), _column(f"w_{name}", at)]
 
     def _score(self, head: int, row: int, column: int) -> tuple[str, list[Token], list[Part]]:
         trace, d_k = self.trace, self.numbers.d_k
         is_blocked = float(trace.masked[head, row, column]) == -math.inf
-        says = self._say("says_blocked" if is_blocked else "says_score", query=self.words[row], key=self.words[column])
+        caption = self._translate(
+            "says_blocked" if is_blocked else "says_score", query=self.words[row], key=self.words[column]
+        )
         line = sum_of_products(
             trace.q[head, row].tolist(), trace.k[head, column].tolist(), float(trace.scores[head, row, column])
         )
         scaled = float(trace.scaled[head, row, column])
-        line += [(f";  {printed(float(trace.scores[head, row, column]))} / √{d_k} ≈ ", ""), (printed(scaled), "result")]
+        line += [
+            (f";  {format_number(float(trace.scores[head, row, column]))} / √{d_k} ≈ ", ""),
+            (format_number(scaled), "result"),
+        ]
         if is_blocked:
             line += [(" → ", ""), ("−∞", "result")]
         names = ("q", "k") if self.numbers.is_direct else (f"q{head}", f"k{head}")
         columns = [head * d_k, (head + 1) * d_k] if self.numbers.is_direct else None
-        return says, line, [_row(names[0], row, columns), _row(names[1], column, columns) | {"role": "in-column"}]
+        return caption, line, [_row(names[0], row, columns), _row(names[1], column, columns) | {"role": "in-column"}]
 
     def _shift(self, head: int, row: int) -> float:
-        """What is subtracted from a row of scores before the powers of e, so that they can be printed."""
+        """Return the amount to subtract from a row of scores before the exponential, so that it can be printed."""
         peak = float(self.trace.masked[head, row].max())
         return 0.0 if 0 <= peak <= 5 else peak
 
@@ -169,38 +176,38 @@ class OwnPicture:
         exps = (masked - shift).exp()
         with_sum = torch.cat([exps, exps.sum()[None]]).tolist()
         line = power_share(masked.tolist(), shift, with_sum, column, float(self.trace.weights[head, row, column]))
-        says = self.t("step_by_step.hand_says_weights", query=self.words[row], key=self.words[column])
-        return says, line, [_row(f"s{head}", row)]
+        caption = self.t("step_by_step.hand_says_weights", query=self.words[row], key=self.words[column])
+        return caption, line, [_row(f"s{head}", row)]
 
-    def _mixed(self, head: int, row: int, column: int) -> tuple[str, list[Token], list[Part]]:
+    def _head_output(self, head: int, row: int, column: int) -> tuple[str, list[Token], list[Part]]:
         trace, at = self.trace, head * self.numbers.d_k + column
         line = sum_of_products(
             trace.weights[head, row].tolist(),
             trace.v[head, :, column].tolist(),
             float(trace.head_outputs[head, row, column]),
         )
-        says = self._say("says_mixed", word=self.words[row], n=column + 1)
+        caption = self._translate("says_mixed", word=self.words[row], n=column + 1)
         values = _column("v", at) if self.numbers.is_direct else _column(f"v{head}", column)
-        return says, line, [_row(f"a{head}", row), values]
+        return caption, line, [_row(f"a{head}", row), values]
 
     def _output(self, _: int, row: int, column: int) -> tuple[str, list[Token], list[Part]]:
-        trace, w_o = self.trace, self.example.given["w_o"]
+        trace, w_o = self.trace, self.example.inputs["w_o"]
         line = sum_of_products(trace.concat[row].tolist(), w_o[:, column].tolist(), float(trace.output[row, column]))
-        says = self._say("says_output", word=self.words[row], n=column + 1)
-        left = "c" if len(self.heads) > 1 else "z0"
-        return says, line, [_row(left, row), _column("w_o", column)]
+        caption = self._translate("says_output", word=self.words[row], n=column + 1)
+        left_name = "c" if len(self.heads) > 1 else "z0"
+        return caption, line, [_row(left_name, row), _column("w_o", column)]
 
 
 def split_place(place: str) -> tuple[str, int, int, int] | None:
-    """A number's matrix, head, row and column, from its name in a link.
+    """Return a number's matrix, head, row and column from its name in a link.
 
     Example:
         >>> split_place("a1-0-2"), split_place("o-2-3"), split_place("x")
         (('a', 1, 0, 2), ('o', 0, 2, 3), None)
     """
-    if not (found := PLACE.fullmatch(place)):
+    if not (match := PLACE.fullmatch(place)):
         return None
-    name, head, row, column = (group for group in found.groups() if group is not None)
+    name, head, row, column = (group for group in match.groups() if group is not None)
     return name, int(head or 0), int(row), int(column)
 
 

@@ -8,7 +8,7 @@ import torch
 from playwright.sync_api import Page, expect
 
 from pages.step_by_step import hand_example
-from pages.step_by_step.hand_pictures import printed
+from pages.step_by_step.hand_pictures import format_number
 from tests.browser.drive import PHONE, eventually, open_chip, wait_run
 from tests.browser.sections import begins_on_the_first_screen
 from tests.browser.test_frame import is_wider_than_the_window
@@ -196,9 +196,12 @@ def test_three_words_click_and_typing(visit):
     expect(sum_).to_have_text("(−2.50)·1 + 0·0 + 1·0 + 2·0 = −2.50")
     page.get_by_role("button", name="5 ÷√d").click()
     wait_run(page)
-    numbers = hand_example.with_number(hand_example.usual_numbers(), "x", 0, 0, -2.5)
+    numbers = hand_example.with_number(hand_example.default_numbers(), "x", 0, 0, -2.5)
     trace = hand_example.HandExample(words=("cats", "eat", "fish"), numbers=numbers, is_causal=False).trace
-    cells, expected = ".three-words .result td.number", [printed(value) for value in trace.scaled.flatten().tolist()]
+    cells, expected = (
+        ".three-words .result td.number",
+        [format_number(value) for value in trace.scaled.flatten().tolist()],
+    )
     expect(page.locator(cells)).to_have_text(expected)
     again = visit("step-by-step", **dict(part.split("=") for part in page.url.split("?")[1].split("&")))
     expect(again.locator(cells)).to_have_text(expected)

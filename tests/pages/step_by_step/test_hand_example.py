@@ -6,15 +6,15 @@ import pytest
 import torch
 
 from pages.step_by_step import hand_example, three_words
-from pages.step_by_step.hand_example import COUNT, HandExample, from_code, to_code, usual_numbers, with_number
-from pages.step_by_step.hand_pictures import Pictures, printed
+from pages.step_by_step.hand_example import COUNT, HandExample, default_numbers, from_code, to_code, with_number
+from pages.step_by_step.hand_pictures import Pictures, format_number
 from viz.text import translator
 
 WORDS = ("cats", "eat", "fish")
 
 
 def example(numbers=None, *, is_causal=False, words=WORDS):
-    return HandExample(words=words, numbers=usual_numbers() if numbers is None else numbers, is_causal=is_causal)
+    return HandExample(words=words, numbers=default_numbers() if numbers is None else numbers, is_causal=is_causal)
 
 
 def some_numbers(seed):
@@ -59,11 +59,11 @@ def test_printed_numbers_give_printed_results():
                     left_edge = [read(text) for text, role in line if role == "row"]
                     right = [read(text) for text, role in line if role == "column"]
                     by_hand = sum(a * b for a, b in zip(left_edge, right, strict=True))
-                    assert printed(round(by_hand, 2)) == line[-1][0] == result["texts"][i][j]
+                    assert format_number(round(by_hand, 2)) == line[-1][0] == result["texts"][i][j]
     for row in results(pictures(example()).of(7))[0]["lines"]:
         for line in row:
             (above,), (below,) = ([read(text) for text, role in line if role == name] for name in ("row", "column"))
-            assert printed(round(above / below, 2)) == line[-1][0]
+            assert format_number(round(above / below, 2)) == line[-1][0]
 
 
 @pytest.mark.parametrize("is_causal", [False, True])
@@ -102,10 +102,14 @@ def test_printed_matrices_equal_trace():
     retained = {4: [trace.scores], 5: [trace.scaled], 6: [trace.masked], 7: [trace.weights], 8: [trace.head_outputs]}
     for step, expected in (retained | {3: [trace.q, trace.k, trace.v], 9: [trace.contributions]}).items():
         for result, (values,) in zip(results(visible.of(step)), expected, strict=True):
-            assert result["texts"] == [[printed(value) for value in row] for row in values.tolist()]
+            assert result["texts"] == [[format_number(value) for value in row] for row in values.tolist()]
     line = results(visible.of(4))[0]["lines"][0][2]
-    assert [read(text) for text, role in line if role == "row"] == [read(printed(q)) for q in trace.q[0, 0].tolist()]
-    assert [read(text) for text, role in line if role == "column"] == [read(printed(k)) for k in trace.k[0, 2].tolist()]
+    assert [read(text) for text, role in line if role == "row"] == [
+        read(format_number(q)) for q in trace.q[0, 0].tolist()
+    ]
+    assert [read(text) for text, role in line if role == "column"] == [
+        read(format_number(k)) for k in trace.k[0, 2].tolist()
+    ]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -129,13 +133,13 @@ def test_invalid_code_rejected(code):
 )  # fmt: skip
 def test_invalid_number_rejected(change):
     with pytest.raises(ValueError, match="number"):
-        with_number(usual_numbers(), *change)
+        with_number(default_numbers(), *change)
 
 
 def test_one_number_changes_and_no_other():
-    altered = with_number(usual_numbers(), "w_k", 3, 1, -2.504)
-    assert example(altered).given["w_k"][3, 1] == -2.5
-    assert sum(a != b for a, b in zip(altered, usual_numbers(), strict=True)) == 1
+    altered = with_number(default_numbers(), "w_k", 3, 1, -2.504)
+    assert example(altered).inputs["w_k"][3, 1] == -2.5
+    assert sum(a != b for a, b in zip(altered, default_numbers(), strict=True)) == 1
 
 
 @pytest.mark.parametrize("code", ["", "a|b", "a|b|c|d", "a| |c", "||"])

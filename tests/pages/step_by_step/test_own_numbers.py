@@ -9,9 +9,9 @@ import pytest
 import torch
 from torch.nn import MultiheadAttention
 
-from pages.step_by_step.hand_pictures import printed
+from pages.step_by_step.hand_pictures import format_number
 from pages.step_by_step.own_numbers import puzzles as game
-from pages.step_by_step.own_numbers.editor import renamed
+from pages.step_by_step.own_numbers.editor import replace_word
 from pages.step_by_step.own_numbers.example import OwnExample, by_loops, checks, presets
 from pages.step_by_step.own_numbers.numbers import (
     DIRECT,
@@ -24,7 +24,7 @@ from pages.step_by_step.own_numbers.numbers import (
     to_code,
 )
 from pages.step_by_step.own_numbers.pictures import OwnPicture, split_place
-from pages.step_by_step.own_numbers.section import USUAL, are_words, other_way
+from pages.step_by_step.own_numbers.section import DEFAULT_PRESET, are_words, other_way
 from tests.running import checked
 from viz import limits
 from viz.components.bundle import CLIENT
@@ -162,14 +162,14 @@ def test_unknown_place_rejected(place):
 
 
 def test_one_number_changes_and_no_other():
-    before = presets()[USUAL]
+    before = presets()[DEFAULT_PRESET]
     after = before.with_number("w_k", 3, 1, -2.504)
     assert after.matrices["w_k"][3, 1] == -2.5
     assert sum(a != b for a, b in zip(before.hundredths, after.hundredths, strict=True)) == 1
 
 
 def test_sizes_change_and_what_fits_stays():
-    before = presets()[USUAL]
+    before = presets()[DEFAULT_PRESET]
     larger = before.resized(5, 6, 3)
     assert (larger.n, larger.d, larger.n_heads) == (5, 6, 3)
     assert larger.matrices["x"][:3, :4].equal(before.matrices["x"]) and larger.matrices["x"][3:].abs().sum() == 0
@@ -179,12 +179,12 @@ def test_sizes_change_and_what_fits_stays():
 
 
 def test_words_are_replaced_one_by_one():
-    assert renamed("", 1, "b") == "|b" and renamed("|b", 1, " ") == ""
-    assert are_words(renamed("", 5, "<img src=x onerror=alert(1)>|x"))
+    assert replace_word("", 1, "b") == "|b" and replace_word("|b", 1, " ") == ""
+    assert are_words(replace_word("", 5, "<img src=x onerror=alert(1)>|x"))
     for code in ("a|b|c|d|e|f|g", "w" * 13, " a", "|" * 10_000, "a" * 10_000):
         assert not are_words(code), code[:20]
     with pytest.raises(ValueError, match="no word"):
-        renamed("", 6, "x")
+        replace_word("", 6, "x")
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -203,7 +203,7 @@ def read(text):
 
 @pytest.mark.parametrize("name", presets())
 def test_every_result_is_explained(name):
-    of = example(presets()[name], is_causal=name == USUAL)
+    of = example(presets()[name], is_causal=name == DEFAULT_PRESET)
     picture = OwnPicture(translator("en"), of, ())
     groups = picture.groups(renames=False)
     visible = {result["live"]: result for group in groups for result in group["blocks"]}
@@ -213,7 +213,7 @@ def test_every_result_is_explained(name):
                 place = f"{live}-{i}-{j}"
                 assert picture.has(place) is bool(result.get("explains")), place
                 if result.get("explains"):
-                    sentences = picture.explained(place)
+                    sentences = picture.explain_number(place)
                     assert sentences["line"][-1][0] == text, place
                     assert {part["live"] for part in sentences["parts"]} <= visible.keys(), place
     assert not picture.has("a0-0-6") and not picture.has("a9-0-0") and not picture.has("x" * 10_000)
@@ -222,8 +222,8 @@ def test_every_result_is_explained(name):
 
 
 def test_sum_marks_row_and_column():
-    of = example(presets()[USUAL])
-    sentences = OwnPicture(translator("en"), of, ()).explained("q1-2-1")
+    of = example(presets()[DEFAULT_PRESET])
+    sentences = OwnPicture(translator("en"), of, ()).explain_number("q1-2-1")
     line = "".join(text for text, _ in sentences["line"])
     assert line == "1·1 + 2·0 + 1·0 + 1·0 = 1"
     assert [(part["live"], part["row"], part["columns"]) for part in sentences["parts"]] == [
@@ -257,9 +257,9 @@ def matrices_that_follow(of):
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed; the browser test compares what a drag shows")
 def test_client_numbers_equal_core(tmp_path):
-    layers = [example(presets()[name], is_causal=name == USUAL) for name in presets()]
+    layers = [example(presets()[name], is_causal=name == DEFAULT_PRESET) for name in presets()]
     sizes = [OwnPicture(translator("en"), of, ()).follows() for of in layers]
-    inputs = [{name: matrix.tolist() for name, matrix in of.given.items()} for of in layers]
+    inputs = [{name: matrix.tolist() for name, matrix in of.inputs.items()} for of in layers]
     requests = {
         "layers": [{"sizes": size, "given": matrices} for size, matrices in zip(sizes, inputs, strict=True)],
         "printed": NUMBERS,
@@ -284,7 +284,7 @@ def test_client_numbers_equal_core(tmp_path):
             for row, visible in zip(rows, follows[name], strict=True):
                 near = [value if value is None else pytest.approx(value, abs=1e-9, rel=1e-9) for value in row]
                 assert visible == near
-    assert result["printed"] == [printed(float(value)) for value in NUMBERS]
+    assert result["printed"] == [format_number(float(value)) for value in NUMBERS]
     assert dict(zip(INPUTS, result["typed"], strict=True)) == INPUTS
 
 
@@ -321,7 +321,7 @@ def test_verdict_equals_loops(name):
             numbers = numbers.with_number(matrix, row, column, float(torch.rand(1, generator=generator)) * 4 - 2)
         of = example(numbers)
         result = game.verdict(name, of.trace)
-        missing, measured = game.by_loops_too(name, of)
+        missing, measured = game.measure_by_loops(name, of)
         assert (result.missing, result.found) == (missing, pytest.approx(measured, abs=1e-9))
         verdicts.add(result.is_solved)
     assert verdicts == {True, False}
@@ -390,7 +390,7 @@ def test_default_link_is_bare(open_app):
 
 
 @pytest.mark.parametrize(
-    "code", ["q" * 10_000, "x342.", "NaN", to_code(presets()[USUAL])[:-1]], ids=["long", "none", "NaN", "cut"]
+    "code", ["q" * 10_000, "x342.", "NaN", to_code(presets()[DEFAULT_PRESET])[:-1]], ids=["long", "none", "NaN", "cut"]
 )
 def test_invalid_link_resets_with_note(open_app, code):
     hostile = {"own": code, "own_words": "|" * 10_000, "own_at": "a9-9-9", "puzzle_cancel": code, "puzzle": "<b>"}

@@ -5,7 +5,7 @@ import re
 import torch
 from playwright.sync_api import Page, expect
 
-from pages.step_by_step.hand_pictures import printed
+from pages.step_by_step.hand_pictures import format_number
 from pages.step_by_step.own_numbers.example import OwnExample, presets
 from pages.step_by_step.own_numbers.numbers import MOST, PROJECTED, of_matrices, to_code
 from tests.browser.drive import PHONE, eventually, wait_run
@@ -27,7 +27,7 @@ def shows(page: Page, numbers) -> None:
     trace = OwnExample(words=("", "", ""), numbers=numbers).trace
     for name, values in (("a0", trace.weights[0]), ("o", trace.output)):
         cells = page.locator(f'.three-words [data-place^="{name} "]')
-        expect(cells).to_have_text([printed(value) for value in values.flatten().tolist()])
+        expect(cells).to_have_text([format_number(value) for value in values.flatten().tolist()])
 
 
 def test_number_typing_drag_keys_undo(visit):

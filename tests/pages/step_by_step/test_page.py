@@ -11,7 +11,7 @@ import torch
 
 from pages.step_by_step import hand_example
 from pages.step_by_step.page import PAGE
-from pages.step_by_step.saturation import drawn_scores
+from pages.step_by_step.saturation import sample_scores
 from pages.step_by_step.stepper import SOFTMAX
 from tests import checkpoints
 from tests.running import bar_charts, checked, everything, line_charts, matrices, sentences_of
@@ -201,11 +201,11 @@ def test_constant_score_variance_fails_check(open_app, monkeypatch):
         "pages.step_by_step.saturation.random_scores",
         lambda widths, *, n_rows, n_keys, seed: torch.randn(len(widths), n_rows, n_keys),
     )
-    drawn_scores.clear()
+    sample_scores.clear()
     try:
         assert checked(open_app("step_by_step", section="saturation"), "saturation") == (1, 2)
     finally:
-        drawn_scores.clear()
+        sample_scores.clear()
 
 
 def test_saturation_curves_with_and_without_scale(open_app):
@@ -685,7 +685,7 @@ def test_link_without_section_restores_view(open_app):
 
 def test_numbers_and_words_in_link(visit):
     app = three_words(visit, step=4)
-    numbers = hand_example.with_number(hand_example.usual_numbers(), "x", 1, 0, -0.5)
+    numbers = hand_example.with_number(hand_example.default_numbers(), "x", 1, 0, -0.5)
     link = {"numbers": hand_example.to_code(numbers), "words": "a<b>|$x$|{n}", "hand_causal": 1, "cell": "0-1"}
     altered = three_words(visit, step=7, **link)
     view, trace = (
