@@ -35,7 +35,7 @@ class TestHandValues:
         outputs = [[1.6044, 0.7967], [1.4011, 1.2033], [1.7587, 1.0000]]
         assert_close(trace.output, torch.tensor(outputs), **PINNED)
 
-    def test_a_toy_head_that_may_not_look_ahead(self):
+    def test_toy_head_with_causal_mask(self):
         trace = attend(QK, QK, V, allowed=causal(3, 3))
         expected = [[1, 0, 0], [0.3302, 0.6698, 0], [0.2483, 0.2483, 0.5035]]
         assert_close(trace.weights, torch.tensor(expected), **PINNED)
@@ -43,7 +43,7 @@ class TestHandValues:
         outputs = [[1, 0], [0.3302, 1.3395], [1.7587, 1.0]]
         assert_close(trace.output, torch.tensor(outputs), **PINNED)
 
-    def test_as_many_queries_as_keys_and_not_the_same_ones(self):
+    def test_as_many_queries_as_keys(self):
         """Rows are queries: (1, 2) looks at (3, 0) and (0, 1), with scores 3 and 2; exchanged it would be 3 and 4."""
         q, k = torch.tensor([[1.0, 2.0], [4.0, -1.0]]), torch.tensor([[3.0, 0.0], [0.0, 1.0]])
         trace = attend(q, k, torch.eye(2), scale=1.0)
@@ -142,13 +142,13 @@ class TestAgainstTorch:
 
 
 class TestProperties:
-    def test_rows_sum_to_one_and_columns_do_not(self):
+    def test_rows_but_not_columns_sum_one(self):
         weights = attend(*a_head((2, 13))).weights
         assert weights.ge(0).all()
         assert_close(weights.sum(-1), torch.ones(2, 13, 5, dtype=torch.float64), atol=1e-12, rtol=0)
         assert (weights.sum(-2) - 1).abs().max() > 0.1
 
-    def test_outputs_lie_between_the_smallest_and_the_largest_value(self):
+    def test_outputs_lie_between_value_extremes(self):
         q, k, v = a_head((2, 13))
         output = attend(q, k, v).output
         assert (output >= v.amin(-2, keepdim=True)).all() and (output <= v.amax(-2, keepdim=True)).all()
@@ -165,12 +165,12 @@ class TestProperties:
         order = torch.tensor([3, 0, 2, 4, 1])
         assert_close(attend(q[..., order, :], k, v).output, attend(q, k, v).output[..., order, :])
 
-    def test_a_constant_added_to_a_row_changes_nothing(self):
+    def test_constant_added_to_row_changes_nothing(self):
         q, k, v = a_head((2,))
         shift = draw(5, 1, seed=8).expand(5, 7) * 100
         assert_close(attend(q, k, v, bias=shift).weights, attend(q, k, v).weights, atol=1e-12, rtol=0)
 
-    def test_a_twice_as_long_key_has_twice_the_scores(self):
+    def test_doubled_key_doubles_scores(self):
         q, k, v = a_head()
         longer = k.clone()
         longer[4] *= 2
@@ -180,7 +180,7 @@ class TestProperties:
         q, k, v = a_head()
         assert torch.equal(attend(q, k, v).weights, attend(q, k, v * 3 + 1).weights)
 
-    def test_the_rank_of_the_scores_is_at_most_d_k(self):
+    def test_score_rank_is_bounded_by_width(self):
         assert torch.linalg.matrix_rank(attend(*a_head(n_queries=101, n_keys=103)).scores) == 3
 
     def test_large_scores_do_not_overflow(self):
@@ -191,14 +191,15 @@ class TestProperties:
     def test_one_key_takes_all(self):
         assert attend(*a_head(n_keys=1)).weights.eq(1).all()
 
-    def test_a_score_mod_acts_between_the_scale_and_the_bias(self):
+    def test_score_mod_acts_between_scale_bias(self):
+        """The score modification runs after the scale and before the bias."""
         q, k, v = a_head()
         bias = draw(5, 7, seed=9)
         trace = attend(q, k, v, score_mod=torch.tanh, bias=bias, allowed=causal(5, 7))
         assert_close(trace.masked, (torch.tanh(trace.scaled) + bias).masked_fill(~causal(5, 7), -torch.inf))
         assert_close(trace.weights, trace.masked.softmax(-1))
 
-    def test_what_went_in_is_kept_and_left_alone(self):
+    def test_trace_keeps_inputs_unmodified(self):
         q, k, v = a_head()
         before = [tensor.clone() for tensor in (q, k, v)]
         trace = attend(q, k, v, allowed=causal(5, 7))
@@ -231,7 +232,7 @@ class TestRowSoftmax:
         rest[1, 2] = False
         assert_close(weights[rest], scores.softmax(-1)[rest])
 
-    def test_what_is_not_a_number_is_not_hidden(self):
+    def test_nan_is_not_hidden(self):
         """Only a row that may look nowhere becomes 0; a NaN from elsewhere stays one."""
         scores = torch.tensor([[torch.nan, 0.0], [0.0, torch.nan], [-torch.inf, -torch.inf]])
         assert row_softmax(scores)[:2].isnan().all()

@@ -84,7 +84,7 @@ class TestAgainstTorch:
         x, design = draw(B, T, D, seed=97), BlockDesign(norm=norm, activation=gelu)
         assert_close(encoder_block(x, weights, design=design).output, layer(x), **CLOSE)
 
-    def test_encoder_layer_with_causal_and_padding_masks(self, norm):
+    def test_encoder_layer_with_causal_padding_masks(self, norm):
         layer, weights = self.make(norm, nn.TransformerEncoderLayer)
         x, lengths = draw(B, T, D, seed=97), [7, 5, 2]
         allowed = combine(causal(T, T), padding(lengths, T))
@@ -95,7 +95,7 @@ class TestAgainstTorch:
         wrong = layer(x, src_mask=causal(T, T), src_key_padding_mask=blocked)
         assert not torch.allclose(own, wrong, atol=1e-3, equal_nan=True)
 
-    def test_decoder_layer_with_a_memory_of_another_length(self, norm):
+    def test_decoder_layer_with_different_memory_length(self, norm):
         layer, weights = self.make(norm, nn.TransformerDecoderLayer)
         x, memory, lengths = draw(B, T, D, seed=97), draw(B, K, D, seed=98), [11, 3, 1]
         design = BlockDesign(norm=norm)
@@ -118,7 +118,7 @@ class TestAgainstTorch:
 
 
 class TestOneByOne:
-    def test_it_is_a_stack_that_holds_nothing(self):
+    def test_lazy_stack_frees_traces(self):
         x, weights, gone = draw(T, D).float(), plain_block(), list[weakref.ref]()
         whole = stack(x, [weights] * 3)
         gc.disable()
@@ -132,7 +132,7 @@ class TestOneByOne:
             gc.enable()
         assert len(gone) == 3
 
-    def test_every_layer_has_its_way_of_attending(self):
+    def test_every_layer_can_attend_differently(self):
         x, weights = draw(T, D).float(), plain_block()
         with pytest.raises(ValueError, match="shorter"):
             stack(x, [weights] * 3, attentions=[{}] * 2)
@@ -151,27 +151,28 @@ class TestPoints:
         assert trace.x is x
 
     @pytest.mark.parametrize("residual", [True, False])
-    def test_each_add_adds_what_came_in_to_what_was_computed(self, residual):
+    def test_additions_sum_input_and_computed(self, residual):
         x = draw(T, D).float()
         p = encoder_block(x, plain_block(), design=BlockDesign(residual=residual)).points
         assert_close(p["attention_add"], p["attention"] + x * residual, **EXACT)
         assert_close(p["feed_forward_add"], p["feed_forward"] + p["attention_norm"] * residual, **EXACT)
 
-    def test_without_norm_pre_and_post_are_the_same(self):
+    def test_no_norm_makes_pre_post_equal(self):
         x = draw(T, D).float()
         post, pre = (
             encoder_block(x, plain_block(), design=BlockDesign(norm=norm, normalize=no_norm)).output for norm in NORMS
         )
         assert_close(post, pre, **EXACT)
 
-    def test_after_post_norm_every_row_is_standard_and_pre_norm_leaves_the_way_through_free(self):
+    def test_post_norm_standardises_pre_norm_passes(self):
+        """After a post-norm every row is standardised; a pre-norm leaves the residual path free."""
         x = draw(T, D).float()
         post = encoder_block(x, plain_block()).output
         assert_close(post, standardize(post), atol=1e-4, rtol=1e-4)
         pre = encoder_block(x, plain_block(), design=BlockDesign(norm="pre"))
         assert_close(pre.output, x + pre.points["attention"] + pre.points["feed_forward"])
 
-    def test_the_parts_trace_what_the_points_say(self):
+    def test_sublayer_traces_equal_points(self):
         trace = encoder_block(draw(T, D).float(), plain_block(), design=BlockDesign(norm="pre", normalize=rms_norm))
         assert trace.attention.output is trace.points["attention"]
         assert trace.attention.x is trace.points["attention_norm"]
@@ -202,7 +203,7 @@ def test_attention_is_exchangeable():
     assert_close(sharp.points["attention"], expected, **EXACT)
 
 
-def test_a_causal_block_does_not_see_what_comes_later():
+def test_causal_block_ignores_later_tokens():
     x, weights = draw(T, D).float(), plain_block()
     whole = encoder_block(x, weights, allowed=causal(T, T)).output
     for t in range(1, T):
@@ -216,12 +217,12 @@ class TestStack:
         assert all(after.x is before.output for before, after in pairwise(traces))
         assert [trace.weights for trace in traces] == weights
 
-    def test_every_decoder_layer_reads_the_same_memory(self):
+    def test_decoder_layers_read_same_memory(self):
         memory = draw(K, 13).float()
         traces = stack(draw(T, D).float(), [plain_block(d_memory=13)] * 2, memory=memory)
         assert all(trace.cross is not None and trace.cross.memory is memory for trace in traces)
 
-    def test_a_layer_may_have_its_own_attention(self):
+    def test_layer_can_have_own_attention(self):
         own = [{"attention": partial(multi_head, scale=float(i))} for i in (2, 3)]
         traces = stack(draw(T, D).float(), [plain_block()] * 2, attentions=own)
         assert [trace.attention.scale for trace in traces] == [2.0, 3.0]
@@ -236,7 +237,8 @@ class TestRandom:
         assert plain_block().n_parameters() == 4 * D * D + 2 * D * D_FF + 2 * 2 * D
         assert plain_block(d_memory=13).n_parameters() == 6 * D * D + 2 * 13 * D + 2 * D * D_FF + 3 * 2 * D
 
-    def test_a_seed_gives_the_same_heads_as_everywhere_and_no_numbers_twice(self):
+    def test_random_weights_of_seed_never_repeat(self):
+        """A seed gives the same heads as elsewhere, and no two tensors of a block are equal."""
         weights = plain_block(seed=5, d_memory=D)
         assert_close(weights.attention.w_q, HeadWeights.random(SPEC, seed=5).w_q, **EXACT)
         assert weights.cross is not None

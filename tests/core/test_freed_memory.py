@@ -49,7 +49,7 @@ def test_importing_the_core_makes_no_tensor():
     assert int(run.stdout) > 30
 
 
-def test_the_first_trace_frees_one_large_block_and_no_other_does():
+def test_only_first_trace_frees_block():
     keep_freed_memory.cache_clear()
     x = torch.eye(3)
     with Made() as made:

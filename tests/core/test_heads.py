@@ -51,12 +51,12 @@ class TestSplitShareConcat:
         assert split_heads(x, 3).shape == (2, 3, 5, 7)
         assert_close(concat_heads(split_heads(x, 3)), x, **EXACT)
 
-    def test_a_view_without_the_transpose_is_something_else(self):
+    def test_view_without_transpose_differs(self):
         x = draw(5, 21)
         assert split_heads(x, 3).shape == x.reshape(3, 5, 7).shape
         assert (split_heads(x, 3) - x.reshape(3, 5, 7)).abs().max() > 0.1
 
-    def test_concat_puts_head_i_into_its_own_columns(self):
+    def test_concat_puts_head_in_own_columns(self):
         heads = draw(3, 5, 7)
         for i in range(3):
             assert_close(concat_heads(heads)[:, 7 * i : 7 * (i + 1)], heads[i], **EXACT)
@@ -113,7 +113,7 @@ class TestMultiHead:
         assert {name: tuple(getattr(trace, name).shape) for name in shapes} == shapes
 
     @pytest.mark.parametrize("mask", [None, "causal", "padding"])
-    def test_against_torchs_layer_with_the_same_weights(self, mask):
+    def test_multi_head_equals_torch_layer(self, mask):
         spec = AttentionSpec(d_model=35, n_heads=5)
         w, x = weights_of(spec), draw(2, 3, 35, seed=9)
         module = nn.MultiheadAttention(35, 5, batch_first=True, dtype=torch.float64)
@@ -171,13 +171,13 @@ class TestMultiHead:
         expected = torch.softmax(q @ k.mT * (1 / math.sqrt(7)), dim=-1) @ v
         assert torch.equal(multi_head(x, memory, w).head_outputs, expected)
 
-    def test_as_many_key_heads_as_query_heads_is_multi_head_bit_for_bit(self):
+    def test_equal_kv_heads_equal_multi_head(self):
         s = AttentionSpec(d_model=35, n_heads=5, n_kv_heads=5)
         w, x = weights_of(s, bias=False), draw(3, 35, seed=8)
         q, k, v = (split_heads(x @ matrix, 5) for matrix in (w.w_q, w.w_k, w.w_v))
         assert torch.equal(multi_head(x, x, w).head_outputs, attend(q, k, v).output)
 
-    def test_contributions_add_up_and_equal_one_big_product(self):
+    def test_contributions_sum_to_one_big_product(self):
         trace = multi_head(draw(2, 3, 13), draw(2, 5, 17), weights_of(wide_spec()))
         w = trace.projections
         assert_close(trace.contributions.sum(-3) + w.b_o, trace.output, **CLOSE)
@@ -234,7 +234,7 @@ class TestHeadWeights:
     def test_parameters_with_bias(self):
         assert weights_of(AttentionSpec(d_model=512, n_heads=8)).n_parameters() == 1_050_624
 
-    def test_random_is_a_function_of_its_seed(self):
+    def test_random_depends_on_seed_only(self):
         spec = wide_spec()
         a, b, c = (HeadWeights.random(spec, seed=seed) for seed in (3, 3, 4))
         for name in ("w_q", "w_k", "w_v", "w_o"):
@@ -266,7 +266,7 @@ class TestHeadWeights:
 
 class TestFromMha:
     @pytest.mark.parametrize("n_kv_heads", [1, 2, 3])
-    def test_keys_and_values_are_the_mean_of_their_group(self, n_kv_heads):
+    def test_pooled_keys_are_group_means(self, n_kv_heads):
         old = weights_of(wide_spec(6))
         new = HeadWeights.from_mha(old, n_kv_heads)
         x, memory = draw(3, 13, seed=8), draw(5, 17, seed=9)
@@ -280,7 +280,7 @@ class TestFromMha:
         assert new.w_o is old.w_o and new.b_o is old.b_o
         assert new.spec.kind == {1: "MQA", 2: "GQA", 3: "GQA"}[n_kv_heads]
 
-    def test_pooling_to_the_same_number_changes_nothing(self):
+    def test_pooling_to_same_number_changes_nothing(self):
         old = weights_of(wide_spec(6))
         x, memory = draw(3, 13, seed=8), draw(5, 17, seed=9)
         assert_close(

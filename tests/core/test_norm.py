@@ -26,7 +26,7 @@ def test_standardize_by_hand():
     assert_close(standardize(x), expected, **CLOSE)
 
 
-def test_every_row_has_mean_0_and_variance_1():
+def test_rows_have_mean_0_variance_1():
     y = standardize(5 + 3 * draw(2, 7, 13))
     assert_close(y.mean(-1), torch.zeros(2, 7, dtype=torch.float64), **CLOSE)
     assert_close(y.var(-1, correction=0), torch.ones(2, 7, dtype=torch.float64), **CLOSE)
@@ -49,7 +49,7 @@ def test_the_unbiased_variance_is_another_norm():
     assert_close(annotated.norm(dim=-1), (7 / 8) ** 0.5 * plain.norm(dim=-1), atol=1e-3, rtol=1e-3)
 
 
-def test_rms_norm_equals_torchs_and_keeps_the_mean():
+def test_rms_norm_equals_torch_keeps_mean():
     x, w = 3 + draw(2, 7, 13), learned(13)
     assert_close(rms_norm(x, w), torch_rms_norm(x, (13,), w.gain, w.eps) + w.shift, **CLOSE)
     plain = rms_norm(x, NormWeights(gain=torch.ones(13, dtype=torch.float64), eps=0.0))
@@ -64,7 +64,7 @@ def test_a_constant_row_becomes_the_shift():
     assert_close(layer_norm(torch.full((1, 5), 3.0, dtype=torch.float64), w)[0], w.shift, **CLOSE)
 
 
-def test_switched_off_it_hands_on_what_it_was_given():
+def test_no_norm_returns_input():
     x = draw(3, 5)
     assert no_norm(x, learned(5)) is x
 
@@ -76,7 +76,8 @@ def test_moments_and_pythagoras():
     assert_close(m.std, x.var(-1, unbiased=False).sqrt(), **CLOSE)
 
 
-def test_rows_before_gain_and_shift_are_standard_and_a_wrong_norm_is_found():
+def test_standard_error_detects_wrong_norm():
+    """Rows before gain and shift are standard; a wrong norm has a large error."""
     x, w = 3 + draw(7, 13), learned(13)
     assert standard_error(x, w, layer_norm) < 1e-12
     assert standard_error(x, w, rms_norm) < 1e-12

@@ -37,7 +37,7 @@ def test_sinusoidal_by_hand():
     assert_close(sinusoidal(6, 4, base=100.0)[5, 2:], torch.tensor([math.sin(0.5), math.cos(0.5)]))
 
 
-def test_sinusoidal_is_transformers_own_in_another_order():
+def test_sinusoidal_equals_transformers_reordered():
     from transformers.models.gptj.modeling_gptj import create_sinusoidal_positions
 
     sines, cosines = create_sinusoidal_positions(61, 14).chunk(2, dim=1)
@@ -53,7 +53,7 @@ def test_every_row_is_equally_long(base):
 
 
 @pytest.mark.parametrize("width", [7, 1, 0, -2])
-def test_an_odd_width_is_an_error_that_names_it(width):
+def test_odd_width_error_has_width(width):
     with pytest.raises(ValueError, match=f"width={width} is not an even number"):
         sinusoidal(3, width)
     with pytest.raises(ValueError, match="even"):
@@ -66,7 +66,7 @@ def test_a_base_that_is_none(base):
         frequencies(4, base=base)
 
 
-def test_wavelengths_run_from_two_pi_towards_base_times_two_pi():
+def test_wavelengths_span_two_pi_to_base():
     waves = 2 * math.pi / frequencies(512)
     assert_close(waves[0].item(), 2 * math.pi)
     assert_close(waves[-1].item(), 2 * math.pi * 10_000 ** (510 / 512))
@@ -84,7 +84,7 @@ def test_a_shift_is_a_rotation(k):
     assert_close(torch.linalg.det(turn.double()).item(), 1.0, atol=1e-5, rtol=0)
 
 
-def test_dot_products_depend_on_the_distance_alone():
+def test_dot_products_depend_on_distance():
     rows = sinusoidal(37, 26, base=300.0)
     products = rows @ rows.T / 13
     expected = kernel(37, 26, base=300.0)[offsets(37, 37).abs()]
@@ -137,7 +137,7 @@ def test_rope_of_neighbours_is_gptjs():
 
 
 @pytest.mark.parametrize("pairing", PAIRINGS)
-def test_rope_scores_depend_on_the_offset_alone(pairing):
+def test_rope_scores_depend_on_offset(pairing):
     q, k = numbers(1, 14).expand(11, 14), numbers(1, 14, seed=1).expand(17, 14)
     scores = rope(q, pairing=pairing) @ rope(k, pairing=pairing).mT
     assert_close(scores[1:, 1:], scores[:-1, :-1], atol=1e-5, rtol=0)
@@ -154,7 +154,7 @@ def test_rope_keeps_lengths_and_position_0(pairing):
     assert_close(rope(x, pairing=pairing)[..., 0, :], x[..., 0, :])
 
 
-def test_rope_of_equal_halves_is_the_kernel():
+def test_rope_of_equal_halves_is_kernel():
     ones = torch.ones(19, 10)
     scores = rope(ones, pairing="halves") @ rope(ones, pairing="halves").mT
     assert_close(scores[0] / 10, kernel(19, 10), atol=1e-6, rtol=0)
@@ -182,13 +182,13 @@ def _official_slopes(n):
 
 
 @pytest.mark.parametrize("n_heads", [2, 3, 5, 6, 7, 11, 12, 13, 71, 128])
-def test_alibi_slopes_for_any_number_of_heads(n_heads):
+def test_alibi_slopes_for_any_head_count(n_heads):
     assert_close(alibi_slopes(n_heads), torch.tensor(_official_slopes(n_heads)), atol=1e-7, rtol=1e-6)
     assert len(set(alibi_slopes(n_heads).tolist())) == n_heads
 
 
 @pytest.mark.parametrize("n_heads", [4, 7])
-def test_alibi_weights_are_blooms_under_a_causal_mask(n_heads):
+def test_alibi_weights_equal_bloom_when_causal(n_heads):
     from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 
     T = 11
@@ -217,7 +217,7 @@ def test_t5_buckets_are_transformers_own(both_ways, n_buckets, max_distance):
     assert_close(ours, theirs)
 
 
-def test_t5_bias_reads_its_table_by_offset():
+def test_t5_bias_indexes_table_by_offset():
     table = numbers(8, 3)
     bias = t5_bias(table, 5, 7)
     where = t5_buckets(offsets(5, 7), n_buckets=8)

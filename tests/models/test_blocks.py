@@ -15,7 +15,7 @@ KNOWN = [name for name in FAMILIES if name != "gemma2"]
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_the_blocks_give_the_models_own_hidden_states(name, loaded):
+def test_blocks_give_models_hidden_states(name, loaded):
     model = loaded(name)
     two = model.model.config.is_encoder_decoder
     seen = capture(model, TEXT, target=TARGET if two else None)
@@ -31,7 +31,7 @@ def test_the_blocks_give_the_models_own_hidden_states(name, loaded):
 
 
 @pytest.mark.parametrize("name", ["all-MiniLM-L6-v2", "twin-g8", "twin-g2"])
-def test_the_models_that_come_with_the_project(name):
+def test_packaged_models_have_exact_blocks(name):
     model = load(name)
     seen = capture(model, TEXT)
     blocks = model_blocks(model, seen)
@@ -45,7 +45,7 @@ def test_the_models_that_come_with_the_project(name):
     assert sum(one.n_parameters() for one in blocks.weights) == sum(p.numel() for p in inside)
 
 
-def test_another_layer_or_design_gives_other_states(loaded):
+def test_other_layer_order_changes_states(loaded):
     model = loaded("bert")
     blocks = model_blocks(model, capture(model, TEXT))
     assert blocks.state_error(blocks.choose((1, 0)).run()) > 0.01
@@ -55,7 +55,7 @@ def test_another_layer_or_design_gives_other_states(loaded):
     assert blocks.state_error(changed) > 0.01
 
 
-def test_a_further_mask_narrows_the_models_own(loaded):
+def test_further_mask_narrows_models_mask(loaded):
     model = loaded("mistral")  # causal, and a window of 5
     seen = capture(model, TEXT)
     n = len(seen.tokens.ids)
@@ -67,7 +67,7 @@ def test_a_further_mask_narrows_the_models_own(loaded):
 
 
 @pytest.mark.parametrize("name", ["llama", "qwen2"])
-def test_blocks_that_turn_by_position_run_under_a_further_mask_as_the_model_itself(name, loaded, checkpoint):
+def test_rotary_blocks_masked_equal_eager_model(name, loaded, checkpoint):
     """The model's own eager pass under the same mask: its weights in every layer, its hidden states behind each."""
     model = loaded(name)
     seen = capture(model, TEXT)
@@ -94,7 +94,7 @@ def test_blocks_that_turn_by_position_run_under_a_further_mask_as_the_model_itse
     assert blocks.state_error(traces) > 0.1, "without the mask it is something else"
 
 
-def test_positions_of_the_twins_are_turned_as_the_model_does(loaded):
+def test_rope_is_applied_in_llama_blocks(loaded):
     """Without RoPE the same weights see something else."""
     model = loaded("llama")
     seen = capture(model, TEXT)
@@ -105,7 +105,7 @@ def test_positions_of_the_twins_are_turned_as_the_model_does(loaded):
     assert not torch.allclose(bare[1:], trace.k[0, 1:], atol=0.1)
 
 
-def test_a_family_whose_blocks_are_not_known_is_a_sentence(loaded):
+def test_unsupported_block_family_raises_model_error(loaded):
     with pytest.raises(
         ModelError, match="how a block of the family 'gemma2' is put together; it knows arcee, bart, bert"
     ):

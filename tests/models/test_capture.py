@@ -72,7 +72,7 @@ def seen(loaded: Loaded) -> Callable[[str], Capture]:
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_the_replay_equals_the_models_own_eager_weights(name, seen, truth):
+def test_replay_equals_eager_weights(name, seen, truth):
     captured, own = seen(name), truth(name)
     assert captured.tokens.ids == tuple(own.ids.tolist())
     assert {stack: len(calls) for stack, calls in captured.stacks.items()} == {
@@ -86,7 +86,7 @@ def test_the_replay_equals_the_models_own_eager_weights(name, seen, truth):
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_the_output_is_what_the_model_makes_of_its_heads(name, seen, truth):
+def test_head_outputs_sum_to_models_output(name, seen, truth):
     for stack, outputs in truth(name).outputs.items():
         for i, output in enumerate(outputs):
             trace = seen(name).multi_head(i, stack=stack)
@@ -96,13 +96,13 @@ def test_the_output_is_what_the_model_makes_of_its_heads(name, seen, truth):
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_the_whole_model_on_attend_equals_eager(name, seen, truth):
+def test_model_with_attend_equals_eager(name, seen, truth):
     final = truth(name).final
     assert_close(seen(name).final, final, atol=1e-5 * float(final.abs().max()), rtol=0)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_keys_and_values_are_seen_before_they_are_repeated(name, seen):
+def test_kv_heads_are_captured_before_repetition(name, seen):
     captured, family = seen(name), FAMILIES[name]
     assert (captured.n_heads, captured.n_kv_heads) == (family.n_heads, family.n_kv_heads)
     for stack, calls in captured.stacks.items():
@@ -115,7 +115,7 @@ def test_keys_and_values_are_seen_before_they_are_repeated(name, seen):
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_the_weight_matrices_make_q_k_and_v(name, seen):
+def test_weight_matrices_give_qkv(name, seen):
     def project(x: Tensor, w: Tensor, b: Tensor | None, like: Tensor) -> Tensor:
         made = x @ w if b is None else x @ w + b
         return made.unflatten(-1, (like.shape[0], -1)).transpose(0, 1)
@@ -145,7 +145,7 @@ def test_cross_attention_is_rectangular(name, seen):
     assert captured.n_layers == 2
 
 
-def test_the_target_is_what_the_decoder_reads(seen, loaded):
+def test_target_is_decoder_input(seen, loaded):
     target = seen("t5").target
     written = loaded("t5").tokenizer(TARGET).input_ids
     assert target.ids == (0, *written[:-1])
@@ -154,7 +154,7 @@ def test_the_target_is_what_the_decoder_reads(seen, loaded):
     assert target.special[0] and target.words[0] != target.words[1]
 
 
-def test_a_target_left_out_is_the_text_again(loaded):
+def test_omitted_target_repeats_text(loaded):
     captured = capture(loaded("t5"), TEXT)
     assert captured.target.ids[1:] == captured.tokens.ids[:-1]
 
@@ -175,7 +175,7 @@ def test_a_soft_cap_limits_the_scores(seen):
     assert layer.masked[layer.allowed.expand_as(layer.masked)].abs().max() <= 3
 
 
-def test_a_mask_of_the_visitors_is_laid_over_the_models_own(seen):
+def test_user_mask_is_combined_with_models(seen):
     n = len(seen("llama").tokens.ids)
     no_first = torch.arange(n).expand(n, n) > 0
     trace = seen("llama").layer(0, allowed=no_first)
@@ -189,7 +189,7 @@ def test_a_mask_of_the_visitors_is_laid_over_the_models_own(seen):
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_a_head_switched_off_takes_its_contribution_away(name, loaded, seen) -> None:
+def test_head_off_removes_its_contribution(name, loaded, seen) -> None:
     model, before = loaded(name), seen(name)
     outputs: list[Tensor] = []
     handle = model.layers[1].output.register_forward_hook(lambda _, __, out: outputs.append(out[0]))
@@ -208,14 +208,14 @@ def test_a_head_switched_off_takes_its_contribution_away(name, loaded, seen) -> 
 
 
 @pytest.mark.parametrize("name", ["llama", "distilbert", "t5"])
-def test_a_head_of_the_first_layer_changes_the_second(name, loaded, seen):
+def test_first_layer_head_changes_second_layer(name, loaded, seen):
     without = capture(loaded(name), TEXT, heads_off=frozenset({(0, 1)}))
     assert (without.calls[1].x - seen(name).calls[1].x).abs().max() > 1e-2
     again = capture(loaded(name), TEXT)
     assert_close(again.final, seen(name).final, atol=0, rtol=0)
 
 
-def test_heads_are_switched_off_in_the_first_stack_only(loaded):
+def test_heads_off_affects_first_stack_only(loaded):
     before, without = (capture(loaded("t5"), TEXT, heads_off=off) for off in (frozenset(), frozenset({(0, 1)})))
     assert_close(without.stacks["decoder"][0].x, before.stacks["decoder"][0].x, atol=0, rtol=0)
     assert_close(without.stacks["cross"][0].x, before.stacks["cross"][0].x, atol=0, rtol=0)
@@ -223,7 +223,7 @@ def test_heads_are_switched_off_in_the_first_stack_only(loaded):
 
 
 @pytest.mark.parametrize("name", ["gpt2", "gpt_bigcode", "llama", "mistral", "qwen2", "gemma2"])
-def test_a_causal_model_says_what_comes_next(name, seen, truth):
+def test_causal_model_predicts_next_token(name, seen, truth):
     (prediction,) = seen(name).predictions
     best = truth(name).logits[-1].softmax(-1).topk(8)
     assert prediction.at == len(seen(name).tokens.ids) - 1
@@ -245,22 +245,23 @@ def test_a_masked_model_fills_each_gap(loaded, checkpoint):
     assert len(captured.predictions) == 2
 
 
-def test_there_is_no_prediction_without_a_gap(seen):
+def test_no_gap_has_no_prediction(seen):
     assert seen("bert").predictions == ()
     assert seen("t5").predictions == ()
 
 
-def test_a_causal_model_predicts_the_end_also_if_its_tokenizer_has_a_mask(loaded):
+def test_causal_model_with_mask_token_predicts(loaded):
+    """A causal model predicts the next token also if its tokenizer has a mask token."""
     (prediction,) = capture(loaded("llama"), "the [MASK] was").predictions
     assert prediction.at > 0
 
 
-def test_a_prediction_beyond_the_tokenizers_tokens_has_a_label(seen):
+def test_prediction_outside_tokenizer_has_label(seen):
     # The model's table has 331 rows, the tokenizer 75 tokens: most predictions are of no token.
     assert any(label.startswith("⟨") for label in seen("llama").predictions[0].labels)
 
 
-def test_texts_longer_than_the_model_are_cut(loaded):
+def test_overlong_text_is_truncated(loaded):
     captured = capture(loaded("bert"), "e " * 200)
     assert len(captured.tokens.ids) == 61
     assert captured.tokens.labels[0] == "[CLS]" and captured.tokens.labels[-1] == "[SEP]"
@@ -274,7 +275,7 @@ def test_one_token_is_enough(loaded):
 
 
 @pytest.mark.parametrize("name", ["bert", "llama", "gemma2"])
-def test_visitors_at_the_same_time_do_not_meet(name, loaded):
+def test_concurrent_captures_are_independent(name, loaded):
     model = loaded(name)
     texts = [TEXT, "the fox was old.", "Paris", "it was too tired because"]
     alone = [capture(model, text) for text in texts]
@@ -302,7 +303,7 @@ def test_outside_a_capture_nothing_is_kept(loaded):
     assert capture(model, TEXT).tokens == before.tokens
 
 
-def test_a_mask_of_numbers_is_added_like_a_bias():
+def test_float_mask_is_added_as_bias():
     """Some families hand over 0 and a large negative number instead of True and False."""
     from transformers import AttentionInterface
 
@@ -320,7 +321,7 @@ def test_a_mask_of_numbers_is_added_like_a_bias():
 
 
 @pytest.mark.parametrize("option", ["indices", "something_new"])
-def test_attention_that_cannot_be_reproduced_is_refused(option):
+def test_unreproducible_attention_is_refused(option):
     from transformers import AttentionInterface
 
     install()

@@ -29,7 +29,7 @@ def both(model) -> tuple[Capture, Capture, Capture]:
 
 
 @pytest.mark.parametrize("name", ONE_TEXT)
-def test_a_models_own_projections_meet_between_two_texts(name, loaded):
+def test_cross_maps_equal_models_projections(name, loaded):
     """Against the model's own modules: W_Q on one text's vectors, W_K and W_V on the other's, torch's attention."""
     model = loaded(name)
     asks, answers, seen = both(model)
@@ -55,7 +55,7 @@ def test_a_models_own_projections_meet_between_two_texts(name, loaded):
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_a_text_that_asks_itself_is_self_attention(name, loaded):
+def test_same_text_equals_self_attention(name, loaded):
     seen = capture(loaded(name), TEXT)
     met = pair(seen, seen)
     for i, call in enumerate(seen.calls):
@@ -72,7 +72,7 @@ def test_a_text_that_asks_itself_is_self_attention(name, loaded):
 
 
 @pytest.mark.parametrize("name", ["gpt2", "mistral", "gemma2"])
-def test_the_mask_of_one_text_does_not_hold_between_two(name, loaded):
+def test_cross_map_ignores_self_attention_mask(name, loaded):
     asks, _, seen = both(loaded(name))
     assert asks.layer(0).weights.triu(1).eq(0).all()
     for i in range(seen.n_layers):
@@ -85,7 +85,7 @@ def test_a_soft_cap_stays(loaded):
 
 
 @pytest.mark.parametrize("name", TWO_SEQUENCES)
-def test_an_encoder_decoder_shows_what_it_was_trained_for(name, loaded):
+def test_encoder_decoder_has_trained_cross_attention(name, loaded):
     model = loaded(name)
     together = capture(model, TEXT, target=ASKS)
     assert has_cross(capture(model, TEXT))
@@ -99,7 +99,7 @@ def test_an_encoder_decoder_shows_what_it_was_trained_for(name, loaded):
     assert seen.multi_head(0).projections.w_k is not together.multi_head(0, stack="encoder").projections.w_k
 
 
-def test_seeded_heads_are_multi_head_on_both_texts():
+def test_seeded_heads_equal_multi_head():
     weights = HeadWeights.random(AttentionSpec(d_model=6, n_heads=3), seed=1)
     texts = [split_words(text, 99) for text in (ASKS, TEXT)]
     x, memory = (seeded_embeddings(tokens.ids, 6, 0) for tokens in texts)
@@ -111,7 +111,8 @@ def test_seeded_heads_are_multi_head_on_both_texts():
     assert seen.queries.labels == ("Paris", "is", "old", ".")
 
 
-def test_a_map_between_texts_is_described_by_what_makes_sense_there(loaded):
+def test_cross_description_omits_self_attention_statistics(loaded):
+    """A map between two texts has no statistics that need the same tokens on both sides."""
     asks = capture(loaded("bert"), "the old fox.")
     _, answers, _ = both(loaded("bert"))
     seen = pair(asks, answers)
@@ -131,7 +132,7 @@ def test_a_map_between_texts_is_described_by_what_makes_sense_there(loaded):
     assert "distance" in describe(answers, answers.layer(0).weights)
 
 
-def test_a_head_that_goes_by_position_does_so_in_a_text_it_has_nothing_to_do_with(minilm):
+def test_positional_head_stays_positional_between_texts(minilm):
     asks, answers = (
         capture(minilm, text)
         for text in ("One two three four five six seven eight.", "The quick brown fox jumps over the lazy dog.")

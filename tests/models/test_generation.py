@@ -18,7 +18,7 @@ STEPS = 7
 
 
 @pytest.mark.parametrize("name", TWO_SEQUENCES)
-def test_it_writes_what_the_eager_model_finds_likeliest(name, loaded, checkpoint):
+def test_written_tokens_maximise_eager_logits(name, loaded, checkpoint):
     model = loaded(name)
     writing = write(model, TEXT, max_new=STEPS)
     reference, ids = eager(name, checkpoint(name)), [model.model.config.decoder_start_token_id]
@@ -36,7 +36,7 @@ def test_it_writes_what_the_eager_model_finds_likeliest(name, loaded, checkpoint
 
 
 @pytest.mark.parametrize("name", TWO_SEQUENCES)
-def test_the_rows_put_under_each_other_are_the_maps_of_one_pass(name, loaded):
+def test_stacked_rows_equal_one_pass(name, loaded):
     writing = write(loaded(name), TEXT, max_new=STEPS)
     at_once = capture_tokens(loaded(name), writing.tokens, target=writing.target)
     n = len(writing.steps)
@@ -50,7 +50,7 @@ def test_the_rows_put_under_each_other_are_the_maps_of_one_pass(name, loaded):
         assert rows.triu(1).eq(0).all()
 
 
-def test_it_stops_at_its_end_mark_and_at_the_limit(loaded, checkpoint, monkeypatch):
+def test_writing_stops_at_end_and_limit(loaded, checkpoint, monkeypatch):
     model = loaded("bart")
     first = write(model, TEXT, max_new=3)
     assert len(first.steps) == 3
@@ -58,14 +58,14 @@ def test_it_stops_at_its_end_mark_and_at_the_limit(loaded, checkpoint, monkeypat
     assert len(write(model, TEXT, max_new=3).steps) == 1
 
 
-def test_a_row_never_changes_when_more_is_written(loaded):
+def test_longer_output_keeps_earlier_rows(loaded):
     short, long = (write(loaded("t5"), TEXT, max_new=n) for n in (2, 5))
     for stack in ("cross", "decoder"):
         for a, b in zip(short.rows[stack], long.rows[stack], strict=True):
             assert torch.equal(a, b[:, : a.shape[1], : a.shape[2]])
 
 
-def test_a_model_without_a_head_for_words_says_so(loaded, monkeypatch):
+def test_missing_vocabulary_head_raises_model_error(loaded, monkeypatch):
     model = loaded("bart")
     forward = type(model.model).forward
 
@@ -94,7 +94,7 @@ def start(model):
 
 
 @pytest.mark.parametrize("name", DECODERS)
-def test_a_decoder_writes_on_what_the_eager_model_finds_likeliest(name, loaded, checkpoint):
+def test_continuation_maximises_eager_logits(name, loaded, checkpoint):
     model, reference = loaded(name), eager(name, checkpoint(name))
     ids = list(start(model))
     for token in continue_text(model, tuple(ids), steps=STEPS):
@@ -144,7 +144,7 @@ def test_cache_has_either_name(loaded, kind):
     assert renamed.model.taken == [False, True, True]
 
 
-def test_what_is_drawn_depends_on_the_seed_and_the_place_alone(loaded):
+def test_sampling_depends_on_seed_and_place(loaded):
     model = loaded("llama")
     first = continue_text(model, start(model), steps=6, temperature=1.5, seed=3)
     begun = continue_text(model, start(model), steps=2, temperature=1.5, seed=3)
@@ -153,7 +153,7 @@ def test_what_is_drawn_depends_on_the_seed_and_the_place_alone(loaded):
     assert len(others) == 4
 
 
-def test_drawing_is_by_the_models_own_chances(loaded):
+def test_sampling_follows_model_probabilities(loaded):
     model = loaded("gpt2")
     ids = start(model)
     with torch.inference_mode():
@@ -163,7 +163,7 @@ def test_drawing_is_by_the_models_own_chances(loaded):
     assert drawn.count(best) / 200 == pytest.approx(float(chances[best]), abs=0.12)
 
 
-def test_a_decoder_stops_at_its_end_mark_and_where_its_positions_end(loaded, monkeypatch):
+def test_continuation_stops_at_end_and_positions(loaded, monkeypatch):
     model = loaded("gpt2")
     written = continue_text(model, start(model), steps=3)
     monkeypatch.setattr(model.model.generation_config, "eos_token_id", written[1])

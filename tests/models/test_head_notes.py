@@ -100,7 +100,7 @@ def test_determiner_looks_at_its_noun(weight):
     assert means == pytest.approx([0.63, 0.60, 0.61, 0.49], abs=0.02)
 
 
-def test_it_prefers_the_subject_in_eight_of_twelve(weight):
+def test_it_heads_prefer_subject_most_often(weight):
     def wins(layer, head):
         for text, subject, other in IT:
             a, b = (weight(text, layer, head, ("it", "first"), (noun, "first")) for noun in (subject, other))
@@ -110,7 +110,7 @@ def test_it_prefers_the_subject_in_eight_of_twelve(weight):
     assert sum(wins(5, 11)) == 10
 
 
-def test_the_sink_has_a_short_value_and_adds_the_least():
+def test_sink_has_short_value_adds_least():
     model = load(entries()[0].id)
     ratios = []
     for text, *_ in IT:
@@ -147,7 +147,7 @@ ITS = (
 """Sentences whose 它 is one of two nouns, these nouns, and what is said of the one and of the other."""
 
 
-def test_a_head_of_e5_goes_by_the_subject_in_two_languages(e5):
+def test_e5_head_follows_subject_two_languages(e5):
     def pieces(text, word):
         offsets = e5.tokenizer(text, return_offsets_mapping=True)["offset_mapping"]
         start = text.index(word)
@@ -170,7 +170,7 @@ def test_a_head_of_e5_goes_by_the_subject_in_two_languages(e5):
     assert share([given(text, " it", a, b) for text, a, b in IT]) == 10
 
 
-def test_heads_of_smollm2_that_copy_and_that_look_one_back(smollm2):
+def test_smollm2_copying_and_previous_token_heads(smollm2):
     copied, back = [], []
     for seed in range(4):
         drawn = torch.randint(100, 49_000, (50,), generator=torch.Generator().manual_seed(seed))
@@ -188,7 +188,7 @@ def test_heads_of_smollm2_that_copy_and_that_look_one_back(smollm2):
     assert (min(on_sentences), max(on_sentences)) == pytest.approx((0.73, 0.86), abs=0.01)
 
 
-def test_notes_name_heads_and_examples_that_exist():
+def test_notes_name_existing_heads_and_examples():
     codes = {example.code for example in examples()}
     table = head_notes._notes()
     assert len(table) >= 8
@@ -200,7 +200,7 @@ def test_notes_name_heads_and_examples_that_exist():
     assert head_notes.note("", 0, 0) is None
 
 
-def test_examples_are_eight_or_more_with_both_languages():
+def test_examples_exist_in_both_languages():
     by_language = {lang: [example for example in examples() if example.lang == lang] for lang in ("en", "zh")}
     assert len(examples()) >= 8
     assert all(len(found) >= 3 for found in by_language.values())

@@ -68,7 +68,7 @@ def test_no_head_switched_off_changes_nothing(opened):
 
 
 @pytest.mark.parametrize("mean", [False, True])
-def test_any_set_of_heads_is_switched_off(opened, mean):
+def test_any_head_set_off_equals_hook(opened, mean):
     name, model, folder, reading, _ = opened
     heads, ids = frozenset({(0, 1), (1, 0), (1, 4)}), reading.tokens.ids
     ours = logits_of(model, ids, without(reading, heads, mean=mean))
@@ -80,7 +80,7 @@ def test_any_set_of_heads_is_switched_off(opened, mean):
     assert (ours - logits_of(model, ids)).abs().max() > 0.1
 
 
-def test_all_heads_of_a_layer_are_its_w_o_at_zero(opened):
+def test_all_heads_off_equals_zero_wo(opened):
     name, model, folder, reading, _ = opened
     family, ids = FAMILIES[name], reading.tokens.ids
     ours = logits_of(model, ids, without(reading, {(1, head) for head in range(family.n_heads)}, mean=False))
@@ -92,7 +92,7 @@ def test_all_heads_of_a_layer_are_its_w_o_at_zero(opened):
 
 
 @pytest.mark.parametrize("layer", [0, 1])
-def test_a_batch_of_swapped_heads_is_one_run_for_each(opened, layer):
+def test_swapped_batch_equals_single_runs(opened, layer):
     name, model, folder, reading, other = opened
     patched = unembed(model, normalize(model, patch_layer(model, reading, other, layer, N - 1)))
     for head in range(FAMILIES[name].n_heads):
@@ -101,14 +101,14 @@ def test_a_batch_of_swapped_heads_is_one_run_for_each(opened, layer):
         assert_close(patched[head], expected, atol=1e-3, rtol=1e-4)
 
 
-def test_swapped_with_its_own_text_nothing_changes(opened):
+def test_swap_with_same_text_changes_nothing(opened):
     _, model, _, reading, _ = opened
     for layer in range(2):
         stream = patch_layer(model, reading, reading, layer, 3)
         assert_close(stream, reading.states[-1, 3].expand_as(stream), atol=1e-4, rtol=1e-4)
 
 
-def test_a_token_before_the_texts_part_does_not_notice(loaded):
+def test_token_before_change_is_unaffected(loaded):
     """A decoder looks back only: what comes later cannot be felt."""
     model = loaded("llama")
     reading = reading_of(model, TEXT)
@@ -119,7 +119,7 @@ def test_a_token_before_the_texts_part_does_not_notice(loaded):
     assert (after - reading.states[-1, 6]).abs().max() > 0.1
 
 
-def test_the_shared_model_is_not_changed_and_two_visitors_do_not_meet(loaded):
+def test_concurrent_edits_leave_model_unchanged(loaded):
     model = loaded("llama")
     reading, other = reading_of(model, TEXT), reading_of(model, SWAPPED)
     ids, edits = reading.tokens.ids, without(reading, {(0, 2), (1, 1)}, mean=False)
@@ -212,7 +212,7 @@ class TestSmolLM:
         the = word_token(smollm2.tokenizer, "the")
         assert lens.argmax(-1)[-3:].tolist() == [the, the, mary]
 
-    def test_which_heads_copy_which_look_back_and_where_attention_rests(self, smollm2):
+    def test_copying_previous_token_and_sink_heads(self, smollm2):
         """On 50 random tokens, repeated; which tokens is chance, so a weight is known to a few hundredths."""
         drawn = torch.randint(17, 49_152, (50,), generator=torch.Generator().manual_seed(0))  # below are special ones
         ids = drawn.repeat(2)

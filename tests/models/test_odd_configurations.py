@@ -74,7 +74,7 @@ def test_text_part_is_shown_alone(name, tmp_path):
         assert_close(captured.layer(i).weights, weights[0], atol=1e-5, rtol=0)
 
 
-def test_text_part_of_unknown_family_is_refused(tmp_path):
+def test_text_part_unknown_family_is_refused(tmp_path):
     """The sentence names the text part's family, not the whole's."""
     config = transformers.Qwen3VLConfig(
         text_config=PART,
@@ -122,7 +122,7 @@ def test_decoder_of_bart_alone_is_shown(tmp_path):
     assert_close(placed.final, captured.final, atol=1e-5, rtol=0)
 
 
-def test_t5_without_start_token_begins_with_padding(tmp_path):
+def test_t5_without_start_token_uses_padding(tmp_path):
     """The default of its configuration names no token to begin with."""
     sizes = {name: size for name, size in FAMILIES["t5"].sizes.items() if name != "decoder_start_token_id"}
     config = transformers.T5Config(vocab_size=VOCABULARY, **sizes)

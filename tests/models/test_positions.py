@@ -15,7 +15,7 @@ NO_TABLE = ["llama", "gemma2", "t5"]
 
 
 @pytest.mark.parametrize("family", TABLES)
-def test_the_model_with_its_own_table_is_the_model(loaded, family):
+def test_own_table_equals_model(loaded, family):
     model = loaded(family)
     tokens = read_text(model.tokenizer, TEXT, model.max_tokens)
     own = model.positions()
@@ -28,7 +28,7 @@ def test_the_model_with_its_own_table_is_the_model(loaded, family):
 
 
 @pytest.mark.parametrize("family", TABLES)
-def test_another_table_is_the_model_with_that_table(loaded, family):
+def test_other_table_equals_modified_model(loaded, family):
     """The reference changes the parameter itself, on a copy."""
     model = loaded(family)
     tokens = read_text(model.tokenizer, TEXT, model.max_tokens)
@@ -49,7 +49,7 @@ def test_another_table_is_the_model_with_that_table(loaded, family):
 
 
 @pytest.mark.parametrize("family", ["bert", "distilbert"])
-def test_without_positions_every_layer_follows_the_words(loaded, family):
+def test_zero_positions_follow_word_order(loaded, family):
     model = loaded(family)
     tokens = read_text(model.tokenizer, TEXT, model.max_tokens)
     n = len(tokens.ids)
@@ -65,7 +65,7 @@ def test_without_positions_every_layer_follows_the_words(loaded, family):
 
 
 @pytest.mark.parametrize("family", NO_TABLE)
-def test_models_without_a_table_say_so_and_run(loaded, family):
+def test_models_without_table_run(loaded, family):
     model = loaded(family)
     assert model.positions() is None
     tokens = read_text(model.tokenizer, TEXT, model.max_tokens)

@@ -105,7 +105,7 @@ def test_where_attention_overtakes_in_gpt2():
     assert overtakes(preset("gpt2").model) == 2 * 768
 
 
-def test_every_model_a_visitor_may_choose_has_a_preset():
+def test_every_selectable_model_has_preset():
     """Encoder-decoders have none: a preset has one stack of one kind of layer.
 
     Nor have the two of requirements-models.txt: one has SmolLM2-135M's sizes, and the list of published models stays
@@ -115,6 +115,6 @@ def test_every_model_a_visitor_may_choose_has_a_preset():
     assert {entry.id for entry in registry.entries()} - without <= {one.id for one in presets()}
 
 
-def test_every_preset_says_where_it_comes_from_and_is_there_once():
+def test_presets_have_sources_and_are_unique():
     assert all(one.source for one in presets())
     assert len({one.id for one in presets()}) == len(presets()) == len(CLASSES)

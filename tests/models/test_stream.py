@@ -80,7 +80,7 @@ def pair(request, loaded, checkpoint):
     return model, read_stream(model, tokens), Watched(request.param, checkpoint(request.param), tokens.ids)
 
 
-def test_the_stream_is_what_plain_hooks_see(pair):
+def test_stream_equals_plain_hooks(pair):
     model, reading, watched = pair
     n, H = len(reading.tokens.ids), watched.family.n_heads
     assert reading.heads.shape[:3] == (2, n, H)
@@ -92,13 +92,13 @@ def test_the_stream_is_what_plain_hooks_see(pair):
     assert_close(logits_of(model, reading.tokens.ids), watched.logits, atol=1e-3, rtol=1e-4)
 
 
-def test_the_lens_behind_the_last_layer_is_the_model_bit_for_bit(pair):
+def test_last_layer_lens_equals_model_exactly(pair):
     model, reading, _ = pair
     lens = logit_lens(reading.states[-1], lambda x: normalize(model, x), lambda x: unembed(model, x))
     assert torch.equal(lens, logits_of(model, reading.tokens.ids))
 
 
-def test_a_difference_of_two_logits_part_by_part(pair):
+def test_logit_difference_parts_equal_modules(pair):
     """With the watched model's own modules: its W_O on one head at a time, its norm's scale, its vocabulary head."""
     model, reading, watched = pair
     (u, b), (v, c) = column(model, WORD), column(model, OTHER)
@@ -141,7 +141,7 @@ def test_who_has_words(loaded, checkpoint, tmp_path):
     assert not has_words(open_folder(tmp_path / "headless"))
 
 
-def test_a_capped_models_logits_are_a_sum_before_the_cap(loaded):
+def test_capped_logits_are_sums_before_cap(loaded):
     model = loaded("gemma2")
     logits = logits_of(model, tokens_of(model).ids)
     assert logits.shape == (len(tokens_of(model).ids), 331)
@@ -149,7 +149,7 @@ def test_a_capped_models_logits_are_a_sum_before_the_cap(loaded):
     assert (uncapped(model, logits) - logits).abs().max() > 1e-3, "or the test sees nothing"
 
 
-def test_a_family_whose_blocks_are_not_known_still_says_what_comes_next(loaded, monkeypatch):
+def test_unsupported_block_family_has_next_word(loaded, monkeypatch):
     model = loaded("llama")
     monkeypatch.setattr(model.model.config, "model_type", "unheard-of")
     assert logits_of(model, tokens_of(model).ids).shape[0] == len(tokens_of(model).ids)

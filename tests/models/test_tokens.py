@@ -82,14 +82,14 @@ def test_visible(text, expected):
     assert visible(text) == expected
 
 
-def test_every_character_of_the_first_plane_shows():
+def test_every_bmp_character_is_visible():
     for code in range(0x10000):
         shown = visible(chr(code))
         assert shown
         assert not all(unicodedata.category(character)[0] in "CZM" for character in shown), f"{code:04X}"
 
 
-def test_nothing_of_a_hostile_text_is_lost():
+def test_words_keep_all_hostile_text():
     shown = "".join(words(HOSTILE))
     assert shown.replace("⟨202E⟩", "").replace("⟨0000⟩", "").replace("⟨0007⟩", "") == "".join(
         HOSTILE.replace("\u202e", "").replace("\x00", "").replace("\x07", "").split()
@@ -116,7 +116,7 @@ def test_equal_words_are_equal_tokens():
     assert ids[0] == ids[1] == ids[2] != ids[3]
 
 
-def test_seeded_embeddings_depend_on_the_word_and_on_the_seed():
+def test_seeded_embeddings_depend_on_word_seed():
     ids = split_words("the cat the", 10).ids
     x = seeded_embeddings(ids, 7, 0)
     assert x.shape == (3, 7)
@@ -136,7 +136,7 @@ def test_seeded_embeddings_are_normal_numbers():
     assert cosines.std() < 1.1 / 101**0.5
 
 
-def test_seeded_embeddings_leave_torchs_own_seed_alone():
+def test_seeded_embeddings_keep_global_seed():
     torch.manual_seed(5)
     expected = torch.rand(3)
     torch.manual_seed(5)
@@ -196,14 +196,14 @@ def test_pieces_of_a_character_are_numbered(loaded):
     assert joined[:5] == ("\U0001f468₁", "\U0001f468₂", "\U0001f468₃", "\U0001f468₄", "⟨200D⟩₁")
 
 
-def test_chinese_characters_are_words_whatever_the_tokenizer_thinks(loaded):
+def test_chinese_characters_are_always_words(loaded):
     for name in ("gpt2", "qwen2", "llama", "mistral", "bert"):
         tokens = read_text(loaded(name).tokenizer, "天气很", 61)
         content = [word for word, special in zip(tokens.words, tokens.special, strict=True) if not special]
         assert len(set(content)) == 3, name
 
 
-def test_words_end_at_spaces_whatever_the_tokenizer_thinks(loaded):
+def test_words_always_end_at_spaces(loaded):
     """Llama 2's tokenizer has no pre-tokenizer: to it the whole text is one word."""
     for name in ("llama", "mistral", "gpt2", "bert"):
         tokens = read_text(loaded(name).tokenizer, "because the animal was", 61)
@@ -213,7 +213,7 @@ def test_words_end_at_spaces_whatever_the_tokenizer_thinks(loaded):
         assert content == sorted(content)
 
 
-def test_labels_of_a_hostile_text_show_every_character(loaded):
+def test_hostile_labels_contain_every_character(loaded):
     shown = "".join(read_text(loaded("gpt2").tokenizer, HOSTILE, 400).labels)
     assert "<b>hi</b>␣<img␣src=x␣onerror=alert(1)>␣![x](http://a.b/c)" in shown
     assert not any(unicodedata.category(character) in ("Cc", "Cf") for character in shown)
@@ -221,7 +221,7 @@ def test_labels_of_a_hostile_text_show_every_character(loaded):
 
 @pytest.mark.parametrize("text", [HOSTILE, "\ud800 a", "שלום مرحبا", FAMILY, "\u0301", "\ufeff\u200b", "a" * 3_000])
 @pytest.mark.parametrize("name", ["bert", "gpt2", "llama", "t5"])
-def test_any_text_is_read_or_refused_with_a_sentence(loaded, name, text):
+def test_any_text_is_read_or_refused(loaded, name, text):
     try:
         tokens = read_text(loaded(name).tokenizer, text, 61)
     except ModelError as error:
@@ -238,7 +238,7 @@ def test_guesses_without_letters_have_names(loaded):
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2"])
-def test_visitors_share_a_tokenizer_from_its_first_use_on(name, checkpoint: Checkpoint, loaded: Loaded):
+def test_first_tokenizer_use_is_thread_safe(name, checkpoint: Checkpoint, loaded: Loaded):
     """Saved with truncation and padding on (as the default model's is), it switches both off at its first use."""
     texts = [f"{TEXT} {i} " * 20 for i in range(8)]
     expected = [read_text(loaded(name).tokenizer, text, 500) for text in texts]
@@ -262,12 +262,12 @@ def test_who_spells_bytes(loaded):
     assert not spells_bytes(PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="[UNK]"))
 
 
-def test_a_mark_behind_a_chinese_character_is_no_part_of_the_word(loaded):
+def test_mark_after_chinese_character_is_separate(loaded):
     assert read_text(loaded("gpt2").tokenizer, "猫。", 61).words == (0, 0, 0, 1, 1, 1)
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama", "mistral"])
-def test_a_next_word_is_the_token_it_has_inside_a_text(loaded, name):
+def test_next_word_is_token_inside_text(loaded, name):
     """With the space before it where the vocabulary has it so, however it is typed."""
     tokenizer = loaded(name).tokenizer
     inside = tokenizer.encode("cross the", add_special_tokens=False)[-1]

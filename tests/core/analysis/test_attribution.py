@@ -49,7 +49,7 @@ def test_by_hand():
 
 
 @pytest.mark.parametrize("centred", KINDS)
-def test_the_parts_add_up_to_the_logit(centred):
+def test_parts_sum_to_logit(centred):
     x = WRITTEN.stream
     wide = NormWeights(gain=WEIGHTS.gain.double(), shift=WEIGHTS.shift.double(), eps=WEIGHTS.eps)
     logit = float(KINDS[centred](x[None], wide)[0] @ READ.double()) + 0.25
@@ -60,7 +60,8 @@ def test_the_parts_add_up_to_the_logit(centred):
 
 
 @pytest.mark.parametrize("centred", KINDS)
-def test_a_part_is_what_would_be_missing_without_it(centred):
+def test_part_equals_loss_without_it(centred):
+    """A part's contribution is the difference that removing it makes."""
     found, r = attribute(WRITTEN, READ, WEIGHTS, centred=centred), held_direction
     direction = r(READ, WRITTEN.stream, WEIGHTS, centred=centred)
     for layer, head in ((0, 0), (1, 4), (2, 3)):
@@ -70,14 +71,14 @@ def test_a_part_is_what_would_be_missing_without_it(centred):
         torch.testing.assert_close(found.heads[layer, head], lost)
 
 
-def test_the_difference_of_two_words_is_the_difference_of_their_parts():
+def test_difference_of_words_is_linear():
     other = draw(D)
     one, two, both = (attribute(WRITTEN, read, WEIGHTS, centred=True) for read in (READ, other, READ - other))
     torch.testing.assert_close(both.heads, one.heads - two.heads, rtol=1e-4, atol=1e-5)
     assert both.total == pytest.approx(one.total - two.total, abs=1e-5)
 
 
-def test_a_norm_that_centres_does_not_see_what_is_the_same_in_every_column():
+def test_centring_norm_ignores_constant_shift():
     lifted = replace(WRITTEN, embedding=WRITTEN.embedding + 11)
     before, after = (attribute(w, READ, WEIGHTS, centred=True) for w in (WRITTEN, lifted))
     assert after.embedding == pytest.approx(before.embedding, abs=1e-5)

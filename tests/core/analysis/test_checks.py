@@ -54,7 +54,7 @@ def test_a_false_trace_does_not(trace, asked):
 
 
 @pytest.mark.parametrize("wrong", ["scale", "allowed", "bias", "score_mod"])
-def test_what_the_trace_says_of_itself_is_not_believed(asked, wrong):
+def test_wrong_options_noted_in_trace_fail(asked, wrong):
     """A trace that was made with another scale or mask, or without one, and has it noted everywhere."""
     spec = AttentionSpec(d_model=13, n_heads=6, n_kv_heads=2, d_head=5, d_value=3, d_output=7)
     x = torch.randn(11, 13, generator=torch.Generator().manual_seed(0))
@@ -63,14 +63,14 @@ def test_what_the_trace_says_of_itself_is_not_believed(asked, wrong):
     assert sdpa_off(made, **asked)[0] > 0.05
 
 
-def test_what_float32_may_lose_grows_with_the_scores():
+def test_float32_tolerance_grows_with_scores():
     q, k = torch.full((6, 11, 5), 1e3), torch.ones(2, 11, 5)
     assert rounding(q, k) == pytest.approx(1e-5 + 4 * 2**-23 * 5e3 / 5**0.5)
     assert rounding(q, k, 2.0) == pytest.approx(1e-5 + 4 * 2**-23 * 1e4)
 
 
 @pytest.mark.parametrize("size", [1, 60, 2_000])
-def test_torch_may_differ_by_what_float32_loses_and_no_more(size):
+def test_difference_above_float32_tolerance_fails(size):
     """Scores in the thousands and millions, as a block without its norm has them: a mistake is seen all the same."""
     spec = AttentionSpec(d_model=13, n_heads=6, d_head=5)
     x = size * torch.randn(11, 13, generator=torch.Generator().manual_seed(0))
@@ -90,7 +90,8 @@ def test_torch_may_differ_by_what_float32_loses_and_no_more(size):
         assert off > 3 * tolerance
 
 
-def test_a_row_that_is_torn_between_two_keys_may_be_anything_and_the_others_not():
+def test_tied_row_tolerant_other_rows_strict():
+    """Any weights pass in a row with two equally large scores; the other rows stay strict."""
     q = torch.tensor([[[1e4, 0.0], [0.0, 1e4]]])
     k = torch.tensor([[[1e4, 1e4], [1e4, 0.0], [0.0, 1e3]]])
     off, tolerance = heads_off(torch.tensor([[[2.0], [1.0]]]), q, k, torch.tensor([[[1.0], [2.0], [3.0]]]))
@@ -100,7 +101,7 @@ def test_a_row_that_is_torn_between_two_keys_may_be_anything_and_the_others_not(
     assert off > 100 * tolerance
 
 
-def test_numbers_that_are_none_do_not_pass():
+def test_nan_and_infinity_fail():
     q = k = v = torch.ones(1, 2, 2)
     for wrong in (torch.nan, torch.inf):
         off, tolerance = heads_off(torch.full((1, 2, 2), wrong), q, k, v)

@@ -24,7 +24,7 @@ def draw(*shape):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(1))
 
 
-def test_each_group_is_copied_for_its_neighbours():
+def test_groups_are_repeated_for_neighbours():
     _, module = loaded(GroupedQueryAttention, 2)
     groups = torch.arange(2.0).repeat_interleave(7).expand(1, 1, 14)  # seven numbers of head 0, seven of head 1
     assert module.for_every_head(groups)[0, :, 0, 0].tolist() == [0, 0, 0, 1, 1, 1]
@@ -33,7 +33,7 @@ def test_each_group_is_copied_for_its_neighbours():
 
 
 @pytest.mark.parametrize("G", [1, 2, 3, 6])
-def test_any_number_of_groups_is_the_cores_layer_and_torchs(G):
+def test_any_group_count_equals_core_torch(G):
     weights, module = loaded(GroupedQueryAttention, G, d_memory=17)
     x, memory = draw(B, T, D), draw(B, 2, 17)
     with torch.inference_mode():
@@ -46,7 +46,7 @@ def test_any_number_of_groups_is_the_cores_layer_and_torchs(G):
         assert_close(found, module.o_proj(heads.transpose(1, 2).flatten(2)))
 
 
-def test_a_mask_is_added_and_a_row_without_keys_is_nothing():
+def test_additive_mask_empty_row_is_zero():
     weights, module = loaded(GroupedQueryAttention, 3)
     x, allowed = draw(T, D), causal(T, T).clone()
     allowed[0] = False
@@ -57,7 +57,7 @@ def test_a_mask_is_added_and_a_row_without_keys_is_nothing():
     assert_close(found[0], torch.zeros(13))
 
 
-def test_a_layer_that_was_capped_scaled_and_biased_goes_through_the_module():
+def test_capped_scaled_biased_module_equals_core():
     weights, _ = loaded(GroupedQueryAttention, 3)
     x = draw(T, D)
     asked = {"scale": 0.7, "bias": draw(H, T, T), "score_mod": lambda scores: torch.tanh(scores) * 2}
@@ -78,7 +78,7 @@ def test_too_many_copies_never_run_either(G):
 
 
 @pytest.mark.parametrize(("G", "right"), [(1, True), (2, False), (3, False), (6, True)])
-def test_tiled_heads_differ_where_there_is_something_to_mix_up(G, right):
+def test_tiled_heads_differ_with_several_groups(G, right):
     x = draw(1, T, D)
     with torch.inference_mode():
         off = (loaded(Tiled, G)[1](x) - loaded(GroupedQueryAttention, G)[1](x)).abs().max()

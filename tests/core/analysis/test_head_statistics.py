@@ -24,7 +24,7 @@ def test_by_hand():
     assert math.isnan(seen.separators.item())
 
 
-def test_special_tokens_are_left_out_where_the_name_says_so():
+def test_special_tokens_are_left_out():
     weights = torch.tensor([[[0.2, 0.5, 0.3], [0.6, 0.1, 0.3], [0.7, 0.1, 0.2]]])
     special = torch.tensor([True, False, True])
     seen = portrait(weights, torch.tensor([1, 2, 3]), special)
@@ -38,7 +38,7 @@ def test_a_lone_token_has_no_neighbours():
     assert seen.entropy.tolist() == [0, 0]
 
 
-def test_the_baseline_is_the_portrait_of_an_even_spread():
+def test_baseline_equals_statistics_of_uniform_weights():
     n = 7
     causal = torch.ones(n, n).tril().bool()
     seen = baseline(causal, torch.arange(n), torch.zeros(n, dtype=torch.bool))

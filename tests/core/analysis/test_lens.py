@@ -18,11 +18,11 @@ def test_a_word_among_all_words():
         assert rank(LOGITS, word).tolist() == [row.tolist().index(word) + 1 for row in order]
 
 
-def test_words_that_are_as_likely_share_a_place():
+def test_equal_probabilities_share_a_rank():
     assert rank(torch.tensor([1.0, 2.0, 1.0]), 2).item() == rank(torch.tensor([1.0, 2.0, 1.0]), 0).item() == 2
 
 
-def test_chances_are_the_softmax_in_double_precision():
+def test_chances_equal_softmax_in_float64():
     # 49,152 words: torch's own softmax in float32 was off by 2e-5 in sum on a processor without AVX-512.
     logits = torch.randn(3, 49_152, generator=GENERATOR) * 3
     found, expected = chances(logits), logits.double().softmax(-1)
@@ -35,7 +35,8 @@ def test_surprise_is_cross_entropy_in_bits():
     torch.testing.assert_close(surprise(LOGITS, IDS), nats / math.log(2))
 
 
-def test_one_chance_in_1024_is_ten_bits():
+def test_chance_1_in_1024_10_bits():
+    """A probability of 1 / 1024 is a surprise of ten bits."""
     logits = torch.zeros(2, 1024)
     torch.testing.assert_close(surprise(logits, torch.tensor([0, 5])), torch.tensor([10.0]))
 

@@ -101,7 +101,7 @@ class TestUniform:
         expected = [[1, 0, 0], [1 / 2, 1 / 2, 0], [1 / 3, 1 / 3, 1 / 3]]
         assert_close(map_statistics.uniform(causal(3, 3)), torch.tensor(expected))
 
-    def test_is_what_a_query_that_matches_nothing_gives(self):
+    def test_matches_query_without_matching_key(self):
         allowed = causal(5, 7) & (torch.arange(7) != 2)
         trace = attend(torch.zeros(5, 3), torch.ones(7, 3), torch.ones(7, 1), allowed=allowed)
         assert_close(map_statistics.uniform(allowed), trace.weights)
@@ -123,7 +123,7 @@ class TestTotalVariation:
         assert (apart(a, c) <= apart(a, b) + apart(b, c) + 1e-12).all()
         assert (apart(a, b) <= 1).all()
 
-    def test_is_the_weight_that_would_have_to_move(self):
+    def test_is_weight_that_has_to_move(self):
         a, b = a_map(seed=0), a_map(seed=1)
         assert_close(map_statistics.total_variation(a, b), (a - b).clamp(min=0).sum(-1))
 
@@ -195,7 +195,7 @@ class TestMergeWords:
         weights = a_map()
         assert_close(map_statistics.merge_words(weights, torch.arange(5), torch.arange(7)), weights)
 
-    def test_scores_are_averaged_and_masked_pairs_left_out(self):
+    def test_scores_average_leaves_out_masked_pairs(self):
         scores = a_map(2).log().masked_fill(~causal(5, 7)[:, torch.arange(7)], -torch.inf)
         scores[:, 0] = -torch.inf
         merged = map_statistics.mean_words(scores, self.WORDS, self.KEYS)

@@ -41,13 +41,13 @@ class TestByHand:
         shares = torch.tensor([-4.0, -1.0, 0.0]).exp()
         assert_close(weights[1], shares / shares.sum())
 
-    def test_every_patch_looks_at_the_one_below(self):
+    def test_head_looking_below_has_that_offset(self):
         """On 3 x 2 patches; the last row has none below, and looks at itself."""
         at = torch.tensor([2, 3, 4, 5, 4, 5])
         fit = fit_planes(torch.eye(6)[at][None], (3, 2))
         assert fit.offset.tolist() == [[1.0, 0.0]] and float(fit.explained) == pytest.approx(1, abs=1e-4)
 
-    def test_an_even_spread_is_explained_by_nothing(self):
+    def test_uniform_weights_have_zero_share(self):
         fit = fit_planes(torch.full((1, 35, 35), 1 / 35), GRID)
         assert float(fit.explained) == 0 and float(fit.alpha) == 0
 
@@ -61,14 +61,14 @@ def test_a_window_is_found_again(offset, alpha):
     assert float(fit.explained) == pytest.approx(1, abs=1e-4)
 
 
-def test_a_picture_of_one_row_is_a_text():
+def test_single_row_equals_text_fit():
     weights = maps(3, (1, 11)) * 0.3 + 0.7 * plane_weights(torch.tensor([[0.0, -1.0]]), torch.tensor([2.0]), (1, 11))
     found, expected = fit_planes(weights, (1, 11)), fit_windows(weights)
     assert_close(found.offset[:, 1], expected.offset, atol=0.02, rtol=0)
     assert_close(found.explained, expected.explained, atol=1e-3, rtol=0)
 
 
-def test_down_and_right_are_not_mixed_up():
+def test_down_and_right_are_not_swapped():
     weights = maps(2) * 0.5 + 0.5 * plane_weights(torch.tensor([[1.0, -2.0]]), torch.tensor([1.5]), GRID)
     turned = weights.unflatten(1, GRID).unflatten(3, GRID).permute(0, 2, 1, 4, 3).reshape(2, 35, 35)
     one, other = fit_planes(weights, GRID), fit_planes(turned, GRID[::-1])
@@ -76,7 +76,8 @@ def test_down_and_right_are_not_mixed_up():
     assert_close(one.explained, other.explained, atol=1e-4, rtol=0)
 
 
-def test_the_share_is_that_of_the_window_and_no_search_of_scipys_finds_a_better_one():
+def test_share_equals_window_and_scipys_best():
+    """The share is that of the fitted window, and no search with SciPy finds a better one."""
     weights = maps(3, seed=4) * 0.6 + 0.4 * plane_weights(torch.tensor([[0.0, 1.0]]), torch.tensor([0.8]), GRID)
     fit = fit_planes(weights, GRID)
     for head in range(3):

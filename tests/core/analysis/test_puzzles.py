@@ -10,14 +10,15 @@ from viz.core.analysis.puzzles import cancels, copies_previous, looks_at
 WEIGHTS = torch.tensor([[1.0, 0.0, 0.0], [0.75, 0.25, 0.0], [0.125, 0.625, 0.25]])
 
 
-def test_a_weight_at_the_edge_is_enough_and_one_below_is_not():
+def test_weight_at_threshold_passes_below_fails():
     assert looks_at(WEIGHTS, 2, 1, least=0.625).is_solved
     found = looks_at(WEIGHTS, 2, 1, least=0.626)
     assert (found.missing, found.found, found.wanted, found.place) == ("weight", 0.625, 0.626, 2)
     assert not looks_at(WEIGHTS * math.nan, 0, 0, least=0.5).is_solved
 
 
-def test_the_word_that_looks_back_least_is_named_first_and_then_what_is_copied_worst():
+def test_worst_word_is_reported_first():
+    """The word that looks back least comes first, then the word that is copied worst."""
     x = torch.tensor([[1.0, 2.0], [3.0, 5.0], [7.0, 11.0]])
     found = copies_previous(WEIGHTS, x, x, least=0.7, off=0.5)
     assert (found.missing, found.found, found.place) == ("weight", 0.625, 2)
@@ -39,6 +40,6 @@ def test_heads_that_cancel_add_something_each():
 
 
 @pytest.mark.parametrize("scale", [1.0, -3.0])
-def test_what_one_head_adds_and_the_other_takes_away_is_nothing(scale):
+def test_opposite_heads_cancel(scale):
     added = torch.randn(5, 3, generator=torch.Generator().manual_seed(0)) * scale
     assert cancels(torch.stack([added, -added]), least=0.5, most=1e-6).is_solved

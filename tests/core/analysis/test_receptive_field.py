@@ -23,7 +23,7 @@ def same(mask, n_layers):
 class TestReach:
     @pytest.mark.parametrize("n_layers", [1, 3, 5])
     @pytest.mark.parametrize("width", [0, 1, 2])
-    def test_a_window_reaches_its_width_for_each_layer(self, n_layers, width):
+    def test_window_grows_by_width_per_layer(self, n_layers, width):
         found = reach(same(masks.window(T, T, width), n_layers))[-1]
         assert torch.equal(found, OFFSETS.abs() <= n_layers * width)
         back = reach(same(masks.combine(masks.window(T, T, width), masks.causal(T, T)), n_layers))[-1]
@@ -33,7 +33,7 @@ class TestReach:
         found = reach(same(masks.dilated(T, T, 1, 2), 3))[-1]
         assert torch.equal(found, (OFFSETS.abs() <= 6) & (OFFSETS % 2 == 0))
 
-    def test_full_and_causal_are_there_after_one_layer(self):
+    def test_full_and_causal_reach_at_once(self):
         for mask in (masks.causal(T, T), torch.ones(T, T, dtype=torch.bool)):
             assert all(torch.equal(layer, mask) for layer in reach(same(mask, 4)))
 
@@ -57,7 +57,7 @@ class TestStep:
 
 
 class TestCone:
-    def test_narrows_to_the_token_by_the_windows_width(self):
+    def test_narrows_to_token_by_window_width(self):
         found = cone(same(masks.window(T, T, 2), 3), 6)
         for level, row in enumerate(found):
             assert row.nonzero().flatten().tolist() == list(range(max(0, 2 * level), T - 2 * level))
@@ -93,7 +93,7 @@ def tokens():
 class TestMeasured:
     @pytest.mark.parametrize("norm", ["post", "pre"])
     @pytest.mark.parametrize("query", [0, 6, 12])
-    def test_a_stack_depends_on_what_its_masks_say_and_on_nothing_else(self, norm, query):
+    def test_stack_depends_only_on_mask_reach(self, norm, query):
         mask = masks.window(T, T, 1)
         found = sensitivity(random_levels(mask, norm=norm), tokens(), query)
         assert torch.equal(found > 0, cone(same(mask, 3), query))
@@ -109,7 +109,7 @@ class TestMeasured:
         assert_close(found[0], slopes.view(T, 6).norm(dim=-1), atol=2e-3, rtol=2e-2)
         assert_close(found[-1], torch.eye(T)[query])
 
-    def test_noise_outside_moves_nothing_and_inside_does(self):
+    def test_noise_moves_output_only_from_inside(self):
         mask = masks.window(T, T, 1)
         outside = torch.arange(T) > 6 + 3
         run = random_levels(mask, dtype=torch.float64)

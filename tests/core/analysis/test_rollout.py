@@ -21,7 +21,7 @@ class TestResidual:
         heads = torch.tensor([[[1.0, 0.0], [0.4, 0.6]], [[0.0, 1.0], [0.0, 1.0]]])
         assert_close(with_residual(heads), torch.tensor([[0.75, 0.25], [0.1, 0.9]]))
 
-    def test_a_row_that_looks_nowhere_stays_with_its_token(self):
+    def test_empty_row_stays_with_its_token(self):
         heads = torch.tensor([[[0.0, 0.0], [1.0, 0.0]]])
         assert_close(with_residual(heads), torch.tensor([[1.0, 0.0], [0.5, 0.5]]))
 
@@ -44,7 +44,7 @@ class TestRollout:
             total[top, word] += maps[2, top, upper] * maps[1, upper, lower] * maps[0, lower, word]
         assert_close(rollout(maps)[-1], total)
 
-    def test_rows_sum_to_one_in_every_layer(self):
+    def test_rows_sum_to_one_every_layer(self):
         assert_close(rollout(random_maps(7, 11)).sum(-1), torch.ones(7, 11, dtype=torch.float64))
 
     def test_causal_layers_give_a_causal_rollout(self):

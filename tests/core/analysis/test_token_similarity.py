@@ -28,7 +28,7 @@ class TestCosine:
         assert_close(mean_cosine(x), torch.stack(pairs).mean())
         assert_close(mean_cosine(torch.stack([x, x.flip(-1)])), mean_cosine(x).expand(2))
 
-    def test_a_lone_token_and_a_vector_of_zeros(self):
+    def test_lone_token_and_zero_vectors(self):
         assert mean_cosine(torch.ones(1, 3)).isnan()
         assert mean_cosine(torch.tensor([[1.0, 0.0], [0.0, 0.0]])) == 0
 
@@ -45,13 +45,13 @@ class TestResidualShare:
             other = x.mean(0) + 0.1 * vectors(1, 11, seed)
             assert (x - other).norm() / x.norm() >= own
 
-    def test_equal_tokens_have_none_and_size_does_not_matter(self):
+    def test_equal_tokens_have_none_when_scaled(self):
         x = vectors()
         assert_close(residual_share(3 * x), residual_share(x))
         assert residual_share(x[:1].expand(5, 11)) < 1e-15
 
 
-def test_pure_attention_makes_all_tokens_alike_and_a_residual_stops_it():
+def test_attention_alone_collapses_residual_prevents_it():
     """Dong et al. 2021: without residual and norm the tokens are one after a few layers."""
     weights = [BlockWeights.random(AttentionSpec(d_model=12, n_heads=3), 24, seed=seed) for seed in range(8)]
     x = vectors(7, 12).float()

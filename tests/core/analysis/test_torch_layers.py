@@ -23,7 +23,7 @@ def draw(*shape: int, seed: int = 0) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("design", DESIGNS, ids=["post", "pre", "no_norm"])
-def test_a_right_block_is_found_right_and_a_wrong_one_wrong(design):
+def test_block_check_passes_right_fails_wrong(design):
     weights = BlockWeights.random(SPEC, 29, seed=0)
     trace = encoder_block(draw(7, 18), weights, allowed=causal(7, 7), design=design)
     assert torch_layer_error(trace).max() < 1e-6 * max(1.0, float(trace.output.abs().max()))
@@ -36,6 +36,6 @@ def test_a_right_block_is_found_right_and_a_wrong_one_wrong(design):
 
 
 @pytest.mark.parametrize("design", [BlockDesign(residual=False), BlockDesign(normalize=rms_norm)])
-def test_what_torch_has_no_layer_for_is_refused(design):
+def test_unsupported_block_is_refused(design):
     with pytest.raises(ValueError, match="torch has no such layer"):
         torch_layer(BlockWeights.random(SPEC, 29, seed=0), design)

@@ -30,7 +30,7 @@ def test_by_hand(a, b, expected):
     assert kinds(a, b) == expected
 
 
-def test_tokens_of_two_kinds_are_never_paired():
+def test_different_kinds_are_never_paired():
     slots = align(("[CLS]", "a", "[SEP]"), ("a", "b"), ((1, 0, 1), (0, 0))).slots
     assert [slot.kind for slot in slots] == ["removed", "same", "removed", "inserted"] or [
         slot.kind for slot in slots
@@ -54,7 +54,7 @@ def fewest(a: tuple[int, ...], b: tuple[int, ...], of_a: tuple[int, ...], of_b: 
     return changes, -kept
 
 
-def test_every_token_stands_once_in_order_and_no_other_way_changes_less():
+def test_every_token_once_with_fewest_changes():
     chance = random.Random(5)
     for _ in range(300):
         a, b = (tuple(chance.choices(range(3), k=chance.randrange(8))) for _ in range(2))
@@ -73,7 +73,7 @@ def test_every_token_stands_once_in_order_and_no_other_way_changes_less():
         assert (back.changes, len(back) - back.changes) == (found.changes, kept)
 
 
-def test_a_text_against_itself_is_the_same_and_two_long_ones_take_no_time():
+def test_equal_texts_align_long_texts_fast():
     words = [f"w{i % 7}" for i in range(512)]
     assert align(words, words).changes == 0
     assert align(words, words[::-1]).changes <= 512

@@ -20,7 +20,7 @@ def two_texts() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]
     return maps(3, n=5, seed=1), maps(3, n=7, seed=2), found.a, found.b
 
 
-def test_a_map_stands_where_its_tokens_do_and_nowhere_is_zero():
+def test_map_cells_follow_slots_gaps_zero():
     a, b, of_a, of_b = two_texts()
     on_a, on_b = laid_out(a, of_a), laid_out(b, of_b)
     assert on_a.shape == on_b.shape == (3, 7, 7)
@@ -38,13 +38,14 @@ def test_the_change_by_hand():
     assert change(a, b) == 0.5
 
 
-def test_a_row_without_weight_on_what_both_have_does_not_count():
+def test_row_without_shared_weight_is_skipped():
     a, b = torch.tensor([[0.0, 1.0], [0.5, 0.5]]), torch.tensor([[0.5, NAN], [0.5, NAN]])
     assert_close(row_change(a, b), torch.tensor([NAN, 0.0]), equal_nan=True)
     assert change(a[:1], b[:1]).isnan()
 
 
-def test_between_nothing_and_all_the_same_both_ways_round_and_by_another_formula():
+def test_row_change_equals_other_formula_symmetrically():
+    """The change lies between 0 and 1, is the same both ways round, and equals another formula."""
     a, b, of_a, of_b = two_texts()
     on_a, on_b = laid_out(a, of_a), laid_out(b, of_b)
     found = row_change(on_a, on_b)
@@ -60,7 +61,7 @@ def test_between_nothing_and_all_the_same_both_ways_round_and_by_another_formula
     assert (change(on_a, on_a) == 0).all()
 
 
-def test_one_more_key_that_takes_its_share_from_all_changes_nothing():
+def test_extra_key_from_all_changes_nothing():
     """The rows are those of the same softmax with one key more."""
     scores = torch.randn(5, 6, generator=torch.Generator().manual_seed(3))
     a = torch.nn.functional.pad(scores[:, :5].softmax(-1), (0, 1), value=NAN)

@@ -54,18 +54,18 @@ def test_steps_are_what_spreading_finds(k, distance):
 
 
 @pytest.mark.parametrize("name", ["window", "convolution", "dilated"])
-def test_a_kernel_of_one_never_meets_another_word(name):
+def test_kernel_of_one_has_no_path(name):
     one = named(name)
     assert one.longest_path(Sizes(n=5, d=1, k=1)) is None
     assert one.longest_path(Sizes(n=1, d=1, k=1)) == 0
 
 
 @pytest.mark.parametrize(("n", "reach"), [(1, 0), (1, 3), (7, 0), (7, 2), (7, 6), (7, 7), (7, 50)])
-def test_pairs_in_a_window_are_what_the_mask_allows(n, reach):
+def test_pairs_in_window_equal_mask(n, reach):
     assert window_pairs(n, reach) == int(masks.window(n, n, reach).sum())
 
 
-def test_a_window_as_wide_as_the_text_is_full_attention():
+def test_text_wide_window_is_full_attention():
     s = Sizes(n=7, d=6, k=13, h=2)
     assert windowed_attention(s) == self_attention(s)
 

@@ -48,7 +48,7 @@ def test_parameters_are_the_tensors_numel():
 
 
 @pytest.mark.parametrize("n_heads", [1, 2, 4, 8, 16, 64, 512])
-def test_golden_flops_do_not_depend_on_the_number_of_heads(n_heads):
+def test_golden_flops_independent_of_heads(n_heads):
     spec = AttentionSpec(d_model=512, n_heads=n_heads)
     flops = attention_flops(spec, n_queries=10, n_keys=10)
     assert flops.q == flops.k == flops.v == flops.output == 2 * 2_621_440
@@ -60,16 +60,16 @@ def test_golden_flops_do_not_depend_on_the_number_of_heads(n_heads):
 
 
 @pytest.mark.parametrize(("n_kv_heads", "count"), [(4, 7_966_720), (2, 6_656_000), (1, 6_000_640)])
-def test_golden_flops_of_shared_keys_and_values(n_kv_heads, count):
+def test_golden_flops_with_shared_kv(n_kv_heads, count):
     assert attention_flops(shared(n_kv_heads), n_queries=10, n_keys=10).multiply_adds == count
 
 
-def test_a_lone_head_without_w_o_is_what_the_notes_compare_with():
+def test_lone_head_without_w_o():
     flops = attention_flops(AttentionSpec(d_model=512, n_heads=1), n_queries=10, n_keys=10)
     assert (flops.total - flops.output) // 2 == 7_966_720
 
 
-def test_full_width_heads_cost_h_times_as_much():
+def test_full_width_heads_cost_h_times():
     wide = AttentionSpec(d_model=512, n_heads=8, d_head=512)
     assert attention_flops(wide, n_queries=10, n_keys=10).multiply_adds == 84_705_280 == 8 * 10_588_160
 
@@ -90,12 +90,12 @@ def by_loops(s: AttentionSpec, n_queries: int, n_keys: int) -> dict[str, int]:
     }
 
 
-def test_each_part_is_what_a_loop_counts():
+def test_parts_equal_loop_counts():
     flops = attention_flops(ODD, n_queries=5, n_keys=3)
     assert flops.parts() == {name: 2 * count for name, count in by_loops(ODD, 5, 3).items()}
 
 
-def test_the_total_is_what_torch_counts_while_our_own_layer_runs():
+def test_total_equals_torch_counter():
     x, memory = torch.randn(5, 7), torch.randn(3, 11)
     weights = HeadWeights.random(ODD, seed=0)
     with FlopCounterMode(display=False) as counter:
@@ -103,13 +103,14 @@ def test_the_total_is_what_torch_counts_while_our_own_layer_runs():
     assert counter.get_total_flops() == attention_flops(ODD, n_queries=5, n_keys=3).total
 
 
-def test_fewer_pairs_save_the_pairs_and_nothing_else():
+def test_fewer_pairs_save_only_pairs():
     full, half = (attention_flops(ODD, n_queries=5, n_keys=5, n_pairs=pairs) for pairs in (25, 15))
     assert (full.q, full.k, full.v, full.output) == (half.q, half.k, half.v, half.output)
     assert half.scores == 2 * 15 * ODD.H * ODD.d_k
 
 
-def test_a_streaming_softmax_keeps_a_line_where_the_weights_are_a_square():
+def test_streaming_softmax_stores_one_line():
+    """A streaming softmax stores numbers in proportion to N, where the weights take N²."""
     small = streaming_numbers(CLASSIC, n_queries=10, n_keys=10)
     assert small == 8 * (20 + 100), "a text shorter than a tile is one tile"
     at = {n: streaming_numbers(CLASSIC, n_queries=n, n_keys=n) for n in (4096, 8192)}
@@ -122,7 +123,7 @@ def test_the_golden_cache():
     assert kv_cache_bytes(spec, n_tokens=1, n_layers=32, batch=3, bytes_per_value=4) == 3 * 2 * 131_072
 
 
-def test_the_cache_is_the_bytes_of_the_keys_and_values():
+def test_cache_is_bytes_of_kv():
     k, v = torch.zeros(7, ODD.G, 5, ODD.d_k, dtype=torch.half), torch.zeros(7, ODD.G, 5, ODD.d_v, dtype=torch.half)
     assert kv_cache_bytes(ODD, n_tokens=5, n_layers=1, batch=7) == k.nbytes + v.nbytes
 

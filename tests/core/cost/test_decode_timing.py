@@ -11,12 +11,12 @@ def test_bytes_by_hand():
     assert [plan.cache_bytes(g) for g in (1, 2, 3, 6)] == [g * 2 * 7 * 5 * 4 for g in (1, 2, 3, 6)]
 
 
-def test_default_plan_is_134_mb_for_mha():
+def test_default_plan_mha_is_134_mb():
     assert DecodePlan().cache_bytes(32) == 2**27
 
 
 @pytest.mark.parametrize("G", [1, 2, 3, 6])
-def test_every_number_of_groups_is_timed_on_its_own_cache(G, monkeypatch):
+def test_every_group_count_has_own_cache(G, monkeypatch):
     seen = []
 
     def step(q, keys, values):

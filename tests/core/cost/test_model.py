@@ -23,7 +23,7 @@ def test_by_hand():
     }  # fmt: skip
 
 
-def test_flops_are_what_torch_counts_in_its_own_encoder_layer():
+def test_flops_equal_torch_encoder_layer():
     d, d_ff, n = 10, 31, 7
     block = nn.TransformerEncoderLayer(d, 5, d_ff, batch_first=True, device="meta")
     with FlopCounterMode(display=False) as counter:
@@ -50,7 +50,7 @@ def test_where_attention_overtakes(gated):
         assert (flops.projections + flops.pairs < flops.feed_forward) == before
 
 
-def test_narrow_feed_forward_layers_are_overtaken_at_once():
+def test_narrow_feed_forward_is_overtaken_immediately():
     assert overtakes(ModelSpec(attention=AttentionSpec(d_model=10, n_heads=5), n_layers=1, d_ff=2, vocabulary=1)) == 1
 
 

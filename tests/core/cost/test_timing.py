@@ -60,7 +60,7 @@ def test_the_shortest_time_counts():
     assert len(clock.runs) == 5, "one to warm up, three until 0.05 s are full, one for the memory"
 
 
-def test_quick_runs_are_repeated_a_few_times_only():
+def test_quick_runs_repeat_a_few_times():
     clock = Clock()
     list(measure(Plan(d=1, h=1, k=1, lengths=(4,), seconds=100), clock=clock,
                  candidates={"one": clock.candidate(lambda _: 1e-6)}))  # fmt: skip
@@ -68,7 +68,8 @@ def test_quick_runs_are_repeated_a_few_times_only():
 
 
 @pytest.mark.parametrize("limit", [0.5, 3, 30, 500])
-def test_the_limit_holds_when_time_grows_like_the_count(limit):
+def test_limit_holds_when_time_is_quadratic(limit):
+    """The limit holds when time grows like the count of operations."""
     clock = Clock()
     plan = Plan(d=1, h=1, k=1, lengths=tuple(2**i for i in range(30)), seconds=limit)
     points = list(measure(plan, clock=clock, candidates={"square": clock.candidate(lambda n: n * n * 1e-3)}))
@@ -76,7 +77,7 @@ def test_the_limit_holds_when_time_grows_like_the_count(limit):
     assert clock.now <= limit
 
 
-def test_a_slow_layer_does_not_end_a_quick_one():
+def test_slow_layer_does_not_end_quick():
     clock = Clock()
     plan = Plan(d=1, h=1, k=1, lengths=(1, 2, 4, 8, 16), seconds=30)
     both = {"slow": clock.candidate(lambda n: n * n), "quick": clock.candidate(lambda n: n * 1e-9)}
@@ -86,7 +87,7 @@ def test_a_slow_layer_does_not_end_a_quick_one():
     assert clock.now <= 30
 
 
-def test_once_the_time_is_over_nothing_runs():
+def test_no_run_after_time_limit():
     clock = Clock()
     plan = Plan(d=1, h=1, k=1, lengths=(1, 2), seconds=1)
     both = {"surprise": clock.candidate(lambda _: 50.0), "other": clock.candidate(lambda _: 1e-9)}
@@ -111,7 +112,7 @@ def test_naive_attention_keeps_to_its_memory():
 
 
 @pytest.mark.parametrize("name", CANDIDATES)
-def test_counts_are_torchs_own_for_the_layers_that_are_timed(name):
+def test_counts_equal_torch_for_timed_layers(name):
     plan = Plan(d=14, h=2, k=5, lengths=(11,), seconds=1, device="meta")
     run = CANDIDATES[name].make(plan, 11)
     with FlopCounterMode(display=False) as counter:
@@ -133,7 +134,7 @@ def test_both_self_attentions_are_one_function():
     assert naive.shape == (11, 14)
 
 
-def test_the_layers_leave_the_global_generator_and_the_threads_alone():
+def test_timing_keeps_global_generator_and_threads():
     threads, state = torch.get_num_threads(), torch.get_rng_state()
     list(measure(PLAN))
     assert torch.get_num_threads() == threads
@@ -152,7 +153,7 @@ def test_peak_memory_by_hand():
     assert peak_bytes(run, "cpu") == pytest.approx(8e6, rel=0.01)
 
 
-def test_what_other_threads_allocate_does_not_count():
+def test_peak_ignores_other_threads():
     busy, done = torch.zeros(1000, 1000), Event()
 
     def allocate():
@@ -169,7 +170,7 @@ def test_what_other_threads_allocate_does_not_count():
     assert found == pytest.approx(4e6, rel=0.05)
 
 
-def test_peak_memory_of_naive_attention_is_two_squares_and_of_sdpa_a_line():
+def test_peak_naive_is_quadratic_sdpa_linear():
     plan = Plan(d=16, h=4, k=3, lengths=(), seconds=1)
 
     def peak(name, n):
@@ -190,7 +191,8 @@ def test_the_fit_recovers_the_truth(exponent):
     assert fit.error == pytest.approx(0, abs=1e-12)
 
 
-def test_the_truth_lies_within_two_errors_about_as_often_as_it_should():
+def test_truth_within_two_errors_at_rate():
+    """The true slope lies within two standard errors about as often as it should."""
     generator = torch.Generator().manual_seed(0)
     sizes = [2**i for i in range(4, 20)]
     inside, errors = 0, []
@@ -205,7 +207,7 @@ def test_the_truth_lies_within_two_errors_about_as_often_as_it_should():
     assert sum(errors) / len(errors) == pytest.approx(expected, rel=0.05)
 
 
-def test_two_points_have_no_uncertainty_and_so_no_fit():
+def test_two_points_have_no_fit():
     assert fit_exponent([1, 2], [1, 2]) is None
 
 
@@ -216,6 +218,6 @@ def test_the_gpu_is_named_by_torch(monkeypatch):
 
 
 @pytest.mark.parametrize("seconds", [-1.0, float("inf"), float("nan")])
-def test_a_limit_that_never_comes_is_refused(seconds):
+def test_infinite_limit_is_refused(seconds):
     with pytest.raises(ValueError, match="must be a finite number from 0"):
         Plan(d=2, h=1, k=1, lengths=(3,), seconds=seconds)

@@ -40,7 +40,7 @@ def cells_of(weights, side):
 
 @pytest.mark.parametrize("causal", [True, False])
 @pytest.mark.parametrize(("n", "cells"), [(1, 512), (7, 3), (257, 19), (509, 512), (2048, 512)])
-def test_cells_and_rows_are_those_of_the_whole_matrix(n, cells, causal):
+def test_cells_and_rows_equal_full_matrix(n, cells, causal):
     q, k = head(n)
     found = long_map(q, k, scale=0.4, causal=causal, cells=cells)
     _, weights = by_numpy(q, k, 0.4, causal)
@@ -63,7 +63,7 @@ def test_cells_and_rows_are_those_of_the_whole_matrix(n, cells, causal):
 
 
 @pytest.mark.parametrize("causal", [True, False])
-def test_strips_of_any_height_make_the_same_map(monkeypatch, causal):
+def test_map_is_independent_of_strip_height(monkeypatch, causal):
     q, k = head(211)
     whole = long_map(q, k, scale=0.4, causal=causal, cells=31)
     monkeypatch.setattr(streamed, "STRIP", 211 * 5)
@@ -73,7 +73,7 @@ def test_strips_of_any_height_make_the_same_map(monkeypatch, causal):
     assert_close((striped.most, striped.mean, vars(striped.rows)), (whole.most, whole.mean, vars(whole.rows)))
 
 
-def test_a_head_whose_weights_are_known_by_hand():
+def test_weights_by_hand():
     """Scores of 0 and of log 3: the second key has three times the weight of the first."""
     q, k = torch.ones(2, 1), torch.tensor([[0.0], [math.log(3)]])
     found = long_map(q, k, scale=1.0, causal=False)
@@ -91,7 +91,7 @@ def test_scores_of_any_size_stay_numbers(size):
     assert_close(found.mean.sum(1), torch.ones(67))
 
 
-def test_it_can_be_stopped_between_two_strips(monkeypatch):
+def test_stops_between_two_strips(monkeypatch):
     monkeypatch.setattr(streamed, "STRIP", 0)
     asked = []
 
@@ -104,7 +104,7 @@ def test_it_can_be_stopped_between_two_strips(monkeypatch):
         long_map(*head(197), scale=1.0, causal=True, check=stop)
 
 
-def test_nothing_grows_with_the_square_of_the_text(monkeypatch):
+def test_memory_is_below_quadratic(monkeypatch):
     monkeypatch.setattr(streamed, "STRIP", 0)
     with Largest() as largest:
         for n in (1024, 4096):
@@ -120,7 +120,7 @@ def test_nothing_grows_with_the_square_of_the_text(monkeypatch):
 
 @pytest.mark.parametrize("causal", [True, False])
 @pytest.mark.parametrize(("row", "column"), [(0, 0), (61, 100), (300, 17)])
-def test_a_window_is_cut_out_of_the_whole_matrix(row, column, causal):
+def test_window_equals_cut_of_full_matrix(row, column, causal):
     q, k = head(331)
     cut = window(q, k, row=row, column=column, scale=0.4, causal=causal)
     _, weights = by_numpy(q, k, 0.4, causal)
@@ -128,7 +128,7 @@ def test_a_window_is_cut_out_of_the_whole_matrix(row, column, causal):
     assert_close(cut, expected, rtol=2e-5, atol=1e-7)
 
 
-def test_a_window_of_large_scores_is_as_exact_as_one_of_small_ones():
+def test_window_is_exact_for_large_scores():
     q, k = head(331)
     scale = 300 / float((q @ k.T).abs().max())
     cut = window(q, k, row=20, column=30, scale=scale, causal=False)
@@ -137,7 +137,7 @@ def test_a_window_of_large_scores_is_as_exact_as_one_of_small_ones():
 
 
 @pytest.mark.parametrize("causal", [True, False])
-def test_rows_are_those_of_the_whole_matrix(causal):
+def test_rows_equal_full_matrix(causal):
     q, k = head(101)
     at = torch.tensor([0, 53, 100])
     _, weights = by_numpy(q, k, 0.4, causal)

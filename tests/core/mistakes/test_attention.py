@@ -44,7 +44,7 @@ def options(given):
     return {name: given[name] for name in ("scale", "allowed", "bias", "score_mod")}
 
 
-def test_without_faults_it_is_attend_bit_for_bit(given):
+def test_no_faults_equals_attend_exactly(given):
     right = attend(*(given[name] for name in "qkv"), **options(given))
     for name, value in vars(wrongly(given)).items():
         assert torch.equal(value, getattr(right, name)) if isinstance(value, torch.Tensor) else value == right.scale
@@ -64,13 +64,13 @@ def test_no_mask_lets_everybody_look_everywhere(given):
 
 
 @pytest.mark.parametrize("temperature", [0.1, 0.7, 4.0])
-def test_a_temperature_divides_all_that_the_softmax_sees(given, temperature):
+def test_temperature_divides_softmax_input(given, temperature):
     right, tempered = wrongly(given), wrongly(given, temperature=temperature)
     torch.testing.assert_close(tempered.weights, (right.masked / temperature).softmax(-1))
     torch.testing.assert_close(tempered.output, (right.masked / temperature).softmax(-1) @ given["v"])
 
 
-def test_the_wrong_axis_makes_columns_sum_to_one(given):
+def test_wrong_axis_makes_columns_sum_one(given):
     broken = wrongly(given, wrong_axis=True)
     seen = given["allowed"].any(0).float()
     torch.testing.assert_close(broken.weights.sum(-2), seen.expand(HEADS, KEYS))
@@ -78,7 +78,7 @@ def test_the_wrong_axis_makes_columns_sum_to_one(given):
     torch.testing.assert_close(broken.output, broken.weights @ given["v"])
 
 
-def test_a_column_nobody_may_look_at_is_zero():
+def test_fully_masked_column_is_zero():
     masked = torch.tensor([[0.0, -math.inf], [0.0, -math.inf]])
     assert column_softmax(masked).tolist() == [[0.5, 0.0], [0.5, 0.0]]
 
@@ -94,7 +94,8 @@ def test_faults_know_when_there_are_none():
     assert not Faults(temperature=0.9).none and not Faults(wrong_axis=True).none
 
 
-def test_rows_are_measured_by_hand_and_a_row_that_is_no_distribution_has_no_entropy():
+def test_row_measures_by_hand():
+    """A row that is not a distribution has no entropy."""
     seen = measure_rows(torch.tensor([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0], [1.0, 0.5, 0.1], [0.0, 0.0, 0.0]]))
     assert seen.total.tolist() == pytest.approx([1, 1, 1.6, 0])
     assert seen.largest.tolist() == [0.5, 1, 1, 0]
@@ -103,7 +104,7 @@ def test_rows_are_measured_by_hand_and_a_row_that_is_no_distribution_has_no_entr
     assert seen.entropy[2:].isnan().all() and seen.jacobian[2:].isnan().all()
 
 
-def test_a_split_without_its_transpose_has_the_shape_and_other_numbers():
+def test_split_without_transpose_has_right_shape():
     x = torch.arange(60.0).view(2, 3, 10)
     right, wrong = split_heads(x, 5), split_without_transpose(x, 5)
     assert right.shape == wrong.shape == (2, 5, 3, 2)

@@ -38,7 +38,7 @@ def allowed():
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_where_a_key_is_left_all_agree(way, dtype, allowed):
+def test_masks_agree_where_key_remains(way, dtype, allowed):
     scores = drawn(H, Q, K).to(dtype)
     expected = row_softmax(scores.masked_fill(~allowed, -torch.inf))
     sees = allowed.any(-1)
@@ -63,7 +63,7 @@ class TestMaskedAfter:
         assert_close(late, torch.tensor([[0.25, 0.0], [0.5, 0.5]]))
         assert_close(renormalise(late), torch.eye(2)[:1].repeat(2, 1) + torch.tensor([[0.0, 0.0], [-0.5, 0.5]]))
 
-    def test_what_is_lost_is_what_the_blocked_keys_had(self, allowed):
+    def test_lost_weight_is_blocked_keys_weight(self, allowed):
         scores = drawn(H, Q, K)
         blocked = (scores.softmax(-1) * ~allowed).sum(-1)
         assert_close(masked_after(scores, allowed).sum(-1), 1 - blocked)
@@ -72,7 +72,8 @@ class TestMaskedAfter:
         scores = drawn(H, Q, K).double()
         assert_close(renormalise(masked_after(scores, allowed)), row_softmax(scores.masked_fill(~allowed, -torch.inf)))
 
-    def test_blocked_keys_have_a_say_only_if_the_mask_is_late(self):
+    def test_blocked_keys_count_in_late_mask(self):
+        """Blocked keys have an influence only if the mask is applied after the softmax."""
         scores = drawn(5, 5)
         later = scores.clone()
         later[0, 4] += 3.0
@@ -92,7 +93,7 @@ class TestThroughMha:
         turned = scaled_dot_product_attention(q, k, v, attn_mask=~allowed, scale=scale)
         assert_close(through_mha(q, k, v, blocked=allowed, scale=scale), turned)
 
-    def test_it_is_the_module_with_its_own_weights_too(self):
+    def test_mask_equals_module_with_own_weights(self):
         module = nn.MultiheadAttention(H * D, H, bias=False, batch_first=True).eval()
         x = drawn(Q, H * D)
         w_q, w_k, w_v = module.in_proj_weight.chunk(3)

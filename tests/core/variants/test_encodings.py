@@ -27,12 +27,12 @@ def run(encoding, x):
     return encode(x + encoding.table(*x.shape), WEIGHTS, encoding)
 
 
-def test_without_an_encoding_it_is_multi_head_attention():
+def test_no_encoding_equals_multi_head():
     x = tokens()
     assert_close(run(every()["none"], x).output, multi_head(x, x, WEIGHTS).output)
 
 
-def test_without_an_encoding_the_weights_permute_with_the_words():
+def test_no_encoding_permutes_with_words():
     x, order = tokens(), shuffled(T, 5)
     before, after = run(every()["none"], x).weights, run(every()["none"], x[order]).weights
     assert_close(after, before[:, order][..., order], atol=1e-6, rtol=0)
@@ -57,7 +57,7 @@ def test_relative_encodings_know_the_offset_alone(code):
     assert absolute.spread.max() > 0.1
 
 
-def test_quadratic_is_the_same_window_in_every_head():
+def test_quadratic_is_equal_in_heads():
     bias = window(0.7, -1.0, 3, 4, 6)
     assert_close(bias, (-0.7 * (offsets(4, 6) + 1.0).square()).expand(3, -1, -1))
 
@@ -115,7 +115,7 @@ def test_offset_profile_of_a_rectangle():
 
 
 @pytest.mark.parametrize("seed", range(7))
-def test_a_shuffle_keeps_what_is_fixed_and_moves_something(seed):
+def test_shuffle_keeps_fixed_moves_others(seed):
     order = shuffled(11, seed, frozenset({0, 10}))
     assert sorted(order.tolist()) == list(range(11))
     assert order[0] == 0

@@ -49,7 +49,7 @@ def test_both_kinds_by_hand():
 
 
 @pytest.mark.parametrize("masked", [False, True])
-def test_every_head_is_the_loop_over_pairs_written_in_columns(masked):
+def test_heads_equal_loop_over_pairs(masked):
     heads, w_o = layer()
     queries, keys, values = tokens()
     allowed = causal(Q, K) if masked else None
@@ -74,7 +74,7 @@ def test_every_head_is_the_loop_over_pairs_written_in_columns(masked):
         assert_close(found.output[i], w_o.T @ torch.cat(parts), rtol=1e-4, atol=1e-4)
 
 
-def test_dot_product_heads_alone_are_multi_head_attention_and_torchs():
+def test_dot_product_heads_equal_torch():
     spec = AttentionSpec(d_model=7, n_heads=2, d_head=3, d_value=5, d_memory=11, d_output=13)
     weights, x, memory = HeadWeights.random(spec, seed=0), draw(Q, 7, seed=1), draw(K, 11, seed=2)
     parts = (weights.w_q.split(3, 1), weights.w_k.split(3, 1), weights.w_v.split(5, 1))
@@ -90,7 +90,7 @@ def test_dot_product_heads_alone_are_multi_head_attention_and_torchs():
     assert_close(found.head_outputs, torchs)
 
 
-def test_a_mask_closes_cells_in_both_kinds_and_an_empty_row_is_nothing():
+def test_mask_closes_cells_empty_row_zero():
     heads, w_o = layer()
     allowed = torch.ones(Q, K, dtype=torch.bool)
     allowed[:, -2:], allowed[1] = False, False
@@ -100,7 +100,7 @@ def test_a_mask_closes_cells_in_both_kinds_and_an_empty_row_is_nothing():
     assert_close(found.output[1], torch.zeros(WIDTHS.p_o))
 
 
-def test_a_dot_product_needs_equal_widths_and_says_so():
+def test_dot_product_requires_equal_widths():
     head = GeneralHead.random(WIDTHS, is_additive=False, seed=0)
     with pytest.raises(ValueError, match="equal widths, and here d_q=2, d_k=17"):
         general_heads(*tokens(), (head,), draw(WIDTHS.p_v, WIDTHS.p_o, seed=0))

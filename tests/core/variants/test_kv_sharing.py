@@ -36,7 +36,7 @@ class TestWhoReadsWhom:
     def test_floor_of_i_g_over_h(self, G):
         assert kv_sharing.kv_head_of(H, G) == [i * G // H for i in range(H)]
 
-    def test_a_number_of_groups_that_does_not_divide(self):
+    def test_indivisible_group_count_is_refused(self):
         with pytest.raises(ValueError, match="n_heads=12 is not a multiple of n_kv_heads=5"):
             kv_sharing.kv_head_of(H, 5)
 
@@ -48,7 +48,7 @@ class TestAttendShared:
         reference = scaled_dot_product_attention(q[None], k[None], v[None], enable_gqa=True)[0]
         assert_close(kv_sharing.attend_shared(q, k, v).output, reference)
 
-    def test_own_keys_for_each_head_is_mha_bit_for_bit(self):
+    def test_own_keys_equal_mha_exactly(self):
         q, k, v = qkv(H)
         assert torch.equal(kv_sharing.attend_shared(q, k, v).output, attend(q, k, v).output)
 
@@ -61,7 +61,7 @@ class TestAttendShared:
         )
 
     @pytest.mark.parametrize("G", kv_sharing.divisors(H))
-    def test_the_classic_mistake_has_the_right_shapes_and_wrong_numbers(self, G):
+    def test_classic_mistake_has_right_shapes(self, G):
         q, k, v = qkv(G)
         right, wrong = kv_sharing.attend_shared(q, k, v), kv_sharing.attend_shared(q, k, v, share=kv_sharing.repeat_kv)
         assert wrong.weights.shape == right.weights.shape
@@ -83,12 +83,12 @@ class TestPoolHeads:
 
 class TestDecodeStep:
     @pytest.mark.parametrize("G", kv_sharing.divisors(H))
-    def test_is_the_last_row_of_the_whole_text(self, G):
+    def test_is_last_row_of_full_text(self, G):
         q, k, v = qkv(G)
         whole = attend(q, share_kv(k, H), share_kv(v, H), allowed=causal(T, T)).output
         assert_close(kv_sharing.decode_step(q[:, -1], k, v), whole[:, -1])
 
-    def test_groups_that_do_not_divide_the_heads(self):
+    def test_indivisible_heads_are_refused(self):
         with pytest.raises(RuntimeError):
             kv_sharing.decode_step(torch.zeros(H, D_K), torch.zeros(5, T, D_K), torch.zeros(5, T, D_V))
 

@@ -14,7 +14,7 @@ SPEC = AttentionSpec(d_model=6, n_heads=3)
 
 
 @pytest.mark.parametrize(("n_layers", "n_sets"), [(1, 1), (7, 1), (7, 7), (7, 3), (12, 5)])
-def test_neighbours_share_and_groups_are_as_even_as_can_be(n_layers, n_sets):
+def test_neighbours_share_evenly(n_layers, n_sets):
     used = layers_used(n_layers, n_sets)
     assert len(used) == n_layers
     assert sorted(used) == list(used)
@@ -30,7 +30,7 @@ def test_not_more_sets_than_layers(n_sets):
         layers_used(3, n_sets)
 
 
-def test_a_shared_tensor_counts_once_and_runs_again():
+def test_shared_tensor_counts_once_runs_again():
     kinds = [BlockWeights.random(SPEC, 11, seed=seed) for seed in range(5)]
     layers = [kinds[one] for one in layers_used(5, 2)]
     each = 4 * 6 * 6 + 2 * 6 * 11 + 4 * 6

@@ -31,7 +31,7 @@ def test_five_seeds_reach_a_ten_thousandth():
 
 
 @pytest.mark.usefixtures("quick")
-def test_the_centres_settle_between_the_cells_and_the_heads_still_are_the_kernel():
+def test_centres_settle_and_heads_equal_kernel():
     lesson = Lesson(seed=0)
     *_, last = learn(lesson)
     away = (last.heads.offset - last.heads.offset.round()).abs().amax(-1)
@@ -48,7 +48,7 @@ def test_a_teacher_is_torchs_own_convolution():
 
 
 @pytest.mark.usefixtures("quick")
-def test_fewer_heads_lose_something_and_fixed_alpha_stays():
+def test_fewer_heads_lose_fixed_alpha_stays():
     *_, three = learn(Lesson(seed=0, n_heads=3))
     assert three.loss > 10 * GOOD
     *_, fixed = learn(Lesson(seed=0, free_alpha=False, alpha=7.0, steps=30))
@@ -56,7 +56,7 @@ def test_fewer_heads_lose_something_and_fixed_alpha_stays():
 
 
 @pytest.mark.usefixtures("quick")
-def test_windows_of_free_width_do_with_fewer_than_nine_heads():
+def test_free_widths_need_fewer_heads():
     """What the page says: fixed widths leave a part of the loss."""
     *_, free = learn(Lesson(seed=0, n_heads=6))
     *_, fixed = learn(Lesson(seed=0, n_heads=6, free_alpha=False))
@@ -64,7 +64,7 @@ def test_windows_of_free_width_do_with_fewer_than_nine_heads():
 
 
 @pytest.mark.parametrize("start", list(STARTS))
-def test_a_run_left_and_taken_up_again_is_the_same_run(start: str):
+def test_resumed_run_equals_uninterrupted_run(start: str):
     lesson = Lesson(seed=5, start=start, steps=13)
     whole = list(learn(lesson, every=5))
     run = learn(lesson, every=5)
@@ -87,7 +87,7 @@ def test_a_snapshot_does_not_change_afterwards():
     assert not first.heads.offset.requires_grad
 
 
-def test_the_effective_kernel_is_what_the_layer_does_inside():
+def test_effective_kernel_equals_layer():
     generator = torch.Generator().manual_seed(0)
     heads = value_heads(
         torch.randn(5, 2, generator=generator), torch.full((5,), 2.0), torch.randn(5, 3, 2, generator=generator)

@@ -34,7 +34,7 @@ def test_values_by_hand():
     assert_close(additive(q, k, own), torch.tensor([[3 * math.tanh(-1), 3 * math.tanh(2)]]))
 
 
-def test_additive_is_the_loop_over_pairs_and_nn_linears():
+def test_additive_equals_loop_and_linears():
     q, k, w = draw(H, Q, D_Q), draw(H, K, D_K, seed=4), weights()
     found = additive(q, k, w)
     assert found.shape == (H, Q, K)
@@ -67,14 +67,14 @@ def test_the_scaled_dot_product_is_torchs():
     assert_close(dot(q, k), torch.einsum("hid,hjd->hij", q, k))
 
 
-def test_a_dot_product_needs_equal_widths_and_additive_does_not():
+def test_only_dot_product_requires_equal_widths():
     for score in (dot, scaled_dot):
         with pytest.raises(ValueError, match="equal widths, and here d_q=7, d_k=11"):
             score(draw(Q, D_Q), draw(K, D_K))
     assert additive(draw(Q, D_Q), draw(K, D_K), weights()).shape == (Q, K)
 
 
-def test_additive_scores_are_bounded_and_the_others_are_not():
+def test_only_additive_scores_are_bounded():
     w = weights()
     for size in (1.0, 1e3):
         assert additive(size * draw(Q, D_Q), draw(K, D_K), w).abs().max() <= w.w_v.abs().sum()
@@ -83,7 +83,7 @@ def test_additive_scores_are_bounded_and_the_others_are_not():
 
 
 @pytest.mark.parametrize("name", ["dot", "scaled_dot", "additive"])
-def test_the_costs_are_what_is_there_and_what_torch_counts(name):
+def test_costs_equal_parameters_and_torch_count(name):
     d_k = D_K if name == "additive" else D_Q
     w = AdditiveWeights.random(D_Q, d_k, HIDDEN, seed=0)
     cost = scorings(d_q=D_Q, d_k=d_k, n_queries=Q, n_keys=K, weights=w)[name]

@@ -6,7 +6,7 @@ from viz.models.atlas.corpus import LANGUAGES, LONGEST, digest, parts, read_line
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_a_language_has_two_hundred_different_sentences_each_with_a_source(lang):
+def test_language_has_200_sourced_sentences(lang):
     lines = sentences(lang)
     assert len(lines) >= 200 and len(set(lines)) == len(lines)
     assert all(line == line.strip() and 3 <= len(line) <= 200 for line in lines)
@@ -37,6 +37,6 @@ def test_another_corpus_has_another_digest():
     assert digest(["a", "b"]) != digest(["ab"]) != digest(["b", "a"])
 
 
-def test_a_language_without_a_corpus_is_told():
+def test_language_without_corpus_is_refused():
     with pytest.raises(ValueError, match="'fr'"):
         parts("fr")

@@ -32,7 +32,7 @@ def named(request):
     return request.param
 
 
-def test_a_file_says_model_corpus_and_date_and_is_small(named):
+def test_file_names_model_corpus_date(named):
     model, corpus = named
     atlas = atlas_of(model, corpus)
     assert path_of(model, corpus).stat().st_size <= 200_000
@@ -49,13 +49,13 @@ def test_what_is_written_is_read_again(named):
     assert written(read(text)) == text
 
 
-def test_a_file_of_other_sentences_is_refused():
+def test_file_of_other_sentences_is_refused():
     text = path_of(*SHIPPED[0]).read_text("utf-8")
     with pytest.raises(ValueError, match="other sentences"):
         read(text.replace('"digest": "', '"digest": "0'))
 
 
-def test_a_file_is_for_the_very_weights_it_was_made_of(minilm):
+def test_file_requires_exact_weights(minilm):
     assert shipped(minilm, "en") is not None and shipped(minilm, "zh") is None
     assert shipped(replace(minilm, entry=replace(minilm.entry, sha256="0")), "en") is None
     assert shipped(replace(minilm, is_packaged=True), "en") is None
@@ -74,7 +74,7 @@ def test_largest_random_heads_are_computed_again(minilm, monkeypatch, seed):
                 assert_close(score.random.flatten(), means, rtol=0, atol=STORED, msg=name)
 
 
-def test_minilms_means_over_all_sentences_are_computed_again(minilm, monkeypatch):
+def test_minilm_means_equal_recomputed(minilm, monkeypatch):
     monkeypatch.setattr("viz.models.atlas.passes.window_score", lambda weights, _: torch.zeros(len(weights)))
     atlas = atlas_of(*SHIPPED[0])
     values = score_texts(minilm, read_lines(minilm, atlas.lines)) | score_repeats(minilm, repeated_tokens(minilm))
@@ -86,7 +86,7 @@ def test_minilms_means_over_all_sentences_are_computed_again(minilm, monkeypatch
 
 
 @pytest.mark.parametrize("model", ["e5", "smollm2"])
-def test_the_sentences_that_heads_score_least_and_most_on_are_computed_again(model, request):
+def test_extreme_sentences_equal_recomputed(model, request):
     loaded = request.getfixturevalue(model)
     atlas = atlas_of(*next(each for each in SHIPPED if each[0] == loaded.entry.id))
     of_lines = {name: score for name, score in atlas.scores.items() if name in (*SENTENCES, "window")}
@@ -104,7 +104,7 @@ def test_the_sentences_that_heads_score_least_and_most_on_are_computed_again(mod
     assert compared > 60
 
 
-def test_smollm2s_induction_heads_are_those_that_were_measured_before(smollm2):
+def test_smollm2_induction_heads_equal_earlier_measurement(smollm2):
     """Measured once on fifty random tokens, repeated, with transformers' own eager attention."""
     known = {(18, 6): 0.92, (17, 3): 0.78, (17, 4): 0.71, (17, 5): 0.62, (18, 7): 0.59, (23, 2): 0.51, (23, 7): 0.48}
     means = score_repeats(smollm2, repeated_tokens(smollm2, 1, 50))["induction"]

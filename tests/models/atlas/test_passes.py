@@ -29,7 +29,7 @@ def no_windows(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2", "llama", "distilbert"])
-def test_maps_of_a_batch_are_transformers_own(name, loaded, checkpoint):
+def test_batch_maps_equal_transformers(name, loaded, checkpoint):
     model, texts = loaded(name), read_lines(loaded(name), (*SENTENCES, *SENTENCES[::-1]))
     reference = eager(name, checkpoint(name))
     seen = dict(maps_of(model, texts))
@@ -40,7 +40,7 @@ def test_maps_of_a_batch_are_transformers_own(name, loaded, checkpoint):
         assert_close(maps, torch.cat(list(weights)), rtol=0, atol=1e-5)  # a batch is added up in another order
 
 
-def test_an_encoder_decoder_is_scored_by_its_encoder(loaded):
+def test_encoder_decoder_is_scored_by_encoder(loaded):
     model = loaded("t5")
     (maps,) = (maps for _, maps in maps_of(model, read_lines(model, SENTENCES[:1])))
     seen = capture(model, SENTENCES[0])
@@ -58,7 +58,7 @@ def test_the_order_of_lines_is_kept(loaded):
         )
 
 
-def test_random_tokens_come_twice_between_the_models_own_marks(minilm):
+def test_random_tokens_repeat_between_special_tokens(minilm):
     texts = repeated_tokens(minilm)
     assert len(texts) == SEQUENCES
     for text in texts:
@@ -68,7 +68,7 @@ def test_random_tokens_come_twice_between_the_models_own_marks(minilm):
         assert text.special.nonzero().flatten().tolist() == [0, 2 * LENGTH + 1]
 
 
-def test_the_model_of_random_weights_shares_the_words_and_nothing_else(minilm):
+def test_random_weights_share_only_words(minilm):
     before = {name: value.clone() for name, value in minilm.model.state_dict().items()}
     other = random_weights(minilm)
     words = minilm.model.get_input_embeddings().weight
@@ -79,7 +79,7 @@ def test_the_model_of_random_weights_shares_the_words_and_nothing_else(minilm):
     assert {id(layer.attention) for layer in other.layers}.isdisjoint(id(layer.attention) for layer in minilm.layers)
 
 
-def test_at_most_one_head_in_a_hundred_of_random_weights_gets_a_label(minilm, no_windows):
+def test_random_weights_get_few_labels(minilm, no_windows):
     """Models that learned nothing, told with the hurdles of another one, as every model is."""
     lines = sentences("en")[::29]
     by_chance = {seed: score_by_chance(minilm, lines, seed) for seed in SEEDS}
@@ -96,14 +96,14 @@ def test_at_most_one_head_in_a_hundred_of_random_weights_gets_a_label(minilm, no
     assert labels_of(known.scores, 1, 8)[0] == "next"
 
 
-def test_a_decoder_of_random_weights_gets_none_either(loaded, no_windows):
+def test_random_decoder_gets_no_label(loaded, no_windows):
     model = loaded("llama")  # every number of it was drawn, and wide
     atlas = make(model, "en", sentences("en")[: BY_CHANCE // 2])
     labels = [labels_of(atlas.scores, layer, head) for layer in range(2) for head in range(6)]
     assert not any(labels)
 
 
-def test_the_twins_induction_heads_are_found_and_beat_random_weights(no_windows):
+def test_twin_induction_heads_beat_random_weights(no_windows):
     model = load("twin-g8")
     atlas = make(model, "en", sentences("en")[:5])
     found = atlas.scores["induction"].labelled
@@ -111,7 +111,7 @@ def test_the_twins_induction_heads_are_found_and_beat_random_weights(no_windows)
     assert atlas.scores["previous"].labelled[0].any(), "and the token before in the first"
 
 
-def test_copying_is_a_product_of_plain_matrices(loaded):
+def test_copying_equals_product_of_matrices(loaded):
     """W_V and W_O between the two norms, word by word, in float64."""
     model = loaded("llama")
     words = drawn_words(model)
@@ -143,7 +143,7 @@ RECORD = json.loads(FILE.read_text("utf-8"))["models"]
 
 
 @pytest.mark.parametrize("name", ["gpt2", *TWINS])
-def test_the_scores_that_transformer_lens_defines_too_are_the_same(name, tmp_path):
+def test_scores_equal_transformer_lens(name, tmp_path):
     model = checkpoints.open_folder(save_gpt2(tmp_path / "gpt2")) if name == "gpt2" else load(name)
     record = RECORD[name]
     no = [torch.zeros(len(text["ids"])).bool() for text in record]

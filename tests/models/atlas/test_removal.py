@@ -25,7 +25,7 @@ def test_each_head_is_removed_by_itself(loaded, checkpoint):
     assert found[1].abs().min() > 0, "every head does something"
 
 
-def test_some_sentences_are_enough_and_the_others_are_left_open(loaded):
+def test_enough_sentences_leave_others_open(loaded):
     lines = SENTENCES[:1] * (LINES + 1)
     found = score_removal(loaded("llama"), lines)["removal"]
     there = found.isfinite().all(-1).all(-1)

@@ -172,7 +172,7 @@ def test_other_adapters_are_named(copy_of, tmp_path, changes):
 
 
 @pytest.mark.parametrize("files", ["vocab.txt", "vocab.json"])
-def test_a_tokenizer_of_old_files_is_read(copy_of, files):
+def test_old_tokenizer_files_are_read(copy_of, files):
     """The same tokens as of tokenizer.json."""
     folder = copy_of("bert" if files == "vocab.txt" else "gpt2")
     model = json.loads((folder / "tokenizer.json").read_text())["model"]
@@ -208,7 +208,7 @@ def test_a_missing_tokenizer_is_named(copy_of, name, code, said):
     assert error.code == code and said in str(error)
 
 
-def test_a_vocabulary_of_another_kind_is_refused(copy_of):
+def test_other_vocabulary_is_refused(copy_of):
     """A class that does not read vocab.txt would cut every word to pieces."""
     folder = copy_of("llama")
     (folder / "tokenizer.json").unlink()
@@ -216,7 +216,7 @@ def test_a_vocabulary_of_another_kind_is_refused(copy_of):
     assert refusal(folder).code == "corrupt"
 
 
-def test_a_training_step_uses_the_tokenizer_around(copy_of, tmp_path):
+def test_adapter_checkpoint_uses_parent_tokenizer(copy_of, tmp_path):
     run = tmp_path / "run"
     run.mkdir()
     for step in (500, 1000):
@@ -228,7 +228,7 @@ def test_a_training_step_uses_the_tokenizer_around(copy_of, tmp_path):
     assert error.code == "parts" and error.values["parts"] == "checkpoint-1000, checkpoint-500"
 
 
-def test_a_step_without_tokenizer_names_its_base(copy_of):
+def test_adapter_without_tokenizer_names_base(copy_of):
     folder = copy_of("llama", "checkpoint-500")
     (folder / "tokenizer.json").unlink()
     config = json.loads((folder / "config.json").read_text())
@@ -238,7 +238,7 @@ def test_a_step_without_tokenizer_names_its_base(copy_of):
 
 
 @pytest.mark.parametrize("part", ["0_Transformer", "0_BERT", "whatever"])
-def test_the_transformer_of_a_folder_is_found(copy_of, tmp_path, part):
+def test_nested_transformer_folder_is_opened(copy_of, tmp_path, part):
     """sentence-transformers' older form; or the only part of a folder that holds a model."""
     folder = copy_of("bert", f"sentence/{part}").parent
     (folder / "1_Pooling").mkdir()

@@ -135,7 +135,7 @@ def test_fp8_in_parts_is_read(copy_of):
     check_same(folder, plain)
 
 
-def test_fp8_of_pytorch_model_bin_is_read(copy_of):
+def test_fp8_in_pytorch_bin_is_read(copy_of):
     folder, plain = both(copy_of("llama"))
     torch.save(load_file(folder / WEIGHTS), folder / "pytorch_model.bin")
     (folder / WEIGHTS).unlink()
@@ -292,7 +292,7 @@ def test_whole_numbers_are_no_weights(copy_of, dtype):
     assert error.code == "quantised" and name in str(error)
 
 
-def test_whole_numbers_of_experts_are_no_weights(copy_of):
+def test_integer_expert_weights_are_refused(copy_of):
     """Each expert has a name of its own in the file, which the model does not have."""
     folder = copy_of("qwen3_moe")
     tensors = load_file(folder / WEIGHTS)

@@ -34,7 +34,7 @@ def tokens_of(model):
 
 
 @pytest.mark.parametrize("name", PLAIN)
-def test_what_is_kept_is_what_the_ordinary_capture_keeps(loaded, name):
+def test_long_capture_equals_ordinary_capture(loaded, name):
     model = loaded(name)
     tokens = tokens_of(model)
     done = []
@@ -83,7 +83,8 @@ def test_pack_rounds_no_further_than_float32(largest):
 
 
 @pytest.mark.parametrize("name", ["t5", "bart"])
-def test_what_q_and_k_alone_do_not_say_is_refused(loaded, name):
+def test_attention_beyond_qk_is_refused(loaded, name):
+    """A layer whose scores need more than queries and keys is refused."""
     model = loaded(name)
     with pytest.raises(ModelError) as refusal:
         long_capture(model, tokens_of(model))
@@ -141,7 +142,7 @@ def test_long_capture_sinks_rows_are_exact(tmp_path, name):
         assert float(described.rows.nowhere.max()) > 0.01
 
 
-def test_row_mask_of_window_is_by_hand():
+def test_row_mask_of_window_by_hand():
     """A causal window of two: a query sees itself and the one before."""
     mask = RowMask(lambda batch, head, query, key: (key <= query) & (key > query - 2))
     assert mask(torch.tensor([0, 2]), 4).tolist() == [[True, False, False, False], [False, True, True, False]]
@@ -164,7 +165,8 @@ def test_attend_by_rows_strips_agree(monkeypatch, height):
         assert_close(made, attend(q, k, v, scale=0.4, allowed=may, score_mod=cap).output)
 
 
-def test_the_ordinary_attention_is_never_called_and_nothing_of_a_long_pass_stays(loaded, monkeypatch):
+def test_long_pass_leaves_ordinary_attention_alone(loaded, monkeypatch):
+    """The ordinary attention is never called, and nothing of a long pass stays installed."""
     model = loaded("llama")
     before = capture_tokens(model, tokens_of(model)).final
     with monkeypatch.context() as patch:
@@ -182,7 +184,7 @@ def test_it_can_be_stopped_between_layers(loaded):
         long_capture(model, tokens_of(model))
 
 
-def test_seeded_heads_are_those_of_the_other_pages():
+def test_long_seeded_equals_seeded():
     tokens, spec = split_words(TEXT, 50), AttentionSpec(d_model=12, n_heads=3, n_kv_heads=1)
     x = torch.randn(len(tokens.ids), 12, generator=torch.Generator().manual_seed(0))
     weights = HeadWeights.random(spec, seed=5)

@@ -38,7 +38,7 @@ def weight(model, text: str, layer: int, head: int, query: str, key: str) -> flo
     return float(seen.layer(layer).weights[head, row, column])
 
 
-def test_it_is_the_model_the_package_names(e5):
+def test_model_equals_package_description(e5):
     assert e5.is_packaged
     assert (e5.n_layers, e5.model.config.num_attention_heads, e5.model.config.hidden_size) == (12, 12, 384)
     assert (e5.max_tokens, e5.model.config.vocab_size) == (512, 250_037)
@@ -57,7 +57,7 @@ def test_chinese_is_read_whole(e5):
     assert tokens.words == tuple(range(15)), "no mark belongs to the word before it"
 
 
-def test_texts_that_mean_the_same_point_the_same_way(e5):
+def test_same_meaning_has_close_vectors(e5):
     texts = ("猫坐在垫子上", "The cat sat on the mat", "石油价格上涨了", "Le prix du pétrole a augmenté")
     found = torch.stack([meaning(e5, f"query: {text}") for text in texts])
     cosines = found @ found.T
@@ -74,7 +74,7 @@ def test_what_it_looks_at(e5):
     assert weight(e5, TIRED, 11, 3, "␣it", "␣animal") == near(0.40)
 
 
-def test_a_table_in_4_bits_gives_the_rows_of_the_wide_one(e5):
+def test_four_bit_table_rows_equal_float32(e5):
     table = e5.model.get_input_embeddings()
     ids = torch.tensor([[0, 250_036, 30], [4, 5344, 4]])
     rows = q4_0(table.blocks[:6000].flatten()).view(6000, 384)
@@ -84,7 +84,7 @@ def test_a_table_in_4_bits_gives_the_rows_of_the_wide_one(e5):
     assert table.blocks.nbytes == 250_037 * 384 * 18 / 32
 
 
-def test_it_counts_as_much_memory_as_it_takes(e5):
+def test_memory_estimate_equals_measured_size(e5):
     """Measured once: 410 MB resident more, of which 54 in 4 bits, 86 in 32, and the tokenizer's pieces 262."""
     storages = {}
     beside = size_of(e5, storages)
@@ -92,7 +92,7 @@ def test_it_counts_as_much_memory_as_it_takes(e5):
     assert 255e6 < beside < 270e6
 
 
-def test_every_layer_replayed_is_the_models_own(e5):
+def test_layer_replays_equal_transformers(e5):
     seen = capture(e5, ROAD)
     parts = {name: each for name, each in e5.model.state_dict().items() if "word_embeddings" not in name}
     table = e5.model.get_input_embeddings()
@@ -108,7 +108,7 @@ def test_every_layer_replayed_is_the_models_own(e5):
     assert_close(seen.final, result.last_hidden_state[0], atol=1e-4, rtol=1e-4)
 
 
-def test_single_characters_become_what_the_file_says():
+def test_single_characters_normalise_as_file():
     """The file has a table of them; we have its rule (nmt_nfkc), which also knows what becomes of several together."""
     cursor = Cursor(packaged_file("multilingual-e5-small"))
     cursor.take(4)
@@ -130,7 +130,7 @@ def test_single_characters_become_what_the_file_says():
     assert ours.normalize_str("～e\u0301") == "～é"
 
 
-def test_the_packages_own_program_finds_the_same_vector(e5, tmp_path):
+def test_package_program_has_close_vector(e5, tmp_path):
     """It rounds what goes into every matrix to 8 bits, about one part in 127 of the largest number of 32."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
@@ -146,7 +146,7 @@ def test_the_packages_own_program_finds_the_same_vector(e5, tmp_path):
         assert theirs.abs().max() > 0.05, "the tolerance is small beside the numbers"
 
 
-def test_a_name_of_the_file_is_a_name_of_transformers():
+def test_file_names_are_transformers_names():
     assert reader._name("emb.ln.b") == "embeddings.LayerNorm.bias"
     assert reader._name("emb.pos") == "embeddings.position_embeddings.weight"
     assert reader._name("l11.fo.w") == "encoder.layer.11.output.dense.weight"

@@ -101,7 +101,7 @@ def test_weights_are_those_that_transformers_reads(file):
     assert {name: ours[name] for name in shared} == {name: said[name] for name in shared}
 
 
-def test_the_model_runs_on_the_very_tensors_that_were_read(file):
+def test_model_shares_parsed_tensors(file):
     parts = read(file)
     model = parts.assemble(attn_implementation="eager")
     name = "model.layers.0.mlp.up_proj.weight"
@@ -111,7 +111,7 @@ def test_the_model_runs_on_the_very_tensors_that_were_read(file):
     assert model(ids).logits.isfinite().all()
 
 
-def test_text_becomes_bytes_and_digits_stand_alone(file):
+def test_text_becomes_bytes_digits_stand_alone(file):
     tokenizer = read(file).tokenizer
     assert tokenizer.tokenize("the 19") == ["t", "he", "Ġ", "1", "9"]
     assert tokenizer.tokenize(" the") == ["Ġthe"]
@@ -121,7 +121,7 @@ def test_text_becomes_bytes_and_digits_stand_alone(file):
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_few_bits_become_the_numbers_the_reference_finds(name):
+def test_dequantised_values_equal_reference(name):
     quantity = reference.GGMLQuantizationType[name]
     values = np.random.default_rng(1).normal(size=(7, 96)).astype(np.float32)
     blocks = reference.quantize(values, quantity)
@@ -161,7 +161,7 @@ def following(model, text: str) -> dict[str, float]:
     return dict(zip(prediction.labels, prediction.probabilities, strict=True))
 
 
-def test_it_is_the_model_the_package_names(smollm2):
+def test_model_equals_package_description(smollm2):
     config = smollm2.model.config
     assert smollm2.is_packaged
     assert (smollm2.n_layers, config.num_attention_heads, config.num_key_value_heads) == (30, 9, 3)
@@ -189,7 +189,7 @@ def test_who_is_given_a_drink(smollm2):
     assert apart == [near(6.12, 0.02), near(-5.49, 0.02)]
 
 
-def test_the_answer_appears_in_the_last_layer_alone(smollm2):
+def test_answer_appears_only_in_last_layer(smollm2):
     states = capture(smollm2, TO_MARY.format("John")).states["decoder"]
     norm, head = smollm2.model.model.norm, smollm2.model.lm_head
     best = [smollm2.tokenizer.decode(head(norm(state[-1])).argmax()) for state in states[24:30]]
@@ -197,7 +197,7 @@ def test_the_answer_appears_in_the_last_layer_alone(smollm2):
     assert smollm2.tokenizer.decode(head(states[-1][-1]).argmax()) == " Mary"
 
 
-def test_heads_that_copy_what_came_next_last_time(smollm2):
+def test_induction_heads_copy_repeated_tokens(smollm2):
     """50 random tokens twice over; the seed is ours, so the tolerance is what another draw changes."""
     drawn = torch.randint(100, 49_000, (50,), generator=torch.Generator().manual_seed(0))
     text = smollm2.tokenizer.decode(drawn)
@@ -213,14 +213,15 @@ def test_heads_that_copy_what_came_next_last_time(smollm2):
         assert float(seen.layer(layer).weights[head].diagonal(-1).mean()) == near(pinned, 0.12)
 
 
-def test_the_first_token_takes_much_of_the_weight_though_it_is_a_word(smollm2):
+def test_first_word_token_is_sink(smollm2):
+    """The first token takes much of the weight though it is an ordinary word."""
     seen = capture(smollm2, TO_MARY.format("John"))
     share = [float(seen.layer(i).weights[:, 7:, 0].mean()) for i in range(30)]  # an even spread gives 0.09
     assert max(share[i] for i in (0, 1, 10, 11)) < 0.1
     assert min(share[3:10]) > 0.25 and min(share[12:]) > 0.33
 
 
-def test_every_layer_replayed_is_the_models_own(smollm2):
+def test_layer_replays_equal_transformers(smollm2):
     """Nine query heads on three key/value heads, turned by RoPE; eager attention is transformers' own code."""
     seen = capture(smollm2, "In 2024 a cat sat on 它的 mat.")
     config = LlamaConfig(**smollm2.model.config.to_dict())

@@ -79,7 +79,7 @@ class TestAgainstTransformers:
             assert_close(seen.logits, result.logits[0], atol=1e-5, rtol=1e-5)
             assert len(vision.names) == 13
 
-    def test_the_judge_shares_the_tensors_and_agrees(self, checkpoint):
+    def test_reference_shares_tensors_and_agrees(self, checkpoint):
         _, folder = checkpoint
         vision = opened(folder)
         parts = zip(vision.model.parameters(), vision.judge.parameters(), strict=True)
@@ -92,7 +92,7 @@ class TestAgainstTransformers:
             assert_close(seen.logits, logits, atol=1e-5, rtol=1e-5)
 
 
-def test_grey_is_read_as_three_alike_colours(tmp_path):
+def test_grey_equals_three_equal_channels(tmp_path):
     vision = opened(save_vision("vit", tmp_path / "vit"))
     grey = PICTURE[:1]
     assert_close(vision.pixels(grey), vision.pixels(grey.expand(3, -1, -1)))
@@ -127,7 +127,7 @@ def test_dinov2_reads_size_of_folder(tmp_path, family, n_other):
         opened(tmp_path)
 
 
-def test_a_start_is_the_same_for_a_seed(tmp_path):
+def test_untrained_weights_depend_on_seed(tmp_path):
     vision = opened(save_vision("vit", tmp_path / "vit"))
     one, again, other = untrained(vision), untrained(vision), untrained(vision, seed=1)
     first, second, third = (look(model, PICTURE).layer(0).weights for model in (one, again, other))
@@ -148,7 +148,7 @@ class TestRefused:
         assert str(folder.parent) not in str(caught.value)
         return caught.value
 
-    def test_a_text_model_and_a_vision_model_know_each_other(self, folder, tmp_path):
+    def test_text_and_vision_loaders_refuse_other(self, folder, tmp_path):
         assert reads_pictures(folder)
         entry = Entry(id="vit", path=folder)
         with pytest.raises(ModelError) as caught:
@@ -208,7 +208,7 @@ class TestRefused:
         (folder / "preprocessor_config.json").write_text(json.dumps(reads))
         assert self.refusal(folder).code == "corrupt"
 
-    def test_weights_that_are_missing_are_not_made_up(self, folder):
+    def test_missing_weights_are_refused(self, folder):
         from safetensors.torch import load_file, save_file
 
         tensors = load_file(folder / "model.safetensors")
@@ -217,7 +217,7 @@ class TestRefused:
         assert self.refusal(folder).code == "corrupt"
 
 
-def test_what_becomes_no_number_is_a_sentence(tmp_path):
+def test_nan_output_raises_model_error(tmp_path):
     from safetensors.torch import load_file, save_file
 
     folder = save_vision("vit", tmp_path / "vit")

@@ -38,14 +38,14 @@ def test_file_error_of_packages_is_rounding(smollm2: LoadedModel, e5: LoadedMode
 
 
 @pytest.mark.parametrize("name", ["mixtral", "qwen3_moe", "minimax_m2", "llama4_text", "granitemoe"])
-def test_file_error_of_stacked_experts_is_nothing(loaded: Loaded, name: str):
+def test_file_error_stacked_experts_is_zero(loaded: Loaded, name: str):
     """Matrices of several experts are one tensor of three axes, in memory and in some files."""
     errors = every_layer(loaded(name))
     assert errors == [0.0] * len(errors)
 
 
 @pytest.mark.parametrize("shape", [(), (7,), (5, 37), (3, 5, 37), (2, 3, 5, 7)])
-def test_safetensors_row_of_any_shape_is_read(tmp_path: Path, shape: tuple[int, ...]):
+def test_safetensors_row_any_shape_is_read(tmp_path: Path, shape: tuple[int, ...]):
     """Rows are counted through all axes but the last; a single number is a row of one."""
     values = torch.randn(shape, generator=torch.Generator().manual_seed(0))
     save_file({"model.layers.0.weight": values}, tmp_path / "model.safetensors")
@@ -57,7 +57,7 @@ def test_safetensors_row_of_any_shape_is_read(tmp_path: Path, shape: tuple[int, 
         assert found.tolist() == rows[row, :32].tolist()
 
 
-def test_file_error_of_changed_expert_is_large(loaded: Loaded):
+def test_file_error_changed_expert_is_large(loaded: Loaded):
     """A number that is off in the stacked experts is found where the file has them stacked."""
     model = loaded("llama4_text")
     experts = [weight for name, weight in model.model.base_model.layers[1].named_parameters() if weight.ndim == 3]
@@ -70,7 +70,7 @@ def test_file_error_of_changed_expert_is_large(loaded: Loaded):
         experts[0].copy_(kept)
 
 
-def test_file_error_of_changed_weight_is_large(loaded: Loaded):
+def test_file_error_changed_weight_is_large(loaded: Loaded):
     """One number that is off is found where its block is read; the other layer knows nothing of it."""
     model = loaded("bert")
     weight = model.model.base_model.encoder.layer[1].attention.self.key.weight
@@ -83,7 +83,7 @@ def test_file_error_of_changed_weight_is_large(loaded: Loaded):
         weight.copy_(kept)
 
 
-def test_gguf_token_at_each_place_is_vocabulary(smollm2: LoadedModel):
+def test_gguf_token_equals_vocabulary(smollm2: LoadedModel):
     """The second reader finds every token where the tokenizer has it."""
     file = weight_file(smollm2)
     assert file is not None

@@ -21,7 +21,7 @@ def own():
 
 
 class TestTheDigits:
-    def test_those_held_out_are_scikit_learns_and_none_is_trained_on(self):
+    def test_held_out_digits_are_never_trained(self):
         known, new = digits.split(0)
         stored = digits.held_out()
         pictures = {levels.tobytes(): name for levels, name in zip(*load_digits(return_X_y=True), strict=True)}
@@ -40,7 +40,7 @@ class TestTheDigits:
         assert digits.pixels(levels).shape == (1, 1, 8, 8)
         assert digits.pixels(levels)[0, 0, 0, :4].tolist() == [1, 0, -0.5, -1]
 
-    def test_a_shift_moves_the_picture_and_brings_in_blank(self):
+    def test_shift_moves_picture_fills_blank(self):
         levels = torch.zeros(200, 8, 8, dtype=torch.uint8)
         levels[:, 3, 5] = 7
         moved = digits.shifted(levels, 1, torch.Generator().manual_seed(0))
@@ -54,7 +54,7 @@ class TestTheDigits:
 
 
 class TestTheModel:
-    def test_it_is_what_the_registry_and_the_card_say(self):
+    def test_model_equals_registry_and_card(self):
         entry, run = registry.picture_entries()[0], digits.run()
         size = sum(parameter.numel() for parameter in own().model.parameters())
         weights = (digits.FOLDER / "model.safetensors").stat().st_size
@@ -67,7 +67,7 @@ class TestTheModel:
         recipe = json.loads((digits.FOLDER / "run.json").read_text("utf8"))["recipe"]
         assert digits.Recipe(**recipe) == digits.Recipe() and f"{recipe['epochs']} epochs" in card
 
-    def test_it_reads_the_held_out_digits_as_recorded(self):
+    def test_held_out_accuracy_equals_record(self):
         found = digits.accuracy(own().model, digits.held_out())
         assert found == pytest.approx(digits.run().accuracy[-1], abs=0.5 / digits.HELD_OUT)
         assert found > 0.95
@@ -75,7 +75,7 @@ class TestTheModel:
     def test_it_did_not_know_them_before(self):
         assert digits.accuracy(digits.build(digits.Recipe()), digits.held_out()) < 0.25
 
-    def test_it_reads_a_picture_as_it_was_trained_to(self):
+    def test_picture_is_read_as_in_training(self):
         levels = digits.held_out().levels[:3]
         for level in levels:
             picture = level.float()[None] / digits.LEVELS
@@ -107,7 +107,7 @@ class TestTraining:
             assert (tmp_path / "again" / name).read_bytes() == (digits.FOLDER / name).read_bytes()
 
 
-def test_positions_begin_as_waves_of_row_and_column():
+def test_positions_start_as_row_column_waves():
     """Patches of one row share the first half, those of one column the second; every half is equally long."""
     recipe = digits.Recipe()
     begun = digits.build(recipe).vit.embeddings.position_embeddings[0, 1:].unflatten(0, (8, 8))

@@ -32,7 +32,7 @@ class TestModels:
         assert sizes["independent"] == 394_112
         assert sizes["tied"] == sizes["single"] < 0.6 * sizes["independent"]
 
-    def test_it_runs_as_a_stack_whose_layers_are_equal(self):
+    def test_shared_model_is_stack_of_equals(self):
         """Also without saying ``use_cache=False``, as training calls it: a cache would mix the two passes."""
         model = layer_sharing.tied(8, SMALL, seed=3)
         copy = twins.build(8, SMALL, seed=3)
@@ -43,7 +43,7 @@ class TestModels:
             once = layer_sharing.single(8, SMALL, seed=3)
             assert not torch.allclose(model(input_ids=ids).logits, once(input_ids=ids).logits)
 
-    def test_training_moves_the_one_layer_there_is(self):
+    def test_training_changes_the_single_layer(self):
         model, run = twins.train(8, SMALL, seed=0, make=layer_sharing.tied)
         assert model.model.layers[0] is model.model.layers[1]
         assert not torch.equal(
@@ -53,7 +53,7 @@ class TestModels:
         assert run.steps == (1, 2)
 
 
-def test_the_look_is_that_of_captured_heads():
+def test_look_equals_captured_heads():
     """twin-g8 is one of the variants: its heads measured here, and by the capture, row by row."""
     recipe, model = twins.Recipe(), load("twin-g8")
     found = layer_sharing.look(model.model, recipe, seed=5)
@@ -69,14 +69,14 @@ def test_the_look_is_that_of_captured_heads():
 
 
 class TestRecord:
-    def test_every_variant_with_several_seeds_and_all_steps(self):
+    def test_every_variant_has_seeds_and_steps(self):
         by_variant = {
             code: [one for one in layer_sharing.trainings() if one.variant == code] for code in layer_sharing.VARIANTS
         }
         assert all([one.run.seed for one in found] == [0, 1, 2] for found in by_variant.values())
         assert {one.run.steps[-1] for one in layer_sharing.trainings()} == {layer_sharing.STEPS}
 
-    def test_two_passes_learn_the_trick_late_and_one_pass_never(self):
+    def test_only_two_passes_learn_induction(self):
         def accuracies(variant, step):
             found = [one.run for one in layer_sharing.trainings() if one.variant == variant]
             return [run.accuracy[run.steps.index(step)] for run in found]

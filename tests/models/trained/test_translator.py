@@ -16,7 +16,7 @@ ENGLISH = "the black cat sees a small dog in the garden every day"
 CHINESE = "每天那只黑猫在花园里看见一只小狗"
 
 
-def test_a_sentence_says_the_same_in_both_languages():
+def test_sentences_are_equal_in_both_languages():
     drawn = list(islice(translator.sentences(3), 300))
     assert len({one.english for one in drawn}) > 290
     meanings = {phrase: chinese for kind in translator.words().values() for phrase, chinese in kind.items()}
@@ -38,14 +38,14 @@ def test_the_tokenizer_reads_words_and_characters():
         assert cutter.decode(ids, skip_special_tokens=True) == one.chinese
 
 
-def test_the_checkpoint_is_what_the_registry_says():
+def test_checkpoint_equals_registry():
     model = load("animals-en-zh")
     assert sum(one.numel() for one in model.model.parameters()) == registry.find("animals-en-zh").parameters
     assert model.tokenizer(ENGLISH).input_ids == translator.tokenizer()(ENGLISH).input_ids
     assert (model.n_layers, capture(model, ENGLISH).n_heads) == (2, 4)
 
 
-def test_it_translates_sentences_it_has_never_seen():
+def test_unseen_sentences_are_translated():
     model = load("animals-en-zh")
     assert write(model, ENGLISH, max_new=30).text == CHINESE
     drawn = list(islice(translator.sentences(99), 12))
@@ -53,7 +53,7 @@ def test_it_translates_sentences_it_has_never_seen():
     assert all(right)
 
 
-def test_a_head_looks_at_the_word_it_writes():
+def test_head_attends_to_source_of_character():
     seen = capture(load("animals-en-zh"), ENGLISH, target=CHINESE)
     weights, english = seen.layer(1, stack="cross").weights, seen.tokens.labels
     asked = dict(zip(CHINESE, range(len(CHINESE)), strict=True))  # the row that is asked when a character is written
@@ -65,7 +65,7 @@ def test_a_head_looks_at_the_word_it_writes():
     assert max(found) >= 4
 
 
-def test_the_command_trains_and_writes_an_ordinary_folder(tmp_path, monkeypatch):
+def test_command_writes_loadable_folder(tmp_path, monkeypatch):
     monkeypatch.setattr(translator, "Recipe", partial(translator.Recipe, steps=2, batch=2))
     monkeypatch.setattr("sys.argv", ["animals-en-zh", "--folder", str(tmp_path / "again")])
     translator.main()

@@ -42,7 +42,7 @@ class TestData:
 
 
 class TestTokenizer:
-    def test_one_token_a_word_whatever_its_case(self):
+    def test_word_is_one_token_any_case(self):
         ids = twins.tokenizer()("The animal DIDN'T cross, didn’t it?")["input_ids"]
         labels = twins.tokenizer().convert_ids_to_tokens(ids)
         assert labels == ["the", "animal", "didn't", "cross", ",", "didn't", "it", "?"]
@@ -81,13 +81,13 @@ class TestCheckpoints:
         _, accuracy = twins.measure(load(twins.twin_id(G)).model, twins.Recipe(), seed=4)
         assert accuracy == pytest.approx(stored(G).accuracy[-1], abs=0.02)
 
-    def test_seen_with_g_maps_of_keys_and_values(self, G):
+    def test_capture_has_g_kv_maps(self, G):
         seen = capture(load(twins.twin_id(G)), TEXT)
         assert (seen.n_layers, seen.n_heads, seen.n_kv_heads) == (2, 8, G)
         for call in seen.calls:
             assert call.k.shape == call.v.shape == (G, 17, 16)
 
-    def test_a_previous_token_head_then_an_induction_head_then_the_word(self, G):
+    def test_previous_token_head_precedes_induction_head(self, G):
         model = load(twins.twin_id(G))
         seen = capture(model, TEXT)
         ids = torch.tensor(seen.tokens.ids)
@@ -104,20 +104,20 @@ POINTS = [(G, step) for G, steps in twins.POINTS.items() for step in steps]
 
 
 class TestPointsOfATraining:
-    def test_the_registry_has_them_and_lists_them_as_no_models(self):
+    def test_registry_lists_checkpoints_not_models(self):
         kept = {point.id: (point.of, point.step) for point in registry.checkpoints()}
         assert kept == {twins.point_id(G, step): (twins.twin_id(G), step) for G, step in POINTS}
         assert not {*kept} & {entry.id for entry in registry.entries()}
 
     @pytest.mark.parametrize(("G", "step"), POINTS)
-    def test_they_are_of_the_training_whose_end_is_the_twin(self, G, step):
+    def test_last_checkpoint_equals_twin(self, G, step):
         """Loss and accuracy were recorded when the twin was trained. 16 bits, and another machine, are 1e-4 apart."""
         loss, accuracy = twins.measure(load(twins.point_id(G, step)).model, twins.Recipe(), seed=10_000)
         at = stored(G).steps.index(step)
         assert loss == pytest.approx(stored(G).loss[at], abs=5e-4)
         assert accuracy == pytest.approx(stored(G).accuracy[at], abs=1e-3)
 
-    def test_an_induction_head_forms_on_the_way(self):
+    def test_induction_head_forms_during_training(self):
         names = [*(twins.point_id(8, step) for step in twins.POINTS[8]), twins.twin_id(8)]
         seen = [capture(load(name), twins.REPEATING) for name in names]
         ids = torch.tensor(seen[0].tokens.ids)
@@ -144,7 +144,7 @@ def test_runs_are_added_and_replaced(tmp_path, monkeypatch):
     twins.runs.cache_clear()
 
 
-def test_the_command_trains_and_writes_ordinary_folders(tmp_path, monkeypatch, capsys):
+def test_command_writes_loadable_folders(tmp_path, monkeypatch, capsys):
     twins.tokenizer(), twins.words()
     shipped = twins.FOLDER
     monkeypatch.setattr(twins, "FOLDER", tmp_path)

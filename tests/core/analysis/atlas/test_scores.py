@@ -60,7 +60,7 @@ def by_loops(weights, ids, special, marks, allowed):
 
 
 @pytest.mark.parametrize("allowed", [torch.ones(T, T).bool(), causal(T, T)], ids=["both ways", "causal"])
-def test_scores_of_a_sentence_are_those_of_loops(allowed):
+def test_sentence_scores_equal_loops(allowed):
     scores = torch.randn(H, T, T, generator=torch.Generator().manual_seed(0))
     weights = scores.masked_fill(~allowed, -torch.inf).softmax(-1)
     found = sentence_scores(weights, IDS, SPECIAL, MARKS, allowed)
@@ -69,7 +69,8 @@ def test_scores_of_a_sentence_are_those_of_loops(allowed):
         assert_close(found[name], expected, rtol=0, atol=1e-6, msg=name)
 
 
-def test_a_text_without_marks_or_second_mentions_has_no_such_score():
+def test_unmarked_text_without_repeats_lacks_scores():
+    """A text without punctuation or repeated words has no score for them."""
     weights, no = torch.eye(3)[None], torch.zeros(3).bool()
     found = sentence_scores(weights, torch.tensor([1, 2, 3]), no, no, torch.ones(3, 3).bool())
     missing = {name for name, score in found.items() if not score.isfinite().all()}
@@ -77,7 +78,7 @@ def test_a_text_without_marks_or_second_mentions_has_no_such_score():
     assert found["itself"] == 1 and found["distance"] == 0 and found["entropy"] == 0
 
 
-def test_random_tokens_tell_a_duplicate_head_from_an_induction_head():
+def test_random_tokens_separate_duplicate_from_induction():
     ids = torch.randperm(97, generator=torch.Generator().manual_seed(1))[:7].repeat(2)
     n = len(ids)
     first_mention, what_followed = torch.eye(n), torch.eye(n)
@@ -90,7 +91,7 @@ def test_random_tokens_tell_a_duplicate_head_from_an_induction_head():
     assert (rows_scored("duplicate", ids), rows_scored("induction", ids), rows_scored("previous", ids)) == (7, 7, 13)
 
 
-def test_a_window_is_explained_and_a_head_of_words_is_not():
+def test_window_score_of_word_head_low():
     everywhere = torch.ones(T, T).bool()
     previous = torch.eye(T)[[0, *range(T - 1)]]
     of_words = torch.eye(T)[torch.randperm(T, generator=torch.Generator().manual_seed(2))]
@@ -98,7 +99,7 @@ def test_a_window_is_explained_and_a_head_of_words_is_not():
     assert explained[0] > 0.999 and explained[1] < 0.4
 
 
-def test_a_head_that_copies_and_one_that_speaks_against():
+def test_copying_and_suppressing_heads_by_sign():
     same = torch.eye(5)
     assert_close(copying_scores(torch.stack([same, -same])), torch.tensor([[1.0, 0.0]]).expand(5, 2))
     chance = copying_scores(torch.randn(1, 401, 401, generator=torch.Generator().manual_seed(3))).mean()
