@@ -85,8 +85,8 @@ class TestAgainstTorch:
         assert trace.weights[..., 3, :].eq(0).all() and trace.output[..., 3, :].eq(0).all()
         # What others do with such a row: the bare formula gives NaN, a large negative number gives an even spread.
         assert torch.softmax(trace.masked, -1)[..., 3, :].isnan().all()
-        filled = trace.scaled.masked_fill(~allowed, -1e9).softmax(-1)
-        assert_close(filled[..., 3, :], torch.full((2, 13, 7), 1 / 7, dtype=torch.float64))
+        finite_weights = trace.scaled.masked_fill(~allowed, -1e9).softmax(-1)
+        assert_close(finite_weights[..., 3, :], torch.full((2, 13, 7), 1 / 7, dtype=torch.float64))
 
     @pytest.mark.parametrize("shape", [(5, 7), (13, 5, 7), (2, 13, 5, 7), (2, 1, 5, 7)])
     def test_masks_of_any_batch(self, shape):
@@ -137,8 +137,8 @@ class TestAgainstTorch:
     def test_gradients_pass(self):
         q, k, v = (tensor.requires_grad_() for tensor in a_head())
         mine = torch.autograd.grad(attend(q, k, v).output.square().sum(), (q, k, v))
-        own = torch.autograd.grad(scaled_dot_product_attention(q, k, v).square().sum(), (q, k, v))
-        assert_close(mine, own, atol=1e-12, rtol=1e-12)
+        expected = torch.autograd.grad(scaled_dot_product_attention(q, k, v).square().sum(), (q, k, v))
+        assert_close(mine, expected, atol=1e-12, rtol=1e-12)
 
 
 class TestProperties:

@@ -52,14 +52,14 @@ def norm_of(layer: nn.LayerNorm) -> NormWeights:
 
 
 def weights_of(layer: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer) -> BlockWeights:
-    one, two = layer.linear1, layer.linear2
+    first, second = layer.linear1, layer.linear2
     decoder = isinstance(layer, nn.TransformerDecoderLayer)
     return BlockWeights(
         attention=heads_of(layer.self_attn),
         attention_norm=norm_of(layer.norm1),
         cross=heads_of(layer.multihead_attn) if isinstance(layer, nn.TransformerDecoderLayer) else None,
         cross_norm=norm_of(layer.norm2) if decoder else None,
-        feed_forward=FeedForwardWeights(w_in=one.weight.T, b_in=one.bias, w_out=two.weight.T, b_out=two.bias),
+        feed_forward=FeedForwardWeights(w_in=first.weight.T, b_in=first.bias, w_out=second.weight.T, b_out=second.bias),
         feed_forward_norm=norm_of(layer.norm3 if isinstance(layer, nn.TransformerDecoderLayer) else layer.norm2),
     )
 
@@ -88,27 +88,27 @@ class TestAgainstTorch:
         layer, weights = self.make(norm, nn.TransformerEncoderLayer)
         x, lengths = draw(B, T, D, seed=97), [7, 5, 2]
         allowed = combine(causal(T, T), padding(lengths, T))
-        blocked = torch.arange(T) >= torch.tensor(lengths)[:, None]
-        own = encoder_block(x, weights, allowed=allowed, design=BlockDesign(norm=norm)).output
-        assert_close(own, layer(x, src_mask=~causal(T, T), src_key_padding_mask=blocked), **CLOSE)
+        padding_mask = torch.arange(T) >= torch.tensor(lengths)[:, None]
+        output = encoder_block(x, weights, allowed=allowed, design=BlockDesign(norm=norm)).output
+        assert_close(output, layer(x, src_mask=~causal(T, T), src_key_padding_mask=padding_mask), **CLOSE)
         # the other polarity runs, and is another layer
-        wrong = layer(x, src_mask=causal(T, T), src_key_padding_mask=blocked)
-        assert not torch.allclose(own, wrong, atol=1e-3, equal_nan=True)
+        wrong = layer(x, src_mask=causal(T, T), src_key_padding_mask=padding_mask)
+        assert not torch.allclose(output, wrong, atol=1e-3, equal_nan=True)
 
     def test_decoder_layer_with_different_memory_length(self, norm):
         layer, weights = self.make(norm, nn.TransformerDecoderLayer)
         x, memory, lengths = draw(B, T, D, seed=97), draw(B, K, D, seed=98), [11, 3, 1]
         design = BlockDesign(norm=norm)
-        own = decoder_block(
+        output = decoder_block(
             x, memory, weights, allowed=causal(T, T), memory_allowed=padding(lengths, K), design=design
         )  # fmt: skip
-        blocked = torch.arange(K) >= torch.tensor(lengths)[:, None]
+        padding_mask = torch.arange(K) >= torch.tensor(lengths)[:, None]
         assert_close(
-            own.output, layer(x, memory, tgt_mask=~causal(T, T), memory_key_padding_mask=blocked), **CLOSE
+            output.output, layer(x, memory, tgt_mask=~causal(T, T), memory_key_padding_mask=padding_mask), **CLOSE
         )  # fmt: skip
-        assert own.cross is not None
-        assert own.cross.weights.shape == (B, 5, T, K)
-        assert own.cross.memory is memory
+        assert output.cross is not None
+        assert output.cross.weights.shape == (B, 5, T, K)
+        assert output.cross.memory is memory
 
     def test_a_stack_is_torchs_encoder(self, norm):
         layer, weights = self.make(norm, nn.TransformerEncoderLayer)
@@ -119,18 +119,18 @@ class TestAgainstTorch:
 
 class TestOneByOne:
     def test_lazy_stack_frees_traces(self):
-        x, weights, gone = draw(T, D).float(), plain_block(), list[weakref.ref]()
-        whole = stack(x, [weights] * 3)
+        x, weights, references = draw(T, D).float(), plain_block(), list[weakref.ref]()
+        traces = stack(x, [weights] * 3)
         gc.disable()
         try:
-            for trace, kept in zip(one_by_one(x, iter([weights] * 3), None, None), whole, strict=True):
-                assert_close(trace.output, kept.output, rtol=0, atol=0)
-                assert [one() for one in gone] == [None] * len(gone)
-                gone.append(weakref.ref(trace))
+            for trace, expected in zip(one_by_one(x, iter([weights] * 3), None, None), traces, strict=True):
+                assert_close(trace.output, expected.output, rtol=0, atol=0)
+                assert [reference() for reference in references] == [None] * len(references)
+                references.append(weakref.ref(trace))
                 del trace
         finally:
             gc.enable()
-        assert len(gone) == 3
+        assert len(references) == 3
 
     def test_every_layer_can_attend_differently(self):
         x, weights = draw(T, D).float(), plain_block()
@@ -182,10 +182,10 @@ class TestPoints:
 
 def test_by_hand():
     """One head that looks at itself alone (T = 1), all matrices the identity: x, 2x, N(2x), its ReLU added."""
-    one, plain = torch.eye(2, dtype=torch.float64), NormWeights(gain=torch.ones(2, dtype=torch.float64), eps=0.0)
+    identity, plain = torch.eye(2, dtype=torch.float64), NormWeights(gain=torch.ones(2, dtype=torch.float64), eps=0.0)
     weights = BlockWeights(
-        attention=HeadWeights(spec=AttentionSpec(d_model=2, n_heads=1), w_q=one, w_k=one, w_v=one, w_o=one),
-        attention_norm=plain, feed_forward=FeedForwardWeights(w_in=one, w_out=one), feed_forward_norm=plain,
+        attention=HeadWeights(spec=AttentionSpec(d_model=2, n_heads=1), w_q=identity, w_k=identity, w_v=identity, w_o=identity),
+        attention_norm=plain, feed_forward=FeedForwardWeights(w_in=identity, w_out=identity), feed_forward_norm=plain,
     )  # fmt: skip
     points = encoder_block(torch.tensor([[1.0, 5.0]], dtype=torch.float64), weights).points
     assert [point[0].tolist() for point in points.values()] == [
@@ -205,9 +205,9 @@ def test_attention_is_exchangeable():
 
 def test_causal_block_ignores_later_tokens():
     x, weights = draw(T, D).float(), plain_block()
-    whole = encoder_block(x, weights, allowed=causal(T, T)).output
+    output = encoder_block(x, weights, allowed=causal(T, T)).output
     for t in range(1, T):
-        assert_close(encoder_block(x[:t], weights, allowed=causal(t, t)).output, whole[:t])
+        assert_close(encoder_block(x[:t], weights, allowed=causal(t, t)).output, output[:t])
 
 
 class TestStack:
@@ -223,13 +223,13 @@ class TestStack:
         assert all(trace.cross is not None and trace.cross.memory is memory for trace in traces)
 
     def test_layer_can_have_own_attention(self):
-        own = [{"attention": partial(multi_head, scale=float(i))} for i in (2, 3)]
-        traces = stack(draw(T, D).float(), [plain_block()] * 2, attentions=own)
+        options = [{"attention": partial(multi_head, scale=float(i))} for i in (2, 3)]
+        traces = stack(draw(T, D).float(), [plain_block()] * 2, attentions=options)
         assert [trace.attention.scale for trace in traces] == [2.0, 3.0]
 
     def test_shared_weights_count_once(self):
-        one, other = plain_block(seed=0), plain_block(seed=1)
-        assert stack_parameters([one, other, one, one]) == 2 * one.n_parameters()
+        first, second = plain_block(seed=0), plain_block(seed=1)
+        assert stack_parameters([first, second, first, first]) == 2 * first.n_parameters()
 
 
 class TestRandom:

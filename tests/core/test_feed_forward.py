@@ -33,9 +33,9 @@ def test_by_hand():
 def test_no_token_sees_another_one():
     weights = FeedForwardWeights.random(5, 13, seed=0)
     x = draw(7, 5).float()
-    whole = feed_forward(x, weights).output
+    output = feed_forward(x, weights).output
     for i in range(7):
-        assert_close(feed_forward(x[i : i + 1], weights).output[0], whole[i])
+        assert_close(feed_forward(x[i : i + 1], weights).output[0], output[i])
 
 
 def test_plain_equals_torchs_linear_layers():

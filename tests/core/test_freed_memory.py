@@ -28,7 +28,7 @@ print(len(names))
 """
 
 
-class Made(TorchDispatchMode):
+class AllocationRecorder(TorchDispatchMode):
     """The bytes of every empty tensor made meanwhile."""
 
     def __init__(self):
@@ -52,7 +52,7 @@ def test_importing_the_core_makes_no_tensor():
 def test_only_first_trace_frees_block():
     keep_freed_memory.cache_clear()
     x = torch.eye(3)
-    with Made() as made:
+    with AllocationRecorder() as allocations:
         attend(x, x, x)
         attend(x, x, x)
-    assert made.sizes.count(BLOCK) == 1
+    assert allocations.sizes.count(BLOCK) == 1

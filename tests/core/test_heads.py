@@ -194,8 +194,8 @@ class TestMultiHead:
         x, w = draw(7, 35, seed=9), weights_of(AttentionSpec(d_model=35, n_heads=5))
         without = x.clone()
         without[:, 11] = 0
-        changed = (multi_head(without, without, w).weights - multi_head(x, x, w).weights).abs().amax((-1, -2))
-        assert (changed > 1e-3).all()
+        change = (multi_head(without, without, w).weights - multi_head(x, x, w).weights).abs().amax((-1, -2))
+        assert (change > 1e-3).all()
 
     def test_options_reach_attention(self):
         x, w = draw(5, 35, seed=9), weights_of(AttentionSpec(d_model=35, n_heads=5))
@@ -211,9 +211,9 @@ class TestMultiHead:
         plain = multi_head(x, x, w)
         same = merge_heads(plain.q, plain.k, plain.v, w, x=x, memory=x)
         assert_close(same.output, plain.output, **EXACT)
-        turned = merge_heads(plain.q.flip(-1), plain.k.flip(-1), plain.v, w, x=x, memory=x)
-        assert_close(turned.output, plain.output, **CLOSE)
-        assert torch.equal(turned.q, plain.q.flip(-1))
+        merged = merge_heads(plain.q.flip(-1), plain.k.flip(-1), plain.v, w, x=x, memory=x)
+        assert_close(merged.output, plain.output, **CLOSE)
+        assert torch.equal(merged.q, plain.q.flip(-1))
 
     def test_extra_batch_axes(self):
         w = weights_of(wide_spec())
@@ -252,8 +252,8 @@ class TestHeadWeights:
         spec = AttentionSpec(d_model=128, n_heads=4, n_kv_heads=1)
         x = torch.randn(997, 128, generator=torch.Generator().manual_seed(0))
         trace = multi_head(x, x, HeadWeights.random(spec, seed=0))
-        for made in (trace.q, trace.k, trace.v):
-            assert_close(float(made.var()), 1.0, atol=0.05, rtol=0)
+        for tensor in (trace.q, trace.k, trace.v):
+            assert_close(float(tensor.var()), 1.0, atol=0.05, rtol=0)
 
     def test_a_wrong_shape_is_refused(self):
         spec = AttentionSpec(d_model=6, n_heads=2)

@@ -76,9 +76,9 @@ def test_wavelengths_span_two_pi_to_base():
 @pytest.mark.parametrize("k", [0, 1, 5, 17, -3])
 def test_a_shift_is_a_rotation(k):
     rows = sinusoidal(41, 14)
-    moved = rows[17 : 17 + 7] @ rotation(k, 14).T
+    rotated = rows[17 : 17 + 7] @ rotation(k, 14).T
     # float32 rounding of both tables
-    assert_close(moved, rows[17 + k : 17 + 7 + k], atol=1e-6, rtol=0)
+    assert_close(rotated, rows[17 + k : 17 + 7 + k], atol=1e-6, rtol=0)
     turn = rotation(k, 14)
     assert_close(turn @ turn.T, torch.eye(14), atol=1e-6, rtol=0)
     assert_close(torch.linalg.det(turn.double()).item(), 1.0, atol=1e-5, rtol=0)
@@ -92,8 +92,8 @@ def test_dot_products_depend_on_distance():
 
 
 def test_kernel_golden_values():
-    found = kernel(51, 512)[[1, 2, 5, 10, 50]]
-    assert_close(found, torch.tensor([0.9731, 0.9052, 0.7406, 0.6789, 0.5121]), atol=5e-5, rtol=0)
+    values = kernel(51, 512)[[1, 2, 5, 10, 50]]
+    assert_close(values, torch.tensor([0.9731, 0.9052, 0.7406, 0.6789, 0.5121]), atol=5e-5, rtol=0)
 
 
 def test_a_larger_base_decays_more_slowly():

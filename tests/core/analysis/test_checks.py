@@ -20,7 +20,7 @@ from viz.core.spec import AttentionSpec
 
 
 @pytest.fixture
-def asked():
+def options():
     allowed = causal(11, 11)
     allowed[4] = False  # a query that may look nowhere
     bias = torch.randn(6, 11, 11, generator=torch.Generator().manual_seed(1))
@@ -28,39 +28,39 @@ def asked():
 
 
 @pytest.fixture
-def trace(asked):
+def trace(options):
     spec = AttentionSpec(d_model=13, n_heads=6, n_kv_heads=2, d_head=5, d_value=3, d_output=7)
     x = torch.randn(11, 13, generator=torch.Generator().manual_seed(0))
-    return multi_head(x, x, HeadWeights.random(spec, seed=2), **asked)
+    return multi_head(x, x, HeadWeights.random(spec, seed=2), **options)
 
 
-def test_a_true_trace_passes(trace, asked):
-    assert rows_error(trace.weights, added_to_scores(trace.q, trace.k, **asked)) < 1e-6
+def test_a_true_trace_passes(trace, options):
+    assert rows_error(trace.weights, added_to_scores(trace.q, trace.k, **options)) < 1e-6
     assert rows_error(trace.weights, trace.masked) < 1e-6
-    assert sdpa_off(trace, **asked)[0] < 1e-5
-    assert (torchs_weights(trace.q, trace.k, **asked) - trace.weights).abs().max() < 1e-6
+    assert sdpa_off(trace, **options)[0] < 1e-5
+    assert (torchs_weights(trace.q, trace.k, **options) - trace.weights).abs().max() < 1e-6
     assert sum_error(trace) < 1e-5
 
 
-def test_a_false_trace_does_not(trace, asked):
+def test_a_false_trace_does_not(trace, options):
     assert rows_error(trace.weights * 0.9, trace.masked) > 0.05
     assert rows_error(trace.weights) == 1  # without scores every row must sum to 1, and row 4 does not
-    gone = trace.weights.clone()
-    gone[2, 7] = 0  # a row that may look somewhere
-    assert rows_error(gone, trace.masked) > 0.99
-    assert sdpa_off(replace(trace, head_outputs=trace.head_outputs + 0.1), **asked)[0] > 0.05
-    assert sdpa_off(replace(trace, k=trace.k.flip(0)), **asked)[0] > 0.01  # the wrong group of keys
+    masked_weights = trace.weights.clone()
+    masked_weights[2, 7] = 0  # a row that may look somewhere
+    assert rows_error(masked_weights, trace.masked) > 0.99
+    assert sdpa_off(replace(trace, head_outputs=trace.head_outputs + 0.1), **options)[0] > 0.05
+    assert sdpa_off(replace(trace, k=trace.k.flip(0)), **options)[0] > 0.01  # the wrong group of keys
     assert sum_error(replace(trace, output=trace.output + 0.1)) > 0.05
 
 
 @pytest.mark.parametrize("wrong", ["scale", "allowed", "bias", "score_mod"])
-def test_wrong_options_noted_in_trace_fail(asked, wrong):
+def test_wrong_options_noted_in_trace_fail(options, wrong):
     """A trace that was made with another scale or mask, or without one, and has it noted everywhere."""
     spec = AttentionSpec(d_model=13, n_heads=6, n_kv_heads=2, d_head=5, d_value=3, d_output=7)
     x = torch.randn(11, 13, generator=torch.Generator().manual_seed(0))
-    other = {"scale": 1.0, "allowed": ~asked["allowed"], "bias": -asked["bias"], "score_mod": None}[wrong]
-    made = multi_head(x, x, HeadWeights.random(spec, seed=2), **asked | {wrong: other})
-    assert sdpa_off(made, **asked)[0] > 0.05
+    wrong_value = {"scale": 1.0, "allowed": ~options["allowed"], "bias": -options["bias"], "score_mod": None}[wrong]
+    wrong_trace = multi_head(x, x, HeadWeights.random(spec, seed=2), **options | {wrong: wrong_value})
+    assert sdpa_off(wrong_trace, **options)[0] > 0.05
 
 
 def test_float32_tolerance_grows_with_scores():

@@ -25,9 +25,9 @@ def test_equal_probabilities_share_a_rank():
 def test_chances_equal_softmax_in_float64():
     # 49,152 words: torch's own softmax in float32 was off by 2e-5 in sum on a processor without AVX-512.
     logits = torch.randn(3, 49_152, generator=GENERATOR) * 3
-    found, expected = chances(logits), logits.double().softmax(-1)
-    torch.testing.assert_close(found.double(), expected, rtol=3e-6, atol=0)
-    torch.testing.assert_close(found.double().sum(-1), torch.ones(3).double(), rtol=0, atol=3e-6)
+    probabilities, expected = chances(logits), logits.double().softmax(-1)
+    torch.testing.assert_close(probabilities.double(), expected, rtol=3e-6, atol=0)
+    torch.testing.assert_close(probabilities.double().sum(-1), torch.ones(3).double(), rtol=0, atol=3e-6)
 
 
 def test_surprise_is_cross_entropy_in_bits():
@@ -48,5 +48,5 @@ def test_one_token_surprises_nobody():
 def test_the_norm_comes_before_the_head():
     w_u = torch.randn(7, 11, generator=GENERATOR)
     x = torch.randn(3, 7, generator=GENERATOR)
-    seen = logit_lens(x, lambda s: torch.nn.functional.layer_norm(s, (7,)), lambda s: s @ w_u)
-    torch.testing.assert_close(seen, torch.nn.functional.layer_norm(x, (7,)) @ w_u)
+    logits = logit_lens(x, lambda s: torch.nn.functional.layer_norm(s, (7,)), lambda s: s @ w_u)
+    torch.testing.assert_close(logits, torch.nn.functional.layer_norm(x, (7,)) @ w_u)

@@ -64,8 +64,8 @@ class TestDistanceWithout:
         weights[0, 0, 5] = 0  # a row that may look nowhere
         away = torch.zeros(11, dtype=torch.bool)
         away[hidden] = True
-        left = map_statistics.hide(weights, ~away, ~away)
-        assert_close(map_statistics.distance_without(weights, away), map_statistics.distance(left))
+        visible = map_statistics.hide(weights, ~away, ~away)
+        assert_close(map_statistics.distance_without(weights, away), map_statistics.distance(visible))
 
 
 class TestOnOffsetAndKeys:
@@ -215,8 +215,8 @@ class TestHide:
 
     def test_by_hand(self):
         weights = torch.tensor([[0.5, 0.3, 0.2], [0.0, 0.5, 0.5], [1.0, 0.0, 0.0]])
-        left = map_statistics.hide(weights, torch.tensor([True, False, True]), torch.tensor([False, True, True]))
-        assert_close(left, torch.tensor([[0.6, 0.4], [0.0, 0.0]]))
+        visible = map_statistics.hide(weights, torch.tensor([True, False, True]), torch.tensor([False, True, True]))
+        assert_close(visible, torch.tensor([[0.6, 0.4], [0.0, 0.0]]))
 
     def test_is_attention_without_those_keys(self):
         """Softmax over fewer keys is the same shares, renormalised."""
@@ -226,10 +226,10 @@ class TestHide:
         assert_close(hidden, attend(q[1:4], k[1:6], v[1:6]).weights)
 
     def test_rows_sum_to_one(self):
-        left = map_statistics.hide(a_map(2), self.KEEP, self.KEEP_KEYS)
-        assert left.shape == (2, 3, 5)
-        assert_close(left.sum(-1), torch.ones(2, 3, dtype=torch.float64))
+        visible = map_statistics.hide(a_map(2), self.KEEP, self.KEEP_KEYS)
+        assert visible.shape == (2, 3, 5)
+        assert_close(visible.sum(-1), torch.ones(2, 3, dtype=torch.float64))
 
     def test_hiding_nothing_changes_nothing(self):
-        everything = torch.ones(5, dtype=torch.bool), torch.ones(7, dtype=torch.bool)
-        assert_close(map_statistics.hide(a_map(2), *everything), a_map(2))
+        all_tokens = torch.ones(5, dtype=torch.bool), torch.ones(7, dtype=torch.bool)
+        assert_close(map_statistics.hide(a_map(2), *all_tokens), a_map(2))

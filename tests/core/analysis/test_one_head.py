@@ -20,8 +20,8 @@ def layer(*, biases: bool = True, **options: Any) -> MultiHeadTrace:
     weights = HeadWeights.random(SPEC, seed=1)
     if biases:
         sizes = {"b_q": 6 * 5, "b_k": 2 * 5, "b_v": 2 * 3, "b_o": 11}
-        drawn = {name: torch.randn(size, generator=generator) for name, size in sizes.items()}
-        weights = HeadWeights(**{**vars(weights), **drawn})
+        tensors = {name: torch.randn(size, generator=generator) for name, size in sizes.items()}
+        weights = HeadWeights(**{**vars(weights), **tensors})
     x, memory = torch.randn(QUERIES, 19, generator=generator), torch.randn(KEYS, 13, generator=generator)
     return multi_head(x, memory, weights, **options)
 

@@ -21,17 +21,17 @@ def maps(n, grid=GRID, sharp=2.0, seed=0):
 def window(offset, alpha, grid):
     """Written out cell by cell in NumPy."""
     cells = [(row, column) for row in range(grid[0]) for column in range(grid[1])]
-    found = np.empty((len(cells), len(cells)))
+    rows = np.empty((len(cells), len(cells)))
     for i, (row, column) in enumerate(cells):
         away = [(r - row - offset[0]) ** 2 + (c - column - offset[1]) ** 2 for r, c in cells]
         shares = np.exp(-alpha * (np.array(away) - min(away)))
-        found[i] = shares / shares.sum()
-    return found
+        rows[i] = shares / shares.sum()
+    return rows
 
 
 def share(weights, offset, alpha, grid):
-    missed = ((weights - window(offset, alpha, grid)) ** 2).sum()
-    return 1 - missed / ((weights - 1 / len(weights)) ** 2).sum()
+    residual = ((weights - window(offset, alpha, grid)) ** 2).sum()
+    return 1 - residual / ((weights - 1 / len(weights)) ** 2).sum()
 
 
 class TestByHand:
@@ -63,17 +63,17 @@ def test_a_window_is_found_again(offset, alpha):
 
 def test_single_row_equals_text_fit():
     weights = maps(3, (1, 11)) * 0.3 + 0.7 * plane_weights(torch.tensor([[0.0, -1.0]]), torch.tensor([2.0]), (1, 11))
-    found, expected = fit_planes(weights, (1, 11)), fit_windows(weights)
-    assert_close(found.offset[:, 1], expected.offset, atol=0.02, rtol=0)
-    assert_close(found.explained, expected.explained, atol=1e-3, rtol=0)
+    fit, expected = fit_planes(weights, (1, 11)), fit_windows(weights)
+    assert_close(fit.offset[:, 1], expected.offset, atol=0.02, rtol=0)
+    assert_close(fit.explained, expected.explained, atol=1e-3, rtol=0)
 
 
 def test_down_and_right_are_not_swapped():
     weights = maps(2) * 0.5 + 0.5 * plane_weights(torch.tensor([[1.0, -2.0]]), torch.tensor([1.5]), GRID)
-    turned = weights.unflatten(1, GRID).unflatten(3, GRID).permute(0, 2, 1, 4, 3).reshape(2, 35, 35)
-    one, other = fit_planes(weights, GRID), fit_planes(turned, GRID[::-1])
-    assert_close(one.offset, other.offset.flip(-1), atol=0.02, rtol=0)
-    assert_close(one.explained, other.explained, atol=1e-4, rtol=0)
+    transposed = weights.unflatten(1, GRID).unflatten(3, GRID).permute(0, 2, 1, 4, 3).reshape(2, 35, 35)
+    fit, transposed_fit = fit_planes(weights, GRID), fit_planes(transposed, GRID[::-1])
+    assert_close(fit.offset, transposed_fit.offset.flip(-1), atol=0.02, rtol=0)
+    assert_close(fit.explained, transposed_fit.explained, atol=1e-4, rtol=0)
 
 
 def test_share_equals_window_and_scipys_best():
@@ -81,16 +81,16 @@ def test_share_equals_window_and_scipys_best():
     weights = maps(3, seed=4) * 0.6 + 0.4 * plane_weights(torch.tensor([[0.0, 1.0]]), torch.tensor([0.8]), GRID)
     fit = fit_planes(weights, GRID)
     for head in range(3):
-        seen = weights[head].double().numpy()
+        rows = weights[head].double().numpy()
         offset, alpha = fit.offset[head].tolist(), float(fit.alpha[head])
-        found = float(fit.explained[head])
-        assert found == pytest.approx(share(seen, offset, alpha, GRID), abs=1e-4)
+        fitted_share = float(fit.explained[head])
+        assert fitted_share == pytest.approx(share(rows, offset, alpha, GRID), abs=1e-4)
         starts = [(0.0, 1.0, 0.0), (*offset, np.log(alpha)), (2.0, -2.0, -1.0)]
         best = max(
             -minimize(
-                lambda x, seen=seen: -share(seen, x[:2], np.exp(np.clip(x[2], -7, 3.4)), GRID), start,
+                lambda x, rows=rows: -share(rows, x[:2], np.exp(np.clip(x[2], -7, 3.4)), GRID), start,
                 method="Nelder-Mead",
             ).fun
             for start in starts
         )  # fmt: skip
-        assert found >= best - 2e-3
+        assert fitted_share >= best - 2e-3

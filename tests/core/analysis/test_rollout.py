@@ -49,6 +49,6 @@ class TestRollout:
 
     def test_causal_layers_give_a_causal_rollout(self):
         causal = random_maps().tril()
-        found = rollout(causal / causal.sum(-1, keepdim=True))
-        assert not found.triu(1).any()
-        assert (found.tril() > 0).sum() == 3 * 15
+        product = rollout(causal / causal.sum(-1, keepdim=True))
+        assert not product.triu(1).any()
+        assert (product.tril() > 0).sum() == 3 * 15

@@ -8,16 +8,16 @@ from viz.core.analysis.saturation import random_scores, saturation
 
 def test_by_hand():
     scores = torch.tensor([[[0.0, 0.0], [2.0, 2.0]], [[0.0, 200.0], [200.0, 0.0]]])
-    seen = saturation(scores)
-    assert seen.variance.tolist() == [1.0, 10_000.0]
-    torch.testing.assert_close(seen.largest, torch.tensor([0.5, 1.0]))
-    torch.testing.assert_close(seen.jacobian, torch.tensor([0.5, 0.0]))
+    measures = saturation(scores)
+    assert measures.variance.tolist() == [1.0, 10_000.0]
+    torch.testing.assert_close(measures.largest, torch.tensor([0.5, 1.0]))
+    torch.testing.assert_close(measures.jacobian, torch.tensor([0.5, 0.0]))
 
 
 def test_variance_of_product_is_width():
     widths = (1, 3, 17, 67)
-    seen = saturation(random_scores(widths, n_rows=5_003, n_keys=2, seed=1))
-    torch.testing.assert_close(seen.variance / torch.tensor(widths), torch.ones(4), rtol=0.12, atol=0)
+    measures = saturation(random_scores(widths, n_rows=5_003, n_keys=2, seed=1))
+    torch.testing.assert_close(measures.variance / torch.tensor(widths), torch.ones(4), rtol=0.12, atol=0)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

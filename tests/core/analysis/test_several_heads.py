@@ -43,21 +43,21 @@ class TestOffsetScores:
 class TestLost:
     def test_by_hand(self):
         """The read-out cannot see the second column, which holds 4 of 5 parts of the squares."""
-        wanted = torch.tensor([[1.0, 2.0], [1.0, -2.0]])
-        assert_close(lost(wanted[:, :1], wanted), torch.tensor(0.8))
+        target = torch.tensor([[1.0, 2.0], [1.0, -2.0]])
+        assert_close(lost(target[:, :1], target), torch.tensor(0.8))
 
     def test_numpys_least_squares(self):
-        read, wanted = vectors(29, 5), vectors(29, 3, seed=1)
-        _, residual, *_ = np.linalg.lstsq(read.numpy(), wanted.numpy(), rcond=None)
-        assert float(lost(read, wanted)) == pytest.approx(residual.sum() / wanted.square().sum().item(), rel=1e-9)
+        read, target = vectors(29, 5), vectors(29, 3, seed=1)
+        _, residual, *_ = np.linalg.lstsq(read.numpy(), target.numpy(), rcond=None)
+        assert float(lost(read, target)) == pytest.approx(residual.sum() / target.square().sum().item(), rel=1e-9)
 
     @pytest.mark.parametrize("before", [0.0, 0.3, 0.5, 1.0])
     def test_one_head_loses_half_two_none(self, before):
         """Of 509 words less 2 with 7 numbers each; chance lets a read-out of 7 numbers explain about 7 / 507 more."""
         x = vectors(509, 7)
-        one = row_softmax(offset_scores(509, {-1: before, 1: 1 - before})) @ x
+        mean = row_softmax(offset_scores(509, {-1: before, 1: 1 - before})) @ x
         two = torch.cat([row_softmax(offset_scores(509, {offset: 1.0})) @ x for offset in (-1, 1)], dim=-1)
-        assert float(lost(one[1:-1], neighbours(x))) == pytest.approx(0.5, abs=0.05)
+        assert float(lost(mean[1:-1], neighbours(x))) == pytest.approx(0.5, abs=0.05)
         assert lost(two[1:-1], neighbours(x)) < 1e-25
         assert_close(two[1:-1], neighbours(x))
 
@@ -114,6 +114,6 @@ def test_head_distances_use_little_memory():
     """All pairs of maps at once would be as large as so many times all maps: 300 MB for 12 heads on 512 tokens."""
     weights = torch.rand(7, 11, 13).softmax(-1)
     with Largest() as largest:
-        found = head_distances(weights)
+        distances = head_distances(weights)
     assert largest.numbers <= weights.numel()
-    assert_close(found, (weights[:, None] - weights[None]).abs().sum(-1).mean(-1) / 2)
+    assert_close(distances, (weights[:, None] - weights[None]).abs().sum(-1).mean(-1) / 2)

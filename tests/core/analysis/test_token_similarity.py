@@ -1,4 +1,4 @@
-"""How alike tokens are: by hand, by a loop, and what pure attention does with depth."""
+"""Similarity of tokens: by hand, by a loop, and under pure attention with growing depth."""
 
 import math
 
@@ -40,10 +40,10 @@ class TestResidualShare:
 
     def test_nothing_nearer_than_the_mean(self):
         x = vectors()
-        own = residual_share(x)
+        least = residual_share(x)
         for seed in range(20):
-            other = x.mean(0) + 0.1 * vectors(1, 11, seed)
-            assert (x - other).norm() / x.norm() >= own
+            candidate = x.mean(0) + 0.1 * vectors(1, 11, seed)
+            assert (x - candidate).norm() / x.norm() >= least
 
     def test_equal_tokens_have_none_when_scaled(self):
         x = vectors()
@@ -55,9 +55,9 @@ def test_attention_alone_collapses_residual_prevents_it():
     """Dong et al. 2021: without residual and norm the tokens are one after a few layers."""
     weights = [BlockWeights.random(AttentionSpec(d_model=12, n_heads=3), 24, seed=seed) for seed in range(8)]
     x = vectors(7, 12).float()
-    pure = [residual_share(one.attention.output) for one in stack(x, weights, design=BlockDesign(residual=False))]
+    pure = [residual_share(trace.attention.output) for trace in stack(x, weights, design=BlockDesign(residual=False))]
     assert pure[-1] < 0.1 * pure[0]
-    kept = stack(x, weights, design=BlockDesign(norm="pre"))
-    assert residual_share(kept[-1].output) > 0.5
+    with_residual = stack(x, weights, design=BlockDesign(norm="pre"))
+    assert residual_share(with_residual[-1].output) > 0.5
     bare = stack(x, weights, design=BlockDesign(residual=False, normalize=no_norm))
     assert residual_share(bare[-1].output) < 0.1

@@ -1,4 +1,4 @@
-"""The usual PyTorch class: equal to the core, to torch's own layer, and batched like one text after the other."""
+"""The standard PyTorch class: equal to the core, to torch's own layer, and batched like one text after the other."""
 
 import pytest
 import torch
@@ -18,8 +18,8 @@ def layer(d_model=15, n_heads=3, **more):
 def test_module_equals_core_for_every_text():
     weights, x = layer()
     with torch.inference_mode():
-        given = torch_module(weights)(x)
-    assert_close(given, torch.stack([multi_head(text, text, weights).output for text in x]), atol=1e-6, rtol=1e-5)
+        output = torch_module(weights)(x)
+    assert_close(output, torch.stack([multi_head(text, text, weights).output for text in x]), atol=1e-6, rtol=1e-5)
 
 
 def test_module_equals_torch_under_padding_mask():

@@ -33,8 +33,8 @@ def test_share_is_one_minus_residual_squares():
     weights = torch.softmax(torch.randn(3, 11, 11, generator=generator), -1)
     fit = fit_windows(weights)
     fitted = row_softmax(quadratic_scores(fit.offset[:, None], fit.alpha, (11,)))
-    left, whole = (weights - fitted).square().sum((1, 2)), (weights - 1 / 11).square().sum((1, 2))
-    torch.testing.assert_close(fit.explained, 1 - left / whole, rtol=1e-4, atol=1e-5)
+    residual, total = (weights - fitted).square().sum((1, 2)), (weights - 1 / 11).square().sum((1, 2))
+    torch.testing.assert_close(fit.explained, 1 - residual / total, rtol=1e-4, atol=1e-5)
     assert fit.explained.max() < 0.5
 
 
@@ -63,11 +63,11 @@ def test_one_token_and_fully_masked_rows():
 
 @pytest.mark.parametrize("differ", [False, True])
 def test_layers_at_once_equal_single_fits(differ):
-    """Whether they may look at the same places, or the last one at others."""
+    """Fit layers together, with equal masks and with a different mask in the last one."""
     generator = torch.Generator().manual_seed(2)
     allowed = [torch.ones(7, 7).bool(), torch.ones(7, 7).bool(), causal(7, 7) if differ else torch.ones(7, 7).bool()]
     weights = [row_softmax(torch.randn(3, 7, 7, generator=generator).masked_fill(~may, -torch.inf)) for may in allowed]
-    for fit, one, may in zip(fit_layers(zip(weights, allowed, strict=True)), weights, allowed, strict=True):
-        alone = fit_windows(one, may)
+    for fit, layer_weights, may in zip(fit_layers(zip(weights, allowed, strict=True)), weights, allowed, strict=True):
+        alone = fit_windows(layer_weights, may)
         for name in ("offset", "alpha", "explained"):
             torch.testing.assert_close(getattr(fit, name), getattr(alone, name))

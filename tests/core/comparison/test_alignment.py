@@ -48,10 +48,10 @@ def fewest(a: tuple[int, ...], b: tuple[int, ...], of_a: tuple[int, ...], of_b: 
         ways = [(best(i + 1, j), 1, 0), (best(i, j + 1), 1, 0)]
         if of_a[i] == of_b[j]:
             ways.append((best(i + 1, j + 1), int(a[i] != b[j]), -int(a[i] == b[j])))
-        return min((changes + more, kept + one) for (changes, kept), more, one in ways)
+        return min((changes + more, matches + match) for (changes, matches), more, match in ways)
 
-    changes, kept = best(0, 0)
-    return changes, -kept
+    changes, matches = best(0, 0)
+    return changes, -matches
 
 
 def test_every_token_once_with_fewest_changes():
@@ -59,18 +59,18 @@ def test_every_token_once_with_fewest_changes():
     for _ in range(300):
         a, b = (tuple(chance.choices(range(3), k=chance.randrange(8))) for _ in range(2))
         of_a, of_b = (tuple(token // 2 for token in text) for text in (a, b))  # the third token is of another kind
-        found = align(a, b, (of_a, of_b))
-        assert [slot.a for slot in found.slots if slot.a is not None] == list(range(len(a)))
-        assert [slot.b for slot in found.slots if slot.b is not None] == list(range(len(b)))
-        for slot in found.slots:
+        alignment = align(a, b, (of_a, of_b))
+        assert [slot.a for slot in alignment.slots if slot.a is not None] == list(range(len(a)))
+        assert [slot.b for slot in alignment.slots if slot.b is not None] == list(range(len(b)))
+        for slot in alignment.slots:
             both = slot.a is not None and slot.b is not None
             assert both == (slot.kind in ("same", "replaced"))
             assert not both or (a[slot.a] == b[slot.b]) == (slot.kind == "same")
             assert not both or of_a[slot.a] == of_b[slot.b]
-        kept = sum(slot.kind == "same" for slot in found.slots)
-        assert (found.changes, kept) == fewest(a, b, of_a, of_b)
+        matches = sum(slot.kind == "same" for slot in alignment.slots)
+        assert (alignment.changes, matches) == fewest(a, b, of_a, of_b)
         back = align(b, a, (of_b, of_a))
-        assert (back.changes, len(back) - back.changes) == (found.changes, kept)
+        assert (back.changes, len(back) - back.changes) == (alignment.changes, matches)
 
 
 def test_equal_texts_align_long_texts_fast():

@@ -16,8 +16,8 @@ def maps(*batch: int, n: int, seed: int) -> torch.Tensor:
 
 def two_texts() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     """Three heads' maps of texts of 5 and 7 tokens, and where these stand."""
-    found = align(["a", "b", "c", "d", "e"], ["a", "x", "y", "c", "d", "e", "f"])
-    return maps(3, n=5, seed=1), maps(3, n=7, seed=2), found.a, found.b
+    alignment = align(["a", "b", "c", "d", "e"], ["a", "x", "y", "c", "d", "e", "f"])
+    return maps(3, n=5, seed=1), maps(3, n=7, seed=2), alignment.a, alignment.b
 
 
 def test_map_cells_follow_slots_gaps_zero():
@@ -48,16 +48,16 @@ def test_row_change_equals_other_formula_symmetrically():
     """The change lies between 0 and 1, is the same both ways round, and equals another formula."""
     a, b, of_a, of_b = two_texts()
     on_a, on_b = laid_out(a, of_a), laid_out(b, of_b)
-    found = row_change(on_a, on_b)
-    assert_close(found, row_change(on_b, on_a), equal_nan=True)
+    distances = row_change(on_a, on_b)
+    assert_close(distances, row_change(on_b, on_a), equal_nan=True)
     pairs = [(i, j) for i, j in zip(of_a.tolist(), of_b.tolist(), strict=True) if min(i, j) >= 0]
     rows = np.array([i for i, _ in pairs]), np.array([j for _, j in pairs])
     p, q = (text.numpy()[:, at][..., at] for text, at in zip((a, b), rows, strict=True))
     p, q = (text / text.sum(-1, keepdims=True) for text in (p, q))
     shared = (of_a >= 0) & (of_b >= 0)
-    assert_close(found[:, shared].numpy(), 1 - np.minimum(p, q).sum(-1))
+    assert_close(distances[:, shared].numpy(), 1 - np.minimum(p, q).sum(-1))
     assert_close(change(on_a, on_b).numpy(), (1 - np.minimum(p, q).sum(-1)).mean(-1))
-    assert (found[:, shared] > 0).all() and (found[:, shared] < 1).all()
+    assert (distances[:, shared] > 0).all() and (distances[:, shared] < 1).all()
     assert (change(on_a, on_a) == 0).all()
 
 

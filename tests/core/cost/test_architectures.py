@@ -26,17 +26,17 @@ GOLDEN_PATHS = [((10, 3), 9, 3), ((64, 3), 63, 4), ((512, 3), 511, 6), ((512, 7)
 @pytest.mark.parametrize(("sizes", "contiguous", "gaps"), GOLDEN_PATHS)
 def test_golden_paths(sizes, contiguous, gaps):
     n, k = sizes
-    found = {one.name: one.longest_path(Sizes(n=n, d=2, k=k)) for one in ARCHITECTURES}
-    assert found == {
+    paths = {architecture.name: architecture.longest_path(Sizes(n=n, d=2, k=k)) for architecture in ARCHITECTURES}
+    assert paths == {
         "self_attention": 1, "window": contiguous, "convolution": contiguous, "dilated": gaps, "recurrence": n - 1
     }  # fmt: skip
 
 
 def spread(reaches, distance):
-    """How many layers until a word is reached, trying every place a layer can look at."""
-    seen, layers = {0}, 0
-    while distance not in seen:
-        seen |= {place + reach for place in seen for reach in reaches(layers)}
+    """Return the layers until a word is reached, trying every position that a layer reads."""
+    reachable, layers = {0}, 0
+    while distance not in reachable:
+        reachable |= {place + reach for place in reachable for reach in reaches(layers)}
         layers += 1
     return layers
 
@@ -55,9 +55,9 @@ def test_steps_are_what_spreading_finds(k, distance):
 
 @pytest.mark.parametrize("name", ["window", "convolution", "dilated"])
 def test_kernel_of_one_has_no_path(name):
-    one = named(name)
-    assert one.longest_path(Sizes(n=5, d=1, k=1)) is None
-    assert one.longest_path(Sizes(n=1, d=1, k=1)) == 0
+    architecture = named(name)
+    assert architecture.longest_path(Sizes(n=5, d=1, k=1)) is None
+    assert architecture.longest_path(Sizes(n=1, d=1, k=1)) == 0
 
 
 @pytest.mark.parametrize(("n", "reach"), [(1, 0), (1, 3), (7, 0), (7, 2), (7, 6), (7, 7), (7, 50)])
@@ -85,16 +85,16 @@ def test_convolution_by_loops_and_by_torch():
 
 
 @pytest.mark.parametrize(
-    ("counted", "layer"), [(gru, nn.GRU), (lstm, nn.LSTM), (recurrence, nn.RNN)], ids=["gru", "lstm", "rnn"]
+    ("count_parts", "layer"), [(gru, nn.GRU), (lstm, nn.LSTM), (recurrence, nn.RNN)], ids=["gru", "lstm", "rnn"]
 )
-def test_recurrences_by_torch(counted, layer):
+def test_recurrences_by_torch(count_parts, layer):
     n, d = 7, 5
     module = layer(d, d, batch_first=True, device="meta")
     with FlopCounterMode(display=False) as counter:
         module(torch.empty(1, n, d, device="meta"))
-    assert counter.get_total_flops() == 2 * sum(counted(Sizes(n=n, d=d)).values())
+    assert counter.get_total_flops() == 2 * sum(count_parts(Sizes(n=n, d=d)).values())
     matrices = sum(weight.numel() for weight in module.parameters() if weight.dim() == 2)
-    assert sum(counted(Sizes(n=n, d=d)).values()) == n * matrices, "every weight is used once for every word"
+    assert sum(count_parts(Sizes(n=n, d=d)).values()) == n * matrices, "every weight is used once for every word"
 
 
 def test_golden_counts_at_n_equal_d():
@@ -107,7 +107,7 @@ def test_golden_counts_at_n_equal_d():
 @pytest.mark.parametrize("d", [1, 31, 512])
 @pytest.mark.parametrize("k", [1, 3, 7])
 def test_crossings_of_the_table(d, k):
-    order = {one.name: one.order for one in ARCHITECTURES}
+    order = {architecture.name: architecture.order for architecture in ARCHITECTURES}
     assert crossing(order["self_attention"], order["recurrence"], Sizes(n=1, d=d)) == d
     assert crossing(order["self_attention"], order["convolution"], Sizes(n=1, d=d, k=k)) == k * d
 
@@ -122,16 +122,16 @@ def test_crossings_of_the_exact_counts():
     assert crossing(named("window").count, named("convolution").count, at) is None, "4nd² + 2knd stays below 7nd²"
 
 
-@pytest.mark.parametrize("one", ARCHITECTURES, ids=lambda one: one.name)
-def test_counts_grow_like_their_order(one):
+@pytest.mark.parametrize("architecture", ARCHITECTURES, ids=lambda one: one.name)
+def test_counts_grow_like_their_order(architecture):
     """At absurd sizes the leading term is all that counts: doubling n, with the window fixed, or d."""
     n = 10**9
     at = Sizes(n=n, d=8, k=3)
-    power = 2 if one.name == "self_attention" else 1
-    assert one.count(Sizes(n=2 * n, d=8, k=3)) / one.count(at) == pytest.approx(2**power, rel=1e-6)
-    assert one.order(Sizes(n=2 * n, d=8, k=3)) / one.order(at) == 2**power
-    assert one.longest_path(at) is not None
-    assert one.waits(at) == (n if one.name == "recurrence" else 1)
+    power = 2 if architecture.name == "self_attention" else 1
+    assert architecture.count(Sizes(n=2 * n, d=8, k=3)) / architecture.count(at) == pytest.approx(2**power, rel=1e-6)
+    assert architecture.order(Sizes(n=2 * n, d=8, k=3)) / architecture.order(at) == 2**power
+    assert architecture.longest_path(at) is not None
+    assert architecture.waits(at) == (n if architecture.name == "recurrence" else 1)
 
 
 @pytest.mark.parametrize(

@@ -38,13 +38,13 @@ def test_golden_parameters(n_kv_heads, plain, biased):
 
 def test_parameters_are_the_tensors_numel():
     weights = HeadWeights.random(ODD, seed=0)
-    counted = parameters(ODD, bias=True)
+    counts = parameters(ODD, bias=True)
     for name in ("w_q", "w_k", "w_v", "w_o"):
-        assert counted.parts()[name] == getattr(weights, name).numel()
+        assert counts.parts()[name] == getattr(weights, name).numel()
     biases = {name: torch.zeros(getattr(weights, f"w_{name[-1]}").shape[1]) for name in ("b_q", "b_k", "b_v", "b_o")}
-    assert counted.biases == sum(bias.numel() for bias in biases.values())
+    assert counts.biases == sum(bias.numel() for bias in biases.values())
     with_biases = HeadWeights(**(vars(weights) | biases))
-    assert counted.total == with_biases.n_parameters()
+    assert counts.total == with_biases.n_parameters()
 
 
 @pytest.mark.parametrize("n_heads", [1, 2, 4, 8, 16, 64, 512])
@@ -143,9 +143,9 @@ def test_absurd_numbers_are_exact():
     assert attention_flops(CLASSIC, n_queries=n, n_keys=n).multiply_adds == 4 * n * 512**2 + 2 * n * n * 512
 
 
-@pytest.mark.parametrize("wanted", [1, 2, 3, 64, 65, 2**61 + 7])
-def test_shortest_finds_the_first(wanted):
-    assert shortest(lambda n: n >= wanted) == wanted
+@pytest.mark.parametrize("first", [1, 2, 3, 64, 65, 2**61 + 7])
+def test_shortest_finds_the_first(first):
+    assert shortest(lambda n: n >= first) == first
 
 
 def test_shortest_gives_up():
@@ -154,13 +154,13 @@ def test_shortest_gives_up():
 
 @pytest.mark.parametrize(("options", "expected"), [(["--tokens", "10"], "10,588,160"), (["--tokens", "0"], "n=0 must")])
 def test_the_command(options, expected):
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "viz.core.cost", *options],
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
     )
-    assert expected in done.stdout + done.stderr
-    assert "Traceback" not in done.stderr
-    assert (done.returncode == 0) == ("," in expected)
+    assert expected in process.stdout + process.stderr
+    assert "Traceback" not in process.stderr
+    assert (process.returncode == 0) == ("," in expected)

@@ -17,16 +17,16 @@ def test_default_plan_mha_is_134_mb():
 
 @pytest.mark.parametrize("G", [1, 2, 3, 6])
 def test_every_group_count_has_own_cache(G, monkeypatch):
-    seen = []
+    caches = []
 
     def step(q, keys, values):
-        seen.append((tuple(q.shape), tuple(keys.shape), tuple(values.shape)))
+        caches.append((tuple(q.shape), tuple(keys.shape), tuple(values.shape)))
 
     monkeypatch.setattr(decode_timing, "decode_step", step)
     monkeypatch.setattr(decode_timing, "SETTLED", 0.0)
     assert decode_seconds(DecodePlan(n_heads=6, d_head=5, n_tokens=7), G) > 0
-    assert set(seen) == {((6, 5), (G, 7, 5), (G, 7, 5))}
-    assert len(seen) == decode_timing.REPEATS + 1
+    assert set(caches) == {((6, 5), (G, 7, 5), (G, 7, 5))}
+    assert len(caches) == decode_timing.REPEATS + 1
 
 
 @pytest.mark.parametrize("G", [0, 4])

@@ -120,11 +120,11 @@ def test_crossings_by_hand():
 def test_crossing_of_a_mixture():
     """A mixture meets the full stack where its linear layers do, however few full ones it has."""
     full, delta = FULL, LinearCost(n_heads=6, d_k=5, d_v=7, corrects=True)
-    stack, whole = [delta, delta, delta, full], [full] * 4
+    stack, full_stack = [delta, delta, delta, full], [full] * 4
     for measure in (cache_bytes, step_flops, text_flops):
-        met = cheaper_from(lambda n, f=measure: f(stack, n_tokens=n), lambda n, f=measure: f(whole, n_tokens=n))
-        assert measure(stack, n_tokens=met) < measure(whole, n_tokens=met)
-        assert measure(stack, n_tokens=met - 1) >= measure(whole, n_tokens=met - 1)
+        met = cheaper_from(lambda n, f=measure: f(stack, n_tokens=n), lambda n, f=measure: f(full_stack, n_tokens=n))
+        assert measure(stack, n_tokens=met) < measure(full_stack, n_tokens=met)
+        assert measure(stack, n_tokens=met - 1) >= measure(full_stack, n_tokens=met - 1)
 
 
 def test_latent_layer_trades_work_for_memory():

@@ -81,9 +81,9 @@ def test_slow_layer_does_not_end_quick():
     clock = Clock()
     plan = Plan(d=1, h=1, k=1, lengths=(1, 2, 4, 8, 16), seconds=30)
     both = {"slow": clock.candidate(lambda n: n * n), "quick": clock.candidate(lambda n: n * 1e-9)}
-    found = collect(plan, clock=clock, candidates=both)
-    assert ("slow", 4) not in found
-    assert ("quick", 16) in found
+    measurements = collect(plan, clock=clock, candidates=both)
+    assert ("slow", 4) not in measurements
+    assert ("quick", 16) in measurements
     assert clock.now <= 30
 
 
@@ -97,18 +97,18 @@ def test_no_run_after_time_limit():
 @pytest.mark.parametrize("after", range(7))
 def test_it_stops_when_told(after):
     clock = Clock()
-    one = {"one": clock.candidate(lambda _: 1e-3)}
-    found = collect(PLAN, clock=clock, candidates=one, stop=lambda: len(clock.runs) >= after)
+    candidates = {"one": clock.candidate(lambda _: 1e-3)}
+    measurements = collect(PLAN, clock=clock, candidates=candidates, stop=lambda: len(clock.runs) >= after)
     assert len(clock.runs) <= after + 1, "what was under way, and no more"
-    assert not found, "a length that was not finished is no point"
+    assert not measurements, "a length that was not finished is no point"
 
 
 def test_naive_attention_keeps_to_its_memory():
     plan = Plan(d=14, h=2, k=5, lengths=(5, 11), seconds=1e9, memory_bytes=2 * 4 * 2 * 25)
-    found = collect(plan)
-    assert ("naive", 5) in found
-    assert ("naive", 11) not in found
-    assert ("sdpa", 11) in found
+    measurements = collect(plan)
+    assert ("naive", 5) in measurements
+    assert ("naive", 11) not in measurements
+    assert ("sdpa", 11) in measurements
 
 
 @pytest.mark.parametrize("name", CANDIDATES)
@@ -154,20 +154,20 @@ def test_peak_memory_by_hand():
 
 
 def test_peak_ignores_other_threads():
-    busy, done = torch.zeros(1000, 1000), Event()
+    busy, finished_event = torch.zeros(1000, 1000), Event()
 
     def allocate():
-        while not done.is_set():
+        while not finished_event.is_set():
             busy + 1
 
-    other = Thread(target=allocate)
-    other.start()
+    thread = Thread(target=allocate)
+    thread.start()
     try:
-        found = peak_bytes(lambda: torch.stack([torch.zeros(1000)] * 1000), "cpu")
+        peak = peak_bytes(lambda: torch.stack([torch.zeros(1000)] * 1000), "cpu")
     finally:
-        done.set()
-        other.join()
-    assert found == pytest.approx(4e6, rel=0.05)
+        finished_event.set()
+        thread.join()
+    assert peak == pytest.approx(4e6, rel=0.05)
 
 
 def test_peak_naive_is_quadratic_sdpa_linear():

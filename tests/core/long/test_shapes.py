@@ -12,7 +12,7 @@ AT = evenly_spaced(N, 211)
 BEHIND = AT[:, None] - torch.arange(N)
 
 
-def made(mass, *, causal):
+def weights_with_mass(mass, *, causal):
     """Weights in these cells, over a little of everything."""
     generator = torch.Generator().manual_seed(0)
     weights = mass + torch.rand(len(AT), N, generator=generator) / N / 5
@@ -38,7 +38,7 @@ def blocks():
 @pytest.mark.parametrize("causal", [True, False])
 @pytest.mark.parametrize(("shape", "mass"), [(A_SHAPE, near_and_first), (SLASHES, lines), (BLOCKS, blocks)])
 def test_head_of_a_shape_has_name(shape, mass, causal):
-    fit = fit_shapes(made(mass(), causal=causal), AT, causal=causal)
+    fit = fit_shapes(weights_with_mass(mass(), causal=causal), AT, causal=causal)
     assert fit.name == shape
     assert fit.shares[shape] > 0.8
     assert all(fit.even - 0.02 <= share <= 1 + 1e-6 for share in fit.shares.values())

@@ -31,8 +31,8 @@ def test_wrong_centre_attends_farthest_key(grid):
     scores, at = shift_for_centre(torch.tensor([0.7, 2.0]), grid), positions(grid)
     away = torch.cdist(at, at)
     assert_close(scores[1], 2 * away.square())
-    chosen = row_softmax(scores).argmax(-1)
-    assert_close(away.gather(1, chosen[0][:, None])[:, 0], away.amax(1))
+    keys = row_softmax(scores).argmax(-1)
+    assert_close(away.gather(1, keys[0][:, None])[:, 0], away.amax(1))
 
 
 def test_the_other_sign_by_hand():
@@ -73,8 +73,8 @@ def test_narrow_heads_equal_low_rank_kernel(d_v):
 
 def test_narrow_heads_lose_dropped_singular_values():
     kernel = draw(4, 3, 3, 3, seed=2)
-    heads, wanted = narrow_heads(kernel, 2, alpha=SHARP), kernel.flatten(2).permute(2, 1, 0)
+    heads, target = narrow_heads(kernel, 2, alpha=SHARP), kernel.flatten(2).permute(2, 1, 0)
     w_v = heads.weights.w_v.unflatten(1, (9, 2)).transpose(0, 1)
-    held = w_v @ heads.weights.w_o.unflatten(0, (9, 2))
-    assert torch.linalg.matrix_rank(held).tolist() == [2] * 9
-    assert_close((held - wanted).norm(dim=(1, 2)), torch.linalg.svdvals(wanted)[:, 2])
+    products = w_v @ heads.weights.w_o.unflatten(0, (9, 2))
+    assert torch.linalg.matrix_rank(products).tolist() == [2] * 9
+    assert_close((products - target).norm(dim=(1, 2)), torch.linalg.svdvals(target)[:, 2])

@@ -63,19 +63,19 @@ def test_quadratic_is_equal_in_heads():
 
 
 def test_each_encoding_enters_where_it_says():
-    x, found = tokens(), every()
+    x, by_name = tokens(), every()
     q, k, v = (
         (x @ w).unflatten(-1, (h, -1)).transpose(0, 1)
         for w, h in ((WEIGHTS.w_q, 3), (WEIGHTS.w_k, 1), (WEIGHTS.w_v, 1))
     )
-    turned = {name: rope(part, base=50.0, pairing="halves") for name, part in (("q", q), ("k", k))}
-    expected = scaled_dot_product_attention(turned["q"], turned["k"], v, enable_gqa=True)
-    assert_close(run(found["rope_halves"], x).head_outputs, expected)
+    rotated = {name: rope(part, base=50.0, pairing="halves") for name, part in (("q", q), ("k", k))}
+    expected = scaled_dot_product_attention(rotated["q"], rotated["k"], v, enable_gqa=True)
+    assert_close(run(by_name["rope_halves"], x).head_outputs, expected)
     expected = scaled_dot_product_attention(q, k, v, attn_mask=alibi(3, T, T), enable_gqa=True)
-    assert_close(run(found["alibi"], x).head_outputs, expected)
+    assert_close(run(by_name["alibi"], x).head_outputs, expected)
     added = x + sinusoidal(T, 22, base=50.0)
-    assert_close(run(found["sinusoidal"], x).output, multi_head(added, added, WEIGHTS).output)
-    assert_close(run(found["learned"], x).output, multi_head(x + ROWS[:T], x + ROWS[:T], WEIGHTS).output)
+    assert_close(run(by_name["sinusoidal"], x).output, multi_head(added, added, WEIGHTS).output)
+    assert_close(run(by_name["learned"], x).output, multi_head(x + ROWS[:T], x + ROWS[:T], WEIGHTS).output)
 
 
 def test_a_table_can_be_scaled():
@@ -96,11 +96,11 @@ def test_a_learned_table_ends():
 
 def test_t5_numbers_come_from_the_seed():
     first, again = every()["t5"].bias(3, 5, 5), every()["t5"].bias(3, 5, 5)
-    other = encodings(base=50.0, alpha=0.7, delta=-1.0, seed=1, rows=None)["t5"].bias(3, 5, 5)
+    second_bias = encodings(base=50.0, alpha=0.7, delta=-1.0, seed=1, rows=None)["t5"].bias(3, 5, 5)
     assert first is not None
-    assert other is not None
+    assert second_bias is not None
     assert_close(first, again)
-    assert not torch.equal(first, other)
+    assert not torch.equal(first, second_bias)
 
 
 def test_offset_profile_of_a_rectangle():

@@ -13,12 +13,12 @@ from viz.core.variants import kv_sharing
 H, T, D_K, D_V = 12, 7, 5, 3
 
 
-def drawn(*shape, seed=0):
+def draw(*shape, seed=0):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def qkv(n_kv_heads):
-    return drawn(H, T, D_K), drawn(n_kv_heads, T, D_K, seed=1), drawn(n_kv_heads, T, D_V, seed=2)
+    return draw(H, T, D_K), draw(n_kv_heads, T, D_K, seed=1), draw(n_kv_heads, T, D_V, seed=2)
 
 
 def test_divisors():
@@ -85,8 +85,8 @@ class TestDecodeStep:
     @pytest.mark.parametrize("G", kv_sharing.divisors(H))
     def test_is_last_row_of_full_text(self, G):
         q, k, v = qkv(G)
-        whole = attend(q, share_kv(k, H), share_kv(v, H), allowed=causal(T, T)).output
-        assert_close(kv_sharing.decode_step(q[:, -1], k, v), whole[:, -1])
+        full_output = attend(q, share_kv(k, H), share_kv(v, H), allowed=causal(T, T)).output
+        assert_close(kv_sharing.decode_step(q[:, -1], k, v), full_output[:, -1])
 
     def test_indivisible_heads_are_refused(self):
         with pytest.raises(RuntimeError):
@@ -96,14 +96,14 @@ class TestDecodeStep:
 class TestInduction:
     def test_by_hand(self):
         ids = torch.tensor([3, 5, 3, 5, 7])
-        found = kv_sharing.after_earlier_mention(ids)
-        assert found.nonzero().tolist() == [[2, 1], [3, 2]]
+        mask = kv_sharing.after_earlier_mention(ids)
+        assert mask.nonzero().tolist() == [[2, 1], [3, 2]]
 
     def test_by_loops(self):
         ids = torch.randint(4, (17,), generator=torch.Generator().manual_seed(0))
         slow = [[0 < j <= i and int(ids[j - 1] == ids[i]) for j in range(17)] for i in range(17)]
         # a token is its own earlier mention for j = i + 1 only, which lies ahead
-        assert kv_sharing.after_earlier_mention(ids).tolist() == [[bool(one) for one in row] for row in slow]
+        assert kv_sharing.after_earlier_mention(ids).tolist() == [[bool(cell) for cell in row] for row in slow]
 
     def test_perfect_and_none(self):
         ids = torch.tensor([3, 5, 3, 5])

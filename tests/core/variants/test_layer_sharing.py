@@ -1,4 +1,4 @@
-"""Which layer uses which weights, and what that makes of a stack's parameters."""
+"""The weights that each layer uses, and the parameter count of the stack."""
 
 import pytest
 import torch
@@ -19,8 +19,8 @@ def test_neighbours_share_evenly(n_layers, n_sets):
     assert len(used) == n_layers
     assert sorted(used) == list(used)
     assert len(set(used)) == n_sets
-    assert all(used[one] == one for one in used), "a group uses its first layer"
-    sizes = [used.count(one) for one in set(used)]
+    assert all(used[layer] == layer for layer in used), "a group uses its first layer"
+    sizes = [used.count(layer) for layer in set(used)]
     assert max(sizes) - min(sizes) <= 1
 
 
@@ -32,12 +32,12 @@ def test_not_more_sets_than_layers(n_sets):
 
 def test_shared_tensor_counts_once_runs_again():
     kinds = [BlockWeights.random(SPEC, 11, seed=seed) for seed in range(5)]
-    layers = [kinds[one] for one in layers_used(5, 2)]
-    each = 4 * 6 * 6 + 2 * 6 * 11 + 4 * 6
-    assert stack_parameters(layers) == 2 * each
+    layers = [kinds[source] for source in layers_used(5, 2)]
+    layer_parameters = 4 * 6 * 6 + 2 * 6 * 11 + 4 * 6
+    assert stack_parameters(layers) == 2 * layer_parameters
     x = torch.randn(7, 6, generator=torch.Generator().manual_seed(0))
-    copies = [BlockWeights.random(SPEC, 11, seed=one) for one in (0, 0, 0, 3, 3)]
-    assert stack_parameters(copies) == 5 * each
+    copies = [BlockWeights.random(SPEC, 11, seed=source) for source in (0, 0, 0, 3, 3)]
+    assert stack_parameters(copies) == 5 * layer_parameters
     assert_close(stack(x, layers)[-1].output, stack(x, copies)[-1].output)
 
 
@@ -98,6 +98,6 @@ def test_readers_use_what_was_cached():
 
 
 def test_layer_cannot_read_later_one():
-    """What is not yet computed cannot be shared."""
+    """A layer cannot share what a later layer computes."""
     with pytest.raises(ValueError, match=r"^layer 1 cannot read layer 2, which comes later$"):
         attend_in_layers(tokens(), HEADS, (0, 2, 2, 3, 4))

@@ -26,8 +26,8 @@ def quick() -> Iterator[None]:
 def test_five_seeds_reach_a_ten_thousandth():
     losses = {seed: [shot.loss for shot in learn(Lesson(seed=seed), every=600)] for seed in range(5)}
     assert all(first > 0.1 for first, _ in losses.values()), losses
-    missed = {seed: last for seed, (_, last) in losses.items() if last >= GOOD}
-    assert not missed
+    failures = {seed: last for seed, (_, last) in losses.items() if last >= GOOD}
+    assert not failures
 
 
 @pytest.mark.usefixtures("quick")
@@ -36,8 +36,8 @@ def test_centres_settle_and_heads_equal_kernel():
     *_, last = learn(lesson)
     away = (last.heads.offset - last.heads.offset.round()).abs().amax(-1)
     assert away.max() > 0.2
-    found = effective_kernel(last.heads, 2)
-    torch.testing.assert_close(found, pad(teacher(lesson).kernel, (1, 1, 1, 1)), rtol=0, atol=0.05)
+    kernel = effective_kernel(last.heads, 2)
+    torch.testing.assert_close(kernel, pad(teacher(lesson).kernel, (1, 1, 1, 1)), rtol=0, atol=0.05)
 
 
 def test_a_teacher_is_torchs_own_convolution():
@@ -57,7 +57,7 @@ def test_fewer_heads_lose_fixed_alpha_stays():
 
 @pytest.mark.usefixtures("quick")
 def test_free_widths_need_fewer_heads():
-    """What the page says: fixed widths leave a part of the loss."""
+    """Fixed widths leave a part of the loss, as the page states."""
     *_, free = learn(Lesson(seed=0, n_heads=6))
     *_, fixed = learn(Lesson(seed=0, n_heads=6, free_alpha=False))
     assert free.loss < GOOD < 0.01 < fixed.loss
@@ -66,15 +66,15 @@ def test_free_widths_need_fewer_heads():
 @pytest.mark.parametrize("start", list(STARTS))
 def test_resumed_run_equals_uninterrupted_run(start: str):
     lesson = Lesson(seed=5, start=start, steps=13)
-    whole = list(learn(lesson, every=5))
+    uninterrupted = list(learn(lesson, every=5))
     run = learn(lesson, every=5)
     first = list(islice(run, 2))
     torch.randn(3)  # whatever happens in between
     rest = list(run)
-    assert [shot.step for shot in whole] == [0, 5, 10, 13]
-    for one, other in zip(whole, first + rest, strict=True):
-        assert one.loss == other.loss
-        assert torch.equal(one.heads.offset, other.heads.offset)
+    assert [shot.step for shot in uninterrupted] == [0, 5, 10, 13]
+    for expected, resumed in zip(uninterrupted, first + rest, strict=True):
+        assert expected.loss == resumed.loss
+        assert torch.equal(expected.heads.offset, resumed.heads.offset)
 
 
 def test_a_snapshot_does_not_change_afterwards():

@@ -116,9 +116,9 @@ def test_two_dimensions_are_conv2d_borders_included(k: int):
     with torch.no_grad():
         layer.weight.copy_(kernel)
         expected = layer(image[None])[0]
-    found = heads_from_kernel(kernel, alpha=SHARP).layer(image)
+    output = heads_from_kernel(kernel, alpha=SHARP).layer(image)
     # float32: up to 75 terms of size about 1 are added in another order
-    torch.testing.assert_close(found, expected, rtol=0, atol=1e-5)
+    torch.testing.assert_close(output, expected, rtol=0, atol=1e-5)
 
 
 def test_error_falls_as_designed():
@@ -157,9 +157,9 @@ def test_even_kernel_error_has_size():
 
 def test_layer_in_chunks_equals_at_once(monkeypatch: pytest.MonkeyPatch):
     heads, image = heads_from_kernel(draw(2, 3, 3, 3), alpha=1.0), draw(3, 5, 7)
-    whole = heads.trace(image).output.T.reshape(2, 5, 7)
+    output = heads.trace(image).output.T.reshape(2, 5, 7)
     monkeypatch.setattr("viz.core.variants.relative.CHUNK_BYTES", 9 * 35 * 4 * 4)  # 4 of 35 queries
-    torch.testing.assert_close(heads.layer(image), whole)
+    torch.testing.assert_close(heads.layer(image), output)
 
 
 def test_cheaper_form_equals_any_centres():

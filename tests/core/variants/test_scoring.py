@@ -27,17 +27,17 @@ def test_values_by_hand():
     q, k = torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, -1.0], [0.0, 0.5]])
     assert dot(q, k).tolist() == [[1.0, 1.0]]
     assert_close(scaled_dot(q, k), torch.full((1, 2), 1 / math.sqrt(2)))
-    own = AdditiveWeights(
+    additive_weights = AdditiveWeights(
         w_q=torch.tensor([[1.0], [0.0]]), w_k=torch.tensor([[0.0], [2.0]]), w_v=torch.tensor([3.0])
     )  # fmt: skip
     # 3 tanh(1 + 2 * -1) and 3 tanh(1 + 2 * 0.5)
-    assert_close(additive(q, k, own), torch.tensor([[3 * math.tanh(-1), 3 * math.tanh(2)]]))
+    assert_close(additive(q, k, additive_weights), torch.tensor([[3 * math.tanh(-1), 3 * math.tanh(2)]]))
 
 
 def test_additive_equals_loop_and_linears():
     q, k, w = draw(H, Q, D_Q), draw(H, K, D_K, seed=4), weights()
-    found = additive(q, k, w)
-    assert found.shape == (H, Q, K)
+    scores = additive(q, k, w)
+    assert scores.shape == (H, Q, K)
     for h in range(H):
         for i in range(Q):
             for j in range(K):
@@ -49,7 +49,7 @@ def test_additive_equals_loop_and_linears():
                     for u in range(HIDDEN)
                 ]
                 want = sum(float(w.w_v[u]) * hidden[u] for u in range(HIDDEN))
-                assert_close(float(found[h, i, j]), want, atol=1e-12, rtol=1e-12)
+                assert_close(float(scores[h, i, j]), want, atol=1e-12, rtol=1e-12)
     layers = {"w_q": nn.Linear(D_Q, HIDDEN, bias=False), "w_k": nn.Linear(D_K, HIDDEN, bias=False)}
     last = nn.Linear(HIDDEN, 1, bias=False)
     with torch.no_grad():
@@ -58,7 +58,7 @@ def test_additive_equals_loop_and_linears():
         last.double().weight.copy_(w.w_v[None])
         # d2l's way: every query beside every key, through one tanh
         reference = last(torch.tanh(layers["w_q"](q).unsqueeze(2) + layers["w_k"](k).unsqueeze(1))).squeeze(-1)
-    assert_close(found, reference)
+    assert_close(scores, reference)
 
 
 def test_the_scaled_dot_product_is_torchs():
@@ -99,7 +99,7 @@ def test_costs_equal_parameters_and_torch_count(name):
 
 
 def test_seeds_decide():
-    one, again, other = (AdditiveWeights.random(D_Q, D_K, HIDDEN, seed=s) for s in (0, 0, 1))
-    assert torch.equal(one.w_q, again.w_q) and not torch.equal(one.w_q, other.w_q)
-    assert not torch.equal(one.w_q[:3, :3], one.w_k[:3, :3])
+    first, again, second = (AdditiveWeights.random(D_Q, D_K, HIDDEN, seed=s) for s in (0, 0, 1))
+    assert torch.equal(first.w_q, again.w_q) and not torch.equal(first.w_q, second.w_q)
+    assert not torch.equal(first.w_q[:3, :3], first.w_k[:3, :3])
     assert abs(float(AdditiveWeights.random(400, 3, 50, seed=0).w_q.std()) - 1 / 20) < 0.002

@@ -16,28 +16,29 @@ NAN = float("nan")
 def test_the_interval_is_scipys():
     values = torch.rand(S, H, generator=torch.Generator().manual_seed(0))
     values[3] = NAN  # this text has nothing to score
-    counted = np.delete(values.double().numpy(), 3, 0)
-    low, high = stats.t.interval(0.95, S - 2, counted.mean(0), stats.sem(counted))
-    found = gather(values)
-    assert found.n == S - 1
-    assert_close(found.mean.numpy(), counted.mean(0).astype(np.float32))
+    valid_values = np.delete(values.double().numpy(), 3, 0)
+    low, high = stats.t.interval(0.95, S - 2, valid_values.mean(0), stats.sem(valid_values))
+    evidence = gather(values)
+    assert evidence.n == S - 1
+    assert_close(evidence.mean.numpy(), valid_values.mean(0).astype(np.float32))
     assert_close(
-        torch.stack([found.mean - found.half, found.mean + found.half]), torch.tensor(np.array([low, high])).float()
+        torch.stack([evidence.mean - evidence.half, evidence.mean + evidence.half]),
+        torch.tensor(np.array([low, high])).float(),
     )
 
 
 def test_two_texts_say_nothing_of_others():
-    found = gather(torch.tensor([[0.9], [0.9]]))
-    assert found.half.isinf().all() and not clears(found.mean, found.half, 0.1).any()
+    evidence = gather(torch.tensor([[0.9], [0.9]]))
+    assert evidence.half.isinf().all() and not clears(evidence.mean, evidence.half, 0.1).any()
     assert gather(torch.full((4, 2), NAN)).n == 0
 
 
 def test_interval_holds_mean_at_nominal_rate():
     generator = torch.Generator().manual_seed(4)
     draws = torch.rand(31, 2000, generator=generator)
-    found = gather(draws)
-    held = ((found.mean - 0.5).abs() < found.half).float().mean()
-    assert abs(float(held) - 0.95) < 0.02
+    evidence = gather(draws)
+    coverage = ((evidence.mean - 0.5).abs() < evidence.half).float().mean()
+    assert abs(float(coverage) - 0.95) < 0.02
 
 
 @pytest.mark.parametrize(
@@ -117,9 +118,9 @@ def test_histogram_equals_numpy_counts_all_heads():
     groups = [torch.randn(71, generator=generator), 3 + torch.randn(13, generator=generator)]
     edges, counts = histogram(groups, 7)
     assert edges.tolist() == [-4.0, -2.0, 0.0, 2.0, 4.0, 6.0], "round steps"
-    for values, found in zip(groups, counts, strict=True):
+    for values, heights in zip(groups, counts, strict=True):
         expected, _ = np.histogram(values, 5, (float(edges[0]), float(edges[-1])))
-        assert found.tolist() == expected.tolist() and found.sum() == len(values)
+        assert heights.tolist() == expected.tolist() and heights.sum() == len(values)
     assert histogram([torch.ones(3)], 2)[1][0].sum() == 3, "where all are alike there are steps all the same"
 
 

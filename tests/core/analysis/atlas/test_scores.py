@@ -27,9 +27,9 @@ def by_loops(weights, ids, special, marks, allowed):
     n = len(ids)
     cells = [(i, j) for i in range(n) for j in range(n)]
 
-    def share(head, wanted, asks):
+    def share(head, is_target, asks):
         rows = [i for i in range(n) if asks(i)]
-        return sum(float(weights[head, i, j]) for i, j in cells if i in rows and wanted(i, j)) / len(rows)
+        return sum(float(weights[head, i, j]) for i, j in cells if i in rows and is_target(i, j)) / len(rows)
 
     def mention(i, j):
         return i != j and ids[i] == ids[j] and not special[i] and not special[j]
@@ -40,10 +40,10 @@ def by_loops(weights, ids, special, marks, allowed):
     def asks_marks(i):
         return not marks[i] and not special[i] and any(marks[j] and allowed[i, j] for j in range(n))
 
-    found = []
+    shares = []
     for head in range(len(weights)):
         w = weights[head].double()
-        found.append(
+        shares.append(
             {
                 "previous": share(head, lambda i, j: j == i - 1, lambda i: i > 0),
                 "next": share(head, lambda i, j: j == i + 1, lambda i: i < n - 1),
@@ -56,26 +56,26 @@ def by_loops(weights, ids, special, marks, allowed):
                 "distance": sum(float(w[i, j]) * abs(i - j) for i, j in cells) / n,
             }
         )
-    return {name: torch.tensor([scores[name] for scores in found]) for name in SENTENCES}
+    return {name: torch.tensor([scores[name] for scores in shares]) for name in SENTENCES}
 
 
 @pytest.mark.parametrize("allowed", [torch.ones(T, T).bool(), causal(T, T)], ids=["both ways", "causal"])
 def test_sentence_scores_equal_loops(allowed):
     scores = torch.randn(H, T, T, generator=torch.Generator().manual_seed(0))
     weights = scores.masked_fill(~allowed, -torch.inf).softmax(-1)
-    found = sentence_scores(weights, IDS, SPECIAL, MARKS, allowed)
-    assert tuple(found) == SENTENCES
+    actual = sentence_scores(weights, IDS, SPECIAL, MARKS, allowed)
+    assert tuple(actual) == SENTENCES
     for name, expected in by_loops(weights, IDS, SPECIAL, MARKS, allowed).items():
-        assert_close(found[name], expected, rtol=0, atol=1e-6, msg=name)
+        assert_close(actual[name], expected, rtol=0, atol=1e-6, msg=name)
 
 
 def test_unmarked_text_without_repeats_lacks_scores():
     """A text without punctuation or repeated words has no score for them."""
     weights, no = torch.eye(3)[None], torch.zeros(3).bool()
-    found = sentence_scores(weights, torch.tensor([1, 2, 3]), no, no, torch.ones(3, 3).bool())
-    missing = {name for name, score in found.items() if not score.isfinite().all()}
+    scores = sentence_scores(weights, torch.tensor([1, 2, 3]), no, no, torch.ones(3, 3).bool())
+    missing = {name for name, score in scores.items() if not score.isfinite().all()}
     assert missing == {"separators", "punctuation", "same"}
-    assert found["itself"] == 1 and found["distance"] == 0 and found["entropy"] == 0
+    assert scores["itself"] == 1 and scores["distance"] == 0 and scores["entropy"] == 0
 
 
 def test_random_tokens_separate_duplicate_from_induction():
@@ -95,8 +95,8 @@ def test_window_score_of_word_head_low():
     everywhere = torch.ones(T, T).bool()
     previous = torch.eye(T)[[0, *range(T - 1)]]
     of_words = torch.eye(T)[torch.randperm(T, generator=torch.Generator().manual_seed(2))]
-    explained = window_score(torch.stack([previous, of_words]), everywhere)
-    assert explained[0] > 0.999 and explained[1] < 0.4
+    shares = window_score(torch.stack([previous, of_words]), everywhere)
+    assert shares[0] > 0.999 and shares[1] < 0.4
 
 
 def test_copying_and_suppressing_heads_by_sign():

@@ -92,7 +92,7 @@ def climb(norm: QKNorm) -> float:
     return best
 
 
-def reached(norm: QKNorm) -> float:
+def largest_aligned_score(norm: QKNorm) -> float:
     """Return the largest score of queries and keys that have all their length in a single number, without a turn."""
     best = 0.0
     for h in range(H):
@@ -114,9 +114,9 @@ def check_bound(place: Place = "head") -> None:
     heads = {"q": H, "k": G} if place == "all_heads" else {"q": 1, "k": 1}
     norm = QKNorm(place=place, q_gain=gains(heads["q"], seed=2), k_gain=gains(heads["k"], seed=3), eps=0.0)
     sizes: dict[str, Any] = {"d_k": D, "n_heads": H, "n_kv_heads": G}
-    still, turned = largest_score(norm, **sizes), largest_score(norm, **sizes, pairs=PAIRS)
-    assert reached(norm) == pytest.approx(still, rel=1e-9)
-    assert still / 4 < climb(norm) <= turned * (1 + 1e-9)
+    still, with_rope = largest_score(norm, **sizes), largest_score(norm, **sizes, pairs=PAIRS)
+    assert largest_aligned_score(norm) == pytest.approx(still, rel=1e-9)
+    assert still / 4 < climb(norm) <= with_rope * (1 + 1e-9)
 
 
 def test_bound_by_hand():

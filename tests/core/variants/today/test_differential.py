@@ -44,12 +44,12 @@ def test_difference_by_loops():
     trace = attend_differential(q_1, k_1, q_2, k_2, v, share=share, allowed=allowed)
     for h in range(H):
         for i in range(Q):
-            seen = range(i + K - Q + 1)
+            visible_keys = range(i + K - Q + 1)
             rows = []
             for q, k in ((q_1, k_1), (q_2, k_2)):
-                powers = [math.exp(float(q[h, i] @ k[h, j]) / math.sqrt(D_K)) for j in seen]
+                powers = [math.exp(float(q[h, i] @ k[h, j]) / math.sqrt(D_K)) for j in visible_keys]
                 rows.append([power / sum(powers) for power in powers])
-            want = sum((a - share * b) * v[h, j] for j, a, b in zip(seen, *rows, strict=True))
+            want = sum((a - share * b) * v[h, j] for j, a, b in zip(visible_keys, *rows, strict=True))
             assert_close(trace.output[h, i], want, atol=1e-12, rtol=0)
 
 

@@ -57,8 +57,8 @@ def share_on_first_map(right, *tensors, share, **options):
 def read_before_write(right, q, k, v, steps):
     """Each query reads the state without its own token."""
     trace = right(q, k, v, steps)
-    own = (q * k).sum(-1, keepdim=True) * v
-    return replace(trace, output=trace.output - own)
+    own_contribution = (q * k).sum(-1, keepdim=True) * v
+    return replace(trace, output=trace.output - own_contribution)
 
 
 def fade_after_write(right, q, k, v, *, beta, steps, corrects=True):
@@ -91,11 +91,11 @@ def shared_key_unturned(right, x, weights, *, turn=None):
 
 def repeated_groups(right, weights, *, d_latent=None):
     """Groups are laid end to end (0 1 2 0 1 2) in the expanded keys, where neighbours should share (0 0 1 1 2 2)."""
-    made = right(weights, d_latent=d_latent)
+    converted = right(weights, d_latent=d_latent)
     s = weights.spec
-    heads = made.w_up_k.unflatten(-1, (s.H, s.d_k))
+    heads = converted.w_up_k.unflatten(-1, (s.H, s.d_k))
     order = torch.arange(s.H).view(s.G, -1).T.flatten()
-    return replace(made, w_up_k=heads[:, order].flatten(1))
+    return replace(converted, w_up_k=heads[:, order].flatten(1))
 
 
 def speeds_of_part(right, width, rotary_dim, *, base=10_000.0):
@@ -118,12 +118,12 @@ def any_kind(right, kinds, n_shared):
 
 def without_allowed(right, scores, top_k, *, allowed=None):
     """The largest are chosen before closed cells are taken away."""
-    kept = right(scores, top_k)
-    return kept if allowed is None else kept & allowed
+    selected = right(scores, top_k)
+    return selected if allowed is None else selected & allowed
 
 
 def renormalised(right, masked, sink):
-    """What goes to nobody is shared out among words."""
+    """The weight of the sink is distributed among the words."""
     weights = right(masked, sink)
     return weights / weights.sum(-1, keepdim=True)
 

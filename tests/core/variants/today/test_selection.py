@@ -14,23 +14,23 @@ HEADS, Q, K, D = 3, 5, 7, 11
 def test_scores_by_loops():
     """Each small head's product, cut off at 0, times the query's weight of the head."""
     q, k, weights = draw(HEADS, Q, D), draw(K, D, seed=1), draw(Q, HEADS, seed=2)
-    found = index_scores(q, k, weights)
+    scores = index_scores(q, k, weights)
     for i in range(Q):
         for j in range(K):
             want = sum(float(weights[i, h]) * max(0.0, float(q[h, i] @ k[j])) for h in range(HEADS))
-            assert float(found[i, j]) == pytest.approx(want, abs=1e-12)
+            assert float(scores[i, j]) == pytest.approx(want, abs=1e-12)
 
 
 def test_largest_are_kept():
     """As many as asked for, or as are open; none that was dropped is larger."""
     scores, allowed = draw(Q, K), causal(Q, K)
     for top_k in (1, 3, 6):
-        kept = top_k_mask(scores, top_k, allowed=allowed)
-        assert kept.sum(-1).tolist() == [min(top_k, n) for n in allowed.sum(-1).tolist()]
-        assert not (kept & ~allowed).any()
+        mask = top_k_mask(scores, top_k, allowed=allowed)
+        assert mask.sum(-1).tolist() == [min(top_k, n) for n in allowed.sum(-1).tolist()]
+        assert not (mask & ~allowed).any()
         for i in range(Q):
-            dropped = scores[i][allowed[i] & ~kept[i]]
-            assert not len(dropped) or dropped.max() <= scores[i][kept[i]].min()
+            other_scores = scores[i][allowed[i] & ~mask[i]]
+            assert not len(other_scores) or other_scores.max() <= scores[i][mask[i]].min()
 
 
 def test_keeping_all_is_standard():

@@ -36,10 +36,10 @@ def test_column_and_gate_are_equal():
     assert_close(gate_by_sink(plain.output, plain.masked, SINK), column.output, atol=1e-12, rtol=0)
     for h in range(H):
         for i in range(Q):
-            seen = range(i + K - Q + 1)
-            powers = {j: math.exp(float(q[h, i] @ k[h, j]) / math.sqrt(D_K)) for j in seen}
+            visible_keys = range(i + K - Q + 1)
+            powers = {j: math.exp(float(q[h, i] @ k[h, j]) / math.sqrt(D_K)) for j in visible_keys}
             total = math.exp(float(SINK[h])) + sum(powers.values())
-            want = sum(powers[j] / total * v[h, j] for j in seen)
+            want = sum(powers[j] / total * v[h, j] for j in visible_keys)
             assert_close(column.output[h, i], want, atol=1e-12, rtol=0)
 
 
