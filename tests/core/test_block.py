@@ -184,7 +184,9 @@ def test_by_hand():
     """One head that looks at itself alone (T = 1), all matrices the identity: x, 2x, N(2x), its ReLU added."""
     identity, plain = torch.eye(2, dtype=torch.float64), NormWeights(gain=torch.ones(2, dtype=torch.float64), eps=0.0)
     weights = BlockWeights(
-        attention=HeadWeights(spec=AttentionSpec(d_model=2, n_heads=1), w_q=identity, w_k=identity, w_v=identity, w_o=identity),
+        attention=HeadWeights(
+            spec=AttentionSpec(d_model=2, n_heads=1), w_q=identity, w_k=identity, w_v=identity, w_o=identity,
+        ),
         attention_norm=plain, feed_forward=FeedForwardWeights(w_in=identity, w_out=identity), feed_forward_norm=plain,
     )  # fmt: skip
     points = encoder_block(torch.tensor([[1.0, 5.0]], dtype=torch.float64), weights).points

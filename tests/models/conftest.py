@@ -12,7 +12,7 @@ from tests.packaged import load_packaged
 from viz.models import LoadedModel, load
 
 Checkpoint = Callable[[str], Path]
-Loaded = Callable[[str], LoadedModel]
+FamilyLoader = Callable[[str], LoadedModel]
 
 
 @pytest.fixture(autouse=True, scope="package")
@@ -35,7 +35,7 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Checkpoint:
 
 
 @pytest.fixture(scope="session")
-def loaded(checkpoint: Checkpoint) -> Loaded:
+def load_family(checkpoint: Checkpoint) -> FamilyLoader:
     """A family's checkpoint, loaded by Headlight."""
     return cache(lambda name: checkpoints.open_folder(checkpoint(name)))
 

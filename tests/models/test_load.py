@@ -1,4 +1,4 @@
-"""What is not a whole, published safetensors checkpoint is refused with one sentence; nothing of it is ever run."""
+"""Incomplete or unpublished checkpoints are refused with one sentence, and their code is never run."""
 
 import json
 import re
@@ -104,15 +104,15 @@ def test_index_allows_only_adjacent_safetensors(folder, part):
 
 
 def test_a_sharded_checkpoint_loads(folder):
-    whole = open_folder(folder)
+    single_file = open_folder(folder)
     weights = folder / "model.safetensors"
     (folder / "part.safetensors").write_bytes(weights.read_bytes())
-    names = [name for name, _ in whole.model.named_parameters()]
+    names = [name for name, _ in single_file.model.named_parameters()]
     weights.unlink()
     (folder / "model.safetensors.index.json").write_text(
         json.dumps({"metadata": {}, "weight_map": dict.fromkeys(names, "part.safetensors")})
     )
-    assert_close(capture(open_folder(folder), TEXT).final, capture(whole, TEXT).final, atol=0, rtol=0)
+    assert_close(capture(open_folder(folder), TEXT).final, capture(single_file, TEXT).final, atol=0, rtol=0)
     (folder / "part.safetensors").unlink()
     assert refusal(folder).values["file"] == "part.safetensors"
 
@@ -236,9 +236,11 @@ def test_unpinned_commit_is_not_used(hub_cache, checkpoint):
     assert Entry(id="small", hub="someone/small", revision="d" * 40).local_folder() is None
 
 
-@pytest.mark.parametrize("gone", ["config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors"])
-def test_a_download_broken_off_is_finished(hub_cache, checkpoint, monkeypatch, gone):
-    fill(hub_cache, checkpoint("bert"), leave_out=gone)
+@pytest.mark.parametrize(
+    "missing_file", ["config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors"]
+)
+def test_a_download_broken_off_is_finished(hub_cache, checkpoint, monkeypatch, missing_file):
+    fill(hub_cache, checkpoint("bert"), leave_out=missing_file)
     fetched = []
 
     def finish(repo: str, **options: object) -> str:
@@ -252,24 +254,29 @@ def test_a_download_broken_off_is_finished(hub_cache, checkpoint, monkeypatch, g
 
 
 def test_only_safetensors_and_text_are_fetched(hub_cache, checkpoint, monkeypatch) -> None:
-    asked: dict[str, object] = {}
+    request: dict[str, object] = {}
 
     def fetch(repo: str, **options: object) -> str:
-        asked.update(options, repo=repo)
+        request.update(options, repo=repo)
         return str(checkpoint("gpt2"))
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", fetch)
     load("small", extra=(Entry(id="small", hub="someone/small", revision=COMMIT),))
-    assert (asked["repo"], asked["revision"]) == ("someone/small", COMMIT)
+    assert (request["repo"], request["revision"]) == ("someone/small", COMMIT)
 
     def passes(file: str) -> bool:
-        return bool(list(huggingface_hub.utils.filter_repo_objects([file], allow_patterns=asked["allow_patterns"])))
+        return bool(list(huggingface_hub.utils.filter_repo_objects([file], allow_patterns=request["allow_patterns"])))
 
-    wanted = ["config.json", "model.safetensors", "model-00001-of-00002.safetensors", "model.safetensors.index.json"]
-    wanted += ["tokenizer.json", "tokenizer_config.json", "vocab.txt", "vocab.json", "merges.txt"]
+    fetched_files = [
+        "config.json",
+        "model.safetensors",
+        "model-00001-of-00002.safetensors",
+        "model.safetensors.index.json",
+    ]
+    fetched_files += ["tokenizer.json", "tokenizer_config.json", "vocab.txt", "vocab.json", "merges.txt"]
     unwanted = ["pytorch_model.bin", "model.pt", "modeling_evil.py", "tf_model.h5", "rust_model.ot", "model.onnx"]
     unwanted += ["optimizer.pt", "flax_model.msgpack", "onnx/config.json", "data.pkl", "README.md"]
-    assert [passes(file) for file in wanted] == [True] * len(wanted)
+    assert [passes(file) for file in fetched_files] == [True] * len(fetched_files)
     assert [passes(file) for file in unwanted] == [False] * len(unwanted)
 
 
@@ -291,14 +298,14 @@ def test_default_model_without_package_uses_hub(hub_cache, monkeypatch, tmp_path
 
 
 def test_hub_lookup_can_be_disabled(monkeypatch):
-    asked = []
-    monkeypatch.setattr(registry.socket, "getaddrinfo", lambda *args: asked.append(args))
+    lookups = []
+    monkeypatch.setattr(registry.socket, "getaddrinfo", lambda *args: lookups.append(args))
     for offline, reachable in ((True, False), (False, True)):
         monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)
         look_up = registry.Reachability("hub.invalid")
         look_up._thread.join()
         assert look_up.reachable is reachable
-    assert asked == [("hub.invalid", 443)]
+    assert lookups == [("hub.invalid", 443)]
 
 
 def test_unresolved_hub_is_unreachable(monkeypatch):
@@ -320,7 +327,7 @@ def test_loaded_model_is_float32(tmp_path):
 
 
 def fields(text: str) -> set[str]:
-    """What a sentence is filled with; "{n|one|many}" is a word that agrees with n."""
+    """Return the fields of a sentence; "{n|one|many}" is a word that agrees with n."""
     return {name.partition("|")[0] for _, name, _, _ in Formatter().parse(text) if name}
 
 
@@ -333,10 +340,10 @@ def test_errors_have_sentences_in_both_languages(lang):
 
 
 def test_registry_entries_are_complete():
-    known = entries()
-    assert len({entry.id for entry in known}) == len(known)
+    all_entries = entries()
+    assert len({entry.id for entry in all_entries}) == len(all_entries)
     assert len(HUB) == 10
-    for entry in known:
+    for entry in all_entries:
         assert (entry.hub is None) != (entry.path is None)  # from the hub, or the project's own
         assert set(entry.why) == {"en", "zh"}
         assert entry.licence and entry.parameters and entry.size_mb and entry.languages
@@ -386,7 +393,7 @@ def test_published_checkpoints_keep_old_names(family, rename, extra, checkpoint,
 
 
 @pytest.mark.parametrize(
-    ("said", "shown"),
+    ("message", "reason"),
     [
         ("cannot open '/srv/models/a/model.safetensors' today\nmore", "cannot open 'model.safetensors' today"),
         ("/srv/x/config.json: bad", "config.json: bad"),
@@ -394,8 +401,8 @@ def test_published_checkpoints_keep_old_names(family, rename, extra, checkpoint,
         ("a" * 500, "a" * 120),
     ],
 )
-def test_reasons_are_short_without_paths(said, shown):
-    assert corrupt(entries()[0], OSError(said)).values["reason"] == shown
+def test_reasons_are_short_without_paths(message, reason):
+    assert corrupt(entries()[0], OSError(message)).values["reason"] == reason
 
 
 def test_error_message_hides_server_paths(folder):
@@ -416,21 +423,21 @@ def package(tmp_path, monkeypatch) -> Path:
     return folder
 
 
-def carried(**about: Any) -> Entry:
+def packaged_entry(**about: Any) -> Entry:
     return Entry(id="small", package="carries_a_model", file="model.gguf", **about)
 
 
 def test_package_file_lookup_skips_import(package):
-    assert carried().packaged_file() == package / "model.gguf"
-    assert carried().is_here() and carried().local_folder() is None
+    assert packaged_entry().packaged_file() == package / "model.gguf"
+    assert packaged_entry().is_here() and packaged_entry().local_folder() is None
     (package / "model.gguf").unlink()
-    assert carried().packaged_file() is None and not carried().is_here()
+    assert packaged_entry().packaged_file() is None and not packaged_entry().is_here()
     assert Entry(id="small", package="no_such_package", file="model.gguf").packaged_file() is None
 
 
 def test_package_file_with_wrong_sha_refused(package):
     with pytest.raises(ModelError, match=r"small: model\.gguf is not the published file") as caught:
-        load("small", extra=(carried(sha256="a" * 64),))
+        load("small", extra=(packaged_entry(sha256="a" * 64),))
     assert caught.value.code == "sha"
 
 
@@ -438,14 +445,14 @@ def test_package_file_with_wrong_sha_refused(package):
 def test_unreadable_package_file_raises_model_error(package, content):
     (package / "model.gguf").write_bytes(content)
     with pytest.raises(ModelError, match=r"small: the files cannot be read") as caught:
-        load("small", extra=(carried(),))
+        load("small", extra=(packaged_entry(),))
     assert caught.value.code == "corrupt" and str(package.parent) not in str(caught.value)
 
 
 def test_package_sha_does_not_bind_hub(package, hub_cache, checkpoint):
     (package / "model.gguf").unlink()
     fill(hub_cache, checkpoint("bert"))
-    entry = carried(hub="someone/small", sha256="a" * 64)
+    entry = packaged_entry(hub="someone/small", sha256="a" * 64)
     assert not load("small", extra=(entry,)).is_packaged
 
 

@@ -22,13 +22,13 @@ def near(value: float) -> object:
     return pytest.approx(value, abs=0.01)
 
 
-def weight(captured: Capture, layer: int, head: int, query: str, key: str, nth: tuple[int, int] = (0, 0)) -> float:
+def weight(text_capture: Capture, layer: int, head: int, query: str, key: str, nth: tuple[int, int] = (0, 0)) -> float:
     """The weight of a query token on a key token, each the nth of its word (0 is the first)."""
 
     def place(word: str, n: int) -> int:
-        return [i for i, label in enumerate(captured.tokens.labels) if label == word][n]
+        return [i for i, label in enumerate(text_capture.tokens.labels) if label == word][n]
 
-    return float(captured.layer(layer).weights[head, place(query, nth[0]), place(key, nth[1])])
+    return float(text_capture.layer(layer).weights[head, place(query, nth[0]), place(key, nth[1])])
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +37,8 @@ def tired(minilm: LoadedModel) -> Capture:
 
 
 def test_the_tokens_of_the_first_sentence(tired):
-    shown = "[CLS] the animal didn ' t cross the street because it was too tired . [SEP]"
-    assert tired.tokens.labels == tuple(shown.split())
+    labels = "[CLS] the animal didn ' t cross the street because it was too tired . [SEP]"
+    assert tired.tokens.labels == tuple(labels.split())
     assert tired.tokens.special == (True, *[False] * 14, True)
     assert tired.tokens.dropped == 0
 
@@ -108,9 +108,9 @@ def test_package_lookup_skips_import():
 
 def test_model_with_attend_equals_eager(minilm, tired):
     folder = Path(str(entries()[0].local_folder()))
-    own = transformers.AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+    reference = transformers.AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
     with torch.inference_mode():
-        result = own(torch.tensor([tired.tokens.ids]), output_attentions=True)
+        result = reference(torch.tensor([tired.tokens.ids]), output_attentions=True)
     assert_close(tired.final, result.last_hidden_state[0], atol=1e-5, rtol=1e-5)
     for i, weights in enumerate(result.attentions):
         assert_close(tired.layer(i).weights, weights[0], atol=1e-5, rtol=0)

@@ -1,4 +1,4 @@
-"""What TransformerLens' head detector says of a small random GPT-2 and of the twins, written down.
+"""Recorded scores of TransformerLens' head detector for a small random GPT-2 and the twins.
 
 ``python -m tests.models.atlas.referee`` in an environment that has transformer_lens (4.3 was used) writes
 ``transformer_lens.json`` beside this file: it brings wandb, datasets and more, which the tests do without.
@@ -18,7 +18,7 @@ from viz import ASSETS
 
 FILE = Path(__file__).with_name("transformer_lens.json")
 TWINS = ("twin-g8", "twin-g2", "twin-g1")
-DETECTED = {
+DETECTORS = {
     "previous": "previous_token_head",
     "duplicate": "duplicate_token_head",
     "induction": "induction_head",
@@ -48,7 +48,7 @@ def texts(n_words: int) -> list[list[int]]:
     return [[*draws[0], *draws[0][:3]], draws[1] * 2, (draws[2] * 3)[:31]]
 
 
-def detected(folder: Path, ids: list[int]) -> dict[str, list[list[float]]]:
+def detect_heads(folder: Path, ids: list[int]) -> dict[str, list[list[float]]]:
     """Every head's score by TransformerLens, as it is used without options."""
     # By their names: it is in no list of requirements, and only this command needs it.
     detect_head = import_module("transformer_lens.head_detector").detect_head
@@ -57,18 +57,18 @@ def detected(folder: Path, ids: list[int]) -> dict[str, list[list[float]]]:
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     bridge = bridges.boot_transformers(str(folder), hf_model=hf_model.eval(), tokenizer=tokenizer)
     bridge.to_tokens = lambda *_, **__: torch.tensor([ids])  # the tokens themselves, not a text
-    return {name: detect_head(bridge, "", theirs).tolist() for name, theirs in DETECTED.items()}
+    return {name: detect_head(bridge, "", theirs).tolist() for name, theirs in DETECTORS.items()}
 
 
 def main() -> None:
-    """Write down what it says of every model and text."""
-    with tempfile.TemporaryDirectory() as made:
-        folders = {"gpt2": save_gpt2(Path(made)), **{twin: ASSETS / "twins" / twin for twin in TWINS}}
-        found = {
-            name: [{"ids": ids, **detected(folder, ids)} for ids in texts(VOCABULARY if name == "gpt2" else 256)]
+    """Record the scores of every model and text."""
+    with tempfile.TemporaryDirectory() as folder_name:
+        folders = {"gpt2": save_gpt2(Path(folder_name)), **{twin: ASSETS / "twins" / twin for twin in TWINS}}
+        scores = {
+            name: [{"ids": ids, **detect_heads(folder, ids)} for ids in texts(VOCABULARY if name == "gpt2" else 256)]
             for name, folder in folders.items()
         }
-    FILE.write_text(json.dumps({"transformer_lens": version("transformer_lens"), "models": found}) + "\n", "utf-8")
+    FILE.write_text(json.dumps({"transformer_lens": version("transformer_lens"), "models": scores}) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

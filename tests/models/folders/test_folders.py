@@ -101,7 +101,7 @@ def lora(folder: Path, base: Path, modules: list[str], **changes: Any) -> dict[s
     } | changes
     (folder / "adapter_config.json").write_text(json.dumps(config))
     weights = load_file(base / WEIGHTS)
-    made: dict[str, torch.Tensor] = {}
+    tensors: dict[str, torch.Tensor] = {}
     deltas: dict[str, torch.Tensor] = {}
     for number, module in enumerate(modules):
         rows, columns = weights[f"{module}.weight"].shape
@@ -109,11 +109,11 @@ def lora(folder: Path, base: Path, modules: list[str], **changes: Any) -> dict[s
             rows, columns = columns, rows
         generator = torch.Generator().manual_seed(number)
         a, b = torch.randn(3, columns, generator=generator), torch.randn(rows, 3, generator=generator)
-        made |= {f"base_model.model.{module}.lora_A.weight": a, f"base_model.model.{module}.lora_B.weight": b}
+        tensors |= {f"base_model.model.{module}.lora_A.weight": a, f"base_model.model.{module}.lora_B.weight": b}
         alpha = (config.get("alpha_pattern") or {}).get(module.rpartition(".")[2], 5)
         delta = alpha / (3**0.5 if config.get("use_rslora") else 3) * b @ a
         deltas[f"{module}.weight"] = delta.T if config.get("fan_in_fan_out") else delta
-    save_file(made, folder / "adapter_model.safetensors")
+    save_file(tensors, folder / "adapter_model.safetensors")
     return deltas
 
 
@@ -137,8 +137,8 @@ def test_lora_is_merged(copy_of, tmp_path, family, how):
     weights = load_file(base / WEIGHTS)
     for name, delta in deltas.items():
         assert_close(model.get_parameter(name), weights[name] + delta)
-    other = "lm_head.weight" if family == "llama" else "transformer.h.0.attn.c_attn.weight"
-    assert torch.equal(model.get_parameter(other), weights[other])
+    unchanged = "lm_head.weight" if family == "llama" else "transformer.h.0.attn.c_attn.weight"
+    assert torch.equal(model.get_parameter(unchanged), weights[unchanged])
 
 
 def test_lora_inside_a_model_is_merged(copy_of, tmp_path):
@@ -191,7 +191,7 @@ def test_old_tokenizer_files_are_read(copy_of, files):
 
 
 @pytest.mark.parametrize(
-    ("name", "code", "said"),
+    ("name", "code", "fragment"),
     [
         ("vocab.json", "missing", "merges.txt"),
         ("merges.txt", "missing", "vocab.json"),
@@ -201,11 +201,11 @@ def test_old_tokenizer_files_are_read(copy_of, files):
         ("other", "tokenizer", "AutoTokenizer.from_pretrained"),
     ],
 )
-def test_a_missing_tokenizer_is_named(copy_of, name, code, said):
+def test_a_missing_tokenizer_is_named(copy_of, name, code, fragment):
     folder = copy_of("gpt2")
     (folder / "tokenizer.json").rename(folder / name)
     error = refusal(folder)
-    assert error.code == code and said in str(error)
+    assert error.code == code and fragment in str(error)
 
 
 def test_other_vocabulary_is_refused(copy_of):
@@ -251,15 +251,15 @@ def test_folders_of_one_name_have_two(tmp_path):
     """By what is above them; a name of the registry stays the registry's, and a folder named twice is one."""
     paths = [tmp_path / run / "checkpoint-500" for run in ("run-a", "run-b")] + [tmp_path / "mine" / "gpt2"]
     paths += [tmp_path / "mine" / "distilgpt2", tmp_path / "alone", tmp_path / "alone"]
-    found = [entry.id for entry in entries_of(paths)]
-    assert found[:2] == ["run-a/checkpoint-500", "run-b/checkpoint-500"] and found[-1] == "alone" and len(found) == 5
-    assert not {entry.id for entry in entries()} & set(found)
+    ids = [entry.id for entry in entries_of(paths)]
+    assert ids[:2] == ["run-a/checkpoint-500", "run-b/checkpoint-500"] and ids[-1] == "alone" and len(ids) == 5
+    assert not {entry.id for entry in entries()} & set(ids)
 
 
 def test_both_folders_of_one_name_load(tmp_path):
     folders = [save("llama", tmp_path / run / "step", num_hidden_layers=n) for run, n in (("a", 1), ("b", 3))]
-    listed = entries_of(folders)
-    assert [load(entry.id, extra=listed).n_layers for entry in listed] == [1, 3]
+    folder_entries = entries_of(folders)
+    assert [load(entry.id, extra=folder_entries).n_layers for entry in folder_entries] == [1, 3]
 
 
 @pytest.mark.parametrize("architectures", [["T5EncoderModel"], None])
@@ -267,17 +267,17 @@ def test_an_encoder_alone_is_opened(tmp_path, architectures):
     """T5's, as sentence encoders have it: the decoder was never there, whatever the configuration says."""
     folder = tmp_path / "t5-encoder"
     config = transformers.T5Config(vocab_size=VOCABULARY, **FAMILIES["t5"].sizes)
-    own = transformers.T5EncoderModel(config).eval()
-    own.save_pretrained(folder)
+    expected = transformers.T5EncoderModel(config).eval()
+    expected.save_pretrained(folder)
     save_tokenizer("metaspace", folder)
     content = json.loads((folder / "config.json").read_text()) | {"architectures": architectures}
     (folder / "config.json").write_text(json.dumps(content))
     model = open_folder(folder)
-    seen = capture(model, TEXT)
+    text_capture = capture(model, TEXT)
     with torch.inference_mode():
-        want = own(torch.tensor([seen.tokens.ids])).last_hidden_state[0]
-    assert_close(seen.final, want, atol=1e-5, rtol=0)
-    assert set(seen.stacks) == {"encoder"}
+        want = expected(torch.tensor([text_capture.tokens.ids])).last_hidden_state[0]
+    assert_close(text_capture.final, want, atol=1e-5, rtol=0)
+    assert set(text_capture.stacks) == {"encoder"}
 
 
 @pytest.mark.parametrize(("family", "writes"), [("llama", True), ("bert", True), ("gpt2", True)])

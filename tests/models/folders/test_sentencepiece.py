@@ -48,9 +48,9 @@ def pieces(kind: int, family: str = "", *, in_bytes: bool = False, apart: bool =
     content.normalizer_spec.add_dummy_prefix, content.normalizer_spec.precompiled_charsmap = apart, table
     marks = MARKS.get(family, MARKS[""])
     content.trainer_spec.unk_id = next(i for i, (_, role) in enumerate(marks) if role == UNKNOWN)
-    listed = [*marks, *((f"<0x{byte:02X}>", BYTE) for byte in range(256 if in_bytes else 0))]
-    listed += ((word, NORMAL) for word in (MERGED if kind == BPE else WORDS))
-    for place, (piece, role) in enumerate(listed):
+    entries = [*marks, *((f"<0x{byte:02X}>", BYTE) for byte in range(256 if in_bytes else 0))]
+    entries += ((word, NORMAL) for word in (MERGED if kind == BPE else WORDS))
+    for place, (piece, role) in enumerate(entries):
         content.pieces.add(piece=piece, score=-float(place), type=role)
     return content
 

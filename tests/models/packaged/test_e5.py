@@ -33,9 +33,9 @@ def meaning(model, text: str) -> torch.Tensor:
 
 
 def weight(model, text: str, layer: int, head: int, query: str, key: str) -> float:
-    seen = capture(model, text)
-    row, column = (seen.tokens.labels.index(label) for label in (query, key))
-    return float(seen.layer(layer).weights[head, row, column])
+    text_capture = capture(model, text)
+    row, column = (text_capture.tokens.labels.index(label) for label in (query, key))
+    return float(text_capture.layer(layer).weights[head, row, column])
 
 
 def test_model_equals_package_description(e5):
@@ -44,7 +44,7 @@ def test_model_equals_package_description(e5):
     assert (e5.max_tokens, e5.model.config.vocab_size) == (512, 250_037)
     table = e5.model.get_input_embeddings()
     assert isinstance(table, PackedTable)
-    wide = sum(each.numel() for each in e5.model.parameters()) + table.num_embeddings * table.embedding_dim
+    wide = sum(parameter.numel() for parameter in e5.model.parameters()) + table.num_embeddings * table.embedding_dim
     assert wide == e5.entry.parameters
     assert round(packaged_file(e5.entry.id).stat().st_size / 1e6, 1) == e5.entry.size_mb
 
@@ -59,8 +59,8 @@ def test_chinese_is_read_whole(e5):
 
 def test_same_meaning_has_close_vectors(e5):
     texts = ("猫坐在垫子上", "The cat sat on the mat", "石油价格上涨了", "Le prix du pétrole a augmenté")
-    found = torch.stack([meaning(e5, f"query: {text}") for text in texts])
-    cosines = found @ found.T
+    vectors = torch.stack([meaning(e5, f"query: {text}") for text in texts])
+    cosines = vectors @ vectors.T
     assert [float(cosines[0, 1]), float(cosines[2, 3])] == [near(0.84), near(0.85)]
     apart = cosines[:2, 2:]
     assert [float(apart.min()), float(apart.max())] == [near(0.69), near(0.81)]
@@ -93,19 +93,19 @@ def test_memory_estimate_equals_measured_size(e5):
 
 
 def test_layer_replays_equal_transformers(e5):
-    seen = capture(e5, ROAD)
-    parts = {name: each for name, each in e5.model.state_dict().items() if "word_embeddings" not in name}
+    text_capture = capture(e5, ROAD)
+    parts = {name: tensor for name, tensor in e5.model.state_dict().items() if "word_embeddings" not in name}
     table = e5.model.get_input_embeddings()
-    ids = torch.tensor([seen.tokens.ids])
+    ids = torch.tensor([text_capture.tokens.ids])
     parts["embeddings.word_embeddings.weight"] = torch.zeros(1, 1).expand(table.num_embeddings, table.embedding_dim)
-    own = BertModel.from_pretrained(
+    expected = BertModel.from_pretrained(
         None, config=e5.model.config, state_dict=parts, attn_implementation="eager", add_pooling_layer=False
     )
     with torch.inference_mode():
-        result = own.eval()(inputs_embeds=table(ids), output_attentions=True)
+        result = expected.eval()(inputs_embeds=table(ids), output_attentions=True)
     for i, weights in enumerate(result.attentions):
-        assert_close(seen.layer(i).weights, weights[0], atol=2e-5, rtol=0)
-    assert_close(seen.final, result.last_hidden_state[0], atol=1e-4, rtol=1e-4)
+        assert_close(text_capture.layer(i).weights, weights[0], atol=2e-5, rtol=0)
+    assert_close(text_capture.final, result.last_hidden_state[0], atol=1e-4, rtol=1e-4)
 
 
 def test_single_characters_normalise_as_file():
@@ -115,18 +115,18 @@ def test_single_characters_normalise_as_file():
     cursor.numbers("I7ifi")
     reader._pieces(cursor)
     n, n_bytes = cursor.numbers("iI")
-    data, at, wanted = cursor.take(n_bytes), 0, {}
+    data, at, mapping = cursor.take(n_bytes), 0, {}
     for _ in range(n):
         character, length = struct.unpack_from("<IB", data, at)
-        wanted[chr(character)] = "".join(map(chr, struct.unpack_from(f"<{length}I", data, at + 5)))
+        mapping[chr(character)] = "".join(map(chr, struct.unpack_from(f"<{length}I", data, at + 5)))
         at += 5 + 4 * length
-    assert (len(wanted), wanted["，"], wanted["\t"]) == (4837, ",", " ")
+    assert (len(mapping), mapping["，"], mapping["\t"]) == (4837, ",", " ")
     ours = reader.normalizer()
-    other = {c: to for c, to in wanted.items() if ours.normalize_str(c) != to}
-    assert other == {}
-    others = [chr(i) for i in range(0x10000) if not 0xD800 <= i < 0xE000 and chr(i) not in {*wanted, reader.KEPT}]
-    changed = [c for c in others if ours.normalize_str(c) != c]
-    assert set(changed) <= set("㋿ꟲꟳꟴꭩ"), "younger than the file's Unicode"
+    mismatches = {c: to for c, to in mapping.items() if ours.normalize_str(c) != to}
+    assert mismatches == {}
+    unlisted = [chr(i) for i in range(0x10000) if not 0xD800 <= i < 0xE000 and chr(i) not in {*mapping, reader.KEPT}]
+    normalised = [c for c in unlisted if ours.normalize_str(c) != c]
+    assert set(normalised) <= set("㋿ꟲꟳꟴꭩ"), "younger than the file's Unicode"
     assert ours.normalize_str("～e\u0301") == "～é"
 
 

@@ -22,7 +22,7 @@ FORMATS = {"Q4_1": quantised.q4_1, "Q8_0": quantised.q8_0, "Q4_0": quantised.q4_
 
 
 def letters() -> list[str]:
-    """How a byte-level tokenizer writes each of the 256 bytes."""
+    """Return the letters of a byte-level tokenizer for the 256 bytes."""
     from tokenizers.pre_tokenizers import ByteLevel
 
     return sorted(ByteLevel.alphabet())
@@ -94,11 +94,11 @@ def test_weights_are_those_that_transformers_reads(file):
         assert_close(weight, torch.as_tensor(theirs["tensors"][name]), atol=0, rtol=0)
     as_it_stands = dict(gguf.contents(file)[1])["blk.1.attn_k.weight"]
     assert (parts.weights["model.layers.1.self_attn.k_proj.weight"] - as_it_stands).abs().max() > 1
-    ours, said = parts.config.to_dict(), LlamaConfig(**theirs["config"]).to_dict()
+    ours, their_config = parts.config.to_dict(), LlamaConfig(**theirs["config"]).to_dict()
     about = {"architectures", "transformers_version", "model_type", "_model_name_or_path", "dtype", "pad_token_id"}
     about |= {"unk_token_id", "eos_token_id", "bos_token_id", "tie_word_embeddings"}
-    shared = (said.keys() & ours.keys()) - about
-    assert {name: ours[name] for name in shared} == {name: said[name] for name in shared}
+    shared = (their_config.keys() & ours.keys()) - about
+    assert {name: ours[name] for name in shared} == {name: their_config[name] for name in shared}
 
 
 def test_model_shares_parsed_tensors(file):
@@ -125,8 +125,8 @@ def test_dequantised_values_equal_reference(name):
     quantity = reference.GGMLQuantizationType[name]
     values = np.random.default_rng(1).normal(size=(7, 96)).astype(np.float32)
     blocks = reference.quantize(values, quantity)
-    found = FORMATS[name](torch.from_numpy(blocks.reshape(-1)))
-    assert_close(found, torch.from_numpy(reference.dequantize(blocks, quantity).reshape(-1)), atol=0, rtol=0)
+    actual = FORMATS[name](torch.from_numpy(blocks.reshape(-1)))
+    assert_close(actual, torch.from_numpy(reference.dequantize(blocks, quantity).reshape(-1)), atol=0, rtol=0)
 
 
 @pytest.mark.parametrize(
@@ -135,17 +135,17 @@ def test_dequantised_values_equal_reference(name):
 def test_what_is_not_known_is_refused(file, tmp_path, old, new, reason):
     data = file.read_bytes()
     place = data.index(old, data.index(b"general.architecture" if old == b"llama" else b"tokenizer.ggml.pre"))
-    other = tmp_path / "other.gguf"
-    other.write_bytes(data[:place] + new + data[place + len(old) :])
+    copy = tmp_path / "other.gguf"
+    copy.write_bytes(data[:place] + new + data[place + len(old) :])
     with pytest.raises(ValueError, match=reason):
-        read(other)
+        read(copy)
 
 
 def test_a_file_of_no_known_format(tmp_path):
-    other = tmp_path / "model.bin"
-    other.write_text(json.dumps({}))
+    path = tmp_path / "model.bin"
+    path.write_text(json.dumps({}))
     with pytest.raises(ValueError, match=r"model\.bin begins with b'\{\}'"):
-        read(other)
+        read(path)
 
 
 TO_MARY = "When Mary and John went to the store, {} gave a drink to"
@@ -199,38 +199,40 @@ def test_answer_appears_only_in_last_layer(smollm2):
 
 def test_induction_heads_copy_repeated_tokens(smollm2):
     """50 random tokens twice over; the seed is ours, so the tolerance is what another draw changes."""
-    drawn = torch.randint(100, 49_000, (50,), generator=torch.Generator().manual_seed(0))
-    text = smollm2.tokenizer.decode(drawn)
+    random_ids = torch.randint(100, 49_000, (50,), generator=torch.Generator().manual_seed(0))
+    text = smollm2.tokenizer.decode(random_ids)
     ids = smollm2.tokenizer(text).input_ids
-    seen = capture(smollm2, text + text)
+    text_capture = capture(smollm2, text + text)
     n = len(ids)
-    assert seen.tokens.ids[n + 1 : 2 * n] == seen.tokens.ids[1:n], "the seam may fall together, the rest repeats"
+    assert text_capture.tokens.ids[n + 1 : 2 * n] == text_capture.tokens.ids[1:n], (
+        "the seam may fall together, the rest repeats"
+    )
     for layer, head, pinned in ((18, 6, 0.92), (17, 3, 0.78)):
-        weights = seen.layer(layer).weights[head]
+        weights = text_capture.layer(layer).weights[head]
         rows = torch.arange(n + 1, len(weights) - 1)
         assert float(weights[rows, rows - n + 1].mean()) == near(pinned, 0.12)
     for layer, head, pinned in ((16, 0, 0.89), (11, 1, 0.84)):
-        assert float(seen.layer(layer).weights[head].diagonal(-1).mean()) == near(pinned, 0.12)
+        assert float(text_capture.layer(layer).weights[head].diagonal(-1).mean()) == near(pinned, 0.12)
 
 
 def test_first_word_token_is_sink(smollm2):
     """The first token takes much of the weight though it is an ordinary word."""
-    seen = capture(smollm2, TO_MARY.format("John"))
-    share = [float(seen.layer(i).weights[:, 7:, 0].mean()) for i in range(30)]  # an even spread gives 0.09
+    text_capture = capture(smollm2, TO_MARY.format("John"))
+    share = [float(text_capture.layer(i).weights[:, 7:, 0].mean()) for i in range(30)]  # an even spread gives 0.09
     assert max(share[i] for i in (0, 1, 10, 11)) < 0.1
     assert min(share[3:10]) > 0.25 and min(share[12:]) > 0.33
 
 
 def test_layer_replays_equal_transformers(smollm2):
     """Nine query heads on three key/value heads, turned by RoPE; eager attention is transformers' own code."""
-    seen = capture(smollm2, "In 2024 a cat sat on 它的 mat.")
+    text_capture = capture(smollm2, "In 2024 a cat sat on 它的 mat.")
     config = LlamaConfig(**smollm2.model.config.to_dict())
-    own = LlamaForCausalLM.from_pretrained(
+    expected = LlamaForCausalLM.from_pretrained(
         None, config=config, state_dict=smollm2.model.state_dict(), attn_implementation="eager"
     )
-    assert own.lm_head.weight.data_ptr() == smollm2.model.lm_head.weight.data_ptr(), "no second copy for a test"
+    assert expected.lm_head.weight.data_ptr() == smollm2.model.lm_head.weight.data_ptr(), "no second copy for a test"
     with torch.inference_mode():
-        result = own.eval()(torch.tensor([seen.tokens.ids]), output_attentions=True)
+        result = expected.eval()(torch.tensor([text_capture.tokens.ids]), output_attentions=True)
     for i, weights in enumerate(result.attentions):
-        assert_close(seen.layer(i).weights, weights[0], atol=2e-5, rtol=0)
-    assert (seen.n_layers, seen.n_heads, seen.n_kv_heads) == (30, 9, 3)
+        assert_close(text_capture.layer(i).weights, weights[0], atol=2e-5, rtol=0)
+    assert (text_capture.n_layers, text_capture.n_heads, text_capture.n_kv_heads) == (30, 9, 3)

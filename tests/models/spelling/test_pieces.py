@@ -31,9 +31,9 @@ def test_spell_every_cut_keeps_every_letter(text):
     """Wherever a text is cut, its letters stand in their order, and only those that are cut have a number."""
     data = text.encode("utf-8", "replace")
     for size in (1, 2, 3, 5, 7):
-        shown = spell([data[i : i + size] for i in range(0, len(data), size)])
-        assert all(shown)
-        assert not any("…" in label for label in shown), "no byte is left over"
+        labels = spell([data[i : i + size] for i in range(0, len(data), size)])
+        assert all(labels)
+        assert not any("…" in label for label in labels), "no byte is left over"
     assert "".join(spell([letter.encode("utf-8", "replace") for letter in text])).translate(CUT)
 
 
@@ -63,7 +63,7 @@ def _ids_and_labels(tokenizer, text):
 
 
 def test_labels_cut_text_keeps_last_letter():
-    """Where a text is cut off inside a letter, the first piece of the letter still names it."""
+    """The first piece of a letter names it even if the text is cut inside that letter."""
     tokens = read_text(tokenizer_of("raw bytes"), "ab猫", 3)
     assert (tokens.labels, tokens.dropped) == (("a", "b", "猫₁"), 2)
 
@@ -110,6 +110,6 @@ def test_raw_parts_bytes_become_letters(tokens, expected):
 
 
 def test_share_out_other_bytes_keep_place():
-    """Where a token was changed before it was cut, nothing says which letter is whose."""
+    """A token that was normalised before it was split has no known letter per piece."""
     assert share_out("ab", [(0, 2), (0, 2)], [b"x", b"y"]) == [(0, 2), (0, 2)]
     assert share_out("a猫b", [(0, 1), (1, 3), (1, 3)], [b"a", "猫".encode(), b"b"]) == [(0, 1), (1, 2), (2, 3)]

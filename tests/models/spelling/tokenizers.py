@@ -86,10 +86,10 @@ def _unigram(byte_fallback: bool) -> Tokenizer:
     learned.pre_tokenizer = pre_tokenizers.Metaspace()
     learned.train_from_iterator(SENTENCES[:3], trainer)
     vocabulary = sorted(learned.get_vocab().items(), key=lambda piece: piece[1])
-    scored = [(piece, -1.0 - i / 9) for i, (piece, _) in enumerate(vocabulary)]
+    piece_scores = [(piece, -1.0 - i / 9) for i, (piece, _) in enumerate(vocabulary)]
     if byte_fallback:
-        scored += [(piece, -99.0) for piece in FALLBACK]
-    return Tokenizer(algorithms.Unigram(scored, 0, byte_fallback))
+        piece_scores += [(piece, -99.0) for piece in FALLBACK]
+    return Tokenizer(algorithms.Unigram(piece_scores, 0, byte_fallback))
 
 
 def _llama() -> Tokenizer:
@@ -142,11 +142,11 @@ def _clip() -> Tokenizer:
         special_tokens=["<|startoftext|>", "<|endoftext|>"], end_of_word_suffix="</w>", show_progress=False,
     )  # fmt: skip
     tokenizer.train_from_iterator(SENTENCES[:3], trainer)
-    described = json.loads(tokenizer.to_str())
-    vocabulary = described["model"]["vocab"]
+    tokenizer_config = json.loads(tokenizer.to_str())
+    vocabulary = tokenizer_config["model"]["vocab"]
     for letter in alphabet:
         vocabulary.setdefault(f"{letter}</w>", len(vocabulary))
-    tokenizer = Tokenizer.from_str(json.dumps(described))
+    tokenizer = Tokenizer.from_str(json.dumps(tokenizer_config))
     ends = [(name, tokenizer.token_to_id(name)) for name in ("<|startoftext|>", "<|endoftext|>")]
     tokenizer.post_processor = processors.TemplateProcessing(
         single="<|startoftext|> $A <|endoftext|>", special_tokens=ends
