@@ -1,4 +1,4 @@
-"""One head: hand values, what must hold of any, and torch's own attention."""
+"""One head: hand values, properties of any head, and torch's own attention."""
 
 import math
 
@@ -17,7 +17,7 @@ PINNED = {"atol": 5.1e-5, "rtol": 0}  # values pinned to four digits
 
 
 def draw(*shape: int, seed: int = 0) -> torch.Tensor:
-    """Float64, so that only a wrong formula can be off by more than 1e-12."""
+    """Draw normal numbers in float64, so that only a wrong formula is off by more than 1e-12."""
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
@@ -44,7 +44,7 @@ class TestHandValues:
         assert_close(trace.output, torch.tensor(outputs), **PINNED)
 
     def test_as_many_queries_as_keys(self):
-        """Rows are queries: (1, 2) looks at (3, 0) and (0, 1), with scores 3 and 2; exchanged it would be 3 and 4."""
+        """Rows are queries: (1, 2) looks at (3, 0) and (0, 1), with scores 3 and 2; transposed it would be 3 and 4."""
         q, k = torch.tensor([[1.0, 2.0], [4.0, -1.0]]), torch.tensor([[3.0, 0.0], [0.0, 1.0]])
         trace = attend(q, k, torch.eye(2), scale=1.0)
         assert trace.scores.tolist() == [[3.0, 2.0], [12.0, -1.0]]
@@ -233,7 +233,7 @@ class TestRowSoftmax:
         assert_close(weights[rest], scores.softmax(-1)[rest])
 
     def test_nan_is_not_hidden(self):
-        """Only a row that may look nowhere becomes 0; a NaN from elsewhere stays one."""
+        """Only a fully masked row becomes 0; a NaN from elsewhere stays NaN."""
         scores = torch.tensor([[torch.nan, 0.0], [0.0, torch.nan], [-torch.inf, -torch.inf]])
         assert row_softmax(scores)[:2].isnan().all()
         assert row_softmax(scores)[2].eq(0).all()
@@ -241,7 +241,7 @@ class TestRowSoftmax:
 
 @pytest.mark.parametrize("sink", [-torch.inf, -3.0, 0.0])
 def test_sink_of_blind_row_is_zero(sink):
-    """A row that may look nowhere gives nothing to words, whatever its sink; at -inf it was NaN once."""
+    """A fully masked row gives no weight to words for any sink; at -inf it used to be NaN."""
     masked = torch.tensor([[[0.0, math.log(3)], [-torch.inf, -torch.inf]]])
     weights = softmax_with_sink(masked, torch.tensor([sink]))
     words = 4 / (4 + math.exp(sink))

@@ -1,4 +1,4 @@
-"""Norms: by hand, what must hold of every row, and torch's own."""
+"""Norms: by hand, by properties of every row, and against torch's own."""
 
 import torch
 from torch import Tensor

@@ -1,4 +1,4 @@
-"""Sizes: what is left out, what is refused, and what kind of layer it is."""
+"""Sizes: defaults, refused values, and the kind of layer."""
 
 from dataclasses import FrozenInstanceError
 

@@ -99,7 +99,7 @@ def test_rotary_blocks_masked_equal_eager_model(name, load_family, checkpoint):
 
 
 def test_rope_is_applied_in_llama_blocks(load_family):
-    """Without RoPE the same weights see something else."""
+    """Without RoPE the same weights have other scores."""
     model = load_family("llama")
     text_capture = capture(model, TEXT)
     trace = model_blocks(model, text_capture).run()[0].attention

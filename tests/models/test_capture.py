@@ -1,4 +1,4 @@
-"""Every family, every stack, every layer: what is captured is what the model itself computes."""
+"""Captures of every family, stack and layer equal the computation of the model itself."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -69,7 +69,7 @@ def truth(checkpoint: Checkpoint, load_family: FamilyLoader) -> Callable[[str], 
 
 @pytest.fixture(scope="session")
 def capture_of(load_family: FamilyLoader) -> Callable[[str], Capture]:
-    """The same text and family, captured."""
+    """Return the capture of the same text by family."""
     return cache(lambda name: capture(load_family(name), TEXT, target=TARGET if name in TWO_SEQUENCES else None))
 
 

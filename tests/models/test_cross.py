@@ -1,4 +1,4 @@
-"""Cross-attention from every source: the right text asks, the right one answers; one text alone is self-attention."""
+"""Cross-attention from every source: queries of one text, keys and values of the other; one text is self-attention."""
 
 from dataclasses import replace
 

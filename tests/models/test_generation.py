@@ -1,4 +1,4 @@
-"""An encoder-decoder writes: the same words as transformers' own eager model, and the same maps as in one pass."""
+"""Text generation: the same words as transformers' own eager model, and the same maps as in one pass."""
 
 from dataclasses import replace
 from inspect import signature
@@ -137,7 +137,7 @@ class NewDecoder(OldDecoder):
 
 @pytest.mark.parametrize("kind", [OldDecoder, NewDecoder])
 def test_cache_has_either_name(load_family, kind):
-    """It is given back at each step but the first, by the name that the model has for it."""
+    """It is passed at every step but the first, by the parameter name of the model."""
     model = load_family("llama")
     wrapped = replace(model, model=kind(model.model))
     assert continue_text(wrapped, start(model), steps=3) == continue_text(model, start(model), steps=3)

@@ -1,4 +1,4 @@
-"""Every number said of a head is measured again on the sentences it was found on (SYLLABUS section 3, F3 to F6)."""
+"""Every number in a head note is measured again on its original sentences (SYLLABUS section 3, F3 to F6)."""
 
 from itertools import pairwise
 

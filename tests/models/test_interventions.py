@@ -1,4 +1,4 @@
-"""Heads switched off and swapped, against runs of the eager model whose W_O is given other numbers by a plain hook."""
+"""Heads switched off and swapped, against the eager model with the input to W_O modified by a hook."""
 
 from dataclasses import replace
 from threading import Thread
@@ -29,7 +29,7 @@ def reading_of(model, text):
 
 
 def by_hooks(name, folder, ids, changes):
-    """The eager model's logits; ``changes`` gives, for a layer, what is done to the input of its W_O, (T, H, d_v)."""
+    """Return the eager model's logits; ``changes`` has, by layer, a function of the input to its W_O, (T, H, d_v)."""
     model, family = eager(name, folder), FAMILIES[name]
     modules = dict(model.named_modules())
 
@@ -109,7 +109,7 @@ def test_swap_with_same_text_changes_nothing(readings):
 
 
 def test_token_before_change_is_unaffected(load_family):
-    """A decoder looks back only: what comes later cannot be felt."""
+    """A decoder attends to earlier tokens only."""
     model = load_family("llama")
     reading = reading_of(model, TEXT)
     ids = reading.tokens.ids
@@ -213,7 +213,7 @@ class TestSmolLM:
         assert lens.argmax(-1)[-3:].tolist() == [the, the, mary]
 
     def test_copying_previous_token_and_sink_heads(self, smollm2):
-        """On 50 random tokens, repeated; which tokens is chance, so a weight is known to a few hundredths."""
+        """On 50 random tokens, repeated; the choice of tokens changes a weight by a few hundredths."""
         random_ids = torch.randint(
             17, 49_152, (50,), generator=torch.Generator().manual_seed(0)
         )  # below are special ones

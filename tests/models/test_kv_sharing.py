@@ -1,4 +1,4 @@
-"""Fewer keys and values in a real model: what pooling changes, and what it must leave alone."""
+"""Fewer keys and values in a real model: what pooling changes and what it keeps."""
 
 import pytest
 import torch
@@ -60,7 +60,7 @@ def test_the_classic_mistake(seeded_capture):
 
 
 def test_rope_model_pools_rotated_keys(tmp_path):
-    """Llama's k arrives turned; the mean of two turned heads is the mean head, turned."""
+    """Llama's keys arrive rotated; the mean of two rotated heads is the rotated mean head."""
     text_capture = capture(open_folder(save("llama", tmp_path / "llama")), TEXT)
     assert text_capture.n_kv_heads == 2
     single_head = with_fewer(text_capture, 1).multi_head(1)

@@ -1,4 +1,4 @@
-"""Every further family that a folder may hold: its heads are transformers' own, whatever it does around them."""
+"""Every further supported family: its heads equal transformers' own."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ def outputs_of(model: Any, name: str, inputs: dict[str, Tensor]) -> tuple[Any, d
 
 
 def check_projections(text_capture: Capture) -> None:
-    """V is x W_V; so are Q and K where the layer says that nothing is done to them, and only there."""
+    """Assert that V is x W_V, and Q and K too exactly where the layer does not modify them."""
     for call in (call for calls in text_capture.stacks.values() for call in calls):
         p = call.projections
         parts = (
@@ -147,7 +147,7 @@ def test_families_refused_are_not_known():
 
 
 def test_clipped_projections_are_refused(tmp_path):
-    """OLMo can clip q, k and v; then they are no longer what the projections make."""
+    """OLMo can clip q, k and v; then they no longer equal the projections."""
     with pytest.raises(ModelError, match="clip_qkv"):
         open_folder(save("olmo", tmp_path / "olmo", clip_qkv=8.0))
 
@@ -172,7 +172,7 @@ def test_half_precision_weights_are_read_exactly(name, kind, tmp_path):
 
 
 def test_table_of_families_has_every_family():
-    """Shown or refused, once each; a command writes the table."""
+    """Every family is in the table once, supported or refused; a command writes the table."""
     rows = (ROOT / "viz" / "models" / "FAMILIES.md").read_text("utf-8").splitlines()
     table_rows = [tuple(row.split(" | ")[:2]) for row in rows if row.startswith("| ")][1:]
     unsupported = {name for names in different_families().values() for name in names}

@@ -28,12 +28,12 @@ HUB = [entry for entry in entries() if entry.hub]
 
 @pytest.fixture
 def folder(checkpoint: Checkpoint, tmp_path: Path) -> Path:
-    """A copy of a good checkpoint, to be damaged."""
+    """A copy of a valid checkpoint, to be damaged."""
     return shutil.copytree(checkpoint("bert"), tmp_path / "bert")
 
 
 def refusal(folder: Path, **about: object) -> ModelError:
-    """The error that loading a folder ends in; always one sentence, which names the model."""
+    """Return the error of loading a folder; always one sentence that names the model."""
     with pytest.raises(ModelError) as caught:
         open_folder(folder, **about)
     assert str(caught.value).startswith(f"{folder.name}: ")
@@ -43,7 +43,7 @@ def refusal(folder: Path, **about: object) -> ModelError:
 
 
 def edit(file: Path, **changes: object) -> None:
-    """Change a JSON file's entries; None takes one out."""
+    """Change a JSON file's entries; None removes one."""
     content = json.loads(file.read_text()) | changes
     file.write_text(json.dumps({name: value for name, value in content.items() if value is not None}))
 
@@ -216,7 +216,7 @@ def hub_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def fill(hub_cache: Path, source: Path, *, leave_out: str = "") -> None:
-    """Lay a checkpoint into the cache as a download does."""
+    """Copy a checkpoint into the cache as a download does."""
     repo = hub_cache / "models--someone--small"
     shutil.copytree(source, repo / "snapshots" / COMMIT, ignore=shutil.ignore_patterns(leave_out))
     (repo / "refs").mkdir()

@@ -1,4 +1,4 @@
-"""The default model shows what the pages say it shows (pinned values), and is the published file."""
+"""The default model has the values stated on the pages (pinned), and is the published file."""
 
 from pathlib import Path
 

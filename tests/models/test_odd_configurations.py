@@ -1,4 +1,4 @@
-"""Configurations that a family allows and few models have: each is shown, or refused in a sentence."""
+"""Rare configurations of a family: each is supported, or refused in a sentence."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Tokens that count as padding: the layer shown has a batch's weights; the layers before it read the padding too."""
+"""Padding tokens: the displayed layer has a batch's weights; the layers before it read the padding too."""
 
 from typing import Any
 
@@ -21,12 +21,12 @@ def eager(folder: Any, family: str) -> Any:
 
 
 def real_part(weights: Tensor, *, pad_left: bool) -> Tensor:
-    """The rows and columns of real tokens, of maps (H, Q, K)."""
+    """Return the rows and columns of real tokens, of maps (H, Q, K)."""
     return weights[:, PAD:, PAD:] if pad_left else weights[:, :-PAD, :-PAD]
 
 
 def batch_maps(model: Any, ids: Tensor, *, pad_left: bool, **options: Any) -> list[Tensor]:
-    """The maps of transformers for a text whose end, or beginning, is said to be padding."""
+    """Return the maps of transformers for a text whose end, or beginning, is marked as padding."""
     real = torch.ones_like(ids)
     real[:, slice(0, PAD) if pad_left else slice(-PAD, None)] = 0
     with torch.inference_mode():

@@ -1,4 +1,4 @@
-"""Models with other positions than their own, held to transformers run in another way."""
+"""Models with other position vectors, against transformers with a modified table."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""A decoder's residual stream, against transformers' own eager model watched with plain hooks."""
+"""A decoder's residual stream, against transformers' own eager model with plain hooks."""
 
 import pytest
 import torch
@@ -32,7 +32,7 @@ def tokens_of(model, text=TEXT):
 
 
 class ReferencePass:
-    """The eager model's own pass: what went into each W_O, what each feed-forward network gave, the last stream."""
+    """A pass of the eager model: the input of every W_O, the output of every feed-forward network, the last stream."""
 
     def __init__(self, name, folder, ids):
         self.model, self.family = eager(name, folder), FAMILIES[name]

@@ -1,4 +1,4 @@
-"""Attention of today is what its families compute: their eager code on small random modules, and their patterns."""
+"""Current attention variants equal their families' eager code on small random modules, and their layer patterns."""
 
 import pytest
 import torch

@@ -233,7 +233,7 @@ def test_any_text_is_read_or_refused(load_family, name, text):
 
 
 def test_guesses_without_letters_have_names(load_family):
-    """Rows of the model's table that no token has."""
+    """Rows of the model's table without a token have names."""
     assert (
         guesses(load_family("gpt2").tokenizer, [10_000])
         == labels(load_family("gpt2").tokenizer, [10_000])

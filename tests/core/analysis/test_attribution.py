@@ -1,4 +1,4 @@
-"""A logit split into parts: by hand, the sum whatever the numbers are, and against what is left out of the stream."""
+"""A logit split into parts: by hand, as a sum for random numbers, and against the stream without the part."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""A check that cannot fail is none: each must see a trace that was tampered with."""
+"""Checks of traces: every check must fail for a trace that was modified."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ from viz.core.spec import AttentionSpec
 @pytest.fixture
 def options():
     allowed = causal(11, 11)
-    allowed[4] = False  # a query that may look nowhere
+    allowed[4] = False  # a fully masked query
     bias = torch.randn(6, 11, 11, generator=torch.Generator().manual_seed(1))
     return {"allowed": allowed, "bias": bias, "score_mod": lambda s: 5 * torch.tanh(s / 5)}
 
@@ -46,7 +46,7 @@ def test_a_false_trace_does_not(trace, options):
     assert rows_error(trace.weights * 0.9, trace.masked) > 0.05
     assert rows_error(trace.weights) == 1  # without scores every row must sum to 1, and row 4 does not
     masked_weights = trace.weights.clone()
-    masked_weights[2, 7] = 0  # a row that may look somewhere
+    masked_weights[2, 7] = 0  # a row with visible keys
     assert rows_error(masked_weights, trace.masked) > 0.99
     assert sdpa_off(replace(trace, head_outputs=trace.head_outputs + 0.1), **options)[0] > 0.05
     assert sdpa_off(replace(trace, k=trace.k.flip(0)), **options)[0] > 0.01  # the wrong group of keys
@@ -55,7 +55,7 @@ def test_a_false_trace_does_not(trace, options):
 
 @pytest.mark.parametrize("wrong", ["scale", "allowed", "bias", "score_mod"])
 def test_wrong_options_noted_in_trace_fail(options, wrong):
-    """A trace that was made with another scale or mask, or without one, and has it noted everywhere."""
+    """A trace computed with another scale or mask, or without one, that records this option itself."""
     spec = AttentionSpec(d_model=13, n_heads=6, n_kv_heads=2, d_head=5, d_value=3, d_output=7)
     x = torch.randn(11, 13, generator=torch.Generator().manual_seed(0))
     wrong_value = {"scale": 1.0, "allowed": ~options["allowed"], "bias": -options["bias"], "score_mod": None}[wrong]
@@ -71,7 +71,7 @@ def test_float32_tolerance_grows_with_scores():
 
 @pytest.mark.parametrize("size", [1, 60, 2_000])
 def test_difference_above_float32_tolerance_fails(size):
-    """Scores in the thousands and millions, as a block without its norm has them: a mistake is seen all the same."""
+    """Scores in the thousands and millions, as in a block without its norm: a mistake is still detected."""
     spec = AttentionSpec(d_model=13, n_heads=6, d_head=5)
     x = size * torch.randn(11, 13, generator=torch.Generator().manual_seed(0))
     trace = multi_head(x, x, HeadWeights.random(spec, seed=2))

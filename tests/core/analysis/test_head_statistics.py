@@ -1,4 +1,4 @@
-"""Portraits against hand values, brute force, and the facts measured on MiniLM."""
+"""Head statistics against hand values, brute force, and the facts measured on MiniLM."""
 
 import math
 

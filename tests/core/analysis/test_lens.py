@@ -1,4 +1,4 @@
-"""Reading the stream early: by hand, by torch's own functions, and what holds whatever the numbers are."""
+"""The logit lens: by hand, by torch's own functions, and by properties that hold for any numbers."""
 
 import math
 

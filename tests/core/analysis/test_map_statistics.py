@@ -144,7 +144,7 @@ class TestJacobianNorm:
         assert_close(norm, by_autograd.norm())
 
     def test_saturation(self):
-        """Medians over random vectors and 10 keys, pinned: unscaled it dies as d_k grows, scaled it does not."""
+        """Medians over random vectors and 10 keys, pinned: the unscaled gradient vanishes as d_k grows."""
         generator = torch.Generator().manual_seed(0)
         for d_k, expected in ((4, 0.359), (64, 0.071), (256, 0.0029)):
             q, k = (torch.randn(4_000, n, d_k, generator=generator) for n in (1, 10))

@@ -1,4 +1,4 @@
-"""The window closest to a head on a picture: by hand, by its own windows, by the fit on a line, by scipy's search."""
+"""The window closest to a head on a picture: by hand, on windows, by the fit on a line, by SciPy's search."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def maps(n, grid=GRID, sharp=2.0, seed=0):
 
 
 def window(offset, alpha, grid):
-    """Written out cell by cell in NumPy."""
+    """Compute the window cell by cell in NumPy."""
     cells = [(row, column) for row in range(grid[0]) for column in range(grid[1])]
     rows = np.empty((len(cells), len(cells)))
     for i, (row, column) in enumerate(cells):

@@ -1,4 +1,4 @@
-"""Verdicts: each condition by hand, at its edge, and with what is no number."""
+"""Results of puzzles: each condition by hand, at its threshold, and with NaN."""
 
 import math
 

@@ -69,7 +69,7 @@ class TestCone:
 
 
 def doubled(part):
-    """Weights in double precision: what has passed through three layers may be less than float32 can tell."""
+    """Convert weights to float64: after three layers a gradient may be below the precision of float32."""
     tensors = {name: value.double() for name, value in vars(part).items() if isinstance(value, torch.Tensor)}
     tensors |= {name: doubled(value) for name, value in vars(part).items() if name in BLOCK_PARTS and value is not None}
     return replace(part, **tensors)

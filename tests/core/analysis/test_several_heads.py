@@ -1,4 +1,4 @@
-"""Two places at once, and what heads compare: by hand, by a loop, by NumPy's least squares and SVD."""
+"""Two positions at once, and the comparisons of heads: by hand, by a loop, by NumPy's least squares and SVD."""
 
 import math
 
@@ -111,7 +111,7 @@ class TestPatternShare:
 
 
 def test_head_distances_use_little_memory():
-    """All pairs of maps at once would be as large as so many times all maps: 300 MB for 12 heads on 512 tokens."""
+    """All pairs of maps at once would take 300 MB for 12 heads on 512 tokens."""
     weights = torch.rand(7, 11, 13).softmax(-1)
     with Largest() as largest:
         distances = head_distances(weights)

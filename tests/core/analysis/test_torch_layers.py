@@ -1,4 +1,4 @@
-"""torch's layers filled with a block's weights: they find a block right, and a wrong one wrong."""
+"""torch's layers with a block's weights: they accept a right block and reject a wrong one."""
 
 from dataclasses import replace
 

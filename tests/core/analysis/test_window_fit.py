@@ -1,4 +1,4 @@
-"""Known windows are found again, and heads that are none score low."""
+"""The fit recovers known windows and gives other heads a low share."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Tokens paired: by hand, by what must hold of any pairing, and against trying every one."""
+"""Alignment of tokens: by hand, by properties of any alignment, and against an exhaustive search."""
 
 import random
 from functools import cache
@@ -39,7 +39,7 @@ def test_different_kinds_are_never_paired():
 
 
 def fewest(a: tuple[int, ...], b: tuple[int, ...], of_a: tuple[int, ...], of_b: tuple[int, ...]) -> tuple[int, int]:
-    """The fewest changes and, with them, the most tokens kept, by trying every way."""
+    """Return the fewest changes and, for them, the most equal tokens, by exhaustive search."""
 
     @cache
     def best(i: int, j: int) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Maps laid over each other: by hand, what must hold, and the total variation by another formula."""
+"""Comparison of maps: by hand, by properties, and the total variation by another formula."""
 
 import numpy as np
 import torch
@@ -15,7 +15,7 @@ def maps(*batch: int, n: int, seed: int) -> torch.Tensor:
 
 
 def two_texts() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Three heads' maps of texts of 5 and 7 tokens, and where these stand."""
+    """Return three heads' maps of texts of 5 and 7 tokens, and the slots of both."""
     alignment = align(["a", "b", "c", "d", "e"], ["a", "x", "y", "c", "d", "e", "f"])
     return maps(3, n=5, seed=1), maps(3, n=7, seed=2), alignment.a, alignment.b
 

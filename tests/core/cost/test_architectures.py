@@ -124,7 +124,7 @@ def test_crossings_of_the_exact_counts():
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES, ids=lambda one: one.name)
 def test_counts_grow_like_their_order(architecture):
-    """At absurd sizes the leading term is all that counts: doubling n, with the window fixed, or d."""
+    """At very large sizes only the leading term counts: doubling n, with the window fixed, or d."""
     n = 10**9
     at = Sizes(n=n, d=8, k=3)
     power = 2 if architecture.name == "self_attention" else 1

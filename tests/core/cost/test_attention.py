@@ -75,7 +75,7 @@ def test_full_width_heads_cost_h_times():
 
 
 def by_loops(s: AttentionSpec, n_queries: int, n_keys: int) -> dict[str, int]:
-    """Every multiplication with its addition, one at a time, as the definition says."""
+    """Count every multiplication with its addition, one at a time."""
 
     def one_by_one(*ranges: int) -> int:
         return sum(1 for _ in product(*map(range, ranges)))

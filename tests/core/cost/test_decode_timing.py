@@ -1,4 +1,4 @@
-"""The measured step of decoding: what it reads is counted right, and it measures what it says."""
+"""Timing of a decoding step: the bytes that it reads, and the cache that it measures."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Layers of different kinds: by hand, by torch's own count of what runs, and where they overtake each other."""
+"""Layers of different kinds: by hand, by torch's own count of what runs, and by their crossings."""
 
 from functools import partial
 

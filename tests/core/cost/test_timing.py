@@ -1,6 +1,6 @@
-"""Measuring: it stops when told and within its limit, fits recover the truth, memory is what was allocated.
+"""Measurements: they stop on request and at their limit, fits recover the true slope, memory is what was allocated.
 
-No test asserts a time: the clock is a made-up one.
+No test asserts a time: the clock is simulated.
 """
 
 import math

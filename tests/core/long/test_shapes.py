@@ -1,4 +1,4 @@
-"""Heads that are made in one of the three shapes are called so; those that are in none are not."""
+"""Heads built in one of the three shapes get its name; other heads get none."""
 
 import pytest
 import torch
@@ -13,7 +13,7 @@ BEHIND = AT[:, None] - torch.arange(N)
 
 
 def weights_with_mass(mass, *, causal):
-    """Weights in these cells, over a little of everything."""
+    """Return weights concentrated in these cells, with a little on every other cell."""
     generator = torch.Generator().manual_seed(0)
     weights = mass + torch.rand(len(AT), N, generator=generator) / N / 5
     if causal:

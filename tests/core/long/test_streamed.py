@@ -1,4 +1,4 @@
-"""A streamed head against the matrix that it never makes: cells, rows, strips of any size; and its memory."""
+"""A streamed head against the full matrix: cells, rows, strips of any size; and its memory."""
 
 import math
 
@@ -20,7 +20,7 @@ def head(n, d=13, *, seed=0, sharp=2.0):
 
 
 def by_numpy(q, k, scale, causal):
-    """Scores and weights of the whole matrix, in float64."""
+    """Return scores and weights of the full matrix, in float64."""
     scores = q.double().numpy() @ k.double().numpy().T * scale
     if causal:
         scores[np.triu_indices(len(q), 1)] = -np.inf
@@ -29,7 +29,7 @@ def by_numpy(q, k, scale, causal):
 
 
 def cells_of(weights, side):
-    """The largest and the mean of every block, one after the other."""
+    """Return the largest weight and the mean of every block."""
     n = len(weights)
     edges = np.arange(0, n, side)
     most = np.maximum.reduceat(np.maximum.reduceat(weights, edges, 0), edges, 1)
@@ -151,7 +151,7 @@ def test_rows_equal_full_matrix(causal):
 
 
 def test_sink_by_hand_takes_share():
-    """Scores of 0 and a sink of 0: the row of j keys gives each 1 / (j + 1), and so much to no key."""
+    """Scores of 0 and a sink of 0: in a row of j keys every key and the sink get 1 / (j + 1)."""
     q = k = torch.zeros(3, 2)
     options = {"scale": 1.0, "causal": True, "sink": 0.0}
     coarse_map = long_map(q, k, cells=3, **options)

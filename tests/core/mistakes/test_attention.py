@@ -1,4 +1,4 @@
-"""Broken attention: each fault alone changes what it says and nothing else."""
+"""Attention with faults: each fault changes only what it names."""
 
 import math
 

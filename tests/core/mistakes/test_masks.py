@@ -1,4 +1,4 @@
-"""Masks in other hands: what each of the ways makes of a row that may look nowhere, and of one that may."""
+"""Masking methods of other libraries, on fully masked rows and on other rows."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Windows done wrong: by hand, as properties, and against numpy's and torch's own."""
+"""Faulty relative windows: by hand, as properties, and against NumPy and torch."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Decoding token by token: equal to the whole text under a causal mask; without one, every row makes room."""
+"""Decoding token by token: equal to the full text under a causal mask; without one every row sees the new token."""
 
 import pytest
 import torch

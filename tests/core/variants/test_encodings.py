@@ -1,4 +1,4 @@
-"""Every encoding handed to the same heads: what depends on order, on distance, and on nothing."""
+"""Every encoding with the same heads: the dependence on order, on distance, and on neither."""
 
 import pytest
 import torch

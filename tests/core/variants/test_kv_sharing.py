@@ -1,4 +1,4 @@
-"""Sharing keys and values: who reads whom, the classic mistake, pooling, one step of decoding."""
+"""Sharing keys and values: the assignment of groups, the classic mistake, pooling, one step of decoding."""
 
 import pytest
 import torch

@@ -42,7 +42,7 @@ def test_shared_tensor_counts_once_runs_again():
 
 
 def test_kv_sources_follow_the_kind():
-    """Later layers read the last layer of their kind, not the last layer; none shared: each reads its own."""
+    """Later layers read the last layer of their kind; without sharing every layer reads its own."""
     kinds = ["window"] * 4 + ["full"] + ["window"] * 4 + ["full"] + ["window", "full", "window"]
     assert kv_sources(kinds, 3) == (*range(10), 8, 9, 8)
     assert kv_sources(kinds, 0) == tuple(range(13))
@@ -82,7 +82,7 @@ def test_layers_without_sharing_are_standard():
 
 
 def test_readers_use_what_was_cached():
-    """A reader asks with its own queries what an earlier layer made of the tokens as they were there."""
+    """A reading layer uses its own queries with the keys and values of an earlier layer."""
     sources = kv_sources(["w", "w", "f", "w", "f"], 2)
     assert sources == (0, 1, 2, 1, 2)
     traces = attend_in_layers(tokens(), HEADS, sources, allowed=MASKS)

@@ -1,4 +1,4 @@
-"""The student learns the hidden convolution, and the same lesson gives the same run."""
+"""Training learns the hidden convolution, and the same configuration gives the same run."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -16,7 +16,7 @@ GOOD = 1e-4
 
 @pytest.fixture
 def quick() -> Iterator[None]:
-    """Thousands of small steps: shapes are checked in the shorter tests."""
+    """Switch off shape checks for thousands of small steps; the shorter tests check shapes."""
     config.update("jaxtyping_disable", True)
     yield
     config.update("jaxtyping_disable", False)

@@ -1,4 +1,4 @@
-"""Quadratic heads: the identity behind them, the windows they make, and the convolutions they are."""
+"""Quadratic heads: their identity, their windows, and the equal convolutions."""
 
 import pytest
 import torch

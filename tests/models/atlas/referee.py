@@ -27,7 +27,7 @@ DETECTORS = {
 
 
 def save_gpt2(folder: Path) -> Path:
-    """A GPT-2 every number of which is drawn from one seed, the same wherever it is made."""
+    """Save a GPT-2 with weights from one seed, the same on every machine."""
     config = transformers.GPT2Config(
         vocab_size=VOCABULARY, n_embd=35, n_layer=2, n_head=5, n_positions=61, bos_token_id=None, eos_token_id=None
     )
@@ -42,14 +42,14 @@ def save_gpt2(folder: Path) -> Path:
 
 
 def texts(n_words: int) -> list[list[int]]:
-    """Tokens some of which come twice, in three texts: random, repeated whole, repeated and cut."""
+    """Return three texts with repeated tokens: random, repeated in full, repeated and cut."""
     generator = torch.Generator().manual_seed(12)
     draws = [torch.randint(5, n_words, (length,), generator=generator).tolist() for length in (23, 11, 13)]
     return [[*draws[0], *draws[0][:3]], draws[1] * 2, (draws[2] * 3)[:31]]
 
 
 def detect_heads(folder: Path, ids: list[int]) -> dict[str, list[list[float]]]:
-    """Every head's score by TransformerLens, as it is used without options."""
+    """Return every head's scores by TransformerLens with default options."""
     # By their names: it is in no list of requirements, and only this command needs it.
     detect_head = import_module("transformer_lens.head_detector").detect_head
     bridges = import_module("transformer_lens.model_bridge").TransformerBridge

@@ -1,4 +1,4 @@
-"""The corpus: enough of it, in its own language, every part with its source, and nothing twice."""
+"""The corpus: its size, its language, a source for every part, and no duplicates."""
 
 import pytest
 

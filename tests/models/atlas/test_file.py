@@ -1,4 +1,4 @@
-"""The atlases that ship: they say what they are of, and computing them again gives the same numbers."""
+"""The packaged atlases: their metadata, and their numbers against a new computation."""
 
 from collections import Counter
 from dataclasses import replace
@@ -63,7 +63,7 @@ def test_file_requires_exact_weights(minilm):
 
 @pytest.mark.parametrize("seed", [SEEDS[0], SEEDS[-1]])
 def test_largest_random_heads_are_computed_again(minilm, monkeypatch, seed):
-    """The page says how much the largest head of several random models has; one of them is drawn head by head."""
+    """The page states the largest score of several random models; one of them is drawn head by head."""
     monkeypatch.setattr("viz.models.atlas.passes.window_score", lambda weights, _: torch.zeros(len(weights)))
     atlas = atlas_of(*SHIPPED[0])
     for name, values in score_by_chance(minilm, atlas.lines, seed).items():

@@ -23,7 +23,7 @@ from viz.models.load import load
 
 @pytest.fixture
 def no_windows(monkeypatch):
-    """Windows are no label, and take longer than all the rest; four texts of random tokens tell enough."""
+    """Skip window scores, which are slow and give no label, and use only four texts of random tokens."""
     monkeypatch.setattr("viz.models.atlas.corpus.SEQUENCES", 4)
     monkeypatch.setattr("viz.models.atlas.passes.window_score", lambda weights, allowed: torch.zeros(len(weights)))
 
@@ -82,7 +82,7 @@ def test_random_weights_share_only_words(minilm):
 
 
 def test_random_weights_get_few_labels(minilm, no_windows):
-    """Models that learned nothing, told with the hurdles of another one, as every model is."""
+    """Untrained models are labelled with the hurdles of another random model."""
     lines = sentences("en")[::29]
     by_chance = {seed: score_by_chance(minilm, lines, seed) for seed in SEEDS}
     labels = []

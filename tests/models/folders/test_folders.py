@@ -1,4 +1,4 @@
-"""Folders as they lie on disk are opened, with the same numbers, or refused with what they are."""
+"""Model folders are opened with the same numbers, or refused with the reason."""
 
 import json
 import shutil
@@ -21,7 +21,7 @@ WEIGHTS = "model.safetensors"
 
 @pytest.fixture
 def copy_of(checkpoint: Checkpoint, tmp_path: Path):
-    """Makes a copy of a good checkpoint, to be changed."""
+    """Return a function that copies a valid checkpoint, to be modified."""
     return lambda family, name="mine": shutil.copytree(checkpoint(family), tmp_path / name)
 
 

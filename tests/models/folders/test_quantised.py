@@ -33,14 +33,14 @@ FP8 = {"quant_method": "fp8", "fmt": "e4m3", "activation_scheme": "dynamic", "we
 
 
 def spread(codes: Tensor, scale: Tensor, block: tuple[int, int]) -> Tensor:
-    """Codes times the scale of their block, number by number's own index."""
+    """Multiply every code by the scale of its block."""
     numbers, grid = codes.float().numpy(), scale.float().numpy()
     rows, columns = np.indices(numbers.shape)
     return torch.from_numpy(numbers * grid[rows // block[0], columns // block[1]])
 
 
 def quantise(weight: Tensor, kind: str) -> tuple[Tensor, Tensor, Tensor]:
-    """A weight's FP8 codes, their scale, and the numbers that they stand for."""
+    """Return a weight's FP8 codes, their scale, and the dequantised numbers."""
     rows, columns = weight.shape
     block = BLOCK if kind == "blocks" else {"tensor": (rows, columns), "rows": (1, columns)}[kind]
     grid = torch.empty(-(-rows // block[0]), -(-columns // block[1]))
@@ -60,7 +60,7 @@ def edit(folder: Path, **changes: Any) -> None:
 def save_fp8_and_float(
     folder: Path, *, kind: str = "blocks", scale: str = "weight_scale_inv", other_dtype: torch.dtype = torch.float32
 ) -> tuple[Path, Path]:
-    """A checkpoint as FP8, and one with the numbers that its codes stand for, beside it."""
+    """Save a checkpoint as FP8 and a copy with the dequantised numbers."""
     plain = shutil.copytree(folder, folder.with_name(f"{folder.name}-float"))
     quantised: dict[str, Tensor] = {}
     plain_weights: dict[str, Tensor] = {}
@@ -81,12 +81,12 @@ def save_fp8_and_float(
 
 @pytest.fixture
 def copy_of(checkpoint: Checkpoint, tmp_path: Path):
-    """Makes a copy of a good checkpoint, to be changed."""
+    """Return a function that copies a valid checkpoint, to be modified."""
     return lambda family, name="mine": shutil.copytree(checkpoint(family), tmp_path / name)
 
 
 def check_same(folder: Path, plain: Path) -> None:
-    """Both folders' models have the same weights, the same maps and the same outputs, to the last bit."""
+    """Assert that both folders' models have exactly the same weights, maps and outputs."""
     ours, theirs = open_folder(folder), open_folder(plain)
     for name, weight in theirs.model.state_dict().items():
         assert torch.equal(ours.model.state_dict()[name], weight), name
@@ -285,7 +285,7 @@ def test_scale_of_plain_weight_is_refused(copy_of):
 
 @pytest.mark.parametrize("dtype", [torch.int8, torch.uint8, torch.int32])
 def test_whole_numbers_are_no_weights(copy_of, dtype):
-    """Without a word in config.json they were taken as they are: other weights, and no sentence."""
+    """Without an entry in config.json, integers would silently be taken as weights."""
     folder = copy_of("llama")
     tensors = load_file(folder / WEIGHTS)
     name = "model.layers.1.mlp.up_proj.weight"
@@ -304,7 +304,7 @@ def test_integer_expert_weights_are_refused(copy_of):
 
 
 def test_memory_is_counted_as_float32(copy_of):
-    """The bounds on what is kept hold for the numbers, not for the file."""
+    """The memory limits count the numbers in memory, not the file."""
     folder, plain = save_fp8_and_float(copy_of("llama"))
     assert (folder / WEIGHTS).stat().st_size < (plain / WEIGHTS).stat().st_size
     packed_size, plain_size = (entry_of("", open_folder(where), 0.0).size for where in (folder, plain))

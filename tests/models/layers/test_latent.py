@@ -1,4 +1,4 @@
-"""Latent attention: what stands for W_K and W_V is what the model's own modules do with its short vectors."""
+"""Latent attention: the matrices for W_K and W_V equal the model's own modules on its latent vectors."""
 
 import pytest
 import torch
@@ -58,7 +58,7 @@ def test_latent_sizes_are_those_configured(name, c_q, tmp_path):
 
 
 def test_captures_share_key_value_matrices(tmp_path):
-    """They are made once for a model: a second text takes no more memory for them."""
+    """They are computed once for a model: a second text takes no more memory for them."""
     model = open_folder(save("deepseek_v3", tmp_path / "deepseek_v3"))
     first, second = (capture(model, text).calls[0].projections for text in (TEXT, "Paris is old."))
     assert first.w_k.data_ptr() == second.w_k.data_ptr() and first.w_v.data_ptr() == second.w_v.data_ptr()

@@ -1,4 +1,4 @@
-"""Q and k of a long text, against the ordinary capture of the same text, which holds every matrix."""
+"""Queries and keys of a long text, against the ordinary capture of the same text with every matrix."""
 
 import pytest
 import torch

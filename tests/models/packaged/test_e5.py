@@ -1,4 +1,4 @@
-"""multilingual-e5-small out of its package: against the package's own C program, transformers, and known figures."""
+"""multilingual-e5-small from its package: against the package's own C program, transformers, and known figures."""
 
 import shutil
 import struct
@@ -109,7 +109,7 @@ def test_layer_replays_equal_transformers(e5):
 
 
 def test_single_characters_normalise_as_file():
-    """The file has a table of them; we have its rule (nmt_nfkc), which also knows what becomes of several together."""
+    """The file has a table; our reader has its rule (nmt_nfkc), which also covers sequences."""
     cursor = Cursor(packaged_file("multilingual-e5-small"))
     cursor.take(4)
     cursor.numbers("I7ifi")

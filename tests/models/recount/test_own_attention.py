@@ -20,7 +20,7 @@ NAMES = [*checkpoints.FAMILIES, *checkpoints.MORE]
 
 
 def assert_rows_agree(model: LoadedModel, text_capture: Capture) -> None:
-    """Hold a row of each layer to the model's own; the next head and the next row are others."""
+    """Assert that a row of every layer equals the model's own, and that the next head and row differ."""
     n = len(text_capture.tokens.ids)
     for layer in range(text_capture.n_layers):
         head, row = (3 * layer + 1) % text_capture.n_heads, n - 2 - layer % 3

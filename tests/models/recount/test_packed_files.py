@@ -1,4 +1,4 @@
-"""Files of weights read by NumPy alone against the models that are put together from them."""
+"""Weight files read by NumPy alone against the models loaded from them."""
 
 from pathlib import Path
 
@@ -58,7 +58,7 @@ def test_safetensors_row_any_shape_is_read(tmp_path: Path, shape: tuple[int, ...
 
 
 def test_file_error_changed_expert_is_large(load_family: FamilyLoader):
-    """A number that is off in the stacked experts is found where the file has them stacked."""
+    """A wrong number in the stacked experts is detected where the file stacks them."""
     model = load_family("llama4_text")
     experts = [weight for name, weight in model.model.base_model.layers[1].named_parameters() if weight.ndim == 3]
     assert experts
@@ -71,7 +71,7 @@ def test_file_error_changed_expert_is_large(load_family: FamilyLoader):
 
 
 def test_file_error_changed_weight_is_large(load_family: FamilyLoader):
-    """One number that is off is found where its block is read; the other layer knows nothing of it."""
+    """One wrong number is detected in its own layer and not in another one."""
     model = load_family("bert")
     weight = model.model.base_model.encoder.layer[1].attention.self.key.weight
     original = weight.clone()
@@ -84,7 +84,7 @@ def test_file_error_changed_weight_is_large(load_family: FamilyLoader):
 
 
 def test_gguf_token_equals_vocabulary(smollm2: LoadedModel):
-    """The second reader finds every token where the tokenizer has it."""
+    """The second reader has every token at the same index as the tokenizer."""
     file = weight_file(smollm2)
     assert file is not None
     for number in (0, 1, 17, 1_000, 49_151):

@@ -1,4 +1,4 @@
-"""The small vision model: what it was trained on, how well it reads, and that it is trained again alike."""
+"""The small vision model: its training data, its accuracy, and a reproducible training."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""One layer used twice: one set of tensors, two passes, no cache that mixes them up, and trainings as recorded."""
+"""One layer used twice: one set of tensors, two passes without a shared cache, and recorded trainings."""
 
 from dataclasses import replace
 from functools import partial

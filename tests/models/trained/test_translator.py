@@ -1,4 +1,4 @@
-"""The small translator: its sentences, how well it translates, and an ordinary checkpoint to everything else."""
+"""The small translator: its sentences, its accuracy, and an ordinary checkpoint."""
 
 from functools import partial
 from itertools import islice

@@ -1,4 +1,4 @@
-"""The twins: made as they say, as good as they say, and ordinary checkpoints to everything else."""
+"""The twins: their training and accuracy as recorded, and ordinary checkpoints."""
 
 from dataclasses import replace
 from functools import partial

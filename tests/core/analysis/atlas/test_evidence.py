@@ -1,4 +1,4 @@
-"""Means, intervals, hurdles and labels: by hand, by NumPy and SciPy, and on heads of which nothing can be said."""
+"""Means, intervals, hurdles and labels: by hand, by NumPy and SciPy, and on heads with too little evidence."""
 
 import numpy as np
 import pytest
@@ -98,7 +98,7 @@ def test_uncertain_mean_above_hurdle_no_label():
 
 
 def test_summary_keeps_largest_of_every_model():
-    """One model may stay low by chance: a label has to beat the heads of all, and each model's largest is kept."""
+    """A label has to beat the heads of every random model, so the largest of each is stored."""
     low, high = torch.full((3, L, H), 0.1), torch.full((3, L, H), 0.2)
     high[:, 1, 2], none = 0.7, torch.full((3, L, H), torch.nan)
     score = summarize("next", torch.full((S, L, H), 0.5), torch.zeros(S), [low, high, none])

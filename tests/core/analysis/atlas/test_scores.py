@@ -1,4 +1,4 @@
-"""Scores of one text by hand, by loops in float64, and on heads that are known to do one thing."""
+"""Scores of one text by hand, by loops in float64, and on heads built for one behaviour."""
 
 import math
 
@@ -23,7 +23,7 @@ MARKS = torch.zeros(T).bool().index_fill(0, torch.tensor([5, 9]), True)
 
 
 def by_loops(weights, ids, special, marks, allowed):
-    """Each score of each head, number by number."""
+    """Compute every score of every head by loops."""
     n = len(ids)
     cells = [(i, j) for i in range(n) for j in range(n)]
 

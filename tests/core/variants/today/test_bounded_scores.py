@@ -1,4 +1,4 @@
-"""Soft cap and QK-norm: values by hand, torch's own norm, and a bound that holds and is reached."""
+"""Soft cap and QK-norm: values by hand, torch's own norm, and a tight bound."""
 
 import math
 from functools import partial
@@ -106,7 +106,7 @@ def largest_aligned_score(norm: QKNorm) -> float:
 
 @pytest.mark.parametrize("place", ["head", "all_heads", "after_turn"])
 def test_no_score_exceeds_bound(place):
-    """Not even among queries made to reach it; those do, where no turn follows the norm."""
+    """Hill climbing reaches the bound only where no rotation follows the norm, and never exceeds it."""
     check_bound(place)
 
 

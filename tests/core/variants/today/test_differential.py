@@ -20,7 +20,7 @@ def tensors():
 
 
 def test_shares_by_hand():
-    """0.2 in the first layer, nearly 0.8 in the last ones; then what was learned is added."""
+    """0.2 in the first layer, nearly 0.8 in the last ones; then the learned part is added."""
     assert initial_share(0) == 0.8 - 0.6
     assert math.isclose(initial_share(7), 0.8 - 0.6 * math.exp(-2.1))
     assert initial_share(100) < 0.8
@@ -68,7 +68,7 @@ def test_share_of_zero_is_standard():
 
 
 def test_equal_maps_cancel():
-    """With a share of 1 and the same map twice nothing is left."""
+    """With a share of 1 and the same map twice the result is 0."""
     q, k, _, _, v = tensors()
     assert not attend_differential(q, k, q, k, v, share=1.0).output.any()
 

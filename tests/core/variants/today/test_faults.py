@@ -1,4 +1,4 @@
-"""Mistakes put into attention of today on purpose: for each a test by hand or by loops that turns red."""
+"""Deliberate faults in current attention variants: a test by hand or by loops fails for every fault."""
 
 import math
 from collections.abc import Callable
@@ -408,7 +408,7 @@ FAULTS: dict[str, Fault] = {
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_fault_turns_a_test_red(name, monkeypatch):
-    """Green as the code stands, red with the fault in, by a value that is off and not by an error on the way."""
+    """The test passes without the fault and fails with it, by an assertion and not by another error."""
     function, wrong, test = FAULTS[name]
     test()
     put_in(monkeypatch, function, wrong)

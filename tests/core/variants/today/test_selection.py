@@ -22,7 +22,7 @@ def test_scores_by_loops():
 
 
 def test_largest_are_kept():
-    """As many as asked for, or as are open; none that was dropped is larger."""
+    """The mask has top_k keys, or all open ones if there are fewer; no other key has a larger score."""
     scores, allowed = draw(Q, K), causal(Q, K)
     for top_k in (1, 3, 6):
         mask = top_k_mask(scores, top_k, allowed=allowed)
@@ -34,7 +34,7 @@ def test_largest_are_kept():
 
 
 def test_keeping_all_is_standard():
-    """As many as there are keys, or more: the mask that was there."""
+    """With top_k at the number of keys or above, the mask stays the same."""
     for top_k in (K, K + 1):
         assert torch.equal(top_k_mask(draw(Q, K), top_k, allowed=causal(Q, K)), causal(Q, K))
     assert top_k_mask(draw(Q, K), K).all()
@@ -46,7 +46,7 @@ def test_of_equals_the_earlier():
 
 
 def test_mask_depends_on_words():
-    """Other words, another mask."""
+    """Another text has another mask."""
     masks = [top_k_mask(draw(Q, K, seed=seed), 2, allowed=causal(Q, K)) for seed in (0, 1)]
     assert not torch.equal(*masks)
 
@@ -60,6 +60,6 @@ def test_factors_leave_the_order():
 
 
 def test_keeping_none_is_refused():
-    """A query has to look somewhere."""
+    """A query needs at least one key."""
     with pytest.raises(ValueError, match=r"^top_k=0 must be at least 1$"):
         top_k_mask(draw(Q, K), 0)

@@ -16,7 +16,7 @@ SINK = torch.tensor([-1.0, 0.5, 2.0], dtype=torch.float64)
 
 
 def test_off_by_one_by_hand():
-    """Scores 0 and ln 3 weigh 1 and 3, and nobody weighs 1."""
+    """Scores 0 and ln 3 weigh 1 and 3, and the sink weighs 1."""
     scores = torch.tensor([[0.0, math.log(3)], [-torch.inf, -torch.inf]])
     assert_close(softmax_off_by_one(scores), torch.tensor([[0.2, 0.6], [0.0, 0.0]]))
 

@@ -1,4 +1,4 @@
-"""Twins with attention of today: trained as they say, measured, recorded and summed up over seeds."""
+"""Twins with current attention variants: trained, measured, recorded and summarised over seeds."""
 
 import math
 from dataclasses import replace
