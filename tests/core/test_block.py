@@ -248,6 +248,6 @@ class TestRandom:
         assert_close(weights.feed_forward.w_in, plain_block(seed=5).feed_forward.w_in, **EXACT)
         assert not torch.allclose(weights.feed_forward.w_in, plain_block(seed=6).feed_forward.w_in)
 
-    def test_an_encoders_weights_make_no_decoder(self):
+    def test_encoder_weights_in_decoder_are_refused(self):
         with pytest.raises(ValueError, match="no cross-attention"):
             decoder_block(torch.zeros(T, D), torch.zeros(K, D), plain_block())

@@ -30,7 +30,7 @@ def test_by_hand():
     assert steps.gate is None
 
 
-def test_no_token_sees_another_one():
+def test_tokens_are_independent():
     weights = FeedForwardWeights.random(5, 13, seed=0)
     x = draw(7, 5).float()
     output = feed_forward(x, weights).output

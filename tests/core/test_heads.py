@@ -154,7 +154,7 @@ class TestMultiHead:
         assert_close(trace.head_outputs, reference, **CLOSE)
 
     @pytest.mark.parametrize("n_kv_heads", [2, 3])
-    def test_repeat_instead_of_neighbours_is_seen(self, n_kv_heads):
+    def test_repeat_instead_of_neighbours_differs(self, n_kv_heads):
         """The classic slip: the same shapes, the wrong pairs, no error."""
         trace = multi_head(draw(2, 3, 13), draw(2, 5, 17), weights_of(wide_spec(n_kv_heads)))
         k, v = (kv.repeat(1, 6 // n_kv_heads, 1, 1) for kv in (trace.k, trace.v))
@@ -241,7 +241,7 @@ class TestHeadWeights:
             assert torch.equal(getattr(a, name), getattr(b, name))
             assert (getattr(a, name) - getattr(c, name)).abs().max() > 0.1
 
-    def test_random_leaves_torchs_own_seed_alone(self):
+    def test_random_keeps_global_seed(self):
         torch.manual_seed(5)
         expected = torch.rand(3)
         torch.manual_seed(5)

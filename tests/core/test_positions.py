@@ -23,7 +23,7 @@ from viz.core.positions import (
 PAIRINGS = ("adjacent", "halves")
 
 
-def numbers(*shape, seed=0):
+def random_numbers(*shape, seed=0):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
 
@@ -47,7 +47,7 @@ def test_sinusoidal_equals_transformers_reordered():
 
 
 @pytest.mark.parametrize("base", [2.0, 100.0, 10_000.0, 500_000.0])
-def test_every_row_is_equally_long(base):
+def test_rows_have_equal_length(base):
     rows = sinusoidal(53, 22, base=base)
     assert_close(rows.norm(dim=-1), torch.full((53,), math.sqrt(11)))
 
@@ -61,7 +61,7 @@ def test_odd_width_error_has_width(width):
 
 
 @pytest.mark.parametrize("base", [0.0, -1.0, math.nan, math.inf])
-def test_a_base_that_is_none(base):
+def test_invalid_base_is_refused(base):
     with pytest.raises(ValueError, match="base="):
         frequencies(4, base=base)
 
@@ -110,7 +110,7 @@ def test_rope_by_hand():
     assert_close(rope(x, pairing="halves")[0], x[0])
 
 
-def test_rope_in_halves_is_llamas():
+def test_rope_in_halves_equals_llama():
     from transformers.models.llama.configuration_llama import LlamaConfig
     from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding, apply_rotary_pos_emb
 
@@ -118,7 +118,7 @@ def test_rope_in_halves_is_llamas():
     config = LlamaConfig(
         hidden_size=H * d_k, num_attention_heads=H, rope_parameters={"rope_type": "default", "rope_theta": 700.0}
     )
-    q, k = numbers(1, H, T, d_k), numbers(1, G, T, d_k, seed=1)
+    q, k = random_numbers(1, H, T, d_k), random_numbers(1, G, T, d_k, seed=1)
     cos, sin = LlamaRotaryEmbedding(config)(q, torch.arange(T)[None])
     their_q, their_k = apply_rotary_pos_emb(q, k, cos, sin)
     assert_close(rope(q, base=700.0, pairing="halves"), their_q, atol=1e-5, rtol=0)
@@ -126,11 +126,11 @@ def test_rope_in_halves_is_llamas():
     assert (rope(q, base=700.0, pairing="adjacent") - their_q).abs().max() > 1
 
 
-def test_rope_of_neighbours_is_gptjs():
+def test_rope_of_neighbours_equals_gptj():
     from transformers.models.gptj.modeling_gptj import apply_rotary_pos_emb, create_sinusoidal_positions
 
     T, H, d_k = 13, 3, 22
-    q = numbers(1, T, H, d_k)
+    q = random_numbers(1, T, H, d_k)
     sin, cos = create_sinusoidal_positions(T, d_k)[None].chunk(2, dim=-1)
     theirs = apply_rotary_pos_emb(q, sin, cos).transpose(1, 2)
     assert_close(rope(q.transpose(1, 2), pairing="adjacent"), theirs, atol=1e-5, rtol=0)
@@ -138,7 +138,7 @@ def test_rope_of_neighbours_is_gptjs():
 
 @pytest.mark.parametrize("pairing", PAIRINGS)
 def test_rope_scores_depend_on_offset(pairing):
-    q, k = numbers(1, 14).expand(11, 14), numbers(1, 14, seed=1).expand(17, 14)
+    q, k = random_numbers(1, 14).expand(11, 14), random_numbers(1, 14, seed=1).expand(17, 14)
     scores = rope(q, pairing=pairing) @ rope(k, pairing=pairing).mT
     assert_close(scores[1:, 1:], scores[:-1, :-1], atol=1e-5, rtol=0)
     assert scores[0].std() > 0.1, "not constant either"
@@ -149,7 +149,7 @@ def test_rope_scores_depend_on_offset(pairing):
 
 @pytest.mark.parametrize("pairing", PAIRINGS)
 def test_rope_keeps_lengths_and_position_0(pairing):
-    x = numbers(2, 3, 7, 10)
+    x = random_numbers(2, 3, 7, 10)
     assert_close(rope(x, pairing=pairing).norm(dim=-1), x.norm(dim=-1))
     assert_close(rope(x, pairing=pairing)[..., 0, :], x[..., 0, :])
 
@@ -163,7 +163,7 @@ def test_rope_of_equal_halves_is_kernel():
 @pytest.mark.parametrize("pairing", PAIRINGS)
 def test_rope_of_an_odd_width(pairing):
     with pytest.raises(ValueError, match="width=5"):
-        rope(numbers(3, 5), pairing=pairing)
+        rope(random_numbers(3, 5), pairing=pairing)
 
 
 def test_alibi_slopes_of_the_paper():
@@ -193,7 +193,7 @@ def test_alibi_weights_equal_bloom_when_causal(n_heads):
 
     T = 11
     theirs = build_alibi_tensor(torch.ones(1, T), n_heads, torch.float32)  # grows with the key: the same softmax
-    scores, mask = numbers(n_heads, T, T), ~causal(T, T)
+    scores, mask = random_numbers(n_heads, T, T), ~causal(T, T)
     ours = (scores + alibi(n_heads, T, T)).masked_fill(mask, -torch.inf).softmax(-1)
     assert_close(ours, (scores + theirs).masked_fill(mask, -torch.inf).softmax(-1))
 
@@ -208,7 +208,7 @@ def test_alibi_by_hand():
 
 @pytest.mark.parametrize("both_ways", [True, False])
 @pytest.mark.parametrize(("n_buckets", "max_distance"), [(32, 128), (8, 20), (22, 67)])
-def test_t5_buckets_are_transformers_own(both_ways, n_buckets, max_distance):
+def test_t5_buckets_equal_transformers(both_ways, n_buckets, max_distance):
     from transformers.models.t5.modeling_t5 import T5Attention
 
     offset = torch.arange(-307, 308)
@@ -218,7 +218,7 @@ def test_t5_buckets_are_transformers_own(both_ways, n_buckets, max_distance):
 
 
 def test_t5_bias_indexes_table_by_offset():
-    table = numbers(8, 3)
+    table = random_numbers(8, 3)
     bias = t5_bias(table, 5, 7)
     where = t5_buckets(offsets(5, 7), n_buckets=8)
     for query in range(5):

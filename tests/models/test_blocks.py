@@ -17,8 +17,8 @@ SUPPORTED = [name for name in FAMILIES if name != "gemma2"]
 @pytest.mark.parametrize("name", SUPPORTED)
 def test_blocks_give_models_hidden_states(name, load_family):
     model = load_family(name)
-    two = model.model.config.is_encoder_decoder
-    text_capture = capture(model, TEXT, target=TARGET if two else None)
+    is_encoder_decoder = model.model.config.is_encoder_decoder
+    text_capture = capture(model, TEXT, target=TARGET if is_encoder_decoder else None)
     for stack in (name for name in text_capture.stacks if name != "cross"):
         blocks = model_blocks(model, text_capture, stack)
         traces = blocks.run()

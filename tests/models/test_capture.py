@@ -297,7 +297,7 @@ def test_concurrent_captures_are_independent(name, load_family):
                 assert_close(text_capture.final, expected.final, atol=0, rtol=0)
 
 
-def test_outside_a_capture_nothing_is_kept(load_family):
+def test_pass_outside_capture_stores_nothing(load_family):
     model = load_family("bert")
     before = capture(model, TEXT)
     with torch.inference_mode():
@@ -328,12 +328,12 @@ def test_unreproducible_attention_is_refused(option):
 
     install()
     q = torch.ones(1, 2, 3, 5)
-    with pytest.raises(ModelError, match=option) as caught:
+    with pytest.raises(ModelError, match=option) as error:
         AttentionInterface()[INTERFACE](torch.nn.Identity(), q, q, q, None, **{option: torch.zeros(2)})
-    assert caught.value.code == "attention"
+    assert error.value.code == "attention"
 
 
 def test_an_empty_text_has_no_token(load_family):
-    with pytest.raises(ModelError) as caught:
+    with pytest.raises(ModelError) as error:
         capture(load_family("bert"), " \n")
-    assert caught.value.code == "empty"
+    assert error.value.code == "empty"

@@ -23,7 +23,7 @@ ASKS = "Paris is old."
 ONE_TEXT = [name for name in FAMILIES if name not in TWO_SEQUENCES]
 
 
-def both(model) -> tuple[Capture, Capture, Capture]:
+def capture_pair(model) -> tuple[Capture, Capture, Capture]:
     asks, answers = capture(model, ASKS), capture(model, TEXT)
     return asks, answers, pair(asks, answers)
 
@@ -32,7 +32,7 @@ def both(model) -> tuple[Capture, Capture, Capture]:
 def test_cross_maps_equal_models_projections(name, load_family):
     """Against the model's own modules: W_Q on one text's vectors, W_K and W_V on the other's, torch's attention."""
     model = load_family(name)
-    asks, answers, cross_capture = both(model)
+    asks, answers, cross_capture = capture_pair(model)
     Q, K = len(asks.tokens.ids), len(answers.tokens.ids)
     assert Q != K
     assert (cross_capture.queries, cross_capture.tokens) == (asks.tokens, answers.tokens)
@@ -79,7 +79,7 @@ def test_same_text_equals_self_attention(name, load_family):
 
 @pytest.mark.parametrize("name", ["gpt2", "mistral", "gemma2"])
 def test_cross_map_ignores_self_attention_mask(name, load_family):
-    asks, _, cross_capture = both(load_family(name))
+    asks, _, cross_capture = capture_pair(load_family(name))
     assert asks.layer(0).weights.triu(1).eq(0).all()
     for i in range(cross_capture.n_layers):
         assert cross_capture.layer(i).allowed is None
@@ -87,7 +87,7 @@ def test_cross_map_ignores_self_attention_mask(name, load_family):
 
 
 def test_a_soft_cap_stays(load_family):
-    assert both(load_family("gemma2"))[2].layer(1).masked.abs().max() <= 3
+    assert capture_pair(load_family("gemma2"))[2].layer(1).masked.abs().max() <= 3
 
 
 @pytest.mark.parametrize("name", TWO_SEQUENCES)
@@ -122,7 +122,7 @@ def test_seeded_heads_equal_multi_head():
 def test_cross_description_omits_self_attention_statistics(load_family):
     """A map between two texts has no statistics that need the same tokens on both sides."""
     asks = capture(load_family("bert"), "the old fox.")
-    _, answers, _ = both(load_family("bert"))
+    _, answers, _ = capture_pair(load_family("bert"))
     cross_capture = pair(asks, answers)
     weights = cross_capture.layer(1).weights
     description = describe(cross_capture, weights)

@@ -69,21 +69,21 @@ def test_missing_vocabulary_head_raises_model_error(load_family, monkeypatch):
     model = load_family("bart")
     forward = type(model.model).forward
 
-    def mute(self, **inputs):
+    def forward_without_logits(self, **inputs):
         result = forward(self, **inputs)
         result.logits = None
         return result
 
-    monkeypatch.setattr(type(model.model), "forward", mute)
-    with pytest.raises(ModelError) as caught:
+    monkeypatch.setattr(type(model.model), "forward", forward_without_logits)
+    with pytest.raises(ModelError) as error:
         write(model, TEXT, max_new=2)
-    assert caught.value.code == "silent"
+    assert error.value.code == "silent"
 
 
 def test_an_empty_text_is_refused(load_family):
-    with pytest.raises(ModelError) as caught:
+    with pytest.raises(ModelError) as error:
         write(load_family("marian"), "", max_new=2)
-    assert caught.value.code == "empty"
+    assert error.value.code == "empty"
 
 
 DECODERS = ("llama", "gpt2", "mistral", "gemma2")

@@ -101,13 +101,13 @@ def test_determiner_looks_at_its_noun(weight):
 
 
 def test_it_heads_prefer_subject_most_often(weight):
-    def wins(layer, head):
+    def subject_wins(layer, head):
         for text, subject, distractor in IT:
             a, b = (weight(text, layer, head, ("it", "first"), (noun, "first")) for noun in (subject, distractor))
             yield a > b
 
-    assert sum(wins(3, 1)) == 8
-    assert sum(wins(5, 11)) == 10
+    assert sum(subject_wins(3, 1)) == 8
+    assert sum(subject_wins(5, 11)) == 10
 
 
 def test_sink_has_short_value_adds_least():

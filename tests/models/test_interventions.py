@@ -22,13 +22,13 @@ SWAPPED = "The tired animal crossed the street because it was wide too."
 N = 13
 
 
-def reading_of(model, text):
+def read_residual_stream(model, text):
     tokens = read_text(model.tokenizer, text, N)
     assert len(tokens.ids) == N
     return read_stream(model, tokens)
 
 
-def by_hooks(name, folder, ids, changes):
+def logits_with_hooks(name, folder, ids, changes):
     """Return the eager model's logits; ``changes`` has, by layer, a function of the input to its W_O, (T, H, d_v)."""
     model, family = eager(name, folder), FAMILIES[name]
     modules = dict(model.named_modules())
@@ -58,7 +58,13 @@ def set_heads(heads, values):
 @pytest.fixture(params=DECODERS, scope="module")
 def readings(request, load_family, checkpoint):
     model = load_family(request.param)
-    return request.param, model, checkpoint(request.param), reading_of(model, TEXT), reading_of(model, SWAPPED)
+    return (
+        request.param,
+        model,
+        checkpoint(request.param),
+        read_residual_stream(model, TEXT),
+        read_residual_stream(model, SWAPPED),
+    )
 
 
 def test_no_head_switched_off_changes_nothing(readings):
@@ -76,7 +82,7 @@ def test_any_head_set_off_equals_hook(readings, mean):
         layer: set_heads(numbers, reading.heads[layer][:, numbers].mean(0) if mean else 0.0)
         for layer, numbers in ((0, [1]), (1, [0, 4]))
     }
-    assert_close(ours, by_hooks(name, folder, ids, changes), atol=1e-3, rtol=1e-4)
+    assert_close(ours, logits_with_hooks(name, folder, ids, changes), atol=1e-3, rtol=1e-4)
     assert (ours - logits_of(model, ids)).abs().max() > 0.1
 
 
@@ -97,7 +103,7 @@ def test_swapped_batch_equals_single_runs(readings, layer):
     patched = unembed(model, normalize(model, patch_layer(model, reading, swapped_reading, layer, N - 1)))
     for head in range(FAMILIES[name].n_heads):
         changes = {layer: set_heads([head], swapped_reading.heads[layer][:, [head]])}
-        expected = by_hooks(name, folder, reading.tokens.ids, changes)[-1]
+        expected = logits_with_hooks(name, folder, reading.tokens.ids, changes)[-1]
         assert_close(patched[head], expected, atol=1e-3, rtol=1e-4)
 
 
@@ -111,7 +117,7 @@ def test_swap_with_same_text_changes_nothing(readings):
 def test_token_before_change_is_unaffected(load_family):
     """A decoder attends to earlier tokens only."""
     model = load_family("llama")
-    reading = reading_of(model, TEXT)
+    reading = read_residual_stream(model, TEXT)
     ids = reading.tokens.ids
     changed_reading = read_stream(model, replace(reading.tokens, ids=(*ids[:6], *(i + 1 for i in ids[6:]))))
     before, after = (patch_layer(model, reading, changed_reading, 0, at) for at in (5, 6))
@@ -121,7 +127,7 @@ def test_token_before_change_is_unaffected(load_family):
 
 def test_concurrent_edits_leave_model_unchanged(load_family):
     model = load_family("llama")
-    reading, swapped_reading = reading_of(model, TEXT), reading_of(model, SWAPPED)
+    reading, swapped_reading = read_residual_stream(model, TEXT), read_residual_stream(model, SWAPPED)
     ids, edits = reading.tokens.ids, without(reading, {(0, 2), (1, 1)}, mean=False)
     weights = [parameter.clone() for parameter in model.model.parameters()]
     jobs = {
@@ -173,14 +179,14 @@ class TestSmolLM:
         assert chances.argmax() == word_token(smollm2.tokenizer, "Paris")
 
     @pytest.mark.parametrize(("text", "difference", "chance"), [(JOHN, 6.12, 0.923), (MARY, -5.49, 0.003)])
-    def test_who_is_given_the_drink(self, smollm2, text, difference, chance):
+    def test_continuation_prefers_recipient(self, smollm2, text, difference, chance):
         reading, (mary, _) = self.read(smollm2, text), self.words(smollm2)
         assert len(reading.tokens.ids) == 14
         assert self.difference(smollm2, reading.states[-1])[-1] == pytest.approx(difference, abs=0.01)
         logits = logits_of(smollm2, reading.tokens.ids)
         assert logits[-1].softmax(-1)[mary] == pytest.approx(chance, abs=0.001)
 
-    def test_who_wrote_it(self, smollm2):
+    def test_attribution_names_writing_heads(self, smollm2):
         reading, (mary, john) = self.read(smollm2, self.JOHN), self.words(smollm2)
         (u, _), (v, _) = column(smollm2, mary), column(smollm2, john)
         weights, centred = final_norm(smollm2)
@@ -200,7 +206,7 @@ class TestSmolLM:
         ("layer", "expected"),
         [(23, {3: -7.08, 0: -1.19}), (29, {1: -3.03, 0: 2.34}), (24, {4: 2.14}), (20, {0: -1.87})],
     )
-    def test_whose_swap_changes_it(self, smollm2, layer, expected):
+    def test_swap_changes_difference(self, smollm2, layer, expected):
         reading, mary_reading = self.read(smollm2, self.JOHN), self.read(smollm2, self.MARY)
         before = self.difference(smollm2, reading.states[-1])[-1]
         after = self.difference(smollm2, patch_layer(smollm2, reading, mary_reading, layer, 13))

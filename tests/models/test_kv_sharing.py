@@ -46,7 +46,7 @@ def test_same_head_count_changes_nothing(seeded_capture):
     assert torch.equal(with_fewer(seeded_capture, H).multi_head(0).output, seeded_capture.multi_head(0).output)
 
 
-def test_a_number_that_does_not_divide(seeded_capture):
+def test_indivisible_count_is_refused(seeded_capture):
     with pytest.raises(ValueError, match="n_heads=12 is not a multiple of n_kv_heads=5"):
         with_fewer(seeded_capture, 5)
 

@@ -138,7 +138,7 @@ def test_unknown_family_error_has_supported_names():
     assert set(error.value.values["known"].split(", ")) <= set(families())
 
 
-def test_families_refused_are_not_known():
+def test_no_family_is_supported_and_refused():
     """No family is both shown and refused."""
     with pytest.raises(ModelError):
         check_family(Entry(id="theirs"), "zamba2")

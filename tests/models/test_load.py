@@ -34,12 +34,12 @@ def folder(checkpoint: Checkpoint, tmp_path: Path) -> Path:
 
 def refusal(folder: Path, **about: object) -> ModelError:
     """Return the error of loading a folder; always one sentence that names the model."""
-    with pytest.raises(ModelError) as caught:
+    with pytest.raises(ModelError) as exc_info:
         open_folder(folder, **about)
-    assert str(caught.value).startswith(f"{folder.name}: ")
-    assert "\n" not in str(caught.value)
-    assert len(str(caught.value)) < 400
-    return caught.value
+    assert str(exc_info.value).startswith(f"{folder.name}: ")
+    assert "\n" not in str(exc_info.value)
+    assert len(str(exc_info.value)) < 400
+    return exc_info.value
 
 
 def edit(file: Path, **changes: object) -> None:
@@ -48,20 +48,20 @@ def edit(file: Path, **changes: object) -> None:
     file.write_text(json.dumps({name: value for name, value in content.items() if value is not None}))
 
 
-def test_a_good_folder_loads(folder):
+def test_valid_folder_loads(folder):
     assert open_folder(folder).n_layers == 2
 
 
 def test_an_unknown_id():
-    with pytest.raises(ModelError, match="no model called 'gpt-5'") as caught:
+    with pytest.raises(ModelError, match="no model called 'gpt-5'") as exc_info:
         load("gpt-5")
-    assert caught.value.code == "unknown"
+    assert exc_info.value.code == "unknown"
 
 
 def test_an_id_is_never_a_path(folder):
-    with pytest.raises(ModelError) as caught:
+    with pytest.raises(ModelError) as exc_info:
         load(str(folder))
-    assert caught.value.code == "unknown"
+    assert exc_info.value.code == "unknown"
 
 
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors"])
@@ -147,7 +147,7 @@ def test_a_damaged_json(folder, name, content):
     assert refusal(folder).code == "corrupt"
 
 
-def test_a_binary_file_in_its_place(folder):
+def test_binary_json_is_refused(folder):
     (folder / "config.json").write_bytes(bytes(range(128, 256)))
     assert refusal(folder).code == "corrupt"
 
@@ -182,7 +182,7 @@ def test_a_tokenizer_that_is_not_fast(folder):
     assert refusal(folder).code == "corrupt"
 
 
-def test_another_weights_file_is_not_taken(folder):
+def test_other_weights_file_is_ignored(folder):
     edit(folder / "config.json", transformers_weights="other.safetensors")
     assert refusal(folder).code == "corrupt"
 
@@ -281,15 +281,15 @@ def test_only_safetensors_and_text_are_fetched(hub_cache, checkpoint, monkeypatc
 
 
 @pytest.mark.parametrize("model_id", [entry.id for entry in HUB[1:]])
-def test_offline_the_sentence_says_so(hub_cache, monkeypatch, model_id):
+def test_offline_error_is_named(hub_cache, monkeypatch, model_id):
     def unreachable(*args: object, **options: object) -> str:
         raise OSError("no route to host")
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", unreachable)
     monkeypatch.setattr(Entry, "packaged_file", lambda _: None)
-    with pytest.raises(ModelError, match=r"cannot be reached") as caught:
+    with pytest.raises(ModelError, match=r"cannot be reached") as exc_info:
         load(model_id)
-    assert caught.value.code == ("no_index" if find(model_id).wheel else "offline")
+    assert exc_info.value.code == ("no_index" if find(model_id).wheel else "offline")
 
 
 def test_default_model_without_package_uses_hub(hub_cache, monkeypatch, tmp_path):
@@ -436,17 +436,17 @@ def test_package_file_lookup_skips_import(package):
 
 
 def test_package_file_with_wrong_sha_refused(package):
-    with pytest.raises(ModelError, match=r"small: model\.gguf is not the published file") as caught:
+    with pytest.raises(ModelError, match=r"small: model\.gguf is not the published file") as exc_info:
         load("small", extra=(packaged_entry(sha256="a" * 64),))
-    assert caught.value.code == "sha"
+    assert exc_info.value.code == "sha"
 
 
 @pytest.mark.parametrize("content", [b"GGUF and nothing else", b"PK\x03\x04", b""])
 def test_unreadable_package_file_raises_model_error(package, content):
     (package / "model.gguf").write_bytes(content)
-    with pytest.raises(ModelError, match=r"small: the files cannot be read") as caught:
+    with pytest.raises(ModelError, match=r"small: the files cannot be read") as exc_info:
         load("small", extra=(packaged_entry(),))
-    assert caught.value.code == "corrupt" and str(package.parent) not in str(caught.value)
+    assert exc_info.value.code == "corrupt" and str(package.parent) not in str(exc_info.value)
 
 
 def test_package_sha_does_not_bind_hub(package, hub_cache, checkpoint):
@@ -490,9 +490,9 @@ def test_nan_weights_are_refused(folder, value):
 def test_overflowing_weights_raise_model_error(folder):
     weights = {name: weight * 1e30 for name, weight in load_file(folder / "model.safetensors").items()}
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
-    with pytest.raises(ModelError) as caught:
+    with pytest.raises(ModelError) as exc_info:
         capture(open_folder(folder), TEXT)
-    assert caught.value.code == "infinite"
+    assert exc_info.value.code == "infinite"
 
 
 def test_token_outside_embedding_table_is_refused(folder):

@@ -89,7 +89,7 @@ def test_f1_previous_token_head_is_exact(minilm):
     assert hits == total == 161
 
 
-def test_it_is_the_published_model(minilm):
+def test_model_is_published_file(minilm):
     assert (minilm.n_layers, len(minilm.layers)) == (6, 6)
     assert minilm.max_tokens == 512
     assert minilm.layers[0].layout.family == "bert"

@@ -37,7 +37,7 @@ def write(model: Any, folder: Path) -> Path:
     return folder
 
 
-def with_pictures(name: str) -> tuple[str, Any]:
+def multimodal_config(name: str) -> tuple[str, Any]:
     """A model that reads pictures and text: its class, and its configuration."""
     eyes: dict[str, Any] = EYES
     match name:
@@ -59,8 +59,8 @@ def with_pictures(name: str) -> tuple[str, Any]:
 @pytest.mark.parametrize("name", ["gemma3", "mistral3", "llava", "idefics3"])
 def test_text_part_is_shown_alone(name, tmp_path):
     """Of a model that reads pictures too, as transformers runs the whole on a text."""
-    known_as, config = with_pictures(name)
-    kind = getattr(transformers, known_as)
+    class_name, config = multimodal_config(name)
+    kind = getattr(transformers, class_name)
     folder = write(kind(config), tmp_path / name)
     ours, theirs = open_folder(folder), kind.from_pretrained(folder, attn_implementation="eager").eval()
     ids = ours.tokenizer(TEXT, return_tensors="pt").input_ids

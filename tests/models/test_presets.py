@@ -40,7 +40,7 @@ OPTIONS = {
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_parameters_are_the_models_numel(name):
+def test_parameters_equal_numel(name):
     model_preset = preset(name)
     a, m = model_preset.attention, model_preset.model
     model_class, configure = CLASSES[name]
@@ -69,7 +69,7 @@ PUBLISHED = {
 
 
 @pytest.mark.parametrize(("name", "total"), PUBLISHED.items())
-def test_totals_are_the_published_ones(name, total):
+def test_totals_equal_published(name, total):
     assert model_parameters(preset(name).model).total == total
 
 

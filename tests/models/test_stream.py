@@ -132,7 +132,7 @@ def test_logit_difference_parts_equal_modules(pair):
     assert attribution.total == pytest.approx(difference, rel=1e-4, abs=1e-4)
 
 
-def test_who_has_words(load_family, checkpoint, tmp_path):
+def test_models_with_vocabulary_head(load_family, checkpoint, tmp_path):
     assert all(has_words(load_family(name)) for name in DECODERS)
     assert not any(has_words(load_family(name)) for name in ("bert", "t5", "bart"))
     save("gpt2", tmp_path / "headless", architectures=["GPT2Model"])
@@ -158,7 +158,7 @@ def test_unsupported_block_family_has_next_word(load_family, monkeypatch):
     assert error.value.code == "block"
 
 
-def test_an_ordinary_pass_keeps_no_stream(load_family):
+def test_ordinary_pass_stores_no_stream(load_family):
     from viz.models.attention_interface import recording
 
     model = load_family("llama")

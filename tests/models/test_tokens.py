@@ -106,9 +106,9 @@ def test_long_texts_are_cut_and_counted():
 @pytest.mark.parametrize("text", ["", "   ", "\n\t"])
 def test_an_empty_text(text, load_family):
     for read in (lambda: split_words(text, 7), lambda: read_text(load_family("bert").tokenizer, text, 7)):
-        with pytest.raises(ModelError) as caught:
+        with pytest.raises(ModelError) as exc_info:
             read()
-        assert caught.value.code == "empty"
+        assert exc_info.value.code == "empty"
 
 
 def test_equal_words_are_equal_tokens():
@@ -259,7 +259,7 @@ def test_first_tokenizer_use_is_thread_safe(name, checkpoint: Checkpoint, load_f
                 assert all(tokens == expected_ids for tokens in actual_ids)
 
 
-def test_who_spells_bytes(load_family):
+def test_byte_spelling_tokenizers(load_family):
     spelled = {name: spells_bytes(load_family(name).tokenizer) for name in ("gpt2", "bert", "t5", "llama")}
     assert spelled["gpt2"] and not spelled["bert"] and not spelled["t5"]
     tokenizer = Tokenizer(WordLevel({"Ġ": 0, "▁": 1, "[UNK]": 2}, unk_token="[UNK]"))  # XLM-R's has a piece Ġ, too

@@ -79,7 +79,7 @@ def angles_of(module: ModuleType, prefix: str, config: Any, x: Tensor) -> Any:
     return getattr(module, f"{prefix}RotaryEmbedding")(config)(x[None], torch.arange(len(x))[None])
 
 
-def apart(a: Tensor, b: Tensor) -> float:
+def largest_difference(a: Tensor, b: Tensor) -> float:
     """Return the largest difference of two tensors of the same shape."""
     assert a.shape == b.shape, (a.shape, b.shape)
     return float((a - b).detach().abs().max())
@@ -124,8 +124,8 @@ def gpt_oss() -> Mapping[str, float]:
     q, k = (rope(y, pairing="halves", omega=omega) * yarn_gain(32.0) for y in (q, k))
     trace = attend(q, share_kv(k, H), share_kv(v, H), allowed=causal(T, T), sink=module.sinks.detach())
     return {
-        "sink, weights": apart(trace.weights, weights),
-        "sink, output": apart(project_output(module, trace.output), output),
+        "sink, weights": largest_difference(trace.weights, weights),
+        "sink, output": largest_difference(project_output(module, trace.output), output),
     }
 
 
@@ -138,7 +138,7 @@ def granite_swa() -> Mapping[str, float]:
         turn(q), share_kv(turn(k), H), share_kv(v, H), allowed=causal(T, T), scale=config.attention_multiplier
     )
     gated = gate_by_sink(trace.output, trace.masked, module.sinks.detach())
-    return {"sink as gate, output": apart(project_output(module, gated), output)}
+    return {"sink as gate, output": largest_difference(project_output(module, gated), output)}
 
 
 def gemma2() -> Mapping[str, float]:
@@ -150,8 +150,8 @@ def gemma2() -> Mapping[str, float]:
     options: dict[str, Any] = {"allowed": causal(T, T), "scale": 7**-0.5, "score_mod": soft_cap(3.0)}
     trace = attend(turn(q), share_kv(turn(k), H), share_kv(v, H), **options)
     return {
-        "cap, weights": apart(trace.weights, weights),
-        "cap, output": apart(project_output(module, trace.output), output),
+        "cap, weights": largest_difference(trace.weights, weights),
+        "cap, output": largest_difference(project_output(module, trace.output), output),
     }
 
 
@@ -161,7 +161,7 @@ def _normed(name: str, prefix: str, norm: Callable[[Any], QKNorm], move: Callabl
     q, k, v = project_inputs(module, x)
     q, k = norm_queries_and_keys(q, k, norm(module), turn=move)
     trace = attend(q, share_kv(k, H), share_kv(v, H), allowed=causal(T, T), scale=config.head_dim**-0.5)
-    return apart(project_output(module, trace.output), output)
+    return largest_difference(project_output(module, trace.output), output)
 
 
 def qk_norms() -> Mapping[str, float]:
@@ -202,7 +202,7 @@ def llama4() -> Mapping[str, float]:
         else:
             q = q * temperatures(torch.arange(T), floor=3)[:, None]
         trace = attend(q, share_kv(k, H), share_kv(v, H), allowed=causal(T, T))
-        differences[name] = apart(project_output(module, trace.output), output)
+        differences[name] = largest_difference(project_output(module, trace.output), output)
     return differences
 
 
@@ -220,8 +220,8 @@ def qwen3_next() -> Mapping[str, float]:
     w_gate = module.q_proj.weight.detach().T.unflatten(-1, (H, 2, D))[:, :, 1].flatten(1)
     gated = trace.output * output_gate(x, w_gate, H)
     return {
-        "gate, partial RoPE, weights": apart(trace.weights, weights),
-        "gate, output": apart(project_output(module, gated), output),
+        "gate, partial RoPE, weights": largest_difference(trace.weights, weights),
+        "gate, output": largest_difference(project_output(module, gated), output),
     }
 
 
@@ -237,9 +237,9 @@ def delta_rule() -> Mapping[str, float]:
     differences = {}
     for name in ("chunk", "recurrent"):
         output, state = getattr(code, f"torch_{name}_gated_delta_rule")(q, k, v, initial_state=None, **theirs)
-        differences[f"{name}, states"] = apart(ours.output, output.transpose(1, 2))
-        differences[f"{name}, last state"] = apart(ours.state, state)
-        differences[f"{name}, map"] = apart(
+        differences[f"{name}, states"] = largest_difference(ours.output, output.transpose(1, 2))
+        differences[f"{name}, last state"] = largest_difference(ours.state, state)
+        differences[f"{name}, map"] = largest_difference(
             delta_map(heads[0], heads[1], **gates) @ v.transpose(1, 2), output.transpose(1, 2)
         )
     return differences | {"whole layer, output": _delta_layer(code)}
@@ -263,7 +263,7 @@ def _delta_layer(code: ModuleType) -> float:
         heads = delta_map(q, k, beta=torch.sigmoid(b[0]).mT, steps=steps) @ v
         gain = NormWeights(gain=module.norm.weight, eps=config.rms_norm_eps)
         ours = module.out_proj(concat_heads(rms_norm(heads, gain) * silu(z[0].transpose(0, 1))))
-    return apart(ours, theirs)
+    return largest_difference(ours, theirs)
 
 
 def diffllama() -> Mapping[str, float]:
@@ -280,7 +280,7 @@ def diffllama() -> Mapping[str, float]:
     trace = attend_differential(q_1, k_1, q_2, k_2, values, share=share, allowed=causal(T, T))
     normed = norm_difference(trace.output, start=start, eps=config.rms_norm_eps)
     # its heads lie in H / 2 blocks of 2 d numbers
-    return {"difference, output": apart(project_output(module, normed), output)}
+    return {"difference, output": largest_difference(project_output(module, normed), output)}
 
 
 def minimax() -> Mapping[str, float]:
@@ -298,9 +298,9 @@ def minimax() -> Mapping[str, float]:
             return module.out_proj(torch.sigmoid(module.output_gate(x)) * module.norm(concat_heads(heads)))
 
         return {
-            "state, output": apart(finish(ours.output), output[0]),
-            "map, output": apart(finish(linear_map(q, k, steps) @ v), output[0]),
-            "last state": apart(ours.state, state[0]),
+            "state, output": largest_difference(finish(ours.output), output[0]),
+            "map, output": largest_difference(finish(linear_map(q, k, steps) @ v), output[0]),
+            "last state": largest_difference(ours.state, state[0]),
         }
 
 
@@ -344,13 +344,13 @@ def deepseek_v3() -> Mapping[str, float]:
     for name, form in (("plain", attend_latent), ("absorbed", attend_absorbed)):
         trace = form(x, ours, turn=adjacent, allowed=causal(T, T))
         differences |= {
-            f"{name}, weights": apart(trace.attention.weights, weights),
-            f"{name}, output": apart(trace.output, output),
+            f"{name}, weights": largest_difference(trace.attention.weights, weights),
+            f"{name}, output": largest_difference(trace.output, output),
         }
     return differences
 
 
-def cached_by_deepseek_v3() -> int:
+def count_cached_numbers() -> int:
     """Numbers that the family's cache holds of one token in one layer."""
     module, _, x, positions = like_llama("deepseek_v3", "DeepseekV3", **LATENT_SIZES)
     cache = transformers.DynamicCache()
@@ -378,8 +378,8 @@ def deepseek_v32() -> Mapping[str, float]:
     trace = attend_latent(x, ours, turn=adjacent, allowed=allowed)
     return {
         "cells of the mask that differ": float(((weights[0] > 0) != allowed).sum()),
-        "top-k, weights": apart(trace.attention.weights, weights),
-        "top-k, output": apart(trace.output, output),
+        "top-k, weights": largest_difference(trace.attention.weights, weights),
+        "top-k, output": largest_difference(trace.output, output),
     }
 
 
@@ -398,10 +398,10 @@ def angular_speeds() -> Mapping[str, float]:
     for rounds in (True, False):
         yarn, gain = theirs("yarn", 64, 150_000.0, factor=32.0, original_max_position_embeddings=4096, truncate=rounds)
         ours = yarn_frequencies(64, factor=32.0, base=150_000.0, original=4096, rounds=rounds)
-        differences[f"YaRN, {'whole pairs' if rounds else 'exact ends'}"] = apart(ours, yarn.double())
+        differences[f"YaRN, {'whole pairs' if rounds else 'exact ends'}"] = largest_difference(ours, yarn.double())
         differences["YaRN, gain"] = abs(gain - yarn_gain(32.0))
     proportional, _ = theirs("proportional", 64, BASE, partial_rotary_factor=0.25)
-    differences["proportional"] = apart(proportional_frequencies(64, 16, base=BASE), proportional.double())
+    differences["proportional"] = largest_difference(proportional_frequencies(64, 16, base=BASE), proportional.double())
     return differences
 
 

@@ -34,7 +34,7 @@ def trace(options):
     return multi_head(x, x, HeadWeights.random(spec, seed=2), **options)
 
 
-def test_a_true_trace_passes(trace, options):
+def test_true_trace_passes(trace, options):
     assert rows_error(trace.weights, added_to_scores(trace.q, trace.k, **options)) < 1e-6
     assert rows_error(trace.weights, trace.masked) < 1e-6
     assert sdpa_off(trace, **options)[0] < 1e-5
@@ -42,7 +42,7 @@ def test_a_true_trace_passes(trace, options):
     assert sum_error(trace) < 1e-5
 
 
-def test_a_false_trace_does_not(trace, options):
+def test_modified_trace_fails(trace, options):
     assert rows_error(trace.weights * 0.9, trace.masked) > 0.05
     assert rows_error(trace.weights) == 1  # without scores every row must sum to 1, and row 4 does not
     masked_weights = trace.weights.clone()

@@ -66,13 +66,13 @@ def test_capped_scaled_biased_module_equals_core():
 
 
 @pytest.mark.parametrize("G", [1, 2, 3, 6])
-def test_five_axes_of_three_never_run(G):
+def test_five_axes_module_raises(G):
     with pytest.raises(IndexError, match="too many indices for tensor of dimension 3"):
         build_module(FiveAxes, G)[1](draw(1, T, D))
 
 
 @pytest.mark.parametrize("G", [1, 2, 3, 6])
-def test_too_many_copies_never_run_either(G):
+def test_too_many_copies_module_raises(G):
     with pytest.raises(RuntimeError):  # with G = 1 they pass the copying, and then do not fit W_O
         build_module(TooManyCopies, G)[1](draw(1, T, D))
 

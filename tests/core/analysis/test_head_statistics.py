@@ -49,7 +49,7 @@ def test_baseline_equals_statistics_of_uniform_weights():
     assert statistics.entropy.item() == pytest.approx(sum(math.log(i + 1) for i in range(n)) / n)
 
 
-def test_facts_of_the_real_heads():
+def test_minilm_heads_have_known_statistics():
     """SYLLABUS F1, F2: a previous-token head, a next-token head, a sink; the ranges found over these sentences."""
     model = load("all-MiniLM-L6-v2")
     statistics: dict[tuple[int, int], list[Portrait]] = {(0, 2): [], (1, 8): [], (4, 5): []}

@@ -12,7 +12,7 @@ LOGITS = torch.randn(5, 13, generator=GENERATOR) * 3
 IDS = torch.tensor([4, 0, 12, 7, 7])
 
 
-def test_a_word_among_all_words():
+def test_rank_of_word():
     order = LOGITS.sort(-1, descending=True).indices
     for word in range(13):
         assert rank(LOGITS, word).tolist() == [row.tolist().index(word) + 1 for row in order]
@@ -41,11 +41,11 @@ def test_chance_1_in_1024_10_bits():
     torch.testing.assert_close(surprise(logits, torch.tensor([0, 5])), torch.tensor([10.0]))
 
 
-def test_one_token_surprises_nobody():
+def test_one_token_text_has_no_surprise():
     assert surprise(LOGITS[:1], IDS[:1]).shape == (0,)
 
 
-def test_the_norm_comes_before_the_head():
+def test_norm_comes_before_head():
     w_u = torch.randn(7, 11, generator=GENERATOR)
     x = torch.randn(3, 7, generator=GENERATOR)
     logits = logit_lens(x, lambda s: torch.nn.functional.layer_norm(s, (7,)), lambda s: s @ w_u)

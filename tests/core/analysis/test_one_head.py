@@ -60,7 +60,7 @@ def test_cell_by_hand_equals_paper():
 
 
 @pytest.mark.parametrize(("head", "query", "key"), [(0, 0, 0), (2, 6, 16), (3, 4, 1), (5, 3, 11)])
-def test_a_cell_is_the_traces_own(head, query, key):
+def test_cell_equals_trace(head, query, key):
     allowed = torch.arange(KEYS) < 12
     bias = torch.randn(QUERIES, KEYS, generator=torch.Generator().manual_seed(2))
     trace = layer(allowed=allowed.expand(QUERIES, KEYS), bias=bias)
@@ -74,7 +74,7 @@ def test_a_cell_is_the_traces_own(head, query, key):
     assert cell.output_error < 1e-6
 
 
-def test_the_errors_see_a_wrong_number():
+def test_errors_detect_wrong_number():
     trace = layer()
     good = by_hand(trace, 4, 2, 5)
     wrong = replace(

@@ -53,7 +53,7 @@ class TestByHand:
 
 
 @pytest.mark.parametrize(("offset", "alpha"), [((-1.0, 2.0), 3.0), ((0.3, -0.6), 0.7), ((2.5, 1.25), 0.2)])
-def test_a_window_is_found_again(offset, alpha):
+def test_window_is_recovered(offset, alpha):
     weights = torch.tensor(window(offset, alpha, GRID)).float()[None]
     fit = fit_planes(weights, GRID)
     assert_close(fit.offset[0], torch.tensor(offset), atol=0.02, rtol=0)

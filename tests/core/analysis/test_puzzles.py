@@ -29,7 +29,7 @@ def test_worst_word_is_reported_first():
     assert not copies_previous(WEIGHTS, outputs * math.nan, x, least=0.6, off=0.5).is_solved
 
 
-def test_heads_that_cancel_add_something_each():
+def test_cancelling_heads_need_own_contribution():
     added = torch.tensor([[[2.0, -1.0], [0.5, 0.0]], [[-2.0, 1.25], [-0.5, 0.0]]])
     result = cancels(added, least=0.5, most=0.2)
     assert (result.missing, result.found) == ("sum", 0.25)

@@ -29,7 +29,7 @@ class TestReach:
         back = reach(same(masks.combine(masks.window(T, T, width), masks.causal(T, T)), n_layers))[-1]
         assert torch.equal(back, (OFFSETS <= 0) & (-n_layers * width <= OFFSETS))
 
-    def test_gaps_reach_further_and_leave_gaps(self):
+    def test_dilated_reach_has_gaps(self):
         reachable = reach(same(masks.dilated(T, T, 1, 2), 3))[-1]
         assert torch.equal(reachable, (OFFSETS.abs() <= 6) & (OFFSETS % 2 == 0))
 
@@ -62,7 +62,7 @@ class TestCone:
         for level, row in enumerate(layers):
             assert row.nonzero().flatten().tolist() == list(range(max(0, 2 * level), T - 2 * level))
 
-    def test_its_lowest_row_is_the_reach(self):
+    def test_lowest_row_is_reach(self):
         random = torch.rand(4, T, T, generator=torch.Generator().manual_seed(1)) < 0.1
         for query in range(T):
             assert torch.equal(cone(random, query)[0], reach(random)[-1][query])
@@ -98,7 +98,7 @@ class TestMeasured:
         gradients = sensitivity(random_levels(mask, norm=norm), tokens(), query)
         assert torch.equal(gradients > 0, cone(same(mask, 3), query))
 
-    def test_the_gradients_length_by_small_steps(self):
+    def test_gradient_norm_equals_finite_differences(self):
         run, x, query = random_levels(None, 2), tokens(), 4
         gradients = sensitivity(run, x, query)
         direction = torch.randn(6, generator=torch.Generator().manual_seed(0))

@@ -25,7 +25,7 @@ class TestResidual:
         heads = torch.tensor([[[0.0, 0.0], [1.0, 0.0]]])
         assert_close(with_residual(heads), torch.tensor([[1.0, 0.0], [0.5, 0.5]]))
 
-    def test_every_layer_by_itself(self):
+    def test_layers_are_independent(self):
         maps = random_maps(6, 5).unflatten(0, (2, 3))
         mixed = with_residual(maps)
         assert_close(mixed.sum(-1), torch.ones(2, 5, dtype=torch.float64))
@@ -37,7 +37,7 @@ class TestRollout:
         """0.4 (1, 0) + 0.6 (0.5, 0.5) = (0.7, 0.3), and 0.2 (1, 0) + 0.8 (0.5, 0.5) = (0.6, 0.4)."""
         assert_close(rollout(HAND), torch.stack([HAND[0], torch.tensor([[0.7, 0.3], [0.6, 0.4]])]))
 
-    def test_every_path_one_by_one(self):
+    def test_rollout_equals_sum_over_paths(self):
         maps = random_maps()
         total = torch.zeros(5, 5, dtype=torch.float64)
         for top, upper, lower, word in product(range(5), repeat=4):

@@ -39,7 +39,7 @@ def test_scores_depend_on_seed_only():
     assert not torch.equal(first, random_scores([5], n_rows=3, n_keys=2, seed=8))
 
 
-def test_no_other_random_numbers_are_touched():
+def test_global_generator_is_unchanged():
     torch.manual_seed(3)
     expected = torch.rand(2)
     torch.manual_seed(3)

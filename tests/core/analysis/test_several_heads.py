@@ -36,7 +36,7 @@ class TestOffsetScores:
             for j in range(n):
                 assert weights[i, j] == pytest.approx(there.get(j, 0) / sum(there.values()))
 
-    def test_a_share_of_nothing_looks_nowhere(self):
+    def test_zero_share_has_no_weight(self):
         assert row_softmax(offset_scores(2, {-1: 1.0, 1: 0.0})).tolist() == [[0, 0], [1, 0]]
 
 
@@ -46,7 +46,7 @@ class TestLost:
         target = torch.tensor([[1.0, 2.0], [1.0, -2.0]])
         assert_close(lost(target[:, :1], target), torch.tensor(0.8))
 
-    def test_numpys_least_squares(self):
+    def test_equals_numpy_least_squares(self):
         read, target = vectors(29, 5), vectors(29, 3, seed=1)
         _, residual, *_ = np.linalg.lstsq(read.numpy(), target.numpy(), rcond=None)
         assert float(lost(read, target)) == pytest.approx(residual.sum() / target.square().sum().item(), rel=1e-9)

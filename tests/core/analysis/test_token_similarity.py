@@ -38,7 +38,7 @@ class TestResidualShare:
         """The mean is (2, 0); what is left is (0, 3), (0, -3): sqrt(18) of sqrt(26)."""
         assert_close(residual_share(torch.tensor([[2.0, 3.0], [2.0, -3.0]])), torch.tensor(math.sqrt(18 / 26)))
 
-    def test_nothing_nearer_than_the_mean(self):
+    def test_mean_is_nearest_vector(self):
         x = vectors()
         least = residual_share(x)
         for seed in range(20):

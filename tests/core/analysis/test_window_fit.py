@@ -10,7 +10,7 @@ from viz.core.variants.relative import quadratic_scores
 
 
 @pytest.mark.parametrize("n_tokens", [17, 113])
-def test_windows_are_found_again(n_tokens: int):
+def test_windows_are_recovered(n_tokens: int):
     offset, alpha = torch.tensor([-1.0, 2.3, 0.0, -4.7, 7.0]), torch.tensor([20.0, 1.3, 0.21, 0.06, 3.0])
     weights = row_softmax(quadratic_scores(offset[:, None], alpha, (n_tokens,)))
     fit = fit_windows(weights)

@@ -32,7 +32,7 @@ def test_golden_paths(sizes, contiguous, gaps):
     }  # fmt: skip
 
 
-def spread(reaches, distance):
+def count_layers_by_spreading(reaches, distance):
     """Return the layers until a word is reached, trying every position that a layer reads."""
     reachable, layers = {0}, 0
     while distance not in reachable:
@@ -43,14 +43,14 @@ def spread(reaches, distance):
 
 @pytest.mark.parametrize("k", [3, 5, 7])
 @pytest.mark.parametrize("distance", [0, 1, 2, 5, 6, 8, 9, 24, 26, 27])
-def test_steps_are_what_spreading_finds(k, distance):
+def test_paths_equal_spreading(k, distance):
     s, both_sides = Sizes(n=29, d=1, k=k), range(-(k // 2), k // 2 + 1)
     for name in ("window", "convolution"):
-        assert named(name).steps(s, distance) == spread(lambda _: both_sides, distance)
-    gaps = spread(lambda layer: [tap * k**layer for tap in range(k)], distance)
+        assert named(name).steps(s, distance) == count_layers_by_spreading(lambda _: both_sides, distance)
+    gaps = count_layers_by_spreading(lambda layer: [tap * k**layer for tap in range(k)], distance)
     assert named("dilated").steps(s, distance) == gaps
-    assert named("recurrence").steps(s, distance) == spread(lambda _: [0, 1], distance)
-    assert named("self_attention").steps(s, distance) == spread(lambda _: range(-28, 29), distance)
+    assert named("recurrence").steps(s, distance) == count_layers_by_spreading(lambda _: [0, 1], distance)
+    assert named("self_attention").steps(s, distance) == count_layers_by_spreading(lambda _: range(-28, 29), distance)
 
 
 @pytest.mark.parametrize("name", ["window", "convolution", "dilated"])
@@ -143,6 +143,6 @@ def test_counts_grow_like_their_order(architecture):
         ({"n": 4, "d": 30, "h": 8}, "d=30 is not a multiple of h=8"),
     ],
 )
-def test_what_cannot_be_is_a_sentence(sizes, sentence):
+def test_impossible_sizes_raise_value_error(sizes, sentence):
     with pytest.raises(ValueError, match=f"^{sentence}$"):
         Sizes(**sizes)

@@ -129,7 +129,7 @@ def test_cache_is_bytes_of_kv():
 
 
 @pytest.mark.parametrize("size", ["n_queries", "n_keys"])
-def test_no_tokens_is_a_sentence(size):
+def test_zero_tokens_raise_value_error(size):
     sizes = {"n_queries": 5, "n_keys": 3} | {size: 0}
     for count in (attention_flops, softmax_exponentials, streaming_numbers):
         with pytest.raises(ValueError, match=rf"^{size}=0 must be at least 1$"):
@@ -138,7 +138,7 @@ def test_no_tokens_is_a_sentence(size):
         kv_cache_bytes(CLASSIC, n_tokens=1, n_layers=-1)
 
 
-def test_absurd_numbers_are_exact():
+def test_huge_counts_are_exact():
     n = 10**9
     assert attention_flops(CLASSIC, n_queries=n, n_keys=n).multiply_adds == 4 * n * 512**2 + 2 * n * n * 512
 
@@ -153,7 +153,7 @@ def test_shortest_gives_up():
 
 
 @pytest.mark.parametrize(("options", "expected"), [(["--tokens", "10"], "10,588,160"), (["--tokens", "0"], "n=0 must")])
-def test_the_command(options, expected):
+def test_command_prints_costs_or_error(options, expected):
     process = subprocess.run(
         [sys.executable, "-m", "viz.core.cost", *options],
         capture_output=True,

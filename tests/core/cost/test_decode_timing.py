@@ -30,11 +30,11 @@ def test_every_group_count_has_own_cache(G, monkeypatch):
 
 
 @pytest.mark.parametrize("G", [0, 4])
-def test_groups_that_do_not_divide(G):
+def test_indivisible_groups_are_refused(G):
     with pytest.raises(ValueError, match="n_kv_heads"):
         decode_seconds(DecodePlan(n_heads=6, d_head=5, n_tokens=7), G)
 
 
-def test_an_empty_cache():
+def test_empty_cache_is_refused():
     with pytest.raises(ValueError, match="n_tokens=0 must be at least 1"):
         DecodePlan(n_tokens=0)

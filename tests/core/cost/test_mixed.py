@@ -42,7 +42,7 @@ def count(call) -> int:
     return counter.get_total_flops()
 
 
-def test_full_layer_is_attentions_count():
+def test_full_layer_equals_attention_count():
     """Scores and mixing of attention_flops, the cache of kv_cache_bytes, and what torch counts."""
     flops = attention_flops(SPEC, n_queries=T, n_keys=T)
     assert FULL.text_flops(T) == flops.scores + flops.mixing
@@ -62,7 +62,7 @@ def test_windows_in_a_model():
     assert NEAR.step_flops(12) == NEAR.step_flops(11)
 
 
-def test_linear_layer_is_torchs_count():
+def test_linear_layer_equals_torch_count():
     """One product to write the state, one to read it; the delta rule reads twice. Nothing grows."""
     n_heads, d_k, d_v = 3, 5, 7
     q, v, steps = torch.ones(n_heads, 1, d_k), torch.ones(n_heads, 1, d_v), torch.zeros(n_heads, 1)
@@ -77,7 +77,7 @@ def test_linear_layer_is_torchs_count():
     assert plain.cache_numbers(1) == plain.cache_numbers(10**9) == linear_states(q, q, v, steps).state.numel() == 105
 
 
-def test_latent_layer_is_torchs_count():
+def test_latent_layer_equals_torch_count():
     """A step is the absorbed form, a text the plain one; projections to and from the width of a token are left out."""
     x, weights = torch.ones(T, LATENT.d_model), LatentWeights.random(LATENT, seed=0)
     turn = partial(rope, pairing="halves")
@@ -138,7 +138,7 @@ def test_latent_layer_trades_work_for_memory():
     assert latent.step_flops(10**9) / heads.step_flops(10**9) == pytest.approx((576 + 512) / 320, rel=1e-6)
 
 
-def test_selection_pays_far_out():
+def test_selection_is_cheaper_for_long_texts():
     """The scorer looks at all keys, cheaply; V3.2 takes fewer operations than V3 from 2,178 tokens on."""
     latent = LatentCost(spec=V3)
     selected = TopKCost(layer=latent, top_k=2048, n_heads=64, d_head=128)

@@ -95,7 +95,7 @@ def test_no_run_after_time_limit():
 
 
 @pytest.mark.parametrize("after", range(7))
-def test_it_stops_when_told(after):
+def test_collect_stops_on_request(after):
     clock = Clock()
     candidates = {"one": clock.candidate(lambda _: 1e-3)}
     measurements = collect(PLAN, clock=clock, candidates=candidates, stop=lambda: len(clock.runs) >= after)
@@ -103,7 +103,7 @@ def test_it_stops_when_told(after):
     assert not measurements, "a length that was not finished is no point"
 
 
-def test_naive_attention_keeps_to_its_memory():
+def test_naive_attention_stays_within_memory():
     plan = Plan(d=14, h=2, k=5, lengths=(5, 11), seconds=1e9, memory_bytes=2 * 4 * 2 * 25)
     measurements = collect(plan)
     assert ("naive", 5) in measurements
@@ -184,7 +184,7 @@ def test_peak_naive_is_quadratic_sdpa_linear():
 
 
 @pytest.mark.parametrize("exponent", [0.0, 1.0, 1.5, 2.0])
-def test_the_fit_recovers_the_truth(exponent):
+def test_fit_recovers_true_slope(exponent):
     sizes = [2**i for i in range(4, 12)]
     fit = fit_exponent(sizes, [3.7e-6 * n**exponent for n in sizes])
     assert fit.exponent == pytest.approx(exponent, abs=1e-12)

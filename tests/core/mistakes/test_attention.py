@@ -36,7 +36,7 @@ def inputs():
     }  # fmt: skip
 
 
-def wrongly(inputs, **faults):
+def attend_with_faults(inputs, **faults):
     return attend_wrongly(*(inputs[name] for name in "qkv"), Faults(**faults), **options(inputs))
 
 
@@ -46,32 +46,32 @@ def options(inputs):
 
 def test_no_faults_equals_attend_exactly(inputs):
     right = attend(*(inputs[name] for name in "qkv"), **options(inputs))
-    for name, value in vars(wrongly(inputs)).items():
+    for name, value in vars(attend_with_faults(inputs)).items():
         assert torch.equal(value, getattr(right, name)) if isinstance(value, torch.Tensor) else value == right.scale
 
 
 def test_no_scale_is_scale_one(inputs):
     expected = attend(*(inputs[name] for name in "qkv"), **options(inputs) | {"scale": 1.0})
-    torch.testing.assert_close(wrongly(inputs, no_scale=True).weights, expected.weights)
+    torch.testing.assert_close(attend_with_faults(inputs, no_scale=True).weights, expected.weights)
     free = attend_wrongly(*(inputs[name] for name in "qkv"), Faults(no_scale=True), scale=SCALE)
     reference = scaled_dot_product_attention(*(inputs[name] for name in "qkv"), scale=1.0)
     torch.testing.assert_close(free.output, reference)
 
 
-def test_no_mask_lets_everybody_look_everywhere(inputs):
-    assert (wrongly(inputs).weights == 0).any()
-    assert (wrongly(inputs, no_mask=True).weights > 0).all()
+def test_no_mask_makes_all_weights_positive(inputs):
+    assert (attend_with_faults(inputs).weights == 0).any()
+    assert (attend_with_faults(inputs, no_mask=True).weights > 0).all()
 
 
 @pytest.mark.parametrize("temperature", [0.1, 0.7, 4.0])
 def test_temperature_divides_softmax_input(inputs, temperature):
-    right, tempered = wrongly(inputs), wrongly(inputs, temperature=temperature)
+    right, tempered = attend_with_faults(inputs), attend_with_faults(inputs, temperature=temperature)
     torch.testing.assert_close(tempered.weights, (right.masked / temperature).softmax(-1))
     torch.testing.assert_close(tempered.output, (right.masked / temperature).softmax(-1) @ inputs["v"])
 
 
 def test_wrong_axis_makes_columns_sum_one(inputs):
-    wrong_trace = wrongly(inputs, wrong_axis=True)
+    wrong_trace = attend_with_faults(inputs, wrong_axis=True)
     visible_columns = inputs["allowed"].any(0).float()
     torch.testing.assert_close(wrong_trace.weights.sum(-2), visible_columns.expand(HEADS, KEYS))
     assert (wrong_trace.weights.sum(-1) - 1).abs().max() > 0.1
@@ -89,7 +89,7 @@ def test_a_temperature_is_above_zero(temperature):
         Faults(temperature=temperature)
 
 
-def test_faults_know_when_there_are_none():
+def test_faults_without_any_are_none():
     assert Faults().none
     assert not Faults(temperature=0.9).none and not Faults(wrong_axis=True).none
 

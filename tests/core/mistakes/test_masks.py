@@ -45,7 +45,7 @@ def test_masks_agree_where_key_remains(way, dtype, allowed):
     assert_close(way(scores, allowed)[:, sees], expected[:, sees])
 
 
-def test_where_none_is_left_none_agree(allowed):
+def test_methods_differ_in_fully_masked_rows(allowed):
     scores = draw(H, Q, K)
     assert bare_softmax(scores, allowed)[:, 2].isnan().all()
     assert_close(filled_softmax(scores, allowed)[:, 2], torch.full((H, K), 1 / K))
@@ -68,7 +68,7 @@ class TestMaskedAfter:
         blocked_weight = (scores.softmax(-1) * ~allowed).sum(-1)
         assert_close(masked_after(scores, allowed).sum(-1), 1 - blocked_weight)
 
-    def test_renormalising_gives_the_right_weights_back(self, allowed):
+    def test_renormalising_restores_right_weights(self, allowed):
         scores = draw(H, Q, K).double()
         assert_close(renormalise(masked_after(scores, allowed)), row_softmax(scores.masked_fill(~allowed, -torch.inf)))
 

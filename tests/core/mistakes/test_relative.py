@@ -35,7 +35,7 @@ def test_wrong_centre_attends_farthest_key(grid):
     assert_close(away.gather(1, keys[0][:, None])[:, 0], away.amax(1))
 
 
-def test_the_other_sign_by_hand():
+def test_flipped_sign_by_hand():
     """A head that looks one to the right of (1, 1) looks one to its left."""
     heads = heads_from_kernel(torch.zeros(1, 1, 3, 3).index_fill_(3, torch.tensor([2]), 1.0), alpha=SHARP)
     assert query_minus_key(heads).offset[5].tolist() == [-0.0, -1.0] == (-heads.offset[5]).tolist()

@@ -22,12 +22,12 @@ class TestDecode:
     @pytest.mark.parametrize("G", [1, 2, 3, 6])
     @pytest.mark.parametrize("options", [{}, {"scale": 0.7, "score_mod": torch.tanh}])
     @pytest.mark.parametrize("bias", [None, alibi(H, T, T).double(), draw(T, T, seed=4)], ids=["-", "heads", "one"])
-    def test_is_the_whole_text_at_once(self, G, options, bias):
+    def test_equals_full_text_at_once(self, G, options, bias):
         q, k, v = draw(H, T, D_K), draw(G, T, D_K, seed=1), draw(G, T, D_V, seed=2)
         full_output = attend(q, share_kv(k, H), share_kv(v, H), allowed=causal(T, T), bias=bias, **options).output
         assert_close(decode(q, k, v, bias=bias, **options), full_output)
 
-    def test_what_comes_later_changes_nothing(self):
+    def test_later_tokens_change_nothing(self):
         q, k, v = draw(H, T, D_K), draw(2, T, D_K, seed=1), draw(2, T, D_V, seed=2)
         before = decode(q, k, v)
         k[:, 7:], v[:, 7:] = 100.0, -100.0
@@ -52,7 +52,7 @@ class TestNewcomersShare:
             assert_close(share[:, :t, t], distance)
         assert not share.tril().any()
 
-    def test_a_newcomer_nobody_may_look_at(self):
+    def test_fully_masked_new_token_gets_nothing(self):
         scores = torch.zeros(3, 3)
         scores[0, :2] = -torch.inf
         assert newcomers_share(scores)[0].tolist() == [0.0, 0.0, 1.0]

@@ -106,7 +106,7 @@ def test_dot_product_requires_equal_widths():
         general_heads(*tokens(), (head,), draw(WIDTHS.p_v, WIDTHS.p_o, seed=0))
 
 
-def test_what_a_head_learns_is_counted():
+def test_parameters_of_head_are_counted():
     assert GeneralHead.random(EQUAL, is_additive=False, seed=0).n_parameters() == 7 * 2 + 11 * 2 + 13 * 19
     network = (2 + 17 + 1) * 29
     assert GeneralHead.random(WIDTHS, is_additive=True, seed=0).n_parameters() == 7 * 2 + 11 * 17 + 13 * 19 + network

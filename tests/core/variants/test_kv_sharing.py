@@ -43,7 +43,7 @@ class TestWhoReadsWhom:
 
 class TestAttendShared:
     @pytest.mark.parametrize("G", kv_sharing.divisors(H))
-    def test_is_torchs(self, G):
+    def test_equals_torch(self, G):
         q, k, v = qkv(G)
         reference = scaled_dot_product_attention(q[None], k[None], v[None], enable_gqa=True)[0]
         assert_close(kv_sharing.attend_shared(q, k, v).output, reference)
@@ -76,7 +76,7 @@ class TestPoolHeads:
         assert kv_sharing.pool_heads(x, 2).tolist() == [[[2.0, 2.0]], [[6.0, 3.0]]]
 
     @pytest.mark.parametrize("G", [0, 5, 24])
-    def test_pooling_into_what_does_not_divide(self, G):
+    def test_pooling_to_indivisible_count_is_refused(self, G):
         with pytest.raises(ValueError, match=f"n_kv_heads=12 cannot be pooled into n_kv_heads={G}"):
             kv_sharing.pool_heads(torch.zeros(H, T, D_K), G)
 

@@ -25,7 +25,7 @@ def test_neighbours_share_evenly(n_layers, n_sets):
 
 
 @pytest.mark.parametrize("n_sets", [0, 4])
-def test_not_more_sets_than_layers(n_sets):
+def test_more_sets_than_layers_is_refused(n_sets):
     with pytest.raises(ValueError, match=f"n_sets={n_sets} must be between 1 and n_layers=3"):
         layers_used(3, n_sets)
 

@@ -40,7 +40,7 @@ def test_centres_settle_and_heads_equal_kernel():
     torch.testing.assert_close(kernel, pad(teacher(lesson).kernel, (1, 1, 1, 1)), rtol=0, atol=0.05)
 
 
-def test_a_teacher_is_torchs_own_convolution():
+def test_teacher_equals_torch_convolution():
     goal = teacher(Lesson(seed=3))
     layer = torch.nn.Conv2d(1, 1, 3, padding=1, padding_mode="replicate", bias=False)
     layer.weight.data = goal.kernel
@@ -99,7 +99,7 @@ def test_effective_kernel_equals_layer():
     torch.testing.assert_close(effective_kernel(heads_from_kernel(kernel, alpha=46.0), 1), kernel)
 
 
-def test_what_cannot_be_learned_is_refused():
+def test_invalid_lesson_is_refused():
     with pytest.raises(ValueError, match="start='nowhere' is none of scattered, middle, cells"):
         Lesson(seed=0, start="nowhere")
     with pytest.raises(ValueError, match="n_heads=0 must be above 0"):

@@ -70,7 +70,7 @@ def test_printed_sign_attends_to_farthest_key():
     ("alpha", "centre", "beside"),
     [(0.5, 0.3989, 0.2420), (1, 0.5641, 0.2075), (2, 0.7866, 0.1065), (3, 0.9094, 0.0453), (5, 0.9867, 0.0066)],
 )
-def test_how_much_the_centre_gets(alpha: float, centre: float, beside: float):
+def test_centre_weight_by_sharpness(alpha: float, centre: float, beside: float):
     row = row_softmax(quadratic_scores(torch.tensor([[1.0]]), torch.tensor([float(alpha)]), (41,)))[0, 20]
     torch.testing.assert_close(row[20:23], torch.tensor([beside, centre, beside]), rtol=0, atol=5e-5)
 
@@ -168,7 +168,7 @@ def test_cheaper_form_equals_any_centres():
     torch.testing.assert_close(axial_layer(heads, image), heads.layer(image), rtol=1e-5, atol=1e-5)
 
 
-def test_sharpened_changes_the_sharpness_alone():
+def test_sharpened_changes_only_sharpness():
     heads = heads_from_kernel(draw(1, 1, 3), alpha=1.0)
     sharper = heads.sharpened(9.0)
     assert sharper.alpha.tolist() == [9.0] * 3

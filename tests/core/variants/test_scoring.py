@@ -61,7 +61,7 @@ def test_additive_equals_loop_and_linears():
     assert_close(scores, reference)
 
 
-def test_the_scaled_dot_product_is_torchs():
+def test_scaled_dot_product_equals_torch():
     q, k, v = draw(H, Q, D_Q), draw(H, K, D_Q, seed=4), draw(H, K, D_K, seed=5)
     assert_close(row_softmax(scaled_dot(q, k)) @ v, scaled_dot_product_attention(q, k, v))
     assert_close(dot(q, k), torch.einsum("hid,hjd->hij", q, k))

@@ -18,7 +18,7 @@ def test_language_has_200_sourced_sentences(lang):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_its_sentences_are_of_many_kinds(lang):
+def test_sentences_are_of_many_kinds(lang):
     lines = sentences(lang)
     for kind in ("?？", "“", "0123456789", ":：", ";；"):
         assert sum(any(sign in line for sign in kind) for line in lines) >= 8, kind
@@ -33,7 +33,7 @@ def test_no_sentence_is_cut(minilm):
     assert sum(bool(text.marks.any()) for text in texts) > 190
 
 
-def test_another_corpus_has_another_digest():
+def test_other_corpus_has_other_digest():
     assert digest(["a", "b"]) != digest(["ab"]) != digest(["b", "a"])
 
 

@@ -44,7 +44,7 @@ def test_file_names_model_corpus_date(atlas_key):
     assert {score.chance.shape for name, score in atlas.scores.items() if name != "removal"} == {(len(SEEDS),)}
 
 
-def test_what_is_written_is_read_again(atlas_key):
+def test_file_round_trips(atlas_key):
     text = path_of(*atlas_key).read_text("utf-8")
     assert written(read(text)) == text
 
@@ -62,7 +62,7 @@ def test_file_requires_exact_weights(minilm):
 
 
 @pytest.mark.parametrize("seed", [SEEDS[0], SEEDS[-1]])
-def test_largest_random_heads_are_computed_again(minilm, monkeypatch, seed):
+def test_largest_random_heads_equal_recomputed(minilm, monkeypatch, seed):
     """The page states the largest score of several random models; one of them is drawn head by head."""
     monkeypatch.setattr("viz.models.atlas.passes.window_score", lambda weights, _: torch.zeros(len(weights)))
     atlas = atlas_of(*SHIPPED[0])
@@ -116,7 +116,7 @@ def test_smollm2_induction_heads_equal_earlier_measurement(smollm2):
     assert best <= expected.keys()
 
 
-def test_smollm2s_copying_is_computed_again(smollm2):
+def test_smollm2_copying_equals_recomputed(smollm2):
     stored_scores = atlas_of("SmolLM2-135M-Instruct", "en").scores["copying"]
     assert_close(
         gather(score_copying(smollm2)["copying"].flatten(1)).mean, stored_scores.mean.flatten(), rtol=0, atol=1e-3

@@ -137,7 +137,7 @@ def test_copying_equals_product_of_matrices(load_family):
     assert_close(copying[word, layer, head], beaten.float(), rtol=0, atol=0.011)  # two words may tie in float32
 
 
-def test_encoders_write_no_words(minilm):
+def test_encoder_has_no_copying_score(minilm):
     assert score_copying(minilm) == {}
 
 
@@ -167,6 +167,6 @@ def test_scores_equal_transformer_lens(name, tmp_path):
     assert max(differences) > 0.1, "something is there to be found"
 
 
-def test_the_record_is_of_these_texts():
+def test_record_has_same_texts():
     assert [text["ids"] for text in RECORD["gpt2"]] == texts(checkpoints.VOCABULARY)
     assert all([text["ids"] for text in RECORD[twin]] == texts(256) for twin in TWINS)

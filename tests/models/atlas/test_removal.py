@@ -5,7 +5,7 @@ from torch.nn.functional import cross_entropy
 from torch.testing import assert_close
 
 from tests.checkpoints import SENTENCES
-from tests.models.test_interventions import by_hooks, set_heads
+from tests.models.test_interventions import logits_with_hooks, set_heads
 from viz.models.atlas.removal import LINES, removed_on, score_removal
 from viz.models.tokens import read_text
 
@@ -17,7 +17,7 @@ def test_each_head_is_removed_by_itself(load_family, checkpoint):
     ids = read_text(model.tokenizer, SENTENCES[1], 61).ids
 
     def loss(changes):
-        return cross_entropy(by_hooks("llama", checkpoint("llama"), ids, changes)[:-1], torch.tensor(ids[1:]))
+        return cross_entropy(logits_with_hooks("llama", checkpoint("llama"), ids, changes)[:-1], torch.tensor(ids[1:]))
 
     full_loss = loss({})
     for layer, head in ((0, 1), (1, 5)):

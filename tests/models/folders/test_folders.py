@@ -30,10 +30,10 @@ def final(folder: Path) -> torch.Tensor:
 
 
 def refusal(folder: Path) -> ModelError:
-    with pytest.raises(ModelError) as caught:
+    with pytest.raises(ModelError) as exc_info:
         open_folder(folder)
-    assert "ownload" not in str(caught.value)
-    return caught.value
+    assert "ownload" not in str(exc_info.value)
+    return exc_info.value
 
 
 def rename(folder: Path, change) -> None:
@@ -62,7 +62,7 @@ def test_wrapped_names_are_read(copy_of, checkpoint, family, prefix):
     assert_close(final(folder), final(checkpoint(family)), atol=0, rtol=0)
 
 
-def test_names_of_another_model_are_told(copy_of):
+def test_renamed_weights_error_has_both_names(copy_of):
     folder = copy_of("llama")
     rename(folder, lambda name: name.replace("self_attn", "attention"))
     reason = refusal(folder).values["reason"]
@@ -85,9 +85,9 @@ def test_pytorch_model_bin_is_read(copy_of, checkpoint, content):
         nested = {"state_dict": weights, "epoch": 3}
         torch.save(nested if content == "state_dict" else weights, folder / "pytorch_model.bin")
     assert_close(final(folder), final(checkpoint("llama")), atol=0, rtol=0)
-    with pytest.raises(ModelError) as caught:
+    with pytest.raises(ModelError) as exc_info:
         open_folder(folder, sha256="0" * 64)
-    assert caught.value.code in ("pickle", "missing"), "of a published file nothing else is read"
+    assert exc_info.value.code in ("pickle", "missing"), "of a published file nothing else is read"
 
 
 def lora(folder: Path, base: Path, modules: list[str], **changes: Any) -> dict[str, torch.Tensor]:

@@ -19,7 +19,7 @@ from transformers.integrations.mxfp4 import convert_moe_packed_tensors
 from tests.checkpoints import TEXT, VOCABULARY, open_folder, save_tokenizer
 from tests.models.conftest import Checkpoint
 from tests.models.folders.test_folders import LAYERS, PREFIXES, WEIGHTS, lora, refusal, rename
-from tests.models.test_odd_configurations import with_pictures, write
+from tests.models.test_odd_configurations import multimodal_config, write
 from viz.models import capture
 from viz.models.folders.quantised import dequantise_experts, dequantise_fp8, dequantise_mxfp4
 from viz.models.layout import families
@@ -364,7 +364,7 @@ def test_methods_are_known_by_their_tensors(copy_of, end, method):
 @pytest.mark.parametrize("place", ["around", "inside"])
 def test_text_part_of_fp8_is_read(tmp_path, place):
     """The word on quantisation stands around the text part's configuration, or in it."""
-    known_as, config = with_pictures("mistral3")
+    known_as, config = multimodal_config("mistral3")
     folder, plain = save_fp8_and_float(write(getattr(transformers, known_as)(config), tmp_path / "whole"))
     if place == "inside":
         content = json.loads((folder / "config.json").read_text())

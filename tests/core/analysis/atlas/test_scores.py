@@ -27,17 +27,17 @@ def by_loops(weights, ids, special, marks, allowed):
     n = len(ids)
     cells = [(i, j) for i in range(n) for j in range(n)]
 
-    def share(head, is_target, asks):
-        rows = [i for i in range(n) if asks(i)]
+    def share(head, is_target, is_query):
+        rows = [i for i in range(n) if is_query(i)]
         return sum(float(weights[head, i, j]) for i, j in cells if i in rows and is_target(i, j)) / len(rows)
 
     def mention(i, j):
         return i != j and ids[i] == ids[j] and not special[i] and not special[j]
 
-    def a_mark(i, j):
+    def is_mark(i, j):
         return bool(marks[j])
 
-    def asks_marks(i):
+    def can_attend_to_mark(i):
         return not marks[i] and not special[i] and any(marks[j] and allowed[i, j] for j in range(n))
 
     shares = []
@@ -50,7 +50,7 @@ def by_loops(weights, ids, special, marks, allowed):
                 "itself": share(head, lambda i, j: j == i, lambda i: True),
                 "first": share(head, lambda i, j: j == 0, lambda i: i > 0),
                 "separators": share(head, lambda i, j: special[j] and j > 0, lambda i: not (special[i] and i > 0)),
-                "punctuation": share(head, a_mark, asks_marks),
+                "punctuation": share(head, is_mark, can_attend_to_mark),
                 "same": share(head, mention, lambda i: any(mention(i, j) for j in range(n))),
                 "entropy": -sum(float(w[i, j]) * math.log(float(w[i, j])) for i, j in cells if w[i, j] > 0) / n,
                 "distance": sum(float(w[i, j]) * abs(i - j) for i, j in cells) / n,

@@ -34,7 +34,7 @@ def test_soft_cap_by_hand():
             soft_cap(cap)
 
 
-def test_norm_of_heads_is_torchs():
+def test_norm_of_heads_equals_torch():
     """Each head by itself, before the turn."""
     q, k = draw(H, T, D), draw(G, T, D, seed=1)
     norm = QKNorm(place="head", q_gain=gains(seed=2), k_gain=gains(seed=3), eps=EPS)
@@ -43,7 +43,7 @@ def test_norm_of_heads_is_torchs():
     assert_close(k_hat, turn(rms_norm(k, (D,), norm.k_gain, EPS)))
 
 
-def test_norm_of_all_heads_is_torchs():
+def test_norm_of_all_heads_equals_torch():
     """All heads as one long vector, before the turn: queries and keys are of different lengths then."""
     q, k = draw(H, T, D), draw(G, T, D, seed=1)
     norm = QKNorm(place="all_heads", q_gain=gains(H, seed=2), k_gain=gains(G, seed=3), eps=EPS)
@@ -53,7 +53,7 @@ def test_norm_of_all_heads_is_torchs():
         assert_close(x_hat, turn(rows.view(T, heads, D).transpose(0, 1)))
 
 
-def test_norm_after_turn_is_torchs():
+def test_norm_after_turn_equals_torch():
     """After the turn; without gains the order makes no difference, for a turn keeps lengths."""
     q, k = draw(H, T, D), draw(G, T, D, seed=1)
     norm = QKNorm(place="after_turn", q_gain=gains(seed=2), k_gain=gains(seed=3), eps=EPS)

@@ -73,7 +73,7 @@ def test_equal_maps_cancel():
     assert not attend_differential(q, k, q, k, v, share=1.0).output.any()
 
 
-def test_norm_of_difference_is_torchs():
+def test_norm_of_difference_equals_torch():
     """Each head's rows have the root mean square 1 minus the share a layer begins with."""
     rows = draw(H, Q, D_V)
     want = (1 - 0.37) * rms_norm(rows, (D_V,), eps=1e-5)

@@ -110,7 +110,7 @@ def turn_the_last(right, x, rotary_dim, **options):
     return right(x.flip(-1), rotary_dim, **options).flip(-1)
 
 
-def any_kind(right, kinds, n_shared):
+def ignore_layer_kind(right, kinds, n_shared):
     """Later layers read the last layer before them, of whatever kind."""
     first = len(kinds) - n_shared
     return (*range(first), *[first - 1] * n_shared)
@@ -122,7 +122,7 @@ def without_allowed(right, scores, top_k, *, allowed=None):
     return selected if allowed is None else selected & allowed
 
 
-def renormalised(right, masked, sink):
+def renormalise_without_sink(right, masked, sink):
     """The weight of the sink is distributed among the words."""
     weights = right(masked, sink)
     return weights / weights.sum(-1, keepdim=True)
@@ -137,7 +137,7 @@ Fault = tuple[Any, Wrong, Callable[[], None]]
 FAULTS: dict[str, Fault] = {
     # To nobody
     "the sink counts in the row's sum": (
-        attention.softmax_with_sink, renormalised, test_sinks.test_row_lacks_what_nobody_gets,
+        attention.softmax_with_sink, renormalise_without_sink, test_sinks.test_row_lacks_weight_of_sink,
     ),
     "the sink is scaled like a score": (
         attention.softmax_with_sink,
@@ -168,22 +168,22 @@ FAULTS: dict[str, Fault] = {
         lambda right, q, k, norm, *, turn: right(
             q, k, replace(norm, place="after_turn" if norm.place == "head" else norm.place), turn=turn
         ),
-        test_bounded_scores.test_norm_of_heads_is_torchs,
+        test_bounded_scores.test_norm_of_heads_equals_torch,
     ),
     "a norm after the turn comes before it": (
         bounded_scores.norm_queries_and_keys,
         lambda right, q, k, norm, *, turn: right(q, k, replace(norm, place="head"), turn=turn),
-        test_bounded_scores.test_norm_after_turn_is_torchs,
+        test_bounded_scores.test_norm_after_turn_equals_torch,
     ),
     "keys have no gain": (
         bounded_scores.norm_queries_and_keys,
         lambda right, q, k, norm, *, turn: right(q, k, replace(norm, k_gain=None), turn=turn),
-        test_bounded_scores.test_norm_of_all_heads_is_torchs,
+        test_bounded_scores.test_norm_of_all_heads_equals_torch,
     ),
     "keys have the queries' gain": (
         bounded_scores.norm_queries_and_keys,
         lambda right, q, k, norm, *, turn: right(q, k, replace(norm, k_gain=norm.q_gain), turn=turn),
-        test_bounded_scores.test_norm_of_heads_is_torchs,
+        test_bounded_scores.test_norm_of_heads_equals_torch,
     ),
     "the bound lacks the root of the width": (
         bounded_scores.largest_score,
@@ -233,7 +233,7 @@ FAULTS: dict[str, Fault] = {
     "the norm's factor is left out": (
         differential.norm_difference,
         lambda right, output, *, start: right(output, start=0.0),
-        test_differential.test_norm_of_difference_is_torchs,
+        test_differential.test_norm_of_difference_equals_torch,
     ),
     # Without softmax
     "a token has faded when it is read at once": (
@@ -320,12 +320,12 @@ FAULTS: dict[str, Fault] = {
     "each window reaches one too far": (
         interleaved.earliest_token,
         lambda right, query, full, *, size, near="window": right(query, full, size=size + 1, near=near),
-        test_interleaved.test_reach_is_what_spreads,
+        test_interleaved.test_reach_equals_spreading,
     ),
     "chunks reach further with each layer": (
         interleaved.earliest_token,
         lambda right, query, full, *, size, near="window": right(query, full, size=size, near="window"),
-        test_interleaved.test_reach_is_what_spreads,
+        test_interleaved.test_reach_equals_spreading,
     ),
     "negative products count in the scorer": (
         selection.index_scores,
@@ -339,7 +339,7 @@ FAULTS: dict[str, Fault] = {
     ),
     "closed cells are chosen": (selection.top_k_mask, without_allowed, test_selection.test_largest_are_kept),
     "layers read keys of another kind": (
-        layer_sharing.kv_sources, any_kind, test_layer_sharing.test_kv_sources_follow_the_kind,
+        layer_sharing.kv_sources, ignore_layer_kind, test_layer_sharing.test_kv_sources_follow_the_kind,
     ),
     "layers that read compute their keys": (
         layer_sharing.attend_in_layers, readers_compute, test_layer_sharing.test_readers_use_what_was_cached,
@@ -381,17 +381,17 @@ FAULTS: dict[str, Fault] = {
     "the delta rule reads once": (
         mixed.LinearCost.step_flops,
         lambda right, self, n: right(replace(self, corrects=False), n),
-        test_mixed.test_linear_layer_is_torchs_count,
+        test_mixed.test_linear_layer_equals_torch_count,
     ),
     "a latent step expands every token": (
         mixed.LatentCost.step_flops,
         lambda right, self, n: self.text_flops(n) // n,
-        test_mixed.test_latent_layer_is_torchs_count,
+        test_mixed.test_latent_layer_equals_torch_count,
     ),
     "the scorer is free": (
         mixed.TopKCost.step_flops,
         lambda right, self, n: self.layer.step_flops(min(n, self.top_k)),
-        test_mixed.test_selection_pays_far_out,
+        test_mixed.test_selection_is_cheaper_for_long_texts,
     ),
     "a reused layer has a cache": (
         mixed.SharedKVCost.cache_numbers,

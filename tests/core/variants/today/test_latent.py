@@ -100,7 +100,7 @@ def test_conversion_loses_what_is_cut():
         assert_close((both - near).norm(), sizes[rank:].norm(), atol=1e-5, rtol=0)
 
 
-def test_what_cannot_be_converted():
+def test_impossible_conversions_are_refused():
     """Biases have no place in a latent vector; a size below 1 is named."""
     spec = AttentionSpec(d_model=6, n_heads=3)
     mha_weights = HeadWeights.random(spec, seed=1)

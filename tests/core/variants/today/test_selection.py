@@ -40,7 +40,7 @@ def test_keeping_all_is_standard():
     assert top_k_mask(draw(Q, K), K).all()
 
 
-def test_of_equals_the_earlier():
+def test_equal_scores_prefer_earlier_key():
     """Equal scores (ReLU makes many zeros) are taken in the order of the text, on every machine."""
     assert top_k_mask(torch.tensor([[0.0, 1.0, 0.0, 0.0]]), 3).tolist() == [[True, True, True, False]]
 

@@ -43,7 +43,7 @@ def test_column_and_gate_are_equal():
             assert_close(column.output[h, i], want, atol=1e-12, rtol=0)
 
 
-def test_row_lacks_what_nobody_gets():
+def test_row_lacks_weight_of_sink():
     """A row with a sink sums to its words' share, which falls as the sink rises."""
     scores = draw(H, Q, K)
     weights = softmax_with_sink(scores, SINK)

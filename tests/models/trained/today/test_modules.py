@@ -17,7 +17,7 @@ def logits(model):
         return model.eval()(input_ids=IDS).logits
 
 
-def test_standard_module_is_llamas():
+def test_standard_module_equals_llama():
     """The twin with the standard module is the twin itself."""
     assert_close(logits(build("standard", RECIPE, seed=3)), logits(twins.build(4, RECIPE, seed=3)))
 

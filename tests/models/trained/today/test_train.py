@@ -15,7 +15,7 @@ SMALL = replace(
 
 
 @pytest.fixture
-def elsewhere(tmp_path, monkeypatch):
+def temporary_results(tmp_path, monkeypatch):
     twins.words()
     monkeypatch.setattr(twins, "FOLDER", tmp_path)
     today.trainings.cache_clear()
@@ -23,7 +23,7 @@ def elsewhere(tmp_path, monkeypatch):
     today.trainings.cache_clear()
 
 
-def test_training_is_recorded_and_read(elsewhere):
+def test_training_is_recorded_and_read(temporary_results):
     """A training is read back from the file; a second training with the same seed replaces the first."""
     assert today.trainings() == ()
     trained = [today.train(variant, SMALL, seed=0) for variant in ("sink", "delta_3_1")]
@@ -77,7 +77,7 @@ def test_summary_by_hand():
     assert alone["loss"][0] == 1.0 and math.isnan(alone["loss"][1]) and math.isnan(alone["first_share"][0])
 
 
-def test_variants_are_of_the_recipe():
+def test_variants_follow_recipe():
     """Two layers, or four; the standard twin is as large as twin-g8, and a sink adds one number a head."""
     recipe = twins.Recipe()
     sizes = {variant: today.count(today.build(variant, recipe, seed=0)) for variant in today.VARIANTS}
