@@ -83,7 +83,7 @@ class TestAgainstTorch:
         reference = scaled_dot_product_attention(q, k, v, attn_mask=allowed)
         assert_close(trace.output, reference, atol=1e-12, rtol=0)
         assert trace.weights[..., 3, :].eq(0).all() and trace.output[..., 3, :].eq(0).all()
-        # What others do with such a row: the bare formula gives NaN, a large negative number gives an even spread.
+        # Other implementations of such a row: -inf gives NaN, a large negative number gives uniform weights.
         assert torch.softmax(trace.masked, -1)[..., 3, :].isnan().all()
         finite_weights = trace.scaled.masked_fill(~allowed, -1e9).softmax(-1)
         assert_close(finite_weights[..., 3, :], torch.full((2, 13, 7), 1 / 7, dtype=torch.float64))
@@ -206,7 +206,7 @@ class TestProperties:
         assert trace.q is q and trace.k is k and trace.v is v
         assert_close([q, k, v], before, atol=0, rtol=0)
         assert trace.scale == 1 / math.sqrt(3)
-        assert trace.scaled.isfinite().all()  # masking did not write into what came before it
+        assert trace.scaled.isfinite().all()  # masking must not write into its input
         with pytest.raises(AttributeError):
             trace.weights = trace.scores
 

@@ -1,4 +1,4 @@
-"""The block: by hand, what its residuals and norms promise, and torch's own layers with the same weights."""
+"""The block: by hand, properties of its residuals and norms, and torch's own layers with the same weights."""
 
 import gc
 import weakref
@@ -31,7 +31,7 @@ def draw(*shape: int, seed: int = 0) -> Tensor:
 
 
 def shake(layer: nn.Module) -> nn.Module:
-    """Every parameter drawn, biases, gains and shifts too: torch starts with 0 and 1 there."""
+    """Draw every parameter, biases, gains and shifts too, which torch starts at 0 and 1."""
     with torch.no_grad():
         for i, parameter in enumerate(layer.parameters()):
             parameter.copy_(draw(*parameter.shape, seed=i) * (0.3 if parameter.ndim > 1 else 1.0))
@@ -70,7 +70,7 @@ def plain_block(*, seed: int = 0, d_memory: int | None = None) -> BlockWeights:
 
 @pytest.mark.parametrize("norm", NORMS)
 class TestAgainstTorch:
-    """`norm_first` both ways; True is "may look" here and "blocked" there."""
+    """`norm_first` both ways; in a mask True means visible for the core and blocked for torch."""
 
     def make(self, norm: str, kind: type, activation: object = torch.relu) -> tuple:
         layer = kind(
@@ -91,7 +91,7 @@ class TestAgainstTorch:
         padding_mask = torch.arange(T) >= torch.tensor(lengths)[:, None]
         output = encoder_block(x, weights, allowed=allowed, design=BlockDesign(norm=norm)).output
         assert_close(output, layer(x, src_mask=~causal(T, T), src_key_padding_mask=padding_mask), **CLOSE)
-        # the other polarity runs, and is another layer
+        # the other polarity runs too, with another result
         wrong = layer(x, src_mask=causal(T, T), src_key_padding_mask=padding_mask)
         assert not torch.allclose(output, wrong, atol=1e-3, equal_nan=True)
 
@@ -181,7 +181,7 @@ class TestPoints:
 
 
 def test_by_hand():
-    """One head that looks at itself alone (T = 1), all matrices the identity: x, 2x, N(2x), its ReLU added."""
+    """One head on one token (T = 1), all matrices the identity: x, 2x, N(2x), its ReLU added."""
     identity, plain = torch.eye(2, dtype=torch.float64), NormWeights(gain=torch.ones(2, dtype=torch.float64), eps=0.0)
     weights = BlockWeights(
         attention=HeadWeights(

@@ -1,4 +1,4 @@
-"""Importing the mathematics computes nothing and takes no memory; the first trace sets the memory up, once."""
+"""Importing the core allocates no tensor; the first trace frees one large block, once."""
 
 import subprocess
 import sys
@@ -29,7 +29,7 @@ print(len(names))
 
 
 class AllocationRecorder(TorchDispatchMode):
-    """The bytes of every empty tensor made meanwhile."""
+    """Records the bytes of every empty tensor that is allocated inside the context."""
 
     def __init__(self):
         super().__init__()

@@ -22,7 +22,7 @@ def draw(*shape: int, seed: int = 0) -> Tensor:
 
 
 def wide_spec(n_kv_heads: int = 2) -> AttentionSpec:
-    """Every width another prime; six heads so that G may be 1, 2, 3 or 6."""
+    """Return a spec with a different prime for every width; six heads so that G can be 1, 2, 3 or 6."""
     return AttentionSpec(
         d_model=13, n_heads=6, n_kv_heads=n_kv_heads, d_head=7, d_value=11, d_memory=17, d_output=19
     )  # fmt: skip
@@ -155,14 +155,14 @@ class TestMultiHead:
 
     @pytest.mark.parametrize("n_kv_heads", [2, 3])
     def test_repeat_instead_of_neighbours_differs(self, n_kv_heads):
-        """The classic slip: the same shapes, the wrong pairs, no error."""
+        """The classic mistake: the same shapes, the wrong pairs, no error."""
         trace = multi_head(draw(2, 3, 13), draw(2, 5, 17), weights_of(wide_spec(n_kv_heads)))
         k, v = (kv.repeat(1, 6 // n_kv_heads, 1, 1) for kv in (trace.k, trace.v))
         assert k.shape == share_kv(trace.k, 6).shape
         assert (attend(trace.q, k, v).output - trace.head_outputs).abs().max() > 0.1
 
     def test_multi_query_written_separately(self):
-        """Shazeer 2019: every head asks the same keys. Bit for bit."""
+        """Shazeer 2019: all heads share one set of keys; equal to the last bit."""
         s = wide_spec(1)
         w = weights_of(s, bias=False)
         x, memory = draw(3, 13, seed=8), draw(5, 17, seed=9)
@@ -190,7 +190,7 @@ class TestMultiHead:
         assert_close(multi_head(x[order], x[order], w).output, multi_head(x, x, w).output[order], **CLOSE)
 
     def test_every_head_reads_every_feature(self):
-        """A head is narrow in rank, not blind to part of the input."""
+        """A head has a low rank, but it reads every feature."""
         x, w = draw(7, 35, seed=9), weights_of(AttentionSpec(d_model=35, n_heads=5))
         without = x.clone()
         without[:, 11] = 0
@@ -206,7 +206,7 @@ class TestMultiHead:
         assert trace.weights.triu(1).eq(0).all()
 
     def test_merging_turned_queries_and_keys(self):
-        """A model that turns q and k by position enters after the projections."""
+        """A model that rotates q and k by position continues after the projections."""
         x, w = draw(5, 35, seed=9), weights_of(AttentionSpec(d_model=35, n_heads=5))
         plain = multi_head(x, x, w)
         same = merge_heads(plain.q, plain.k, plain.v, w, x=x, memory=x)

@@ -45,7 +45,7 @@ def test_unbiased_variance_differs():
     assert_close(plain, torch_layer_norm(x, (8,)))
     off = float((annotated - plain).abs().max())
     assert 0.12 < off < 0.16
-    # Per row the two differ by the factor sqrt(7 / 8), whatever the row
+    # Every row differs by the factor sqrt(7 / 8)
     assert_close(annotated.norm(dim=-1), (7 / 8) ** 0.5 * plain.norm(dim=-1), atol=1e-3, rtol=1e-3)
 
 

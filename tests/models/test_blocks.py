@@ -1,4 +1,4 @@
-"""Replayed by the core, every family's blocks hand on the model's own hidden states, layer by layer."""
+"""The core's replay of every family's blocks gives the model's own hidden states, layer by layer."""
 
 import pytest
 import torch
@@ -72,7 +72,7 @@ def test_further_mask_narrows_models_mask(load_family):
 
 @pytest.mark.parametrize("name", ["llama", "qwen2"])
 def test_rotary_blocks_masked_equal_eager_model(name, load_family, checkpoint):
-    """The model's own eager pass under the same mask: its weights in every layer, its hidden states behind each."""
+    """The model's own eager pass under the same mask: the weights and hidden states of every layer."""
     model = load_family(name)
     text_capture = capture(model, TEXT)
     n = len(text_capture.tokens.ids)
@@ -105,7 +105,7 @@ def test_rope_is_applied_in_llama_blocks(load_family):
     trace = model_blocks(model, text_capture).run()[0].attention
     assert_close(trace.k, text_capture.calls[0].k, atol=1e-5, rtol=1e-5)
     bare = trace.x @ trace.projections.w_k[:, :10]
-    assert_close(bare[0], trace.k[0, 0])  # the first place is not turned
+    assert_close(bare[0], trace.k[0, 0])  # position 0 is not rotated
     assert not torch.allclose(bare[1:], trace.k[0, 1:], atol=0.1)
 
 

@@ -83,7 +83,7 @@ def test_replay_equals_eager_weights(name, capture_of, truth):
     for stack, layers in expected.weights.items():
         for i, weights in enumerate(layers):
             assert_close(text_capture.layer(i, stack=stack).weights, weights, atol=1e-5, rtol=0)
-            # Otherwise a replay that forgot the scores would pass too.
+            # With uniform weights a replay without scores would pass too.
             assert weights.amax(-1).mean() > 2 / weights.shape[-1]
 
 
@@ -128,7 +128,7 @@ def test_weight_matrices_give_qkv(name, capture_of):
             assert_close(project(call.memory, p.w_v, p.b_v, call.v), call.v, atol=1e-5, rtol=1e-5)
             q, k = project(call.x, p.w_q, p.b_q, call.q), project(call.memory, p.w_k, p.b_k, call.k)
             assert call.rotary == (name in ROTARY)
-            if call.rotary:  # turned, so other numbers, but of the same length; at position 0 not turned
+            if call.rotary:  # rotated: other numbers of the same length, equal at position 0
                 assert (q - call.q).abs().max() > 0.1
                 assert_close(q.norm(dim=-1), call.q.norm(dim=-1), atol=1e-4, rtol=1e-5)
                 assert_close(k[:, 0], call.k[:, 0], atol=1e-5, rtol=1e-5)

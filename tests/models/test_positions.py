@@ -22,7 +22,7 @@ def test_own_table_equals_model(load_family, family):
     assert table.shape == (61, model.model.config.hidden_size)
     placed_capture, plain = capture_placed(model, tokens, table[: len(tokens.ids)]), capture(model, TEXT)
     for i in range(plain.n_layers):
-        # what is taken away and given back is rounded
+        # subtracting and adding the table rounds
         assert_close(placed_capture.layer(i).weights, plain.layer(i).weights, atol=2e-5, rtol=0)
     assert placed_capture.tokens == plain.tokens
 

@@ -52,7 +52,7 @@ def words(text: str) -> list[str]:
         ("  a \n\t b  ", ["a", "b"]),
         ("a\u00a0b\u3000c", ["a", "b", "c"]),
         ("\U0001fae8", ["\U0001fae8"]),  # newer than Python 3.11's tables
-        ("\ud800a", ["?", "a"]),  # half a surrogate pair is no text
+        ("\ud800a", ["?", "a"]),  # a lone surrogate is replaced
     ],
 )
 def test_words(text, expected):
@@ -131,7 +131,7 @@ def test_seeded_embeddings_are_normal_numbers():
     x = seeded_embeddings(tuple(range(500)), 101, 3)
     assert_close(x.mean(), torch.tensor(0.0), atol=0.02, rtol=0)
     assert_close(x.std(), torch.tensor(1.0), atol=0.02, rtol=0)
-    # Two words have nothing in common: cosines are as small as chance makes them.
+    # Vectors of two words are independent: their cosine is small.
     cosines = torch.corrcoef(x) - torch.eye(500)
     assert cosines.std() < 1.1 / 101**0.5
 

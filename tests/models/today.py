@@ -1,4 +1,4 @@
-"""Attention of today against the families that run it: small random modules of transformers, eager, in float32.
+"""Current attention variants against their model families: small random modules of transformers, eager, in float32.
 
 ``python -m tests.models.today`` prints the table of differences.
 """
@@ -47,7 +47,7 @@ Differences = Callable[[], Mapping[str, float]]
 
 
 def family(name: str) -> ModuleType:
-    """The modelling file of a family."""
+    """Return the modelling module of a family."""
     return importlib.import_module(f"transformers.models.{name}.modeling_{name}")
 
 
@@ -75,7 +75,7 @@ def run(module: nn.Module, x: Tensor, positions: Any, allowed: Tensor | None = N
 
 
 def angles_of(module: ModuleType, prefix: str, config: Any, x: Tensor) -> Any:
-    """The positions as the family's rotary embedding hands them to its attention."""
+    """Return the rotary embedding's output for the positions, as the family's attention reads it."""
     return getattr(module, f"{prefix}RotaryEmbedding")(config)(x[None], torch.arange(len(x))[None])
 
 
@@ -86,7 +86,7 @@ def largest_difference(a: Tensor, b: Tensor) -> float:
 
 
 def project_inputs(module: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Queries, keys and values of a module that keeps them as Llama does."""
+    """Return queries, keys and values of a module with Llama's projections."""
     q, k, v = (
         split_heads(getattr(module, f"{name}_proj")(x), heads).detach()
         for name, heads in (("q", H), ("k", G), ("v", G))
@@ -100,7 +100,7 @@ def project_output(module: Any, outputs: Tensor) -> Tensor:
 
 
 def like_llama(name: str, prefix: str, *, layer: int = 0, **sizes: Any) -> Any:
-    """A family's attention module with what it is run on: module, configuration, tokens, positions."""
+    """Return a family's attention module and its input: module, configuration, tokens, positions."""
     code = family(name)
     config = getattr(transformers, f"{prefix}Config")(**SIZES | {"rope_parameters": ROPE} | sizes)
     x = draw(T, D_MODEL)
@@ -175,7 +175,9 @@ def qk_norms() -> Mapping[str, float]:
         q_gain, k_gain = module.query_layernorm.weight.detach(), module.key_layernorm.weight.detach()
         return QKNorm(place="after_turn", q_gain=q_gain, k_gain=k_gain, eps=1e-5)
 
-    against = partial(rope, pairing="halves", omega=-frequencies(D, base=BASE))  # nanochat turns the other way
+    against = partial(
+        rope, pairing="halves", omega=-frequencies(D, base=BASE)
+    )  # nanochat rotates in the other direction
     bare = QKNorm(place="after_turn")
     return {
         "qwen3: each head, before the turn": _normed("qwen3", "Qwen3", of_heads),
@@ -351,7 +353,7 @@ def deepseek_v3() -> Mapping[str, float]:
 
 
 def count_cached_numbers() -> int:
-    """Numbers that the family's cache holds of one token in one layer."""
+    """Return how many numbers the family's cache stores per token and layer."""
     module, _, x, positions = like_llama("deepseek_v3", "DeepseekV3", **LATENT_SIZES)
     cache = transformers.DynamicCache()
     with torch.no_grad():

@@ -73,7 +73,7 @@ def test_five_axes_module_raises(G):
 
 @pytest.mark.parametrize("G", [1, 2, 3, 6])
 def test_too_many_copies_module_raises(G):
-    with pytest.raises(RuntimeError):  # with G = 1 they pass the copying, and then do not fit W_O
+    with pytest.raises(RuntimeError):  # with G = 1 the shape fails only at W_O
         build_module(TooManyCopies, G)[1](draw(1, T, D))
 
 

@@ -61,7 +61,7 @@ class TestDistanceWithout:
         generator = torch.Generator().manual_seed(5)
         scores = 3 * torch.randn(2, 3, 11, 11, generator=generator, dtype=torch.float64)
         weights = scores.masked_fill(~causal(11, 11), -torch.inf).softmax(-1)
-        weights[0, 0, 5] = 0  # a row that may look nowhere
+        weights[0, 0, 5] = 0  # a fully masked row
         away = torch.zeros(11, dtype=torch.bool)
         away[hidden] = True
         visible = map_statistics.hide(weights, ~away, ~away)

@@ -17,7 +17,7 @@ def test_windows_are_recovered(n_tokens: int):
     torch.testing.assert_close(fit.explained, torch.ones(5), rtol=0, atol=1e-4)
     torch.testing.assert_close(fit.offset[1:], offset[1:], rtol=0, atol=0.03)
     torch.testing.assert_close(fit.alpha[1:], alpha[1:], rtol=0.03, atol=0)
-    assert fit.offset[0] == -1  # a sharp shift by one has the same weights for many centres: the whole number is meant
+    assert fit.offset[0] == -1  # many centres give a sharp shift by one: the fit prefers the whole number
 
 
 def test_window_under_causal_mask_is_recovered():
@@ -25,7 +25,7 @@ def test_window_under_causal_mask_is_recovered():
     weights = window_weights(torch.tensor([-2.0]), torch.tensor([0.4]), delta, causal(13, 13))
     fit = fit_windows(weights, causal(13, 13))
     torch.testing.assert_close(fit.explained, torch.ones(1), rtol=0, atol=1e-4)
-    assert fit_windows(weights).explained[0] < 0.999  # without the mask it is none
+    assert fit_windows(weights).explained[0] < 0.999  # without the mask it fits worse
 
 
 def test_share_is_one_minus_residual_squares():

@@ -148,7 +148,7 @@ def test_peak_memory_by_hand():
         first = a + 1  # 4 MB
         second = first + 1  # 8 MB held
         del first
-        return second + 1  # 8 MB held again
+        return second + 1  # still 8 MB held
 
     assert peak_bytes(run, "cpu") == pytest.approx(8e6, rel=0.01)
 

@@ -89,7 +89,7 @@ class TestThroughMha:
         sees = allowed.any(-1)
         output = through_mha(q, k, v, blocked=~allowed, scale=scale)
         assert_close(output[:, sees], attend(q, k, v, allowed=allowed, scale=scale).output[:, sees])
-        assert output[:, ~sees].isnan().all()  # asked for its weights, as it is by default, it takes the bare softmax
+        assert output[:, ~sees].isnan().all()  # with need_weights, its default, it uses the plain softmax
         inverted = scaled_dot_product_attention(q, k, v, attn_mask=~allowed, scale=scale)
         assert_close(through_mha(q, k, v, blocked=allowed, scale=scale), inverted)
 

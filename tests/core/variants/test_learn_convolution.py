@@ -69,7 +69,7 @@ def test_resumed_run_equals_uninterrupted_run(start: str):
     uninterrupted = list(learn(lesson, every=5))
     run = learn(lesson, every=5)
     first = list(islice(run, 2))
-    torch.randn(3)  # whatever happens in between
+    torch.randn(3)  # other random numbers in between
     rest = list(run)
     assert [shot.step for shot in uninterrupted] == [0, 5, 10, 13]
     for expected, resumed in zip(uninterrupted, first + rest, strict=True):

@@ -32,7 +32,7 @@ def test_shift_is_key_minus_query():
     delta = shifts((7,))[..., 0]
     assert delta[2, 5] == 3
     assert all(delta.diagonal(i).unique().tolist() == [i] for i in range(-6, 7))
-    query, key = 1 * 5 + 4, 3 * 5 + 2  # (1, 4) asks (3, 2)
+    query, key = 1 * 5 + 4, 3 * 5 + 2  # the query at (1, 4), the key at (3, 2)
     assert shifts((4, 5))[query, key].tolist() == [2.0, -2.0]
     torch.testing.assert_close(shifts((4, 5)), -shifts((4, 5)).transpose(0, 1), rtol=0, atol=0)
 

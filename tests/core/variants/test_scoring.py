@@ -56,7 +56,7 @@ def test_additive_equals_loop_and_linears():
         for name, layer in layers.items():
             layer.double().weight.copy_(getattr(w, name).T)
         last.double().weight.copy_(w.w_v[None])
-        # d2l's way: every query beside every key, through one tanh
+        # as in d2l: every query added to every key, through one tanh
         reference = last(torch.tanh(layers["w_q"](q).unsqueeze(2) + layers["w_k"](k).unsqueeze(1))).squeeze(-1)
     assert_close(scores, reference)
 

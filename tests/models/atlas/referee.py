@@ -50,7 +50,7 @@ def texts(n_words: int) -> list[list[int]]:
 
 def detect_heads(folder: Path, ids: list[int]) -> dict[str, list[list[float]]]:
     """Return every head's scores by TransformerLens with default options."""
-    # By their names: it is in no list of requirements, and only this command needs it.
+    # Imported by name: only this command needs the package, and no requirements file lists it.
     detect_head = import_module("transformer_lens.head_detector").detect_head
     bridges = import_module("transformer_lens.model_bridge").TransformerBridge
     hf_model = transformers.AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager")

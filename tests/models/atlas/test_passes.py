@@ -37,7 +37,7 @@ def test_batch_maps_equal_transformers(name, load_family, checkpoint):
     for number, maps in batch_maps.items():
         with torch.inference_mode():
             weights = reference(input_ids=texts[number].ids[None], output_attentions=True).attentions
-        assert_close(maps, torch.cat(list(weights)), rtol=0, atol=1e-5)  # a batch is added up in another order
+        assert_close(maps, torch.cat(list(weights)), rtol=0, atol=1e-5)  # a batch sums in another order
 
 
 def test_encoder_decoder_is_scored_by_encoder(load_family):
@@ -101,7 +101,7 @@ def test_random_weights_get_few_labels(minilm, no_windows):
 
 
 def test_random_decoder_gets_no_label(load_family, no_windows):
-    model = load_family("llama")  # every number of it was drawn, and wide
+    model = load_family("llama")  # all its weights are random with a large scale
     atlas = make(model, "en", sentences("en")[: BY_CHANCE // 2])
     labels = [labels_of(atlas.scores, layer, head) for layer in range(2) for head in range(6)]
     assert not any(labels)
@@ -160,7 +160,7 @@ def test_scores_equal_transformer_lens(name, tmp_path):
         by_name = {"previous": plain["previous"], **repeated_scores(heads, text.ids)}
         for score in DETECTORS:
             theirs = torch.tensor(record[number][score]).flatten()
-            # They divide by all rows of the text, we by those that have such a token.
+            # TransformerLens divides by all rows of the text, Headlight by the rows with such a token.
             assert_close(by_name[score] * rows_scored(score, text.ids) / n, theirs, rtol=0, atol=1e-5)
             differences.append(float(theirs.max()))
     assert len(differences) == 3 * len(DETECTORS)

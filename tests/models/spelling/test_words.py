@@ -1,4 +1,4 @@
-"""Words by their place in the text: joined again, with what lies between them, they are the text."""
+"""Words by their position in the text: joined with the characters between them, they give the text."""
 
 import unicodedata
 
@@ -17,7 +17,7 @@ def places_of_words(tokens: Tokens) -> list[tuple[int, int]]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_whole_words_join_to_text(kind):
-    """The merged words and what lies between them are the text, in every script; a word says what was typed."""
+    """Merged words and the characters between them give the text, in every script."""
     assert len(TEXTS) > 60
     for text in TEXTS.values():
         _join_to_text(read_text(tokenizer_of(kind), text, 10_000), text.encode("utf-8", "replace").decode())
@@ -42,7 +42,7 @@ def _join_to_text(tokens: Tokens, text: str) -> None:
 
 @pytest.mark.parametrize("kind", ["bytes", "unigram with bytes", "RoBERTa", "raw bytes", "bare", "letters"])
 def test_merged_words_equal_own_words(kind):
-    """A tokenizer that leaves nothing out has the words that "Your words" has, where no token holds two of them."""
+    """A lossless tokenizer has the same words as "Your words" if no token holds two of them."""
     for name in TEXTS.keys() - {"surrogates", "white space", "marks alone"}:
         tokens = read_text(tokenizer_of(kind), TEXTS[name], 10_000)
         special = {label for label, added in zip(tokens.labels, tokens.special, strict=True) if added}
@@ -85,7 +85,7 @@ def test_repeated_emoji_are_words_apart(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_cut_text_ends_in_cut_word(kind):
-    """Of a text that is cut off inside a word the last word is what was read of it."""
+    """The last word of a text that is cut inside a word is the part that was read."""
     tokens = read_text(tokenizer_of(kind), "unmisunderstandably animal", 7)
     content = [label for label, added in zip(tokens.labels, tokens.special, strict=True) if not added]
     assert tokens.dropped
@@ -111,7 +111,7 @@ def test_words_in_scripts_beyond_latin(text, expected):
 
 
 def test_words_of_every_letter_stay_whole():
-    """No mark of any script parts the word that it stands in."""
+    """No mark of any script splits its word."""
     marks = [chr(code) for code in range(0x300, 0x16FF0) if unicodedata.category(chr(code)) in ("Mn", "Mc")]
     assert len(marks) > 1_400
     assert [hex(ord(mark)) for mark in marks if len(words_in(f"क{mark}क")) != 1] == []
@@ -126,14 +126,14 @@ def test_number_words_white_space_stands_alone():
 
 
 def test_number_words_tokens_without_text():
-    """A piece that stands for no text belongs to the word behind it; a token that was added is a word."""
+    """A piece without text belongs to the next word; an added token is a word."""
     words, spans = number_words("ab c", [(0, 0), (0, 0), (0, 2), (3, 4), (0, 0)], [True, False, False, False, True])
     assert words == (0, 1, 1, 2, 3)
     assert spans == ((0, 0), (0, 0), (0, 2), (3, 4), (4, 4))
 
 
 def test_words_as_read_keep_unknown():
-    """A word is labelled as it was typed; where it counts what the model reads, an unknown word stays unknown."""
+    """A word is labelled as typed; words as read by the model keep the unknown token."""
     tokens = read_text(tokenizer_of("wordpiece"), "The 猫", 99)
     assert word_labels(tokens) == ("[CLS]", "The", "猫", "[SEP]")
     assert words_as_read(tokens) == ("[CLS]", "the", "[UNK]", "[SEP]")

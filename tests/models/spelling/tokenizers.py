@@ -1,4 +1,4 @@
-"""Tokenizers of every kind, small, and texts in many scripts to cut with them."""
+"""Small tokenizers of every kind, and texts in many scripts."""
 
 import json
 from functools import cache
@@ -178,14 +178,14 @@ def _roberta() -> Tokenizer:
 
 
 def _letters() -> Tokenizer:
-    """One character a token."""
+    """One character per token."""
     tokenizer = Tokenizer(algorithms.WordLevel({"[UNK]": 0} | {chr(97 + i): i + 1 for i in range(26)}, "[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.Split("", behavior="isolated")
     return tokenizer
 
 
 def _raw_bytes() -> Tokenizer:
-    """One byte a token, and no rule where words end."""
+    """One byte per token, without a rule for words."""
     letters = sorted(pre_tokenizers.ByteLevel.alphabet())
     tokenizer = Tokenizer(algorithms.BPE(vocab={letter: i for i, letter in enumerate(letters)}, merges=[]))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
@@ -209,6 +209,6 @@ KINDS = MAKERS | {
 
 @cache
 def tokenizer_of(kind: str) -> Any:
-    """A tokenizer of a kind, as a model has it."""
+    """Return a tokenizer of a kind."""
     unknown = {"unk_token": SPECIAL[1]} if kind in ("wordpiece", "metaspace", "bare", "letters", "cased") else {}
     return PreTrainedTokenizerFast(tokenizer_object=KINDS[kind](), model_max_length=10_000, **unknown)

@@ -56,7 +56,7 @@ def test_unseen_sentences_are_translated():
 def test_head_attends_to_source_of_character():
     text_capture = capture(load("animals-en-zh"), ENGLISH, target=CHINESE)
     weights, english = text_capture.layer(1, stack="cross").weights, text_capture.tokens.labels
-    row_of = dict(zip(CHINESE, range(len(CHINESE)), strict=True))  # the row that is asked when a character is written
+    row_of = dict(zip(CHINESE, range(len(CHINESE)), strict=True))  # the row of the query that writes a character
     partners = {"猫": "cat", "狗": "dog", "看": "sees", "黑": "black", "花": "garden"}
     sources = [
         sum(english[int(head[row_of[character]].argmax())] == word for character, word in partners.items())

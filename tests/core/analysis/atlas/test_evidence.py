@@ -15,7 +15,7 @@ NAN = float("nan")
 
 def test_interval_equals_scipy():
     values = torch.rand(S, H, generator=torch.Generator().manual_seed(0))
-    values[3] = NAN  # this text has nothing to score
+    values[3] = NAN  # a text without a score
     valid_values = np.delete(values.double().numpy(), 3, 0)
     low, high = stats.t.interval(0.95, S - 2, valid_values.mean(0), stats.sem(valid_values))
     evidence = gather(values)
@@ -92,7 +92,7 @@ def test_clearest_label_first_non_labels_never():
 def test_uncertain_mean_above_hurdle_no_label():
     """The lower end of the interval has to exceed the hurdle, not only the mean."""
     values = torch.zeros(4, 1, 1)
-    values[0] = 1.2  # the mean is 0.3, and nobody knows
+    values[0] = 1.2  # the mean is 0.3, with a wide interval
     score = summarize("previous", values, torch.zeros(4), [torch.zeros(3, 1, 1)])
     assert score.mean > score.hurdle and not score.labelled.any()
 

@@ -135,7 +135,7 @@ def readers_compute(right, x, layers, sources, **options):
 
 Fault = tuple[Any, Wrong, Callable[[], None]]
 FAULTS: dict[str, Fault] = {
-    # To nobody
+    # Sinks
     "the sink counts in the row's sum": (
         attention.softmax_with_sink, renormalise_without_sink, test_sinks.test_row_lacks_weight_of_sink,
     ),
@@ -157,7 +157,7 @@ FAULTS: dict[str, Fault] = {
         lambda right, weights: weights[..., 0].mean(-1),
         test_sinks.test_first_token_share_skips_first,
     ),
-    # Tamed scores
+    # Bounded scores
     "the cap lacks its factor": (
         bounded_scores.soft_cap,
         lambda right, cap: lambda scaled: right(cap)(scaled) / cap,
@@ -213,7 +213,7 @@ FAULTS: dict[str, Fault] = {
         lambda right, *args, **options: right(*args, **options).logit(),
         test_gates.check_gated_heads,
     ),
-    # The difference of two
+    # Differential attention
     "λ has the other sign": (
         differential.attend_differential,
         lambda right, *args, share, **options: right(*args, share=-share, **options),
@@ -367,7 +367,7 @@ FAULTS: dict[str, Fault] = {
         lambda right, positions, **options: right(positions - 1, **options),
         test_angles.test_temperature_by_hand,
     ),
-    # What it costs
+    # Costs
     "the cache of a latent layer holds every head": (
         mixed.LatentCost.cache_numbers,
         lambda right, self, n: n * self.spec.expanded_width,
