@@ -1,4 +1,4 @@
-"""One head: hand values, what must hold of any, and torch's own attention."""
+"""One head: hand values, properties of any head, and torch's own attention."""
 
 import math
 
@@ -17,11 +17,11 @@ PINNED = {"atol": 5.1e-5, "rtol": 0}  # values pinned to four digits
 
 
 def draw(*shape: int, seed: int = 0) -> torch.Tensor:
-    """Float64, so that only a wrong formula can be off by more than 1e-12."""
+    """Draw normal numbers in float64, so that only a wrong formula is off by more than 1e-12."""
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
-def a_head(batch: tuple[int, ...] = (), n_queries: int = 5, n_keys: int = 7, d_k: int = 3, d_v: int = 11):
+def random_head(batch: tuple[int, ...] = (), n_queries: int = 5, n_keys: int = 7, d_k: int = 3, d_v: int = 11):
     return draw(*batch, n_queries, d_k, seed=1), draw(*batch, n_keys, d_k, seed=2), draw(*batch, n_keys, d_v, seed=3)
 
 
@@ -35,7 +35,7 @@ class TestHandValues:
         outputs = [[1.6044, 0.7967], [1.4011, 1.2033], [1.7587, 1.0000]]
         assert_close(trace.output, torch.tensor(outputs), **PINNED)
 
-    def test_a_toy_head_that_may_not_look_ahead(self):
+    def test_toy_head_with_causal_mask(self):
         trace = attend(QK, QK, V, allowed=causal(3, 3))
         expected = [[1, 0, 0], [0.3302, 0.6698, 0], [0.2483, 0.2483, 0.5035]]
         assert_close(trace.weights, torch.tensor(expected), **PINNED)
@@ -43,8 +43,8 @@ class TestHandValues:
         outputs = [[1, 0], [0.3302, 1.3395], [1.7587, 1.0]]
         assert_close(trace.output, torch.tensor(outputs), **PINNED)
 
-    def test_as_many_queries_as_keys_and_not_the_same_ones(self):
-        """Rows are queries: (1, 2) looks at (3, 0) and (0, 1), with scores 3 and 2; exchanged it would be 3 and 4."""
+    def test_as_many_queries_as_keys(self):
+        """Rows are queries: (1, 2) looks at (3, 0) and (0, 1), with scores 3 and 2; transposed it would be 3 and 4."""
         q, k = torch.tensor([[1.0, 2.0], [4.0, -1.0]]), torch.tensor([[3.0, 0.0], [0.0, 1.0]])
         trace = attend(q, k, torch.eye(2), scale=1.0)
         assert trace.scores.tolist() == [[3.0, 2.0], [12.0, -1.0]]
@@ -68,36 +68,36 @@ class TestHandValues:
 class TestAgainstTorch:
     @pytest.mark.parametrize("batch", [(), (2,), (2, 13), (1, 2, 13)])
     def test_plain(self, batch):
-        q, k, v = a_head(batch)
+        q, k, v = random_head(batch)
         assert_close(attend(q, k, v).output, scaled_dot_product_attention(q, k, v), atol=1e-12, rtol=0)
 
     def test_as_many_queries_as_keys(self):
-        q, k, v = a_head((2, 13), n_queries=7)
+        q, k, v = random_head((2, 13), n_queries=7)
         assert_close(attend(q, k, v).output, scaled_dot_product_attention(q, k, v), atol=1e-12, rtol=0)
 
-    def test_a_mask_with_one_blind_row(self):
-        q, k, v = a_head((2, 13))
+    def test_mask_with_fully_masked_row(self):
+        q, k, v = random_head((2, 13))
         allowed = torch.rand(5, 7, generator=torch.Generator().manual_seed(4)) < 0.6
         allowed[3] = False
         trace = attend(q, k, v, allowed=allowed)
         reference = scaled_dot_product_attention(q, k, v, attn_mask=allowed)
         assert_close(trace.output, reference, atol=1e-12, rtol=0)
         assert trace.weights[..., 3, :].eq(0).all() and trace.output[..., 3, :].eq(0).all()
-        # What others do with such a row: the bare formula gives NaN, a large negative number gives an even spread.
+        # Other implementations of such a row: -inf gives NaN, a large negative number gives uniform weights.
         assert torch.softmax(trace.masked, -1)[..., 3, :].isnan().all()
-        filled = trace.scaled.masked_fill(~allowed, -1e9).softmax(-1)
-        assert_close(filled[..., 3, :], torch.full((2, 13, 7), 1 / 7, dtype=torch.float64))
+        finite_weights = trace.scaled.masked_fill(~allowed, -1e9).softmax(-1)
+        assert_close(finite_weights[..., 3, :], torch.full((2, 13, 7), 1 / 7, dtype=torch.float64))
 
     @pytest.mark.parametrize("shape", [(5, 7), (13, 5, 7), (2, 13, 5, 7), (2, 1, 5, 7)])
     def test_masks_of_any_batch(self, shape):
-        q, k, v = a_head((2, 13))
+        q, k, v = random_head((2, 13))
         allowed = torch.rand(shape, generator=torch.Generator().manual_seed(5)) < 0.6
         reference = scaled_dot_product_attention(q, k, v, attn_mask=allowed)
         assert_close(attend(q, k, v, allowed=allowed).output, reference, atol=1e-12, rtol=0)
 
     def test_a_padding_mask(self):
         """It has axes of size 1 for heads and queries; a (B, K) mask would act on the wrong ones."""
-        q, k, v = a_head((2, 13))
+        q, k, v = random_head((2, 13))
         trace = attend(q, k, v, allowed=padding([3, 7], 7))
         for b, length in enumerate((3, 7)):
             alone = attend(q[b], k[b, :, :length], v[b, :, :length])
@@ -107,7 +107,7 @@ class TestAgainstTorch:
         assert both.weights.shape == (2, 13, 5, 7)
 
     def test_a_bias(self):
-        q, k, v = a_head((2, 13))
+        q, k, v = random_head((2, 13))
         for shape in ((5, 7), (13, 5, 7), (13, 1, 7)):
             bias = draw(*shape, seed=6)
             trace = attend(q, k, v, bias=bias)
@@ -116,7 +116,7 @@ class TestAgainstTorch:
             assert_close(trace.masked, trace.scaled + bias)
 
     def test_a_scale(self):
-        q, k, v = a_head((2,))
+        q, k, v = random_head((2,))
         reference = scaled_dot_product_attention(q, k, v, scale=0.3)
         assert_close(attend(q, k, v, scale=0.3).output, reference, atol=1e-12, rtol=0)
 
@@ -135,53 +135,53 @@ class TestAgainstTorch:
         assert (trace.output - same).abs().max() > 0.1
 
     def test_gradients_pass(self):
-        q, k, v = (tensor.requires_grad_() for tensor in a_head())
+        q, k, v = (tensor.requires_grad_() for tensor in random_head())
         mine = torch.autograd.grad(attend(q, k, v).output.square().sum(), (q, k, v))
-        own = torch.autograd.grad(scaled_dot_product_attention(q, k, v).square().sum(), (q, k, v))
-        assert_close(mine, own, atol=1e-12, rtol=1e-12)
+        expected = torch.autograd.grad(scaled_dot_product_attention(q, k, v).square().sum(), (q, k, v))
+        assert_close(mine, expected, atol=1e-12, rtol=1e-12)
 
 
 class TestProperties:
-    def test_rows_sum_to_one_and_columns_do_not(self):
-        weights = attend(*a_head((2, 13))).weights
+    def test_rows_but_not_columns_sum_one(self):
+        weights = attend(*random_head((2, 13))).weights
         assert weights.ge(0).all()
         assert_close(weights.sum(-1), torch.ones(2, 13, 5, dtype=torch.float64), atol=1e-12, rtol=0)
         assert (weights.sum(-2) - 1).abs().max() > 0.1
 
-    def test_outputs_lie_between_the_smallest_and_the_largest_value(self):
-        q, k, v = a_head((2, 13))
+    def test_outputs_lie_between_value_extremes(self):
+        q, k, v = random_head((2, 13))
         output = attend(q, k, v).output
         assert (output >= v.amin(-2, keepdim=True)).all() and (output <= v.amax(-2, keepdim=True)).all()
 
     def test_shuffled_keys_change_nothing(self):
-        q, k, v = a_head((2,))
+        q, k, v = random_head((2,))
         order = torch.tensor([3, 0, 6, 2, 5, 1, 4])
         shuffled, trace = attend(q, k[..., order, :], v[..., order, :]), attend(q, k, v)
         assert_close(shuffled.output, trace.output, atol=1e-12, rtol=0)
         assert_close(shuffled.weights, trace.weights[..., order], atol=1e-12, rtol=0)
 
     def test_shuffled_queries_shuffle_the_output(self):
-        q, k, v = a_head((2,))
+        q, k, v = random_head((2,))
         order = torch.tensor([3, 0, 2, 4, 1])
         assert_close(attend(q[..., order, :], k, v).output, attend(q, k, v).output[..., order, :])
 
-    def test_a_constant_added_to_a_row_changes_nothing(self):
-        q, k, v = a_head((2,))
+    def test_constant_added_to_row_changes_nothing(self):
+        q, k, v = random_head((2,))
         shift = draw(5, 1, seed=8).expand(5, 7) * 100
         assert_close(attend(q, k, v, bias=shift).weights, attend(q, k, v).weights, atol=1e-12, rtol=0)
 
-    def test_a_twice_as_long_key_has_twice_the_scores(self):
-        q, k, v = a_head()
+    def test_doubled_key_doubles_scores(self):
+        q, k, v = random_head()
         longer = k.clone()
         longer[4] *= 2
         assert_close(attend(q, longer, v).scores[:, 4], 2 * attend(q, k, v).scores[:, 4])
 
     def test_weights_do_not_depend_on_values(self):
-        q, k, v = a_head()
+        q, k, v = random_head()
         assert torch.equal(attend(q, k, v).weights, attend(q, k, v * 3 + 1).weights)
 
-    def test_the_rank_of_the_scores_is_at_most_d_k(self):
-        assert torch.linalg.matrix_rank(attend(*a_head(n_queries=101, n_keys=103)).scores) == 3
+    def test_score_rank_is_bounded_by_width(self):
+        assert torch.linalg.matrix_rank(attend(*random_head(n_queries=101, n_keys=103)).scores) == 3
 
     def test_large_scores_do_not_overflow(self):
         weights = attend(QK * 1e4, QK * 1e4, V).weights
@@ -189,28 +189,29 @@ class TestProperties:
         assert_close(weights.sum(-1), torch.ones(3))
 
     def test_one_key_takes_all(self):
-        assert attend(*a_head(n_keys=1)).weights.eq(1).all()
+        assert attend(*random_head(n_keys=1)).weights.eq(1).all()
 
-    def test_a_score_mod_acts_between_the_scale_and_the_bias(self):
-        q, k, v = a_head()
+    def test_score_mod_acts_between_scale_bias(self):
+        """The score modification runs after the scale and before the bias."""
+        q, k, v = random_head()
         bias = draw(5, 7, seed=9)
         trace = attend(q, k, v, score_mod=torch.tanh, bias=bias, allowed=causal(5, 7))
         assert_close(trace.masked, (torch.tanh(trace.scaled) + bias).masked_fill(~causal(5, 7), -torch.inf))
         assert_close(trace.weights, trace.masked.softmax(-1))
 
-    def test_what_went_in_is_kept_and_left_alone(self):
-        q, k, v = a_head()
+    def test_trace_keeps_inputs_unmodified(self):
+        q, k, v = random_head()
         before = [tensor.clone() for tensor in (q, k, v)]
         trace = attend(q, k, v, allowed=causal(5, 7))
         assert trace.q is q and trace.k is k and trace.v is v
         assert_close([q, k, v], before, atol=0, rtol=0)
         assert trace.scale == 1 / math.sqrt(3)
-        assert trace.scaled.isfinite().all()  # masking did not write into what came before it
+        assert trace.scaled.isfinite().all()  # masking must not write into its input
         with pytest.raises(AttributeError):
             trace.weights = trace.scores
 
     def test_keys_of_another_width_are_refused(self):
-        q, k, v = a_head()
+        q, k, v = random_head()
         with pytest.raises(TypeError):
             attend(q, k[..., :2], v)
 
@@ -220,7 +221,7 @@ class TestRowSoftmax:
         scores = torch.tensor([[0.0, math.log(3)], [-torch.inf, 5.0]])
         assert_close(row_softmax(scores), torch.tensor([[0.25, 0.75], [0.0, 1.0]]))
 
-    def test_blind_rows_among_others(self):
+    def test_fully_masked_rows_among_others(self):
         scores = draw(3, 5, 7).masked_fill(draw(3, 5, 7, seed=1) > 0, -torch.inf)
         scores[1, 2] = -torch.inf
         weights = row_softmax(scores)
@@ -231,23 +232,23 @@ class TestRowSoftmax:
         rest[1, 2] = False
         assert_close(weights[rest], scores.softmax(-1)[rest])
 
-    def test_what_is_not_a_number_is_not_hidden(self):
-        """Only a row that may look nowhere becomes 0; a NaN from elsewhere stays one."""
+    def test_nan_is_not_hidden(self):
+        """Only a fully masked row becomes 0; a NaN from elsewhere stays NaN."""
         scores = torch.tensor([[torch.nan, 0.0], [0.0, torch.nan], [-torch.inf, -torch.inf]])
         assert row_softmax(scores)[:2].isnan().all()
         assert row_softmax(scores)[2].eq(0).all()
 
 
 @pytest.mark.parametrize("sink", [-torch.inf, -3.0, 0.0])
-def test_sink_of_blind_row_is_zero(sink):
-    """A row that may look nowhere gives nothing to words, whatever its sink; at -inf it was NaN once."""
+def test_sink_of_fully_masked_row_zero(sink):
+    """A fully masked row gives no weight to words for any sink; at -inf it used to be NaN."""
     masked = torch.tensor([[[0.0, math.log(3)], [-torch.inf, -torch.inf]]])
     weights = softmax_with_sink(masked, torch.tensor([sink]))
     words = 4 / (4 + math.exp(sink))
     assert_close(weights, torch.tensor([[[0.25 * words, 0.75 * words], [0.0, 0.0]]]))
 
 
-def test_why_scores_are_scaled():
+def test_scaled_scores_have_unit_variance():
     """The variance of q·k is d_k (a statement about random vectors), and after the scale 1."""
     for d_k in (4, 64, 512):
         trace = attend(draw(401, d_k, seed=1), draw(409, d_k, seed=2), torch.ones(409, 1, dtype=torch.float64))

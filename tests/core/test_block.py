@@ -1,4 +1,4 @@
-"""The block: by hand, what its residuals and norms promise, and torch's own layers with the same weights."""
+"""The block: by hand, properties of its residuals and norms, and torch's own layers with the same weights."""
 
 import gc
 import weakref
@@ -31,7 +31,7 @@ def draw(*shape: int, seed: int = 0) -> Tensor:
 
 
 def shake(layer: nn.Module) -> nn.Module:
-    """Every parameter drawn, biases, gains and shifts too: torch starts with 0 and 1 there."""
+    """Draw every parameter, biases, gains and shifts too, which torch starts at 0 and 1."""
     with torch.no_grad():
         for i, parameter in enumerate(layer.parameters()):
             parameter.copy_(draw(*parameter.shape, seed=i) * (0.3 if parameter.ndim > 1 else 1.0))
@@ -52,14 +52,14 @@ def norm_of(layer: nn.LayerNorm) -> NormWeights:
 
 
 def weights_of(layer: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer) -> BlockWeights:
-    one, two = layer.linear1, layer.linear2
+    first, second = layer.linear1, layer.linear2
     decoder = isinstance(layer, nn.TransformerDecoderLayer)
     return BlockWeights(
         attention=heads_of(layer.self_attn),
         attention_norm=norm_of(layer.norm1),
         cross=heads_of(layer.multihead_attn) if isinstance(layer, nn.TransformerDecoderLayer) else None,
         cross_norm=norm_of(layer.norm2) if decoder else None,
-        feed_forward=FeedForwardWeights(w_in=one.weight.T, b_in=one.bias, w_out=two.weight.T, b_out=two.bias),
+        feed_forward=FeedForwardWeights(w_in=first.weight.T, b_in=first.bias, w_out=second.weight.T, b_out=second.bias),
         feed_forward_norm=norm_of(layer.norm3 if isinstance(layer, nn.TransformerDecoderLayer) else layer.norm2),
     )
 
@@ -70,7 +70,7 @@ def plain_block(*, seed: int = 0, d_memory: int | None = None) -> BlockWeights:
 
 @pytest.mark.parametrize("norm", NORMS)
 class TestAgainstTorch:
-    """`norm_first` both ways; True is "may look" here and "blocked" there."""
+    """`norm_first` both ways; in a mask True means visible for the core and blocked for torch."""
 
     def make(self, norm: str, kind: type, activation: object = torch.relu) -> tuple:
         layer = kind(
@@ -84,31 +84,31 @@ class TestAgainstTorch:
         x, design = draw(B, T, D, seed=97), BlockDesign(norm=norm, activation=gelu)
         assert_close(encoder_block(x, weights, design=design).output, layer(x), **CLOSE)
 
-    def test_encoder_layer_with_causal_and_padding_masks(self, norm):
+    def test_encoder_layer_with_causal_padding_masks(self, norm):
         layer, weights = self.make(norm, nn.TransformerEncoderLayer)
         x, lengths = draw(B, T, D, seed=97), [7, 5, 2]
         allowed = combine(causal(T, T), padding(lengths, T))
-        blocked = torch.arange(T) >= torch.tensor(lengths)[:, None]
-        own = encoder_block(x, weights, allowed=allowed, design=BlockDesign(norm=norm)).output
-        assert_close(own, layer(x, src_mask=~causal(T, T), src_key_padding_mask=blocked), **CLOSE)
-        # the other polarity runs, and is another layer
-        wrong = layer(x, src_mask=causal(T, T), src_key_padding_mask=blocked)
-        assert not torch.allclose(own, wrong, atol=1e-3, equal_nan=True)
+        padding_mask = torch.arange(T) >= torch.tensor(lengths)[:, None]
+        output = encoder_block(x, weights, allowed=allowed, design=BlockDesign(norm=norm)).output
+        assert_close(output, layer(x, src_mask=~causal(T, T), src_key_padding_mask=padding_mask), **CLOSE)
+        # the other polarity runs too, with another result
+        wrong = layer(x, src_mask=causal(T, T), src_key_padding_mask=padding_mask)
+        assert not torch.allclose(output, wrong, atol=1e-3, equal_nan=True)
 
-    def test_decoder_layer_with_a_memory_of_another_length(self, norm):
+    def test_decoder_layer_with_different_memory_length(self, norm):
         layer, weights = self.make(norm, nn.TransformerDecoderLayer)
         x, memory, lengths = draw(B, T, D, seed=97), draw(B, K, D, seed=98), [11, 3, 1]
         design = BlockDesign(norm=norm)
-        own = decoder_block(
+        output = decoder_block(
             x, memory, weights, allowed=causal(T, T), memory_allowed=padding(lengths, K), design=design
         )  # fmt: skip
-        blocked = torch.arange(K) >= torch.tensor(lengths)[:, None]
+        padding_mask = torch.arange(K) >= torch.tensor(lengths)[:, None]
         assert_close(
-            own.output, layer(x, memory, tgt_mask=~causal(T, T), memory_key_padding_mask=blocked), **CLOSE
+            output.output, layer(x, memory, tgt_mask=~causal(T, T), memory_key_padding_mask=padding_mask), **CLOSE
         )  # fmt: skip
-        assert own.cross is not None
-        assert own.cross.weights.shape == (B, 5, T, K)
-        assert own.cross.memory is memory
+        assert output.cross is not None
+        assert output.cross.weights.shape == (B, 5, T, K)
+        assert output.cross.memory is memory
 
     def test_a_stack_is_torchs_encoder(self, norm):
         layer, weights = self.make(norm, nn.TransformerEncoderLayer)
@@ -118,21 +118,21 @@ class TestAgainstTorch:
 
 
 class TestOneByOne:
-    def test_it_is_a_stack_that_holds_nothing(self):
-        x, weights, gone = draw(T, D).float(), plain_block(), list[weakref.ref]()
-        whole = stack(x, [weights] * 3)
+    def test_lazy_stack_frees_traces(self):
+        x, weights, references = draw(T, D).float(), plain_block(), list[weakref.ref]()
+        traces = stack(x, [weights] * 3)
         gc.disable()
         try:
-            for trace, kept in zip(one_by_one(x, iter([weights] * 3), None, None), whole, strict=True):
-                assert_close(trace.output, kept.output, rtol=0, atol=0)
-                assert [one() for one in gone] == [None] * len(gone)
-                gone.append(weakref.ref(trace))
+            for trace, expected in zip(one_by_one(x, iter([weights] * 3), None, None), traces, strict=True):
+                assert_close(trace.output, expected.output, rtol=0, atol=0)
+                assert [reference() for reference in references] == [None] * len(references)
+                references.append(weakref.ref(trace))
                 del trace
         finally:
             gc.enable()
-        assert len(gone) == 3
+        assert len(references) == 3
 
-    def test_every_layer_has_its_way_of_attending(self):
+    def test_every_layer_can_attend_differently(self):
         x, weights = draw(T, D).float(), plain_block()
         with pytest.raises(ValueError, match="shorter"):
             stack(x, [weights] * 3, attentions=[{}] * 2)
@@ -151,27 +151,28 @@ class TestPoints:
         assert trace.x is x
 
     @pytest.mark.parametrize("residual", [True, False])
-    def test_each_add_adds_what_came_in_to_what_was_computed(self, residual):
+    def test_additions_sum_input_and_computed(self, residual):
         x = draw(T, D).float()
         p = encoder_block(x, plain_block(), design=BlockDesign(residual=residual)).points
         assert_close(p["attention_add"], p["attention"] + x * residual, **EXACT)
         assert_close(p["feed_forward_add"], p["feed_forward"] + p["attention_norm"] * residual, **EXACT)
 
-    def test_without_norm_pre_and_post_are_the_same(self):
+    def test_no_norm_makes_pre_post_equal(self):
         x = draw(T, D).float()
         post, pre = (
             encoder_block(x, plain_block(), design=BlockDesign(norm=norm, normalize=no_norm)).output for norm in NORMS
         )
         assert_close(post, pre, **EXACT)
 
-    def test_after_post_norm_every_row_is_standard_and_pre_norm_leaves_the_way_through_free(self):
+    def test_post_norm_standardises_pre_norm_passes(self):
+        """After a post-norm every row is standardised; a pre-norm leaves the residual path free."""
         x = draw(T, D).float()
         post = encoder_block(x, plain_block()).output
         assert_close(post, standardize(post), atol=1e-4, rtol=1e-4)
         pre = encoder_block(x, plain_block(), design=BlockDesign(norm="pre"))
         assert_close(pre.output, x + pre.points["attention"] + pre.points["feed_forward"])
 
-    def test_the_parts_trace_what_the_points_say(self):
+    def test_sublayer_traces_equal_points(self):
         trace = encoder_block(draw(T, D).float(), plain_block(), design=BlockDesign(norm="pre", normalize=rms_norm))
         assert trace.attention.output is trace.points["attention"]
         assert trace.attention.x is trace.points["attention_norm"]
@@ -180,11 +181,13 @@ class TestPoints:
 
 
 def test_by_hand():
-    """One head that looks at itself alone (T = 1), all matrices the identity: x, 2x, N(2x), its ReLU added."""
-    one, plain = torch.eye(2, dtype=torch.float64), NormWeights(gain=torch.ones(2, dtype=torch.float64), eps=0.0)
+    """One head on one token (T = 1), all matrices the identity: x, 2x, N(2x), its ReLU added."""
+    identity, plain = torch.eye(2, dtype=torch.float64), NormWeights(gain=torch.ones(2, dtype=torch.float64), eps=0.0)
     weights = BlockWeights(
-        attention=HeadWeights(spec=AttentionSpec(d_model=2, n_heads=1), w_q=one, w_k=one, w_v=one, w_o=one),
-        attention_norm=plain, feed_forward=FeedForwardWeights(w_in=one, w_out=one), feed_forward_norm=plain,
+        attention=HeadWeights(
+            spec=AttentionSpec(d_model=2, n_heads=1), w_q=identity, w_k=identity, w_v=identity, w_o=identity,
+        ),
+        attention_norm=plain, feed_forward=FeedForwardWeights(w_in=identity, w_out=identity), feed_forward_norm=plain,
     )  # fmt: skip
     points = encoder_block(torch.tensor([[1.0, 5.0]], dtype=torch.float64), weights).points
     assert [point[0].tolist() for point in points.values()] == [
@@ -202,11 +205,11 @@ def test_attention_is_exchangeable():
     assert_close(sharp.points["attention"], expected, **EXACT)
 
 
-def test_a_causal_block_does_not_see_what_comes_later():
+def test_causal_block_ignores_later_tokens():
     x, weights = draw(T, D).float(), plain_block()
-    whole = encoder_block(x, weights, allowed=causal(T, T)).output
+    output = encoder_block(x, weights, allowed=causal(T, T)).output
     for t in range(1, T):
-        assert_close(encoder_block(x[:t], weights, allowed=causal(t, t)).output, whole[:t])
+        assert_close(encoder_block(x[:t], weights, allowed=causal(t, t)).output, output[:t])
 
 
 class TestStack:
@@ -216,19 +219,19 @@ class TestStack:
         assert all(after.x is before.output for before, after in pairwise(traces))
         assert [trace.weights for trace in traces] == weights
 
-    def test_every_decoder_layer_reads_the_same_memory(self):
+    def test_decoder_layers_read_same_memory(self):
         memory = draw(K, 13).float()
         traces = stack(draw(T, D).float(), [plain_block(d_memory=13)] * 2, memory=memory)
         assert all(trace.cross is not None and trace.cross.memory is memory for trace in traces)
 
-    def test_a_layer_may_have_its_own_attention(self):
-        own = [{"attention": partial(multi_head, scale=float(i))} for i in (2, 3)]
-        traces = stack(draw(T, D).float(), [plain_block()] * 2, attentions=own)
+    def test_layer_can_have_own_attention(self):
+        options = [{"attention": partial(multi_head, scale=float(i))} for i in (2, 3)]
+        traces = stack(draw(T, D).float(), [plain_block()] * 2, attentions=options)
         assert [trace.attention.scale for trace in traces] == [2.0, 3.0]
 
     def test_shared_weights_count_once(self):
-        one, other = plain_block(seed=0), plain_block(seed=1)
-        assert stack_parameters([one, other, one, one]) == 2 * one.n_parameters()
+        first, second = plain_block(seed=0), plain_block(seed=1)
+        assert stack_parameters([first, second, first, first]) == 2 * first.n_parameters()
 
 
 class TestRandom:
@@ -236,7 +239,8 @@ class TestRandom:
         assert plain_block().n_parameters() == 4 * D * D + 2 * D * D_FF + 2 * 2 * D
         assert plain_block(d_memory=13).n_parameters() == 6 * D * D + 2 * 13 * D + 2 * D * D_FF + 3 * 2 * D
 
-    def test_a_seed_gives_the_same_heads_as_everywhere_and_no_numbers_twice(self):
+    def test_random_weights_of_seed_never_repeat(self):
+        """A seed gives the same heads as elsewhere, and no two tensors of a block are equal."""
         weights = plain_block(seed=5, d_memory=D)
         assert_close(weights.attention.w_q, HeadWeights.random(SPEC, seed=5).w_q, **EXACT)
         assert weights.cross is not None
@@ -244,6 +248,6 @@ class TestRandom:
         assert_close(weights.feed_forward.w_in, plain_block(seed=5).feed_forward.w_in, **EXACT)
         assert not torch.allclose(weights.feed_forward.w_in, plain_block(seed=6).feed_forward.w_in)
 
-    def test_an_encoders_weights_make_no_decoder(self):
+    def test_encoder_weights_in_decoder_are_refused(self):
         with pytest.raises(ValueError, match="no cross-attention"):
             decoder_block(torch.zeros(T, D), torch.zeros(K, D), plain_block())

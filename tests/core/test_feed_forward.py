@@ -30,12 +30,12 @@ def test_by_hand():
     assert steps.gate is None
 
 
-def test_no_token_sees_another_one():
+def test_tokens_are_independent():
     weights = FeedForwardWeights.random(5, 13, seed=0)
     x = draw(7, 5).float()
-    whole = feed_forward(x, weights).output
+    output = feed_forward(x, weights).output
     for i in range(7):
-        assert_close(feed_forward(x[i : i + 1], weights).output[0], whole[i])
+        assert_close(feed_forward(x[i : i + 1], weights).output[0], output[i])
 
 
 def test_plain_equals_torchs_linear_layers():
@@ -69,7 +69,7 @@ def test_gated_with_biases_by_hand():
     assert (steps.active.tolist(), steps.output.tolist()) == ([[3.0, 0.0]], [[10.0, -2.0]])
 
 
-def test_gated_with_biases_equals_torchs_linear_layers():
+def test_gated_with_biases_equals_torch():
     first, second, gate = nn.Linear(5, 13).double(), nn.Linear(13, 5).double(), nn.Linear(5, 13, bias=False).double()
     weights = FeedForwardWeights(
         w_in=first.weight.T, b_in=first.bias, w_gate=gate.weight.T, w_out=second.weight.T, b_out=second.bias
@@ -78,12 +78,12 @@ def test_gated_with_biases_equals_torchs_linear_layers():
     assert_close(feed_forward(x, weights, activation=silu).output, second(silu(gate(x)) * first(x)), **CLOSE)
 
 
-def test_unit_variance_in_gives_unit_variance_hidden():
+def test_unit_variance_input_unit_variance_hidden():
     weights = FeedForwardWeights.random(211, 419, seed=3)
     assert weights.d_ff == 419
     assert float(feed_forward(draw(101, 211).float(), weights).hidden.var()) == pytest.approx(1, abs=0.05)
 
 
-def test_shapes_that_do_not_fit_are_refused():
+def test_mismatched_shapes_are_refused():
     with pytest.raises(ValueError, match=r"w_out has shape \(3, 2\), beside w_in it must be \(3, 5\)"):
         FeedForwardWeights(w_in=torch.zeros(5, 3), w_out=torch.zeros(3, 2))

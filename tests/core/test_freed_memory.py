@@ -1,4 +1,4 @@
-"""Importing the mathematics computes nothing and takes no memory; the first trace sets the memory up, once."""
+"""Importing the core allocates no tensor; the first trace frees one large block, once."""
 
 import subprocess
 import sys
@@ -28,8 +28,8 @@ print(len(names))
 """
 
 
-class Made(TorchDispatchMode):
-    """The bytes of every empty tensor made meanwhile."""
+class AllocationRecorder(TorchDispatchMode):
+    """Records the bytes of every empty tensor that is allocated inside the context."""
 
     def __init__(self):
         super().__init__()
@@ -49,10 +49,10 @@ def test_importing_the_core_makes_no_tensor():
     assert int(run.stdout) > 30
 
 
-def test_the_first_trace_frees_one_large_block_and_no_other_does():
+def test_only_first_trace_frees_block():
     keep_freed_memory.cache_clear()
     x = torch.eye(3)
-    with Made() as made:
+    with AllocationRecorder() as allocations:
         attend(x, x, x)
         attend(x, x, x)
-    assert made.sizes.count(BLOCK) == 1
+    assert allocations.sizes.count(BLOCK) == 1

@@ -22,7 +22,7 @@ def draw(*shape: int, seed: int = 0) -> Tensor:
 
 
 def wide_spec(n_kv_heads: int = 2) -> AttentionSpec:
-    """Every width another prime; six heads so that G may be 1, 2, 3 or 6."""
+    """Return a spec with a different prime for every width; six heads so that G can be 1, 2, 3 or 6."""
     return AttentionSpec(
         d_model=13, n_heads=6, n_kv_heads=n_kv_heads, d_head=7, d_value=11, d_memory=17, d_output=19
     )  # fmt: skip
@@ -51,12 +51,12 @@ class TestSplitShareConcat:
         assert split_heads(x, 3).shape == (2, 3, 5, 7)
         assert_close(concat_heads(split_heads(x, 3)), x, **EXACT)
 
-    def test_a_view_without_the_transpose_is_something_else(self):
+    def test_view_without_transpose_differs(self):
         x = draw(5, 21)
         assert split_heads(x, 3).shape == x.reshape(3, 5, 7).shape
         assert (split_heads(x, 3) - x.reshape(3, 5, 7)).abs().max() > 0.1
 
-    def test_concat_puts_head_i_into_its_own_columns(self):
+    def test_concat_puts_head_in_own_columns(self):
         heads = draw(3, 5, 7)
         for i in range(3):
             assert_close(concat_heads(heads)[:, 7 * i : 7 * (i + 1)], heads[i], **EXACT)
@@ -113,7 +113,7 @@ class TestMultiHead:
         assert {name: tuple(getattr(trace, name).shape) for name in shapes} == shapes
 
     @pytest.mark.parametrize("mask", [None, "causal", "padding"])
-    def test_against_torchs_layer_with_the_same_weights(self, mask):
+    def test_multi_head_equals_torch_layer(self, mask):
         spec = AttentionSpec(d_model=35, n_heads=5)
         w, x = weights_of(spec), draw(2, 3, 35, seed=9)
         module = nn.MultiheadAttention(35, 5, batch_first=True, dtype=torch.float64)
@@ -154,15 +154,15 @@ class TestMultiHead:
         assert_close(trace.head_outputs, reference, **CLOSE)
 
     @pytest.mark.parametrize("n_kv_heads", [2, 3])
-    def test_repeat_instead_of_neighbours_is_seen(self, n_kv_heads):
-        """The classic slip: the same shapes, the wrong pairs, no error."""
+    def test_repeat_instead_of_neighbours_differs(self, n_kv_heads):
+        """The classic mistake: the same shapes, the wrong pairs, no error."""
         trace = multi_head(draw(2, 3, 13), draw(2, 5, 17), weights_of(wide_spec(n_kv_heads)))
         k, v = (kv.repeat(1, 6 // n_kv_heads, 1, 1) for kv in (trace.k, trace.v))
         assert k.shape == share_kv(trace.k, 6).shape
         assert (attend(trace.q, k, v).output - trace.head_outputs).abs().max() > 0.1
 
     def test_multi_query_written_separately(self):
-        """Shazeer 2019: every head asks the same keys. Bit for bit."""
+        """Shazeer 2019: all heads share one set of keys; equal to the last bit."""
         s = wide_spec(1)
         w = weights_of(s, bias=False)
         x, memory = draw(3, 13, seed=8), draw(5, 17, seed=9)
@@ -171,13 +171,13 @@ class TestMultiHead:
         expected = torch.softmax(q @ k.mT * (1 / math.sqrt(7)), dim=-1) @ v
         assert torch.equal(multi_head(x, memory, w).head_outputs, expected)
 
-    def test_as_many_key_heads_as_query_heads_is_multi_head_bit_for_bit(self):
+    def test_equal_kv_heads_equal_multi_head(self):
         s = AttentionSpec(d_model=35, n_heads=5, n_kv_heads=5)
         w, x = weights_of(s, bias=False), draw(3, 35, seed=8)
         q, k, v = (split_heads(x @ matrix, 5) for matrix in (w.w_q, w.w_k, w.w_v))
         assert torch.equal(multi_head(x, x, w).head_outputs, attend(q, k, v).output)
 
-    def test_contributions_add_up_and_equal_one_big_product(self):
+    def test_contributions_sum_to_one_big_product(self):
         trace = multi_head(draw(2, 3, 13), draw(2, 5, 17), weights_of(wide_spec()))
         w = trace.projections
         assert_close(trace.contributions.sum(-3) + w.b_o, trace.output, **CLOSE)
@@ -190,12 +190,12 @@ class TestMultiHead:
         assert_close(multi_head(x[order], x[order], w).output, multi_head(x, x, w).output[order], **CLOSE)
 
     def test_every_head_reads_every_feature(self):
-        """A head is narrow in rank, not blind to part of the input."""
+        """A head has a low rank, but it reads every feature."""
         x, w = draw(7, 35, seed=9), weights_of(AttentionSpec(d_model=35, n_heads=5))
         without = x.clone()
         without[:, 11] = 0
-        changed = (multi_head(without, without, w).weights - multi_head(x, x, w).weights).abs().amax((-1, -2))
-        assert (changed > 1e-3).all()
+        change = (multi_head(without, without, w).weights - multi_head(x, x, w).weights).abs().amax((-1, -2))
+        assert (change > 1e-3).all()
 
     def test_options_reach_attention(self):
         x, w = draw(5, 35, seed=9), weights_of(AttentionSpec(d_model=35, n_heads=5))
@@ -206,14 +206,14 @@ class TestMultiHead:
         assert trace.weights.triu(1).eq(0).all()
 
     def test_merging_turned_queries_and_keys(self):
-        """A model that turns q and k by position enters after the projections."""
+        """A model that rotates q and k by position continues after the projections."""
         x, w = draw(5, 35, seed=9), weights_of(AttentionSpec(d_model=35, n_heads=5))
         plain = multi_head(x, x, w)
         same = merge_heads(plain.q, plain.k, plain.v, w, x=x, memory=x)
         assert_close(same.output, plain.output, **EXACT)
-        turned = merge_heads(plain.q.flip(-1), plain.k.flip(-1), plain.v, w, x=x, memory=x)
-        assert_close(turned.output, plain.output, **CLOSE)
-        assert torch.equal(turned.q, plain.q.flip(-1))
+        merged = merge_heads(plain.q.flip(-1), plain.k.flip(-1), plain.v, w, x=x, memory=x)
+        assert_close(merged.output, plain.output, **CLOSE)
+        assert torch.equal(merged.q, plain.q.flip(-1))
 
     def test_extra_batch_axes(self):
         w = weights_of(wide_spec())
@@ -234,14 +234,14 @@ class TestHeadWeights:
     def test_parameters_with_bias(self):
         assert weights_of(AttentionSpec(d_model=512, n_heads=8)).n_parameters() == 1_050_624
 
-    def test_random_is_a_function_of_its_seed(self):
+    def test_random_depends_on_seed_only(self):
         spec = wide_spec()
         a, b, c = (HeadWeights.random(spec, seed=seed) for seed in (3, 3, 4))
         for name in ("w_q", "w_k", "w_v", "w_o"):
             assert torch.equal(getattr(a, name), getattr(b, name))
             assert (getattr(a, name) - getattr(c, name)).abs().max() > 0.1
 
-    def test_random_leaves_torchs_own_seed_alone(self):
+    def test_random_keeps_global_seed(self):
         torch.manual_seed(5)
         expected = torch.rand(3)
         torch.manual_seed(5)
@@ -252,8 +252,8 @@ class TestHeadWeights:
         spec = AttentionSpec(d_model=128, n_heads=4, n_kv_heads=1)
         x = torch.randn(997, 128, generator=torch.Generator().manual_seed(0))
         trace = multi_head(x, x, HeadWeights.random(spec, seed=0))
-        for made in (trace.q, trace.k, trace.v):
-            assert_close(float(made.var()), 1.0, atol=0.05, rtol=0)
+        for tensor in (trace.q, trace.k, trace.v):
+            assert_close(float(tensor.var()), 1.0, atol=0.05, rtol=0)
 
     def test_a_wrong_shape_is_refused(self):
         spec = AttentionSpec(d_model=6, n_heads=2)
@@ -266,7 +266,7 @@ class TestHeadWeights:
 
 class TestFromMha:
     @pytest.mark.parametrize("n_kv_heads", [1, 2, 3])
-    def test_keys_and_values_are_the_mean_of_their_group(self, n_kv_heads):
+    def test_pooled_keys_are_group_means(self, n_kv_heads):
         old = weights_of(wide_spec(6))
         new = HeadWeights.from_mha(old, n_kv_heads)
         x, memory = draw(3, 13, seed=8), draw(5, 17, seed=9)
@@ -280,7 +280,7 @@ class TestFromMha:
         assert new.w_o is old.w_o and new.b_o is old.b_o
         assert new.spec.kind == {1: "MQA", 2: "GQA", 3: "GQA"}[n_kv_heads]
 
-    def test_pooling_to_the_same_number_changes_nothing(self):
+    def test_pooling_to_same_number_changes_nothing(self):
         old = weights_of(wide_spec(6))
         x, memory = draw(3, 13, seed=8), draw(5, 17, seed=9)
         assert_close(

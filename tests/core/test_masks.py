@@ -30,13 +30,14 @@ def test_causal_equals_torchs_own():
     assert_close(scaled_dot_product_attention(q, k, v, attn_mask=causal(5, 5)), reference)
 
 
-def test_decoding_with_a_cache_asks_the_last_rows():
+def test_cached_decoding_uses_last_rows():
     assert torch.equal(causal(2, 7), causal(7, 7)[-2:])
     assert torch.equal(window(2, 7, 3), window(7, 7, 3)[-2:])
     assert torch.equal(prefix(2, 7, 3), prefix(7, 7, 3)[-2:])
 
 
-def test_more_queries_than_keys_leave_the_first_ones_blind():
+def test_surplus_queries_are_fully_masked():
+    """With more queries than keys, the first queries have no key."""
     assert causal(5, 2).any(-1).tolist() == [False, False, False, True, True]
 
 
@@ -108,7 +109,7 @@ EVERY = {
 
 
 @pytest.mark.parametrize("mask", EVERY.values(), ids=EVERY.keys())
-def test_every_mask_is_torchs_even_where_a_row_is_empty(mask):
+def test_mask_equals_torch_with_empty_rows(mask):
     widths = {"q": 3, "k": 3, "v": 5}
     q, k, v = (torch.randn(2, 7, width, generator=torch.Generator().manual_seed(i)) for i, width in
                enumerate(widths.values()))  # fmt: skip
@@ -143,6 +144,6 @@ def test_combine_is_and():
         (lambda: padding([-1], 7), "length=-1 is not between 0 and n_keys=7"),
     ],
 )
-def test_errors_say_the_values_and_the_rule(make, sentence):
+def test_errors_name_values_and_rule(make, sentence):
     with pytest.raises(ValueError, match=f"^{sentence}$"):
         make()

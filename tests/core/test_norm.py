@@ -1,4 +1,4 @@
-"""Norms: by hand, what must hold of every row, and torch's own."""
+"""Norms: by hand, by properties of every row, and against torch's own."""
 
 import torch
 from torch import Tensor
@@ -15,7 +15,7 @@ def draw(*shape: int, seed: int = 0) -> Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
-def learned(width: int) -> NormWeights:
+def random_norm_weights(width: int) -> NormWeights:
     return NormWeights(gain=draw(width, seed=1), shift=draw(width, seed=2), eps=1e-3)
 
 
@@ -26,18 +26,18 @@ def test_standardize_by_hand():
     assert_close(standardize(x), expected, **CLOSE)
 
 
-def test_every_row_has_mean_0_and_variance_1():
+def test_rows_have_mean_0_variance_1():
     y = standardize(5 + 3 * draw(2, 7, 13))
     assert_close(y.mean(-1), torch.zeros(2, 7, dtype=torch.float64), **CLOSE)
     assert_close(y.var(-1, correction=0), torch.ones(2, 7, dtype=torch.float64), **CLOSE)
 
 
-def test_layer_norm_equals_torchs():
-    x, w = draw(2, 7, 13), learned(13)
+def test_layer_norm_equals_torch():
+    x, w = draw(2, 7, 13), random_norm_weights(13)
     assert_close(layer_norm(x, w), torch_layer_norm(x, (13,), w.gain, w.shift, w.eps), **CLOSE)
 
 
-def test_the_unbiased_variance_is_another_norm():
+def test_unbiased_variance_differs():
     """The annotated transformer divides by d_model - 1 and adds epsilon to the standard deviation."""
     x = draw(11, 8).float()
     annotated = (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + 1e-6)
@@ -45,12 +45,12 @@ def test_the_unbiased_variance_is_another_norm():
     assert_close(plain, torch_layer_norm(x, (8,)))
     off = float((annotated - plain).abs().max())
     assert 0.12 < off < 0.16
-    # Per row the two differ by the factor sqrt(7 / 8), whatever the row
+    # Every row differs by the factor sqrt(7 / 8)
     assert_close(annotated.norm(dim=-1), (7 / 8) ** 0.5 * plain.norm(dim=-1), atol=1e-3, rtol=1e-3)
 
 
-def test_rms_norm_equals_torchs_and_keeps_the_mean():
-    x, w = 3 + draw(2, 7, 13), learned(13)
+def test_rms_norm_equals_torch_keeps_mean():
+    x, w = 3 + draw(2, 7, 13), random_norm_weights(13)
     assert_close(rms_norm(x, w), torch_rms_norm(x, (13,), w.gain, w.eps) + w.shift, **CLOSE)
     plain = rms_norm(x, NormWeights(gain=torch.ones(13, dtype=torch.float64), eps=0.0))
     assert_close(plain.square().mean(-1), torch.ones(2, 7, dtype=torch.float64), **CLOSE)
@@ -59,14 +59,14 @@ def test_rms_norm_equals_torchs_and_keeps_the_mean():
 
 def test_a_constant_row_becomes_the_shift():
     """Without epsilon it would be 0 / 0."""
-    w = learned(5)
+    w = random_norm_weights(5)
     assert w.shift is not None
     assert_close(layer_norm(torch.full((1, 5), 3.0, dtype=torch.float64), w)[0], w.shift, **CLOSE)
 
 
-def test_switched_off_it_hands_on_what_it_was_given():
+def test_no_norm_returns_input():
     x = draw(3, 5)
-    assert no_norm(x, learned(5)) is x
+    assert no_norm(x, random_norm_weights(5)) is x
 
 
 def test_moments_and_pythagoras():
@@ -76,8 +76,9 @@ def test_moments_and_pythagoras():
     assert_close(m.std, x.var(-1, unbiased=False).sqrt(), **CLOSE)
 
 
-def test_rows_before_gain_and_shift_are_standard_and_a_wrong_norm_is_found():
-    x, w = 3 + draw(7, 13), learned(13)
+def test_standard_error_detects_wrong_norm():
+    """Rows before gain and shift are standard; a wrong norm has a large error."""
+    x, w = 3 + draw(7, 13), random_norm_weights(13)
     assert standard_error(x, w, layer_norm) < 1e-12
     assert standard_error(x, w, rms_norm) < 1e-12
     assert standard_error(x, w, no_norm) > 1

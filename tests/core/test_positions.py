@@ -23,7 +23,7 @@ from viz.core.positions import (
 PAIRINGS = ("adjacent", "halves")
 
 
-def numbers(*shape, seed=0):
+def random_numbers(*shape, seed=0):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
 
@@ -37,7 +37,7 @@ def test_sinusoidal_by_hand():
     assert_close(sinusoidal(6, 4, base=100.0)[5, 2:], torch.tensor([math.sin(0.5), math.cos(0.5)]))
 
 
-def test_sinusoidal_is_transformers_own_in_another_order():
+def test_sinusoidal_equals_transformers_reordered():
     from transformers.models.gptj.modeling_gptj import create_sinusoidal_positions
 
     sines, cosines = create_sinusoidal_positions(61, 14).chunk(2, dim=1)
@@ -47,13 +47,13 @@ def test_sinusoidal_is_transformers_own_in_another_order():
 
 
 @pytest.mark.parametrize("base", [2.0, 100.0, 10_000.0, 500_000.0])
-def test_every_row_is_equally_long(base):
+def test_rows_have_equal_length(base):
     rows = sinusoidal(53, 22, base=base)
     assert_close(rows.norm(dim=-1), torch.full((53,), math.sqrt(11)))
 
 
 @pytest.mark.parametrize("width", [7, 1, 0, -2])
-def test_an_odd_width_is_an_error_that_names_it(width):
+def test_odd_width_error_has_width(width):
     with pytest.raises(ValueError, match=f"width={width} is not an even number"):
         sinusoidal(3, width)
     with pytest.raises(ValueError, match="even"):
@@ -61,12 +61,12 @@ def test_an_odd_width_is_an_error_that_names_it(width):
 
 
 @pytest.mark.parametrize("base", [0.0, -1.0, math.nan, math.inf])
-def test_a_base_that_is_none(base):
+def test_invalid_base_is_refused(base):
     with pytest.raises(ValueError, match="base="):
         frequencies(4, base=base)
 
 
-def test_wavelengths_run_from_two_pi_towards_base_times_two_pi():
+def test_wavelengths_span_two_pi_to_base():
     waves = 2 * math.pi / frequencies(512)
     assert_close(waves[0].item(), 2 * math.pi)
     assert_close(waves[-1].item(), 2 * math.pi * 10_000 ** (510 / 512))
@@ -76,15 +76,15 @@ def test_wavelengths_run_from_two_pi_towards_base_times_two_pi():
 @pytest.mark.parametrize("k", [0, 1, 5, 17, -3])
 def test_a_shift_is_a_rotation(k):
     rows = sinusoidal(41, 14)
-    moved = rows[17 : 17 + 7] @ rotation(k, 14).T
+    rotated = rows[17 : 17 + 7] @ rotation(k, 14).T
     # float32 rounding of both tables
-    assert_close(moved, rows[17 + k : 17 + 7 + k], atol=1e-6, rtol=0)
+    assert_close(rotated, rows[17 + k : 17 + 7 + k], atol=1e-6, rtol=0)
     turn = rotation(k, 14)
     assert_close(turn @ turn.T, torch.eye(14), atol=1e-6, rtol=0)
     assert_close(torch.linalg.det(turn.double()).item(), 1.0, atol=1e-5, rtol=0)
 
 
-def test_dot_products_depend_on_the_distance_alone():
+def test_dot_products_depend_on_distance():
     rows = sinusoidal(37, 26, base=300.0)
     products = rows @ rows.T / 13
     expected = kernel(37, 26, base=300.0)[offsets(37, 37).abs()]
@@ -92,8 +92,8 @@ def test_dot_products_depend_on_the_distance_alone():
 
 
 def test_kernel_golden_values():
-    found = kernel(51, 512)[[1, 2, 5, 10, 50]]
-    assert_close(found, torch.tensor([0.9731, 0.9052, 0.7406, 0.6789, 0.5121]), atol=5e-5, rtol=0)
+    values = kernel(51, 512)[[1, 2, 5, 10, 50]]
+    assert_close(values, torch.tensor([0.9731, 0.9052, 0.7406, 0.6789, 0.5121]), atol=5e-5, rtol=0)
 
 
 def test_a_larger_base_decays_more_slowly():
@@ -110,7 +110,7 @@ def test_rope_by_hand():
     assert_close(rope(x, pairing="halves")[0], x[0])
 
 
-def test_rope_in_halves_is_llamas():
+def test_rope_in_halves_equals_llama():
     from transformers.models.llama.configuration_llama import LlamaConfig
     from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding, apply_rotary_pos_emb
 
@@ -118,7 +118,7 @@ def test_rope_in_halves_is_llamas():
     config = LlamaConfig(
         hidden_size=H * d_k, num_attention_heads=H, rope_parameters={"rope_type": "default", "rope_theta": 700.0}
     )
-    q, k = numbers(1, H, T, d_k), numbers(1, G, T, d_k, seed=1)
+    q, k = random_numbers(1, H, T, d_k), random_numbers(1, G, T, d_k, seed=1)
     cos, sin = LlamaRotaryEmbedding(config)(q, torch.arange(T)[None])
     their_q, their_k = apply_rotary_pos_emb(q, k, cos, sin)
     assert_close(rope(q, base=700.0, pairing="halves"), their_q, atol=1e-5, rtol=0)
@@ -126,19 +126,19 @@ def test_rope_in_halves_is_llamas():
     assert (rope(q, base=700.0, pairing="adjacent") - their_q).abs().max() > 1
 
 
-def test_rope_of_neighbours_is_gptjs():
+def test_rope_of_neighbours_equals_gptj():
     from transformers.models.gptj.modeling_gptj import apply_rotary_pos_emb, create_sinusoidal_positions
 
     T, H, d_k = 13, 3, 22
-    q = numbers(1, T, H, d_k)
+    q = random_numbers(1, T, H, d_k)
     sin, cos = create_sinusoidal_positions(T, d_k)[None].chunk(2, dim=-1)
     theirs = apply_rotary_pos_emb(q, sin, cos).transpose(1, 2)
     assert_close(rope(q.transpose(1, 2), pairing="adjacent"), theirs, atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize("pairing", PAIRINGS)
-def test_rope_scores_depend_on_the_offset_alone(pairing):
-    q, k = numbers(1, 14).expand(11, 14), numbers(1, 14, seed=1).expand(17, 14)
+def test_rope_scores_depend_on_offset(pairing):
+    q, k = random_numbers(1, 14).expand(11, 14), random_numbers(1, 14, seed=1).expand(17, 14)
     scores = rope(q, pairing=pairing) @ rope(k, pairing=pairing).mT
     assert_close(scores[1:, 1:], scores[:-1, :-1], atol=1e-5, rtol=0)
     assert scores[0].std() > 0.1, "not constant either"
@@ -149,12 +149,12 @@ def test_rope_scores_depend_on_the_offset_alone(pairing):
 
 @pytest.mark.parametrize("pairing", PAIRINGS)
 def test_rope_keeps_lengths_and_position_0(pairing):
-    x = numbers(2, 3, 7, 10)
+    x = random_numbers(2, 3, 7, 10)
     assert_close(rope(x, pairing=pairing).norm(dim=-1), x.norm(dim=-1))
     assert_close(rope(x, pairing=pairing)[..., 0, :], x[..., 0, :])
 
 
-def test_rope_of_equal_halves_is_the_kernel():
+def test_rope_of_equal_halves_is_kernel():
     ones = torch.ones(19, 10)
     scores = rope(ones, pairing="halves") @ rope(ones, pairing="halves").mT
     assert_close(scores[0] / 10, kernel(19, 10), atol=1e-6, rtol=0)
@@ -163,7 +163,7 @@ def test_rope_of_equal_halves_is_the_kernel():
 @pytest.mark.parametrize("pairing", PAIRINGS)
 def test_rope_of_an_odd_width(pairing):
     with pytest.raises(ValueError, match="width=5"):
-        rope(numbers(3, 5), pairing=pairing)
+        rope(random_numbers(3, 5), pairing=pairing)
 
 
 def test_alibi_slopes_of_the_paper():
@@ -182,18 +182,18 @@ def _official_slopes(n):
 
 
 @pytest.mark.parametrize("n_heads", [2, 3, 5, 6, 7, 11, 12, 13, 71, 128])
-def test_alibi_slopes_for_any_number_of_heads(n_heads):
+def test_alibi_slopes_for_any_head_count(n_heads):
     assert_close(alibi_slopes(n_heads), torch.tensor(_official_slopes(n_heads)), atol=1e-7, rtol=1e-6)
     assert len(set(alibi_slopes(n_heads).tolist())) == n_heads
 
 
 @pytest.mark.parametrize("n_heads", [4, 7])
-def test_alibi_weights_are_blooms_under_a_causal_mask(n_heads):
+def test_alibi_weights_equal_bloom_when_causal(n_heads):
     from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 
     T = 11
     theirs = build_alibi_tensor(torch.ones(1, T), n_heads, torch.float32)  # grows with the key: the same softmax
-    scores, mask = numbers(n_heads, T, T), ~causal(T, T)
+    scores, mask = random_numbers(n_heads, T, T), ~causal(T, T)
     ours = (scores + alibi(n_heads, T, T)).masked_fill(mask, -torch.inf).softmax(-1)
     assert_close(ours, (scores + theirs).masked_fill(mask, -torch.inf).softmax(-1))
 
@@ -208,7 +208,7 @@ def test_alibi_by_hand():
 
 @pytest.mark.parametrize("both_ways", [True, False])
 @pytest.mark.parametrize(("n_buckets", "max_distance"), [(32, 128), (8, 20), (22, 67)])
-def test_t5_buckets_are_transformers_own(both_ways, n_buckets, max_distance):
+def test_t5_buckets_equal_transformers(both_ways, n_buckets, max_distance):
     from transformers.models.t5.modeling_t5 import T5Attention
 
     offset = torch.arange(-307, 308)
@@ -217,8 +217,8 @@ def test_t5_buckets_are_transformers_own(both_ways, n_buckets, max_distance):
     assert_close(ours, theirs)
 
 
-def test_t5_bias_reads_its_table_by_offset():
-    table = numbers(8, 3)
+def test_t5_bias_indexes_table_by_offset():
+    table = random_numbers(8, 3)
     bias = t5_bias(table, 5, 7)
     where = t5_buckets(offsets(5, 7), n_buckets=8)
     for query in range(5):

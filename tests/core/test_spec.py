@@ -1,4 +1,4 @@
-"""Sizes: what is left out, what is refused, and what kind of layer it is."""
+"""Sizes: defaults, refused values, and the kind of layer."""
 
 from dataclasses import FrozenInstanceError
 
@@ -7,7 +7,7 @@ import pytest
 from viz.core.spec import AttentionSpec
 
 
-def test_sizes_left_out_take_the_usual_values():
+def test_omitted_sizes_take_defaults():
     spec = AttentionSpec(d_model=35, n_heads=5)
     assert (spec.H, spec.G, spec.d_k, spec.d_v, spec.d_mem, spec.d_out) == (5, 5, 7, 7, 35, 35)
 
@@ -39,12 +39,12 @@ def test_kinds(n_heads, n_kv_heads, kind):
         ({"d_model": 4, "n_heads": 1, "d_output": 0}, "d_output=0 must be at least 1"),
     ],
 )
-def test_errors_say_the_values_and_the_rule(sizes, sentence):
+def test_errors_name_values_and_rule(sizes, sentence):
     with pytest.raises(ValueError, match=f"^{sentence}$"):
         AttentionSpec(**sizes)
 
 
-def test_a_head_width_of_its_own_frees_d_model():
+def test_head_width_frees_d_model():
     assert AttentionSpec(d_model=30, n_heads=8, d_head=4).d_k == 4
 
 

@@ -1,4 +1,4 @@
-"""Small checkpoints for the tests of this folder, made once; and no test here may use the network."""
+"""Small checkpoints for the tests of this folder, saved once; no test in it may use the network."""
 
 import socket
 from collections.abc import Callable, Iterator
@@ -12,7 +12,7 @@ from tests.packaged import load_packaged
 from viz.models import LoadedModel, load
 
 Checkpoint = Callable[[str], Path]
-Loaded = Callable[[str], LoadedModel]
+FamilyLoader = Callable[[str], LoadedModel]
 
 
 @pytest.fixture(autouse=True, scope="package")
@@ -30,13 +30,13 @@ def no_network() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Checkpoint:
-    """The folder of a family's checkpoint."""
+    """Return the folder of a family's checkpoint."""
     return cache(lambda name: checkpoints.save(name, tmp_path_factory.mktemp("models") / name))
 
 
 @pytest.fixture(scope="session")
-def loaded(checkpoint: Checkpoint) -> Loaded:
-    """A family's checkpoint, loaded by Headlight."""
+def load_family(checkpoint: Checkpoint) -> FamilyLoader:
+    """Load a family's checkpoint by Headlight."""
     return cache(lambda name: checkpoints.open_folder(checkpoint(name)))
 
 
@@ -48,11 +48,11 @@ def minilm() -> LoadedModel:
 
 @pytest.fixture(scope="package")
 def smollm2() -> LoadedModel:
-    """SmolLM2-135M-Instruct out of its package."""
+    """SmolLM2-135M-Instruct from its package."""
     return load_packaged("SmolLM2-135M-Instruct")
 
 
 @pytest.fixture(scope="package")
 def e5() -> LoadedModel:
-    """multilingual-e5-small out of its package."""
+    """multilingual-e5-small from its package."""
     return load_packaged("multilingual-e5-small")

@@ -28,5 +28,5 @@ assert Watch.missed == [], Watch.missed
 def test_install_imports_transformers_inside_the_lock():
     """Two threads that import ``transformers`` or ``torch._dynamo`` at once may each get half of it."""
     command = [sys.executable, "-c", INSTALL]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr

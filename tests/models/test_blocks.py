@@ -1,4 +1,4 @@
-"""Replayed by the core, every family's blocks hand on the model's own hidden states, layer by layer."""
+"""The core's replay of every family's blocks gives the model's own hidden states, layer by layer."""
 
 import pytest
 import torch
@@ -11,75 +11,79 @@ from viz.models import ModelError, capture, load
 from viz.models.blocks import block_layouts, find_block_layout, model_blocks
 
 TARGET = "Paris is old and Paris is big."
-KNOWN = [name for name in FAMILIES if name != "gemma2"]
+SUPPORTED = [name for name in FAMILIES if name != "gemma2"]
 
 
-@pytest.mark.parametrize("name", KNOWN)
-def test_the_blocks_give_the_models_own_hidden_states(name, loaded):
-    model = loaded(name)
-    two = model.model.config.is_encoder_decoder
-    seen = capture(model, TEXT, target=TARGET if two else None)
-    for stack in (name for name in seen.stacks if name != "cross"):
-        blocks = model_blocks(model, seen, stack)
+@pytest.mark.parametrize("name", SUPPORTED)
+def test_blocks_give_models_hidden_states(name, load_family):
+    model = load_family(name)
+    is_encoder_decoder = model.model.config.is_encoder_decoder
+    text_capture = capture(model, TEXT, target=TARGET if is_encoder_decoder else None)
+    for stack in (name for name in text_capture.stacks if name != "cross"):
+        blocks = model_blocks(model, text_capture, stack)
         traces = blocks.run()
         assert len(traces) == len(blocks.states) - 1
         assert blocks.state_error(traces) < 5e-5, stack  # float32, weights drawn wide
         for i, trace in enumerate(traces):
-            call = seen.stacks[stack][i]
+            call = text_capture.stacks[stack][i]
             assert_close(trace.attention.q, call.q, atol=1e-4, rtol=1e-4)
-            assert trace.cross is None or len(trace.cross.memory) == len(seen.tokens.ids) != len(trace.x)
+            assert trace.cross is None or len(trace.cross.memory) == len(text_capture.tokens.ids) != len(trace.x)
 
 
 @pytest.mark.parametrize("name", ["all-MiniLM-L6-v2", "twin-g8", "twin-g2"])
-def test_the_models_that_come_with_the_project(name):
+def test_packaged_models_have_exact_blocks(name):
     model = load(name)
-    seen = capture(model, TEXT)
-    blocks = model_blocks(model, seen)
+    text_capture = capture(model, TEXT)
+    blocks = model_blocks(model, text_capture)
     traces = blocks.run()
     assert blocks.state_error(traces) < 1e-5
-    last = seen.n_layers - 1
-    assert_close(traces[last].attention.weights, seen.layer(last).weights, atol=1e-5, rtol=1e-4)
+    last = text_capture.n_layers - 1
+    assert_close(traces[last].attention.weights, text_capture.layer(last).weights, atol=1e-5, rtol=1e-4)
     # every parameter of the model that is not an embedding, a pooler or a final norm is in the blocks
-    prefix = next(one for one in block_layouts() if one.fits(model.model.config)).layer.partition("{")[0]
+    prefix = next(
+        block_weights for block_weights in block_layouts() if block_weights.fits(model.model.config)
+    ).layer.partition("{")[0]
     inside = [p for name, p in model.model.base_model.named_parameters() if name.startswith(prefix)]
-    assert sum(one.n_parameters() for one in blocks.weights) == sum(p.numel() for p in inside)
+    assert sum(block_weights.n_parameters() for block_weights in blocks.weights) == sum(p.numel() for p in inside)
 
 
-def test_another_layer_or_design_gives_other_states(loaded):
-    model = loaded("bert")
+def test_other_layer_order_changes_states(load_family):
+    model = load_family("bert")
     blocks = model_blocks(model, capture(model, TEXT))
     assert blocks.state_error(blocks.choose((1, 0)).run()) > 0.01
     assert blocks.choose((0, 0, 1)).weights[1] is blocks.weights[0]
     assert len(blocks.choose((0, 0, 1)).run()) == 3
-    changed = blocks.run(design=type(blocks.design)(norm="pre", normalize=no_norm, activation=blocks.design.activation))
-    assert blocks.state_error(changed) > 0.01
+    other_traces = blocks.run(
+        design=type(blocks.design)(norm="pre", normalize=no_norm, activation=blocks.design.activation)
+    )
+    assert blocks.state_error(other_traces) > 0.01
 
 
-def test_a_further_mask_narrows_the_models_own(loaded):
-    model = loaded("mistral")  # causal, and a window of 5
-    seen = capture(model, TEXT)
-    n = len(seen.tokens.ids)
-    own = seen.calls[0].options["allowed"]
+def test_further_mask_narrows_models_mask(load_family):
+    model = load_family("mistral")  # causal, and a window of 5
+    text_capture = capture(model, TEXT)
+    n = len(text_capture.tokens.ids)
+    model_mask = text_capture.calls[0].options["allowed"]
     near = torch.ones(n, n, dtype=torch.bool).tril().triu(-1)
-    trace = model_blocks(model, seen).run(allowed=near)[0]
-    assert torch.equal(trace.attention.allowed, near & own)
-    assert torch.equal(model_blocks(model, seen).run(allowed=causal(n, n))[0].attention.allowed, own)
+    trace = model_blocks(model, text_capture).run(allowed=near)[0]
+    assert torch.equal(trace.attention.allowed, near & model_mask)
+    assert torch.equal(model_blocks(model, text_capture).run(allowed=causal(n, n))[0].attention.allowed, model_mask)
 
 
 @pytest.mark.parametrize("name", ["llama", "qwen2"])
-def test_blocks_that_turn_by_position_run_under_a_further_mask_as_the_model_itself(name, loaded, checkpoint):
-    """The model's own eager pass under the same mask: its weights in every layer, its hidden states behind each."""
-    model = loaded(name)
-    seen = capture(model, TEXT)
-    n = len(seen.tokens.ids)
-    assert seen.calls[0].rotary
+def test_rotary_blocks_masked_equal_eager_model(name, load_family, checkpoint):
+    """The model's own eager pass under the same mask: the weights and hidden states of every layer."""
+    model = load_family(name)
+    text_capture = capture(model, TEXT)
+    n = len(text_capture.tokens.ids)
+    assert text_capture.calls[0].rotary
     near = torch.ones(n, n, dtype=torch.bool).triu(-2)  # with the model's own mask: a word sees itself and two before
-    blocks = model_blocks(model, seen)
+    blocks = model_blocks(model, text_capture)
     traces = blocks.run(allowed=near)
     with torch.inference_mode():
         hidden = torch.zeros(n, n).masked_fill(~(near & causal(n, n)), torch.finfo(torch.float32).min)
         truth = eager(name, checkpoint(name)).base_model(
-            input_ids=torch.tensor([seen.tokens.ids]),
+            input_ids=torch.tensor([text_capture.tokens.ids]),
             attention_mask=hidden[None, None],
             output_attentions=True,
             output_hidden_states=True,
@@ -94,19 +98,19 @@ def test_blocks_that_turn_by_position_run_under_a_further_mask_as_the_model_itse
     assert blocks.state_error(traces) > 0.1, "without the mask it is something else"
 
 
-def test_positions_of_the_twins_are_turned_as_the_model_does(loaded):
-    """Without RoPE the same weights see something else."""
-    model = loaded("llama")
-    seen = capture(model, TEXT)
-    trace = model_blocks(model, seen).run()[0].attention
-    assert_close(trace.k, seen.calls[0].k, atol=1e-5, rtol=1e-5)
+def test_rope_is_applied_in_llama_blocks(load_family):
+    """Without RoPE the same weights have other scores."""
+    model = load_family("llama")
+    text_capture = capture(model, TEXT)
+    trace = model_blocks(model, text_capture).run()[0].attention
+    assert_close(trace.k, text_capture.calls[0].k, atol=1e-5, rtol=1e-5)
     bare = trace.x @ trace.projections.w_k[:, :10]
-    assert_close(bare[0], trace.k[0, 0])  # the first place is not turned
+    assert_close(bare[0], trace.k[0, 0])  # position 0 is not rotated
     assert not torch.allclose(bare[1:], trace.k[0, 1:], atol=0.1)
 
 
-def test_a_family_whose_blocks_are_not_known_is_a_sentence(loaded):
+def test_unsupported_block_family_raises_model_error(load_family):
     with pytest.raises(
         ModelError, match="how a block of the family 'gemma2' is put together; it knows arcee, bart, bert"
     ):
-        find_block_layout(loaded("gemma2"), "decoder")
+        find_block_layout(load_family("gemma2"), "decoder")

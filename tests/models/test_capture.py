@@ -1,4 +1,4 @@
-"""Every family, every stack, every layer: what is captured is what the model itself computes."""
+"""Captures of every family, stack and layer equal the computation of the model itself."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +14,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
 from tests.checkpoints import FAMILIES, TEXT, TWO_SEQUENCES, eager
-from tests.models.conftest import Checkpoint, Loaded
+from tests.models.conftest import Checkpoint, FamilyLoader
 from viz.models import Capture, ModelError, capture
 from viz.models.attention_interface import INTERFACE, install
 
@@ -24,7 +24,7 @@ ROTARY = {"llama", "mistral", "qwen2", "gemma2"}
 
 @dataclass(frozen=True)
 class Truth:
-    """What transformers' own eager attention says about a text."""
+    """Results of transformers' own eager attention for a text."""
 
     ids: Tensor
     weights: dict[str, tuple[Tensor, ...]]
@@ -34,19 +34,21 @@ class Truth:
 
 
 @pytest.fixture(scope="session")
-def truth(checkpoint: Checkpoint, loaded: Loaded) -> Callable[[str], Truth]:
+def truth(checkpoint: Checkpoint, load_family: FamilyLoader) -> Callable[[str], Truth]:
     """Run the eager model of a family; its attention outputs are read behind W_O."""
 
     def run(name: str) -> Truth:
-        model, tokenizer = eager(name, checkpoint(name)), loaded(name).tokenizer
+        model, tokenizer = eager(name, checkpoint(name)), load_family(name).tokenizer
         ids = tokenizer(TEXT, return_tensors="pt").input_ids
         modules = dict(model.named_modules())
         outputs: dict[str, list[Tensor]] = {}
         for stack, pattern in FAMILIES[name].outputs.items():
-            seen = outputs[stack] = []
+            stack_outputs = outputs[stack] = []
             for i in range(3):
                 if module := modules.get(pattern.format(i=i)):
-                    module.register_forward_hook(lambda _, __, out, seen=seen: seen.append(out[0]))
+                    module.register_forward_hook(
+                        lambda _, __, out, stack_outputs=stack_outputs: stack_outputs.append(out[0])
+                    )
         more: dict[str, Any] = {}
         if name in TWO_SEQUENCES:
             start = model.config.decoder_start_token_id
@@ -66,48 +68,48 @@ def truth(checkpoint: Checkpoint, loaded: Loaded) -> Callable[[str], Truth]:
 
 
 @pytest.fixture(scope="session")
-def seen(loaded: Loaded) -> Callable[[str], Capture]:
-    """The same text and family, captured."""
-    return cache(lambda name: capture(loaded(name), TEXT, target=TARGET if name in TWO_SEQUENCES else None))
+def capture_of(load_family: FamilyLoader) -> Callable[[str], Capture]:
+    """Return the capture of the same text by family."""
+    return cache(lambda name: capture(load_family(name), TEXT, target=TARGET if name in TWO_SEQUENCES else None))
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_the_replay_equals_the_models_own_eager_weights(name, seen, truth):
-    captured, own = seen(name), truth(name)
-    assert captured.tokens.ids == tuple(own.ids.tolist())
-    assert {stack: len(calls) for stack, calls in captured.stacks.items()} == {
-        stack: len(layers) for stack, layers in own.weights.items()
+def test_replay_equals_eager_weights(name, capture_of, truth):
+    text_capture, expected = capture_of(name), truth(name)
+    assert text_capture.tokens.ids == tuple(expected.ids.tolist())
+    assert {stack: len(calls) for stack, calls in text_capture.stacks.items()} == {
+        stack: len(layers) for stack, layers in expected.weights.items()
     }
-    for stack, layers in own.weights.items():
+    for stack, layers in expected.weights.items():
         for i, weights in enumerate(layers):
-            assert_close(captured.layer(i, stack=stack).weights, weights, atol=1e-5, rtol=0)
-            # Otherwise a replay that forgot the scores would pass too.
+            assert_close(text_capture.layer(i, stack=stack).weights, weights, atol=1e-5, rtol=0)
+            # With uniform weights a replay without scores would pass too.
             assert weights.amax(-1).mean() > 2 / weights.shape[-1]
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_the_output_is_what_the_model_makes_of_its_heads(name, seen, truth):
+def test_head_outputs_sum_to_models_output(name, capture_of, truth):
     for stack, outputs in truth(name).outputs.items():
         for i, output in enumerate(outputs):
-            trace = seen(name).multi_head(i, stack=stack)
+            trace = capture_of(name).multi_head(i, stack=stack)
             assert_close(trace.output, output, atol=1e-5 * float(output.abs().max()), rtol=0)
             bias = 0 if trace.projections.b_o is None else trace.projections.b_o
             assert_close(trace.contributions.sum(0) + bias, trace.output)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_the_whole_model_on_attend_equals_eager(name, seen, truth):
+def test_model_with_attend_equals_eager(name, capture_of, truth):
     final = truth(name).final
-    assert_close(seen(name).final, final, atol=1e-5 * float(final.abs().max()), rtol=0)
+    assert_close(capture_of(name).final, final, atol=1e-5 * float(final.abs().max()), rtol=0)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_keys_and_values_are_seen_before_they_are_repeated(name, seen):
-    captured, family = seen(name), FAMILIES[name]
-    assert (captured.n_heads, captured.n_kv_heads) == (family.n_heads, family.n_kv_heads)
-    for stack, calls in captured.stacks.items():
+def test_kv_heads_are_captured_before_repetition(name, capture_of):
+    text_capture, family = capture_of(name), FAMILIES[name]
+    assert (text_capture.n_heads, text_capture.n_kv_heads) == (family.n_heads, family.n_kv_heads)
+    for stack, calls in text_capture.stacks.items():
         for i in range(len(calls)):
-            layer, wide = captured.layer(i, stack=stack), captured.multi_head(i, stack=stack)
+            layer, wide = text_capture.layer(i, stack=stack), text_capture.multi_head(i, stack=stack)
             assert layer.q.shape[0] == layer.weights.shape[0] == family.n_heads
             assert layer.k.shape[0] == layer.v.shape[0] == wide.k.shape[0] == family.n_kv_heads
             assert_close(wide.weights, layer.weights, atol=0, rtol=0)
@@ -115,18 +117,18 @@ def test_keys_and_values_are_seen_before_they_are_repeated(name, seen):
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_the_weight_matrices_make_q_k_and_v(name, seen):
+def test_weight_matrices_give_qkv(name, capture_of):
     def project(x: Tensor, w: Tensor, b: Tensor | None, like: Tensor) -> Tensor:
-        made = x @ w if b is None else x @ w + b
-        return made.unflatten(-1, (like.shape[0], -1)).transpose(0, 1)
+        projection = x @ w if b is None else x @ w + b
+        return projection.unflatten(-1, (like.shape[0], -1)).transpose(0, 1)
 
-    for calls in seen(name).stacks.values():
+    for calls in capture_of(name).stacks.values():
         for call in calls:
             p = call.projections
             assert_close(project(call.memory, p.w_v, p.b_v, call.v), call.v, atol=1e-5, rtol=1e-5)
             q, k = project(call.x, p.w_q, p.b_q, call.q), project(call.memory, p.w_k, p.b_k, call.k)
             assert call.rotary == (name in ROTARY)
-            if call.rotary:  # turned, so other numbers, but of the same length; at position 0 not turned
+            if call.rotary:  # rotated: other numbers of the same length, equal at position 0
                 assert (q - call.q).abs().max() > 0.1
                 assert_close(q.norm(dim=-1), call.q.norm(dim=-1), atol=1e-4, rtol=1e-5)
                 assert_close(k[:, 0], call.k[:, 0], atol=1e-5, rtol=1e-5)
@@ -136,61 +138,61 @@ def test_the_weight_matrices_make_q_k_and_v(name, seen):
 
 
 @pytest.mark.parametrize("name", TWO_SEQUENCES)
-def test_cross_attention_is_rectangular(name, seen):
-    captured = seen(name)
-    n_decoder, n_encoder = len(captured.target.ids), len(captured.tokens.ids)
+def test_cross_attention_is_rectangular(name, capture_of):
+    text_capture = capture_of(name)
+    n_decoder, n_encoder = len(text_capture.target.ids), len(text_capture.tokens.ids)
     assert n_decoder != n_encoder
-    assert captured.layer(2, stack="cross").weights.shape == (5, n_decoder, n_encoder)
-    assert captured.layer(2, stack="decoder").weights.shape == (5, n_decoder, n_decoder)
-    assert captured.n_layers == 2
+    assert text_capture.layer(2, stack="cross").weights.shape == (5, n_decoder, n_encoder)
+    assert text_capture.layer(2, stack="decoder").weights.shape == (5, n_decoder, n_decoder)
+    assert text_capture.n_layers == 2
 
 
-def test_the_target_is_what_the_decoder_reads(seen, loaded):
-    target = seen("t5").target
-    written = loaded("t5").tokenizer(TARGET).input_ids
-    assert target.ids == (0, *written[:-1])
+def test_target_is_decoder_input(capture_of, load_family):
+    target = capture_of("t5").target
+    target_ids = load_family("t5").tokenizer(TARGET).input_ids
+    assert target.ids == (0, *target_ids[:-1])
     assert target.labels[0] == "[PAD]" and target.labels[1].startswith("␣")
     assert len(target.labels) == len(target.special) == len(target.words) == len(target.ids)
     assert target.special[0] and target.words[0] != target.words[1]
 
 
-def test_a_target_left_out_is_the_text_again(loaded):
-    captured = capture(loaded("t5"), TEXT)
-    assert captured.target.ids[1:] == captured.tokens.ids[:-1]
+def test_omitted_target_repeats_text(load_family):
+    text_capture = capture(load_family("t5"), TEXT)
+    assert text_capture.target.ids[1:] == text_capture.tokens.ids[:-1]
 
 
 @pytest.mark.parametrize(("name", "windowed"), [("gemma2", [True, False]), ("mistral", [True, True])])
-def test_sliding_windows_arrive_as_masks(name, windowed, seen):
-    captured = seen(name)
-    n = len(captured.tokens.ids)
+def test_sliding_windows_arrive_as_masks(name, windowed, capture_of):
+    text_capture = capture_of(name)
+    n = len(text_capture.tokens.ids)
     distance = torch.arange(n)[:, None] - torch.arange(n)
     for i, short in enumerate(windowed):
-        allowed = captured.layer(i).allowed
+        allowed = text_capture.layer(i).allowed
         assert torch.equal(allowed, (distance >= 0) & (distance < (5 if short else n)))
 
 
-def test_a_soft_cap_limits_the_scores(seen):
-    layer = seen("gemma2").layer(1)
+def test_a_soft_cap_limits_the_scores(capture_of):
+    layer = capture_of("gemma2").layer(1)
     assert layer.scaled.abs().max() > 4
     assert layer.masked[layer.allowed.expand_as(layer.masked)].abs().max() <= 3
 
 
-def test_a_mask_of_the_visitors_is_laid_over_the_models_own(seen):
-    n = len(seen("llama").tokens.ids)
+def test_user_mask_is_combined_with_models(capture_of):
+    n = len(capture_of("llama").tokens.ids)
     no_first = torch.arange(n).expand(n, n) > 0
-    trace = seen("llama").layer(0, allowed=no_first)
+    trace = capture_of("llama").layer(0, allowed=no_first)
     assert trace.weights[..., 0].eq(0).all()
     assert trace.weights[:, 0].eq(0).all()  # the first token could see only itself
     assert_close(trace.weights[:, 1:].sum(-1), torch.ones(6, n - 1))
     assert trace.weights.triu(1).eq(0).all()
-    m = len(seen("bert").tokens.ids)
-    itself = seen("bert").layer(0, allowed=torch.eye(m, dtype=torch.bool)).weights
+    m = len(capture_of("bert").tokens.ids)
+    itself = capture_of("bert").layer(0, allowed=torch.eye(m, dtype=torch.bool)).weights
     assert_close(itself, torch.eye(m).expand(5, -1, -1))
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_a_head_switched_off_takes_its_contribution_away(name, loaded, seen) -> None:
-    model, before = loaded(name), seen(name)
+def test_head_off_removes_its_contribution(name, load_family, capture_of) -> None:
+    model, before = load_family(name), capture_of(name)
     outputs: list[Tensor] = []
     handle = model.layers[1].output.register_forward_hook(lambda _, __, out: outputs.append(out[0]))
     try:
@@ -208,74 +210,75 @@ def test_a_head_switched_off_takes_its_contribution_away(name, loaded, seen) -> 
 
 
 @pytest.mark.parametrize("name", ["llama", "distilbert", "t5"])
-def test_a_head_of_the_first_layer_changes_the_second(name, loaded, seen):
-    without = capture(loaded(name), TEXT, heads_off=frozenset({(0, 1)}))
-    assert (without.calls[1].x - seen(name).calls[1].x).abs().max() > 1e-2
-    again = capture(loaded(name), TEXT)
-    assert_close(again.final, seen(name).final, atol=0, rtol=0)
+def test_first_layer_head_changes_second_layer(name, load_family, capture_of):
+    without = capture(load_family(name), TEXT, heads_off=frozenset({(0, 1)}))
+    assert (without.calls[1].x - capture_of(name).calls[1].x).abs().max() > 1e-2
+    again = capture(load_family(name), TEXT)
+    assert_close(again.final, capture_of(name).final, atol=0, rtol=0)
 
 
-def test_heads_are_switched_off_in_the_first_stack_only(loaded):
-    before, without = (capture(loaded("t5"), TEXT, heads_off=off) for off in (frozenset(), frozenset({(0, 1)})))
+def test_heads_off_affects_first_stack_only(load_family):
+    before, without = (capture(load_family("t5"), TEXT, heads_off=off) for off in (frozenset(), frozenset({(0, 1)})))
     assert_close(without.stacks["decoder"][0].x, before.stacks["decoder"][0].x, atol=0, rtol=0)
     assert_close(without.stacks["cross"][0].x, before.stacks["cross"][0].x, atol=0, rtol=0)
     assert (without.stacks["cross"][0].memory - before.stacks["cross"][0].memory).abs().max() > 1e-2
 
 
 @pytest.mark.parametrize("name", ["gpt2", "gpt_bigcode", "llama", "mistral", "qwen2", "gemma2"])
-def test_a_causal_model_says_what_comes_next(name, seen, truth):
-    (prediction,) = seen(name).predictions
+def test_causal_model_predicts_next_token(name, capture_of, truth):
+    (prediction,) = capture_of(name).predictions
     best = truth(name).logits[-1].softmax(-1).topk(8)
-    assert prediction.at == len(seen(name).tokens.ids) - 1
+    assert prediction.at == len(capture_of(name).tokens.ids) - 1
     assert_close(torch.tensor(prediction.probabilities), best.values, atol=1e-5, rtol=1e-4)
     assert len(prediction.labels) == 8
 
 
-def test_a_masked_model_fills_each_gap(loaded, checkpoint):
-    model = loaded("bert")
-    captured = capture(model, "the [MASK] was too [MASK].")
-    assert captured.tokens.labels.count("[MASK]") == 2
-    ids = torch.tensor([captured.tokens.ids])
+def test_a_masked_model_fills_each_gap(load_family, checkpoint):
+    model = load_family("bert")
+    text_capture = capture(model, "the [MASK] was too [MASK].")
+    assert text_capture.tokens.labels.count("[MASK]") == 2
+    ids = torch.tensor([text_capture.tokens.ids])
     with torch.inference_mode():
         logits = eager("bert", checkpoint("bert"))(input_ids=ids).logits[0]
-    for prediction in captured.predictions:
+    for prediction in text_capture.predictions:
         best = logits[prediction.at].softmax(-1).topk(8)
-        assert captured.tokens.labels[prediction.at] == "[MASK]"
+        assert text_capture.tokens.labels[prediction.at] == "[MASK]"
         assert_close(torch.tensor(prediction.probabilities), best.values, atol=1e-5, rtol=1e-4)
-    assert len(captured.predictions) == 2
+    assert len(text_capture.predictions) == 2
 
 
-def test_there_is_no_prediction_without_a_gap(seen):
-    assert seen("bert").predictions == ()
-    assert seen("t5").predictions == ()
+def test_no_gap_has_no_prediction(capture_of):
+    assert capture_of("bert").predictions == ()
+    assert capture_of("t5").predictions == ()
 
 
-def test_a_causal_model_predicts_the_end_also_if_its_tokenizer_has_a_mask(loaded):
-    (prediction,) = capture(loaded("llama"), "the [MASK] was").predictions
+def test_causal_model_with_mask_token_predicts(load_family):
+    """A causal model predicts the next token also if its tokenizer has a mask token."""
+    (prediction,) = capture(load_family("llama"), "the [MASK] was").predictions
     assert prediction.at > 0
 
 
-def test_a_prediction_beyond_the_tokenizers_tokens_has_a_label(seen):
+def test_prediction_outside_tokenizer_has_label(capture_of):
     # The model's table has 331 rows, the tokenizer 75 tokens: most predictions are of no token.
-    assert any(label.startswith("⟨") for label in seen("llama").predictions[0].labels)
+    assert any(label.startswith("⟨") for label in capture_of("llama").predictions[0].labels)
 
 
-def test_texts_longer_than_the_model_are_cut(loaded):
-    captured = capture(loaded("bert"), "e " * 200)
-    assert len(captured.tokens.ids) == 61
-    assert captured.tokens.labels[0] == "[CLS]" and captured.tokens.labels[-1] == "[SEP]"
-    assert captured.tokens.dropped == 200 - 59
-    assert len(capture(loaded("bert"), "e " * 200, max_tokens=7).tokens.ids) == 7
+def test_overlong_text_is_truncated(load_family):
+    text_capture = capture(load_family("bert"), "e " * 200)
+    assert len(text_capture.tokens.ids) == 61
+    assert text_capture.tokens.labels[0] == "[CLS]" and text_capture.tokens.labels[-1] == "[SEP]"
+    assert text_capture.tokens.dropped == 200 - 59
+    assert len(capture(load_family("bert"), "e " * 200, max_tokens=7).tokens.ids) == 7
 
 
-def test_one_token_is_enough(loaded):
-    captured = capture(loaded("qwen2"), "a")
-    assert captured.layer(0).weights.tolist() == [[[1.0]]] * 6
+def test_one_token_is_enough(load_family):
+    text_capture = capture(load_family("qwen2"), "a")
+    assert text_capture.layer(0).weights.tolist() == [[[1.0]]] * 6
 
 
 @pytest.mark.parametrize("name", ["bert", "llama", "gemma2"])
-def test_visitors_at_the_same_time_do_not_meet(name, loaded):
-    model = loaded(name)
+def test_concurrent_captures_are_independent(name, load_family):
+    model = load_family(name)
     texts = [TEXT, "the fox was old.", "Paris", "it was too tired because"]
     alone = [capture(model, text) for text in texts]
     start = Barrier(len(texts))
@@ -286,23 +289,23 @@ def test_visitors_at_the_same_time_do_not_meet(name, loaded):
 
     with ThreadPoolExecutor(len(texts)) as pool:
         for expected, captures in zip(alone, pool.map(visit, texts), strict=True):
-            for captured in captures:
-                assert captured.tokens == expected.tokens
-                for call, own in zip(captured.calls, expected.calls, strict=True):
-                    assert_close(call.x, own.x, atol=0, rtol=0)
-                    assert_close(call.q, own.q, atol=0, rtol=0)
-                assert_close(captured.final, expected.final, atol=0, rtol=0)
+            for text_capture in captures:
+                assert text_capture.tokens == expected.tokens
+                for call, expected_call in zip(text_capture.calls, expected.calls, strict=True):
+                    assert_close(call.x, expected_call.x, atol=0, rtol=0)
+                    assert_close(call.q, expected_call.q, atol=0, rtol=0)
+                assert_close(text_capture.final, expected.final, atol=0, rtol=0)
 
 
-def test_outside_a_capture_nothing_is_kept(loaded):
-    model = loaded("bert")
+def test_pass_outside_capture_stores_nothing(load_family):
+    model = load_family("bert")
     before = capture(model, TEXT)
     with torch.inference_mode():
         model.model(input_ids=torch.tensor([[2, 7, 11, 3]]))
     assert capture(model, TEXT).tokens == before.tokens
 
 
-def test_a_mask_of_numbers_is_added_like_a_bias():
+def test_float_mask_is_added_as_bias():
     """Some families hand over 0 and a large negative number instead of True and False."""
     from transformers import AttentionInterface
 
@@ -320,17 +323,17 @@ def test_a_mask_of_numbers_is_added_like_a_bias():
 
 
 @pytest.mark.parametrize("option", ["indices", "something_new"])
-def test_attention_that_cannot_be_reproduced_is_refused(option):
+def test_unreproducible_attention_is_refused(option):
     from transformers import AttentionInterface
 
     install()
     q = torch.ones(1, 2, 3, 5)
-    with pytest.raises(ModelError, match=option) as caught:
+    with pytest.raises(ModelError, match=option) as error:
         AttentionInterface()[INTERFACE](torch.nn.Identity(), q, q, q, None, **{option: torch.zeros(2)})
-    assert caught.value.code == "attention"
+    assert error.value.code == "attention"
 
 
-def test_an_empty_text_has_no_token(loaded):
-    with pytest.raises(ModelError) as caught:
-        capture(loaded("bert"), " \n")
-    assert caught.value.code == "empty"
+def test_an_empty_text_has_no_token(load_family):
+    with pytest.raises(ModelError) as error:
+        capture(load_family("bert"), " \n")
+    assert error.value.code == "empty"

@@ -1,4 +1,4 @@
-"""Cross-attention from every source: the right text asks, the right one answers; one text alone is self-attention."""
+"""Cross-attention from every source: queries of one text, keys and values of the other; one text is self-attention."""
 
 from dataclasses import replace
 
@@ -23,24 +23,24 @@ ASKS = "Paris is old."
 ONE_TEXT = [name for name in FAMILIES if name not in TWO_SEQUENCES]
 
 
-def both(model) -> tuple[Capture, Capture, Capture]:
+def capture_pair(model) -> tuple[Capture, Capture, Capture]:
     asks, answers = capture(model, ASKS), capture(model, TEXT)
     return asks, answers, pair(asks, answers)
 
 
 @pytest.mark.parametrize("name", ONE_TEXT)
-def test_a_models_own_projections_meet_between_two_texts(name, loaded):
+def test_cross_maps_equal_models_projections(name, load_family):
     """Against the model's own modules: W_Q on one text's vectors, W_K and W_V on the other's, torch's attention."""
-    model = loaded(name)
-    asks, answers, seen = both(model)
+    model = load_family(name)
+    asks, answers, cross_capture = capture_pair(model)
     Q, K = len(asks.tokens.ids), len(answers.tokens.ids)
     assert Q != K
-    assert (seen.queries, seen.tokens) == (asks.tokens, answers.tokens)
-    assert seen.n_layers == asks.n_layers
+    assert (cross_capture.queries, cross_capture.tokens) == (asks.tokens, answers.tokens)
+    assert cross_capture.n_layers == asks.n_layers
     for i, layer in enumerate(model.layers):
-        trace, call = seen.multi_head(i), asks.calls[i]
-        assert trace.weights.shape == (seen.n_heads, Q, K)
-        assert_close(trace.weights.sum(-1), torch.ones(seen.n_heads, Q))
+        trace, call = cross_capture.multi_head(i), asks.calls[i]
+        assert trace.weights.shape == (cross_capture.n_heads, Q, K)
+        assert_close(trace.weights.sum(-1), torch.ones(cross_capture.n_heads, Q))
         assert torch.equal(trace.x, asks.calls[i].x) and torch.equal(trace.memory, answers.calls[i].x)
         mixed = scaled_dot_product_attention(
             call.q, answers.calls[i].k, answers.calls[i].v, scale=call.options["scale"], enable_gqa=True
@@ -50,88 +50,97 @@ def test_a_models_own_projections_meet_between_two_texts(name, loaded):
         if "score_mod" not in call.options:  # torch has no soft cap
             assert_close(trace.output, reference, atol=1e-5 * float(reference.abs().max()), rtol=0)
         if not call.rotary:
-            made = multi_head(call.x, answers.calls[i].x, call.projections, **seen.calls[i].options)
-            assert_close(made.weights, trace.weights, atol=1e-5, rtol=0)
+            expected = multi_head(call.x, answers.calls[i].x, call.projections, **cross_capture.calls[i].options)
+            assert_close(expected.weights, trace.weights, atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_a_text_that_asks_itself_is_self_attention(name, loaded):
-    seen = capture(loaded(name), TEXT)
-    met = pair(seen, seen)
-    for i, call in enumerate(seen.calls):
+def test_same_text_equals_self_attention(name, load_family):
+    text_capture = capture(load_family(name), TEXT)
+    met = pair(text_capture, text_capture)
+    for i, call in enumerate(text_capture.calls):
         again = attend(
-            call.q, *(share_kv(each, len(call.q)) for each in (met.calls[i].k, met.calls[i].v)), **call.options
+            call.q, *(share_kv(tensor, len(call.q)) for tensor in (met.calls[i].k, met.calls[i].v)), **call.options
         )
-        assert torch.equal(again.weights, seen.layer(i).weights), "bit for bit, from the same q, k, v"
+        assert torch.equal(again.weights, text_capture.layer(i).weights), "bit for bit, from the same q, k, v"
         if not call.rotary:
-            assert self_error(seen, i) < 1e-5
+            assert self_error(text_capture, i) < 1e-5
             wrong = replace(call, projections=replace(call.projections, w_k=call.projections.w_k.flip(1)))
-            assert self_error(replace(seen, stacks={"encoder": (wrong,) * seen.n_layers}), i) > 1e-4, "it can fail"
-    other = replace(seen, stacks={"encoder": tuple(replace(c, k=c.k.flip(1)) for c in seen.calls)})
-    assert (pair(seen, other).layer(0).weights - pair(seen, seen).layer(0).weights).abs().max() > 0.01
+            assert self_error(replace(text_capture, stacks={"encoder": (wrong,) * text_capture.n_layers}), i) > 1e-4, (
+                "it can fail"
+            )
+    changed_capture = replace(
+        text_capture, stacks={"encoder": tuple(replace(c, k=c.k.flip(1)) for c in text_capture.calls)}
+    )
+    assert (
+        pair(text_capture, changed_capture).layer(0).weights - pair(text_capture, text_capture).layer(0).weights
+    ).abs().max() > 0.01
 
 
 @pytest.mark.parametrize("name", ["gpt2", "mistral", "gemma2"])
-def test_the_mask_of_one_text_does_not_hold_between_two(name, loaded):
-    asks, _, seen = both(loaded(name))
+def test_cross_map_ignores_self_attention_mask(name, load_family):
+    asks, _, cross_capture = capture_pair(load_family(name))
     assert asks.layer(0).weights.triu(1).eq(0).all()
-    for i in range(seen.n_layers):
-        assert seen.layer(i).allowed is None
-        assert seen.layer(i).weights.gt(0).all()
+    for i in range(cross_capture.n_layers):
+        assert cross_capture.layer(i).allowed is None
+        assert cross_capture.layer(i).weights.gt(0).all()
 
 
-def test_a_soft_cap_stays(loaded):
-    assert both(loaded("gemma2"))[2].layer(1).masked.abs().max() <= 3
+def test_a_soft_cap_stays(load_family):
+    assert capture_pair(load_family("gemma2"))[2].layer(1).masked.abs().max() <= 3
 
 
 @pytest.mark.parametrize("name", TWO_SEQUENCES)
-def test_an_encoder_decoder_shows_what_it_was_trained_for(name, loaded):
-    model = loaded(name)
+def test_encoder_decoder_has_trained_cross_attention(name, load_family):
+    model = load_family(name)
     together = capture(model, TEXT, target=ASKS)
     assert has_cross(capture(model, TEXT))
-    seen = trained_cross(together)
-    assert next(iter(seen.stacks)) == "cross"
-    assert seen.queries is seen.target and seen.queries.labels == together.target.labels
-    assert seen.n_layers == 3  # the decoder's, where the encoder has 2
+    cross_capture = trained_cross(together)
+    assert next(iter(cross_capture.stacks)) == "cross"
+    assert cross_capture.queries is cross_capture.target and cross_capture.queries.labels == together.target.labels
+    assert cross_capture.n_layers == 3  # the decoder's, where the encoder has 2
     for i in range(3):
-        assert torch.equal(seen.layer(i).weights, together.layer(i, stack="cross").weights)
-        assert_close(seen.calls[i].memory, together.final)  # the encoder's output
-    assert seen.multi_head(0).projections.w_k is not together.multi_head(0, stack="encoder").projections.w_k
+        assert torch.equal(cross_capture.layer(i).weights, together.layer(i, stack="cross").weights)
+        assert_close(cross_capture.calls[i].memory, together.final)  # the encoder's output
+    assert cross_capture.multi_head(0).projections.w_k is not together.multi_head(0, stack="encoder").projections.w_k
 
 
-def test_seeded_heads_are_multi_head_on_both_texts():
+def test_seeded_heads_equal_multi_head():
     weights = HeadWeights.random(AttentionSpec(d_model=6, n_heads=3), seed=1)
     texts = [split_words(text, 99) for text in (ASKS, TEXT)]
     x, memory = (seeded_embeddings(tokens.ids, 6, 0) for tokens in texts)
-    seen = pair(*(seeded(tokens, vectors, weights) for tokens, vectors in zip(texts, (x, memory), strict=True)))
+    cross_capture = pair(
+        *(seeded(tokens, vectors, weights) for tokens, vectors in zip(texts, (x, memory), strict=True))
+    )
     want = multi_head(x, memory, weights)
-    assert_close(seen.multi_head(0).output, want.output)
-    assert_close(seen.final, want.output)
-    assert seen.multi_head(0).weights.shape == (3, 4, 12)
-    assert seen.queries.labels == ("Paris", "is", "old", ".")
+    assert_close(cross_capture.multi_head(0).output, want.output)
+    assert_close(cross_capture.final, want.output)
+    assert cross_capture.multi_head(0).weights.shape == (3, 4, 12)
+    assert cross_capture.queries.labels == ("Paris", "is", "old", ".")
 
 
-def test_a_map_between_texts_is_described_by_what_makes_sense_there(loaded):
-    asks = capture(loaded("bert"), "the old fox.")
-    _, answers, _ = both(loaded("bert"))
-    seen = pair(asks, answers)
-    weights = seen.layer(1).weights
-    found = describe(seen, weights)
-    assert set(found) == {"entropy", "same", "first", "separators"}
-    assert_close(found["entropy"], entropy(weights).mean(-1))
-    assert_close(found["first"], weights[:, :, 0].mean(-1))
+def test_cross_description_omits_self_attention_statistics(load_family):
+    """A map between two texts has no statistics that need the same tokens on both sides."""
+    asks = capture(load_family("bert"), "the old fox.")
+    _, answers, _ = capture_pair(load_family("bert"))
+    cross_capture = pair(asks, answers)
+    weights = cross_capture.layer(1).weights
+    description = describe(cross_capture, weights)
+    assert set(description) == {"entropy", "same", "first", "separators"}
+    assert_close(description["entropy"], entropy(weights).mean(-1))
+    assert_close(description["first"], weights[:, :, 0].mean(-1))
     keys, queries = answers.tokens, asks.tokens
-    rows = [(i, [j for j, key in enumerate(keys.ids) if key == one and not keys.special[j]])
-            for i, one in enumerate(queries.ids)]  # fmt: skip
+    rows = [(i, [j for j, key in enumerate(keys.ids) if key == token_id and not keys.special[j]])
+            for i, token_id in enumerate(queries.ids)]  # fmt: skip
     rows = [(i, places) for i, places in rows if places]
     assert 1 < len(rows) < len(queries.ids)
     by_hand = torch.stack([sum(weights[:, i, j] for j in places) for i, places in rows]).mean(0)
-    assert_close(found["same"], by_hand)
-    assert_close(found["separators"], weights[:, :, -1].mean(-1))
+    assert_close(description["same"], by_hand)
+    assert_close(description["separators"], weights[:, :, -1].mean(-1))
     assert "distance" in describe(answers, answers.layer(0).weights)
 
 
-def test_a_head_that_goes_by_position_does_so_in_a_text_it_has_nothing_to_do_with(minilm):
+def test_positional_head_stays_positional_between_texts(minilm):
     asks, answers = (
         capture(minilm, text)
         for text in ("One two three four five six seven eight.", "The quick brown fox jumps over the lazy dog.")

@@ -1,4 +1,4 @@
-"""An encoder-decoder writes: the same words as transformers' own eager model, and the same maps as in one pass."""
+"""Text generation: the same words as transformers' own eager model, and the same maps as in one pass."""
 
 from dataclasses import replace
 from inspect import signature
@@ -18,11 +18,11 @@ STEPS = 7
 
 
 @pytest.mark.parametrize("name", TWO_SEQUENCES)
-def test_it_writes_what_the_eager_model_finds_likeliest(name, loaded, checkpoint):
-    model = loaded(name)
+def test_written_tokens_maximise_eager_logits(name, load_family, checkpoint):
+    model = load_family(name)
     writing = write(model, TEXT, max_new=STEPS)
     reference, ids = eager(name, checkpoint(name)), [model.model.config.decoder_start_token_id]
-    for step in writing.steps:  # everything anew at each step, no cache
+    for step in writing.steps:  # every step without a cache
         with torch.inference_mode():
             logits = reference(
                 input_ids=torch.tensor([writing.tokens.ids]), decoder_input_ids=torch.tensor([ids]), use_cache=False
@@ -36,9 +36,9 @@ def test_it_writes_what_the_eager_model_finds_likeliest(name, loaded, checkpoint
 
 
 @pytest.mark.parametrize("name", TWO_SEQUENCES)
-def test_the_rows_put_under_each_other_are_the_maps_of_one_pass(name, loaded):
-    writing = write(loaded(name), TEXT, max_new=STEPS)
-    at_once = capture_tokens(loaded(name), writing.tokens, target=writing.target)
+def test_stacked_rows_equal_one_pass(name, load_family):
+    writing = write(load_family(name), TEXT, max_new=STEPS)
+    at_once = capture_tokens(load_family(name), writing.tokens, target=writing.target)
     n = len(writing.steps)
     for stack, columns in (("cross", len(writing.tokens.ids)), ("decoder", n)):
         assert len(writing.rows[stack]) == 3
@@ -50,40 +50,40 @@ def test_the_rows_put_under_each_other_are_the_maps_of_one_pass(name, loaded):
         assert rows.triu(1).eq(0).all()
 
 
-def test_it_stops_at_its_end_mark_and_at_the_limit(loaded, checkpoint, monkeypatch):
-    model = loaded("bart")
+def test_writing_stops_at_end_and_limit(load_family, checkpoint, monkeypatch):
+    model = load_family("bart")
     first = write(model, TEXT, max_new=3)
     assert len(first.steps) == 3
     monkeypatch.setattr(model.model.generation_config, "eos_token_id", [5, first.target.ids[0]])
     assert len(write(model, TEXT, max_new=3).steps) == 1
 
 
-def test_a_row_never_changes_when_more_is_written(loaded):
-    short, long = (write(loaded("t5"), TEXT, max_new=n) for n in (2, 5))
+def test_longer_output_keeps_earlier_rows(load_family):
+    short, long = (write(load_family("t5"), TEXT, max_new=n) for n in (2, 5))
     for stack in ("cross", "decoder"):
         for a, b in zip(short.rows[stack], long.rows[stack], strict=True):
             assert torch.equal(a, b[:, : a.shape[1], : a.shape[2]])
 
 
-def test_a_model_without_a_head_for_words_says_so(loaded, monkeypatch):
-    model = loaded("bart")
+def test_missing_vocabulary_head_raises_model_error(load_family, monkeypatch):
+    model = load_family("bart")
     forward = type(model.model).forward
 
-    def mute(self, **inputs):
+    def forward_without_logits(self, **inputs):
         result = forward(self, **inputs)
         result.logits = None
         return result
 
-    monkeypatch.setattr(type(model.model), "forward", mute)
-    with pytest.raises(ModelError) as caught:
+    monkeypatch.setattr(type(model.model), "forward", forward_without_logits)
+    with pytest.raises(ModelError) as error:
         write(model, TEXT, max_new=2)
-    assert caught.value.code == "silent"
+    assert error.value.code == "silent"
 
 
-def test_an_empty_text_is_refused(loaded):
-    with pytest.raises(ModelError) as caught:
-        write(loaded("marian"), "", max_new=2)
-    assert caught.value.code == "empty"
+def test_an_empty_text_is_refused(load_family):
+    with pytest.raises(ModelError) as error:
+        write(load_family("marian"), "", max_new=2)
+    assert error.value.code == "empty"
 
 
 DECODERS = ("llama", "gpt2", "mistral", "gemma2")
@@ -94,25 +94,25 @@ def start(model):
 
 
 @pytest.mark.parametrize("name", DECODERS)
-def test_a_decoder_writes_on_what_the_eager_model_finds_likeliest(name, loaded, checkpoint):
-    model, reference = loaded(name), eager(name, checkpoint(name))
+def test_continuation_maximises_eager_logits(name, load_family, checkpoint):
+    model, reference = load_family(name), eager(name, checkpoint(name))
     ids = list(start(model))
     for token in continue_text(model, tuple(ids), steps=STEPS):
-        with torch.inference_mode():  # everything anew at each step, no cache
+        with torch.inference_mode():  # every step without a cache
             logits = reference(input_ids=torch.tensor([ids]), use_cache=False).logits[0, -1]
         assert float(logits[token]) == pytest.approx(float(logits.max()), abs=1e-3)
         ids.append(token)
     assert len(ids) == 11 + STEPS
 
 
-class Old(torch.nn.Module):
+class OldDecoder(torch.nn.Module):
     """A decoder as transformers before 5.24 has it."""
 
     name = "past_key_values"
 
     def __init__(self, model):
         super().__init__()
-        self.model, self.taken = model, []
+        self.model, self.cache_given = model, []
         self.config, self.generation_config = model.config, model.generation_config
 
     def forward(self, input_ids, past_key_values=None, **options):
@@ -120,13 +120,13 @@ class Old(torch.nn.Module):
 
     def answer(self, ids, past, options):
         assert not {"cache", "past_key_values"} & options.keys()
-        known = "cache" if "cache" in signature(self.model.forward).parameters else "past_key_values"
-        self.taken.append(past is not None)
-        result = self.model(input_ids=ids, **{known: past}, **options)
-        return ModelOutput(logits=result.logits, **{self.name: result[known]})
+        cache_name = "cache" if "cache" in signature(self.model.forward).parameters else "past_key_values"
+        self.cache_given.append(past is not None)
+        result = self.model(input_ids=ids, **{cache_name: past}, **options)
+        return ModelOutput(logits=result.logits, **{self.name: result[cache_name]})
 
 
-class New(Old):
+class NewDecoder(OldDecoder):
     """A decoder as transformers from 5.40 on has it."""
 
     name = "cache"
@@ -135,38 +135,38 @@ class New(Old):
         return self.answer(input_ids, cache, options)
 
 
-@pytest.mark.parametrize("kind", [Old, New])
-def test_cache_has_either_name(loaded, kind):
-    """It is given back at each step but the first, by the name that the model has for it."""
-    model = loaded("llama")
-    renamed = replace(model, model=kind(model.model))
-    assert continue_text(renamed, start(model), steps=3) == continue_text(model, start(model), steps=3)
-    assert renamed.model.taken == [False, True, True]
+@pytest.mark.parametrize("kind", [OldDecoder, NewDecoder])
+def test_cache_has_either_name(load_family, kind):
+    """It is passed at every step but the first, by the parameter name of the model."""
+    model = load_family("llama")
+    wrapped = replace(model, model=kind(model.model))
+    assert continue_text(wrapped, start(model), steps=3) == continue_text(model, start(model), steps=3)
+    assert wrapped.model.cache_given == [False, True, True]
 
 
-def test_what_is_drawn_depends_on_the_seed_and_the_place_alone(loaded):
-    model = loaded("llama")
+def test_sampling_depends_on_seed_and_place(load_family):
+    model = load_family("llama")
     first = continue_text(model, start(model), steps=6, temperature=1.5, seed=3)
-    begun = continue_text(model, start(model), steps=2, temperature=1.5, seed=3)
-    assert begun + continue_text(model, start(model) + begun, steps=4, temperature=1.5, seed=3) == first
-    others = {continue_text(model, start(model), steps=6, temperature=1.5, seed=seed) for seed in range(4)}
-    assert len(others) == 4
+    beginning = continue_text(model, start(model), steps=2, temperature=1.5, seed=3)
+    assert beginning + continue_text(model, start(model) + beginning, steps=4, temperature=1.5, seed=3) == first
+    continuations = {continue_text(model, start(model), steps=6, temperature=1.5, seed=seed) for seed in range(4)}
+    assert len(continuations) == 4
 
 
-def test_drawing_is_by_the_models_own_chances(loaded):
-    model = loaded("gpt2")
+def test_sampling_follows_model_probabilities(load_family):
+    model = load_family("gpt2")
     ids = start(model)
     with torch.inference_mode():
-        chances = (model.model(torch.tensor([ids])).logits[0, -1] / 0.5).softmax(-1)
-    drawn = [continue_text(model, ids, steps=1, temperature=0.5, seed=seed)[0] for seed in range(200)]
-    best = int(chances.argmax())
-    assert drawn.count(best) / 200 == pytest.approx(float(chances[best]), abs=0.12)
+        probabilities = (model.model(torch.tensor([ids])).logits[0, -1] / 0.5).softmax(-1)
+    samples = [continue_text(model, ids, steps=1, temperature=0.5, seed=seed)[0] for seed in range(200)]
+    best = int(probabilities.argmax())
+    assert samples.count(best) / 200 == pytest.approx(float(probabilities[best]), abs=0.12)
 
 
-def test_a_decoder_stops_at_its_end_mark_and_where_its_positions_end(loaded, monkeypatch):
-    model = loaded("gpt2")
-    written = continue_text(model, start(model), steps=3)
-    monkeypatch.setattr(model.model.generation_config, "eos_token_id", written[1])
-    assert continue_text(model, start(model), steps=3) == written[: written.index(written[1])]
+def test_continuation_stops_at_end_and_positions(load_family, monkeypatch):
+    model = load_family("gpt2")
+    continuation = continue_text(model, start(model), steps=3)
+    monkeypatch.setattr(model.model.generation_config, "eos_token_id", continuation[1])
+    assert continue_text(model, start(model), steps=3) == continuation[: continuation.index(continuation[1])]
     monkeypatch.setattr(model.model.generation_config, "eos_token_id", None)
     assert len(continue_text(model, start(model), steps=99)) == 61 - 11

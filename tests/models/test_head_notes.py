@@ -1,4 +1,4 @@
-"""Every number said of a head is measured again on the sentences it was found on (SYLLABUS section 3, F3 to F6)."""
+"""Every number in a head note is measured again on its original sentences (SYLLABUS section 3, F3 to F6)."""
 
 from itertools import pairwise
 
@@ -49,11 +49,11 @@ def weight():
     model = load(entries()[0].id)
 
     def find(text, layer, head, query, key):
-        seen = capture(model, text)
-        labels = list(seen.tokens.labels)
+        text_capture = capture(model, text)
+        labels = list(text_capture.tokens.labels)
         place = {"first": labels.index, "last": lambda token: len(labels) - 1 - labels[::-1].index(token)}
         (query, which), (key, where) = query, key
-        return seen.layer(layer).weights[head, place[which](query), place[where](key)].item()
+        return text_capture.layer(layer).weights[head, place[which](query), place[where](key)].item()
 
     return find
 
@@ -64,53 +64,53 @@ def mean(values):
 
 
 def test_same_word_head(weight):
-    def filled(sentence, i):
+    def fill_choice(sentence, i):
         before, rest = sentence.split("{")
         choice, after = rest.split("}")
         return before + choice.split("/")[i] + after, [word.lower() for word in choice.split("/")]
 
-    same, other = [], []
+    same_weights, control_weights = [], []
     for sentence in REPEATS:
-        text, (word, _) = filled(sentence, 0)
-        same.append(weight(text, 2, 9, (word, "last"), (word, "first")))
-        text, (word, control) = filled(sentence, 1)
-        other.append(weight(text, 2, 9, (control, "last"), (word, "first")))
-    assert mean(same) == pytest.approx(0.55, abs=0.02)
-    assert mean(other) == pytest.approx(0.01, abs=0.01)
-    assert all(a > b for a, b in zip(same, other, strict=True))
+        text, (word, _) = fill_choice(sentence, 0)
+        same_weights.append(weight(text, 2, 9, (word, "last"), (word, "first")))
+        text, (word, control) = fill_choice(sentence, 1)
+        control_weights.append(weight(text, 2, 9, (control, "last"), (word, "first")))
+    assert mean(same_weights) == pytest.approx(0.55, abs=0.02)
+    assert mean(control_weights) == pytest.approx(0.01, abs=0.01)
+    assert all(a > b for a, b in zip(same_weights, control_weights, strict=True))
 
 
 def test_object_looks_at_its_verb(weight):
-    def found(filler):
+    def weights_of(filler):
         for sentence in VERBS:
             words = sentence.format(filler).lower().rstrip(".").split()
             verb = sentence.split(" {}")[0].split()[-1]
             yield weight(sentence.format(filler), 2, 0, (words[-1], "first"), (verb, "first"))
 
-    means = [mean(found(filler)) for filler in ("the", "the old", "the very old", "the very old red")]
+    means = [mean(weights_of(filler)) for filler in ("the", "the old", "the very old", "the very old red")]
     assert means == pytest.approx([0.52, 0.45, 0.38, 0.34], abs=0.02)
 
 
 def test_determiner_looks_at_its_noun(weight):
-    def found(filler):
+    def weights_of(filler):
         for noun in NOUNS:
             yield weight(f"The {filler}{noun} was there.", 2, 8, ("the", "first"), (noun, "first"))
 
-    means = [mean(found(filler)) for filler in ("", "old ", "very old ", "very old red ")]
+    means = [mean(weights_of(filler)) for filler in ("", "old ", "very old ", "very old red ")]
     assert means == pytest.approx([0.63, 0.60, 0.61, 0.49], abs=0.02)
 
 
-def test_it_prefers_the_subject_in_eight_of_twelve(weight):
-    def wins(layer, head):
-        for text, subject, other in IT:
-            a, b = (weight(text, layer, head, ("it", "first"), (noun, "first")) for noun in (subject, other))
+def test_it_heads_prefer_subject_most_often(weight):
+    def subject_wins(layer, head):
+        for text, subject, distractor in IT:
+            a, b = (weight(text, layer, head, ("it", "first"), (noun, "first")) for noun in (subject, distractor))
             yield a > b
 
-    assert sum(wins(3, 1)) == 8
-    assert sum(wins(5, 11)) == 10
+    assert sum(subject_wins(3, 1)) == 8
+    assert sum(subject_wins(5, 11)) == 10
 
 
-def test_the_sink_has_a_short_value_and_adds_the_least():
+def test_sink_has_short_value_adds_least():
     model = load(entries()[0].id)
     ratios = []
     for text, *_ in IT:
@@ -147,40 +147,40 @@ ITS = (
 """Sentences whose 它 is one of two nouns, these nouns, and what is said of the one and of the other."""
 
 
-def test_a_head_of_e5_goes_by_the_subject_in_two_languages(e5):
+def test_e5_head_follows_subject_two_languages(e5):
     def pieces(text, word):
         offsets = e5.tokenizer(text, return_offsets_mapping=True)["offset_mapping"]
         start = text.index(word)
         return [i for i, (a, b) in enumerate(offsets) if a < b and a < start + len(word) and b > start]
 
-    def given(text, query, *nouns):
+    def weights_on(text, query, *nouns):
         weights = capture(e5, text).layer(8).weights[8]
         return [float(weights[pieces(text, query)[0], pieces(text, noun)].sum()) for noun in nouns]
 
     def share(pairs):
-        return sum(subject > other for subject, other in pairs)
+        return sum(subject > distractor for subject, distractor in pairs)
 
-    tired = [given(text.format(subject), "它", a, b) for text, a, b, subject, _ in ITS]
-    wide = [given(text.format(other), "它", a, b) for text, a, b, _, other in ITS]
+    tired = [weights_on(text.format(subject), "它", a, b) for text, a, b, subject, _ in ITS]
+    wide = [weights_on(text.format(distractor), "它", a, b) for text, a, b, _, distractor in ITS]
     assert tired[2] == pytest.approx([0.67, 0.02], abs=0.01) and wide[2][0] == pytest.approx(0.61, abs=0.01)
     assert (share(tired), share(wide)) == (14, 13)
     assert [mean(values) for values in zip(*tired, strict=True)] == pytest.approx([0.52, 0.06], abs=0.01)
-    assert given("这只动物没有过马路，因为它太累了。", "它", "动物") == pytest.approx([0.08], abs=0.01)
-    assert given("这只动物没有过马路，它太累了。", "这", "动物") == pytest.approx([0.55], abs=0.01)
-    assert share([given(text, " it", a, b) for text, a, b in IT]) == 10
+    assert weights_on("这只动物没有过马路，因为它太累了。", "它", "动物") == pytest.approx([0.08], abs=0.01)
+    assert weights_on("这只动物没有过马路，它太累了。", "这", "动物") == pytest.approx([0.55], abs=0.01)
+    assert share([weights_on(text, " it", a, b) for text, a, b in IT]) == 10
 
 
-def test_heads_of_smollm2_that_copy_and_that_look_one_back(smollm2):
-    copied, back = [], []
+def test_smollm2_copying_and_previous_token_heads(smollm2):
+    copying, back = [], []
     for seed in range(4):
-        drawn = torch.randint(100, 49_000, (50,), generator=torch.Generator().manual_seed(seed))
-        text = smollm2.tokenizer.decode(drawn)
-        n, seen = len(smollm2.tokenizer(text).input_ids), capture(smollm2, text + text)
-        rows = torch.arange(n + 1, len(seen.tokens.ids) - 1)
-        copied.append(float(seen.layer(18).weights[6][rows, rows - n + 1].mean()))
-        back.append(float(seen.layer(16).weights[0].diagonal(-1).mean()))
-    assert (min(copied), max(copied)) == pytest.approx((0.92, 0.96), abs=0.01)
-    assert mean(copied) == pytest.approx(0.94, abs=0.01) and mean(back) == pytest.approx(0.90, abs=0.01)
+        random_ids = torch.randint(100, 49_000, (50,), generator=torch.Generator().manual_seed(seed))
+        text = smollm2.tokenizer.decode(random_ids)
+        n, text_capture = len(smollm2.tokenizer(text).input_ids), capture(smollm2, text + text)
+        rows = torch.arange(n + 1, len(text_capture.tokens.ids) - 1)
+        copying.append(float(text_capture.layer(18).weights[6][rows, rows - n + 1].mean()))
+        back.append(float(text_capture.layer(16).weights[0].diagonal(-1).mean()))
+    assert (min(copying), max(copying)) == pytest.approx((0.92, 0.96), abs=0.01)
+    assert mean(copying) == pytest.approx(0.94, abs=0.01) and mean(back) == pytest.approx(0.90, abs=0.01)
     resting = capture(smollm2, "the dog chased the cat and the cat chased the dog").layer(18).weights[6, 6:, 0]
     assert (float(resting.min()), float(resting.max())) == pytest.approx((0.69, 0.97), abs=0.01)
     on_sentences = [float(capture(smollm2, text).layer(16).weights[0].diagonal(-1).mean()) for text in SET_A]
@@ -188,7 +188,7 @@ def test_heads_of_smollm2_that_copy_and_that_look_one_back(smollm2):
     assert (min(on_sentences), max(on_sentences)) == pytest.approx((0.73, 0.86), abs=0.01)
 
 
-def test_notes_name_heads_and_examples_that_exist():
+def test_notes_name_existing_heads_and_examples():
     codes = {example.code for example in examples()}
     table = head_notes._notes()
     assert len(table) >= 8
@@ -200,9 +200,9 @@ def test_notes_name_heads_and_examples_that_exist():
     assert head_notes.note("", 0, 0) is None
 
 
-def test_examples_are_eight_or_more_with_both_languages():
+def test_examples_exist_in_both_languages():
     by_language = {lang: [example for example in examples() if example.lang == lang] for lang in ("en", "zh")}
     assert len(examples()) >= 8
-    assert all(len(found) >= 3 for found in by_language.values())
+    assert all(len(language_examples) >= 3 for language_examples in by_language.values())
     texts = sorted(example.text for example in examples())
     assert all(a != b for a, b in pairwise(texts))

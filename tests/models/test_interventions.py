@@ -1,4 +1,4 @@
-"""Heads switched off and swapped, against runs of the eager model whose W_O is given other numbers by a plain hook."""
+"""Heads switched off and swapped, against the eager model with the input to W_O modified by a hook."""
 
 from dataclasses import replace
 from threading import Thread
@@ -22,14 +22,14 @@ SWAPPED = "The tired animal crossed the street because it was wide too."
 N = 13
 
 
-def reading_of(model, text):
+def read_residual_stream(model, text):
     tokens = read_text(model.tokenizer, text, N)
     assert len(tokens.ids) == N
     return read_stream(model, tokens)
 
 
-def by_hooks(name, folder, ids, changes):
-    """The eager model's logits; ``changes`` gives, for a layer, what is done to the input of its W_O, (T, H, d_v)."""
+def logits_with_hooks(name, folder, ids, changes):
+    """Return the eager model's logits; ``changes`` has, by layer, a function of the input to its W_O, (T, H, d_v)."""
     model, family = eager(name, folder), FAMILIES[name]
     modules = dict(model.named_modules())
 
@@ -47,7 +47,7 @@ def by_hooks(name, folder, ids, changes):
         return model(input_ids=torch.tensor([ids]), use_cache=False).logits[0]
 
 
-def put(heads, values):
+def set_heads(heads, values):
     def do(z):
         z[:, heads] = values
         return z
@@ -56,32 +56,38 @@ def put(heads, values):
 
 
 @pytest.fixture(params=DECODERS, scope="module")
-def opened(request, loaded, checkpoint):
-    model = loaded(request.param)
-    return request.param, model, checkpoint(request.param), reading_of(model, TEXT), reading_of(model, SWAPPED)
+def readings(request, load_family, checkpoint):
+    model = load_family(request.param)
+    return (
+        request.param,
+        model,
+        checkpoint(request.param),
+        read_residual_stream(model, TEXT),
+        read_residual_stream(model, SWAPPED),
+    )
 
 
-def test_no_head_switched_off_changes_nothing(opened):
-    _, model, _, reading, _ = opened
+def test_no_head_switched_off_changes_nothing(readings):
+    _, model, _, reading, _ = readings
     assert without(reading, (), mean=False) == {}
     assert torch.equal(logits_of(model, reading.tokens.ids, {}), logits_of(model, reading.tokens.ids))
 
 
 @pytest.mark.parametrize("mean", [False, True])
-def test_any_set_of_heads_is_switched_off(opened, mean):
-    name, model, folder, reading, _ = opened
+def test_any_head_set_off_equals_hook(readings, mean):
+    name, model, folder, reading, _ = readings
     heads, ids = frozenset({(0, 1), (1, 0), (1, 4)}), reading.tokens.ids
     ours = logits_of(model, ids, without(reading, heads, mean=mean))
     changes = {
-        layer: put(numbers, reading.heads[layer][:, numbers].mean(0) if mean else 0.0)
+        layer: set_heads(numbers, reading.heads[layer][:, numbers].mean(0) if mean else 0.0)
         for layer, numbers in ((0, [1]), (1, [0, 4]))
     }
-    assert_close(ours, by_hooks(name, folder, ids, changes), atol=1e-3, rtol=1e-4)
+    assert_close(ours, logits_with_hooks(name, folder, ids, changes), atol=1e-3, rtol=1e-4)
     assert (ours - logits_of(model, ids)).abs().max() > 0.1
 
 
-def test_all_heads_of_a_layer_are_its_w_o_at_zero(opened):
-    name, model, folder, reading, _ = opened
+def test_all_heads_off_equals_zero_wo(readings):
+    name, model, folder, reading, _ = readings
     family, ids = FAMILIES[name], reading.tokens.ids
     ours = logits_of(model, ids, without(reading, {(1, head) for head in range(family.n_heads)}, mean=False))
     reference = eager(name, folder)
@@ -92,47 +98,47 @@ def test_all_heads_of_a_layer_are_its_w_o_at_zero(opened):
 
 
 @pytest.mark.parametrize("layer", [0, 1])
-def test_a_batch_of_swapped_heads_is_one_run_for_each(opened, layer):
-    name, model, folder, reading, other = opened
-    patched = unembed(model, normalize(model, patch_layer(model, reading, other, layer, N - 1)))
+def test_swapped_batch_equals_single_runs(readings, layer):
+    name, model, folder, reading, swapped_reading = readings
+    patched = unembed(model, normalize(model, patch_layer(model, reading, swapped_reading, layer, N - 1)))
     for head in range(FAMILIES[name].n_heads):
-        changes = {layer: put([head], other.heads[layer][:, [head]])}
-        expected = by_hooks(name, folder, reading.tokens.ids, changes)[-1]
+        changes = {layer: set_heads([head], swapped_reading.heads[layer][:, [head]])}
+        expected = logits_with_hooks(name, folder, reading.tokens.ids, changes)[-1]
         assert_close(patched[head], expected, atol=1e-3, rtol=1e-4)
 
 
-def test_swapped_with_its_own_text_nothing_changes(opened):
-    _, model, _, reading, _ = opened
+def test_swap_with_same_text_changes_nothing(readings):
+    _, model, _, reading, _ = readings
     for layer in range(2):
         stream = patch_layer(model, reading, reading, layer, 3)
         assert_close(stream, reading.states[-1, 3].expand_as(stream), atol=1e-4, rtol=1e-4)
 
 
-def test_a_token_before_the_texts_part_does_not_notice(loaded):
-    """A decoder looks back only: what comes later cannot be felt."""
-    model = loaded("llama")
-    reading = reading_of(model, TEXT)
+def test_token_before_change_is_unaffected(load_family):
+    """A decoder attends to earlier tokens only."""
+    model = load_family("llama")
+    reading = read_residual_stream(model, TEXT)
     ids = reading.tokens.ids
-    other = read_stream(model, replace(reading.tokens, ids=(*ids[:6], *(i + 1 for i in ids[6:]))))
-    before, after = (patch_layer(model, reading, other, 0, at) for at in (5, 6))
+    changed_reading = read_stream(model, replace(reading.tokens, ids=(*ids[:6], *(i + 1 for i in ids[6:]))))
+    before, after = (patch_layer(model, reading, changed_reading, 0, at) for at in (5, 6))
     assert_close(before, reading.states[-1, 5].expand_as(before), atol=1e-4, rtol=1e-4)
     assert (after - reading.states[-1, 6]).abs().max() > 0.1
 
 
-def test_the_shared_model_is_not_changed_and_two_visitors_do_not_meet(loaded):
-    model = loaded("llama")
-    reading, other = reading_of(model, TEXT), reading_of(model, SWAPPED)
+def test_concurrent_edits_leave_model_unchanged(load_family):
+    model = load_family("llama")
+    reading, swapped_reading = read_residual_stream(model, TEXT), read_residual_stream(model, SWAPPED)
     ids, edits = reading.tokens.ids, without(reading, {(0, 2), (1, 1)}, mean=False)
     weights = [parameter.clone() for parameter in model.model.parameters()]
     jobs = {
         "plain": lambda: logits_of(model, ids),
         "off": lambda: logits_of(model, ids, edits),
-        "swapped": lambda: patch_layer(model, reading, other, 0, 4),
+        "swapped": lambda: patch_layer(model, reading, swapped_reading, 0, 4),
     }
     alone = {name: job() for name, job in jobs.items()}
-    found = {}
+    results = {}
     threads = [
-        Thread(target=lambda name=name, k=k: found.__setitem__((name, k), jobs[name]()))
+        Thread(target=lambda name=name, k=k: results.__setitem__((name, k), jobs[name]()))
         for name in jobs
         for k in range(3)
     ]
@@ -140,8 +146,8 @@ def test_the_shared_model_is_not_changed_and_two_visitors_do_not_meet(loaded):
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(found) == 9
-    assert all(torch.equal(result, alone[name]) for (name, _), result in found.items())
+    assert len(results) == 9
+    assert all(torch.equal(result, alone[name]) for (name, _), result in results.items())
     assert all(map(torch.equal, weights, model.model.parameters()))
 
 
@@ -150,7 +156,7 @@ def test_heads_by_layer():
 
 
 class TestSmolLM:
-    """What was found on the packaged model, once: that Mary is given the drink, and by which heads."""
+    """Recorded results of the packaged model: it continues with Mary, and these heads cause it."""
 
     JOHN = "When Mary and John went to the store, John gave a drink to"
     MARY = "When Mary and John went to the store, Mary gave a drink to"
@@ -173,21 +179,21 @@ class TestSmolLM:
         assert chances.argmax() == word_token(smollm2.tokenizer, "Paris")
 
     @pytest.mark.parametrize(("text", "difference", "chance"), [(JOHN, 6.12, 0.923), (MARY, -5.49, 0.003)])
-    def test_who_is_given_the_drink(self, smollm2, text, difference, chance):
+    def test_continuation_prefers_recipient(self, smollm2, text, difference, chance):
         reading, (mary, _) = self.read(smollm2, text), self.words(smollm2)
         assert len(reading.tokens.ids) == 14
         assert self.difference(smollm2, reading.states[-1])[-1] == pytest.approx(difference, abs=0.01)
         logits = logits_of(smollm2, reading.tokens.ids)
         assert logits[-1].softmax(-1)[mary] == pytest.approx(chance, abs=0.001)
 
-    def test_who_wrote_it(self, smollm2):
+    def test_attribution_names_writing_heads(self, smollm2):
         reading, (mary, john) = self.read(smollm2, self.JOHN), self.words(smollm2)
         (u, _), (v, _) = column(smollm2, mary), column(smollm2, john)
         weights, centred = final_norm(smollm2)
-        found = attribute(written(smollm2, reading, -1), u - v, weights, centred=centred)
+        attribution = attribute(written(smollm2, reading, -1), u - v, weights, centred=centred)
         difference = float(self.difference(smollm2, reading.states[-1])[-1])
-        assert found.total == pytest.approx(difference, abs=1e-4)
-        best = sorted(found.parts(), key=lambda part: -abs(part[3]))[:10]
+        assert attribution.total == pytest.approx(difference, abs=1e-4)
+        best = sorted(attribution.parts(), key=lambda part: -abs(part[3]))[:10]
         expected = {
             ("head", 23, 3): 2.86, ("head", 29, 1): 1.73, ("head", 24, 4): -1.07, ("head", 29, 0): -1.01,
             ("head", 23, 0): 0.82, ("head", 23, 1): 0.78, ("feed_forward", 28, -1): 1.83,
@@ -200,10 +206,10 @@ class TestSmolLM:
         ("layer", "expected"),
         [(23, {3: -7.08, 0: -1.19}), (29, {1: -3.03, 0: 2.34}), (24, {4: 2.14}), (20, {0: -1.87})],
     )
-    def test_whose_swap_changes_it(self, smollm2, layer, expected):
-        reading, other = self.read(smollm2, self.JOHN), self.read(smollm2, self.MARY)
+    def test_swap_changes_difference(self, smollm2, layer, expected):
+        reading, mary_reading = self.read(smollm2, self.JOHN), self.read(smollm2, self.MARY)
         before = self.difference(smollm2, reading.states[-1])[-1]
-        after = self.difference(smollm2, patch_layer(smollm2, reading, other, layer, 13))
+        after = self.difference(smollm2, patch_layer(smollm2, reading, mary_reading, layer, 13))
         assert {head: float(after[head] - before) for head in expected} == pytest.approx(expected, abs=0.02)
 
     def test_mary_appears_at_the_end(self, smollm2):
@@ -212,16 +218,18 @@ class TestSmolLM:
         the = word_token(smollm2.tokenizer, "the")
         assert lens.argmax(-1)[-3:].tolist() == [the, the, mary]
 
-    def test_which_heads_copy_which_look_back_and_where_attention_rests(self, smollm2):
-        """On 50 random tokens, repeated; which tokens is chance, so a weight is known to a few hundredths."""
-        drawn = torch.randint(17, 49_152, (50,), generator=torch.Generator().manual_seed(0))  # below are special ones
-        ids = drawn.repeat(2)
+    def test_copying_previous_token_and_sink_heads(self, smollm2):
+        """On 50 random tokens, repeated; the choice of tokens changes a weight by a few hundredths."""
+        random_ids = torch.randint(
+            17, 49_152, (50,), generator=torch.Generator().manual_seed(0)
+        )  # below are special ones
+        ids = random_ids.repeat(2)
         loss = cross_entropy(logits_of(smollm2, tuple(ids.tolist()))[:-1], ids[1:], reduction="none")
         assert (float(loss[:49].mean()), float(loss[50:].mean())) == pytest.approx((14.0, 3.2), abs=0.6)
         names = tuple(map(str, ids.tolist()))
         tokens = Tokens(ids=tuple(ids.tolist()), labels=names, special=(False,) * 100, words=tuple(range(100)))
-        seen = capture_tokens(smollm2, tokens)
-        maps = torch.stack([seen.layer(i).weights for i in range(seen.n_layers)])
+        text_capture = capture_tokens(smollm2, tokens)
+        maps = torch.stack([text_capture.layer(i).weights for i in range(text_capture.n_layers)])
         copying = torch.stack([induction(weights, ids) for weights in maps])
         back = weight_at_offset(maps, -1).mean(-1)
         copiers = {
@@ -233,7 +241,7 @@ class TestSmolLM:
             assert best == expected.keys()
             assert {head: float(scores[head]) for head in expected} == pytest.approx(expected, abs=0.06)
         resting = maps[:, :, 1:, 0].mean((1, 2))
-        others = [layer for layer in range(3, 30) if layer not in (10, 11)]
+        other_layers = [layer for layer in range(3, 30) if layer not in (10, 11)]
         assert (resting[:3] < 0.3).all()
         assert (resting[[10, 11]] < 0.2).all()
-        assert (resting[others] > 0.3).all(), "a sink, without a special token"
+        assert (resting[other_layers] > 0.3).all(), "a sink, without a special token"

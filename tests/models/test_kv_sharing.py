@@ -1,4 +1,4 @@
-"""Fewer keys and values in a real model: what pooling changes, and what it must leave alone."""
+"""Fewer keys and values in a real model: what pooling changes and what it keeps."""
 
 import pytest
 import torch
@@ -22,7 +22,7 @@ H, D_MODEL = 12, 13
 
 
 @pytest.fixture(scope="module")
-def some():
+def seeded_capture():
     tokens = split_words("a b c d e f g", 50)
     x = torch.randn(7, D_MODEL, generator=torch.Generator().manual_seed(1))
     spec = AttentionSpec(d_model=D_MODEL, n_heads=H, d_head=5, d_value=3)
@@ -30,47 +30,52 @@ def some():
 
 
 @pytest.mark.parametrize("G", divisors(H))
-def test_pooling_heads_is_pooling_weights(some, G):
-    whole = some.multi_head(0)
-    ours = with_fewer(some, G).multi_head(0, allowed=causal(7, 7))
-    reference = multi_head(whole.x, whole.memory, HeadWeights.from_mha(whole.projections, G), allowed=causal(7, 7))
+def test_pooling_heads_is_pooling_weights(seeded_capture, G):
+    full_trace = seeded_capture.multi_head(0)
+    ours = with_fewer(seeded_capture, G).multi_head(0, allowed=causal(7, 7))
+    reference = multi_head(
+        full_trace.x, full_trace.memory, HeadWeights.from_mha(full_trace.projections, G), allowed=causal(7, 7)
+    )
     assert ours.k.shape == (G, 7, 5)
     for name in ("k", "v", "weights", "output"):
         assert_close(getattr(ours, name), getattr(reference, name))
     assert sdpa_deviation(ours, allowed=causal(7, 7))[0] < 1e-5
 
 
-def test_as_many_as_there_are_changes_nothing(some):
-    assert torch.equal(with_fewer(some, H).multi_head(0).output, some.multi_head(0).output)
+def test_same_head_count_changes_nothing(seeded_capture):
+    assert torch.equal(with_fewer(seeded_capture, H).multi_head(0).output, seeded_capture.multi_head(0).output)
 
 
-def test_a_number_that_does_not_divide(some):
+def test_indivisible_count_is_refused(seeded_capture):
     with pytest.raises(ValueError, match="n_heads=12 is not a multiple of n_kv_heads=5"):
-        with_fewer(some, 5)
+        with_fewer(seeded_capture, 5)
 
 
-def test_the_classic_mistake(some):
-    right = with_fewer(some, 4)
-    wrong, whole = wrongly_shared(right, 0), right.multi_head(0)
+def test_the_classic_mistake(seeded_capture):
+    right = with_fewer(seeded_capture, 4)
+    wrong, right_trace = wrongly_shared(right, 0), right.multi_head(0)
     assert wrong.k.shape == (4, 7, 5)
-    assert_close(wrong.weights[5], attend(whole.q[5], whole.k[5 % 4], whole.v[5 % 4]).weights)
-    assert float((wrong.output - whole.output).abs().max()) > 0.1
+    assert_close(wrong.weights[5], attend(right_trace.q[5], right_trace.k[5 % 4], right_trace.v[5 % 4]).weights)
+    assert float((wrong.output - right_trace.output).abs().max()) > 0.1
 
 
-def test_a_model_with_rope_and_shared_heads(tmp_path):
-    """Llama's k arrives turned; the mean of two turned heads is the mean head, turned."""
-    seen = capture(open_folder(save("llama", tmp_path / "llama")), TEXT)
-    assert seen.n_kv_heads == 2
-    one = with_fewer(seen, 1).multi_head(1)
-    assert one.k.shape[0] == 1
-    assert one.weights.triu(1).abs().max() == 0  # still causal
-    assert_close(one.k[0], (seen.calls[1].k[0] + seen.calls[1].k[1]) / 2)
+def test_rope_model_pools_rotated_keys(tmp_path):
+    """Llama's keys arrive rotated; the mean of two rotated heads is the rotated mean head."""
+    text_capture = capture(open_folder(save("llama", tmp_path / "llama")), TEXT)
+    assert text_capture.n_kv_heads == 2
+    single_head = with_fewer(text_capture, 1).multi_head(1)
+    assert single_head.k.shape[0] == 1
+    assert single_head.weights.triu(1).abs().max() == 0  # still causal
+    assert_close(single_head.k[0], (text_capture.calls[1].k[0] + text_capture.calls[1].k[1]) / 2)
 
 
 def test_minilms_first_layer_pooled():
     """Mean total variation over 12 sentences, measured once by other code: 0.22, 0.29, 0.32, 0.36, 0.39."""
     model = load("all-MiniLM-L6-v2")
-    seen = [capture(model, sentence) for sentence in SET_A]
-    for G, found in {6: 0.22, 4: 0.29, 3: 0.32, 2: 0.36, 1: 0.39}.items():
-        off = [total_variation(with_fewer(one, G).layer(0).weights, one.layer(0).weights).mean() for one in seen]
-        assert float(torch.stack(off).mean()) == pytest.approx(found, abs=0.01), G
+    captures = [capture(model, sentence) for sentence in SET_A]
+    for G, expected in {6: 0.22, 4: 0.29, 3: 0.32, 2: 0.36, 1: 0.39}.items():
+        off = [
+            total_variation(with_fewer(text_capture, G).layer(0).weights, text_capture.layer(0).weights).mean()
+            for text_capture in captures
+        ]
+        assert float(torch.stack(off).mean()) == pytest.approx(expected, abs=0.01), G

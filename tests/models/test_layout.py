@@ -1,4 +1,4 @@
-"""Every further family that a folder may hold: its heads are transformers' own, whatever it does around them."""
+"""Every further supported family: its heads equal transformers' own."""
 
 from typing import Any
 
@@ -20,20 +20,20 @@ TARGET = "Paris is old and Paris is big."
 
 
 def outputs_of(model: Any, name: str, inputs: dict[str, Tensor]) -> tuple[Any, dict[str, list[Tensor]]]:
-    """What a model says, and what W_O makes of each layer; ALBERT's one W_O is called by all."""
-    modules, found = dict(model.named_modules()), dict[str, list[Tensor]]()
+    """Return a model's result and the outputs of W_O by layer; ALBERT's layers share one W_O."""
+    modules, outputs = dict(model.named_modules()), dict[str, list[Tensor]]()
     for stack, pattern in MORE[name].outputs.items():
         places = dict.fromkeys(pattern.format(i=i) for i in range(4))
         for module in filter(None, map(modules.get, places)):
-            seen = found.setdefault(stack, [])
-            module.register_forward_hook(lambda _, __, out, seen=seen: seen.append(out[0]))
+            stack_outputs = outputs.setdefault(stack, [])
+            module.register_forward_hook(lambda _, __, out, stack_outputs=stack_outputs: stack_outputs.append(out[0]))
     with torch.inference_mode():
-        return model(**inputs, output_attentions=True, output_hidden_states=True), found
+        return model(**inputs, output_attentions=True, output_hidden_states=True), outputs
 
 
-def check_projections(captured: Capture) -> None:
-    """V is x W_V; so are Q and K where the layer says that nothing is done to them, and only there."""
-    for call in (call for calls in captured.stacks.values() for call in calls):
+def check_projections(text_capture: Capture) -> None:
+    """Assert that V is x W_V, and Q and K too exactly where the layer does not modify them."""
+    for call in (call for calls in text_capture.stacks.values() for call in calls):
         p = call.projections
         parts = (
             (call.x, p.w_q, p.b_q, call.q),
@@ -41,8 +41,12 @@ def check_projections(captured: Capture) -> None:
             (call.memory, p.w_v, p.b_v, call.v),
         )
         errors = [
-            float(((x @ w + (0 if b is None else b)).unflatten(-1, (len(made), -1)).transpose(0, 1) - made).abs().max())
-            for x, w, b, made in parts
+            float(
+                ((x @ w + (0 if b is None else b)).unflatten(-1, (len(expected), -1)).transpose(0, 1) - expected)
+                .abs()
+                .max()
+            )
+            for x, w, b, expected in parts
         ]
         scale = 1e-5 * max(1.0, float(call.q.abs().max()))
         assert errors[2] < 1e-5 * max(1.0, float(call.v.abs().max()))
@@ -50,51 +54,51 @@ def check_projections(captured: Capture) -> None:
 
 
 @pytest.mark.parametrize("name", MORE)
-def test_a_family_is_shown_as_transformers_runs_it(name, tmp_path):
+def test_family_equals_transformers(name, tmp_path):
     folder = save(name, tmp_path / name)
     ours, theirs = open_folder(folder), eager(name, folder)
     inputs = {"input_ids": ours.tokenizer(TEXT, return_tensors="pt").input_ids}
     pair = theirs.config.is_encoder_decoder
     if pair:
-        written = ours.tokenizer(TARGET).input_ids[:-1]
-        inputs["decoder_input_ids"] = torch.tensor([[theirs.config.decoder_start_token_id, *written]])
+        target_ids = ours.tokenizer(TARGET).input_ids[:-1]
+        inputs["decoder_input_ids"] = torch.tensor([[theirs.config.decoder_start_token_id, *target_ids]])
     result, outputs = outputs_of(theirs, name, inputs)
-    captured = capture(ours, TEXT, target=TARGET if pair else None)
+    text_capture = capture(ours, TEXT, target=TARGET if pair else None)
     stacks = (
         {stack: result[f"{stack}_attentions"] for stack in outputs}
         if pair
         else {next(iter(outputs)): result.attentions}
     )
     family = MORE[name]
-    assert (captured.n_heads, captured.n_kv_heads) == (family.n_heads, family.n_kv_heads)
+    assert (text_capture.n_heads, text_capture.n_kv_heads) == (family.n_heads, family.n_kv_heads)
     for stack, layers in stacks.items():
-        maps = comparable_maps(name, captured, layers, stack)
-        made_by_layer = outputs[stack]
-        if len(made_by_layer) > len(maps):  # layers of linear attention have a W_O too
-            made_by_layer = [made_by_layer[number] for number in captured.numbers]
-        for i, ((made, weights), output) in enumerate(zip(maps, made_by_layer, strict=True)):
-            trace = captured.multi_head(i, stack=stack)
-            assert_close(made, weights, atol=1e-5, rtol=0)
+        maps = comparable_maps(name, text_capture, layers, stack)
+        layer_outputs = outputs[stack]
+        if len(layer_outputs) > len(maps):  # layers of linear attention have a W_O too
+            layer_outputs = [layer_outputs[number] for number in text_capture.numbers]
+        for i, ((our_weights, weights), output) in enumerate(zip(maps, layer_outputs, strict=True)):
+            trace = text_capture.multi_head(i, stack=stack)
+            assert_close(our_weights, weights, atol=1e-5, rtol=0)
             assert weights.amax(-1).mean() > 2 / weights.shape[-1], "otherwise a replay without scores would pass"
             assert_close(trace.output, output, atol=1e-5 * float(output.abs().max()), rtol=0)
     final = result.encoder_hidden_states[-1] if pair else result.hidden_states[-1]
-    assert_close(captured.final, final[0], atol=1e-5 * float(final.abs().max()), rtol=0)
-    check_projections(captured)
+    assert_close(text_capture.final, final[0], atol=1e-5 * float(final.abs().max()), rtol=0)
+    check_projections(text_capture)
     if any(layout.fits(theirs.config) and layout.is_whole for layout in block_layouts()):
-        blocks = model_blocks(ours, captured)
+        blocks = model_blocks(ours, text_capture)
         largest = max(float(state.abs().max()) for state in blocks.states)
         assert blocks.state_error(blocks.run()) < 5e-5 * max(1.0, largest / 20)
     assert ours.max_tokens <= 61 and len(capture(ours, "e " * 200).tokens.ids) == ours.max_tokens
     assert ours.embeddings([5, 7]).shape == (2, ours.width)
 
 
-def test_each_layer_of_albert_is_a_layer_of_its_own_with_the_weights_of_all(tmp_path):
+def test_albert_layers_share_weights(tmp_path):
     model = open_folder(save("albert", tmp_path / "albert", num_hidden_layers=3, num_hidden_groups=1))
-    first, *others = model.layers
-    assert len(others) == 2
-    for other in others:
-        assert other.attention is not first.attention
-        assert other.projections[0].weight is first.projections[0].weight
+    first, *later_layers = model.layers
+    assert len(later_layers) == 2
+    for layer in later_layers:
+        assert layer.attention is not first.attention
+        assert layer.projections[0].weight is first.projections[0].weight
     without = capture(model, TEXT, heads_off=frozenset({(1, 2)}))
     before = capture(model, TEXT)
     assert_close(without.calls[1].x, before.calls[1].x, atol=0, rtol=0)
@@ -116,34 +120,34 @@ def test_every_family_has_a_test():
     ("longformer", "pattern"), ("bloom", "unseen"),
     ("diffllama", "difference"), ("deepseek_v32", "selected"), ("gemma4_text", "normed"),
 ])  # fmt: skip
-def test_a_family_that_cannot_be_shown_is_told_what_is_different_about_it(family, kind):
+def test_unsupported_family_error_has_reason(family, kind):
     entry = Entry(id="theirs")
-    with pytest.raises(ModelError) as refused:
+    with pytest.raises(ModelError) as error:
         check_family(entry, family)
-    assert refused.value.code == f"family_{kind}"
+    assert error.value.code == f"family_{kind}"
     for lang in LANGUAGES:
-        said = translator(lang)(f"error.{refused.value.code}", **refused.value.values)
-        assert family in said and "theirs" in said
+        sentence = translator(lang)(f"error.{error.value.code}", **error.value.values)
+        assert family in sentence and "theirs" in sentence
         assert f"error.family_{kind}" in sentences(lang)
 
 
-def test_a_family_that_nobody_knows_is_told_which_are_known():
-    with pytest.raises(ModelError) as refused:
+def test_unknown_family_error_has_supported_names():
+    with pytest.raises(ModelError) as error:
         check_family(Entry(id="theirs"), "quokka")
-    assert refused.value.code == "family" and refused.value.values["n"] == len(families())
-    assert set(refused.value.values["known"].split(", ")) <= set(families())
+    assert error.value.code == "family" and error.value.values["n"] == len(families())
+    assert set(error.value.values["known"].split(", ")) <= set(families())
 
 
-def test_families_refused_are_not_known():
+def test_no_family_is_supported_and_refused():
     """No family is both shown and refused."""
     with pytest.raises(ModelError):
         check_family(Entry(id="theirs"), "zamba2")
-    refused = [name for names in different_families().values() for name in names]
-    assert not set(refused) & set(families()) and len(refused) == len(set(refused))
+    unsupported = [name for names in different_families().values() for name in names]
+    assert not set(unsupported) & set(families()) and len(unsupported) == len(set(unsupported))
 
 
 def test_clipped_projections_are_refused(tmp_path):
-    """OLMo can clip q, k and v; then they are no longer what the projections make."""
+    """OLMo can clip q, k and v; then they no longer equal the projections."""
     with pytest.raises(ModelError, match="clip_qkv"):
         open_folder(save("olmo", tmp_path / "olmo", clip_qkv=8.0))
 
@@ -162,16 +166,16 @@ def test_half_precision_weights_are_read_exactly(name, kind, tmp_path):
     with torch.inference_mode():
         result = theirs(input_ids=ids, output_attentions=True, **({"decoder_input_ids": ids} if pair else {}))
     maps = result.encoder_attentions if pair else result.attentions
-    captured = capture(ours, TEXT)
+    text_capture = capture(ours, TEXT)
     for i, weights in enumerate(maps):
-        assert_close(captured.layer(i).weights, weights[0], atol=1e-5, rtol=0)
+        assert_close(text_capture.layer(i).weights, weights[0], atol=1e-5, rtol=0)
 
 
 def test_table_of_families_has_every_family():
-    """Shown or refused, once each; a command writes the table."""
+    """Every family is in the table once, supported or refused; a command writes the table."""
     rows = (ROOT / "viz" / "models" / "FAMILIES.md").read_text("utf-8").splitlines()
-    listed = [tuple(row.split(" | ")[:2]) for row in rows if row.startswith("| ")][1:]
-    refused = {name for names in different_families().values() for name in names}
-    assert len(listed) == len(set(listed))
-    assert {name.strip("| ") for name, shown in listed if shown.startswith("yes")} == set(families())
-    assert {name.strip("| ") for name, shown in listed if shown.startswith("no: ")} == refused
+    table_rows = [tuple(row.split(" | ")[:2]) for row in rows if row.startswith("| ")][1:]
+    unsupported = {name for names in different_families().values() for name in names}
+    assert len(table_rows) == len(set(table_rows))
+    assert {name.strip("| ") for name, status in table_rows if status.startswith("yes")} == set(families())
+    assert {name.strip("| ") for name, status in table_rows if status.startswith("no: ")} == unsupported

@@ -1,4 +1,4 @@
-"""What is not a whole, published safetensors checkpoint is refused with one sentence; nothing of it is ever run."""
+"""Incomplete or unpublished checkpoints are refused with one sentence, and their code is never run."""
 
 import json
 import re
@@ -28,40 +28,40 @@ HUB = [entry for entry in entries() if entry.hub]
 
 @pytest.fixture
 def folder(checkpoint: Checkpoint, tmp_path: Path) -> Path:
-    """A copy of a good checkpoint, to be damaged."""
+    """A copy of a valid checkpoint, to be damaged."""
     return shutil.copytree(checkpoint("bert"), tmp_path / "bert")
 
 
 def refusal(folder: Path, **about: object) -> ModelError:
-    """The error that loading a folder ends in; always one sentence, which names the model."""
-    with pytest.raises(ModelError) as caught:
+    """Return the error of loading a folder; always one sentence that names the model."""
+    with pytest.raises(ModelError) as exc_info:
         open_folder(folder, **about)
-    assert str(caught.value).startswith(f"{folder.name}: ")
-    assert "\n" not in str(caught.value)
-    assert len(str(caught.value)) < 400
-    return caught.value
+    assert str(exc_info.value).startswith(f"{folder.name}: ")
+    assert "\n" not in str(exc_info.value)
+    assert len(str(exc_info.value)) < 400
+    return exc_info.value
 
 
 def edit(file: Path, **changes: object) -> None:
-    """Change a JSON file's entries; None takes one out."""
+    """Change a JSON file's entries; None removes one."""
     content = json.loads(file.read_text()) | changes
     file.write_text(json.dumps({name: value for name, value in content.items() if value is not None}))
 
 
-def test_a_good_folder_loads(folder):
+def test_valid_folder_loads(folder):
     assert open_folder(folder).n_layers == 2
 
 
 def test_an_unknown_id():
-    with pytest.raises(ModelError, match="no model called 'gpt-5'") as caught:
+    with pytest.raises(ModelError, match="no model called 'gpt-5'") as exc_info:
         load("gpt-5")
-    assert caught.value.code == "unknown"
+    assert exc_info.value.code == "unknown"
 
 
 def test_an_id_is_never_a_path(folder):
-    with pytest.raises(ModelError) as caught:
+    with pytest.raises(ModelError) as exc_info:
         load(str(folder))
-    assert caught.value.code == "unknown"
+    assert exc_info.value.code == "unknown"
 
 
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors"])
@@ -75,7 +75,7 @@ def test_a_folder_that_does_not_exist(tmp_path):
     assert refusal(tmp_path / "nowhere").code == "missing"
 
 
-def test_a_tokenizer_without_its_settings_still_reads(folder):
+def test_tokenizer_without_settings_loads(folder):
     (folder / "tokenizer_config.json").unlink()
     assert capture(open_folder(folder), TEXT).tokens.labels[0] == "[CLS]"
 
@@ -96,7 +96,7 @@ def test_a_pickle_is_not_read(folder, name, tmp_path):
 
 
 @pytest.mark.parametrize("part", ["pytorch_model.bin", "../model.safetensors"])
-def test_an_index_may_name_only_safetensors_beside_it(folder, part):
+def test_index_allows_only_adjacent_safetensors(folder, part):
     (folder / "model.safetensors").rename(folder.parent / "model.safetensors")
     torch.save({}, folder / "pytorch_model.bin")
     (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"w": part}}))
@@ -104,15 +104,15 @@ def test_an_index_may_name_only_safetensors_beside_it(folder, part):
 
 
 def test_a_sharded_checkpoint_loads(folder):
-    whole = open_folder(folder)
+    single_file = open_folder(folder)
     weights = folder / "model.safetensors"
     (folder / "part.safetensors").write_bytes(weights.read_bytes())
-    names = [name for name, _ in whole.model.named_parameters()]
+    names = [name for name, _ in single_file.model.named_parameters()]
     weights.unlink()
     (folder / "model.safetensors.index.json").write_text(
         json.dumps({"metadata": {}, "weight_map": dict.fromkeys(names, "part.safetensors")})
     )
-    assert_close(capture(open_folder(folder), TEXT).final, capture(whole, TEXT).final, atol=0, rtol=0)
+    assert_close(capture(open_folder(folder), TEXT).final, capture(single_file, TEXT).final, atol=0, rtol=0)
     (folder / "part.safetensors").unlink()
     assert refusal(folder).values["file"] == "part.safetensors"
 
@@ -124,7 +124,7 @@ def test_a_truncated_file(folder, keep):
     assert refusal(folder).code == "corrupt"
 
 
-def test_weights_that_are_not_there_are_not_made_up(folder):
+def test_missing_weights_are_refused(folder):
     from safetensors.torch import load_file, save_file
 
     tensors = load_file(folder / "model.safetensors")
@@ -147,12 +147,12 @@ def test_a_damaged_json(folder, name, content):
     assert refusal(folder).code == "corrupt"
 
 
-def test_a_binary_file_in_its_place(folder):
+def test_binary_json_is_refused(folder):
     (folder / "config.json").write_bytes(bytes(range(128, 256)))
     assert refusal(folder).code == "corrupt"
 
 
-def test_no_code_of_the_model_is_run(folder, tmp_path):
+def test_model_code_is_never_run(folder, tmp_path):
     trap = tmp_path / "ran"
     for module in ("configuration_evil", "modeling_evil", "tokenization_evil"):
         (folder / f"{module}.py").write_text(f"import pathlib; pathlib.Path({str(trap)!r}).touch()")
@@ -169,7 +169,7 @@ def test_no_code_of_the_model_is_run(folder, tmp_path):
 
 
 @pytest.mark.parametrize("family", ["something_new", "", None])
-def test_a_family_whose_layout_is_not_known(folder, family):
+def test_unsupported_family_is_refused(folder, family):
     edit(folder / "config.json", model_type=family)
     error = refusal(folder)
     assert error.code == "family"
@@ -182,12 +182,12 @@ def test_a_tokenizer_that_is_not_fast(folder):
     assert refusal(folder).code == "corrupt"
 
 
-def test_another_weights_file_is_not_taken(folder):
+def test_other_weights_file_is_ignored(folder):
     edit(folder / "config.json", transformers_weights="other.safetensors")
     assert refusal(folder).code == "corrupt"
 
 
-def test_the_sha_must_be_the_published_one(tmp_path):
+def test_wrong_sha_is_refused(tmp_path):
     default = entries()[0]
     published = Path(str(default.local_folder()))
     copy = shutil.copytree(published, tmp_path / "copy")
@@ -202,7 +202,7 @@ def test_the_sha_must_be_the_published_one(tmp_path):
     shutil.rmtree(copy)
 
 
-def test_a_known_sha_leaves_no_way_round_it(folder):
+def test_pinned_sha_allows_no_fallback(folder):
     (folder / "model.safetensors").rename(folder / "part.safetensors")
     (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"w": "part.safetensors"}}))
     assert refusal(folder, sha256="0" * 64).code == "missing"
@@ -216,7 +216,7 @@ def hub_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def fill(hub_cache: Path, source: Path, *, leave_out: str = "") -> None:
-    """Lay a checkpoint into the cache as a download does."""
+    """Copy a checkpoint into the cache as a download does."""
     repo = hub_cache / "models--someone--small"
     shutil.copytree(source, repo / "snapshots" / COMMIT, ignore=shutil.ignore_patterns(leave_out))
     (repo / "refs").mkdir()
@@ -224,21 +224,23 @@ def fill(hub_cache: Path, source: Path, *, leave_out: str = "") -> None:
 
 
 @pytest.mark.parametrize("revision", [None, COMMIT])
-def test_a_model_downloaded_earlier_loads_without_the_hub(hub_cache, checkpoint, revision):
+def test_cached_model_loads_offline(hub_cache, checkpoint, revision):
     fill(hub_cache, checkpoint("bert"))
     entry = Entry(id="small", hub="someone/small", revision=revision)
     assert load("small", extra=(entry,)).n_layers == 2
     assert load("someone/small", extra=(entry,)).n_layers == 2
 
 
-def test_another_commit_than_the_pinned_one_is_not_taken(hub_cache, checkpoint):
+def test_unpinned_commit_is_not_used(hub_cache, checkpoint):
     fill(hub_cache, checkpoint("bert"))
     assert Entry(id="small", hub="someone/small", revision="d" * 40).local_folder() is None
 
 
-@pytest.mark.parametrize("gone", ["config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors"])
-def test_a_download_broken_off_is_finished(hub_cache, checkpoint, monkeypatch, gone):
-    fill(hub_cache, checkpoint("bert"), leave_out=gone)
+@pytest.mark.parametrize(
+    "missing_file", ["config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors"]
+)
+def test_a_download_broken_off_is_finished(hub_cache, checkpoint, monkeypatch, missing_file):
+    fill(hub_cache, checkpoint("bert"), leave_out=missing_file)
     fetched = []
 
     def finish(repo: str, **options: object) -> str:
@@ -252,56 +254,61 @@ def test_a_download_broken_off_is_finished(hub_cache, checkpoint, monkeypatch, g
 
 
 def test_only_safetensors_and_text_are_fetched(hub_cache, checkpoint, monkeypatch) -> None:
-    asked: dict[str, object] = {}
+    request: dict[str, object] = {}
 
     def fetch(repo: str, **options: object) -> str:
-        asked.update(options, repo=repo)
+        request.update(options, repo=repo)
         return str(checkpoint("gpt2"))
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", fetch)
     load("small", extra=(Entry(id="small", hub="someone/small", revision=COMMIT),))
-    assert (asked["repo"], asked["revision"]) == ("someone/small", COMMIT)
+    assert (request["repo"], request["revision"]) == ("someone/small", COMMIT)
 
     def passes(file: str) -> bool:
-        return bool(list(huggingface_hub.utils.filter_repo_objects([file], allow_patterns=asked["allow_patterns"])))
+        return bool(list(huggingface_hub.utils.filter_repo_objects([file], allow_patterns=request["allow_patterns"])))
 
-    wanted = ["config.json", "model.safetensors", "model-00001-of-00002.safetensors", "model.safetensors.index.json"]
-    wanted += ["tokenizer.json", "tokenizer_config.json", "vocab.txt", "vocab.json", "merges.txt"]
+    fetched_files = [
+        "config.json",
+        "model.safetensors",
+        "model-00001-of-00002.safetensors",
+        "model.safetensors.index.json",
+    ]
+    fetched_files += ["tokenizer.json", "tokenizer_config.json", "vocab.txt", "vocab.json", "merges.txt"]
     unwanted = ["pytorch_model.bin", "model.pt", "modeling_evil.py", "tf_model.h5", "rust_model.ot", "model.onnx"]
     unwanted += ["optimizer.pt", "flax_model.msgpack", "onnx/config.json", "data.pkl", "README.md"]
-    assert [passes(file) for file in wanted] == [True] * len(wanted)
+    assert [passes(file) for file in fetched_files] == [True] * len(fetched_files)
     assert [passes(file) for file in unwanted] == [False] * len(unwanted)
 
 
 @pytest.mark.parametrize("model_id", [entry.id for entry in HUB[1:]])
-def test_offline_the_sentence_says_so(hub_cache, monkeypatch, model_id):
+def test_offline_error_is_named(hub_cache, monkeypatch, model_id):
     def unreachable(*args: object, **options: object) -> str:
         raise OSError("no route to host")
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", unreachable)
     monkeypatch.setattr(Entry, "packaged_file", lambda _: None)
-    with pytest.raises(ModelError, match=r"cannot be reached") as caught:
+    with pytest.raises(ModelError, match=r"cannot be reached") as exc_info:
         load(model_id)
-    assert caught.value.code == ("no_index" if find(model_id).wheel else "offline")
+    assert exc_info.value.code == ("no_index" if find(model_id).wheel else "offline")
 
 
-def test_without_its_package_the_default_model_is_looked_for_on_the_hub(hub_cache, monkeypatch, tmp_path):
+def test_default_model_without_package_uses_hub(hub_cache, monkeypatch, tmp_path):
     monkeypatch.setattr(registry.importlib.util, "find_spec", lambda name: None)
     assert entries()[0].local_folder() is None
 
 
-def test_the_look_up_of_the_hub_can_be_switched_off(monkeypatch):
-    asked = []
-    monkeypatch.setattr(registry.socket, "getaddrinfo", lambda *args: asked.append(args))
+def test_hub_lookup_can_be_disabled(monkeypatch):
+    lookups = []
+    monkeypatch.setattr(registry.socket, "getaddrinfo", lambda *args: lookups.append(args))
     for offline, reachable in ((True, False), (False, True)):
         monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)
         look_up = registry.Reachability("hub.invalid")
         look_up._thread.join()
         assert look_up.reachable is reachable
-    assert asked == [("hub.invalid", 443)]
+    assert lookups == [("hub.invalid", 443)]
 
 
-def test_a_hub_that_has_no_address_is_not_reachable(monkeypatch):
+def test_unresolved_hub_is_unreachable(monkeypatch):
     def fail(*args: object) -> None:
         raise OSError("name resolution")
 
@@ -312,7 +319,7 @@ def test_a_hub_that_has_no_address_is_not_reachable(monkeypatch):
     assert not look_up.reachable
 
 
-def test_a_loaded_model_is_float32_whatever_the_file_holds(tmp_path):
+def test_loaded_model_is_float32(tmp_path):
     folder = save("llama", tmp_path / "half", dtype="bfloat16")
     edit(folder / "config.json", dtype="bfloat16")
     model = open_folder(folder)
@@ -320,23 +327,23 @@ def test_a_loaded_model_is_float32_whatever_the_file_holds(tmp_path):
 
 
 def fields(text: str) -> set[str]:
-    """What a sentence is filled with; "{n|one|many}" is a word that agrees with n."""
+    """Return the fields of a sentence; "{n|one|many}" is a word that agrees with n."""
     return {name.partition("|")[0] for _, name, _, _ in Formatter().parse(text) if name}
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-def test_every_error_has_its_sentence_in_both_languages(lang):
+def test_errors_have_sentences_in_both_languages(lang):
     texts = {key.removeprefix("error."): text for key, text in sentences(lang).items() if key.startswith("error.")}
     assert texts.keys() >= ModelError.SENTENCES.keys()
     for code, sentence in ModelError.SENTENCES.items():
         assert fields(texts[code]) == fields(sentence), code
 
 
-def test_the_registry_is_what_a_visitor_may_choose():
-    known = entries()
-    assert len({entry.id for entry in known}) == len(known)
+def test_registry_entries_are_complete():
+    all_entries = entries()
+    assert len({entry.id for entry in all_entries}) == len(all_entries)
     assert len(HUB) == 10
-    for entry in known:
+    for entry in all_entries:
         assert (entry.hub is None) != (entry.path is None)  # from the hub, or the project's own
         assert set(entry.why) == {"en", "zh"}
         assert entry.licence and entry.parameters and entry.size_mb and entry.languages
@@ -350,7 +357,7 @@ def test_the_registry_is_what_a_visitor_may_choose():
             assert 0.99 < bytes_each / (2 if bytes_each < 3 else 4) < 1.11
 
 
-def test_weights_brought_along_have_a_known_sha():
+def test_packaged_weights_have_sha():
     assert all(entry.sha256 for entry in entries() if entry.package or entry.path)
 
 
@@ -386,7 +393,7 @@ def test_published_checkpoints_keep_old_names(family, rename, extra, checkpoint,
 
 
 @pytest.mark.parametrize(
-    ("said", "shown"),
+    ("message", "reason"),
     [
         ("cannot open '/srv/models/a/model.safetensors' today\nmore", "cannot open 'model.safetensors' today"),
         ("/srv/x/config.json: bad", "config.json: bad"),
@@ -394,11 +401,11 @@ def test_published_checkpoints_keep_old_names(family, rename, extra, checkpoint,
         ("a" * 500, "a" * 120),
     ],
 )
-def test_reasons_are_one_short_line_without_paths(said, shown):
-    assert corrupt(entries()[0], OSError(said)).values["reason"] == shown
+def test_reasons_are_short_without_paths(message, reason):
+    assert corrupt(entries()[0], OSError(message)).values["reason"] == reason
 
 
-def test_the_server_does_not_say_where_its_files_are(folder):
+def test_error_message_hides_server_paths(folder):
     (folder / "model.safetensors").write_bytes(b"")
     error = refusal(folder)
     assert str(folder.parent) not in str(error)
@@ -416,36 +423,36 @@ def package(tmp_path, monkeypatch) -> Path:
     return folder
 
 
-def carried(**about: Any) -> Entry:
+def packaged_entry(**about: Any) -> Entry:
     return Entry(id="small", package="carries_a_model", file="model.gguf", **about)
 
 
-def test_a_packages_file_is_found_without_importing_the_package(package):
-    assert carried().packaged_file() == package / "model.gguf"
-    assert carried().is_here() and carried().local_folder() is None
+def test_package_file_lookup_skips_import(package):
+    assert packaged_entry().packaged_file() == package / "model.gguf"
+    assert packaged_entry().is_here() and packaged_entry().local_folder() is None
     (package / "model.gguf").unlink()
-    assert carried().packaged_file() is None and not carried().is_here()
+    assert packaged_entry().packaged_file() is None and not packaged_entry().is_here()
     assert Entry(id="small", package="no_such_package", file="model.gguf").packaged_file() is None
 
 
-def test_a_packages_file_that_is_another_is_refused(package):
-    with pytest.raises(ModelError, match=r"small: model\.gguf is not the published file") as caught:
-        load("small", extra=(carried(sha256="a" * 64),))
-    assert caught.value.code == "sha"
+def test_package_file_with_wrong_sha_refused(package):
+    with pytest.raises(ModelError, match=r"small: model\.gguf is not the published file") as exc_info:
+        load("small", extra=(packaged_entry(sha256="a" * 64),))
+    assert exc_info.value.code == "sha"
 
 
 @pytest.mark.parametrize("content", [b"GGUF and nothing else", b"PK\x03\x04", b""])
-def test_a_packages_file_that_cannot_be_read_is_a_sentence(package, content):
+def test_unreadable_package_file_raises_model_error(package, content):
     (package / "model.gguf").write_bytes(content)
-    with pytest.raises(ModelError, match=r"small: the files cannot be read") as caught:
-        load("small", extra=(carried(),))
-    assert caught.value.code == "corrupt" and str(package.parent) not in str(caught.value)
+    with pytest.raises(ModelError, match=r"small: the files cannot be read") as exc_info:
+        load("small", extra=(packaged_entry(),))
+    assert exc_info.value.code == "corrupt" and str(package.parent) not in str(exc_info.value)
 
 
-def test_the_sha_of_a_packages_file_is_not_asked_of_the_hubs(package, hub_cache, checkpoint):
+def test_package_sha_does_not_bind_hub(package, hub_cache, checkpoint):
     (package / "model.gguf").unlink()
     fill(hub_cache, checkpoint("bert"))
-    entry = carried(hub="someone/small", sha256="a" * 64)
+    entry = packaged_entry(hub="someone/small", sha256="a" * 64)
     assert not load("small", extra=(entry,)).is_packaged
 
 
@@ -465,7 +472,7 @@ def test_the_sha_of_a_packages_file_is_not_asked_of_the_hubs(package, hub_cache,
         ({"intermediate_size": 40}, "encoder.layer.0.intermediate.dense.bias is 53, config.json asks for 40"),
     ],
 )
-def test_an_odd_configuration_is_refused_in_a_sentence_of_our_own(folder, changes, reason):
+def test_odd_configuration_raises_own_error(folder, changes, reason):
     edit(folder / "config.json", **changes)
     error = refusal(folder)
     assert error.code == "corrupt"
@@ -473,22 +480,22 @@ def test_an_odd_configuration_is_refused_in_a_sentence_of_our_own(folder, change
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_weights_that_are_no_numbers_are_refused(folder, value):
+def test_nan_weights_are_refused(folder, value):
     weights = load_file(folder / "model.safetensors")
     weights[sorted(weights)[-1]].view(-1)[0] = value
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
     assert refusal(folder).values["reason"].endswith("holds values that are not numbers")
 
 
-def test_weights_that_overflow_on_a_text_end_in_a_sentence(folder):
+def test_overflowing_weights_raise_model_error(folder):
     weights = {name: weight * 1e30 for name, weight in load_file(folder / "model.safetensors").items()}
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
-    with pytest.raises(ModelError) as caught:
+    with pytest.raises(ModelError) as exc_info:
         capture(open_folder(folder), TEXT)
-    assert caught.value.code == "infinite"
+    assert exc_info.value.code == "infinite"
 
 
-def test_a_tokenizer_beyond_the_models_table_is_refused(folder):
+def test_token_outside_embedding_table_is_refused(folder):
     tokenizer = json.loads((folder / "tokenizer.json").read_text())
     tokenizer["model"]["vocab"]["zebra"] = 5_000
     (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
@@ -499,6 +506,6 @@ def test_a_tokenizer_beyond_the_models_table_is_refused(folder):
 
 
 @pytest.mark.parametrize("length", ["many", -3, 0])
-def test_a_text_length_that_is_none_is_refused(folder, length):
+def test_invalid_text_length_is_refused(folder, length):
     edit(folder / "tokenizer_config.json", model_max_length=length)
     assert refusal(folder).code == "corrupt"

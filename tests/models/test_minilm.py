@@ -1,4 +1,4 @@
-"""The default model shows what the pages say it shows (pinned values), and is the published file."""
+"""The default model has the values stated on the pages (pinned), and is the published file."""
 
 from pathlib import Path
 
@@ -22,13 +22,13 @@ def near(value: float) -> object:
     return pytest.approx(value, abs=0.01)
 
 
-def weight(captured: Capture, layer: int, head: int, query: str, key: str, nth: tuple[int, int] = (0, 0)) -> float:
+def weight(text_capture: Capture, layer: int, head: int, query: str, key: str, nth: tuple[int, int] = (0, 0)) -> float:
     """The weight of a query token on a key token, each the nth of its word (0 is the first)."""
 
     def place(word: str, n: int) -> int:
-        return [i for i, label in enumerate(captured.tokens.labels) if label == word][n]
+        return [i for i, label in enumerate(text_capture.tokens.labels) if label == word][n]
 
-    return float(captured.layer(layer).weights[head, place(query, nth[0]), place(key, nth[1])])
+    return float(text_capture.layer(layer).weights[head, place(query, nth[0]), place(key, nth[1])])
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +37,8 @@ def tired(minilm: LoadedModel) -> Capture:
 
 
 def test_the_tokens_of_the_first_sentence(tired):
-    shown = "[CLS] the animal didn ' t cross the street because it was too tired . [SEP]"
-    assert tired.tokens.labels == tuple(shown.split())
+    labels = "[CLS] the animal didn ' t cross the street because it was too tired . [SEP]"
+    assert tired.tokens.labels == tuple(labels.split())
     assert tired.tokens.special == (True, *[False] * 14, True)
     assert tired.tokens.dropped == 0
 
@@ -49,18 +49,19 @@ def test_p1_it_looks_at_the_animal(tired):
     assert weight(tired, 3, 1, "it", "[CLS]") == near(0.102)
 
 
-def test_p2_and_does_not_turn_to_the_street_when_that_is_wide(minilm):
+def test_p2_it_leaves_animal_when_wide(minilm):
+    """P2: "it" looks less at the animal, and not at the street, when the street is too wide."""
     wide = capture(minilm, WIDE)
     assert weight(wide, 3, 1, "it", "animal") == near(0.281)
     assert weight(wide, 3, 1, "it", "street") == near(0.121)
     assert weight(wide, 3, 1, "it", "[CLS]") == near(0.326)
 
 
-def test_p3_a_head_for_the_previous_token(tired):
+def test_p3_previous_token_head(tired):
     assert float(tired.layer(0).weights[2].diagonal(-1).mean()) == near(0.9999)
 
 
-def test_p4_a_head_for_the_next_token(tired):
+def test_p4_next_token_head(tired):
     assert float(tired.layer(1).weights[8].diagonal(1).mean()) == near(0.569)
 
 
@@ -68,17 +69,17 @@ def test_p5_the_fox_looks_back(minilm):
     assert weight(capture(minilm, FOX), 0, 2, "fox", "brown") == near(0.9999)
 
 
-def test_p6_much_of_layer_4_rests_on_the_first_token(minilm):
+def test_p6_layer_4_rests_on_first(minilm):
     assert float(capture(minilm, FOX).layer(4).weights[:, 1:-1, 0].mean()) == near(0.672)
 
 
-def test_p7_a_head_for_the_same_word(minilm):
+def test_p7_same_word_head(minilm):
     chase = capture(minilm, CHASE)
     assert weight(chase, 2, 9, "dog", "dog", (1, 0)) == near(0.864)
     assert weight(chase, 2, 9, "dog", "dog", (0, 1)) == near(0.658)
 
 
-def test_f1_the_previous_token_head_is_rock_solid(minilm):
+def test_f1_previous_token_head_is_exact(minilm):
     hits = total = 0
     for text in SET_A:
         head = capture(minilm, text).layer(0).weights[2]
@@ -88,7 +89,7 @@ def test_f1_the_previous_token_head_is_rock_solid(minilm):
     assert hits == total == 161
 
 
-def test_it_is_the_published_model(minilm):
+def test_model_is_published_file(minilm):
     assert (minilm.n_layers, len(minilm.layers)) == (6, 6)
     assert minilm.max_tokens == 512
     assert minilm.layers[0].layout.family == "bert"
@@ -98,28 +99,28 @@ def test_it_is_the_published_model(minilm):
     assert round((folder / "model.safetensors").stat().st_size / 1e6, 1) == entries()[0].size_mb
 
 
-def test_the_package_is_not_imported_to_find_its_files():
+def test_package_lookup_skips_import():
     import sys
 
     assert entries()[0].local_folder() is not None
     assert entries()[0].package not in sys.modules
 
 
-def test_the_whole_model_on_attend_equals_eager(minilm, tired):
+def test_model_with_attend_equals_eager(minilm, tired):
     folder = Path(str(entries()[0].local_folder()))
-    own = transformers.AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+    reference = transformers.AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
     with torch.inference_mode():
-        result = own(torch.tensor([tired.tokens.ids]), output_attentions=True)
+        result = reference(torch.tensor([tired.tokens.ids]), output_attentions=True)
     assert_close(tired.final, result.last_hidden_state[0], atol=1e-5, rtol=1e-5)
     for i, weights in enumerate(result.attentions):
         assert_close(tired.layer(i).weights, weights[0], atol=1e-5, rtol=0)
 
 
-def test_the_model_is_ready_to_be_shared(minilm):
+def test_model_is_frozen_for_sharing(minilm):
     assert not minilm.model.training
     assert not any(parameter.requires_grad for parameter in minilm.model.parameters())
 
 
-def test_embeddings_are_rows_of_the_models_own_table(minilm):
+def test_embeddings_are_rows_of_table(minilm):
     table = dict(minilm.model.named_parameters())["embeddings.word_embeddings.weight"]
     assert_close(minilm.embeddings([101, 7, 7]), table[[101, 7, 7]], atol=0, rtol=0)

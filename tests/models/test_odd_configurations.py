@@ -1,4 +1,4 @@
-"""Configurations that a family allows and few models have: each is shown, or refused in a sentence."""
+"""Rare configurations of a family: each is supported, or refused in a sentence."""
 
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ def write(model: Any, folder: Path) -> Path:
     return folder
 
 
-def with_pictures(name: str) -> tuple[str, Any]:
+def multimodal_config(name: str) -> tuple[str, Any]:
     """A model that reads pictures and text: its class, and its configuration."""
     eyes: dict[str, Any] = EYES
     match name:
@@ -59,8 +59,8 @@ def with_pictures(name: str) -> tuple[str, Any]:
 @pytest.mark.parametrize("name", ["gemma3", "mistral3", "llava", "idefics3"])
 def test_text_part_is_shown_alone(name, tmp_path):
     """Of a model that reads pictures too, as transformers runs the whole on a text."""
-    known_as, config = with_pictures(name)
-    kind = getattr(transformers, known_as)
+    class_name, config = multimodal_config(name)
+    kind = getattr(transformers, class_name)
     folder = write(kind(config), tmp_path / name)
     ours, theirs = open_folder(folder), kind.from_pretrained(folder, attn_implementation="eager").eval()
     ids = ours.tokenizer(TEXT, return_tensors="pt").input_ids
@@ -68,22 +68,22 @@ def test_text_part_is_shown_alone(name, tmp_path):
         result = theirs(input_ids=ids, output_attentions=True, use_cache=False)
         logits = ours.model(input_ids=ids).logits
     assert_close(logits, result.logits, atol=1e-5 * float(result.logits.abs().max()), rtol=0)
-    captured = capture(ours, TEXT)
-    assert captured.n_layers == len(result.attentions) == 2
+    text_capture = capture(ours, TEXT)
+    assert text_capture.n_layers == len(result.attentions) == 2
     for i, weights in enumerate(result.attentions):
-        assert_close(captured.layer(i).weights, weights[0], atol=1e-5, rtol=0)
+        assert_close(text_capture.layer(i).weights, weights[0], atol=1e-5, rtol=0)
 
 
-def test_text_part_of_unknown_family_is_refused(tmp_path):
+def test_text_part_unknown_family_is_refused(tmp_path):
     """The sentence names the text part's family, not the whole's."""
     config = transformers.Qwen3VLConfig(
         text_config=PART,
         vision_config={"depth": 1, "hidden_size": 32, "num_heads": 2, "out_hidden_size": 60, "intermediate_size": 37},
     )
     config.save_pretrained(tmp_path)
-    with pytest.raises(ModelError, match="qwen3_vl_text") as refused:
+    with pytest.raises(ModelError, match="qwen3_vl_text") as error:
         open_folder(tmp_path)
-    assert refused.value.code == "family"
+    assert error.value.code == "family"
 
 
 def test_opt_350m_positions_are_refused(tmp_path):
@@ -91,9 +91,9 @@ def test_opt_350m_positions_are_refused(tmp_path):
     sizes = {"word_embed_proj_dim": 24, "do_layer_norm_before": False}
     model = open_folder(save("opt", tmp_path / "opt", **sizes))
     tokens = read_text(model.tokenizer, TEXT, model.max_tokens)
-    with pytest.raises(ModelError) as refused:
+    with pytest.raises(ModelError) as error:
         capture_placed(model, tokens, torch.zeros(1, 24))
-    assert refused.value.code == "wide_positions"
+    assert error.value.code == "wide_positions"
 
 
 @pytest.mark.parametrize("name", ["opt", "esm", "llama"])
@@ -112,20 +112,20 @@ def test_decoder_of_bart_alone_is_shown(tmp_path):
     config = transformers.BartConfig(vocab_size=VOCABULARY, is_decoder=True, **BART | {"d_model": 40})
     folder = write(transformers.BartForCausalLM(config), tmp_path / "bart")
     model = open_folder(folder)
-    captured = capture(model, TEXT)
-    assert set(captured.stacks) == {"decoder"}
-    blocks = model_blocks(model, captured)
+    text_capture = capture(model, TEXT)
+    assert set(text_capture.stacks) == {"decoder"}
+    blocks = model_blocks(model, text_capture)
     assert blocks.state_error(blocks.run()) < 5e-5
     rows = model.positions()
     assert rows is not None
-    placed = capture_placed(model, captured.tokens, rows[: len(captured.tokens.ids)])
-    assert_close(placed.final, captured.final, atol=1e-5, rtol=0)
+    placed_capture = capture_placed(model, text_capture.tokens, rows[: len(text_capture.tokens.ids)])
+    assert_close(placed_capture.final, text_capture.final, atol=1e-5, rtol=0)
 
 
-def test_t5_without_start_token_begins_with_padding(tmp_path):
+def test_t5_without_start_token_uses_padding(tmp_path):
     """The default of its configuration names no token to begin with."""
     sizes = {name: size for name, size in FAMILIES["t5"].sizes.items() if name != "decoder_start_token_id"}
     config = transformers.T5Config(vocab_size=VOCABULARY, **sizes)
     model = open_folder(write(transformers.T5ForConditionalGeneration(config), tmp_path / "t5"))
-    captured = capture(model, TEXT, target="Paris is big.")
-    assert captured.target is not None and captured.target.ids[0] == 0
+    text_capture = capture(model, TEXT, target="Paris is big.")
+    assert text_capture.target is not None and text_capture.target.ids[0] == 0

@@ -1,4 +1,4 @@
-"""Models with other positions than their own, held to transformers run in another way."""
+"""Models with other position vectors, against transformers with a modified table."""
 
 import pytest
 import torch
@@ -15,58 +15,58 @@ NO_TABLE = ["llama", "gemma2", "t5"]
 
 
 @pytest.mark.parametrize("family", TABLES)
-def test_the_model_with_its_own_table_is_the_model(loaded, family):
-    model = loaded(family)
+def test_own_table_equals_model(load_family, family):
+    model = load_family(family)
     tokens = read_text(model.tokenizer, TEXT, model.max_tokens)
-    own = model.positions()
-    assert own.shape == (61, model.model.config.hidden_size)
-    placed, plain = capture_placed(model, tokens, own[: len(tokens.ids)]), capture(model, TEXT)
+    table = model.positions()
+    assert table.shape == (61, model.model.config.hidden_size)
+    placed_capture, plain = capture_placed(model, tokens, table[: len(tokens.ids)]), capture(model, TEXT)
     for i in range(plain.n_layers):
-        # what is taken away and given back is rounded
-        assert_close(placed.layer(i).weights, plain.layer(i).weights, atol=2e-5, rtol=0)
-    assert placed.tokens == plain.tokens
+        # subtracting and adding the table rounds
+        assert_close(placed_capture.layer(i).weights, plain.layer(i).weights, atol=2e-5, rtol=0)
+    assert placed_capture.tokens == plain.tokens
 
 
 @pytest.mark.parametrize("family", TABLES)
-def test_another_table_is_the_model_with_that_table(loaded, family):
+def test_other_table_equals_modified_model(load_family, family):
     """The reference changes the parameter itself, on a copy."""
-    model = loaded(family)
+    model = load_family(family)
     tokens = read_text(model.tokenizer, TEXT, model.max_tokens)
-    n, own = len(tokens.ids), model.positions()
-    table = torch.randn(own.shape, generator=torch.Generator().manual_seed(5))
-    placed = capture_placed(model, tokens, table[:n])
-    kept = own.clone()
+    n, own_table = len(tokens.ids), model.positions()
+    table = torch.randn(own_table.shape, generator=torch.Generator().manual_seed(5))
+    placed_capture = capture_placed(model, tokens, table[:n])
+    original = own_table.clone()
     module = model.model.base_model.get_submodule(model.layers[0].layout.positions)
     parameter = module.weight[getattr(module, "offset", 0) :]
     try:
         parameter.copy_(table)
         reference = capture(model, TEXT)
     finally:
-        parameter.copy_(kept)
+        parameter.copy_(original)
     for i in range(reference.n_layers):
-        assert_close(placed.layer(i).weights, reference.layer(i).weights, atol=5e-5, rtol=0)
-    assert (placed.layer(0).weights - capture(model, TEXT).layer(0).weights).abs().max() > 0.01
+        assert_close(placed_capture.layer(i).weights, reference.layer(i).weights, atol=5e-5, rtol=0)
+    assert (placed_capture.layer(0).weights - capture(model, TEXT).layer(0).weights).abs().max() > 0.01
 
 
 @pytest.mark.parametrize("family", ["bert", "distilbert"])
-def test_without_positions_every_layer_follows_the_words(loaded, family):
-    model = loaded(family)
+def test_zero_positions_follow_word_order(load_family, family):
+    model = load_family(family)
     tokens = read_text(model.tokenizer, TEXT, model.max_tokens)
     n = len(tokens.ids)
     order = shuffled(n, 3, frozenset({0, n - 1}))
     nothing = torch.zeros(n, model.model.config.hidden_size)
     plain = capture_placed(model, tokens, nothing)
-    moved = capture_placed(model, reorder(tokens, order.tolist()), nothing)
-    own = model.positions()[:n]
+    shuffled_capture = capture_placed(model, reorder(tokens, order.tolist()), nothing)
+    own_rows = model.positions()[:n]
     for i in range(plain.n_layers):
-        assert_close(restore_order(moved.layer(i).weights, order), plain.layer(i).weights, atol=5e-5, rtol=0)
-    told = capture_placed(model, reorder(tokens, order.tolist()), own)
-    assert (restore_order(told.layer(0).weights, order) - capture(model, TEXT).layer(0).weights).abs().max() > 0.01
+        assert_close(put_back(shuffled_capture.layer(i).weights, order), plain.layer(i).weights, atol=5e-5, rtol=0)
+    placed_capture = capture_placed(model, reorder(tokens, order.tolist()), own_rows)
+    assert (put_back(placed_capture.layer(0).weights, order) - capture(model, TEXT).layer(0).weights).abs().max() > 0.01
 
 
 @pytest.mark.parametrize("family", NO_TABLE)
-def test_models_without_a_table_say_so_and_run(loaded, family):
-    model = loaded(family)
+def test_models_without_table_run(load_family, family):
+    model = load_family(family)
     assert model.positions() is None
     tokens = read_text(model.tokenizer, TEXT, model.max_tokens)
     nothing = torch.zeros(len(tokens.ids), model.model.config.hidden_size)
@@ -80,10 +80,10 @@ def test_models_without_a_table_say_so_and_run(loaded, family):
 
 def test_reorder_and_first():
     tokens = split_words("one two three four", 9)
-    moved = reorder(tokens, [2, 0, 3, 1])
-    assert moved.labels == ("three", "one", "four", "two")
-    assert moved.ids == tuple(tokens.ids[i] for i in (2, 0, 3, 1))
-    assert moved.words == (0, 1, 2, 3)
+    reordered = reorder(tokens, [2, 0, 3, 1])
+    assert reordered.labels == ("three", "one", "four", "two")
+    assert reordered.ids == tuple(tokens.ids[i] for i in (2, 0, 3, 1))
+    assert reordered.words == (0, 1, 2, 3)
     cut = first(tokens, 3)
     assert cut.labels == ("one", "two", "three")
     assert cut.dropped == 1
@@ -91,6 +91,6 @@ def test_reorder_and_first():
 
 
 def test_row_length():
-    own = torch.tensor([[3.0, 4.0], [0.0, 1.0]])
-    assert row_length(torch.ones(5, 2), own) == 3.0
+    table = torch.tensor([[3.0, 4.0], [0.0, 1.0]])
+    assert row_length(torch.ones(5, 2), table) == 3.0
     assert row_length(torch.full((5, 2), 3.0), None) == pytest.approx(3.0)  # sqrt(18) / sqrt(2)

@@ -40,24 +40,24 @@ OPTIONS = {
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_parameters_are_the_models_numel(name):
-    one = preset(name)
-    a, m = one.attention, one.model
-    made, configure = CLASSES[name]
+def test_parameters_equal_numel(name):
+    model_preset = preset(name)
+    a, m = model_preset.attention, model_preset.model
+    model_class, configure = CLASSES[name]
     settings = {
         "hidden_size": a.d_model, "num_hidden_layers": 1, "num_attention_heads": a.H, "num_key_value_heads": a.G,
         "num_kv_heads": a.G, "head_dim": a.d_k, "intermediate_size": m.d_ff, "vocab_size": m.vocabulary,
-        "max_position_embeddings": one.longest, "tie_word_embeddings": m.tied, "type_vocab_size": m.segments,
+        "max_position_embeddings": model_preset.longest, "tie_word_embeddings": m.tied, "type_vocab_size": m.segments,
     }  # fmt: skip
     if name.startswith("Falcon"):
         settings.pop("head_dim")
     counts = []
     for layers in (1, 2):
         with torch.device("meta"):
-            model = made(configure(**(settings | OPTIONS.get(name, {}) | {"num_hidden_layers": layers})))
+            model = model_class(configure(**(settings | OPTIONS.get(name, {}) | {"num_hidden_layers": layers})))
         counts.append(sum(weight.numel() for weight in model.parameters()))
     one_layer = counts[1] - counts[0]
-    assert model_parameters(m).total == counts[0] + (one.n_layers - 1) * one_layer
+    assert model_parameters(m).total == counts[0] + (model_preset.n_layers - 1) * one_layer
 
 
 PUBLISHED = {
@@ -69,15 +69,15 @@ PUBLISHED = {
 
 
 @pytest.mark.parametrize(("name", "total"), PUBLISHED.items())
-def test_totals_are_the_published_ones(name, total):
+def test_totals_equal_published(name, total):
     assert model_parameters(preset(name).model).total == total
 
 
 def test_the_default_models_own_tensors():
     name = registry.entries()[0].id
-    loaded = load(name)
-    counted = model_parameters(preset(name).model).total
-    assert counted == sum(weight.numel() for weight in loaded.model.parameters())
+    default_model = load(name)
+    n_parameters = model_parameters(preset(name).model).total
+    assert n_parameters == sum(weight.numel() for weight in default_model.model.parameters())
 
 
 GOLDEN_CACHE = {
@@ -90,11 +90,12 @@ GOLDEN_CACHE = {
 
 @pytest.mark.parametrize(("name", "golden"), GOLDEN_CACHE.items())
 def test_golden_caches(name, golden):
-    one = preset(name)
-    found = (
-        model_kv_bytes(one.model, n_tokens=1), model_kv_bytes(one.model, n_tokens=4096), parameters(one.attention).total
+    model_preset = preset(name)
+    caches = (
+        model_kv_bytes(model_preset.model, n_tokens=1), model_kv_bytes(model_preset.model, n_tokens=4096),
+        parameters(model_preset.attention).total,
     )  # fmt: skip
-    assert found == golden
+    assert caches == golden
 
 
 def test_mistrals_window_caps_its_cache():
@@ -105,16 +106,16 @@ def test_where_attention_overtakes_in_gpt2():
     assert overtakes(preset("gpt2").model) == 2 * 768
 
 
-def test_every_model_a_visitor_may_choose_has_a_preset():
+def test_every_selectable_model_has_preset():
     """Encoder-decoders have none: a preset has one stack of one kind of layer.
 
     Nor have the two of requirements-models.txt: one has SmolLM2-135M's sizes, and the list of published models stays
     as it is, since links hold what it showed.
     """
     without = {"t5-small", "animals-en-zh", "SmolLM2-135M-Instruct", "multilingual-e5-small"}
-    assert {entry.id for entry in registry.entries()} - without <= {one.id for one in presets()}
+    assert {entry.id for entry in registry.entries()} - without <= {model_preset.id for model_preset in presets()}
 
 
-def test_every_preset_says_where_it_comes_from_and_is_there_once():
-    assert all(one.source for one in presets())
-    assert len({one.id for one in presets()}) == len(presets()) == len(CLASSES)
+def test_presets_have_sources_and_are_unique():
+    assert all(model_preset.source for model_preset in presets())
+    assert len({model_preset.id for model_preset in presets()}) == len(presets()) == len(CLASSES)

@@ -1,4 +1,4 @@
-"""A decoder's residual stream, against transformers' own eager model watched with plain hooks."""
+"""A decoder's residual stream, against transformers' own eager model with plain hooks."""
 
 import pytest
 import torch
@@ -24,15 +24,15 @@ from viz.models.tokens import read_text
 
 DECODERS = ("llama", "gpt2", "mistral", "qwen2", "gpt_bigcode", "gpt_bigcode_mha", "gemma2")
 FEED_FORWARD = dict.fromkeys(("llama", "mistral", "qwen2"), "mlp.down_proj") | {"gemma2": "post_feedforward_layernorm"}
-AT, WORD, OTHER = 7, 11, 29
+AT, WORD, SECOND_WORD = 7, 11, 29
 
 
 def tokens_of(model, text=TEXT):
     return read_text(model.tokenizer, text, 61)
 
 
-class Watched:
-    """The eager model's own pass: what went into each W_O, what each feed-forward network gave, the last stream."""
+class ReferencePass:
+    """A pass of the eager model: the input of every W_O, the output of every feed-forward network, the last stream."""
 
     def __init__(self, name, folder, ids):
         self.model, self.family = eager(name, folder), FAMILIES[name]
@@ -61,55 +61,55 @@ class Watched:
             hook.remove()
 
     def head(self, layer, head, at):
-        """What one head's output becomes behind W_O: all others set to zero, and no bias."""
+        """Return W_O applied to one head's output: all other heads set to zero, without the bias."""
         z, width = torch.zeros_like(self.z[layer][at]), self.z[layer].shape[-1] // self.family.n_heads
         z[head * width : (head + 1) * width] = self.z[layer][at, head * width : (head + 1) * width]
         w_o = self.w_o[layer]
         with torch.inference_mode():
             added = w_o(z[None])[0] - (0 if w_o.bias is None else w_o.bias)
             if (norm := self.behind[layer]) is not None:
-                whole = w_o(self.z[layer][at][None])[0]
-                added = added * (1 + norm.weight) / (whole.square().mean() + norm.eps).sqrt()
+                full_output = w_o(self.z[layer][at][None])[0]
+                added = added * (1 + norm.weight) / (full_output.square().mean() + norm.eps).sqrt()
             return added
 
 
 @pytest.fixture(params=DECODERS, scope="module")
-def pair(request, loaded, checkpoint):
-    model = loaded(request.param)
+def pair(request, load_family, checkpoint):
+    model = load_family(request.param)
     tokens = tokens_of(model)
-    return model, read_stream(model, tokens), Watched(request.param, checkpoint(request.param), tokens.ids)
+    return model, read_stream(model, tokens), ReferencePass(request.param, checkpoint(request.param), tokens.ids)
 
 
-def test_the_stream_is_what_plain_hooks_see(pair):
-    model, reading, watched = pair
-    n, H = len(reading.tokens.ids), watched.family.n_heads
+def test_stream_equals_plain_hooks(pair):
+    model, reading, reference = pair
+    n, H = len(reading.tokens.ids), reference.family.n_heads
     assert reading.heads.shape[:3] == (2, n, H)
     for layer in range(2):
-        assert_close(reading.heads[layer].flatten(1), watched.z[layer], atol=1e-5, rtol=1e-4)
-        assert_close(reading.feed_forward[layer], watched.mlp[layer], atol=1e-4, rtol=1e-4)
-    assert_close(reading.states[0], watched.first)
-    assert_close(reading.states[-1], watched.stream, atol=1e-4, rtol=1e-4)
-    assert_close(logits_of(model, reading.tokens.ids), watched.logits, atol=1e-3, rtol=1e-4)
+        assert_close(reading.heads[layer].flatten(1), reference.z[layer], atol=1e-5, rtol=1e-4)
+        assert_close(reading.feed_forward[layer], reference.mlp[layer], atol=1e-4, rtol=1e-4)
+    assert_close(reading.states[0], reference.first)
+    assert_close(reading.states[-1], reference.stream, atol=1e-4, rtol=1e-4)
+    assert_close(logits_of(model, reading.tokens.ids), reference.logits, atol=1e-3, rtol=1e-4)
 
 
-def test_the_lens_behind_the_last_layer_is_the_model_bit_for_bit(pair):
+def test_last_layer_lens_equals_model_exactly(pair):
     model, reading, _ = pair
     lens = logit_lens(reading.states[-1], lambda x: normalize(model, x), lambda x: unembed(model, x))
     assert torch.equal(lens, logits_of(model, reading.tokens.ids))
 
 
-def test_a_difference_of_two_logits_part_by_part(pair):
-    """With the watched model's own modules: its W_O on one head at a time, its norm's scale, its vocabulary head."""
-    model, reading, watched = pair
-    (u, b), (v, c) = column(model, WORD), column(model, OTHER)
+def test_logit_difference_parts_equal_modules(pair):
+    """With the reference model's own modules: its W_O on one head at a time, its norm's scale, its vocabulary head."""
+    model, reading, reference = pair
+    (u, b), (v, c) = column(model, WORD), column(model, SECOND_WORD)
     weights, centred = final_norm(model)
-    found = attribute(written(model, reading, AT), u - v, weights, centred=centred, bias=b - c)
-    x, head = watched.stream[AT].double(), watched.model.get_output_embeddings()
+    attribution = attribute(written(model, reading, AT), u - v, weights, centred=centred, bias=b - c)
+    x, head = reference.stream[AT].double(), reference.model.get_output_embeddings()
     direction = (
-        (head.weight[WORD] - head.weight[OTHER]).double() * (watched.norm.weight.double() + watched.offset)
+        (head.weight[WORD] - head.weight[SECOND_WORD]).double() * (reference.norm.weight.double() + reference.offset)
     ).detach()
-    epsilon = getattr(watched.norm, "variance_epsilon", None) or watched.norm.eps
-    if layer_norm := isinstance(watched.norm, torch.nn.LayerNorm):
+    epsilon = getattr(reference.norm, "variance_epsilon", None) or reference.norm.eps
+    if layer_norm := isinstance(reference.norm, torch.nn.LayerNorm):
         x = x - x.mean()
     scale = (x.square().mean() + epsilon).sqrt()
 
@@ -120,37 +120,37 @@ def test_a_difference_of_two_logits_part_by_part(pair):
     def close(value, part):
         assert float(value) == pytest.approx(expected(part), rel=1e-4, abs=1e-5)
 
-    close(found.embedding, watched.first[AT])
+    close(attribution.embedding, reference.first[AT])
     for layer in range(2):
-        close(found.feed_forward[layer], watched.mlp[layer][AT])
-        w_o = watched.w_o[layer]
-        close(found.biases[layer], torch.zeros_like(x) if w_o.bias is None else w_o.bias)
-        for number in range(watched.family.n_heads):
-            close(found.heads[layer, number], watched.head(layer, number, AT))
-    logits = uncapped(model, watched.logits[AT])
-    difference = float(logits[WORD] - logits[OTHER])
-    assert found.total == pytest.approx(difference, rel=1e-4, abs=1e-4)
+        close(attribution.feed_forward[layer], reference.mlp[layer][AT])
+        w_o = reference.w_o[layer]
+        close(attribution.biases[layer], torch.zeros_like(x) if w_o.bias is None else w_o.bias)
+        for number in range(reference.family.n_heads):
+            close(attribution.heads[layer, number], reference.head(layer, number, AT))
+    logits = uncapped(model, reference.logits[AT])
+    difference = float(logits[WORD] - logits[SECOND_WORD])
+    assert attribution.total == pytest.approx(difference, rel=1e-4, abs=1e-4)
 
 
-def test_who_has_words(loaded, checkpoint, tmp_path):
-    assert all(has_words(loaded(name)) for name in DECODERS)
-    assert not any(has_words(loaded(name)) for name in ("bert", "t5", "bart"))
+def test_models_with_vocabulary_head(load_family, checkpoint, tmp_path):
+    assert all(has_words(load_family(name)) for name in DECODERS)
+    assert not any(has_words(load_family(name)) for name in ("bert", "t5", "bart"))
     save("gpt2", tmp_path / "headless", architectures=["GPT2Model"])
     config = tmp_path / "headless" / "config.json"
     config.write_text(config.read_text().replace("GPT2LMHeadModel", "GPT2Model"))
     assert not has_words(open_folder(tmp_path / "headless"))
 
 
-def test_a_capped_models_logits_are_a_sum_before_the_cap(loaded):
-    model = loaded("gemma2")
+def test_capped_logits_are_sums_before_cap(load_family):
+    model = load_family("gemma2")
     logits = logits_of(model, tokens_of(model).ids)
     assert logits.shape == (len(tokens_of(model).ids), 331)
     assert_close(torch.tanh(uncapped(model, logits) / 30.0).float() * 30.0, logits)
     assert (uncapped(model, logits) - logits).abs().max() > 1e-3, "or the test sees nothing"
 
 
-def test_a_family_whose_blocks_are_not_known_still_says_what_comes_next(loaded, monkeypatch):
-    model = loaded("llama")
+def test_unsupported_block_family_has_next_word(load_family, monkeypatch):
+    model = load_family("llama")
     monkeypatch.setattr(model.model.config, "model_type", "unheard-of")
     assert logits_of(model, tokens_of(model).ids).shape[0] == len(tokens_of(model).ids)
     with pytest.raises(ModelError) as error:
@@ -158,10 +158,10 @@ def test_a_family_whose_blocks_are_not_known_still_says_what_comes_next(loaded, 
     assert error.value.code == "block"
 
 
-def test_an_ordinary_pass_keeps_no_stream(loaded):
+def test_ordinary_pass_stores_no_stream(load_family):
     from viz.models.attention_interface import recording
 
-    model = loaded("llama")
+    model = load_family("llama")
     with torch.inference_mode(), recording({}) as recorder:
         model.model(input_ids=torch.tensor([tokens_of(model).ids]))
     assert recorder.seen and not recorder.calls and not recorder.outputs
@@ -215,11 +215,11 @@ def test_stream_of_family_adds_up(name, tmp_path):
     with torch.inference_mode():
         result = theirs(input_ids=torch.tensor([tokens.ids]), use_cache=False, output_hidden_states=True)
     scale = float(result.logits.abs().max())
-    for state, own in zip(reading.states[:-1], result.hidden_states, strict=False):
-        assert_close(state, own[0], atol=1e-5 * max(1.0, float(own.abs().max())), rtol=0)
+    for state, expected in zip(reading.states[:-1], result.hidden_states, strict=False):
+        assert_close(state, expected[0], atol=1e-5 * max(1.0, float(expected.abs().max())), rtol=0)
     assert_close(unembed(model, normalize(model, reading.states[-1])), result.logits[0], atol=2e-5 * scale, rtol=0)
-    (u, b), (v, c) = column(model, WORD), column(model, OTHER)
+    (u, b), (v, c) = column(model, WORD), column(model, SECOND_WORD)
     weights, centred = final_norm(model)
-    found = attribute(parts, u - v, weights, centred=centred, bias=b - c)
+    attribution = attribute(parts, u - v, weights, centred=centred, bias=b - c)
     logits = uncapped(model, result.logits[0, AT])
-    assert found.total == pytest.approx(float(logits[WORD] - logits[OTHER]), abs=2e-4 * scale)
+    assert attribution.total == pytest.approx(float(logits[WORD] - logits[SECOND_WORD]), abs=2e-4 * scale)

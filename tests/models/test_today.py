@@ -1,4 +1,4 @@
-"""Attention of today is what its families compute: their eager code on small random modules, and their patterns."""
+"""Current attention variants equal their families' eager code on small random modules, and their layer patterns."""
 
 import pytest
 import torch
@@ -11,7 +11,7 @@ from viz.core.variants.today.interleaved import full_layers
 
 
 @pytest.mark.parametrize("name", today.FAMILIES)
-def test_variant_is_its_familys_code(name):
+def test_variant_equals_family_code(name):
     """Outputs of size 1 to 30 in float32, a few roundings apart."""
     differences = today.FAMILIES[name]()
     assert differences
@@ -20,11 +20,11 @@ def test_variant_is_its_familys_code(name):
 
 def test_family_caches_latent_width():
     """transformers' own cache holds the latent vector and the turned key of each token, once for all heads."""
-    assert today.cached_by_deepseek_v3() == today.LATENT.cache_width == 11
+    assert today.count_cached_numbers() == today.LATENT.cache_width == 11
 
 
 @pytest.mark.parametrize("size", [1, 3, 20])
-def test_masks_are_transformers_own(size):
+def test_masks_equal_transformers(size):
     """Sliding windows count the query, and chunks are counted from the first token."""
     from transformers.masking_utils import chunked_causal_mask_function, sliding_window_causal_mask_function
 
@@ -48,7 +48,7 @@ PATTERNS = {
 
 
 @pytest.mark.parametrize("name", PATTERNS)
-def test_pattern_is_the_familys(name):
+def test_pattern_equals_family(name):
     """By default, in 26 layers."""
     config, pattern = PATTERNS[name]
     layers = getattr(transformers, config)(num_hidden_layers=26).layer_types
@@ -62,7 +62,7 @@ def test_layers_without_positions(name):
     assert tuple(not flag for flag in flags) == full_layers(26, period=4)
 
 
-def test_shared_layers_are_gemma3ns():
+def test_shared_layers_equal_gemma3n():
     """Its last 15 of 35 layers read two others: those that its configuration says store."""
     config = transformers.Gemma3nTextConfig()
     sources = kv_sources(config.layer_types, config.num_kv_shared_layers)

@@ -13,7 +13,7 @@ from torch.testing import assert_close
 from transformers import PreTrainedTokenizerFast
 
 from tests.checkpoints import TEXT, open_folder
-from tests.models.conftest import Checkpoint, Loaded
+from tests.models.conftest import Checkpoint, FamilyLoader
 from viz.models import ModelError
 from viz.models.tokens import (
     guesses,
@@ -52,7 +52,7 @@ def words(text: str) -> list[str]:
         ("  a \n\t b  ", ["a", "b"]),
         ("a\u00a0b\u3000c", ["a", "b", "c"]),
         ("\U0001fae8", ["\U0001fae8"]),  # newer than Python 3.11's tables
-        ("\ud800a", ["?", "a"]),  # half a surrogate pair is no text
+        ("\ud800a", ["?", "a"]),  # a lone surrogate is replaced
     ],
 )
 def test_words(text, expected):
@@ -82,16 +82,16 @@ def test_visible(text, expected):
     assert visible(text) == expected
 
 
-def test_every_character_of_the_first_plane_shows():
+def test_every_bmp_character_is_visible():
     for code in range(0x10000):
-        shown = visible(chr(code))
-        assert shown
-        assert not all(unicodedata.category(character)[0] in "CZM" for character in shown), f"{code:04X}"
+        label = visible(chr(code))
+        assert label
+        assert not all(unicodedata.category(character)[0] in "CZM" for character in label), f"{code:04X}"
 
 
-def test_nothing_of_a_hostile_text_is_lost():
-    shown = "".join(words(HOSTILE))
-    assert shown.replace("⟨202E⟩", "").replace("⟨0000⟩", "").replace("⟨0007⟩", "") == "".join(
+def test_words_keep_all_hostile_text():
+    joined_words = "".join(words(HOSTILE))
+    assert joined_words.replace("⟨202E⟩", "").replace("⟨0000⟩", "").replace("⟨0007⟩", "") == "".join(
         HOSTILE.replace("\u202e", "").replace("\x00", "").replace("\x07", "").split()
     )
 
@@ -104,11 +104,11 @@ def test_long_texts_are_cut_and_counted():
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\t"])
-def test_an_empty_text(text, loaded):
-    for read in (lambda: split_words(text, 7), lambda: read_text(loaded("bert").tokenizer, text, 7)):
-        with pytest.raises(ModelError) as caught:
+def test_an_empty_text(text, load_family):
+    for read in (lambda: split_words(text, 7), lambda: read_text(load_family("bert").tokenizer, text, 7)):
+        with pytest.raises(ModelError) as exc_info:
             read()
-        assert caught.value.code == "empty"
+        assert exc_info.value.code == "empty"
 
 
 def test_equal_words_are_equal_tokens():
@@ -116,7 +116,7 @@ def test_equal_words_are_equal_tokens():
     assert ids[0] == ids[1] == ids[2] != ids[3]
 
 
-def test_seeded_embeddings_depend_on_the_word_and_on_the_seed():
+def test_seeded_embeddings_depend_on_word_seed():
     ids = split_words("the cat the", 10).ids
     x = seeded_embeddings(ids, 7, 0)
     assert x.shape == (3, 7)
@@ -131,12 +131,12 @@ def test_seeded_embeddings_are_normal_numbers():
     x = seeded_embeddings(tuple(range(500)), 101, 3)
     assert_close(x.mean(), torch.tensor(0.0), atol=0.02, rtol=0)
     assert_close(x.std(), torch.tensor(1.0), atol=0.02, rtol=0)
-    # Two words have nothing in common: cosines are as small as chance makes them.
+    # Vectors of two words are independent: their cosine is small.
     cosines = torch.corrcoef(x) - torch.eye(500)
     assert cosines.std() < 1.1 / 101**0.5
 
 
-def test_seeded_embeddings_leave_torchs_own_seed_alone():
+def test_seeded_embeddings_keep_global_seed():
     torch.manual_seed(5)
     expected = torch.rand(3)
     torch.manual_seed(5)
@@ -144,8 +144,8 @@ def test_seeded_embeddings_leave_torchs_own_seed_alone():
     assert_close(torch.rand(3), expected)
 
 
-def test_wordpiece(loaded):
-    tokens = read_text(loaded("bert").tokenizer, "Because it tired.", 61)
+def test_wordpiece(load_family):
+    tokens = read_text(load_family("bert").tokenizer, "Because it tired.", 61)
     assert tokens.labels[0] == "[CLS]" and tokens.labels[-1] == "[SEP]"
     assert "".join(tokens.labels[1:-1]).replace("##", "") == "becauseittired."
     assert tokens.special == (True, *[False] * (len(tokens.ids) - 2), True)
@@ -155,20 +155,20 @@ def test_wordpiece(loaded):
     assert tokens.words[-1] == 5  # [CLS] because it tired . [SEP]
 
 
-def test_truncation_keeps_the_special_tokens(loaded):
-    full = read_text(loaded("bert").tokenizer, TEXT, 61)
-    cut = read_text(loaded("bert").tokenizer, TEXT, 7)
+def test_truncation_keeps_the_special_tokens(load_family):
+    full = read_text(load_family("bert").tokenizer, TEXT, 61)
+    cut = read_text(load_family("bert").tokenizer, TEXT, 7)
     assert len(cut.ids) == 7
     assert (cut.ids[:6], cut.ids[6]) == (full.ids[:6], full.ids[-1])
     assert cut.dropped == len(full.ids) - 7
-    assert len(read_text(loaded("bert").tokenizer, TEXT, 1).ids) == 3  # never less than one token of the text
+    assert len(read_text(load_family("bert").tokenizer, TEXT, 1).ids) == 3  # never less than one token of the text
 
 
-def test_ten_thousand_characters(loaded):
+def test_ten_thousand_characters(load_family):
     for name in ("bert", "gpt2", "llama", "t5"):
-        tokens = read_text(loaded(name).tokenizer, "the cat " * 1_250, 61)
-        whole = loaded(name).tokenizer("the cat " * 1_250, verbose=False).input_ids
-        assert (len(tokens.ids), tokens.dropped) == (61, len(whole) - 61)
+        tokens = read_text(load_family(name).tokenizer, "the cat " * 1_250, 61)
+        full_ids = load_family(name).tokenizer("the cat " * 1_250, verbose=False).input_ids
+        assert (len(tokens.ids), tokens.dropped) == (61, len(full_ids) - 61)
 
 
 def test_split_words_flags_cut_as_characters():
@@ -182,48 +182,48 @@ def test_split_words_flags_cut_as_characters():
     assert len(split_words("🇩🇪" * 25_000, 32_768).ids) == 25_000, "it took 26 s"
 
 
-def test_byte_level_labels_are_text(loaded):
-    tokens = read_text(loaded("gpt2").tokenizer, "the animal\nthe", 61)
+def test_byte_level_labels_are_text(load_family):
+    tokens = read_text(load_family("gpt2").tokenizer, "the animal\nthe", 61)
     assert "".join(tokens.labels) == "the␣animal↵the"
     assert len(set(tokens.words)) == 4  # the, animal, the line's end, the
 
 
-def test_pieces_of_a_character_are_numbered(loaded):
-    tokens = read_text(loaded("gpt2").tokenizer, "猫x", 61)
+def test_pieces_of_a_character_are_numbered(load_family):
+    tokens = read_text(load_family("gpt2").tokenizer, "猫x", 61)
     assert tokens.labels == ("猫₁", "猫₂", "猫₃", "x")
     assert tokens.words == (0, 0, 0, 1)
-    joined = read_text(loaded("gpt2").tokenizer, FAMILY, 61).labels
-    assert joined[:5] == ("\U0001f468₁", "\U0001f468₂", "\U0001f468₃", "\U0001f468₄", "⟨200D⟩₁")
+    family_labels = read_text(load_family("gpt2").tokenizer, FAMILY, 61).labels
+    assert family_labels[:5] == ("\U0001f468₁", "\U0001f468₂", "\U0001f468₃", "\U0001f468₄", "⟨200D⟩₁")
 
 
-def test_chinese_characters_are_words_whatever_the_tokenizer_thinks(loaded):
+def test_chinese_characters_are_always_words(load_family):
     for name in ("gpt2", "qwen2", "llama", "mistral", "bert"):
-        tokens = read_text(loaded(name).tokenizer, "天气很", 61)
+        tokens = read_text(load_family(name).tokenizer, "天气很", 61)
         content = [word for word, special in zip(tokens.words, tokens.special, strict=True) if not special]
         assert len(set(content)) == 3, name
 
 
-def test_words_end_at_spaces_whatever_the_tokenizer_thinks(loaded):
+def test_words_always_end_at_spaces(load_family):
     """Llama 2's tokenizer has no pre-tokenizer: to it the whole text is one word."""
     for name in ("llama", "mistral", "gpt2", "bert"):
-        tokens = read_text(loaded(name).tokenizer, "because the animal was", 61)
+        tokens = read_text(load_family(name).tokenizer, "because the animal was", 61)
         content = [word for word, special in zip(tokens.words, tokens.special, strict=True) if not special]
         assert len(set(content)) == 4, name
         assert len(content) > 4, name
         assert content == sorted(content)
 
 
-def test_labels_of_a_hostile_text_show_every_character(loaded):
-    shown = "".join(read_text(loaded("gpt2").tokenizer, HOSTILE, 400).labels)
-    assert "<b>hi</b>␣<img␣src=x␣onerror=alert(1)>␣![x](http://a.b/c)" in shown
-    assert not any(unicodedata.category(character) in ("Cc", "Cf") for character in shown)
+def test_hostile_labels_contain_every_character(load_family):
+    joined_labels = "".join(read_text(load_family("gpt2").tokenizer, HOSTILE, 400).labels)
+    assert "<b>hi</b>␣<img␣src=x␣onerror=alert(1)>␣![x](http://a.b/c)" in joined_labels
+    assert not any(unicodedata.category(character) in ("Cc", "Cf") for character in joined_labels)
 
 
 @pytest.mark.parametrize("text", [HOSTILE, "\ud800 a", "שלום مرحبا", FAMILY, "\u0301", "\ufeff\u200b", "a" * 3_000])
 @pytest.mark.parametrize("name", ["bert", "gpt2", "llama", "t5"])
-def test_any_text_is_read_or_refused_with_a_sentence(loaded, name, text):
+def test_any_text_is_read_or_refused(load_family, name, text):
     try:
-        tokens = read_text(loaded(name).tokenizer, text, 61)
+        tokens = read_text(load_family(name).tokenizer, text, 61)
     except ModelError as error:
         assert error.code == "empty"
         return
@@ -232,16 +232,20 @@ def test_any_text_is_read_or_refused_with_a_sentence(loaded, name, text):
     assert [b - a for a, b in zip(tokens.words, tokens.words[1:], strict=False) if b - a not in (0, 1)] == []
 
 
-def test_guesses_without_letters_have_names(loaded):
-    """Rows of the model's table that no token has."""
-    assert guesses(loaded("gpt2").tokenizer, [10_000]) == labels(loaded("gpt2").tokenizer, [10_000]) == ("⟨10000⟩",)
+def test_guesses_without_letters_have_names(load_family):
+    """Rows of the model's table without a token have names."""
+    assert (
+        guesses(load_family("gpt2").tokenizer, [10_000])
+        == labels(load_family("gpt2").tokenizer, [10_000])
+        == ("⟨10000⟩",)
+    )
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2"])
-def test_visitors_share_a_tokenizer_from_its_first_use_on(name, checkpoint: Checkpoint, loaded: Loaded):
+def test_first_tokenizer_use_is_thread_safe(name, checkpoint: Checkpoint, load_family: FamilyLoader):
     """Saved with truncation and padding on (as the default model's is), it switches both off at its first use."""
     texts = [f"{TEXT} {i} " * 20 for i in range(8)]
-    expected = [read_text(loaded(name).tokenizer, text, 500) for text in texts]
+    expected = [read_text(load_family(name).tokenizer, text, 500) for text in texts]
     for _ in range(5):
         tokenizer = open_folder(checkpoint(name)).tokenizer
         start = Barrier(len(texts))
@@ -251,32 +255,32 @@ def test_visitors_share_a_tokenizer_from_its_first_use_on(name, checkpoint: Chec
             return [read_text(tokenizer, text, 500) for _ in range(5)]
 
         with ThreadPoolExecutor(len(texts)) as pool:
-            for own, seen in zip(expected, pool.map(visit, texts), strict=True):
-                assert all(tokens == own for tokens in seen)
+            for expected_ids, actual_ids in zip(expected, pool.map(visit, texts), strict=True):
+                assert all(tokens == expected_ids for tokens in actual_ids)
 
 
-def test_who_spells_bytes(loaded):
-    spelled = {name: spells_bytes(loaded(name).tokenizer) for name in ("gpt2", "bert", "t5", "llama")}
+def test_byte_spelling_tokenizers(load_family):
+    spelled = {name: spells_bytes(load_family(name).tokenizer) for name in ("gpt2", "bert", "t5", "llama")}
     assert spelled["gpt2"] and not spelled["bert"] and not spelled["t5"]
     tokenizer = Tokenizer(WordLevel({"Ġ": 0, "▁": 1, "[UNK]": 2}, unk_token="[UNK]"))  # XLM-R's has a piece Ġ, too
     assert not spells_bytes(PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="[UNK]"))
 
 
-def test_a_mark_behind_a_chinese_character_is_no_part_of_the_word(loaded):
-    assert read_text(loaded("gpt2").tokenizer, "猫。", 61).words == (0, 0, 0, 1, 1, 1)
+def test_mark_after_chinese_character_is_separate(load_family):
+    assert read_text(load_family("gpt2").tokenizer, "猫。", 61).words == (0, 0, 0, 1, 1, 1)
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama", "mistral"])
-def test_a_next_word_is_the_token_it_has_inside_a_text(loaded, name):
+def test_next_word_is_token_inside_text(load_family, name):
     """With the space before it where the vocabulary has it so, however it is typed."""
-    tokenizer = loaded(name).tokenizer
+    tokenizer = load_family(name).tokenizer
     inside = tokenizer.encode("cross the", add_special_tokens=False)[-1]
     assert labels(tokenizer, [inside])[0].strip("␣") == "the"
     assert {word_token(tokenizer, word) for word in ("the", " the", "␣the")} == {inside}
 
 
-def test_no_word_has_no_token(loaded):
-    tokenizer = loaded("gpt2").tokenizer
+def test_no_word_has_no_token(load_family):
+    tokenizer = load_family("gpt2").tokenizer
     assert {word_token(tokenizer, word) for word in ("", "  ", "␣")} == {None}
     assert word_token(tokenizer, "\ud800") == word_token(tokenizer, "?")
     assert word_token(tokenizer, "thexyz") == word_token(tokenizer, "the"), "of a longer word, its first piece"

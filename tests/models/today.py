@@ -1,4 +1,4 @@
-"""Attention of today against the families that run it: small random modules of transformers, eager, in float32.
+"""Current attention variants against their model families: small random modules of transformers, eager, in float32.
 
 ``python -m tests.models.today`` prints the table of differences.
 """
@@ -47,7 +47,7 @@ Differences = Callable[[], Mapping[str, float]]
 
 
 def family(name: str) -> ModuleType:
-    """The modelling file of a family."""
+    """Return the modelling module of a family."""
     return importlib.import_module(f"transformers.models.{name}.modeling_{name}")
 
 
@@ -75,18 +75,18 @@ def run(module: nn.Module, x: Tensor, positions: Any, allowed: Tensor | None = N
 
 
 def angles_of(module: ModuleType, prefix: str, config: Any, x: Tensor) -> Any:
-    """The positions as the family's rotary embedding hands them to its attention."""
+    """Return the rotary embedding's output for the positions, as the family's attention reads it."""
     return getattr(module, f"{prefix}RotaryEmbedding")(config)(x[None], torch.arange(len(x))[None])
 
 
-def apart(a: Tensor, b: Tensor) -> float:
+def largest_difference(a: Tensor, b: Tensor) -> float:
     """Return the largest difference of two tensors of the same shape."""
     assert a.shape == b.shape, (a.shape, b.shape)
     return float((a - b).detach().abs().max())
 
 
-def projected(module: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Queries, keys and values of a module that keeps them as Llama does."""
+def project_inputs(module: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Return queries, keys and values of a module with Llama's projections."""
     q, k, v = (
         split_heads(getattr(module, f"{name}_proj")(x), heads).detach()
         for name, heads in (("q", H), ("k", G), ("v", G))
@@ -94,18 +94,18 @@ def projected(module: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return q, k, v
 
 
-def finished(module: Any, outputs: Tensor) -> Tensor:
-    """What W_O makes of the heads' outputs (H, T, d)."""
+def project_output(module: Any, outputs: Tensor) -> Tensor:
+    """Return the module's output for the heads' outputs (H, T, d)."""
     return module.o_proj(concat_heads(outputs)).detach()
 
 
 def like_llama(name: str, prefix: str, *, layer: int = 0, **sizes: Any) -> Any:
-    """A family's attention module with what it is run on: module, configuration, tokens, positions."""
+    """Return a family's attention module and its input: module, configuration, tokens, positions."""
     code = family(name)
-    made = getattr(transformers, f"{prefix}Config")(**SIZES | {"rope_parameters": ROPE} | sizes)
+    config = getattr(transformers, f"{prefix}Config")(**SIZES | {"rope_parameters": ROPE} | sizes)
     x = draw(T, D_MODEL)
-    module = fill(getattr(code, f"{prefix}Attention")(made, layer_idx=layer))
-    return module, made, x, angles_of(code, prefix, made, x)
+    module = fill(getattr(code, f"{prefix}Attention")(config, layer_idx=layer))
+    return module, config, x, angles_of(code, prefix, config, x)
 
 
 turn = partial(rope, base=BASE, pairing="halves")
@@ -119,24 +119,26 @@ def gpt_oss() -> Mapping[str, float]:
     }  # fmt: skip
     module, _, x, positions = like_llama("gpt_oss", "GptOss", rope_parameters=yarn, head_dim=10)
     output, weights = run(module, x, positions)
-    q, k, v = projected(module, x)
+    q, k, v = project_inputs(module, x)
     omega = yarn_frequencies(D, factor=32.0, base=150_000.0, original=4096, rounds=False)
     q, k = (rope(y, pairing="halves", omega=omega) * yarn_gain(32.0) for y in (q, k))
     trace = attend(q, share_kv(k, H), share_kv(v, H), allowed=causal(T, T), sink=module.sinks.detach())
     return {
-        "sink, weights": apart(trace.weights, weights),
-        "sink, output": apart(finished(module, trace.output), output),
+        "sink, weights": largest_difference(trace.weights, weights),
+        "sink, output": largest_difference(project_output(module, trace.output), output),
     }
 
 
 def granite_swa() -> Mapping[str, float]:
     """The same sink, as a gate by the row's log-sum-exp."""
-    module, made, x, positions = like_llama("granite_swa", "GraniteSWA", attention_multiplier=0.3)
+    module, config, x, positions = like_llama("granite_swa", "GraniteSWA", attention_multiplier=0.3)
     output, _ = run(module, x, positions)
-    q, k, v = projected(module, x)
-    trace = attend(turn(q), share_kv(turn(k), H), share_kv(v, H), allowed=causal(T, T), scale=made.attention_multiplier)
+    q, k, v = project_inputs(module, x)
+    trace = attend(
+        turn(q), share_kv(turn(k), H), share_kv(v, H), allowed=causal(T, T), scale=config.attention_multiplier
+    )
     gated = gate_by_sink(trace.output, trace.masked, module.sinks.detach())
-    return {"sink as gate, output": apart(finished(module, gated), output)}
+    return {"sink as gate, output": largest_difference(project_output(module, gated), output)}
 
 
 def gemma2() -> Mapping[str, float]:
@@ -144,19 +146,22 @@ def gemma2() -> Mapping[str, float]:
     sizes = {"attn_logit_softcapping": 3.0, "query_pre_attn_scalar": 7, "sliding_window": 5}
     module, _, x, positions = like_llama("gemma2", "Gemma2", layer=1, **sizes)
     output, weights = run(module, x, positions)
-    q, k, v = projected(module, x)
+    q, k, v = project_inputs(module, x)
     options: dict[str, Any] = {"allowed": causal(T, T), "scale": 7**-0.5, "score_mod": soft_cap(3.0)}
     trace = attend(turn(q), share_kv(turn(k), H), share_kv(v, H), **options)
-    return {"cap, weights": apart(trace.weights, weights), "cap, output": apart(finished(module, trace.output), output)}
+    return {
+        "cap, weights": largest_difference(trace.weights, weights),
+        "cap, output": largest_difference(project_output(module, trace.output), output),
+    }
 
 
 def _normed(name: str, prefix: str, norm: Callable[[Any], QKNorm], move: Callable[[Tensor], Tensor] = turn) -> float:
-    module, made, x, positions = like_llama(name, prefix)
+    module, config, x, positions = like_llama(name, prefix)
     output, _ = run(module, x, positions)
-    q, k, v = projected(module, x)
+    q, k, v = project_inputs(module, x)
     q, k = norm_queries_and_keys(q, k, norm(module), turn=move)
-    trace = attend(q, share_kv(k, H), share_kv(v, H), allowed=causal(T, T), scale=made.head_dim**-0.5)
-    return apart(finished(module, trace.output), output)
+    trace = attend(q, share_kv(k, H), share_kv(v, H), allowed=causal(T, T), scale=config.head_dim**-0.5)
+    return largest_difference(project_output(module, trace.output), output)
 
 
 def qk_norms() -> Mapping[str, float]:
@@ -170,7 +175,9 @@ def qk_norms() -> Mapping[str, float]:
         q_gain, k_gain = module.query_layernorm.weight.detach(), module.key_layernorm.weight.detach()
         return QKNorm(place="after_turn", q_gain=q_gain, k_gain=k_gain, eps=1e-5)
 
-    against = partial(rope, pairing="halves", omega=-frequencies(D, base=BASE))  # nanochat turns the other way
+    against = partial(
+        rope, pairing="halves", omega=-frequencies(D, base=BASE)
+    )  # nanochat rotates in the other direction
     bare = QKNorm(place="after_turn")
     return {
         "qwen3: each head, before the turn": _normed("qwen3", "Qwen3", of_heads),
@@ -182,41 +189,41 @@ def qk_norms() -> Mapping[str, float]:
 
 def llama4() -> Mapping[str, float]:
     """A norm after the turn, and a layer without positions but with a temperature."""
-    found = {}
+    differences = {}
     for layer, name in ((0, "norm after the turn, output"), (3, "no positions, temperature, output")):
         sizes = {"floor_scale": 3, "attn_scale": 0.1, "num_local_experts": 2, "attention_chunk_size": 61}
         code = family("llama4")
-        made = transformers.Llama4TextConfig(**SIZES | {"rope_parameters": ROPE} | sizes)
+        config = transformers.Llama4TextConfig(**SIZES | {"rope_parameters": ROPE} | sizes)
         x = draw(T, D_MODEL)
-        module = fill(code.Llama4TextAttention(made, layer_idx=layer))
-        output, _ = run(module, x, code.Llama4TextRotaryEmbedding(made)(x[None], torch.arange(T)[None]))
-        q, k, v = projected(module, x)
+        module = fill(code.Llama4TextAttention(config, layer_idx=layer))
+        output, _ = run(module, x, code.Llama4TextRotaryEmbedding(config)(x[None], torch.arange(T)[None]))
+        q, k, v = project_inputs(module, x)
         if module.use_rope:
             move = partial(rope, base=BASE, pairing="adjacent")
-            q, k = norm_queries_and_keys(q, k, QKNorm(place="after_turn", eps=made.rms_norm_eps), turn=move)
+            q, k = norm_queries_and_keys(q, k, QKNorm(place="after_turn", eps=config.rms_norm_eps), turn=move)
         else:
             q = q * temperatures(torch.arange(T), floor=3)[:, None]
         trace = attend(q, share_kv(k, H), share_kv(v, H), allowed=causal(T, T))
-        found[name] = apart(finished(module, trace.output), output)
-    return found
+        differences[name] = largest_difference(project_output(module, trace.output), output)
+    return differences
 
 
 def qwen3_next() -> Mapping[str, float]:
     """An output gate, with a norm on each head and a part of each head turned."""
     sizes = {"rope_parameters": ROPE | {"partial_rotary_factor": 0.4}, "num_experts": 2}
-    module, made, x, positions = like_llama("qwen3_next", "Qwen3Next", layer=3, **sizes)
+    module, config, x, positions = like_llama("qwen3_next", "Qwen3Next", layer=3, **sizes)
     output, weights = run(module, x, positions)
     q = split_heads(module.q_proj(x).detach(), H).chunk(2, -1)[0]
     k, v = (split_heads(getattr(module, f"{name}_proj")(x), G).detach() for name in "kv")
     gains = {"q_gain": 1 + module.q_norm.weight.detach(), "k_gain": 1 + module.k_norm.weight.detach()}
     move = partial(partial_rope, rotary_dim=4, base=BASE, pairing="halves")
-    q, k = norm_queries_and_keys(q, k, QKNorm(place="head", eps=made.rms_norm_eps, **gains), turn=move)
+    q, k = norm_queries_and_keys(q, k, QKNorm(place="head", eps=config.rms_norm_eps, **gains), turn=move)
     trace = attend(q, share_kv(k, H), share_kv(v, H), allowed=causal(T, T))
     w_gate = module.q_proj.weight.detach().T.unflatten(-1, (H, 2, D))[:, :, 1].flatten(1)
     gated = trace.output * output_gate(x, w_gate, H)
     return {
-        "gate, partial RoPE, weights": apart(trace.weights, weights),
-        "gate, output": apart(finished(module, gated), output),
+        "gate, partial RoPE, weights": largest_difference(trace.weights, weights),
+        "gate, output": largest_difference(project_output(module, gated), output),
     }
 
 
@@ -229,15 +236,15 @@ def delta_rule() -> Mapping[str, float]:
     heads = [to_unit_length(y.transpose(1, 2)) for y in (q, k)]
     gates: dict[str, Any] = {"beta": beta.mT, "steps": log_decay.mT}
     ours = delta_states(heads[0], heads[1], v.transpose(1, 2), **gates)
-    found = {}
+    differences = {}
     for name in ("chunk", "recurrent"):
         output, state = getattr(code, f"torch_{name}_gated_delta_rule")(q, k, v, initial_state=None, **theirs)
-        found[f"{name}, states"] = apart(ours.output, output.transpose(1, 2))
-        found[f"{name}, last state"] = apart(ours.state, state)
-        found[f"{name}, map"] = apart(
+        differences[f"{name}, states"] = largest_difference(ours.output, output.transpose(1, 2))
+        differences[f"{name}, last state"] = largest_difference(ours.state, state)
+        differences[f"{name}, map"] = largest_difference(
             delta_map(heads[0], heads[1], **gates) @ v.transpose(1, 2), output.transpose(1, 2)
         )
-    return found | {"whole layer, output": _delta_layer(code)}
+    return differences | {"whole layer, output": _delta_layer(code)}
 
 
 def _delta_layer(code: ModuleType) -> float:
@@ -245,8 +252,8 @@ def _delta_layer(code: ModuleType) -> float:
         "linear_num_value_heads": 4, "linear_num_key_heads": 2, "linear_key_head_dim": 5, "linear_value_head_dim": 7,
         "num_experts": 2,
     }  # fmt: skip
-    made = transformers.Qwen3NextConfig(**SIZES | {"rope_parameters": ROPE} | sizes)
-    module, x = fill(code.Qwen3NextGatedDeltaNet(made, layer_idx=0)), draw(T, D_MODEL)
+    config = transformers.Qwen3NextConfig(**SIZES | {"rope_parameters": ROPE} | sizes)
+    module, x = fill(code.Qwen3NextGatedDeltaNet(config, layer_idx=0)), draw(T, D_MODEL)
     with torch.no_grad():
         theirs = module(x[None])[0]
         q, k, v, z, b, a = module.fix_query_key_value_ordering(module.in_proj_qkvz(x[None]), module.in_proj_ba(x[None]))
@@ -256,33 +263,33 @@ def _delta_layer(code: ModuleType) -> float:
         q, k = (share_kv(to_unit_length(y), 4) for y in (q, k))
         steps = decay_steps(a[0], module.A_log, module.dt_bias)
         heads = delta_map(q, k, beta=torch.sigmoid(b[0]).mT, steps=steps) @ v
-        gain = NormWeights(gain=module.norm.weight, eps=made.rms_norm_eps)
+        gain = NormWeights(gain=module.norm.weight, eps=config.rms_norm_eps)
         ours = module.out_proj(concat_heads(rms_norm(heads, gain) * silu(z[0].transpose(0, 1))))
-    return apart(ours, theirs)
+    return largest_difference(ours, theirs)
 
 
 def diffllama() -> Mapping[str, float]:
     """The difference of two maps; heads of a pair are half of all heads apart, and share two values."""
     sizes = {"num_key_value_heads": 2, "attention_dropout": 0.0}
-    module, made, x, positions = like_llama("diffllama", "DiffLlama", layer=3, **sizes)
+    module, config, x, positions = like_llama("diffllama", "DiffLlama", layer=3, **sizes)
     output, _ = run(module, x, positions)
-    q, k, v = projected(module, x)
+    q, k, v = project_inputs(module, x)
     (q_1, q_2), (k_1, k_2) = turn(q).chunk(2), share_kv(turn(k), H).chunk(2)
     values = torch.cat([share_kv(half.repeat(2, 1, 1), H)[: H // 2] for half in v.chunk(2)], -1)
     start = initial_share(3)
     vectors = [getattr(module, f"lambda_{name}").detach() for name in ("q1", "k1", "q2", "k2")]
     share = learned_share(*vectors, start=start)
     trace = attend_differential(q_1, k_1, q_2, k_2, values, share=share, allowed=causal(T, T))
-    normed = norm_difference(trace.output, start=start, eps=made.rms_norm_eps)
+    normed = norm_difference(trace.output, start=start, eps=config.rms_norm_eps)
     # its heads lie in H / 2 blocks of 2 d numbers
-    return {"difference, output": apart(finished(module, normed), output)}
+    return {"difference, output": largest_difference(project_output(module, normed), output)}
 
 
 def minimax() -> Mapping[str, float]:
     """Linear attention in blocks of 5 tokens; its own norm, gate and W_O are the module's."""
     sizes = {"block_size": 5, "num_local_experts": 2, "layer_types": ["linear_attention", "full_attention"] * 2}
-    made = transformers.MiniMaxConfig(**SIZES | {"rope_parameters": ROPE, "num_hidden_layers": 4} | sizes)
-    module, x = fill(family("minimax").MiniMaxLightningAttention(made, layer_idx=2)), draw(T, D_MODEL)
+    config = transformers.MiniMaxConfig(**SIZES | {"rope_parameters": ROPE, "num_hidden_layers": 4} | sizes)
+    module, x = fill(family("minimax").MiniMaxLightningAttention(config, layer_idx=2)), draw(T, D_MODEL)
     with torch.no_grad():
         output, state = module(x[None], position_embeddings=None, attention_mask=None)
         q, k, v = split_heads(silu(module.qkv_proj(x)), H).chunk(3, -1)
@@ -293,9 +300,9 @@ def minimax() -> Mapping[str, float]:
             return module.out_proj(torch.sigmoid(module.output_gate(x)) * module.norm(concat_heads(heads)))
 
         return {
-            "state, output": apart(finish(ours.output), output[0]),
-            "map, output": apart(finish(linear_map(q, k, steps) @ v), output[0]),
-            "last state": apart(ours.state, state[0]),
+            "state, output": largest_difference(finish(ours.output), output[0]),
+            "map, output": largest_difference(finish(linear_map(q, k, steps) @ v), output[0]),
+            "last state": largest_difference(ours.state, state[0]),
         }
 
 
@@ -307,8 +314,8 @@ LATENT_SIZES = {
 }  # fmt: skip
 
 
-def latent_weights(module: Any, made: Any) -> LatentWeights:
-    """What a DeepSeek module has learned, as the core has it."""
+def latent_weights(module: Any, config: Any) -> LatentWeights:
+    """Convert the weights of a DeepSeek module to the core's form."""
     up = split_heads(module.kv_b_proj.weight.detach().T, H)
     up_k, up_v = (concat_heads(part) for part in up.split([LATENT.d_nope, LATENT.d_value], -1))
     down, rope_k = module.kv_a_proj_with_mqa.weight.detach().T.split([LATENT.d_latent, LATENT.d_rope], -1)
@@ -332,21 +339,21 @@ adjacent = partial(rope, base=BASE, pairing="adjacent")
 
 def deepseek_v3() -> Mapping[str, float]:
     """Latent attention, in both forms, and what the family itself caches."""
-    module, made, x, positions = like_llama("deepseek_v3", "DeepseekV3", **LATENT_SIZES)
+    module, config, x, positions = like_llama("deepseek_v3", "DeepseekV3", **LATENT_SIZES)
     output, weights = run(module, x, positions)
-    ours = latent_weights(module, made)
-    found: dict[str, float] = {}
+    ours = latent_weights(module, config)
+    differences: dict[str, float] = {}
     for name, form in (("plain", attend_latent), ("absorbed", attend_absorbed)):
         trace = form(x, ours, turn=adjacent, allowed=causal(T, T))
-        found |= {
-            f"{name}, weights": apart(trace.attention.weights, weights),
-            f"{name}, output": apart(trace.output, output),
+        differences |= {
+            f"{name}, weights": largest_difference(trace.attention.weights, weights),
+            f"{name}, output": largest_difference(trace.output, output),
         }
-    return found
+    return differences
 
 
-def cached_by_deepseek_v3() -> int:
-    """Numbers that the family's cache holds of one token in one layer."""
+def count_cached_numbers() -> int:
+    """Return how many numbers the family's cache stores per token and layer."""
     module, _, x, positions = like_llama("deepseek_v3", "DeepseekV3", **LATENT_SIZES)
     cache = transformers.DynamicCache()
     with torch.no_grad():
@@ -361,9 +368,9 @@ def deepseek_v32() -> Mapping[str, float]:
     Seven heads: with three ReLU leaves several scores at exactly 0, and the family takes any of equals.
     """
     sizes = {"index_topk": 5, "index_n_heads": 7, "index_head_dim": 14}
-    module, made, x, positions = like_llama("deepseek_v32", "DeepseekV32", **LATENT_SIZES | sizes)
+    module, config, x, positions = like_llama("deepseek_v32", "DeepseekV32", **LATENT_SIZES | sizes)
     output, weights = run(module, x, positions)
-    ours, indexer = latent_weights(module, made), module.indexer
+    ours, indexer = latent_weights(module, config), module.indexer
     with torch.no_grad():
         source = module.q_a_layernorm(module.q_a_proj(x))
         q = partial_rope(split_heads(indexer.wq_b(source), 7), 4, base=BASE, pairing="halves")
@@ -373,8 +380,8 @@ def deepseek_v32() -> Mapping[str, float]:
     trace = attend_latent(x, ours, turn=adjacent, allowed=allowed)
     return {
         "cells of the mask that differ": float(((weights[0] > 0) != allowed).sum()),
-        "top-k, weights": apart(trace.attention.weights, weights),
-        "top-k, output": apart(trace.output, output),
+        "top-k, weights": largest_difference(trace.attention.weights, weights),
+        "top-k, output": largest_difference(trace.output, output),
     }
 
 
@@ -383,21 +390,21 @@ def angular_speeds() -> Mapping[str, float]:
     from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
     def theirs(kind: str, width: int, base: float, **parameters: Any) -> tuple[Tensor, float]:
-        made = transformers.LlamaConfig(
+        config = transformers.LlamaConfig(
             hidden_size=width, num_attention_heads=1, max_position_embeddings=1 << 17,
             rope_parameters={"rope_type": kind, "rope_theta": base} | parameters,
         )  # fmt: skip
-        return ROPE_INIT_FUNCTIONS[kind](made, device=torch.device("cpu"))
+        return ROPE_INIT_FUNCTIONS[kind](config, device=torch.device("cpu"))
 
-    found = {}
+    differences = {}
     for rounds in (True, False):
         yarn, gain = theirs("yarn", 64, 150_000.0, factor=32.0, original_max_position_embeddings=4096, truncate=rounds)
         ours = yarn_frequencies(64, factor=32.0, base=150_000.0, original=4096, rounds=rounds)
-        found[f"YaRN, {'whole pairs' if rounds else 'exact ends'}"] = apart(ours, yarn.double())
-        found["YaRN, gain"] = abs(gain - yarn_gain(32.0))
+        differences[f"YaRN, {'whole pairs' if rounds else 'exact ends'}"] = largest_difference(ours, yarn.double())
+        differences["YaRN, gain"] = abs(gain - yarn_gain(32.0))
     proportional, _ = theirs("proportional", 64, BASE, partial_rotary_factor=0.25)
-    found["proportional"] = apart(proportional_frequencies(64, 16, base=BASE), proportional.double())
-    return found
+    differences["proportional"] = largest_difference(proportional_frequencies(64, 16, base=BASE), proportional.double())
+    return differences
 
 
 FAMILIES: Mapping[str, Differences] = {

@@ -1,4 +1,4 @@
-"""A logit split into parts: by hand, the sum whatever the numbers are, and against what is left out of the stream."""
+"""A logit split into parts: by hand, as a sum for random numbers, and against the stream without the part."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ def draw(*shape):
 
 
 GENERATOR = torch.Generator().manual_seed(0)
-WRITTEN = StreamParts(
+ADDITIONS = Written(
     embedding=draw(D),
     heads=draw(L, H, D_V),
     w_o=tuple(draw(H, D_V, D) for _ in range(L)),
@@ -31,55 +31,58 @@ KINDS = {True: norm.layer_norm, False: norm.rms_norm}
 
 def test_by_hand():
     """One layer, one head, root mean square 5: the stream is (3, 4) * sqrt 2 = (1, 0) + (3, 2) + ... in all."""
-    written = StreamParts(
+    additions = Written(
         embedding=torch.tensor([1.0, 0.0]),
         heads=torch.tensor([[[2.0]]]),
         w_o=(torch.tensor([[[1.0, 2.0]]]),),
         biases=torch.zeros(1, 2),
         feed_forward=torch.tensor([[4.0, -3.0]]),
     )
-    found = attribute(
-        written, torch.tensor([5.0, 10.0]), NormWeights(gain=torch.ones(2), eps=0.0), centred=False, bias=0.5
+    attribution = attribute(
+        additions, torch.tensor([5.0, 10.0]), NormWeights(gain=torch.ones(2), eps=0.0), centred=False, bias=0.5
     )
-    assert written.stream.tolist() == [7.0, 1.0]  # root mean square 5: u is read at a fifth of its size
-    assert found.embedding == 1.0
-    assert found.heads.tolist() == [[2 * 1.0 + 4 * 2.0]]
-    assert found.feed_forward.tolist() == [4 * 1.0 - 3 * 2.0]
-    assert (found.biases.tolist(), found.constant, found.total) == ([0.0], 0.5, 9.5)
+    assert additions.stream.tolist() == [7.0, 1.0]  # root mean square 5: u is read at a fifth of its size
+    assert attribution.embedding == 1.0
+    assert attribution.heads.tolist() == [[2 * 1.0 + 4 * 2.0]]
+    assert attribution.feed_forward.tolist() == [4 * 1.0 - 3 * 2.0]
+    assert (attribution.biases.tolist(), attribution.constant, attribution.total) == ([0.0], 0.5, 9.5)
 
 
 @pytest.mark.parametrize("centred", KINDS)
-def test_the_parts_add_up_to_the_logit(centred):
-    x = WRITTEN.stream
+def test_parts_sum_to_logit(centred):
+    x = ADDITIONS.stream
     wide = NormWeights(gain=WEIGHTS.gain.double(), shift=WEIGHTS.shift.double(), eps=WEIGHTS.eps)
     logit = float(KINDS[centred](x[None], wide)[0] @ READ.double()) + 0.25
-    found = attribute(WRITTEN, READ, WEIGHTS, centred=centred, bias=0.25)
-    assert found.total == pytest.approx(logit, abs=1e-12)
-    assert sum(value for *_, value in found.parts()) == pytest.approx(logit, abs=1e-12)
-    assert len(list(found.parts())) == 1 + L * H + L + L + 1
+    attribution = attribute(ADDITIONS, READ, WEIGHTS, centred=centred, bias=0.25)
+    assert attribution.total == pytest.approx(logit, abs=1e-12)
+    assert sum(value for *_, value in attribution.parts()) == pytest.approx(logit, abs=1e-12)
+    assert len(list(attribution.parts())) == 1 + L * H + L + L + 1
 
 
 @pytest.mark.parametrize("centred", KINDS)
-def test_a_part_is_what_would_be_missing_without_it(centred):
-    found, r = attribute(WRITTEN, READ, WEIGHTS, centred=centred), final_norm_direction
-    direction = r(READ, WRITTEN.stream, WEIGHTS, centred=centred)
+def test_part_equals_loss_without_it(centred):
+    """A part's contribution is the difference that removing it makes."""
+    attribution, r = attribute(ADDITIONS, READ, WEIGHTS, centred=centred), held_direction
+    direction = r(READ, ADDITIONS.stream, WEIGHTS, centred=centred)
     for layer, head in ((0, 0), (1, 4), (2, 3)):
-        heads = WRITTEN.heads.clone()
+        heads = ADDITIONS.heads.clone()
         heads[layer, head] = 0
-        lost = (WRITTEN.stream - replace(WRITTEN, heads=heads).stream) @ direction
-        torch.testing.assert_close(found.heads[layer, head], lost)
+        lost = (ADDITIONS.stream - replace(ADDITIONS, heads=heads).stream) @ direction
+        torch.testing.assert_close(attribution.heads[layer, head], lost)
 
 
-def test_the_difference_of_two_words_is_the_difference_of_their_parts():
-    other = draw(D)
-    one, two, both = (attribute(WRITTEN, read, WEIGHTS, centred=True) for read in (READ, other, READ - other))
-    torch.testing.assert_close(both.heads, one.heads - two.heads, rtol=1e-4, atol=1e-5)
-    assert both.total == pytest.approx(one.total - two.total, abs=1e-5)
+def test_difference_of_words_is_linear():
+    second_direction = draw(D)
+    first, two, both = (
+        attribute(ADDITIONS, read, WEIGHTS, centred=True) for read in (READ, second_direction, READ - second_direction)
+    )
+    torch.testing.assert_close(both.heads, first.heads - two.heads, rtol=1e-4, atol=1e-5)
+    assert both.total == pytest.approx(first.total - two.total, abs=1e-5)
 
 
-def test_a_norm_that_centres_does_not_see_what_is_the_same_in_every_column():
-    lifted = replace(WRITTEN, embedding=WRITTEN.embedding + 11)
-    before, after = (attribute(w, READ, WEIGHTS, centred=True) for w in (WRITTEN, lifted))
+def test_centring_norm_ignores_constant_shift():
+    lifted = replace(ADDITIONS, embedding=ADDITIONS.embedding + 11)
+    before, after = (attribute(w, READ, WEIGHTS, centred=True) for w in (ADDITIONS, lifted))
     assert after.embedding == pytest.approx(before.embedding, abs=1e-5)
-    before, after = (attribute(w, READ, WEIGHTS, centred=False) for w in (WRITTEN, lifted))
+    before, after = (attribute(w, READ, WEIGHTS, centred=False) for w in (ADDITIONS, lifted))
     assert after.embedding != pytest.approx(before.embedding, abs=1e-2)

@@ -1,4 +1,4 @@
-"""A check that cannot fail is none: each must see a trace that was tampered with."""
+"""Checks of traces: every check must fail for a trace that was modified."""
 
 from dataclasses import replace
 
@@ -20,58 +20,58 @@ from viz.core.spec import AttentionSpec
 
 
 @pytest.fixture
-def asked():
+def options():
     allowed = causal(11, 11)
-    allowed[4] = False  # a query that may look nowhere
+    allowed[4] = False  # a fully masked query
     bias = torch.randn(6, 11, 11, generator=torch.Generator().manual_seed(1))
     return {"allowed": allowed, "bias": bias, "score_mod": lambda s: 5 * torch.tanh(s / 5)}
 
 
 @pytest.fixture
-def trace(asked):
+def trace(options):
     spec = AttentionSpec(d_model=13, n_heads=6, n_kv_heads=2, d_head=5, d_value=3, d_output=7)
     x = torch.randn(11, 13, generator=torch.Generator().manual_seed(0))
-    return multi_head(x, x, HeadWeights.random(spec, seed=2), **asked)
+    return multi_head(x, x, HeadWeights.random(spec, seed=2), **options)
 
 
-def test_a_true_trace_passes(trace, asked):
-    assert rows_error(trace.weights, added_to_scores(trace.q, trace.k, **asked)) < 1e-6
+def test_true_trace_passes(trace, options):
+    assert rows_error(trace.weights, added_to_scores(trace.q, trace.k, **options)) < 1e-6
     assert rows_error(trace.weights, trace.masked) < 1e-6
-    assert sdpa_deviation(trace, **asked)[0] < 1e-5
-    assert (sdpa_weights(trace.q, trace.k, **asked) - trace.weights).abs().max() < 1e-6
+    assert sdpa_off(trace, **options)[0] < 1e-5
+    assert (torchs_weights(trace.q, trace.k, **options) - trace.weights).abs().max() < 1e-6
     assert sum_error(trace) < 1e-5
 
 
-def test_a_false_trace_does_not(trace, asked):
+def test_modified_trace_fails(trace, options):
     assert rows_error(trace.weights * 0.9, trace.masked) > 0.05
     assert rows_error(trace.weights) == 1  # without scores every row must sum to 1, and row 4 does not
-    gone = trace.weights.clone()
-    gone[2, 7] = 0  # a row that may look somewhere
-    assert rows_error(gone, trace.masked) > 0.99
-    assert sdpa_deviation(replace(trace, head_outputs=trace.head_outputs + 0.1), **asked)[0] > 0.05
-    assert sdpa_deviation(replace(trace, k=trace.k.flip(0)), **asked)[0] > 0.01  # the wrong group of keys
+    masked_weights = trace.weights.clone()
+    masked_weights[2, 7] = 0  # a row with visible keys
+    assert rows_error(masked_weights, trace.masked) > 0.99
+    assert sdpa_off(replace(trace, head_outputs=trace.head_outputs + 0.1), **options)[0] > 0.05
+    assert sdpa_off(replace(trace, k=trace.k.flip(0)), **options)[0] > 0.01  # the wrong group of keys
     assert sum_error(replace(trace, output=trace.output + 0.1)) > 0.05
 
 
 @pytest.mark.parametrize("wrong", ["scale", "allowed", "bias", "score_mod"])
-def test_what_the_trace_says_of_itself_is_not_believed(asked, wrong):
-    """A trace that was made with another scale or mask, or without one, and has it noted everywhere."""
+def test_wrong_options_noted_in_trace_fail(options, wrong):
+    """A trace computed with another scale or mask, or without one, that records this option itself."""
     spec = AttentionSpec(d_model=13, n_heads=6, n_kv_heads=2, d_head=5, d_value=3, d_output=7)
     x = torch.randn(11, 13, generator=torch.Generator().manual_seed(0))
-    other = {"scale": 1.0, "allowed": ~asked["allowed"], "bias": -asked["bias"], "score_mod": None}[wrong]
-    made = multi_head(x, x, HeadWeights.random(spec, seed=2), **asked | {wrong: other})
-    assert sdpa_deviation(made, **asked)[0] > 0.05
+    wrong_value = {"scale": 1.0, "allowed": ~options["allowed"], "bias": -options["bias"], "score_mod": None}[wrong]
+    wrong_trace = multi_head(x, x, HeadWeights.random(spec, seed=2), **options | {wrong: wrong_value})
+    assert sdpa_off(wrong_trace, **options)[0] > 0.05
 
 
-def test_what_float32_may_lose_grows_with_the_scores():
+def test_float32_tolerance_grows_with_scores():
     q, k = torch.full((6, 11, 5), 1e3), torch.ones(2, 11, 5)
     assert rounding(q, k) == pytest.approx(1e-5 + 4 * 2**-23 * 5e3 / 5**0.5)
     assert rounding(q, k, 2.0) == pytest.approx(1e-5 + 4 * 2**-23 * 1e4)
 
 
 @pytest.mark.parametrize("size", [1, 60, 2_000])
-def test_torch_may_differ_by_what_float32_loses_and_no_more(size):
-    """Scores in the thousands and millions, as a block without its norm has them: a mistake is seen all the same."""
+def test_difference_above_float32_tolerance_fails(size):
+    """Scores in the thousands and millions, as in a block without its norm: a mistake is still detected."""
     spec = AttentionSpec(d_model=13, n_heads=6, d_head=5)
     x = size * torch.randn(11, 13, generator=torch.Generator().manual_seed(0))
     trace = multi_head(x, x, HeadWeights.random(spec, seed=2))
@@ -90,7 +90,8 @@ def test_torch_may_differ_by_what_float32_loses_and_no_more(size):
         assert off > 3 * tolerance
 
 
-def test_a_row_that_is_torn_between_two_keys_may_be_anything_and_the_others_not():
+def test_tied_row_tolerant_other_rows_strict():
+    """Any weights pass in a row with two equally large scores; the other rows stay strict."""
     q = torch.tensor([[[1e4, 0.0], [0.0, 1e4]]])
     k = torch.tensor([[[1e4, 1e4], [1e4, 0.0], [0.0, 1e3]]])
     off, tolerance = heads_off(torch.tensor([[[2.0], [1.0]]]), q, k, torch.tensor([[[1.0], [2.0], [3.0]]]))
@@ -100,7 +101,7 @@ def test_a_row_that_is_torn_between_two_keys_may_be_anything_and_the_others_not(
     assert off > 100 * tolerance
 
 
-def test_numbers_that_are_none_do_not_pass():
+def test_nan_and_infinity_fail():
     q = k = v = torch.ones(1, 2, 2)
     for wrong in (torch.nan, torch.inf):
         off, tolerance = heads_off(torch.full((1, 2, 2), wrong), q, k, v)

@@ -14,7 +14,7 @@ from viz.core.spec import AttentionSpec
 B, T, D, H = 3, 5, 14, 6
 
 
-def loaded(kind, G, *, seed=0, **sizes):
+def build_module(kind, G, *, seed=0, **sizes):
     spec = AttentionSpec(d_model=D, n_heads=H, n_kv_heads=G, d_head=7, d_value=11, d_output=13, **sizes)
     weights = HeadWeights.random(spec, seed=seed)
     return weights, load_grouped(weights, kind)
@@ -24,62 +24,62 @@ def draw(*shape):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(1))
 
 
-def test_each_group_is_copied_for_its_neighbours():
-    _, module = loaded(GroupedQueryAttention, 2)
+def test_groups_are_repeated_for_neighbours():
+    _, module = build_module(GroupedQueryAttention, 2)
     groups = torch.arange(2.0).repeat_interleave(7).expand(1, 1, 14)  # seven numbers of head 0, seven of head 1
     assert module.for_every_head(groups)[0, :, 0, 0].tolist() == [0, 0, 0, 1, 1, 1]
-    _, wrong = loaded(Tiled, 2)
+    _, wrong = build_module(Tiled, 2)
     assert wrong.for_every_head(groups)[0, :, 0, 0].tolist() == [0, 1, 0, 1, 0, 1]
 
 
 @pytest.mark.parametrize("G", [1, 2, 3, 6])
-def test_any_number_of_groups_is_the_cores_layer_and_torchs(G):
-    weights, module = loaded(GroupedQueryAttention, G, d_memory=17)
+def test_any_group_count_equals_core_torch(G):
+    weights, module = build_module(GroupedQueryAttention, G, d_memory=17)
     x, memory = draw(B, T, D), draw(B, 2, 17)
     with torch.inference_mode():
-        found = module(x, memory)
+        output = module(x, memory)
         for b in range(B):
-            assert_close(found[b], multi_head(x[b], memory[b], weights).output)
+            assert_close(output[b], multi_head(x[b], memory[b], weights).output)
         q = module.split(module.q_proj(x), H)
         k, v = (module.split(p(memory), G) for p in (module.k_proj, module.v_proj))
         heads = scaled_dot_product_attention(q, k, v, enable_gqa=True)
-        assert_close(found, module.o_proj(heads.transpose(1, 2).flatten(2)))
+        assert_close(output, module.o_proj(heads.transpose(1, 2).flatten(2)))
 
 
-def test_a_mask_is_added_and_a_row_without_keys_is_nothing():
-    weights, module = loaded(GroupedQueryAttention, 3)
+def test_additive_mask_empty_row_is_zero():
+    weights, module = build_module(GroupedQueryAttention, 3)
     x, allowed = draw(T, D), causal(T, T).clone()
     allowed[0] = False
     added = torch.zeros(T, T).masked_fill(~allowed, -torch.inf)
     with torch.inference_mode():
-        found = module(x[None], added=added)[0]
-    assert_close(found, multi_head(x, x, weights, allowed=allowed).output)
-    assert_close(found[0], torch.zeros(13))
+        output = module(x[None], added=added)[0]
+    assert_close(output, multi_head(x, x, weights, allowed=allowed).output)
+    assert_close(output[0], torch.zeros(13))
 
 
-def test_a_layer_that_was_capped_scaled_and_biased_goes_through_the_module():
-    weights, _ = loaded(GroupedQueryAttention, 3)
+def test_capped_scaled_biased_module_equals_core():
+    weights, _ = build_module(GroupedQueryAttention, 3)
     x = draw(T, D)
-    asked = {"scale": 0.7, "bias": draw(H, T, T), "score_mod": lambda scores: torch.tanh(scores) * 2}
-    trace = multi_head(x, x, weights, **asked)
-    assert_close(through_module(trace, **asked), trace.output)
+    options = {"scale": 0.7, "bias": draw(H, T, T), "score_mod": lambda scores: torch.tanh(scores) * 2}
+    trace = multi_head(x, x, weights, **options)
+    assert_close(through_module(trace, **options), trace.output)
 
 
 @pytest.mark.parametrize("G", [1, 2, 3, 6])
-def test_five_axes_of_three_never_run(G):
+def test_five_axes_module_raises(G):
     with pytest.raises(IndexError, match="too many indices for tensor of dimension 3"):
-        loaded(FiveAxes, G)[1](draw(1, T, D))
+        build_module(FiveAxes, G)[1](draw(1, T, D))
 
 
 @pytest.mark.parametrize("G", [1, 2, 3, 6])
-def test_too_many_copies_never_run_either(G):
-    with pytest.raises(RuntimeError):  # with G = 1 they pass the copying, and then do not fit W_O
-        loaded(TooManyCopies, G)[1](draw(1, T, D))
+def test_too_many_copies_module_raises(G):
+    with pytest.raises(RuntimeError):  # with G = 1 the shape fails only at W_O
+        build_module(TooManyCopies, G)[1](draw(1, T, D))
 
 
 @pytest.mark.parametrize(("G", "right"), [(1, True), (2, False), (3, False), (6, True)])
-def test_tiled_heads_differ_where_there_is_something_to_mix_up(G, right):
+def test_tiled_heads_differ_with_several_groups(G, right):
     x = draw(1, T, D)
     with torch.inference_mode():
-        off = (loaded(Tiled, G)[1](x) - loaded(GroupedQueryAttention, G)[1](x)).abs().max()
+        off = (build_module(Tiled, G)[1](x) - build_module(GroupedQueryAttention, G)[1](x)).abs().max()
     assert off == 0 if right else off > 0.1

@@ -1,4 +1,4 @@
-"""Reading the stream early: by hand, by torch's own functions, and what holds whatever the numbers are."""
+"""The logit lens: by hand, by torch's own functions, and by properties that hold for any numbers."""
 
 import math
 
@@ -12,22 +12,22 @@ LOGITS = torch.randn(5, 13, generator=GENERATOR) * 3
 IDS = torch.tensor([4, 0, 12, 7, 7])
 
 
-def test_a_word_among_all_words():
+def test_rank_of_word():
     order = LOGITS.sort(-1, descending=True).indices
     for word in range(13):
         assert rank(LOGITS, word).tolist() == [row.tolist().index(word) + 1 for row in order]
 
 
-def test_words_that_are_as_likely_share_a_place():
+def test_equal_probabilities_share_a_rank():
     assert rank(torch.tensor([1.0, 2.0, 1.0]), 2).item() == rank(torch.tensor([1.0, 2.0, 1.0]), 0).item() == 2
 
 
-def test_chances_are_the_softmax_in_double_precision():
+def test_chances_equal_softmax_in_float64():
     # 49,152 words: torch's own softmax in float32 was off by 2e-5 in sum on a processor without AVX-512.
     logits = torch.randn(3, 49_152, generator=GENERATOR) * 3
-    found, expected = chances(logits), logits.double().softmax(-1)
-    torch.testing.assert_close(found.double(), expected, rtol=3e-6, atol=0)
-    torch.testing.assert_close(found.double().sum(-1), torch.ones(3).double(), rtol=0, atol=3e-6)
+    probabilities, expected = chances(logits), logits.double().softmax(-1)
+    torch.testing.assert_close(probabilities.double(), expected, rtol=3e-6, atol=0)
+    torch.testing.assert_close(probabilities.double().sum(-1), torch.ones(3).double(), rtol=0, atol=3e-6)
 
 
 def test_surprise_is_cross_entropy_in_bits():
@@ -35,17 +35,18 @@ def test_surprise_is_cross_entropy_in_bits():
     torch.testing.assert_close(surprise(LOGITS, IDS), nats / math.log(2))
 
 
-def test_one_chance_in_1024_is_ten_bits():
+def test_chance_1_in_1024_10_bits():
+    """A probability of 1 / 1024 is a surprise of ten bits."""
     logits = torch.zeros(2, 1024)
     torch.testing.assert_close(surprise(logits, torch.tensor([0, 5])), torch.tensor([10.0]))
 
 
-def test_one_token_surprises_nobody():
+def test_one_token_text_has_no_surprise():
     assert surprise(LOGITS[:1], IDS[:1]).shape == (0,)
 
 
-def test_the_norm_comes_before_the_head():
+def test_norm_comes_before_head():
     w_u = torch.randn(7, 11, generator=GENERATOR)
     x = torch.randn(3, 7, generator=GENERATOR)
-    seen = logit_lens(x, lambda s: torch.nn.functional.layer_norm(s, (7,)), lambda s: s @ w_u)
-    torch.testing.assert_close(seen, torch.nn.functional.layer_norm(x, (7,)) @ w_u)
+    logits = logit_lens(x, lambda s: torch.nn.functional.layer_norm(s, (7,)), lambda s: s @ w_u)
+    torch.testing.assert_close(logits, torch.nn.functional.layer_norm(x, (7,)) @ w_u)

@@ -14,7 +14,7 @@ from viz.core.masks import causal
 from viz.core.spec import AttentionSpec
 
 
-def a_map(*batch: int, n_queries: int = 5, n_keys: int = 7, seed: int = 0) -> Tensor:
+def random_map(*batch: int, n_queries: int = 5, n_keys: int = 7, seed: int = 0) -> Tensor:
     scores = torch.randn(*batch, n_queries, n_keys, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     return scores.softmax(-1)
 
@@ -25,15 +25,15 @@ class TestEntropy:
         assert_close(map_statistics.entropy(weights), torch.tensor([0.0, math.log(4), 1.5 * math.log(2)]))
 
     def test_between_one_key_and_all(self):
-        entropy = map_statistics.entropy(a_map(2, 3))
+        entropy = map_statistics.entropy(random_map(2, 3))
         assert entropy.shape == (2, 3, 5)
         assert (entropy > 0).all() and (entropy < math.log(7)).all()
 
     def test_against_torch(self):
-        weights = a_map(2)
+        weights = random_map(2)
         assert_close(map_statistics.entropy(weights), torch.distributions.Categorical(weights).entropy())
 
-    def test_a_blind_row_has_none(self):
+    def test_fully_masked_row_has_none(self):
         assert map_statistics.entropy(torch.zeros(1, 7)).item() == 0
 
 
@@ -43,13 +43,13 @@ class TestDistance:
         assert_close(map_statistics.distance(weights), torch.tensor([1.0, 0.5, 2.0]))
 
     def test_by_a_loop(self):
-        weights = a_map(3)
+        weights = random_map(3)
         expected = torch.stack(
             [sum(weights[:, i, j] * abs(j - i) for j in range(7)) for i in range(5)], dim=-1
         )  # fmt: skip
         assert_close(map_statistics.distance(weights), expected)
 
-    def test_an_even_spread_over_a_square(self):
+    def test_uniform_weights_over_square(self):
         n = 11
         mean = map_statistics.distance(torch.full((n, n), 1 / n, dtype=torch.float64)).mean()
         assert_close(float(mean), (n * n - 1) / (3 * n))
@@ -57,31 +57,31 @@ class TestDistance:
 
 class TestDistanceWithout:
     @pytest.mark.parametrize("hidden", [[], [0], [0, 10], [3, 4, 7], list(range(11))])
-    def test_is_that_of_what_hiding_leaves(self, hidden):
+    def test_equals_distance_after_hiding(self, hidden):
         generator = torch.Generator().manual_seed(5)
         scores = 3 * torch.randn(2, 3, 11, 11, generator=generator, dtype=torch.float64)
         weights = scores.masked_fill(~causal(11, 11), -torch.inf).softmax(-1)
-        weights[0, 0, 5] = 0  # a row that may look nowhere
+        weights[0, 0, 5] = 0  # a fully masked row
         away = torch.zeros(11, dtype=torch.bool)
         away[hidden] = True
-        left = map_statistics.hide(weights, ~away, ~away)
-        assert_close(map_statistics.distance_without(weights, away), map_statistics.distance(left))
+        visible = map_statistics.hide(weights, ~away, ~away)
+        assert_close(map_statistics.distance_without(weights, away), map_statistics.distance(visible))
 
 
 class TestOnOffsetAndKeys:
     @pytest.mark.parametrize("offset", [-2, -1, 0, 1, 3])
     def test_offset_by_a_loop(self, offset):
-        weights = a_map(2)
+        weights = random_map(2)
         expected = [weights[:, i, i + offset] for i in range(5) if 0 <= i + offset < 7]
         assert_close(map_statistics.weight_at_offset(weights, offset), torch.stack(expected, -1))
 
-    def test_offsets_share_out_a_row(self):
-        weights = a_map()
-        total = sum(map_statistics.weight_at_offset(weights, offset).sum() for offset in range(-4, 7))
+    def test_offsets_sum_to_row(self):
+        weights = random_map()
+        total = sum(map_statistics.on_offset(weights, offset).sum() for offset in range(-4, 7))
         assert_close(float(total), 5.0)
 
     def test_keys(self):
-        weights = a_map(2)
+        weights = random_map(2)
         keys = torch.tensor([True, False, False, True, False, False, True])
         assert_close(map_statistics.weight_on_keys(weights, keys), weights[..., [0, 3, 6]].sum(-1))
         assert_close(
@@ -89,8 +89,8 @@ class TestOnOffsetAndKeys:
             torch.ones_like(weights[..., 0]),
         )
 
-    def test_keys_of_each_query_its_own(self):
-        weights = a_map(2)
+    def test_keys_differ_by_query(self):
+        weights = random_map(2)
         keys = causal(5, 7)
         assert_close(map_statistics.weight_on_keys(weights, keys), (weights * keys).sum(-1))
         assert (map_statistics.weight_on_keys(weights, keys)[:, 0] < 1).all()
@@ -101,12 +101,12 @@ class TestUniform:
         expected = [[1, 0, 0], [1 / 2, 1 / 2, 0], [1 / 3, 1 / 3, 1 / 3]]
         assert_close(map_statistics.uniform(causal(3, 3)), torch.tensor(expected))
 
-    def test_is_what_a_query_that_matches_nothing_gives(self):
+    def test_matches_query_without_matching_key(self):
         allowed = causal(5, 7) & (torch.arange(7) != 2)
         trace = attend(torch.zeros(5, 3), torch.ones(7, 3), torch.ones(7, 1), allowed=allowed)
         assert_close(map_statistics.uniform(allowed), trace.weights)
 
-    def test_a_blind_row_stays_empty(self):
+    def test_fully_masked_row_stays_empty(self):
         assert map_statistics.uniform(torch.tensor([[False, False]])).tolist() == [[0, 0]]
 
 
@@ -116,15 +116,15 @@ class TestTotalVariation:
         assert_close(map_statistics.total_variation(a, b), torch.tensor([0.5]))
 
     def test_is_a_distance(self):
-        a, b, c = (a_map(3, seed=seed) for seed in range(3))
+        a, b, c = (random_map(3, seed=seed) for seed in range(3))
         apart = map_statistics.total_variation
         assert_close(apart(a, a), torch.zeros(3, 5, dtype=torch.float64))
         assert_close(apart(a, b), apart(b, a))
         assert (apart(a, c) <= apart(a, b) + apart(b, c) + 1e-12).all()
         assert (apart(a, b) <= 1).all()
 
-    def test_is_the_weight_that_would_have_to_move(self):
-        a, b = a_map(seed=0), a_map(seed=1)
+    def test_is_weight_that_has_to_move(self):
+        a, b = random_map(seed=0), random_map(seed=1)
         assert_close(map_statistics.total_variation(a, b), (a - b).clamp(min=0).sum(-1))
 
 
@@ -144,7 +144,7 @@ class TestJacobianNorm:
         assert_close(norm, by_autograd.norm())
 
     def test_saturation(self):
-        """Medians over random vectors and 10 keys, pinned: unscaled it dies as d_k grows, scaled it does not."""
+        """Medians over random vectors and 10 keys, pinned: the unscaled gradient vanishes as d_k grows."""
         generator = torch.Generator().manual_seed(0)
         for d_k, expected in ((4, 0.359), (64, 0.071), (256, 0.0029)):
             q, k = (torch.randn(4_000, n, d_k, generator=generator) for n in (1, 10))
@@ -179,7 +179,7 @@ class TestMergeWords:
     KEYS = torch.tensor([0, 1, 1, 1, 2, 3, 3])
 
     def test_by_a_loop(self):
-        weights = a_map(2)
+        weights = random_map(2)
         merged = map_statistics.merge_words(weights, self.WORDS, self.KEYS)
         assert merged.shape == (2, 3, 4)
         for i in range(3):
@@ -188,15 +188,15 @@ class TestMergeWords:
                 assert_close(merged[:, i, j], cells.sum(-1).mean(-1))
 
     def test_rows_keep_their_sums(self):
-        merged = map_statistics.merge_words(a_map(2), self.WORDS, self.KEYS)
+        merged = map_statistics.merge_words(random_map(2), self.WORDS, self.KEYS)
         assert_close(merged.sum(-1), torch.ones(2, 3, dtype=torch.float64))
 
-    def test_one_token_a_word_changes_nothing(self):
-        weights = a_map()
+    def test_one_token_per_word_changes_nothing(self):
+        weights = random_map()
         assert_close(map_statistics.merge_words(weights, torch.arange(5), torch.arange(7)), weights)
 
-    def test_scores_are_averaged_and_masked_pairs_left_out(self):
-        scores = a_map(2).log().masked_fill(~causal(5, 7)[:, torch.arange(7)], -torch.inf)
+    def test_scores_average_leaves_out_masked_pairs(self):
+        scores = random_map(2).log().masked_fill(~causal(5, 7)[:, torch.arange(7)], -torch.inf)
         scores[:, 0] = -torch.inf
         merged = map_statistics.mean_words(scores, self.WORDS, self.KEYS)
         for i in range(3):
@@ -215,8 +215,8 @@ class TestHide:
 
     def test_by_hand(self):
         weights = torch.tensor([[0.5, 0.3, 0.2], [0.0, 0.5, 0.5], [1.0, 0.0, 0.0]])
-        left = map_statistics.hide(weights, torch.tensor([True, False, True]), torch.tensor([False, True, True]))
-        assert_close(left, torch.tensor([[0.6, 0.4], [0.0, 0.0]]))
+        visible = map_statistics.hide(weights, torch.tensor([True, False, True]), torch.tensor([False, True, True]))
+        assert_close(visible, torch.tensor([[0.6, 0.4], [0.0, 0.0]]))
 
     def test_is_attention_without_those_keys(self):
         """Softmax over fewer keys is the same shares, renormalised."""
@@ -226,10 +226,10 @@ class TestHide:
         assert_close(hidden, attend(q[1:4], k[1:6], v[1:6]).weights)
 
     def test_rows_sum_to_one(self):
-        left = map_statistics.hide(a_map(2), self.KEEP, self.KEEP_KEYS)
-        assert left.shape == (2, 3, 5)
-        assert_close(left.sum(-1), torch.ones(2, 3, dtype=torch.float64))
+        visible = map_statistics.hide(random_map(2), self.KEEP, self.KEEP_KEYS)
+        assert visible.shape == (2, 3, 5)
+        assert_close(visible.sum(-1), torch.ones(2, 3, dtype=torch.float64))
 
     def test_hiding_nothing_changes_nothing(self):
-        everything = torch.ones(5, dtype=torch.bool), torch.ones(7, dtype=torch.bool)
-        assert_close(map_statistics.hide(a_map(2), *everything), a_map(2))
+        all_tokens = torch.ones(5, dtype=torch.bool), torch.ones(7, dtype=torch.bool)
+        assert_close(map_statistics.hide(random_map(2), *all_tokens), random_map(2))

@@ -20,8 +20,8 @@ def layer(*, biases: bool = True, **options: Any) -> MultiHeadTrace:
     weights = HeadWeights.random(SPEC, seed=1)
     if biases:
         sizes = {"b_q": 6 * 5, "b_k": 2 * 5, "b_v": 2 * 3, "b_o": 11}
-        drawn = {name: torch.randn(size, generator=generator) for name, size in sizes.items()}
-        weights = HeadWeights(**{**vars(weights), **drawn})
+        tensors = {name: torch.randn(size, generator=generator) for name, size in sizes.items()}
+        weights = HeadWeights(**{**vars(weights), **tensors})
     x, memory = torch.randn(QUERIES, 19, generator=generator), torch.randn(KEYS, 13, generator=generator)
     return multi_head(x, memory, weights, **options)
 
@@ -33,7 +33,7 @@ def test_groups_are_those_of_share_kv():
 
 @pytest.mark.parametrize("biases", [True, False])
 @pytest.mark.parametrize("head", range(6))
-def test_a_head_alone_computes_what_it_computes_in_the_layer(head, biases):
+def test_extracted_head_equals_head_in_layer(head, biases):
     trace = layer(biases=biases)
     lone = multi_head(trace.x, trace.memory, alone(trace.projections, head))
     torch.testing.assert_close(lone.q[0], trace.q[head])
@@ -42,7 +42,7 @@ def test_a_head_alone_computes_what_it_computes_in_the_layer(head, biases):
     torch.testing.assert_close(lone.output, trace.contributions[head])
 
 
-def test_by_hand_on_a_case_solved_on_paper():
+def test_cell_by_hand_equals_paper():
     """SYLLABUS G-TOY: row 0 of the weights is .4011 .1978 .4011, of the output 1.6044 .7967."""
     q = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     w = HeadWeights(
@@ -60,7 +60,7 @@ def test_by_hand_on_a_case_solved_on_paper():
 
 
 @pytest.mark.parametrize(("head", "query", "key"), [(0, 0, 0), (2, 6, 16), (3, 4, 1), (5, 3, 11)])
-def test_a_cell_is_the_traces_own(head, query, key):
+def test_cell_equals_trace(head, query, key):
     allowed = torch.arange(KEYS) < 12
     bias = torch.randn(QUERIES, KEYS, generator=torch.Generator().manual_seed(2))
     trace = layer(allowed=allowed.expand(QUERIES, KEYS), bias=bias)
@@ -74,7 +74,7 @@ def test_a_cell_is_the_traces_own(head, query, key):
     assert cell.output_error < 1e-6
 
 
-def test_the_errors_see_a_wrong_number():
+def test_errors_detect_wrong_number():
     trace = layer()
     good = by_hand(trace, 4, 2, 5)
     wrong = replace(
@@ -87,7 +87,7 @@ def test_the_errors_see_a_wrong_number():
     assert max(good.score_error, good.weight_error, good.output_error) < 1e-5
 
 
-def test_a_query_that_may_look_nowhere_is_blind_and_all_zero():
+def test_fully_masked_query_is_zero():
     allowed = torch.ones(QUERIES, KEYS, dtype=torch.bool)
     allowed[3] = False
     cell = by_hand(layer(allowed=allowed), 1, 3, 2)

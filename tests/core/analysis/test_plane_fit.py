@@ -1,4 +1,4 @@
-"""The window closest to a head on a picture: by hand, by its own windows, by the fit on a line, by scipy's search."""
+"""The window closest to a head on a picture: by hand, on windows, by the fit on a line, by SciPy's search."""
 
 import numpy as np
 import pytest
@@ -19,19 +19,19 @@ def maps(n, grid=GRID, sharp=2.0, seed=0):
 
 
 def window(offset, alpha, grid):
-    """Written out cell by cell in NumPy."""
+    """Compute the window cell by cell in NumPy."""
     cells = [(row, column) for row in range(grid[0]) for column in range(grid[1])]
-    found = np.empty((len(cells), len(cells)))
+    rows = np.empty((len(cells), len(cells)))
     for i, (row, column) in enumerate(cells):
         away = [(r - row - offset[0]) ** 2 + (c - column - offset[1]) ** 2 for r, c in cells]
         shares = np.exp(-alpha * (np.array(away) - min(away)))
-        found[i] = shares / shares.sum()
-    return found
+        rows[i] = shares / shares.sum()
+    return rows
 
 
 def share(weights, offset, alpha, grid):
-    missed = ((weights - window(offset, alpha, grid)) ** 2).sum()
-    return 1 - missed / ((weights - 1 / len(weights)) ** 2).sum()
+    residual = ((weights - window(offset, alpha, grid)) ** 2).sum()
+    return 1 - residual / ((weights - 1 / len(weights)) ** 2).sum()
 
 
 class TestByHand:
@@ -41,19 +41,19 @@ class TestByHand:
         shares = torch.tensor([-4.0, -1.0, 0.0]).exp()
         assert_close(weights[1], shares / shares.sum())
 
-    def test_every_patch_looks_at_the_one_below(self):
+    def test_head_looking_below_has_that_offset(self):
         """On 3 x 2 patches; the last row has none below, and looks at itself."""
         at = torch.tensor([2, 3, 4, 5, 4, 5])
         fit = fit_planes(torch.eye(6)[at][None], (3, 2))
         assert fit.offset.tolist() == [[1.0, 0.0]] and float(fit.explained) == pytest.approx(1, abs=1e-4)
 
-    def test_an_even_spread_is_explained_by_nothing(self):
+    def test_uniform_weights_have_zero_share(self):
         fit = fit_planes(torch.full((1, 35, 35), 1 / 35), GRID)
         assert float(fit.explained) == 0 and float(fit.alpha) == 0
 
 
 @pytest.mark.parametrize(("offset", "alpha"), [((-1.0, 2.0), 3.0), ((0.3, -0.6), 0.7), ((2.5, 1.25), 0.2)])
-def test_a_window_is_found_again(offset, alpha):
+def test_window_is_recovered(offset, alpha):
     weights = torch.tensor(window(offset, alpha, GRID)).float()[None]
     fit = fit_planes(weights, GRID)
     assert_close(fit.offset[0], torch.tensor(offset), atol=0.02, rtol=0)
@@ -61,35 +61,36 @@ def test_a_window_is_found_again(offset, alpha):
     assert float(fit.explained) == pytest.approx(1, abs=1e-4)
 
 
-def test_a_picture_of_one_row_is_a_text():
+def test_single_row_equals_text_fit():
     weights = maps(3, (1, 11)) * 0.3 + 0.7 * plane_weights(torch.tensor([[0.0, -1.0]]), torch.tensor([2.0]), (1, 11))
-    found, expected = fit_planes(weights, (1, 11)), fit_windows(weights)
-    assert_close(found.offset[:, 1], expected.offset, atol=0.02, rtol=0)
-    assert_close(found.explained, expected.explained, atol=1e-3, rtol=0)
+    fit, expected = fit_planes(weights, (1, 11)), fit_windows(weights)
+    assert_close(fit.offset[:, 1], expected.offset, atol=0.02, rtol=0)
+    assert_close(fit.explained, expected.explained, atol=1e-3, rtol=0)
 
 
-def test_down_and_right_are_not_mixed_up():
+def test_down_and_right_are_not_swapped():
     weights = maps(2) * 0.5 + 0.5 * plane_weights(torch.tensor([[1.0, -2.0]]), torch.tensor([1.5]), GRID)
-    turned = weights.unflatten(1, GRID).unflatten(3, GRID).permute(0, 2, 1, 4, 3).reshape(2, 35, 35)
-    one, other = fit_planes(weights, GRID), fit_planes(turned, GRID[::-1])
-    assert_close(one.offset, other.offset.flip(-1), atol=0.02, rtol=0)
-    assert_close(one.explained, other.explained, atol=1e-4, rtol=0)
+    transposed = weights.unflatten(1, GRID).unflatten(3, GRID).permute(0, 2, 1, 4, 3).reshape(2, 35, 35)
+    fit, transposed_fit = fit_planes(weights, GRID), fit_planes(transposed, GRID[::-1])
+    assert_close(fit.offset, transposed_fit.offset.flip(-1), atol=0.02, rtol=0)
+    assert_close(fit.explained, transposed_fit.explained, atol=1e-4, rtol=0)
 
 
-def test_the_share_is_that_of_the_window_and_no_search_of_scipys_finds_a_better_one():
+def test_share_equals_window_and_scipys_best():
+    """The share is that of the fitted window, and no search with SciPy finds a better one."""
     weights = maps(3, seed=4) * 0.6 + 0.4 * plane_weights(torch.tensor([[0.0, 1.0]]), torch.tensor([0.8]), GRID)
     fit = fit_planes(weights, GRID)
     for head in range(3):
-        seen = weights[head].double().numpy()
+        rows = weights[head].double().numpy()
         offset, alpha = fit.offset[head].tolist(), float(fit.alpha[head])
-        found = float(fit.explained[head])
-        assert found == pytest.approx(share(seen, offset, alpha, GRID), abs=1e-4)
+        fitted_share = float(fit.explained[head])
+        assert fitted_share == pytest.approx(share(rows, offset, alpha, GRID), abs=1e-4)
         starts = [(0.0, 1.0, 0.0), (*offset, np.log(alpha)), (2.0, -2.0, -1.0)]
         best = max(
             -minimize(
-                lambda x, seen=seen: -share(seen, x[:2], np.exp(np.clip(x[2], -7, 3.4)), GRID), start,
+                lambda x, rows=rows: -share(rows, x[:2], np.exp(np.clip(x[2], -7, 3.4)), GRID), start,
                 method="Nelder-Mead",
             ).fun
             for start in starts
         )  # fmt: skip
-        assert found >= best - 2e-3
+        assert fitted_share >= best - 2e-3

@@ -1,4 +1,4 @@
-"""How far information travels: by formula, path by path, and measured on stacks that run."""
+"""The reach of information through layers: by formula, path by path, and measured on stacks that run."""
 
 from dataclasses import fields, replace
 
@@ -23,29 +23,29 @@ def same(mask, n_layers):
 class TestReach:
     @pytest.mark.parametrize("n_layers", [1, 3, 5])
     @pytest.mark.parametrize("width", [0, 1, 2])
-    def test_a_window_reaches_its_width_for_each_layer(self, n_layers, width):
-        found = reach(same(masks.window(T, T, width), n_layers))[-1]
-        assert torch.equal(found, OFFSETS.abs() <= n_layers * width)
+    def test_window_grows_by_width_per_layer(self, n_layers, width):
+        reachable = reach(same(masks.window(T, T, width), n_layers))[-1]
+        assert torch.equal(reachable, OFFSETS.abs() <= n_layers * width)
         back = reach(same(masks.combine(masks.window(T, T, width), masks.causal(T, T)), n_layers))[-1]
         assert torch.equal(back, (OFFSETS <= 0) & (-n_layers * width <= OFFSETS))
 
-    def test_gaps_reach_further_and_leave_gaps(self):
-        found = reach(same(masks.dilated(T, T, 1, 2), 3))[-1]
-        assert torch.equal(found, (OFFSETS.abs() <= 6) & (OFFSETS % 2 == 0))
+    def test_dilated_reach_has_gaps(self):
+        reachable = reach(same(masks.dilated(T, T, 1, 2), 3))[-1]
+        assert torch.equal(reachable, (OFFSETS.abs() <= 6) & (OFFSETS % 2 == 0))
 
-    def test_full_and_causal_are_there_after_one_layer(self):
+    def test_full_and_causal_reach_at_once(self):
         for mask in (masks.causal(T, T), torch.ones(T, T, dtype=torch.bool)):
             assert all(torch.equal(layer, mask) for layer in reach(same(mask, 4)))
 
     def test_path_by_path(self):
         random = torch.rand(3, 5, 5, generator=torch.Generator().manual_seed(0)) < 0.3
-        found = torch.zeros(5, 5, dtype=torch.bool)
+        reachable = torch.zeros(5, 5, dtype=torch.bool)
         for i in range(5):
             for j in range(5):
                 ways = [(a, b) for a in range(5) for b in range(5) if random[2, i, a] and random[1, a, b]]
-                found[i, j] = any(random[0, b, j] for _, b in ways)
-        assert torch.equal(reach(random)[-1], found)
-        assert found.any() and not found.all()
+                reachable[i, j] = any(random[0, b, j] for _, b in ways)
+        assert torch.equal(reach(random)[-1], reachable)
+        assert reachable.any() and not reachable.all()
 
 
 class TestStep:
@@ -57,22 +57,22 @@ class TestStep:
 
 
 class TestCone:
-    def test_narrows_to_the_token_by_the_windows_width(self):
-        found = cone(same(masks.window(T, T, 2), 3), 6)
-        for level, row in enumerate(found):
+    def test_narrows_to_token_by_window_width(self):
+        layers = cone(same(masks.window(T, T, 2), 3), 6)
+        for level, row in enumerate(layers):
             assert row.nonzero().flatten().tolist() == list(range(max(0, 2 * level), T - 2 * level))
 
-    def test_its_lowest_row_is_the_reach(self):
+    def test_lowest_row_is_reach(self):
         random = torch.rand(4, T, T, generator=torch.Generator().manual_seed(1)) < 0.1
         for query in range(T):
             assert torch.equal(cone(random, query)[0], reach(random)[-1][query])
 
 
 def doubled(part):
-    """Weights in double precision: what has passed through three layers may be less than float32 can tell."""
-    changed = {name: value.double() for name, value in vars(part).items() if isinstance(value, torch.Tensor)}
-    changed |= {name: doubled(value) for name, value in vars(part).items() if name in BLOCK_PARTS and value is not None}
-    return replace(part, **changed)
+    """Convert weights to float64: after three layers a gradient may be below the precision of float32."""
+    tensors = {name: value.double() for name, value in vars(part).items() if isinstance(value, torch.Tensor)}
+    tensors |= {name: doubled(value) for name, value in vars(part).items() if name in BLOCK_PARTS and value is not None}
+    return replace(part, **tensors)
 
 
 def random_levels(mask, n_layers=3, dtype=torch.float32, **design):
@@ -93,29 +93,29 @@ def tokens():
 class TestMeasured:
     @pytest.mark.parametrize("norm", ["post", "pre"])
     @pytest.mark.parametrize("query", [0, 6, 12])
-    def test_a_stack_depends_on_what_its_masks_say_and_on_nothing_else(self, norm, query):
+    def test_stack_depends_only_on_mask_reach(self, norm, query):
         mask = masks.window(T, T, 1)
-        found = sensitivity(random_levels(mask, norm=norm), tokens(), query)
-        assert torch.equal(found > 0, cone(same(mask, 3), query))
+        gradients = sensitivity(random_levels(mask, norm=norm), tokens(), query)
+        assert torch.equal(gradients > 0, cone(same(mask, 3), query))
 
-    def test_the_gradients_length_by_small_steps(self):
+    def test_gradient_norm_equals_finite_differences(self):
         run, x, query = random_levels(None, 2), tokens(), 4
-        found = sensitivity(run, x, query)
+        gradients = sensitivity(run, x, query)
         direction = torch.randn(6, generator=torch.Generator().manual_seed(0))
         direction /= direction.norm()
         bumps = 0.01 * torch.eye(T * 6).view(T * 6, T, 6)  # one number of one token each
         slopes = (run(x + bumps)[-1] - run(x - bumps)[-1])[:, query] @ direction / 0.02
         # ReLU bends, and float32 has 7 digits
-        assert_close(found[0], slopes.view(T, 6).norm(dim=-1), atol=2e-3, rtol=2e-2)
-        assert_close(found[-1], torch.eye(T)[query])
+        assert_close(gradients[0], slopes.view(T, 6).norm(dim=-1), atol=2e-3, rtol=2e-2)
+        assert_close(gradients[-1], torch.eye(T)[query])
 
-    def test_noise_outside_moves_nothing_and_inside_does(self):
+    def test_noise_moves_output_only_from_inside(self):
         mask = masks.window(T, T, 1)
         outside = torch.arange(T) > 6 + 3
         run = random_levels(mask, dtype=torch.float64)
-        moved = output_change(lambda x: run(x)[-1], tokens().double(), outside)
-        assert moved[: 6 + 1].max() == 0
-        assert moved[6 + 1 :].min() > 0
+        change = moved_by(lambda x: run(x)[-1], tokens().double(), outside)
+        assert change[: 6 + 1].max() == 0
+        assert change[6 + 1 :].min() > 0
 
     def test_works_inside_inference_mode(self):
         run = random_levels(masks.causal(T, T), 1)

@@ -21,11 +21,11 @@ class TestResidual:
         heads = torch.tensor([[[1.0, 0.0], [0.4, 0.6]], [[0.0, 1.0], [0.0, 1.0]]])
         assert_close(with_residual(heads), torch.tensor([[0.75, 0.25], [0.1, 0.9]]))
 
-    def test_a_row_that_looks_nowhere_stays_with_its_token(self):
+    def test_empty_row_stays_with_its_token(self):
         heads = torch.tensor([[[0.0, 0.0], [1.0, 0.0]]])
         assert_close(with_residual(heads), torch.tensor([[1.0, 0.0], [0.5, 0.5]]))
 
-    def test_every_layer_by_itself(self):
+    def test_layers_are_independent(self):
         maps = random_maps(6, 5).unflatten(0, (2, 3))
         mixed = with_residual(maps)
         assert_close(mixed.sum(-1), torch.ones(2, 5, dtype=torch.float64))
@@ -37,18 +37,18 @@ class TestRollout:
         """0.4 (1, 0) + 0.6 (0.5, 0.5) = (0.7, 0.3), and 0.2 (1, 0) + 0.8 (0.5, 0.5) = (0.6, 0.4)."""
         assert_close(rollout(HAND), torch.stack([HAND[0], torch.tensor([[0.7, 0.3], [0.6, 0.4]])]))
 
-    def test_every_path_one_by_one(self):
+    def test_rollout_equals_sum_over_paths(self):
         maps = random_maps()
         total = torch.zeros(5, 5, dtype=torch.float64)
         for top, upper, lower, word in product(range(5), repeat=4):
             total[top, word] += maps[2, top, upper] * maps[1, upper, lower] * maps[0, lower, word]
         assert_close(rollout(maps)[-1], total)
 
-    def test_rows_sum_to_one_in_every_layer(self):
+    def test_rows_sum_to_one_every_layer(self):
         assert_close(rollout(random_maps(7, 11)).sum(-1), torch.ones(7, 11, dtype=torch.float64))
 
     def test_causal_layers_give_a_causal_rollout(self):
         causal = random_maps().tril()
-        found = rollout(causal / causal.sum(-1, keepdim=True))
-        assert not found.triu(1).any()
-        assert (found.tril() > 0).sum() == 3 * 15
+        product = rollout(causal / causal.sum(-1, keepdim=True))
+        assert not product.triu(1).any()
+        assert (product.tril() > 0).sum() == 3 * 15

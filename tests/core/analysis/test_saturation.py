@@ -8,20 +8,20 @@ from viz.core.analysis.saturation import random_scores, saturation
 
 def test_by_hand():
     scores = torch.tensor([[[0.0, 0.0], [2.0, 2.0]], [[0.0, 200.0], [200.0, 0.0]]])
-    seen = saturation(scores)
-    assert seen.variance.tolist() == [1.0, 10_000.0]
-    torch.testing.assert_close(seen.largest, torch.tensor([0.5, 1.0]))
-    torch.testing.assert_close(seen.jacobian, torch.tensor([0.5, 0.0]))
+    measures = saturation(scores)
+    assert measures.variance.tolist() == [1.0, 10_000.0]
+    torch.testing.assert_close(measures.largest, torch.tensor([0.5, 1.0]))
+    torch.testing.assert_close(measures.jacobian, torch.tensor([0.5, 0.0]))
 
 
-def test_the_variance_of_a_product_is_its_width():
+def test_variance_of_product_is_width():
     widths = (1, 3, 17, 67)
-    seen = saturation(random_scores(widths, n_rows=5_003, n_keys=2, seed=1))
-    torch.testing.assert_close(seen.variance / torch.tensor(widths), torch.ones(4), rtol=0.12, atol=0)
+    measures = saturation(random_scores(widths, n_rows=5_003, n_keys=2, seed=1))
+    torch.testing.assert_close(measures.variance / torch.tensor(widths), torch.ones(4), rtol=0.12, atol=0)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_undivided_scores_saturate_and_divided_ones_do_not(seed):
+def test_only_undivided_scores_saturate(seed):
     widths = torch.tensor([4, 64, 512])
     scores = random_scores(widths.tolist(), n_rows=4_001, n_keys=10, seed=seed)
     raw, divided = saturation(scores), saturation(scores / widths.sqrt()[:, None, None])
@@ -33,13 +33,13 @@ def test_undivided_scores_saturate_and_divided_ones_do_not(seed):
     assert divided.largest.max() < 0.4
 
 
-def test_a_seed_gives_the_same_scores_and_another_seed_others():
+def test_scores_depend_on_seed_only():
     first, again = (random_scores([5], n_rows=3, n_keys=2, seed=7) for _ in range(2))
     assert torch.equal(first, again)
     assert not torch.equal(first, random_scores([5], n_rows=3, n_keys=2, seed=8))
 
 
-def test_no_other_random_numbers_are_touched():
+def test_global_generator_is_unchanged():
     torch.manual_seed(3)
     expected = torch.rand(2)
     torch.manual_seed(3)

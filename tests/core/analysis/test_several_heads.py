@@ -1,4 +1,4 @@
-"""Two places at once, and what heads compare: by hand, by a loop, by NumPy's least squares and SVD."""
+"""Two positions at once, and the comparisons of heads: by hand, by a loop, by NumPy's least squares and SVD."""
 
 import math
 
@@ -28,7 +28,7 @@ class TestOffsetScores:
         weights = row_softmax(offset_scores(3, {-1: 0.25, 1: 0.75}))
         assert_close(weights, torch.tensor([[0, 1, 0], [0.25, 0, 0.75], [0, 1, 0]], dtype=torch.float64))
 
-    def test_each_row_holds_the_shares_that_exist(self):
+    def test_rows_hold_existing_shares(self):
         shares, n = {-2: 0.2, 0: 0.5, 3: 0.3}, 11
         weights = row_softmax(offset_scores(n, shares))
         for i in range(n):
@@ -36,28 +36,28 @@ class TestOffsetScores:
             for j in range(n):
                 assert weights[i, j] == pytest.approx(there.get(j, 0) / sum(there.values()))
 
-    def test_a_share_of_nothing_looks_nowhere(self):
+    def test_zero_share_has_no_weight(self):
         assert row_softmax(offset_scores(2, {-1: 1.0, 1: 0.0})).tolist() == [[0, 0], [1, 0]]
 
 
 class TestLost:
     def test_by_hand(self):
         """The read-out cannot see the second column, which holds 4 of 5 parts of the squares."""
-        wanted = torch.tensor([[1.0, 2.0], [1.0, -2.0]])
-        assert_close(lost(wanted[:, :1], wanted), torch.tensor(0.8))
+        target = torch.tensor([[1.0, 2.0], [1.0, -2.0]])
+        assert_close(lost(target[:, :1], target), torch.tensor(0.8))
 
-    def test_numpys_least_squares(self):
-        read, wanted = vectors(29, 5), vectors(29, 3, seed=1)
-        _, residual, *_ = np.linalg.lstsq(read.numpy(), wanted.numpy(), rcond=None)
-        assert float(lost(read, wanted)) == pytest.approx(residual.sum() / wanted.square().sum().item(), rel=1e-9)
+    def test_equals_numpy_least_squares(self):
+        read, target = vectors(29, 5), vectors(29, 3, seed=1)
+        _, residual, *_ = np.linalg.lstsq(read.numpy(), target.numpy(), rcond=None)
+        assert float(lost(read, target)) == pytest.approx(residual.sum() / target.square().sum().item(), rel=1e-9)
 
     @pytest.mark.parametrize("before", [0.0, 0.3, 0.5, 1.0])
-    def test_one_head_loses_half_and_two_nothing(self, before):
+    def test_one_head_loses_half_two_none(self, before):
         """Of 509 words less 2 with 7 numbers each; chance lets a read-out of 7 numbers explain about 7 / 507 more."""
         x = vectors(509, 7)
-        one = row_softmax(offset_scores(509, {-1: before, 1: 1 - before})) @ x
+        mean = row_softmax(offset_scores(509, {-1: before, 1: 1 - before})) @ x
         two = torch.cat([row_softmax(offset_scores(509, {offset: 1.0})) @ x for offset in (-1, 1)], dim=-1)
-        assert float(lost(one[1:-1], neighbours(x))) == pytest.approx(0.5, abs=0.05)
+        assert float(lost(mean[1:-1], neighbours(x))) == pytest.approx(0.5, abs=0.05)
         assert lost(two[1:-1], neighbours(x)) < 1e-25
         assert_close(two[1:-1], neighbours(x))
 
@@ -75,7 +75,8 @@ class TestDistances:
                 assert float(head_distances(weights)[a, b]) == pytest.approx(expected)
 
 
-def test_a_form_scores_as_queries_and_keys_do_and_has_no_higher_rank():
+def test_form_has_scores_of_queries_keys():
+    """The bilinear form gives the scores of queries and keys and has no higher rank."""
     x, w_q, w_k = vectors(5, 13), vectors(13, 3, seed=1), vectors(13, 3, seed=2)
     form = score_form(w_q, w_k)
     assert_close(x @ form @ x.T, (x @ w_q) @ (x @ w_k).T)
@@ -92,13 +93,13 @@ class TestPatternShare:
         weights = torch.tensor([[1.0, 0.0, 0.0], [0.25, 0.75, 0.0], [0.1, 0.3, 0.6]])
         assert_close(pattern_share(weights, self.TARGET), torch.tensor((0.25 + 0.4) / 2))
 
-    def test_the_shares_of_patterns_that_divide_the_keys_add_up_to_1(self):
+    def test_partition_shares_sum_to_one(self):
         weights = row_softmax(vectors(5, 7, 7))
         parts = torch.arange(7).expand(7, 7) % 3
         total = sum(pattern_share(weights, parts == part) for part in range(3))
         assert_close(total, torch.ones(5, dtype=torch.float64))
 
-    def test_a_head_that_is_the_pattern_has_all_of_it(self):
+    def test_pattern_head_has_full_share(self):
         weights = row_softmax(offset_scores(11, {-1: 1.0}))
         assert pattern_share(weights, torch.ones(11, 11).bool().tril(-1) & ~torch.ones(11, 11).bool().tril(-2)) == 1
 
@@ -109,10 +110,10 @@ class TestPatternShare:
         assert_close(pattern_share(weights, target), torch.tensor(expected))
 
 
-def test_the_distances_of_heads_are_made_head_by_head():
-    """All pairs of maps at once would be as large as so many times all maps: 300 MB for 12 heads on 512 tokens."""
+def test_head_distances_use_little_memory():
+    """All pairs of maps at once would take 300 MB for 12 heads on 512 tokens."""
     weights = torch.rand(7, 11, 13).softmax(-1)
     with Largest() as largest:
-        found = head_distances(weights)
+        distances = head_distances(weights)
     assert largest.numbers <= weights.numel()
-    assert_close(found, (weights[:, None] - weights[None]).abs().sum(-1).mean(-1) / 2)
+    assert_close(distances, (weights[:, None] - weights[None]).abs().sum(-1).mean(-1) / 2)

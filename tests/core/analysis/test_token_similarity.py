@@ -1,4 +1,4 @@
-"""How alike tokens are: by hand, by a loop, and what pure attention does with depth."""
+"""Similarity of tokens: by hand, by a loop, and under pure attention with growing depth."""
 
 import math
 
@@ -28,7 +28,7 @@ class TestCosine:
         assert_close(mean_cosine(x), torch.stack(pairs).mean())
         assert_close(mean_cosine(torch.stack([x, x.flip(-1)])), mean_cosine(x).expand(2))
 
-    def test_a_lone_token_and_a_vector_of_zeros(self):
+    def test_lone_token_and_zero_vectors(self):
         assert mean_cosine(torch.ones(1, 3)).isnan()
         assert mean_cosine(torch.tensor([[1.0, 0.0], [0.0, 0.0]])) == 0
 
@@ -38,26 +38,26 @@ class TestResidualShare:
         """The mean is (2, 0); what is left is (0, 3), (0, -3): sqrt(18) of sqrt(26)."""
         assert_close(residual_share(torch.tensor([[2.0, 3.0], [2.0, -3.0]])), torch.tensor(math.sqrt(18 / 26)))
 
-    def test_nothing_nearer_than_the_mean(self):
+    def test_mean_is_nearest_vector(self):
         x = vectors()
-        own = residual_share(x)
+        least = residual_share(x)
         for seed in range(20):
-            other = x.mean(0) + 0.1 * vectors(1, 11, seed)
-            assert (x - other).norm() / x.norm() >= own
+            candidate = x.mean(0) + 0.1 * vectors(1, 11, seed)
+            assert (x - candidate).norm() / x.norm() >= least
 
-    def test_equal_tokens_have_none_and_size_does_not_matter(self):
+    def test_equal_tokens_have_none_when_scaled(self):
         x = vectors()
         assert_close(residual_share(3 * x), residual_share(x))
         assert residual_share(x[:1].expand(5, 11)) < 1e-15
 
 
-def test_pure_attention_makes_all_tokens_alike_and_a_residual_stops_it():
+def test_attention_alone_collapses_residual_prevents_it():
     """Dong et al. 2021: without residual and norm the tokens are one after a few layers."""
     weights = [BlockWeights.random(AttentionSpec(d_model=12, n_heads=3), 24, seed=seed) for seed in range(8)]
     x = vectors(7, 12).float()
-    pure = [residual_share(one.attention.output) for one in stack(x, weights, design=BlockDesign(residual=False))]
+    pure = [residual_share(trace.attention.output) for trace in stack(x, weights, design=BlockDesign(residual=False))]
     assert pure[-1] < 0.1 * pure[0]
-    kept = stack(x, weights, design=BlockDesign(norm="pre"))
-    assert residual_share(kept[-1].output) > 0.5
+    with_residual = stack(x, weights, design=BlockDesign(norm="pre"))
+    assert residual_share(with_residual[-1].output) > 0.5
     bare = stack(x, weights, design=BlockDesign(residual=False, normalize=no_norm))
     assert residual_share(bare[-1].output) < 0.1

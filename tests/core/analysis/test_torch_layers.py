@@ -1,4 +1,4 @@
-"""torch's layers filled with a block's weights: they find a block right, and a wrong one wrong."""
+"""torch's layers with a block's weights: they accept a right block and reject a wrong one."""
 
 from dataclasses import replace
 
@@ -23,12 +23,12 @@ def draw(*shape: int, seed: int = 0) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("design", DESIGNS, ids=["post", "pre", "no_norm"])
-def test_a_right_block_is_found_right_and_a_wrong_one_wrong(design):
+def test_block_check_passes_right_fails_wrong(design):
     weights = BlockWeights.random(SPEC, 29, seed=0)
     trace = encoder_block(draw(7, 18), weights, allowed=causal(7, 7), design=design)
     assert torch_layer_error(trace).max() < 1e-6 * max(1.0, float(trace.output.abs().max()))
-    other = BlockWeights.random(SPEC, 29, seed=1)
-    assert torch_layer_error(replace(trace, weights=other)).max() > 0.1
+    wrong_weights = BlockWeights.random(SPEC, 29, seed=1)
+    assert torch_layer_error(replace(trace, weights=wrong_weights)).max() > 0.1
     crossed = BlockWeights.random(SPEC, 29, seed=0, d_memory=18)
     trace = decoder_block(draw(7, 18), draw(11, 18, seed=1), crossed, allowed=causal(7, 7), design=design)
     assert torch_layer_error(trace).max() < 1e-6 * max(1.0, float(trace.output.abs().max()))
@@ -36,6 +36,6 @@ def test_a_right_block_is_found_right_and_a_wrong_one_wrong(design):
 
 
 @pytest.mark.parametrize("design", [BlockDesign(residual=False), BlockDesign(normalize=rms_norm)])
-def test_what_torch_has_no_layer_for_is_refused(design):
+def test_unsupported_block_is_refused(design):
     with pytest.raises(ValueError, match="torch has no such layer"):
         torch_layer(BlockWeights.random(SPEC, 29, seed=0), design)

@@ -1,4 +1,4 @@
-"""The usual PyTorch class: equal to the core, to torch's own layer, and batched like one text after the other."""
+"""The standard PyTorch class: equal to the core, to torch's own layer, and batched like one text after the other."""
 
 import pytest
 import torch
@@ -15,14 +15,14 @@ def layer(d_model=15, n_heads=3, **more):
     return weights, torch.randn(2, 7, d_model, generator=torch.Generator().manual_seed(1))
 
 
-def test_it_is_the_core_text_by_text():
+def test_module_equals_core_for_every_text():
     weights, x = layer()
     with torch.inference_mode():
-        given = torch_module(weights)(x)
-    assert_close(given, torch.stack([multi_head(text, text, weights).output for text in x]), atol=1e-6, rtol=1e-5)
+        output = torch_module(weights)(x)
+    assert_close(output, torch.stack([multi_head(text, text, weights).output for text in x]), atol=1e-6, rtol=1e-5)
 
 
-def test_it_is_torchs_own_layer_under_a_padding_mask():
+def test_module_equals_torch_under_padding_mask():
     weights, x = layer()
     torchs = nn.MultiheadAttention(15, 3, batch_first=True).eval()
     real = torch.ones(2, 7, dtype=torch.bool)
@@ -45,7 +45,7 @@ def test_by_hand():
         assert_close(alone, torch.tensor([[[5.0], [5.0]]]))
 
 
-def test_what_it_has_no_place_for_is_refused():
+def test_unsupported_layer_is_refused():
     with pytest.raises(ValueError, match="d_model=5 is not a multiple of n_heads=2"):
         MultiHeadAttention(5, 2)
     for odd in ({"n_kv_heads": 1}, {"d_head": 2}):

@@ -1,4 +1,4 @@
-"""Tokens paired: by hand, by what must hold of any pairing, and against trying every one."""
+"""Alignment of tokens: by hand, by properties of any alignment, and against an exhaustive search."""
 
 import random
 from functools import cache
@@ -30,7 +30,7 @@ def test_by_hand(a, b, expected):
     assert kinds(a, b) == expected
 
 
-def test_tokens_of_two_kinds_are_never_paired():
+def test_different_kinds_are_never_paired():
     slots = align(("[CLS]", "a", "[SEP]"), ("a", "b"), ((1, 0, 1), (0, 0))).slots
     assert [slot.kind for slot in slots] == ["removed", "same", "removed", "inserted"] or [
         slot.kind for slot in slots
@@ -39,7 +39,7 @@ def test_tokens_of_two_kinds_are_never_paired():
 
 
 def fewest(a: tuple[int, ...], b: tuple[int, ...], of_a: tuple[int, ...], of_b: tuple[int, ...]) -> tuple[int, int]:
-    """The fewest changes and, with them, the most tokens kept, by trying every way."""
+    """Return the fewest changes and, for them, the most equal tokens, by exhaustive search."""
 
     @cache
     def best(i: int, j: int) -> tuple[int, int]:
@@ -48,32 +48,32 @@ def fewest(a: tuple[int, ...], b: tuple[int, ...], of_a: tuple[int, ...], of_b: 
         ways = [(best(i + 1, j), 1, 0), (best(i, j + 1), 1, 0)]
         if of_a[i] == of_b[j]:
             ways.append((best(i + 1, j + 1), int(a[i] != b[j]), -int(a[i] == b[j])))
-        return min((changes + more, kept + one) for (changes, kept), more, one in ways)
+        return min((changes + more, matches + match) for (changes, matches), more, match in ways)
 
-    changes, kept = best(0, 0)
-    return changes, -kept
+    changes, matches = best(0, 0)
+    return changes, -matches
 
 
-def test_every_token_stands_once_in_order_and_no_other_way_changes_less():
+def test_every_token_once_with_fewest_changes():
     chance = random.Random(5)
     for _ in range(300):
         a, b = (tuple(chance.choices(range(3), k=chance.randrange(8))) for _ in range(2))
         of_a, of_b = (tuple(token // 2 for token in text) for text in (a, b))  # the third token is of another kind
-        found = align(a, b, (of_a, of_b))
-        assert [slot.a for slot in found.slots if slot.a is not None] == list(range(len(a)))
-        assert [slot.b for slot in found.slots if slot.b is not None] == list(range(len(b)))
-        for slot in found.slots:
+        alignment = align(a, b, (of_a, of_b))
+        assert [slot.a for slot in alignment.slots if slot.a is not None] == list(range(len(a)))
+        assert [slot.b for slot in alignment.slots if slot.b is not None] == list(range(len(b)))
+        for slot in alignment.slots:
             both = slot.a is not None and slot.b is not None
             assert both == (slot.kind in ("same", "replaced"))
             assert not both or (a[slot.a] == b[slot.b]) == (slot.kind == "same")
             assert not both or of_a[slot.a] == of_b[slot.b]
-        kept = sum(slot.kind == "same" for slot in found.slots)
-        assert (found.changes, kept) == fewest(a, b, of_a, of_b)
+        matches = sum(slot.kind == "same" for slot in alignment.slots)
+        assert (alignment.changes, matches) == fewest(a, b, of_a, of_b)
         back = align(b, a, (of_b, of_a))
-        assert (back.changes, len(back) - back.changes) == (found.changes, kept)
+        assert (back.changes, len(back) - back.changes) == (alignment.changes, matches)
 
 
-def test_a_text_against_itself_is_the_same_and_two_long_ones_take_no_time():
+def test_equal_texts_align_long_texts_fast():
     words = [f"w{i % 7}" for i in range(512)]
     assert align(words, words).changes == 0
     assert align(words, words[::-1]).changes <= 512

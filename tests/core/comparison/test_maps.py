@@ -1,4 +1,4 @@
-"""Maps laid over each other: by hand, what must hold, and the total variation by another formula."""
+"""Comparison of maps: by hand, by properties, and the total variation by another formula."""
 
 import numpy as np
 import torch
@@ -15,12 +15,12 @@ def maps(*batch: int, n: int, seed: int) -> torch.Tensor:
 
 
 def two_texts() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Three heads' maps of texts of 5 and 7 tokens, and where these stand."""
-    found = align(["a", "b", "c", "d", "e"], ["a", "x", "y", "c", "d", "e", "f"])
-    return maps(3, n=5, seed=1), maps(3, n=7, seed=2), found.a, found.b
+    """Return three heads' maps of texts of 5 and 7 tokens, and the slots of both."""
+    alignment = align(["a", "b", "c", "d", "e"], ["a", "x", "y", "c", "d", "e", "f"])
+    return maps(3, n=5, seed=1), maps(3, n=7, seed=2), alignment.a, alignment.b
 
 
-def test_a_map_stands_where_its_tokens_do_and_nowhere_is_zero():
+def test_map_cells_follow_slots_gaps_zero():
     a, b, of_a, of_b = two_texts()
     on_a, on_b = place_on_slots(a, of_a), place_on_slots(b, of_b)
     assert on_a.shape == on_b.shape == (3, 7, 7)
@@ -38,29 +38,30 @@ def test_the_change_by_hand():
     assert change(a, b) == 0.5
 
 
-def test_a_row_without_weight_on_what_both_have_does_not_count():
+def test_row_without_shared_weight_is_skipped():
     a, b = torch.tensor([[0.0, 1.0], [0.5, 0.5]]), torch.tensor([[0.5, NAN], [0.5, NAN]])
     assert_close(row_change(a, b), torch.tensor([NAN, 0.0]), equal_nan=True)
     assert change(a[:1], b[:1]).isnan()
 
 
-def test_between_nothing_and_all_the_same_both_ways_round_and_by_another_formula():
+def test_row_change_equals_other_formula_symmetrically():
+    """The change lies between 0 and 1, is the same both ways round, and equals another formula."""
     a, b, of_a, of_b = two_texts()
-    on_a, on_b = place_on_slots(a, of_a), place_on_slots(b, of_b)
-    found = row_change(on_a, on_b)
-    assert_close(found, row_change(on_b, on_a), equal_nan=True)
+    on_a, on_b = laid_out(a, of_a), laid_out(b, of_b)
+    distances = row_change(on_a, on_b)
+    assert_close(distances, row_change(on_b, on_a), equal_nan=True)
     pairs = [(i, j) for i, j in zip(of_a.tolist(), of_b.tolist(), strict=True) if min(i, j) >= 0]
     rows = np.array([i for i, _ in pairs]), np.array([j for _, j in pairs])
     p, q = (text.numpy()[:, at][..., at] for text, at in zip((a, b), rows, strict=True))
     p, q = (text / text.sum(-1, keepdims=True) for text in (p, q))
     shared = (of_a >= 0) & (of_b >= 0)
-    assert_close(found[:, shared].numpy(), 1 - np.minimum(p, q).sum(-1))
+    assert_close(distances[:, shared].numpy(), 1 - np.minimum(p, q).sum(-1))
     assert_close(change(on_a, on_b).numpy(), (1 - np.minimum(p, q).sum(-1)).mean(-1))
-    assert (found[:, shared] > 0).all() and (found[:, shared] < 1).all()
+    assert (distances[:, shared] > 0).all() and (distances[:, shared] < 1).all()
     assert (change(on_a, on_a) == 0).all()
 
 
-def test_one_more_key_that_takes_its_share_from_all_changes_nothing():
+def test_extra_key_from_all_changes_nothing():
     """The rows are those of the same softmax with one key more."""
     scores = torch.randn(5, 6, generator=torch.Generator().manual_seed(3))
     a = torch.nn.functional.pad(scores[:, :5].softmax(-1), (0, 1), value=NAN)

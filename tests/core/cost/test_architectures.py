@@ -26,46 +26,46 @@ GOLDEN_PATHS = [((10, 3), 9, 3), ((64, 3), 63, 4), ((512, 3), 511, 6), ((512, 7)
 @pytest.mark.parametrize(("sizes", "contiguous", "gaps"), GOLDEN_PATHS)
 def test_golden_paths(sizes, contiguous, gaps):
     n, k = sizes
-    found = {one.name: one.longest_path(Sizes(n=n, d=2, k=k)) for one in ARCHITECTURES}
-    assert found == {
+    paths = {architecture.name: architecture.longest_path(Sizes(n=n, d=2, k=k)) for architecture in ARCHITECTURES}
+    assert paths == {
         "self_attention": 1, "window": contiguous, "convolution": contiguous, "dilated": gaps, "recurrence": n - 1
     }  # fmt: skip
 
 
-def spread(reaches, distance):
-    """How many layers until a word is reached, trying every place a layer can look at."""
-    seen, layers = {0}, 0
-    while distance not in seen:
-        seen |= {place + reach for place in seen for reach in reaches(layers)}
+def count_layers_by_spreading(reaches, distance):
+    """Return the layers until a word is reached, trying every position that a layer reads."""
+    reachable, layers = {0}, 0
+    while distance not in reachable:
+        reachable |= {place + reach for place in reachable for reach in reaches(layers)}
         layers += 1
     return layers
 
 
 @pytest.mark.parametrize("k", [3, 5, 7])
 @pytest.mark.parametrize("distance", [0, 1, 2, 5, 6, 8, 9, 24, 26, 27])
-def test_steps_are_what_spreading_finds(k, distance):
+def test_paths_equal_spreading(k, distance):
     s, both_sides = Sizes(n=29, d=1, k=k), range(-(k // 2), k // 2 + 1)
     for name in ("window", "convolution"):
-        assert named(name).steps(s, distance) == spread(lambda _: both_sides, distance)
-    gaps = spread(lambda layer: [tap * k**layer for tap in range(k)], distance)
+        assert named(name).steps(s, distance) == count_layers_by_spreading(lambda _: both_sides, distance)
+    gaps = count_layers_by_spreading(lambda layer: [tap * k**layer for tap in range(k)], distance)
     assert named("dilated").steps(s, distance) == gaps
-    assert named("recurrence").steps(s, distance) == spread(lambda _: [0, 1], distance)
-    assert named("self_attention").steps(s, distance) == spread(lambda _: range(-28, 29), distance)
+    assert named("recurrence").steps(s, distance) == count_layers_by_spreading(lambda _: [0, 1], distance)
+    assert named("self_attention").steps(s, distance) == count_layers_by_spreading(lambda _: range(-28, 29), distance)
 
 
 @pytest.mark.parametrize("name", ["window", "convolution", "dilated"])
-def test_a_kernel_of_one_never_meets_another_word(name):
-    one = named(name)
-    assert one.longest_path(Sizes(n=5, d=1, k=1)) is None
-    assert one.longest_path(Sizes(n=1, d=1, k=1)) == 0
+def test_kernel_of_one_has_no_path(name):
+    architecture = named(name)
+    assert architecture.longest_path(Sizes(n=5, d=1, k=1)) is None
+    assert architecture.longest_path(Sizes(n=1, d=1, k=1)) == 0
 
 
 @pytest.mark.parametrize(("n", "reach"), [(1, 0), (1, 3), (7, 0), (7, 2), (7, 6), (7, 7), (7, 50)])
-def test_pairs_in_a_window_are_what_the_mask_allows(n, reach):
+def test_pairs_in_window_equal_mask(n, reach):
     assert window_pairs(n, reach) == int(masks.window(n, n, reach).sum())
 
 
-def test_a_window_as_wide_as_the_text_is_full_attention():
+def test_text_wide_window_is_full_attention():
     s = Sizes(n=7, d=6, k=13, h=2)
     assert windowed_attention(s) == self_attention(s)
 
@@ -85,16 +85,16 @@ def test_convolution_by_loops_and_by_torch():
 
 
 @pytest.mark.parametrize(
-    ("counted", "layer"), [(gru, nn.GRU), (lstm, nn.LSTM), (recurrence, nn.RNN)], ids=["gru", "lstm", "rnn"]
+    ("count_parts", "layer"), [(gru, nn.GRU), (lstm, nn.LSTM), (recurrence, nn.RNN)], ids=["gru", "lstm", "rnn"]
 )
-def test_recurrences_by_torch(counted, layer):
+def test_recurrences_by_torch(count_parts, layer):
     n, d = 7, 5
     module = layer(d, d, batch_first=True, device="meta")
     with FlopCounterMode(display=False) as counter:
         module(torch.empty(1, n, d, device="meta"))
-    assert counter.get_total_flops() == 2 * sum(counted(Sizes(n=n, d=d)).values())
+    assert counter.get_total_flops() == 2 * sum(count_parts(Sizes(n=n, d=d)).values())
     matrices = sum(weight.numel() for weight in module.parameters() if weight.dim() == 2)
-    assert sum(counted(Sizes(n=n, d=d)).values()) == n * matrices, "every weight is used once for every word"
+    assert sum(count_parts(Sizes(n=n, d=d)).values()) == n * matrices, "every weight is used once for every word"
 
 
 def test_golden_counts_at_n_equal_d():
@@ -107,7 +107,7 @@ def test_golden_counts_at_n_equal_d():
 @pytest.mark.parametrize("d", [1, 31, 512])
 @pytest.mark.parametrize("k", [1, 3, 7])
 def test_crossings_of_the_table(d, k):
-    order = {one.name: one.order for one in ARCHITECTURES}
+    order = {architecture.name: architecture.order for architecture in ARCHITECTURES}
     assert crossing(order["self_attention"], order["recurrence"], Sizes(n=1, d=d)) == d
     assert crossing(order["self_attention"], order["convolution"], Sizes(n=1, d=d, k=k)) == k * d
 
@@ -122,16 +122,16 @@ def test_crossings_of_the_exact_counts():
     assert crossing(named("window").count, named("convolution").count, at) is None, "4nd² + 2knd stays below 7nd²"
 
 
-@pytest.mark.parametrize("one", ARCHITECTURES, ids=lambda one: one.name)
-def test_counts_grow_like_their_order(one):
-    """At absurd sizes the leading term is all that counts: doubling n, with the window fixed, or d."""
+@pytest.mark.parametrize("architecture", ARCHITECTURES, ids=lambda one: one.name)
+def test_counts_grow_like_their_order(architecture):
+    """At very large sizes only the leading term counts: doubling n, with the window fixed, or d."""
     n = 10**9
     at = Sizes(n=n, d=8, k=3)
-    power = 2 if one.name == "self_attention" else 1
-    assert one.count(Sizes(n=2 * n, d=8, k=3)) / one.count(at) == pytest.approx(2**power, rel=1e-6)
-    assert one.order(Sizes(n=2 * n, d=8, k=3)) / one.order(at) == 2**power
-    assert one.longest_path(at) is not None
-    assert one.waits(at) == (n if one.name == "recurrence" else 1)
+    power = 2 if architecture.name == "self_attention" else 1
+    assert architecture.count(Sizes(n=2 * n, d=8, k=3)) / architecture.count(at) == pytest.approx(2**power, rel=1e-6)
+    assert architecture.order(Sizes(n=2 * n, d=8, k=3)) / architecture.order(at) == 2**power
+    assert architecture.longest_path(at) is not None
+    assert architecture.waits(at) == (n if architecture.name == "recurrence" else 1)
 
 
 @pytest.mark.parametrize(
@@ -143,6 +143,6 @@ def test_counts_grow_like_their_order(one):
         ({"n": 4, "d": 30, "h": 8}, "d=30 is not a multiple of h=8"),
     ],
 )
-def test_what_cannot_be_is_a_sentence(sizes, sentence):
+def test_impossible_sizes_raise_value_error(sizes, sentence):
     with pytest.raises(ValueError, match=f"^{sentence}$"):
         Sizes(**sizes)

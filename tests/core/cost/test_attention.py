@@ -38,17 +38,17 @@ def test_golden_parameters(n_kv_heads, plain, biased):
 
 def test_parameters_are_the_tensors_numel():
     weights = HeadWeights.random(ODD, seed=0)
-    counted = parameters(ODD, bias=True)
+    counts = parameters(ODD, bias=True)
     for name in ("w_q", "w_k", "w_v", "w_o"):
-        assert counted.parts()[name] == getattr(weights, name).numel()
+        assert counts.parts()[name] == getattr(weights, name).numel()
     biases = {name: torch.zeros(getattr(weights, f"w_{name[-1]}").shape[1]) for name in ("b_q", "b_k", "b_v", "b_o")}
-    assert counted.biases == sum(bias.numel() for bias in biases.values())
+    assert counts.biases == sum(bias.numel() for bias in biases.values())
     with_biases = HeadWeights(**(vars(weights) | biases))
-    assert counted.total == with_biases.n_parameters()
+    assert counts.total == with_biases.n_parameters()
 
 
 @pytest.mark.parametrize("n_heads", [1, 2, 4, 8, 16, 64, 512])
-def test_golden_flops_do_not_depend_on_the_number_of_heads(n_heads):
+def test_golden_flops_independent_of_heads(n_heads):
     spec = AttentionSpec(d_model=512, n_heads=n_heads)
     flops = attention_flops(spec, n_queries=10, n_keys=10)
     assert flops.q == flops.k == flops.v == flops.output == 2 * 2_621_440
@@ -60,22 +60,22 @@ def test_golden_flops_do_not_depend_on_the_number_of_heads(n_heads):
 
 
 @pytest.mark.parametrize(("n_kv_heads", "count"), [(4, 7_966_720), (2, 6_656_000), (1, 6_000_640)])
-def test_golden_flops_of_shared_keys_and_values(n_kv_heads, count):
+def test_golden_flops_with_shared_kv(n_kv_heads, count):
     assert attention_flops(shared(n_kv_heads), n_queries=10, n_keys=10).multiply_adds == count
 
 
-def test_a_lone_head_without_w_o_is_what_the_notes_compare_with():
+def test_lone_head_without_w_o():
     flops = attention_flops(AttentionSpec(d_model=512, n_heads=1), n_queries=10, n_keys=10)
     assert (flops.total - flops.output) // 2 == 7_966_720
 
 
-def test_full_width_heads_cost_h_times_as_much():
+def test_full_width_heads_cost_h_times():
     wide = AttentionSpec(d_model=512, n_heads=8, d_head=512)
     assert attention_flops(wide, n_queries=10, n_keys=10).multiply_adds == 84_705_280 == 8 * 10_588_160
 
 
 def by_loops(s: AttentionSpec, n_queries: int, n_keys: int) -> dict[str, int]:
-    """Every multiplication with its addition, one at a time, as the definition says."""
+    """Count every multiplication with its addition, one at a time."""
 
     def one_by_one(*ranges: int) -> int:
         return sum(1 for _ in product(*map(range, ranges)))
@@ -90,12 +90,12 @@ def by_loops(s: AttentionSpec, n_queries: int, n_keys: int) -> dict[str, int]:
     }
 
 
-def test_each_part_is_what_a_loop_counts():
+def test_parts_equal_loop_counts():
     flops = attention_flops(ODD, n_queries=5, n_keys=3)
     assert flops.parts() == {name: 2 * count for name, count in by_loops(ODD, 5, 3).items()}
 
 
-def test_the_total_is_what_torch_counts_while_our_own_layer_runs():
+def test_total_equals_torch_counter():
     x, memory = torch.randn(5, 7), torch.randn(3, 11)
     weights = HeadWeights.random(ODD, seed=0)
     with FlopCounterMode(display=False) as counter:
@@ -103,13 +103,14 @@ def test_the_total_is_what_torch_counts_while_our_own_layer_runs():
     assert counter.get_total_flops() == attention_flops(ODD, n_queries=5, n_keys=3).total
 
 
-def test_fewer_pairs_save_the_pairs_and_nothing_else():
+def test_fewer_pairs_save_only_pairs():
     full, half = (attention_flops(ODD, n_queries=5, n_keys=5, n_pairs=pairs) for pairs in (25, 15))
     assert (full.q, full.k, full.v, full.output) == (half.q, half.k, half.v, half.output)
     assert half.scores == 2 * 15 * ODD.H * ODD.d_k
 
 
-def test_a_streaming_softmax_keeps_a_line_where_the_weights_are_a_square():
+def test_streaming_softmax_stores_one_line():
+    """A streaming softmax stores numbers in proportion to N, where the weights take N²."""
     small = streaming_numbers(CLASSIC, n_queries=10, n_keys=10)
     assert small == 8 * (20 + 100), "a text shorter than a tile is one tile"
     at = {n: streaming_numbers(CLASSIC, n_queries=n, n_keys=n) for n in (4096, 8192)}
@@ -122,13 +123,13 @@ def test_the_golden_cache():
     assert kv_cache_bytes(spec, n_tokens=1, n_layers=32, batch=3, bytes_per_value=4) == 3 * 2 * 131_072
 
 
-def test_the_cache_is_the_bytes_of_the_keys_and_values():
+def test_cache_is_bytes_of_kv():
     k, v = torch.zeros(7, ODD.G, 5, ODD.d_k, dtype=torch.half), torch.zeros(7, ODD.G, 5, ODD.d_v, dtype=torch.half)
     assert kv_cache_bytes(ODD, n_tokens=5, n_layers=1, batch=7) == k.nbytes + v.nbytes
 
 
 @pytest.mark.parametrize("size", ["n_queries", "n_keys"])
-def test_no_tokens_is_a_sentence(size):
+def test_zero_tokens_raise_value_error(size):
     sizes = {"n_queries": 5, "n_keys": 3} | {size: 0}
     for count in (attention_flops, softmax_exponentials, streaming_numbers):
         with pytest.raises(ValueError, match=rf"^{size}=0 must be at least 1$"):
@@ -137,14 +138,14 @@ def test_no_tokens_is_a_sentence(size):
         kv_cache_bytes(CLASSIC, n_tokens=1, n_layers=-1)
 
 
-def test_absurd_numbers_are_exact():
+def test_huge_counts_are_exact():
     n = 10**9
     assert attention_flops(CLASSIC, n_queries=n, n_keys=n).multiply_adds == 4 * n * 512**2 + 2 * n * n * 512
 
 
-@pytest.mark.parametrize("wanted", [1, 2, 3, 64, 65, 2**61 + 7])
-def test_shortest_finds_the_first(wanted):
-    assert shortest(lambda n: n >= wanted) == wanted
+@pytest.mark.parametrize("first", [1, 2, 3, 64, 65, 2**61 + 7])
+def test_shortest_finds_the_first(first):
+    assert shortest(lambda n: n >= first) == first
 
 
 def test_shortest_gives_up():
@@ -152,14 +153,14 @@ def test_shortest_gives_up():
 
 
 @pytest.mark.parametrize(("options", "expected"), [(["--tokens", "10"], "10,588,160"), (["--tokens", "0"], "n=0 must")])
-def test_the_command(options, expected):
-    done = subprocess.run(
+def test_command_prints_costs_or_error(options, expected):
+    process = subprocess.run(
         [sys.executable, "-m", "viz.core.cost", *options],
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
     )
-    assert expected in done.stdout + done.stderr
-    assert "Traceback" not in done.stderr
-    assert (done.returncode == 0) == ("," in expected)
+    assert expected in process.stdout + process.stderr
+    assert "Traceback" not in process.stderr
+    assert (process.returncode == 0) == ("," in expected)

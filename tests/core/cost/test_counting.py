@@ -23,5 +23,5 @@ assert not late, late
 def test_counting_imports_no_compiler_later():
     """Pages are imported by one thread at a time; what a run imports, another thread may be importing too."""
     command = [sys.executable, "-c", COUNT]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr

@@ -1,4 +1,4 @@
-"""The measured step of decoding: what it reads is counted right, and it measures what it says."""
+"""Timing of a decoding step: the bytes that it reads, and the cache that it measures."""
 
 import pytest
 
@@ -11,30 +11,30 @@ def test_bytes_by_hand():
     assert [plan.cache_bytes(g) for g in (1, 2, 3, 6)] == [g * 2 * 7 * 5 * 4 for g in (1, 2, 3, 6)]
 
 
-def test_default_plan_is_134_mb_for_mha():
+def test_default_plan_mha_is_134_mb():
     assert DecodePlan().cache_bytes(32) == 2**27
 
 
 @pytest.mark.parametrize("G", [1, 2, 3, 6])
-def test_every_number_of_groups_is_timed_on_its_own_cache(G, monkeypatch):
-    seen = []
+def test_every_group_count_has_own_cache(G, monkeypatch):
+    caches = []
 
     def step(q, keys, values):
-        seen.append((tuple(q.shape), tuple(keys.shape), tuple(values.shape)))
+        caches.append((tuple(q.shape), tuple(keys.shape), tuple(values.shape)))
 
     monkeypatch.setattr(decode_timing, "decode_step", step)
     monkeypatch.setattr(decode_timing, "SETTLED", 0.0)
     assert decode_seconds(DecodePlan(n_heads=6, d_head=5, n_tokens=7), G) > 0
-    assert set(seen) == {((6, 5), (G, 7, 5), (G, 7, 5))}
-    assert len(seen) == decode_timing.REPEATS + 1
+    assert set(caches) == {((6, 5), (G, 7, 5), (G, 7, 5))}
+    assert len(caches) == decode_timing.REPEATS + 1
 
 
 @pytest.mark.parametrize("G", [0, 4])
-def test_groups_that_do_not_divide(G):
+def test_indivisible_groups_are_refused(G):
     with pytest.raises(ValueError, match="n_kv_heads"):
         decode_seconds(DecodePlan(n_heads=6, d_head=5, n_tokens=7), G)
 
 
-def test_an_empty_cache():
+def test_empty_cache_is_refused():
     with pytest.raises(ValueError, match="n_tokens=0 must be at least 1"):
         DecodePlan(n_tokens=0)

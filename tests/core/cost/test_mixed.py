@@ -1,4 +1,4 @@
-"""Layers of different kinds: by hand, by torch's own count of what runs, and where they overtake each other."""
+"""Layers of different kinds: by hand, by torch's own count of what runs, and by their crossings."""
 
 from functools import partial
 
@@ -42,7 +42,7 @@ def count(call) -> int:
     return counter.get_total_flops()
 
 
-def test_full_layer_is_attentions_count():
+def test_full_layer_equals_attention_count():
     """Scores and mixing of attention_flops, the cache of kv_cache_bytes, and what torch counts."""
     flops = attention_flops(SPEC, n_queries=T, n_keys=T)
     assert FULL.text_flops(T) == flops.scores + flops.mixing
@@ -62,7 +62,7 @@ def test_windows_in_a_model():
     assert NEAR.step_flops(12) == NEAR.step_flops(11)
 
 
-def test_linear_layer_is_torchs_count():
+def test_linear_layer_equals_torch_count():
     """One product to write the state, one to read it; the delta rule reads twice. Nothing grows."""
     n_heads, d_k, d_v = 3, 5, 7
     q, v, steps = torch.ones(n_heads, 1, d_k), torch.ones(n_heads, 1, d_v), torch.zeros(n_heads, 1)
@@ -77,7 +77,7 @@ def test_linear_layer_is_torchs_count():
     assert plain.cache_numbers(1) == plain.cache_numbers(10**9) == linear_states(q, q, v, steps).state.numel() == 105
 
 
-def test_latent_layer_is_torchs_count():
+def test_latent_layer_equals_torch_count():
     """A step is the absorbed form, a text the plain one; projections to and from the width of a token are left out."""
     x, weights = torch.ones(T, LATENT.d_model), LatentWeights.random(LATENT, seed=0)
     turn = partial(rope, pairing="halves")
@@ -120,11 +120,11 @@ def test_crossings_by_hand():
 def test_crossing_of_a_mixture():
     """A mixture meets the full stack where its linear layers do, however few full ones it has."""
     full, delta = FULL, LinearCost(n_heads=6, d_k=5, d_v=7, corrects=True)
-    stack, whole = [delta, delta, delta, full], [full] * 4
+    stack, full_stack = [delta, delta, delta, full], [full] * 4
     for measure in (cache_bytes, step_flops, text_flops):
-        met = cheaper_from(lambda n, f=measure: f(stack, n_tokens=n), lambda n, f=measure: f(whole, n_tokens=n))
-        assert measure(stack, n_tokens=met) < measure(whole, n_tokens=met)
-        assert measure(stack, n_tokens=met - 1) >= measure(whole, n_tokens=met - 1)
+        met = cheaper_from(lambda n, f=measure: f(stack, n_tokens=n), lambda n, f=measure: f(full_stack, n_tokens=n))
+        assert measure(stack, n_tokens=met) < measure(full_stack, n_tokens=met)
+        assert measure(stack, n_tokens=met - 1) >= measure(full_stack, n_tokens=met - 1)
 
 
 def test_latent_layer_trades_work_for_memory():
@@ -138,7 +138,7 @@ def test_latent_layer_trades_work_for_memory():
     assert latent.step_flops(10**9) / heads.step_flops(10**9) == pytest.approx((576 + 512) / 320, rel=1e-6)
 
 
-def test_selection_pays_far_out():
+def test_selection_is_cheaper_for_long_texts():
     """The scorer looks at all keys, cheaply; V3.2 takes fewer operations than V3 from 2,178 tokens on."""
     latent = LatentCost(spec=V3)
     selected = TopKCost(layer=latent, top_k=2048, n_heads=64, d_head=128)

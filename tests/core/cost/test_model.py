@@ -23,7 +23,7 @@ def test_by_hand():
     }  # fmt: skip
 
 
-def test_flops_are_what_torch_counts_in_its_own_encoder_layer():
+def test_flops_equal_torch_encoder_layer():
     d, d_ff, n = 10, 31, 7
     block = nn.TransformerEncoderLayer(d, 5, d_ff, batch_first=True, device="meta")
     with FlopCounterMode(display=False) as counter:
@@ -50,11 +50,11 @@ def test_where_attention_overtakes(gated):
         assert (flops.projections + flops.pairs < flops.feed_forward) == before
 
 
-def test_narrow_feed_forward_layers_are_overtaken_at_once():
+def test_narrow_feed_forward_is_overtaken_immediately():
     assert overtakes(ModelSpec(attention=AttentionSpec(d_model=10, n_heads=5), n_layers=1, d_ff=2, vocabulary=1)) == 1
 
 
-def test_a_window_ends_what_grows():
+def test_window_bounds_growth():
     windowed = ModelSpec(
         attention=SMALL.attention, n_layers=3, d_ff=31, vocabulary=17, window=7, windowed_layers=2
     )  # fmt: skip
@@ -72,7 +72,7 @@ def test_shares_at_absurd_lengths():
     assert model_flops(SMALL, n_tokens=1).attention_share == pytest.approx(1260 / (1260 + 3 * 620 + 170), rel=1e-9)
 
 
-def test_no_tokens_is_a_sentence():
+def test_zero_tokens_raise_value_error():
     with pytest.raises(ValueError, match=r"^n_tokens=0 must be at least 1$"):
         model_flops(SMALL, n_tokens=0)
     with pytest.raises(ValueError, match=r"^d_ff=0 must be at least 1$"):

@@ -1,6 +1,6 @@
-"""Measuring: it stops when told and within its limit, fits recover the truth, memory is what was allocated.
+"""Measurements: they stop on request and at their limit, fits recover the true slope, memory is what was allocated.
 
-No test asserts a time: the clock is a made-up one.
+No test asserts a time: the clock is simulated.
 """
 
 import math
@@ -60,7 +60,7 @@ def test_the_shortest_time_counts():
     assert len(clock.runs) == 5, "one to warm up, three until 0.05 s are full, one for the memory"
 
 
-def test_quick_runs_are_repeated_a_few_times_only():
+def test_quick_runs_repeat_a_few_times():
     clock = Clock()
     list(measure(Plan(d=1, h=1, k=1, lengths=(4,), seconds=100), clock=clock,
                  candidates={"one": clock.candidate(lambda _: 1e-6)}))  # fmt: skip
@@ -68,7 +68,8 @@ def test_quick_runs_are_repeated_a_few_times_only():
 
 
 @pytest.mark.parametrize("limit", [0.5, 3, 30, 500])
-def test_the_limit_holds_when_time_grows_like_the_count(limit):
+def test_limit_holds_when_time_is_quadratic(limit):
+    """The limit holds when time grows like the count of operations."""
     clock = Clock()
     plan = Plan(d=1, h=1, k=1, lengths=tuple(2**i for i in range(30)), seconds=limit)
     points = list(measure(plan, clock=clock, candidates={"square": clock.candidate(lambda n: n * n * 1e-3)}))
@@ -76,17 +77,17 @@ def test_the_limit_holds_when_time_grows_like_the_count(limit):
     assert clock.now <= limit
 
 
-def test_a_slow_layer_does_not_end_a_quick_one():
+def test_slow_layer_does_not_end_quick():
     clock = Clock()
     plan = Plan(d=1, h=1, k=1, lengths=(1, 2, 4, 8, 16), seconds=30)
     both = {"slow": clock.candidate(lambda n: n * n), "quick": clock.candidate(lambda n: n * 1e-9)}
-    found = collect(plan, clock=clock, candidates=both)
-    assert ("slow", 4) not in found
-    assert ("quick", 16) in found
+    measurements = collect(plan, clock=clock, candidates=both)
+    assert ("slow", 4) not in measurements
+    assert ("quick", 16) in measurements
     assert clock.now <= 30
 
 
-def test_once_the_time_is_over_nothing_runs():
+def test_no_run_after_time_limit():
     clock = Clock()
     plan = Plan(d=1, h=1, k=1, lengths=(1, 2), seconds=1)
     both = {"surprise": clock.candidate(lambda _: 50.0), "other": clock.candidate(lambda _: 1e-9)}
@@ -94,24 +95,24 @@ def test_once_the_time_is_over_nothing_runs():
 
 
 @pytest.mark.parametrize("after", range(7))
-def test_it_stops_when_told(after):
+def test_collect_stops_on_request(after):
     clock = Clock()
-    one = {"one": clock.candidate(lambda _: 1e-3)}
-    found = collect(PLAN, clock=clock, candidates=one, stop=lambda: len(clock.runs) >= after)
+    candidates = {"one": clock.candidate(lambda _: 1e-3)}
+    measurements = collect(PLAN, clock=clock, candidates=candidates, stop=lambda: len(clock.runs) >= after)
     assert len(clock.runs) <= after + 1, "what was under way, and no more"
-    assert not found, "a length that was not finished is no point"
+    assert not measurements, "a length that was not finished is no point"
 
 
-def test_naive_attention_keeps_to_its_memory():
+def test_naive_attention_stays_within_memory():
     plan = Plan(d=14, h=2, k=5, lengths=(5, 11), seconds=1e9, memory_bytes=2 * 4 * 2 * 25)
-    found = collect(plan)
-    assert ("naive", 5) in found
-    assert ("naive", 11) not in found
-    assert ("sdpa", 11) in found
+    measurements = collect(plan)
+    assert ("naive", 5) in measurements
+    assert ("naive", 11) not in measurements
+    assert ("sdpa", 11) in measurements
 
 
 @pytest.mark.parametrize("name", CANDIDATES)
-def test_counts_are_torchs_own_for_the_layers_that_are_timed(name):
+def test_counts_equal_torch_for_timed_layers(name):
     plan = Plan(d=14, h=2, k=5, lengths=(11,), seconds=1, device="meta")
     run = CANDIDATES[name].make(plan, 11)
     with FlopCounterMode(display=False) as counter:
@@ -133,7 +134,7 @@ def test_both_self_attentions_are_one_function():
     assert naive.shape == (11, 14)
 
 
-def test_the_layers_leave_the_global_generator_and_the_threads_alone():
+def test_timing_keeps_global_generator_and_threads():
     threads, state = torch.get_num_threads(), torch.get_rng_state()
     list(measure(PLAN))
     assert torch.get_num_threads() == threads
@@ -147,29 +148,29 @@ def test_peak_memory_by_hand():
         first = a + 1  # 4 MB
         second = first + 1  # 8 MB held
         del first
-        return second + 1  # 8 MB held again
+        return second + 1  # still 8 MB held
 
     assert peak_bytes(run, "cpu") == pytest.approx(8e6, rel=0.01)
 
 
-def test_what_other_threads_allocate_does_not_count():
-    busy, done = torch.zeros(1000, 1000), Event()
+def test_peak_ignores_other_threads():
+    busy, finished_event = torch.zeros(1000, 1000), Event()
 
     def allocate():
-        while not done.is_set():
+        while not finished_event.is_set():
             busy + 1
 
-    other = Thread(target=allocate)
-    other.start()
+    thread = Thread(target=allocate)
+    thread.start()
     try:
-        found = peak_bytes(lambda: torch.stack([torch.zeros(1000)] * 1000), "cpu")
+        peak = peak_bytes(lambda: torch.stack([torch.zeros(1000)] * 1000), "cpu")
     finally:
-        done.set()
-        other.join()
-    assert found == pytest.approx(4e6, rel=0.05)
+        finished_event.set()
+        thread.join()
+    assert peak == pytest.approx(4e6, rel=0.05)
 
 
-def test_peak_memory_of_naive_attention_is_two_squares_and_of_sdpa_a_line():
+def test_peak_naive_is_quadratic_sdpa_linear():
     plan = Plan(d=16, h=4, k=3, lengths=(), seconds=1)
 
     def peak(name, n):
@@ -183,14 +184,15 @@ def test_peak_memory_of_naive_attention_is_two_squares_and_of_sdpa_a_line():
 
 
 @pytest.mark.parametrize("exponent", [0.0, 1.0, 1.5, 2.0])
-def test_the_fit_recovers_the_truth(exponent):
+def test_fit_recovers_true_slope(exponent):
     sizes = [2**i for i in range(4, 12)]
     fit = fit_exponent(sizes, [3.7e-6 * n**exponent for n in sizes])
     assert fit.exponent == pytest.approx(exponent, abs=1e-12)
     assert fit.error == pytest.approx(0, abs=1e-12)
 
 
-def test_the_truth_lies_within_two_errors_about_as_often_as_it_should():
+def test_truth_within_two_errors_at_rate():
+    """The true slope lies within two standard errors about as often as it should."""
     generator = torch.Generator().manual_seed(0)
     sizes = [2**i for i in range(4, 20)]
     inside, errors = 0, []
@@ -205,7 +207,7 @@ def test_the_truth_lies_within_two_errors_about_as_often_as_it_should():
     assert sum(errors) / len(errors) == pytest.approx(expected, rel=0.05)
 
 
-def test_two_points_have_no_uncertainty_and_so_no_fit():
+def test_two_points_have_no_fit():
     assert fit_exponent([1, 2], [1, 2]) is None
 
 
@@ -216,6 +218,6 @@ def test_the_gpu_is_named_by_torch(monkeypatch):
 
 
 @pytest.mark.parametrize("seconds", [-1.0, float("inf"), float("nan")])
-def test_a_limit_that_never_comes_is_refused(seconds):
+def test_infinite_limit_is_refused(seconds):
     with pytest.raises(ValueError, match="must be a finite number from 0"):
         Plan(d=2, h=1, k=1, lengths=(3,), seconds=seconds)

@@ -1,4 +1,4 @@
-"""Heads that are made in one of the three shapes are called so; those that are in none are not."""
+"""Heads built in one of the three shapes get its name; other heads get none."""
 
 import pytest
 import torch
@@ -12,8 +12,8 @@ AT = evenly_spaced(N, 211)
 BEHIND = AT[:, None] - torch.arange(N)
 
 
-def made(mass, *, causal):
-    """Weights in these cells, over a little of everything."""
+def weights_with_mass(mass, *, causal):
+    """Return weights concentrated in these cells, with a little on every other cell."""
     generator = torch.Generator().manual_seed(0)
     weights = mass + torch.rand(len(AT), N, generator=generator) / N / 5
     if causal:
@@ -37,15 +37,15 @@ def blocks():
 
 @pytest.mark.parametrize("causal", [True, False])
 @pytest.mark.parametrize(("shape", "mass"), [(A_SHAPE, near_and_first), (SLASHES, lines), (BLOCKS, blocks)])
-def test_a_head_made_in_a_shape_is_called_so(shape, mass, causal):
-    fit = fit_shapes(made(mass(), causal=causal), AT, causal=causal)
+def test_head_of_a_shape_has_name(shape, mass, causal):
+    fit = fit_shapes(weights_with_mass(mass(), causal=causal), AT, causal=causal)
     assert fit.name == shape
     assert fit.shares[shape] > 0.8
     assert all(fit.even - 0.02 <= share <= 1 + 1e-6 for share in fit.shares.values())
 
 
 @pytest.mark.parametrize("causal", [True, False])
-def test_an_even_spread_has_in_every_shape_what_an_even_spread_has_and_no_name(causal):
+def test_uniform_weights_match_baseline_without_name(causal):
     weights = torch.ones(len(AT), N).masked_fill((BEHIND < 0) & causal, 0.0)
     fit = fit_shapes(weights / weights.sum(1, keepdim=True), AT, causal=causal)
     assert fit.name == ""
@@ -65,7 +65,7 @@ def test_a_share_is_counted_by_hand():
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, SHORTEST - 1, SHORTEST])
-def test_a_text_whose_blocks_would_be_single_cells_has_no_shape(n):
+def test_single_cell_blocks_have_no_shape(n):
     fit = fit_shapes(torch.eye(n), torch.arange(n), causal=True)
     assert (fit.name == "") == (block_side(n) == 1)
     assert set(fit.shares) == set(SHAPES)
@@ -81,5 +81,5 @@ def test_diagonals_are_summed_by_their_offset():
     assert_close(by_offset(weights, at), torch.tensor(expected))
 
 
-def test_nothing_is_named_where_everything_would_be_in_the_shape():
+def test_shape_covering_all_has_no_name():
     assert name_of(dict.fromkeys(SHAPES, 1.0), even=1.0) == ""

@@ -1,4 +1,4 @@
-"""A streamed head against the matrix that it never makes: cells, rows, strips of any size; and its memory."""
+"""A streamed head against the full matrix: cells, rows, strips of any size; and its memory."""
 
 import math
 
@@ -20,7 +20,7 @@ def head(n, d=13, *, seed=0, sharp=2.0):
 
 
 def by_numpy(q, k, scale, causal):
-    """Scores and weights of the whole matrix, in float64."""
+    """Return scores and weights of the full matrix, in float64."""
     scores = q.double().numpy() @ k.double().numpy().T * scale
     if causal:
         scores[np.triu_indices(len(q), 1)] = -np.inf
@@ -29,7 +29,7 @@ def by_numpy(q, k, scale, causal):
 
 
 def cells_of(weights, side):
-    """The largest and the mean of every block, one after the other."""
+    """Return the largest weight and the mean of every block."""
     n = len(weights)
     edges = np.arange(0, n, side)
     most = np.maximum.reduceat(np.maximum.reduceat(weights, edges, 0), edges, 1)
@@ -40,14 +40,14 @@ def cells_of(weights, side):
 
 @pytest.mark.parametrize("causal", [True, False])
 @pytest.mark.parametrize(("n", "cells"), [(1, 512), (7, 3), (257, 19), (509, 512), (2048, 512)])
-def test_cells_and_rows_are_those_of_the_whole_matrix(n, cells, causal):
+def test_cells_and_rows_equal_full_matrix(n, cells, causal):
     q, k = head(n)
-    found = long_map(q, k, scale=0.4, causal=causal, cells=cells)
+    coarse_map = long_map(q, k, scale=0.4, causal=causal, cells=cells)
     _, weights = by_numpy(q, k, 0.4, causal)
     most, mean = cells_of(weights, side_of(n, cells))
-    assert_close(found.most, most, rtol=1e-5, atol=2e-7)
-    assert_close(found.mean, mean, rtol=1e-5, atol=1e-8)
-    at, rows = np.arange(n), found.rows
+    assert_close(coarse_map.most, most, rtol=1e-5, atol=2e-7)
+    assert_close(coarse_map.mean, mean, rtol=1e-5, atol=1e-8)
+    at, rows = np.arange(n), coarse_map.rows
     with np.errstate(divide="ignore", invalid="ignore"):
         entropy = -np.nansum(weights * np.log(weights), 1)
     expected = {
@@ -63,48 +63,53 @@ def test_cells_and_rows_are_those_of_the_whole_matrix(n, cells, causal):
 
 
 @pytest.mark.parametrize("causal", [True, False])
-def test_strips_of_any_height_make_the_same_map(monkeypatch, causal):
+def test_map_is_independent_of_strip_height(monkeypatch, causal):
     q, k = head(211)
-    whole = long_map(q, k, scale=0.4, causal=causal, cells=31)
+    single_strip = long_map(q, k, scale=0.4, causal=causal, cells=31)
     monkeypatch.setattr(streamed, "STRIP", 211 * 5)
     monkeypatch.setattr(streamed, "LOWEST", 5)
     monkeypatch.setattr(streamed, "RUN", 17)
     striped = long_map(q, k, scale=0.4, causal=causal, cells=31)
-    assert_close((striped.most, striped.mean, vars(striped.rows)), (whole.most, whole.mean, vars(whole.rows)))
+    assert_close(
+        (striped.most, striped.mean, vars(striped.rows)),
+        (single_strip.most, single_strip.mean, vars(single_strip.rows)),
+    )
 
 
-def test_a_head_whose_weights_are_known_by_hand():
+def test_weights_by_hand():
     """Scores of 0 and of log 3: the second key has three times the weight of the first."""
     q, k = torch.ones(2, 1), torch.tensor([[0.0], [math.log(3)]])
-    found = long_map(q, k, scale=1.0, causal=False)
-    assert_close(found.most, torch.tensor([[0.25, 0.75], [0.25, 0.75]]))
-    assert_close(found.rows.distance, torch.tensor([0.75, 0.25]))
-    assert_close(found.rows.entropy, torch.full((2,), -0.25 * math.log(0.25) - 0.75 * math.log(0.75)))
-    assert found.rows.strongest.tolist() == [1, 1]
+    coarse_map = long_map(q, k, scale=1.0, causal=False)
+    assert_close(coarse_map.most, torch.tensor([[0.25, 0.75], [0.25, 0.75]]))
+    assert_close(coarse_map.rows.distance, torch.tensor([0.75, 0.25]))
+    assert_close(coarse_map.rows.entropy, torch.full((2,), -0.25 * math.log(0.25) - 0.75 * math.log(0.75)))
+    assert coarse_map.rows.strongest.tolist() == [1, 1]
 
 
 @pytest.mark.parametrize("size", [1e4, 0.0])
 def test_scores_of_any_size_stay_numbers(size):
     q, k = head(67)
-    found = long_map(q * size, k * size, scale=1.0, causal=True)
-    assert all(values.isfinite().all() for values in (found.most, found.mean, *vars(found.rows).values()))
-    assert_close(found.mean.sum(1), torch.ones(67))
+    coarse_map = long_map(q * size, k * size, scale=1.0, causal=True)
+    assert all(
+        values.isfinite().all() for values in (coarse_map.most, coarse_map.mean, *vars(coarse_map.rows).values())
+    )
+    assert_close(coarse_map.mean.sum(1), torch.ones(67))
 
 
-def test_it_can_be_stopped_between_two_strips(monkeypatch):
+def test_stops_between_two_strips(monkeypatch):
     monkeypatch.setattr(streamed, "STRIP", 0)
-    asked = []
+    calls = []
 
     def stop():
-        asked.append(1)
-        if len(asked) == 3:
+        calls.append(1)
+        if len(calls) == 3:
             raise InterruptedError
 
     with pytest.raises(InterruptedError):
         long_map(*head(197), scale=1.0, causal=True, check=stop)
 
 
-def test_nothing_grows_with_the_square_of_the_text(monkeypatch):
+def test_memory_is_below_quadratic(monkeypatch):
     monkeypatch.setattr(streamed, "STRIP", 0)
     with Largest() as largest:
         for n in (1024, 4096):
@@ -120,7 +125,7 @@ def test_nothing_grows_with_the_square_of_the_text(monkeypatch):
 
 @pytest.mark.parametrize("causal", [True, False])
 @pytest.mark.parametrize(("row", "column"), [(0, 0), (61, 100), (300, 17)])
-def test_a_window_is_cut_out_of_the_whole_matrix(row, column, causal):
+def test_window_equals_cut_of_full_matrix(row, column, causal):
     q, k = head(331)
     cut = window(q, k, row=row, column=column, scale=0.4, causal=causal)
     _, weights = by_numpy(q, k, 0.4, causal)
@@ -128,7 +133,7 @@ def test_a_window_is_cut_out_of_the_whole_matrix(row, column, causal):
     assert_close(cut, expected, rtol=2e-5, atol=1e-7)
 
 
-def test_a_window_of_large_scores_is_as_exact_as_one_of_small_ones():
+def test_window_is_exact_for_large_scores():
     q, k = head(331)
     scale = 300 / float((q @ k.T).abs().max())
     cut = window(q, k, row=20, column=30, scale=scale, causal=False)
@@ -137,24 +142,24 @@ def test_a_window_of_large_scores_is_as_exact_as_one_of_small_ones():
 
 
 @pytest.mark.parametrize("causal", [True, False])
-def test_rows_are_those_of_the_whole_matrix(causal):
+def test_rows_equal_full_matrix(causal):
     q, k = head(101)
     at = torch.tensor([0, 53, 100])
     _, weights = by_numpy(q, k, 0.4, causal)
-    found = weights_of_rows(q, k, at, scale=0.4, causal=causal)
-    assert_close(found, torch.tensor(weights[at]).float(), rtol=1e-5, atol=1e-7)
+    rows = weights_of_rows(q, k, at, scale=0.4, causal=causal)
+    assert_close(rows, torch.tensor(weights[at]).float(), rtol=1e-5, atol=1e-7)
 
 
 def test_sink_by_hand_takes_share():
-    """Scores of 0 and a sink of 0: the row of j keys gives each 1 / (j + 1), and so much to no key."""
+    """Scores of 0 and a sink of 0: in a row of j keys every key and the sink get 1 / (j + 1)."""
     q = k = torch.zeros(3, 2)
     options = {"scale": 1.0, "causal": True, "sink": 0.0}
-    found = long_map(q, k, cells=3, **options)
-    assert_close(found.rows.nowhere, torch.tensor([1 / 2, 1 / 3, 1 / 4]))
-    assert_close(found.most[2], torch.full((3,), 1 / 4))
+    coarse_map = long_map(q, k, cells=3, **options)
+    assert_close(coarse_map.rows.nowhere, torch.tensor([1 / 2, 1 / 3, 1 / 4]))
+    assert_close(coarse_map.most[2], torch.full((3,), 1 / 4))
     assert_close(weights_of_rows(q, k, torch.tensor([1]), **options), torch.tensor([[1 / 3, 1 / 3, 0.0]]))
     assert_close(window(q, k, row=1, column=0, **options)[0], torch.tensor([1 / 3, 1 / 3, 0.0]))
-    assert_close(found.rows.entropy[2], 0.75 * torch.tensor(4.0).log())
+    assert_close(coarse_map.rows.entropy[2], 0.75 * torch.tensor(4.0).log())
 
 
 @pytest.mark.parametrize("sink", [-40.0, 0.3, 40.0])
@@ -162,7 +167,7 @@ def test_sink_map_equals_its_rows(sink):
     """Strips and rows agree, whether the sink is above every score or below."""
     q, k = torch.randn(2, 23, 5, generator=torch.Generator().manual_seed(0))
     options = {"scale": 0.4, "causal": True, "sink": sink}
-    found, rows = long_map(q, k, cells=23, **options), weights_of_rows(q, k, torch.arange(23), **options)
-    assert_close(found.most, rows, atol=1e-6, rtol=0)
-    assert_close(found.rows.nowhere, 1 - rows.sum(-1), atol=1e-6, rtol=0)
-    assert_close(found.rows.entropy, -(rows * rows.clamp(min=1e-30).log()).sum(-1), atol=1e-4, rtol=0)
+    coarse_map, rows = long_map(q, k, cells=23, **options), weights_of_rows(q, k, torch.arange(23), **options)
+    assert_close(coarse_map.most, rows, atol=1e-6, rtol=0)
+    assert_close(coarse_map.rows.nowhere, 1 - rows.sum(-1), atol=1e-6, rtol=0)
+    assert_close(coarse_map.rows.entropy, -(rows * rows.clamp(min=1e-30).log()).sum(-1), atol=1e-4, rtol=0)

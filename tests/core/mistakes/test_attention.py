@@ -1,4 +1,4 @@
-"""Broken attention: each fault alone changes what it says and nothing else."""
+"""Attention with faults: each fault changes only what it names."""
 
 import math
 
@@ -25,7 +25,7 @@ def cap(scaled):
 
 
 @pytest.fixture
-def given():
+def inputs():
     generator = torch.Generator().manual_seed(0)
     shapes = {"q": (HEADS, QUERIES, D_K), "k": (HEADS, KEYS, D_K), "v": (HEADS, KEYS, D_V)}
     tensors = {name: torch.randn(shape, generator=generator) for name, shape in shapes.items()}
@@ -36,49 +36,49 @@ def given():
     }  # fmt: skip
 
 
-def wrongly(given, **faults):
-    return attend_wrongly(*(given[name] for name in "qkv"), Faults(**faults), **options(given))
+def attend_with_faults(inputs, **faults):
+    return attend_wrongly(*(inputs[name] for name in "qkv"), Faults(**faults), **options(inputs))
 
 
-def options(given):
-    return {name: given[name] for name in ("scale", "allowed", "bias", "score_mod")}
+def options(inputs):
+    return {name: inputs[name] for name in ("scale", "allowed", "bias", "score_mod")}
 
 
-def test_without_faults_it_is_attend_bit_for_bit(given):
-    right = attend(*(given[name] for name in "qkv"), **options(given))
-    for name, value in vars(wrongly(given)).items():
+def test_no_faults_equals_attend_exactly(inputs):
+    right = attend(*(inputs[name] for name in "qkv"), **options(inputs))
+    for name, value in vars(attend_with_faults(inputs)).items():
         assert torch.equal(value, getattr(right, name)) if isinstance(value, torch.Tensor) else value == right.scale
 
 
-def test_no_scale_is_scale_one(given):
-    expected = attend(*(given[name] for name in "qkv"), **options(given) | {"scale": 1.0})
-    torch.testing.assert_close(wrongly(given, no_scale=True).weights, expected.weights)
-    free = attend_wrongly(*(given[name] for name in "qkv"), Faults(no_scale=True), scale=SCALE)
-    reference = scaled_dot_product_attention(*(given[name] for name in "qkv"), scale=1.0)
+def test_no_scale_is_scale_one(inputs):
+    expected = attend(*(inputs[name] for name in "qkv"), **options(inputs) | {"scale": 1.0})
+    torch.testing.assert_close(attend_with_faults(inputs, no_scale=True).weights, expected.weights)
+    free = attend_wrongly(*(inputs[name] for name in "qkv"), Faults(no_scale=True), scale=SCALE)
+    reference = scaled_dot_product_attention(*(inputs[name] for name in "qkv"), scale=1.0)
     torch.testing.assert_close(free.output, reference)
 
 
-def test_no_mask_lets_everybody_look_everywhere(given):
-    assert (wrongly(given).weights == 0).any()
-    assert (wrongly(given, no_mask=True).weights > 0).all()
+def test_no_mask_makes_all_weights_positive(inputs):
+    assert (attend_with_faults(inputs).weights == 0).any()
+    assert (attend_with_faults(inputs, no_mask=True).weights > 0).all()
 
 
 @pytest.mark.parametrize("temperature", [0.1, 0.7, 4.0])
-def test_a_temperature_divides_all_that_the_softmax_sees(given, temperature):
-    right, tempered = wrongly(given), wrongly(given, temperature=temperature)
+def test_temperature_divides_softmax_input(inputs, temperature):
+    right, tempered = attend_with_faults(inputs), attend_with_faults(inputs, temperature=temperature)
     torch.testing.assert_close(tempered.weights, (right.masked / temperature).softmax(-1))
-    torch.testing.assert_close(tempered.output, (right.masked / temperature).softmax(-1) @ given["v"])
+    torch.testing.assert_close(tempered.output, (right.masked / temperature).softmax(-1) @ inputs["v"])
 
 
-def test_the_wrong_axis_makes_columns_sum_to_one(given):
-    broken = wrongly(given, wrong_axis=True)
-    seen = given["allowed"].any(0).float()
-    torch.testing.assert_close(broken.weights.sum(-2), seen.expand(HEADS, KEYS))
-    assert (broken.weights.sum(-1) - 1).abs().max() > 0.1
-    torch.testing.assert_close(broken.output, broken.weights @ given["v"])
+def test_wrong_axis_makes_columns_sum_one(inputs):
+    wrong_trace = attend_with_faults(inputs, wrong_axis=True)
+    visible_columns = inputs["allowed"].any(0).float()
+    torch.testing.assert_close(wrong_trace.weights.sum(-2), visible_columns.expand(HEADS, KEYS))
+    assert (wrong_trace.weights.sum(-1) - 1).abs().max() > 0.1
+    torch.testing.assert_close(wrong_trace.output, wrong_trace.weights @ inputs["v"])
 
 
-def test_a_column_nobody_may_look_at_is_zero():
+def test_fully_masked_column_is_zero():
     masked = torch.tensor([[0.0, -math.inf], [0.0, -math.inf]])
     assert column_softmax(masked).tolist() == [[0.5, 0.0], [0.5, 0.0]]
 
@@ -89,21 +89,22 @@ def test_a_temperature_is_above_zero(temperature):
         Faults(temperature=temperature)
 
 
-def test_faults_know_when_there_are_none():
+def test_faults_without_any_are_none():
     assert Faults().none
     assert not Faults(temperature=0.9).none and not Faults(wrong_axis=True).none
 
 
-def test_rows_are_measured_by_hand_and_a_row_that_is_no_distribution_has_no_entropy():
-    seen = measure_rows(torch.tensor([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0], [1.0, 0.5, 0.1], [0.0, 0.0, 0.0]]))
-    assert seen.total.tolist() == pytest.approx([1, 1, 1.6, 0])
-    assert seen.largest.tolist() == [0.5, 1, 1, 0]
-    assert seen.entropy[:2].tolist() == pytest.approx([math.log(2), 0])
-    assert seen.jacobian[:2].tolist() == pytest.approx([0.5, 0])
-    assert seen.entropy[2:].isnan().all() and seen.jacobian[2:].isnan().all()
+def test_row_measures_by_hand():
+    """A row that is not a distribution has no entropy."""
+    measures = measure_rows(torch.tensor([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0], [1.0, 0.5, 0.1], [0.0, 0.0, 0.0]]))
+    assert measures.total.tolist() == pytest.approx([1, 1, 1.6, 0])
+    assert measures.largest.tolist() == [0.5, 1, 1, 0]
+    assert measures.entropy[:2].tolist() == pytest.approx([math.log(2), 0])
+    assert measures.jacobian[:2].tolist() == pytest.approx([0.5, 0])
+    assert measures.entropy[2:].isnan().all() and measures.jacobian[2:].isnan().all()
 
 
-def test_a_split_without_its_transpose_has_the_shape_and_other_numbers():
+def test_split_without_transpose_has_right_shape():
     x = torch.arange(60.0).view(2, 3, 10)
     right, wrong = split_heads(x, 5), split_without_transpose(x, 5)
     assert right.shape == wrong.shape == (2, 5, 3, 2)

@@ -1,4 +1,4 @@
-"""Masks in other hands: what each of the ways makes of a row that may look nowhere, and of one that may."""
+"""Masking methods of other libraries, on fully masked rows and on other rows."""
 
 import math
 
@@ -24,7 +24,7 @@ H, Q, K, D = 2, 5, 7, 3
 WAYS = (softmax_inf_fill, softmax_replace_1e9, softmax_add_1e9, sdpa_weights)
 
 
-def drawn(*shape, seed=0):
+def draw(*shape, seed=0):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
 
@@ -38,18 +38,18 @@ def allowed():
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_where_a_key_is_left_all_agree(way, dtype, allowed):
-    scores = drawn(H, Q, K).to(dtype)
+def test_masks_agree_where_key_remains(way, dtype, allowed):
+    scores = draw(H, Q, K).to(dtype)
     expected = row_softmax(scores.masked_fill(~allowed, -torch.inf))
     sees = allowed.any(-1)
     assert_close(way(scores, allowed)[:, sees], expected[:, sees])
 
 
-def test_where_none_is_left_none_agree(allowed):
-    scores = drawn(H, Q, K)
-    assert softmax_inf_fill(scores, allowed)[:, 2].isnan().all()
-    assert_close(softmax_replace_1e9(scores, allowed)[:, 2], torch.full((H, K), 1 / K))
-    assert_close(softmax_add_1e9(scores, allowed)[:, 2], torch.full((H, K), 1 / K))
+def test_methods_differ_in_fully_masked_rows(allowed):
+    scores = draw(H, Q, K)
+    assert bare_softmax(scores, allowed)[:, 2].isnan().all()
+    assert_close(filled_softmax(scores, allowed)[:, 2], torch.full((H, K), 1 / K))
+    assert_close(shifted_softmax(scores, allowed)[:, 2], torch.full((H, K), 1 / K))
     unmasked = scores.double().softmax(-1)
     assert_close(softmax_add_1e9(scores.double(), allowed)[:, 2], unmasked[:, 2], atol=1e-6, rtol=0)
     for zero in (sdpa_weights, mask_after_softmax):
@@ -63,19 +63,18 @@ class TestMaskedAfter:
         assert_close(late, torch.tensor([[0.25, 0.0], [0.5, 0.5]]))
         assert_close(renormalise(late), torch.eye(2)[:1].repeat(2, 1) + torch.tensor([[0.0, 0.0], [-0.5, 0.5]]))
 
-    def test_what_is_lost_is_what_the_blocked_keys_had(self, allowed):
-        scores = drawn(H, Q, K)
-        blocked = (scores.softmax(-1) * ~allowed).sum(-1)
-        assert_close(mask_after_softmax(scores, allowed).sum(-1), 1 - blocked)
+    def test_lost_weight_is_blocked_keys_weight(self, allowed):
+        scores = draw(H, Q, K)
+        blocked_weight = (scores.softmax(-1) * ~allowed).sum(-1)
+        assert_close(masked_after(scores, allowed).sum(-1), 1 - blocked_weight)
 
-    def test_renormalising_gives_the_right_weights_back(self, allowed):
-        scores = drawn(H, Q, K).double()
-        assert_close(
-            renormalise(mask_after_softmax(scores, allowed)), row_softmax(scores.masked_fill(~allowed, -torch.inf))
-        )
+    def test_renormalising_restores_right_weights(self, allowed):
+        scores = draw(H, Q, K).double()
+        assert_close(renormalise(masked_after(scores, allowed)), row_softmax(scores.masked_fill(~allowed, -torch.inf)))
 
-    def test_blocked_keys_have_a_say_only_if_the_mask_is_late(self):
-        scores = drawn(5, 5)
+    def test_blocked_keys_count_in_late_mask(self):
+        """Blocked keys have an influence only if the mask is applied after the softmax."""
+        scores = draw(5, 5)
         later = scores.clone()
         later[0, 4] += 3.0
         for way, moves in ((mask_after_softmax, True), (softmax_replace_1e9, False)):
@@ -86,17 +85,17 @@ class TestMaskedAfter:
 class TestThroughMha:
     @pytest.mark.parametrize("scale", [None, 1.0, 0.3])
     def test_true_blocks(self, allowed, scale):
-        q, k, v = drawn(H, Q, D), drawn(H, K, D, seed=1), drawn(H, K, D, seed=2)
+        q, k, v = draw(H, Q, D), draw(H, K, D, seed=1), draw(H, K, D, seed=2)
         sees = allowed.any(-1)
-        found = through_mha(q, k, v, blocked=~allowed, scale=scale)
-        assert_close(found[:, sees], attend(q, k, v, allowed=allowed, scale=scale).output[:, sees])
-        assert found[:, ~sees].isnan().all()  # asked for its weights, as it is by default, it takes the bare softmax
-        turned = scaled_dot_product_attention(q, k, v, attn_mask=~allowed, scale=scale)
-        assert_close(through_mha(q, k, v, blocked=allowed, scale=scale), turned)
+        output = through_mha(q, k, v, blocked=~allowed, scale=scale)
+        assert_close(output[:, sees], attend(q, k, v, allowed=allowed, scale=scale).output[:, sees])
+        assert output[:, ~sees].isnan().all()  # with need_weights, its default, it uses the plain softmax
+        inverted = scaled_dot_product_attention(q, k, v, attn_mask=~allowed, scale=scale)
+        assert_close(through_mha(q, k, v, blocked=allowed, scale=scale), inverted)
 
-    def test_it_is_the_module_with_its_own_weights_too(self):
+    def test_mask_equals_module_with_own_weights(self):
         module = nn.MultiheadAttention(H * D, H, bias=False, batch_first=True).eval()
-        x = drawn(Q, H * D)
+        x = draw(Q, H * D)
         w_q, w_k, w_v = module.in_proj_weight.chunk(3)
         q, k, v = (nn.functional.linear(x, w).unflatten(-1, (H, D)).transpose(0, 1) for w in (w_q, w_k, w_v))
         heads = through_mha(q, k, v, blocked=~causal(Q, Q)).transpose(0, 1).flatten(1)

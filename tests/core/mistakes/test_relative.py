@@ -1,4 +1,4 @@
-"""Windows done wrong: by hand, as properties, and against numpy's and torch's own."""
+"""Faulty relative windows: by hand, as properties, and against NumPy and torch."""
 
 import numpy as np
 import pytest
@@ -21,34 +21,34 @@ def replicated(image: torch.Tensor, kernel: torch.Tensor) -> torch.Tensor:
     return conv2d(pad(image[None], (1, 1, 1, 1), mode="replicate"), kernel)[0]
 
 
-def test_the_shift_for_the_centre_by_hand():
+def test_centre_shift_by_hand():
     """δ from −2 to 2 and α = 3: −3 (1, −2δ) · (δ², δ) = 3 δ²."""
     assert shift_for_centre(torch.tensor([3.0]), (5,))[0, 2].tolist() == [12.0, 3.0, 0.0, 3.0, 12.0]
 
 
 @pytest.mark.parametrize("grid", [(13,), (3, 5)])
-def test_the_shift_for_the_centre_looks_at_the_farthest_key(grid):
+def test_wrong_centre_attends_farthest_key(grid):
     scores, at = shift_for_centre(torch.tensor([0.7, 2.0]), grid), positions(grid)
     away = torch.cdist(at, at)
     assert_close(scores[1], 2 * away.square())
-    chosen = row_softmax(scores).argmax(-1)
-    assert_close(away.gather(1, chosen[0][:, None])[:, 0], away.amax(1))
+    keys = row_softmax(scores).argmax(-1)
+    assert_close(away.gather(1, keys[0][:, None])[:, 0], away.amax(1))
 
 
-def test_the_other_sign_by_hand():
+def test_flipped_sign_by_hand():
     """A head that looks one to the right of (1, 1) looks one to its left."""
     heads = heads_from_kernel(torch.zeros(1, 1, 3, 3).index_fill_(3, torch.tensor([2]), 1.0), alpha=SHARP)
     assert query_minus_key(heads).offset[5].tolist() == [-0.0, -1.0] == (-heads.offset[5]).tolist()
 
 
-def test_the_other_sign_is_the_kernel_turned_round():
+def test_flipped_sign_flips_kernel():
     image, kernel = draw(3, 5, 7), draw(2, 3, 3, 3, seed=1)
     wrong = query_minus_key(heads_from_kernel(kernel, alpha=SHARP)).layer(image)
     assert_close(wrong, replicated(image, kernel.flip(-1, -2)), rtol=0, atol=1e-4)
     assert (wrong - replicated(image, kernel)).abs().max() > 1
 
 
-def test_the_other_sign_is_the_shift_counted_the_other_way():
+def test_flipped_sign_negates_shift():
     offset, alpha, grid = draw(5, 2), draw(5, seed=1).exp(), (3, 7)
     at = positions(grid)
     delta = at[:, None] - at  # query minus key
@@ -57,7 +57,7 @@ def test_the_other_sign_is_the_shift_counted_the_other_way():
 
 
 @pytest.mark.parametrize("d_v", [1, 2, 3, 5])
-def test_narrow_heads_are_the_kernel_of_that_rank(d_v):
+def test_narrow_heads_equal_low_rank_kernel(d_v):
     image, kernel = draw(3, 5, 7), draw(5, 3, 3, 3, seed=1)
     heads = narrow_heads(kernel, d_v, alpha=SHARP)
     assert heads.weights.w_v.shape == (3, 9 * d_v) and heads.weights.w_o.shape == (9 * d_v, 5)
@@ -71,10 +71,10 @@ def test_narrow_heads_are_the_kernel_of_that_rank(d_v):
     assert off < 1e-4 if d_v >= 3 else off > 0.1
 
 
-def test_what_narrow_heads_lose_is_the_singular_values_they_leave_out():
+def test_narrow_heads_lose_dropped_singular_values():
     kernel = draw(4, 3, 3, 3, seed=2)
-    heads, wanted = narrow_heads(kernel, 2, alpha=SHARP), kernel.flatten(2).permute(2, 1, 0)
+    heads, target = narrow_heads(kernel, 2, alpha=SHARP), kernel.flatten(2).permute(2, 1, 0)
     w_v = heads.weights.w_v.unflatten(1, (9, 2)).transpose(0, 1)
-    held = w_v @ heads.weights.w_o.unflatten(0, (9, 2))
-    assert torch.linalg.matrix_rank(held).tolist() == [2] * 9
-    assert_close((held - wanted).norm(dim=(1, 2)), torch.linalg.svdvals(wanted)[:, 2])
+    products = w_v @ heads.weights.w_o.unflatten(0, (9, 2))
+    assert torch.linalg.matrix_rank(products).tolist() == [2] * 9
+    assert_close((products - target).norm(dim=(1, 2)), torch.linalg.svdvals(target)[:, 2])

@@ -1,4 +1,4 @@
-"""Decoding token by token: equal to the whole text under a causal mask; without one, every row makes room."""
+"""Decoding token by token: equal to the full text under a causal mask; without one every row sees the new token."""
 
 import pytest
 import torch
@@ -14,21 +14,21 @@ from viz.core.variants.decoding import decode, rows_at_length, weight_taken_by_n
 H, T, D_K, D_V = 6, 11, 5, 3
 
 
-def drawn(*shape, seed=0):
+def draw(*shape, seed=0):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 class TestDecode:
     @pytest.mark.parametrize("G", [1, 2, 3, 6])
     @pytest.mark.parametrize("options", [{}, {"scale": 0.7, "score_mod": torch.tanh}])
-    @pytest.mark.parametrize("bias", [None, alibi(H, T, T).double(), drawn(T, T, seed=4)], ids=["-", "heads", "one"])
-    def test_is_the_whole_text_at_once(self, G, options, bias):
-        q, k, v = drawn(H, T, D_K), drawn(G, T, D_K, seed=1), drawn(G, T, D_V, seed=2)
-        whole = attend(q, share_kv(k, H), share_kv(v, H), allowed=causal(T, T), bias=bias, **options).output
-        assert_close(decode(q, k, v, bias=bias, **options), whole)
+    @pytest.mark.parametrize("bias", [None, alibi(H, T, T).double(), draw(T, T, seed=4)], ids=["-", "heads", "one"])
+    def test_equals_full_text_at_once(self, G, options, bias):
+        q, k, v = draw(H, T, D_K), draw(G, T, D_K, seed=1), draw(G, T, D_V, seed=2)
+        full_output = attend(q, share_kv(k, H), share_kv(v, H), allowed=causal(T, T), bias=bias, **options).output
+        assert_close(decode(q, k, v, bias=bias, **options), full_output)
 
-    def test_what_comes_later_changes_nothing(self):
-        q, k, v = drawn(H, T, D_K), drawn(2, T, D_K, seed=1), drawn(2, T, D_V, seed=2)
+    def test_later_tokens_change_nothing(self):
+        q, k, v = draw(H, T, D_K), draw(2, T, D_K, seed=1), draw(2, T, D_V, seed=2)
         before = decode(q, k, v)
         k[:, 7:], v[:, 7:] = 100.0, -100.0
         after = decode(q, k, v)
@@ -43,16 +43,16 @@ class TestNewcomersShare:
         assert_close(weight_taken_by_new_token(scores), expected)
 
     def test_is_how_far_each_row_moves(self):
-        scores = 3 * drawn(2, T, T)
-        found = weight_taken_by_new_token(scores)
+        scores = 3 * draw(2, T, T)
+        share = newcomers_share(scores)
         for t in range(1, T):
             before = row_softmax(scores[:, :t, :t])
-            after = rows_at_length(scores, t + 1)[:, :t]
-            moved = total_variation(after, torch.nn.functional.pad(before, (0, 1)))
-            assert_close(found[:, :t, t], moved)
-        assert not found.tril().any()
+            after = rows_when(scores, t + 1)[:, :t]
+            distance = total_variation(after, torch.nn.functional.pad(before, (0, 1)))
+            assert_close(share[:, :t, t], distance)
+        assert not share.tril().any()
 
-    def test_a_newcomer_nobody_may_look_at(self):
+    def test_fully_masked_new_token_gets_nothing(self):
         scores = torch.zeros(3, 3)
         scores[0, :2] = -torch.inf
         assert weight_taken_by_new_token(scores)[0].tolist() == [0.0, 0.0, 1.0]

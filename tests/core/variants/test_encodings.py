@@ -1,4 +1,4 @@
-"""Every encoding handed to the same heads: what depends on order, on distance, and on nothing."""
+"""Every encoding with the same heads: the dependence on order, on distance, and on neither."""
 
 import pytest
 import torch
@@ -24,7 +24,7 @@ WEIGHTS = HeadWeights.random(SPEC, seed=0)
 ROWS = torch.randn(31, 22, generator=torch.Generator().manual_seed(3))
 
 
-def every(rows=ROWS):
+def all_encodings(rows=ROWS):
     return encodings(base=50.0, alpha=0.7, delta=-1.0, seed=0, rows=rows)
 
 
@@ -36,61 +36,61 @@ def run(encoding, x):
     return encode(x + encoding.table(*x.shape), WEIGHTS, encoding)
 
 
-def test_without_an_encoding_it_is_multi_head_attention():
+def test_no_encoding_equals_multi_head():
     x = tokens()
-    assert_close(run(every()["none"], x).output, multi_head(x, x, WEIGHTS).output)
+    assert_close(run(all_encodings()["none"], x).output, multi_head(x, x, WEIGHTS).output)
 
 
-def test_without_an_encoding_the_weights_permute_with_the_words():
+def test_no_encoding_permutes_with_words():
     x, order = tokens(), shuffled(T, 5)
-    before, after = run(every()["none"], x).weights, run(every()["none"], x[order]).weights
+    before, after = run(all_encodings()["none"], x).weights, run(all_encodings()["none"], x[order]).weights
     assert_close(after, before[:, order][..., order], atol=1e-6, rtol=0)
     assert_close(restore_order(after, order), before, atol=1e-6, rtol=0)
 
 
-@pytest.mark.parametrize("code", [code for code in every() if code != "none"])
-def test_every_encoding_breaks_that(code):
+@pytest.mark.parametrize("code", [code for code in all_encodings() if code != "none"])
+def test_every_encoding_breaks_permutation(code):
     x, order = tokens(), shuffled(T, 5)
-    before, after = run(every()[code], x).weights, run(every()[code], x[order]).weights
-    assert (restore_order(after, order) - before).abs().max() > 0.01
+    before, after = run(all_encodings()[code], x).weights, run(all_encodings()[code], x[order]).weights
+    assert (put_back(after, order) - before).abs().max() > 0.01
 
 
 @pytest.mark.parametrize("code", ["rope_adjacent", "rope_halves", "alibi", "t5", "quadratic"])
 def test_relative_encodings_know_the_offset_alone(code):
     """Of equal words nothing but the place differs: every diagonal is constant, unless the table is absolute."""
-    scores = run(every()[code], tokens(1).expand(T, -1)).masked
+    scores = run(all_encodings()[code], tokens(1).expand(T, -1)).masked
     profile = offset_profile(scores)
     assert_close(profile.spread, torch.zeros_like(profile.spread), atol=2e-5, rtol=0)
     assert profile.mean.std() > 0.01
-    absolute = offset_profile(run(every()["learned"], tokens(1).expand(T, -1)).masked)
+    absolute = offset_profile(run(all_encodings()["learned"], tokens(1).expand(T, -1)).masked)
     assert absolute.spread.max() > 0.1
 
 
-def test_quadratic_is_the_same_window_in_every_head():
+def test_quadratic_is_equal_in_heads():
     bias = window(0.7, -1.0, 3, 4, 6)
     assert_close(bias, (-0.7 * (offsets(4, 6) + 1.0).square()).expand(3, -1, -1))
 
 
-def test_each_encoding_enters_where_it_says():
-    x, found = tokens(), every()
+def test_encoding_enters_at_its_stage():
+    x, by_name = tokens(), all_encodings()
     q, k, v = (
         (x @ w).unflatten(-1, (h, -1)).transpose(0, 1)
         for w, h in ((WEIGHTS.w_q, 3), (WEIGHTS.w_k, 1), (WEIGHTS.w_v, 1))
     )
-    turned = {name: rope(part, base=50.0, pairing="halves") for name, part in (("q", q), ("k", k))}
-    expected = scaled_dot_product_attention(turned["q"], turned["k"], v, enable_gqa=True)
-    assert_close(run(found["rope_halves"], x).head_outputs, expected)
+    rotated = {name: rope(part, base=50.0, pairing="halves") for name, part in (("q", q), ("k", k))}
+    expected = scaled_dot_product_attention(rotated["q"], rotated["k"], v, enable_gqa=True)
+    assert_close(run(by_name["rope_halves"], x).head_outputs, expected)
     expected = scaled_dot_product_attention(q, k, v, attn_mask=alibi(3, T, T), enable_gqa=True)
-    assert_close(run(found["alibi"], x).head_outputs, expected)
+    assert_close(run(by_name["alibi"], x).head_outputs, expected)
     added = x + sinusoidal(T, 22, base=50.0)
-    assert_close(run(found["sinusoidal"], x).output, multi_head(added, added, WEIGHTS).output)
-    assert_close(run(found["learned"], x).output, multi_head(x + ROWS[:T], x + ROWS[:T], WEIGHTS).output)
+    assert_close(run(by_name["sinusoidal"], x).output, multi_head(added, added, WEIGHTS).output)
+    assert_close(run(by_name["learned"], x).output, multi_head(x + ROWS[:T], x + ROWS[:T], WEIGHTS).output)
 
 
 def test_a_table_can_be_scaled():
-    scaled = every()["sinusoidal"].scale_table(0.25)
+    scaled = all_encodings()["sinusoidal"].scale_table(0.25)
     assert_close(scaled.table(7, 22), 0.25 * sinusoidal(7, 22, base=50.0))
-    assert scaled.bias is every()["none"].bias
+    assert scaled.bias is all_encodings()["none"].bias
     assert Encoding(bias=alibi).scale_table(2.0).bias is alibi
 
 
@@ -100,16 +100,16 @@ def test_a_learned_table_ends():
         learned(ROWS, 32, 22)
     with pytest.raises(ValueError, match="d_model=23"):
         learned(ROWS, 7, 23)
-    assert "learned" not in every(rows=None)
+    assert "learned" not in all_encodings(rows=None)
 
 
 def test_t5_numbers_come_from_the_seed():
-    first, again = every()["t5"].bias(3, 5, 5), every()["t5"].bias(3, 5, 5)
-    other = encodings(base=50.0, alpha=0.7, delta=-1.0, seed=1, rows=None)["t5"].bias(3, 5, 5)
+    first, again = all_encodings()["t5"].bias(3, 5, 5), all_encodings()["t5"].bias(3, 5, 5)
+    second_bias = encodings(base=50.0, alpha=0.7, delta=-1.0, seed=1, rows=None)["t5"].bias(3, 5, 5)
     assert first is not None
-    assert other is not None
+    assert second_bias is not None
     assert_close(first, again)
-    assert not torch.equal(first, other)
+    assert not torch.equal(first, second_bias)
 
 
 def test_offset_profile_of_a_rectangle():
@@ -124,7 +124,7 @@ def test_offset_profile_of_a_rectangle():
 
 
 @pytest.mark.parametrize("seed", range(7))
-def test_a_shuffle_keeps_what_is_fixed_and_moves_something(seed):
+def test_shuffle_keeps_fixed_moves_others(seed):
     order = shuffled(11, seed, frozenset({0, 10}))
     assert sorted(order.tolist()) == list(range(11))
     assert order[0] == 0

@@ -37,23 +37,23 @@ def tokens():
 
 def test_both_kinds_by_hand():
     """Query 1, keys (1, 0) and (0, 2): dot products 1 and 0 at width 1; 3 tanh(1 + 1) and 3 tanh(1 + 2)."""
-    one = torch.ones(1, 1)
-    dot = GeneralHead(w_q=one, w_k=torch.tensor([[1.0], [0.0]]), w_v=one)
-    network = AdditiveWeights(w_q=one, w_k=torch.ones(2, 1), w_v=torch.tensor([3.0]))
-    both = (dot, GeneralHead(w_q=one, w_k=torch.eye(2), w_v=one, additive=network))
+    unit = torch.ones(1, 1)
+    dot = GeneralHead(w_q=unit, w_k=torch.tensor([[1.0], [0.0]]), w_v=unit)
+    network = AdditiveWeights(w_q=unit, w_k=torch.ones(2, 1), w_v=torch.tensor([3.0]))
+    both = (dot, GeneralHead(w_q=unit, w_k=torch.eye(2), w_v=unit, additive=network))
     keys, values = torch.tensor([[1.0, 0.0], [0.0, 2.0]]), torch.tensor([[1.0], [0.0]])
-    found = general_heads(one, keys, values, both, torch.eye(2))
-    assert_close(found.scores[:, 0], torch.tensor([[1.0, 0.0], [3 * math.tanh(2), 3 * math.tanh(3)]]))
+    trace = general_heads(unit, keys, values, both, torch.eye(2))
+    assert_close(trace.scores[:, 0], torch.tensor([[1.0, 0.0], [3 * math.tanh(2), 3 * math.tanh(3)]]))
     first = [1 / (1 + math.exp(-1)), 1 / (1 + math.exp(3 * (math.tanh(3) - math.tanh(2))))]
-    assert_close(found.output, torch.tensor([first]))
+    assert_close(trace.output, torch.tensor([first]))
 
 
 @pytest.mark.parametrize("masked", [False, True])
-def test_every_head_is_the_loop_over_pairs_written_in_columns(masked):
+def test_heads_equal_loop_over_pairs(masked):
     heads, w_o = layer()
     queries, keys, values = tokens()
     allowed = causal(Q, K) if masked else None
-    found = general_heads(queries, keys, values, heads, w_o, allowed=allowed)
+    trace = general_heads(queries, keys, values, heads, w_o, allowed=allowed)
     for i in range(Q):
         parts = []
         for head in heads:
@@ -68,45 +68,45 @@ def test_every_head_is_the_loop_over_pairs_written_in_columns(masked):
                 else:
                     w = head.additive
                     score = w.w_v.dot(torch.tanh(w.w_q.T @ q + w.w_k.T @ k))
-                closed = masked and j > i + K - Q
-                shares.append(0.0 if closed else math.exp(float(score)))
+                is_closed = masked and j > i + K - Q
+                shares.append(0.0 if is_closed else math.exp(float(score)))
             parts.append(sum(share / sum(shares) * w_v(values[j]) for j, share in enumerate(shares)))
-        assert_close(found.output[i], w_o.T @ torch.cat(parts), rtol=1e-4, atol=1e-4)
+        assert_close(trace.output[i], w_o.T @ torch.cat(parts), rtol=1e-4, atol=1e-4)
 
 
-def test_dot_product_heads_alone_are_multi_head_attention_and_torchs():
+def test_dot_product_heads_equal_torch():
     spec = AttentionSpec(d_model=7, n_heads=2, d_head=3, d_value=5, d_memory=11, d_output=13)
     weights, x, memory = HeadWeights.random(spec, seed=0), draw(Q, 7, seed=1), draw(K, 11, seed=2)
     parts = (weights.w_q.split(3, 1), weights.w_k.split(3, 1), weights.w_v.split(5, 1))
     heads = tuple(GeneralHead(w_q=q, w_k=k, w_v=v) for q, k, v in zip(*parts, strict=True))
     allowed = causal(Q, K)
-    found, wanted = (
+    output, expected = (
         general_heads(x, memory, memory, heads, weights.w_o, allowed=allowed),
         multi_head(x, memory, weights, allowed=allowed),
     )
-    assert_close(found.weights, wanted.weights)
-    assert_close(found.output, wanted.output)
-    torchs = scaled_dot_product_attention(wanted.q, wanted.k, wanted.v, attn_mask=allowed)
-    assert_close(found.head_outputs, torchs)
+    assert_close(output.weights, expected.weights)
+    assert_close(output.output, expected.output)
+    torchs = scaled_dot_product_attention(expected.q, expected.k, expected.v, attn_mask=allowed)
+    assert_close(output.head_outputs, torchs)
 
 
-def test_a_mask_closes_cells_in_both_kinds_and_an_empty_row_is_nothing():
+def test_mask_closes_cells_empty_row_zero():
     heads, w_o = layer()
     allowed = torch.ones(Q, K, dtype=torch.bool)
     allowed[:, -2:], allowed[1] = False, False
-    found = general_heads(*tokens(), heads, w_o, allowed=allowed)
-    assert found.weights[:, :, -2:].abs().max() == 0
-    assert_close(found.weights.sum(-1), torch.tensor([[1.0, 0.0, 1.0]] * 2))
-    assert_close(found.output[1], torch.zeros(WIDTHS.p_o))
+    trace = general_heads(*tokens(), heads, w_o, allowed=allowed)
+    assert trace.weights[:, :, -2:].abs().max() == 0
+    assert_close(trace.weights.sum(-1), torch.tensor([[1.0, 0.0, 1.0]] * 2))
+    assert_close(trace.output[1], torch.zeros(WIDTHS.p_o))
 
 
-def test_a_dot_product_needs_equal_widths_and_says_so():
+def test_dot_product_requires_equal_widths():
     head = GeneralHead.random(WIDTHS, is_additive=False, seed=0)
     with pytest.raises(ValueError, match="equal widths, and here d_q=2, d_k=17"):
         general_heads(*tokens(), (head,), draw(WIDTHS.p_v, WIDTHS.p_o, seed=0))
 
 
-def test_what_a_head_learns_is_counted():
+def test_parameters_of_head_are_counted():
     assert GeneralHead.random(EQUAL, is_additive=False, seed=0).n_parameters() == 7 * 2 + 11 * 2 + 13 * 19
     network = (2 + 17 + 1) * 29
     assert GeneralHead.random(WIDTHS, is_additive=True, seed=0).n_parameters() == 7 * 2 + 11 * 17 + 13 * 19 + network

@@ -1,4 +1,4 @@
-"""Sharing keys and values: who reads whom, the classic mistake, pooling, one step of decoding."""
+"""Sharing keys and values: the assignment of groups, the classic mistake, pooling, one step of decoding."""
 
 import pytest
 import torch
@@ -13,12 +13,12 @@ from viz.core.variants import kv_sharing
 H, T, D_K, D_V = 12, 7, 5, 3
 
 
-def drawn(*shape, seed=0):
+def draw(*shape, seed=0):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def qkv(n_kv_heads):
-    return drawn(H, T, D_K), drawn(n_kv_heads, T, D_K, seed=1), drawn(n_kv_heads, T, D_V, seed=2)
+    return draw(H, T, D_K), draw(n_kv_heads, T, D_K, seed=1), draw(n_kv_heads, T, D_V, seed=2)
 
 
 def test_divisors():
@@ -36,19 +36,19 @@ class TestWhoReadsWhom:
     def test_floor_of_i_g_over_h(self, G):
         assert kv_sharing.kv_head_of(H, G) == [i * G // H for i in range(H)]
 
-    def test_a_number_of_groups_that_does_not_divide(self):
+    def test_indivisible_group_count_is_refused(self):
         with pytest.raises(ValueError, match="n_heads=12 is not a multiple of n_kv_heads=5"):
             kv_sharing.kv_head_of(H, 5)
 
 
 class TestAttendShared:
     @pytest.mark.parametrize("G", kv_sharing.divisors(H))
-    def test_is_torchs(self, G):
+    def test_equals_torch(self, G):
         q, k, v = qkv(G)
         reference = scaled_dot_product_attention(q[None], k[None], v[None], enable_gqa=True)[0]
         assert_close(kv_sharing.attend_shared(q, k, v).output, reference)
 
-    def test_own_keys_for_each_head_is_mha_bit_for_bit(self):
+    def test_own_keys_equal_mha_exactly(self):
         q, k, v = qkv(H)
         assert torch.equal(kv_sharing.attend_shared(q, k, v).output, attend(q, k, v).output)
 
@@ -61,12 +61,12 @@ class TestAttendShared:
         )
 
     @pytest.mark.parametrize("G", kv_sharing.divisors(H))
-    def test_the_classic_mistake_has_the_right_shapes_and_wrong_numbers(self, G):
+    def test_classic_mistake_has_right_shapes(self, G):
         q, k, v = qkv(G)
         right, wrong = kv_sharing.attend_shared(q, k, v), kv_sharing.attend_shared(q, k, v, share=kv_sharing.repeat_kv)
         assert wrong.weights.shape == right.weights.shape
         off = float((wrong.output - right.output).abs().max())
-        assert off == 0 if G in (1, H) else off > 0.5  # nothing to mix up at either end
+        assert off == 0 if G in (1, H) else off > 0.5  # 1 and H groups have one possible order
         assert_close(wrong.output, attend(q, k.repeat(H // G, 1, 1), v.repeat(H // G, 1, 1)).output)
 
 
@@ -76,19 +76,19 @@ class TestPoolHeads:
         assert kv_sharing.pool_heads(x, 2).tolist() == [[[2.0, 2.0]], [[6.0, 3.0]]]
 
     @pytest.mark.parametrize("G", [0, 5, 24])
-    def test_pooling_into_what_does_not_divide(self, G):
+    def test_pooling_to_indivisible_count_is_refused(self, G):
         with pytest.raises(ValueError, match=f"n_kv_heads=12 cannot be pooled into n_kv_heads={G}"):
             kv_sharing.pool_heads(torch.zeros(H, T, D_K), G)
 
 
 class TestDecodeStep:
     @pytest.mark.parametrize("G", kv_sharing.divisors(H))
-    def test_is_the_last_row_of_the_whole_text(self, G):
+    def test_is_last_row_of_full_text(self, G):
         q, k, v = qkv(G)
-        whole = attend(q, share_kv(k, H), share_kv(v, H), allowed=causal(T, T)).output
-        assert_close(kv_sharing.decode_step(q[:, -1], k, v), whole[:, -1])
+        full_output = attend(q, share_kv(k, H), share_kv(v, H), allowed=causal(T, T)).output
+        assert_close(kv_sharing.decode_step(q[:, -1], k, v), full_output[:, -1])
 
-    def test_groups_that_do_not_divide_the_heads(self):
+    def test_indivisible_heads_are_refused(self):
         with pytest.raises(RuntimeError):
             kv_sharing.decode_step(torch.zeros(H, D_K), torch.zeros(5, T, D_K), torch.zeros(5, T, D_V))
 
@@ -96,14 +96,14 @@ class TestDecodeStep:
 class TestInduction:
     def test_by_hand(self):
         ids = torch.tensor([3, 5, 3, 5, 7])
-        found = kv_sharing.after_earlier_mention(ids)
-        assert found.nonzero().tolist() == [[2, 1], [3, 2]]
+        mask = kv_sharing.after_earlier_mention(ids)
+        assert mask.nonzero().tolist() == [[2, 1], [3, 2]]
 
     def test_by_loops(self):
         ids = torch.randint(4, (17,), generator=torch.Generator().manual_seed(0))
         slow = [[0 < j <= i and int(ids[j - 1] == ids[i]) for j in range(17)] for i in range(17)]
         # a token is its own earlier mention for j = i + 1 only, which lies ahead
-        assert kv_sharing.after_earlier_mention(ids).tolist() == [[bool(one) for one in row] for row in slow]
+        assert kv_sharing.after_earlier_mention(ids).tolist() == [[bool(cell) for cell in row] for row in slow]
 
     def test_perfect_and_none(self):
         ids = torch.tensor([3, 5, 3, 5])

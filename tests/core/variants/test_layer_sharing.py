@@ -1,4 +1,4 @@
-"""Which layer uses which weights, and what that makes of a stack's parameters."""
+"""The weights that each layer uses, and the parameter count of the stack."""
 
 import pytest
 import torch
@@ -14,35 +14,35 @@ SPEC = AttentionSpec(d_model=6, n_heads=3)
 
 
 @pytest.mark.parametrize(("n_layers", "n_sets"), [(1, 1), (7, 1), (7, 7), (7, 3), (12, 5)])
-def test_neighbours_share_and_groups_are_as_even_as_can_be(n_layers, n_sets):
+def test_neighbours_share_evenly(n_layers, n_sets):
     used = layers_used(n_layers, n_sets)
     assert len(used) == n_layers
     assert sorted(used) == list(used)
     assert len(set(used)) == n_sets
-    assert all(used[one] == one for one in used), "a group uses its first layer"
-    sizes = [used.count(one) for one in set(used)]
+    assert all(used[layer] == layer for layer in used), "a group uses its first layer"
+    sizes = [used.count(layer) for layer in set(used)]
     assert max(sizes) - min(sizes) <= 1
 
 
 @pytest.mark.parametrize("n_sets", [0, 4])
-def test_not_more_sets_than_layers(n_sets):
+def test_more_sets_than_layers_is_refused(n_sets):
     with pytest.raises(ValueError, match=f"n_sets={n_sets} must be between 1 and n_layers=3"):
         layers_used(3, n_sets)
 
 
-def test_a_shared_tensor_counts_once_and_runs_again():
+def test_shared_tensor_counts_once_runs_again():
     kinds = [BlockWeights.random(SPEC, 11, seed=seed) for seed in range(5)]
-    layers = [kinds[one] for one in layers_used(5, 2)]
-    each = 4 * 6 * 6 + 2 * 6 * 11 + 4 * 6
-    assert stack_parameters(layers) == 2 * each
+    layers = [kinds[source] for source in layers_used(5, 2)]
+    layer_parameters = 4 * 6 * 6 + 2 * 6 * 11 + 4 * 6
+    assert stack_parameters(layers) == 2 * layer_parameters
     x = torch.randn(7, 6, generator=torch.Generator().manual_seed(0))
-    copies = [BlockWeights.random(SPEC, 11, seed=one) for one in (0, 0, 0, 3, 3)]
-    assert stack_parameters(copies) == 5 * each
+    copies = [BlockWeights.random(SPEC, 11, seed=source) for source in (0, 0, 0, 3, 3)]
+    assert stack_parameters(copies) == 5 * layer_parameters
     assert_close(stack(x, layers)[-1].output, stack(x, copies)[-1].output)
 
 
 def test_kv_sources_follow_the_kind():
-    """Later layers read the last layer of their kind, not the last layer; none shared: each reads its own."""
+    """Later layers read the last layer of their kind; without sharing every layer reads its own."""
     kinds = ["window"] * 4 + ["full"] + ["window"] * 4 + ["full"] + ["window", "full", "window"]
     assert kv_sources(kinds, 3) == (*range(10), 8, 9, 8)
     assert kv_sources(kinds, 0) == tuple(range(13))
@@ -82,7 +82,7 @@ def test_layers_without_sharing_are_standard():
 
 
 def test_readers_use_what_was_cached():
-    """A reader asks with its own queries what an earlier layer made of the tokens as they were there."""
+    """A reading layer uses its own queries with the keys and values of an earlier layer."""
     sources = kv_sources(["w", "w", "f", "w", "f"], 2)
     assert sources == (0, 1, 2, 1, 2)
     traces = attend_in_layers(tokens(), HEADS, sources, allowed=MASKS)
@@ -98,6 +98,6 @@ def test_readers_use_what_was_cached():
 
 
 def test_layer_cannot_read_later_one():
-    """What is not yet computed cannot be shared."""
+    """A layer cannot share what a later layer computes."""
     with pytest.raises(ValueError, match=r"^layer 1 cannot read layer 2, which comes later$"):
         attend_in_layers(tokens(), HEADS, (0, 2, 2, 3, 4))

@@ -1,4 +1,4 @@
-"""The student learns the hidden convolution, and the same lesson gives the same run."""
+"""Training learns the hidden convolution, and the same configuration gives the same run."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -16,7 +16,7 @@ GOOD = 1e-4
 
 @pytest.fixture
 def quick() -> Iterator[None]:
-    """Thousands of small steps: shapes are checked in the shorter tests."""
+    """Switch off shape checks for thousands of small steps; the shorter tests check shapes."""
     config.update("jaxtyping_disable", True)
     yield
     config.update("jaxtyping_disable", False)
@@ -26,21 +26,21 @@ def quick() -> Iterator[None]:
 def test_five_seeds_reach_a_ten_thousandth():
     losses = {seed: [shot.loss for shot in learn(Lesson(seed=seed), every=600)] for seed in range(5)}
     assert all(first > 0.1 for first, _ in losses.values()), losses
-    missed = {seed: last for seed, (_, last) in losses.items() if last >= GOOD}
-    assert not missed
+    failures = {seed: last for seed, (_, last) in losses.items() if last >= GOOD}
+    assert not failures
 
 
 @pytest.mark.usefixtures("quick")
-def test_the_centres_settle_between_the_cells_and_the_heads_still_are_the_kernel():
+def test_centres_settle_and_heads_equal_kernel():
     lesson = Lesson(seed=0)
     *_, last = learn(lesson)
     away = (last.heads.offset - last.heads.offset.round()).abs().amax(-1)
     assert away.max() > 0.2
-    found = effective_kernel(last.heads, 2)
-    torch.testing.assert_close(found, pad(teacher(lesson).kernel, (1, 1, 1, 1)), rtol=0, atol=0.05)
+    kernel = effective_kernel(last.heads, 2)
+    torch.testing.assert_close(kernel, pad(teacher(lesson).kernel, (1, 1, 1, 1)), rtol=0, atol=0.05)
 
 
-def test_a_teacher_is_torchs_own_convolution():
+def test_teacher_equals_torch_convolution():
     goal = teacher(Lesson(seed=3))
     layer = torch.nn.Conv2d(1, 1, 3, padding=1, padding_mode="replicate", bias=False)
     layer.weight.data = goal.kernel
@@ -48,7 +48,7 @@ def test_a_teacher_is_torchs_own_convolution():
 
 
 @pytest.mark.usefixtures("quick")
-def test_fewer_heads_lose_something_and_fixed_alpha_stays():
+def test_fewer_heads_lose_fixed_alpha_stays():
     *_, three = learn(Lesson(seed=0, n_heads=3))
     assert three.loss > 10 * GOOD
     *_, fixed = learn(Lesson(seed=0, free_alpha=False, alpha=7.0, steps=30))
@@ -56,25 +56,25 @@ def test_fewer_heads_lose_something_and_fixed_alpha_stays():
 
 
 @pytest.mark.usefixtures("quick")
-def test_windows_of_free_width_do_with_fewer_than_nine_heads():
-    """What the page says: fixed widths leave a part of the loss."""
+def test_free_widths_need_fewer_heads():
+    """Fixed widths leave a part of the loss, as the page states."""
     *_, free = learn(Lesson(seed=0, n_heads=6))
     *_, fixed = learn(Lesson(seed=0, n_heads=6, free_alpha=False))
     assert free.loss < GOOD < 0.01 < fixed.loss
 
 
 @pytest.mark.parametrize("start", list(STARTS))
-def test_a_run_left_and_taken_up_again_is_the_same_run(start: str):
+def test_resumed_run_equals_uninterrupted_run(start: str):
     lesson = Lesson(seed=5, start=start, steps=13)
-    whole = list(learn(lesson, every=5))
+    uninterrupted = list(learn(lesson, every=5))
     run = learn(lesson, every=5)
     first = list(islice(run, 2))
-    torch.randn(3)  # whatever happens in between
+    torch.randn(3)  # other random numbers in between
     rest = list(run)
-    assert [shot.step for shot in whole] == [0, 5, 10, 13]
-    for one, other in zip(whole, first + rest, strict=True):
-        assert one.loss == other.loss
-        assert torch.equal(one.heads.offset, other.heads.offset)
+    assert [shot.step for shot in uninterrupted] == [0, 5, 10, 13]
+    for expected, resumed in zip(uninterrupted, first + rest, strict=True):
+        assert expected.loss == resumed.loss
+        assert torch.equal(expected.heads.offset, resumed.heads.offset)
 
 
 def test_a_snapshot_does_not_change_afterwards():
@@ -87,7 +87,7 @@ def test_a_snapshot_does_not_change_afterwards():
     assert not first.heads.offset.requires_grad
 
 
-def test_the_effective_kernel_is_what_the_layer_does_inside():
+def test_effective_kernel_equals_layer():
     generator = torch.Generator().manual_seed(0)
     heads = value_heads(
         torch.randn(5, 2, generator=generator), torch.full((5,), 2.0), torch.randn(5, 3, 2, generator=generator)
@@ -99,7 +99,7 @@ def test_the_effective_kernel_is_what_the_layer_does_inside():
     torch.testing.assert_close(effective_kernel(heads_from_kernel(kernel, alpha=46.0), 1), kernel)
 
 
-def test_what_cannot_be_learned_is_refused():
+def test_invalid_lesson_is_refused():
     with pytest.raises(ValueError, match="start='nowhere' is none of scattered, middle, cells"):
         Lesson(seed=0, start="nowhere")
     with pytest.raises(ValueError, match="n_heads=0 must be above 0"):

@@ -1,4 +1,4 @@
-"""Quadratic heads: the identity behind them, the windows they make, and the convolutions they are."""
+"""Quadratic heads: their identity, their windows, and the equal convolutions."""
 
 import pytest
 import torch
@@ -27,11 +27,12 @@ def draw(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float32) -> torc
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=dtype)
 
 
-def test_a_shift_is_key_minus_query_and_constant_along_diagonals():
+def test_shift_is_key_minus_query():
+    """It is constant along diagonals."""
     delta = shifts((7,))[..., 0]
     assert delta[2, 5] == 3
     assert all(delta.diagonal(i).unique().tolist() == [i] for i in range(-6, 7))
-    query, key = 1 * 5 + 4, 3 * 5 + 2  # (1, 4) asks (3, 2)
+    query, key = 1 * 5 + 4, 3 * 5 + 2  # the query at (1, 4), the key at (3, 2)
     assert shifts((4, 5))[query, key].tolist() == [2.0, -2.0]
     torch.testing.assert_close(shifts((4, 5)), -shifts((4, 5)).transpose(0, 1), rtol=0, atol=0)
 
@@ -46,7 +47,7 @@ def test_chosen_queries_are_rows_of_all():
 
 
 @pytest.mark.parametrize("grid", [(13,), (3, 5)])
-def test_the_product_of_two_vectors_is_the_square_but_for_a_constant(grid: tuple[int, ...]):
+def test_product_of_vectors_is_shifted_square(grid: tuple[int, ...]):
     for seed in range(20):
         offset = 3 * draw(5, len(grid), seed=seed, dtype=torch.float64)
         alpha = draw(5, seed=seed + 100, dtype=torch.float64).exp()
@@ -56,7 +57,7 @@ def test_the_product_of_two_vectors_is_the_square_but_for_a_constant(grid: tuple
         torch.testing.assert_close(row_softmax(product), row_softmax(square))
 
 
-def test_the_notes_sign_attends_to_the_farthest_key():
+def test_printed_sign_attends_to_farthest_key():
     """Erratum: with -2δ for -2Δ the product is +αδ², and the weight runs away from the centre."""
     delta = torch.arange(-6.0, 7)
     noted = -(delta**2 - 2 * delta * delta)
@@ -69,7 +70,7 @@ def test_the_notes_sign_attends_to_the_farthest_key():
     ("alpha", "centre", "beside"),
     [(0.5, 0.3989, 0.2420), (1, 0.5641, 0.2075), (2, 0.7866, 0.1065), (3, 0.9094, 0.0453), (5, 0.9867, 0.0066)],
 )
-def test_how_much_the_centre_gets(alpha: float, centre: float, beside: float):
+def test_centre_weight_by_sharpness(alpha: float, centre: float, beside: float):
     row = row_softmax(quadratic_scores(torch.tensor([[1.0]]), torch.tensor([float(alpha)]), (41,)))[0, 20]
     torch.testing.assert_close(row[20:23], torch.tensor([beside, centre, beside]), rtol=0, atol=5e-5)
 
@@ -80,14 +81,15 @@ def test_a_row_worked_by_hand():
     torch.testing.assert_close(row, expected, rtol=1e-2, atol=0)
 
 
-def test_alpha_zero_looks_everywhere_and_half_an_offset_ties_for_ever():
+def test_alpha_zero_uniform_half_offset_ties():
+    """At alpha 0 the weights are uniform; a centre halfway between two cells gives both the same weight."""
     even = row_softmax(quadratic_scores(torch.tensor([[2.0]]), torch.zeros(1), (11,)))
     torch.testing.assert_close(even, torch.full_like(even, 1 / 11))
     tie = row_softmax(quadratic_scores(torch.tensor([[0.5]]), torch.tensor([1000.0]), (11,)))[0, 4]
     torch.testing.assert_close(tie[4:6], torch.tensor([0.5, 0.5]))
 
 
-def test_the_window_moves_with_the_query_and_is_as_wide_as_promised():
+def test_window_moves_with_query_at_width():
     weights = row_softmax(quadratic_scores(torch.tensor([[3.0]]), torch.tensor([0.05]), (201,)))[0]
     torch.testing.assert_close(weights[101, 60:160], weights[100, 59:159])
     delta = torch.arange(201.0) - 103
@@ -114,12 +116,12 @@ def test_two_dimensions_are_conv2d_borders_included(k: int):
     with torch.no_grad():
         layer.weight.copy_(kernel)
         expected = layer(image[None])[0]
-    found = heads_from_kernel(kernel, alpha=SHARP).layer(image)
+    output = heads_from_kernel(kernel, alpha=SHARP).layer(image)
     # float32: up to 75 terms of size about 1 are added in another order
-    torch.testing.assert_close(found, expected, rtol=0, atol=1e-5)
+    torch.testing.assert_close(output, expected, rtol=0, atol=1e-5)
 
 
-def test_the_error_falls_as_the_design_says():
+def test_error_falls_as_designed():
     image, kernel = draw(1, 12, 12), draw(1, 1, 3, 3, seed=1)
     expected = conv2d(pad(image[None], (1, 1, 1, 1), mode="replicate"), kernel)[0]
     errors = [
@@ -129,7 +131,8 @@ def test_the_error_falls_as_the_design_says():
     assert errors[2] < 2e-6
 
 
-def test_zero_padding_agrees_inside_and_never_at_the_border_unless_zeros_are_put_there():
+def test_zero_padding_differs_only_at_border():
+    """The layer equals the convolution inside, and at the border only if zeros are placed there."""
     image, kernel = draw(3, 8, 8), draw(4, 3, 3, 3, seed=1)
     heads, zero = heads_from_kernel(kernel, alpha=SHARP), conv2d(image[None], kernel, padding=1)[0]
     off = (heads.layer(image) - zero).abs()
@@ -139,7 +142,7 @@ def test_zero_padding_agrees_inside_and_never_at_the_border_unless_zeros_are_put
     torch.testing.assert_close(ring, zero, rtol=0, atol=1e-5)
 
 
-def test_the_sign_of_the_shift_decides_between_kernel_and_flipped_kernel():
+def test_shift_sign_flips_kernel():
     image, kernel = draw(1, 9, 9), draw(1, 1, 3, 3, seed=1)
     heads = heads_from_kernel(kernel, alpha=SHARP)
     flipped = value_heads(-heads.offset, heads.alpha, heads.weights.w_o.unflatten(0, (9, 1)))
@@ -147,25 +150,25 @@ def test_the_sign_of_the_shift_decides_between_kernel_and_flipped_kernel():
     torch.testing.assert_close(flipped.layer(image), expected, rtol=0, atol=1e-5)
 
 
-def test_an_even_kernel_is_refused_with_its_size():
+def test_even_kernel_error_has_size():
     with pytest.raises(ValueError, match=r"\(3, 4\) must be odd"):
         kernel_offsets((3, 4))
 
 
-def test_a_layer_a_few_queries_at_a_time_is_the_layer_at_once(monkeypatch: pytest.MonkeyPatch):
+def test_layer_in_chunks_equals_at_once(monkeypatch: pytest.MonkeyPatch):
     heads, image = heads_from_kernel(draw(2, 3, 3, 3), alpha=1.0), draw(3, 5, 7)
-    whole = heads.trace(image).output.T.reshape(2, 5, 7)
+    output = heads.trace(image).output.T.reshape(2, 5, 7)
     monkeypatch.setattr("viz.core.variants.relative.CHUNK_BYTES", 9 * 35 * 4 * 4)  # 4 of 35 queries
-    torch.testing.assert_close(heads.layer(image), whole)
+    torch.testing.assert_close(heads.layer(image), output)
 
 
-def test_the_cheaper_way_is_the_same_for_any_centres_and_sharpness():
+def test_cheaper_form_equals_any_centres():
     heads = value_heads(2 * draw(7, 2), draw(7, seed=1).exp(), draw(7, 3, 2, seed=2))
     image = draw(3, 5, 11, seed=3)
     torch.testing.assert_close(axial_layer(heads, image), heads.layer(image), rtol=1e-5, atol=1e-5)
 
 
-def test_sharpened_changes_the_sharpness_alone():
+def test_sharpened_changes_only_sharpness():
     heads = heads_from_kernel(draw(1, 1, 3), alpha=1.0)
     sharper = heads.sharpened(9.0)
     assert sharper.alpha.tolist() == [9.0] * 3
@@ -173,7 +176,7 @@ def test_sharpened_changes_the_sharpness_alone():
     assert isinstance(sharper, QuadraticHeads)
 
 
-def test_a_window_on_real_heads_ends_at_content_and_at_position():
+def test_window_on_heads_uses_content_position():
     x = draw(13, 8)
     trace = multi_head(x, x, HeadWeights.random(AttentionSpec(d_model=8, n_heads=2), seed=0))
     offset, alpha = torch.tensor([[-1.0], [2.0]]), torch.tensor([3.0, 0.5])

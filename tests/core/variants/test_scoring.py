@@ -27,17 +27,17 @@ def test_values_by_hand():
     q, k = torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, -1.0], [0.0, 0.5]])
     assert dot(q, k).tolist() == [[1.0, 1.0]]
     assert_close(scaled_dot(q, k), torch.full((1, 2), 1 / math.sqrt(2)))
-    own = AdditiveWeights(
+    additive_weights = AdditiveWeights(
         w_q=torch.tensor([[1.0], [0.0]]), w_k=torch.tensor([[0.0], [2.0]]), w_v=torch.tensor([3.0])
     )  # fmt: skip
     # 3 tanh(1 + 2 * -1) and 3 tanh(1 + 2 * 0.5)
-    assert_close(additive(q, k, own), torch.tensor([[3 * math.tanh(-1), 3 * math.tanh(2)]]))
+    assert_close(additive(q, k, additive_weights), torch.tensor([[3 * math.tanh(-1), 3 * math.tanh(2)]]))
 
 
-def test_additive_is_the_loop_over_pairs_and_nn_linears():
+def test_additive_equals_loop_and_linears():
     q, k, w = draw(H, Q, D_Q), draw(H, K, D_K, seed=4), weights()
-    found = additive(q, k, w)
-    assert found.shape == (H, Q, K)
+    scores = additive(q, k, w)
+    assert scores.shape == (H, Q, K)
     for h in range(H):
         for i in range(Q):
             for j in range(K):
@@ -49,32 +49,32 @@ def test_additive_is_the_loop_over_pairs_and_nn_linears():
                     for u in range(HIDDEN)
                 ]
                 want = sum(float(w.w_v[u]) * hidden[u] for u in range(HIDDEN))
-                assert_close(float(found[h, i, j]), want, atol=1e-12, rtol=1e-12)
+                assert_close(float(scores[h, i, j]), want, atol=1e-12, rtol=1e-12)
     layers = {"w_q": nn.Linear(D_Q, HIDDEN, bias=False), "w_k": nn.Linear(D_K, HIDDEN, bias=False)}
     last = nn.Linear(HIDDEN, 1, bias=False)
     with torch.no_grad():
         for name, layer in layers.items():
             layer.double().weight.copy_(getattr(w, name).T)
         last.double().weight.copy_(w.w_v[None])
-        # d2l's way: every query beside every key, through one tanh
+        # as in d2l: every query added to every key, through one tanh
         reference = last(torch.tanh(layers["w_q"](q).unsqueeze(2) + layers["w_k"](k).unsqueeze(1))).squeeze(-1)
-    assert_close(found, reference)
+    assert_close(scores, reference)
 
 
-def test_the_scaled_dot_product_is_torchs():
+def test_scaled_dot_product_equals_torch():
     q, k, v = draw(H, Q, D_Q), draw(H, K, D_Q, seed=4), draw(H, K, D_K, seed=5)
     assert_close(row_softmax(scaled_dot(q, k)) @ v, scaled_dot_product_attention(q, k, v))
     assert_close(dot(q, k), torch.einsum("hid,hjd->hij", q, k))
 
 
-def test_a_dot_product_needs_equal_widths_and_additive_does_not():
+def test_only_dot_product_requires_equal_widths():
     for score in (dot, scaled_dot):
         with pytest.raises(ValueError, match="equal widths, and here d_q=7, d_k=11"):
             score(draw(Q, D_Q), draw(K, D_K))
     assert additive(draw(Q, D_Q), draw(K, D_K), weights()).shape == (Q, K)
 
 
-def test_additive_scores_are_bounded_and_the_others_are_not():
+def test_only_additive_scores_are_bounded():
     w = weights()
     for size in (1.0, 1e3):
         assert additive(size * draw(Q, D_Q), draw(K, D_K), w).abs().max() <= w.w_v.abs().sum()
@@ -83,7 +83,7 @@ def test_additive_scores_are_bounded_and_the_others_are_not():
 
 
 @pytest.mark.parametrize("name", ["dot", "scaled_dot", "additive"])
-def test_the_costs_are_what_is_there_and_what_torch_counts(name):
+def test_costs_equal_parameters_and_torch_count(name):
     d_k = D_K if name == "additive" else D_Q
     w = AdditiveWeights.random(D_Q, d_k, HIDDEN, seed=0)
     cost = scorings(d_q=D_Q, d_k=d_k, n_queries=Q, n_keys=K, weights=w)[name]
@@ -99,7 +99,7 @@ def test_the_costs_are_what_is_there_and_what_torch_counts(name):
 
 
 def test_seeds_decide():
-    one, again, other = (AdditiveWeights.random(D_Q, D_K, HIDDEN, seed=s) for s in (0, 0, 1))
-    assert torch.equal(one.w_q, again.w_q) and not torch.equal(one.w_q, other.w_q)
-    assert not torch.equal(one.w_q[:3, :3], one.w_k[:3, :3])
+    first, again, second = (AdditiveWeights.random(D_Q, D_K, HIDDEN, seed=s) for s in (0, 0, 1))
+    assert torch.equal(first.w_q, again.w_q) and not torch.equal(first.w_q, second.w_q)
+    assert not torch.equal(first.w_q[:3, :3], first.w_k[:3, :3])
     assert abs(float(AdditiveWeights.random(400, 3, 50, seed=0).w_q.std()) - 1 / 20) < 0.002

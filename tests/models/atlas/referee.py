@@ -1,4 +1,4 @@
-"""What TransformerLens' head detector says of a small random GPT-2 and of the twins, written down.
+"""Recorded scores of TransformerLens' head detector for a small random GPT-2 and the twins.
 
 ``python -m tests.models.atlas.referee`` in an environment that has transformer_lens (4.3 was used) writes
 ``transformer_lens.json`` beside this file: it brings wandb, datasets and more, which the tests do without.
@@ -18,7 +18,7 @@ from viz import ASSETS
 
 FILE = Path(__file__).with_name("transformer_lens.json")
 TWINS = ("twin-g8", "twin-g2", "twin-g1")
-DETECTED = {
+DETECTORS = {
     "previous": "previous_token_head",
     "duplicate": "duplicate_token_head",
     "induction": "induction_head",
@@ -27,7 +27,7 @@ DETECTED = {
 
 
 def save_gpt2(folder: Path) -> Path:
-    """A GPT-2 every number of which is drawn from one seed, the same wherever it is made."""
+    """Save a GPT-2 with weights from one seed, the same on every machine."""
     config = transformers.GPT2Config(
         vocab_size=VOCABULARY, n_embd=35, n_layer=2, n_head=5, n_positions=61, bos_token_id=None, eos_token_id=None
     )
@@ -42,33 +42,33 @@ def save_gpt2(folder: Path) -> Path:
 
 
 def texts(n_words: int) -> list[list[int]]:
-    """Tokens some of which come twice, in three texts: random, repeated whole, repeated and cut."""
+    """Return three texts with repeated tokens: random, repeated in full, repeated and cut."""
     generator = torch.Generator().manual_seed(12)
     draws = [torch.randint(5, n_words, (length,), generator=generator).tolist() for length in (23, 11, 13)]
     return [[*draws[0], *draws[0][:3]], draws[1] * 2, (draws[2] * 3)[:31]]
 
 
-def detected(folder: Path, ids: list[int]) -> dict[str, list[list[float]]]:
-    """Every head's score by TransformerLens, as it is used without options."""
-    # By their names: it is in no list of requirements, and only this command needs it.
+def detect_heads(folder: Path, ids: list[int]) -> dict[str, list[list[float]]]:
+    """Return every head's scores by TransformerLens with default options."""
+    # Imported by name: only this command needs the package, and no requirements file lists it.
     detect_head = import_module("transformer_lens.head_detector").detect_head
     bridges = import_module("transformer_lens.model_bridge").TransformerBridge
     hf_model = transformers.AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager")
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     bridge = bridges.boot_transformers(str(folder), hf_model=hf_model.eval(), tokenizer=tokenizer)
     bridge.to_tokens = lambda *_, **__: torch.tensor([ids])  # the tokens themselves, not a text
-    return {name: detect_head(bridge, "", theirs).tolist() for name, theirs in DETECTED.items()}
+    return {name: detect_head(bridge, "", theirs).tolist() for name, theirs in DETECTORS.items()}
 
 
 def main() -> None:
-    """Write down what it says of every model and text."""
-    with tempfile.TemporaryDirectory() as made:
-        folders = {"gpt2": save_gpt2(Path(made)), **{twin: ASSETS / "twins" / twin for twin in TWINS}}
-        found = {
-            name: [{"ids": ids, **detected(folder, ids)} for ids in texts(VOCABULARY if name == "gpt2" else 256)]
+    """Record the scores of every model and text."""
+    with tempfile.TemporaryDirectory() as folder_name:
+        folders = {"gpt2": save_gpt2(Path(folder_name)), **{twin: ASSETS / "twins" / twin for twin in TWINS}}
+        scores = {
+            name: [{"ids": ids, **detect_heads(folder, ids)} for ids in texts(VOCABULARY if name == "gpt2" else 256)]
             for name, folder in folders.items()
         }
-    FILE.write_text(json.dumps({"transformer_lens": version("transformer_lens"), "models": found}) + "\n", "utf-8")
+    FILE.write_text(json.dumps({"transformer_lens": version("transformer_lens"), "models": scores}) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

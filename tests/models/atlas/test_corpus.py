@@ -1,4 +1,4 @@
-"""The corpus: enough of it, in its own language, every part with its source, and nothing twice."""
+"""The corpus: its size, its language, a source for every part, and no duplicates."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from viz.models.atlas.corpus import LANGUAGES, LONGEST, digest, parts, read_line
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_a_language_has_two_hundred_different_sentences_each_with_a_source(lang):
+def test_language_has_200_sourced_sentences(lang):
     lines = sentences(lang)
     assert len(lines) >= 200 and len(set(lines)) == len(lines)
     assert all(line == line.strip() and 3 <= len(line) <= 200 for line in lines)
@@ -18,7 +18,7 @@ def test_a_language_has_two_hundred_different_sentences_each_with_a_source(lang)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_its_sentences_are_of_many_kinds(lang):
+def test_sentences_are_of_many_kinds(lang):
     lines = sentences(lang)
     for kind in ("?？", "“", "0123456789", ":：", ";；"):
         assert sum(any(sign in line for sign in kind) for line in lines) >= 8, kind
@@ -33,10 +33,10 @@ def test_no_sentence_is_cut(minilm):
     assert sum(bool(text.marks.any()) for text in texts) > 190
 
 
-def test_another_corpus_has_another_digest():
+def test_other_corpus_has_other_digest():
     assert digest(["a", "b"]) != digest(["ab"]) != digest(["b", "a"])
 
 
-def test_a_language_without_a_corpus_is_told():
+def test_language_without_corpus_is_refused():
     with pytest.raises(ValueError, match="'fr'"):
         parts("fr")

@@ -1,35 +1,35 @@
-"""What the loss grows by without a head, against runs of the eager model whose W_O is given zeros by a plain hook."""
+"""Growth of the loss without a head, against the eager model with that head's input to W_O set to zero by a hook."""
 
 import torch
 from torch.nn.functional import cross_entropy
 from torch.testing import assert_close
 
 from tests.checkpoints import SENTENCES
-from tests.models.test_interventions import by_hooks, put
-from viz.models.atlas.removal import LINES, removal_lines, score_removal
+from tests.models.test_interventions import logits_with_hooks, set_heads
+from viz.models.atlas.removal import LINES, removed_on, score_removal
 from viz.models.tokens import read_text
 
 
-def test_each_head_is_removed_by_itself(loaded, checkpoint):
-    model = loaded("llama")
-    found = score_removal(model, SENTENCES[:2])["removal"]
-    assert found.shape == (2, 2, 6)
+def test_each_head_is_removed_by_itself(load_family, checkpoint):
+    model = load_family("llama")
+    losses = score_removal(model, SENTENCES[:2])["removal"]
+    assert losses.shape == (2, 2, 6)
     ids = read_text(model.tokenizer, SENTENCES[1], 61).ids
 
     def loss(changes):
-        return cross_entropy(by_hooks("llama", checkpoint("llama"), ids, changes)[:-1], torch.tensor(ids[1:]))
+        return cross_entropy(logits_with_hooks("llama", checkpoint("llama"), ids, changes)[:-1], torch.tensor(ids[1:]))
 
-    usual = loss({})
+    full_loss = loss({})
     for layer, head in ((0, 1), (1, 5)):
-        assert_close(found[1, layer, head], loss({layer: put([head], 0.0)}) - usual, rtol=1e-4, atol=1e-5)
-    assert found[1].abs().min() > 0, "every head does something"
+        assert_close(losses[1, layer, head], loss({layer: set_heads([head], 0.0)}) - full_loss, rtol=1e-4, atol=1e-5)
+    assert losses[1].abs().min() > 0, "every head does something"
 
 
-def test_some_sentences_are_enough_and_the_others_are_left_open(loaded):
+def test_enough_sentences_leave_others_open(load_family):
     lines = SENTENCES[:1] * (LINES + 1)
-    found = score_removal(loaded("llama"), lines)["removal"]
-    there = found.isfinite().all(-1).all(-1)
-    assert there.nonzero().flatten().tolist() == removal_lines(len(lines)) and there.sum() == LINES
+    losses = score_removal(load_family("llama"), lines)["removal"]
+    there = losses.isfinite().all(-1).all(-1)
+    assert there.nonzero().flatten().tolist() == removed_on(len(lines)) and there.sum() == LINES
 
 
 def test_an_encoder_has_no_next_token(minilm):

@@ -1,4 +1,4 @@
-"""Folders as they lie on disk are opened, with the same numbers, or refused with what they are."""
+"""Model folders are opened with the same numbers, or refused with the reason."""
 
 import json
 import shutil
@@ -21,7 +21,7 @@ WEIGHTS = "model.safetensors"
 
 @pytest.fixture
 def copy_of(checkpoint: Checkpoint, tmp_path: Path):
-    """Makes a copy of a good checkpoint, to be changed."""
+    """Return a function that copies a valid checkpoint, to be modified."""
     return lambda family, name="mine": shutil.copytree(checkpoint(family), tmp_path / name)
 
 
@@ -30,10 +30,10 @@ def final(folder: Path) -> torch.Tensor:
 
 
 def refusal(folder: Path) -> ModelError:
-    with pytest.raises(ModelError) as caught:
+    with pytest.raises(ModelError) as exc_info:
         open_folder(folder)
-    assert "ownload" not in str(caught.value)
-    return caught.value
+    assert "ownload" not in str(exc_info.value)
+    return exc_info.value
 
 
 def rename(folder: Path, change) -> None:
@@ -62,7 +62,7 @@ def test_wrapped_names_are_read(copy_of, checkpoint, family, prefix):
     assert_close(final(folder), final(checkpoint(family)), atol=0, rtol=0)
 
 
-def test_names_of_another_model_are_told(copy_of):
+def test_renamed_weights_error_has_both_names(copy_of):
     folder = copy_of("llama")
     rename(folder, lambda name: name.replace("self_attn", "attention"))
     reason = refusal(folder).values["reason"]
@@ -85,9 +85,9 @@ def test_pytorch_model_bin_is_read(copy_of, checkpoint, content):
         nested = {"state_dict": weights, "epoch": 3}
         torch.save(nested if content == "state_dict" else weights, folder / "pytorch_model.bin")
     assert_close(final(folder), final(checkpoint("llama")), atol=0, rtol=0)
-    with pytest.raises(ModelError) as caught:
+    with pytest.raises(ModelError) as exc_info:
         open_folder(folder, sha256="0" * 64)
-    assert caught.value.code in ("pickle", "missing"), "of a published file nothing else is read"
+    assert exc_info.value.code in ("pickle", "missing"), "of a published file nothing else is read"
 
 
 def lora(folder: Path, base: Path, modules: list[str], **changes: Any) -> dict[str, torch.Tensor]:
@@ -101,7 +101,7 @@ def lora(folder: Path, base: Path, modules: list[str], **changes: Any) -> dict[s
     } | changes
     (folder / "adapter_config.json").write_text(json.dumps(config))
     weights = load_file(base / WEIGHTS)
-    made: dict[str, torch.Tensor] = {}
+    tensors: dict[str, torch.Tensor] = {}
     deltas: dict[str, torch.Tensor] = {}
     for number, module in enumerate(modules):
         rows, columns = weights[f"{module}.weight"].shape
@@ -109,11 +109,11 @@ def lora(folder: Path, base: Path, modules: list[str], **changes: Any) -> dict[s
             rows, columns = columns, rows
         generator = torch.Generator().manual_seed(number)
         a, b = torch.randn(3, columns, generator=generator), torch.randn(rows, 3, generator=generator)
-        made |= {f"base_model.model.{module}.lora_A.weight": a, f"base_model.model.{module}.lora_B.weight": b}
+        tensors |= {f"base_model.model.{module}.lora_A.weight": a, f"base_model.model.{module}.lora_B.weight": b}
         alpha = (config.get("alpha_pattern") or {}).get(module.rpartition(".")[2], 5)
         delta = alpha / (3**0.5 if config.get("use_rslora") else 3) * b @ a
         deltas[f"{module}.weight"] = delta.T if config.get("fan_in_fan_out") else delta
-    save_file(made, folder / "adapter_model.safetensors")
+    save_file(tensors, folder / "adapter_model.safetensors")
     return deltas
 
 
@@ -137,8 +137,8 @@ def test_lora_is_merged(copy_of, tmp_path, family, how):
     weights = load_file(base / WEIGHTS)
     for name, delta in deltas.items():
         assert_close(model.get_parameter(name), weights[name] + delta)
-    other = "lm_head.weight" if family == "llama" else "transformer.h.0.attn.c_attn.weight"
-    assert torch.equal(model.get_parameter(other), weights[other])
+    unchanged = "lm_head.weight" if family == "llama" else "transformer.h.0.attn.c_attn.weight"
+    assert torch.equal(model.get_parameter(unchanged), weights[unchanged])
 
 
 def test_lora_inside_a_model_is_merged(copy_of, tmp_path):
@@ -172,7 +172,7 @@ def test_other_adapters_are_named(copy_of, tmp_path, changes):
 
 
 @pytest.mark.parametrize("files", ["vocab.txt", "vocab.json"])
-def test_a_tokenizer_of_old_files_is_read(copy_of, files):
+def test_old_tokenizer_files_are_read(copy_of, files):
     """The same tokens as of tokenizer.json."""
     folder = copy_of("bert" if files == "vocab.txt" else "gpt2")
     model = json.loads((folder / "tokenizer.json").read_text())["model"]
@@ -191,7 +191,7 @@ def test_a_tokenizer_of_old_files_is_read(copy_of, files):
 
 
 @pytest.mark.parametrize(
-    ("name", "code", "said"),
+    ("name", "code", "fragment"),
     [
         ("vocab.json", "missing", "merges.txt"),
         ("merges.txt", "missing", "vocab.json"),
@@ -201,14 +201,14 @@ def test_a_tokenizer_of_old_files_is_read(copy_of, files):
         ("other", "tokenizer", "AutoTokenizer.from_pretrained"),
     ],
 )
-def test_a_missing_tokenizer_is_named(copy_of, name, code, said):
+def test_a_missing_tokenizer_is_named(copy_of, name, code, fragment):
     folder = copy_of("gpt2")
     (folder / "tokenizer.json").rename(folder / name)
     error = refusal(folder)
-    assert error.code == code and said in str(error)
+    assert error.code == code and fragment in str(error)
 
 
-def test_a_vocabulary_of_another_kind_is_refused(copy_of):
+def test_other_vocabulary_is_refused(copy_of):
     """A class that does not read vocab.txt would cut every word to pieces."""
     folder = copy_of("llama")
     (folder / "tokenizer.json").unlink()
@@ -216,7 +216,7 @@ def test_a_vocabulary_of_another_kind_is_refused(copy_of):
     assert refusal(folder).code == "corrupt"
 
 
-def test_a_training_step_uses_the_tokenizer_around(copy_of, tmp_path):
+def test_adapter_checkpoint_uses_parent_tokenizer(copy_of, tmp_path):
     run = tmp_path / "run"
     run.mkdir()
     for step in (500, 1000):
@@ -228,7 +228,7 @@ def test_a_training_step_uses_the_tokenizer_around(copy_of, tmp_path):
     assert error.code == "parts" and error.values["parts"] == "checkpoint-1000, checkpoint-500"
 
 
-def test_a_step_without_tokenizer_names_its_base(copy_of):
+def test_adapter_without_tokenizer_names_base(copy_of):
     folder = copy_of("llama", "checkpoint-500")
     (folder / "tokenizer.json").unlink()
     config = json.loads((folder / "config.json").read_text())
@@ -238,7 +238,7 @@ def test_a_step_without_tokenizer_names_its_base(copy_of):
 
 
 @pytest.mark.parametrize("part", ["0_Transformer", "0_BERT", "whatever"])
-def test_the_transformer_of_a_folder_is_found(copy_of, tmp_path, part):
+def test_nested_transformer_folder_is_opened(copy_of, tmp_path, part):
     """sentence-transformers' older form; or the only part of a folder that holds a model."""
     folder = copy_of("bert", f"sentence/{part}").parent
     (folder / "1_Pooling").mkdir()
@@ -251,15 +251,15 @@ def test_folders_of_one_name_have_two(tmp_path):
     """By what is above them; a name of the registry stays the registry's, and a folder named twice is one."""
     paths = [tmp_path / run / "checkpoint-500" for run in ("run-a", "run-b")] + [tmp_path / "mine" / "gpt2"]
     paths += [tmp_path / "mine" / "distilgpt2", tmp_path / "alone", tmp_path / "alone"]
-    found = [entry.id for entry in entries_of(paths)]
-    assert found[:2] == ["run-a/checkpoint-500", "run-b/checkpoint-500"] and found[-1] == "alone" and len(found) == 5
-    assert not {entry.id for entry in entries()} & set(found)
+    ids = [entry.id for entry in entries_of(paths)]
+    assert ids[:2] == ["run-a/checkpoint-500", "run-b/checkpoint-500"] and ids[-1] == "alone" and len(ids) == 5
+    assert not {entry.id for entry in entries()} & set(ids)
 
 
 def test_both_folders_of_one_name_load(tmp_path):
     folders = [save("llama", tmp_path / run / "step", num_hidden_layers=n) for run, n in (("a", 1), ("b", 3))]
-    listed = entries_of(folders)
-    assert [load(entry.id, extra=listed).n_layers for entry in listed] == [1, 3]
+    folder_entries = entries_of(folders)
+    assert [load(entry.id, extra=folder_entries).n_layers for entry in folder_entries] == [1, 3]
 
 
 @pytest.mark.parametrize("architectures", [["T5EncoderModel"], None])
@@ -267,17 +267,17 @@ def test_an_encoder_alone_is_opened(tmp_path, architectures):
     """T5's, as sentence encoders have it: the decoder was never there, whatever the configuration says."""
     folder = tmp_path / "t5-encoder"
     config = transformers.T5Config(vocab_size=VOCABULARY, **FAMILIES["t5"].sizes)
-    own = transformers.T5EncoderModel(config).eval()
-    own.save_pretrained(folder)
+    expected = transformers.T5EncoderModel(config).eval()
+    expected.save_pretrained(folder)
     save_tokenizer("metaspace", folder)
     content = json.loads((folder / "config.json").read_text()) | {"architectures": architectures}
     (folder / "config.json").write_text(json.dumps(content))
     model = open_folder(folder)
-    seen = capture(model, TEXT)
+    text_capture = capture(model, TEXT)
     with torch.inference_mode():
-        want = own(torch.tensor([seen.tokens.ids])).last_hidden_state[0]
-    assert_close(seen.final, want, atol=1e-5, rtol=0)
-    assert set(seen.stacks) == {"encoder"}
+        want = expected(torch.tensor([text_capture.tokens.ids])).last_hidden_state[0]
+    assert_close(text_capture.final, want, atol=1e-5, rtol=0)
+    assert set(text_capture.stacks) == {"encoder"}
 
 
 @pytest.mark.parametrize(("family", "writes"), [("llama", True), ("bert", True), ("gpt2", True)])

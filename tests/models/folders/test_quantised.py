@@ -19,7 +19,7 @@ from transformers.integrations.mxfp4 import convert_moe_packed_tensors
 from tests.checkpoints import TEXT, VOCABULARY, open_folder, save_tokenizer
 from tests.models.conftest import Checkpoint
 from tests.models.folders.test_folders import LAYERS, PREFIXES, WEIGHTS, lora, refusal, rename
-from tests.models.test_odd_configurations import with_pictures, write
+from tests.models.test_odd_configurations import multimodal_config, write
 from viz.models import capture
 from viz.models.folders.quantised import dequantise_experts, dequantise_fp8, dequantise_mxfp4
 from viz.models.layout import families
@@ -33,14 +33,14 @@ FP8 = {"quant_method": "fp8", "fmt": "e4m3", "activation_scheme": "dynamic", "we
 
 
 def spread(codes: Tensor, scale: Tensor, block: tuple[int, int]) -> Tensor:
-    """Codes times the scale of their block, number by number's own index."""
+    """Multiply every code by the scale of its block."""
     numbers, grid = codes.float().numpy(), scale.float().numpy()
     rows, columns = np.indices(numbers.shape)
     return torch.from_numpy(numbers * grid[rows // block[0], columns // block[1]])
 
 
 def quantise(weight: Tensor, kind: str) -> tuple[Tensor, Tensor, Tensor]:
-    """A weight's FP8 codes, their scale, and the numbers that they stand for."""
+    """Return a weight's FP8 codes, their scale, and the dequantised numbers."""
     rows, columns = weight.shape
     block = BLOCK if kind == "blocks" else {"tensor": (rows, columns), "rows": (1, columns)}[kind]
     grid = torch.empty(-(-rows // block[0]), -(-columns // block[1]))
@@ -57,59 +57,61 @@ def edit(folder: Path, **changes: Any) -> None:
     (folder / "config.json").write_text(json.dumps(content | changes))
 
 
-def both(
-    folder: Path, *, kind: str = "blocks", scale: str = "weight_scale_inv", others: torch.dtype = torch.float32
+def save_fp8_and_float(
+    folder: Path, *, kind: str = "blocks", scale: str = "weight_scale_inv", other_dtype: torch.dtype = torch.float32
 ) -> tuple[Path, Path]:
-    """A checkpoint as FP8, and one with the numbers that its codes stand for, beside it."""
+    """Save a checkpoint as FP8 and a copy with the dequantised numbers."""
     plain = shutil.copytree(folder, folder.with_name(f"{folder.name}-float"))
-    made: dict[str, Tensor] = {}
-    meant: dict[str, Tensor] = {}
+    quantised: dict[str, Tensor] = {}
+    plain_weights: dict[str, Tensor] = {}
     for name, weight in load_file(folder / WEIGHTS).items():
         if name.endswith("_proj.weight"):
             codes, grid, numbers = quantise(weight, kind)
-            made |= {name: codes, name.replace("weight", scale): grid}
-            made[name.replace("weight", "input_scale")] = torch.tensor(0.5)
-            meant[name] = numbers
+            quantised |= {name: codes, name.replace("weight", scale): grid}
+            quantised[name.replace("weight", "input_scale")] = torch.tensor(0.5)
+            plain_weights[name] = numbers
         else:
-            made[name] = weight.to(others)
-            meant[name] = weight.to(others).float()
-    save_file(made, folder / WEIGHTS, {"format": "pt"})
-    save_file(meant, plain / WEIGHTS, {"format": "pt"})
+            quantised[name] = weight.to(other_dtype)
+            plain_weights[name] = weight.to(other_dtype).float()
+    save_file(quantised, folder / WEIGHTS, {"format": "pt"})
+    save_file(plain_weights, plain / WEIGHTS, {"format": "pt"})
     edit(folder, quantization_config=FP8 if kind == "blocks" else FP8 | {"weight_block_size": None})
     return folder, plain
 
 
 @pytest.fixture
 def copy_of(checkpoint: Checkpoint, tmp_path: Path):
-    """Makes a copy of a good checkpoint, to be changed."""
+    """Return a function that copies a valid checkpoint, to be modified."""
     return lambda family, name="mine": shutil.copytree(checkpoint(family), tmp_path / name)
 
 
 def check_same(folder: Path, plain: Path) -> None:
-    """Both folders' models have the same weights, the same maps and the same outputs, to the last bit."""
-    found, want = open_folder(folder), open_folder(plain)
-    for name, weight in want.model.state_dict().items():
-        assert torch.equal(found.model.state_dict()[name], weight), name
-    assert {weight.dtype for weight in found.model.parameters()} == {torch.float32}
-    seen, own = capture(found, TEXT), capture(want, TEXT)
-    assert_close(seen.final, own.final, atol=0, rtol=0)
-    for stack in own.stacks:
-        for i in range(len(own.stacks[stack])):
-            assert_close(seen.layer(i, stack=stack).weights, own.layer(i, stack=stack).weights, atol=0, rtol=0)
+    """Assert that both folders' models have exactly the same weights, maps and outputs."""
+    ours, theirs = open_folder(folder), open_folder(plain)
+    for name, weight in theirs.model.state_dict().items():
+        assert torch.equal(ours.model.state_dict()[name], weight), name
+    assert {weight.dtype for weight in ours.model.parameters()} == {torch.float32}
+    our_capture, expected = capture(ours, TEXT), capture(theirs, TEXT)
+    assert_close(our_capture.final, expected.final, atol=0, rtol=0)
+    for stack in expected.stacks:
+        for i in range(len(expected.stacks[stack])):
+            assert_close(
+                our_capture.layer(i, stack=stack).weights, expected.layer(i, stack=stack).weights, atol=0, rtol=0
+            )
 
 
 @pytest.mark.parametrize("kind", ["blocks", "tensor", "rows"])
 @pytest.mark.parametrize("scale", ["weight_scale_inv", "weight_scale"])
 def test_fp8_folder_equals_dequantised_one(copy_of, kind, scale):
     """Scales of blocks, of rows and of the whole matrix, under either name."""
-    check_same(*both(copy_of("llama"), kind=kind, scale=scale))
+    check_same(*save_fp8_and_float(copy_of("llama"), kind=kind, scale=scale))
 
 
-@pytest.mark.parametrize("others", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("other_dtype", [torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("prefix", PREFIXES)
-def test_fp8_with_wrapped_names_is_read(copy_of, others, prefix):
+def test_fp8_with_wrapped_names_is_read(copy_of, other_dtype, prefix):
     """Beside weights of 16 bits, and under the names that wrappers give."""
-    folder, plain = both(copy_of("llama"), others=others)
+    folder, plain = save_fp8_and_float(copy_of("llama"), other_dtype=other_dtype)
     rename(folder, PREFIXES[prefix])
     check_same(folder, plain)
 
@@ -117,11 +119,11 @@ def test_fp8_with_wrapped_names_is_read(copy_of, others, prefix):
 @pytest.mark.parametrize("family", ["qwen3_moe", "t5", "bart", "gemma3_text"])
 def test_fp8_of_other_families_is_read(copy_of, family):
     """Experts under one name each, too."""
-    check_same(*both(copy_of(family)))
+    check_same(*save_fp8_and_float(copy_of(family)))
 
 
 def test_fp8_in_parts_is_read(copy_of):
-    folder, plain = both(copy_of("llama"))
+    folder, plain = save_fp8_and_float(copy_of("llama"))
     tensors = load_file(folder / WEIGHTS)
     (folder / WEIGHTS).unlink()
     names = sorted(tensors)
@@ -135,8 +137,8 @@ def test_fp8_in_parts_is_read(copy_of):
     check_same(folder, plain)
 
 
-def test_fp8_of_pytorch_model_bin_is_read(copy_of):
-    folder, plain = both(copy_of("llama"))
+def test_fp8_in_pytorch_bin_is_read(copy_of):
+    folder, plain = save_fp8_and_float(copy_of("llama"))
     torch.save(load_file(folder / WEIGHTS), folder / "pytorch_model.bin")
     (folder / WEIGHTS).unlink()
     check_same(folder, plain)
@@ -144,7 +146,7 @@ def test_fp8_of_pytorch_model_bin_is_read(copy_of):
 
 def test_lora_is_merged_into_fp8(copy_of, tmp_path):
     """Added to the numbers that the codes stand for."""
-    folder, plain = both(copy_of("llama", "base"))
+    folder, plain = save_fp8_and_float(copy_of("llama", "base"))
     deltas = lora(tmp_path / "adapter", plain, LAYERS["llama"])
     config = json.loads((tmp_path / "adapter" / "adapter_config.json").read_text())
     (tmp_path / "adapter" / "adapter_config.json").write_text(
@@ -189,9 +191,9 @@ def test_from_mxfp4_equals_values_by_hand():
     want = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6])
     want = torch.cat((want, -want))
     exponents = torch.tensor([127, 130, 0, 254], dtype=torch.uint8)
-    found = dequantise_mxfp4(block.expand(4, 8), exponents).reshape(4, 16).double()
+    values = dequantise_mxfp4(block.expand(4, 8), exponents).reshape(4, 16).double()
     factors = torch.tensor([1, 8, 2.0**-127, 2.0**127], dtype=torch.float64)[:, None]
-    assert torch.equal(found, (want.double() * factors).float().double()), "beyond float32 it is no number"
+    assert torch.equal(values, (want.double() * factors).float().double()), "beyond float32 it is no number"
     assert dequantise_mxfp4(block[None], torch.tensor([255], dtype=torch.uint8)).isnan().all(), (
         "E8M0 has one code for it"
     )
@@ -221,11 +223,11 @@ def gpt_oss(tmp_path: Path) -> tuple[Path, transformers.GptOssForCausalLM]:
     )  # fmt: skip
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        own = transformers.GptOssForCausalLM._from_config(config, attn_implementation="eager").eval()
-    own.save_pretrained(tmp_path / "oss")
+        reference = transformers.GptOssForCausalLM._from_config(config, attn_implementation="eager").eval()
+    reference.save_pretrained(tmp_path / "oss")
     save_tokenizer("bytes", tmp_path / "oss")
     tensors = load_file(tmp_path / "oss" / WEIGHTS)
-    parameters = dict(own.named_parameters())
+    parameters = dict(reference.named_parameters())
     for number, name in enumerate(name for name in sorted(tensors) if name.endswith(("gate_up_proj", "down_proj"))):
         n, columns, rows = tensors.pop(name).shape
         tensors[f"{name}_blocks"], tensors[f"{name}_scales"] = packed((n, rows, columns), number)
@@ -236,29 +238,29 @@ def gpt_oss(tmp_path: Path) -> tuple[Path, transformers.GptOssForCausalLM]:
         parameters[name].data.copy_(tensors[name])
     save_file(tensors, tmp_path / "oss" / WEIGHTS, {"format": "pt"})
     edit(tmp_path / "oss", quantization_config={"quant_method": "mxfp4", "modules_to_not_convert": ["lm_head"]})
-    return tmp_path / "oss", own
+    return tmp_path / "oss", reference
 
 
 def test_mxfp4_experts_equal_dequantised_ones(gpt_oss, monkeypatch):
     """By the reader of folders alone: it is a matter of the layouts that the family can be shown."""
-    folder, own = gpt_oss
+    folder, reference = gpt_oss
     monkeypatch.setattr(sys.modules["viz.models.load"], "check_family", lambda entry, family: None)
     model = sys.modules["viz.models.load"]._model_in(Entry(id="oss", path=folder), folder).eval()
-    for name, weight in own.state_dict().items():
+    for name, weight in reference.state_dict().items():
         assert torch.equal(model.state_dict()[name], weight), name
     model.set_attn_implementation("eager")
     ids = torch.arange(11)[None] * 29
     with torch.inference_mode():
-        found, want = (m(ids, output_attentions=True) for m in (model, own))
-    assert_close(found.logits, want.logits, atol=0, rtol=0)
-    for got, weights in zip(found.attentions, want.attentions, strict=True):
+        ours, expected = (m(ids, output_attentions=True) for m in (model, reference))
+    assert_close(ours.logits, expected.logits, atol=0, rtol=0)
+    for got, weights in zip(ours.attentions, expected.attentions, strict=True):
         assert_close(got, weights, atol=0, rtol=0)
 
 
 @pytest.mark.parametrize("settings", [FP8, None])
 def test_fp8_without_scale_is_refused(copy_of, settings):
     """Codes taken as weights would be other weights, whether config.json speaks of them or not."""
-    folder, _ = both(copy_of("llama"), kind="tensor")
+    folder, _ = save_fp8_and_float(copy_of("llama"), kind="tensor")
     edit(folder, quantization_config=settings)
     tensors = load_file(folder / WEIGHTS)
     name = "model.layers.0.self_attn.q_proj.weight"
@@ -268,13 +270,13 @@ def test_fp8_without_scale_is_refused(copy_of, settings):
 
 def test_fp8_without_block_size_is_refused(copy_of):
     """Blocks that do not divide the matrix evenly have a size that only the configuration states."""
-    folder, _ = both(copy_of("llama"))
+    folder, _ = save_fp8_and_float(copy_of("llama"))
     edit(folder, quantization_config={"quant_method": "fp8"})
     assert "has the form (3, 8) for weights of (42, 53)" in str(refusal(folder))
 
 
 def test_scale_of_plain_weight_is_refused(copy_of):
-    folder, plain = both(copy_of("llama"))
+    folder, plain = save_fp8_and_float(copy_of("llama"))
     tensors = load_file(folder / WEIGHTS)
     name = "model.layers.0.self_attn.q_proj.weight"
     save_file(tensors | {name: load_file(plain / WEIGHTS)[name]}, folder / WEIGHTS, {"format": "pt"})
@@ -283,7 +285,7 @@ def test_scale_of_plain_weight_is_refused(copy_of):
 
 @pytest.mark.parametrize("dtype", [torch.int8, torch.uint8, torch.int32])
 def test_whole_numbers_are_no_weights(copy_of, dtype):
-    """Without a word in config.json they were taken as they are: other weights, and no sentence."""
+    """Without an entry in config.json, integers would silently be taken as weights."""
     folder = copy_of("llama")
     tensors = load_file(folder / WEIGHTS)
     name = "model.layers.1.mlp.up_proj.weight"
@@ -292,7 +294,7 @@ def test_whole_numbers_are_no_weights(copy_of, dtype):
     assert error.code == "quantised" and name in str(error)
 
 
-def test_whole_numbers_of_experts_are_no_weights(copy_of):
+def test_integer_expert_weights_are_refused(copy_of):
     """Each expert has a name of its own in the file, which the model does not have."""
     folder = copy_of("qwen3_moe")
     tensors = load_file(folder / WEIGHTS)
@@ -302,12 +304,12 @@ def test_whole_numbers_of_experts_are_no_weights(copy_of):
 
 
 def test_memory_is_counted_as_float32(copy_of):
-    """The bounds on what is kept hold for the numbers, not for the file."""
-    folder, plain = both(copy_of("llama"))
+    """The memory limits count the numbers in memory, not the file."""
+    folder, plain = save_fp8_and_float(copy_of("llama"))
     assert (folder / WEIGHTS).stat().st_size < (plain / WEIGHTS).stat().st_size
-    found, want = (make_entry("", open_folder(where), 0.0).size for where in (folder, plain))
+    packed_size, plain_size = (entry_of("", open_folder(where), 0.0).size for where in (folder, plain))
     weights = sum(value.numel() * 4 for value in load_file(plain / WEIGHTS).values())
-    assert found > weights and abs(found - want) < 0.01 * weights
+    assert packed_size > weights and abs(packed_size - plain_size) < 0.01 * weights
 
 
 def test_masks_in_bytes_are_no_weights(copy_of):
@@ -362,8 +364,8 @@ def test_methods_are_known_by_their_tensors(copy_of, end, method):
 @pytest.mark.parametrize("place", ["around", "inside"])
 def test_text_part_of_fp8_is_read(tmp_path, place):
     """The word on quantisation stands around the text part's configuration, or in it."""
-    known_as, config = with_pictures("mistral3")
-    folder, plain = both(write(getattr(transformers, known_as)(config), tmp_path / "whole"))
+    known_as, config = multimodal_config("mistral3")
+    folder, plain = save_fp8_and_float(write(getattr(transformers, known_as)(config), tmp_path / "whole"))
     if place == "inside":
         content = json.loads((folder / "config.json").read_text())
         content["text_config"]["quantization_config"] = content["quantization_config"]
@@ -374,9 +376,9 @@ def test_text_part_of_fp8_is_read(tmp_path, place):
 @pytest.mark.skipif("gpt_oss" not in families(), reason="until the layouts have a row of gpt_oss")
 def test_mxfp4_folder_is_shown(gpt_oss):
     """Its maps are those of the model with the dequantised weights."""
-    folder, own = gpt_oss
-    seen = capture(open_folder(folder), "Paris is big.")
+    folder, reference = gpt_oss
+    text_capture = capture(open_folder(folder), "Paris is big.")
     with torch.inference_mode():
-        want = own(torch.tensor([seen.tokens.ids]), output_attentions=True)
+        want = reference(torch.tensor([text_capture.tokens.ids]), output_attentions=True)
     for i, weights in enumerate(want.attentions):
-        assert_close(seen.layer(i).weights[..., : weights.shape[-1]], weights[0], atol=1e-5, rtol=0)
+        assert_close(text_capture.layer(i).weights[..., : weights.shape[-1]], weights[0], atol=1e-5, rtol=0)

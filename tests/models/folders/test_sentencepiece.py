@@ -48,16 +48,16 @@ def pieces(kind: int, family: str = "", *, in_bytes: bool = False, apart: bool =
     content.normalizer_spec.add_dummy_prefix, content.normalizer_spec.precompiled_charsmap = apart, table
     marks = MARKS.get(family, MARKS[""])
     content.trainer_spec.unk_id = next(i for i, (_, role) in enumerate(marks) if role == UNKNOWN)
-    listed = [*marks, *((f"<0x{byte:02X}>", BYTE) for byte in range(256 if in_bytes else 0))]
-    listed += ((word, NORMAL) for word in (MERGED if kind == BPE else WORDS))
-    for place, (piece, role) in enumerate(listed):
+    entries = [*marks, *((f"<0x{byte:02X}>", BYTE) for byte in range(256 if in_bytes else 0))]
+    entries += ((word, NORMAL) for word in (MERGED if kind == BPE else WORDS))
+    for place, (piece, role) in enumerate(entries):
         content.pieces.add(piece=piece, score=-float(place), type=role)
     return content
 
 
 @pytest.fixture
 def folder_with(checkpoint: Checkpoint, tmp_path: Path):
-    """Makes a folder of a family whose tokenizer is one file of SentencePiece."""
+    """Return a function that saves a family's folder with one SentencePiece file as tokenizer."""
 
     def make(family: str, file: str, content: Any, tokenizer_class: str = "") -> Path:
         folder = Path(shutil.copytree(checkpoint(family), tmp_path / family))
@@ -158,6 +158,6 @@ def test_other_files_are_refused(folder_with, family, file, content, tokenizer_c
     ],
 )  # fmt: skip
 def test_slow_tokenizers_are_refused(folder_with, family, file, tokenizer_class):
-    """Their families have no fast one: it is no use to say how to write tokenizer.json."""
+    """Their families have no fast tokenizer, so the error does not explain how to write tokenizer.json."""
     error = refusal(folder_with(family, file, pieces(UNIGRAM), tokenizer_class))
     assert error.code == "slow_tokenizer" and file in str(error) and "save_pretrained" not in str(error)

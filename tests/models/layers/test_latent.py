@@ -1,4 +1,4 @@
-"""Latent attention: what stands for W_K and W_V is what the model's own modules do with its short vectors."""
+"""Latent attention: the matrices for W_K and W_V equal the model's own modules on its latent vectors."""
 
 import pytest
 import torch
@@ -23,22 +23,24 @@ def test_key_value_matrices_equal_modules(name, tmp_path):
     """Of every layer: the up-projection of the normed c, and the numbers that all heads share."""
     folder = save(name, tmp_path / name)
     ours, theirs = open_folder(folder), eager(name, folder)
-    captured = capture(ours, TEXT)
-    ids = torch.tensor([captured.tokens.ids])
+    text_capture = capture(ours, TEXT)
+    ids = torch.tensor([text_capture.tokens.ids])
     read: list[Tensor] = []
     modules = [theirs.base_model.layers[layer.index].self_attn for layer in ours.layers]
     hooks = [m.kv_a_proj_with_mqa.register_forward_pre_hook(lambda _, args: read.append(args[0][0])) for m in modules]
     with torch.inference_mode():
         theirs(input_ids=ids)
-        for call, module, x in zip(captured.calls, modules, read, strict=True):
+        for call, module, x in zip(text_capture.calls, modules, read, strict=True):
             assert call.latent is not None
             c, r = linear(x, module.kv_a_proj_with_mqa.weight).split([call.latent.c, call.latent.r], dim=-1)
-            made = linear(module.kv_a_layernorm(c), module.kv_b_proj.weight).unflatten(-1, (6, -1)).transpose(0, 1)
+            keys_values = (
+                linear(module.kv_a_layernorm(c), module.kv_b_proj.weight).unflatten(-1, (6, -1)).transpose(0, 1)
+            )
             d_v = LATENT_SIZES["v_head_dim"]
-            tolerance = 1e-5 * float(made.abs().max())
-            assert_close(projected(call, "v"), made[..., -d_v:], atol=tolerance, rtol=0)
-            assert_close(call.v, made[..., -d_v:], atol=tolerance, rtol=0)
-            expected = torch.cat([made[..., :-d_v], r.expand(6, -1, -1)], dim=-1)
+            tolerance = 1e-5 * float(keys_values.abs().max())
+            assert_close(projected(call, "v"), keys_values[..., -d_v:], atol=tolerance, rtol=0)
+            assert_close(call.v, keys_values[..., -d_v:], atol=tolerance, rtol=0)
+            expected = torch.cat([keys_values[..., :-d_v], r.expand(6, -1, -1)], dim=-1)
             assert_close(projected(call, "k"), expected, atol=tolerance, rtol=0)
     for hook in hooks:
         hook.remove()
@@ -56,7 +58,7 @@ def test_latent_sizes_are_those_configured(name, c_q, tmp_path):
 
 
 def test_captures_share_key_value_matrices(tmp_path):
-    """They are made once for a model: a second text takes no more memory for them."""
+    """They are computed once for a model: a second text takes no more memory for them."""
     model = open_folder(save("deepseek_v3", tmp_path / "deepseek_v3"))
     first, second = (capture(model, text).calls[0].projections for text in (TEXT, "Paris is old."))
     assert first.w_k.data_ptr() == second.w_k.data_ptr() and first.w_v.data_ptr() == second.w_v.data_ptr()
@@ -75,6 +77,6 @@ def test_latent_long_text_equals_short(tmp_path):
 def test_latent_head_off_leaves_output(tmp_path):
     """A silenced head's part is missing behind W_O, also where values are narrower than queries."""
     model = open_folder(save("deepseek_v3", tmp_path / "deepseek_v3"))
-    whole, without = capture(model, TEXT), capture(model, TEXT, heads_off=frozenset({(0, 2)}))
-    assert (whole.final - without.final).abs().max() > 1e-3
-    assert_close(without.calls[0].v, whole.calls[0].v, atol=0, rtol=0)
+    full, without = capture(model, TEXT), capture(model, TEXT, heads_off=frozenset({(0, 2)}))
+    assert (full.final - without.final).abs().max() > 1e-3
+    assert_close(without.calls[0].v, full.calls[0].v, atol=0, rtol=0)

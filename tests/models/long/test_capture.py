@@ -1,4 +1,4 @@
-"""Q and k of a long text, against the ordinary capture of the same text, which holds every matrix."""
+"""Queries and keys of a long text, against the ordinary capture of the same text with every matrix."""
 
 import pytest
 import torch
@@ -34,39 +34,39 @@ def tokens_of(model):
 
 
 @pytest.mark.parametrize("name", PLAIN)
-def test_what_is_kept_is_what_the_ordinary_capture_keeps(loaded, name):
-    model = loaded(name)
+def test_long_capture_equals_ordinary_capture(load_family, name):
+    model = load_family(name)
     tokens = tokens_of(model)
-    done = []
-    found, whole = long_capture(model, tokens, done.append), capture_tokens(model, tokens)
-    assert done == [1, 2]
-    assert (found.n_heads, found.n_kv_heads) == (whole.n_heads, whole.n_kv_heads)
-    assert found.causal is (model.layers[0].layout.stack == "decoder")
-    for i, (layer, call) in enumerate(zip(found.layers, whole.calls, strict=True)):
+    progress = []
+    long, ordinary = long_capture(model, tokens, progress.append), capture_tokens(model, tokens)
+    assert progress == [1, 2]
+    assert (long.n_heads, long.n_kv_heads) == (ordinary.n_heads, ordinary.n_kv_heads)
+    assert long.causal is (model.layers[0].layout.stack == "decoder")
+    for i, (layer, call) in enumerate(zip(long.layers, ordinary.calls, strict=True)):
         assert layer.scale == call.options["scale"]
         assert_close(layer.q, call.q, rtol=0, atol=EXACT * float(call.q.abs().max()))
         assert_close(layer.k, call.k, rtol=0, atol=EXACT * float(call.k.abs().max()))
-        assert_close(layer.witness, whole.layer(i).weights[:, found.witness_at], rtol=1e-4, atol=1e-6)
+        assert_close(layer.witness, ordinary.layer(i).weights[:, long.witness_at], rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", PLAIN)
-def test_long_capture_every_row_is_exact(loaded, name):
+def test_long_capture_every_row_is_exact(load_family, name):
     """The page says that every row of every head is exact: it is the row that float32 gives with nothing stored."""
-    model = loaded(name)
+    model = load_family(name)
     tokens = tokens_of(model)
-    found, whole, every = long_capture(model, tokens), capture_tokens(model, tokens), torch.arange(len(tokens.ids))
+    long, ordinary, every = long_capture(model, tokens), capture_tokens(model, tokens), torch.arange(len(tokens.ids))
     for layer in range(model.n_layers):
-        rows = torch.stack([found.rows_of(layer, head, every) for head in range(found.n_heads)])
-        assert_close(rows, whole.layer(layer).weights, rtol=0, atol=ROW_OFF)
+        rows = torch.stack([long.rows_of(layer, head, every) for head in range(long.n_heads)])
+        assert_close(rows, ordinary.layer(layer).weights, rtol=0, atol=ROW_OFF)
 
 
 def test_smollm2_long_rows_are_exact(smollm2):
     """Large queries and keys, as trained models have them: in half precision these weights were off by 1.7e-3."""
     tokens = read_text(smollm2.tokenizer, "The cat sat on the mat because it was tired. " * 12, 120)
-    found, whole, every = long_capture(smollm2, tokens), capture_tokens(smollm2, tokens), torch.arange(120)
+    long, ordinary, every = long_capture(smollm2, tokens), capture_tokens(smollm2, tokens), torch.arange(120)
     for layer, head in ((0, 0), (9, 4), (18, 6), (29, 8)):
-        weights = whole.layer(layer).weights[head]
-        assert_close(found.rows_of(layer, head, every), weights, rtol=0, atol=10 * EXACT)
+        weights = ordinary.layer(layer).weights[head]
+        assert_close(long.rows_of(layer, head, every), weights, rtol=0, atol=10 * EXACT)
 
 
 @pytest.mark.parametrize("largest", [1e-30, 1.0, 3e5, 1e30])
@@ -83,8 +83,9 @@ def test_pack_rounds_no_further_than_float32(largest):
 
 
 @pytest.mark.parametrize("name", ["t5", "bart"])
-def test_what_q_and_k_alone_do_not_say_is_refused(loaded, name):
-    model = loaded(name)
+def test_attention_beyond_qk_is_refused(load_family, name):
+    """A layer whose scores need more than queries and keys is refused."""
+    model = load_family(name)
     with pytest.raises(ModelError) as refusal:
         long_capture(model, tokens_of(model))
     assert refusal.value.code == "streamed_pair"
@@ -109,17 +110,17 @@ def test_long_capture_windows_rows_are_eager(tmp_path, name):
     model = open_folder(folder)
     tokens = read_text(model.tokenizer, TEXT, 37)
     with torch.inference_mode():
-        whole = eager(name, folder)(input_ids=torch.tensor([tokens.ids]), output_attentions=True).attentions
-    found, every = long_capture(model, tokens), torch.arange(len(tokens.ids))
-    is_local = [layer.allowed is not None for layer in found.layers]
+        attentions = eager(name, folder)(input_ids=torch.tensor([tokens.ids]), output_attentions=True).attentions
+    long, every = long_capture(model, tokens), torch.arange(len(tokens.ids))
+    is_local = [layer.allowed is not None for layer in long.layers]
     assert any(is_local)
-    for layer, weights in enumerate(whole):
-        rows = torch.stack([found.rows_of(layer, head, every) for head in range(found.n_heads)])
+    for layer, weights in enumerate(attentions):
+        rows = torch.stack([long.rows_of(layer, head, every) for head in range(long.n_heads)])
         assert_close(rows, weights[0], rtol=0, atol=10 * ROW_OFF)
-        head = found.n_heads - 1
-        assert_close(found.map_of(layer, head).most, weights[0, head], rtol=0, atol=10 * ROW_OFF)
+        head = long.n_heads - 1
+        assert_close(long.map_of(layer, head).most, weights[0, head], rtol=0, atol=10 * ROW_OFF)
         if is_local[layer]:
-            assert (found.sees(layer, every) == (weights[0] > 0).any(0).sum(-1)).all()
+            assert (long.sees(layer, every) == (weights[0] > 0).any(0).sum(-1)).all()
 
 
 @pytest.mark.parametrize("name", ["gpt_oss", "flint", "granite_swa"])
@@ -127,21 +128,21 @@ def test_long_capture_sinks_rows_are_exact(tmp_path, name):
     """Rows of heads with a sink sum to less than 1, and are those of the ordinary capture, which is held to eager."""
     model = open_folder(save(name, tmp_path / name))
     tokens = read_text(model.tokenizer, TEXT, 37)
-    found, whole, every = long_capture(model, tokens), capture_tokens(model, tokens), torch.arange(len(tokens.ids))
-    for i, (layer, call) in enumerate(zip(found.layers, whole.calls, strict=True)):
+    long, ordinary, every = long_capture(model, tokens), capture_tokens(model, tokens), torch.arange(len(tokens.ids))
+    for i, (layer, call) in enumerate(zip(long.layers, ordinary.calls, strict=True)):
         assert layer.sinks is not None
-        weights = whole.layer(i).weights
+        weights = ordinary.layer(i).weights
         assert_close(layer.q, call.q, rtol=0, atol=5 * EXACT * float(call.q.abs().max()))
-        rows = torch.stack([found.rows_of(i, head, every) for head in range(found.n_heads)])
+        rows = torch.stack([long.rows_of(i, head, every) for head in range(long.n_heads)])
         assert_close(rows, weights, rtol=0, atol=10 * ROW_OFF)
-        assert_close(layer.witness, weights[:, found.witness_at], rtol=0, atol=10 * ROW_OFF)
-        described = found.map_of(i, 1)
-        assert_close(described.most, weights[1], rtol=0, atol=10 * ROW_OFF)
-        assert_close(described.rows.nowhere, 1 - weights[1].sum(-1), rtol=0, atol=10 * ROW_OFF)
-        assert float(described.rows.nowhere.max()) > 0.01
+        assert_close(layer.witness, weights[:, long.witness_at], rtol=0, atol=10 * ROW_OFF)
+        head_map = long.map_of(i, 1)
+        assert_close(head_map.most, weights[1], rtol=0, atol=10 * ROW_OFF)
+        assert_close(head_map.rows.nowhere, 1 - weights[1].sum(-1), rtol=0, atol=10 * ROW_OFF)
+        assert float(head_map.rows.nowhere.max()) > 0.01
 
 
-def test_row_mask_of_window_is_by_hand():
+def test_row_mask_of_window_by_hand():
     """A causal window of two: a query sees itself and the one before."""
     mask = RowMask(lambda batch, head, query, key: (key <= query) & (key > query - 2))
     assert mask(torch.tensor([0, 2]), 4).tolist() == [[True, False, False, False], [False, True, True, False]]
@@ -160,12 +161,13 @@ def test_attend_by_rows_strips_agree(monkeypatch, height):
     mask = RowMask(lambda batch, head, query, key: abs(key - query) <= 3)
     may = mask(torch.arange(23), 23)
     for cap in (None, soft_cap(0.7)):
-        made = masks.attend_by_rows(q, k, v, scale=0.4, causal=False, row_mask=mask, score_mod=cap)
-        assert_close(made, attend(q, k, v, scale=0.4, allowed=may, score_mod=cap).output)
+        output = masks.attend_by_rows(q, k, v, scale=0.4, causal=False, allowed=mask, score_mod=cap)
+        assert_close(output, attend(q, k, v, scale=0.4, allowed=may, score_mod=cap).output)
 
 
-def test_the_ordinary_attention_is_never_called_and_nothing_of_a_long_pass_stays(loaded, monkeypatch):
-    model = loaded("llama")
+def test_long_pass_leaves_ordinary_attention_alone(load_family, monkeypatch):
+    """The ordinary attention is never called, and nothing of a long pass stays installed."""
+    model = load_family("llama")
     before = capture_tokens(model, tokens_of(model)).final
     with monkeypatch.context() as patch:
         patch.setattr(attention_interface, "attend", lambda *_, **__: pytest.fail("a matrix of all weights"))
@@ -173,19 +175,19 @@ def test_the_ordinary_attention_is_never_called_and_nothing_of_a_long_pass_stays
     assert_close(capture_tokens(model, tokens_of(model)).final, before, rtol=0, atol=0)
 
 
-def test_it_can_be_stopped_between_layers(loaded):
+def test_it_can_be_stopped_between_layers(load_family):
     def stop():
         raise InterruptedError
 
-    model = loaded("llama")
+    model = load_family("llama")
     with pytest.raises(InterruptedError), checked_by(stop):
         long_capture(model, tokens_of(model))
 
 
-def test_seeded_heads_are_those_of_the_other_pages():
+def test_long_seeded_equals_seeded():
     tokens, spec = split_words(TEXT, 50), AttentionSpec(d_model=12, n_heads=3, n_kv_heads=1)
     x = torch.randn(len(tokens.ids), 12, generator=torch.Generator().manual_seed(0))
     weights = HeadWeights.random(spec, seed=5)
-    found, call = long_seeded(tokens, x, weights), seeded(tokens, x, weights).calls[0]
-    assert_close((found.layers[0].q, found.layers[0].k), (call.q, call.k), rtol=0, atol=EXACT)
-    assert_close(found.head(0, 2)[1], call.k[0], rtol=0, atol=EXACT, msg="three heads share one key")
+    long, call = long_seeded(tokens, x, weights), seeded(tokens, x, weights).calls[0]
+    assert_close((long.layers[0].q, long.layers[0].k), (call.q, call.k), rtol=0, atol=EXACT)
+    assert_close(long.head(0, 2)[1], call.k[0], rtol=0, atol=EXACT, msg="three heads share one key")

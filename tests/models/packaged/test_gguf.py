@@ -22,7 +22,7 @@ FORMATS = {"Q4_1": quantised.q4_1, "Q8_0": quantised.q8_0, "Q4_0": quantised.q4_
 
 
 def letters() -> list[str]:
-    """How a byte-level tokenizer writes each of the 256 bytes."""
+    """Return the letters of a byte-level tokenizer for the 256 bytes."""
     from tokenizers.pre_tokenizers import ByteLevel
 
     return sorted(ByteLevel.alphabet())
@@ -83,7 +83,7 @@ def file(tmp_path_factory) -> Path:
     return path
 
 
-def test_weights_are_those_that_transformers_reads(file):
+def test_weights_equal_transformers(file):
     """Among them W_Q and W_K, which a file has in another order: read as they stand, they are far off."""
     parts = read(file)
     with torch.device("meta"):
@@ -94,14 +94,14 @@ def test_weights_are_those_that_transformers_reads(file):
         assert_close(weight, torch.as_tensor(theirs["tensors"][name]), atol=0, rtol=0)
     as_it_stands = dict(gguf.contents(file)[1])["blk.1.attn_k.weight"]
     assert (parts.weights["model.layers.1.self_attn.k_proj.weight"] - as_it_stands).abs().max() > 1
-    ours, said = parts.config.to_dict(), LlamaConfig(**theirs["config"]).to_dict()
+    ours, their_config = parts.config.to_dict(), LlamaConfig(**theirs["config"]).to_dict()
     about = {"architectures", "transformers_version", "model_type", "_model_name_or_path", "dtype", "pad_token_id"}
     about |= {"unk_token_id", "eos_token_id", "bos_token_id", "tie_word_embeddings"}
-    shared = (said.keys() & ours.keys()) - about
-    assert {name: ours[name] for name in shared} == {name: said[name] for name in shared}
+    shared = (their_config.keys() & ours.keys()) - about
+    assert {name: ours[name] for name in shared} == {name: their_config[name] for name in shared}
 
 
-def test_the_model_runs_on_the_very_tensors_that_were_read(file):
+def test_model_shares_parsed_tensors(file):
     parts = read(file)
     model = parts.assemble(attn_implementation="eager")
     name = "model.layers.0.mlp.up_proj.weight"
@@ -111,7 +111,7 @@ def test_the_model_runs_on_the_very_tensors_that_were_read(file):
     assert model(ids).logits.isfinite().all()
 
 
-def test_text_becomes_bytes_and_digits_stand_alone(file):
+def test_text_becomes_bytes_digits_stand_alone(file):
     tokenizer = read(file).tokenizer
     assert tokenizer.tokenize("the 19") == ["t", "he", "Ġ", "1", "9"]
     assert tokenizer.tokenize(" the") == ["Ġthe"]
@@ -121,31 +121,31 @@ def test_text_becomes_bytes_and_digits_stand_alone(file):
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_few_bits_become_the_numbers_the_reference_finds(name):
+def test_dequantised_values_equal_reference(name):
     quantity = reference.GGMLQuantizationType[name]
     values = np.random.default_rng(1).normal(size=(7, 96)).astype(np.float32)
     blocks = reference.quantize(values, quantity)
-    found = FORMATS[name](torch.from_numpy(blocks.reshape(-1)))
-    assert_close(found, torch.from_numpy(reference.dequantize(blocks, quantity).reshape(-1)), atol=0, rtol=0)
+    actual = FORMATS[name](torch.from_numpy(blocks.reshape(-1)))
+    assert_close(actual, torch.from_numpy(reference.dequantize(blocks, quantity).reshape(-1)), atol=0, rtol=0)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "reason"), [(b"llama", b"lLama", "family 'lLama'"), (b"smollm", b"smo11m", "kind 'smo11m'")]
 )
-def test_what_is_not_known_is_refused(file, tmp_path, old, new, reason):
+def test_unknown_type_is_refused(file, tmp_path, old, new, reason):
     data = file.read_bytes()
     place = data.index(old, data.index(b"general.architecture" if old == b"llama" else b"tokenizer.ggml.pre"))
-    other = tmp_path / "other.gguf"
-    other.write_bytes(data[:place] + new + data[place + len(old) :])
+    copy = tmp_path / "other.gguf"
+    copy.write_bytes(data[:place] + new + data[place + len(old) :])
     with pytest.raises(ValueError, match=reason):
-        read(other)
+        read(copy)
 
 
 def test_a_file_of_no_known_format(tmp_path):
-    other = tmp_path / "model.bin"
-    other.write_text(json.dumps({}))
+    path = tmp_path / "model.bin"
+    path.write_text(json.dumps({}))
     with pytest.raises(ValueError, match=r"model\.bin begins with b'\{\}'"):
-        read(other)
+        read(path)
 
 
 TO_MARY = "When Mary and John went to the store, {} gave a drink to"
@@ -161,7 +161,7 @@ def following(model, text: str) -> dict[str, float]:
     return dict(zip(prediction.labels, prediction.probabilities, strict=True))
 
 
-def test_it_is_the_model_the_package_names(smollm2):
+def test_model_equals_package_description(smollm2):
     config = smollm2.model.config
     assert smollm2.is_packaged
     assert (smollm2.n_layers, config.num_attention_heads, config.num_key_value_heads) == (30, 9, 3)
@@ -176,7 +176,7 @@ def test_the_capital_of_france(smollm2):
     assert following(smollm2, "The capital of France is")["␣Paris"] == near(0.77)
 
 
-def test_who_is_given_a_drink(smollm2):
+def test_continuation_names_recipient(smollm2):
     tokens = capture(smollm2, TO_MARY.format("John")).tokens
     assert len(tokens.ids) == 14 and not any(tokens.special), "no token is added to the text"
     assert following(smollm2, TO_MARY.format("John"))["␣Mary"] == near(0.923)
@@ -189,7 +189,7 @@ def test_who_is_given_a_drink(smollm2):
     assert apart == [near(6.12, 0.02), near(-5.49, 0.02)]
 
 
-def test_the_answer_appears_in_the_last_layer_alone(smollm2):
+def test_answer_appears_only_in_last_layer(smollm2):
     states = capture(smollm2, TO_MARY.format("John")).states["decoder"]
     norm, head = smollm2.model.model.norm, smollm2.model.lm_head
     best = [smollm2.tokenizer.decode(head(norm(state[-1])).argmax()) for state in states[24:30]]
@@ -197,39 +197,42 @@ def test_the_answer_appears_in_the_last_layer_alone(smollm2):
     assert smollm2.tokenizer.decode(head(states[-1][-1]).argmax()) == " Mary"
 
 
-def test_heads_that_copy_what_came_next_last_time(smollm2):
+def test_induction_heads_copy_repeated_tokens(smollm2):
     """50 random tokens twice over; the seed is ours, so the tolerance is what another draw changes."""
-    drawn = torch.randint(100, 49_000, (50,), generator=torch.Generator().manual_seed(0))
-    text = smollm2.tokenizer.decode(drawn)
+    random_ids = torch.randint(100, 49_000, (50,), generator=torch.Generator().manual_seed(0))
+    text = smollm2.tokenizer.decode(random_ids)
     ids = smollm2.tokenizer(text).input_ids
-    seen = capture(smollm2, text + text)
+    text_capture = capture(smollm2, text + text)
     n = len(ids)
-    assert seen.tokens.ids[n + 1 : 2 * n] == seen.tokens.ids[1:n], "the seam may fall together, the rest repeats"
+    assert text_capture.tokens.ids[n + 1 : 2 * n] == text_capture.tokens.ids[1:n], (
+        "the seam may fall together, the rest repeats"
+    )
     for layer, head, pinned in ((18, 6, 0.92), (17, 3, 0.78)):
-        weights = seen.layer(layer).weights[head]
+        weights = text_capture.layer(layer).weights[head]
         rows = torch.arange(n + 1, len(weights) - 1)
         assert float(weights[rows, rows - n + 1].mean()) == near(pinned, 0.12)
     for layer, head, pinned in ((16, 0, 0.89), (11, 1, 0.84)):
-        assert float(seen.layer(layer).weights[head].diagonal(-1).mean()) == near(pinned, 0.12)
+        assert float(text_capture.layer(layer).weights[head].diagonal(-1).mean()) == near(pinned, 0.12)
 
 
-def test_the_first_token_takes_much_of_the_weight_though_it_is_a_word(smollm2):
-    seen = capture(smollm2, TO_MARY.format("John"))
-    share = [float(seen.layer(i).weights[:, 7:, 0].mean()) for i in range(30)]  # an even spread gives 0.09
+def test_first_word_token_is_sink(smollm2):
+    """The first token takes much of the weight though it is an ordinary word."""
+    text_capture = capture(smollm2, TO_MARY.format("John"))
+    share = [float(text_capture.layer(i).weights[:, 7:, 0].mean()) for i in range(30)]  # an even spread gives 0.09
     assert max(share[i] for i in (0, 1, 10, 11)) < 0.1
     assert min(share[3:10]) > 0.25 and min(share[12:]) > 0.33
 
 
-def test_every_layer_replayed_is_the_models_own(smollm2):
+def test_layer_replays_equal_transformers(smollm2):
     """Nine query heads on three key/value heads, turned by RoPE; eager attention is transformers' own code."""
-    seen = capture(smollm2, "In 2024 a cat sat on 它的 mat.")
+    text_capture = capture(smollm2, "In 2024 a cat sat on 它的 mat.")
     config = LlamaConfig(**smollm2.model.config.to_dict())
-    own = LlamaForCausalLM.from_pretrained(
+    expected = LlamaForCausalLM.from_pretrained(
         None, config=config, state_dict=smollm2.model.state_dict(), attn_implementation="eager"
     )
-    assert own.lm_head.weight.data_ptr() == smollm2.model.lm_head.weight.data_ptr(), "no second copy for a test"
+    assert expected.lm_head.weight.data_ptr() == smollm2.model.lm_head.weight.data_ptr(), "no second copy for a test"
     with torch.inference_mode():
-        result = own.eval()(torch.tensor([seen.tokens.ids]), output_attentions=True)
+        result = expected.eval()(torch.tensor([text_capture.tokens.ids]), output_attentions=True)
     for i, weights in enumerate(result.attentions):
-        assert_close(seen.layer(i).weights, weights[0], atol=2e-5, rtol=0)
-    assert (seen.n_layers, seen.n_heads, seen.n_kv_heads) == (30, 9, 3)
+        assert_close(text_capture.layer(i).weights, weights[0], atol=2e-5, rtol=0)
+    assert (text_capture.n_layers, text_capture.n_heads, text_capture.n_kv_heads) == (30, 9, 3)

@@ -30,12 +30,12 @@ ARCHITECTURES = {
 def save_vision(kind: str, folder: Path, **changes: object) -> Path:
     """Write a small random checkpoint; every parameter is drawn wide, so that attention is far from uniform."""
     config, model, _ = ARCHITECTURES[kind]
-    made = getattr(transformers, model)(getattr(transformers, config)(**SIZES | changes))
+    random_model = getattr(transformers, model)(getattr(transformers, config)(**SIZES | changes))
     generator = torch.Generator().manual_seed(3)
     with torch.no_grad():
-        for parameter in made.parameters():
+        for parameter in random_model.parameters():
             parameter.add_(torch.randn(parameter.shape, generator=generator), alpha=0.25)
-    made.save_pretrained(folder)
+    random_model.save_pretrained(folder)
     reads = {"image_mean": [0.4, 0.5, 0.6], "image_std": [0.2, 0.25, 0.3]}
     (folder / "preprocessor_config.json").write_text(json.dumps(reads))
     return folder
@@ -46,7 +46,7 @@ def checkpoint(request, tmp_path_factory):
     return request.param, save_vision(request.param, tmp_path_factory.mktemp("vision") / request.param)
 
 
-def opened(folder: Path):
+def open_vision(folder: Path):
     return load_vision(Entry(id=folder.name, path=folder))
 
 
@@ -57,43 +57,47 @@ class TestAgainstTransformers:
     def test_weights_and_answer(self, checkpoint):
         """A fresh eager model, read from the files, on pixels scaled by hand: nothing of ours has a part in it."""
         kind, folder = checkpoint
-        vision = opened(folder)
-        seen = look(vision, PICTURE)
+        vision = open_vision(folder)
+        picture_capture = look(vision, PICTURE)
         eager = getattr(transformers, ARCHITECTURES[kind][1]).from_pretrained(folder, attn_implementation="eager")
         scaled = torch.nn.functional.interpolate(PICTURE[None], (14, 22), mode="bilinear", antialias=True).clamp(0, 1)
         mean, std = torch.tensor([0.4, 0.5, 0.6]), torch.tensor([0.2, 0.25, 0.3])
         pixels = (scaled - mean[:, None, None]) / std[:, None, None]
         with torch.inference_mode():
             result = eager.eval()(pixel_values=pixels, output_attentions=True)
-        assert (vision.grid, seen.n_other, len(seen.calls)) == ((7, 11), ARCHITECTURES[kind][2], 3)
+        assert (vision.grid, picture_capture.n_other, len(picture_capture.calls)) == (
+            (7, 11),
+            ARCHITECTURES[kind][2],
+            3,
+        )
         for i, weights in enumerate(result.attentions):
             assert float(weights.amax(-1).mean()) > 0.05, "far from even"
-            assert_close(seen.layer(i).weights, weights[0], atol=1e-5, rtol=0)
-            n = seen.n_other
+            assert_close(picture_capture.layer(i).weights, weights[0], atol=1e-5, rtol=0)
+            n = picture_capture.n_other
             among = weights[0, :, n:, n:]
             expected = among / among.sum(-1, keepdim=True)
-            assert_close(seen.among_patches(i).weights, expected, atol=1e-5, rtol=0)
+            assert_close(picture_capture.among_patches(i).weights, expected, atol=1e-5, rtol=0)
         if kind == "vit_bare":
-            assert seen.logits is None and vision.names == ()
+            assert picture_capture.logits is None and vision.names == ()
         else:
-            assert_close(seen.logits, result.logits[0], atol=1e-5, rtol=1e-5)
+            assert_close(picture_capture.logits, result.logits[0], atol=1e-5, rtol=1e-5)
             assert len(vision.names) == 13
 
-    def test_the_judge_shares_the_tensors_and_agrees(self, checkpoint):
+    def test_reference_shares_tensors_and_agrees(self, checkpoint):
         _, folder = checkpoint
-        vision = opened(folder)
+        vision = open_vision(folder)
         parts = zip(vision.model.parameters(), vision.judge.parameters(), strict=True)
-        assert all(one.data_ptr() == other.data_ptr() for one, other in parts)
+        assert all(ours.data_ptr() == theirs.data_ptr() for ours, theirs in parts)
         weights, logits = judged(vision, PICTURE)
-        seen = look(vision, PICTURE)
+        picture_capture = look(vision, PICTURE)
         for i, judged_weights in enumerate(weights):
-            assert_close(seen.layer(i).weights, judged_weights, atol=1e-5, rtol=0)
+            assert_close(picture_capture.layer(i).weights, judged_weights, atol=1e-5, rtol=0)
         if logits is not None:
-            assert_close(seen.logits, logits, atol=1e-5, rtol=1e-5)
+            assert_close(picture_capture.logits, logits, atol=1e-5, rtol=1e-5)
 
 
-def test_grey_is_read_as_three_alike_colours(tmp_path):
-    vision = opened(save_vision("vit", tmp_path / "vit"))
+def test_grey_equals_three_equal_channels(tmp_path):
+    vision = open_vision(save_vision("vit", tmp_path / "vit"))
     grey = PICTURE[:1]
     assert_close(vision.pixels(grey), vision.pixels(grey.expand(3, -1, -1)))
     assert vision.pixels(grey).shape == (3, 14, 22)
@@ -103,34 +107,36 @@ def test_grey_is_read_as_three_alike_colours(tmp_path):
 def test_dinov2_reads_size_of_folder(tmp_path, family, n_other):
     """Its positions are fitted to the size that its folder cuts pictures to: fewer patches than it was trained on."""
     sizes = SIZES | {"image_size": 28, "num_register_tokens": 2}
-    made = getattr(transformers, f"{family}ForImageClassification")(getattr(transformers, f"{family}Config")(**sizes))
+    saved_model = getattr(transformers, f"{family}ForImageClassification")(
+        getattr(transformers, f"{family}Config")(**sizes)
+    )
     generator = torch.Generator().manual_seed(3)
     with torch.no_grad():
-        for parameter in made.parameters():
+        for parameter in saved_model.parameters():
             parameter.add_(torch.randn(parameter.shape, generator=generator), alpha=0.25)
-    made.save_pretrained(tmp_path)
+    saved_model.save_pretrained(tmp_path)
     reads = {"crop_size": {"height": 20, "width": 20}, "image_mean": [0.4, 0.5, 0.6], "image_std": [0.2, 0.25, 0.3]}
     (tmp_path / "preprocessor_config.json").write_text(json.dumps(reads))
-    vision = opened(tmp_path)
-    seen = look(vision, PICTURE)
-    assert (vision.grid, seen.n_other, len(vision.names)) == ((10, 10), n_other, 13)
-    eager = type(made).from_pretrained(tmp_path, attn_implementation="eager").eval()
+    vision = open_vision(tmp_path)
+    picture_capture = look(vision, PICTURE)
+    assert (vision.grid, picture_capture.n_other, len(vision.names)) == ((10, 10), n_other, 13)
+    eager = type(saved_model).from_pretrained(tmp_path, attn_implementation="eager").eval()
     with torch.inference_mode():
         result = eager(pixel_values=vision.pixels(PICTURE)[None], output_attentions=True)
     for i, weights in enumerate(result.attentions):
         assert float(weights.amax(-1).mean()) > 2 / weights.shape[-1], "far from even"
-        assert_close(seen.layer(i).weights, weights[0], atol=1e-5, rtol=0)
-    assert_close(seen.logits, result.logits[0], atol=1e-5, rtol=1e-5)
+        assert_close(picture_capture.layer(i).weights, weights[0], atol=1e-5, rtol=0)
+    assert_close(picture_capture.logits, result.logits[0], atol=1e-5, rtol=1e-5)
     assert look(untrained(vision), PICTURE).grid == (10, 10)
     (tmp_path / "preprocessor_config.json").write_text(json.dumps({"crop_size": {"height": "20"}}))
     with pytest.raises(ModelError, match=r"preprocessor_config\.json: size"):
-        opened(tmp_path)
+        open_vision(tmp_path)
 
 
-def test_a_start_is_the_same_for_a_seed(tmp_path):
-    vision = opened(save_vision("vit", tmp_path / "vit"))
-    one, again, other = untrained(vision), untrained(vision), untrained(vision, seed=1)
-    first, second, third = (look(model, PICTURE).layer(0).weights for model in (one, again, other))
+def test_untrained_weights_depend_on_seed(tmp_path):
+    vision = open_vision(save_vision("vit", tmp_path / "vit"))
+    model_a, model_b, model_c = untrained(vision), untrained(vision), untrained(vision, seed=1)
+    first, second, third = (look(model, PICTURE).layer(0).weights for model in (model_a, model_b, model_c))
     assert_close(first, second, atol=0, rtol=0)
     assert not torch.allclose(first, third)
     assert not torch.allclose(first, look(vision, PICTURE).layer(0).weights)
@@ -142,18 +148,18 @@ class TestRefused:
         return save_vision("vit", tmp_path / "vit")
 
     def refusal(self, folder):
-        with pytest.raises(ModelError) as caught:
-            opened(folder)
-        assert str(caught.value).startswith(f"{folder.name}") and "\n" not in str(caught.value)
-        assert str(folder.parent) not in str(caught.value)
-        return caught.value
+        with pytest.raises(ModelError) as exc_info:
+            open_vision(folder)
+        assert str(exc_info.value).startswith(f"{folder.name}") and "\n" not in str(exc_info.value)
+        assert str(folder.parent) not in str(exc_info.value)
+        return exc_info.value
 
-    def test_a_text_model_and_a_vision_model_know_each_other(self, folder, tmp_path):
+    def test_text_and_vision_loaders_refuse_other(self, folder, tmp_path):
         assert reads_pictures(folder)
         entry = Entry(id="vit", path=folder)
-        with pytest.raises(ModelError) as caught:
+        with pytest.raises(ModelError) as exc_info:
             load("vit", extra=(entry,))
-        assert caught.value.code == "pictures"
+        assert exc_info.value.code == "pictures"
         text = save("bert", tmp_path / "bert")
         assert not reads_pictures(text) and not reads_pictures(tmp_path / "nowhere")
         assert self.refusal(text).code == "family"
@@ -188,12 +194,12 @@ class TestRefused:
             {"quantization_config": {"load_in_8bit": True}},
         ],
     )
-    def test_sizes_that_are_not_its_weights(self, folder, changes):
+    def test_sizes_unlike_weights_are_refused(self, folder, changes):
         config = json.loads((folder / "config.json").read_text()) | changes
         (folder / "config.json").write_text(json.dumps(config))
         assert self.refusal(folder).code == "corrupt"
 
-    def test_weights_that_are_no_numbers(self, folder):
+    def test_nan_weights_are_refused(self, folder):
         from safetensors.torch import load_file, save_file
 
         tensors = load_file(folder / "model.safetensors")
@@ -204,11 +210,11 @@ class TestRefused:
     @pytest.mark.parametrize(
         "reads", [{"image_std": [0, 0, 0]}, {"image_mean": [0.5, 0.5]}, {"image_mean": ["x"]}, {"image_std": [1e999]}]
     )
-    def test_a_scale_that_is_none(self, folder, reads):
+    def test_invalid_scale_is_refused(self, folder, reads):
         (folder / "preprocessor_config.json").write_text(json.dumps(reads))
         assert self.refusal(folder).code == "corrupt"
 
-    def test_weights_that_are_missing_are_not_made_up(self, folder):
+    def test_missing_weights_are_refused(self, folder):
         from safetensors.torch import load_file, save_file
 
         tensors = load_file(folder / "model.safetensors")
@@ -217,19 +223,19 @@ class TestRefused:
         assert self.refusal(folder).code == "corrupt"
 
 
-def test_what_becomes_no_number_is_a_sentence(tmp_path):
+def test_nan_output_raises_model_error(tmp_path):
     from safetensors.torch import load_file, save_file
 
     folder = save_vision("vit", tmp_path / "vit")
     tensors = {name: tensor * 1e30 for name, tensor in load_file(folder / "model.safetensors").items()}
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
-    vision = opened(folder)
-    with pytest.raises(ModelError) as caught:
+    vision = open_vision(folder)
+    with pytest.raises(ModelError) as exc_info:
         look(vision, PICTURE)
-    assert caught.value.code == "infinite"
+    assert exc_info.value.code == "infinite"
 
 
 def test_class_names_are_shown_and_cut(tmp_path):
     names = {i: "<b>" + "x" * 90 if i == 2 else "a\u202eb" for i in range(13)}
-    vision = opened(save_vision("vit", tmp_path / "vit", id2label=names, label2id={}))
+    vision = open_vision(save_vision("vit", tmp_path / "vit", id2label=names, label2id={}))
     assert len(vision.names[2]) == 40 and vision.names[0] == "a⟨202E⟩b"

@@ -32,8 +32,8 @@ def test_wrong_labels_right_text_finds_none(minilm: LoadedModel, text: str):
 def test_wrong_labels_moved_text_finds_each(minilm: LoadedModel):
     """A label one on, numbers in reverse, a word that is not there."""
     tokens = read_text(minilm.tokenizer, "one two three four", 16)
-    moved = (*tokens.labels[1:], tokens.labels[0])
-    assert wrong_labels(minilm.tokenizer, tokens.ids, moved) == len(moved)
+    rotated = (*tokens.labels[1:], tokens.labels[0])
+    assert wrong_labels(minilm.tokenizer, tokens.ids, rotated) == len(rotated)
     assert wrong_numbers(minilm.tokenizer, "one two three four", tokens.ids[::-1], 0)
     words = split_words("one two three", 8)
     assert wrong_words("one two three", words.ids[::-1], words.labels) == 2

@@ -1,4 +1,4 @@
-"""Labels of pieces: a letter that is cut is numbered by its place, whatever stands around it."""
+"""Labels of pieces: the pieces of a split letter are numbered by their place in it."""
 
 import pytest
 
@@ -28,12 +28,12 @@ def test_spell_several_letters_in_one_token():
 
 @pytest.mark.parametrize("text", [*TEXTS.values(), FAMILY, ENGLAND])
 def test_spell_every_cut_keeps_every_letter(text):
-    """Wherever a text is cut, its letters stand in their order, and only those that are cut have a number."""
+    """For every split of a text the letters keep their order, and only split letters have a number."""
     data = text.encode("utf-8", "replace")
     for size in (1, 2, 3, 5, 7):
-        shown = spell([data[i : i + size] for i in range(0, len(data), size)])
-        assert all(shown)
-        assert not any("…" in label for label in shown), "no byte is left over"
+        labels = spell([data[i : i + size] for i in range(0, len(data), size)])
+        assert all(labels)
+        assert not any("…" in label for label in labels), "no byte is left over"
     assert "".join(spell([letter.encode("utf-8", "replace") for letter in text])).translate(CUT)
 
 
@@ -50,7 +50,7 @@ def test_spell_stray_bytes_are_written_out():
 
 @pytest.mark.parametrize("kind", ["bytes", "unigram with bytes", "CLIP"])
 def test_guesses_are_read_apart(kind):
-    """Candidates for one place are no text: the bytes of three of them make no letter."""
+    """Candidates for one position are read separately: the bytes of several candidates form no letter."""
     tokenizer = tokenizer_of(kind)
     ids = [i for i, label in zip(*_ids_and_labels(tokenizer, "猫"), strict=True) if label.startswith("猫")]
     assert labels(tokenizer, ids) == ("猫₁", "猫₂", "猫₃")
@@ -63,7 +63,7 @@ def _ids_and_labels(tokenizer, text):
 
 
 def test_labels_cut_text_keeps_last_letter():
-    """Where a text is cut off inside a letter, the first piece of the letter still names it."""
+    """The first piece of a letter names it even if the text is cut inside that letter."""
     tokens = read_text(tokenizer_of("raw bytes"), "ab猫", 3)
     assert (tokens.labels, tokens.dropped) == (("a", "b", "猫₁"), 2)
 
@@ -75,7 +75,7 @@ def test_labels_end_marks_are_left_out(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_raw_parts_read_as_labels(kind):
-    """Tokens as a tokenizer names them read as the app's labels do: a notebook may have no more."""
+    """The tokenizer's own token strings give the app's labels, since a notebook may have only these."""
     for name in TEXTS.keys() - {"marks that tokenizers use"}:
         tokens = read_text(tokenizer_of(kind), TEXTS[name], 10_000)
         assert raw(tokenizer_of(kind).convert_ids_to_tokens(list(tokens.ids))) == tokens.labels, name
@@ -110,6 +110,6 @@ def test_raw_parts_bytes_become_letters(tokens, expected):
 
 
 def test_share_out_other_bytes_keep_place():
-    """Where a token was changed before it was cut, nothing says which letter is whose."""
+    """A token that was normalised before it was split has no known letter per piece."""
     assert share_out("ab", [(0, 2), (0, 2)], [b"x", b"y"]) == [(0, 2), (0, 2)]
     assert share_out("a猫b", [(0, 1), (1, 3), (1, 3)], [b"a", "猫".encode(), b"b"]) == [(0, 1), (1, 2), (2, 3)]

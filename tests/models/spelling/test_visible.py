@@ -1,4 +1,4 @@
-"""Characters as labels: what links emoji and words stays, what would hide or act is written out."""
+"""Characters as labels: joiners of emoji and words stay, invisible or active characters are written out."""
 
 import pytest
 
@@ -36,7 +36,7 @@ def test_visible_links_stay(text):
     ],
 )
 def test_visible_hidden_text_is_written(text, expected):
-    """A joiner that joins nothing, and tags that are no flag, could hide a text."""
+    """A joiner without neighbours, and tags outside a flag, could hide a text."""
     assert visible(text) == expected
 
 

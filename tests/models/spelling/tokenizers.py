@@ -1,4 +1,4 @@
-"""Tokenizers of every kind, small, and texts in many scripts to cut with them."""
+"""Small tokenizers of every kind, and texts in many scripts."""
 
 import json
 from functools import cache
@@ -86,10 +86,10 @@ def _unigram(byte_fallback: bool) -> Tokenizer:
     learned.pre_tokenizer = pre_tokenizers.Metaspace()
     learned.train_from_iterator(SENTENCES[:3], trainer)
     vocabulary = sorted(learned.get_vocab().items(), key=lambda piece: piece[1])
-    scored = [(piece, -1.0 - i / 9) for i, (piece, _) in enumerate(vocabulary)]
+    piece_scores = [(piece, -1.0 - i / 9) for i, (piece, _) in enumerate(vocabulary)]
     if byte_fallback:
-        scored += [(piece, -99.0) for piece in FALLBACK]
-    return Tokenizer(algorithms.Unigram(scored, 0, byte_fallback))
+        piece_scores += [(piece, -99.0) for piece in FALLBACK]
+    return Tokenizer(algorithms.Unigram(piece_scores, 0, byte_fallback))
 
 
 def _llama() -> Tokenizer:
@@ -142,11 +142,11 @@ def _clip() -> Tokenizer:
         special_tokens=["<|startoftext|>", "<|endoftext|>"], end_of_word_suffix="</w>", show_progress=False,
     )  # fmt: skip
     tokenizer.train_from_iterator(SENTENCES[:3], trainer)
-    described = json.loads(tokenizer.to_str())
-    vocabulary = described["model"]["vocab"]
+    tokenizer_config = json.loads(tokenizer.to_str())
+    vocabulary = tokenizer_config["model"]["vocab"]
     for letter in alphabet:
         vocabulary.setdefault(f"{letter}</w>", len(vocabulary))
-    tokenizer = Tokenizer.from_str(json.dumps(described))
+    tokenizer = Tokenizer.from_str(json.dumps(tokenizer_config))
     ends = [(name, tokenizer.token_to_id(name)) for name in ("<|startoftext|>", "<|endoftext|>")]
     tokenizer.post_processor = processors.TemplateProcessing(
         single="<|startoftext|> $A <|endoftext|>", special_tokens=ends
@@ -178,14 +178,14 @@ def _roberta() -> Tokenizer:
 
 
 def _letters() -> Tokenizer:
-    """One character a token."""
+    """One character per token."""
     tokenizer = Tokenizer(algorithms.WordLevel({"[UNK]": 0} | {chr(97 + i): i + 1 for i in range(26)}, "[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.Split("", behavior="isolated")
     return tokenizer
 
 
 def _raw_bytes() -> Tokenizer:
-    """One byte a token, and no rule where words end."""
+    """One byte per token, without a rule for words."""
     letters = sorted(pre_tokenizers.ByteLevel.alphabet())
     tokenizer = Tokenizer(algorithms.BPE(vocab={letter: i for i, letter in enumerate(letters)}, merges=[]))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
@@ -209,6 +209,6 @@ KINDS = MAKERS | {
 
 @cache
 def tokenizer_of(kind: str) -> Any:
-    """A tokenizer of a kind, as a model has it."""
+    """Return a tokenizer of a kind."""
     unknown = {"unk_token": SPECIAL[1]} if kind in ("wordpiece", "metaspace", "bare", "letters", "cased") else {}
     return PreTrainedTokenizerFast(tokenizer_object=KINDS[kind](), model_max_length=10_000, **unknown)

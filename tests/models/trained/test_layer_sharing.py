@@ -1,4 +1,4 @@
-"""One layer used twice: one set of tensors, two passes, no cache that mixes them up, and trainings as recorded."""
+"""One layer used twice: one set of tensors, two passes without a shared cache, and recorded trainings."""
 
 from dataclasses import replace
 from functools import partial
@@ -16,7 +16,7 @@ SMALL = replace(twins.Recipe(), steps=2, measured_every=1, batch=2, measured_on=
 
 
 @pytest.fixture
-def elsewhere(tmp_path, monkeypatch):
+def temporary_results(tmp_path, monkeypatch):
     twins.words()
     monkeypatch.setattr(twins, "FOLDER", tmp_path)
     layer_sharing.trainings.cache_clear()
@@ -32,7 +32,7 @@ class TestModels:
         assert sizes["independent"] == 394_112
         assert sizes["tied"] == sizes["single"] < 0.6 * sizes["independent"]
 
-    def test_it_runs_as_a_stack_whose_layers_are_equal(self):
+    def test_shared_model_is_stack_of_equals(self):
         """Also without saying ``use_cache=False``, as training calls it: a cache would mix the two passes."""
         model = layer_sharing.tied(8, SMALL, seed=3)
         copy = twins.build(8, SMALL, seed=3)
@@ -43,7 +43,7 @@ class TestModels:
             once = layer_sharing.single(8, SMALL, seed=3)
             assert not torch.allclose(model(input_ids=ids).logits, once(input_ids=ids).logits)
 
-    def test_training_moves_the_one_layer_there_is(self):
+    def test_training_changes_the_single_layer(self):
         model, run = twins.train(8, SMALL, seed=0, make=layer_sharing.tied)
         assert model.model.layers[0] is model.model.layers[1]
         assert not torch.equal(
@@ -53,71 +53,74 @@ class TestModels:
         assert run.steps == (1, 2)
 
 
-def test_the_look_is_that_of_captured_heads():
+def test_look_equals_captured_heads():
     """twin-g8 is one of the variants: its heads measured here, and by the capture, row by row."""
     recipe, model = twins.Recipe(), load("twin-g8")
-    found = layer_sharing.look(model.model, recipe, seed=5)
+    actual = layer_sharing.look(model.model, recipe, seed=5)
     rows, _ = twins.repeated(8, recipe, torch.Generator().manual_seed(5))
-    seen = [capture(model, " ".join(("unknown", *twins.words())[i] for i in row)) for row in rows.tolist()]
+    captures = [capture(model, " ".join(("unknown", *twins.words())[i] for i in row)) for row in rows.tolist()]
     for layer in range(2):
-        maps = [one.layer(layer).weights for one in seen]
-        previous = torch.stack([weight_at_offset(each, -1).mean(-1) for each in maps]).mean(0)
-        following = torch.stack([induction(each, row) for each, row in zip(maps, rows, strict=True)]).mean(0)
-        assert_close(torch.tensor(found.previous[layer]), previous, atol=1e-5, rtol=0)
-        assert_close(torch.tensor(found.next[layer]), following, atol=1e-5, rtol=0)
+        maps = [text_capture.layer(layer).weights for text_capture in captures]
+        previous = torch.stack([on_offset(weights, -1).mean(-1) for weights in maps]).mean(0)
+        following = torch.stack([induction(weights, row) for weights, row in zip(maps, rows, strict=True)]).mean(0)
+        assert_close(torch.tensor(actual.previous[layer]), previous, atol=1e-5, rtol=0)
+        assert_close(torch.tensor(actual.next[layer]), following, atol=1e-5, rtol=0)
     assert model.model.config._attn_implementation != "eager", "the shared model is as it was"
 
 
 class TestRecord:
-    def test_every_variant_with_several_seeds_and_all_steps(self):
+    def test_every_variant_has_seeds_and_steps(self):
         by_variant = {
-            code: [one for one in layer_sharing.trainings() if one.variant == code] for code in layer_sharing.VARIANTS
+            code: [training for training in layer_sharing.trainings() if training.variant == code]
+            for code in layer_sharing.VARIANTS
         }
-        assert all([one.run.seed for one in found] == [0, 1, 2] for found in by_variant.values())
-        assert {one.run.steps[-1] for one in layer_sharing.trainings()} == {layer_sharing.STEPS}
+        assert all([training.run.seed for training in trainings] == [0, 1, 2] for trainings in by_variant.values())
+        assert {training.run.steps[-1] for training in layer_sharing.trainings()} == {layer_sharing.STEPS}
 
-    def test_two_passes_learn_the_trick_late_and_one_pass_never(self):
+    def test_only_two_passes_learn_induction(self):
         def accuracies(variant, step):
-            found = [one.run for one in layer_sharing.trainings() if one.variant == variant]
-            return [run.accuracy[run.steps.index(step)] for run in found]
+            runs = [training.run for training in layer_sharing.trainings() if training.variant == variant]
+            return [run.accuracy[run.steps.index(step)] for run in runs]
 
         assert min(accuracies("independent", 800)) > 0.95
         assert max(accuracies("tied", 800)) < 0.2
-        assert sorted(one > 0.95 for one in accuracies("tied", layer_sharing.STEPS)) == [False, True, True]
+        assert sorted(training > 0.95 for training in accuracies("tied", layer_sharing.STEPS)) == [False, True, True]
         assert max(accuracies("single", layer_sharing.STEPS)) < 0.2
 
-    def test_the_card_says_what_is_recorded(self):
+    def test_card_equals_record(self):
         card = (twins.FOLDER / "README.md").read_text("utf8")
         for step in (800, layer_sharing.STEPS):
             spans = []
             for variant in layer_sharing.VARIANTS:
-                runs = [one.run for one in layer_sharing.trainings() if one.variant == variant]
+                runs = [training.run for training in layer_sharing.trainings() if training.variant == variant]
                 at = [run.accuracy[run.steps.index(step)] for run in runs]
                 spans.append(f"{min(at):.3f}, {max(at):.3f}")
             assert f"| accuracy after {step} steps, lowest and highest | {' | '.join(spans)} |" in card
 
     def test_training_starts_as_recorded(self):
         recipe = replace(twins.Recipe(), steps=25)
-        done = layer_sharing.train("tied", recipe, seed=0)
-        stored = next(one for one in layer_sharing.trainings() if (one.variant, one.run.seed) == ("tied", 0))
-        assert done.parameters == stored.parameters
-        assert done.run.loss[0] == pytest.approx(stored.run.loss[0], abs=2e-3)
+        result = layer_sharing.train("tied", recipe, seed=0)
+        recorded_run = next(
+            training for training in layer_sharing.trainings() if (training.variant, training.run.seed) == ("tied", 0)
+        )
+        assert result.parameters == recorded_run.parameters
+        assert result.run.loss[0] == pytest.approx(recorded_run.run.loss[0], abs=2e-3)
 
-    def test_runs_are_added_and_replaced(self, elsewhere):
+    def test_runs_are_added_and_replaced(self, temporary_results):
         run = twins.Run(n_kv_heads=8, seed=3, steps=(1,), loss=(0.5,), accuracy=(0.25,))
         look = layer_sharing.Look(previous=((0.5, 0.25),), next=((0.0, 1.0),))
-        one = layer_sharing.Trained(variant="single", parameters=7, run=run, look=look)
-        other = replace(one, variant="tied")
-        layer_sharing.save([replace(one, parameters=6)], SMALL)
-        layer_sharing.save([other, one], SMALL)
-        assert layer_sharing.trainings() == (other, one)
+        training = layer_sharing.Trained(variant="single", parameters=7, run=run, look=look)
+        tied_training = replace(training, variant="tied")
+        layer_sharing.save([replace(training, parameters=6)], SMALL)
+        layer_sharing.save([tied_training, training], SMALL)
+        assert layer_sharing.trainings() == (tied_training, training)
 
-    def test_the_command_trains_and_records(self, elsewhere, monkeypatch, capsys):
+    def test_the_command_trains_and_records(self, temporary_results, monkeypatch, capsys):
         monkeypatch.setattr(layer_sharing, "Recipe", partial(replace, SMALL))
         monkeypatch.setattr(layer_sharing, "STEPS", 2)
         monkeypatch.setattr("sys.argv", ["tied", "--seeds", "0", "1", "--variants", "single", "tied"])
         layer_sharing.main()
-        assert [(one.variant, one.run.seed) for one in layer_sharing.trainings()] == [
+        assert [(training.variant, training.run.seed) for training in layer_sharing.trainings()] == [
             ("tied", 0), ("tied", 1), ("single", 0), ("single", 1),
         ]  # fmt: skip
         bars = [bar.rpartition("\r")[2] for bar in capsys.readouterr().err.strip("\n").split("\n")]

@@ -1,4 +1,4 @@
-"""The small translator: its sentences, how well it translates, and an ordinary checkpoint to everything else."""
+"""The small translator: its sentences, its accuracy, and an ordinary checkpoint."""
 
 from functools import partial
 from itertools import islice
@@ -16,70 +16,70 @@ ENGLISH = "the black cat sees a small dog in the garden every day"
 CHINESE = "每天那只黑猫在花园里看见一只小狗"
 
 
-def test_a_sentence_says_the_same_in_both_languages():
-    drawn = list(islice(translator.sentences(3), 300))
-    assert len({one.english for one in drawn}) > 290
+def test_sentences_are_equal_in_both_languages():
+    pairs = list(islice(translator.sentences(3), 300))
+    assert len({pair.english for pair in pairs}) > 290
     meanings = {phrase: chinese for kind in translator.words().values() for phrase, chinese in kind.items()}
-    for one in drawn:
-        assert "".join(chinese for _, chinese in one.parts) == one.chinese
-        assert all(meanings[english] == chinese for english, chinese in one.parts)
-        assert sorted(" ".join(english for english, _ in one.parts).split()) == sorted(one.english.split())
-    first = {one.parts[0][0] for one in drawn if one.english.endswith("every day")}
+    for pair in pairs:
+        assert "".join(chinese for _, chinese in pair.parts) == pair.chinese
+        assert all(meanings[english] == chinese for english, chinese in pair.parts)
+        assert sorted(" ".join(english for english, _ in pair.parts).split()) == sorted(pair.english.split())
+    first = {pair.parts[0][0] for pair in pairs if pair.english.endswith("every day")}
     assert first == {"every day"}, "when comes first in Chinese, last in English"
 
 
 def test_the_tokenizer_reads_words_and_characters():
     cutter = translator.tokenizer()
     assert cutter.tokenize("The black CAT sees 猫, zebra") == ["the", "black", "cat", "sees", "猫", "<unk>", "<unk>"]
-    for one in islice(translator.sentences(4), 50):
-        ids = cutter(one.chinese).input_ids
+    for pair in islice(translator.sentences(4), 50):
+        ids = cutter(pair.chinese).input_ids
         assert ids[-1] == cutter.eos_token_id and cutter.unk_token_id not in ids
-        assert len(ids) == len(one.chinese) + 1
-        assert cutter.decode(ids, skip_special_tokens=True) == one.chinese
+        assert len(ids) == len(pair.chinese) + 1
+        assert cutter.decode(ids, skip_special_tokens=True) == pair.chinese
 
 
-def test_the_checkpoint_is_what_the_registry_says():
+def test_checkpoint_equals_registry():
     model = load("animals-en-zh")
-    assert sum(one.numel() for one in model.model.parameters()) == registry.find("animals-en-zh").parameters
+    assert sum(parameter.numel() for parameter in model.model.parameters()) == registry.find("animals-en-zh").parameters
     assert model.tokenizer(ENGLISH).input_ids == translator.tokenizer()(ENGLISH).input_ids
     assert (model.n_layers, capture(model, ENGLISH).n_heads) == (2, 4)
 
 
-def test_it_translates_sentences_it_has_never_seen():
+def test_unseen_sentences_are_translated():
     model = load("animals-en-zh")
     assert write(model, ENGLISH, max_new=30).text == CHINESE
-    drawn = list(islice(translator.sentences(99), 12))
-    right = [write(model, one.english, max_new=40).text == one.chinese for one in drawn]
+    pairs = list(islice(translator.sentences(99), 12))
+    right = [write(model, pair.english, max_new=40).text == pair.chinese for pair in pairs]
     assert all(right)
 
 
-def test_a_head_looks_at_the_word_it_writes():
-    seen = capture(load("animals-en-zh"), ENGLISH, target=CHINESE)
-    weights, english = seen.layer(1, stack="cross").weights, seen.tokens.labels
-    asked = dict(zip(CHINESE, range(len(CHINESE)), strict=True))  # the row that is asked when a character is written
+def test_head_attends_to_source_of_character():
+    text_capture = capture(load("animals-en-zh"), ENGLISH, target=CHINESE)
+    weights, english = text_capture.layer(1, stack="cross").weights, text_capture.tokens.labels
+    row_of = dict(zip(CHINESE, range(len(CHINESE)), strict=True))  # the row of the query that writes a character
     partners = {"猫": "cat", "狗": "dog", "看": "sees", "黑": "black", "花": "garden"}
-    found = [
-        sum(english[int(head[asked[character]].argmax())] == word for character, word in partners.items())
+    sources = [
+        sum(english[int(head[row_of[character]].argmax())] == word for character, word in partners.items())
         for head in weights
     ]
-    assert max(found) >= 4
+    assert max(sources) >= 4
 
 
-def test_the_command_trains_and_writes_an_ordinary_folder(tmp_path, monkeypatch):
+def test_command_writes_loadable_folder(tmp_path, monkeypatch):
     monkeypatch.setattr(translator, "Recipe", partial(translator.Recipe, steps=2, batch=2))
     monkeypatch.setattr("sys.argv", ["animals-en-zh", "--folder", str(tmp_path / "again")])
     translator.main()
     assert capture(open_folder(tmp_path / "again"), ENGLISH).n_layers == 2
-    for written in (tmp_path / "again").glob("*.json"):
-        assert written.read_bytes() == (translator.FOLDER / written.name).read_bytes(), written.name
+    for file in (tmp_path / "again").glob("*.json"):
+        assert file.read_bytes() == (translator.FOLDER / file.name).read_bytes(), file.name
 
 
 def test_one_seed_is_one_start():
     recipe = translator.Recipe(steps=2, batch=3)
-    one, again, other = (
-        translator.train(each) for each in (recipe, recipe, translator.Recipe(steps=2, batch=3, seed=1))
+    first, again, second = (
+        translator.train(settings) for settings in (recipe, recipe, translator.Recipe(steps=2, batch=3, seed=1))
     )
-    weights = [model.shared.weight for model in (one, again, other)]
+    weights = [model.shared.weight for model in (first, again, second)]
     torch.testing.assert_close(weights[0], weights[1])
     with pytest.raises(AssertionError):
         torch.testing.assert_close(weights[0], weights[2])

@@ -1,4 +1,4 @@
-"""The twins: made as they say, as good as they say, and ordinary checkpoints to everything else."""
+"""The twins: their training and accuracy as recorded, and ordinary checkpoints."""
 
 from dataclasses import replace
 from functools import partial
@@ -18,7 +18,7 @@ TEXT = "the cat saw a red bird and the dog ran home . the cat saw a red"
 PARAMETERS = {8: 394_112, 2: 344_960, 1: 336_768}
 
 
-def stored(n_kv_heads, seed=0):
+def recorded_run(n_kv_heads, seed=0):
     return next(run for run in twins.runs() if (run.n_kv_heads, run.seed) == (n_kv_heads, seed))
 
 
@@ -33,7 +33,7 @@ class TestData:
         for row, p in zip(ids, period.tolist(), strict=True):
             assert torch.equal(row[p:], row[:-p])
 
-    def test_what_can_be_known(self):
+    def test_predictable_places_follow_first_period(self):
         ids = torch.tensor([[5, 6, 7, 5, 6, 7, 5]])
         assert twins.predictable(ids, torch.tensor([3])).tolist() == [[False, False, False, True, True, True]]
 
@@ -42,7 +42,7 @@ class TestData:
 
 
 class TestTokenizer:
-    def test_one_token_a_word_whatever_its_case(self):
+    def test_word_is_one_token_any_case(self):
         ids = twins.tokenizer()("The animal DIDN'T cross, didn’t it?")["input_ids"]
         labels = twins.tokenizer().convert_ids_to_tokens(ids)
         assert labels == ["the", "animal", "didn't", "cross", ",", "didn't", "it", "?"]
@@ -53,49 +53,52 @@ class TestTokenizer:
 
     @pytest.mark.parametrize("G", twins.GROUPS)
     def test_the_checkpoints_have_it(self, G):
-        saved = load(twins.twin_id(G)).tokenizer
-        assert saved("A zebra saw the cat.")["input_ids"] == twins.tokenizer()("A zebra saw the cat.")["input_ids"]
+        saved_tokenizer = load(twins.twin_id(G)).tokenizer
+        assert (
+            saved_tokenizer("A zebra saw the cat.")["input_ids"]
+            == twins.tokenizer()("A zebra saw the cat.")["input_ids"]
+        )
 
 
 def test_training_starts_as_recorded():
     """The same seed gives the same losses, up to how this machine's threads round over 25 steps."""
     _, run = twins.train(2, replace(twins.Recipe(), steps=25), seed=0)
-    assert run.steps == stored(2).steps[:1]
-    assert run.loss[0] == pytest.approx(stored(2).loss[0], abs=2e-3)
-    assert run.accuracy[0] == pytest.approx(stored(2).accuracy[0], abs=2e-3)
+    assert run.steps == recorded_run(2).steps[:1]
+    assert run.loss[0] == pytest.approx(recorded_run(2).loss[0], abs=2e-3)
+    assert run.accuracy[0] == pytest.approx(recorded_run(2).accuracy[0], abs=2e-3)
 
 
 @pytest.mark.parametrize("G", twins.GROUPS)
 class TestCheckpoints:
-    def test_size_as_the_registry_says(self, G):
+    def test_size_equals_registry(self, G):
         model = load(twins.twin_id(G))
-        assert sum(one.numel() for one in model.model.parameters()) == PARAMETERS[G]
+        assert sum(parameter.numel() for parameter in model.model.parameters()) == PARAMETERS[G]
         assert registry.find(twins.twin_id(G)).parameters == PARAMETERS[G]
 
-    def test_measured_again_as_recorded(self, G):
+    def test_measured_accuracy_equals_record(self, G):
         loss, accuracy = twins.measure(load(twins.twin_id(G)).model, twins.Recipe(), seed=10_000)
-        assert loss == pytest.approx(stored(G).loss[-1], abs=1e-4)
-        assert accuracy == pytest.approx(stored(G).accuracy[-1], abs=1e-3)
+        assert loss == pytest.approx(recorded_run(G).loss[-1], abs=1e-4)
+        assert accuracy == pytest.approx(recorded_run(G).accuracy[-1], abs=1e-3)
 
-    def test_as_accurate_on_fresh_words(self, G):
+    def test_accuracy_holds_on_new_words(self, G):
         _, accuracy = twins.measure(load(twins.twin_id(G)).model, twins.Recipe(), seed=4)
-        assert accuracy == pytest.approx(stored(G).accuracy[-1], abs=0.02)
+        assert accuracy == pytest.approx(recorded_run(G).accuracy[-1], abs=0.02)
 
-    def test_seen_with_g_maps_of_keys_and_values(self, G):
-        seen = capture(load(twins.twin_id(G)), TEXT)
-        assert (seen.n_layers, seen.n_heads, seen.n_kv_heads) == (2, 8, G)
-        for call in seen.calls:
+    def test_capture_has_g_kv_maps(self, G):
+        text_capture = capture(load(twins.twin_id(G)), TEXT)
+        assert (text_capture.n_layers, text_capture.n_heads, text_capture.n_kv_heads) == (2, 8, G)
+        for call in text_capture.calls:
             assert call.k.shape == call.v.shape == (G, 17, 16)
 
-    def test_a_previous_token_head_then_an_induction_head_then_the_word(self, G):
+    def test_previous_token_head_precedes_induction_head(self, G):
         model = load(twins.twin_id(G))
-        seen = capture(model, TEXT)
-        ids = torch.tensor(seen.tokens.ids)
-        assert weight_at_offset(seen.layer(0).weights, -1).mean(-1).max() > 0.5
-        assert induction(seen.layer(1).weights, ids).max() > 0.7
-        assert induction(seen.layer(0).weights, ids).max() < 0.3
-        assert seen.predictions[0].labels[0] == "bird"
-        assert seen.predictions[0].probabilities[0] > 0.8
+        text_capture = capture(model, TEXT)
+        ids = torch.tensor(text_capture.tokens.ids)
+        assert on_offset(text_capture.layer(0).weights, -1).mean(-1).max() > 0.5
+        assert induction(text_capture.layer(1).weights, ids).max() > 0.7
+        assert induction(text_capture.layer(0).weights, ids).max() < 0.3
+        assert text_capture.predictions[0].labels[0] == "bird"
+        assert text_capture.predictions[0].probabilities[0] > 0.8
         off = capture(model, TEXT, heads_off=frozenset((1, head) for head in range(8)))
         assert dict(zip(off.predictions[0].labels, off.predictions[0].probabilities, strict=True)).get("bird", 0) < 0.2
 
@@ -104,24 +107,24 @@ POINTS = [(G, step) for G, steps in twins.POINTS.items() for step in steps]
 
 
 class TestPointsOfATraining:
-    def test_the_registry_has_them_and_lists_them_as_no_models(self):
-        kept = {point.id: (point.of, point.step) for point in registry.checkpoints()}
-        assert kept == {twins.point_id(G, step): (twins.twin_id(G), step) for G, step in POINTS}
-        assert not {*kept} & {entry.id for entry in registry.entries()}
+    def test_registry_lists_checkpoints_not_models(self):
+        checkpoints = {point.id: (point.of, point.step) for point in registry.checkpoints()}
+        assert checkpoints == {twins.point_id(G, step): (twins.twin_id(G), step) for G, step in POINTS}
+        assert not {*checkpoints} & {entry.id for entry in registry.entries()}
 
     @pytest.mark.parametrize(("G", "step"), POINTS)
-    def test_they_are_of_the_training_whose_end_is_the_twin(self, G, step):
+    def test_last_checkpoint_equals_twin(self, G, step):
         """Loss and accuracy were recorded when the twin was trained. 16 bits, and another machine, are 1e-4 apart."""
         loss, accuracy = twins.measure(load(twins.point_id(G, step)).model, twins.Recipe(), seed=10_000)
-        at = stored(G).steps.index(step)
-        assert loss == pytest.approx(stored(G).loss[at], abs=5e-4)
-        assert accuracy == pytest.approx(stored(G).accuracy[at], abs=1e-3)
+        at = recorded_run(G).steps.index(step)
+        assert loss == pytest.approx(recorded_run(G).loss[at], abs=5e-4)
+        assert accuracy == pytest.approx(recorded_run(G).accuracy[at], abs=1e-3)
 
-    def test_an_induction_head_forms_on_the_way(self):
+    def test_induction_head_forms_during_training(self):
         names = [*(twins.point_id(8, step) for step in twins.POINTS[8]), twins.twin_id(8)]
-        seen = [capture(load(name), twins.REPEATING) for name in names]
-        ids = torch.tensor(seen[0].tokens.ids)
-        most = [float(induction(one.layer(1).weights, ids).max()) for one in seen]
+        captures = [capture(load(name), twins.REPEATING) for name in names]
+        ids = torch.tensor(captures[0].tokens.ids)
+        most = [float(induction(text_capture.layer(1).weights, ids).max()) for text_capture in captures]
         assert most == sorted(most)
         assert most[0] < 0.25 and 0.4 < most[1] < 0.5 and most[3] > 0.8
 
@@ -138,13 +141,13 @@ def test_runs_are_added_and_replaced(tmp_path, monkeypatch):
     twins.runs.cache_clear()
     run = twins.Run(n_kv_heads=2, seed=3, steps=(1,), loss=(0.5,), accuracy=(0.25,))
     twins.save_runs([run], twins.Recipe())
-    other = replace(run, n_kv_heads=8)
-    twins.save_runs([replace(run, loss=(0.75,)), other], twins.Recipe())
-    assert twins.runs() == (other, replace(run, loss=(0.75,)))
+    other_run = replace(run, n_kv_heads=8)
+    twins.save_runs([replace(run, loss=(0.75,)), other_run], twins.Recipe())
+    assert twins.runs() == (other_run, replace(run, loss=(0.75,)))
     twins.runs.cache_clear()
 
 
-def test_the_command_trains_and_writes_ordinary_folders(tmp_path, monkeypatch, capsys):
+def test_command_writes_loadable_folders(tmp_path, monkeypatch, capsys):
     twins.tokenizer(), twins.words()
     shipped = twins.FOLDER
     monkeypatch.setattr(twins, "FOLDER", tmp_path)
@@ -160,8 +163,8 @@ def test_the_command_trains_and_writes_ordinary_folders(tmp_path, monkeypatch, c
     for G in twins.GROUPS:
         again = tmp_path / twins.twin_id(G)
         assert capture(open_folder(again), TEXT).n_kv_heads == G
-        for written in again.glob("*.json"):
-            assert written.read_bytes() == (shipped / again.name / written.name).read_bytes(), written.name
+        for new_file in again.glob("*.json"):
+            assert new_file.read_bytes() == (shipped / again.name / new_file.name).read_bytes(), new_file.name
     point, end = tmp_path / twins.point_id(8, 1), tmp_path / twins.twin_id(8)
     once = (point / "model.safetensors").read_bytes()
     assert len(once) < 0.6 * (end / "model.safetensors").stat().st_size
@@ -169,5 +172,5 @@ def test_the_command_trains_and_writes_ordinary_folders(tmp_path, monkeypatch, c
     monkeypatch.setattr("sys.argv", ["twins", "--points"])
     twins.main()
     assert (point / "model.safetensors").read_bytes() == once
-    changed = {file for file, when in before.items() if file.stat().st_mtime_ns != when}
-    assert {file.parent for file in changed} == {point}
+    changed_files = {file for file, when in before.items() if file.stat().st_mtime_ns != when}
+    assert {file.parent for file in changed_files} == {point}

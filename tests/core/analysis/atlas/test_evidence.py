@@ -1,4 +1,4 @@
-"""Means, intervals, hurdles and labels: by hand, by NumPy and SciPy, and on heads of which nothing can be said."""
+"""Means, intervals, hurdles and labels: by hand, by NumPy and SciPy, and on heads with too little evidence."""
 
 import numpy as np
 import pytest
@@ -13,42 +13,44 @@ S, L, H = 23, 3, 5
 NAN = float("nan")
 
 
-def test_the_interval_is_scipys():
+def test_interval_equals_scipy():
     values = torch.rand(S, H, generator=torch.Generator().manual_seed(0))
-    values[3] = NAN  # this text has nothing to score
-    counted = np.delete(values.double().numpy(), 3, 0)
-    low, high = stats.t.interval(0.95, S - 2, counted.mean(0), stats.sem(counted))
-    found = gather(values)
-    assert found.n == S - 1
-    assert_close(found.mean.numpy(), counted.mean(0).astype(np.float32))
+    values[3] = NAN  # a text without a score
+    valid_values = np.delete(values.double().numpy(), 3, 0)
+    low, high = stats.t.interval(0.95, S - 2, valid_values.mean(0), stats.sem(valid_values))
+    evidence = gather(values)
+    assert evidence.n == S - 1
+    assert_close(evidence.mean.numpy(), valid_values.mean(0).astype(np.float32))
     assert_close(
-        torch.stack([found.mean - found.half, found.mean + found.half]), torch.tensor(np.array([low, high])).float()
+        torch.stack([evidence.mean - evidence.half, evidence.mean + evidence.half]),
+        torch.tensor(np.array([low, high])).float(),
     )
 
 
-def test_two_texts_say_nothing_of_others():
-    found = gather(torch.tensor([[0.9], [0.9]]))
-    assert found.half.isinf().all() and not clears(found.mean, found.half, 0.1).any()
+def test_two_texts_have_infinite_interval():
+    evidence = gather(torch.tensor([[0.9], [0.9]]))
+    assert evidence.half.isinf().all() and not clears(evidence.mean, evidence.half, 0.1).any()
     assert gather(torch.full((4, 2), NAN)).n == 0
 
 
-def test_the_interval_holds_the_true_mean_as_often_as_it_says():
+def test_interval_holds_mean_at_nominal_rate():
     generator = torch.Generator().manual_seed(4)
     draws = torch.rand(31, 2000, generator=generator)
-    found = gather(draws)
-    held = ((found.mean - 0.5).abs() < found.half).float().mean()
-    assert abs(float(held) - 0.95) < 0.02
+    evidence = gather(draws)
+    coverage = ((evidence.mean - 0.5).abs() < evidence.half).float().mean()
+    assert abs(float(coverage) - 0.95) < 0.02
 
 
 @pytest.mark.parametrize(
     ("even", "random", "bar"),
     [(0.1, [0.2, 0.05], 0.25), (0.1, [0.3, NAN], 0.3), (0.4, [0.3], 0.4), (NAN, [NAN], 0.25)],
 )
-def test_a_label_has_to_beat_all_that_know_nothing(even, random, bar):
+def test_label_must_beat_random_models(even, random, bar):
+    """A head gets a label only if its mean exceeds those of all models with random weights."""
     assert hurdle("previous", even, torch.tensor(random)) == pytest.approx(bar)
 
 
-def test_extremes_leave_out_texts_without_a_score():
+def test_extremes_leave_out_missing_scores():
     values = torch.tensor([[0.5, 0.1], [NAN, NAN], [0.2, 0.9], [0.4, 0.3]])
     low, high = extremes(values, 2)
     assert low.T.tolist() == [[2, 3], [0, 3]] and high.T.tolist() == [[0, 3], [2, 3]]
@@ -63,7 +65,7 @@ def some_scores(generator):
     return values
 
 
-def test_a_summary_tells_the_head_that_stands_out_and_the_text_that_contradicts():
+def test_summary_has_best_head_and_counterexample():
     generator = torch.Generator().manual_seed(6)
     score = summarize(
         "next", some_scores(generator), torch.full((S,), 0.1), [0.2 * torch.rand(7, L, H, generator=generator)]
@@ -75,7 +77,8 @@ def test_a_summary_tells_the_head_that_stands_out_and_the_text_that_contradicts(
     assert labels_of({"next": score}, 2, 1) == ["next"] and labels_of({"next": score}, 0, 0) == []
 
 
-def test_the_clearest_label_comes_first_and_what_is_no_label_never_does():
+def test_clearest_label_first_non_labels_never():
+    """The label with the largest margin comes first; a score that is not a label never appears."""
     few, none = torch.zeros(S, L, H), torch.zeros(S)
     scores = {
         "first": summarize("first", few + 0.6, none, [few]),
@@ -86,15 +89,16 @@ def test_the_clearest_label_comes_first_and_what_is_no_label_never_does():
     assert not scores["entropy"].labelled.any()
 
 
-def test_a_head_whose_mean_beats_the_hurdle_but_not_surely_gets_no_label():
+def test_uncertain_mean_above_hurdle_no_label():
+    """The lower end of the interval has to exceed the hurdle, not only the mean."""
     values = torch.zeros(4, 1, 1)
-    values[0] = 1.2  # the mean is 0.3, and nobody knows
+    values[0] = 1.2  # the mean is 0.3, with a wide interval
     score = summarize("previous", values, torch.zeros(4), [torch.zeros(3, 1, 1)])
     assert score.mean > score.hurdle and not score.labelled.any()
 
 
-def test_summary_keeps_largest_of_every_random_model():
-    """One model may stay low by chance: a label has to beat the heads of all, and each model's largest is kept."""
+def test_summary_keeps_largest_of_every_model():
+    """A label has to beat the heads of every random model, so the largest of each is stored."""
     low, high = torch.full((3, L, H), 0.1), torch.full((3, L, H), 0.2)
     high[:, 1, 2], none = 0.7, torch.full((3, L, H), torch.nan)
     score = summarize("next", torch.full((S, L, H), 0.5), torch.zeros(S), [low, high, none])
@@ -103,25 +107,25 @@ def test_summary_keeps_largest_of_every_random_model():
     assert_close(score.random, low[0])
 
 
-def test_correlation_is_numpys_and_none_where_nothing_varies():
+def test_correlation_equals_numpy_none_if_constant():
     x, y = torch.randn(2, 19, generator=torch.Generator().manual_seed(8))
     assert float(correlation(x, y)) == pytest.approx(np.corrcoef(x, y)[0, 1], abs=1e-6)
     assert correlation(x, torch.ones(19)).isnan()
 
 
-def test_a_histogram_is_numpys_between_common_ends_and_counts_every_head():
+def test_histogram_equals_numpy_counts_all_heads():
     generator = torch.Generator().manual_seed(9)
     groups = [torch.randn(71, generator=generator), 3 + torch.randn(13, generator=generator)]
     edges, counts = histogram(groups, 7)
     assert edges.tolist() == [-4.0, -2.0, 0.0, 2.0, 4.0, 6.0], "round steps"
-    for values, found in zip(groups, counts, strict=True):
+    for values, heights in zip(groups, counts, strict=True):
         expected, _ = np.histogram(values, 5, (float(edges[0]), float(edges[-1])))
-        assert found.tolist() == expected.tolist() and found.sum() == len(values)
+        assert heights.tolist() == expected.tolist() and heights.sum() == len(values)
     assert histogram([torch.ones(3)], 2)[1][0].sum() == 3, "where all are alike there are steps all the same"
 
 
 @pytest.mark.parametrize("n", [2, 3, 20])
-def test_steps_of_a_histogram_are_round_few_and_hold_every_value(n):
+def test_histogram_steps_are_round_cover_values(n):
     for low, high in ((0.0, 1.0), (0.0082, 0.817), (-0.013, 0.0004), (1.3, 3.1), (-7e-9, 2e-8), (0.3, 0.30001)):
         edges, _ = histogram([torch.tensor([low, high])], n)
         step = float(edges[-1] - edges[0]) / (len(edges) - 1)

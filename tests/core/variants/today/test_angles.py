@@ -24,9 +24,9 @@ H, T, D = 3, 11, 14
 def test_partial_rope_turns_the_first():
     """r dimensions turn as a head of width r would; the others stay."""
     x = draw(H, T, D)
-    found = partial_rope(x, 6, base=700.0, pairing="halves")
-    assert_close(found[..., :6], rope(x[..., :6], base=700.0, pairing="halves"))
-    assert torch.equal(found[..., 6:], x[..., 6:])
+    rotated = partial_rope(x, 6, base=700.0, pairing="halves")
+    assert_close(rotated[..., :6], rope(x[..., :6], base=700.0, pairing="halves"))
+    assert torch.equal(rotated[..., 6:], x[..., 6:])
     assert torch.equal(partial_rope(x, D, pairing="adjacent"), rope(x, pairing="adjacent"))
     assert torch.equal(partial_rope(x, 0, pairing="halves"), x)
 
@@ -36,8 +36,8 @@ def test_proportional_turns_the_fastest():
     omega = proportional_frequencies(D, 6, base=700.0)
     assert omega.tolist() == [*frequencies(D, base=700.0)[:3].tolist(), 0, 0, 0, 0]
     x = draw(H, T, D)
-    found = rope(x, pairing="halves", omega=omega)
-    assert torch.equal(found[..., 3:7], x[..., 3:7]) and torch.equal(found[..., 10:], x[..., 10:])
+    rotated = rope(x, pairing="halves", omega=omega)
+    assert torch.equal(rotated[..., 3:7], x[..., 3:7]) and torch.equal(rotated[..., 10:], x[..., 10:])
     assert torch.equal(proportional_frequencies(D, D), frequencies(D))
 
 
@@ -56,14 +56,14 @@ def test_yarn_keeps_fast_and_stretches():
     """Pairs of 32 turns or more keep their speed, those that never came round are slowed down by the factor."""
     width, base, original, factor = 128, 150_000.0, 4096, 32.0
     omega = frequencies(width, base=base)
-    found = yarn_frequencies(width, factor=factor, base=base, original=original, rounds=False)
+    speeds = yarn_frequencies(width, factor=factor, base=base, original=original, rounds=False)
     turns = original * omega / (2 * math.pi)
-    assert torch.equal(found[turns >= 32], omega[turns >= 32])
-    assert_close(found[turns <= 1], omega[turns <= 1] / factor)
+    assert torch.equal(speeds[turns >= 32], omega[turns >= 32])
+    assert_close(speeds[turns <= 1], omega[turns <= 1] / factor)
     between = (turns > 1) & (turns < 32)
     assert between.sum() > 10
-    assert ((found < omega) & (found > omega / factor))[between].all()
-    assert (found.diff() < 0).all(), "faster pairs stay faster"
+    assert ((speeds < omega) & (speeds > omega / factor))[between].all()
+    assert (speeds.diff() < 0).all(), "faster pairs stay faster"
 
 
 def test_yarn_without_stretch_is_rope():
@@ -75,9 +75,9 @@ def test_yarn_without_stretch_is_rope():
 
 def test_temperature_by_hand():
     """1 up to token 8190, then in steps: 1 + 0.1 ln 2 from 8191 on, 1 + 0.1 ln 3 from 16383 on."""
-    found = temperatures(torch.tensor([0, 8190, 8191, 16382, 16383]))
+    values = temperatures(torch.tensor([0, 8190, 8191, 16382, 16383]))
     want = [1.0, 1.0, 1 + 0.1 * math.log(2), 1 + 0.1 * math.log(2), 1 + 0.1 * math.log(3)]
-    assert_close(found, torch.tensor(want))
+    assert_close(values, torch.tensor(want))
     assert_close(temperatures(torch.arange(T), floor=3, gain=0.0), torch.ones(T))
     with pytest.raises(ValueError, match=r"^floor=0 must be at least 1$"):
         temperatures(torch.arange(T), floor=0)

@@ -1,4 +1,4 @@
-"""Soft cap and QK-norm: values by hand, torch's own norm, and a bound that holds and is reached."""
+"""Soft cap and QK-norm: values by hand, torch's own norm, and a tight bound."""
 
 import math
 from functools import partial
@@ -34,7 +34,7 @@ def test_soft_cap_by_hand():
             soft_cap(cap)
 
 
-def test_norm_of_heads_is_torchs():
+def test_norm_of_heads_equals_torch():
     """Each head by itself, before the turn."""
     q, k = draw(H, T, D), draw(G, T, D, seed=1)
     norm = QKNorm(place="head", q_gain=gains(seed=2), k_gain=gains(seed=3), eps=EPS)
@@ -43,7 +43,7 @@ def test_norm_of_heads_is_torchs():
     assert_close(k_hat, turn(rms_norm(k, (D,), norm.k_gain, EPS)))
 
 
-def test_norm_of_all_heads_is_torchs():
+def test_norm_of_all_heads_equals_torch():
     """All heads as one long vector, before the turn: queries and keys are of different lengths then."""
     q, k = draw(H, T, D), draw(G, T, D, seed=1)
     norm = QKNorm(place="all_heads", q_gain=gains(H, seed=2), k_gain=gains(G, seed=3), eps=EPS)
@@ -53,7 +53,7 @@ def test_norm_of_all_heads_is_torchs():
         assert_close(x_hat, turn(rows.view(T, heads, D).transpose(0, 1)))
 
 
-def test_norm_after_turn_is_torchs():
+def test_norm_after_turn_equals_torch():
     """After the turn; without gains the order makes no difference, for a turn keeps lengths."""
     q, k = draw(H, T, D), draw(G, T, D, seed=1)
     norm = QKNorm(place="after_turn", q_gain=gains(seed=2), k_gain=gains(seed=3), eps=EPS)
@@ -92,7 +92,7 @@ def climb(norm: QKNorm) -> float:
     return best
 
 
-def reached(norm: QKNorm) -> float:
+def largest_aligned_score(norm: QKNorm) -> float:
     """Return the largest score of queries and keys that have all their length in a single number, without a turn."""
     best = 0.0
     for h in range(H):
@@ -106,7 +106,7 @@ def reached(norm: QKNorm) -> float:
 
 @pytest.mark.parametrize("place", ["head", "all_heads", "after_turn"])
 def test_no_score_exceeds_bound(place):
-    """Not even among queries made to reach it; those do, where no turn follows the norm."""
+    """Hill climbing reaches the bound only where no rotation follows the norm, and never exceeds it."""
     check_bound(place)
 
 
@@ -114,9 +114,9 @@ def check_bound(place: Place = "head") -> None:
     heads = {"q": H, "k": G} if place == "all_heads" else {"q": 1, "k": 1}
     norm = QKNorm(place=place, q_gain=gains(heads["q"], seed=2), k_gain=gains(heads["k"], seed=3), eps=0.0)
     sizes: dict[str, Any] = {"d_k": D, "n_heads": H, "n_kv_heads": G}
-    still, turned = largest_score(norm, **sizes), largest_score(norm, **sizes, pairs=PAIRS)
-    assert reached(norm) == pytest.approx(still, rel=1e-9)
-    assert still / 4 < climb(norm) <= turned * (1 + 1e-9)
+    still, with_rope = largest_score(norm, **sizes), largest_score(norm, **sizes, pairs=PAIRS)
+    assert largest_aligned_score(norm) == pytest.approx(still, rel=1e-9)
+    assert still / 4 < climb(norm) <= with_rope * (1 + 1e-9)
 
 
 def test_bound_by_hand():

@@ -28,43 +28,43 @@ def tensors():
 def test_decay_steps_by_hand():
     """softplus(0) is ln 2, and the rate is e to the power of A; each head has its own."""
     x = torch.tensor([[0.0, 1.0], [2.0, -1.0]])
-    found = decay_steps(x, torch.tensor([0.0, math.log(3)]), torch.tensor([0.0, -1.0]))
+    steps = decay_steps(x, torch.tensor([0.0, math.log(3)]), torch.tensor([0.0, -1.0]))
     want = [[-math.log(2), -math.log(1 + math.e**2)], [-3 * math.log(2), -3 * math.log(1 + math.e**-2)]]
-    assert_close(found, torch.tensor(want))
+    assert_close(steps, torch.tensor(want))
 
 
 def test_states_by_other_formula():
     """The paper writes one step as a matrix: S (α (I - β k kᵀ)) + β v kᵀ, transposed to what stands here."""
     q, k, v, gates = tensors()
-    found = delta_states(q, k, v, **gates)
+    states = delta_states(q, k, v, **gates)
     for h in range(H):
         state = torch.zeros(D_V, D_K, dtype=torch.float64)
         for t in range(T):
             beta, alpha, key = gates["beta"][h, t], gates["steps"][h, t].exp(), k[h, t]
             erase = torch.eye(D_K, dtype=torch.float64) - beta * torch.outer(key, key)
             state = alpha * state @ erase + beta * torch.outer(v[h, t], key)
-            assert_close(found.output[h, t], state @ q[h, t] / math.sqrt(D_K), atol=1e-12, rtol=0)
-        assert_close(found.state[h], state.T, atol=1e-12, rtol=0)
+            assert_close(states.output[h, t], state @ q[h, t] / math.sqrt(D_K), atol=1e-12, rtol=0)
+        assert_close(states.state[h], state.T, atol=1e-12, rtol=0)
 
 
 def test_states_and_map_are_equal():
     """Unrolled by one unit lower triangular system it is a map, with cells below 0 and nothing on later tokens."""
     q, k, v, gates = tensors()
-    found = delta_map(q, k, **gates)
+    weights = delta_map(q, k, **gates)
     states = delta_states(q, k, v, **gates).output
-    assert_close(found @ v, states, atol=1e-12, rtol=0)
+    assert_close(weights @ v, states, atol=1e-12, rtol=0)
     assert_close(delta_outputs(q, k, v, **gates), states, atol=1e-12, rtol=0)
-    assert found.min() < 0
-    assert not found.triu(1).any()
+    assert weights.min() < 0
+    assert not weights.triu(1).any()
 
 
 def test_without_correction_it_is_linear():
     """Leave the correction out, and it is linear attention to β times the values."""
     q, k, v, gates = tensors()
-    found = delta_map(q, k, **gates, corrects=False)
-    assert_close(found, linear_map(q / math.sqrt(D_K), k, gates["steps"]) * gates["beta"][:, None])
-    assert_close(found @ v, delta_states(q, k, v, **gates, corrects=False).output, atol=1e-12, rtol=0)
-    assert (found - delta_map(q, k, **gates)).abs().max() > 0.01
+    weights = delta_map(q, k, **gates, corrects=False)
+    assert_close(weights, linear_map(q / math.sqrt(D_K), k, gates["steps"]) * gates["beta"][:, None])
+    assert_close(weights @ v, delta_states(q, k, v, **gates, corrects=False).output, atol=1e-12, rtol=0)
+    assert (weights - delta_map(q, k, **gates)).abs().max() > 0.01
 
 
 def test_keys_at_right_angles_recall():

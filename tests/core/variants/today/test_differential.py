@@ -20,7 +20,7 @@ def tensors():
 
 
 def test_shares_by_hand():
-    """0.2 in the first layer, nearly 0.8 in the last ones; then what was learned is added."""
+    """0.2 in the first layer, nearly 0.8 in the last ones; then the learned part is added."""
     assert initial_share(0) == 0.8 - 0.6
     assert math.isclose(initial_share(7), 0.8 - 0.6 * math.exp(-2.1))
     assert initial_share(100) < 0.8
@@ -44,12 +44,12 @@ def test_difference_by_loops():
     trace = attend_differential(q_1, k_1, q_2, k_2, v, share=share, allowed=allowed)
     for h in range(H):
         for i in range(Q):
-            seen = range(i + K - Q + 1)
+            visible_keys = range(i + K - Q + 1)
             rows = []
             for q, k in ((q_1, k_1), (q_2, k_2)):
-                powers = [math.exp(float(q[h, i] @ k[h, j]) / math.sqrt(D_K)) for j in seen]
+                powers = [math.exp(float(q[h, i] @ k[h, j]) / math.sqrt(D_K)) for j in visible_keys]
                 rows.append([power / sum(powers) for power in powers])
-            want = sum((a - share * b) * v[h, j] for j, a, b in zip(seen, *rows, strict=True))
+            want = sum((a - share * b) * v[h, j] for j, a, b in zip(visible_keys, *rows, strict=True))
             assert_close(trace.output[h, i], want, atol=1e-12, rtol=0)
 
 
@@ -68,12 +68,12 @@ def test_share_of_zero_is_standard():
 
 
 def test_equal_maps_cancel():
-    """With a share of 1 and the same map twice nothing is left."""
+    """With a share of 1 and the same map twice the result is 0."""
     q, k, _, _, v = tensors()
     assert not attend_differential(q, k, q, k, v, share=1.0).output.any()
 
 
-def test_norm_of_difference_is_torchs():
+def test_norm_of_difference_equals_torch():
     """Each head's rows have the root mean square 1 minus the share a layer begins with."""
     rows = draw(H, Q, D_V)
     want = (1 - 0.37) * rms_norm(rows, (D_V,), eps=1e-5)

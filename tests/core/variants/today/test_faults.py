@@ -1,4 +1,4 @@
-"""Mistakes put into attention of today on purpose: for each a test by hand or by loops that turns red."""
+"""Deliberate faults in current attention variants: a test by hand or by loops fails for every fault."""
 
 import math
 from collections.abc import Callable
@@ -57,8 +57,8 @@ def share_on_first_map(right, *tensors, share, **options):
 def read_before_write(right, q, k, v, steps):
     """Each query reads the state without its own token."""
     trace = right(q, k, v, steps)
-    own = (q * k).sum(-1, keepdim=True) * v
-    return replace(trace, output=trace.output - own)
+    own_contribution = (q * k).sum(-1, keepdim=True) * v
+    return replace(trace, output=trace.output - own_contribution)
 
 
 def fade_after_write(right, q, k, v, *, beta, steps, corrects=True):
@@ -91,11 +91,11 @@ def shared_key_unturned(right, x, weights, *, turn=None):
 
 def repeated_groups(right, weights, *, d_latent=None):
     """Groups are laid end to end (0 1 2 0 1 2) in the expanded keys, where neighbours should share (0 0 1 1 2 2)."""
-    made = right(weights, d_latent=d_latent)
+    converted = right(weights, d_latent=d_latent)
     s = weights.spec
-    heads = made.w_up_k.unflatten(-1, (s.H, s.d_k))
+    heads = converted.w_up_k.unflatten(-1, (s.H, s.d_k))
     order = torch.arange(s.H).view(s.G, -1).T.flatten()
-    return replace(made, w_up_k=heads[:, order].flatten(1))
+    return replace(converted, w_up_k=heads[:, order].flatten(1))
 
 
 def speeds_of_part(right, width, rotary_dim, *, base=10_000.0):
@@ -110,7 +110,7 @@ def turn_the_last(right, x, rotary_dim, **options):
     return right(x.flip(-1), rotary_dim, **options).flip(-1)
 
 
-def any_kind(right, kinds, n_shared):
+def ignore_layer_kind(right, kinds, n_shared):
     """Later layers read the last layer before them, of whatever kind."""
     first = len(kinds) - n_shared
     return (*range(first), *[first - 1] * n_shared)
@@ -118,12 +118,12 @@ def any_kind(right, kinds, n_shared):
 
 def without_allowed(right, scores, top_k, *, allowed=None):
     """The largest are chosen before closed cells are taken away."""
-    kept = right(scores, top_k)
-    return kept if allowed is None else kept & allowed
+    selected = right(scores, top_k)
+    return selected if allowed is None else selected & allowed
 
 
-def renormalised(right, masked, sink):
-    """What goes to nobody is shared out among words."""
+def renormalise_without_sink(right, masked, sink):
+    """The weight of the sink is distributed among the words."""
     weights = right(masked, sink)
     return weights / weights.sum(-1, keepdim=True)
 
@@ -135,9 +135,9 @@ def readers_compute(right, x, layers, sources, **options):
 
 Fault = tuple[Any, Wrong, Callable[[], None]]
 FAULTS: dict[str, Fault] = {
-    # To nobody
+    # Sinks
     "the sink counts in the row's sum": (
-        attention.softmax_with_sink, renormalised, test_sinks.test_row_lacks_what_nobody_gets,
+        attention.softmax_with_sink, renormalise_without_sink, test_sinks.test_row_lacks_weight_of_sink,
     ),
     "the sink is scaled like a score": (
         attention.softmax_with_sink,
@@ -157,7 +157,7 @@ FAULTS: dict[str, Fault] = {
         lambda right, weights: weights[..., 0].mean(-1),
         test_sinks.test_first_token_share_skips_first,
     ),
-    # Tamed scores
+    # Bounded scores
     "the cap lacks its factor": (
         bounded_scores.soft_cap,
         lambda right, cap: lambda scaled: right(cap)(scaled) / cap,
@@ -168,22 +168,22 @@ FAULTS: dict[str, Fault] = {
         lambda right, q, k, norm, *, turn: right(
             q, k, replace(norm, place="after_turn" if norm.place == "head" else norm.place), turn=turn
         ),
-        test_bounded_scores.test_norm_of_heads_is_torchs,
+        test_bounded_scores.test_norm_of_heads_equals_torch,
     ),
     "a norm after the turn comes before it": (
         bounded_scores.norm_queries_and_keys,
         lambda right, q, k, norm, *, turn: right(q, k, replace(norm, place="head"), turn=turn),
-        test_bounded_scores.test_norm_after_turn_is_torchs,
+        test_bounded_scores.test_norm_after_turn_equals_torch,
     ),
     "keys have no gain": (
         bounded_scores.norm_queries_and_keys,
         lambda right, q, k, norm, *, turn: right(q, k, replace(norm, k_gain=None), turn=turn),
-        test_bounded_scores.test_norm_of_all_heads_is_torchs,
+        test_bounded_scores.test_norm_of_all_heads_equals_torch,
     ),
     "keys have the queries' gain": (
         bounded_scores.norm_queries_and_keys,
         lambda right, q, k, norm, *, turn: right(q, k, replace(norm, k_gain=norm.q_gain), turn=turn),
-        test_bounded_scores.test_norm_of_heads_is_torchs,
+        test_bounded_scores.test_norm_of_heads_equals_torch,
     ),
     "the bound lacks the root of the width": (
         bounded_scores.largest_score,
@@ -213,7 +213,7 @@ FAULTS: dict[str, Fault] = {
         lambda right, *args, **options: right(*args, **options).logit(),
         test_gates.check_gated_heads,
     ),
-    # The difference of two
+    # Differential attention
     "λ has the other sign": (
         differential.attend_differential,
         lambda right, *args, share, **options: right(*args, share=-share, **options),
@@ -233,7 +233,7 @@ FAULTS: dict[str, Fault] = {
     "the norm's factor is left out": (
         differential.norm_difference,
         lambda right, output, *, start: right(output, start=0.0),
-        test_differential.test_norm_of_difference_is_torchs,
+        test_differential.test_norm_of_difference_equals_torch,
     ),
     # Without softmax
     "a token has faded when it is read at once": (
@@ -320,12 +320,12 @@ FAULTS: dict[str, Fault] = {
     "each window reaches one too far": (
         interleaved.earliest_token,
         lambda right, query, full, *, size, near="window": right(query, full, size=size + 1, near=near),
-        test_interleaved.test_reach_is_what_spreads,
+        test_interleaved.test_reach_equals_spreading,
     ),
     "chunks reach further with each layer": (
         interleaved.earliest_token,
         lambda right, query, full, *, size, near="window": right(query, full, size=size, near="window"),
-        test_interleaved.test_reach_is_what_spreads,
+        test_interleaved.test_reach_equals_spreading,
     ),
     "negative products count in the scorer": (
         selection.index_scores,
@@ -339,7 +339,7 @@ FAULTS: dict[str, Fault] = {
     ),
     "closed cells are chosen": (selection.top_k_mask, without_allowed, test_selection.test_largest_are_kept),
     "layers read keys of another kind": (
-        layer_sharing.kv_sources, any_kind, test_layer_sharing.test_kv_sources_follow_the_kind,
+        layer_sharing.kv_sources, ignore_layer_kind, test_layer_sharing.test_kv_sources_follow_the_kind,
     ),
     "layers that read compute their keys": (
         layer_sharing.attend_in_layers, readers_compute, test_layer_sharing.test_readers_use_what_was_cached,
@@ -367,7 +367,7 @@ FAULTS: dict[str, Fault] = {
         lambda right, positions, **options: right(positions - 1, **options),
         test_angles.test_temperature_by_hand,
     ),
-    # What it costs
+    # Costs
     "the cache of a latent layer holds every head": (
         mixed.LatentCost.cache_numbers,
         lambda right, self, n: n * self.spec.expanded_width,
@@ -381,17 +381,17 @@ FAULTS: dict[str, Fault] = {
     "the delta rule reads once": (
         mixed.LinearCost.step_flops,
         lambda right, self, n: right(replace(self, corrects=False), n),
-        test_mixed.test_linear_layer_is_torchs_count,
+        test_mixed.test_linear_layer_equals_torch_count,
     ),
     "a latent step expands every token": (
         mixed.LatentCost.step_flops,
         lambda right, self, n: self.text_flops(n) // n,
-        test_mixed.test_latent_layer_is_torchs_count,
+        test_mixed.test_latent_layer_equals_torch_count,
     ),
     "the scorer is free": (
         mixed.TopKCost.step_flops,
         lambda right, self, n: self.layer.step_flops(min(n, self.top_k)),
-        test_mixed.test_selection_pays_far_out,
+        test_mixed.test_selection_is_cheaper_for_long_texts,
     ),
     "a reused layer has a cache": (
         mixed.SharedKVCost.cache_numbers,
@@ -408,7 +408,7 @@ FAULTS: dict[str, Fault] = {
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_fault_turns_a_test_red(name, monkeypatch):
-    """Green as the code stands, red with the fault in, by a value that is off and not by an error on the way."""
+    """The test passes without the fault and fails with it, by an assertion and not by another error."""
     function, wrong, test = FAULTS[name]
     test()
     put_in(monkeypatch, function, wrong)

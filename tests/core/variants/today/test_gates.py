@@ -17,8 +17,8 @@ T = 7
 
 
 def weights() -> HeadWeights:
-    drawn = HeadWeights.random(SPEC, seed=1)
-    return HeadWeights(spec=SPEC, **{f"w_{name}": getattr(drawn, f"w_{name}").double() for name in "qkvo"})
+    random_weights = HeadWeights.random(SPEC, seed=1)
+    return HeadWeights(spec=SPEC, **{f"w_{name}": getattr(random_weights, f"w_{name}").double() for name in "qkvo"})
 
 
 def test_gate_by_hand():
@@ -36,15 +36,15 @@ def test_gated_heads_by_loop(width):
 
 def check_gated_heads(width: int = SPEC.H * SPEC.d_v) -> None:
     x, w, w_gate = draw(T, SPEC.d_model), weights(), draw(SPEC.d_model, width, seed=2)
-    found = attend_gated(x, w, w_gate, allowed=causal(T, T))
+    trace = attend_gated(x, w, w_gate, allowed=causal(T, T))
     plain = multi_head(x, x, w, allowed=causal(T, T))
     each_head = width // SPEC.H
     want = torch.zeros(T, SPEC.d_out, dtype=torch.float64)
     for h in range(SPEC.H):
         gate = 1 / (1 + (-(x @ w_gate[:, h * each_head : (h + 1) * each_head])).exp())
         want += (plain.head_outputs[h] * gate) @ w.w_o[h * SPEC.d_v : (h + 1) * SPEC.d_v]
-    assert_close(found.output, want, atol=1e-12, rtol=0)
-    assert_close(found.weights, plain.weights)
+    assert_close(trace.output, want, atol=1e-12, rtol=0)
+    assert_close(trace.weights, plain.weights)
 
 
 def test_gates_at_both_ends():

@@ -34,7 +34,7 @@ def test_masks_follow_the_pattern():
 PATTERNS = [(False,), (False,) * 3, (False,) * 5, (False, True), (True, False, False), full_layers(7, period=6)]
 
 
-def test_reach_is_what_spreads():
+def test_reach_equals_spreading():
     """The earliest token by the rule is the one that a path of allowed cells leads to, in every row."""
     for full in PATTERNS:
         for near in ("window", "chunks"):

@@ -22,9 +22,9 @@ turn = partial(rope, pairing="adjacent")
 
 
 def weights(spec: LatentSpec = SPEC, dtype: torch.dtype = torch.float64) -> LatentWeights:
-    drawn = LatentWeights.random(spec, seed=1)
+    random_weights = LatentWeights.random(spec, seed=1)
     tensors: dict[str, Any] = {
-        name: value.to(dtype) for name, value in vars(drawn).items() if isinstance(value, torch.Tensor)
+        name: value.to(dtype) for name, value in vars(random_weights).items() if isinstance(value, torch.Tensor)
     }
     gain = torch.linspace(0.5, 2.0, spec.d_latent, dtype=dtype)
     return LatentWeights(spec=spec, **tensors | {"gain": gain})
@@ -33,7 +33,7 @@ def weights(spec: LatentSpec = SPEC, dtype: torch.dtype = torch.float64) -> Late
 def test_plain_form_by_loops():
     """Every head's keys and values out of one latent vector a token, and one turned key for all heads."""
     x, w = draw(T, SPEC.d_model), weights()
-    found = attend_latent(x, w, turn=turn, allowed=causal(T, T))
+    trace = attend_latent(x, w, turn=turn, allowed=causal(T, T))
     c = rms_norm(x @ w.w_down, (SPEC.d_latent,), w.gain, w.eps)
     r = turn(x @ w.w_rope_k)
     n, p, u = SPEC.d_nope, SPEC.d_rope, SPEC.d_value
@@ -43,7 +43,7 @@ def test_plain_form_by_loops():
         scores = (q[:, :n] @ (c @ w.w_up_k[:, h * n : (h + 1) * n]).T + turn(q[:, n:]) @ r.T) / math.sqrt(n + p)
         shares = scores.masked_fill(~causal(T, T), -torch.inf).softmax(-1)
         total += shares @ (c @ w.w_up_v[:, h * u : (h + 1) * u]) @ w.w_o[h * u : (h + 1) * u]
-    assert_close(found.output, total, atol=1e-12, rtol=0)
+    assert_close(trace.output, total, atol=1e-12, rtol=0)
 
 
 def test_both_forms_are_equal():
@@ -79,8 +79,8 @@ def test_conversion_of_heads_is_exact(n_kv_heads):
 
 def check_conversion(n_kv_heads: int = 3) -> None:
     spec = AttentionSpec(d_model=13, n_heads=6, n_kv_heads=n_kv_heads, d_head=5, d_value=2)
-    drawn = HeadWeights.random(spec, seed=1)
-    w = HeadWeights(spec=spec, **{f"w_{name}": getattr(drawn, f"w_{name}").double() for name in "qkvo"})
+    mha_weights = HeadWeights.random(spec, seed=1)
+    w = HeadWeights(spec=spec, **{f"w_{name}": getattr(mha_weights, f"w_{name}").double() for name in "qkvo"})
     x, converted = draw(T, 13), LatentWeights.from_heads(w)
     assert converted.spec.cache_width == min(13, n_kv_heads * 7)
     want = multi_head(x, x, w, allowed=causal(T, T)).output
@@ -100,11 +100,11 @@ def test_conversion_loses_what_is_cut():
         assert_close((both - near).norm(), sizes[rank:].norm(), atol=1e-5, rtol=0)
 
 
-def test_what_cannot_be_converted():
+def test_impossible_conversions_are_refused():
     """Biases have no place in a latent vector; a size below 1 is named."""
     spec = AttentionSpec(d_model=6, n_heads=3)
-    drawn = HeadWeights.random(spec, seed=1)
-    biased = HeadWeights(spec=spec, **{f"w_{n}": getattr(drawn, f"w_{n}") for n in "qkvo"}, b_k=torch.zeros(6))
+    mha_weights = HeadWeights.random(spec, seed=1)
+    biased = HeadWeights(spec=spec, **{f"w_{n}": getattr(mha_weights, f"w_{n}") for n in "qkvo"}, b_k=torch.zeros(6))
     with pytest.raises(ValueError, match="only a layer without biases"):
         LatentWeights.from_heads(biased)
     with pytest.raises(ValueError, match=r"^d_latent=0 must be at least 1$"):

@@ -27,14 +27,14 @@ def test_slopes_by_hand():
 
 
 def test_decay_by_loops():
-    """What was written at j has faded at every token after it, up to and including i."""
+    """An entry written at j decays at every later token, up to and including i."""
     steps = tensors()[3]
-    found = decay_map(steps)
+    decay = decay_map(steps)
     for h in range(H):
         for i in range(T):
             for j in range(T):
                 want = math.exp(sum(float(steps[h, m]) for m in range(j + 1, i + 1))) if j <= i else 0.0
-                assert float(found[h, i, j]) == pytest.approx(want, rel=1e-12)
+                assert float(decay[h, i, j]) == pytest.approx(want, rel=1e-12)
 
 
 def test_states_and_map_are_equal():
@@ -55,8 +55,8 @@ def test_state_is_small_at_any_length():
     q, k, v, steps = tensors()
     state = linear_states(q, k, v, steps).state
     assert state.shape == (H, D_K, D_V)
-    left = decay_map(steps)[:, -1]
-    assert_close(state, torch.einsum("ht,htk,htv->hkv", left, k, v), atol=1e-12, rtol=0)
+    remaining_weight = decay_map(steps)[:, -1]
+    assert_close(state, torch.einsum("ht,htk,htv->hkv", remaining_weight, k, v), atol=1e-12, rtol=0)
 
 
 def test_map_without_decay_is_scores():

@@ -14,39 +14,39 @@ HEADS, Q, K, D = 3, 5, 7, 11
 def test_scores_by_loops():
     """Each small head's product, cut off at 0, times the query's weight of the head."""
     q, k, weights = draw(HEADS, Q, D), draw(K, D, seed=1), draw(Q, HEADS, seed=2)
-    found = index_scores(q, k, weights)
+    scores = index_scores(q, k, weights)
     for i in range(Q):
         for j in range(K):
             want = sum(float(weights[i, h]) * max(0.0, float(q[h, i] @ k[j])) for h in range(HEADS))
-            assert float(found[i, j]) == pytest.approx(want, abs=1e-12)
+            assert float(scores[i, j]) == pytest.approx(want, abs=1e-12)
 
 
 def test_largest_are_kept():
-    """As many as asked for, or as are open; none that was dropped is larger."""
+    """The mask has top_k keys, or all open ones if there are fewer; no other key has a larger score."""
     scores, allowed = draw(Q, K), causal(Q, K)
     for top_k in (1, 3, 6):
-        kept = top_k_mask(scores, top_k, allowed=allowed)
-        assert kept.sum(-1).tolist() == [min(top_k, n) for n in allowed.sum(-1).tolist()]
-        assert not (kept & ~allowed).any()
+        mask = top_k_mask(scores, top_k, allowed=allowed)
+        assert mask.sum(-1).tolist() == [min(top_k, n) for n in allowed.sum(-1).tolist()]
+        assert not (mask & ~allowed).any()
         for i in range(Q):
-            dropped = scores[i][allowed[i] & ~kept[i]]
-            assert not len(dropped) or dropped.max() <= scores[i][kept[i]].min()
+            other_scores = scores[i][allowed[i] & ~mask[i]]
+            assert not len(other_scores) or other_scores.max() <= scores[i][mask[i]].min()
 
 
 def test_keeping_all_is_standard():
-    """As many as there are keys, or more: the mask that was there."""
+    """With top_k at the number of keys or above, the mask stays the same."""
     for top_k in (K, K + 1):
         assert torch.equal(top_k_mask(draw(Q, K), top_k, allowed=causal(Q, K)), causal(Q, K))
     assert top_k_mask(draw(Q, K), K).all()
 
 
-def test_of_equals_the_earlier():
+def test_equal_scores_prefer_earlier_key():
     """Equal scores (ReLU makes many zeros) are taken in the order of the text, on every machine."""
     assert top_k_mask(torch.tensor([[0.0, 1.0, 0.0, 0.0]]), 3).tolist() == [[True, True, True, False]]
 
 
 def test_mask_depends_on_words():
-    """Other words, another mask."""
+    """Another text has another mask."""
     masks = [top_k_mask(draw(Q, K, seed=seed), 2, allowed=causal(Q, K)) for seed in (0, 1)]
     assert not torch.equal(*masks)
 
@@ -60,6 +60,6 @@ def test_factors_leave_the_order():
 
 
 def test_keeping_none_is_refused():
-    """A query has to look somewhere."""
+    """A query needs at least one key."""
     with pytest.raises(ValueError, match=r"^top_k=0 must be at least 1$"):
         top_k_mask(draw(Q, K), 0)

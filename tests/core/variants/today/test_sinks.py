@@ -16,7 +16,7 @@ SINK = torch.tensor([-1.0, 0.5, 2.0], dtype=torch.float64)
 
 
 def test_off_by_one_by_hand():
-    """Scores 0 and ln 3 weigh 1 and 3, and nobody weighs 1."""
+    """Scores 0 and ln 3 weigh 1 and 3, and the sink weighs 1."""
     scores = torch.tensor([[0.0, math.log(3)], [-torch.inf, -torch.inf]])
     assert_close(softmax_off_by_one(scores), torch.tensor([[0.2, 0.6], [0.0, 0.0]]))
 
@@ -36,14 +36,14 @@ def test_column_and_gate_are_equal():
     assert_close(gate_by_sink(plain.output, plain.masked, SINK), column.output, atol=1e-12, rtol=0)
     for h in range(H):
         for i in range(Q):
-            seen = range(i + K - Q + 1)
-            powers = {j: math.exp(float(q[h, i] @ k[h, j]) / math.sqrt(D_K)) for j in seen}
+            visible_keys = range(i + K - Q + 1)
+            powers = {j: math.exp(float(q[h, i] @ k[h, j]) / math.sqrt(D_K)) for j in visible_keys}
             total = math.exp(float(SINK[h])) + sum(powers.values())
-            want = sum(powers[j] / total * v[h, j] for j in seen)
+            want = sum(powers[j] / total * v[h, j] for j in visible_keys)
             assert_close(column.output[h, i], want, atol=1e-12, rtol=0)
 
 
-def test_row_lacks_what_nobody_gets():
+def test_row_lacks_weight_of_sink():
     """A row with a sink sums to its words' share, which falls as the sink rises."""
     scores = draw(H, Q, K)
     weights = softmax_with_sink(scores, SINK)

@@ -21,7 +21,7 @@ MASKS = {"none": None, "causal": causal(T, T), "both": combine(causal(T, T), pad
 @pytest.mark.parametrize("spec", SPECS)
 @pytest.mark.parametrize("name", SWITCHES)
 def test_switch_is_standard_attention(name, spec, mask):
-    """In float64, far below 1e-6; blind rows included ("both")."""
+    """In float64, far below 1e-6; fully masked rows included ("both")."""
     x = torch.randn(T, 29, generator=torch.Generator().manual_seed(0))
     weights = HeadWeights.random(SPECS[spec], seed=1)
     assert SWITCHES[name](standard(x, weights, allowed=MASKS[mask])) < 1e-9

@@ -17,7 +17,7 @@ def logits(model):
         return model.eval()(input_ids=IDS).logits
 
 
-def test_standard_module_is_llamas():
+def test_standard_module_equals_llama():
     """The twin with the standard module is the twin itself."""
     assert_close(logits(build("standard", RECIPE, seed=3)), logits(twins.build(4, RECIPE, seed=3)))
 
@@ -30,7 +30,7 @@ def test_module_at_its_switch(variant):
     for layer in model.model.layers:
         if variant == "sink":
             layer.self_attn.sinks.data.fill_(-torch.inf)
-        else:  # sigmoid(0): half of every head, which W_O makes up for
+        else:  # sigmoid(0) halves every head, and W_O compensates
             layer.self_attn.gate.data.zero_()
             layer.self_attn.o_proj.weight.data.mul_(2)
     assert_close(logits(model), standard, atol=1e-6, rtol=0)

@@ -1,4 +1,4 @@
-"""Twins with attention of today: trained as they say, measured, recorded and summed up over seeds."""
+"""Twins with current attention variants: trained, measured, recorded and summarised over seeds."""
 
 import math
 from dataclasses import replace
@@ -15,7 +15,7 @@ SMALL = replace(
 
 
 @pytest.fixture
-def elsewhere(tmp_path, monkeypatch):
+def temporary_results(tmp_path, monkeypatch):
     twins.words()
     monkeypatch.setattr(twins, "FOLDER", tmp_path)
     today.trainings.cache_clear()
@@ -23,8 +23,8 @@ def elsewhere(tmp_path, monkeypatch):
     today.trainings.cache_clear()
 
 
-def test_training_is_recorded_and_read(elsewhere):
-    """What was trained comes back from the file; a second training of a seed takes the first one's place."""
+def test_training_is_recorded_and_read(temporary_results):
+    """A training is read back from the file; a second training with the same seed replaces the first."""
     assert today.trainings() == ()
     trained = [today.train(variant, SMALL, seed=0) for variant in ("sink", "delta_3_1")]
     today.save(trained[1:], SMALL)
@@ -54,9 +54,9 @@ def test_sinks_take_weight_at_once():
 
 def test_seed_decides():
     """The same seed trains the same twin, another seed another."""
-    first, again, other = (today.train("gate", SMALL, seed=seed) for seed in (0, 0, 1))
+    first, again, second = (today.train("gate", SMALL, seed=seed) for seed in (0, 0, 1))
     assert first == again
-    assert first.run.loss != other.run.loss
+    assert first.run.loss != second.run.loss
 
 
 def test_summary_by_hand():
@@ -67,17 +67,17 @@ def test_summary_by_hand():
                       first_share=((0.1, 0.3), (0.2, share)), induction=((0.1, best), (0.2, 0.0)))
         for seed, loss, share, best in ((0, 1.0, 0.2, 0.9), (1, 2.0, 0.6, 0.7))
     ]  # fmt: skip
-    found = today.summarise("sink", runs)
+    summary = today.summarise("sink", runs)
     half = 1 / math.sqrt(2)
-    assert found["loss"] == pytest.approx((1.5, half))
-    assert found["accuracy"] == (0.5, 0.0)
-    assert found["first_share"] == pytest.approx((0.25, 0.1 * half))
-    assert found["induction"] == pytest.approx((0.8, 0.2 * half))
+    assert summary["loss"] == pytest.approx((1.5, half))
+    assert summary["accuracy"] == (0.5, 0.0)
+    assert summary["first_share"] == pytest.approx((0.25, 0.1 * half))
+    assert summary["induction"] == pytest.approx((0.8, 0.2 * half))
     alone = today.summarise("delta_4", [replace(runs[0], variant="delta_4", first_share=((),), induction=((),))])
     assert alone["loss"][0] == 1.0 and math.isnan(alone["loss"][1]) and math.isnan(alone["first_share"][0])
 
 
-def test_variants_are_of_the_recipe():
+def test_variants_follow_recipe():
     """Two layers, or four; the standard twin is as large as twin-g8, and a sink adds one number a head."""
     recipe = twins.Recipe()
     sizes = {variant: today.count(today.build(variant, recipe, seed=0)) for variant in today.VARIANTS}
