@@ -55,7 +55,7 @@ print(json.dumps(dict(re.findall(r"(\\w+)_get_max_threads\\(\\) : (\\d+)", told[
 LARGE = {"torch", "transformers", "tokenizers", "plotly", "scipy", "jaxtyping"}
 
 
-def test_a_public_server_listens_before_anything_large_is_imported():
+def test_server_listens_before_large_imports():
     done = subprocess.run([sys.executable, "-c", HOSTED], capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr
     bare, hosted = (set(names) for names in json.loads(done.stdout.splitlines()[-1]))
@@ -63,7 +63,8 @@ def test_a_public_server_listens_before_anything_large_is_imported():
     assert not {name.partition(".")[0] for name in hosted - bare} & LARGE
 
 
-def test_the_first_pictures_import_one_page_and_nothing_that_others_need():
+def test_first_picture_imports_one_page():
+    """The first pictures import one page, and nothing that only other pages need."""
     run = RUN.replace('"app.py"', repr(str(ROOT / "app.py")))
     done = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr
@@ -82,7 +83,7 @@ def test_the_first_pictures_import_one_page_and_nothing_that_others_need():
     )
 
 
-def test_a_new_run_starts_no_threads_for_its_first_product():
+def test_first_product_starts_no_threads():
     """torch.set_num_threads is of the thread that says it; the first product in another took 9 ms to start some."""
     own = {name: value for name, value in os.environ.items() if name not in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")}
     command = [sys.executable, "-c", THREADS]

@@ -30,7 +30,7 @@ def collected_by_nobody() -> Iterator[list[Tensor]]:
         gc.enable()
 
 
-def test_a_ring_is_found():
+def test_reference_cycle_is_found():
     import torch
 
     with collected_by_nobody() as found:
@@ -41,7 +41,8 @@ def test_a_ring_is_found():
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_page_that_was_left_leaves_no_tensor_to_the_collector(open_app, monkeypatch, page):
+def test_page_leaves_no_tensor_in_cycles(open_app, monkeypatch, page):
+    """After a page is left, no tensor waits for the garbage collector."""
     monkeypatch.setattr(compute.results(), "most_bytes", 0)
     with collected_by_nobody() as found:
         app = open_app(page, section="all", text=MINE)

@@ -73,7 +73,8 @@ async def still_well(server: Server) -> None:
 # --- Links -------------------------------------------------------------------------------------------------------
 
 
-def test_random_links_raise_nothing_and_every_page_is_complete(server):
+def test_random_links_open_complete_pages(server):
+    """Random links raise nothing, and every page is complete."""
     chance = random.Random(0)
     paths = [*PATHS] * 4
     paths += chance.choices(QUICK, k=250 - len(paths))
@@ -138,7 +139,8 @@ def pieces(text: str) -> set[str]:
 
 
 @pytest.mark.parametrize("page", ["heads", "masks"])
-def test_a_text_typed_is_kept_and_interpreted_nowhere(server, page):
+def test_typed_text_is_interpreted_nowhere(server, page):
+    """A text is kept as typed and interpreted nowhere."""
     begun = len(server.written())
 
     async def type_all() -> None:
@@ -159,7 +161,7 @@ def test_a_text_typed_is_kept_and_interpreted_nowhere(server, page):
     assert not re.search("Traceback|Uncaught", server.written(begun))
 
 
-def test_a_choice_nobody_was_offered_falls_back(server):
+def test_choice_not_offered_falls_back(server):
     """A browser that was tampered with may send anything in place of an option: names of models, above all."""
 
     async def choose_all() -> None:
@@ -194,7 +196,8 @@ def garbage(chance: random.Random) -> Iterator[bytes | str]:
     yield from (chance.randbytes(chance.randint(1, 400)) for _ in range(40))
 
 
-def test_messages_that_mean_nothing_end_at_most_their_own_session(server):
+def test_meaningless_messages_end_one_session(server):
+    """Meaningless messages end their own session at most."""
     async def send_all() -> None:
         async with Tab(server.url) as bystander:
             await bystander.open("masks", **SMALL)
@@ -212,7 +215,7 @@ def test_messages_that_mean_nothing_end_at_most_their_own_session(server):
     visiting(send_all)
 
 
-def test_values_of_the_wrong_kind_end_at_most_their_own_run(server):
+def test_wrong_values_end_one_run(server):
     """Sliders beyond their ends, numbers that are none, lists without members, JSON that is none."""
     values: dict[str, list[Any]] = {
         "slider": [1e308, -1.0, math.nan, math.inf, 0.5],
@@ -249,7 +252,7 @@ VALUES: dict[str, Any] = {
 """One of every kind that a control's value may have in a message."""
 
 
-def test_what_no_such_control_sends_counts_for_nothing_and_the_page_is_there(server):
+def test_values_of_no_control_are_ignored(server):
     """Every kind of value for every control at once; a fragment, a page and a control that do not exist."""
     begun = len(server.written())
 
@@ -277,7 +280,8 @@ def frame_that_says_it_is_long(size: int) -> bytes:
     return b"\x82" + bytes([0x80 | 127]) + size.to_bytes(8, "big") + b"\x00" * 4 + b"x" * 1000
 
 
-def test_a_message_that_says_it_has_a_hundred_megabytes_is_not_waited_for(server):
+def test_announced_message_size_is_not_awaited(server):
+    """The server does not wait for a message that announces a hundred megabytes."""
     async def send() -> bytes:
         parts = urlparse(server.url)
         reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
@@ -331,7 +335,8 @@ class Crowd:
         return [int(answer.split()[1]) for answer in answers]
 
 
-def test_files_that_begin_together_are_counted_from_their_first_byte(server):
+def test_parallel_uploads_are_counted_at_once(server):
+    """Uploads that begin together are counted from their first byte."""
     async def send_all() -> None:
         async with Tab(server.url) as tab:
             await tab.open("convolution", section="picture", picture="scene")
@@ -354,7 +359,7 @@ def test_files_that_begin_together_are_counted_from_their_first_byte(server):
 # --- Sessions --------------------------------------------------------------------------------------------------------
 
 
-def test_who_knows_what_a_session_is_called_cannot_go_on_in_it(server):
+def test_session_id_does_not_open_session(server):
     """Whoever it is: without a cookie, with one of their own, or with the owner's mark in a header."""
     begun = len(server.written())
 
@@ -376,7 +381,8 @@ def test_who_knows_what_a_session_is_called_cannot_go_on_in_it(server):
     assert not re.search("Traceback|Uncaught", server.written(begun))
 
 
-def test_who_was_cut_off_goes_on_and_may_have_other_tabs(server):
+def test_reconnection_resumes_session(server):
+    """A user who was cut off resumes the session and may open other tabs."""
     async def come_back() -> None:
         async with Tab(server.url) as first:
             await first.open("masks", **SMALL | {"text": MARK})
@@ -395,7 +401,7 @@ def test_who_was_cut_off_goes_on_and_may_have_other_tabs(server):
     visiting(come_back)
 
 
-def test_what_a_session_is_called_is_not_in_the_log(server):
+def test_session_id_is_not_logged(server):
     """After all of the above, in which sessions were named to the server: it says that somebody named one."""
     assert "(a session)" in server.written()
     assert not SESSION.search(server.written())
@@ -424,7 +430,8 @@ WANTED = ("etc/passwd", "app.py", "viz/limits.py", ".streamlit/config.toml", "pr
 SECRETS = (b"root:", b"import streamlit", b"HEADLIGHT_", b"[server]", b"PATH=")
 
 
-def test_no_path_leads_out_of_what_is_served(server):
+def test_no_path_leaves_served_files(server):
+    """No path leads out of the served files."""
     parts = urlparse(server.url)
 
     def fetch(path: str) -> tuple[int, bytes]:

@@ -146,7 +146,7 @@ def files() -> Iterator[Path]:
 # A rule is one test of all files: one of each file and rule would be 3,300 tests, and cost more than what it reads.
 
 
-def test_no_page_waits_inside_a_lock_of_its_class():
+def test_cached_property_is_used_nowhere():
     """``functools.cached_property`` holds one in Python 3.11; ``viz.frame.lazy`` says what comes of it."""
     assert [
         name(path) for path in houses("pages", "frame", "modes") if "functools.cached_property" in imports(path)
@@ -156,7 +156,7 @@ def test_no_page_waits_inside_a_lock_of_its_class():
 PRIVATE = re.compile(r"streamlit\.(?!testing|delta_generator|logger)")
 
 
-def test_streamlits_private_names_are_in_one_file():
+def test_streamlit_internals_are_in_one_file():
     others = [path for path in SOURCES if house_of(path) != "streamlit_internals"]
     assert [(name(path), module) for path in others for module in imports(path) if PRIVATE.match(module)] == []
 
@@ -246,7 +246,7 @@ def test_second_declaration_is_found(tmp_path):
         assert twice([first]) == []
 
 
-def test_address_bar_is_read_in_one_place():
+def test_address_bar_has_one_reader():
     """Links, Back and Forward stay right where :mod:`viz.params` alone reads and writes it."""
     others = [path for path in SOURCES if house_of(path) != "params"]
     assert [name(path) for path in others if "query_params" in path.read_text("utf-8")] == []
@@ -287,7 +287,7 @@ def test_imports_point_one_way():
     assert [wrong for path in SOURCES for wrong in wrong_ways(path)] == []
 
 
-def test_the_core_says_its_shapes_at_run_time():
+def test_core_checks_shapes_at_run_time():
     for path in (ROOT / "viz" / "core").rglob("*.py"):
         assert "__future__" not in set(imports(path)), name(path)
 
@@ -385,12 +385,12 @@ def amended(path: Path) -> Iterator[str]:
 DRAW = ("app", "pages", "frame", "modes", "params", "components")
 
 
-def test_nothing_outside_the_figures_amends_a_figure():
+def test_figures_are_amended_by_figures_alone():
     """What a figure may be asked for is an option of the function that draws it."""
     assert [(name(path), where) for path in houses(*DRAW) for where in amended(path)] == []
 
 
-def test_every_way_to_amend_a_figure_is_seen(tmp_path):
+def test_amendments_of_figures_are_found(tmp_path):
     ways = [
         "fig.update_layout(a=1)",
         "fig.add_hline(2)",
@@ -407,13 +407,14 @@ def test_every_way_to_amend_a_figure_is_seen(tmp_path):
 CACHES = [path for path in SOURCES if path.stem == "compute" or path.parent.name == "compute"]
 
 
-def test_every_cache_stands_in_a_file_or_folder_called_compute():
+def test_caches_stand_in_compute():
+    """Every cache stands in a file or folder called compute."""
     for path in SOURCES:
         if path not in CACHES:
             assert "st.cache_" not in path.read_text("utf-8"), name(path)
 
 
-def test_a_folder_is_seen_at_a_glance():
+def test_folders_are_small():
     folders = {path.parent for path in SOURCES} - {ROOT}
     assert [name(folder) for folder in folders if len(list(folder.glob("*.py"))) > 18] == []
 
@@ -548,12 +549,13 @@ def shown_literals(path: Path) -> Iterator[str]:
                     yield part.value
 
 
-def test_what_people_read_is_in_the_text_files():
+def test_user_texts_are_in_text_files():
+    """Texts that users read are in the text files."""
     written = [(name(path), text) for path in houses(*DRAW) for text in shown_literals(path)]
     assert [found for found in written if ENGLISH.search(found[1]) or re.search(r"[\u4e00-\u9fff]", found[1])] == []
 
 
-def test_nothing_points_at_one_machine():
+def test_no_path_of_one_machine():
     machine = re.compile("/(?:" + "|".join(("work", "root", "tmp", "home", "Users")) + ")/[A-Za-z]")
     for path in files():
         for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
@@ -576,7 +578,7 @@ def requirements(file: str) -> dict[str, str]:
 PINNED = r'([\w-]+)==[0-9.]+(?: ; sys_platform == "linux" and platform_machine == "x86_64")? --hash=sha256:[0-9a-f]{64}'
 
 
-def test_what_carries_a_model_as_a_file_is_pinned_with_its_hash():
+def test_bundled_model_packages_are_pinned():
     """pip asks a hash of every line as soon as one has it; what the packages' own code needs is not installed."""
     with (ROOT / "viz" / "models" / "registry.toml").open("rb") as file:
         carriers = {model["package"] for model in tomllib.load(file)["model"] if "file" in model}
@@ -625,7 +627,8 @@ def outside(paths: list[Path]) -> set[str]:
     return {packages[top][0].lower() if top in packages else top for top in tops}
 
 
-def test_what_is_required_is_used_and_what_is_used_is_required():
+def test_requirements_equal_imports():
+    """Every requirement is imported, and every import is required."""
     run, develop = requirements("requirements.txt"), requirements("requirements-dev.txt")
     with (ROOT / "viz" / "models" / "registry.toml").open("rb") as file:
         data = {model["package"] for model in tomllib.load(file)["model"] if "package" in model}
@@ -675,7 +678,7 @@ def test_tests_mirror_modules():
             assert known, f"{name(path)} tests no module of viz/{folder}"
 
 
-def test_a_test_finishes_its_coroutines_in_a_thread_of_their_own():
+def test_coroutines_run_in_own_thread():
     """After a browser has been started asyncio.run fails in the thread of the tests; ``tests.coroutines`` says why."""
     runs = {
         name(path) for path in (ROOT / "tests").rglob("test_*.py") if "\n    asyncio.run(" in path.read_text("utf8")

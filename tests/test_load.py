@@ -38,7 +38,7 @@ def warm(running) -> int:
     return round(memory_of(pid))
 
 
-def test_five_visitors_are_answered_whatever_they_do(warm, running):
+def test_five_users_are_answered(warm, running):
     url, pid = running
     taken: list[Taken] = []
     models = {"twin-g2": 1.0, "twin-g8": 2.0}
@@ -65,7 +65,8 @@ def test_five_visitors_are_answered_whatever_they_do(warm, running):
     assert len(course.taken) >= 5 and course.watch and course.watch.most > 100
 
 
-def test_a_text_typed_is_in_the_link_and_a_tab_opened_by_it_shows_the_same(running):
+def test_typed_text_is_in_link(running):
+    """A typed text is in the link, and a tab opened by the link shows the same."""
     url, _ = running
 
     async def both() -> tuple[Tab, Tab]:
@@ -99,7 +100,7 @@ BURST, ROOM = 8, 260
 take 360."""
 
 
-def test_a_burst_of_long_texts_waits_in_the_line_and_the_ceiling_holds(monkeypatch, warm):
+def test_burst_of_long_texts_is_queued(monkeypatch, warm):
     """What is done waits for no collection either: a minute of nothing is not needed to be small again."""
     ceiling = max(warm + ROOM, 800)
     for name, value in (("MEMORY_MB", ceiling), ("SECONDS", 600), ("WAIT", 600)):
@@ -125,7 +126,8 @@ def test_a_burst_of_long_texts_waits_in_the_line_and_the_ceiling_holds(monkeypat
     assert warm < watch.most <= ceiling, watch.curve()
 
 
-def test_a_course_with_an_error_a_slow_answer_or_a_leak_misses_its_goals():
+def test_course_with_faults_misses_goals():
+    """A course with an error, a slow answer or a leak misses its goals."""
     fine = [Taken("text", "heads", at, 0.2) for at in range(100)]
     assert list(Course(50, 60, fine).missed()) == []
     assert list(Course(50, 60, [*fine, Taken("text", "heads", 1, 0.2, error="ValueError")]).missed()) == ["1 errors"]
@@ -150,7 +152,8 @@ def test_a_course_with_an_error_a_slow_answer_or_a_leak_misses_its_goals():
     assert list(broken.missed()) == [], "a model that visitors chose has its own room"
 
 
-def test_a_burst_and_a_churn_say_what_went_wrong():
+def test_faults_of_burst_and_churn_reported():
+    """A burst and a churn report their faults."""
     fine, wrong = Taken("open", "heads", 1, 9.0), Taken("open", "heads", 1, 9.0, error="ValueError")
     held = Watch(0, [(0.0, CEILING)])
     assert Burst([fine], held, after=SMALL - 1).missed() == []
@@ -167,7 +170,7 @@ def test_a_burst_and_a_churn_say_what_went_wrong():
     assert report_churn(Churn(Counter(open=1), [], held), STEADY)[-1] == "every goal reached"
 
 
-def test_shares_of_models_are_named_or_refused():
+def test_shares_of_models_are_checked():
     assert shares("gpt2=0.25, twin-g2=0.75") == {"gpt2": 0.25, "twin-g2": 0.75} and shares("") == {}
     for wrong in ("gpt2", "gpt2=much", "gpt2=-1", "gpt2=nan"):
         with pytest.raises(ArgumentTypeError, match="gpt2"):

@@ -39,7 +39,8 @@ def wheel(tmp_path_factory) -> Path:
     return file
 
 
-def test_the_package_has_all_that_stands_beside_its_modules(wheel):
+def test_package_holds_data_files(wheel):
+    """The package has all files that stand beside its modules."""
     with zipfile.ZipFile(wheel) as packed:
         names = {name for name in packed.namelist() if ".dist-info/" not in name}
     ours = [path for path in (ROOT / "viz").rglob("*") if path.suffix in DATA | {".py"}]
@@ -69,7 +70,7 @@ def outputs(notebook):
 ASKED = f"import sys\n[viz.__file__, *(name for name in {APP} if name in sys.modules)]"
 
 
-def test_the_notebook_runs_with_the_package_alone(installed, tmp_path):
+def test_notebook_runs_with_package_alone(installed, tmp_path):
     """As it stands in examples/, without the project around it; what it prints is true, and it brings no Streamlit."""
     notebook = json.loads(NOTEBOOK.read_text("utf8"))
     assert outputs(notebook) == [], "it is kept without what it showed"

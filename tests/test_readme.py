@@ -34,7 +34,7 @@ def table(first_column: str) -> list[list[str]]:
     return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows[1].splitlines()]
 
 
-def test_the_first_screen_holds_exactly_the_two_commands():
+def test_first_screen_holds_two_commands():
     two = [
         "pip install -r requirements.txt && streamlit run app.py",
         "pip install -r requirements-dev.txt && just test",
@@ -56,7 +56,7 @@ def test_readme_names_every_recorded_number():
     assert "computed, now" not in README
 
 
-def test_readme_memory_of_a_long_text_is_counted():
+def test_memory_of_long_text_is_counted():
     """Three bytes a number of q and k and a step a vector are kept; the whole pass is what the server reckons with."""
     n = 4096
     vectors, width = 30 * (9 + 3), 64  # SmolLM2's layers, its heads and key/value heads, and their width
@@ -68,13 +68,13 @@ def test_readme_memory_of_a_long_text_is_counted():
     assert f"{round(kept, -1):.0f} of them as long as the text is kept" in sentence
 
 
-def test_every_command_names_files_that_are_there():
+def test_commands_name_existing_files():
     for word in (word for block in blocks() for word in shlex.split(block)):
         if word.endswith((".py", ".txt")):
             assert (ROOT / word).is_file(), word
 
 
-def test_the_table_of_pages_is_the_apps():
+def test_table_of_pages_is_complete():
     titles = sentences("en")
     wanted = [
         [f"[{titles[f'{page}.title']}](pages/{page}/page.py)", "`/`" if page == FIRST else f"`/{path_of(page)}`"]
@@ -84,7 +84,7 @@ def test_the_table_of_pages_is_the_apps():
     assert all((ROOT / "pages" / page / "page.py").is_file() for page in PAGES)
 
 
-def test_the_table_of_models_is_the_registrys():
+def test_table_of_models_equals_registry():
     def row(entry: registry.Entry) -> list[str]:
         n, size = entry.parameters, entry.size_mb
         parameters = f"{n / 1e6:.0f} M" if n >= 1e6 else f"{n / 1e3:.0f} k"
@@ -98,7 +98,7 @@ def declared(module: ModuleType) -> set[str]:
     return {value.name for value in vars(module).values() if isinstance(value, Parameter)}
 
 
-def test_the_table_of_parameters_is_the_frames():
+def test_table_of_parameters_equals_frame():
     rows = {name: row[1] for row in table("parameter") for name in re.findall(r"`(\w+)`", row[0])}
     named_elsewhere = {"head", "query", "key", "pad_left", "temperature", "target", "step", "words"}
     assert set(rows) == (declared(shared) | declared(choice)) - named_elsewhere
@@ -107,7 +107,7 @@ def test_the_table_of_parameters_is_the_frames():
     assert f"{limits.CHARACTERS:,} characters and {limits.TOKENS:,} tokens" in rows["text"]
 
 
-def test_the_links_shown_open_what_they_say(open_app):
+def test_links_open_what_is_described(open_app):
     links = re.findall(r"`/([\w-]*)\?(\S+=\S+)`", README.split("For example")[1])
     assert links
     for path, query in links:
@@ -117,7 +117,7 @@ def test_the_links_shown_open_what_they_say(open_app):
         assert {name: str(app.session_state[name]) for name in wanted} == wanted
 
 
-def test_the_numbers_of_the_first_example_are_the_models():
+def test_numbers_of_first_example_are_measured():
     model = load(registry.entries()[0].id)
     layer, head = map(int, re.findall(r"layer (\d), head (\d)", " ".join(README.split()))[0])
     quoted = re.findall(r"(\d\.\d\d)", README)
@@ -129,19 +129,20 @@ def test_the_numbers_of_the_first_example_are_the_models():
     assert quoted[: len(found)] == found
 
 
-def test_every_folder_of_the_house_is_there_and_named():
+def test_table_of_folders_is_complete():
     named = [re.findall(r"`([\w./]+)`", row[0])[0] for row in table("folder")]
     assert all((ROOT / name).exists() for name in named)
     parts = {f"viz/{path.name}/" for path in (ROOT / "viz").iterdir() if (path / "__init__.py").exists()}
     assert parts <= set(named)
 
 
-def test_the_families_of_a_folders_model_are_those_that_can_be_opened():
+def test_supported_model_families_are_listed():
     said = re.search(r"<!-- families -->\n([^!]+)\n<!-- end of families -->", README)
     assert said and re.findall(r"`([^`]+)`", said[1].partition(":")[2]) == list(families())
 
 
-def test_every_setting_of_the_server_is_told_with_its_usual_value():
+def test_server_settings_list_defaults():
+    """Every setting of the server is listed with its default."""
     source = (ROOT / "viz" / "limits.py").read_text("utf8")
     numbers = {
         f"HEADLIGHT_{name}": usual.replace("_", "") for name, usual in re.findall(r'whole\("(\w+)", ([\d_]+)', source)

@@ -60,7 +60,7 @@ def look(page: Page, rules: Sequence[str] = ()) -> None:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_axe_finds_nothing_in_either_language_theme_and_width(new_page, app_url, name):
+def test_axe_passes_every_page(new_page, app_url, name):
     """Two of the eight ways to see a page, in which nothing is the same; the second on strange words, and readable."""
     page = new_page(viewport=SCREEN)
     record_drawn_words(page)
@@ -94,7 +94,7 @@ def test_axe_finds_nothing_in_either_language_theme_and_width(new_page, app_url,
     assert page.locator(".stMainBlockContainer img:not([src^='data:'])").count() == 0
 
 
-def test_axe_finds_nothing_in_what_opens_on_a_click(visit):
+def test_axe_passes_opened_panels(visit):
     """What stands on no page that has every section: a step of many, an open chip, the code below a picture."""
     page = visit("step-by-step", viewport=SCREEN)
     page.locator(".st-key-next button").click()
@@ -128,7 +128,7 @@ RING = """node => {
 }"""
 
 
-def test_what_has_the_keyboard_is_seen(visit):
+def test_keyboard_focus_is_visible(visit):
     page = visit("heads", viewport=SCREEN)
     open_chip(page, "layer")
     page.keyboard.press("Tab")  # from now on the browser takes what has the focus to have it from the keyboard
@@ -145,7 +145,7 @@ def test_what_has_the_keyboard_is_seen(visit):
         assert node.evaluate(RING), place
 
 
-def test_whoever_asks_for_less_motion_gets_none(new_page, app_url):
+def test_reduced_motion_stops_animations(new_page, app_url):
     page = new_page(reduced_motion="reduce")
     page.goto(address(app_url, "masks", section="decoding"))
     wait_run(page)
@@ -162,7 +162,7 @@ def test_whoever_asks_for_less_motion_gets_none(new_page, app_url):
     assert growing.evaluate(at) == [before + 2, False]
 
 
-def test_a_title_for_each_section_and_each_step(visit):
+def test_headings_leave_out_no_level(visit):
     """From the page's title to the section's to what is below it: none is left out, also where the bar has the name."""
     page = visit("step-by-step")
     titles = page.locator(":is(h1, h2, h3, h4, h5, h6)").evaluate_all("all => all.map(one => one.tagName)")
@@ -178,7 +178,7 @@ LIVE = """() => [...document.querySelectorAll('.stMain [aria-live]')].map((node)
 }))"""
 
 
-def test_a_sentence_that_a_choice_changes_is_read_out_once_where_it_stands(visit):
+def test_changed_sentence_is_announced_once(visit):
     """It was a polite live region before it changed, in no other one; what is opened in the footer is none."""
     page = visit("many-heads", section="inputs")
     found = page.locator(".st-key-section_inputs [aria-live]", has_text="Without number")

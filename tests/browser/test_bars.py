@@ -9,7 +9,8 @@ CENTRE = "({ bars: { place: { left, w, bottom } } }, at) => ({ x: left + (at + 0
 LIBRARY = "() => performance.getEntriesByType('resource').filter(({ name }) => /Plotly/.test(name)).length"
 
 
-def test_a_bar_is_read_off_by_the_pointer_and_by_the_arrow_keys(visit):
+def test_bar_tooltip_by_pointer_and_keys(visit):
+    """A bar is read off by the pointer and by the arrow keys."""
     page = visit("next-word", model="twin-g8", text="door milk cat door milk cat door")
     drawn = page.locator(".st-key-next_chances .bars")
     expect(drawn).to_be_visible()

@@ -60,7 +60,8 @@ def opened(app_url, new_page):
 
 
 @pytest.mark.parametrize(("name", "section"), SECTIONS)
-def test_nothing_is_drawn_once_more_when_the_browser_reports_its_size(opened, name, section):
+def test_reported_size_causes_no_redraw(opened, name, section):
+    """Nothing is drawn again when the browser reports its size."""
     def drawn_late() -> list[str]:
         page = opened(name, section)
         page.evaluate("() => new Promise((done) => setTimeout(() => requestAnimationFrame(() => done(0)), 300))")
@@ -71,7 +72,7 @@ def test_nothing_is_drawn_once_more_when_the_browser_reports_its_size(opened, na
 
 
 @pytest.mark.parametrize(("name", "section"), SECTIONS)
-def test_all_is_drawn_anew_where_there_is_less_room(opened, name, section):
+def test_narrower_window_causes_redraw(opened, name, section):
     page = opened(name, section)
     page.set_viewport_size({"width": 420, "height": 800})
 

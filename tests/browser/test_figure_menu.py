@@ -46,7 +46,8 @@ def written(page: Page, key: str) -> list[str]:
     return [text.text or "" for text in root.iter(f"{SVG}text")]
 
 
-def test_a_matrix_is_saved_with_its_numbers_and_copied(visit):
+def test_matrix_is_saved_and_copied(visit):
+    """A matrix is saved with its numbers and copied."""
     page = visit("step-by-step", section="steps", step=7, source="words", text=" ".join(WORDS))
     expect(button(page, "map_A")).to_be_visible()
     traffic = count(page)
@@ -78,7 +79,8 @@ def test_a_matrix_is_saved_with_its_numbers_and_copied(visit):
     page.context.clear_permissions()
 
 
-def test_maps_and_a_chart_are_saved_by_the_keyboard_and_without_a_clipboard(visit):
+def test_maps_and_chart_without_clipboard(visit):
+    """Maps and a chart are saved by the keyboard and without a clipboard."""
     page = visit("many-heads", lang="zh", viewport=PHONE, scheme="dark")
     drawn = page.locator(".st-key-two_places_maps .maps")
     expect(button(page, "two_places")).to_be_visible()
@@ -109,7 +111,7 @@ def test_maps_and_a_chart_are_saved_by_the_keyboard_and_without_a_clipboard(visi
 
 
 @pytest.mark.parametrize(("path", "key", "says"), [("", "arcs", "animal"), ("heads", "grid", "animal")])
-def test_arcs_and_heads_are_saved_as_they_are_seen(visit, path, key, says):
+def test_arcs_and_heads_as_displayed(visit, path, key, says):
     page = visit(path)
     expect(button(page, key)).to_be_visible()
     head, *rows = table(page, key)

@@ -106,7 +106,7 @@ def test_paint_without_scripts_is_readable(hosted, new_page, path):
     expect(page.locator("#first-paint h1")).to_have_text("Glossary")
 
 
-def test_link_that_asks_shows_no_default_picture(hosted, new_page):
+def test_link_with_choices_paints_no_default(hosted, new_page):
     page = new_page(fresh=True)
     sent = page.goto(address(hosted.url, "heads", text="the cat sat"))
     assert 'map-picture"' not in sent.text() and "first-paint" in sent.text()

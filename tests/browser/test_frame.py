@@ -61,7 +61,8 @@ def is_wider_than_the_window(page: Page) -> list[str]:
     }""")
 
 
-def test_first_paint_is_the_default_model_on_the_default_sentence(new_page, app_url):
+def test_first_paint_is_default_example(new_page, app_url):
+    """The first picture is that of the default model on the default sentence."""
     page = new_page(fresh=True)
     traffic = count(page)
     page.goto(address(app_url, "heads"))
@@ -113,7 +114,8 @@ def test_a_click_sends_what_it_changes(visit):
     sent(lambda: layer.press("ArrowLeft"), PAGE)
 
 
-def test_a_key_that_only_asks_for_another_run_is_answered_each_time(visit):
+def test_key_for_rerun_is_always_answered(visit):
+    """A key that only requests another run is answered each time."""
     page = visit(section="joined")
     page.locator(".st-key-after").get_by_role("radio").last.click()
     wait_run(page)
@@ -122,7 +124,8 @@ def test_a_key_that_only_asks_for_another_run_is_answered_each_time(visit):
         wait_run(page)
 
 
-def test_the_first_visitor_of_a_server_may_come_by_any_link(browser: Browser, tmp_path):
+def test_first_session_accepts_any_link(browser: Browser, tmp_path):
+    """The first user of a server may come by any link."""
     watch, path = Watch(), "step-by-step"
     with serve(ROOT / "app.py", tmp_path / "log.txt") as server, browser.new_context(locale="en-US") as context:
         context.set_default_timeout(PATIENCE)
@@ -138,7 +141,7 @@ def test_the_first_visitor_of_a_server_may_come_by_any_link(browser: Browser, tm
     assert not watch.elsewhere + watch.errors
 
 
-def test_the_language_is_the_browsers_and_changes_on_a_click(visit):
+def test_language_is_browsers_until_clicked(visit):
     page = visit(locale="zh-CN")
     heading, document = page.get_by_role("heading", level=1), page.locator("html")
     expect(heading).to_have_text(translator("zh")("heads.title"))
@@ -156,7 +159,7 @@ def test_the_language_is_the_browsers_and_changes_on_a_click(visit):
     expect(page.get_by_role("list", name=translator("zh")("page.group_basics"))).to_be_visible()
 
 
-def test_a_link_opens_the_same_state_in_a_new_browser(visit):
+def test_link_restores_state_in_new_browser(visit):
     first = visit("step-by-step", lang="zh", section="steps", layer=3)
     write(first, "one two three & four? #5")
     slide(first, "layer", "ArrowRight", "ArrowRight")
@@ -174,7 +177,8 @@ def test_a_link_opens_the_same_state_in_a_new_browser(visit):
     expect(second.locator(".st-key-layer input[type=range]")).to_have_value("5")
 
 
-def test_the_state_survives_a_change_of_page_and_is_in_the_address_again(visit):
+def test_state_survives_change_of_page(visit):
+    """The state survives a change of page and is in the address again."""
     page = visit(source="words", d_model=8, n_heads=2)
     page.get_by_test_id("stSidebarNav").get_by_text(translator("en")("step_by_step.title")).click()
     wait_run(page)
@@ -183,7 +187,7 @@ def test_the_state_survives_a_change_of_page_and_is_in_the_address_again(visit):
         expect(page).to_have_url(re.compile(part))
 
 
-def test_a_hostile_link_says_so_and_shows_the_default(visit):
+def test_hostile_link_shows_default_with_note(visit):
     page = visit(layer="99", source="evil", lang="fr", model="<img src=x onerror=alert(1)>", unknown="1")
     note = translator("en")("note.refused", names="lang, layer, model, source")
     expect(page.get_by_test_id("stAlert").get_by_text(note)).to_be_visible()
@@ -217,7 +221,8 @@ def test_hostile_text_is_shown_literally(visit, path, source):
     assert list(rendered(other)) == []
 
 
-def test_an_empty_text_is_a_sentence_and_the_next_word_is_shown(visit):
+def test_empty_text_is_explained(visit):
+    """An empty text is explained, and the next word is displayed."""
     page = visit()
     write(page, "")
     expect(page.get_by_test_id("stAlert").get_by_text(translator("en")("error.empty"))).to_be_visible()
@@ -233,7 +238,7 @@ LAST_TAB = {"heads": "switched_off", "step-by-step": "split"}
 @pytest.mark.parametrize(
     ("path", "scheme", "section"), [("heads", "dark", "numbers"), ("step-by-step", "light", "saturation")]
 )
-def test_a_phone_has_room_for_tabs_and_scrolls_nothing_sideways(visit, path, scheme, section):
+def test_phone_fits_tabs_without_sideways_scroll(visit, path, scheme, section):
     """The open section's tab is one of three; the menu beside them has the others."""
     page = visit(path, viewport=PHONE, scheme=scheme, section=section)
     expect(page.get_by_role("heading", level=1)).to_be_visible()
@@ -276,7 +281,7 @@ def test_the_keyboard_reaches_every_control(visit):
         expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
 
 
-def test_sections_are_opened_one_at_a_time_and_back_again(visit):
+def test_sections_open_one_at_a_time(visit):
     page = visit("masks")
     bar = page.locator(".st-key-section")
     expect(page.locator(".painter")).to_be_visible()
@@ -304,14 +309,14 @@ def test_the_footer_opens_what_it_names(visit):
     expect(page.locator(".katex")).to_have_count(0)
 
 
-def test_a_pictures_place_is_kept_before_it_is_there(visit):
+def test_picture_place_is_reserved(visit):
     page = visit()
     section, grid = page.locator(".st-key-section_all_heads"), page.locator(".st-key-grid_box")
     for place, least in ((grid, 600), (section, page.viewport_size["height"])):
         assert place.evaluate("place => (place.replaceChildren(), place.offsetHeight)") >= least
 
 
-def test_in_somebody_elses_page_nothing_leads_away_but_one_link(visit):
+def test_embedded_page_has_one_link(visit):
     page = visit("step-by-step", embed="true", step=4)
     expect(page.locator(".st-key-section_steps h3")).to_be_visible()
     expect(page.get_by_test_id("stSidebar")).to_have_count(0)
@@ -325,7 +330,7 @@ def test_in_somebody_elses_page_nothing_leads_away_but_one_link(visit):
     expect(by_hand.get_by_role("heading", level=1)).to_have_count(0)
 
 
-def test_a_dark_page_is_dark_and_its_picture_is_there(visit):
+def test_dark_page_shows_dark_picture(visit):
     page = visit(scheme="dark")
     background = page.get_by_test_id("stApp").evaluate("node => getComputedStyle(node).backgroundColor")
     red, green, blue = map(int, re.findall(r"\d+", background)[:3])

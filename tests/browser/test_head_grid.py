@@ -119,7 +119,7 @@ def sent_while(page, act):
     return frames
 
 
-def test_first_paint_and_the_values_under_the_pointer(visit):
+def test_first_paint_and_tooltip_values(visit):
     page = visit()
     grid = grid_of(page)
     weights = torch.stack([layer(i).weights for i in range(6)])
@@ -149,7 +149,7 @@ def test_first_paint_and_the_values_under_the_pointer(visit):
     assert sent_while(page, point) == [], "pointing costs no round trip"
 
 
-def test_a_choice_reaches_the_link_and_comes_back_with_it(visit, new_page):
+def test_selection_is_restored_from_link(visit, new_page):
     page = visit()
     grid = grid_of(page)
     grid.locator(".thumb").nth(5 * 12 + 11).click()
@@ -199,7 +199,8 @@ def test_keys_walk_lock_and_unlock(see):
 
 
 @pytest.mark.parametrize("view", [{}, {"merge": 1, "hide": 1}, {"mask": "causal"}])
-def test_temperature_is_torchs_and_is_told_on_release(see, view):
+def test_temperature_equals_torch_after_release(see, view):
+    """The browser's weights equal torch's at every temperature; Python gets it on release."""
     page = see(**view)
     grid = grid_of(page)
     masked = layer(3, allowed=torch.ones(16, 16).tril().bool() if "mask" in view else None).masked[1]
@@ -221,7 +222,8 @@ def test_temperature_is_torchs_and_is_told_on_release(see, view):
     assert link_of(page)["temperature"] == "2.82"
 
 
-def test_a_long_text_is_pooled_in_the_wall_and_whole_in_the_large_map(see):
+def test_long_text_is_pooled_in_wall(see):
+    """A long text is pooled in the wall and whole in the large map."""
     page = see(text=LONG)
     grid = grid_of(page)
     weights = torch.cat([layer(i, LONG).weights for i in range(6)])
@@ -249,7 +251,7 @@ def test_a_long_text_is_pooled_in_the_wall_and_whole_in_the_large_map(see):
     assert_close(values(grid).view(n, n), weights[36:48].amax(0), atol=NEAR, rtol=0)
 
 
-def test_every_map_is_drawn_in_its_place_on_one_canvas(see):
+def test_maps_share_one_canvas(see):
     """Each canvas is a picture of its own to the browser, put together with all others for every frame."""
     grid = grid_of(see())
     assert grid.locator(".wall canvas").count() == 2, "all maps, and what is lit in them"
@@ -283,7 +285,7 @@ def test_every_map_is_drawn_in_its_place_on_one_canvas(see):
     assert all(abs(wanted / 4 - drawn) <= 1 for wanted, drawn in grid.evaluate(read, place)), "and so is its button"
 
 
-def test_the_longest_text(see):
+def test_longest_text(see):
     page = see(text=LONGEST)
     grid = grid_of(page)
     scores = layer(3, LONGEST).masked[1]
@@ -309,7 +311,8 @@ def test_the_longest_text(see):
     assert kept[2] == 510
 
 
-def test_scores_are_torchs_and_masked_cells_say_so(see):
+def test_scores_equal_torch(see):
+    """Scores equal torch's, and masked cells are described as such."""
     page = see(what="scores", mask="causal")
     grid = grid_of(page)
     want = layer(3, allowed=torch.ones(16, 16).tril().bool()).masked[1]
@@ -321,7 +324,7 @@ def test_scores_are_torchs_and_masked_cells_say_so(see):
     expect(grid.locator(".temperature")).to_be_hidden()
 
 
-def test_heads_in_order_and_together(see):
+def test_heads_sorted_and_combined(see):
     page = see(key=2)
     grid = grid_of(page)
     weights = torch.cat([layer(i).weights for i in range(6)])
@@ -354,7 +357,7 @@ def test_heads_in_order_and_together(see):
     assert link_of(page)["several"].split("-") == [str(i) for i in [*range(36, 48), 0]]
 
 
-def test_lines_answer_to_the_pointer_in_both_directions(see):
+def test_lines_follow_pointer_in_both_directions(see):
     page = see(query=-1)
     grid = grid_of(page)
     weights = layer(3).weights[1]
@@ -390,7 +393,7 @@ def test_hostile_tokens_are_text(see):
     assert says(page).startswith("“{” looks most at")
 
 
-def test_touch_on_a_phone(new_page, app_url):
+def test_touch_on_phone(new_page, app_url):
     page = new_page(viewport=PHONE, has_touch=True, is_mobile=True)
     page.goto(address(app_url, "heads", lang="zh", text=TEXT))
     wait_run(page)
@@ -407,7 +410,8 @@ def test_touch_on_a_phone(new_page, app_url):
     assert abs(number_in(says(page)) - float(layer(1).weights[8, 4, 5])) < 6e-5
 
 
-def test_another_mask_is_drawn_before_python_answers_and_python_agrees(see, bare):
+def test_mask_is_drawn_before_python_answers(see, bare):
+    """Another mask is drawn before Python answers, and Python agrees."""
     page, t, queries = see(), translator("en"), 16
     grid = grid_of(page)
     for kind in ("causal", "dilated", "own"):  # the second is made of what was there before the first
@@ -431,7 +435,7 @@ def test_another_mask_is_drawn_before_python_answers_and_python_agrees(see, bare
         assert ((wall - weights).abs() * was_open).max() < (queries + 2) / 2 / 65535
 
 
-def test_it_follows_the_theme_without_the_server(see):
+def test_theme_changes_without_server(see):
     page = see()
     grid = grid_of(page)
     colours = "(root) => root.headGrid.palette.theme.text"
@@ -441,7 +445,7 @@ def test_it_follows_the_theme_without_the_server(see):
     assert grid.evaluate(colours) != light
 
 
-def test_a_hundred_updates_leave_nothing_behind(new_page, bare):
+def test_hundred_updates_leak_nothing(new_page, bare):
     page = new_page()
     page.goto(bare.url)
     wait_run(page)

@@ -25,7 +25,7 @@ def hosted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield running
 
 
-def test_no_page_does_what_the_policy_forbids(hosted, page):
+def test_pages_keep_content_policy(hosted, page):
     """``page`` is watched: a script or a request that was refused is an error in its console.
 
     The first page and those with sections are opened by ``test_nothing_moves_while_a_page_opens``, watched as well.
@@ -44,9 +44,10 @@ def test_no_page_does_what_the_policy_forbids(hosted, page):
         ("heads", {"head_grid"}, {"/heads/", "/"}, (".head-grid .thumb", 72)),
     ],
 )
-def test_a_first_visit_brings_what_its_picture_needs_at_once_and_a_second_one_hardly_anything(
+def test_first_visit_loads_what_it_needs(
     hosted, new_page, path, views, probed, shown
 ):
+    """A first visit loads its picture's files at once, a second one hardly anything."""
     first = new_page(fresh=True)
     traffic = count(first)
     first.goto(address(hosted.url, path))
@@ -92,7 +93,7 @@ def test_nothing_moves_while_a_page_opens(hosted, new_page, screen):
 
 
 @pytest.mark.parametrize("link", ["present=1", "notes=1", "print=1", "embed=true"])
-def test_a_page_without_a_sidebar_has_the_whole_width_and_a_style_of_its_own(hosted, new_page, link):
+def test_page_without_sidebar_is_full_width(hosted, new_page, link):
     """What a page is sent with is for the usual one; a presentation stood 300 px from the left, in a page's margins."""
     page = new_page(fresh=True)
     page.goto(f"{hosted.url}/masks?source=words&{link}")
@@ -164,7 +165,8 @@ def sessions(page) -> list[str]:
 
 
 @pytest.mark.parametrize("keeps_cookies", [True, False])
-def test_after_a_lost_connection_a_browser_goes_on_in_its_session_if_it_keeps_cookies(hosted, browser, keeps_cookies):
+def test_reconnection_with_cookie_resumes_session(hosted, browser, keeps_cookies):
+    """After a lost connection a browser with cookies resumes its session."""
     with Cable(hosted.url) as cable, browser.new_context(locale="en-US") as context:
         page = listen(context.new_page())
         told = sessions(page)
@@ -184,7 +186,7 @@ def test_after_a_lost_connection_a_browser_goes_on_in_its_session_if_it_keeps_co
         assert (len(set(told)) == 1) is keeps_cookies
 
 
-def test_number_box_after_lost_connection_keeps_value(hosted, browser):
+def test_number_box_survives_lost_connection(hosted, browser):
     """A browser that is connected again sends what its boxes hold, and the session goes on."""
     with Cable(hosted.url) as cable, browser.new_context(locale="en-US") as context:
         page = listen(context.new_page())
@@ -198,7 +200,8 @@ def test_number_box_after_lost_connection_keeps_value(hosted, browser):
         expect(page).to_have_url(re.compile("cost_n=700"))
 
 
-def test_a_visitor_sees_the_place_in_the_queue_and_then_the_page(hosted, page):
+def test_queue_place_then_page(hosted, page):
+    """A user sees the place in the queue and then the page."""
     page.goto(address(hosted.url, "heads", lang="en", text="hello"))
     wait_run(page)
     notice, done = page.locator('[class*="st-key-waiting"] [data-testid=stAlert]'), threading.Event()

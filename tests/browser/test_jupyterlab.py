@@ -106,7 +106,8 @@ def lab_page(browser: Browser) -> Iterator[Page]:
 
 
 @pytest.mark.skipif(find_spec("jupyterlab") is None, reason="JupyterLab is not installed: requirements-dev.txt has it")
-def test_two_views_a_head_chosen_in_one_and_a_file_saved_from_it(lab_page: Page, tmp_path: Path) -> None:
+def test_two_views_and_saved_file(lab_page: Page, tmp_path: Path) -> None:
+    """Two views, a head selected in one, and a file saved from it."""
     with lab(tmp_path) as address:
         lab_page.goto(address)
         grids = _run_all(lab_page)

@@ -106,7 +106,7 @@ def test_figure_opens_and_closes(visit, viewport):
     close(page)
 
 
-def test_page_without_menu_opened_loads_no_plotly(visit):
+def test_page_without_menu_skips_plotly(visit):
     page = visit("heads")
     loaded = page.evaluate("() => performance.getEntriesByType('resource').map(({ name }) => name)")
     assert not [name for name in loaded if "PlotlyChart" in name]

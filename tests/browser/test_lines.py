@@ -22,7 +22,7 @@ def growth(visit):
     return drawn
 
 
-def test_a_power_is_a_straight_line_on_logarithmic_axes(growth):
+def test_power_is_straight_on_logarithmic_axes(growth):
     x1, x10, x100, y4, y6, y8 = growth.evaluate(PLACE)
     assert x100 - x10 == pytest.approx(x10 - x1)
     assert y8 - y6 == pytest.approx(y6 - y4)
@@ -30,7 +30,8 @@ def test_a_power_is_a_straight_line_on_logarithmic_axes(growth):
     assert growth.evaluate("({ lines: { place: { xs, ys } } }) => [xs.names[1], ys.names[1]]") == ["10", "10⁴"]
 
 
-def test_a_place_is_read_off_by_the_pointer_and_by_the_arrow_keys(growth):
+def test_place_tooltip_by_pointer_and_keys(growth):
+    """A place is read off by the pointer and by the arrow keys."""
     lines = growth.evaluate("({ lines: { data } }) => data.lines")
     attention = lines[0]
     assert attention["x"][:3] == [1, 2, 4] and attention["y"][:3] == [512, 2048, 8192], "n²d"
@@ -46,7 +47,8 @@ def test_a_place_is_read_off_by_the_pointer_and_by_the_arrow_keys(growth):
     expect(growth.locator(".live")).to_contain_text(f"{attention['name']}: n = 2: 2,048")
 
 
-def test_a_name_takes_its_line_away_and_brings_it_back_and_the_axes_stay(growth):
+def test_legend_hides_and_shows_line(growth):
+    """A name in the legend hides its line and shows it again; the axes stay."""
     names, place = growth.evaluate(SEEN), growth.evaluate(PLACE)
     key = growth.locator(".legend").get_by_role("button", name=T("cost.self_attention"), exact=True)
     expect(key).to_have_attribute("aria-pressed", "true")
@@ -58,7 +60,7 @@ def test_a_name_takes_its_line_away_and_brings_it_back_and_the_axes_stay(growth)
     assert growth.evaluate(SEEN) == names
 
 
-def test_a_name_takes_its_bars_away(visit):
+def test_legend_hides_bars(visit):
     drawn = visit("stacking", section="layer_sharing").locator(".bars").first
     keys = drawn.locator(".legend button")
     keys.first.click()
@@ -68,7 +70,7 @@ def test_a_name_takes_its_bars_away(visit):
     expect(drawn.locator(".live")).not_to_contain_text(keys.first.inner_text())
 
 
-def test_a_chart_is_saved_with_its_words_and_its_numbers(growth):
+def test_chart_is_saved_with_texts_numbers(growth):
     page, lines = growth.page, growth.evaluate("({ lines: { data } }) => data.lines")
     head, *rows = table(page, "growth")
     assert head == ["", T("cost.n"), T("cost.multiply_adds")]
@@ -78,7 +80,8 @@ def test_a_chart_is_saved_with_its_words_and_its_numbers(growth):
     assert {"10⁴", "n = 512", T("cost.n"), *(line["name"] for line in lines)} <= {*texts}
 
 
-def test_vectors_lie_on_a_plane_whose_circle_is_round_and_are_read_off_at_their_tips(visit):
+def test_vector_plane_is_undistorted(visit):
+    """Vectors lie on a plane whose circle is round, and are read off at their tips."""
     drawn = visit("positions", section="rope").locator(".st-key-plane .lines")
     expect(drawn).to_be_visible()
     x0, x1, y0, y1 = drawn.evaluate("({ lines: { place: { x, y } } }) => [x(0), x(1), y(0), y(1)]")

@@ -10,7 +10,8 @@ PLACES = "({ maps: { panels } }) => panels.map(({ picture }) => picture)"
 
 
 @pytest.mark.parametrize("by", ["keyboard", "pointer"])
-def test_a_map_that_is_chosen_stays_in_focus_and_is_read_off_further(visit, by):
+def test_selected_map_keeps_focus(visit, by):
+    """A selected map keeps the focus and is read off further."""
     page = visit("positions", section="encodings", source="words", text="a b c")
     drawn = page.locator(".st-key-section_encodings .maps")
     picture, value = drawn.locator(".picture").nth(2), drawn.locator(".value").nth(2)
@@ -31,7 +32,8 @@ def test_a_map_that_is_chosen_stays_in_focus_and_is_read_off_further(visit, by):
     expect(value).to_have_text(read)
 
 
-def test_other_numbers_in_the_same_places_are_drawn_under_their_own_names(visit):
+def test_new_numbers_have_their_own_names(visit):
+    """Other numbers in the same places are drawn under their own names."""
     page = visit("positions", section="encodings", source="words", text="a b c")
     drawn = page.locator(".st-key-section_encodings .maps")
     pixels = "({ maps: { panels } }) => panels.map(({ canvas }) => canvas.toDataURL())"

@@ -22,7 +22,8 @@ def opened(visit):
     return softmax
 
 
-def test_a_cell_is_read_off_by_the_pointer_and_by_the_arrow_keys(opened):
+def test_cell_tooltip_by_pointer_and_keys(opened):
+    """A cell is read off by the pointer and by the arrow keys."""
     page = opened()
     drawn = page.locator(PICTURE)
     values, names = drawn.evaluate("({ matrix: { data } }) => [[...data.values], data.rows.labels]")
@@ -42,7 +43,8 @@ def test_a_cell_is_read_off_by_the_pointer_and_by_the_arrow_keys(opened):
     expect(page.locator(".st-key-chip_pair")).to_contain_text("query 2 → key 1")
 
 
-def test_the_same_cell_can_be_chosen_again_after_another_was_chosen_elsewhere(opened):
+def test_cell_can_be_selected_again(opened):
+    """The same cell can be selected again after another was selected elsewhere."""
     page = opened()
     drawn = page.locator(PICTURE)
     for _ in range(2):
@@ -57,7 +59,7 @@ def test_the_same_cell_can_be_chosen_again_after_another_was_chosen_elsewhere(op
         page.keyboard.press("Escape")
 
 
-def test_numbers_are_written_where_they_have_room(visit):
+def test_numbers_are_drawn_where_they_fit(visit):
     count = r"""(view) => {
         const canvas = CanvasRenderingContext2D.prototype, write = canvas.fillText, seen = [];
         canvas.fillText = function (text, ...at) {

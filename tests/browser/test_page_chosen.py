@@ -10,7 +10,7 @@ READ = """() => {
 PAGES = ("atlas", "masks", "long_text", "cost", "next_word", "share_kv", "heads")
 
 
-def test_page_chosen_equals_page_opened(visit):
+def test_navigated_page_equals_opened_page(visit):
     """The same title, text and height: what the page before had leaves no trace and no gap."""
     page, t = visit("masks"), translator("en")
     shown = {}

@@ -52,7 +52,7 @@ def assert_key(page: Page, reveal: str) -> None:
     assert_one_sheet(page)
 
 
-def test_a_step_is_a_worksheet_and_with_its_answer_a_key(visit):
+def test_step_prints_worksheet_or_key(visit):
     """The question and its picture, where what is asked is covered; with the answer, the picture as it is."""
     page = visit("heads", lesson="ten_minutes", lesson_step=1)
     page.emulate_media(media="print")
@@ -146,7 +146,8 @@ WHOLE = """() => [document.documentElement.scrollWidth <= innerWidth,
     document.querySelector('.stMainBlockContainer').getBoundingClientRect().bottom <= innerHeight]"""
 
 
-def test_a_lesson_is_a_sheet_for_each_step_with_its_answers(visit):
+def test_lesson_prints_sheet_per_step(visit):
+    """A lesson prints a sheet for every step, with its answers."""
     page = visit("step-by-step", lesson="one_head", print="answers", scheme="dark")
     assert_sheets(page, lesson_named("one_head"), "en", answers=True)
 
@@ -190,7 +191,8 @@ def test_section_printed_too_early_says_so(visit):
     assert only == plain(T("paper.not_yet"))
 
 
-def test_a_teachers_own_lesson_is_printed_to_be_filled_in(visit):
+def test_custom_lesson_prints_blank(visit):
+    """A teacher's own lesson is printed to be filled in."""
     page = visit("masks", own_lesson=packed(TABLE), print=1)
     assert_sheets(page, own_lesson(packed(TABLE)), "en", answers=False)
     expect(page.locator(".sheet-of-steps h1")).to_have_text(TABLE["title"])
@@ -200,7 +202,8 @@ def test_a_teachers_own_lesson_is_printed_to_be_filled_in(visit):
     expect(shown(".painter canvas").first).to_be_visible()
 
 
-def test_a_section_is_a_worksheet_and_light_on_a_dark_screen(visit):
+def test_section_prints_light_worksheet(visit):
+    """A section is a worksheet, and light on a dark screen."""
     page = visit("masks", source="words", mask="causal", print=1, scheme="dark")
     page.wait_for_url("**embed_options=light_theme**")
     wait_run(page)
@@ -212,7 +215,7 @@ def test_a_section_is_a_worksheet_and_light_on_a_dark_screen(visit):
     assert is_pale(page) == []
 
 
-def test_a_dark_page_is_printed_black_on_white(visit):
+def test_dark_page_prints_black_on_white(visit):
     """By the browser's own Print, with or without backgrounds; and what is written stays text."""
     page = visit("masks", source="words", mask="causal", scheme="dark")
     picture = page.locator(".painter canvas.mask")
@@ -242,7 +245,7 @@ SIGNS = """(root) => {
 """Of each cell of a matrix its sign, and whether it is of more than one colour."""
 
 
-def test_on_paper_what_is_below_zero_has_a_stroke_through_it(visit):
+def test_negative_values_print_with_stroke(visit):
     """In black and white, blue and orange of one size are the same grey."""
     page = visit("positions", section="added", source="words", print=1)
     expect(page.locator(".matrix canvas")).to_have_count(3)

@@ -122,7 +122,7 @@ def test_stage_forgets_when_left(visit):
     expect(page.get_by_test_id("stApp")).not_to_have_attribute("style", "--fit-below")
 
 
-def test_presented_question_of_every_kind_is_shown(visit):
+def test_presented_questions_are_all_visible(visit):
     """A question for a head has the class "head", as the line above it has: that line alone goes, into the strip."""
     page = visit("heads", lesson="ten_minutes", lesson_step=5, present=1, viewport=(1280, 720))
     question, title = page.locator(".lesson legend"), page.locator(".lesson .over")

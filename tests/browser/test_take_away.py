@@ -104,7 +104,7 @@ def test_a_file_stands_alone(blank, tmp_path):
     assert not page.locator(".temperature").is_visible()
 
 
-def test_of_many_tokens_every_head_is_whole_also_together(blank, tmp_path, monkeypatch):
+def test_many_tokens_every_head_is_whole(blank, tmp_path, monkeypatch):
     """Where the small maps are pooled, the page does itself what Python does for the app."""
     monkeypatch.setattr(head_grid, "EXACT_BYTES", 500)
     monkeypatch.setattr(head_grid, "POOLED_BYTES", 300)

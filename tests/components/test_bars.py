@@ -8,7 +8,8 @@ from tests.components.test_maps import unpack
 from viz.components.bars import BarChart, pack_bars
 
 
-def test_each_series_is_a_row_as_it_is_and_names_as_they_were_written():
+def test_bars_send_series_and_names():
+    """Every series is a row with its exact values; names are sent as written."""
     first, second = torch.tensor([0.25, -math.inf, -3.0]), torch.tensor([1.0, math.nan, 2.0], dtype=torch.float64)
     drawn = BarChart(
         labels=("<b>", "#000001", "c"),
@@ -24,7 +25,8 @@ def test_each_series_is_a_row_as_it_is_and_names_as_they_were_written():
     assert (header["hues"], header["colours"], header["top"], header["height"]) == ([[1, 2, 3]], None, None, 260)
 
 
-def test_a_single_series_may_have_a_colour_for_each_bar():
+def test_bars_of_one_series_have_colours():
+    """A single series may have a colour for every bar."""
     drawn = BarChart(labels=["a"], series={"s": torch.ones(1)}, title="", value_title="v", top=1.0, colours=[(7, 8, 9)])
     header, _ = unpack(pack_bars(drawn))
     assert (header["colours"], header["top"]) == ([[7, 8, 9]], 1.0)

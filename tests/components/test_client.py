@@ -114,7 +114,7 @@ def without_nan(values: torch.Tensor) -> list[float | None]:
 
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed; the browser tests compare the same numbers")
-def test_the_browsers_numbers_are_torchs(tmp_path):
+def test_browser_numbers_equal_torch(tmp_path):
     cases = {
         "softmax": softmax_case(),
         "sinks": sink_cases(),
@@ -136,7 +136,7 @@ def test_the_browsers_numbers_are_torchs(tmp_path):
 
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed; the browser tests look at what is drawn")
-def test_a_number_can_be_read_on_every_colour_of_every_map(tmp_path):
+def test_number_is_readable_on_every_colour(tmp_path):
     """Every hue, at every opacity, on both pages: the page's own ink where it is enough, else black or white."""
     cells = [(hue, step / 50) for hue in (*HEADS, BLUE, ORANGE) for step in range(51)]
     pages = {

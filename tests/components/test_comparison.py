@@ -20,7 +20,7 @@ def differences(*shape: int) -> torch.Tensor:
     return torch.rand(*shape, generator=torch.Generator().manual_seed(0)) * 2 - 1
 
 
-def test_a_difference_is_off_by_no_more_than_its_colour_shows():
+def test_difference_error_is_below_colour_step():
     values = differences(3, 11, 11)
     values[:, 4] = torch.nan
     codes = difference_codes(values)
@@ -32,7 +32,8 @@ def test_a_difference_is_off_by_no_more_than_its_colour_shows():
     assert difference_codes(torch.zeros(1)).item() == 127
 
 
-def test_the_farthest_of_a_block_keeps_its_sign():
+def test_pooled_difference_keeps_sign():
+    """The farthest value of a block keeps its sign."""
     values = differences(2, 7, 7)
     values[:, 5:, 3] = torch.nan
     values[0, 6, 6] = torch.nan
@@ -47,7 +48,7 @@ def test_the_farthest_of_a_block_keeps_its_sign():
                 assert_close(found[head, row, column], expected, equal_nan=True)
 
 
-def test_all_heads_of_128_tokens_cost_less_than_one_more_picture():
+def test_128_tokens_fit_message():
     """One byte a cell beside two, and one head's two maps: the head grid sends 2.4 MB for the same."""
     maps = [(differences(12, 128, 128), torch.rand(12)) for _ in range(6)]
     wall = pack_differences(maps, n_layers=6, order="change")
@@ -75,6 +76,6 @@ def test_two_maps_are_read_back():
             np.testing.assert_allclose(mine, other.numpy() * factor, atol=limit / 65535 / 2 + 1e-6)
 
 
-def test_nothing_at_all_is_sent_as_nothing():
+def test_no_difference_sends_nothing():
     empty = torch.zeros(2, 2)
     assert all((found == 0).all() for found in two_maps(unpacked(pack_two(empty, empty, what="arrives"))))

@@ -57,7 +57,8 @@ def run(tmp_path, tables: list[dict[str, Any]], **said: object) -> dict[str, str
 
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed; the browser tests save the same file")
-def test_csv_holds_every_number_exactly_and_no_name_is_a_formula(tmp_path):
+def test_csv_has_exact_numbers_and_names(tmp_path):
+    """CSV holds every number exactly, and no name is read as a formula."""
     values = torch.randn(len(HOSTILE), len(HOSTILE), generator=torch.Generator().manual_seed(0)) * 1e-3
     rows = [[name, *line] for name, line in zip(HOSTILE, values.tolist(), strict=True)]
     first, second = (
@@ -77,7 +78,8 @@ def test_csv_holds_every_number_exactly_and_no_name_is_a_formula(tmp_path):
 
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed; the browser tests copy the same text")
-def test_a_small_table_is_markdown_and_a_large_one_a_line_for_the_picture(tmp_path):
+def test_small_table_is_markdown(tmp_path):
+    """A small table is Markdown; a large one is a line for the picture."""
     small = {"columns": ["", "a|b", "*c*"], "rows": [["<i>", 0.123456, None], ["www.x.org", 2, -1e-9]]}
     written = run(tmp_path, [small])["markdown"].splitlines()
     assert written[:4] == [
@@ -98,11 +100,11 @@ def made_of(view: str) -> str:
 
 
 @pytest.mark.parametrize("view", [view for view in bundle.views() if not view.startswith("frame/")])
-def test_every_picture_gives_its_numbers_to_the_menu(view):
+def test_pictures_all_send_numbers(view):
     assert ("  asTables() {" in made_of(view)) == (view not in NO_PICTURES)
 
 
-def test_what_the_menu_does_is_in_no_other_view():
+def test_menu_code_is_in_no_view():
     """Only the head grid records its canvas, too: in a notebook and in one file it saves pictures without the menu."""
     holding = {mark: {view for view in bundle.views() if mark in made_of(view)} for mark in ("class Menu", "toPng")}
     assert holding == {"class Menu": {"figure/menu"}, "toPng": {"figure/menu"}}
@@ -110,6 +112,6 @@ def test_what_the_menu_does_is_in_no_other_view():
     assert recording == {"figure/menu", "head_grid/head_grid", "take_away/take_away"}
 
 
-def test_the_menu_asks_no_other_machine_for_anything():
+def test_menu_sends_no_requests():
     hosts = set(re.findall(r"https?://[\w.]+", made_of("figure/menu")))
     assert hosts == {"http://www.w3.org"}, "the name of SVG"

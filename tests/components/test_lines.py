@@ -18,7 +18,8 @@ def chart(*series, **options):
     return LineChart(series=series, x=Axis("n", log=True, ticks=(1, 2)), y=Axis("v", limits=(0, 1)), **options)
 
 
-def test_numbers_are_sent_as_they_are_and_what_is_not_finite_is_nothing():
+def test_lines_send_exact_finite_numbers():
+    """Numbers are sent exactly; what is not finite is null."""
     sent = json.loads(json.dumps(packed(chart(GAPS), words={"alt": "…"}), allow_nan=False))
     (line,) = sent["lines"]
     assert (line["x"], line["y"], line["low"], line["high"]) == ([1, 2, 3], [0.25, None, None], None, None)
@@ -27,12 +28,14 @@ def test_numbers_are_sent_as_they_are_and_what_is_not_finite_is_nothing():
 
 
 @pytest.mark.parametrize("style", [{"marker": 6}, {"marker": 6, "dash": None}, {"dash": "dot"}])
-def test_a_series_may_be_a_line_signs_or_both(style):
+def test_series_is_line_or_markers(style):
+    """A series may be a line, markers or both."""
     (line,) = packed(chart(Series(name="a", x=[1], y=[1], colour=BLUE, **style)))["lines"]
     assert (line["dash"], line["marker"]) == (style.get("dash", "solid"), style.get("marker", 0))
 
 
-def test_how_a_series_looks_and_reads_is_sent_with_it_and_none_of_its_names_is_escaped():
+def test_series_style_is_sent_unescaped():
+    """A series' style and texts are sent with it; no name is escaped."""
     odd = "<img src=x> &amp; $x^2$ #000001 {n}"
     look = {"symbol": "diamond", "faint": True, "listed": False, "says": f"{odd} {{x}}"}
     sent = packed(chart(Series(name=odd, x=[1], y=[1], colour=ORANGE, **look), marks=[Mark(x=1, label=odd)]))
@@ -41,7 +44,8 @@ def test_how_a_series_looks_and_reads_is_sent_with_it_and_none_of_its_names_is_e
     assert (line["name"], sent["marks"][0]["label"]) == (odd, odd)
 
 
-def test_whole_numbers_stay_whole_however_large_and_singles_are_no_rougher():
+def test_integers_and_singles_keep_precision():
+    """Whole numbers stay whole however large, and float32 numbers get no rougher."""
     sizes, values = [1, 10**12, 2**64 + 13], np.array([0.1, 3e38, -7], np.float32)
     (line,) = packed(chart(Series(name="a", x=sizes, y=values, colour=BLUE)))["lines"]
     assert line["x"] == sizes
@@ -57,7 +61,7 @@ def test_a_band_has_two_edges():
     json.dumps(lines, allow_nan=False)
 
 
-def test_axes_and_marks_are_told_by_their_names():
+def test_axes_and_marks_have_names():
     sent = packed(chart(GAPS, marks=[Mark(x=3, label="$x"), Mark(y=5), Mark(radius=2)], height=123, legend=True))
     assert (sent["x"]["title"], sent["x"]["log"], list(sent["x"]["ticks"])) == ("n", True, [1, 2])
     assert (sent["y"]["limits"], sent["y"]["log"], sent["y"]["reversed"]) == ((0, 1), False, False)
@@ -67,11 +71,11 @@ def test_axes_and_marks_are_told_by_their_names():
     assert packed(chart(GAPS, square=True))["square"]
 
 
-def test_there_is_a_legend_where_the_chart_has_one():
+def test_legend_appears_where_chart_has_one():
     assert [packed(chart(*series))["legend"] for series in ([GAPS], [GAPS, GAPS])] == [False, True]
 
 
-def test_vectors_that_outgrew_their_numbers_leave_a_chart_that_can_be_read():
+def test_chart_of_overflowing_vectors_is_readable():
     arrows = [Arrow(name=name, tip=(x, 1.0), hue=BLUE) for name, x in (("a", math.nan), ("b", 2.0))]
     sent = packed(plane(arrows, x_title="x", y_title="y"))
     json.dumps(sent, allow_nan=False)

@@ -42,7 +42,7 @@ def test_maps_arrive_exactly():
     assert header["words"] == {"says": "…"}
 
 
-def test_maps_that_cannot_be_chosen():
+def test_maps_without_selection():
     header, blocks = unpack(pack_maps(PANELS, torch.rand(2, 3, 3), what="weights", limit=1.0))
     assert header["chooses"] is False
     assert list(blocks) == ["values"]
@@ -57,7 +57,8 @@ def test_maps_of_two_texts():
     assert np.array_equal(blocks["values"].reshape(1, 2, 5), values.numpy())
 
 
-def test_pictures_arrive_exactly_each_under_its_own_scale():
+def test_pictures_keep_values_and_scales():
+    """Pictures are sent exactly, every one with its own scale."""
     first, second = torch.rand(5, 3), torch.randn(5, 3)
     pictures = [
         Picture(title="<in>", values=first, low=0.0, high=1.0),

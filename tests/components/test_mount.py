@@ -76,7 +76,7 @@ print(len(app.get("bidi_component")))
 """
 
 
-def test_page_on_read_only_system_is_drawn():
+def test_page_on_read_only_system_draws():
     """Nothing is written when a view is first needed."""
     command = [sys.executable, "-B", "-c", READ_ONLY]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)

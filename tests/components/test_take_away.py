@@ -51,7 +51,7 @@ def measured(weights, **more):
     return Heads(weights=weights, measures={"entropy": torch.arange(len(weights)) * 1.0}, **more)
 
 
-def test_weights_are_the_codes_that_the_app_sends():
+def test_weights_equal_the_apps_codes():
     maps = [scores_of(3, 7, 11, spread=3, seed=i).softmax(-1) for i in range(2)]
     header, part = opened(payload([stack_of([measured(layer) for layer in maps], 7, 11, same=False)]))
     (stack,) = header["stacks"]
@@ -70,7 +70,8 @@ def test_weights_are_the_codes_that_the_app_sends():
     assert stack["measures"] == wall["measures"].tolist()
 
 
-def test_a_wall_too_large_is_pooled_as_the_apps_and_every_head_is_whole(monkeypatch):
+def test_large_wall_is_pooled_heads_whole(monkeypatch):
+    """A wall that is too large is pooled as the app's; every single head is whole."""
     monkeypatch.setattr(head_grid, "EXACT_BYTES", 500)
     monkeypatch.setattr(head_grid, "POOLED_BYTES", 300)
     maps = scores_of(3, 13, 11, spread=2).softmax(-1)
@@ -84,7 +85,7 @@ def test_a_wall_too_large_is_pooled_as_the_apps_and_every_head_is_whole(monkeypa
 
 
 @pytest.mark.parametrize("spread", [1, 6, 30])
-def test_small_weights_are_good_for_any_temperature(spread):
+def test_small_weights_serve_any_temperature(spread):
     scores = scores_of(97, 101, spread=spread).double()
     scores[:, 90:] = -INF
     mask = scores.isneginf()
@@ -99,14 +100,14 @@ def test_small_weights_are_good_for_any_temperature(spread):
         assert_close((logs / temperature).softmax(-1), want, atol=5e-3 if spread == 30 else 1e-3, rtol=0)
 
 
-def test_a_weight_of_nothing_stays_nothing_at_every_temperature():
+def test_zero_weight_stays_zero():
     weights = torch.tensor([[[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]]])
     header, part = opened(payload([stack_of([measured(weights, masked=torch.eye(2, 3).bool())], 2, 3)]))
     logs = logarithms(part(*header["stacks"][0]["heads"][0]), 6, 0, 0)
     assert logs.tolist()[2:] == [-1e4, -1e4, 0, -1e4]
 
 
-def test_scores_go_as_the_app_sends_them():
+def test_scores_equal_the_apps_message():
     scores = scores_of(5, 7, 7, spread=9).masked_fill(torch.ones(7, 7).triu(1).bool(), -INF)
     layer = measured(scores.softmax(-1), shown=scores)
     header, part = opened(payload([stack_of([layer], 7, 7, what="scores")]))
@@ -118,8 +119,8 @@ def test_scores_go_as_the_app_sends_them():
 
 
 @pytest.mark.parametrize("spread", [0.1, 4])
-def test_72_heads_of_128_tokens_fit_3_mb(spread):
-    """Random maps are the hardest to compress; a model's take 2.3 MB."""
+def test_72_heads_fit_3_mb(spread):
+    """72 heads of 128 tokens fit 3 MB. Random maps are the hardest to compress; a model's take 2.3 MB."""
     layers = [measured(scores_of(12, 128, 128, spread=spread, seed=i).softmax(-1)) for i in range(6)]
     data = payload([stack_of(layers, 128, 128)])
     assert len(page(data, {}, Caption(title="x"), "zh").encode()) < 3_000_000
@@ -128,7 +129,8 @@ def test_72_heads_of_128_tokens_fit_3_mb(spread):
 HOSTILE = "</script><script>alert(1)</script><!-- \u2028 <img src=x onerror=alert(2)> {q} \"'&amp;"
 
 
-def test_what_a_text_spells_stands_on_the_page_as_text():
+def test_markup_in_text_is_escaped():
+    """Markup in a text stands on the page as text."""
     axes = {name: Axis(of=[0], labels=[HOSTILE]) for name in ("queries", "keys")}
     layer = Heads(weights=torch.ones(1, 1, 1), measures={"first": torch.tensor([math.nan])})
     data = payload([Stack(name="self", layers=[layer], n_layers=1, **axes)])

@@ -102,7 +102,7 @@ def test_view_hostile_message_is_ignored(app):
 
 
 @pytest.mark.parametrize("state", ["7", "[1]", "null", '"x"', "[" * 500 + "]" * 500])
-def test_view_state_that_is_none_is_ignored(app, state):
+def test_view_ignores_invalid_state(app, state):
     """The state of a component is whatever text its browser sends."""
     sent = WidgetStates()
     for view in app.get("bidi_component"):
@@ -149,7 +149,7 @@ def test_view_of_a_megabyte_is_ignored(app):
 MESSAGE = re.compile(r'\.send\(\s*"(\w+)"')
 
 
-def test_every_message_of_the_client_has_a_kind():
+def test_client_messages_are_declared():
     """What the code of a view sends is what Python declares, and the other way round."""
     declared: dict[str, set[str]] = {}
     for view in VIEWS:

@@ -7,7 +7,8 @@ import torch
 from viz.figures.depth import Curve, depth
 
 
-def test_a_point_for_each_level_and_a_gap_where_there_is_no_number():
+def test_depth_has_point_per_level():
+    """A point for every level, and a gap where a number is missing."""
     values = torch.tensor([0.5, math.inf, math.nan])
     drawn = depth([Curve(name="<b>a", values=values)], x_title="layer", y_title="cosine", first=1)
     (line,) = drawn.series
@@ -20,7 +21,8 @@ def test_a_point_for_each_level_and_a_gap_where_there_is_no_number():
     assert drawn.y.from_zero and not drawn.y.log
 
 
-def test_a_band_lies_between_low_and_high_and_a_baseline_is_told_from_the_series():
+def test_band_and_baseline_differ_from_series():
+    """A band lies between low and high; a baseline differs from the series."""
     heads = torch.tensor([[1.0, 4.0], [3.0, 8.0]])
     band = Curve(name="heads", values=heads.mean(0), low=heads.amin(0), high=heads.amax(0))
     even = Curve(name="even", values=torch.tensor([2.0, 2.0]), baseline=True)
@@ -34,7 +36,8 @@ def test_a_band_lies_between_low_and_high_and_a_baseline_is_told_from_the_series
     assert drawn.y.log and not drawn.y.from_zero, "a logarithm of 0 is nowhere"
 
 
-def test_series_differ_in_hue_and_dash_and_the_longest_says_which_levels_there_are():
+def test_series_differ_in_hue_and_dash():
+    """Series differ in hue and dash; the longest one sets the levels."""
     curves = [Curve(name=name, values=torch.ones(n)) for name, n in (("a", 2), ("b", 5), ("c", 3))]
     drawn = depth(curves, x_title="", y_title="", height=131)
     assert [line.x for line in drawn.series] == [[0, 1], [0, 1, 2, 3, 4], [0, 1, 2]]
@@ -43,7 +46,7 @@ def test_series_differ_in_hue_and_dash_and_the_longest_says_which_levels_there_a
     assert depth(curves[:1], x_title="", y_title="").has_legend(), "a curve alone is named, too"
 
 
-def test_two_baselines_are_told_apart_by_their_dashes():
+def test_baselines_differ_in_dash():
     first, second = depth(
         [Curve(name=name, values=torch.ones(2), baseline=True) for name in "ab"], x_title="", y_title=""
     ).series

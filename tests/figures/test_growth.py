@@ -17,7 +17,8 @@ def test_lines_and_points():
     assert (mark.x, mark.y, mark.label) == (5, None, "$x")
 
 
-def test_a_point_and_its_line_look_alike_and_unlike_others():
+def test_points_match_their_line():
+    """A point and its line look alike, and unlike all others."""
     computed, measured, other = growth(
         [
             Line(name="computed", values={1: 2}, style=1),
@@ -31,7 +32,8 @@ def test_a_point_and_its_line_look_alike_and_unlike_others():
     assert computed.symbol == measured.symbol != other.symbol
 
 
-def test_every_style_has_a_hue_a_dash_and_a_symbol_of_its_own():
+def test_styles_are_distinct():
+    """Every style has its own hue, dash and symbol."""
     lines = [Line(name="a", values={1: 2}, style=style) for style in range(7)]
     *drawn, again = growth(lines, size_title="n", value_title="v").series
     for looks in zip(*((line.colour, line.dash, line.symbol) for line in drawn), strict=True):

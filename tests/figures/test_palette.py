@@ -11,7 +11,8 @@ from viz.figures.palette import BLUE, GREY, HEADS, ORANGE, weights_scale
 
 
 @pytest.mark.parametrize("theme", THEMES.values())
-def test_what_is_written_on_the_page_itself_can_be_read(theme):
+def test_page_text_is_readable(theme):
+    """Text written on the page itself has enough contrast."""
     assert contrast(theme.ink, theme.background) >= ENOUGH
 
 
@@ -29,7 +30,8 @@ def test_lightness_of_known_colours():
     assert [lightness(colour) for colour in (WHITE, (0, 0, 0), (0, 255, 0))] == pytest.approx([100, 0, 87.73], abs=0.01)
 
 
-def test_printed_in_black_and_white_more_weight_is_darker():
+def test_grey_print_darkens_with_weight():
+    """Printed in black and white, more weight is darker."""
     steps = []
     for share, colour in weights_scale():
         *hue, opacity = map(float, re.findall(r"[\d.]+", str(colour)))
@@ -40,7 +42,8 @@ def test_printed_in_black_and_white_more_weight_is_darker():
 
 
 @pytest.mark.parametrize("hue", [BLUE, ORANGE, *HEADS])
-def test_printed_in_black_and_white_more_of_any_hue_is_darker(hue):
+def test_grey_print_darkens_with_hue(hue):
+    """Printed in black and white, more of any hue is darker."""
     found = [lightness(over(hue, step / 16, WHITE)) for step in range(17)]
     assert all(after < before for before, after in pairwise(found))
 
@@ -85,7 +88,7 @@ GREEN, MAGENTA = (20, 160, 140), (200, 80, 160)
 
 
 @pytest.mark.parametrize(("pair", "vision"), [((GREEN, MAGENTA), "deuteranopia"), ((ORANGE, MAGENTA), "tritanopia")])
-def test_colours_of_before_are_too_close(pair, vision):
+def test_former_colours_are_too_close(pair, vision):
     """Green and magenta were one grey to some eyes, orange and magenta near to others: the distance tells."""
     assert closest(pair, vision) < 0.08 < closest(pair, "all cones")
 

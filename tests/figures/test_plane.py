@@ -4,7 +4,7 @@ from viz.figures.palette import BLUE, ORANGE
 from viz.figures.plane import Arrow, plane
 
 
-def test_arrows_start_at_the_origin_and_fit():
+def test_arrows_start_at_origin_and_fit():
     drawn = plane(
         [Arrow(name="q", tip=(3.0, -4.0), hue=BLUE), Arrow(name="k", tip=(0.0, 1.0), hue=ORANGE, faint=True)],
         x_title="dimension 0",
@@ -17,7 +17,8 @@ def test_arrows_start_at_the_origin_and_fit():
     assert sorted(mark.radius for mark in drawn.marks) == [1.0, 5.0]
 
 
-def test_a_vector_stands_in_the_legend_once_and_is_read_off_at_its_tip():
+def test_vector_has_one_legend_entry():
+    """A vector is in the legend once, and its tip has the tooltip."""
     line, tip = plane([Arrow(name="q", tip=(0.25, 0.5), hue=BLUE)], x_title="x", y_title="y").series
     assert (line.listed, tip.listed) == (True, False)
     assert (line.says, tip.says) == ("", "({x}, {y})")

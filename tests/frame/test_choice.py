@@ -13,7 +13,8 @@ CARRIED = ("SmolLM2-135M-Instruct", "multilingual-e5-small")
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_how_to_add_the_packaged_models_is_said_where_models_are_chosen(open_app, monkeypatch, lang):
+def test_missing_packages_are_explained(open_app, monkeypatch, lang):
+    """Without the packaged models, the list of models explains how to add them."""
     monkeypatch.setattr(Entry, "packaged_file", lambda _: None)
     monkeypatch.setattr(compute.models(), "holds", lambda _: False)  # another test may have loaded them
     app = open_app(lang=lang, heads_view="row")
@@ -23,7 +24,8 @@ def test_how_to_add_the_packaged_models_is_said_where_models_are_chosen(open_app
     assert app.session_state["model"] == "all-MiniLM-L6-v2"
 
 
-def test_with_their_packages_they_are_in_the_list_and_nothing_is_said(open_app):
+def test_installed_packages_are_listed(open_app):
+    """With their packages the models are in the list, without an explanation."""
     for model_id in CARRIED:
         packaged_file(model_id)
     app = open_app(heads_view="row")
@@ -32,7 +34,7 @@ def test_with_their_packages_they_are_in_the_list_and_nothing_is_said(open_app):
 
 
 @pytest.mark.parametrize("model_id", CARRIED)
-def test_it_is_said_that_the_weights_have_4_bits(open_app, model_id):
+def test_four_bit_weights_are_mentioned(open_app, model_id):
     packaged_file(model_id)
     app = open_app(model=model_id, text="The cat sat.", layer=7, head=8, section="all_heads")
     app.button_group(key="_footer_all_heads").set_value("downloads").run()

@@ -114,7 +114,7 @@ VIEWS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
 @pytest.mark.parametrize(("page", "section"), SECTIONS)
-def test_every_section_from_every_source_in_every_language(open_app, monkeypatch, page, section, view):
+def test_section_draws_from_every_source(open_app, monkeypatch, page, section, view):
     """It draws, its checks hold, and nothing of it outlives the run; alone in a link, it stays there unless first."""
     scenes, kept = note_scenes(monkeypatch), keep_widgets(monkeypatch)
     app, names = open_app(page, section=section, **view), [one.name for one in page_named(page).sections]
@@ -147,7 +147,8 @@ def says_whence(app: AppTest, t: Translate, page: str, source: str) -> bool:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_the_whole_page_is_every_section_one_below_the_other(open_app, page):
+def test_page_of_all_sections(open_app, page):
+    """The page of all sections has them one below the other."""
     app, t = open_app(page, section="all"), translator("en")
     names = [section for owner, section in SECTIONS if owner == page]
     titles = [t(f"{page}.{name}.title") for name in names] * (len(names) > 1)
@@ -157,7 +158,8 @@ def test_the_whole_page_is_every_section_one_below_the_other(open_app, page):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_section_that_is_not_there_opens_the_first_and_says_so(open_app, page):
+def test_unknown_section_opens_first(open_app, page):
+    """An unknown section opens the first one and a note says so."""
     app = open_app(page, section="nowhere")
     assert app.session_state["section"] == next(name for owner, name in SECTIONS if owner == page)
     assert translator("en")("note.refused", names="section") in [one.value for one in app.info]
@@ -170,7 +172,8 @@ def test_a_section_belongs_to_its_page(open_app):
     assert link(app) == {}
 
 
-def test_in_somebody_elses_page_there_is_the_picture_and_one_way_out(open_app):
+def test_embedded_page_has_picture_and_link(open_app):
+    """An embedded page has the picture and one link out."""
     app = open_app("step_by_step", step=4, text="a & b", source="words")
     assert app.title
     assert any(one.key == "lang" for one in app.button_group)
@@ -187,7 +190,7 @@ def test_in_somebody_elses_page_there_is_the_picture_and_one_way_out(open_app):
 @pytest.mark.parametrize(
     ("locale", "lang"), [("zh-CN", "zh"), ("zh-TW", "zh"), ("en-GB", "en"), ("fr-FR", "en"), (None, "en")]
 )
-def test_the_language_is_at_first_the_browsers(open_app, locale, lang):
+def test_language_defaults_to_browsers(open_app, locale, lang):
     app = open_app(locale=locale)
     assert app.title[0].value == translator(lang)("heads.title")
 
@@ -206,7 +209,8 @@ def test_a_links_language_beats_the_browsers(open_app):
         {"source": "embeddings", "n_heads": 3, "n_kv_heads": 1, "seed": 9999, "mask": "prefix", "width": 0},
     ],
 )  # fmt: skip
-def test_a_link_restores_the_state_and_is_written_back(open_app, page, wanted):
+def test_link_restores_state_and_is_rewritten(open_app, page, wanted):
+    """A link restores the state and is written back."""
     app = open_app(page, section=section_with_text(page), **wanted)
     assert state(app, *wanted) == wanted
     refused = translator(wanted.get("lang", "en"))("note.refused").partition("{")[0]
@@ -223,7 +227,8 @@ def test_link_with_choices_opens_former_section(open_app, page):
     assert page_named(page).former in (opened.name, written.get(opened.switch))
 
 
-def test_a_control_that_is_changed_is_in_the_link_and_one_set_back_is_not(open_app):
+def test_changed_control_is_in_link(open_app):
+    """A changed control is in the link, and one reset to its default is not."""
     app = open_app()
     app.slider(key="layer").set_value(5).run()
     assert link(app) == {"layer": "5"}
@@ -231,7 +236,7 @@ def test_a_control_that_is_changed_is_in_the_link_and_one_set_back_is_not(open_a
     assert link(app) == {}
 
 
-def test_the_state_survives_a_change_of_page(open_app):
+def test_state_survives_change_of_page(open_app):
     app = open_app(**SMALL, seed=5, text="a b c")
     app.switch_page(file_of("step_by_step")).run()
     app.switch_page(file_of("heads")).run()
@@ -248,7 +253,8 @@ def test_the_state_survives_a_change_of_page(open_app):
         ({"mask": "window", "width": 1, "source": "words"}, True),
     ],
 )
-def test_a_mask_is_said_to_be_added_only_where_it_blocks_something(open_app, wanted, blocks):
+def test_added_mask_sentence_needs_blocked_cell(open_app, wanted, blocks):
+    """A mask is described as added only where it blocks a cell."""
     t, app = translator("en"), open_app(**wanted)
     said = [line.value for line in app.caption]
     name = t(f"mask.{wanted['mask']}")
@@ -264,7 +270,8 @@ def test_a_mask_is_said_to_be_added_only_where_it_blocks_something(open_app, wan
     ("path", "name", "value"),
     [("positions", "layer", 5), ("stacking", "layer", 5), ("cost", "layer", 5), ("cost", "mask", "causal")],
 )
-def test_a_page_has_no_control_that_does_nothing_there_and_keeps_the_choice(open_app, path, name, value):
+def test_page_hides_controls_without_effect(open_app, path, name, value):
+    """A page has no control without an effect there, and keeps its value."""
     app = open_app(path, section=section_with_text(path), **{name: value})
     assert all(control.key != name for control in (*app.slider, *app.selectbox))
     assert link_without_section(app) == {name: str(value)}
@@ -281,7 +288,8 @@ WITHOUT_MASK = [
 
 
 @pytest.mark.parametrize(("page", "section"), WITHOUT_MASK)
-def test_a_mask_that_would_change_nothing_is_not_asked_for_and_stays_chosen(open_app, page, section):
+def test_mask_without_effect_is_hidden(open_app, page, section):
+    """A mask that would change nothing is not offered and stays selected."""
     bare, masked = (
         open_app(page, section=section, source="words", text="a b c", **more) for more in ({}, {"mask": "causal"})
     )
@@ -306,7 +314,8 @@ def what_it_shows(app: AppTest) -> tuple[list[Digest], list[Any]]:
 
 
 @pytest.mark.parametrize(("page", "section"), SECTIONS)
-def test_the_chips_of_layer_and_head_are_there_where_they_change_what_is_shown_and_only_there(open_app, page, section):
+def test_chips_appear_where_they_matter(open_app, page, section):
+    """The chips of layer and head appear only where they change the picture."""
     chosen = FEWER.get(section, ((0, 0), (5, 0), (5, 7)))
     opened = [
         open_app(page, section=section, layer=layer, head=head, place_head=head, **READ_BY.get(section, {}))
@@ -325,7 +334,8 @@ def test_the_chips_of_layer_and_head_are_there_where_they_change_what_is_shown_a
 
 
 @pytest.mark.parametrize(("source", "reads"), [("model", True), ("words", False)])
-def test_a_translator_that_writes_has_the_chips_of_its_layer_and_head(open_app, source, reads):
+def test_decoder_page_has_layer_chips(open_app, source, reads):
+    """An encoder-decoder model that writes has the chips of its layer and head."""
     app = open_app("two_sequences", section="translation", model="animals-en-zh", source=source)
     assert {"layer", "head"} & {control.key for control in app.slider} == ({"layer", "head"} if reads else set())
 
@@ -354,7 +364,8 @@ def test_a_translator_that_writes_has_the_chips_of_its_layer_and_head(open_app, 
         ({"source": "evil", "layer": "99", "lang": "fr", "unknown": "1"}, {"source", "layer", "lang"}, {"layer": 3}),
     ],
 )  # fmt: skip
-def test_a_hostile_or_outdated_link_falls_back_with_a_note(open_app, hostile, refused, falls_back_to):
+def test_hostile_link_falls_back_with_note(open_app, hostile, refused, falls_back_to):
+    """A hostile or outdated link falls back to defaults with a note."""
     app = open_app(**hostile)
     assert state(app, *falls_back_to) == falls_back_to
     note = translator("en")("note.refused", names=", ".join(sorted(refused)))
@@ -364,7 +375,7 @@ def test_a_hostile_or_outdated_link_falls_back_with_a_note(open_app, hostile, re
     assert note not in [one.value for one in app.info], "told once"
 
 
-def test_parameters_nobody_knows_are_left_out_in_silence(open_app):
+def test_unknown_parameters_are_ignored(open_app):
     app = open_app(unknown="1", constructor="x", __proto__="y")
     assert link(app) == {}
     assert not app.info
@@ -401,7 +412,8 @@ def test_bad_texts_are_shown_and_kept(open_app, page):
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("page", PAGES)
-def test_a_text_without_a_word_is_a_sentence_and_stays_as_typed(open_app, page, lang):
+def test_text_without_word_is_explained(open_app, page, lang):
+    """A text without a word is explained in a sentence and stays as typed."""
     app = open_app(page, lang=lang, source="model", section=section_with_text(page))
     for source, text in (("model", ""), ("embeddings", "  \n\t "), ("words", " ")):
         app.radio(key="source").set_value(source)
@@ -449,7 +461,7 @@ def plotly_texts(app: AppTest) -> Iterator[str]:
     ("page", "source", "lang"),
     [(page, *seen) for page, seen in zip((page for page in PAGES for _ in choice.SOURCES), cycle(IN_TURN))],
 )
-def test_a_visitors_text_reaches_only_what_shows_it_literally(open_app, page, source, lang):
+def test_user_text_is_shown_literally(open_app, page, source, lang):
     """Every page from every source and in both languages: where a text goes is the program's, not the language's."""
     text = "giraffe giraffe elephant"
     app = open_app(page, section="all", source=source, lang=lang, text=text)
@@ -477,7 +489,7 @@ A_MODELS = ("next_word", "atlas")
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("page", PAGES)
-def test_a_model_that_cannot_be_used_is_one_sentence(open_app, monkeypatch, page, lang):
+def test_unusable_model_is_one_sentence(open_app, monkeypatch, page, lang):
     section = next(section.name for section in page_named(page).sections if section.reads_text is True)
     with monkeypatch.context() as broken:
         refusals = iter(REFUSALS)

@@ -26,7 +26,7 @@ def link(app):
 
 
 @pytest.mark.parametrize("how", [{"locale": "zh-CN"}, {"lang": "zh"}])
-def test_in_chinese_the_first_picture_is_of_a_chinese_sentence(open_app, how):
+def test_chinese_start_shows_chinese_sentence(open_app, how):
     packaged_file(E5)
     app = open_app(**how)
     assert opened(app) == CHINESE
@@ -43,25 +43,27 @@ def test_in_chinese_the_first_picture_is_of_a_chinese_sentence(open_app, how):
 
 @pytest.mark.parametrize("asked", [{"layer": 2}, {"heads_view": "row"}, {"head": 3, "query": 4}, {"mask": "causal"}])
 @pytest.mark.parametrize("how", [{"locale": "zh-CN"}, {"lang": "zh"}])
-def test_a_link_that_asks_for_anything_means_what_it_did(open_app, asked, how):
+def test_link_with_choices_is_unchanged(open_app, asked, how):
+    """A link with any choice opens as it did before there were Chinese examples."""
     app = open_app(**how, **asked)
     assert opened(app) == ENGLISH | {name: value for name, value in asked.items() if name in ENGLISH}
     assert link(app) == {name: str(value) for name, value in (asked | how).items() if name != "locale"}
 
 
-def test_other_pages_and_english_open_as_they_did(open_app):
+def test_other_pages_open_in_english(open_app):
+    """Other pages, and English ones, open as before."""
     for app in (open_app("masks", lang="zh"), open_app("masks", locale="zh-CN"), open_app(), open_app(lang="en")):
         assert app.session_state["model"] == ENGLISH["model"] and app.session_state["text"] == ENGLISH["text"]
         assert link(app) in ({}, {"lang": "zh"})
 
 
-def test_without_the_model_chinese_opens_as_english(open_app, monkeypatch):
+def test_chinese_without_model_opens_english(open_app, monkeypatch):
     monkeypatch.setattr(Entry, "packaged_file", lambda _: None)
     app = open_app(lang="zh")
     assert opened(app) == ENGLISH and link(app) == {"lang": "zh"}
 
 
-def test_what_is_chosen_then_stays(open_app):
+def test_later_choice_is_kept(open_app):
     packaged_file(E5)
     app = open_app(lang="zh")
     app.text_area(key="text").set_value("猫坐在垫子上。").run()
@@ -71,7 +73,7 @@ def test_what_is_chosen_then_stays(open_app):
     assert "model" not in link(app) and app.warning, "the other model does not know the words"
 
 
-def test_an_example_brings_the_model_it_is_meant_for(open_app):
+def test_example_selects_its_model(open_app):
     packaged_file(E5)
     app = open_app()
     app.selectbox(key="_example").set_value("crossing").run()

@@ -25,7 +25,8 @@ RECORDED = {
 
 
 @pytest.mark.parametrize("code", RECORDED)
-def test_a_recorded_code_is_the_same_mask_for_good(code):
+def test_recorded_code_is_stable(code):
+    """A recorded code stands for the same mask in every version."""
     mask = from_code(code)
     rows = ["".join("01"[cell] for cell in row) for row in mask.int().tolist()]
     assert rows == [f"{int(row, 16):0{len(mask)}b}" for row in RECORDED[code]]

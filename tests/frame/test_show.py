@@ -21,7 +21,7 @@ MIXED: list[dict[str, Any]] = [{"name": "猫", "n": 2, "share": float("nan")}, {
     [MIXED, {name: [row[name] for row in MIXED] for name in MIXED[0]}, [], MIXED[:1]],
     ids=["rows", "columns", "no rows", "all of a column missing"],
 )
-def test_a_table_is_that_of_a_data_frame(data):
+def test_table_equals_data_frame(data):
     def run(data):
         import streamlit as st
 

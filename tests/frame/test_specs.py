@@ -11,7 +11,7 @@ HAND = torch.arange(25).view(5, 5) % 3 == 0
 
 
 @pytest.mark.parametrize(("n_queries", "n_keys"), [(7, 7), (3, 7), (7, 3), (1, 1)])
-def test_every_kind_is_the_cores(n_queries, n_keys):
+def test_kinds_equal_the_cores(n_queries, n_keys):
     sizes = n_queries, n_keys
     real = (torch.arange(n_keys) < n_keys - 2).expand(n_queries, -1)
     left = (torch.arange(n_keys) >= min(2, n_keys)).expand(n_queries, -1)

@@ -45,7 +45,8 @@ def copy(tmp_path):
     return tmp_path
 
 
-def test_the_page_of_contributing_is_one_folder_and_opens(copy):
+def test_page_of_contributing_opens(copy):
+    """The page of CONTRIBUTING.md is one folder and opens."""
     folder = copy / "pages" / "toy"
     folder.mkdir()
     (folder / "__init__.py").write_text('"""A toy."""\n', "utf8")

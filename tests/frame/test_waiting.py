@@ -47,7 +47,8 @@ def until(said, text):
     raise AssertionError(said)
 
 
-def test_one_page_is_written_at_a_time_and_who_came_first_goes_on_first(said):
+def test_pages_render_in_order_of_arrival(said):
+    """One page renders at a time; the user who arrived first resumes first."""
     first, second = Page(said, "first"), Page(said, "second")
     first.start()
     until(said, "first aside")
@@ -64,7 +65,7 @@ def test_one_page_is_written_at_a_time_and_who_came_first_goes_on_first(said):
     assert said[4:] == ["first writes again", "second writes again"]
 
 
-def test_a_page_that_fails_lets_the_next_one_write(said):
+def test_failed_page_releases_render_slot(said):
     failing, next_one = Page(said, "failing", ModelError("failed", kind="Test")), Page(said, "next")
     failing.start()
     failing.join()
@@ -74,6 +75,6 @@ def test_a_page_that_fails_lets_the_next_one_write(said):
     assert said == ["failing writes", "next writes", "next aside", "next writes again"]
 
 
-def test_who_writes_no_page_need_not_step_aside(said):
+def test_release_without_slot_is_allowed(said):
     with waiting.aside():
         assert waiting.stores().pages.working == 0

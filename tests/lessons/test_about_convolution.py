@@ -57,5 +57,5 @@ def test_every_function_has_a_reference():
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_on_random_sentences_the_key_is_what_is_written_out(name):
+def test_key_equals_explicit_sum(name):
     hold(ANSWERS[name], REFERENCES[name], ARGUMENTS.get(name, {}), refuses=name == "centre")

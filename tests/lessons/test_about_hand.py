@@ -77,6 +77,6 @@ def test_every_function_has_a_reference():
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_on_random_sentences_the_key_is_the_sum(name):
+def test_key_equals_sum(name):
     asks = 4 if name == "weight_under_mask" else 10  # a mask, and nothing added to the scores
     hold(ANSWERS[name], REFERENCES[name], ARGUMENTS.get(name, {"query": 5, "key": 2}), asks=asks)

@@ -63,5 +63,5 @@ def test_every_function_has_a_reference():
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_on_random_sentences_the_key_is_what_numpy_finds(name):
+def test_key_equals_numpy(name):
     hold(ANSWERS[name], REFERENCES[name], {"head": 4} if name == "first_column" else {}, refuses=False)

@@ -52,6 +52,6 @@ def test_every_function_has_a_reference():
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_on_random_sentences_the_key_is_what_is_counted(name):
+def test_key_equals_count(name):
     words = {"query": "it", "key": "animal"} if name == "with_the_mask" else {}
     hold(ANSWERS[name], REFERENCES[name], words, refuses=name in ("first_row", "with_the_mask"), asks=4)

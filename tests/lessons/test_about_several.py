@@ -42,7 +42,7 @@ def test_every_function_has_a_reference():
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_key_is_numpys(name):
+def test_key_equals_numpy(name):
     asks = {"next_word_head": 3}.get(name, 10)
     hold(ANSWERS[name], REFERENCES[name], {}, refuses=name == "next_word_head", asks=asks)
 

@@ -51,21 +51,21 @@ def test_every_function_has_a_reference():
 
 
 @pytest.mark.parametrize("name", REFERENCES)
-def test_on_random_sentences_the_key_is_what_is_counted(name):
+def test_key_equals_count(name):
     hold(ANSWERS[name], REFERENCES[name], ARGUMENTS.get(name, {"groups": 2}), refuses=False)
 
 
-def test_the_cache_of_the_lessons_model_is_one_gib():
+def test_lesson_models_cache_is_one_gib():
     assert cache_of(sample(0), **LLAMA) == 1
 
 
-def test_what_is_shared_already_is_not_pooled_again():
+def test_shared_heads_are_not_pooled_again():
     with pytest.raises(PremiseError, match="no_groups"):
         ANSWERS["pooled"].work(sample(0).subject, groups=2)
 
 
 @pytest.mark.parametrize("groups", [1, 2, 3])
-def test_pooled_heads_move_as_much_as_numpy_finds(groups):
+def test_pooled_heads_change_equals_numpy(groups):
     spec = AttentionSpec(d_model=D_MODEL, n_heads=H, d_head=D_K, d_value=D_V)
     for seed in SEEDS:
         weights, subject = HeadWeights.random(spec, seed=seed), sample(seed).subject

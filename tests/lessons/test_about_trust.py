@@ -53,6 +53,6 @@ def test_every_function_has_a_reference():
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_on_random_sentences_the_key_is_what_numpy_finds(name):
+def test_key_equals_numpy(name):
     words = {"query": "it", "key": "animal", "below": 0.2, "example": ""} if name == "looks_away" else {}
     hold(ANSWERS[name], REFERENCES[name], words, refuses=name in ("sink_head", "looks_away"))

@@ -110,7 +110,8 @@ def test_lesson_counts_tokens_as_tokens(lesson: Lesson, number: int):
         assert not re.search(r"\|words?[|}]|\}\s?个词(?!元)", text), (name, lang, text)
 
 
-def test_query_named_like_a_mark_is_no_word():
+def test_query_like_mark_is_no_word():
+    """A query spelled like a mark counts as no word."""
     with pytest.raises(PremiseError, match="no_word"):
         ANSWERS["looks_at_most"].work(sample(3).subject, query="[CLS]")
 
@@ -118,7 +119,7 @@ def test_query_named_like_a_mark_is_no_word():
 # --- What a mask, positions and a bias change ----------------------------------------------------------------------
 
 
-def test_shuffled_words_keep_their_weights_under_any_mask():
+def test_shuffled_weights_ignore_masks():
     """The picture has no mask, so one in the link changes neither the answer nor the sentence that follows it."""
     for seed in SEEDS:
         drawn = sample(seed)
@@ -126,14 +127,14 @@ def test_shuffled_words_keep_their_weights_under_any_mask():
             assert "words" in ANSWERS["shuffled"].work(drawn.subject).right
 
 
-def test_shuffled_equal_words_have_two_right_answers():
+def test_shuffled_equal_words_have_two_answers():
     subject = sample(0).subject
     x = subject.trace.x[:1].expand(len(subject.labels), -1)
     trace = multi_head(x, x, subject.trace.projections)
     assert ANSWERS["shuffled"].work(replace(subject, trace=trace)).right == ("words", "places")
 
 
-def test_shuffled_on_a_model_is_not_asked():
+def test_shuffled_on_model_is_omitted():
     """A model's vectors hold its positions: the sentence that they do not would be false."""
     with pytest.raises(PremiseError, match="knows_places"):
         ANSWERS["shuffled"].work(replace(sample(0).subject, chosen={"source": "model"}))
@@ -157,7 +158,7 @@ def test_pooled_heads_keep_their_positions():
 
 
 @pytest.mark.parametrize("answer", ["most_goes_to", "sink_head"])
-def test_even_share_counts_open_cells_only(answer: str):
+def test_even_share_counts_open_cells(answer: str):
     """Under a causal mask the first token is looked at by all, so that an even spread gives it far more than 1 / n."""
     seen = 0
     for seed in SEEDS:
@@ -174,7 +175,7 @@ def test_even_share_counts_open_cells_only(answer: str):
     assert seen > 10
 
 
-def test_first_row_that_sees_another_word_is_not_asked():
+def test_first_row_with_context_is_omitted():
     subject = sample(5).subject
     n = len(subject.labels)
     elsewhere = torch.eye(n, dtype=torch.bool).roll(1, 1)
@@ -187,7 +188,7 @@ def _with_bias() -> Iterator[Sample]:
     yield from (drawn for drawn in map(sample, SEEDS) if drawn.bias.any() and "it" in drawn.subject.labels)
 
 
-def test_weights_before_the_mask_need_scores_alone():
+def test_unmasked_weights_need_plain_scores():
     """What a bias adds to a blocked pair stands nowhere, so that the weights without the mask cannot be said."""
     asked = 0
     for drawn in _with_bias():
@@ -198,7 +199,7 @@ def test_weights_before_the_mask_need_scores_alone():
     assert asked > 5
 
 
-def test_query_number_with_a_bias_is_not_asked():
+def test_query_number_with_bias_is_omitted():
     """The question says: the word's numbers times a column, added up. With a bias that is another number."""
     subject = sample(0).subject
     given = replace(subject.trace.projections, b_q=torch.ones(H * D_K, dtype=torch.float64))
@@ -207,14 +208,14 @@ def test_query_number_with_a_bias_is_not_asked():
         ANSWERS["query_number"].work(replace(subject, trace=trace), word=0, column=0)
 
 
-def test_scaled_score_of_another_scale_is_not_asked():
+def test_score_of_other_scale_is_omitted():
     subject = sample(0).subject
     trace = multi_head(subject.trace.x, subject.trace.x, subject.trace.projections, scale=1.0)
     with pytest.raises(PremiseError, match="more_steps"):
         ANSWERS["scaled_score"].work(replace(subject, trace=trace), query=0, key=1)
 
 
-def test_head_width_is_of_the_heads_not_of_the_vector():
+def test_head_width_divides_width_of_heads():
     """Some models' heads are together wider or narrower than a token's vector: their width is divided."""
     key = ANSWERS["head_width"].work(sample(0).subject)
     assert H * D_K != D_MODEL
@@ -273,7 +274,7 @@ ARGUMENTS = {"with_the_mask": {"query": "it", "key": "animal"}}
 
 
 @pytest.mark.parametrize("phrase", MAY_BE_FALSE)
-def test_lesson_sentence_false_on_some_text_is_gone(phrase: str):
+def test_sentence_false_on_text_is_omitted(phrase: str):
     answer, holds = MAY_BE_FALSE[phrase]
     verdicts = []
     for seed in SEEDS:
@@ -374,7 +375,7 @@ OPTIONS = [step for step in STEPS if step[0].steps[step[1] - 1].ask.kind in ("op
 
 
 @pytest.mark.parametrize(("lesson", "number"), OPTIONS, ids=ids)
-def test_reveal_is_true_of_each_of_its_keys(lesson: Lesson, number: int):
+def test_reveal_is_true_of_every_key(lesson: Lesson, number: int):
     ask, keys = lesson.steps[number - 1].ask, set()
     if ask.answer == "centre":
         return  # its reveal says what the key is, and there is one

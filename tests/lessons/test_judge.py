@@ -16,7 +16,8 @@ from viz.lessons.key import Key
         ("nan", None), ("inf", None), ("1e999", None), ("9" * 41, None), ("1.2.3", None), ("two", None), ("１", 1.0),
     ],
 )  # fmt: skip
-def test_a_number_is_read_as_people_type_it(typed, number):
+def test_number_accepts_common_notations(typed, number):
+    """A number is read in every notation that people type."""
     assert read_number(typed) == number
 
 
@@ -28,12 +29,13 @@ def test_a_number_is_read_as_people_type_it(typed, number):
         ("order", "ab"), ("order", ["a"]), ("order", ["a", "a", "b"]), ("order", ["a", ["b"]]), ("order", [0, 1]),
     ],
 )  # fmt: skip
-def test_what_can_be_no_answer_is_none(kind, sent):
+def test_unreadable_answer_is_none(kind, sent):
     options = [0, 1, 2] if kind == "word" else ["a", "b"]
     assert read_answer(kind, sent, options) is None
 
 
-def test_a_number_is_right_within_its_tolerance_and_a_usual_mistake_is_known():
+def test_number_within_tolerance_is_right():
+    """A number within its tolerance is right; a common mistake is recognised."""
     key = Key(right=(0.32,), traps={"that_one": 0.68, "all": 1.0}, values={"key": "animal"})
     assert judge(key, 0.33, 0.011).is_right and not judge(key, 0.34, 0.011).is_right
     reasons = [judge(key, given, 0.011).reason for given in (0.69, 1.0, 5.0, -math.pi)]
@@ -41,7 +43,8 @@ def test_a_number_is_right_within_its_tolerance_and_a_usual_mistake_is_known():
     assert judge(key, 5.0, 0.011).values == {"key": "animal", "given": 5.0}
 
 
-def test_of_several_right_answers_each_is_right_and_another_has_its_reason():
+def test_right_answers_are_all_accepted():
+    """Every one of several right answers is accepted; a wrong one gets its reason."""
     key = Key(right=((0, 2), (1, 1)), values={"n": 2}, wrong=lambda given: ("little", {"layer": given[0]}))
     assert judge(key, (1, 1), 0).is_right
     verdict = judge(key, (5, 0), 0)

@@ -24,11 +24,11 @@ def placeholders(text: str) -> set[str]:
     return {field.partition("|")[0] for _, field, _, _ in Formatter().parse(text) if field is not None}
 
 
-def test_every_lesson_is_offered():
+def test_lessons_are_all_listed():
     assert sorted(ORDER) == list(names())
 
 
-def test_a_lesson_takes_as_long_as_a_lesson_may():
+def test_lesson_duration_is_in_range():
     assert all(5 <= lesson.minutes <= 12 for lesson in lessons())
 
 
@@ -50,7 +50,7 @@ def test_each_lesson_leads_to_the_next():
     assert all(len(lesson.keep) == 3 for lesson in lessons())
 
 
-def test_every_function_is_asked_for():
+def test_functions_are_all_used():
     assert {step.ask.answer for lesson in lessons() for step in lesson.steps} == set(ANSWERS)
 
 
@@ -104,13 +104,14 @@ def test_wrong_new_fields_are_refused(head, step, said):
         ("[parameters.en]", "[parameters.en", "ten_minutes: "),
     ],
 )
-def test_what_is_wrong_with_a_file_is_said_with_its_place(before, after, said):
+def test_fault_of_file_names_its_place(before, after, said):
     assert before in WRITTEN
     with pytest.raises(LessonError, match=re.escape(said)):
         read_lesson("ten_minutes", WRITTEN.replace(before, after))
 
 
-def test_what_holds_for_one_language_stands_beside_what_holds_for_all():
+def test_language_fields_join_common_fields():
+    """The fields of one language join those that hold for all."""
     step = read_lesson("ten_minutes", WRITTEN).steps[3]
     assert step.shows["en"]["text"].endswith("wide.") and step.shows["zh"]["text"] == "这只动物没有过马路，它太宽了。"
     assert step.link("zh", is_open=True)["layer"] == "8"

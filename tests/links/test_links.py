@@ -18,7 +18,7 @@ PLACES = [f"{link['page']}-{i % 12}" for i, link in enumerate(LINKS)]
 
 
 @pytest.mark.parametrize("link", LINKS, ids=PLACES)
-def test_a_link_shows_what_it_showed(open_app, link):
+def test_link_shows_recorded_page(open_app, link):
     if link == OPENING_OF_DECODER:
         packaged_file(SMALL_DECODER)
     app = open_link(open_app, link)
@@ -37,7 +37,7 @@ def test_every_link_is_recorded_once():
 
 
 @pytest.mark.parametrize("link", LINKS[::8], ids=PLACES[::8])
-def test_what_is_shown_is_the_same_in_both_languages(open_app, link):
+def test_both_languages_show_same_values(open_app, link):
     english, chinese = (shown(open_link(open_app, link, lang=lang)) for lang in ("en", "zh"))
     assert missing(english, chinese) == missing(chinese, english) == []
 
@@ -55,7 +55,7 @@ def test_rounding_is_not_missed():
     assert missing([digest("view", [7000, 9], 1)], [digest("view", [7001, 8], 1)]) == [], "rounded the other way"
 
 
-def test_a_count_is_a_count_on_every_processor():
+def test_count_is_equal_on_every_processor():
     values = np.arange(7.0) * 912_384
     count = digest("count", values)
     other = count._replace(turned=float(np.nextafter(count.turned, 0)), length=float(np.nextafter(count.length, 0)))
@@ -67,13 +67,13 @@ def test_a_count_is_a_count_on_every_processor():
 
 
 @pytest.mark.parametrize("place", [(0, 0), (7, 3), (19, 9)])
-def test_one_changed_value_is_missed(place):
+def test_changed_value_is_found(place):
     values, changed = some(), some()
     changed[place] += 0.02
     assert missing([digest("z", values)], [digest("z", changed)]) == [digest("z", values)]
 
 
-def test_what_else_is_missed():
+def test_other_differences_are_found():
     values, rows, hole = some(), some(), some()
     rows[[2, 3]] = rows[[3, 2]]
     hole[4, 4] = np.nan

@@ -29,7 +29,8 @@ def sent(app: AppTest) -> float:
     ("ends", "expected"), [([30], 7), ([5], 5), ([5, 30], 5), ([30, 5, 10], 5), ([12, 30, 9], 7)], ids=str
 )
 @pytest.mark.parametrize("before", ["a link", "a drag", "another page"])
-def test_a_slider_whose_range_changes_shows_what_the_page_was_told(ends, expected, before):
+def test_slider_of_new_range_keeps_value(ends, expected, before):
+    """A slider whose range changes shows the value that the page reads."""
     app = AppTest.from_function(page)
     if before == "a link":
         app.query_params["layer"] = "7"

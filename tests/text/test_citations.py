@@ -11,7 +11,7 @@ SOURCES = sorted({preset.source for preset in presets()})
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_source_in_chinese_has_no_english_word(source):
+def test_chinese_source_has_no_english_word(source):
     """Names of people, models and files stay, and so does every number."""
     found = translate_source("zh", source)
     assert not re.search(r"\b(et al|table|sec|of|by|trained|Team)\b|[;,] ", found)

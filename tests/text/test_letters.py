@@ -55,27 +55,28 @@ def test_by_hand():
         (r"p_{i+k} \cdot \cos k \omega_j", "positions", "step"),  # a number of places
     ],
 )
-def test_what_only_looks_like_a_letter_is_none(latex, page, section):
+def test_lookalikes_are_no_letters(latex, page, section):
     assert letters_in(latex, page, section) == []
 
 
-def test_every_letter_stands_in_a_formula():
+def test_letters_stand_in_formulas():
     found = {id(letter) for page, section, latex in formulas() for letter in letters_in(latex, page, section)}
     assert [letter.ours for letter in letters() if id(letter) not in found] == []
 
 
-def test_every_place_is_there():
+def test_places_exist():
     places = {*PAGES} | {f"{page}/{view}" for page in PAGES for view in views_of(page)}
     assert {place for letter in letters() for place in letter.places} <= places
 
 
-def test_no_letter_means_two_things_in_one_formula():
+def test_letter_has_one_meaning_per_formula():
     for page, section, latex in formulas():
         found = [letter.ours for letter in letters_in(latex, page, section)]
         assert len(set(found)) == len(found), (page, section)
 
 
-def test_every_letter_is_said_in_every_language_and_fits_into_a_table():
+def test_letters_are_explained_in_every_language():
+    """Every letter is explained in every language, briefly enough for a table."""
     for letter in letters():
         assert letter.elsewhere and letter.elsewhere.keys() <= BOOKS.keys()
         assert all(letter.means[lang].strip() for lang in LANGUAGES)

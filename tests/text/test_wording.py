@@ -159,7 +159,7 @@ def test_chinese_sentences_have_chinese_punctuation():
     assert not (said := places(wrong)), said
 
 
-def test_chinese_sentences_say_query_and_key_in_chinese():
+def test_chinese_query_and_key_are_translated():
     """English stands in brackets, once, where a term is explained; and in code."""
     wrong = (
         (file, key, repr(found[0]))
@@ -170,7 +170,7 @@ def test_chinese_sentences_say_query_and_key_in_chinese():
     assert not (said := places(wrong)), said
 
 
-def test_what_is_counted_agrees_with_its_number():
+def test_counted_noun_agrees_with_number():
     """ "1 heads" cannot be: beside a number stands ``{n|head|heads}``."""
     wrong = ((file, key, repr(found[0])) for file, key, text in texts("en") for found in COUNTED.finditer(text))
     assert not (said := places(wrong)), said
@@ -187,7 +187,7 @@ def test_every_placeholder_is_well_formed(lang):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_a_percent_sign_stands_beside_its_number(lang):
+def test_percent_sign_follows_number(lang):
     wrong = ((file, key, text) for file, key, text in texts(lang) if re.search(r"[\d}] %", text))
     assert not (said := places(wrong)), said
 
@@ -220,7 +220,7 @@ def specs(path: Path) -> Iterator[tuple[int, str]]:
 
 
 @pytest.mark.parametrize("folder", ["pages", "viz/frame"])
-def test_no_sentence_has_a_computers_exponent(folder):
+def test_sentences_have_no_exponents(folder):
     """A number of a sentence goes through ``viz.frame.format``: ``:.3g`` and ``:.1e`` write 1.5e+00."""
     wrong = (
         (f"{path.relative_to(ROOT)}:{line}", spec)
