@@ -198,6 +198,7 @@ def garbage(chance: random.Random) -> Iterator[bytes | str]:
 
 def test_meaningless_messages_end_one_session(server):
     """Meaningless messages end their own session at most."""
+
     async def send_all() -> None:
         async with Tab(server.url) as bystander:
             await bystander.open("masks", **SMALL)
@@ -282,6 +283,7 @@ def frame_that_says_it_is_long(size: int) -> bytes:
 
 def test_announced_message_size_is_not_awaited(server):
     """The server does not wait for a message that announces a hundred megabytes."""
+
     async def send() -> bytes:
         parts = urlparse(server.url)
         reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
@@ -337,6 +339,7 @@ class Crowd:
 
 def test_parallel_uploads_are_counted_at_once(server):
     """Uploads that begin together are counted from their first byte."""
+
     async def send_all() -> None:
         async with Tab(server.url) as tab:
             await tab.open("convolution", section="picture", picture="scene")
@@ -383,6 +386,7 @@ def test_session_id_does_not_open_session(server):
 
 def test_reconnection_resumes_session(server):
     """A user who was cut off resumes the session and may open other tabs."""
+
     async def come_back() -> None:
         async with Tab(server.url) as first:
             await first.open("masks", **SMALL | {"text": MARK})

@@ -62,6 +62,7 @@ def opened(app_url, new_page):
 @pytest.mark.parametrize(("name", "section"), SECTIONS)
 def test_reported_size_causes_no_redraw(opened, name, section):
     """Nothing is drawn again when the browser reports its size."""
+
     def drawn_late() -> list[str]:
         page = opened(name, section)
         page.evaluate("() => new Promise((done) => setTimeout(() => requestAnimationFrame(() => done(0)), 300))")

@@ -44,9 +44,7 @@ def test_pages_keep_content_policy(hosted, page):
         ("heads", {"head_grid"}, {"/heads/", "/"}, (".head-grid .thumb", 72)),
     ],
 )
-def test_first_visit_loads_what_it_needs(
-    hosted, new_page, path, views, probed, shown
-):
+def test_first_visit_loads_what_it_needs(hosted, new_page, path, views, probed, shown):
     """A first visit loads its picture's files at once, a second one hardly anything."""
     first = new_page(fresh=True)
     traffic = count(first)

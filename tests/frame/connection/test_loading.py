@@ -41,7 +41,8 @@ def cold() -> Iterator[None]:
     loading.let_in()
 
 
-def test_a_module_is_waited_for_while_another_is_imported_and_given_at_once_from_then_on(monkeypatch):
+def test_module_is_awaited_until_imported(monkeypatch):
+    """A module is awaited while another is imported, and returned at once from then on."""
     monkeypatch.setattr(loading, "_here", set())
     given = []
     ask = threading.Thread(target=lambda: given.append(loading.module("colorsys")))
@@ -54,7 +55,8 @@ def test_a_module_is_waited_for_while_another_is_imported_and_given_at_once_from
         assert loading.module("colorsys") is given[0] is sys.modules["colorsys"]
 
 
-def test_a_cold_server_is_told_that_the_first_page_was_seen_and_loads_by_itself(cold, monkeypatch):
+def test_cold_server_loads_after_first_page(cold, monkeypatch):
+    """A cold server that the first page has reached loads the rest by itself."""
     monkeypatch.setattr(loading, "_MOMENT", 0)
     monkeypatch.setattr(loading, "_begun", begun := [])
     assert not loading.is_asked(0)
@@ -71,7 +73,8 @@ def test_cold_server_imports_wanted_page_itself(cold, monkeypatch):
     assert loading.is_asked(0) and not begun
 
 
-def test_what_a_page_needs_is_imported_once_and_no_model_loaded(monkeypatch):
+def test_page_modules_are_imported_once(monkeypatch):
+    """The modules of a page are imported once, and no model is loaded."""
     imported, begun = [], []
     warmed = threading.Event()
     known = SimpleNamespace(warm=warmed.set)
@@ -97,7 +100,8 @@ def test_thread_loads_into_its_app(monkeypatch):
     assert found == [chosen]
 
 
-def test_who_needs_what_a_cold_server_has_not_asks_for_it_and_waits(cold):
+def test_missing_module_is_requested_and_awaited(cold):
+    """A page on a cold server requests a module that is missing and waits for it."""
     came = threading.Event()
 
     def visit() -> None:

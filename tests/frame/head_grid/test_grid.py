@@ -48,14 +48,15 @@ def test_every_source_in_both_languages(open_app, source, lang):
     assert_close(sums, torch.ones_like(sums), atol=wall["columns"] * 7.7e-6, rtol=0)
 
 
-def test_the_wall_is_every_layer_of_the_model():
+def test_wall_has_every_layer():
     wall = unpack(head_grid.wall(REAL, OWN, WEIGHTS))
     seen = compute.read(REAL)
     want = torch.cat([seen.layer(i).weights for i in range(6)])
     assert_close(wall["values"].view(want.shape).float() / 65535, want, atol=7.7e-6, rtol=0)
 
 
-def test_the_numbers_to_sort_by_are_those_of_the_portrait():
+def test_sort_numbers_equal_statistics():
+    """The numbers to sort by equal the heads' statistics."""
     wall, seen = unpack(head_grid.wall(REAL, OWN, WEIGHTS)), compute.read(REAL)
     table = dict(zip(wall["order"], wall["measures"].view(-1, 72), strict=True))
     ids, special = torch.tensor(seen.tokens.ids), torch.tensor(seen.tokens.special)
@@ -66,7 +67,8 @@ def test_the_numbers_to_sort_by_are_those_of_the_portrait():
         assert_close(table["entropy"][layer * 12 : layer * 12 + 12], map_statistics.entropy(weights).mean(-1))
 
 
-def test_an_added_mask_and_heads_that_are_off_reach_the_wall():
+def test_added_mask_and_ablation_reach_wall():
+    """An added mask and ablated heads reach the wall."""
     causal, off = specs.Mask(kind="causal"), frozenset({(0, 2)})
     wall = unpack(head_grid.wall(REAL, causal, WEIGHTS))
     assert (wall["values"].view(72, 16, 16).int().triu(1) == 0).all()
@@ -76,7 +78,8 @@ def test_an_added_mask_and_heads_that_are_off_reach_the_wall():
     assert not torch.equal(without[1], usual[1])
 
 
-def test_scores_are_those_before_the_softmax_and_masked_ones_are_marked():
+def test_scores_precede_softmax_and_mark_mask():
+    """Scores are those before the softmax, and masked ones are marked."""
     view = specs.View(what="scores")
     wall = unpack(head_grid.wall(REAL, specs.Mask(kind="causal"), view))
     want = compute.read(REAL).layer(3, allowed=torch.ones(16, 16).tril().bool()).masked[1]
@@ -90,7 +93,7 @@ def test_scores_are_those_before_the_softmax_and_masked_ones_are_marked():
 
 @pytest.mark.parametrize("merge", [False, True])
 @pytest.mark.parametrize("hide", [False, True])
-def test_the_axis_says_where_each_token_went(merge, hide):
+def test_axis_groups_tokens(merge, hide):
     """Grouping by the axis, as the browser does it, is what viz.core.analysis.map_statistics does."""
     source, view = specs.Source(kind="model", text=PIECES, model=REAL.model), specs.View(merge=merge, hide=hide)
     seen = compute.read(source)
@@ -106,7 +109,8 @@ def test_the_axis_says_where_each_token_went(merge, hide):
         assert shown.labels == ("The", "unbelievable", "hippopotamuses", "misunderstood", "electroencephalography", ".")
 
 
-def test_a_lock_counts_tokens_in_the_link_and_rows_for_the_page(open_app):
+def test_lock_counts_tokens_or_rows(open_app):
+    """A lock counts tokens in the link, and rows on the page."""
     app = open_app(text=PIECES, hide=1, query=3, key=0)
     _, _, data = sent(app)
     assert data["choice"]["query"] == 3
@@ -114,7 +118,7 @@ def test_a_lock_counts_tokens_in_the_link_and_rows_for_the_page(open_app):
     assert data["axes"]["keys"]["of"][0] == -1
 
 
-def test_what_is_chosen_becomes_the_page(open_app, monkeypatch):
+def test_selection_becomes_the_pages(open_app, monkeypatch):
     choice = {"layer": 5, "head": 11, "query": 4, "key": 2, "temperature": 2.0, "sort": "entropy"}
     state: dict = {"_parameters": Parameters()}
     with monkeypatch.context() as patch:
@@ -133,7 +137,8 @@ def test_what_is_chosen_becomes_the_page(open_app, monkeypatch):
     assert {name: app.query_params[name] for name in choice} == {name: str(value) for name, value in choice.items()}
 
 
-def test_a_link_reopens_the_choice_and_a_hostile_one_falls_back(open_app):
+def test_link_restores_selection_or_falls_back(open_app):
+    """A link restores the selection; a hostile one falls back to the default."""
     link = {"layer": 1, "head": 8, "query": 2, "key": 3, "look": "across", "combine": "mean", "several": "20-3"}
     choice = sent(open_app(**link))[2]["choice"]
     assert choice == {"temperature": 1.0, "sort": "model", "show": "all"} | link | {"several": [20, 3]}
@@ -144,7 +149,8 @@ def test_a_link_reopens_the_choice_and_a_hostile_one_falls_back(open_app):
     assert any("temperature" in one.value for one in app.info)
 
 
-def test_another_text_forgets_the_lock_and_a_smaller_model_clamps_the_head(open_app):
+def test_other_text_resets_lock(open_app):
+    """Another text resets the lock, and a smaller model clamps the head."""
     app = open_app(head=11, query=9, key=9)
     app.text_area(key="text").set_value("Only three words").run()
     _, _, data = sent(app)
@@ -155,7 +161,8 @@ def test_another_text_forgets_the_lock_and_a_smaller_model_clamps_the_head(open_
     assert sent(app)[2]["choice"]["head"] == 3
 
 
-def test_a_long_text_is_pooled_and_the_chosen_head_is_whole(open_app):
+def test_long_text_is_pooled_head_whole(open_app):
+    """A long text is pooled, and the selected head is whole."""
     app = open_app(text="word " * 600, query=7, key=3)
     wall, head, data = sent(app)
     assert wall["n_queries"] == 512
@@ -166,7 +173,8 @@ def test_a_long_text_is_pooled_and_the_chosen_head_is_whole(open_app):
     assert_close(torch.tensor(data["links"]), pair)
 
 
-def test_several_heads_of_a_long_text_are_put_together_here():
+def test_several_heads_are_combined_in_python():
+    """Several heads of a long text are combined in Python."""
     source = specs.Source(kind="model", text="word " * 600, model=REAL.model)
     heads = frozenset({(0, 2), (1, 8), (5, 11), (5, 3)})
     seen = compute.read(source)

@@ -96,7 +96,7 @@ def test_heads_page_checks_hold(open_family, family, section):
         ("jamba", "first_layer", "positions", "encodings"),
     ],
 )
-def test_section_without_sink_or_gate_is_refused(open_family, lang, family, code, page, section):
+def test_missing_sink_or_gate_is_refused(open_family, lang, family, code, page, section):
     """A section that computes without a model's sink or gate says so, and draws nothing."""
     app = open_family(family, page, section=section, lang=lang)
     name = app.session_state["model"].replace("_", r"\_").replace("-", r"\-")

@@ -77,7 +77,7 @@ def test_packed_tables_arrive_exactly(tmp_path):
 
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed; the browser test opens the same figures")
-def test_table_with_a_short_first_row_is_whole(tmp_path):
+def test_short_first_row_keeps_table_whole(tmp_path):
     table = {"columns": ["a"], "rows": [["p", 1, 2], ["q", 3, 4]]}
     _, _, (read,) = read_message(MESSAGE | {"tables": from_browser(tmp_path, [table])})
     np.testing.assert_array_equal(read.values, [[1, 2], [3, 4]])
@@ -114,7 +114,7 @@ def test_few_different_numbers_are_sent_once(tmp_path, n_different):
     np.testing.assert_array_equal(read.values, cells)
 
 
-def test_what_is_not_finite_is_nothing():
+def test_not_finite_number_is_null():
     _, _, (table,) = read_message(with_table(values=packed([math.inf, -math.inf, math.nan, 1])))
     np.testing.assert_array_equal(table.values, [[math.nan, math.nan], [math.nan, 1]])
 

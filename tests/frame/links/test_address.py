@@ -79,7 +79,7 @@ def test_fifty_states_reopen_as_they_were(open_app):
         ("convolution", {"section": "windows", "present": 1}),
     ],
 )
-def test_a_page_reopens_to_the_same_numbers(open_app, monkeypatch, page, link):
+def test_page_reopens_with_same_numbers(open_app, monkeypatch, page, link):
     monkeypatch.setattr("viz.modes.present.presenter.prefetch", lambda _: None)
     found = []
     monkeypatch.setattr("viz.modes.share.panel.offer", lambda *_: found.append(address(lang="en")))
@@ -90,7 +90,7 @@ def test_a_page_reopens_to_the_same_numbers(open_app, monkeypatch, page, link):
     assert shown(open_app(page, **passed_on)) == shown(app)
 
 
-def test_a_code_is_read_back_as_the_address():
+def test_code_equals_the_address():
     rows = code_rows("https://example.org/heads?layer=3")
     assert len(rows) == len(rows[0]) == 29
     assert rows[0][:7] == "1111111", "the corner that a camera looks for"
@@ -100,5 +100,5 @@ def test_a_code_is_read_back_as_the_address():
 @pytest.mark.parametrize(
     ("found", "local"), [("http://localhost:8501/heads", True), ("http://[::1]/", True), ("https://a.example/", False)]
 )
-def test_an_address_of_this_machine_alone_is_known(found, local):
+def test_local_address_is_recognised(found, local):
     assert is_local(found) == local

@@ -71,7 +71,7 @@ def test_search_word_is_found_first(find, kind):
 
 
 @needs_node
-def test_search_term_is_found_by_each_name(find):
+def test_search_finds_term_by_every_name(find):
     """Each name of a term, in either language, and whatever else it is called leads to it, among the first three."""
     names = {(code, name) for code, term in terms().items() for name in (*term.names.values(), *term.also)}
     searched = sorted({name for _, name in names})
@@ -82,7 +82,7 @@ def test_search_term_is_found_by_each_name(find):
 
 @needs_node
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_search_section_and_lesson_are_found_by_title(find, lang):
+def test_search_finds_section_by_title(find, lang):
     """A section is found by its title, or one of the same name before it; so is a lesson."""
     t = translator(lang)
     titles = {f"{page}/{section}": t(f"{page}.{section}.title") for page, section in SECTIONS}

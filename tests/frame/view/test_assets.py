@@ -9,7 +9,8 @@ from viz import ASSETS, ROOT
 from viz.frame.view.assets import picture
 
 
-def test_a_run_asks_for_no_page_and_no_picture_again(open_app, monkeypatch):
+def test_rerun_computes_assets_once(open_app, monkeypatch):
+    """A rerun makes no page and no picture again."""
     app = open_app("heads")
     asked = []
     for name in ("stat", "lstat", "open"):
@@ -23,7 +24,7 @@ def test_a_run_asks_for_no_page_and_no_picture_again(open_app, monkeypatch):
     assert below == []
 
 
-def test_no_run_decodes_or_hashes_a_picture_that_stands_on_every_page(open_app, monkeypatch):
+def test_rerun_decodes_no_picture(open_app, monkeypatch):
     decoded = []
     monkeypatch.setattr(Image, "open", lambda *given, **_: decoded.append(given))
     app = open_app("heads")

@@ -32,5 +32,5 @@ def test_every_function_has_a_reference():
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_key_is_what_is_counted(name):
+def test_key_equals_count(name):
     hold(ANSWERS[name], REFERENCES[name], {}, refuses=False)

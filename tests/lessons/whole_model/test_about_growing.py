@@ -65,7 +65,7 @@ def test_every_function_has_a_reference():
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_key_is_what_loops_find(name):
+def test_key_equals_loops(name):
     hold(ANSWERS[name], REFERENCES[name], {}, refuses=name == "reads_of_earlier")
 
 

@@ -68,7 +68,7 @@ def test_every_function_has_a_reference():
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_key_is_numpys(name):
+def test_key_equals_numpy(name):
     asked = ARGUMENTS.get(name, {})
     if name == "likelier":  # its words are the vocabulary's, and need not be in the text
         for seed in SEEDS:

@@ -37,7 +37,8 @@ def marked(app: AppTest) -> list[tuple[str, str]]:
     return re.findall(r'popovertarget="term_(\w+)">(.*?)</button>', bodies)
 
 
-def test_a_term_is_marked_once_on_a_screen_and_the_sentences_stay_as_they_are():
+def test_term_is_marked_once_per_screen():
+    """A term is marked once on a screen, and the sentences stay unchanged."""
     said = "**A mask** decides: the *masks* of `mask & head`, not of heads.", "A mask again, and a softmax.", "No term."
     app = shown(*said)
     assert marked(app) == [("mask", "mask"), ("head", "heads"), ("softmax", "softmax")]
@@ -45,7 +46,8 @@ def test_a_term_is_marked_once_on_a_screen_and_the_sentences_stay_as_they_are():
     assert [each.value for each in app.markdown] == ["No term."]
 
 
-def test_a_sentence_is_searched_and_written_once_however_often_its_page_runs(monkeypatch):
+def test_sentence_is_marked_up_once(monkeypatch):
+    """A sentence is searched and marked up once, however often its page runs."""
     searched = []
     monkeypatch.setattr(marks, "found_in", lambda *given: searched.append(given) or found_in(*given))
     app = shown("Here a softmax is said for the very first time.")
@@ -55,7 +57,7 @@ def test_a_sentence_is_searched_and_written_once_however_often_its_page_runs(mon
     assert len(searched) == 1
 
 
-def test_every_marked_term_has_a_pop_over_that_says_what_it_is():
+def test_marked_terms_have_popovers():
     (element,) = shown("查询与键。", lang="zh").get("html")
     notes = re.findall(r'<div popover id="term_(\w+)" class="term">(.*?)</div>', element.proto.body)
     assert [code for code, _ in notes] == ["query", "key"]
@@ -68,11 +70,11 @@ def test_every_marked_term_has_a_pop_over_that_says_what_it_is():
 @pytest.mark.parametrize(
     "sentence", ["The score $S$.", "| a | score |\n|--|--|", "- a score", "[score](x)", ":red[score]"]
 )
-def test_what_only_markdown_can_show_is_left_to_it(sentence):
+def test_special_markdown_is_not_marked(sentence):
     assert [each.value for each in shown(sentence).markdown] == [sentence]
 
 
-def test_what_is_marked_is_no_markup():
+def test_marked_text_is_escaped():
     (element,) = shown("A score & a 'key' > 0.").get("html")
     assert "A <button" in element.proto.body and "&amp; a &#x27;<button" in element.proto.body
 
@@ -84,14 +86,14 @@ def test_what_is_marked_is_no_markup():
         ("en", "A layer's score (softmax).", ["layer's", "(softmax)."]),
     ],
 )
-def test_no_line_ends_between_a_term_and_the_signs_at_it(lang, sentence, expected):
+def test_no_break_between_term_and_sign(lang, sentence, expected):
     app = shown(sentence, lang=lang)
     assert sentences_of(app) == [sentence]
     held = re.findall("<span>(.*?)</span>", app.get("html")[0].proto.body.partition("</p>")[0])
     assert [unescape(re.sub("<[^>]*>", "", span)) for span in held] == expected
 
 
-def test_a_term_leads_away_only_from_where_it_cannot_be_touched(open_app):
+def test_term_links_unless_already_there(open_app):
     notes = "".join(each.proto.body for each in open_app("masks", source="words", text="a b").get("html"))
     assert 'id="term_mask"' in notes
     assert re.findall('href="(masks.*?)"', notes) == ["masks?lang=en&amp;section=editor&amp;mask=causal"]
@@ -101,7 +103,7 @@ def test_a_term_leads_away_only_from_where_it_cannot_be_touched(open_app):
 
 
 @pytest.mark.parametrize("see", sorted({term.see for term in terms().values() if "?" in term.see}))
-def test_what_a_link_says_besides_is_understood(open_app, see):
+def test_other_link_parameters_are_kept(open_app, see):
     page, section, rest = next(term.place for term in terms().values() if term.see == see)
     wanted = dict(parse_qsl(rest))
     app = open_app(page, section=section, **{"text": "a b c"} | wanted)

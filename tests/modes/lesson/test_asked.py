@@ -44,7 +44,7 @@ def texts(bar) -> list[str]:
 
 
 @pytest.mark.parametrize(("lesson", "number"), STEPS)
-def test_every_step_shows_and_says_what_is_so_when_it_is_over(open_app, monkeypatch, lesson, number):
+def test_finished_step_shows_true_result(open_app, monkeypatch, lesson, number):
     step = lesson_named(lesson).steps[number - 1]
     over = Progress(done="revealed", hinted=True)
     monkeypatch.setattr("viz.modes.lesson.running.progress", lambda *_: over)
@@ -70,7 +70,8 @@ def answer(app, lesson: str, number: int, sent) -> dict:
     return said(app.run())
 
 
-def test_an_answer_is_judged_and_what_was_covered_is_shown(open_app):
+def test_answer_is_judged_and_uncovered(open_app):
+    """An answer is judged, and the covered result is displayed."""
     app = open_app(lesson="ten_minutes")
     words = {label: code for code, label in said(app)["options"]}
     bar = answer(app, "ten_minutes", 1, words["street"])
@@ -91,14 +92,15 @@ def test_word_question_offers_words_only(open_app):
     assert offered == ["the", "animal", "didn", "t", "cross", "the", "street", "because", "it", "was", "too", "tired"]
 
 
-def test_shuffle_question_with_mask_in_link_agrees_with_picture(open_app):
+def test_shuffle_answer_ignores_mask_in_link(open_app):
     """The pictures of the section have no mask, and the sentence after the answer says what they show."""
     app = open_app("positions", lesson="masks_and_order", lesson_step=6, mask="causal")
     bar = answer(app, "masks_and_order", 6, "words")
     assert (bar["is_right"], bar["done"]) == (True, "right") and bar["reveal"].startswith("The same words")
 
 
-def test_a_head_is_picked_in_the_picture_and_judged_when_it_is_checked(open_app):
+def test_head_is_picked_and_judged(open_app):
+    """A head is picked in the picture and judged when it is checked."""
     app = open_app(lesson="ten_minutes", lesson_step=5)
     assert said(app)["picked"] == [[3, 1], "Chosen in the picture: layer 3, head 1."]
     bar = answer(app, "ten_minutes", 5, [3, 1])
@@ -112,14 +114,14 @@ def test_a_head_is_picked_in_the_picture_and_judged_when_it_is_checked(open_app)
     assert answer(app, "ten_minutes", 5, HERE)["is_right"], "chosen and checked at once"
 
 
-def test_a_cell_is_chosen_before_it_is_checked(open_app):
+def test_cell_is_selected_before_check(open_app):
     app = open_app(lesson="masks_and_order", lang="en")
     bar = answer(app, "masks_and_order", 1, HERE)
     assert (bar["picked"], bar["done"], bar["verdict"]) == (None, "", bar["words"]["nothing"])
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_the_example_of_a_sentence_is_one(open_app, lang):
+def test_example_answer_is_accepted(open_app, lang):
     at = next(n for n, step in enumerate(lesson_named("does_it_explain").steps, 1) if step.ask.kind == "sentence")
     app = open_app(lesson="does_it_explain", lesson_step=at, lang=lang)
     assert answer(app, "does_it_explain", at, said(app)["picked"][0])["is_right"] is False
@@ -130,7 +132,8 @@ def test_the_example_of_a_sentence_is_one(open_app, lang):
     assert bar["is_right"] and step.ask.arguments[read]["example"] in bar["reveal"]
 
 
-def test_on_another_sentence_the_key_is_another_one_and_the_old_verdict_is_gone(open_app):
+def test_other_sentence_resets_verdict(open_app):
+    """Another sentence has another key, and the old verdict is gone."""
     app = open_app(lesson="ten_minutes")
     bar = answer(app, "ten_minutes", 1, {label: code for code, label in said(app)["options"]}["street"])
     assert bar["verdict"]
@@ -143,7 +146,8 @@ def test_on_another_sentence_the_key_is_another_one_and_the_old_verdict_is_gone(
     assert "text=The+cat" in said(app)["links"]["next"], "the next step is asked about it too"
 
 
-def test_where_a_question_makes_no_sense_the_bar_says_so_and_asks_nothing(open_app):
+def test_question_without_sense_is_omitted(open_app):
+    """Where a question makes no sense the bar says so and asks nothing."""
     app = open_app(lesson="ten_minutes", text="The dog sleeps.", lang="en")
     bar = said(app)
     assert bar["premise"] == translator("en")("lesson.premise_no_word", word="it")
@@ -151,7 +155,7 @@ def test_where_a_question_makes_no_sense_the_bar_says_so_and_asks_nothing(open_a
     assert pictures(app), "what is not asked for is not covered"
 
 
-def test_a_link_holds_the_step_and_what_was_changed(open_app):
+def test_link_holds_step_and_changes(open_app):
     app = open_app(lesson="ten_minutes", lesson_step=4, lang="en")
     assert link(app) == {"lesson": "ten_minutes", "lesson_step": "4"}
     app.slider(key="layer").set_value(2).run()
@@ -161,7 +165,7 @@ def test_a_link_holds_the_step_and_what_was_changed(open_app):
     assert link(app)["layer"] == "3", "the page's default is no default of the step"
 
 
-def test_on_another_page_the_step_waits(open_app):
+def test_step_waits_on_other_page(open_app):
     app = open_app(lesson="ten_minutes", lesson_step=4)
     app.switch_page(file_of("masks")).run()
     bar = said(app)
@@ -172,7 +176,8 @@ def test_on_another_page_the_step_waits(open_app):
     assert said(app)["kind"] == "option"
 
 
-def test_without_a_lesson_there_is_no_bar_and_no_style_of_it(open_app):
+def test_no_lesson_leaves_no_bar(open_app):
+    """Without a lesson there is no bar, and no style of it."""
     app = open_app("masks", source="words", text="a b c")
     assert said(app) is None
     styles = "".join(each.proto.body for each in app.get("html"))
@@ -193,7 +198,7 @@ def test_without_a_lesson_there_is_no_bar_and_no_style_of_it(open_app):
         ({"lesson": "ten_minutes", "lesson_step": "NaN", "answer": "<b>"}, "lesson_step", 1),
     ],
 )
-def test_a_link_that_asks_for_no_step_falls_back_with_a_note(open_app, hostile, refused, number):
+def test_link_to_unknown_step_falls_back(open_app, hostile, refused, number):
     app = open_app("masks", source="words", text="a b c", **hostile)
     assert translator("en")("note.refused", names=refused) in [one.value for one in app.info]
     assert (said(app) or {}).get("number") == number
@@ -219,14 +224,14 @@ def test_do_check_without_answer_changes_nothing():
 
 
 @pytest.mark.parametrize("sent", ["a", 10**5, True, -1, ["0"]])
-def test_an_answer_that_is_none_is_no_verdict(sent):
+def test_invalid_answer_gets_no_verdict(sent):
     assert read_answer("word", sent, range(5)) is None
 
 
 @pytest.mark.parametrize(
     ("lesson", "number", "kind"), [("ten_minutes", 1, "word"), ("ten_minutes", 3, "option"), ("many_heads", 5, "order")]
 )
-def test_a_sheet_with_answers_marks_what_is_right(open_app, lesson, number, kind):
+def test_answer_sheet_marks_right_answers(open_app, lesson, number, kind):
     step = lesson_named(lesson).steps[number - 1]
     link = {"lesson": lesson, "lesson_step": number, "embed": 1, "lang": "zh"}
     bar = said(open_app(step.page, **link, print="answers"))

@@ -16,7 +16,8 @@ def bar(page: Page) -> dict[str, Any]:
     return sent
 
 
-def test_a_wrong_answer_has_its_reason_and_the_right_one_shows_the_picture_on_the_first_screen(visit):
+def test_answers_show_reason_or_picture(visit):
+    """A wrong answer gets its reason; the right one shows the picture on the first screen."""
     page = visit("heads", lesson="ten_minutes", viewport=(1280, 720))
     status = page.locator(".lesson .said")
     expect(status).to_have_attribute("role", "status")
@@ -36,7 +37,8 @@ def test_a_wrong_answer_has_its_reason_and_the_right_one_shows_the_picture_on_th
     assert page.evaluate(TOP) < 500, "the picture begins on the first screen"
 
 
-def test_on_a_phone_a_step_is_answered_explored_and_come_back_to(visit):
+def test_step_on_phone_is_resumed(visit):
+    """On a phone a step is answered, explored and resumed."""
     page = visit("lessons", viewport=PHONE, scheme="dark")
     page.locator("ol.lessons").get_by_role("link", name="Reading real heads").click()
     wait_run(page)

@@ -23,7 +23,8 @@ def add_view(page: Page, number: int) -> None:
     expect(page.get_by_text(T("share.bar_added", n=number))).to_be_visible()
 
 
-def test_a_lesson_is_made_kept_passed_on_and_given(visit, new_page, tmp_path):
+def test_lesson_is_edited_saved_and_shared(visit, new_page, tmp_path):
+    """A lesson is written, saved, shared and given."""
     page = visit("masks", mask="causal", source="words", viewport=PHONE)
     add_view(page, 1)
     page.goto(page.url.replace("masks?", "positions?"))

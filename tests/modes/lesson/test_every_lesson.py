@@ -117,7 +117,7 @@ def without_figures(page: Page) -> None:
     page.route("**/PlotlyChart.*.js", lambda route: route.fulfill(body=EMPTY, content_type="text/javascript"))
 
 
-def test_all_lessons_are_done_by_the_keyboard_alone(visit):
+def test_lessons_work_by_keyboard_alone(visit):
     page = visit("lessons", viewport=(1280, 720))
     without_figures(page)
     for lesson in lessons():
@@ -128,7 +128,7 @@ def test_all_lessons_are_done_by_the_keyboard_alone(visit):
     assert (bar(page)["number"], bar(page)["done"]) == (len(lesson.steps), "right"), "Back leads to the last step, done"
 
 
-def test_all_lessons_are_done_by_taps_on_a_phone(new_page, app_url):
+def test_lessons_work_by_taps_on_phone(new_page, app_url):
     page = new_page(viewport=PHONE, has_touch=True, is_mobile=True)
     without_figures(page)
     page.goto(f"{app_url}/lessons?lang=zh")

@@ -89,7 +89,7 @@ def test_explore_brings_rest_and_hides_it(visit):
             expect(page.locator(place)).to_be_visible(visible=shown)
 
 
-def test_own_reason_is_compared_and_not_sent(visit):
+def test_own_reason_is_not_sent(visit):
     """After the answer a sentence is typed and compared; the server is sent nothing."""
     lesson, number = next((name, at) for name, at in COVERED if lesson_named(name).steps[at - 1].why)
     page = open_step(visit, lesson, number, viewport=(1280, 720))

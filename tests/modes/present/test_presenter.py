@@ -45,7 +45,7 @@ def press(page: Page, key: str) -> dict[str, Any]:
     return told(page)
 
 
-def test_a_presented_page_is_its_section_alone(open_app):
+def test_presented_page_is_one_section(open_app):
     app = open_app("masks", present=1, section="all")
     assert not app.title
     assert not app.sidebar.children
@@ -103,7 +103,8 @@ def assert_room(page: Page) -> None:
     assert letters[0][0] >= ROOM, letters
 
 
-def test_pages_are_presented_one_section_after_the_other(visit):
+def test_presentation_crosses_pages(visit):
+    """Pages are presented one section after the other."""
     page = visit("step-by-step", present=1, section=PAGE.sections[-1].name, viewport=(1280, 720))
     last = told(page)
     assert last["at"] == last["of"]
@@ -126,7 +127,7 @@ def test_pages_are_presented_one_section_after_the_other(visit):
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("section", ["three_words", "steps"])
-def test_a_presented_section_names_no_key_that_goes_elsewhere(open_app, monkeypatch, section, lang):
+def test_presented_section_names_no_other_key(open_app, monkeypatch, section, lang):
     """There → opens the next section, whatever it does on a desk."""
     monkeypatch.setattr("viz.modes.present.presenter.prefetch", lambda _: None)
     app = open_app("step_by_step", section=section, source="words", lang=lang, present=1)
@@ -136,7 +137,7 @@ def test_a_presented_section_names_no_key_that_goes_elsewhere(open_app, monkeypa
     assert [each["note"] for each in told] == [lead], "the teacher's note says the same"
 
 
-def test_a_chart_fits_the_screen_in_front_of_a_class(open_app):
+def test_chart_fits_screen_of_class(open_app):
     """Its letters are twice as large there, by a style sheet, and it is no more than a quarter higher."""
     at_a_desk, in_a_room = (
         line_charts(open_app("cost", section="growth", **more))["growth"] for more in ({}, {"present": 1})

@@ -38,7 +38,7 @@ def told(app: AppTest) -> Any:
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-def test_the_model_and_the_text_stand_below_a_picture(open_app, lang):
+def test_model_and_text_below_picture(open_app, lang):
     app = open_app("heads", lang=lang, source="words", text="a  cat\n" + "x" * 400)
     figures = told(app)
     whose, text = figures["facts"]
@@ -48,13 +48,14 @@ def test_the_model_and_the_text_stand_below_a_picture(open_app, lang):
     assert figures["words"] == {name: sentences(lang)[f"figure_menu.{name}"] for name in WORDS}
 
 
-def test_the_decoder_that_stands_in_is_the_one_that_is_named(open_app):
+def test_fallback_decoder_is_named(open_app):
     whose, text = told(open_app("next_word", lang="en", source="words"))["facts"]
     assert whose.startswith("twin-g8 · ") and text.startswith("“cake moon")
 
 
 @pytest.mark.parametrize("section", ["map", "wall"])
-def test_below_a_long_text_stands_what_was_read(open_app, monkeypatch, section):
+def test_text_as_read_below_picture(open_app, monkeypatch, section):
+    """Below the picture of a long text stands the part that was read."""
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: None)  # it would own the key
     app = open_app("long_text", source="words", text="one two", n_heads=2, long_from="file", section=section)
     app.session_state["_long_file"] = SimpleNamespace(getvalue=b"three four five".strip)
@@ -62,12 +63,12 @@ def test_below_a_long_text_stands_what_was_read(open_app, monkeypatch, section):
     assert figures["facts"][1:] == ["“three four five”"] and figures["apart"] == []
 
 
-def test_below_the_atlas_stand_its_model_and_its_sentences(open_app):
+def test_atlas_names_model_and_sentences(open_app):
     facts = told(open_app("atlas", source="words", text="one two"))["facts"]
     assert len(facts) == 1 and facts[0].startswith("all-MiniLM-L6-v2, 72 heads, over 203 English sentences")
 
 
-def test_a_picture_of_no_model_names_none(open_app):
+def test_picture_without_model_names_none(open_app):
     assert told(open_app("cost", source="words"))["facts"] == ["n = 512, d = 512, k = 3, h = 8"]
     assert "two_places" in told(open_app("many_heads", source="words", section="two_places"))["apart"]
     example = told(open_app("two_sequences", section="translation", model="all-MiniLM-L6-v2"))
@@ -76,5 +77,5 @@ def test_a_picture_of_no_model_names_none(open_app):
 
 
 @pytest.mark.parametrize("look", [{"present": "1"}, {"print": "worksheet"}])
-def test_before_a_class_and_on_paper_there_is_no_menu(open_app, look):
+def test_presented_and_printed_pages_lack_menu(open_app, look):
     assert told(open_app("masks", source="words", section="editor", **look)) is None
