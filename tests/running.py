@@ -89,8 +89,8 @@ def checked(app: AppTest, section: str) -> tuple[int, int]:
     for group in app.button_group:
         if group.key == f"_footer_{section}":
             labels = [option.content for option in group.proto.options]
-            found = [tuple(map(int, re.findall(r"\d+", label))) for label in labels]
-            numbers = next((numbers for numbers in found if len(numbers) == 2), (0, 0))
+            counts = [tuple(map(int, re.findall(r"\d+", label))) for label in labels]
+            numbers = next((numbers for numbers in counts if len(numbers) == 2), (0, 0))
             return (min(numbers), max(numbers))
     return (0, 0)
 
@@ -129,14 +129,14 @@ class Bars(NamedTuple):
 
 def bar_charts(app: AppTest) -> dict[str, Bars]:
     """Every bar chart on the page, by its key."""
-    found = _views(app, "bars", lambda header: (len(header["series"]), len(header["labels"])))
-    return {key: Bars(header, dict(zip(header["series"], rows, strict=True))) for key, (header, rows) in found}
+    charts = _views(app, "bars", lambda header: (len(header["series"]), len(header["labels"])))
+    return {key: Bars(header, dict(zip(header["series"], rows, strict=True))) for key, (header, rows) in charts}
 
 
 def line_charts(app: AppTest) -> dict[str, dict[str, Any]]:
     """What the browser is sent of every line chart on the page, by its key."""
-    found = [view.proto for view in app.get("bidi_component") if view.proto.component_name == "headlight.lines"]
-    return {proto.id.rpartition("-")[2]: json.loads(proto.json)[0] for proto in found}
+    charts = [view.proto for view in app.get("bidi_component") if view.proto.component_name == "headlight.lines"]
+    return {proto.id.rpartition("-")[2]: json.loads(proto.json)[0] for proto in charts}
 
 
 def _views(
@@ -153,12 +153,14 @@ def _views(
             yield view.proto.id.rpartition("-")[2], (header, torch.tensor(numbers))
 
 
-_WRITTEN = {"strong": "**", "em": "*", "code": "`"}
-_PART = re.compile(rf"</?({'|'.join(_WRITTEN)})>|<[^>]*>")
+_MARKDOWN = {"strong": "**", "em": "*", "code": "`"}
+_PART = re.compile(rf"</?({'|'.join(_MARKDOWN)})>|<[^>]*>")
 
 
 def sentences_of(app: AppTest) -> list[str]:
     """The sentences on the page, as they are written in Markdown, whether or not terms are marked in them."""
-    marked = re.findall(r'<div class="says"><p>(.*?)</p><div ', "".join(each.proto.body for each in app.get("html")))
-    plain = [unescape(_PART.sub(lambda tag: _WRITTEN.get(tag[1] or "", ""), sentence)) for sentence in marked]
-    return [each.value for each in app.markdown] + plain
+    with_terms = re.findall(
+        r'<div class="says"><p>(.*?)</p><div ', "".join(element.proto.body for element in app.get("html"))
+    )
+    plain = [unescape(_PART.sub(lambda tag: _MARKDOWN.get(tag[1] or "", ""), sentence)) for sentence in with_terms]
+    return [element.value for element in app.markdown] + plain

@@ -16,14 +16,14 @@ MINE = "An okapi counts seven quiet zebras."
 @contextmanager
 def collected_by_nobody() -> Iterator[list[Tensor]]:
     """Afterwards the list holds the tensors that only a collection would have found."""
-    found: list[Tensor] = []
+    tensors: list[Tensor] = []
     gc.collect()
     gc.disable()
     try:
-        yield found
+        yield tensors
         gc.set_debug(gc.DEBUG_SAVEALL)
         gc.collect()
-        found += [one for one in gc.garbage if isinstance(one, Tensor)]
+        tensors += [tensor for tensor in gc.garbage if isinstance(tensor, Tensor)]
     finally:
         gc.set_debug(0)
         gc.garbage.clear()
@@ -33,18 +33,18 @@ def collected_by_nobody() -> Iterator[list[Tensor]]:
 def test_reference_cycle_is_found():
     import torch
 
-    with collected_by_nobody() as found:
+    with collected_by_nobody() as tensors:
         ring: list[object] = [torch.zeros(3)]
         ring.append(ring)
         del ring
-    assert len(found) == 1
+    assert len(tensors) == 1
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_page_leaves_no_tensor_in_cycles(open_app, monkeypatch, page):
     """After a page is left, no tensor waits for the garbage collector."""
     monkeypatch.setattr(compute.results(), "most_bytes", 0)
-    with collected_by_nobody() as found:
+    with collected_by_nobody() as tensors:
         app = open_app(page, section="all", text=MINE)
         assert not app.error and not app.exception
-    assert not found, {tuple(one.shape) for one in found}
+    assert not tensors, {tuple(tensor.shape) for tensor in tensors}

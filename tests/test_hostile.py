@@ -35,7 +35,7 @@ from viz.host.errors import SESSION
 from viz.host.owner import HEADER, NAME, mark_of
 from viz.text import LANGUAGES, sentences
 
-HERE = Path(__file__).parent / "hostile"
+FOLDER = Path(__file__).parent / "hostile"
 MARK = "okapi"
 """In every text typed here, and in no sentence of the project's."""
 UPLOADS = limits.UPLOADS_EACH
@@ -46,7 +46,7 @@ FAILED = tuple(sentences(lang)["error.failed"].partition("{kind}")[0] for lang i
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("hostile")
     notes = folder / "outgoing"
-    path = os.pathsep.join(filter(None, (str(HERE), os.environ.get("PYTHONPATH"))))
+    path = os.pathsep.join(filter(None, (str(FOLDER), os.environ.get("PYTHONPATH"))))
     with serve(ROOT / "serve.py", folder / "log.txt", PYTHONPATH=path, OUTGOING_NOTES=str(notes)) as running:
         yield running
         assert MARK not in running.written(), "a visitor's text is in the log"
@@ -79,7 +79,7 @@ def test_random_links_open_complete_pages(server):
     paths = [*PATHS] * 4
     paths += chance.choices(QUICK, k=250 - len(paths))
     links = [(path, a_link(chance)) for path in paths]
-    found, begun = [], len(server.written())
+    faults, log_start = [], len(server.written())
 
     async def some() -> None:
         while links:
@@ -87,14 +87,14 @@ def test_random_links_open_complete_pages(server):
             async with Tab(server.url) as tab:
                 answer = await tab.open(path, **link)
             if wrong(answer):
-                found.append((path, link, wrong(answer)))
+                faults.append((path, link, wrong(answer)))
 
     async def four_at_a_time() -> None:
         await asyncio.gather(*(some() for _ in range(4)))
 
     visiting(four_at_a_time)
-    assert found == []
-    assert not re.search("Traceback|Uncaught", server.written(begun))
+    assert faults == []
+    assert not re.search("Traceback|Uncaught", server.written(log_start))
 
 
 # --- Texts and choices ---------------------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ class Reader(Tab):
 def leaves(tree: Any) -> list[str]:
     """Every text in a tree of lists and dicts."""
     if isinstance(tree, list | dict):
-        return [leaf for one in (tree.values() if isinstance(tree, dict) else tree) for leaf in leaves(one)]
+        return [leaf for part in (tree.values() if isinstance(tree, dict) else tree) for leaf in leaves(part)]
     return [tree] if isinstance(tree, str) else []
 
 
@@ -141,7 +141,7 @@ def pieces(text: str) -> set[str]:
 @pytest.mark.parametrize("page", ["heads", "masks"])
 def test_typed_text_is_interpreted_nowhere(server, page):
     """A text is kept as typed and interpreted nowhere."""
-    begun = len(server.written())
+    log_start = len(server.written())
 
     async def type_all() -> None:
         async with Reader(server.url) as tab:
@@ -153,12 +153,12 @@ def test_typed_text_is_interpreted_nowhere(server, page):
                 answer = await tab.change(text=f"{text} {MARK}")
                 assert not wrong(answer) and not answer.boxes, text
                 assert tab.value("text") == f"{text} {MARK}"
-                shown, labels = "\n".join(tab.interpreted), "\n".join(tab.labels)
-                assert not [one for one in pieces(text) if one in shown and one not in ours], text
-                assert not [one for one in pieces(text) if set(one) & set("<&#$") and one in labels], text
+                interpreted, labels = "\n".join(tab.interpreted), "\n".join(tab.labels)
+                assert not [piece for piece in pieces(text) if piece in interpreted and piece not in ours], text
+                assert not [piece for piece in pieces(text) if set(piece) & set("<&#$") and piece in labels], text
 
     visiting(type_all)
-    assert not re.search("Traceback|Uncaught", server.written(begun))
+    assert not re.search("Traceback|Uncaught", server.written(log_start))
 
 
 def test_choice_not_offered_falls_back(server):
@@ -255,7 +255,7 @@ VALUES: dict[str, Any] = {
 
 def test_values_of_no_control_are_ignored(server):
     """Every kind of value for every control at once; a fragment, a page and a control that do not exist."""
-    begun = len(server.written())
+    log_start = len(server.written())
 
     async def send_all() -> None:
         for path in ("masks", ""):
@@ -273,7 +273,7 @@ def test_values_of_no_control_are_ignored(server):
                 assert not wrong(await tab.open(path, **SMALL)), "and it goes on"
 
     visiting(send_all)
-    assert not re.search("Traceback|Uncaught|Error|fragment", server.written(begun))
+    assert not re.search("Traceback|Uncaught|Error|fragment", server.written(log_start))
 
 
 def frame_that_says_it_is_long(size: int) -> bytes:
@@ -293,12 +293,12 @@ def test_announced_message_size_is_not_awaited(server):
         )
         assert b" 101 " in await reader.readuntil(b"\r\n\r\n")
         writer.write(frame_that_says_it_is_long(100_000_000))
-        said = await asyncio.wait_for(reader.read(), 30)
+        reply = await asyncio.wait_for(reader.read(), 30)
         writer.close()
-        return said
+        return reply
 
-    said = finish(send())
-    assert b"\x88" in said, "the server closes"
+    reply = finish(send())
+    assert b"\x88" in reply, "the server closes"
     finish(still_well(server))
 
 
@@ -308,7 +308,7 @@ class Crowd:
     def __init__(self, tab: Tab) -> None:
         self.tab, self.parts = tab, urlparse(tab.url)
 
-    async def begin(self, session: str, n_bytes: int, said: str = "") -> tuple[asyncio.StreamReader, Any, bytes]:
+    async def begin(self, session: str, n_bytes: int, reply: str = "") -> tuple[asyncio.StreamReader, Any, bytes]:
         """The head of an upload and a little of the file; gives what follows."""
         start = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.png"\r\n\r\n'
         body = start + bytes(n_bytes) + b"\r\n--b--\r\n"
@@ -318,7 +318,7 @@ class Crowd:
             f"Origin: {self.tab.url}\r\nX-Xsrftoken: {self.tab.cookies[XSRF]}\r\n"
             f"Cookie: {said_of(self.tab.cookies)}\r\n"
             "Connection: close\r\nContent-Type: multipart/form-data; boundary=b\r\n"
-            f"{said or f'Content-Length: {len(body)}'}\r\n\r\n".encode()
+            f"{reply or f'Content-Length: {len(body)}'}\r\n\r\n".encode()
             + body[:1000]
         )
         await writer.drain()
@@ -326,13 +326,13 @@ class Crowd:
 
     async def all_at_once(self, n: int, session: str, n_bytes: int) -> list[int]:
         """Begin so many, then end them; the answers."""
-        begun = [await self.begin(session, n_bytes) for _ in range(n)]
-        refused = [reader for reader, _, _ in begun[UPLOADS:]]
-        answers = [await reader.readline() for reader in refused]  # before a byte more is sent
-        for _, writer, rest in begun[: n - len(answers)]:
+        uploads = [await self.begin(session, n_bytes) for _ in range(n)]
+        rejected = [reader for reader, _, _ in uploads[UPLOADS:]]
+        answers = [await reader.readline() for reader in rejected]  # before a byte more is sent
+        for _, writer, rest in uploads[: n - len(answers)]:
             writer.write(rest)
-        answers += [await reader.readline() for reader, _, _ in begun[:UPLOADS]]
-        for _, writer, _ in begun:
+        answers += [await reader.readline() for reader, _, _ in uploads[:UPLOADS]]
+        for _, writer, _ in uploads:
             writer.close()
         return [int(answer.split()[1]) for answer in answers]
 
@@ -351,10 +351,10 @@ def test_parallel_uploads_are_counted_at_once(server):
             assert answers == [413] * (60 - UPLOADS) + [204] * UPLOADS
             assert await Crowd(tab).all_at_once(1, tab.session, 1_000) == [413]
             assert not wrong(await tab.change(picture=[tab.controls["picture"].options[0]]))
-        async with Tab(server.url) as other:
-            await other.open("masks", **SMALL)
-            assert await Crowd(other).all_at_once(1, other.session, 1_000) == [403]
-            assert await Crowd(other).all_at_once(1, "nobody", 1_000) == [403]
+        async with Tab(server.url) as second_tab:
+            await second_tab.open("masks", **SMALL)
+            assert await Crowd(second_tab).all_at_once(1, second_tab.session, 1_000) == [403]
+            assert await Crowd(second_tab).all_at_once(1, "nobody", 1_000) == [403]
 
     visiting(send_all)
 
@@ -364,7 +364,7 @@ def test_parallel_uploads_are_counted_at_once(server):
 
 def test_session_id_does_not_open_session(server):
     """Whoever it is: without a cookie, with one of their own, or with the owner's mark in a header."""
-    begun = len(server.written())
+    log_start = len(server.written())
 
     async def take() -> None:
         async with Tab(server.url) as owner:
@@ -381,7 +381,7 @@ def test_session_id_does_not_open_session(server):
             assert not wrong(answer) and not answer.boxes, "its owner does not notice"
 
     visiting(take)
-    assert not re.search("Traceback|Uncaught", server.written(begun))
+    assert not re.search("Traceback|Uncaught", server.written(log_start))
 
 
 def test_reconnection_resumes_session(server):
@@ -430,7 +430,7 @@ ROOTS = (
     "/", "/media/", "/static/", "/app/static/", "/static/js/", "/_stcore/bidi-components/headlight.head_grid/",
     "/component/headlight/", "/_stcore/upload_file/", "/_stcore/",
 )  # fmt: skip
-WANTED = ("etc/passwd", "app.py", "viz/limits.py", ".streamlit/config.toml", "proc/self/environ")
+SECRET_FILES = ("etc/passwd", "app.py", "viz/limits.py", ".streamlit/config.toml", "proc/self/environ")
 SECRETS = (b"root:", b"import streamlit", b"HEADLIGHT_", b"[server]", b"PATH=")
 
 
@@ -439,21 +439,26 @@ def test_no_path_leaves_served_files(server):
     parts = urlparse(server.url)
 
     def fetch(path: str) -> tuple[int, bytes]:
-        asked = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=30)
+        connection = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=30)
         try:
-            asked.putrequest("GET", path, skip_accept_encoding=True)
-            asked.endheaders()
-            answer = asked.getresponse()
+            connection.putrequest("GET", path, skip_accept_encoding=True)
+            connection.endheaders()
+            answer = connection.getresponse()
             return answer.status, answer.read()
         finally:
-            asked.close()
+            connection.close()
 
-    paths = [f"{root}{up * 6}{wanted}" for root in ROOTS for up in UP for wanted in WANTED[: 2 + (up == "../") * 3]]
-    paths += [
-        f"{root}{wanted}"
+    paths = [
+        f"{root}{up * 6}{secret_file}"
         for root in ROOTS
-        for wanted in ("/etc/passwd", "//etc/passwd", "C:/x", "%00", "~root/.ssh", "con")
+        for up in UP
+        for secret_file in SECRET_FILES[: 2 + (up == "../") * 3]
     ]
-    found = {path: (status, body[:200]) for path in paths for status, body in [fetch(path)]
+    paths += [
+        f"{root}{secret_file}"
+        for root in ROOTS
+        for secret_file in ("/etc/passwd", "//etc/passwd", "C:/x", "%00", "~root/.ssh", "con")
+    ]
+    answers = {path: (status, body[:200]) for path in paths for status, body in [fetch(path)]
              if status >= 500 or any(secret in body for secret in SECRETS)}  # fmt: skip
-    assert found == {}
+    assert answers == {}

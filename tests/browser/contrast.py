@@ -87,6 +87,6 @@ def assert_choices_differ(page: Page) -> None:
 
 
 def _assert_none_alike(page: Page) -> None:
-    told = page.evaluate(ALIKE)
-    assert told["compared"] > 0
-    assert not told["found"], told["found"]
+    pairs = page.evaluate(ALIKE)
+    assert pairs["compared"] > 0
+    assert not pairs["found"], pairs["found"]

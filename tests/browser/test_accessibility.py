@@ -53,9 +53,11 @@ def look(page: Page, rules: Sequence[str] = ()) -> None:
     if not page.evaluate("'axe' in window"):
         page.evaluate(Axe().axe_script)
     options = AXE | ({"runOnly": list(rules)} if rules else {})
-    found = page.evaluate("async (options) => (await axe.run(options)).violations", options)
-    told = {rule["id"]: [(node["html"][:200], node["failureSummary"]) for node in rule["nodes"]] for rule in found}
-    assert told == {}
+    violations = page.evaluate("async (options) => (await axe.run(options)).violations", options)
+    report = {
+        rule["id"]: [(node["html"][:200], node["failureSummary"]) for node in rule["nodes"]] for rule in violations
+    }
+    assert report == {}
     assert page.evaluate(SMALL) == []
 
 
@@ -167,9 +169,9 @@ def test_headings_leave_out_no_level(visit):
     page = visit("step-by-step")
     titles = page.locator(":is(h1, h2, h3, h4, h5, h6)").evaluate_all("all => all.map(one => one.tagName)")
     assert titles == ["H1", "H2", "H3"]
-    unseen = page.get_by_role("heading", level=2)
-    expect(unseen).to_have_text(translator("en")("step_by_step.three_words.title"))
-    expect(page.get_by_test_id("stLayoutWrapper").filter(has=unseen).last).to_have_css("clip-path", "inset(50%)")
+    headings = page.get_by_role("heading", level=2)
+    expect(headings).to_have_text(translator("en")("step_by_step.three_words.title"))
+    expect(page.get_by_test_id("stLayoutWrapper").filter(has=headings).last).to_have_css("clip-path", "inset(50%)")
 
 
 LIVE = """() => [...document.querySelectorAll('.stMain [aria-live]')].map((node) => ({
@@ -181,8 +183,8 @@ LIVE = """() => [...document.querySelectorAll('.stMain [aria-live]')].map((node)
 def test_changed_sentence_is_announced_once(visit):
     """It was a polite live region before it changed, in no other one; what is opened in the footer is none."""
     page = visit("many-heads", section="inputs")
-    found = page.locator(".st-key-section_inputs [aria-live]", has_text="Without number")
-    found.wait_for(state="attached")  # the view that says so of Streamlit's sentences may come last
+    live_region = page.locator(".st-key-section_inputs [aria-live]", has_text="Without number")
+    live_region.wait_for(state="attached")  # the view that says so of Streamlit's sentences may come last
     page.evaluate("""() => {
         window.heard = [];
         for (const node of document.querySelectorAll('.st-key-section_inputs [aria-live]'))
@@ -190,9 +192,9 @@ def test_changed_sentence_is_announced_once(visit):
                 .observe(node, { childList: true, characterData: true, subtree: true });
     }""")
     page.locator(".st-key-input_off input[type=range]").press("ArrowRight")
-    expect(found).to_contain_text("Without number 1 ")
+    expect(live_region).to_contain_text("Without number 1 ")
     wait_run(page)
-    assert set(page.evaluate("heard")) == {found.inner_text()}, "of the sentences only the one that changed"
+    assert set(page.evaluate("heard")) == {live_region.inner_text()}, "of the sentences only the one that changed"
     page.locator(".st-key-_footer_inputs").get_by_text(translator("en")("footer.why")).click()
     expect(page.locator(".st-key-section_inputs .stMarkdown").last).to_contain_text("one product")
     wait_run(page)

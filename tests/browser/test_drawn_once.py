@@ -47,7 +47,7 @@ SECTIONS = (
 
 
 @pytest.fixture
-def opened(app_url, new_page):
+def open_page(app_url, new_page):
     def open_section(name: str, section: str) -> Page:
         page = new_page()
         page.add_init_script(WATCH)
@@ -60,11 +60,11 @@ def opened(app_url, new_page):
 
 
 @pytest.mark.parametrize(("name", "section"), SECTIONS)
-def test_reported_size_causes_no_redraw(opened, name, section):
+def test_reported_size_causes_no_redraw(open_page, name, section):
     """Nothing is drawn again when the browser reports its size."""
 
     def drawn_late() -> list[str]:
-        page = opened(name, section)
+        page = open_page(name, section)
         page.evaluate("() => new Promise((done) => setTimeout(() => requestAnimationFrame(() => done(0)), 300))")
         return page.evaluate("() => [...late]")
 
@@ -73,8 +73,8 @@ def test_reported_size_causes_no_redraw(opened, name, section):
 
 
 @pytest.mark.parametrize(("name", "section"), SECTIONS)
-def test_narrower_window_causes_redraw(opened, name, section):
-    page = opened(name, section)
+def test_narrower_window_causes_redraw(open_page, name, section):
+    page = open_page(name, section)
     page.set_viewport_size({"width": 420, "height": 800})
 
     def has_followed() -> None:

@@ -41,8 +41,8 @@ def slide(page: Page, key: str, *keys: str) -> None:
     slider = page.locator(f".st-key-{key} input[type=range]")
     if not slider.is_visible():
         open_chip(page, key)
-    for one in keys:
-        slider.press(one)
+    for key_ in keys:
+        slider.press(key_)
     wait_run(page)
 
 
@@ -91,7 +91,7 @@ def test_a_click_sends_what_it_changes(visit):
     page.reload()  # the connection whose messages are counted begins here
     wait_run(page)
 
-    def sent(act, most):
+    def sent_bytes(act, most):
         before = traffic.messages
         act()
         wait_run(page)
@@ -99,19 +99,19 @@ def test_a_click_sends_what_it_changes(visit):
 
     # A section's own control: the section alone.
     for stage in ("concat", "contributions"):
-        sent(section.get_by_text(t(f"heads.after_{stage}"), exact=True).click, SECTION)
+        sent_bytes(section.get_by_text(t(f"heads.after_{stage}"), exact=True).click, SECTION)
         expect(section.locator(f".st-key-after_{stage} canvas")).to_be_visible()
     open_chip(page, "layer")
     layer = page.locator(".st-key-layer input[type=range]")
-    sent(lambda: layer.press("ArrowRight"), PAGE)
+    sent_bytes(lambda: layer.press("ArrowRight"), PAGE)
     page.keyboard.press("Escape")
-    sent(page.get_by_role("radio", name=t("heads.switched_off.title"), exact=True).click, PAGE)
+    sent_bytes(page.get_by_role("radio", name=t("heads.switched_off.title"), exact=True).click, PAGE)
     expect(page.locator(".st-key-section_switched_off")).to_be_visible()
     expect(section).to_have_count(0)
     page.get_by_test_id("stSidebarNav").get_by_text(t("masks.title"), exact=True).click()
     wait_run(page)
     open_chip(page, "layer")
-    sent(lambda: layer.press("ArrowLeft"), PAGE)
+    sent_bytes(lambda: layer.press("ArrowLeft"), PAGE)
 
 
 def test_key_for_rerun_is_always_answered(visit):
@@ -216,9 +216,9 @@ def test_hostile_text_is_shown_literally(visit, path, source):
         expect(page.get_by_test_id("stException")).to_have_count(0)
         assert list(rendered(page)) == []
     # And once more from the link, as somebody else would be sent it.
-    other = visit(path, source=source, text=" ".join(HOSTILE))
-    expect(other.get_by_test_id("stException")).to_have_count(0)
-    assert list(rendered(other)) == []
+    second_page = visit(path, source=source, text=" ".join(HOSTILE))
+    expect(second_page.get_by_test_id("stException")).to_have_count(0)
+    assert list(rendered(second_page)) == []
 
 
 def test_empty_text_is_explained(visit):
@@ -244,39 +244,39 @@ def test_phone_fits_tabs_without_sideways_scroll(visit, path, scheme, section):
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     assert is_wider_than_the_window(page) == []
     expect(page.locator(".st-key-text textarea")).to_be_in_viewport()
-    opened = page.locator(".st-key-section [aria-checked=true]")
-    expect(opened).to_be_in_viewport(ratio=1)
+    open_tab = page.locator(".st-key-section [aria-checked=true]")
+    expect(open_tab).to_be_in_viewport(ratio=1)
     bar = page.locator(".st-key-section [role=radiogroup]")
     assert bar.evaluate("bar => bar.scrollWidth <= bar.clientWidth")
     expect(bar.get_by_role("radio").locator("visible=true")).to_have_count(3)
     title = translator("en")(f"{path.replace('-', '_')}.{LAST_TAB[path]}.title")
     open_section(page, title)
-    expect(opened).to_have_text(title)
-    expect(opened).to_be_in_viewport(ratio=1)
+    expect(open_tab).to_have_text(title)
+    expect(open_tab).to_be_in_viewport(ratio=1)
 
 
 def tab_through(page: Page, steps: int) -> set[str]:
     """The keys of the controls that the Tab key reaches."""
-    reached: set[str] = set()
+    focused: set[str] = set()
     for _ in range(steps):
         page.keyboard.press("Tab")
-        reached |= set(
+        focused |= set(
             page.evaluate("""() => {
             const held = document.activeElement.closest('[class*=st-key-]');
             return held ? [...held.classList].filter((name) => name.startsWith('st-key-')) : [];
         }""")
         )
-    return {name.removeprefix("st-key-") for name in reached}
+    return {name.removeprefix("st-key-") for name in focused}
 
 
 def test_the_keyboard_reaches_every_control(visit):
     page = visit(source="words", mask="window")
     chips = {"source": {"source", "d_model", "n_heads", "n_kv_heads", "seed"}, "mask": {"mask", "width"}}
     assert {"text", "_example", "section", "lang", *(f"chip_{name}" for name in chips)} <= tab_through(page, 40)
-    for name, wanted in chips.items():
+    for name, keys_of_chip in chips.items():
         page.locator(f".st-key-chip_{name} button").press("Enter")
         expect(page.get_by_test_id("stPopoverBody")).to_be_visible()
-        assert wanted <= tab_through(page, 60)  # what opens stands at the end of the page
+        assert keys_of_chip <= tab_through(page, 60)  # what opens stands at the end of the page
         page.keyboard.press("Escape")
         expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
 

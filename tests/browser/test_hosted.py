@@ -38,19 +38,19 @@ def test_pages_keep_content_policy(hosted, page):
 
 
 @pytest.mark.parametrize(
-    ("path", "views", "probed", "shown"),
+    ("path", "views", "probed", "visible"),
     [
         ("", {"arcs", "diagram"}, {"/"}, (".start .word", 14)),
         ("heads", {"head_grid"}, {"/heads/", "/"}, (".head-grid .thumb", 72)),
     ],
 )
-def test_first_visit_loads_what_it_needs(hosted, new_page, path, views, probed, shown):
+def test_first_visit_loads_what_it_needs(hosted, new_page, path, views, probed, visible):
     """A first visit loads its picture's files at once, a second one hardly anything."""
     first = new_page(fresh=True)
     traffic = count(first)
     first.goto(address(hosted.url, path))
     wait_run(first)
-    expect(first.locator(shown[0])).to_have_count(shown[1])
+    expect(first.locator(visible[0])).to_have_count(visible[1])
     assert not traffic.asked("Plotly") + traffic.asked("Highlighter")
     asked_where = {where.removesuffix("_stcore/health") for where in traffic.asked("/health")}
     assert asked_where == probed, "Streamlit looks for its server below the page's own path first"
@@ -63,7 +63,7 @@ def test_first_visit_loads_what_it_needs(hosted, new_page, path, views, probed, 
     again = count(second)
     second.goto(address(hosted.url, path))
     wait_run(second)
-    expect(second.locator(shown[0])).to_have_count(shown[1])
+    expect(second.locator(visible[0])).to_have_count(visible[1])
     assert again.received < 100_000
 
 
@@ -78,7 +78,7 @@ def test_nothing_moves_while_a_page_opens(hosted, new_page, screen):
     page = new_page(viewport=screen, fresh=True)
     page.add_init_script(SHIFTS)
 
-    def moved(name: str) -> float:
+    def layout_shift(name: str) -> float:
         page.goto(address(hosted.url, path_of(name)))
         wait_run(page)
         expect(page.locator(".stMain :is(canvas, .js-plotly-plot, svg, .three-words)").first).to_be_attached()
@@ -86,8 +86,10 @@ def test_nothing_moves_while_a_page_opens(hosted, new_page, screen):
         return page.evaluate("moved")
 
     # A busy machine paints what a quick one never shows: twice.
-    again = [name for name in (FIRST, *PAGES) if moved(name) >= 0.1]
-    assert {name: round(much, 3) for name in again if (much := min(moved(name), moved(name))) >= 0.1} == {}
+    again = [name for name in (FIRST, *PAGES) if layout_shift(name) >= 0.1]
+    assert {
+        name: round(much, 3) for name in again if (much := min(layout_shift(name), layout_shift(name))) >= 0.1
+    } == {}
 
 
 @pytest.mark.parametrize("link", ["present=1", "notes=1", "print=1", "embed=true"])
@@ -110,12 +112,12 @@ class Cable:
 
     def __init__(self, url: str) -> None:
         self.there, self.ends = urlparse(url), list[asyncio.StreamWriter]()
-        self.laid, self.port = threading.Event(), 0
+        self.is_ready, self.port = threading.Event(), 0
         self._thread = threading.Thread(target=asyncio.run, args=(self._lie(),))
 
     def __enter__(self) -> "Cable":
         self._thread.start()
-        assert self.laid.wait(PATIENCE / 1000)
+        assert self.is_ready.wait(PATIENCE / 1000)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -132,7 +134,7 @@ class Cable:
         self.loop, self.over = asyncio.get_running_loop(), asyncio.Event()
         server = await asyncio.start_server(self._connect, "127.0.0.1", 0)
         self.port = server.sockets[0].getsockname()[1]
-        self.laid.set()
+        self.is_ready.set()
         await self.over.wait()
         server.close()
 
@@ -151,15 +153,15 @@ class Cable:
 
 def sessions(page) -> list[str]:
     """What the sessions of a page are called, in their order."""
-    told: list[str] = []
+    session_ids: list[str] = []
 
     def hear(message: str | bytes) -> None:
-        said = ForwardMsg.FromString(message) if isinstance(message, bytes) else ForwardMsg()
-        if session := said.new_session.initialize.session_id:
-            told.append(session)
+        message_ = ForwardMsg.FromString(message) if isinstance(message, bytes) else ForwardMsg()
+        if session := message_.new_session.initialize.session_id:
+            session_ids.append(session)
 
     page.on("websocket", lambda socket: socket.on("framereceived", hear))
-    return told
+    return session_ids
 
 
 @pytest.mark.parametrize("keeps_cookies", [True, False])
@@ -167,7 +169,7 @@ def test_reconnection_with_cookie_resumes_session(hosted, browser, keeps_cookies
     """After a lost connection a browser with cookies resumes its session."""
     with Cable(hosted.url) as cable, browser.new_context(locale="en-US") as context:
         page = listen(context.new_page())
-        told = sessions(page)
+        session_ids = sessions(page)
         page.goto(address(f"http://127.0.0.1:{cable.port}", "masks", source="words", text="dog bites man"))
         wait_run(page)
         if not keeps_cookies:  # as in another site's frame
@@ -181,7 +183,7 @@ def test_reconnection_with_cookie_resumes_session(hosted, browser, keeps_cookies
         box.press("Control+Enter")
         wait_run(page)
         expect(page).to_have_url(re.compile("text=man[+]bites[+]dog"))
-        assert (len(set(told)) == 1) is keeps_cookies
+        assert (len(set(session_ids)) == 1) is keeps_cookies
 
 
 def test_number_box_survives_lost_connection(hosted, browser):
@@ -202,17 +204,17 @@ def test_queue_place_then_page(hosted, page):
     """A user sees the place in the queue and then the page."""
     page.goto(address(hosted.url, "heads", lang="en", text="hello"))
     wait_run(page)
-    notice, done = page.locator('[class*="st-key-waiting"] [data-testid=stAlert]'), threading.Event()
+    notice, finish = page.locator('[class*="st-key-waiting"] [data-testid=stAlert]'), threading.Event()
 
     async def hold_the_only_place() -> None:
         async with Tab(hosted.url) as slow:
             work = asyncio.create_task(slow.open(text="slowly"))
-            await asyncio.to_thread(done.wait, PATIENCE / 1000)
+            await asyncio.to_thread(finish.wait, PATIENCE / 1000)
             await slow.vanish()
             work.cancel()
 
-    other = threading.Thread(target=asyncio.run, args=(hold_the_only_place(),))
-    other.start()
+    thread = threading.Thread(target=asyncio.run, args=(hold_the_only_place(),))
+    thread.start()
     try:
         box = page.locator(".st-key-text textarea")
         for n in range(2):  # until the other one has the place
@@ -222,7 +224,7 @@ def test_queue_place_then_page(hosted, page):
         expect(notice).to_have_text(translator("en")("waiting.place", n=1))
         assert page.locator(".stMain").evaluate("main => main.scrollWidth <= main.clientWidth")
     finally:
-        done.set()
-        other.join()
+        finish.set()
+        thread.join()
     wait_run(page)
     expect(page.get_by_test_id("stAlert")).to_have_count(0)

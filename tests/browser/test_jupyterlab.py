@@ -118,17 +118,17 @@ def test_two_views_and_saved_file(lab_page: Page, tmp_path: Path) -> None:
         expect(first.locator(".says")).to_contain_text("layer 1, head 1")
         first.locator(".thumb").nth(4).click()
         first.locator(".token").nth(2).click()
-        told = _told(lab_page, tmp_path)
-        assert told == [1, 1, 2]
+        output = _run_notebook(lab_page, tmp_path)
+        assert output == [1, 1, 2]
         expect(second.locator(".chip")).to_have_count(0)
         lab_page.mouse.move(0, 0)
-        said = first.locator(".says").inner_text()
+        sentence = first.locator(".says").inner_text()
     alone = lab_page.context.new_page()
     alone.goto((tmp_path / "heads.html").as_uri())
-    expect(alone.locator(".head-grid .says")).to_have_text(said)
+    expect(alone.locator(".head-grid .says")).to_have_text(sentence)
 
 
-def _told(page: Page, folder: Path) -> object:
+def _run_notebook(page: Page, folder: Path) -> object:
     """What Python was told, once it has written it down, behind the file that it saved."""
     deadline = time.monotonic() + PATIENCE / 1000
     while not (folder / "told.json").is_file():

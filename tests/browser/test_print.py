@@ -107,11 +107,11 @@ INK = """() => {
 """What is written, and in which colour; printed without backgrounds it stands on white."""
 
 
-def printed(page: Page, paper: str) -> list[str]:
+def print_pages(page: Page, paper: str) -> list[str]:
     """What stands on each sheet, as a reader of the file finds it."""
-    found = PdfReader(BytesIO(page.pdf(format=paper)))
-    assert {tuple(map(round, sheet.mediabox[2:])) for sheet in found.pages} in ({SIZES[paper]}, {(596, 843)})
-    return [plain(sheet.extract_text()) for sheet in found.pages]
+    pdf = PdfReader(BytesIO(page.pdf(format=paper)))
+    assert {tuple(map(round, sheet.mediabox[2:])) for sheet in pdf.pages} in ({SIZES[paper]}, {(596, 843)})
+    return [plain(sheet.extract_text()) for sheet in pdf.pages]
 
 
 def plain(text: str) -> str:
@@ -121,8 +121,8 @@ def plain(text: str) -> str:
 
 def is_pale(page: Page | Frame) -> list[str]:
     """What could hardly be read in black and white."""
-    written = ((text, tuple(map(float, re.findall(r"[\d.]+", colour)[:3]))) for text, colour in page.evaluate(INK))
-    return [text for text, colour in written if contrast(colour, (255, 255, 255)) < ENOUGH]
+    coloured = ((text, tuple(map(float, re.findall(r"[\d.]+", colour)[:3]))) for text, colour in page.evaluate(INK))
+    return [text for text, colour in coloured if contrast(colour, (255, 255, 255)) < ENOUGH]
 
 
 def assert_sheets(page: Page, lesson: Lesson, lang: str, *, answers: bool) -> None:
@@ -130,19 +130,19 @@ def assert_sheets(page: Page, lesson: Lesson, lang: str, *, answers: bool) -> No
     expect(page.locator(".sheet-of-steps[data-ready]")).to_be_attached()
     steps = len(lesson.steps)
     for paper in SIZES:
-        sheets = printed(page, paper)
+        sheets = print_pages(page, paper)
         assert len(sheets) <= max(2, -(-steps // 4)), "a double page, or four steps on a sheet"
-        found = " ".join(sheets)
+        text = " ".join(sheets)
         for number, step in enumerate(lesson.steps, 1):
-            assert plain(translator(lang)("lesson.bar_step", number=number, steps=steps)) in found
-            assert plain(step.text[lang])[:12] in found
-            assert (bool(step.note[lang]) and plain(step.note[lang])[:12] in found) is answers
+            assert plain(translator(lang)("lesson.bar_step", number=number, steps=steps)) in text
+            assert plain(step.text[lang])[:12] in text
+            assert (bool(step.note[lang]) and plain(step.note[lang])[:12] in text) is answers
     for step_in_frame in page.frames[1:]:
         assert is_pale(step_in_frame) == []
-        assert step_in_frame.evaluate(WHOLE) == [True, True], "nothing is cut off"
+        assert step_in_frame.evaluate(IS_WHOLE) == [True, True], "nothing is cut off"
 
 
-WHOLE = """() => [document.documentElement.scrollWidth <= innerWidth,
+IS_WHOLE = """() => [document.documentElement.scrollWidth <= innerWidth,
     document.querySelector('.stMainBlockContainer').getBoundingClientRect().bottom <= innerHeight]"""
 
 
@@ -156,7 +156,7 @@ def test_ten_minutes_fit_on_double_page(visit):
     """Seven steps on two sheets of either paper, each with its question and lines to write on."""
     page = visit("heads", lesson="ten_minutes", print=1)
     assert_sheets(page, lesson_named("ten_minutes"), "en", answers=False)
-    assert [len(printed(page, paper)) for paper in SIZES] == [2, 2]
+    assert [len(print_pages(page, paper)) for paper in SIZES] == [2, 2]
     for step in page.frames[1:]:
         lines = step.evaluate("getComputedStyle(document.querySelector('.st-key-lesson_place'), '::after').height")
         assert float(lines.removesuffix("px")) > 80
@@ -174,7 +174,7 @@ def test_lesson_printed_too_early_says_so(visit):
     sheet = page.locator(".sheet-of-steps")
     expect(sheet.get_by_role("status")).to_have_text(T("sheet.coming", n=3, all=7))
     expect(page.get_by_role("button", name=T("sheet.print"))).to_be_disabled()
-    (only,) = printed(page, "A4")
+    (only,) = print_pages(page, "A4")
     assert only == plain(T("sheet.held", at=2, all=7))
     for route in late:
         route.abort()
@@ -185,9 +185,9 @@ def test_section_printed_too_early_says_so(visit):
     page = visit("masks", source="words", mask="causal", print=1)
     page.wait_for_url("**embed_options=light_theme**")
     wait_run(page)
-    assert T("masks.title") in " ".join(printed(page, "A4"))
+    assert T("masks.title") in " ".join(print_pages(page, "A4"))
     page.get_by_test_id("stApp").evaluate("app => app.setAttribute('data-test-script-state', 'running')")
-    (only,) = printed(page, "A4")
+    (only,) = print_pages(page, "A4")
     assert only == plain(T("paper.not_yet"))
 
 
@@ -196,10 +196,10 @@ def test_custom_lesson_prints_blank(visit):
     page = visit("masks", own_lesson=packed(TABLE), print=1)
     assert_sheets(page, own_lesson(packed(TABLE)), "en", answers=False)
     expect(page.locator(".sheet-of-steps h1")).to_have_text(TABLE["title"])
-    covered, shown = (frame.locator for frame in page.frames[1:])
-    expect(covered(".st-key-lesson_cover")).to_be_visible()
-    expect(shown(".paper-room")).to_be_visible()
-    expect(shown(".painter canvas").first).to_be_visible()
+    covered_frame, answer_frame = (frame.locator for frame in page.frames[1:])
+    expect(covered_frame(".st-key-lesson_cover")).to_be_visible()
+    expect(answer_frame(".paper-room")).to_be_visible()
+    expect(answer_frame(".painter canvas").first).to_be_visible()
 
 
 def test_section_prints_light_worksheet(visit):
@@ -208,7 +208,7 @@ def test_section_prints_light_worksheet(visit):
     page.wait_for_url("**embed_options=light_theme**")
     wait_run(page)
     expect(page.get_by_test_id("stApp")).to_have_css("background-color", "rgb(255, 255, 255)")
-    (sheet, *rest) = printed(page, "A4")
+    (sheet, *rest) = print_pages(page, "A4")
     assert "What do you see?" in " ".join([sheet, *rest]) and len(rest) <= 1
     assert T("masks.title") in sheet and T("masks.editor.title") in sheet
     expect(page.get_by_test_id("stSidebar")).not_to_be_visible()
@@ -220,7 +220,7 @@ def test_dark_page_prints_black_on_white(visit):
     page = visit("masks", source="words", mask="causal", scheme="dark")
     picture = page.locator(".painter canvas.mask")
     expect(picture).to_have_css("filter", "none")
-    assert T("masks.title") in " ".join(printed(page, "A4"))
+    assert T("masks.title") in " ".join(print_pages(page, "A4"))
     page.emulate_media(media="print", color_scheme="dark")
     expect(picture).to_have_css("filter", "invert(1) hue-rotate(180deg)")
     for behind in ("stAppViewContainer", "stMain"):
@@ -249,6 +249,6 @@ def test_negative_values_print_with_stroke(visit):
     """In black and white, blue and orange of one size are the same grey."""
     page = visit("positions", section="added", source="words", print=1)
     expect(page.locator(".matrix canvas")).to_have_count(3)
-    found = [cell for root in page.locator(".matrix").all() for cell in root.evaluate(SIGNS)]
-    assert {sign for sign, _ in found} >= {-1, 1}
-    assert [is_inked for _, is_inked in found] == [sign < 0 for sign, _ in found]
+    cells = [cell for root in page.locator(".matrix").all() for cell in root.evaluate(SIGNS)]
+    assert {sign for sign, _ in cells} >= {-1, 1}
+    assert [is_inked for _, is_inked in cells] == [sign < 0 for sign, _ in cells]

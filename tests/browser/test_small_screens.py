@@ -51,11 +51,11 @@ def test_wide_content_has_scroll_shadow(visit):
     """Content wider than a phone has a shadow until it has been scrolled to its end."""
     places = {"cost": ("table", ".stMarkdown:has(table)"), "heads": ("all_heads", ".st-key-chips")}
     for path, (section, selector) in places.items():
-        moved = visit(path, section=section, viewport=PHONE).locator(selector).first
-        moved.evaluate("node => node.scrollTo(0, 0)")
-        expect(moved).to_have_css("box-shadow", re.compile("inset"))
-        moved.evaluate("node => node.scrollTo(node.scrollWidth, 0)")
-        expect(moved).not_to_have_css("box-shadow", re.compile(r"rgba\(136, 136, 136, 0\.8\)"))
+        content = visit(path, section=section, viewport=PHONE).locator(selector).first
+        content.evaluate("node => node.scrollTo(0, 0)")
+        expect(content).to_have_css("box-shadow", re.compile("inset"))
+        content.evaluate("node => node.scrollTo(node.scrollWidth, 0)")
+        expect(content).not_to_have_css("box-shadow", re.compile(r"rgba\(136, 136, 136, 0\.8\)"))
 
 
 def test_phone_omits_overlapping_names(visit):

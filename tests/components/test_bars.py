@@ -11,14 +11,14 @@ from viz.components.bars import BarChart, pack_bars
 def test_bars_send_series_and_names():
     """Every series is a row with its exact values; names are sent as written."""
     first, second = torch.tensor([0.25, -math.inf, -3.0]), torch.tensor([1.0, math.nan, 2.0], dtype=torch.float64)
-    drawn = BarChart(
+    chart = BarChart(
         labels=("<b>", "#000001", "c"),
         series={"a": first, "$b$": second},
         title="t",
         value_title="v",
         hues=((1, 2, 3),),
     )
-    header, blocks = unpack(pack_bars(drawn, words={"alt": "…"}))
+    header, blocks = unpack(pack_bars(chart, words={"alt": "…"}))
     gap = torch.tensor([[0.25, math.nan, -3.0], [1.0, math.nan, 2.0]])
     torch.testing.assert_close(torch.tensor(blocks["values"]).view(2, 3), gap, rtol=0, atol=0, equal_nan=True)
     assert (header["labels"], header["series"]) == (["<b>", "#000001", "c"], ["a", "$b$"])
@@ -27,6 +27,6 @@ def test_bars_send_series_and_names():
 
 def test_bars_of_one_series_have_colours():
     """A single series may have a colour for every bar."""
-    drawn = BarChart(labels=["a"], series={"s": torch.ones(1)}, title="", value_title="v", top=1.0, colours=[(7, 8, 9)])
-    header, _ = unpack(pack_bars(drawn))
+    chart = BarChart(labels=["a"], series={"s": torch.ones(1)}, title="", value_title="v", top=1.0, colours=[(7, 8, 9)])
+    header, _ = unpack(pack_bars(chart))
     assert (header["colours"], header["top"]) == ([[7, 8, 9]], 1.0)

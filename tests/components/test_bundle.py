@@ -67,11 +67,11 @@ def test_bundle_isolates_names_and_style(client, tmp_path):
         console.log(JSON.stringify([...said, root.adoptedStyleSheets.map((sheet) => sheet.css)]));
     """
     (tmp_path / "toy.mjs").write_bytes(bundle.bundle("toy/toy")[1])
-    done = subprocess.run(
+    process = subprocess.run(
         [str(NODE), "--input-type=module", "--eval", run], capture_output=True, text=True, cwd=tmp_path, check=False
     )
     style = bundle.EVERY_VIEW + '.toy::before {\n  content: "\\"";\n}\n'
-    assert json.loads(done.stdout or "null") == [[38, 33, 7, 1], [44, 39, 7, 1], [style]], done.stderr
+    assert json.loads(process.stdout or "null") == [[38, 33, 7, 1], [44, 39, 7, 1], [style]], process.stderr
 
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed; the browser tests run the views themselves")
@@ -88,11 +88,11 @@ def test_bundle_includes_style_of_inner_view(client, tmp_path):
         const said = $dressed({ data: 11, parentElement: { getRootNode: () => root } });
         console.log(JSON.stringify([...said, root.adoptedStyleSheets[0].css]));
     """
-    done = subprocess.run(
+    process = subprocess.run(
         [str(NODE), "--input-type=module", "--eval", run], capture_output=True, text=True, cwd=tmp_path, check=False
     )
-    *said, style = json.loads(done.stdout or "[0]")
-    assert said == ["outer", 38, 33, 7, 1], done.stderr
+    *results, style = json.loads(process.stdout or "[0]")
+    assert results == ["outer", 38, 33, 7, 1], process.stderr
     assert style.startswith(f"{bundle.EVERY_VIEW}.toy::before") and style.endswith(".outer {}\n"), "its own comes last"
 
 
@@ -164,8 +164,8 @@ def test_every_view_can_be_parsed(tmp_path):
     check = f"for (const file of process.argv.slice(1)) new (require('vm').SourceTextModule)({read})"
     files = map(str, sorted(tmp_path.iterdir()))
     command = [str(NODE), "--experimental-vm-modules", "--no-warnings", "--eval", check, *files]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr
 
 
 def test_library_equals_its_publication():

@@ -29,8 +29,8 @@ def maps() -> bytes:
 
 def matrix() -> bytes:
     side = Axis(WORDS, "words")
-    drawn = Matrix(values=VALUES, rows=side, columns=side, kind="weights")
-    return pack_matrix(drawn, head_hues=[], words={"alt": "the largest is 0.625"})
+    picture = Matrix(values=VALUES, rows=side, columns=side, kind="weights")
+    return pack_matrix(picture, head_hues=[], words={"alt": "the largest is 0.625"})
 
 
 @pytest.mark.parametrize("data", [maps(), matrix()], ids=["maps", "matrix"])

@@ -42,7 +42,7 @@ NO_PICTURES = {
 """Views that are ways to somewhere, or controls, and show no numbers; nor do those of the frame."""
 
 
-def run(tmp_path, tables: list[dict[str, Any]], **said: object) -> dict[str, str]:
+def run(tmp_path, tables: list[dict[str, Any]], **words: object) -> dict[str, str]:
     """What the module makes of some tables, as CSV and as Markdown."""
     (tmp_path / "tables.mjs").write_bytes((CLIENT / "figure" / "tables.js").read_bytes())
     code = """
@@ -50,10 +50,10 @@ def run(tmp_path, tables: list[dict[str, Any]], **said: object) -> dict[str, str
         console.log(JSON.stringify({ csv: csv(tables), markdown: markdown(tables, said) }));
     """
     usual = {"caption": "A *map*", "facts": ["model_1"], "link": "http://x/?a=1", "name": "headlight-map"}
-    asked = json.dumps({"tables": tables, "said": usual | said})
-    command = [str(NODE), "--input-type=module", "--eval", code, "--", asked]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
-    return dict(json.loads(done.stdout))
+    request = json.dumps({"tables": tables, "said": usual | words})
+    command = [str(NODE), "--input-type=module", "--eval", code, "--", request]
+    process = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
+    return dict(json.loads(process.stdout))
 
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed; the browser tests save the same file")
@@ -65,9 +65,9 @@ def test_csv_has_exact_numbers_and_names(tmp_path):
         {"title": "=A", "columns": ["", *HOSTILE], "rows": rows},
         {"title": "B", "columns": ["n"], "rows": [[3]]},
     )
-    found = run(tmp_path, [first, second])["csv"]
-    assert found.startswith("\ufeff")
-    read = list(csv.reader(io.StringIO(found.removeprefix("\ufeff"), newline="")))
+    table_csv = run(tmp_path, [first, second])["csv"]
+    assert table_csv.startswith("\ufeff")
+    read = list(csv.reader(io.StringIO(table_csv.removeprefix("\ufeff"), newline="")))
     title, head, *lines = read[: len(HOSTILE) + 2]
     assert title == ["'=A"] and read[len(HOSTILE) + 2 :] == [[], ["B"], ["n"], ["3"]]
     names = [f"'{name}" if name.startswith(FORMULA) else name for name in HOSTILE]
@@ -81,14 +81,14 @@ def test_csv_has_exact_numbers_and_names(tmp_path):
 def test_small_table_is_markdown(tmp_path):
     """A small table is Markdown; a large one is a line for the picture."""
     small = {"columns": ["", "a|b", "*c*"], "rows": [["<i>", 0.123456, None], ["www.x.org", 2, -1e-9]]}
-    written = run(tmp_path, [small])["markdown"].splitlines()
-    assert written[:4] == [
+    lines = run(tmp_path, [small])["markdown"].splitlines()
+    assert lines[:4] == [
         "|  | a\\|b | \\*c\\* |",
         "| --- | ---: | ---: |",
         "| \\<i\\> | 0.1235 |  |",
         "| www\\.x\\.org | 2 | -0.0000 |",
     ]
-    assert written[5] == "A \\*map\\* · model\\_1 · [Headlight](<http://x/?a=1>)"
+    assert lines[5] == "A \\*map\\* · model\\_1 · [Headlight](<http://x/?a=1>)"
     large = {"columns": ["", *"x" * 17], "rows": [["a", *range(17)]]}
     for tables in ([large], [small, small]):
         assert run(tmp_path, tables)["markdown"].startswith("![A \\*map\\*](headlight-map.png)\n")

@@ -64,13 +64,13 @@ def test_wall_is_unpacked_unchanged(what):
     assert [wall[name] for name in ("n_layers", "n_heads", "n_queries", "n_keys", "rows", "columns", "pool")] == [
         2, 3, 5, 7, 5, 7, 1,
     ]  # fmt: skip
-    codes, sent = wall["values"].view(6, 5, 7).float(), torch.cat(layers)
+    codes, expected = wall["values"].view(6, 5, 7).float(), torch.cat(layers)
     if what == "weights":
-        assert_close(codes / 65535, sent, atol=7.7e-6, rtol=0)
+        assert_close(codes / 65535, expected, atol=7.7e-6, rtol=0)
     else:
         low, high = wall["ranges"].view(6, 2).T[:, :, None, None]
         back = (low + (high - low) * codes / 65534).masked_fill(codes == 65535, -INF)
-        assert_close(back, sent, atol=float((high - low).max()) / 65534, rtol=0)
+        assert_close(back, expected, atol=float((high - low).max()) / 65534, rtol=0)
     assert wall["order"] == ["entropy", "first"]
     assert_close(wall["measures"].view(2, 6)[0], torch.tensor([0.0, 1, 2, 1, 2, 3]))
     assert wall["measures"].view(2, 6)[1].isnan().all()

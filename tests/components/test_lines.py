@@ -20,11 +20,11 @@ def chart(*series, **options):
 
 def test_lines_send_exact_finite_numbers():
     """Numbers are sent exactly; what is not finite is null."""
-    sent = json.loads(json.dumps(packed(chart(GAPS), words={"alt": "…"}), allow_nan=False))
-    (line,) = sent["lines"]
+    message = json.loads(json.dumps(packed(chart(GAPS), words={"alt": "…"}), allow_nan=False))
+    (line,) = message["lines"]
     assert (line["x"], line["y"], line["low"], line["high"]) == ([1, 2, 3], [0.25, None, None], None, None)
     assert (line["name"], line["dash"], line["marker"], line["colour"]) == ("<b>a", "dot", 5, list(BLUE))
-    assert sent["words"] == {"alt": "…"}
+    assert message["words"] == {"alt": "…"}
 
 
 @pytest.mark.parametrize("style", [{"marker": 6}, {"marker": 6, "dash": None}, {"dash": "dot"}])
@@ -38,10 +38,10 @@ def test_series_style_is_sent_unescaped():
     """A series' style and texts are sent with it; no name is escaped."""
     odd = "<img src=x> &amp; $x^2$ #000001 {n}"
     look = {"symbol": "diamond", "faint": True, "listed": False, "says": f"{odd} {{x}}"}
-    sent = packed(chart(Series(name=odd, x=[1], y=[1], colour=ORANGE, **look), marks=[Mark(x=1, label=odd)]))
-    (line,) = sent["lines"]
+    message = packed(chart(Series(name=odd, x=[1], y=[1], colour=ORANGE, **look), marks=[Mark(x=1, label=odd)]))
+    (line,) = message["lines"]
     assert {name: line[name] for name in look} == look
-    assert (line["name"], sent["marks"][0]["label"]) == (odd, odd)
+    assert (line["name"], message["marks"][0]["label"]) == (odd, odd)
 
 
 def test_integers_and_singles_keep_precision():
@@ -54,20 +54,20 @@ def test_integers_and_singles_keep_precision():
 
 
 def test_a_band_has_two_edges():
-    whole = Series(name="a", x=[1, 2], y=[2, 3], low=np.array([1, math.nan]), high=[4, 5], colour=ORANGE)
+    band = Series(name="a", x=[1, 2], y=[2, 3], low=np.array([1, math.nan]), high=[4, 5], colour=ORANGE)
     half = Series(name="b", x=[1, 2], y=[2, 3], low=[1, 2], colour=ORANGE)
-    lines = packed(chart(whole, half))["lines"]
+    lines = packed(chart(band, half))["lines"]
     assert [(line["low"], line["high"]) for line in lines] == [([1, None], [4, 5]), (None, None)]
     json.dumps(lines, allow_nan=False)
 
 
 def test_axes_and_marks_have_names():
-    sent = packed(chart(GAPS, marks=[Mark(x=3, label="$x"), Mark(y=5), Mark(radius=2)], height=123, legend=True))
-    assert (sent["x"]["title"], sent["x"]["log"], list(sent["x"]["ticks"])) == ("n", True, [1, 2])
-    assert (sent["y"]["limits"], sent["y"]["log"], sent["y"]["reversed"]) == ((0, 1), False, False)
+    message = packed(chart(GAPS, marks=[Mark(x=3, label="$x"), Mark(y=5), Mark(radius=2)], height=123, legend=True))
+    assert (message["x"]["title"], message["x"]["log"], list(message["x"]["ticks"])) == ("n", True, [1, 2])
+    assert (message["y"]["limits"], message["y"]["log"], message["y"]["reversed"]) == ((0, 1), False, False)
     nothing = {"x": None, "y": None, "radius": None, "label": ""}
-    assert sent["marks"] == [nothing | {"x": 3, "label": "$x"}, nothing | {"y": 5}, nothing | {"radius": 2}]
-    assert (sent["height"], sent["legend"], sent["square"]) == (123, True, False)
+    assert message["marks"] == [nothing | {"x": 3, "label": "$x"}, nothing | {"y": 5}, nothing | {"radius": 2}]
+    assert (message["height"], message["legend"], message["square"]) == (123, True, False)
     assert packed(chart(GAPS, square=True))["square"]
 
 
@@ -77,8 +77,8 @@ def test_legend_appears_where_chart_has_one():
 
 def test_chart_of_overflowing_vectors_is_readable():
     arrows = [Arrow(name=name, tip=(x, 1.0), hue=BLUE) for name, x in (("a", math.nan), ("b", 2.0))]
-    sent = packed(plane(arrows, x_title="x", y_title="y"))
-    json.dumps(sent, allow_nan=False)
-    assert [line["x"] for line in sent["lines"]] == [[0, None], [None], [0, 2], [2]]
-    assert [mark["radius"] for mark in sent["marks"]] == [pytest.approx(math.sqrt(5))]
-    assert sent["x"]["limits"] is None
+    message = packed(plane(arrows, x_title="x", y_title="y"))
+    json.dumps(message, allow_nan=False)
+    assert [line["x"] for line in message["lines"]] == [[0, None], [None], [0, 2], [2]]
+    assert [mark["radius"] for mark in message["marks"]] == [pytest.approx(math.sqrt(5))]
+    assert message["x"]["limits"] is None

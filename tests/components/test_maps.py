@@ -68,7 +68,7 @@ def test_pictures_keep_values_and_scales():
     assert np.array_equal(blocks["values"].reshape(2, 5, 3), torch.stack([first, second]).numpy())
     assert (header["rows"], header["n"], header["what"]) == (5, 3, "pictures")
     assert header["scales"] == [{"low": 0.0, "high": 1.0, "signed": False}, {"low": -2.0, "high": 2.0, "signed": True}]
-    assert [one["alt"] for one in header["maps"]] == ["<in>. both", "both"]
+    assert [map_["alt"] for map_ in header["maps"]] == ["<in>. both", "both"]
     assert (header["maps"][1]["labels"], header["maps"][1]["columns"]) == (["0", "1", "2", "3", "4"], ["0", "1", "2"])
 
 

@@ -18,8 +18,8 @@ def draw(values, kind="signed", **options):
     return Matrix(values=values, rows=rows, columns=columns, kind=kind, **options)
 
 
-def sent(drawn, **header):
-    header, blocks = unpack(pack_matrix(drawn, head_hues=HUES, **header))
+def unpacked_message(matrix, **header):
+    header, blocks = unpack(pack_matrix(matrix, head_hues=HUES, **header))
     return header, torch.tensor(blocks["values"].reshape(header["shape"]))
 
 
@@ -46,8 +46,8 @@ def test_matrix_sends_exact_cells_and_names():
     values = torch.randn(3, 5, generator=torch.Generator().manual_seed(0))
     values[1, 2] = -math.inf
     names = Axis(["<b>", "#000001", "{value}"], "who looks")
-    drawn = Matrix(values=values, rows=names, columns=numbered(5, "place"), kind="signed", hover="{row}, {named}")
-    header, cells = sent(drawn, words={"alt": "…"}, chooses=True)
+    matrix = Matrix(values=values, rows=names, columns=numbered(5, "place"), kind="signed", hover="{row}, {named}")
+    header, cells = unpacked_message(matrix, words={"alt": "…"}, chooses=True)
     assert torch.equal(cells, values)
     assert header["rows"] == {"labels": ["<b>", "#000001", "{value}"], "count": 3, "title": "who looks"}
     assert header["columns"] == {"labels": None, "count": 5, "title": "place"}, "the browser counts"
@@ -55,10 +55,10 @@ def test_matrix_sends_exact_cells_and_names():
 
 
 def test_marks_over_cells():
-    header, _ = sent(draw(torch.zeros(2, 6)))
+    header, _ = unpacked_message(draw(torch.zeros(2, 6)))
     assert (header["framed"], header["letters"], header["heads"]) == (None, [], None)
     blocks = Blocks(n_heads=3, width=2, along="columns", chosen=1)
-    header, _ = sent(draw(torch.zeros(2, 6), framed=(1, None), letters={(1, 2): "Q"}, blocks=blocks))
+    header, _ = unpacked_message(draw(torch.zeros(2, 6), framed=(1, None), letters={(1, 2): "Q"}, blocks=blocks))
     assert (header["framed"], header["letters"]) == ([1, None], [[1, 2, "Q"]])
     hues = [list(hue) for hue in HUES]
     assert header["heads"] == {"count": 3, "width": 2, "along": "columns", "chosen": 1, "hues": hues}

@@ -38,8 +38,8 @@ def test_hues_are_taken_in_order():
 
 
 def test_axes_are_those_that_were_given():
-    drawn = draw()
-    assert (drawn.x, drawn.y, drawn.height) == (X, Y, 280)
+    chart = draw()
+    assert (chart.x, chart.y, chart.height) == (X, Y, 280)
     assert draw(height=131).height == 131
 
 

@@ -91,8 +91,8 @@ def texts_of(part):
 
 
 def test_alike_maps_share_zoom_and_scale():
-    one, two = make_map(), make_map()
-    figure = figure_of([one, two, make_map()])
+    first, second = make_map(), make_map()
+    figure = figure_of([first, second, make_map()])
     layout = figure.layout
     assert [layout[f"xaxis{i}"].matches for i in (2, 3)] == ["x", "x"]
     assert [layout[f"yaxis{i}"].matches for i in (2, 3)] == ["y", "y"]

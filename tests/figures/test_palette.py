@@ -44,8 +44,8 @@ def test_grey_print_darkens_with_weight():
 @pytest.mark.parametrize("hue", [BLUE, ORANGE, *HEADS])
 def test_grey_print_darkens_with_hue(hue):
     """Printed in black and white, more of any hue is darker."""
-    found = [lightness(over(hue, step / 16, WHITE)) for step in range(17)]
-    assert all(after < before for before, after in pairwise(found))
+    greys = [lightness(over(hue, step / 16, WHITE)) for step in range(17)]
+    assert all(after < before for before, after in pairwise(greys))
 
 
 TOGETHER = {
@@ -80,8 +80,8 @@ def test_pale_colours_stay_apart(theme, vision):
 @pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
 def test_lines_can_be_seen(theme):
     """WCAG 2.2, 1.4.11: 3 : 1 for what tells things apart; beyond ten heads a little less."""
-    found = [contrast(hue, theme.background) for hue in HEADS]
-    assert min(found[:10]) >= 3 and min(found) >= 2.7
+    contrasts = [contrast(hue, theme.background) for hue in HEADS]
+    assert min(contrasts[:10]) >= 3 and min(contrasts) >= 2.7
 
 
 GREEN, MAGENTA = (20, 160, 140), (200, 80, 160)

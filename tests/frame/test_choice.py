@@ -9,7 +9,7 @@ from viz.text import LANGUAGES, translator
 
 pytestmark = pytest.mark.usefixtures("memory_given_back")
 
-CARRIED = ("SmolLM2-135M-Instruct", "multilingual-e5-small")
+PACKAGED = ("SmolLM2-135M-Instruct", "multilingual-e5-small")
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -18,22 +18,22 @@ def test_missing_packages_are_explained(open_app, monkeypatch, lang):
     monkeypatch.setattr(Entry, "packaged_file", lambda _: None)
     monkeypatch.setattr(compute.models(), "holds", lambda _: False)  # another test may have loaded them
     app = open_app(lang=lang, heads_view="row")
-    said = translator(lang)("choice.packaged", models=", ".join(CARRIED))
-    assert [caption.value for caption in app.caption].count(said) == 1
-    assert not set(CARRIED) & set(app.selectbox(key="model").options)
+    sentence = translator(lang)("choice.packaged", models=", ".join(PACKAGED))
+    assert [caption.value for caption in app.caption].count(sentence) == 1
+    assert not set(PACKAGED) & set(app.selectbox(key="model").options)
     assert app.session_state["model"] == "all-MiniLM-L6-v2"
 
 
 def test_installed_packages_are_listed(open_app):
     """With their packages the models are in the list, without an explanation."""
-    for model_id in CARRIED:
+    for model_id in PACKAGED:
         packaged_file(model_id)
     app = open_app(heads_view="row")
-    assert set(CARRIED) <= set(app.selectbox(key="model").options)
+    assert set(PACKAGED) <= set(app.selectbox(key="model").options)
     assert not any("requirements-models" in caption.value for caption in app.caption)
 
 
-@pytest.mark.parametrize("model_id", CARRIED)
+@pytest.mark.parametrize("model_id", PACKAGED)
 def test_four_bit_weights_are_mentioned(open_app, model_id):
     packaged_file(model_id)
     app = open_app(model=model_id, text="The cat sat.", layer=7, head=8, section="all_heads")

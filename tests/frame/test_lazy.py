@@ -28,11 +28,11 @@ def test_lazy_on_frozen_object_computes_once():
 
 def test_lazy_does_not_block_other_pages():
     """functools.cached_property does in Python 3.11: one lock for the class, and two visitors stand still."""
-    waiting, other = Page(threading.Event()), Page(threading.Event())
-    other.go.set()
+    waiting, second_page = Page(threading.Event()), Page(threading.Event())
+    second_page.go.set()
     first = threading.Thread(target=lambda: waiting.slow)
     first.start()
-    second = threading.Thread(target=lambda: other.slow)
+    second = threading.Thread(target=lambda: second_page.slow)
     second.start()
     second.join(10)
     held_up = second.is_alive()

@@ -28,8 +28,8 @@ def cache_share(_: Sample, groups: int) -> Any:
 
 
 def parameters_saved(_: Sample, groups: int) -> Any:
-    saved = 1 - layer_size(groups) / layer_size(H)
-    return "less" if saved < 1 - groups / H - 0.01 else "other"
+    share_saved = 1 - layer_size(groups) / layer_size(H)
+    return "less" if share_saved < 1 - groups / H - 0.01 else "other"
 
 
 def wrong_order(_: Sample, groups: int) -> Any:
@@ -75,6 +75,6 @@ def test_pooled_heads_change_equals_numpy(groups):
         means = np.repeat(w_k.reshape(groups, H // groups, D_MODEL, D_K).mean(1), H // groups, 0)
         q = cut(x @ weights.w_q.numpy(), H)
         before, after = (softmax(q @ (x @ k).transpose(0, 2, 1) / D_K**0.5) for k in (w_k, means))
-        moved = float(np.abs(before - after).sum(-1).mean() / 2)
-        assert key.values["moved"] == pytest.approx(moved, abs=1e-4)
-        assert key.right == (("changed",) if moved > 0.01 else ("same",))
+        change = float(np.abs(before - after).sum(-1).mean() / 2)
+        assert key.values["moved"] == pytest.approx(change, abs=1e-4)
+        assert key.right == (("changed",) if change > 0.01 else ("same",))

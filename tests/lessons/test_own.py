@@ -46,14 +46,14 @@ ask.question = "What?"
 """
 
 
-def squeezed(written: bytes) -> str:
+def squeezed(raw: bytes) -> str:
     packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
-    return "1" + base64.urlsafe_b64encode(packer.compress(written) + packer.flush()).decode().rstrip("=")
+    return "1" + base64.urlsafe_b64encode(packer.compress(raw) + packer.flush()).decode().rstrip("=")
 
 
-def refusal(read: Any, given: Any) -> str:
+def refusal(read: Any, data: Any) -> str:
     with pytest.raises(OwnLessonError) as error:
-        read(given)
+        read(data)
     return error.value.code
 
 
@@ -140,7 +140,7 @@ def test_a_step_has_its_limits(change, expected):
 
 
 @pytest.mark.parametrize(
-    ("written", "expected"),
+    ("raw", "expected"),
     [
         ("title = \n", "toml"),
         ("a = " + "[" * 9_000, "nested"),
@@ -149,5 +149,5 @@ def test_a_step_has_its_limits(change, expected):
         (json.dumps(TABLE), "toml"),
     ],
 )
-def test_file_without_lesson_is_refused(written, expected):
-    assert refusal(read_toml, written) == expected
+def test_file_without_lesson_is_refused(raw, expected):
+    assert refusal(read_toml, raw) == expected

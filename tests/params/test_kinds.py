@@ -19,10 +19,10 @@ def page() -> None:
     link.end()
 
 
-def sent(app: AppTest) -> float:
+def slider_value(app: AppTest) -> float:
     """What the browser is told the slider stands at: what it knows nothing else of is at its default."""
-    told = app.slider("layer").proto
-    return told.value[0] if told.set_value else told.default[0]
+    proto = app.slider("layer").proto
+    return proto.value[0] if proto.set_value else proto.default[0]
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_slider_of_new_range_keeps_value(ends, expected, before):
     for last in ends:
         app.number_input("last").set_value(last).run()
         assert not app.exception
-        assert sent(app) == int(app.text[0].value)
-    assert sent(app) == expected
+        assert slider_value(app) == int(app.text[0].value)
+    assert slider_value(app) == expected
     assert app.query_params["layer"] == str(expected)
     assert app.run().slider("layer").value == expected

@@ -13,19 +13,19 @@ def link(app: AppTest) -> dict[str, str]:
     return {name: app.query_params[name] for name in app.query_params}
 
 
-def declared(app: AppTest) -> dict[str, Any]:
+def declared_values(app: AppTest) -> dict[str, Any]:
     """Every parameter of the page, and its value."""
     return {name: app.session_state[name] for name in app.session_state["_parameters"].declared}
 
 
 def test_opening_pages_sets_nothing(open_app):
-    app, fresh = open_app(PAGES[0]), {page: declared(open_app(page)) for page in PAGES}
+    app, fresh = open_app(PAGES[0]), {page: declared_values(open_app(page)) for page in PAGES}
     for page in (*PAGES, *PAGES[::-1]):  # each before every other one, and after it
         app.switch_page(file_of(page)).run()
         assert not app.exception
         assert link(app) == {}, page
-        kept = declared(app)  # a page may keep what was chosen elsewhere, too
-        assert {name: kept[name] for name in fresh[page]} == fresh[page], "each page opens at its own defaults"
+        values = declared_values(app)  # a page may keep what was chosen elsewhere, too
+        assert {name: values[name] for name in fresh[page]} == fresh[page], "each page opens at its own defaults"
 
 
 def test_changed_values_follow_to_other_pages(open_app):
@@ -35,9 +35,9 @@ def test_changed_values_follow_to_other_pages(open_app):
     app.selectbox(key="query").set_value(13).run()
     assert app.session_state["key"] == open_app("step_by_step", query=13).session_state["key"], "as the link shows it"
     assert link(app) == {"query": "13", "step": "7"}
-    for page, held in (("heads", {"query": "13"}), ("cost", {}), ("masks", {"query": "13", "mask": "causal"})):
+    for page, expected in (("heads", {"query": "13"}), ("cost", {}), ("masks", {"query": "13", "mask": "causal"})):
         app.switch_page(file_of(page)).run()
-        assert link(app) == held
+        assert link(app) == expected
     app = open_app("share_kv", source="words")  # there fewer key/value heads than heads are usual
     app.switch_page(file_of("heads")).run()
     assert link(app) == {"source": "words"}
@@ -71,8 +71,8 @@ def test_row_bars_lock_nothing_in_grid(open_app):
     app.session_state["heads_view"] = "grid"
     assert link(app.run().run()) == {"text": "a b c"}
     assert app.session_state["query"] == -1
-    whole = open_app("heads", text="a b c", section="all")
-    assert link(whole.run().run()) == {"text": "a b c", "section": "all"}
+    all_sections = open_app("heads", text="a b c", section="all")
+    assert link(all_sections.run().run()) == {"text": "a b c", "section": "all"}
 
 
 def test_value_of_wrong_type_is_unset(open_app):

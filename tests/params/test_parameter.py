@@ -50,7 +50,7 @@ def open_kinds(values: dict[str, str]) -> AppTest:
 
 
 def test_link_value_by_rule_believed():
-    app = open_kinds({name: allowed for name, (allowed, _, _) in RULES.items()})
+    app = open_kinds({name: value for name, (value, _, _) in RULES.items()})
     assert app.session_state["_read"] == {name: expected for name, (_, expected, _) in RULES.items()}
     assert app.session_state["_refused"] == []
 
@@ -58,7 +58,7 @@ def test_link_value_by_rule_believed():
 @pytest.mark.parametrize("which", range(3))
 def test_link_value_against_rule_refused(which):
     """The parameter is at its default, and is named."""
-    app = open_kinds({name: refused[which] for name, (_, _, refused) in RULES.items()})
+    app = open_kinds({name: values[which] for name, (_, _, values) in RULES.items()})
     assert app.session_state["_read"] == {
         "int": 3, "among": 16, "real": 0.5, "step": 0.3, "code": "a", "flag": False,
         "text": "usual", "ints": [], "at": 0,
@@ -98,6 +98,6 @@ def test_scope_gives_owner_its_value():
 
 def test_variant_leaves_parameter_as_it_is():
     layer = Int("layer", 3, high=9)
-    other = layer.variant(default=5, scope=Scope("page"))
+    variant = layer.variant(default=5, scope=Scope("page"))
     assert (layer.default, layer.scope, layer.high) == (3, None, 9)
-    assert (other.name, other.default, other.high) == ("layer", 5, 9)
+    assert (variant.name, variant.default, variant.high) == ("layer", 5, 9)

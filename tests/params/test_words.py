@@ -10,7 +10,7 @@ TIRED, WIDE = BY_CODE["animal"], BY_CODE["wide"]
 
 
 @pytest.mark.parametrize(
-    ("before", "now", "place", "found"),
+    ("before", "now", "place", "expected"),
     [
         ("the cat saw it", "yes the cat saw it", 3, 4),
         ("the cat saw the dog", "a the b the c", 3, 3),  # the second "the"
@@ -20,9 +20,9 @@ TIRED, WIDE = BY_CODE["animal"], BY_CODE["wide"]
         ("a b c", "", 0, None),
     ],
 )
-def test_a_word_in_another_text(before, now, place, found):
-    assert place_of_word(before.split(), now.split(), place) == found
-    if found is not None and before.split()[place] != now.split()[found]:
+def test_a_word_in_another_text(before, now, place, expected):
+    assert place_of_word(before.split(), now.split(), place) == expected
+    if expected is not None and before.split()[place] != now.split()[expected]:
         assert place_of_word(before.split(), now.split(), place, or_place=False) is None
 
 

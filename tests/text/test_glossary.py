@@ -15,7 +15,7 @@ ONLY_LOOKED_UP = {"pooling", "mhsa", "split", "autoregressive", "complexity", "w
 """Words of courses that no sentence of the app needs: the search answers to them."""
 
 
-def found(sentence, lang="en"):
+def match_terms(sentence, lang="en"):
     return [term.code for term, _, _ in found_in(sentence, lang)]
 
 
@@ -25,10 +25,12 @@ def test_terms_have_unique_names(lang):
     names = [term.names[lang] for term in TERMS]
     assert len(set(names)) == len(names)
     for term in TERMS:
-        said = term.says[lang]
-        assert said.endswith("." if lang == "en" else "。"), term.code
-        assert len(said) <= (200 if lang == "en" else 80), f"{term.code}: {len(said)} characters are no plain sentence"
-        assert not set("*`$<{") & set(said + term.names[lang]), f"{term.code}: shown as it stands"
+        sentence = term.says[lang]
+        assert sentence.endswith("." if lang == "en" else "。"), term.code
+        assert len(sentence) <= (200 if lang == "en" else 80), (
+            f"{term.code}: {len(sentence)} characters are no plain sentence"
+        )
+        assert not set("*`$<{") & set(sentence + term.names[lang]), f"{term.code}: shown as it stands"
 
 
 def test_themes_have_titles_and_group_terms():
@@ -52,10 +54,10 @@ def test_terms_stand_in_texts(lang):
         code
         for file, _, text in texts(lang)
         if file.endswith(f"/{lang}.toml")
-        for code in found(CODE.sub("", text), lang)
+        for code in match_terms(CODE.sub("", text), lang)
     }
     assert [term.code for term in TERMS if term.code not in used | ONLY_LOOKED_UP] == []
-    alone = {term.code for term in TERMS if term.code in found(term.names[lang], lang)}
+    alone = {term.code for term in TERMS if term.code in match_terms(term.names[lang], lang)}
     assert {term.code for term in TERMS} - alone <= {"value", "layer"}, "which alone may mean anything"
 
 
@@ -75,7 +77,7 @@ def test_terms_stand_in_texts(lang):
     ],
 )  # fmt: skip
 def test_terms_are_matched_in_texts(lang, sentence, expected):
-    assert found(sentence, lang) == expected.split()
+    assert match_terms(sentence, lang) == expected.split()
 
 
 def test_patterns_hold_no_groups():

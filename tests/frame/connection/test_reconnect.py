@@ -25,23 +25,23 @@ def one_box() -> None:
     link.end()
 
 
-def sent(shown: str | None) -> WidgetStates:
+def widget_states(open_box: str | None) -> WidgetStates:
     """What a browser sends of the box with its first run; None: it has none."""
-    if shown is None:
+    if open_box is None:
         return WidgetStates()
     box = AppTest.from_function(one_box).run().text_area[0].proto.id
-    return WidgetStates(widgets=[WidgetState(id=box, string_value=shown)])
+    return WidgetStates(widgets=[WidgetState(id=box, string_value=open_box)])
 
 
-@pytest.mark.parametrize("shown", [None, "", "from the box"])
+@pytest.mark.parametrize("open_box", [None, "", "from the box"])
 @pytest.mark.parametrize("link", [None, "from the link"])
-def test_box_that_is_open_is_read(links_written, shown, link):
+def test_box_that_is_open_is_read(links_written, open_box, link):
     """It is not written, even where a link asks for a text, and what is read counts from then on."""
     app = AppTest.from_function(one_box)
     if link is not None:
         app.query_params["text"] = link
-    app._run(sent(shown))
-    expected = shown if shown is not None else link or "usual"
+    app._run(widget_states(open_box))
+    expected = open_box if open_box is not None else link or "usual"
     for _ in range(2):
         assert not app.exception
         assert app.code[0].value == app.text_area[0].value == expected

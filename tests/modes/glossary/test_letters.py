@@ -9,19 +9,19 @@ SMALL = {"source": "words", "text": "one two"}
 
 
 def tables(app, t):
-    return [each.value for each in app.markdown if each.value.startswith(f"| {t('footer.letters_ours')} |")]
+    return [element.value for element in app.markdown if element.value.startswith(f"| {t('footer.letters_ours')} |")]
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_letters_are_translated_on_request(open_app, monkeypatch, lang):
     """Letters are translated on request, and nothing is looked up before."""
-    t, looked, right = translator(lang), [], letters.letters_in
-    monkeypatch.setattr(letters, "letters_in", lambda *asked: looked.append(asked) or right(*asked))
+    t, lookups, right = translator(lang), [], letters.letters_in
+    monkeypatch.setattr(letters, "letters_in", lambda *args: lookups.append(args) or right(*args))
     app = open_app("share_kv", section="savings", lang=lang, **SMALL)
-    assert not looked and not any(toggle.key == "_letters_savings" for toggle in app.toggle)
+    assert not lookups and not any(toggle.key == "_letters_savings" for toggle in app.toggle)
     app.session_state["_footer_savings"] = "why"
     app.run()
-    assert len(looked) == 1 and not tables(app, t)
+    assert len(lookups) == 1 and not tables(app, t)
     app.toggle(key="_letters_savings").set_value(True).run()
     (table,) = tables(app, t)
     assert len(table.splitlines()) == 2 + 3

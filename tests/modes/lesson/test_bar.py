@@ -12,8 +12,8 @@ TOP = "() => document.querySelector('[class*=st-key-section_]').getBoundingClien
 
 def bar(page: Page) -> dict[str, Any]:
     """What the bar has been sent."""
-    sent: dict[str, Any] = page.locator(".lesson").evaluate("bar => bar.lesson.data")
-    return sent
+    data: dict[str, Any] = page.locator(".lesson").evaluate("bar => bar.lesson.data")
+    return data
 
 
 def test_answers_show_reason_or_picture(visit):
@@ -27,9 +27,9 @@ def test_answers_show_reason_or_picture(visit):
     for key in ("Space", "Enter"):
         page.keyboard.press(key)
     wait_run(page)
-    told = bar(page)
-    assert told["verdict"] and told["is_right"] is False
-    expect(status).to_contain_text(told["verdict"])
+    state = bar(page)
+    assert state["verdict"] and state["is_right"] is False
+    expect(status).to_contain_text(state["verdict"])
     for key in ("ArrowRight", "Enter"):
         page.keyboard.press(key)
     wait_run(page)

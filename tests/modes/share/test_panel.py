@@ -63,8 +63,8 @@ def test_a_view_is_passed_on(visit, new_page, server):
     inside = frame.locator(".stMainBlockContainer").evaluate("block => block.getBoundingClientRect().height")
     height = holder.locator("iframe").evaluate("frame => frame.offsetHeight")
     assert abs(height - inside) <= 1
-    told = [message for message in holder.evaluate("told") if isinstance(message, dict)]
-    ours = [message for message in told if "stCommVersion" not in message]  # what Streamlit tells by itself
+    messages = [message for message in holder.evaluate("told") if isinstance(message, dict)]
+    ours = [message for message in messages if "stCommVersion" not in message]  # what Streamlit tells by itself
     assert ours, "the height is told"
     assert all(set(message) == {"headlightHeight"} for message in ours), "and nothing else"
 
