@@ -28,7 +28,7 @@ VOCABULARY = 331
 
 @dataclass(frozen=True, kw_only=True)
 class Family:
-    """How to make a small model of a family, and what is true of it."""
+    """A recipe for a small model of a family, and the facts that hold for it."""
 
     config: str
     model: str

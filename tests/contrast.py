@@ -1,9 +1,9 @@
-"""How well a colour can be read on another (WCAG 2.2, 1.4.3), and the colours of the two themes' pages."""
+"""Contrast of a colour on another (WCAG 2.2, 1.4.3), and the colours of the two themes' pages."""
 
 from typing import NamedTuple
 
 ENOUGH = 4.5
-"""For text of a usual size."""
+"""For text of default size."""
 Colour = tuple[float, ...]
 
 
@@ -39,6 +39,6 @@ def contrast(first: Colour, second: Colour) -> float:
 
 
 def lightness(colour: Colour) -> float:
-    """What is left of a colour in black and white: CIE L*, 0 (black) to 100 (white)."""
+    """The lightness of a colour in black and white: CIE L*, 0 (black) to 100 (white)."""
     share = _luminance(colour)
     return 116 * share ** (1 / 3) - 16 if share > (6 / 29) ** 3 else share * (29 / 3) ** 3

@@ -1,4 +1,4 @@
-"""How large the tensors are that a computation makes on its way."""
+"""Measure the largest tensors that a computation makes on its way."""
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode

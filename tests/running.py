@@ -29,7 +29,7 @@ from viz.streamlit_internals.optional import SWITCH
 OpenApp = Callable[..., AppTest]
 
 _scanned = cache(manifest_scanner.scan_component_manifests)
-"""What a server looks for once, in every installed package, the test harness looks for before every run."""
+"""Cache the scan of installed packages, which a server makes once and the test harness before every run."""
 
 
 _must_be_over = local_script_runner.require_widgets_deltas
@@ -43,7 +43,7 @@ def _wait(runner: local_script_runner.LocalScriptRunner, timeout: float) -> None
 
 
 def _hash_of(page: str) -> str:
-    """What Streamlit calls a page: the hash of its path."""
+    """Return Streamlit's name of a page: the hash of its path."""
     return calc_hash("" if page == FIRST else sidebar.path_of(page))
 
 
@@ -85,7 +85,7 @@ def opener(monkeypatch: pytest.MonkeyPatch) -> OpenApp:
 
 
 def checked(app: AppTest, section: str) -> tuple[int, int]:
-    """How many live checks of a section hold, and how many there are, as its footer says; (0, 0) without a footer."""
+    """Count the live checks of a section that hold, and all of them, from its footer; (0, 0) without a footer."""
     for group in app.button_group:
         if group.key == f"_footer_{section}":
             labels = [option.content for option in group.proto.options]
@@ -116,12 +116,12 @@ def everything(app: AppTest) -> Iterator[Any]:
 
 
 def matrices(app: AppTest) -> dict[str, tuple[dict[str, Any], torch.Tensor]]:
-    """What the browser is sent of each matrix on the page, by its key: what stands around its cells, and the cells."""
+    """Return the message of each matrix on the page, by its key: the texts around its cells, and the cells."""
     return dict(_views(app, "matrix", lambda header: header["shape"]))
 
 
 class Bars(NamedTuple):
-    """What the browser is sent of a bar chart: what stands around its bars, and the height of each, by series."""
+    """The message of a bar chart: the texts around its bars, and the height of each, by series."""
 
     header: dict[str, Any]
     series: dict[str, torch.Tensor]
@@ -134,7 +134,7 @@ def bar_charts(app: AppTest) -> dict[str, Bars]:
 
 
 def line_charts(app: AppTest) -> dict[str, dict[str, Any]]:
-    """What the browser is sent of every line chart on the page, by its key."""
+    """Return the message of every line chart on the page, by its key."""
     charts = [view.proto for view in app.get("bidi_component") if view.proto.component_name == "headlight.lines"]
     return {proto.id.rpartition("-")[2]: json.loads(proto.json)[0] for proto in charts}
 

@@ -28,7 +28,7 @@ print(json.dumps([layer.cls.__name__ for layer in app.app._user_middleware]))
 
 
 def run(code, **environment):
-    """What Python code prints, in a process whose environment has these variables."""
+    """Return the output of Python code in a process whose environment has these variables."""
     plain = {name: value for name, value in os.environ.items() if name not in SIGNS}
     answer = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, env=plain | environment, capture_output=True, text=True, check=True
@@ -97,7 +97,7 @@ def test_middle_container_offers_all_three():
     assert (sizes["TOKENS"], sizes["ATLAS_NOW"]) == (512, True)
 
 
-def test_desk_keeps_usual_limits():
+def test_desk_keeps_default_limits():
     """No container, no host: what README says."""
     sizes = run(LIMITS, HEADLIGHT_CONTAINER_MB="0", HEADLIGHT_HOSTED="0")
     assert (sizes["MEMORY_BYTES"], sizes["CACHE_BYTES"], sizes["MODELS_BYTES"]) == (1_700e6, 270e6, 4_200e6)

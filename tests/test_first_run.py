@@ -1,4 +1,4 @@
-"""What the first run of a server imports: what its picture needs, and the page that was opened."""
+"""Imports of a server's first run: those of its picture and of the opened page."""
 
 import json
 import os

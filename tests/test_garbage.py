@@ -1,4 +1,4 @@
-"""What a page computed goes with the page: Python's collector does not know a tensor's bytes, and comes too late."""
+"""Results of a page are freed with it: Python's collector does not know a tensor's bytes, and comes too late."""
 
 import gc
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What is meant to break the server does not, and nobody else notices: texts, links, messages and paths of ill will.
+"""Hostile texts, links, messages and paths do not break the server, and no other user notices them.
 
 One hosted server takes all of it. When it has, its log holds no word of a visitor's and it has tried to reach no other
 machine.
@@ -59,7 +59,7 @@ def visiting(do: Callable[[], Coroutine[Any, Any, None]]) -> None:
 
 
 def wrong(answer: Answer) -> list[str]:
-    """What no visitor should see. That a text has no word, or a head must be wider, are sentences they should."""
+    """Faults of an answer that no user should see; an explanation (a text without a word) is none."""
     nothing = [] if answer.messages and answer.titles else ["no title"]
     return [*answer.exceptions, *(box for box in answer.boxes if box.startswith(FAILED)), *nothing]
 
@@ -134,7 +134,7 @@ def batched(these: list[str], n: int) -> list[list[str]]:
 
 
 def pieces(text: str) -> set[str]:
-    """What of a text would be recognised if it were written somewhere."""
+    """The parts of a text that would be recognised if it were written somewhere."""
     return {piece for piece in text.split() if len(piece) > 3 and not piece.isalnum()}
 
 
@@ -363,7 +363,7 @@ def test_parallel_uploads_are_counted_at_once(server):
 
 
 def test_session_id_does_not_open_session(server):
-    """Whoever it is: without a cookie, with one of their own, or with the owner's mark in a header."""
+    """Without a cookie, with a cookie of another session, or with the owner's mark in a header."""
     log_start = len(server.written())
 
     async def take() -> None:

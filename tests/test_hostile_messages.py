@@ -1,4 +1,4 @@
-"""What views send, on the pages that show them: messages that fit but ask for too much, and messages that are none."""
+"""Messages of views, on the pages that show them: valid ones that ask for too much, and invalid ones."""
 
 import json
 import random

@@ -119,7 +119,7 @@ def test_read_toml_bytes_at_limit_accepted():
 
 
 def test_unpacked_bytes_at_limit_accepted():
-    """What a link unpacks to has as many bytes as there may be; one more is not unpacked."""
+    """The content of a link is unpacked up to the limit of bytes, and refused above it."""
     table = packed({"title": "", "step": [STEP]})
     text = json.dumps(unpacked(table)).encode().ljust(limits.OWN_LESSON_BYTES)
     assert own_lesson(squeezed(text)).steps[0].page == "heads"

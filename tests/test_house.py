@@ -253,7 +253,7 @@ def test_address_bar_has_one_reader():
 
 
 def wrong_ways(path: Path) -> Iterator[str]:
-    """What a file imports though its part of the house may not."""
+    """The imports of a file that the architecture forbids."""
     house = house_of(path)
     for module in imports(path):
         top, *rest = module.split(".")
@@ -368,7 +368,7 @@ ADDS = re.compile(r"add_(traces?|shapes?|annotation|hline|vline|hrect|vrect|layo
 
 
 def amended(path: Path) -> Iterator[str]:
-    """Where a file changes a figure that is finished: by plotly's methods, or by writing into its parts."""
+    """The places in a file that change a finished figure: by plotly's methods, or by writing into its parts."""
     for node in nodes(path):
         match node:
             case ast.Call(func=ast.Attribute(attr=method)) if AMENDS.fullmatch(method) or ADDS.fullmatch(method):
@@ -386,7 +386,7 @@ DRAW = ("app", "pages", "frame", "modes", "params", "components")
 
 
 def test_figures_are_amended_by_figures_alone():
-    """What a figure may be asked for is an option of the function that draws it."""
+    """Every option of a figure is a parameter of the function that draws it."""
     assert [(name(path), where) for path in houses(*DRAW) for where in amended(path)] == []
 
 
@@ -424,7 +424,7 @@ def functions(path: Path) -> Iterator[ast.FunctionDef]:
 
 
 def test_every_cache_is_bounded():
-    """What grows with the visitors' texts has an end."""
+    """Everything that grows with the users' texts has a limit."""
     for path in CACHES:
         for node in functions(path):
             for decorator in node.decorator_list:
@@ -493,7 +493,7 @@ def strings(path: Path) -> Iterator[str]:
 
 
 def pattern(text: str) -> re.Pattern[str]:
-    """What an f-string may come to: any word where something is computed."""
+    """A pattern of an f-string's possible values: any word where something is computed."""
     return re.compile("[a-z0-9_]+".join(re.escape(part) for part in text.split("{}")))
 
 
@@ -519,7 +519,7 @@ def test_every_text_asked_for_exists():
 
 
 WORDS_OF_VIEW = re.compile(r'\bwords="([a-z_.]+)"')
-"""What the keys of a view's texts begin with, where the view is declared."""
+"""The beginning of the keys of a view's texts, from the view's declaration."""
 
 
 def test_no_text_is_left_over():
@@ -565,7 +565,7 @@ def test_no_path_of_one_machine():
 
 
 def requirements(file: str) -> dict[str, str]:
-    """What a requirements file pins, or of which it allows tested versions, and why."""
+    """The packages that a requirements file pins, or of which it allows tested versions, and the reason."""
     pinned = {}
     for line in (ROOT / file).read_text("utf-8").splitlines():
         if line and not line.startswith("-r "):
@@ -603,7 +603,7 @@ PROGRAMS = {
 """Packages of which a program is started, or what asks for it."""
 
 TAKEN_BY_STREAMLIT = {"uvloop"}
-"""What it uses without being told, where it is installed."""
+"""Packages that Streamlit uses where they are installed, without being told."""
 
 
 BROUGHT_BY_ANYWIDGET = {"traitlets"}
@@ -667,7 +667,7 @@ NO_MODULE = {
     *("lists", "malformed", "deleted", "sequences", "notes_alone", "odd_configurations", "padding", "read_only"),
     *("claims", "today"),
 }
-"""What is tested as a whole: the app and its pages, what is claimed, a running server and what it is sent."""
+"""Tests of more than one module: the app and its pages, claims, a running server and its messages."""
 
 
 def test_tests_mirror_modules():

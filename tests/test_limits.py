@@ -49,7 +49,7 @@ def test_models_fit_into_memory():
 
 
 def test_all_memory_has_a_bound():
-    """What is kept, what is under way, and what browsers hold, beside the program itself (0.45 GB) and its models."""
+    """Caches, running computations and browsers' data, beside the program itself (0.45 GB) and its models."""
     under_way = limits.FORWARD_PASSES * 150e6
     tabs = limits.SOCKETS * 1e6
     assert limits.CACHE_BYTES + under_way + tabs <= 1.2e9

@@ -105,7 +105,7 @@ take 360."""
 
 
 def test_burst_of_long_texts_is_queued(monkeypatch, warm):
-    """What is done waits for no collection either: a minute of nothing is not needed to be small again."""
+    """Results are freed at once: no minute of idle time is needed to be small again."""
     ceiling = max(warm + ROOM, 800)
     for name, value in (("MEMORY_MB", ceiling), ("SECONDS", 600), ("WAIT", 600)):
         monkeypatch.setenv(f"HEADLIGHT_{name}", str(value))

@@ -20,7 +20,7 @@ NOTEBOOK = ROOT / "examples" / "heads.ipynb"
 WIDGET = "application/vnd.jupyter.widget-view+json"
 APP = ("streamlit", "plotly", "starlette")
 HEAVY = (*APP, "torch", "numpy", "transformers", "anywidget")
-"""What ``import viz`` alone must not wait for."""
+"""Modules that ``import viz`` must not load."""
 
 
 @pytest.fixture(scope="module")

@@ -145,12 +145,13 @@ def test_server_settings_list_defaults():
     """Every setting of the server is listed with its default."""
     source = (ROOT / "viz" / "limits.py").read_text("utf8")
     numbers = {
-        f"HEADLIGHT_{name}": usual.replace("_", "") for name, usual in re.findall(r'whole\("(\w+)", ([\d_]+)', source)
+        f"HEADLIGHT_{name}": default.replace("_", "")
+        for name, default in re.findall(r'whole\("(\w+)", ([\d_]+)', source)
     }
     names_elsewhere = {f"HEADLIGHT_{name}" for name in re.findall(r'names\("(\w+)"', source)} | set(
         re.findall(r'environ.get\("(HEADLIGHT_\w+)"', source)
     )
-    defaults = {name.strip("`"): usual for name, usual, _ in table("setting")}
+    defaults = {name.strip("`"): default for name, default, _ in table("setting")}
     assert numbers.items() <= defaults.items()
     assert set(defaults) == set(numbers) | names_elsewhere
 

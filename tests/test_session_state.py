@@ -32,7 +32,7 @@ def uses(path: Path) -> int:
 
 
 def test_session_state_used_in_params_alone():
-    """What a session keeps is a parameter of its link, or remembered: both are declared, with their types.
+    """Every value of a session is a parameter of its link, or remembered: both are declared, with their types.
 
     A public server's safety needs Streamlit's own object, in viz/streamlit_internals.
     """

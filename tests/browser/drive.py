@@ -29,7 +29,7 @@ OFF = (
     "AvoidCorsURLLoaderRestartOnRedirect", "OptimizationHints", "NetworkTimeServiceQuerying", "AimEnabled",
     "PreconnectToSearch", "WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup",
 )  # fmt: skip
-"""What of the browser is switched off. The last three are pages of its own for an address bar that nobody sees, made
+"""Features of the browser that are switched off. The last three are pages of its own for an address bar, made
 for every page anew: three quarters of what an empty one costs. The others are Playwright's, which this replaces."""
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -64,7 +64,7 @@ class Server:
     pid: int
 
     def written(self, since: int = 0) -> str:
-        """What it wrote after that many characters."""
+        """Return the log after that many characters."""
         return self.log.read_text("utf8", "replace")[since:]
 
 
@@ -124,7 +124,7 @@ def address(url: str, path: str = "", **parameters: object) -> str:
 
 
 _UNANSWERED: WeakKeyDictionary[Page, str] = WeakKeyDictionary()
-"""How far a page is with what it asked for: "asked", "begun", or "" when it is answered."""
+"""The state of a page's request: "asked", "begun", or "" when it is answered."""
 
 
 def listen(page: Page) -> Page:
@@ -209,7 +209,7 @@ def unanswered(server: Server) -> Iterator[None]:
 
 @dataclass
 class Watch:
-    """What must not happen while a page is open: a request to another machine, an error in the console."""
+    """A recorder of faults while a page is open: a request to another machine, an error in the console."""
 
     elsewhere: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
@@ -222,7 +222,7 @@ class Watch:
         context.on("weberror", lambda error: self.errors.append(str(error.error)))
 
     def forget(self) -> None:
-        """What was before does not count."""
+        """Forget the faults up to now."""
         self.elsewhere.clear()
         self.errors.clear()
 
@@ -241,7 +241,7 @@ class Watch:
 
 @dataclass
 class Traffic:
-    """What a page asks for; the bytes that come back over the wire, headers and websocket included; its messages."""
+    """Requests of a page; the bytes that come back over the wire, headers and websocket included; its messages."""
 
     paths: list[str] = field(default_factory=list)
     received: int = 0

@@ -63,7 +63,7 @@ def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 @pytest.fixture(scope="session")
 def app_url(server: Server) -> str:
-    """Where the app is."""
+    """The URL of the app."""
     return server.url
 
 

@@ -1,4 +1,4 @@
-"""How high a section is, and where its picture begins: asked where every section of a page is open anyway."""
+"""The height of a section, and the place of its picture: measured where every section of a page is open anyway."""
 
 from playwright.sync_api import Page, expect
 
@@ -12,7 +12,7 @@ PICTURE = (
     ":is(canvas, .js-plotly-plot, table, .stDataFrame, .block, .sharing, .kv-cache, .shapes, .paths, .st-key-measure)"
 )
 LINKS = {"block": {"block": "both"}, "convolution": {"learned": 40}}
-"""What makes a page's sections as long as they get."""
+"""Parameters with which a page's sections are longest."""
 SHOWS_MORE = {"step_by_step": {"steps"}, "masks": {"editor", "mistakes"}}
 """Sections that show all their parts on a whole page, and one of them alone."""
 
@@ -35,7 +35,7 @@ AROUND = """() => {
     const all = [...document.querySelectorAll('[class*="st-key-section_"]')].map((one) => one.getBoundingClientRect());
     return [all[0].top + main.scrollTop, block.getBoundingClientRect().bottom - all.at(-1).bottom];
 }"""
-"""What stands above all sections of a page, and below them."""
+"""The elements above all sections of a page, and below them."""
 
 
 def is_low_and_begins_on_the_first_screen(page: Page, section: str) -> None:

@@ -43,7 +43,7 @@ SMALL = """() => {
     }
     return found;
 }"""
-"""What can be clicked and is less than 24 pixels wide or high."""
+"""Clickable elements that are less than 24 pixels wide or high."""
 
 
 def look(page: Page, rules: Sequence[str] = ()) -> None:
@@ -97,7 +97,7 @@ def test_axe_passes_every_page(new_page, app_url, name):
 
 
 def test_axe_passes_opened_panels(visit):
-    """What stands on no page that has every section: a step of many, an open chip, the code below a picture."""
+    """Parts that are on no page with all sections: a step of many, an open chip, the code below a picture."""
     page = visit("step-by-step", viewport=SCREEN)
     page.locator(".st-key-next button").click()
     wait_run(page)

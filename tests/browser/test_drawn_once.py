@@ -32,7 +32,7 @@ for (const name of ["drawImage", "fillRect", "stroke", "fill", "fillText", "putI
     };
 }
 """
-"""What is drawn while the browser makes a frame, and not when Python has sent it."""
+"""Drawing while the browser makes a frame, and not when Python has sent it."""
 
 SECTIONS = (
     ("heads", "all_heads"),

@@ -51,7 +51,7 @@ def pictures(page: Page) -> Locator:
 
 
 def is_wider_than_the_window(page: Page) -> list[str]:
-    """What makes the page scroll sideways, if anything does."""
+    """The elements that make the page scroll sideways, if any."""
     return page.evaluate("""() => {
         const main = document.querySelector('[data-testid=stMain]'), wide = main.scrollWidth > main.clientWidth + 1;
         const room = main.getBoundingClientRect().right + 1;
@@ -196,7 +196,7 @@ def test_hostile_link_shows_default_with_note(visit):
 
 
 def rendered(page: Page) -> Iterator[str]:
-    """What a hostile text would become if it were not shown literally."""
+    """The elements that a hostile text would become if it were not escaped."""
     for what in ("main", "sidebar"):
         part = page.get_by_test_id("stMain" if what == "main" else "stSidebar")
         images = part.locator("img:not([data-testid$=Logo])")

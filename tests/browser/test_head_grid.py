@@ -32,7 +32,7 @@ LIT = """(grid, [index, query, key]) => {
     };
     return [isLit(query, key - 3), isLit(query + 3, key - 3), isLit(query + 3, key)];
 }"""
-"""Whether a head's map is lit in the row of a query, beside it, and in the column of a key."""
+"""True if a head's map is lit in the row of a query, beside it, and in the column of a key."""
 NEAR = 1e-5  # half a step of 16 bits (7.6e-6), and float32 rounding, which differs with the number of threads
 
 
@@ -81,7 +81,7 @@ def values(grid, what="map.values"):
 
 
 def place(grid, query, key):
-    """Where a cell of the large map is on the screen, scrolled into view."""
+    """The place of a large map's cell on the screen, scrolled into view."""
     grid.locator(".window").first.scroll_into_view_if_needed()
     return grid.evaluate(
         """(root, [query, key]) => {
@@ -109,7 +109,7 @@ def link_of(page):
 
 
 def sent_while(page, act):
-    """What the browser sends to the server meanwhile (Streamlit's keep-alive apart)."""
+    """Return the messages of the browser during an action (Streamlit's keep-alive apart)."""
     cdp, frames = page.context.new_cdp_session(page), []
     cdp.send("Network.enable")
     cdp.on("Network.webSocketFrameSent", lambda event: frames.append(event["response"]["payloadData"]))

@@ -23,7 +23,7 @@ HOLDING = """window.held = null; window.WebSocket = class extends WebSocket {
 
 
 def at(page: Page) -> str:
-    """What stands in the address bar, after the server's name; parameters in the order of the alphabet."""
+    """The address after the server's name; parameters in the order of the alphabet."""
     wait_run(page)
     parts = urlparse(page.url)
     return parts.path + (f"?{'&'.join(sorted(parts.query.split('&')))}" if parts.query else "")

@@ -94,7 +94,7 @@ def test_nothing_moves_while_a_page_opens(hosted, new_page, screen):
 
 @pytest.mark.parametrize("link", ["present=1", "notes=1", "print=1", "embed=true"])
 def test_page_without_sidebar_is_full_width(hosted, new_page, link):
-    """What a page is sent with is for the usual one; a presentation stood 300 px from the left, in a page's margins."""
+    """The style of a page is for the default one; a presentation stood 300 px from the left, in a page's margins."""
     page = new_page(fresh=True)
     page.goto(f"{hosted.url}/masks?source=words&{link}")
     if link == "print=1":  # opened once more, with Streamlit's name for the theme of paper
@@ -126,7 +126,7 @@ class Cable:
         self._thread.join()
 
     def cut(self) -> None:
-        """Whatever goes through it now ends without a word."""
+        """Cut the connection: from now on everything ends without a word."""
         for end in self.ends:
             self.loop.call_soon_threadsafe(end.transport.abort)
 
@@ -152,7 +152,7 @@ class Cable:
 
 
 def sessions(page) -> list[str]:
-    """What the sessions of a page are called, in their order."""
+    """The session ids of a page, in their order."""
     session_ids: list[str] = []
 
     def hear(message: str | bytes) -> None:

@@ -129,7 +129,7 @@ def test_two_views_and_saved_file(lab_page: Page, tmp_path: Path) -> None:
 
 
 def _run_notebook(page: Page, folder: Path) -> object:
-    """What Python was told, once it has written it down, behind the file that it saved."""
+    """Run the notebook and return the message to Python, once it is written down, behind the file that it saved."""
     deadline = time.monotonic() + PATIENCE / 1000
     while not (folder / "told.json").is_file():
         assert time.monotonic() < deadline, "Python was not told"

@@ -25,7 +25,7 @@ READ_TRACES = """(dialog) => {
     const numbers = ({ type, x, y, z }) => ({ type, x: sent(x), y: sent(y), z: sent(z) });
     return charts.flatMap(({ data }) => data.map(numbers));
 }"""
-"""What plotly was given, by the public names of its element."""
+"""The traces of plotly, by the public names of its element."""
 KEYS = """() => [...document.querySelectorAll(".stMain .take-away")].map((one) =>
     /st-key-(\\S+)/.exec(one.parentElement.className)?.[1] ?? "")"""
 

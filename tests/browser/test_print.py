@@ -21,12 +21,12 @@ PAPER = {"A4": (794, 1123), "Letter": (816, 1056)}
 
 
 def pages(page: Page, paper: str) -> int:
-    """How many sheets a page takes."""
+    """Count the sheets of a page."""
     return len(re.findall(rb"/Type /Page\b", page.pdf(format=paper)))
 
 
 def is_cut_off(page: Page) -> list[str]:
-    """What reaches beyond the paper; where plotly takes the pointer is nothing to see."""
+    """The elements that reach beyond the paper; where plotly takes the pointer is nothing to see."""
     return page.evaluate("""() => [...document.querySelectorAll('.stMain *')]
         .filter((node) => node.checkVisibility() && !node.closest('.draglayer'))
         .filter((node) => node.getBoundingClientRect().right > innerWidth + 1)
@@ -104,11 +104,11 @@ INK = """() => {
   walk(document.querySelector('.stMain'));
   return found;
 }"""
-"""What is written, and in which colour; printed without backgrounds it stands on white."""
+"""The texts and their colours; printed without backgrounds they stand on white."""
 
 
 def print_pages(page: Page, paper: str) -> list[str]:
-    """What stands on each sheet, as a reader of the file finds it."""
+    """The text of each sheet, as a reader of the file finds it."""
     pdf = PdfReader(BytesIO(page.pdf(format=paper)))
     assert {tuple(map(round, sheet.mediabox[2:])) for sheet in pdf.pages} in ({SIZES[paper]}, {(596, 843)})
     return [plain(sheet.extract_text()) for sheet in pdf.pages]
@@ -120,7 +120,7 @@ def plain(text: str) -> str:
 
 
 def is_pale(page: Page | Frame) -> list[str]:
-    """What could hardly be read in black and white."""
+    """The texts that could hardly be read in black and white."""
     coloured = ((text, tuple(map(float, re.findall(r"[\d.]+", colour)[:3]))) for text, colour in page.evaluate(INK))
     return [text for text, colour in coloured if contrast(colour, (255, 255, 255)) < ENOUGH]
 

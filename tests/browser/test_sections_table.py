@@ -1,4 +1,4 @@
-"""Where a picture begins, and that the first screen shows all of it, as the table of all sections measures it."""
+"""The place of a picture, and that the first screen shows all of it, as the table of all sections measures it."""
 
 import pytest
 

@@ -32,7 +32,7 @@ CORNERS = """(picture) => {
     share: box.height / innerHeight, box: [box.left, box.top, box.right, box.bottom].map(Math.round),
   };
 }"""
-"""Whether a picture is inside the window, and what lies at its corners."""
+"""The box of a picture in the window, and the elements at its corners."""
 LETTERS = """() => {
   const box = document.querySelector(".st-key-text textarea");
   return {
@@ -40,11 +40,11 @@ LETTERS = """() => {
     strip: document.querySelector(".stMain").getBoundingClientRect().bottom / innerHeight,
   };
 }"""
-"""How large letters are in the window's pixels, and where the strip begins."""
+"""The size of letters in the window's pixels, and the place of the strip."""
 
 
 def corners(page: Page, picture: str) -> list[dict[str, Any]]:
-    """What holds of each of these pictures."""
+    """Measure each of these pictures."""
     return [part.evaluate(CORNERS) for part in page.locator(picture).all()]
 
 

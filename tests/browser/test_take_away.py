@@ -61,7 +61,7 @@ def numbers(page, what):
 
 
 def test_saved_file_under_contrast_theme(blank, tmp_path):
-    """What is chosen can be told in a file, too."""
+    """Selection is visible in a file, too."""
     page = blank()
     page.goto(viz.show(maps(), HOSTILE, layer=1, head=2, query=3).save_html(tmp_path / "heads.html").as_uri())
     page.wait_for_function(READY)
@@ -105,7 +105,7 @@ def test_a_file_stands_alone(blank, tmp_path):
 
 
 def test_many_tokens_every_head_is_whole(blank, tmp_path, monkeypatch):
-    """Where the small maps are pooled, the page does itself what Python does for the app."""
+    """If the small maps are pooled, the page does itself what Python does for the app."""
     monkeypatch.setattr(head_grid, "EXACT_BYTES", 500)
     monkeypatch.setattr(head_grid, "POOLED_BYTES", 300)
     heads = torch.cat(maps())

@@ -1,4 +1,4 @@
-"""What a bar chart in the browser is sent."""
+"""The data of a bar chart in the browser."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What the picture of two texts is sent: codes by hand, what they lose, and how many bytes they are."""
+"""The data of the picture of two texts: codes by hand, their loss, and their size in bytes."""
 
 import numpy as np
 import torch

@@ -1,4 +1,4 @@
-"""What a view is sent under a cover: its picture without the hidden numbers, and labelled when all is told."""
+"""The data of a view under a cover: its picture without the hidden numbers, and labelled when all is visible."""
 
 from dataclasses import replace
 

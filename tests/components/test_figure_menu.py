@@ -1,4 +1,4 @@
-"""What the menu of a picture writes: numbers for a spreadsheet and for Markdown. And which views have one."""
+"""Output of a picture's menu: numbers for a spreadsheet and for Markdown; and the views that have one."""
 
 import csv
 import io
@@ -43,14 +43,14 @@ NO_PICTURES = {
 
 
 def run(tmp_path, tables: list[dict[str, Any]], **words: object) -> dict[str, str]:
-    """What the module makes of some tables, as CSV and as Markdown."""
+    """The module's output for some tables, as CSV and as Markdown."""
     (tmp_path / "tables.mjs").write_bytes((CLIENT / "figure" / "tables.js").read_bytes())
     code = """
         const { csv, markdown } = await import("./tables.mjs"), { tables, said } = JSON.parse(process.argv[1]);
         console.log(JSON.stringify({ csv: csv(tables), markdown: markdown(tables, said) }));
     """
-    usual = {"caption": "A *map*", "facts": ["model_1"], "link": "http://x/?a=1", "name": "headlight-map"}
-    request = json.dumps({"tables": tables, "said": usual | words})
+    default_words = {"caption": "A *map*", "facts": ["model_1"], "link": "http://x/?a=1", "name": "headlight-map"}
+    request = json.dumps({"tables": tables, "said": default_words | words})
     command = [str(NODE), "--input-type=module", "--eval", code, "--", request]
     process = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
     return dict(json.loads(process.stdout))

@@ -14,7 +14,7 @@ TYPES = {"uint16": torch.uint16, "float32": torch.float32}
 
 
 def unpack(packed: Packed):
-    """What client/bytes.js does."""
+    """Unpack data as client/bytes.js does."""
     data = packed.data
     length = int.from_bytes(data[:4], "little")
     header = json.loads(data[4 : 4 + length])

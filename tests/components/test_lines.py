@@ -1,4 +1,4 @@
-"""What a line chart in the browser is sent."""
+"""The data of a line chart in the browser."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""What the strip of maps is sent."""
+"""The data of the strip of maps."""
 
 import json
 

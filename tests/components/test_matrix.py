@@ -1,4 +1,4 @@
-"""What a matrix in the browser is sent."""
+"""The data of a matrix in the browser."""
 
 import math
 

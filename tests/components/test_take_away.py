@@ -1,4 +1,4 @@
-"""What leaves the app: the app's own bytes for every weight, small ones good for any temperature, in 3 MB of HTML."""
+"""The saved file: the app's own bytes for every weight, small ones good for any temperature, in 3 MB of HTML."""
 
 import json
 import math
@@ -18,7 +18,7 @@ INF = torch.inf
 
 
 def opened(data: bytes):
-    """What client/take_away/decode.js does: the header, and the inflated bytes of a part."""
+    """Read a file as client/take_away/decode.js does: the header, and the inflated bytes of a part."""
     length = int.from_bytes(data[:4], "little")
     body = data[4 + length :]
     return json.loads(data[4 : 4 + length]), lambda at, size, *_: zlib.decompress(body[at : at + size])

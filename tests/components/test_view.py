@@ -150,7 +150,7 @@ MESSAGE = re.compile(r'\.send\(\s*"(\w+)"')
 
 
 def test_client_messages_are_declared():
-    """What the code of a view sends is what Python declares, and the other way round."""
+    """The messages that a view's code sends are those that Python declares, and the other way round."""
     declared_kinds: dict[str, set[str]] = {}
     for view in VIEWS:
         declared_kinds.setdefault(view.name, set()).update(view.sends)

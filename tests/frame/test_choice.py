@@ -1,4 +1,4 @@
-"""Which models may be chosen, and what is said of those that are not there."""
+"""The list of models, and the explanation of missing ones."""
 
 import pytest
 

@@ -107,7 +107,7 @@ OWN_SIZES = ("cost",)
 VIEWS: dict[str, dict[str, Any]] = {
     "words": {"source": "words"},
     "embeddings": {"source": "embeddings", "lang": "zh"},
-    "usual": {},
+    "default": {},
     "shared, blocked, switched off": {"lang": "zh", "n_kv_heads": 2, "mask": "causal", "off": "1"},
 }
 
@@ -140,7 +140,7 @@ def test_section_draws_from_every_source(open_app, monkeypatch, page, section, v
 
 
 def says_whence(app: AppTest, t: Translate, page: str, source: str) -> bool:
-    """Whether a caption says where the page's numbers come from."""
+    """Return True if a caption names the source of the page's numbers."""
     keys = {f"source.{source}_line", f"{page}.{source}_line", f"{page}.heads_{source}"} & set(sentences("en"))
     phrases = {max(re.split(r"\{[^}]*\}", t(key)), key=len) for key in keys}
     return any(phrase in caption.value for phrase in phrases for caption in app.caption)
@@ -215,9 +215,9 @@ def test_link_restores_state_and_is_rewritten(open_app, page, expected):
     assert state(app, *expected) == expected
     note = translator(expected.get("lang", "en"))("note.refused").partition("{")[0]
     assert not any(box.value.startswith(note) for box in app.info)
-    usual = {"source": "model", "lang": "en"}
+    defaults = {"source": "model", "lang": "en"}
     assert link_without_section(app) == {
-        name: str(value) for name, value in expected.items() if usual.get(name) != value
+        name: str(value) for name, value in expected.items() if defaults.get(name) != value
     }
 
 
@@ -303,7 +303,7 @@ def test_mask_without_effect_is_hidden(open_app, page, section):
 FEWER = {"translation": ((1, 0), (0, 0), (0, 3))}
 """Layers and heads of sections that open on a small model."""
 READ_BY = {"steps": {"step": 4}, "joined": {"after": "concat"}}
-"""What some sections have to show for their head to matter."""
+"""Link parameters with which the head matters in some sections."""
 
 
 def what_it_shows(app: AppTest) -> tuple[list[Digest], list[Any]]:

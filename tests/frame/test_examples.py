@@ -1,4 +1,4 @@
-"""What the app opens on where nothing is asked for; and that a link without a model means what it always has."""
+"""The example that the app opens with by default; a link without a model keeps its meaning."""
 
 import pytest
 

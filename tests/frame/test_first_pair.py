@@ -1,4 +1,4 @@
-"""Which pair is shown before anything is chosen."""
+"""The pair of words that is selected by default."""
 
 import torch
 

@@ -14,7 +14,7 @@ class Page:
 
     @lazy
     def slow(self) -> object:
-        """What takes its time."""
+        """A slow computation."""
         self.go.wait(60)
         return object()
 

@@ -23,14 +23,14 @@ LISTS = {
     "MultiSelect": "multiselect",
     "Slider": "slider",
 }
-"""How a message calls a control that has options, by its class."""
+"""The name in a message of a control with options, by its class."""
 CHANGES: tuple[dict[str, Any], ...] = (
     {"text": SAME_LENGTH},
     {"lang": "zh"},
     {"source": "words", "text": LONGER},
     {"n_heads": 2, "text": TEXT},
 )
-"""What a user changes, one after the other."""
+"""Changes of a user, one after the other."""
 
 
 def lists(app: AppTest) -> Iterator[tuple[Any, Any]]:

@@ -25,7 +25,7 @@ SEEDS = range(200)
 
 @dataclass(frozen=True)
 class Sample:
-    """What a question is asked about, and once more by numpy.
+    """The subject of a question, and the same numbers by numpy.
 
     ``scores`` and ``weights`` (L, H, Q, K) are of every layer, ``scores`` scaled and with the bias, before the mask;
     ``values`` (H, K, D_V) and ``messages`` (H, K, D_MODEL) are of the layer that is looked at, as ``w_o`` makes them.
@@ -140,7 +140,7 @@ def _mask(random: Random, n: int) -> torch.Tensor | None:
 
 
 def _bias(random: Random, n: int) -> torch.Tensor:
-    """What makes heads of a layer look at the word before, at the first token, or at nothing in particular."""
+    """Biases that make heads of a layer look at the word before, at the first token, or at nothing in particular."""
     kind = random.choice(["none", "none", "first", "previous", "itself", "beside"])
     bias, i = torch.zeros(H, n, n, dtype=torch.float64), torch.arange(n)
     if kind == "first":
@@ -198,7 +198,7 @@ def _assert_right(key: Key, expected: Any, seed: int) -> None:
 
 
 def _assert_says_why(function: Function, key: Key, subject: Subject) -> None:
-    """Whatever is answered wrongly has a reason that the function has announced."""
+    """Assert that every wrong answer has a reason that the function has announced."""
     n_heads, n = subject.trace.weights.shape[:2]
     possible: dict[str, Iterable[Given]] = {
         "word": range(n),

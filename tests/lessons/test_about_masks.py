@@ -10,7 +10,7 @@ from viz.lessons.about_weights import CLEAR
 
 
 def cells(example: Sample) -> list[list[bool]]:
-    """Where there is a weight: a word may look there."""
+    """True where there is a weight: a word may look there."""
     return [[bool(weight > 0) for weight in row] for row in example.row_of_head]
 
 

@@ -10,7 +10,7 @@ from viz.lessons.about_weights import ANSWERS, CLEAR
 
 WORDS = {"query": "it", "first": "animal", "second": "street"}
 NEEDS = {"looks_at_most": 1, "left_over": 1, "looks_back": 1, "prefers": 3}
-"""How many of the words each function is given."""
+"""The number of words that each function takes."""
 
 
 def row(example: Sample, word: str) -> np.ndarray:

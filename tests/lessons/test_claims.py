@@ -191,7 +191,7 @@ def _with_bias() -> Iterator[Sample]:
 
 
 def test_unmasked_weights_need_plain_scores():
-    """What a bias adds to a blocked pair stands nowhere, so that the weights without the mask cannot be said."""
+    """A bias of a blocked pair is not stored, so that the weights without the mask are unknown."""
     n_asked = 0
     for example in _with_bias():
         if example.subject.trace.allowed is not None and "animal" in example.subject.labels:
@@ -249,7 +249,7 @@ def _most_is_half(_: Sample, key: Key) -> bool:
 
 
 def _row_loses_little(example: Sample, key: Key) -> bool:
-    """Where the answer is "the same": what the blocked tokens had was little."""
+    """If the answer is "the same", the blocked tokens had little weight."""
     if key.right != ("same",):
         return True
     subject = example.subject

@@ -1,4 +1,4 @@
-"""What a visitor answered: read with suspicion, and judged."""
+"""Answers of users: validated, and judged."""
 
 import math
 

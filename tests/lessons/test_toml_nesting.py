@@ -185,7 +185,7 @@ def test_check_nesting_costliest_file_parses_small():
 
 
 def test_check_nesting_random_files_parse_small():
-    """Whatever is let through takes the parser a few megabytes, if it is a file of the largest size."""
+    """Every accepted file up to the largest size takes the parser a few megabytes."""
     chance, units = Random(1), ("a", ".", "[", "]", "[[a]]\n", "{", "}", "=", " = 1\n", ",", "'", '"', "'''", '"""')
     units += ("\\", "#", "\n", " ", "a.", "[a.b.c]\n", "b.c.d.e = [1, 2]\n", "c = {a.b = 1}\n", "0x", "1.5", "[1,")
     let_through = 0

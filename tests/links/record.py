@@ -1,4 +1,4 @@
-"""What the links of ``links.toml`` show, written down: ``python -m tests.links.record``.
+"""Record the results that the links of ``links.toml`` show: ``python -m tests.links.record``.
 
 To be run where the numbers are meant to change, and the difference to be read: a line of ``record.json`` is a link.
 """
@@ -44,7 +44,7 @@ def read_record() -> dict[str, tuple[tuple[int, int], list[Digest]]]:
 
 
 def line_of(app: AppTest) -> str:
-    """What a page shows, on one line."""
+    """The results of a page on one line."""
     digests = [[digest_.kind, digest_.shape, *map(_short, digest_[2:])] for digest_ in shown(app)]
     return json.dumps({"checks": checks(app), "shown": digests}, ensure_ascii=False, separators=(",", ":"))
 

@@ -1,4 +1,4 @@
-"""What a page shows, as data: a digest of every array behind a picture or a table, and how many live checks hold.
+"""The content of a page as data: a digest of every array behind a picture or a table, and its live checks.
 
 A digest knows neither where its numbers stand on the page nor what is written around them, so pages may be put in
 another order, other words and another language. It forgives what differs between machines: the last digits of float32.
@@ -18,23 +18,23 @@ from streamlit.testing.v1 import AppTest
 from tests.running import checked
 
 RELATIVE, FLOOR = 3e-4, 5e-6
-"""How far a number may be off: as a share of its array's largest, and at least. Below the floor all is rounding; the
+"""Tolerance of a number: as a share of its array's largest, and at least. Below the floor all is rounding; the
 share is the root of float32's last digit, which is how well the place of a minimum can be found."""
 VISION = 1e-3
 """The share where a model reads a picture: two processors, with AVX-512 and without, were 8e-4 apart there."""
 SUMMED = 1e-13
-"""How far a sum over whole numbers with weights that are none may be off, as a share of their length: float64 rounds,
+"""Tolerance of a sum over whole numbers with fractional weights, as a share of their length: float64 rounds,
 and it is written in fifteen digits. One more or less in a count below 10¹² is seen in it, and in the total."""
 DIGEST_ROUNDING = 1e-6
-"""How far the seven digits of a recorded number may be off, as a share of itself."""
+"""Tolerance of a recorded number's seven digits, as a share of itself."""
 TABLE_ROUNDING = 5e-3
-"""How far a number of a table may be off, as a share of its column's largest: tables write three digits."""
+"""Tolerance of a number of a table, as a share of its column's largest: tables write three digits."""
 TRACE = ("x", "y", "z")
-"""What of a figure's trace are results; the rest is how they look."""
+"""Keys of a figure's trace that are results; the rest is style."""
 STYLE = ("hues", "colours", "words", "blocks", "framed", "letters", "heads", "shape")
-"""What a view is told that is neither a result nor a choice."""
+"""Keys of a view's data that are neither a result nor a choice."""
 TEXT_KEYS = ("detail",)
-"""What a view is told as text with results in it."""
+"""Keys of a view's data that are text with results in it."""
 SINGLE = ("token_bytes", "mha_token_bytes")
 """Results that a view is told one by one; other single numbers are sizes of what is sent, or of its scale."""
 FITTED = {"offset": 0.02, "inside": 0.02, "alpha": math.inf}
@@ -45,7 +45,7 @@ FOOTER = "_footer_"
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?|NaN|∞")
 FORMULA = re.compile(r"\$[^$]*\$")
 SMALL = re.compile(r"·10(⁻[⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
-"""What tables wrote in digits when the record was made; large powers of ten they wrote as they do now."""
+"""Powers of ten that tables wrote in digits when the record was made; large ones they wrote as they do now."""
 LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 STARTS = re.compile(r"[^\w∞]*(?:\d|NaN|∞)")
 PLAIN = str.maketrans(
@@ -90,7 +90,7 @@ def digest(kind: str, values: ArrayLike, unit: float = 0.0) -> Digest:
 
 
 def alike(a: Digest, b: Digest, relative: float = RELATIVE) -> bool:
-    """Whether two digests are of the same numbers, but for rounding."""
+    """Return True if two digests are of the same numbers, but for rounding."""
     if (a.kind, a.shape) != (b.kind, b.shape):
         return False
     if a.kind == "count":  # the sums of what is not whole are rounded in another order by another processor
@@ -131,7 +131,7 @@ def shown(app: AppTest) -> list[Digest]:
 
 
 def checks(app: AppTest) -> tuple[int, int]:
-    """How many live checks of the whole page hold, and how many fail."""
+    """Count the live checks of the whole page that hold, and those that fail."""
     keys = [group.key or "" for group in app.button_group]
     counts = [checked(app, key.removeprefix(FOOTER)) for key in keys if key.startswith(FOOTER)]
     passing = sum(passing for passing, _ in counts)
@@ -162,7 +162,7 @@ def _array(data: Any) -> np.ndarray | None:
 
 
 def _places(values: np.ndarray) -> bool:
-    """Whether these are 0, 1, 2 ...: where bars stand, not a result."""
+    """Return True if these are 0, 1, 2 ...: the places of bars, not a result."""
     return values.ndim == 1 and np.array_equal(values, np.arange(values.size))
 
 
@@ -215,7 +215,7 @@ def _unpack(data: bytes) -> tuple[Any, list[tuple[np.ndarray, float]]]:
 
 
 def _json_numbers(data: Any, name: str = "") -> Iterator[Digest]:
-    """What JSON says of numbers, however deep: lists of results, and what is chosen."""
+    """The numbers in JSON, however deep: lists of results, and choices."""
     values = _flat(data)
     if values is not None:
         yield digest("view", values)

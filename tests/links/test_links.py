@@ -13,7 +13,7 @@ TIED = [name_of(link) for link in LINKS if link["page"] == "convolution" and lin
 """Links whose mask leaves five cells to a fitted window: several windows explain the same share of a head there, and
 which of them is found differs by processor. The share is compared, the centre is not."""
 OPENING_OF_DECODER = {"page": "next_word", "parameters": {}}
-"""Where its package is installed, the small decoder reads there."""
+"""If its package is installed, the small decoder reads there."""
 PLACES = [f"{link['page']}-{i % 12}" for i, link in enumerate(LINKS)]
 
 

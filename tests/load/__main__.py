@@ -36,7 +36,7 @@ P95, CEILING, GROWTH, NORMAL = 1.0, limits.MEMORY_BYTES / 1e6, 5.0, 30.0
 """The goals: seconds (of up to 50 visitors, on texts that are not long, of the model that the page opens with), MB with
 that model alone, MB, seconds."""
 AS_BEFORE = 1.5
-"""How much slower than before a visit may be to count as normal again."""
+"""A visit may be this many times slower than before to count as normal again."""
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -46,7 +46,7 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 @dataclass
 class Course:
-    """What happened: every change of every visitor, and the server's memory."""
+    """The result of a course: every change of every user, and the server's memory."""
 
     users: int
     seconds: float
@@ -225,7 +225,7 @@ def _parse_arguments() -> argparse.Namespace:
     parser.add_argument("--long", type=float, default=LONG, help="of the texts typed, how many have 512 tokens")
     parser.add_argument(
         "--models", type=shares, default=MIX, metavar="MODEL=SHARE,...",
-        help="how many choose which model; '' for the one that pages open with. Usually "
+        help="how many choose which model; '' for the one that pages open with. By default "
         + ",".join(f"{model}={share:g}" for model, share in MIX.items()),
     )  # fmt: skip
     parser.add_argument("--url", default="", help="a server on this machine that runs already")

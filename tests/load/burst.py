@@ -24,7 +24,7 @@ PATIENCE = 600.0
 
 @dataclass
 class Burst:
-    """What happened."""
+    """The result of a burst."""
 
     recorded_changes: list[Change] = field(default_factory=list)
     watch: Watch | None = None

@@ -23,7 +23,7 @@ TABLE_ROWS = ((50, 4), (500, 20), (10_000, 20), (10_000, 4))
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
-    """What so many visitors take."""
+    """Resources for a number of users."""
 
     changes: float
     """A second."""
@@ -66,7 +66,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> Iterator[st
 
 
 def of_memory(mb: dict[str, Any]) -> Iterator[str]:
-    """What a process has in memory."""
+    """A process's memory in MB, by its parts."""
     used = "after one visitor on each page"
     burst = f"{mb['burst_visitors']} visitors at once with 512 tokens of their own each"
     rows = [
@@ -83,7 +83,7 @@ def of_memory(mb: dict[str, Any]) -> Iterator[str]:
 
 
 def of_classes(courses: Sequence[dict[str, Any]], machine: str) -> Iterator[str]:
-    """What the load test found, on the usual machine or on the one that is named."""
+    """Results of the load test, on the default machine or on the one that is named."""
     heads = [
         "date", "visitors", "minutes", "models chosen", "long texts", "changes a second", "p50", "p95", "p99",
         "of sentences: p50", "p95", "errors",
@@ -106,7 +106,7 @@ def of_classes(courses: Sequence[dict[str, Any]], machine: str) -> Iterator[str]
 
 
 def of_needs(work_per_change: float) -> Iterator[str]:
-    """What so many visitors take, at that much work for a change."""
+    """Resources for a number of users, at that much work for a change."""
     heads = ["visitors", "seconds between changes", "changes a second", "cores at work", "replicas", "memory at most"]
     rows = []
     for visitors, pause in TABLE_ROWS:
@@ -138,7 +138,7 @@ def lines(measurements: dict[str, Any]) -> Iterator[str]:
 
 
 def block() -> str:
-    """What stands between the marks in deploy/README.md."""
+    """The text between the marks in deploy/README.md."""
     with MEASUREMENTS.open("rb") as file:
         return "\n".join(lines(tomllib.load(file))) + "\n"
 

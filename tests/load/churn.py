@@ -32,7 +32,7 @@ STAYS, RETURNS = 6, 0.5
 PATIENCE = 180.0
 """Seconds for whatever a browser is asked for: all of them share this machine with the server."""
 DETACHED = "not attached"
-"""What the browser says when a run has taken away what is to be pressed: nobody could press it then."""
+"""The browser's error if a run has removed the element to be pressed: no user could press it then."""
 STEADY = 300.0
 """Seconds after which memory is judged: what comes before is warming up."""
 SETTLED_APP = "[data-testid=stApp][data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
@@ -45,12 +45,12 @@ PLACES = {
     "switch": "[data-testid=stMain] [role=radio]",
     "footer": "[data-testid=stMain] [class*=st-key-_footer_] button",
 }
-"""What is pressed, by kind."""
+"""Elements that are pressed, by kind."""
 
 
 @dataclass
 class Churn:
-    """What happened."""
+    """The result of a churn."""
 
     counts: Counter[str] = field(default_factory=Counter)
     errors: list[str] = field(default_factory=list)
@@ -75,7 +75,7 @@ class Guest:
     url: str
     chance: random.Random
     doing: str = ""
-    """What, and on which page: said beside an error."""
+    """The action and its page, for error messages."""
 
     async def stay(self, seconds: float) -> None:
         """Come and go until the time is over."""

@@ -1,4 +1,4 @@
-"""What a visitor can change on a page, read from the elements the server sends, and how a browser says its value."""
+"""Controls that a user can change on a page, read from the server's elements, and the encoding of their values."""
 
 import json
 from collections.abc import Callable
@@ -25,7 +25,7 @@ class Control:
     forced: bool = False
     """The server has set the value itself, whatever the browser holds."""
     data: str | bytes = ""
-    """What a component was given."""
+    """The data of a component."""
     fragment: str = ""
 
     @property

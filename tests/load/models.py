@@ -1,4 +1,4 @@
-"""Which model visitors choose: a mix of those that the server offers."""
+"""The mix of models that users choose, of those that the server offers."""
 
 import argparse
 import random

@@ -31,7 +31,7 @@ KEPT_RUNS = 2
 
 @dataclass
 class Answer:
-    """What came back for one change: when the script ended, and what it showed."""
+    """The answer to one change: when the script ended, and what it showed."""
 
     seconds: float = 0.0
     messages: int = 0
@@ -47,7 +47,7 @@ Place = tuple[int, ...]
 
 @dataclass(frozen=True)
 class ElementState:
-    """What an element of the page is, as far as a visitor asks: a control, a title, an error."""
+    """The state of an element of the page as far as a user needs it: a control, a title, an error."""
 
     control: Control | None = None
     title: str = ""
@@ -59,7 +59,7 @@ XSRF = "_streamlit_xsrf"
 
 
 def cookies_of(url: str) -> dict[str, str]:
-    """What a browser is given before it opens its socket."""
+    """Fetch the cookies that a browser gets before it opens its socket."""
     parts = urlparse(url)
     connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)
     try:
@@ -80,7 +80,7 @@ def said_of(cookies: dict[str, str]) -> str:
 
 
 def is_in(place: Place, block: Place) -> bool:
-    """Whether an element stands in this block."""
+    """Return True if an element stands in this block."""
     return place[: len(block)] == block
 
 
@@ -168,7 +168,7 @@ class Tab:
         self._open_popovers |= {popover for popover in self._popovers for place in places if is_in(place, popover)}
 
     def value(self, key: str) -> Value:
-        """What a control stands at."""
+        """The value of a control."""
         return self._values[self.controls[key].id]
 
     def _state(self, page: str, fragment: str = "") -> ClientState:

@@ -1,4 +1,4 @@
-"""What one visitor of the load test does: opens a link, then types, chooses heads, moves sliders, changes pages."""
+"""A user of the load test: opens a link, then types, selects heads, moves sliders, changes pages."""
 
 import asyncio
 import json
@@ -27,7 +27,7 @@ LIMITS = {
     for lang in LANGUAGES
     for code, seconds in (("crowded", 0), ("busy", limits.WAIT_SECONDS), ("late", limits.COMPUTATION_SECONDS))
 }
-"""What a visitor is told who must come back in a minute: an answer, though not the one that was hoped for."""
+"""Messages to a user who must come back in a minute: an answer, though not the one that was hoped for."""
 WORDS = (
     "the", "a", "every", "no", "my", "some", "old", "red", "quick", "careful", "tired", "animal", "street", "teacher",
     "river", "money", "cat", "dog", "book", "window", "garden", "letter", "engine", "forest", "summer", "music",
@@ -58,7 +58,7 @@ class Change:
     long: bool = False
     """On a text of 512 tokens."""
     model: str = ""
-    """Whose numbers the page shows; "" where it has no model to choose."""
+    """The model whose numbers the page shows; "" where it has no model to choose."""
     link: str = ""
     """The parameters of what was shown, to open it again."""
 
@@ -171,7 +171,7 @@ def judged(kind: str, page: str, answer: Answer) -> Change:
 
 
 def _header(control: Control) -> dict[str, Any]:
-    """What a component was told: JSON in a list, or the JSON before its numbers (viz/components/head_grid.py)."""
+    """The header of a component's data: JSON in a list, or the JSON before its numbers (viz/components/head_grid.py)."""
     data = control.data
     header: dict[str, Any]
     if isinstance(data, str):
@@ -249,4 +249,4 @@ ACTIONS: dict[str, tuple[float, Callable[[Visitor, Tab], dict[str, Value]]]] = {
     "again": (0.02, lambda *_: {}),
     "model": (0.04, _model),
 }
-"""What a visitor does, how often, and what is set then; where there is nothing to set, the page is changed."""
+"""Actions of a user with their frequency and values; where there is nothing to set, the page is changed."""

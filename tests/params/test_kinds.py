@@ -20,7 +20,7 @@ def page() -> None:
 
 
 def slider_value(app: AppTest) -> float:
-    """What the browser is told the slider stands at: what it knows nothing else of is at its default."""
+    """The slider's value in the message; without one it is at its default."""
     proto = app.slider("layer").proto
     return proto.value[0] if proto.set_value else proto.default[0]
 

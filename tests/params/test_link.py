@@ -38,7 +38,7 @@ def test_changed_values_follow_to_other_pages(open_app):
     for page, expected in (("heads", {"query": "13"}), ("cost", {}), ("masks", {"query": "13", "mask": "causal"})):
         app.switch_page(file_of(page)).run()
         assert link(app) == expected
-    app = open_app("share_kv", source="words")  # there fewer key/value heads than heads are usual
+    app = open_app("share_kv", source="words")  # there by default fewer key/value heads than heads
     app.switch_page(file_of("heads")).run()
     assert link(app) == {"source": "words"}
     assert app.session_state["n_kv_heads"] == app.session_state["n_heads"]

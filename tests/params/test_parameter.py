@@ -20,7 +20,7 @@ def kinds() -> None:
         "step": Real("step", 0.3, among=(0.1, 0.3)).read(),
         "code": Choice("code", among=("a", "b")).read(),
         "flag": Flag("flag").read(),
-        "text": Text("text", "usual", allows=lambda text: "!" not in text).read(),
+        "text": Text("text", "default", allows=lambda text: "!" not in text).read(),
         "ints": Ints("ints", high=4).read(),
         "at": TokenIndex("at", low=-1, high=lambda words: len(words) - 1, words=lambda words: words).read(("a", "b")),
     }
@@ -61,7 +61,7 @@ def test_link_value_against_rule_refused(which):
     app = open_kinds({name: values[which] for name, (_, _, values) in RULES.items()})
     assert app.session_state["_read"] == {
         "int": 3, "among": 16, "real": 0.5, "step": 0.3, "code": "a", "flag": False,
-        "text": "usual", "ints": [], "at": 0,
+        "text": "default", "ints": [], "at": 0,
     }  # fmt: skip
     assert app.session_state["_refused"] == sorted(RULES)
 

@@ -21,7 +21,7 @@ def page() -> None:
 
 
 def displayed(app: AppTest, text: str) -> tuple[str, str]:
-    """What the page was drawn with, and what the box shows, which showed ``typed`` before."""
+    """The value that the page was drawn with, and the content of the box, which was ``text`` before."""
     proto = app.text_area("text").proto
     return app.text[0].value, proto.value if proto.set_value else text
 

@@ -1,4 +1,4 @@
-"""What a machine can hold of the wording: every text of every page, in both languages."""
+"""Rules of wording that a machine can check: every text of every page, in both languages."""
 
 import ast
 import re
@@ -22,7 +22,7 @@ DATA = (
     ASSETS / "examples.toml",
     ASSETS / "pairs.toml",
 )
-"""Where else texts stand: below ``why`` or by themselves, one for each language."""
+"""Other places of texts: below ``why`` or by themselves, one for each language."""
 
 REPLACED = {
     "en": {

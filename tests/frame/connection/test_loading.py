@@ -1,4 +1,4 @@
-"""What is loaded behind the first page, and who waits for it."""
+"""Loading after the first page, and the pages that wait for it."""
 
 import sys
 import threading

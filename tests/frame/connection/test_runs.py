@@ -21,11 +21,11 @@ def test_begin_run_with_old_pages_reruns(monkeypatch, is_taken, calls):
 
 
 class LeftError(Exception):
-    """What Streamlit raises in a run whose user has left."""
+    """The exception of Streamlit in a run whose user has left."""
 
 
 def result_in_thread(call):
-    """What a call returns or raises in a thread of its own, as every run of a script has one."""
+    """Return or raise the result of a call in its own thread, as every run of a script has one."""
     results = []
 
     def work():

@@ -1,4 +1,4 @@
-"""What the head grid is given, and what becomes of what a visitor chooses in it."""
+"""The data of the head grid, and the values that a user selects in it."""
 
 import json
 
@@ -75,9 +75,9 @@ def test_added_mask_and_ablation_reach_wall():
     wall = unpack(head_grid.wall(REAL, causal, WEIGHTS))
     assert (wall["values"].view(72, 16, 16).int().triu(1) == 0).all()
     without = unpack(head_grid.wall(REAL, MASK, WEIGHTS, off))["values"].view(6, -1).int()
-    usual = unpack(head_grid.wall(REAL, MASK, WEIGHTS))["values"].view(6, -1).int()
-    assert torch.equal(without[0], usual[0])  # the head's own weights do not change, those of later layers do
-    assert not torch.equal(without[1], usual[1])
+    plain_wall = unpack(head_grid.wall(REAL, MASK, WEIGHTS))["values"].view(6, -1).int()
+    assert torch.equal(without[0], plain_wall[0])  # the head's own weights do not change, those of later layers do
+    assert not torch.equal(without[1], plain_wall[1])
 
 
 def test_scores_precede_softmax_and_mark_mask():

@@ -171,6 +171,6 @@ def test_tables_share_the_room():
 
 
 def test_largest_message_is_let_in():
-    """What the menu may send passes the server's limit of all that a page sends."""
+    """The largest message of the menu passes the server's limit of all that a page sends."""
     assert limits.LARGE_BYTES * 4 / 3 + 3 * limits.LARGE_CHARACTERS < limits.MESSAGE_BYTES
     assert limits.LARGE_BYTES * 4 / 3 + limits.LARGE_CHARACTERS < limits.MESSAGE_STATES

@@ -37,13 +37,13 @@ def test_three_words_are_walked_back(visit):
 
 
 def test_shift_arrow_skips_inner_steps(visit):
-    """Whoever has no time for nine steps opens the next section at once."""
+    """Shift skips the nine steps and opens the next section at once."""
     page = visit("step-by-step", section="three_words", present=1, viewport=(1280, 720))
     assert press(page, "Shift+ArrowRight")["at"] == 2
 
 
 def test_all_nine_at_once_are_left(visit):
-    """Where all steps are shown, → opens the next section and ← the last step."""
+    """If all steps are visible, → opens the next section and ← the last step."""
     page = visit("step-by-step", section="three_words", step=0, present=1, viewport=(1280, 720))
     assert press(page, "ArrowLeft")["inner"]["at"] == 9
 

@@ -1,4 +1,4 @@
-"""What stands on every page is read once: a run that opens files, or asks of folders, waits for each."""
+"""Assets of every page are read once: a run that opens files, or asks of folders, waits for each."""
 
 import os
 from base64 import b64decode

@@ -1,4 +1,4 @@
-"""How a page is looked at is read from its link, strictly; nobody has to say anything."""
+"""The view options of a page are read from its link, strictly; all have defaults."""
 
 import pytest
 

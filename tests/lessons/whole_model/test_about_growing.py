@@ -70,7 +70,7 @@ def test_key_equals_loops(name):
 
 
 def test_rows_without_mask_all_change():
-    """What the reveal says of a text that nothing masks."""
+    """The claim of the reveal about a text without a mask."""
     from tests.lessons.samples import sample
 
     subject = sample(1).subject

@@ -115,5 +115,5 @@ def test_other_link_parameters_are_kept(open_app, see):
     assert set(expected) <= set(app.session_state["_parameters"].declared)
     parameters = {
         name: app.query_params[name] for name in expected if name in app.query_params
-    }  # the others are the usual
+    }  # the others are defaults
     assert parameters and parameters.items() <= expected.items()

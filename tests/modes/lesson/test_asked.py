@@ -19,7 +19,7 @@ BAR = "headlight.lesson_bar"
 
 
 def bar_state(app):
-    """What the bar is sent; None without one."""
+    """The data of the bar; None without one."""
     assert not app.exception, [exception.message for exception in app.exception]
     states = [json.loads(view.proto.json)[0] for view in app.get("bidi_component") if view.proto.component_name == BAR]
     assert len(states) <= 1
@@ -31,7 +31,7 @@ def link(app) -> dict[str, str]:
 
 
 def pictures(app) -> list[str]:
-    """What is drawn on the page, but for the frame around it."""
+    """The pictures on the page, but for the frame around them."""
     views = [view.proto.component_name for view in app.get("bidi_component")]
     frame = ("lesson_bar", "document", "see", "address", "reopen", "search")
     return [view for view in views if not view.endswith(frame)] + ["figure"] * len(app.get("plotly_chart"))
@@ -147,7 +147,7 @@ def test_other_sentence_resets_verdict(open_app):
 
 
 def test_question_without_sense_is_omitted(open_app):
-    """Where a question makes no sense the bar says so and asks nothing."""
+    """The bar explains a question without sense and asks nothing."""
     app = open_app(lesson="ten_minutes", text="The dog sleeps.", lang="en")
     bar = bar_state(app)
     assert bar["premise"] == translator("en")("lesson.premise_no_word", word="it")

@@ -11,7 +11,7 @@ TOP = "() => document.querySelector('[class*=st-key-section_]').getBoundingClien
 
 
 def bar(page: Page) -> dict[str, Any]:
-    """What the bar has been sent."""
+    """The data of the bar."""
     data: dict[str, Any] = page.locator(".lesson").evaluate("bar => bar.lesson.data")
     return data
 

@@ -38,7 +38,7 @@ def messages(app) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
 
 
 def secrets(monkeypatch) -> dict[str, Any]:
-    """What the answer's function says of the question that is asked, once it is."""
+    """The result of the answer's function for the open question, once there is one."""
     answers: dict[str, Any] = {}
     work = cover_of
 
@@ -62,7 +62,7 @@ def strings(value: Any) -> Iterator[str]:
 
 
 def has_number(text: str, number: float) -> bool:
-    """Whether a text has a number, as far as its digits go; two digits at least."""
+    """Return True if a text has a number, as far as its digits go; two digits at least."""
     for match in NUMBER.findall(text):
         digits = len(match.partition(".")[2])
         if digits >= 2 and f"{abs(number):.{digits}f}" == match:

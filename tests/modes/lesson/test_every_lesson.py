@@ -39,12 +39,12 @@ ANSWER: dict[str, list[Any]] = {
     "sharing": ["0", "1/4", "less", "silent", "1", "changed"],
     "convolution": [4, {"en": "1/9", "zh": "12.5 %"}, "9", "w_o", "edge"],
 }
-"""What is right on the sentences that the lessons begin with: in the bar an option's code, a number as it is typed, or
+"""Right answers on the lessons' first sentences: in the bar an option's code, a number as it is typed, or
 the order; in the picture a head, a cell or cells to be open; of a sentence the step has an example itself."""
 
 
 def bar(page: Page) -> dict[str, Any]:
-    """What the bar has been sent."""
+    """The data of the bar."""
     data: dict[str, Any] = page.locator(".lesson").evaluate("bar => bar.lesson.data")
     return data
 
@@ -87,7 +87,7 @@ def pick(hand: Keyboard | Finger, kind: str, question: dict[str, Any], right: An
 
 
 def is_at(number: int, state: dict[str, Any]) -> bool:
-    """Whether the bar is at this step, and asks."""
+    """Return True if the bar is at this step, and asks."""
     return bool(state["number"] == number and state["kind"])
 
 

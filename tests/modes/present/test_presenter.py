@@ -34,7 +34,7 @@ SMALLEST = """() => {
 
 
 def presenter_state(page: Page) -> dict[str, Any]:
-    """What the keys of the presentation have been told."""
+    """The state of the presenter's key handler."""
     data: dict[str, Any] = page.locator(".presenter").evaluate("bar => bar.presenter.data")
     return data
 

@@ -1,4 +1,4 @@
-"""What comes before and after a step of a presentation."""
+"""The steps before and after a step of a presentation."""
 
 import pytest
 

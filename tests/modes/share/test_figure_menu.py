@@ -1,4 +1,4 @@
-"""What the browser is told for the menus of pictures: whose numbers they are, and where the menu's code lies."""
+"""Data for the menus of pictures: the source of the numbers, and the address of the menu's code."""
 
 import json
 from types import SimpleNamespace
@@ -31,7 +31,7 @@ WORDS = {
 
 
 def menu_data(app: AppTest) -> Any:
-    """What the page says of its pictures."""
+    """The page's description of its pictures."""
     views = (view.proto for view in app.get("bidi_component"))
     (header,) = [json.loads(view.json) for view in views if view.component_name.endswith(".document")]
     return header[0]["figures"]
