@@ -171,7 +171,7 @@ def judged(kind: str, page: str, answer: Answer) -> Change:
 
 
 def _header(control: Control) -> dict[str, Any]:
-    """The header of a component's data: JSON in a list, or the JSON before its numbers (viz/components/head_grid.py)."""
+    """Header of a component's data: JSON in a list, or the JSON before its numbers (viz/components/head_grid.py)."""
     data = control.data
     header: dict[str, Any]
     if isinstance(data, str):
