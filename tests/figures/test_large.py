@@ -59,7 +59,7 @@ def test_places_keep_order_and_series(kind):
     assert (figure.layout.xaxis.type, figure.layout.yaxis.autorange) == ("log", "reversed")
 
 
-def test_line_of_many_places_has_no_dots():
+def test_line_of_places_has_no_dots():
     table = Table(kind="lines", values=RANDOM.random((MANY + 1, 2)), names=["p"] * (MANY + 1), columns=["x", "y"])
     assert figure_of([table]).data[0].mode == "lines"
 
