@@ -28,7 +28,7 @@ VOCABULARY = 331
 
 @dataclass(frozen=True, kw_only=True)
 class Family:
-    """How to make a small model of a family, and what is true of it."""
+    """A recipe for a small model of a family, and the facts that hold for it."""
 
     config: str
     model: str
@@ -410,10 +410,10 @@ def _bare() -> Tokenizer:
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()  # to learn pieces that stop at spaces
     trainer = trainers.BpeTrainer(vocab_size=75, special_tokens=SPECIAL, show_progress=False)
     tokenizer.train_from_iterator(SENTENCES, trainer)
-    kept = Tokenizer(tokenizer.model)
-    kept.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
-    kept.decoder = decoders.Metaspace()
-    return kept
+    processed = Tokenizer(tokenizer.model)
+    processed.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    processed.decoder = decoders.Metaspace()
+    return processed
 
 
 MAKERS = {"wordpiece": _wordpiece, "bytes": _bytes, "metaspace": _metaspace, "bare": _bare}
@@ -454,13 +454,13 @@ def open_folder(folder: Path, **about: Any) -> LoadedModel:
     return load(entry.id, extra=(entry,))
 
 
-def comparable_maps(name: str, captured: Capture, maps: Sequence[Tensor], stack: str) -> list[tuple[Tensor, Tensor]]:
+def comparable_maps(name: str, capture_: Capture, maps: Sequence[Tensor], stack: str) -> list[tuple[Tensor, Tensor]]:
     """Return our maps and transformers' own of each attention layer, in pairs."""
-    if len(maps) > len(captured.stacks[stack]):  # MiniMax also hands out what its layers of linear attention make
-        maps = [maps[number] for number in captured.numbers]
-    traces = [captured.layer(i, stack=stack) for i in range(len(captured.stacks[stack]))]
+    if len(maps) > len(capture_.stacks[stack]):  # MiniMax also hands out what its layers of linear attention make
+        maps = [maps[number] for number in capture_.numbers]
+    traces = [capture_.layer(i, stack=stack) for i in range(len(capture_.stacks[stack]))]
     ours = [trace.masked.softmax(-1) if name in BEFORE_SINK else trace.weights for trace in traces]
-    return [(one, other[0]) for one, other in zip(ours, maps, strict=True)]
+    return [(map_, theirs[0]) for map_, theirs in zip(ours, maps, strict=True)]
 
 
 def eager(name: str, folder: Path) -> Any:

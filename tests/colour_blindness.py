@@ -48,11 +48,11 @@ def oklab(colour: Colour, vision: str = "all cones") -> np.ndarray:
     """Return lightness, green-red and blue-yellow of a colour, red, green and blue from 0 to 255."""
     share = np.array(colour, float) / 255
     linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
-    seen = np.clip(np.array(VISIONS[vision], float) @ linear, 0, 1)
-    return _OKLAB @ np.cbrt(_CONES @ seen)
+    perceived = np.clip(np.array(VISIONS[vision], float) @ linear, 0, 1)
+    return _OKLAB @ np.cbrt(_CONES @ perceived)
 
 
 def closest(colours: Iterable[Colour], vision: str) -> float:
     """Return the smallest distance between any two colours in OKLab; about 0.02 can just be seen."""
     points = [oklab(colour, vision) for colour in colours]
-    return min(float(np.linalg.norm(one - other)) for one, other in combinations(points, 2))
+    return min(float(np.linalg.norm(first - second)) for first, second in combinations(points, 2))

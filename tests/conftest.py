@@ -1,4 +1,4 @@
-"""What every test has: nothing is fetched, a layer, and ``open_app``, which runs the app without a browser."""
+"""Settings and fixtures of every test: no network, a layer, and ``open_app``, which runs the app without a browser."""
 
 import os
 from pathlib import Path

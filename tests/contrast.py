@@ -1,9 +1,9 @@
-"""How well a colour can be read on another (WCAG 2.2, 1.4.3), and the colours of the two themes' pages."""
+"""Contrast of a colour on another (WCAG 2.2, 1.4.3), and the colours of the two themes' pages."""
 
 from typing import NamedTuple
 
 ENOUGH = 4.5
-"""For text of a usual size."""
+"""For text of default size."""
 Colour = tuple[float, ...]
 
 
@@ -32,13 +32,13 @@ def _luminance(colour: Colour) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def contrast(one: Colour, other: Colour) -> float:
+def contrast(first: Colour, second: Colour) -> float:
     """From 1 (the same colour) to 21 (black on white)."""
-    low, high = sorted((_luminance(one), _luminance(other)))
+    low, high = sorted((_luminance(first), _luminance(second)))
     return (high + 0.05) / (low + 0.05)
 
 
 def lightness(colour: Colour) -> float:
-    """What is left of a colour in black and white: CIE L*, 0 (black) to 100 (white)."""
+    """The lightness of a colour in black and white: CIE L*, 0 (black) to 100 (white)."""
     share = _luminance(colour)
     return 116 * share ** (1 / 3) - 16 if share > (6 / 29) ** 3 else share * (29 / 3) ** 3

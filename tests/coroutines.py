@@ -9,6 +9,6 @@ T = TypeVar("T")
 
 
 def finish(coroutine: Coroutine[Any, Any, T]) -> T:
-    """What a coroutine gives, when it is done; as ``asyncio.run``."""
+    """Return a coroutine's result when it is done, as ``asyncio.run``."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, coroutine).result()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 Wrong = Callable[..., Any]
-"""What a function does instead: called with the right function, then with what the function is called with."""
+"""A faulty replacement of a function: called with the right function, then with the arguments."""
 
 
 def put_in(monkeypatch: pytest.MonkeyPatch, function: Any, wrong: Wrong) -> None:

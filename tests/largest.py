@@ -1,4 +1,4 @@
-"""How large the tensors are that a computation makes on its way."""
+"""Measure the largest tensors that a computation makes on its way."""
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -10,8 +10,8 @@ class Largest(TorchDispatchMode):
     numbers = 0
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        made = function(*args, **(kwargs or {}))
-        for tensor in made if isinstance(made, tuple | list) else (made,):
+        result = function(*args, **(kwargs or {}))
+        for tensor in result if isinstance(result, tuple | list) else (result,):
             if isinstance(tensor, torch.Tensor):
                 self.numbers = max(self.numbers, tensor.untyped_storage().nbytes() // tensor.element_size())
-        return made
+        return result

@@ -75,7 +75,7 @@ def hostile(kind: Kind) -> Iterator[Any]:
     good = example(kind)
     yield from NASTY
     yield from ({"value": value, "sent": 1} for value in (*NASTY, *_spoilt(kind)))
-    yield from ({"value": good, "sent": sent} for sent in (*NASTY, LARGEST + 1))
+    yield from ({"value": good, "sent": number} for number in (*NASTY, LARGEST + 1))
     yield from ({"value": good}, {"sent": 1}, {"choice": good, "n": 1}, good)
 
 
@@ -98,6 +98,6 @@ def _spoilt(kind: Kind) -> Iterator[Any]:
         case Fields():
             good = example(kind)
             for name, part in kind.kinds.items():
-                yield {other: value for other, value in good.items() if other != name}
+                yield {key: value for key, value in good.items() if key != name}
                 yield from ({**good, name: value} for value in (*NASTY, *_spoilt(part)))
             yield {**good, "__class__": "x"}

@@ -26,7 +26,7 @@ def packaged_file(model_id: str) -> Path:
 
 @pytest.fixture(scope="module")
 def memory_given_back() -> Iterator[None]:
-    """What the app has loaded of these models is forgotten behind a module: tests run in several processes."""
+    """Free the models that a module has loaded after it: tests run in several processes."""
     from viz.frame import compute  # not for the tests that do without Streamlit
 
     yield

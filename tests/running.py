@@ -29,7 +29,7 @@ from viz.streamlit_internals.optional import SWITCH
 OpenApp = Callable[..., AppTest]
 
 _scanned = cache(manifest_scanner.scan_component_manifests)
-"""What a server looks for once, in every installed package, the test harness looks for before every run."""
+"""Cache the scan of installed packages, which a server makes once and the test harness before every run."""
 
 
 _must_be_over = local_script_runner.require_widgets_deltas
@@ -43,7 +43,7 @@ def _wait(runner: local_script_runner.LocalScriptRunner, timeout: float) -> None
 
 
 def _hash_of(page: str) -> str:
-    """What Streamlit calls a page: the hash of its path."""
+    """Return Streamlit's name of a page: the hash of its path."""
     return calc_hash("" if page == FIRST else sidebar.path_of(page))
 
 
@@ -85,12 +85,12 @@ def opener(monkeypatch: pytest.MonkeyPatch) -> OpenApp:
 
 
 def checked(app: AppTest, section: str) -> tuple[int, int]:
-    """How many live checks of a section hold, and how many there are, as its footer says; (0, 0) without a footer."""
+    """Count the live checks of a section that hold, and all of them, from its footer; (0, 0) without a footer."""
     for group in app.button_group:
         if group.key == f"_footer_{section}":
             labels = [option.content for option in group.proto.options]
-            found = [tuple(map(int, re.findall(r"\d+", label))) for label in labels]
-            numbers = next((numbers for numbers in found if len(numbers) == 2), (0, 0))
+            counts = [tuple(map(int, re.findall(r"\d+", label))) for label in labels]
+            numbers = next((numbers for numbers in counts if len(numbers) == 2), (0, 0))
             return (min(numbers), max(numbers))
     return (0, 0)
 
@@ -116,12 +116,12 @@ def everything(app: AppTest) -> Iterator[Any]:
 
 
 def matrices(app: AppTest) -> dict[str, tuple[dict[str, Any], torch.Tensor]]:
-    """What the browser is sent of each matrix on the page, by its key: what stands around its cells, and the cells."""
+    """Return the message of each matrix on the page, by its key: the texts around its cells, and the cells."""
     return dict(_views(app, "matrix", lambda header: header["shape"]))
 
 
 class Bars(NamedTuple):
-    """What the browser is sent of a bar chart: what stands around its bars, and the height of each, by series."""
+    """The message of a bar chart: the texts around its bars, and the height of each, by series."""
 
     header: dict[str, Any]
     series: dict[str, torch.Tensor]
@@ -129,14 +129,14 @@ class Bars(NamedTuple):
 
 def bar_charts(app: AppTest) -> dict[str, Bars]:
     """Every bar chart on the page, by its key."""
-    found = _views(app, "bars", lambda header: (len(header["series"]), len(header["labels"])))
-    return {key: Bars(header, dict(zip(header["series"], rows, strict=True))) for key, (header, rows) in found}
+    charts = _views(app, "bars", lambda header: (len(header["series"]), len(header["labels"])))
+    return {key: Bars(header, dict(zip(header["series"], rows, strict=True))) for key, (header, rows) in charts}
 
 
 def line_charts(app: AppTest) -> dict[str, dict[str, Any]]:
-    """What the browser is sent of every line chart on the page, by its key."""
-    found = [view.proto for view in app.get("bidi_component") if view.proto.component_name == "headlight.lines"]
-    return {proto.id.rpartition("-")[2]: json.loads(proto.json)[0] for proto in found}
+    """Return the message of every line chart on the page, by its key."""
+    charts = [view.proto for view in app.get("bidi_component") if view.proto.component_name == "headlight.lines"]
+    return {proto.id.rpartition("-")[2]: json.loads(proto.json)[0] for proto in charts}
 
 
 def _views(
@@ -153,12 +153,14 @@ def _views(
             yield view.proto.id.rpartition("-")[2], (header, torch.tensor(numbers))
 
 
-_WRITTEN = {"strong": "**", "em": "*", "code": "`"}
-_PART = re.compile(rf"</?({'|'.join(_WRITTEN)})>|<[^>]*>")
+_MARKDOWN = {"strong": "**", "em": "*", "code": "`"}
+_PART = re.compile(rf"</?({'|'.join(_MARKDOWN)})>|<[^>]*>")
 
 
 def sentences_of(app: AppTest) -> list[str]:
     """The sentences on the page, as they are written in Markdown, whether or not terms are marked in them."""
-    marked = re.findall(r'<div class="says"><p>(.*?)</p><div ', "".join(each.proto.body for each in app.get("html")))
-    plain = [unescape(_PART.sub(lambda tag: _WRITTEN.get(tag[1] or "", ""), sentence)) for sentence in marked]
-    return [each.value for each in app.markdown] + plain
+    with_terms = re.findall(
+        r'<div class="says"><p>(.*?)</p><div ', "".join(element.proto.body for element in app.get("html"))
+    )
+    plain = [unescape(_PART.sub(lambda tag: _MARKDOWN.get(tag[1] or "", ""), sentence)) for sentence in with_terms]
+    return [element.value for element in app.markdown] + plain

@@ -14,8 +14,8 @@ CITATION = ROOT / "CITATION.cff"
 def test_it_is_valid():
     schema = ["--builtin-schema", "vendor.citation-file-format"]
     command = [sys.executable, "-m", "check_jsonschema", *schema, "--default-filetype", "yaml", str(CITATION)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stdout + process.stderr
 
 
 def test_its_version_is_the_changelogs_newest():

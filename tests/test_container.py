@@ -28,7 +28,7 @@ print(json.dumps([layer.cls.__name__ for layer in app.app._user_middleware]))
 
 
 def run(code, **environment):
-    """What Python code prints, in a process whose environment has these variables."""
+    """Return the output of Python code in a process whose environment has these variables."""
     plain = {name: value for name, value in os.environ.items() if name not in SIGNS}
     answer = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, env=plain | environment, capture_output=True, text=True, check=True
@@ -76,38 +76,38 @@ def test_limit_of_old_groups_read(tmp_path):
 @pytest.mark.parametrize("megabytes", [900, 1_000, 2_700, 8_000])
 def test_limits_fit_into_container(megabytes):
     """Models, what is kept, and one computation, beside 0.65 GB of Python, torch, Streamlit and the pages."""
-    found = run(LIMITS, HEADLIGHT_CONTAINER_MB=str(megabytes))
-    assert found["MEMORY_BYTES"] <= found["CONTAINER_BYTES"] < megabytes * 10**6
-    everything = found["MODELS_BYTES"] + found["CACHE_BYTES"] + found["PASS_BYTES"] + 450_000_000
-    assert everything <= megabytes * 10**6 * (1 if megabytes > 1_000 else 0.92)
+    sizes = run(LIMITS, HEADLIGHT_CONTAINER_MB=str(megabytes))
+    assert sizes["MEMORY_BYTES"] <= sizes["CONTAINER_BYTES"] < megabytes * 10**6
+    total = sizes["MODELS_BYTES"] + sizes["CACHE_BYTES"] + sizes["PASS_BYTES"] + 450_000_000
+    assert total <= megabytes * 10**6 * (1 if megabytes > 1_000 else 0.92)
 
 
 def test_small_container_offers_default_model():
     """And the small ones of this project, with texts of half the length and no atlas made meanwhile."""
-    found = run(LIMITS, HEADLIGHT_CONTAINER_MB="1000")
-    assert found["fits"] == ["all-MiniLM-L6-v2", "twin-g8", "twin-g2", "twin-g1", "animals-en-zh"]
-    assert (found["TOKENS"], found["ATLAS_NOW"]) == (256, False)
+    sizes = run(LIMITS, HEADLIGHT_CONTAINER_MB="1000")
+    assert sizes["fits"] == ["all-MiniLM-L6-v2", "twin-g8", "twin-g2", "twin-g1", "animals-en-zh"]
+    assert (sizes["TOKENS"], sizes["ATLAS_NOW"]) == (256, False)
 
 
 def test_middle_container_offers_all_three():
     """The packaged models beside the default one, all at once."""
-    found = run(LIMITS, HEADLIGHT_CONTAINER_MB="2700")
-    assert {"all-MiniLM-L6-v2", "SmolLM2-135M-Instruct", "multilingual-e5-small"} <= set(found["fits"])
-    assert found["MODELS_BYTES"] > 4 * (22_713_216 + 134_515_008 + 117_505_920)
-    assert (found["TOKENS"], found["ATLAS_NOW"]) == (512, True)
+    sizes = run(LIMITS, HEADLIGHT_CONTAINER_MB="2700")
+    assert {"all-MiniLM-L6-v2", "SmolLM2-135M-Instruct", "multilingual-e5-small"} <= set(sizes["fits"])
+    assert sizes["MODELS_BYTES"] > 4 * (22_713_216 + 134_515_008 + 117_505_920)
+    assert (sizes["TOKENS"], sizes["ATLAS_NOW"]) == (512, True)
 
 
-def test_desk_keeps_usual_limits():
+def test_desk_keeps_default_limits():
     """No container, no host: what README says."""
-    found = run(LIMITS, HEADLIGHT_CONTAINER_MB="0", HEADLIGHT_HOSTED="0")
-    assert (found["MEMORY_BYTES"], found["CACHE_BYTES"], found["MODELS_BYTES"]) == (1_700e6, 270e6, 4_200e6)
-    assert (found["SOCKETS_EACH"], found["FRAMES"]) == (300, ["'self'"])
+    sizes = run(LIMITS, HEADLIGHT_CONTAINER_MB="0", HEADLIGHT_HOSTED="0")
+    assert (sizes["MEMORY_BYTES"], sizes["CACHE_BYTES"], sizes["MODELS_BYTES"]) == (1_700e6, 270e6, 4_200e6)
+    assert (sizes["SOCKETS_EACH"], sizes["FRAMES"]) == (300, ["'self'"])
 
 
 def test_space_may_be_framed():
     """Its page stands in a frame of huggingface.co, and all of its users come by one proxy."""
-    found = run(LIMITS, SPACE_ID="someone/headlight")
-    assert (found["SOCKETS_EACH"], found["FRAMES"]) == (600, ["https://huggingface.co"])
+    sizes = run(LIMITS, SPACE_ID="someone/headlight")
+    assert (sizes["SOCKETS_EACH"], sizes["FRAMES"]) == (600, ["https://huggingface.co"])
 
 
 @pytest.mark.parametrize(("hosted", "guarded"), [("0", False), ("1", True)])

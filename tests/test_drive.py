@@ -1,4 +1,4 @@
-"""How the tests themselves end what they started."""
+"""Ending of the processes that tests start."""
 
 import signal
 import subprocess

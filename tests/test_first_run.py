@@ -1,4 +1,4 @@
-"""What the first run of a server imports: what its picture needs, and the page that was opened."""
+"""Imports of a server's first run: those of its picture and of the opened page."""
 
 import json
 import os
@@ -55,19 +55,20 @@ print(json.dumps(dict(re.findall(r"(\\w+)_get_max_threads\\(\\) : (\\d+)", told[
 LARGE = {"torch", "transformers", "tokenizers", "plotly", "scipy", "jaxtyping"}
 
 
-def test_a_public_server_listens_before_anything_large_is_imported():
-    done = subprocess.run([sys.executable, "-c", HOSTED], capture_output=True, text=True, cwd=ROOT, check=False)
-    assert done.returncode == 0, done.stderr
-    bare, hosted = (set(names) for names in json.loads(done.stdout.splitlines()[-1]))
+def test_server_listens_before_large_imports():
+    process = subprocess.run([sys.executable, "-c", HOSTED], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert process.returncode == 0, process.stderr
+    bare, hosted = (set(names) for names in json.loads(process.stdout.splitlines()[-1]))
     assert {name for name in EVERY if f"pages.{name}.page" in hosted} == {FIRST}
     assert not {name.partition(".")[0] for name in hosted - bare} & LARGE
 
 
-def test_the_first_pictures_import_one_page_and_nothing_that_others_need():
+def test_first_picture_imports_one_page():
+    """The first pictures import one page, and nothing that only other pages need."""
     run = RUN.replace('"app.py"', repr(str(ROOT / "app.py")))
-    done = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, cwd=ROOT, check=False)
-    assert done.returncode == 0, done.stderr
-    bare, start, first, hosted = (set(names) for names in json.loads(done.stdout.splitlines()[-1]))
+    process = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert process.returncode == 0, process.stderr
+    bare, start, first, hosted = (set(names) for names in json.loads(process.stdout.splitlines()[-1]))
     assert {name for name in EVERY if f"pages.{name}.page" in start} == {FIRST}
     parts = {name.partition(".")[0] for name in start - bare}
     assert not parts & LARGE
@@ -82,11 +83,13 @@ def test_the_first_pictures_import_one_page_and_nothing_that_others_need():
     )
 
 
-def test_a_new_run_starts_no_threads_for_its_first_product():
+def test_first_product_starts_no_threads():
     """torch.set_num_threads is of the thread that says it; the first product in another took 9 ms to start some."""
-    own = {name: value for name, value in os.environ.items() if name not in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")}
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
+    }
     command = [sys.executable, "-c", THREADS]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=own, check=False)
-    assert done.returncode == 0, done.stderr
-    threads = json.loads(done.stdout.splitlines()[-1])
+    process = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, check=False)
+    assert process.returncode == 0, process.stderr
+    threads = json.loads(process.stdout.splitlines()[-1])
     assert threads and set(threads.values()) == {"1"}, threads

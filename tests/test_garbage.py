@@ -1,4 +1,4 @@
-"""What a page computed goes with the page: Python's collector does not know a tensor's bytes, and comes too late."""
+"""Results of a page are freed with it: Python's collector does not know a tensor's bytes, and comes too late."""
 
 import gc
 from collections.abc import Iterator
@@ -16,34 +16,35 @@ MINE = "An okapi counts seven quiet zebras."
 @contextmanager
 def collected_by_nobody() -> Iterator[list[Tensor]]:
     """Afterwards the list holds the tensors that only a collection would have found."""
-    found: list[Tensor] = []
+    tensors: list[Tensor] = []
     gc.collect()
     gc.disable()
     try:
-        yield found
+        yield tensors
         gc.set_debug(gc.DEBUG_SAVEALL)
         gc.collect()
-        found += [one for one in gc.garbage if isinstance(one, Tensor)]
+        tensors += [tensor for tensor in gc.garbage if isinstance(tensor, Tensor)]
     finally:
         gc.set_debug(0)
         gc.garbage.clear()
         gc.enable()
 
 
-def test_a_ring_is_found():
+def test_reference_cycle_is_found():
     import torch
 
-    with collected_by_nobody() as found:
+    with collected_by_nobody() as tensors:
         ring: list[object] = [torch.zeros(3)]
         ring.append(ring)
         del ring
-    assert len(found) == 1
+    assert len(tensors) == 1
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_page_that_was_left_leaves_no_tensor_to_the_collector(open_app, monkeypatch, page):
+def test_page_leaves_no_tensor_in_cycles(open_app, monkeypatch, page):
+    """After a page is left, no tensor waits for the garbage collector."""
     monkeypatch.setattr(compute.results(), "most_bytes", 0)
-    with collected_by_nobody() as found:
+    with collected_by_nobody() as tensors:
         app = open_app(page, section="all", text=MINE)
         assert not app.error and not app.exception
-    assert not found, {tuple(one.shape) for one in found}
+    assert not tensors, {tuple(tensor.shape) for tensor in tensors}

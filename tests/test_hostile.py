@@ -1,4 +1,4 @@
-"""What is meant to break the server does not, and nobody else notices: texts, links, messages and paths of ill will.
+"""Hostile texts, links, messages and paths do not break the server, and no other user notices them.
 
 One hosted server takes all of it. When it has, its log holds no word of a visitor's and it has tried to reach no other
 machine.
@@ -35,7 +35,7 @@ from viz.host.errors import SESSION
 from viz.host.owner import HEADER, NAME, mark_of
 from viz.text import LANGUAGES, sentences
 
-HERE = Path(__file__).parent / "hostile"
+FOLDER = Path(__file__).parent / "hostile"
 MARK = "okapi"
 """In every text typed here, and in no sentence of the project's."""
 UPLOADS = limits.UPLOADS_EACH
@@ -46,7 +46,7 @@ FAILED = tuple(sentences(lang)["error.failed"].partition("{kind}")[0] for lang i
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("hostile")
     notes = folder / "outgoing"
-    path = os.pathsep.join(filter(None, (str(HERE), os.environ.get("PYTHONPATH"))))
+    path = os.pathsep.join(filter(None, (str(FOLDER), os.environ.get("PYTHONPATH"))))
     with serve(ROOT / "serve.py", folder / "log.txt", PYTHONPATH=path, OUTGOING_NOTES=str(notes)) as running:
         yield running
         assert MARK not in running.written(), "a visitor's text is in the log"
@@ -59,7 +59,7 @@ def visiting(do: Callable[[], Coroutine[Any, Any, None]]) -> None:
 
 
 def wrong(answer: Answer) -> list[str]:
-    """What no visitor should see. That a text has no word, or a head must be wider, are sentences they should."""
+    """Faults of an answer that no user should see; an explanation (a text without a word) is none."""
     nothing = [] if answer.messages and answer.titles else ["no title"]
     return [*answer.exceptions, *(box for box in answer.boxes if box.startswith(FAILED)), *nothing]
 
@@ -73,12 +73,13 @@ async def still_well(server: Server) -> None:
 # --- Links -------------------------------------------------------------------------------------------------------
 
 
-def test_random_links_raise_nothing_and_every_page_is_complete(server):
+def test_random_links_open_complete_pages(server):
+    """Random links raise nothing, and every page is complete."""
     chance = random.Random(0)
     paths = [*PATHS] * 4
     paths += chance.choices(QUICK, k=250 - len(paths))
     links = [(path, a_link(chance)) for path in paths]
-    found, begun = [], len(server.written())
+    faults, log_start = [], len(server.written())
 
     async def some() -> None:
         while links:
@@ -86,14 +87,14 @@ def test_random_links_raise_nothing_and_every_page_is_complete(server):
             async with Tab(server.url) as tab:
                 answer = await tab.open(path, **link)
             if wrong(answer):
-                found.append((path, link, wrong(answer)))
+                faults.append((path, link, wrong(answer)))
 
     async def four_at_a_time() -> None:
         await asyncio.gather(*(some() for _ in range(4)))
 
     visiting(four_at_a_time)
-    assert found == []
-    assert not re.search("Traceback|Uncaught", server.written(begun))
+    assert faults == []
+    assert not re.search("Traceback|Uncaught", server.written(log_start))
 
 
 # --- Texts and choices ---------------------------------------------------------------------------------------------
@@ -123,7 +124,7 @@ class Reader(Tab):
 def leaves(tree: Any) -> list[str]:
     """Every text in a tree of lists and dicts."""
     if isinstance(tree, list | dict):
-        return [leaf for one in (tree.values() if isinstance(tree, dict) else tree) for leaf in leaves(one)]
+        return [leaf for part in (tree.values() if isinstance(tree, dict) else tree) for leaf in leaves(part)]
     return [tree] if isinstance(tree, str) else []
 
 
@@ -133,13 +134,14 @@ def batched(these: list[str], n: int) -> list[list[str]]:
 
 
 def pieces(text: str) -> set[str]:
-    """What of a text would be recognised if it were written somewhere."""
+    """The parts of a text that would be recognised if it were written somewhere."""
     return {piece for piece in text.split() if len(piece) > 3 and not piece.isalnum()}
 
 
 @pytest.mark.parametrize("page", ["heads", "masks"])
-def test_a_text_typed_is_kept_and_interpreted_nowhere(server, page):
-    begun = len(server.written())
+def test_typed_text_is_interpreted_nowhere(server, page):
+    """A text is kept as typed and interpreted nowhere."""
+    log_start = len(server.written())
 
     async def type_all() -> None:
         async with Reader(server.url) as tab:
@@ -151,15 +153,15 @@ def test_a_text_typed_is_kept_and_interpreted_nowhere(server, page):
                 answer = await tab.change(text=f"{text} {MARK}")
                 assert not wrong(answer) and not answer.boxes, text
                 assert tab.value("text") == f"{text} {MARK}"
-                shown, labels = "\n".join(tab.interpreted), "\n".join(tab.labels)
-                assert not [one for one in pieces(text) if one in shown and one not in ours], text
-                assert not [one for one in pieces(text) if set(one) & set("<&#$") and one in labels], text
+                interpreted, labels = "\n".join(tab.interpreted), "\n".join(tab.labels)
+                assert not [piece for piece in pieces(text) if piece in interpreted and piece not in ours], text
+                assert not [piece for piece in pieces(text) if set(piece) & set("<&#$") and piece in labels], text
 
     visiting(type_all)
-    assert not re.search("Traceback|Uncaught", server.written(begun))
+    assert not re.search("Traceback|Uncaught", server.written(log_start))
 
 
-def test_a_choice_nobody_was_offered_falls_back(server):
+def test_choice_not_offered_falls_back(server):
     """A browser that was tampered with may send anything in place of an option: names of models, above all."""
 
     async def choose_all() -> None:
@@ -194,7 +196,9 @@ def garbage(chance: random.Random) -> Iterator[bytes | str]:
     yield from (chance.randbytes(chance.randint(1, 400)) for _ in range(40))
 
 
-def test_messages_that_mean_nothing_end_at_most_their_own_session(server):
+def test_meaningless_messages_end_one_session(server):
+    """Meaningless messages end their own session at most."""
+
     async def send_all() -> None:
         async with Tab(server.url) as bystander:
             await bystander.open("masks", **SMALL)
@@ -212,7 +216,7 @@ def test_messages_that_mean_nothing_end_at_most_their_own_session(server):
     visiting(send_all)
 
 
-def test_values_of_the_wrong_kind_end_at_most_their_own_run(server):
+def test_wrong_values_end_one_run(server):
     """Sliders beyond their ends, numbers that are none, lists without members, JSON that is none."""
     values: dict[str, list[Any]] = {
         "slider": [1e308, -1.0, math.nan, math.inf, 0.5],
@@ -249,9 +253,9 @@ VALUES: dict[str, Any] = {
 """One of every kind that a control's value may have in a message."""
 
 
-def test_what_no_such_control_sends_counts_for_nothing_and_the_page_is_there(server):
+def test_values_of_no_control_are_ignored(server):
     """Every kind of value for every control at once; a fragment, a page and a control that do not exist."""
-    begun = len(server.written())
+    log_start = len(server.written())
 
     async def send_all() -> None:
         for path in ("masks", ""):
@@ -269,7 +273,7 @@ def test_what_no_such_control_sends_counts_for_nothing_and_the_page_is_there(ser
                 assert not wrong(await tab.open(path, **SMALL)), "and it goes on"
 
     visiting(send_all)
-    assert not re.search("Traceback|Uncaught|Error|fragment", server.written(begun))
+    assert not re.search("Traceback|Uncaught|Error|fragment", server.written(log_start))
 
 
 def frame_that_says_it_is_long(size: int) -> bytes:
@@ -277,7 +281,9 @@ def frame_that_says_it_is_long(size: int) -> bytes:
     return b"\x82" + bytes([0x80 | 127]) + size.to_bytes(8, "big") + b"\x00" * 4 + b"x" * 1000
 
 
-def test_a_message_that_says_it_has_a_hundred_megabytes_is_not_waited_for(server):
+def test_announced_message_size_is_not_awaited(server):
+    """The server does not wait for a message that announces a hundred megabytes."""
+
     async def send() -> bytes:
         parts = urlparse(server.url)
         reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
@@ -287,12 +293,12 @@ def test_a_message_that_says_it_has_a_hundred_megabytes_is_not_waited_for(server
         )
         assert b" 101 " in await reader.readuntil(b"\r\n\r\n")
         writer.write(frame_that_says_it_is_long(100_000_000))
-        said = await asyncio.wait_for(reader.read(), 30)
+        reply = await asyncio.wait_for(reader.read(), 30)
         writer.close()
-        return said
+        return reply
 
-    said = finish(send())
-    assert b"\x88" in said, "the server closes"
+    reply = finish(send())
+    assert b"\x88" in reply, "the server closes"
     finish(still_well(server))
 
 
@@ -302,7 +308,7 @@ class Crowd:
     def __init__(self, tab: Tab) -> None:
         self.tab, self.parts = tab, urlparse(tab.url)
 
-    async def begin(self, session: str, n_bytes: int, said: str = "") -> tuple[asyncio.StreamReader, Any, bytes]:
+    async def begin(self, session: str, n_bytes: int, reply: str = "") -> tuple[asyncio.StreamReader, Any, bytes]:
         """The head of an upload and a little of the file; gives what follows."""
         start = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.png"\r\n\r\n'
         body = start + bytes(n_bytes) + b"\r\n--b--\r\n"
@@ -312,7 +318,7 @@ class Crowd:
             f"Origin: {self.tab.url}\r\nX-Xsrftoken: {self.tab.cookies[XSRF]}\r\n"
             f"Cookie: {said_of(self.tab.cookies)}\r\n"
             "Connection: close\r\nContent-Type: multipart/form-data; boundary=b\r\n"
-            f"{said or f'Content-Length: {len(body)}'}\r\n\r\n".encode()
+            f"{reply or f'Content-Length: {len(body)}'}\r\n\r\n".encode()
             + body[:1000]
         )
         await writer.drain()
@@ -320,18 +326,20 @@ class Crowd:
 
     async def all_at_once(self, n: int, session: str, n_bytes: int) -> list[int]:
         """Begin so many, then end them; the answers."""
-        begun = [await self.begin(session, n_bytes) for _ in range(n)]
-        refused = [reader for reader, _, _ in begun[UPLOADS:]]
-        answers = [await reader.readline() for reader in refused]  # before a byte more is sent
-        for _, writer, rest in begun[: n - len(answers)]:
+        uploads = [await self.begin(session, n_bytes) for _ in range(n)]
+        rejected = [reader for reader, _, _ in uploads[UPLOADS:]]
+        answers = [await reader.readline() for reader in rejected]  # before a byte more is sent
+        for _, writer, rest in uploads[: n - len(answers)]:
             writer.write(rest)
-        answers += [await reader.readline() for reader, _, _ in begun[:UPLOADS]]
-        for _, writer, _ in begun:
+        answers += [await reader.readline() for reader, _, _ in uploads[:UPLOADS]]
+        for _, writer, _ in uploads:
             writer.close()
         return [int(answer.split()[1]) for answer in answers]
 
 
-def test_files_that_begin_together_are_counted_from_their_first_byte(server):
+def test_parallel_uploads_are_counted_at_once(server):
+    """Uploads that begin together are counted from their first byte."""
+
     async def send_all() -> None:
         async with Tab(server.url) as tab:
             await tab.open("convolution", section="picture", picture="scene")
@@ -343,10 +351,10 @@ def test_files_that_begin_together_are_counted_from_their_first_byte(server):
             assert answers == [413] * (60 - UPLOADS) + [204] * UPLOADS
             assert await Crowd(tab).all_at_once(1, tab.session, 1_000) == [413]
             assert not wrong(await tab.change(picture=[tab.controls["picture"].options[0]]))
-        async with Tab(server.url) as other:
-            await other.open("masks", **SMALL)
-            assert await Crowd(other).all_at_once(1, other.session, 1_000) == [403]
-            assert await Crowd(other).all_at_once(1, "nobody", 1_000) == [403]
+        async with Tab(server.url) as second_tab:
+            await second_tab.open("masks", **SMALL)
+            assert await Crowd(second_tab).all_at_once(1, second_tab.session, 1_000) == [403]
+            assert await Crowd(second_tab).all_at_once(1, "nobody", 1_000) == [403]
 
     visiting(send_all)
 
@@ -354,9 +362,9 @@ def test_files_that_begin_together_are_counted_from_their_first_byte(server):
 # --- Sessions --------------------------------------------------------------------------------------------------------
 
 
-def test_who_knows_what_a_session_is_called_cannot_go_on_in_it(server):
-    """Whoever it is: without a cookie, with one of their own, or with the owner's mark in a header."""
-    begun = len(server.written())
+def test_session_id_does_not_open_session(server):
+    """Without a cookie, with a cookie of another session, or with the owner's mark in a header."""
+    log_start = len(server.written())
 
     async def take() -> None:
         async with Tab(server.url) as owner:
@@ -373,10 +381,12 @@ def test_who_knows_what_a_session_is_called_cannot_go_on_in_it(server):
             assert not wrong(answer) and not answer.boxes, "its owner does not notice"
 
     visiting(take)
-    assert not re.search("Traceback|Uncaught", server.written(begun))
+    assert not re.search("Traceback|Uncaught", server.written(log_start))
 
 
-def test_who_was_cut_off_goes_on_and_may_have_other_tabs(server):
+def test_reconnection_resumes_session(server):
+    """A user who was cut off resumes the session and may open other tabs."""
+
     async def come_back() -> None:
         async with Tab(server.url) as first:
             await first.open("masks", **SMALL | {"text": MARK})
@@ -395,7 +405,7 @@ def test_who_was_cut_off_goes_on_and_may_have_other_tabs(server):
     visiting(come_back)
 
 
-def test_what_a_session_is_called_is_not_in_the_log(server):
+def test_session_id_is_not_logged(server):
     """After all of the above, in which sessions were named to the server: it says that somebody named one."""
     assert "(a session)" in server.written()
     assert not SESSION.search(server.written())
@@ -420,29 +430,35 @@ ROOTS = (
     "/", "/media/", "/static/", "/app/static/", "/static/js/", "/_stcore/bidi-components/headlight.head_grid/",
     "/component/headlight/", "/_stcore/upload_file/", "/_stcore/",
 )  # fmt: skip
-WANTED = ("etc/passwd", "app.py", "viz/limits.py", ".streamlit/config.toml", "proc/self/environ")
+SECRET_FILES = ("etc/passwd", "app.py", "viz/limits.py", ".streamlit/config.toml", "proc/self/environ")
 SECRETS = (b"root:", b"import streamlit", b"HEADLIGHT_", b"[server]", b"PATH=")
 
 
-def test_no_path_leads_out_of_what_is_served(server):
+def test_no_path_leaves_served_files(server):
+    """No path leads out of the served files."""
     parts = urlparse(server.url)
 
     def fetch(path: str) -> tuple[int, bytes]:
-        asked = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=30)
+        connection = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=30)
         try:
-            asked.putrequest("GET", path, skip_accept_encoding=True)
-            asked.endheaders()
-            answer = asked.getresponse()
+            connection.putrequest("GET", path, skip_accept_encoding=True)
+            connection.endheaders()
+            answer = connection.getresponse()
             return answer.status, answer.read()
         finally:
-            asked.close()
+            connection.close()
 
-    paths = [f"{root}{up * 6}{wanted}" for root in ROOTS for up in UP for wanted in WANTED[: 2 + (up == "../") * 3]]
-    paths += [
-        f"{root}{wanted}"
+    paths = [
+        f"{root}{up * 6}{secret_file}"
         for root in ROOTS
-        for wanted in ("/etc/passwd", "//etc/passwd", "C:/x", "%00", "~root/.ssh", "con")
+        for up in UP
+        for secret_file in SECRET_FILES[: 2 + (up == "../") * 3]
     ]
-    found = {path: (status, body[:200]) for path in paths for status, body in [fetch(path)]
+    paths += [
+        f"{root}{secret_file}"
+        for root in ROOTS
+        for secret_file in ("/etc/passwd", "//etc/passwd", "C:/x", "%00", "~root/.ssh", "con")
+    ]
+    answers = {path: (status, body[:200]) for path in paths for status, body in [fetch(path)]
              if status >= 500 or any(secret in body for secret in SECRETS)}  # fmt: skip
-    assert found == {}
+    assert answers == {}

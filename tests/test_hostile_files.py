@@ -51,17 +51,17 @@ async def read_file(tab: Tab, text: str, number: int) -> dict[str, Any]:
     """Send a file, and return what the editor is given in answer to it."""
     answer = await tab.change(**{EDITOR: {"file": {"value": text, "sent": number}}})
     assert not answer.exceptions and not answer.boxes
-    loaded = json.loads(tab.controls[EDITOR].data)[0]["loaded"]
-    assert loaded["n"] == number
-    return loaded
+    state = json.loads(tab.controls[EDITOR].data)[0]["loaded"]
+    assert state["n"] == number
+    return state
 
 
 def test_server_eight_costly_files_stays_small(server):
     """A file that nests deeply is never parsed, and the costliest file that is parsed takes little."""
 
-    refused = T("lesson.own_nested", line=1, most=limits.OWN_LESSON_NESTING)
+    refusal = T("lesson.own_nested", line=1, most=limits.OWN_LESSON_NESTING)
     unknown = T("lesson.own_unknown", names="k0, k1, k10", where=T("lesson.own_whole"))
-    files = {COSTLY["key"]: refused, COSTLY["table and key"]: refused, COSTLIEST: unknown, TOML: ""}
+    files = {COSTLY["key"]: refusal, COSTLY["table and key"]: refusal, COSTLIEST: unknown, TOML: ""}
 
     async def send_all() -> None:
         healthy = 0
@@ -76,8 +76,8 @@ def test_server_eight_costly_files_stays_small(server):
                 while not reading.done():
                     healthy += await asyncio.to_thread(is_healthy, server.url)
                     await asyncio.sleep(0.05)
-                for loaded in await reading:
-                    assert (loaded["problem"], bool(loaded["lesson"])) == (sentence, not sentence)
+                for state in await reading:
+                    assert (state["problem"], bool(state["lesson"])) == (sentence, not sentence)
         assert healthy >= len(files)
 
     finish(send_all())

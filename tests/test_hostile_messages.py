@@ -1,4 +1,4 @@
-"""What views send, on the pages that show them: messages that fit but ask for too much, and messages that are none."""
+"""Messages of views, on the pages that show them: valid ones that ask for too much, and invalid ones."""
 
 import json
 import random
@@ -40,7 +40,7 @@ PLACES: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
     "lesson/my_lesson": (("lessons", {"lang": "en"}),),
     "present/presenter": (("masks", SMALL | {"present": 1}),),
 }
-UNSEEN = {"share/share"}
+ON_NO_PAGE = {"share/share"}
 """Views that stand in what a click opens; ``tests/components/test_view.py`` sends to them, too."""
 KINDS = {component_name(view.name): view.sends for view in SENDING}
 ROUNDS = 3
@@ -48,17 +48,17 @@ ROUNDS = 3
 
 def send(app: AppTest, message: Any) -> AppTest:
     """Run a page with ``message(kind)`` as the state of each message of each of its views."""
-    sent = WidgetStates()
+    widget_states = WidgetStates()
     for view in app.get("bidi_component"):
         if kinds := KINDS.get(view.proto.component_name):
             states = {name: message(kind) for name, kind in kinds.items()}
-            sent.widgets.add(id=view.proto.id, json_value=json.dumps(states))
-    return app._run(sent)
+            widget_states.widgets.add(id=view.proto.id, json_value=json.dumps(states))
+    return app._run(widget_states)
 
 
 def test_every_sending_view_has_a_page():
     """A view that is new stands on no page here, and this says so."""
-    assert PLACES.keys() | UNSEEN == {view.name for view in SENDING}
+    assert PLACES.keys() | ON_NO_PAGE == {view.name for view in SENDING}
 
 
 @pytest.mark.parametrize(
@@ -70,16 +70,16 @@ def test_page_hostile_messages_change_nothing(open_app, name, page, link):
     assert component_name(name) in [view.proto.component_name for view in app.get("bidi_component")]
     before = dict(app.query_params)
     for _ in range(ROUNDS):
-        send(app, lambda kind: chance.choice([one for one in hostile(kind) if not _is_message(kind, one)]))
-        assert not app.exception, [one.message for one in app.exception]
+        send(app, lambda kind: chance.choice([value for value in hostile(kind) if not _is_message(kind, value)]))
+        assert not app.exception, [value.message for value in app.exception]
         assert dict(app.query_params) == before
     send(app, lambda kind: {"value": example(kind, last=True), "sent": 1})
-    assert not app.exception, [one.message for one in app.exception]
+    assert not app.exception, [value.message for value in app.exception]
     after = {key: app.query_params[key] for key in app.query_params}
-    refused = translator("en")("note.refused", names="")
+    note = translator("en")("note.refused", names="")
     again = open_app(page, **{**link, **after})
     assert not again.exception
-    assert [one.value for one in again.info if one.value.startswith(refused[:12])] == [], after
+    assert [value.value for value in again.info if value.value.startswith(note[:12])] == [], after
 
 
 def _is_message(kind: Any, state: Any) -> bool:

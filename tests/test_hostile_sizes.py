@@ -32,9 +32,9 @@ from viz.streamlit_internals.hosted import check_size, message_type
 STEP = {"page": "heads", "section": "row"}
 
 
-def refusal(read: Any, given: Any) -> str:
+def refusal(read: Any, data: Any) -> str:
     with pytest.raises(OwnLessonError) as error:
-        read(given)
+        read(data)
     return error.value.code
 
 
@@ -42,21 +42,21 @@ def refusal(read: Any, given: Any) -> str:
 
 
 def controls(n: int) -> ClientState:
-    asked = ClientState()
+    state = ClientState()
     for number in range(n):
-        asked.widget_states.widgets.add(id=f"$$ID-0-{number}")
-    return asked
+        state.widget_states.widgets.add(id=f"$$ID-0-{number}")
+    return state
 
 
 def states(n: int) -> ClientState:
     """Two states of components that hold so many bytes together."""
-    asked = ClientState()
-    asked.widget_states.widgets.add(id="$$ID-0-a", json_value="[" * (n // 2))
-    asked.widget_states.widgets.add(id="$$ID-0-b", json_trigger_value="[" * (n - n // 2))
-    return asked
+    state = ClientState()
+    state.widget_states.widgets.add(id="$$ID-0-a", json_value="[" * (n // 2))
+    state.widget_states.widgets.add(id="$$ID-0-b", json_trigger_value="[" * (n - n // 2))
+    return state
 
 
-MADE = {
+MAKERS = {
     "controls": (controls, limits.MESSAGE_CONTROLS),
     "states": (states, limits.MESSAGE_STATES),
     "link": (lambda n: ClientState(query_string="a" * n), limits.MESSAGE_LINK),
@@ -64,10 +64,10 @@ MADE = {
 }
 
 
-@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("name", MAKERS)
 def test_message_at_limit_accepted(name):
     """A message with the most of anything passes; with one more it is no message of a page."""
-    make, most = MADE[name]
+    make, most = MAKERS[name]
     assert message_type(BackMsg(rerun_script=make(most)).SerializeToString(), MOST) == "rerun_script"
     with pytest.raises(ValueError, match=f"too much: {name}"):
         message_type(BackMsg(rerun_script=make(most + 1)).SerializeToString(), MOST)
@@ -76,10 +76,10 @@ def test_message_at_limit_accepted(name):
 def test_message_of_largest_file_accepted():
     """A file of the largest size reaches its sentence whatever is in it, with the longest texts in the link."""
     state = {"file": {"value": "\0" * limits.OWN_LESSON_BYTES, "sent": 1}}
-    asked = ClientState(query_string="&".join(f"text{n}={'%E7%9C%8B' * limits.CHARACTERS}" for n in range(5)))
-    asked.widget_states.widgets.add(id="$$ID-0-my_lesson", json_value=json.dumps(state))
-    check_size(BackMsg(rerun_script=asked), MOST)
-    assert len(asked.SerializeToString()) < limits.MESSAGE_BYTES
+    client_state = ClientState(query_string="&".join(f"text{n}={'%E7%9C%8B' * limits.CHARACTERS}" for n in range(5)))
+    client_state.widget_states.widgets.add(id="$$ID-0-my_lesson", json_value=json.dumps(state))
+    check_size(BackMsg(rerun_script=client_state), MOST)
+    assert len(client_state.SerializeToString()) < limits.MESSAGE_BYTES
 
 
 @pytest.mark.parametrize("more", [0, 1])
@@ -111,19 +111,19 @@ def test_address_of_long_header_is_one(entry):
 
 def test_read_toml_bytes_at_limit_accepted():
     """A file of as many bytes as there may be is read, one more byte and it is not looked at."""
-    written = '[[step]]\npage = "heads"\nsection = "row"\n'
-    written += "#" * (limits.OWN_LESSON_BYTES - len(written))
-    assert read_toml(written)["step"][0]["page"] == "heads"
-    assert refusal(read_toml, f"{written}#") == "large"
-    assert refusal(read_toml, written[:-1] + "é") == "large", "bytes count, not characters"
+    text = '[[step]]\npage = "heads"\nsection = "row"\n'
+    text += "#" * (limits.OWN_LESSON_BYTES - len(text))
+    assert read_toml(text)["step"][0]["page"] == "heads"
+    assert refusal(read_toml, f"{text}#") == "large"
+    assert refusal(read_toml, text[:-1] + "é") == "large", "bytes count, not characters"
 
 
 def test_unpacked_bytes_at_limit_accepted():
-    """What a link unpacks to has as many bytes as there may be; one more is not unpacked."""
+    """The content of a link is unpacked up to the limit of bytes, and refused above it."""
     table = packed({"title": "", "step": [STEP]})
-    written = json.dumps(unpacked(table)).encode().ljust(limits.OWN_LESSON_BYTES)
-    assert own_lesson(squeezed(written)).steps[0].page == "heads"
-    assert refusal(unpacked, squeezed(written + b" ")) == "large"
+    text = json.dumps(unpacked(table)).encode().ljust(limits.OWN_LESSON_BYTES)
+    assert own_lesson(squeezed(text)).steps[0].page == "heads"
+    assert refusal(unpacked, squeezed(text + b" ")) == "large"
 
 
 def test_unpacked_code_at_limit_accepted(monkeypatch):
@@ -184,8 +184,8 @@ def test_is_code_long_numbers_refused():
 
 def test_security_names_every_bound():
     """The table in SECURITY.md has the name of every limit that is tested here."""
-    written = Path(ROOT / "SECURITY.md").read_text("utf8")
-    named = {name for name in vars(limits) if name.startswith(("MESSAGE_", "OWN_LESSON_", "PICTURE_"))}
-    named |= {"HEAD_BYTES", "LINK_PARAMETERS", "CHARACTERS", "LONG_BYTES", "ATLAS_LINES", "LOOKED_UP"}
-    missing = {name for name in named - {"MESSAGES_A_SECOND", "MESSAGES_AT_ONCE"} if f"`{name}`" not in written}
+    text = Path(ROOT / "SECURITY.md").read_text("utf8")
+    names = {name for name in vars(limits) if name.startswith(("MESSAGE_", "OWN_LESSON_", "PICTURE_"))}
+    names |= {"HEAD_BYTES", "LINK_PARAMETERS", "CHARACTERS", "LONG_BYTES", "ATLAS_LINES", "LOOKED_UP"}
+    missing = {name for name in names - {"MESSAGES_A_SECOND", "MESSAGES_AT_ONCE"} if f"`{name}`" not in text}
     assert missing == set()

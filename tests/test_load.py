@@ -12,17 +12,17 @@ from tests.load.__main__ import CEILING, Course, percentile, report, run, server
 from tests.load.burst import SMALL, Burst
 from tests.load.churn import STEADY, Churn
 from tests.load.churn import report as report_churn
-from tests.load.models import MIX, chosen, shares
+from tests.load.models import MIX, pick_model, shares
 from tests.load.tab import Tab
-from tests.load.visitor import ACTIONS, Taken, Visitor, judged
+from tests.load.visitor import ACTIONS, Change, Visitor, judged
 from tests.load.watch import Watch, memory_of
 from viz.models.registry import entries
 
 
 @pytest.fixture(scope="module")
 def running():
-    with server("", users=5) as started:
-        yield started
+    with server("", users=5) as running_server:
+        yield running_server
 
 
 @pytest.fixture(scope="module")
@@ -38,47 +38,52 @@ def warm(running) -> int:
     return round(memory_of(pid))
 
 
-def test_five_visitors_are_answered_whatever_they_do(warm, running):
+def test_five_users_are_answered(warm, running):
     url, pid = running
-    taken: list[Taken] = []
+    recorded_changes: list[Change] = []
     models = {"twin-g2": 1.0, "twin-g8": 2.0}
-    visitors = [Visitor(url, number, 0, taken.append, think=(0.05, 0.1), models=models) for number in range(5)]
+    visitors = [
+        Visitor(url, number, 0, recorded_changes.append, think=(0.05, 0.1), models=models) for number in range(5)
+    ]
 
-    async def each(visitor: Visitor) -> None:
+    async def stay(visitor: Visitor) -> None:
         """One of every kind, in an order of the visitor's own; then whatever comes, until the time is over."""
         async with Tab(url) as tab:
-            taken.append(judged("open", "heads", await tab.open()))
+            recorded_changes.append(judged("open", "heads", await tab.open()))
             for kind in ("head", "model", *visitor.chance.sample(list(ACTIONS), len(ACTIONS))):
                 await visitor.act(tab, kind)
 
     course = Course(5, 6.0)
 
     async def together() -> None:
-        await asyncio.gather(*map(each, visitors))
+        await asyncio.gather(*map(stay, visitors))
         await run(course, url, pid, models=models)
 
     finish(together())
-    assert {one.model for one in taken} > set(models), "and the one that the page opened with"
+    assert {change.model for change in recorded_changes} > set(models), "and the one that the page opened with"
     assert CEILING < course.ceiling < CEILING + 10, "two further models of 1.5 MB are in memory"
-    assert [one for one in (*taken, *course.taken) if one.error or one.refused] == []
-    assert {one.kind for one in taken} >= set(ACTIONS) - {"again"} | {"open"}
-    assert len(course.taken) >= 5 and course.watch and course.watch.most > 100
+    assert [
+        change for change in (*recorded_changes, *course.recorded_changes) if change.error or change.is_refused
+    ] == []
+    assert {change.kind for change in recorded_changes} >= set(ACTIONS) - {"again"} | {"open"}
+    assert len(course.recorded_changes) >= 5 and course.watch and course.watch.most > 100
 
 
-def test_a_text_typed_is_in_the_link_and_a_tab_opened_by_it_shows_the_same(running):
+def test_typed_text_is_in_link(running):
+    """A typed text is in the link, and a tab opened by the link shows the same."""
     url, _ = running
 
     async def both() -> tuple[Tab, Tab]:
-        async with Tab(url) as typed, Tab(url) as opened:
-            await typed.open("masks")
-            await typed.change(text="giraffes & 100% elephants", layer=5.0)
-            await opened.open("masks", text="giraffes & 100% elephants", layer=5, mask="causal")
-            return typed, opened
+        async with Tab(url) as first_tab, Tab(url) as second_tab:
+            await first_tab.open("masks")
+            await first_tab.change(text="giraffes & 100% elephants", layer=5.0)
+            await second_tab.open("masks", text="giraffes & 100% elephants", layer=5, mask="causal")
+            return first_tab, second_tab
 
-    typed, opened = finish(both())
-    assert typed.query == opened.query == "text=giraffes+%26+100%25+elephants&layer=5&mask=causal"
-    assert typed.value("text") == opened.value("text") == "giraffes & 100% elephants"
-    assert typed.value("layer") == opened.value("layer") == 5
+    first_tab, second_tab = finish(both())
+    assert first_tab.query == second_tab.query == "text=giraffes+%26+100%25+elephants&layer=5&mask=causal"
+    assert first_tab.value("text") == second_tab.value("text") == "giraffes & 100% elephants"
+    assert first_tab.value("layer") == second_tab.value("layer") == 5
 
 
 def test_number_typed_stands_in_the_link(running):
@@ -99,82 +104,86 @@ BURST, ROOM = 8, 260
 take 360."""
 
 
-def test_a_burst_of_long_texts_waits_in_the_line_and_the_ceiling_holds(monkeypatch, warm):
-    """What is done waits for no collection either: a minute of nothing is not needed to be small again."""
+def test_burst_of_long_texts_is_queued(monkeypatch, warm):
+    """Results are freed at once: no minute of idle time is needed to be small again."""
     ceiling = max(warm + ROOM, 800)
     for name, value in (("MEMORY_MB", ceiling), ("SECONDS", 600), ("WAIT", 600)):
         monkeypatch.setenv(f"HEADLIGHT_{name}", str(value))
-    taken: list[Taken] = []
+    recorded_changes: list[Change] = []
 
-    async def come(url: str, number: int) -> None:
-        text = Visitor(url, number, 0, taken.append).long_text()
+    async def join(url: str, number: int) -> None:
+        text = Visitor(url, number, 0, recorded_changes.append).long_text()
         async with Tab(url, patience=300) as tab:
-            taken.append(judged("open", "heads", await tab.open(text=text)))
+            recorded_changes.append(judged("open", "heads", await tab.open(text=text)))
 
     async def together(url: str, watch: Watch) -> None:
         watching = asyncio.create_task(watch.follow())
-        await asyncio.gather(*(come(url, number) for number in range(BURST)))
+        await asyncio.gather(*(join(url, number) for number in range(BURST)))
         watching.cancel()
 
     with server("", users=BURST) as (url, pid):
         assert pid is not None
         watch = Watch(pid)
         finish(together(url, watch))
-    assert [change for change in taken if change.error or change.refused] == []
-    assert len(taken) == BURST
+    assert [change for change in recorded_changes if change.error or change.is_refused] == []
+    assert len(recorded_changes) == BURST
     assert warm < watch.most <= ceiling, watch.curve()
 
 
-def test_a_course_with_an_error_a_slow_answer_or_a_leak_misses_its_goals():
-    fine = [Taken("text", "heads", at, 0.2) for at in range(100)]
-    assert list(Course(50, 60, fine).missed()) == []
-    assert list(Course(50, 60, [*fine, Taken("text", "heads", 1, 0.2, error="ValueError")]).missed()) == ["1 errors"]
-    slow = [*fine, *(Taken("text", "heads", 1, 2.0) for _ in range(7))]
-    assert list(Course(50, 60, slow).missed()) == ["p95 2.00 s"]
-    assert list(Course(200, 60, slow).missed()) == [], "more than 50 visitors may wait"
-    assert list(Course(200, 60, slow, recovered=31).missed()) == ["normal again only after 31 s"]
+def test_course_with_faults_misses_goals():
+    """A course with an error, a slow answer or a leak misses its goals."""
+    fine = [Change("text", "heads", at, 0.2) for at in range(100)]
+    assert list(Course(50, 60, fine).missed_goals()) == []
+    assert list(Course(50, 60, [*fine, Change("text", "heads", 1, 0.2, error="ValueError")]).missed_goals()) == [
+        "1 errors"
+    ]
+    slow = [*fine, *(Change("text", "heads", 1, 2.0) for _ in range(7))]
+    assert list(Course(50, 60, slow).missed_goals()) == ["p95 2.00 s"]
+    assert list(Course(200, 60, slow).missed_goals()) == [], "more than 50 visitors may wait"
+    assert list(Course(200, 60, slow, recovered=31).missed_goals()) == ["normal again only after 31 s"]
     flat = [(float(at), 800.0 + 90 * random.Random(at).choice((0, 0, 1))) for at in range(90)]
     leak = [(at, size + at / 4) for at, size in flat]
     assert Watch(0, flat).growth() == 0
-    assert list(Course(50, 60, fine, Watch(0, leak)).missed()) == [f"{Watch(0, leak).growth():.1f} MB of growth"]
+    assert list(Course(50, 60, fine, Watch(0, leak)).missed_goals()) == [f"{Watch(0, leak).growth():.1f} MB of growth"]
     assert list(report(Course(50, 60, slow)))[-1] == "MISSED: p95 2.00 s"
-    long = [*fine, *(Taken("text", "heads", 1, 9.0, long=True) for _ in range(7))]
-    assert list(Course(50, 60, long).missed()) == [], "512 tokens take what they take"
-    other = [*fine, *(Taken("text", "heads", 1, 9.0, model="gpt2") for _ in range(7))]
-    assert list(Course(50, 60, other).missed()) == [], "a larger model takes what it takes"
-    held, broken = (Course(50, 60, fine, Watch(0, [(0.0, mb)])) for mb in (CEILING, CEILING + 1))
-    assert f"  the ceiling of {CEILING:.0f} MB held" in report(held)
-    assert f"  the ceiling of {CEILING:.0f} MB DID NOT HOLD" in report(broken)
-    assert list(broken.missed()) == [f"{CEILING + 1:.0f} MB"]
-    broken.ceiling += 540
-    assert list(broken.missed()) == [], "a model that visitors chose has its own room"
+    long = [*fine, *(Change("text", "heads", 1, 9.0, long=True) for _ in range(7))]
+    assert list(Course(50, 60, long).missed_goals()) == [], "512 tokens take what they take"
+    slow_model = [*fine, *(Change("text", "heads", 1, 9.0, model="gpt2") for _ in range(7))]
+    assert list(Course(50, 60, slow_model).missed_goals()) == [], "a larger model takes what it takes"
+    within, above = (Course(50, 60, fine, Watch(0, [(0.0, mb)])) for mb in (CEILING, CEILING + 1))
+    assert f"  the ceiling of {CEILING:.0f} MB held" in report(within)
+    assert f"  the ceiling of {CEILING:.0f} MB DID NOT HOLD" in report(above)
+    assert list(above.missed_goals()) == [f"{CEILING + 1:.0f} MB"]
+    above.ceiling += 540
+    assert list(above.missed_goals()) == [], "a model that visitors chose has its own room"
 
 
-def test_a_burst_and_a_churn_say_what_went_wrong():
-    fine, wrong = Taken("open", "heads", 1, 9.0), Taken("open", "heads", 1, 9.0, error="ValueError")
-    held = Watch(0, [(0.0, CEILING)])
-    assert Burst([fine], held, after=SMALL - 1).missed() == []
-    assert Burst([fine, wrong], held, after=SMALL - 1).missed() == ["1 errors"]
-    assert Burst([fine], Watch(0, [(0.0, CEILING + 1)]), after=SMALL).missed() == [
+def test_faults_of_burst_and_churn_reported():
+    """A burst and a churn report their faults."""
+    fine, wrong = Change("open", "heads", 1, 9.0), Change("open", "heads", 1, 9.0, error="ValueError")
+    within = Watch(0, [(0.0, CEILING)])
+    assert Burst([fine], within, after=SMALL - 1).missed_goals() == []
+    assert Burst([fine, wrong], within, after=SMALL - 1).missed_goals() == ["1 errors"]
+    assert Burst([fine], Watch(0, [(0.0, CEILING + 1)]), after=SMALL).missed_goals() == [
         f"{CEILING + 1:.0f} MB",
         f"{SMALL:.0f} MB afterwards",
     ]
-    assert Burst([fine], held, ceiling=CEILING + 540, after=SMALL + 500).missed() == [], "with a further model"
+    assert Burst([fine], within, ceiling=CEILING + 540, after=SMALL + 500).missed_goals() == [], "with a further model"
     leak = Watch(0, [(float(at), 800.0 + at / 4) for at in range(90)])
-    assert Churn(Counter(open=1), [], leak).missed(STEADY - 1) == [], "it is still warming up"
-    assert Churn(Counter(open=1), [], leak).missed(STEADY) == [f"{leak.growth():.1f} MB of growth"]
-    assert Churn(Counter(), ["a page fell"], held).missed(STEADY) == ["1 errors"]
-    assert report_churn(Churn(Counter(open=1), [], held), STEADY)[-1] == "every goal reached"
+    assert Churn(Counter(open=1), [], leak).missed_goals(STEADY - 1) == [], "it is still warming up"
+    assert Churn(Counter(open=1), [], leak).missed_goals(STEADY) == [f"{leak.growth():.1f} MB of growth"]
+    assert Churn(Counter(), ["a page fell"], within).missed_goals(STEADY) == ["1 errors"]
+    assert report_churn(Churn(Counter(open=1), [], within), STEADY)[-1] == "every goal reached"
 
 
-def test_shares_of_models_are_named_or_refused():
+def test_shares_of_models_are_checked():
     assert shares("gpt2=0.25, twin-g2=0.75") == {"gpt2": 0.25, "twin-g2": 0.75} and shares("") == {}
     for wrong in ("gpt2", "gpt2=much", "gpt2=-1", "gpt2=nan"):
         with pytest.raises(ArgumentTypeError, match="gpt2"):
             shares(wrong)
-    drawn = [chosen(random.Random(n), {"a": 1, "b": 3, "c": 9}, ["a", "b"]) for n in range(400)]
-    assert set(drawn) == {"a", "b"} and 60 < drawn.count("a") < 140
-    assert chosen(random.Random(0), {"a": 1}, ["b"]) == chosen(random.Random(0), {}, ["b"]) == ""
+    picks = [pick_model(random.Random(n), {"a": 1, "b": 3, "c": 9}, ["a", "b"]) for n in range(400)]
+    assert set(picks) == {"a", "b"} and 60 < picks.count("a") < 140
+    assert pick_model(random.Random(0), {"a": 1}, ["b"]) == pick_model(random.Random(0), {}, ["b"]) == ""
     assert set(MIX) <= {entry.id for entry in entries()} and sum(MIX.values()) == pytest.approx(1)
 
 

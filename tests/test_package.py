@@ -20,7 +20,7 @@ NOTEBOOK = ROOT / "examples" / "heads.ipynb"
 WIDGET = "application/vnd.jupyter.widget-view+json"
 APP = ("streamlit", "plotly", "starlette")
 HEAVY = (*APP, "torch", "numpy", "transformers", "anywidget")
-"""What ``import viz`` alone must not wait for."""
+"""Modules that ``import viz`` must not load."""
 
 
 @pytest.fixture(scope="module")
@@ -31,15 +31,16 @@ def wheel(tmp_path_factory) -> Path:
         shutil.copy(ROOT / name, folder)
     shutil.copytree(ROOT / "viz", folder / "viz", ignore=shutil.ignore_patterns("__pycache__"))
     options = ["--no-build-isolation", "--no-deps", "--no-index", "--quiet", "--wheel-dir", str(folder / "dist")]
-    made = subprocess.run(
+    build = subprocess.run(
         [sys.executable, "-m", "pip", "wheel", *options, str(folder)], capture_output=True, text=True, check=False
     )
-    assert made.returncode == 0, made.stderr
+    assert build.returncode == 0, build.stderr
     (file,) = (folder / "dist").glob("*.whl")
     return file
 
 
-def test_the_package_has_all_that_stands_beside_its_modules(wheel):
+def test_package_holds_data_files(wheel):
+    """The package has all files that stand beside its modules."""
     with zipfile.ZipFile(wheel) as packed:
         names = {name for name in packed.namelist() if ".dist-info/" not in name}
     ours = [path for path in (ROOT / "viz").rglob("*") if path.suffix in DATA | {".py"}]
@@ -58,28 +59,28 @@ def installed(wheel, tmp_path_factory) -> Path:
 def test_importing_it_is_cheap(installed):
     run = f"import viz; print(viz.__file__); print([name for name in {HEAVY} if name in sys.modules])"
     command = f"import sys; sys.path.insert(0, {str(installed)!r}); {run}"
-    done = subprocess.run([sys.executable, "-I", "-c", command], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == [str(installed / "viz" / "__init__.py"), "[]"]
+    process = subprocess.run([sys.executable, "-I", "-c", command], capture_output=True, text=True, check=True)
+    assert process.stdout.splitlines() == [str(installed / "viz" / "__init__.py"), "[]"]
 
 
 def outputs(notebook):
     return [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
 
 
-ASKED = f"import sys\n[viz.__file__, *(name for name in {APP} if name in sys.modules)]"
+LIST_MODULES = f"import sys\n[viz.__file__, *(name for name in {APP} if name in sys.modules)]"
 
 
-def test_the_notebook_runs_with_the_package_alone(installed, tmp_path):
+def test_notebook_runs_with_package_alone(installed, tmp_path):
     """As it stands in examples/, without the project around it; what it prints is true, and it brings no Streamlit."""
     notebook = json.loads(NOTEBOOK.read_text("utf8"))
     assert outputs(notebook) == [], "it is kept without what it showed"
     notebook["cells"].append(
-        {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": ASKED}
+        {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": LIST_MODULES}
     )
     (tmp_path / "heads.ipynb").write_text(json.dumps(notebook), "utf8")
     homes = {f"JUPYTER_{name}_DIR": str(tmp_path / name) for name in ("CONFIG", "DATA", "RUNTIME")}
     program = str(Path(sys.executable).with_name("jupyter-execute"))
-    done = subprocess.run(
+    process = subprocess.run(
         [program, "--kernel_name=python3", "--timeout=300", "--inplace", str(tmp_path / "heads.ipynb")],
         capture_output=True,
         text=True,
@@ -87,14 +88,14 @@ def test_the_notebook_runs_with_the_package_alone(installed, tmp_path):
         cwd=tmp_path,
         env=os.environ | homes | {"PYTHONPATH": str(installed), "IPYTHONDIR": str(tmp_path / "ipython")},
     )
-    assert done.returncode == 0, done.stderr[-3000:]
+    assert process.returncode == 0, process.stderr[-3000:]
     run = json.loads((tmp_path / "heads.ipynb").read_text("utf8"))
-    shown = [output["data"] for output in outputs(run) if "data" in output]
-    assert [WIDGET in data for data in shown] == [True, False, False, True, False, False]
-    said = ["".join(data["text/plain"]) for data in shown]
-    assert said[1] == "('self', 3, 1, 10)"
-    assert said[2].startswith("('it', {'animal': 0.68, '[CLS]': 0.1,")
-    assert said[5] == repr([str(installed / "viz" / "__init__.py")])
+    displayed = [output["data"] for output in outputs(run) if "data" in output]
+    assert [WIDGET in data for data in displayed] == [True, False, False, True, False, False]
+    texts = ["".join(data["text/plain"]) for data in displayed]
+    assert texts[1] == "('self', 3, 1, 10)"
+    assert texts[2].startswith("('it', {'animal': 0.68, '[CLS]': 0.1,")
+    assert texts[5] == repr([str(installed / "viz" / "__init__.py")])
     assert 50_000 < (tmp_path / "heads.html").stat().st_size < 300_000
 
 

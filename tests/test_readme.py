@@ -34,7 +34,7 @@ def table(first_column: str) -> list[list[str]]:
     return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows[1].splitlines()]
 
 
-def test_the_first_screen_holds_exactly_the_two_commands():
+def test_first_screen_holds_two_commands():
     two = [
         "pip install -r requirements.txt && streamlit run app.py",
         "pip install -r requirements-dev.txt && just test",
@@ -46,45 +46,45 @@ def test_the_first_screen_holds_exactly_the_two_commands():
 
 def test_readme_names_every_recorded_number():
     """Numbers that no visitor's click computes lie in files of results; a new one belongs to the sentence above."""
-    recorded = {"start.json": "the start page", "atlas": "the atlases", "twins": "records of trainings"}
-    recorded["digits"] = recorded["twins"]
+    records = {"start.json": "the start page", "atlas": "the atlases", "twins": "records of trainings"}
+    records["digits"] = records["twins"]
     settings = re.compile(r"(generation_|preprocessor_|tokenizer_)?config\.json|tokenizer\.json")
     files = [path.relative_to(ASSETS) for path in ASSETS.rglob("*.json") if not settings.fullmatch(path.name)]
     first = README.split("<picture>", maxsplit=1)[0]
-    assert {path.parts[0] for path in files} == set(recorded)
-    assert all(phrase in first for phrase in recorded.values())
+    assert {path.parts[0] for path in files} == set(records)
+    assert all(phrase in first for phrase in records.values())
     assert "computed, now" not in README
 
 
-def test_readme_memory_of_a_long_text_is_counted():
+def test_memory_of_long_text_is_counted():
     """Three bytes a number of q and k and a step a vector are kept; the whole pass is what the server reckons with."""
     n = 4096
     vectors, width = 30 * (9 + 3), 64  # SmolLM2's layers, its heads and key/value heads, and their width
     packed = pack(torch.ones(1, 1, width))
-    each = sum(part.numel() * part.element_size() for part in (packed.high, packed.low, packed.step))
-    whole, kept = n * limits.LONG_TOKEN_BYTES / 1e6, n * vectors * each / 1e6
+    vector_size = sum(part.numel() * part.element_size() for part in (packed.high, packed.low, packed.step))
+    pass_size, vectors_size = n * limits.LONG_TOKEN_BYTES / 1e6, n * vectors * vector_size / 1e6
     sentence = next(row[2] for row in table("setting") if row[0] == "`HEADLIGHT_LONG_TOKENS`")
-    assert f"{n} tokens of SmolLM2 take {round(whole, -1):.0f} MB" in sentence
-    assert f"{round(kept, -1):.0f} of them as long as the text is kept" in sentence
+    assert f"{n} tokens of SmolLM2 take {round(pass_size, -1):.0f} MB" in sentence
+    assert f"{round(vectors_size, -1):.0f} of them as long as the text is kept" in sentence
 
 
-def test_every_command_names_files_that_are_there():
+def test_commands_name_existing_files():
     for word in (word for block in blocks() for word in shlex.split(block)):
         if word.endswith((".py", ".txt")):
             assert (ROOT / word).is_file(), word
 
 
-def test_the_table_of_pages_is_the_apps():
+def test_table_of_pages_is_complete():
     titles = sentences("en")
-    wanted = [
+    expected = [
         [f"[{titles[f'{page}.title']}](pages/{page}/page.py)", "`/`" if page == FIRST else f"`/{path_of(page)}`"]
         for page in PAGES
     ]
-    assert [row[:2] for row in table("page")] == wanted
+    assert [row[:2] for row in table("page")] == expected
     assert all((ROOT / "pages" / page / "page.py").is_file() for page in PAGES)
 
 
-def test_the_table_of_models_is_the_registrys():
+def test_table_of_models_equals_registry():
     def row(entry: registry.Entry) -> list[str]:
         n, size = entry.parameters, entry.size_mb
         parameters = f"{n / 1e6:.0f} M" if n >= 1e6 else f"{n / 1e3:.0f} k"
@@ -93,72 +93,74 @@ def test_the_table_of_models_is_the_registrys():
     assert table("model") == [row(entry) for entry in registry.entries()]
 
 
-def declared(module: ModuleType) -> set[str]:
+def declared_parameters(module: ModuleType) -> set[str]:
     """The parameters of the link that a module has."""
     return {value.name for value in vars(module).values() if isinstance(value, Parameter)}
 
 
-def test_the_table_of_parameters_is_the_frames():
+def test_table_of_parameters_equals_frame():
     rows = {name: row[1] for row in table("parameter") for name in re.findall(r"`(\w+)`", row[0])}
     named_elsewhere = {"head", "query", "key", "pad_left", "temperature", "target", "step", "words"}
-    assert set(rows) == (declared(shared) | declared(choice)) - named_elsewhere
-    taken = set(rows) - {"lang", "section"} | {"head", "pad_left"}
-    assert set(SHARED) == taken, "a link to another page takes them along"
+    assert set(rows) == (declared_parameters(shared) | declared_parameters(choice)) - named_elsewhere
+    names_in_table = set(rows) - {"lang", "section"} | {"head", "pad_left"}
+    assert set(SHARED) == names_in_table, "a link to another page takes them along"
     assert f"{limits.CHARACTERS:,} characters and {limits.TOKENS:,} tokens" in rows["text"]
 
 
-def test_the_links_shown_open_what_they_say(open_app):
+def test_links_open_what_is_described(open_app):
     links = re.findall(r"`/([\w-]*)\?(\S+=\S+)`", README.split("For example")[1])
     assert links
     for path, query in links:
-        wanted = dict(part.split("=") for part in query.replace("+", " ").split("&"))
-        app = open_app(path.replace("-", "_") or FIRST, **wanted)
+        expected = dict(part.split("=") for part in query.replace("+", " ").split("&"))
+        app = open_app(path.replace("-", "_") or FIRST, **expected)
         assert not app.exception and not app.info and not app.error
-        assert {name: str(app.session_state[name]) for name in wanted} == wanted
+        assert {name: str(app.session_state[name]) for name in expected} == expected
 
 
-def test_the_numbers_of_the_first_example_are_the_models():
+def test_numbers_of_first_example_are_measured():
     model = load(registry.entries()[0].id)
     layer, head = map(int, re.findall(r"layer (\d), head (\d)", " ".join(README.split()))[0])
     quoted = re.findall(r"(\d\.\d\d)", README)
-    found = []
+    weights = []
     for last in ("tired", "wide"):
-        seen = capture(model, f"The animal didn't cross the street because it was too {last}.")
-        row = seen.layer(layer).weights[head, seen.tokens.labels.index("it")]
-        found += [f"{row[seen.tokens.labels.index(word)]:.2f}" for word in ("animal", "street")]
-    assert quoted[: len(found)] == found
+        trace = capture(model, f"The animal didn't cross the street because it was too {last}.")
+        row = trace.layer(layer).weights[head, trace.tokens.labels.index("it")]
+        weights += [f"{row[trace.tokens.labels.index(word)]:.2f}" for word in ("animal", "street")]
+    assert quoted[: len(weights)] == weights
 
 
-def test_every_folder_of_the_house_is_there_and_named():
-    named = [re.findall(r"`([\w./]+)`", row[0])[0] for row in table("folder")]
-    assert all((ROOT / name).exists() for name in named)
+def test_table_of_folders_is_complete():
+    folders = [re.findall(r"`([\w./]+)`", row[0])[0] for row in table("folder")]
+    assert all((ROOT / name).exists() for name in folders)
     parts = {f"viz/{path.name}/" for path in (ROOT / "viz").iterdir() if (path / "__init__.py").exists()}
-    assert parts <= set(named)
+    assert parts <= set(folders)
 
 
-def test_the_families_of_a_folders_model_are_those_that_can_be_opened():
-    said = re.search(r"<!-- families -->\n([^!]+)\n<!-- end of families -->", README)
-    assert said and re.findall(r"`([^`]+)`", said[1].partition(":")[2]) == list(families())
+def test_supported_model_families_are_listed():
+    listing = re.search(r"<!-- families -->\n([^!]+)\n<!-- end of families -->", README)
+    assert listing and re.findall(r"`([^`]+)`", listing[1].partition(":")[2]) == list(families())
 
 
-def test_every_setting_of_the_server_is_told_with_its_usual_value():
+def test_server_settings_list_defaults():
+    """Every setting of the server is listed with its default."""
     source = (ROOT / "viz" / "limits.py").read_text("utf8")
     numbers = {
-        f"HEADLIGHT_{name}": usual.replace("_", "") for name, usual in re.findall(r'whole\("(\w+)", ([\d_]+)', source)
+        f"HEADLIGHT_{name}": default.replace("_", "")
+        for name, default in re.findall(r'whole\("(\w+)", ([\d_]+)', source)
     }
-    others = {f"HEADLIGHT_{name}" for name in re.findall(r'names\("(\w+)"', source)} | set(
+    names_elsewhere = {f"HEADLIGHT_{name}" for name in re.findall(r'names\("(\w+)"', source)} | set(
         re.findall(r'environ.get\("(HEADLIGHT_\w+)"', source)
     )
-    told = {name.strip("`"): usual for name, usual, _ in table("setting")}
-    assert numbers.items() <= told.items()
-    assert set(told) == set(numbers) | others
+    defaults = {name.strip("`"): default for name, default, _ in table("setting")}
+    assert numbers.items() <= defaults.items()
+    assert set(defaults) == set(numbers) | names_elsewhere
 
 
 def test_streamlits_options_exist():
     """Of .streamlit/config.toml: one that is misspelt, or gone after an update, would only be a line in the log."""
     from streamlit import config
 
-    known = config.get_config_options()
+    options = config.get_config_options()
 
     def flat(settings: dict, prefix: str) -> list[str]:
         return [
@@ -168,4 +170,4 @@ def test_streamlits_options_exist():
         ]
 
     settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf8"))
-    assert [name for name in flat(settings, "") if name not in known] == []
+    assert [name for name in flat(settings, "") if name not in options] == []

@@ -8,7 +8,7 @@ import pytest
 
 from tests.test_house import SOURCES, house_of, name, nodes
 
-LEFT = {
+EXCEPTIONS = {
     # The messages of a view in the browser, and the language of its words.
     "viz/components/view.py": 2,
     # An uploaded file, of a widget whose key its caller gives.
@@ -32,14 +32,14 @@ def uses(path: Path) -> int:
 
 
 def test_session_state_used_in_params_alone():
-    """What a session keeps is a parameter of its link, or remembered: both are declared, with their types.
+    """Every value of a session is a parameter of its link, or remembered: both are declared, with their types.
 
     A public server's safety needs Streamlit's own object, in viz/streamlit_internals.
     """
-    others = [path for path in SOURCES if house_of(path) not in ("params", "streamlit_internals")]
-    found = Counter({name(path): n for path in others if (n := uses(path))})
-    assert found - Counter(LEFT) == Counter(), "declare a parameter, or Remembered"
-    assert Counter(LEFT) - found == Counter(), "fewer are left: shorten the list"
+    paths_outside = [path for path in SOURCES if house_of(path) not in ("params", "streamlit_internals")]
+    counts = Counter({name(path): n for path in paths_outside if (n := uses(path))})
+    assert counts - Counter(EXCEPTIONS) == Counter(), "declare a parameter, or Remembered"
+    assert Counter(EXCEPTIONS) - counts == Counter(), "fewer are left: shorten the list"
 
 
 @pytest.mark.parametrize(

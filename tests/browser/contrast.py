@@ -70,7 +70,7 @@ ALIKE = """() => {
         }
     return { found, compared };
 }"""
-"""What is chosen and looks like what is not, of all that stands beside it; and how many groups have both. Bold letters
+"""Selected elements that look like the others beside them; and how many groups have both. Bold letters
 are not enough."""
 
 Scheme = Literal["light", "dark"]
@@ -87,6 +87,6 @@ def assert_choices_differ(page: Page) -> None:
 
 
 def _assert_none_alike(page: Page) -> None:
-    told = page.evaluate(ALIKE)
-    assert told["compared"] > 0
-    assert not told["found"], told["found"]
+    pairs = page.evaluate(ALIKE)
+    assert pairs["compared"] > 0
+    assert not pairs["found"], pairs["found"]

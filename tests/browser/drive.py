@@ -29,7 +29,7 @@ OFF = (
     "AvoidCorsURLLoaderRestartOnRedirect", "OptimizationHints", "NetworkTimeServiceQuerying", "AimEnabled",
     "PreconnectToSearch", "WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup",
 )  # fmt: skip
-"""What of the browser is switched off. The last three are pages of its own for an address bar that nobody sees, made
+"""Features of the browser that are switched off. The last three are pages of its own for an address bar, made
 for every page anew: three quarters of what an empty one costs. The others are Playwright's, which this replaces."""
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -51,8 +51,8 @@ PATIENCE = int(
 def find_browser() -> str | None:
     """The installed browser, if any."""
     mac = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
-    found = next((path for name in NAMES if (path := shutil.which(name))), None)
-    return found or (str(mac) if mac.exists() else None)
+    browser_path = next((path for name in NAMES if (path := shutil.which(name))), None)
+    return browser_path or (str(mac) if mac.exists() else None)
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Server:
     pid: int
 
     def written(self, since: int = 0) -> str:
-        """What it wrote after that many characters."""
+        """Return the log after that many characters."""
         return self.log.read_text("utf8", "replace")[since:]
 
 
@@ -124,7 +124,7 @@ def address(url: str, path: str = "", **parameters: object) -> str:
 
 
 _UNANSWERED: WeakKeyDictionary[Page, str] = WeakKeyDictionary()
-"""How far a page is with what it asked for: "asked", "begun", or "" when it is answered."""
+"""The state of a page's request: "asked", "begun", or "" when it is answered."""
 
 
 def listen(page: Page) -> Page:
@@ -139,21 +139,21 @@ def listen(page: Page) -> Page:
     def answers(message: str | bytes) -> None:
         if isinstance(message, str) or len(message) > 10_000:  # where a run begins and ends is said in a few bytes
             return
-        said = ForwardMsg.FromString(message)
-        kind = said.WhichOneof("type")
+        message_ = ForwardMsg.FromString(message)
+        kind = message_.WhichOneof("type")
         if kind == "new_session" and _UNANSWERED[page]:
             _UNANSWERED[page] = "begun"
         # An end that comes before a beginning is that of the run before.
-        ended = kind == "script_finished" and said.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
-        if ended and _UNANSWERED[page] == "begun":
+        is_end = kind == "script_finished" and message_.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
+        if is_end and _UNANSWERED[page] == "begun":
             _UNANSWERED[page] = ""
 
-    def opened(socket: WebSocket) -> None:
+    def follow_socket(socket: WebSocket) -> None:
         socket.on("framesent", asks)
         socket.on("framereceived", answers)
 
     _UNANSWERED[page] = ""
-    page.on("websocket", opened)
+    page.on("websocket", follow_socket)
     return page
 
 
@@ -209,29 +209,29 @@ def unanswered(server: Server) -> Iterator[None]:
 
 @dataclass
 class Watch:
-    """What must not happen while a page is open: a request to another machine, an error in the console."""
+    """A recorder of faults while a page is open: a request to another machine, an error in the console."""
 
     elsewhere: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
     def follow(self, context: BrowserContext) -> None:
         """Take notes of everything in this browser context."""
-        context.on("request", lambda request: self._seen(request.url))
-        context.on("page", lambda page: page.on("websocket", lambda socket: self._seen(socket.url)))
-        context.on("console", self._said)
+        context.on("request", lambda request: self._note_request(request.url))
+        context.on("page", lambda page: page.on("websocket", lambda socket: self._note_request(socket.url)))
+        context.on("console", self._note_message)
         context.on("weberror", lambda error: self.errors.append(str(error.error)))
 
     def forget(self) -> None:
-        """What was before does not count."""
+        """Forget the faults up to now."""
         self.elsewhere.clear()
         self.errors.clear()
 
-    def _seen(self, url: str) -> None:
+    def _note_request(self, url: str) -> None:
         parts = urlparse(url)
         if parts.scheme not in ("data", "blob", "file") and parts.hostname not in ("127.0.0.1", "localhost"):
             self.elsewhere.append(url)
 
-    def _said(self, message: ConsoleMessage) -> None:
+    def _note_message(self, message: ConsoleMessage) -> None:
         path = urlparse(message.location["url"]).path
         # On /<page> Streamlit looks for its server at /<page>/_stcore/... first, and does not find it.
         probing = path.endswith(("/_stcore/health", "/_stcore/host-config")) and path.count("/") > 2
@@ -241,7 +241,7 @@ class Watch:
 
 @dataclass
 class Traffic:
-    """What a page asks for; the bytes that come back over the wire, headers and websocket included; its messages."""
+    """Requests of a page; the bytes that come back over the wire, headers and websocket included; its messages."""
 
     paths: list[str] = field(default_factory=list)
     received: int = 0
@@ -251,21 +251,21 @@ class Traffic:
         """The paths in which this stands."""
         return [path for path in self.paths if part in path]
 
-    def _came(self, size: float) -> None:
+    def _add_bytes(self, size: float) -> None:
         self.received += int(size)
 
-    def _said(self, message: str | bytes) -> None:
+    def _note_message(self, message: str | bytes) -> None:
         self.messages += 1
-        self._came(len(message))
+        self._add_bytes(len(message))
 
 
 def count(page: Page) -> Traffic:
     """Count what a page asks for from now on."""
     traffic, session = Traffic(), page.context.new_cdp_session(page)
     session.send("Network.enable")
-    session.on("Network.requestWillBeSent", lambda sent: traffic.paths.append(urlparse(sent["request"]["url"]).path))
-    session.on("Network.loadingFinished", lambda done: traffic._came(done["encodedDataLength"]))
-    page.on("websocket", lambda socket: socket.on("framereceived", traffic._said))
+    session.on("Network.requestWillBeSent", lambda event: traffic.paths.append(urlparse(event["request"]["url"]).path))
+    session.on("Network.loadingFinished", lambda event_: traffic._add_bytes(event_["encodedDataLength"]))
+    page.on("websocket", lambda socket: socket.on("framereceived", traffic._note_message))
     return traffic
 
 

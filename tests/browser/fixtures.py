@@ -63,7 +63,7 @@ def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 @pytest.fixture(scope="session")
 def app_url(server: Server) -> str:
-    """Where the app is."""
+    """The URL of the app."""
     return server.url
 
 
@@ -89,7 +89,7 @@ def new_page(
 ) -> Iterator[Visit]:
     """Make a blank page; ``fresh``, or with an option of its own, in a browser context of its own."""
     request.node.stash[_SERVER] = server
-    before, pages, watches, own = len(server.written()), [], [], []
+    before, pages, watches, contexts = len(server.written()), [], [], []
 
     def make(
         viewport: tuple[int, int] = WIDE,
@@ -101,7 +101,7 @@ def new_page(
         if fresh or options:
             context, watch = browser.new_context(locale=locale, **options), Watch()
             watch.follow(context)
-            own.append(context)
+            contexts.append(context)
         else:
             context, watch = shared(locale)
             watch.forget()
@@ -119,7 +119,7 @@ def new_page(
         if page.url.startswith("http"):
             page.evaluate("localStorage.clear()")
         page.close()
-    for context in own:
+    for context in contexts:
         context.close()
     assert not exceptions, f"the app showed an exception: {exceptions}"
     elsewhere = [url for watch in watches for url in watch.elsewhere]
@@ -143,12 +143,14 @@ def visit(new_page: Visit, app_url: str) -> Visit:
     Without a page it opens Heads.
     """
 
-    def open_app(path: str = "heads", **wanted: Any) -> Page:
-        own = {name: wanted.pop(name) for name in ("viewport", "scheme", "locale", "fresh") if name in wanted}
-        opened = new_page(**own)
-        opened.goto(address(app_url, path, **wanted))
-        wait_run(opened)
-        return opened
+    def open_app(path: str = "heads", **parameters: Any) -> Page:
+        options = {
+            name: parameters.pop(name) for name in ("viewport", "scheme", "locale", "fresh") if name in parameters
+        }
+        page_ = new_page(**options)
+        page_.goto(address(app_url, path, **parameters))
+        wait_run(page_)
+        return page_
 
     return open_app
 

@@ -39,5 +39,5 @@ def record_drawn_words(page: Page) -> None:
 
 def assert_words_are_isolated(page: Page) -> None:
     """Every word from right to left keeps its marks, and moves nothing around it."""
-    found = page.evaluate(LOOSE)
-    assert not found, found
+    loose_words = page.evaluate(LOOSE)
+    assert not loose_words, loose_words

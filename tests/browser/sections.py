@@ -1,4 +1,4 @@
-"""How high a section is, and where its picture begins: asked where every section of a page is open anyway."""
+"""The height of a section, and the place of its picture: measured where every section of a page is open anyway."""
 
 from playwright.sync_api import Page, expect
 
@@ -12,7 +12,7 @@ PICTURE = (
     ":is(canvas, .js-plotly-plot, table, .stDataFrame, .block, .sharing, .kv-cache, .shapes, .paths, .st-key-measure)"
 )
 LINKS = {"block": {"block": "both"}, "convolution": {"learned": 40}}
-"""What makes a page's sections as long as they get."""
+"""Parameters with which a page's sections are longest."""
 SHOWS_MORE = {"step_by_step": {"steps"}, "masks": {"editor", "mistakes"}}
 """Sections that show all their parts on a whole page, and one of them alone."""
 
@@ -20,10 +20,13 @@ SHOWS_MORE = {"step_by_step": {"steps"}, "masks": {"editor", "mistakes"}}
 def begins_on_the_first_screen(page: Page, section: str) -> None:
     picture = page.locator(f".st-key-section_{section} {PICTURE} >> visible=true").first
     expect(picture).to_be_visible()
-    box, whole = picture.bounding_box(), page.locator(".stMainBlockContainer").evaluate("main => main.scrollHeight")
+    box, content_height = (
+        picture.bounding_box(),
+        page.locator(".stMainBlockContainer").evaluate("main => main.scrollHeight"),
+    )
     assert box
     assert box["y"] < SCREEN[1], section
-    assert whole < TALLEST, section
+    assert content_height < TALLEST, section
     assert is_wider_than_the_window(page) == [], section
 
 
@@ -32,18 +35,18 @@ AROUND = """() => {
     const all = [...document.querySelectorAll('[class*="st-key-section_"]')].map((one) => one.getBoundingClientRect());
     return [all[0].top + main.scrollTop, block.getBoundingClientRect().bottom - all.at(-1).bottom];
 }"""
-"""What stands above all sections of a page, and below them."""
+"""The elements above all sections of a page, and below them."""
 
 
 def is_low_and_begins_on_the_first_screen(page: Page, section: str) -> None:
     """Of a page with all its sections: as high as this one would be alone, with what stands around all of them."""
     above, below = page.evaluate(AROUND)
     assert above > 100, "title, text and chips"
-    shown = page.locator(f".st-key-section_{section}")
-    picture = shown.locator(f"{PICTURE} >> visible=true").first
+    section_box = page.locator(f".st-key-section_{section}")
+    picture = section_box.locator(f"{PICTURE} >> visible=true").first
     expect(picture).to_be_visible()
-    place, drawn = shown.bounding_box(), picture.bounding_box()
-    assert place and drawn
-    assert above + drawn["y"] - place["y"] < SCREEN[1], section
+    place, picture_box = section_box.bounding_box(), picture.bounding_box()
+    assert place and picture_box
+    assert above + picture_box["y"] - place["y"] < SCREEN[1], section
     assert above + place["height"] + below < TALLEST, section
     assert is_wider_than_the_window(page) == [], section

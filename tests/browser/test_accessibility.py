@@ -43,7 +43,7 @@ SMALL = """() => {
     }
     return found;
 }"""
-"""What can be clicked and is less than 24 pixels wide or high."""
+"""Clickable elements that are less than 24 pixels wide or high."""
 
 
 def look(page: Page, rules: Sequence[str] = ()) -> None:
@@ -53,14 +53,16 @@ def look(page: Page, rules: Sequence[str] = ()) -> None:
     if not page.evaluate("'axe' in window"):
         page.evaluate(Axe().axe_script)
     options = AXE | ({"runOnly": list(rules)} if rules else {})
-    found = page.evaluate("async (options) => (await axe.run(options)).violations", options)
-    told = {rule["id"]: [(node["html"][:200], node["failureSummary"]) for node in rule["nodes"]] for rule in found}
-    assert told == {}
+    violations = page.evaluate("async (options) => (await axe.run(options)).violations", options)
+    report = {
+        rule["id"]: [(node["html"][:200], node["failureSummary"]) for node in rule["nodes"]] for rule in violations
+    }
+    assert report == {}
     assert page.evaluate(SMALL) == []
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_axe_finds_nothing_in_either_language_theme_and_width(new_page, app_url, name):
+def test_axe_passes_every_page(new_page, app_url, name):
     """Two of the eight ways to see a page, in which nothing is the same; the second on strange words, and readable."""
     page = new_page(viewport=SCREEN)
     record_drawn_words(page)
@@ -94,8 +96,8 @@ def test_axe_finds_nothing_in_either_language_theme_and_width(new_page, app_url,
     assert page.locator(".stMainBlockContainer img:not([src^='data:'])").count() == 0
 
 
-def test_axe_finds_nothing_in_what_opens_on_a_click(visit):
-    """What stands on no page that has every section: a step of many, an open chip, the code below a picture."""
+def test_axe_passes_opened_panels(visit):
+    """Parts that are on no page with all sections: a step of many, an open chip, the code below a picture."""
     page = visit("step-by-step", viewport=SCREEN)
     page.locator(".st-key-next button").click()
     wait_run(page)
@@ -128,7 +130,7 @@ RING = """node => {
 }"""
 
 
-def test_what_has_the_keyboard_is_seen(visit):
+def test_keyboard_focus_is_visible(visit):
     page = visit("heads", viewport=SCREEN)
     open_chip(page, "layer")
     page.keyboard.press("Tab")  # from now on the browser takes what has the focus to have it from the keyboard
@@ -145,7 +147,7 @@ def test_what_has_the_keyboard_is_seen(visit):
         assert node.evaluate(RING), place
 
 
-def test_whoever_asks_for_less_motion_gets_none(new_page, app_url):
+def test_reduced_motion_stops_animations(new_page, app_url):
     page = new_page(reduced_motion="reduce")
     page.goto(address(app_url, "masks", section="decoding"))
     wait_run(page)
@@ -162,14 +164,14 @@ def test_whoever_asks_for_less_motion_gets_none(new_page, app_url):
     assert growing.evaluate(at) == [before + 2, False]
 
 
-def test_a_title_for_each_section_and_each_step(visit):
+def test_headings_leave_out_no_level(visit):
     """From the page's title to the section's to what is below it: none is left out, also where the bar has the name."""
     page = visit("step-by-step")
     titles = page.locator(":is(h1, h2, h3, h4, h5, h6)").evaluate_all("all => all.map(one => one.tagName)")
     assert titles == ["H1", "H2", "H3"]
-    unseen = page.get_by_role("heading", level=2)
-    expect(unseen).to_have_text(translator("en")("step_by_step.three_words.title"))
-    expect(page.get_by_test_id("stLayoutWrapper").filter(has=unseen).last).to_have_css("clip-path", "inset(50%)")
+    headings = page.get_by_role("heading", level=2)
+    expect(headings).to_have_text(translator("en")("step_by_step.three_words.title"))
+    expect(page.get_by_test_id("stLayoutWrapper").filter(has=headings).last).to_have_css("clip-path", "inset(50%)")
 
 
 LIVE = """() => [...document.querySelectorAll('.stMain [aria-live]')].map((node) => ({
@@ -178,11 +180,11 @@ LIVE = """() => [...document.querySelectorAll('.stMain [aria-live]')].map((node)
 }))"""
 
 
-def test_a_sentence_that_a_choice_changes_is_read_out_once_where_it_stands(visit):
+def test_changed_sentence_is_announced_once(visit):
     """It was a polite live region before it changed, in no other one; what is opened in the footer is none."""
     page = visit("many-heads", section="inputs")
-    found = page.locator(".st-key-section_inputs [aria-live]", has_text="Without number")
-    found.wait_for(state="attached")  # the view that says so of Streamlit's sentences may come last
+    live_region = page.locator(".st-key-section_inputs [aria-live]", has_text="Without number")
+    live_region.wait_for(state="attached")  # the view that says so of Streamlit's sentences may come last
     page.evaluate("""() => {
         window.heard = [];
         for (const node of document.querySelectorAll('.st-key-section_inputs [aria-live]'))
@@ -190,9 +192,9 @@ def test_a_sentence_that_a_choice_changes_is_read_out_once_where_it_stands(visit
                 .observe(node, { childList: true, characterData: true, subtree: true });
     }""")
     page.locator(".st-key-input_off input[type=range]").press("ArrowRight")
-    expect(found).to_contain_text("Without number 1 ")
+    expect(live_region).to_contain_text("Without number 1 ")
     wait_run(page)
-    assert set(page.evaluate("heard")) == {found.inner_text()}, "of the sentences only the one that changed"
+    assert set(page.evaluate("heard")) == {live_region.inner_text()}, "of the sentences only the one that changed"
     page.locator(".st-key-_footer_inputs").get_by_text(translator("en")("footer.why")).click()
     expect(page.locator(".st-key-section_inputs .stMarkdown").last).to_contain_text("one product")
     wait_run(page)

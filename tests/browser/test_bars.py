@@ -9,21 +9,22 @@ CENTRE = "({ bars: { place: { left, w, bottom } } }, at) => ({ x: left + (at + 0
 LIBRARY = "() => performance.getEntriesByType('resource').filter(({ name }) => /Plotly/.test(name)).length"
 
 
-def test_a_bar_is_read_off_by_the_pointer_and_by_the_arrow_keys(visit):
+def test_bar_tooltip_by_pointer_and_keys(visit):
+    """A bar is read off by the pointer and by the arrow keys."""
     page = visit("next-word", model="twin-g8", text="door milk cat door milk cat door")
-    drawn = page.locator(".st-key-next_chances .bars")
-    expect(drawn).to_be_visible()
-    labels, values = drawn.evaluate("({ bars: { data } }) => [data.labels, [...data.values]]")
+    bars = page.locator(".st-key-next_chances .bars")
+    expect(bars).to_be_visible()
+    labels, values = bars.evaluate("({ bars: { data } }) => [data.labels, [...data.values]]")
     assert len(values) == len(labels) and all(0 <= value <= 1 for value in values)
-    assert drawn.evaluate("view => view.bars.place.marks") == pytest.approx([0, 0.2, 0.4, 0.6, 0.8, 1])
-    drawn.locator("canvas").hover(position=drawn.evaluate(CENTRE, 2))
-    expect(drawn.locator(".tip")).to_have_text(f"{labels[2]}: {values[2]:.4f}")
+    assert bars.evaluate("view => view.bars.place.marks") == pytest.approx([0, 0.2, 0.4, 0.6, 0.8, 1])
+    bars.locator("canvas").hover(position=bars.evaluate(CENTRE, 2))
+    expect(bars.locator(".tip")).to_have_text(f"{labels[2]}: {values[2]:.4f}")
     page.mouse.move(0, 0)
-    expect(drawn.locator(".tip")).to_be_hidden()
-    drawn.locator(".picture").focus()
+    expect(bars.locator(".tip")).to_be_hidden()
+    bars.locator(".picture").focus()
     for _ in range(2):
         page.keyboard.press("ArrowRight")
-    expect(drawn.locator(".live")).to_have_text(f"{labels[1]}: {values[1]:.4f}")
+    expect(bars.locator(".live")).to_have_text(f"{labels[1]}: {values[1]:.4f}")
     page.goto(page.url.partition("/next-word")[0] + "/many-heads")
     wait_run(page)
     expect(page.locator(".st-key-two_places .bars")).to_be_visible()

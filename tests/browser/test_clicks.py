@@ -19,7 +19,7 @@ from viz.text import translator
 SWEEP = os.environ.get("HEADLIGHT_SWEEP") == "1"
 SCREENS = ((390, 844), (800, 600), (1280, 720), (1920, 1080))
 
-COVERED = """(scope) => {
+FIND_COVERED = """(scope) => {
     const controls = 'button, a[href], input, textarea, select, summary, label, [tabindex="0"], ' +
         '[role=button], [role=radio], [role=checkbox], [role=switch], [role=tab], [role=option], [role=menuitem]';
     const roots = [document.querySelector(scope)], found = [];
@@ -79,8 +79,8 @@ def assert_uncovered(page: Page, scope: str = "body") -> None:
 
 
 def _assert_at_this_width(page: Page, scope: str, width: int) -> None:
-    covered = page.evaluate(COVERED, scope)
-    assert not covered, f"at {width} px: {covered}"
+    hidden_controls = page.evaluate(FIND_COVERED, scope)
+    assert not hidden_controls, f"at {width} px: {hidden_controls}"
 
 
 def assert_sections_uncovered(page: Page, name: str) -> None:
@@ -164,4 +164,4 @@ def test_probe_reports_a_covered_control(visit):
     """The probe would have found Share under the title."""
     page = visit("heads", viewport=(1280, 720))
     page.add_style_tag(content="[data-testid=stLayoutWrapper]:has(> .st-key-share_view) { z-index: auto !important; }")
-    assert any("Share" in each for each in page.evaluate(COVERED, "body"))
+    assert any("Share" in control for control in page.evaluate(FIND_COVERED, "body"))

@@ -32,7 +32,7 @@ for (const name of ["drawImage", "fillRect", "stroke", "fill", "fillText", "putI
     };
 }
 """
-"""What is drawn while the browser makes a frame, and not when Python has sent it."""
+"""Drawing while the browser makes a frame, and not when Python has sent it."""
 
 SECTIONS = (
     ("heads", "all_heads"),
@@ -47,7 +47,7 @@ SECTIONS = (
 
 
 @pytest.fixture
-def opened(app_url, new_page):
+def open_page(app_url, new_page):
     def open_section(name: str, section: str) -> Page:
         page = new_page()
         page.add_init_script(WATCH)
@@ -60,9 +60,11 @@ def opened(app_url, new_page):
 
 
 @pytest.mark.parametrize(("name", "section"), SECTIONS)
-def test_nothing_is_drawn_once_more_when_the_browser_reports_its_size(opened, name, section):
+def test_reported_size_causes_no_redraw(open_page, name, section):
+    """Nothing is drawn again when the browser reports its size."""
+
     def drawn_late() -> list[str]:
-        page = opened(name, section)
+        page = open_page(name, section)
         page.evaluate("() => new Promise((done) => setTimeout(() => requestAnimationFrame(() => done(0)), 300))")
         return page.evaluate("() => [...late]")
 
@@ -71,8 +73,8 @@ def test_nothing_is_drawn_once_more_when_the_browser_reports_its_size(opened, na
 
 
 @pytest.mark.parametrize(("name", "section"), SECTIONS)
-def test_all_is_drawn_anew_where_there_is_less_room(opened, name, section):
-    page = opened(name, section)
+def test_narrower_window_causes_redraw(open_page, name, section):
+    page = open_page(name, section)
     page.set_viewport_size({"width": 420, "height": 800})
 
     def has_followed() -> None:

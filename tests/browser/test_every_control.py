@@ -26,29 +26,31 @@ def widget_option(name: str) -> tuple[str, bool] | None:
     """Return the option by which an element of Streamlit's is a widget, and whether it is one without it."""
     method = getattr(DeltaGenerator, name)
     parameters = inspect.signature(method).parameters.values() if callable(method) else ()
-    options = [(each.name, each.default != "ignore") for each in parameters if each.name.startswith("on_")]
+    options = [
+        (parameter.name, parameter.default != "ignore") for parameter in parameters if parameter.name.startswith("on_")
+    ]
     return options[0] if options else None
 
 
 def widget_of(call: ast.Call) -> str:
     """Return which widget a call draws, or hands on (``draw=st.text_area``, ``draw(st.pills)``); "" for any other."""
-    drawn = [call.func, *call.args[:1], *(each.value for each in call.keywords if each.arg == "draw")]
-    return next((each.attr for each in reversed(drawn) if isinstance(each, ast.Attribute)), "")
+    functions = [call.func, *call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "draw")]
+    return next((keyword.attr for keyword in reversed(functions) if isinstance(keyword, ast.Attribute)), "")
 
 
 def kinds_of_widgets() -> set[str]:
     """Return the kinds of widgets that the pages and the frame draw, by Streamlit's names."""
     widgets = {name: option for name in dir(DeltaGenerator) if name[0] != "_" and (option := widget_option(name))}
     widgets["component"] = "", True
-    found = set()
+    kinds = set()
     for file in [ROOT / "app.py", *ROOT.glob("pages/**/*.py"), *ROOT.glob("viz/**/*.py")]:
         for call in ast.walk(ast.parse(file.read_text("utf8"))):
             if isinstance(call, ast.Call) and (kind := widget_of(call)) in widgets:
-                given = {each.arg: ast.unparse(each.value) for each in call.keywords}
+                arguments = {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords}
                 name, is_always = widgets[kind]
-                if given.get(name, "" if is_always else "'ignore'") != "'ignore'":
-                    found.add(kind + " several" * (given.get("selection_mode") == "'multi'"))
-    return found
+                if arguments.get(name, "" if is_always else "'ignore'") != "'ignore'":
+                    kinds.add(kind + " several" * (arguments.get("selection_mode") == "'multi'"))
+    return kinds
 
 
 # --- Setting a control by mouse and keyboard --------------------------------------------------------------------------
@@ -62,7 +64,7 @@ def box(page: Page, key: str) -> Locator:
     return page.locator(f".st-key-{key}")
 
 
-def type_into(value: str, done: str = "Enter") -> Act:
+def type_into(value: str, last_key: str = "Enter") -> Act:
     """Replace the text in a box."""
 
     def act(page: Page, key: str) -> None:
@@ -70,7 +72,7 @@ def type_into(value: str, done: str = "Enter") -> Act:
         typed_in.click()
         typed_in.press("Control+a")
         typed_in.press_sequentially(value)
-        typed_in.press(done)
+        typed_in.press(last_key)
 
     return act
 
@@ -98,11 +100,11 @@ def click_options(*texts: str) -> Act:
 def in_chip(name: str, act: Act) -> Act:
     """Set a control that stands in a chip."""
 
-    def opened(page: Page, key: str) -> None:
+    def act_in_chip(page: Page, key: str) -> None:
         open_chip(page, name)
         act(page, key)
 
-    return opened
+    return act_in_chip
 
 
 def pick_from_list(option: str) -> Act:
@@ -136,19 +138,19 @@ def upload(name: str, text: bytes) -> Act:
 Read = Callable[[Locator], str | None]
 
 
-def typed(control: Locator) -> str:
+def typed_value(control: Locator) -> str:
     """The text of a box, or of a list that is closed."""
     return control.locator("input, textarea").input_value()
 
 
-def chosen(control: Locator) -> str:
+def selected_value(control: Locator) -> str:
     """The buttons that are pressed."""
     return ", ".join(control.locator("button:is([aria-checked=true], [aria-pressed=true])").all_inner_texts())
 
 
 def opened_tab(control: Locator) -> str:
     """The tab of the section that is open."""
-    return chosen(box(control.page, "section"))
+    return selected_value(box(control.page, "section"))
 
 
 def tags(control: Locator) -> str:
@@ -171,7 +173,7 @@ def attribute(part: str, name: str) -> Read:
     return lambda control: control.locator(part).get_attribute(name)
 
 
-at_thumb, picked = text_of("[data-testid=stSliderThumbValue]"), text_of("label:has(input:checked)")
+at_thumb, checked_value = text_of("[data-testid=stSliderThumbValue]"), text_of("label:has(input:checked)")
 
 
 @dataclass(frozen=True)
@@ -194,17 +196,17 @@ class Case:
     read: Read
     on_screen: str
     in_link: str | None
-    computed: str
+    computed_text: str
 
 
 HEAD, FILTER = '[aria-label="layer 2, head 5"]', "convolution?section=filters"
 SHAPES = "text=Q: (4, 3, 4)"
 CASES: dict[str, list[Case]] = {
     "number_input": [
-        Case("cost?section=memory", "cost_n", type_into("700"), typed, "700", "700", "text=For 700 tokens and 8"),
-        Case("cost?section=memory", "cost_n", click(STEP_UP), typed, "513", "513", "text=For 513 tokens and 8"),
-        Case(f"{FILTER}&taps=own", "tap1", type_into("0.3"), typed, "0.30", "0.3", "text=0.3 · head 1"),
-        Case(f"{FILTER}&taps=own", "tap1", type_into("2"), typed, "2.00", "2.0", "text=2 · head 1"),
+        Case("cost?section=memory", "cost_n", type_into("700"), typed_value, "700", "700", "text=For 700 tokens and 8"),
+        Case("cost?section=memory", "cost_n", click(STEP_UP), typed_value, "513", "513", "text=For 513 tokens and 8"),
+        Case(f"{FILTER}&taps=own", "tap1", type_into("0.3"), typed_value, "0.30", "0.3", "text=0.3 · head 1"),
+        Case(f"{FILTER}&taps=own", "tap1", type_into("2"), typed_value, "2.00", "2.0", "text=2 · head 1"),
     ],
     "slider": [
         Case("positions?section=far", "trained", press("ArrowRight"), at_thumb, "513", "513", "text=Past 513"),
@@ -216,24 +218,24 @@ CASES: dict[str, list[Case]] = {
         Case(FILTER, "alpha_1d", press("End"), at_thumb, "α = 100", "100.0", "text=At α = 100"),
     ],
     "radio": [
-        Case("share-kv?text=a+b+c", "source", in_chip("source", click_options("Your words")), picked, "Your words",
-             "words", SHAPES),
+        Case("share-kv?text=a+b+c", "source", in_chip("source", click_options("Your words")), checked_value,
+             "Your words", "words", SHAPES),
     ],
     "selectbox": [
-        Case("cost?section=models", "cost_model", pick_from_list("gpt2"), typed, "gpt2", "gpt2",
+        Case("cost?section=models", "cost_model", pick_from_list("gpt2"), typed_value, "gpt2", "gpt2",
              "text=In gpt2 attention takes at least as many FLOPs"),
     ],
     "segmented_control": [
-        Case("convolution?section=picture&kernel=random", "k", click_options("5 × 5"), chosen, "5 × 5", "5",
+        Case("convolution?section=picture&kernel=random", "k", click_options("5 × 5"), selected_value, "5 × 5", "5",
              "text=torch's Conv2d (5 × 5"),
     ],
     "pills": [
-        Case(FILTER, "taps", click_options("difference"), chosen, "difference", "difference",
+        Case(FILTER, "taps", click_options("difference"), selected_value, "difference", "difference",
              "text=Attention = −1 · head 0"),
     ],
     "pills several": [
-        Case("heads?section=switched_off", "off", click_options("head 2", "head 5"), chosen, "head 2, head 5", "2-5",
-             "text=vector changes, on average, by 27.0%"),
+        Case("heads?section=switched_off", "off", click_options("head 2", "head 5"), selected_value, "head 2, head 5",
+             "2-5", "text=vector changes, on average, by 27.0%"),
     ],
     "multiselect": [
         Case("next-word?section=switch_off&model=twin-g8", "cut", pick_from_list("1·3"), tags, "0·0, 0·1, 1·3",
@@ -241,11 +243,11 @@ CASES: dict[str, list[Case]] = {
     ],
     "toggle": [Case("cost?section=heads", "cost_fixed", click("label"), is_on, "True", "1", "text=With d_k fixed")],
     "text_area": [
-        Case("share-kv?source=words", "text", type_into("one two three", "Control+Enter"), typed, "one two three",
+        Case("share-kv?source=words", "text", type_into("one two three", "Control+Enter"), typed_value, "one two three",
              "one two three", SHAPES),
     ],
     "text_input": [
-        Case("share-kv?section=copying", "words", type_into("the dog the okapi"), typed, "the dog the okapi",
+        Case("share-kv?section=copying", "words", type_into("the dog the okapi"), typed_value, "the dog the okapi",
              "the dog the okapi", "text=okapi"),
     ],
     "file_uploader": [
@@ -301,7 +303,7 @@ class Comparison:
     """A browser's connection, which the load test's client follows: it sets what the browser's user sets."""
 
     client: Tab = field(default_factory=lambda: Tab(""))
-    changed: set[str] = field(default_factory=set)
+    changed_keys: set[str] = field(default_factory=set)
     """The controls that the browser has reported another value of, by their keys."""
     differences: dict[str, tuple[WidgetState | None, WidgetState | None]] = field(default_factory=dict)
     """By key, where the browser and the client have not reported the same value in the same way."""
@@ -319,22 +321,22 @@ class Comparison:
             self.client._take(ForwardMsg.FromString(message), Answer())
 
     def _compare(self, message: str | bytes) -> None:
-        asked = BackMsg.FromString(message) if isinstance(message, bytes) else BackMsg()
-        if asked.WhichOneof("type") != "rerun_script":
+        message_ = BackMsg.FromString(message) if isinstance(message, bytes) else BackMsg()
+        if message_.WhichOneof("type") != "rerun_script":
             return
-        reported = {each.id.split("-", 2)[2]: each for each in asked.rerun_script.widget_states.widgets}
+        reported = {widget.id.split("-", 2)[2]: widget for widget in message_.rerun_script.widget_states.widgets}
         before = self._of_client()
         for key, control in self.client.controls.items():
             if key in reported and reported[key] != before.get(key):
-                self.changed.add(key)
+                self.changed_keys.add(key)
                 self.client.choose(control, value_of(control, reported[key]))
-        own = self._of_client()
-        for key in own.keys() | reported.keys():
-            if own.get(key) != reported.get(key):
-                self.differences[key] = reported.get(key), own.get(key)
+        expected = self._of_client()
+        for key in expected.keys() | reported.keys():
+            if expected.get(key) != reported.get(key):
+                self.differences[key] = reported.get(key), expected.get(key)
 
     def _of_client(self) -> dict[str, WidgetState]:
-        return {each.id.split("-", 2)[2]: each for each in self.client._state("").widget_states.widgets}
+        return {widget.id.split("-", 2)[2]: widget for widget in self.client._state("").widget_states.widgets}
 
 
 @pytest.fixture(scope="module")
@@ -343,24 +345,24 @@ def hosted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield running
 
 
-EACH = [
+CASES_BY_KIND = [
     pytest.param(kind, case, id=f"{kind}-{case.key}-{at}")
     for kind, cases in CASES.items()
     for at, case in enumerate(cases)
 ]
 
 
-@pytest.mark.parametrize(("kind", "case"), EACH)
+@pytest.mark.parametrize(("kind", "case"), CASES_BY_KIND)
 def test_value_on_screen_is_computed_with(hosted, new_page, kind, case):
     """The value stands on the screen, in the link and in what the server has computed, and the client reports it so."""
     page, comparison = new_page(), Comparison()
     comparison.follow(page)
     page.goto(f"{hosted.url}/{case.page}")
     wait_run(page)
-    assert comparison.changed == set(), "the client knows what every control stands at"
+    assert comparison.changed_keys == set(), "the client knows what every control stands at"
     case.act(page, case.key)
     wait_run(page)
-    expect(page.locator(case.computed).first).to_be_visible()
+    expect(page.locator(case.computed_text).first).to_be_visible()
     assert case.read(box(page, case.key)) == case.on_screen
     if case.in_link is not None:
         assert parse_qs(urlparse(page.url).query)[LINKED.get(kind, case.key)] == [case.in_link]

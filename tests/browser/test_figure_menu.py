@@ -27,7 +27,7 @@ def item(page: Page, kind: str) -> Locator:
     return page.locator(f"[role=menuitem][data-kind={kind}]")
 
 
-def saved(page: Page, key: str, kind: str) -> bytes:
+def save_picture(page: Page, key: str, kind: str) -> bytes:
     button(page, key).click()
     with page.expect_download() as download:
         item(page, kind).click()
@@ -36,17 +36,18 @@ def saved(page: Page, key: str, kind: str) -> bytes:
 
 
 def table(page: Page, key: str) -> list[list[str]]:
-    return list(csv.reader(io.StringIO(saved(page, key, "csv").decode("utf-8-sig"), newline="")))
+    return list(csv.reader(io.StringIO(save_picture(page, key, "csv").decode("utf-8-sig"), newline="")))
 
 
-def written(page: Page, key: str) -> list[str]:
+def copy_lines(page: Page, key: str) -> list[str]:
     """Every text of a picture's SVG."""
-    root = ElementTree.fromstring(saved(page, key, "svg"))
+    root = ElementTree.fromstring(save_picture(page, key, "svg"))
     assert not [href for part in root.iter() if (href := part.get("href", "")) and not href.startswith("data:")]
     return [text.text or "" for text in root.iter(f"{SVG}text")]
 
 
-def test_a_matrix_is_saved_with_its_numbers_and_copied(visit):
+def test_matrix_is_saved_and_copied(visit):
+    """A matrix is saved with its numbers and copied."""
     page = visit("step-by-step", section="steps", step=7, source="words", text=" ".join(WORDS))
     expect(button(page, "map_A")).to_be_visible()
     traffic = count(page)
@@ -54,17 +55,17 @@ def test_a_matrix_is_saved_with_its_numbers_and_copied(visit):
         "({ matrix: { data }, clientWidth }) => [data.rows.labels, [...data.values], clientWidth]"
     )
     head, *rows = table(page, "map_A")
-    assert [asked.partition("headlight.")[2].split("/")[0] for asked in traffic.asked("bidi-components")] == ["menu"]
+    assert [path_.partition("headlight.")[2].split("/")[0] for path_ in traffic.asked("bidi-components")] == ["menu"]
     assert "=" in names, "a name that a spreadsheet would run"
     assert head[1:] == [row[0] for row in rows] == [f"'{name}" if name == "=" else name for name in names]
     assert [float(cell) for row in rows for cell in row[1:]] == values
-    texts = written(page, "map_A")
+    texts = copy_lines(page, "map_A")
     assert texts.count("<") == 2 and f"{values[0]:.2f}" in texts, (
         "the words on both sides, and the numbers in the cells"
     )
     below = texts[-3:]
     assert below[:2] == [T("source.words"), f"“{' '.join(WORDS)}”"] and "step=7" in below[2] and "lang=en" in below[2]
-    picture = saved(page, "map_A", "png")
+    picture = save_picture(page, "map_A", "png")
     assert picture.startswith(b"\x89PNG") and int.from_bytes(picture[16:20]) >= 2 * width
     button(page, "map_A").click()
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -78,16 +79,17 @@ def test_a_matrix_is_saved_with_its_numbers_and_copied(visit):
     page.context.clear_permissions()
 
 
-def test_maps_and_a_chart_are_saved_by_the_keyboard_and_without_a_clipboard(visit):
+def test_maps_and_chart_without_clipboard(visit):
+    """Maps and a chart are saved by the keyboard and without a clipboard."""
     page = visit("many-heads", lang="zh", viewport=PHONE, scheme="dark")
-    drawn = page.locator(".st-key-two_places_maps .maps")
+    maps = page.locator(".st-key-two_places_maps .maps")
     expect(button(page, "two_places")).to_be_visible()
     head, *rows = table(page, "two_places_maps")
-    values = drawn.evaluate("({ maps: { data } }) => [...data.values]")
+    values = maps.evaluate("({ maps: { data } }) => [...data.values]")
     assert [float(cell) for row in rows for cell in row[1:]] == values
-    assert drawn.evaluate("({ maps: { data } }) => data.maps[0].labels") == head[1:]
+    assert maps.evaluate("({ maps: { data } }) => data.maps[0].labels") == head[1:]
     expect(button(page, "two_places_maps")).to_have_attribute("aria-label", ZH("figure_menu.open"))
-    assert ZH("many_heads.two_places.lost") in written(page, "two_places")
+    assert ZH("many_heads.two_places.lost") in copy_lines(page, "two_places")
     assert len(table(page, "two_places")) == 4
     page.evaluate("() => Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true })")
     button(page, "two_places").focus()
@@ -108,11 +110,11 @@ def test_maps_and_a_chart_are_saved_by_the_keyboard_and_without_a_clipboard(visi
     expect(button(page, "two_places")).to_be_focused()
 
 
-@pytest.mark.parametrize(("path", "key", "says"), [("", "arcs", "animal"), ("heads", "grid", "animal")])
-def test_arcs_and_heads_are_saved_as_they_are_seen(visit, path, key, says):
+@pytest.mark.parametrize(("path", "key", "sentence"), [("", "arcs", "animal"), ("heads", "grid", "animal")])
+def test_arcs_and_heads_as_displayed(visit, path, key, sentence):
     page = visit(path)
     expect(button(page, key)).to_be_visible()
     head, *rows = table(page, key)
-    assert head[0] == "" and says in head and sum(map(float, rows[-1][1:])) == pytest.approx(1, abs=2e-3)
-    texts = written(page, key)
-    assert says in texts and any("all-MiniLM-L6-v2" in text for text in texts)
+    assert head[0] == "" and sentence in head and sum(map(float, rows[-1][1:])) == pytest.approx(1, abs=2e-3)
+    texts = copy_lines(page, key)
+    assert sentence in texts and any("all-MiniLM-L6-v2" in text for text in texts)

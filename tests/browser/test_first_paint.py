@@ -24,7 +24,7 @@ def hosted(tmp_path_factory):
 
 
 @pytest.fixture
-def held(hosted, new_page):
+def paint_only(hosted, new_page):
     """Open a page; Streamlit's code comes when the function that is given with the page is called."""
 
     def open_page(path, **options):
@@ -51,12 +51,12 @@ def held(hosted, new_page):
     [(WIDE, "light", "en"), (WIDE, "dark", "zh"), (PHONE, "light", "zh"), (PHONE, "dark", "en")],
 )
 @pytest.mark.parametrize("path", PICTURES)
-def test_paint_stands_where_streamlit_draws(held, path, screen, scheme, lang):
+def test_paint_stands_where_streamlit_draws(paint_only, path, screen, scheme, lang):
     """Title and lead have their places and colours before and after; nothing of the paint is left.
 
     On a phone the lead of a page with tabs stands below the picture, before and after.
     """
-    page, let_go = held(path, viewport=screen, scheme=scheme, locale={"en": "en-US", "zh": "zh-CN"}[lang])
+    page, let_go = paint_only(path, viewport=screen, scheme=scheme, locale={"en": "en-US", "zh": "zh-CN"}[lang])
     paint, t = page.locator("#first-paint"), translator(lang)
     title, lead = paint.locator("h1"), paint.locator(".lead")
     expect(title).to_have_text(t(f"{path}.title" if path else "start.headline"))
@@ -65,28 +65,28 @@ def test_paint_stands_where_streamlit_draws(held, path, screen, scheme, lang):
         assert all(shape.bounding_box()["width"] > 0 for shape in paint.locator(PICTURES[path]).all())
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "nothing is cut off at the side"
     before = [part.bounding_box() for part in (title, lead)]
-    said, is_below = lead.inner_text(), bool(path) and screen == PHONE
+    lead_text, is_below = lead.inner_text(), bool(path) and screen == PHONE
     for picture in paint.locator(PICTURES[path]).all()[:1] if PICTURES[path] and is_below else ():
         assert picture.bounding_box()["y"] < before[1]["y"]
     looks = title.evaluate(COLOURS)[0], paint.evaluate(COLOURS)[1]
     let_go()
     expect(paint).to_have_count(0)
     assert page.evaluate("!document.body.innerHTML.includes('first-paint')")
-    own = page.locator(".stMain h1"), page.locator(".stMain p").filter(has_text=said).first
+    app_parts = page.locator(".stMain h1"), page.locator(".stMain p").filter(has_text=lead_text).first
 
     def must_stand_there():
-        after = [part.bounding_box() for part in own]
-        kept = zip(before[: 1 if is_below else 2], after, strict=False)
-        assert max(abs(a[side] - b[side]) for a, b in kept for side in ("x", "y")) <= 2
+        after = [part.bounding_box() for part in app_parts]
+        pairs = zip(before[: 1 if is_below else 2], after, strict=False)
+        assert max(abs(a[side] - b[side]) for a, b in pairs for side in ("x", "y")) <= 2
         if is_below:
             assert after[1]["y"] > page.locator("[class*=st-key-section_]").first.bounding_box()["y"]
 
     eventually(must_stand_there)
-    assert looks == (own[0].evaluate(COLOURS)[0], page.locator(".stApp").evaluate(COLOURS)[1])
+    assert looks == (app_parts[0].evaluate(COLOURS)[0], page.locator(".stApp").evaluate(COLOURS)[1])
 
 
-def test_paint_links_open_pages_before_streamlit(held):
-    page, let_go = held("heads")
+def test_paint_links_open_pages_before_streamlit(paint_only):
+    page, let_go = paint_only("heads")
     links = page.locator("#first-paint nav.pages a")
     assert links.count() == len(EVERY) + len(LANGUAGES)
     links.filter(has_text="Masks").click()
@@ -106,9 +106,9 @@ def test_paint_without_scripts_is_readable(hosted, new_page, path):
     expect(page.locator("#first-paint h1")).to_have_text("Glossary")
 
 
-def test_link_that_asks_shows_no_default_picture(hosted, new_page):
+def test_link_with_choices_paints_no_default(hosted, new_page):
     page = new_page(fresh=True)
-    sent = page.goto(address(hosted.url, "heads", text="the cat sat"))
-    assert 'map-picture"' not in sent.text() and "first-paint" in sent.text()
+    response = page.goto(address(hosted.url, "heads", text="the cat sat"))
+    assert 'map-picture"' not in response.text() and "first-paint" in response.text()
     wait_run(page)
     expect(page.locator(".st-key-text textarea")).to_have_value("the cat sat")

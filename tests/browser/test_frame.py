@@ -41,8 +41,8 @@ def slide(page: Page, key: str, *keys: str) -> None:
     slider = page.locator(f".st-key-{key} input[type=range]")
     if not slider.is_visible():
         open_chip(page, key)
-    for one in keys:
-        slider.press(one)
+    for key_ in keys:
+        slider.press(key_)
     wait_run(page)
 
 
@@ -51,7 +51,7 @@ def pictures(page: Page) -> Locator:
 
 
 def is_wider_than_the_window(page: Page) -> list[str]:
-    """What makes the page scroll sideways, if anything does."""
+    """The elements that make the page scroll sideways, if any."""
     return page.evaluate("""() => {
         const main = document.querySelector('[data-testid=stMain]'), wide = main.scrollWidth > main.clientWidth + 1;
         const room = main.getBoundingClientRect().right + 1;
@@ -61,7 +61,8 @@ def is_wider_than_the_window(page: Page) -> list[str]:
     }""")
 
 
-def test_first_paint_is_the_default_model_on_the_default_sentence(new_page, app_url):
+def test_first_paint_is_default_example(new_page, app_url):
+    """The first picture is that of the default model on the default sentence."""
     page = new_page(fresh=True)
     traffic = count(page)
     page.goto(address(app_url, "heads"))
@@ -90,7 +91,7 @@ def test_a_click_sends_what_it_changes(visit):
     page.reload()  # the connection whose messages are counted begins here
     wait_run(page)
 
-    def sent(act, most):
+    def sent_bytes(act, most):
         before = traffic.messages
         act()
         wait_run(page)
@@ -98,22 +99,23 @@ def test_a_click_sends_what_it_changes(visit):
 
     # A section's own control: the section alone.
     for stage in ("concat", "contributions"):
-        sent(section.get_by_text(t(f"heads.after_{stage}"), exact=True).click, SECTION)
+        sent_bytes(section.get_by_text(t(f"heads.after_{stage}"), exact=True).click, SECTION)
         expect(section.locator(f".st-key-after_{stage} canvas")).to_be_visible()
     open_chip(page, "layer")
     layer = page.locator(".st-key-layer input[type=range]")
-    sent(lambda: layer.press("ArrowRight"), PAGE)
+    sent_bytes(lambda: layer.press("ArrowRight"), PAGE)
     page.keyboard.press("Escape")
-    sent(page.get_by_role("radio", name=t("heads.switched_off.title"), exact=True).click, PAGE)
+    sent_bytes(page.get_by_role("radio", name=t("heads.switched_off.title"), exact=True).click, PAGE)
     expect(page.locator(".st-key-section_switched_off")).to_be_visible()
     expect(section).to_have_count(0)
     page.get_by_test_id("stSidebarNav").get_by_text(t("masks.title"), exact=True).click()
     wait_run(page)
     open_chip(page, "layer")
-    sent(lambda: layer.press("ArrowLeft"), PAGE)
+    sent_bytes(lambda: layer.press("ArrowLeft"), PAGE)
 
 
-def test_a_key_that_only_asks_for_another_run_is_answered_each_time(visit):
+def test_key_for_rerun_is_always_answered(visit):
+    """A key that only requests another run is answered each time."""
     page = visit(section="joined")
     page.locator(".st-key-after").get_by_role("radio").last.click()
     wait_run(page)
@@ -122,7 +124,8 @@ def test_a_key_that_only_asks_for_another_run_is_answered_each_time(visit):
         wait_run(page)
 
 
-def test_the_first_visitor_of_a_server_may_come_by_any_link(browser: Browser, tmp_path):
+def test_first_session_accepts_any_link(browser: Browser, tmp_path):
+    """The first user of a server may come by any link."""
     watch, path = Watch(), "step-by-step"
     with serve(ROOT / "app.py", tmp_path / "log.txt") as server, browser.new_context(locale="en-US") as context:
         context.set_default_timeout(PATIENCE)
@@ -138,7 +141,7 @@ def test_the_first_visitor_of_a_server_may_come_by_any_link(browser: Browser, tm
     assert not watch.elsewhere + watch.errors
 
 
-def test_the_language_is_the_browsers_and_changes_on_a_click(visit):
+def test_language_is_browsers_until_clicked(visit):
     page = visit(locale="zh-CN")
     heading, document = page.get_by_role("heading", level=1), page.locator("html")
     expect(heading).to_have_text(translator("zh")("heads.title"))
@@ -156,7 +159,7 @@ def test_the_language_is_the_browsers_and_changes_on_a_click(visit):
     expect(page.get_by_role("list", name=translator("zh")("page.group_basics"))).to_be_visible()
 
 
-def test_a_link_opens_the_same_state_in_a_new_browser(visit):
+def test_link_restores_state_in_new_browser(visit):
     first = visit("step-by-step", lang="zh", section="steps", layer=3)
     write(first, "one two three & four? #5")
     slide(first, "layer", "ArrowRight", "ArrowRight")
@@ -174,7 +177,8 @@ def test_a_link_opens_the_same_state_in_a_new_browser(visit):
     expect(second.locator(".st-key-layer input[type=range]")).to_have_value("5")
 
 
-def test_the_state_survives_a_change_of_page_and_is_in_the_address_again(visit):
+def test_state_survives_change_of_page(visit):
+    """The state survives a change of page and is in the address again."""
     page = visit(source="words", d_model=8, n_heads=2)
     page.get_by_test_id("stSidebarNav").get_by_text(translator("en")("step_by_step.title")).click()
     wait_run(page)
@@ -183,7 +187,7 @@ def test_the_state_survives_a_change_of_page_and_is_in_the_address_again(visit):
         expect(page).to_have_url(re.compile(part))
 
 
-def test_a_hostile_link_says_so_and_shows_the_default(visit):
+def test_hostile_link_shows_default_with_note(visit):
     page = visit(layer="99", source="evil", lang="fr", model="<img src=x onerror=alert(1)>", unknown="1")
     note = translator("en")("note.refused", names="lang, layer, model, source")
     expect(page.get_by_test_id("stAlert").get_by_text(note)).to_be_visible()
@@ -192,7 +196,7 @@ def test_a_hostile_link_says_so_and_shows_the_default(visit):
 
 
 def rendered(page: Page) -> Iterator[str]:
-    """What a hostile text would become if it were not shown literally."""
+    """The elements that a hostile text would become if it were not escaped."""
     for what in ("main", "sidebar"):
         part = page.get_by_test_id("stMain" if what == "main" else "stSidebar")
         images = part.locator("img:not([data-testid$=Logo])")
@@ -212,12 +216,13 @@ def test_hostile_text_is_shown_literally(visit, path, source):
         expect(page.get_by_test_id("stException")).to_have_count(0)
         assert list(rendered(page)) == []
     # And once more from the link, as somebody else would be sent it.
-    other = visit(path, source=source, text=" ".join(HOSTILE))
-    expect(other.get_by_test_id("stException")).to_have_count(0)
-    assert list(rendered(other)) == []
+    second_page = visit(path, source=source, text=" ".join(HOSTILE))
+    expect(second_page.get_by_test_id("stException")).to_have_count(0)
+    assert list(rendered(second_page)) == []
 
 
-def test_an_empty_text_is_a_sentence_and_the_next_word_is_shown(visit):
+def test_empty_text_is_explained(visit):
+    """An empty text is explained, and the next word is displayed."""
     page = visit()
     write(page, "")
     expect(page.get_by_test_id("stAlert").get_by_text(translator("en")("error.empty"))).to_be_visible()
@@ -233,50 +238,50 @@ LAST_TAB = {"heads": "switched_off", "step-by-step": "split"}
 @pytest.mark.parametrize(
     ("path", "scheme", "section"), [("heads", "dark", "numbers"), ("step-by-step", "light", "saturation")]
 )
-def test_a_phone_has_room_for_tabs_and_scrolls_nothing_sideways(visit, path, scheme, section):
+def test_phone_fits_tabs_without_sideways_scroll(visit, path, scheme, section):
     """The open section's tab is one of three; the menu beside them has the others."""
     page = visit(path, viewport=PHONE, scheme=scheme, section=section)
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     assert is_wider_than_the_window(page) == []
     expect(page.locator(".st-key-text textarea")).to_be_in_viewport()
-    opened = page.locator(".st-key-section [aria-checked=true]")
-    expect(opened).to_be_in_viewport(ratio=1)
+    open_tab = page.locator(".st-key-section [aria-checked=true]")
+    expect(open_tab).to_be_in_viewport(ratio=1)
     bar = page.locator(".st-key-section [role=radiogroup]")
     assert bar.evaluate("bar => bar.scrollWidth <= bar.clientWidth")
     expect(bar.get_by_role("radio").locator("visible=true")).to_have_count(3)
     title = translator("en")(f"{path.replace('-', '_')}.{LAST_TAB[path]}.title")
     open_section(page, title)
-    expect(opened).to_have_text(title)
-    expect(opened).to_be_in_viewport(ratio=1)
+    expect(open_tab).to_have_text(title)
+    expect(open_tab).to_be_in_viewport(ratio=1)
 
 
 def tab_through(page: Page, steps: int) -> set[str]:
     """The keys of the controls that the Tab key reaches."""
-    reached: set[str] = set()
+    focused: set[str] = set()
     for _ in range(steps):
         page.keyboard.press("Tab")
-        reached |= set(
+        focused |= set(
             page.evaluate("""() => {
             const held = document.activeElement.closest('[class*=st-key-]');
             return held ? [...held.classList].filter((name) => name.startsWith('st-key-')) : [];
         }""")
         )
-    return {name.removeprefix("st-key-") for name in reached}
+    return {name.removeprefix("st-key-") for name in focused}
 
 
 def test_the_keyboard_reaches_every_control(visit):
     page = visit(source="words", mask="window")
     chips = {"source": {"source", "d_model", "n_heads", "n_kv_heads", "seed"}, "mask": {"mask", "width"}}
     assert {"text", "_example", "section", "lang", *(f"chip_{name}" for name in chips)} <= tab_through(page, 40)
-    for name, wanted in chips.items():
+    for name, keys_of_chip in chips.items():
         page.locator(f".st-key-chip_{name} button").press("Enter")
         expect(page.get_by_test_id("stPopoverBody")).to_be_visible()
-        assert wanted <= tab_through(page, 60)  # what opens stands at the end of the page
+        assert keys_of_chip <= tab_through(page, 60)  # what opens stands at the end of the page
         page.keyboard.press("Escape")
         expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
 
 
-def test_sections_are_opened_one_at_a_time_and_back_again(visit):
+def test_sections_open_one_at_a_time(visit):
     page = visit("masks")
     bar = page.locator(".st-key-section")
     expect(page.locator(".painter")).to_be_visible()
@@ -304,14 +309,14 @@ def test_the_footer_opens_what_it_names(visit):
     expect(page.locator(".katex")).to_have_count(0)
 
 
-def test_a_pictures_place_is_kept_before_it_is_there(visit):
+def test_picture_place_is_reserved(visit):
     page = visit()
     section, grid = page.locator(".st-key-section_all_heads"), page.locator(".st-key-grid_box")
     for place, least in ((grid, 600), (section, page.viewport_size["height"])):
         assert place.evaluate("place => (place.replaceChildren(), place.offsetHeight)") >= least
 
 
-def test_in_somebody_elses_page_nothing_leads_away_but_one_link(visit):
+def test_embedded_page_has_one_link(visit):
     page = visit("step-by-step", embed="true", step=4)
     expect(page.locator(".st-key-section_steps h3")).to_be_visible()
     expect(page.get_by_test_id("stSidebar")).to_have_count(0)
@@ -325,7 +330,7 @@ def test_in_somebody_elses_page_nothing_leads_away_but_one_link(visit):
     expect(by_hand.get_by_role("heading", level=1)).to_have_count(0)
 
 
-def test_a_dark_page_is_dark_and_its_picture_is_there(visit):
+def test_dark_page_shows_dark_picture(visit):
     page = visit(scheme="dark")
     background = page.get_by_test_id("stApp").evaluate("node => getComputedStyle(node).backgroundColor")
     red, green, blue = map(int, re.findall(r"\d+", background)[:3])

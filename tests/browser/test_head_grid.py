@@ -21,7 +21,7 @@ TEXT = examples()[0].text
 LONG = " ".join([TEXT] * 10)  # 142 tokens: the wall is pooled, the head exact
 LONGEST = " ".join([TEXT] * 40)  # 512 tokens: the head takes two bytes a cell
 HOSTILE = "<b>x</b> <img src=x onerror=alert(1)> ![a](http://example.com/a.png) $x^2$ #000001 {q} {k}"
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 LIT = """(grid, [index, query, key]) => {
     const { buttons, lights } = grid.headGrid.thumbs, scale = devicePixelRatio, all = lights.getBoundingClientRect();
     const map = buttons[index].getBoundingClientRect(), { n_queries, n_keys } = grid.headGrid.wall;
@@ -32,14 +32,14 @@ LIT = """(grid, [index, query, key]) => {
     };
     return [isLit(query, key - 3), isLit(query + 3, key - 3), isLit(query + 3, key)];
 }"""
-"""Whether a head's map is lit in the row of a query, beside it, and in the column of a key."""
+"""True if a head's map is lit in the row of a query, beside it, and in the column of a key."""
 NEAR = 1e-5  # half a step of 16 bits (7.6e-6), and float32 rounding, which differs with the number of threads
 
 
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory):
     """A server of a page that has the grid alone: most tests need no more, and are quicker for it."""
-    with serve(HERE / "grid_app.py", tmp_path_factory.mktemp("bare") / "log.txt") as running:
+    with serve(FOLDER / "grid_app.py", tmp_path_factory.mktemp("bare") / "log.txt") as running:
         yield running
 
 
@@ -81,7 +81,7 @@ def values(grid, what="map.values"):
 
 
 def place(grid, query, key):
-    """Where a cell of the large map is on the screen, scrolled into view."""
+    """The place of a large map's cell on the screen, scrolled into view."""
     grid.locator(".window").first.scroll_into_view_if_needed()
     return grid.evaluate(
         """(root, [query, key]) => {
@@ -109,7 +109,7 @@ def link_of(page):
 
 
 def sent_while(page, act):
-    """What the browser sends to the server meanwhile (Streamlit's keep-alive apart)."""
+    """Return the messages of the browser during an action (Streamlit's keep-alive apart)."""
     cdp, frames = page.context.new_cdp_session(page), []
     cdp.send("Network.enable")
     cdp.on("Network.webSocketFrameSent", lambda event: frames.append(event["response"]["payloadData"]))
@@ -119,7 +119,7 @@ def sent_while(page, act):
     return frames
 
 
-def test_first_paint_and_the_values_under_the_pointer(visit):
+def test_first_paint_and_tooltip_values(visit):
     page = visit()
     grid = grid_of(page)
     weights = torch.stack([layer(i).weights for i in range(6)])
@@ -149,23 +149,23 @@ def test_first_paint_and_the_values_under_the_pointer(visit):
     assert sent_while(page, point) == [], "pointing costs no round trip"
 
 
-def test_a_choice_reaches_the_link_and_comes_back_with_it(visit, new_page):
+def test_selection_is_restored_from_link(visit, new_page):
     page = visit()
     grid = grid_of(page)
     grid.locator(".thumb").nth(5 * 12 + 11).click()
     page.mouse.click(*place(grid, 6, 8))
     expect(grid.locator(".chip")).to_have_count(2)
     wait_run(page)
-    wanted = {"layer": "5", "head": "11", "query": "6", "key": "8"}
-    assert wanted.items() <= link_of(page).items()
+    expected = {"layer": "5", "head": "11", "query": "6", "key": "8"}
+    assert expected.items() <= link_of(page).items()
     expect(page.get_by_text("Layer 5, head 11", exact=False).first).to_be_visible()
 
-    other = new_page()
-    other.goto(page.url)
-    wait_run(other)
-    again = grid_of(other)
+    second_page = new_page()
+    second_page.goto(page.url)
+    wait_run(second_page)
+    again = grid_of(second_page)
     assert again.locator(".thumb.chosen").get_attribute("aria-label") == "layer 5, head 11"
-    assert abs(number_in(says(other)) - float(layer(5).weights[11, 6, 8])) < 6e-5
+    assert abs(number_in(says(second_page)) - float(layer(5).weights[11, 6, 8])) < 6e-5
 
     page.mouse.click(*place(grid, 6, 8))  # the same cell again unlocks
     expect(grid.locator(".chip")).to_have_count(0)
@@ -199,7 +199,8 @@ def test_keys_walk_lock_and_unlock(see):
 
 
 @pytest.mark.parametrize("view", [{}, {"merge": 1, "hide": 1}, {"mask": "causal"}])
-def test_temperature_is_torchs_and_is_told_on_release(see, view):
+def test_temperature_equals_torch_after_release(see, view):
+    """The browser's weights equal torch's at every temperature; Python gets it on release."""
     page = see(**view)
     grid = grid_of(page)
     masked = layer(3, allowed=torch.ones(16, 16).tril().bool() if "mask" in view else None).masked[1]
@@ -221,7 +222,8 @@ def test_temperature_is_torchs_and_is_told_on_release(see, view):
     assert link_of(page)["temperature"] == "2.82"
 
 
-def test_a_long_text_is_pooled_in_the_wall_and_whole_in_the_large_map(see):
+def test_long_text_is_pooled_in_wall(see):
+    """A long text is pooled in the wall and whole in the large map."""
     page = see(text=LONG)
     grid = grid_of(page)
     weights = torch.cat([layer(i, LONG).weights for i in range(6)])
@@ -240,16 +242,16 @@ def test_a_long_text_is_pooled_in_the_wall_and_whole_in_the_large_map(see):
             const data = canvas.getContext('2d').getImageData(2 * columns, 0, columns, rows).data;
             return {wide: columns, alpha: Array.from(data.filter((_, i) => i % 4 === 3))}; }"""
     )
-    painted = torch.tensor(alpha["alpha"]).view(-1, alpha["wide"]) / 255
-    shown = max_pool2d(pooled[2:3], -(-pooled.shape[-1] // alpha["wide"]), ceil_mode=True)[0]
-    assert_close(painted, shown.sqrt(), atol=0.015, rtol=0)
+    alphas = torch.tensor(alpha["alpha"]).view(-1, alpha["wide"]) / 255
+    pooled_map = max_pool2d(pooled[2:3], -(-pooled.shape[-1] // alpha["wide"]), ceil_mode=True)[0]
+    assert_close(alphas, pooled_map.sqrt(), atol=0.015, rtol=0)
     grid.get_by_role("radio", name="maximum").click()  # now Python has to put the heads together
     expect(grid.locator(".title")).to_have_text("Maximum of 12 heads")
     expect(grid.locator(".large")).not_to_have_class(re.compile("waiting"))
     assert_close(values(grid).view(n, n), weights[36:48].amax(0), atol=NEAR, rtol=0)
 
 
-def test_every_map_is_drawn_in_its_place_on_one_canvas(see):
+def test_maps_share_one_canvas(see):
     """Each canvas is a picture of its own to the browser, put together with all others for every frame."""
     grid = grid_of(see())
     assert grid.locator(".wall canvas").count() == 2, "all maps, and what is lit in them"
@@ -269,21 +271,25 @@ def test_every_map_is_drawn_in_its_place_on_one_canvas(see):
     }"""
     for index in (0, 17, 71):
         cells = grid.evaluate(read, index)
-        assert max(wanted for wanted, _ in cells) > 150
-        assert all(abs(wanted - drawn) <= 1 for wanted, drawn in cells)
+        assert max(expected for expected, _ in cells) > 150
+        assert all(abs(expected - actual) <= 1 for expected, actual in cells)
     grid.evaluate("({ headGrid: { thumbs, choice, data } }) => thumbs.mark(choice, [], [[1, 5]], data.hues.heads)")
-    assert all(abs(wanted / 4 - drawn) <= 1 for wanted, drawn in grid.evaluate(read, 17)), "a head that is switched off"
-    assert all(abs(wanted - drawn) <= 1 for wanted, drawn in grid.evaluate(read, 71))
+    assert all(abs(expected / 4 - actual) <= 1 for expected, actual in grid.evaluate(read, 17)), (
+        "a head that is switched off"
+    )
+    assert all(abs(expected - actual) <= 1 for expected, actual in grid.evaluate(read, 71))
     place = grid.evaluate("""({ headGrid: { thumbs, choice, data, wall, palette } }) => {
         thumbs.show(wall, { ...choice, sort: wall.order[0] }, data.words, palette, null);
         thumbs.mark(choice, [], [[1, 5]], data.hues.heads);
         return thumbs.buttons.findIndex(({ index }) => index === 17);
     }""")
     assert place != 17, "in another order"
-    assert all(abs(wanted / 4 - drawn) <= 1 for wanted, drawn in grid.evaluate(read, place)), "and so is its button"
+    assert all(abs(expected / 4 - actual) <= 1 for expected, actual in grid.evaluate(read, place)), (
+        "and so is its button"
+    )
 
 
-def test_the_longest_text(see):
+def test_longest_text(see):
     page = see(text=LONGEST)
     grid = grid_of(page)
     scores = layer(3, LONGEST).masked[1]
@@ -301,15 +307,16 @@ def test_the_longest_text(see):
     page.locator(".st-key-hide label").click()
     page.wait_for_timeout(300)
     wait_run(page)
-    kept = grid.evaluate(
+    counts = grid.evaluate(
         "(root) => [root.headGrid.maps.zoom, root.querySelector('.window').scrollTop, root.headGrid.map.rows]"
     )
-    assert kept[0] > 11
-    assert kept[1] == 900
-    assert kept[2] == 510
+    assert counts[0] > 11
+    assert counts[1] == 900
+    assert counts[2] == 510
 
 
-def test_scores_are_torchs_and_masked_cells_say_so(see):
+def test_scores_equal_torch(see):
+    """Scores equal torch's, and masked cells are described as such."""
     page = see(what="scores", mask="causal")
     grid = grid_of(page)
     want = layer(3, allowed=torch.ones(16, 16).tril().bool()).masked[1]
@@ -321,7 +328,7 @@ def test_scores_are_torchs_and_masked_cells_say_so(see):
     expect(grid.locator(".temperature")).to_be_hidden()
 
 
-def test_heads_in_order_and_together(see):
+def test_heads_sorted_and_combined(see):
     page = see(key=2)
     grid = grid_of(page)
     weights = torch.cat([layer(i).weights for i in range(6)])
@@ -330,7 +337,7 @@ def test_heads_in_order_and_together(see):
     names = [f"layer {i // 12}, head {i % 12}" for i in range(72)]
 
     def order():
-        labels = [one.get_attribute("aria-label") for one in grid.locator(".thumb").all()]
+        labels = [thumb.get_attribute("aria-label") for thumb in grid.locator(".thumb").all()]
         return [next(i for i in range(72) if label.startswith(names[i] + " ")) for label in labels]
 
     for code, measure, descending in (("entropy", numbers.entropy, False), ("previous", numbers.previous, True)):
@@ -354,7 +361,7 @@ def test_heads_in_order_and_together(see):
     assert link_of(page)["several"].split("-") == [str(i) for i in [*range(36, 48), 0]]
 
 
-def test_lines_answer_to_the_pointer_in_both_directions(see):
+def test_lines_follow_pointer_in_both_directions(see):
     page = see(query=-1)
     grid = grid_of(page)
     weights = layer(3).weights[1]
@@ -371,8 +378,8 @@ def test_lines_answer_to_the_pointer_in_both_directions(see):
         page.mouse.move(box["x"] + x, box["y"] + y)
         assert says(page).startswith("“[CLS]” looks most at")
         assert abs(number_in(says(page)) - float(weights[0].max())) < 6e-5
-        drawn = grid.evaluate("(root) => root.headGrid.lines.drawn.length")
-        assert drawn == int(((weights * 65535).round() / 65535 >= 0.01).sum())
+        n_lines = grid.evaluate("(root) => root.headGrid.lines.drawn.length")
+        assert n_lines == int(((weights * 65535).round() / 65535 >= 0.01).sum())
         page.mouse.move(box["x"] + x, box["y"] + y)
 
 
@@ -390,7 +397,7 @@ def test_hostile_tokens_are_text(see):
     assert says(page).startswith("“{” looks most at")
 
 
-def test_touch_on_a_phone(new_page, app_url):
+def test_touch_on_phone(new_page, app_url):
     page = new_page(viewport=PHONE, has_touch=True, is_mobile=True)
     page.goto(address(app_url, "heads", lang="zh", text=TEXT))
     wait_run(page)
@@ -407,7 +414,8 @@ def test_touch_on_a_phone(new_page, app_url):
     assert abs(number_in(says(page)) - float(layer(1).weights[8, 4, 5])) < 6e-5
 
 
-def test_another_mask_is_drawn_before_python_answers_and_python_agrees(see, bare):
+def test_mask_is_drawn_before_python_answers(see, bare):
+    """Another mask is drawn before Python answers, and Python agrees."""
     page, t, queries = see(), translator("en"), 16
     grid = grid_of(page)
     for kind in ("causal", "dilated", "own"):  # the second is made of what was there before the first
@@ -416,22 +424,20 @@ def test_another_mask_is_drawn_before_python_answers_and_python_agrees(see, bare
             page.get_by_role("option", name=t(f"mask.{kind}"), exact=True).click()
             expect(page.locator(".st-key-mask input")).to_have_value(t(f"mask.{kind}"))
             frame(page)
-            drawn, wall = values(grid), values(grid, "wall.values").view(6, 12, queries, queries) / 65535
+            displayed, wall = values(grid), values(grid, "wall.values").view(6, 12, queries, queries) / 65535
             assert grid.evaluate("(root) => root.headGrid.wall.isAhead ?? false") == (kind != "own")
         wait_run(page)
         assert not grid.evaluate("(root) => root.headGrid.wall.isAhead"), "what is shown at last is Python's"
-        allowed = specs.Mask(kind=kind).allowed(queries, queries)
-        weights, before = (
-            torch.stack([layer(i, allowed=cells).weights for i in range(6)]) for cells in (allowed, None)
-        )
-        assert_close(drawn, weights[3, 1].flatten(), atol=NEAR, rtol=0)
+        mask_ = specs.Mask(kind=kind).allowed(queries, queries)
+        weights, before = (torch.stack([layer(i, allowed=cells).weights for i in range(6)]) for cells in (mask_, None))
+        assert_close(displayed, weights[3, 1].flatten(), atol=NEAR, rtol=0)
         assert_close(values(grid), weights[3, 1].flatten(), atol=NEAR, rtol=0)
         # Each code is off by half a step at most, and all of a row are divided by what of it was open before.
-        was_open = before.where(torch.tensor(True) if allowed is None else allowed, 0).sum(-1, keepdim=True)
+        was_open = before.where(torch.tensor(True) if mask_ is None else mask_, 0).sum(-1, keepdim=True)
         assert ((wall - weights).abs() * was_open).max() < (queries + 2) / 2 / 65535
 
 
-def test_it_follows_the_theme_without_the_server(see):
+def test_theme_changes_without_server(see):
     page = see()
     grid = grid_of(page)
     colours = "(root) => root.headGrid.palette.theme.text"
@@ -441,7 +447,7 @@ def test_it_follows_the_theme_without_the_server(see):
     assert grid.evaluate(colours) != light
 
 
-def test_a_hundred_updates_leave_nothing_behind(new_page, bare):
+def test_hundred_updates_leak_nothing(new_page, bare):
     page = new_page()
     page.goto(bare.url)
     wait_run(page)
@@ -451,8 +457,8 @@ def test_a_hundred_updates_leave_nothing_behind(new_page, bare):
 
     def used():
         cdp.send("HeapProfiler.collectGarbage")
-        found = {one["name"]: one["value"] for one in cdp.send("Performance.getMetrics")["metrics"]}
-        return found["JSHeapUsedSize"] / 1e6, found["Nodes"], found["JSEventListeners"]
+        metrics = {metric["name"]: metric["value"] for metric in cdp.send("Performance.getMetrics")["metrics"]}
+        return metrics["JSHeapUsedSize"] / 1e6, metrics["Nodes"], metrics["JSEventListeners"]
 
     def update(times):
         for i in range(times):

@@ -23,7 +23,7 @@ HOLDING = """window.held = null; window.WebSocket = class extends WebSocket {
 
 
 def at(page: Page) -> str:
-    """What stands in the address bar, after the server's name; parameters in the order of the alphabet."""
+    """The address after the server's name; parameters in the order of the alphabet."""
     wait_run(page)
     parts = urlparse(page.url)
     return parts.path + (f"?{'&'.join(sorted(parts.query.split('&')))}" if parts.query else "")
@@ -50,7 +50,8 @@ def to_section(page: Page, name: str) -> None:
     wait_run(page)
 
 
-def test_steps_sections_heads_and_pages_one_at_a_time(visit):
+def test_back_undoes_single_steps(visit):
+    """Back undoes steps, sections, heads and pages one at a time."""
     page = visit("step-by-step", text="a cat sat on it")
     text, step = "text=a+cat+sat+on+it", page.locator(".st-key-section_steps h3")
     before = entries(page)
@@ -86,7 +87,8 @@ def test_steps_sections_heads_and_pages_one_at_a_time(visit):
     assert entries(page) == before + 5
 
 
-def test_sliders_texts_and_what_changes_nothing(visit):
+def test_back_undoes_sliders_and_texts(visit):
+    """Back undoes sliders and texts, and skips what changed nothing."""
     page = visit(layer=99, unknown=1)
     expect(page).to_have_url(re.compile("/heads$"))
     before = entries(page)
@@ -116,7 +118,8 @@ def test_sliders_texts_and_what_changes_nothing(visit):
     expect(chip).to_have_text(re.compile("layer 4"))
 
 
-def test_a_back_while_a_click_is_being_answered_leads_where_it_says(new_page, app_url):
+def test_back_during_answer_reaches_its_link(new_page, app_url):
+    """Back while a click is being answered leads to its own link."""
     page = new_page()
     page.add_init_script(HOLDING)
     page.goto(address(app_url, "heads"))

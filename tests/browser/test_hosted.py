@@ -25,7 +25,7 @@ def hosted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield running
 
 
-def test_no_page_does_what_the_policy_forbids(hosted, page):
+def test_pages_keep_content_policy(hosted, page):
     """``page`` is watched: a script or a request that was refused is an error in its console.
 
     The first page and those with sections are opened by ``test_nothing_moves_while_a_page_opens``, watched as well.
@@ -38,20 +38,19 @@ def test_no_page_does_what_the_policy_forbids(hosted, page):
 
 
 @pytest.mark.parametrize(
-    ("path", "views", "probed", "shown"),
+    ("path", "views", "probed", "visible"),
     [
         ("", {"arcs", "diagram"}, {"/"}, (".start .word", 14)),
         ("heads", {"head_grid"}, {"/heads/", "/"}, (".head-grid .thumb", 72)),
     ],
 )
-def test_a_first_visit_brings_what_its_picture_needs_at_once_and_a_second_one_hardly_anything(
-    hosted, new_page, path, views, probed, shown
-):
+def test_first_visit_loads_what_it_needs(hosted, new_page, path, views, probed, visible):
+    """A first visit loads its picture's files at once, a second one hardly anything."""
     first = new_page(fresh=True)
     traffic = count(first)
     first.goto(address(hosted.url, path))
     wait_run(first)
-    expect(first.locator(shown[0])).to_have_count(shown[1])
+    expect(first.locator(visible[0])).to_have_count(visible[1])
     assert not traffic.asked("Plotly") + traffic.asked("Highlighter")
     asked_where = {where.removesuffix("_stcore/health") for where in traffic.asked("/health")}
     assert asked_where == probed, "Streamlit looks for its server below the page's own path first"
@@ -64,7 +63,7 @@ def test_a_first_visit_brings_what_its_picture_needs_at_once_and_a_second_one_ha
     again = count(second)
     second.goto(address(hosted.url, path))
     wait_run(second)
-    expect(second.locator(shown[0])).to_have_count(shown[1])
+    expect(second.locator(visible[0])).to_have_count(visible[1])
     assert again.received < 100_000
 
 
@@ -79,7 +78,7 @@ def test_nothing_moves_while_a_page_opens(hosted, new_page, screen):
     page = new_page(viewport=screen, fresh=True)
     page.add_init_script(SHIFTS)
 
-    def moved(name: str) -> float:
+    def layout_shift(name: str) -> float:
         page.goto(address(hosted.url, path_of(name)))
         wait_run(page)
         expect(page.locator(".stMain :is(canvas, .js-plotly-plot, svg, .three-words)").first).to_be_attached()
@@ -87,13 +86,15 @@ def test_nothing_moves_while_a_page_opens(hosted, new_page, screen):
         return page.evaluate("moved")
 
     # A busy machine paints what a quick one never shows: twice.
-    again = [name for name in (FIRST, *PAGES) if moved(name) >= 0.1]
-    assert {name: round(much, 3) for name in again if (much := min(moved(name), moved(name))) >= 0.1} == {}
+    again = [name for name in (FIRST, *PAGES) if layout_shift(name) >= 0.1]
+    assert {
+        name: round(much, 3) for name in again if (much := min(layout_shift(name), layout_shift(name))) >= 0.1
+    } == {}
 
 
 @pytest.mark.parametrize("link", ["present=1", "notes=1", "print=1", "embed=true"])
-def test_a_page_without_a_sidebar_has_the_whole_width_and_a_style_of_its_own(hosted, new_page, link):
-    """What a page is sent with is for the usual one; a presentation stood 300 px from the left, in a page's margins."""
+def test_page_without_sidebar_is_full_width(hosted, new_page, link):
+    """The style of a page is for the default one; a presentation stood 300 px from the left, in a page's margins."""
     page = new_page(fresh=True)
     page.goto(f"{hosted.url}/masks?source=words&{link}")
     if link == "print=1":  # opened once more, with Streamlit's name for the theme of paper
@@ -111,12 +112,12 @@ class Cable:
 
     def __init__(self, url: str) -> None:
         self.there, self.ends = urlparse(url), list[asyncio.StreamWriter]()
-        self.laid, self.port = threading.Event(), 0
+        self.is_ready, self.port = threading.Event(), 0
         self._thread = threading.Thread(target=asyncio.run, args=(self._lie(),))
 
     def __enter__(self) -> "Cable":
         self._thread.start()
-        assert self.laid.wait(PATIENCE / 1000)
+        assert self.is_ready.wait(PATIENCE / 1000)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -125,7 +126,7 @@ class Cable:
         self._thread.join()
 
     def cut(self) -> None:
-        """Whatever goes through it now ends without a word."""
+        """Cut the connection: from now on everything ends without a word."""
         for end in self.ends:
             self.loop.call_soon_threadsafe(end.transport.abort)
 
@@ -133,7 +134,7 @@ class Cable:
         self.loop, self.over = asyncio.get_running_loop(), asyncio.Event()
         server = await asyncio.start_server(self._connect, "127.0.0.1", 0)
         self.port = server.sockets[0].getsockname()[1]
-        self.laid.set()
+        self.is_ready.set()
         await self.over.wait()
         server.close()
 
@@ -151,23 +152,24 @@ class Cable:
 
 
 def sessions(page) -> list[str]:
-    """What the sessions of a page are called, in their order."""
-    told: list[str] = []
+    """The session ids of a page, in their order."""
+    session_ids: list[str] = []
 
     def hear(message: str | bytes) -> None:
-        said = ForwardMsg.FromString(message) if isinstance(message, bytes) else ForwardMsg()
-        if session := said.new_session.initialize.session_id:
-            told.append(session)
+        message_ = ForwardMsg.FromString(message) if isinstance(message, bytes) else ForwardMsg()
+        if session := message_.new_session.initialize.session_id:
+            session_ids.append(session)
 
     page.on("websocket", lambda socket: socket.on("framereceived", hear))
-    return told
+    return session_ids
 
 
 @pytest.mark.parametrize("keeps_cookies", [True, False])
-def test_after_a_lost_connection_a_browser_goes_on_in_its_session_if_it_keeps_cookies(hosted, browser, keeps_cookies):
+def test_reconnection_with_cookie_resumes_session(hosted, browser, keeps_cookies):
+    """After a lost connection a browser with cookies resumes its session."""
     with Cable(hosted.url) as cable, browser.new_context(locale="en-US") as context:
         page = listen(context.new_page())
-        told = sessions(page)
+        session_ids = sessions(page)
         page.goto(address(f"http://127.0.0.1:{cable.port}", "masks", source="words", text="dog bites man"))
         wait_run(page)
         if not keeps_cookies:  # as in another site's frame
@@ -181,10 +183,10 @@ def test_after_a_lost_connection_a_browser_goes_on_in_its_session_if_it_keeps_co
         box.press("Control+Enter")
         wait_run(page)
         expect(page).to_have_url(re.compile("text=man[+]bites[+]dog"))
-        assert (len(set(told)) == 1) is keeps_cookies
+        assert (len(set(session_ids)) == 1) is keeps_cookies
 
 
-def test_number_box_after_lost_connection_keeps_value(hosted, browser):
+def test_number_box_survives_lost_connection(hosted, browser):
     """A browser that is connected again sends what its boxes hold, and the session goes on."""
     with Cable(hosted.url) as cable, browser.new_context(locale="en-US") as context:
         page = listen(context.new_page())
@@ -198,20 +200,21 @@ def test_number_box_after_lost_connection_keeps_value(hosted, browser):
         expect(page).to_have_url(re.compile("cost_n=700"))
 
 
-def test_a_visitor_sees_the_place_in_the_queue_and_then_the_page(hosted, page):
+def test_queue_place_then_page(hosted, page):
+    """A user sees the place in the queue and then the page."""
     page.goto(address(hosted.url, "heads", lang="en", text="hello"))
     wait_run(page)
-    notice, done = page.locator('[class*="st-key-waiting"] [data-testid=stAlert]'), threading.Event()
+    notice, finish = page.locator('[class*="st-key-waiting"] [data-testid=stAlert]'), threading.Event()
 
     async def hold_the_only_place() -> None:
         async with Tab(hosted.url) as slow:
             work = asyncio.create_task(slow.open(text="slowly"))
-            await asyncio.to_thread(done.wait, PATIENCE / 1000)
+            await asyncio.to_thread(finish.wait, PATIENCE / 1000)
             await slow.vanish()
             work.cancel()
 
-    other = threading.Thread(target=asyncio.run, args=(hold_the_only_place(),))
-    other.start()
+    thread = threading.Thread(target=asyncio.run, args=(hold_the_only_place(),))
+    thread.start()
     try:
         box = page.locator(".st-key-text textarea")
         for n in range(2):  # until the other one has the place
@@ -221,7 +224,7 @@ def test_a_visitor_sees_the_place_in_the_queue_and_then_the_page(hosted, page):
         expect(notice).to_have_text(translator("en")("waiting.place", n=1))
         assert page.locator(".stMain").evaluate("main => main.scrollWidth <= main.clientWidth")
     finally:
-        done.set()
-        other.join()
+        finish.set()
+        thread.join()
     wait_run(page)
     expect(page.get_by_test_id("stAlert")).to_have_count(0)

@@ -106,7 +106,8 @@ def lab_page(browser: Browser) -> Iterator[Page]:
 
 
 @pytest.mark.skipif(find_spec("jupyterlab") is None, reason="JupyterLab is not installed: requirements-dev.txt has it")
-def test_two_views_a_head_chosen_in_one_and_a_file_saved_from_it(lab_page: Page, tmp_path: Path) -> None:
+def test_two_views_and_saved_file(lab_page: Page, tmp_path: Path) -> None:
+    """Two views, a head selected in one, and a file saved from it."""
     with lab(tmp_path) as address:
         lab_page.goto(address)
         grids = _run_all(lab_page)
@@ -117,18 +118,18 @@ def test_two_views_a_head_chosen_in_one_and_a_file_saved_from_it(lab_page: Page,
         expect(first.locator(".says")).to_contain_text("layer 1, head 1")
         first.locator(".thumb").nth(4).click()
         first.locator(".token").nth(2).click()
-        told = _told(lab_page, tmp_path)
-        assert told == [1, 1, 2]
+        output = _run_notebook(lab_page, tmp_path)
+        assert output == [1, 1, 2]
         expect(second.locator(".chip")).to_have_count(0)
         lab_page.mouse.move(0, 0)
-        said = first.locator(".says").inner_text()
+        sentence = first.locator(".says").inner_text()
     alone = lab_page.context.new_page()
     alone.goto((tmp_path / "heads.html").as_uri())
-    expect(alone.locator(".head-grid .says")).to_have_text(said)
+    expect(alone.locator(".head-grid .says")).to_have_text(sentence)
 
 
-def _told(page: Page, folder: Path) -> object:
-    """What Python was told, once it has written it down, behind the file that it saved."""
+def _run_notebook(page: Page, folder: Path) -> object:
+    """Run the notebook and return the message to Python, once it is written down, behind the file that it saved."""
     deadline = time.monotonic() + PATIENCE / 1000
     while not (folder / "told.json").is_file():
         assert time.monotonic() < deadline, "Python was not told"

@@ -14,18 +14,18 @@ from playwright.sync_api import Locator, Page, expect
 
 from pages import FIRST, PAGES
 from tests.browser.drive import PHONE, WIDE, address, count, wait_run
-from tests.browser.test_figure_menu import button, item, saved
+from tests.browser.test_figure_menu import button, item, save_picture
 from viz.frame.sidebar import path_of
 from viz.text import translator
 
 T = translator("en")
-DRAWN = """(dialog) => {
+READ_TRACES = """(dialog) => {
     const charts = [...dialog.querySelectorAll("div")].filter((part) => Array.isArray(part.data) && part.layout);
     const sent = (values) => values?.bdata ? { dtype: values.dtype, bdata: values.bdata } : values;
     const numbers = ({ type, x, y, z }) => ({ type, x: sent(x), y: sent(y), z: sent(z) });
     return charts.flatMap(({ data }) => data.map(numbers));
 }"""
-"""What plotly was given, by the public names of its element."""
+"""The traces of plotly, by the public names of its element."""
 KEYS = """() => [...document.querySelectorAll(".stMain .take-away")].map((one) =>
     /st-key-(\\S+)/.exec(one.parentElement.className)?.[1] ?? "")"""
 
@@ -44,19 +44,19 @@ def close(page: Page) -> None:
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-def array(sent: Any) -> list[float]:
-    if isinstance(sent, dict):
-        sent = np.frombuffer(base64.b64decode(sent["bdata"]), np.dtype(sent["dtype"]).newbyteorder("<")).tolist()
-    return [math.nan if value is None else value for value in sent]
+def array(data: Any) -> list[float]:
+    if isinstance(data, dict):
+        data = np.frombuffer(base64.b64decode(data["bdata"]), np.dtype(data["dtype"]).newbyteorder("<")).tolist()
+    return [math.nan if value is None else value for value in data]
 
 
 def numbers_of_traces(traces: list[dict[str, Any]]) -> list[float]:
     """Every number of a figure: of a map its cells, of bars their heights, of a place both."""
-    found: list[float] = []
+    numbers: list[float] = []
     for trace in traces:
         parts = {"heatmap": ("z",), "bar": ("y",), "scatter": ("x", "y")}[trace["type"]]
-        found += [value for part in parts for value in array(trace[part])]
-    return [value for value in found if math.isfinite(value)]
+        numbers += [value for part in parts for value in array(trace[part])]
+    return [value for value in numbers if math.isfinite(value)]
 
 
 def cells(file: bytes) -> Iterator[float]:
@@ -84,17 +84,17 @@ def test_figure_opens_and_closes(visit, viewport):
     traffic = count(page)
     dialog = figure(page, "grid")
     assert traffic.asked("PlotlyChart"), "now"
-    shown = page.locator(".st-key-grid .head-grid").evaluate("({ headGrid: { map } }) => Array.from(map.values)")
-    traces = dialog.evaluate(DRAWN)
+    weights = page.locator(".st-key-grid .head-grid").evaluate("({ headGrid: { map } }) => Array.from(map.values)")
+    traces = dialog.evaluate(READ_TRACES)
     assert [trace["type"] for trace in traces] == ["heatmap"]
-    assert array(traces[0]["z"]) == shown
+    assert array(traces[0]["z"]) == weights
     box = dialog.locator(".stPlotlyChart").bounding_box()
     assert box and box["x"] >= 0 and box["x"] + box["width"] <= viewport[0]
     expect(dialog.locator(".modebar-container .modebar-btn").first).to_be_visible()
     plot = dialog.locator(".nsewdrag").bounding_box()
     assert plot
     page.mouse.move(plot["x"] + 2, plot["y"] + 2)
-    expect(dialog.locator(".hoverlayer")).to_contain_text(f"{shown[0]:.6g}")
+    expect(dialog.locator(".hoverlayer")).to_contain_text(f"{weights[0]:.6g}")
     close(page)
     expect(button(page, "grid")).to_be_focused()
     page.go_back()
@@ -106,10 +106,10 @@ def test_figure_opens_and_closes(visit, viewport):
     close(page)
 
 
-def test_page_without_menu_opened_loads_no_plotly(visit):
+def test_page_without_menu_skips_plotly(visit):
     page = visit("heads")
-    loaded = page.evaluate("() => performance.getEntriesByType('resource').map(({ name }) => name)")
-    assert not [name for name in loaded if "PlotlyChart" in name]
+    files = page.evaluate("() => performance.getEntriesByType('resource').map(({ name }) => name)")
+    assert not [name for name in files if "PlotlyChart" in name]
 
 
 def test_words_are_shown_literally(visit):
@@ -118,8 +118,8 @@ def test_words_are_shown_literally(visit):
     page = visit("step-by-step", section="steps", step=7, source="words", text=" ".join(words))
     names = page.locator(".st-key-map_A .matrix").evaluate("({ matrix: { data } }) => data.rows.labels")
     dialog = figure(page, "map_A")
-    written = dialog.locator(".ytick text").all_text_contents()
-    assert sorted(text.strip("\u2066\u2067\u2068\u2069") for text in written) == sorted(names)
+    labels = dialog.locator(".ytick text").all_text_contents()
+    assert sorted(text.strip("\u2066\u2067\u2068\u2069") for text in labels) == sorted(names)
 
 
 def test_other_temperature_is_opened(visit):
@@ -130,9 +130,9 @@ def test_other_temperature_is_opened(visit):
     slider.focus()
     for _ in range(5):
         page.keyboard.press("ArrowRight")
-    shown = page.locator(".st-key-grid .head-grid").evaluate("({ headGrid: { map } }) => Array.from(map.values)")
-    traces = figure(page, "grid").evaluate(DRAWN)
-    assert array(traces[0]["z"]) == shown != before
+    weights = page.locator(".st-key-grid .head-grid").evaluate("({ headGrid: { map } }) => Array.from(map.values)")
+    traces = figure(page, "grid").evaluate(READ_TRACES)
+    assert array(traces[0]["z"]) == weights != before
 
 
 @pytest.mark.parametrize("name", [FIRST, *PAGES])
@@ -140,10 +140,10 @@ def test_figures_of_page_equal_their_tables(visit, name):
     """Of every picture of all its sections: the traces have the numbers that the menu saves as CSV."""
     page = visit("") if name == FIRST else visit(path_of(name), section="all")
     keys = page.evaluate(KEYS)
-    assert sum(opened(page, key) for key in keys)
+    assert sum(opens_large(page, key) for key in keys)
 
 
-def opened(page: Page, key: str) -> bool:
+def opens_large(page: Page, key: str) -> bool:
     """Compare the figure of a picture with its file, if it has numbers."""
     button(page, key).click()
     expect(item(page, "csv")).to_be_visible()
@@ -151,10 +151,14 @@ def opened(page: Page, key: str) -> bool:
     page.keyboard.press("Escape")
     if not has_figure:
         return False
-    file = saved(page, key, "csv")
+    file = save_picture(page, key, "csv")
     dialog = figure(page, key)
-    drawn, table = Counter(numbers_of_traces(dialog.evaluate(DRAWN))), Counter(cells(file))
+    drawn_numbers, table = Counter(numbers_of_traces(dialog.evaluate(READ_TRACES))), Counter(cells(file))
     is_part = T("figure_menu.left_out", names="|").partition("|")[0] in dialog.inner_text()
-    assert drawn <= table if is_part else drawn == table, (key, table - drawn, drawn - table)
+    assert drawn_numbers <= table if is_part else drawn_numbers == table, (
+        key,
+        table - drawn_numbers,
+        drawn_numbers - table,
+    )
     close(page)
     return True

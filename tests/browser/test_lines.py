@@ -3,13 +3,13 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.test_figure_menu import table, written
+from tests.browser.test_figure_menu import copy_lines, table
 from viz.text import translator
 
 T = translator("en")
 
 AT = "({ lines: { place: { x, y } } }, [at, value]) => ({ x: x(at), y: y(value) })"
-SEEN = "({ lines: { seen } }) => seen.map(({ name }) => name)"
+VISIBLE_SERIES = "({ lines: { seen } }) => seen.map(({ name }) => name)"
 PLACE = "({ lines: { place: { x, y } } }) => [x(1), x(10), x(100), y(1e4), y(1e6), y(1e8)]"
 
 
@@ -17,12 +17,12 @@ PLACE = "({ lines: { place: { x, y } } }) => [x(1), x(10), x(100), y(1e4), y(1e6
 def growth(visit):
     """Five series over the length of a text, on two logarithmic axes, at the sizes of the 2017 paper."""
     page = visit("cost", section="growth", viewport=(1280, 900))
-    drawn = page.locator(".st-key-growth .lines")
-    expect(drawn).to_be_visible()
-    return drawn
+    chart = page.locator(".st-key-growth .lines")
+    expect(chart).to_be_visible()
+    return chart
 
 
-def test_a_power_is_a_straight_line_on_logarithmic_axes(growth):
+def test_power_is_straight_on_logarithmic_axes(growth):
     x1, x10, x100, y4, y6, y8 = growth.evaluate(PLACE)
     assert x100 - x10 == pytest.approx(x10 - x1)
     assert y8 - y6 == pytest.approx(y6 - y4)
@@ -30,7 +30,8 @@ def test_a_power_is_a_straight_line_on_logarithmic_axes(growth):
     assert growth.evaluate("({ lines: { place: { xs, ys } } }) => [xs.names[1], ys.names[1]]") == ["10", "10⁴"]
 
 
-def test_a_place_is_read_off_by_the_pointer_and_by_the_arrow_keys(growth):
+def test_place_tooltip_by_pointer_and_keys(growth):
+    """A place is read off by the pointer and by the arrow keys."""
     lines = growth.evaluate("({ lines: { data } }) => data.lines")
     attention = lines[0]
     assert attention["x"][:3] == [1, 2, 4] and attention["y"][:3] == [512, 2048, 8192], "n²d"
@@ -46,43 +47,45 @@ def test_a_place_is_read_off_by_the_pointer_and_by_the_arrow_keys(growth):
     expect(growth.locator(".live")).to_contain_text(f"{attention['name']}: n = 2: 2,048")
 
 
-def test_a_name_takes_its_line_away_and_brings_it_back_and_the_axes_stay(growth):
-    names, place = growth.evaluate(SEEN), growth.evaluate(PLACE)
+def test_legend_hides_and_shows_line(growth):
+    """A name in the legend hides its line and shows it again; the axes stay."""
+    names, place = growth.evaluate(VISIBLE_SERIES), growth.evaluate(PLACE)
     key = growth.locator(".legend").get_by_role("button", name=T("cost.self_attention"), exact=True)
     expect(key).to_have_attribute("aria-pressed", "true")
     key.click()
     expect(key).to_have_attribute("aria-pressed", "false")
-    assert growth.evaluate(SEEN) == names[1:]
+    assert growth.evaluate(VISIBLE_SERIES) == names[1:]
     assert growth.evaluate(PLACE) == place
     key.press("Enter")
-    assert growth.evaluate(SEEN) == names
+    assert growth.evaluate(VISIBLE_SERIES) == names
 
 
-def test_a_name_takes_its_bars_away(visit):
-    drawn = visit("stacking", section="layer_sharing").locator(".bars").first
-    keys = drawn.locator(".legend button")
+def test_legend_hides_bars(visit):
+    bars = visit("stacking", section="layer_sharing").locator(".bars").first
+    keys = bars.locator(".legend button")
     keys.first.click()
-    drawn.locator(".picture").focus()
-    drawn.page.keyboard.press("ArrowRight")
-    expect(drawn.locator(".live")).to_contain_text(keys.last.inner_text())
-    expect(drawn.locator(".live")).not_to_contain_text(keys.first.inner_text())
+    bars.locator(".picture").focus()
+    bars.page.keyboard.press("ArrowRight")
+    expect(bars.locator(".live")).to_contain_text(keys.last.inner_text())
+    expect(bars.locator(".live")).not_to_contain_text(keys.first.inner_text())
 
 
-def test_a_chart_is_saved_with_its_words_and_its_numbers(growth):
+def test_chart_is_saved_with_texts_numbers(growth):
     page, lines = growth.page, growth.evaluate("({ lines: { data } }) => data.lines")
     head, *rows = table(page, "growth")
     assert head == ["", T("cost.n"), T("cost.multiply_adds")]
     assert len(rows) == sum(len(line["x"]) for line in lines)
     assert [rows[0][0], *map(float, rows[0][1:])] == [lines[0]["name"], 1, 512]
-    texts = written(page, "growth")
+    texts = copy_lines(page, "growth")
     assert {"10⁴", "n = 512", T("cost.n"), *(line["name"] for line in lines)} <= {*texts}
 
 
-def test_vectors_lie_on_a_plane_whose_circle_is_round_and_are_read_off_at_their_tips(visit):
-    drawn = visit("positions", section="rope").locator(".st-key-plane .lines")
-    expect(drawn).to_be_visible()
-    x0, x1, y0, y1 = drawn.evaluate("({ lines: { place: { x, y } } }) => [x(0), x(1), y(0), y(1)]")
+def test_vector_plane_is_undistorted(visit):
+    """Vectors lie on a plane whose circle is round, and are read off at their tips."""
+    plane = visit("positions", section="rope").locator(".st-key-plane .lines")
+    expect(plane).to_be_visible()
+    x0, x1, y0, y1 = plane.evaluate("({ lines: { place: { x, y } } }) => [x(0), x(1), y(0), y(1)]")
     assert x1 - x0 == pytest.approx(y0 - y1)
-    name, x, y = drawn.evaluate("({ lines: { seen: [, { name, x, y }] } }) => [name, x[0], y[0]]")
-    drawn.locator("canvas").last.hover(position={"x": x0 + x * (x1 - x0), "y": y0 + y * (y1 - y0)})
-    expect(drawn.locator(".tip")).to_contain_text(f"{name}: ({x:.4g}, {y:.4g})".replace("-", "−"))
+    name, x, y = plane.evaluate("({ lines: { seen: [, { name, x, y }] } }) => [name, x[0], y[0]]")
+    plane.locator("canvas").last.hover(position={"x": x0 + x * (x1 - x0), "y": y0 + y * (y1 - y0)})
+    expect(plane.locator(".tip")).to_contain_text(f"{name}: ({x:.4g}, {y:.4g})".replace("-", "−"))

@@ -10,12 +10,13 @@ PLACES = "({ maps: { panels } }) => panels.map(({ picture }) => picture)"
 
 
 @pytest.mark.parametrize("by", ["keyboard", "pointer"])
-def test_a_map_that_is_chosen_stays_in_focus_and_is_read_off_further(visit, by):
+def test_selected_map_keeps_focus(visit, by):
+    """A selected map keeps the focus and is read off further."""
     page = visit("positions", section="encodings", source="words", text="a b c")
-    drawn = page.locator(".st-key-section_encodings .maps")
-    picture, value = drawn.locator(".picture").nth(2), drawn.locator(".value").nth(2)
+    maps = page.locator(".st-key-section_encodings .maps")
+    picture, value = maps.locator(".picture").nth(2), maps.locator(".value").nth(2)
     expect(picture).to_have_attribute("aria-pressed", "false")
-    before = drawn.evaluate_handle(PLACES)
+    before = maps.evaluate_handle(PLACES)
     if by == "keyboard":
         picture.focus()
         for key in ("ArrowDown", "ArrowDown", "Enter"):
@@ -26,22 +27,23 @@ def test_a_map_that_is_chosen_stays_in_focus_and_is_read_off_further(visit, by):
     assert read
     wait_run(page)
     expect(picture).to_have_attribute("aria-pressed", "true")
-    assert drawn.evaluate(SAME, before)
+    assert maps.evaluate(SAME, before)
     expect(picture).to_be_focused()
     expect(value).to_have_text(read)
 
 
-def test_other_numbers_in_the_same_places_are_drawn_under_their_own_names(visit):
+def test_new_numbers_have_their_own_names(visit):
+    """Other numbers in the same places are drawn under their own names."""
     page = visit("positions", section="encodings", source="words", text="a b c")
-    drawn = page.locator(".st-key-section_encodings .maps")
+    maps = page.locator(".st-key-section_encodings .maps")
     pixels = "({ maps: { panels } }) => panels.map(({ canvas }) => canvas.toDataURL())"
-    expect(drawn.locator(".name").first).to_be_visible()
-    names, before = drawn.locator(".name").all_inner_texts(), drawn.evaluate(pixels)
-    places = drawn.evaluate_handle(PLACES)
+    expect(maps.locator(".name").first).to_be_visible()
+    names, before = maps.locator(".name").all_inner_texts(), maps.evaluate(pixels)
+    places = maps.evaluate_handle(PLACES)
     assert len(set(names)) == len(names) == len(set(before))
     page.locator(".st-key-look_at").get_by_role("radio").nth(1).click()
     wait_run(page)
-    assert drawn.evaluate("({ maps: { data } }) => data.what") == "scores"
-    assert drawn.locator(".name").all_inner_texts() == names
-    assert not set(drawn.evaluate(pixels)) & set(before)
-    assert drawn.evaluate(SAME, places)
+    assert maps.evaluate("({ maps: { data } }) => data.what") == "scores"
+    assert maps.locator(".name").all_inner_texts() == names
+    assert not set(maps.evaluate(pixels)) & set(before)
+    assert maps.evaluate(SAME, places)

@@ -13,7 +13,7 @@ WORDS = ["a", "<", "b", ">", "{", "value", "}", "#000001"]
 
 
 @pytest.fixture
-def opened(visit):
+def open_matrix(visit):
     def softmax(**options) -> Page:
         page = visit("step-by-step", section="steps", step=7, source="words", text=" ".join(WORDS), **options)
         expect(page.locator(PICTURE)).to_be_visible()
@@ -22,31 +22,33 @@ def opened(visit):
     return softmax
 
 
-def test_a_cell_is_read_off_by_the_pointer_and_by_the_arrow_keys(opened):
-    page = opened()
-    drawn = page.locator(PICTURE)
-    values, names = drawn.evaluate("({ matrix: { data } }) => [[...data.values], data.rows.labels]")
+def test_cell_tooltip_by_pointer_and_keys(open_matrix):
+    """A cell is read off by the pointer and by the arrow keys."""
+    page = open_matrix()
+    matrix = page.locator(PICTURE)
+    values, names = matrix.evaluate("({ matrix: { data } }) => [[...data.values], data.rows.labels]")
     assert len(values) == len(names) ** 2 and sum(values) == pytest.approx(len(names))
-    drawn.locator("canvas").hover(position=drawn.evaluate(CENTRE, [2, 1]))
-    says = T("step_by_step.hover", row=names[2], column="<", value=f"{values[2 * len(names) + 1]:.4f}")
-    expect(drawn.locator(".tip")).to_have_text(says)
+    matrix.locator("canvas").hover(position=matrix.evaluate(CENTRE, [2, 1]))
+    tooltip = T("step_by_step.hover", row=names[2], column="<", value=f"{values[2 * len(names) + 1]:.4f}")
+    expect(matrix.locator(".tip")).to_have_text(tooltip)
     page.mouse.move(0, 0)
-    expect(drawn.locator(".tip")).to_be_hidden()
-    drawn.locator(".picture").focus()
+    expect(matrix.locator(".tip")).to_be_hidden()
+    matrix.locator(".picture").focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight"):
         page.keyboard.press(key)
-    expect(drawn.locator(".tip")).to_have_text(says)
-    expect(drawn.locator(".live")).to_have_text(says)
+    expect(matrix.locator(".tip")).to_have_text(tooltip)
+    expect(matrix.locator(".live")).to_have_text(tooltip)
     page.keyboard.press("Enter")
     wait_run(page)
     expect(page.locator(".st-key-chip_pair")).to_contain_text("query 2 → key 1")
 
 
-def test_the_same_cell_can_be_chosen_again_after_another_was_chosen_elsewhere(opened):
-    page = opened()
-    drawn = page.locator(PICTURE)
+def test_cell_can_be_selected_again(open_matrix):
+    """The same cell can be selected again after another was selected elsewhere."""
+    page = open_matrix()
+    matrix = page.locator(PICTURE)
     for _ in range(2):
-        drawn.locator("canvas").click(position=drawn.evaluate(CENTRE, [3, 0]))
+        matrix.locator("canvas").click(position=matrix.evaluate(CENTRE, [3, 0]))
         wait_run(page)
         expect(page.locator(".st-key-chip_pair")).to_contain_text("query 3 →")
         open_chip(page, "pair")
@@ -57,7 +59,7 @@ def test_the_same_cell_can_be_chosen_again_after_another_was_chosen_elsewhere(op
         page.keyboard.press("Escape")
 
 
-def test_numbers_are_written_where_they_have_room(visit):
+def test_numbers_are_drawn_where_they_fit(visit):
     count = r"""(view) => {
         const canvas = CanvasRenderingContext2D.prototype, write = canvas.fillText, seen = [];
         canvas.fillText = function (text, ...at) {
@@ -69,10 +71,10 @@ def test_numbers_are_written_where_they_have_room(visit):
         return seen.filter(([text]) => /^\d\.\d\d$/.test(text)).map(([, font]) => parseFloat(font));
     }"""
     page = visit("stacking", section="rollout")
-    drawn = page.locator(".st-key-rollout_growth .matrix")
-    expect(drawn).to_be_visible()
-    sizes = drawn.evaluate(count)
+    matrix = page.locator(".st-key-rollout_growth .matrix")
+    expect(matrix).to_be_visible()
+    sizes = matrix.evaluate(count)
     assert len(sizes) == 6 * 16 and min(sizes) >= 7
     page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
-    page.wait_for_function("view => view.matrix.place.w < 20", arg=drawn.element_handle())
-    assert drawn.evaluate(count) == [], "numbers that nobody can read are not written"
+    page.wait_for_function("view => view.matrix.place.w < 20", arg=matrix.element_handle())
+    assert matrix.evaluate(count) == [], "numbers that nobody can read are not written"

@@ -10,17 +10,17 @@ READ = """() => {
 PAGES = ("atlas", "masks", "long_text", "cost", "next_word", "share_kv", "heads")
 
 
-def test_page_chosen_equals_page_opened(visit):
+def test_navigated_page_equals_opened_page(visit):
     """The same title, text and height: what the page before had leaves no trace and no gap."""
     page, t = visit("masks"), translator("en")
-    shown = {}
+    pages = {}
     for name in PAGES * 2:  # the second time all is computed
         page.get_by_test_id("stSidebarNav").get_by_text(t(f"{name}.title"), exact=True).click()
         wait_run(page)
         page.wait_for_timeout(300)
-        shown[page.url] = page.evaluate(READ)
-    for link, chosen in shown.items():
+        pages[page.url] = page.evaluate(READ)
+    for link, page_state in pages.items():
         page.goto(link)
         wait_run(page)
         page.wait_for_timeout(300)
-        assert page.evaluate(READ) == chosen
+        assert page.evaluate(READ) == page_state

@@ -21,12 +21,12 @@ PAPER = {"A4": (794, 1123), "Letter": (816, 1056)}
 
 
 def pages(page: Page, paper: str) -> int:
-    """How many sheets a page takes."""
+    """Count the sheets of a page."""
     return len(re.findall(rb"/Type /Page\b", page.pdf(format=paper)))
 
 
 def is_cut_off(page: Page) -> list[str]:
-    """What reaches beyond the paper; where plotly takes the pointer is nothing to see."""
+    """The elements that reach beyond the paper; where plotly takes the pointer is nothing to see."""
     return page.evaluate("""() => [...document.querySelectorAll('.stMain *')]
         .filter((node) => node.checkVisibility() && !node.closest('.draglayer'))
         .filter((node) => node.getBoundingClientRect().right > innerWidth + 1)
@@ -52,7 +52,7 @@ def assert_key(page: Page, reveal: str) -> None:
     assert_one_sheet(page)
 
 
-def test_a_step_is_a_worksheet_and_with_its_answer_a_key(visit):
+def test_step_prints_worksheet_or_key(visit):
     """The question and its picture, where what is asked is covered; with the answer, the picture as it is."""
     page = visit("heads", lesson="ten_minutes", lesson_step=1)
     page.emulate_media(media="print")
@@ -104,14 +104,14 @@ INK = """() => {
   walk(document.querySelector('.stMain'));
   return found;
 }"""
-"""What is written, and in which colour; printed without backgrounds it stands on white."""
+"""The texts and their colours; printed without backgrounds they stand on white."""
 
 
-def printed(page: Page, paper: str) -> list[str]:
-    """What stands on each sheet, as a reader of the file finds it."""
-    found = PdfReader(BytesIO(page.pdf(format=paper)))
-    assert {tuple(map(round, sheet.mediabox[2:])) for sheet in found.pages} in ({SIZES[paper]}, {(596, 843)})
-    return [plain(sheet.extract_text()) for sheet in found.pages]
+def print_pages(page: Page, paper: str) -> list[str]:
+    """The text of each sheet, as a reader of the file finds it."""
+    pdf = PdfReader(BytesIO(page.pdf(format=paper)))
+    assert {tuple(map(round, sheet.mediabox[2:])) for sheet in pdf.pages} in ({SIZES[paper]}, {(596, 843)})
+    return [plain(sheet.extract_text()) for sheet in pdf.pages]
 
 
 def plain(text: str) -> str:
@@ -120,9 +120,9 @@ def plain(text: str) -> str:
 
 
 def is_pale(page: Page | Frame) -> list[str]:
-    """What could hardly be read in black and white."""
-    written = ((text, tuple(map(float, re.findall(r"[\d.]+", colour)[:3]))) for text, colour in page.evaluate(INK))
-    return [text for text, colour in written if contrast(colour, (255, 255, 255)) < ENOUGH]
+    """The texts that could hardly be read in black and white."""
+    coloured = ((text, tuple(map(float, re.findall(r"[\d.]+", colour)[:3]))) for text, colour in page.evaluate(INK))
+    return [text for text, colour in coloured if contrast(colour, (255, 255, 255)) < ENOUGH]
 
 
 def assert_sheets(page: Page, lesson: Lesson, lang: str, *, answers: bool) -> None:
@@ -130,23 +130,24 @@ def assert_sheets(page: Page, lesson: Lesson, lang: str, *, answers: bool) -> No
     expect(page.locator(".sheet-of-steps[data-ready]")).to_be_attached()
     steps = len(lesson.steps)
     for paper in SIZES:
-        sheets = printed(page, paper)
+        sheets = print_pages(page, paper)
         assert len(sheets) <= max(2, -(-steps // 4)), "a double page, or four steps on a sheet"
-        found = " ".join(sheets)
+        text = " ".join(sheets)
         for number, step in enumerate(lesson.steps, 1):
-            assert plain(translator(lang)("lesson.bar_step", number=number, steps=steps)) in found
-            assert plain(step.text[lang])[:12] in found
-            assert (bool(step.note[lang]) and plain(step.note[lang])[:12] in found) is answers
+            assert plain(translator(lang)("lesson.bar_step", number=number, steps=steps)) in text
+            assert plain(step.text[lang])[:12] in text
+            assert (bool(step.note[lang]) and plain(step.note[lang])[:12] in text) is answers
     for step_in_frame in page.frames[1:]:
         assert is_pale(step_in_frame) == []
-        assert step_in_frame.evaluate(WHOLE) == [True, True], "nothing is cut off"
+        assert step_in_frame.evaluate(IS_WHOLE) == [True, True], "nothing is cut off"
 
 
-WHOLE = """() => [document.documentElement.scrollWidth <= innerWidth,
+IS_WHOLE = """() => [document.documentElement.scrollWidth <= innerWidth,
     document.querySelector('.stMainBlockContainer').getBoundingClientRect().bottom <= innerHeight]"""
 
 
-def test_a_lesson_is_a_sheet_for_each_step_with_its_answers(visit):
+def test_lesson_prints_sheet_per_step(visit):
+    """A lesson prints a sheet for every step, with its answers."""
     page = visit("step-by-step", lesson="one_head", print="answers", scheme="dark")
     assert_sheets(page, lesson_named("one_head"), "en", answers=True)
 
@@ -155,7 +156,7 @@ def test_ten_minutes_fit_on_double_page(visit):
     """Seven steps on two sheets of either paper, each with its question and lines to write on."""
     page = visit("heads", lesson="ten_minutes", print=1)
     assert_sheets(page, lesson_named("ten_minutes"), "en", answers=False)
-    assert [len(printed(page, paper)) for paper in SIZES] == [2, 2]
+    assert [len(print_pages(page, paper)) for paper in SIZES] == [2, 2]
     for step in page.frames[1:]:
         lines = step.evaluate("getComputedStyle(document.querySelector('.st-key-lesson_place'), '::after').height")
         assert float(lines.removesuffix("px")) > 80
@@ -173,7 +174,7 @@ def test_lesson_printed_too_early_says_so(visit):
     sheet = page.locator(".sheet-of-steps")
     expect(sheet.get_by_role("status")).to_have_text(T("sheet.coming", n=3, all=7))
     expect(page.get_by_role("button", name=T("sheet.print"))).to_be_disabled()
-    (only,) = printed(page, "A4")
+    (only,) = print_pages(page, "A4")
     assert only == plain(T("sheet.held", at=2, all=7))
     for route in late:
         route.abort()
@@ -184,40 +185,42 @@ def test_section_printed_too_early_says_so(visit):
     page = visit("masks", source="words", mask="causal", print=1)
     page.wait_for_url("**embed_options=light_theme**")
     wait_run(page)
-    assert T("masks.title") in " ".join(printed(page, "A4"))
+    assert T("masks.title") in " ".join(print_pages(page, "A4"))
     page.get_by_test_id("stApp").evaluate("app => app.setAttribute('data-test-script-state', 'running')")
-    (only,) = printed(page, "A4")
+    (only,) = print_pages(page, "A4")
     assert only == plain(T("paper.not_yet"))
 
 
-def test_a_teachers_own_lesson_is_printed_to_be_filled_in(visit):
+def test_custom_lesson_prints_blank(visit):
+    """A teacher's own lesson is printed to be filled in."""
     page = visit("masks", own_lesson=packed(TABLE), print=1)
     assert_sheets(page, own_lesson(packed(TABLE)), "en", answers=False)
     expect(page.locator(".sheet-of-steps h1")).to_have_text(TABLE["title"])
-    covered, shown = (frame.locator for frame in page.frames[1:])
-    expect(covered(".st-key-lesson_cover")).to_be_visible()
-    expect(shown(".paper-room")).to_be_visible()
-    expect(shown(".painter canvas").first).to_be_visible()
+    covered_frame, answer_frame = (frame.locator for frame in page.frames[1:])
+    expect(covered_frame(".st-key-lesson_cover")).to_be_visible()
+    expect(answer_frame(".paper-room")).to_be_visible()
+    expect(answer_frame(".painter canvas").first).to_be_visible()
 
 
-def test_a_section_is_a_worksheet_and_light_on_a_dark_screen(visit):
+def test_section_prints_light_worksheet(visit):
+    """A section is a worksheet, and light on a dark screen."""
     page = visit("masks", source="words", mask="causal", print=1, scheme="dark")
     page.wait_for_url("**embed_options=light_theme**")
     wait_run(page)
     expect(page.get_by_test_id("stApp")).to_have_css("background-color", "rgb(255, 255, 255)")
-    (sheet, *rest) = printed(page, "A4")
+    (sheet, *rest) = print_pages(page, "A4")
     assert "What do you see?" in " ".join([sheet, *rest]) and len(rest) <= 1
     assert T("masks.title") in sheet and T("masks.editor.title") in sheet
     expect(page.get_by_test_id("stSidebar")).not_to_be_visible()
     assert is_pale(page) == []
 
 
-def test_a_dark_page_is_printed_black_on_white(visit):
+def test_dark_page_prints_black_on_white(visit):
     """By the browser's own Print, with or without backgrounds; and what is written stays text."""
     page = visit("masks", source="words", mask="causal", scheme="dark")
     picture = page.locator(".painter canvas.mask")
     expect(picture).to_have_css("filter", "none")
-    assert T("masks.title") in " ".join(printed(page, "A4"))
+    assert T("masks.title") in " ".join(print_pages(page, "A4"))
     page.emulate_media(media="print", color_scheme="dark")
     expect(picture).to_have_css("filter", "invert(1) hue-rotate(180deg)")
     for behind in ("stAppViewContainer", "stMain"):
@@ -242,10 +245,10 @@ SIGNS = """(root) => {
 """Of each cell of a matrix its sign, and whether it is of more than one colour."""
 
 
-def test_on_paper_what_is_below_zero_has_a_stroke_through_it(visit):
+def test_negative_values_print_with_stroke(visit):
     """In black and white, blue and orange of one size are the same grey."""
     page = visit("positions", section="added", source="words", print=1)
     expect(page.locator(".matrix canvas")).to_have_count(3)
-    found = [cell for root in page.locator(".matrix").all() for cell in root.evaluate(SIGNS)]
-    assert {sign for sign, _ in found} >= {-1, 1}
-    assert [is_inked for _, is_inked in found] == [sign < 0 for sign, _ in found]
+    cells = [cell for root in page.locator(".matrix").all() for cell in root.evaluate(SIGNS)]
+    assert {sign for sign, _ in cells} >= {-1, 1}
+    assert [is_inked for _, is_inked in cells] == [sign < 0 for sign, _ in cells]

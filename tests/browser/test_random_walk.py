@@ -14,7 +14,7 @@ def test_walk_on_page_equals_fresh_browser(browser, app_url, name):
     """Controls, views, text, sections and Back, chosen by a seed."""
     walk = Walk(browser, app_url, name, seed=1)
     try:
-        wrong = [str(each) for each in walk.steps(ACTIONS) if each]
+        wrong = [str(step) for step in walk.steps(ACTIONS) if step]
     finally:
         walk.close()
     assert not wrong, "\n".join(wrong)

@@ -14,7 +14,7 @@ def test_sidebar_place_is_kept_until_sidebar(visit, link):
     assert page.locator("#frame").count() == 0
 
 
-def test_a_click_has_little_styled_anew(visit):
+def test_click_restyles_few_elements(visit):
     """Counted by the browser itself: a rule that speaks of the whole page had 200 parts of it styled at each click."""
     page = visit("stacking", section="gradient")
     footer, browser = page.locator('[class*="st-key-_footer_"] [role=radio]').first, page.context.browser

@@ -45,8 +45,8 @@ def test_text_from_left_runs_rightwards(visit):
 def test_saved_file_isolates_words(page, tmp_path):
     """Strip, map, lines and sentences."""
     record_drawn_words(page)
-    shown = viz.show(maps(), TEXTS["he"], layer=1, head=2, query=3)
-    page.goto(shown.save_html(tmp_path / "heads.html").as_uri())
+    widget = viz.show(maps(), TEXTS["he"], layer=1, head=2, query=3)
+    page.goto(widget.save_html(tmp_path / "heads.html").as_uri())
     page.wait_for_function(READY)
     for name in ("lines", "across", "map"):
         page.locator(f".head-grid [data-code={name}]").click()

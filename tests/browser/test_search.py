@@ -13,7 +13,7 @@ BOX, OPTION = ".stSidebar .st-key-search input", ".st-key-search [role=option]"
 HOSTILE = '<img src=qxzvk> {n|xqz|zqx} "של"'
 
 
-def chosen(page: Page) -> str:
+def selected_result(page: Page) -> str:
     """The title of the result that Enter opens, by what the box says to a screen reader."""
     active = page.locator(BOX).get_attribute("aria-activedescendant")
     return page.locator(f"#{active} b").inner_text() if active else ""
@@ -23,7 +23,7 @@ def test_search_mistyped_term_opens_its_place(visit):
     """ "/" leads to the box, two mistyped words to the term, Enter to its place, with the text that was typed."""
     page = visit("masks", text="a zebra ran", layer=5)
     loads = []
-    page.on("load", lambda opened: loads.append(opened.url))
+    page.on("load", lambda page_: loads.append(page_.url))
     page.keyboard.press("/")
     expect(page.locator(BOX)).to_be_focused()
     page.keyboard.type("attnetion snik")
@@ -49,12 +49,12 @@ def test_search_arrows_move_and_escape_closes(visit):
     box, options = page.locator(BOX), page.locator(OPTION)
     expect(options.first).to_have_attribute("aria-selected", "true")
     titles = options.locator("b").all_inner_texts()
-    assert chosen(page) == titles[0]
+    assert selected_result(page) == titles[0]
     page.keyboard.press("ArrowDown")
-    assert chosen(page) == titles[1]
+    assert selected_result(page) == titles[1]
     for _ in range(2):
         page.keyboard.press("ArrowUp")
-    assert chosen(page) == titles[-1]
+    assert selected_result(page) == titles[-1]
     expect(options.last).to_be_in_viewport()
     look_at_both_themes(page)
     page.emulate_media(forced_colors="active")
@@ -64,31 +64,31 @@ def test_search_arrows_move_and_escape_closes(visit):
     page.keyboard.press("Escape")
     expect(options.first).to_be_hidden()
     expect(box).to_have_value("mask")
-    assert chosen(page) == "" and box.get_attribute("aria-expanded") == "false"
+    assert selected_result(page) == "" and box.get_attribute("aria-expanded") == "false"
     page.keyboard.press("ArrowDown")
     expect(options.first).to_be_visible()
 
 
 def test_search_key_asks_nothing_of_server(new_page, app_url):
     """The index and its code come when the box gets the focus; after that no key sends anything."""
-    page, asked, sent = new_page(), [], []
+    page, requests, messages = new_page(), [], []
 
     def note(message: str | bytes) -> None:
-        sent.append(message)
+        messages.append(message)
 
     page.on("websocket", lambda socket: socket.on("framesent", note))
     page.goto(f"{app_url}/glossary?lang=zh")
     wait_run(page)
-    page.on("request", lambda request: asked.append(request.url.rpartition("/")[2].partition("-")[0]))
+    page.on("request", lambda request: requests.append(request.url.rpartition("/")[2].partition("-")[0]))
     page.keyboard.press("/")
     page.keyboard.insert_text("缩放点集")
     expect(page.locator(OPTION).first).to_contain_text(terms()["sdpa"].names["zh"])
-    assert sorted(asked) == ["find", "search.json"]
-    sent.clear()
-    for typed in ("，", "多头", " softmax"):
-        page.keyboard.insert_text(typed)
+    assert sorted(requests) == ["find", "search.json"]
+    messages.clear()
+    for text in ("，", "多头", " softmax"):
+        page.keyboard.insert_text(text)
         frame(page)
-    assert len(asked) == 2 and sent == []
+    assert len(requests) == 2 and messages == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -127,12 +127,12 @@ def test_search_query_is_shown_literally(visit):
 
 def test_search_on_glossary_page_opens_lesson(visit):
     """The page has a box of its own, which finds lessons, too; "/" in a text field is a sign like any other."""
-    page, typed = visit("glossary"), f"{lesson_named('ten_minutes').title['en']}/"
+    page, text = visit("glossary"), f"{lesson_named('ten_minutes').title['en']}/"
     box = page.locator(".st-key-search_here input")
     box.click()
-    page.keyboard.type(typed)
+    page.keyboard.type(text)
     expect(box).to_be_focused()
-    expect(box).to_have_value(typed)
+    expect(box).to_have_value(text)
     expect(page.locator(".st-key-search_here [role=option]").first).to_contain_text("Lesson")
     page.keyboard.press("Enter")
     wait_run(page)

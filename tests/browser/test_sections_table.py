@@ -1,4 +1,4 @@
-"""Where a picture begins, and that the first screen shows all of it, as the table of all sections measures it."""
+"""The place of a picture, and that the first screen shows all of it, as the table of all sections measures it."""
 
 import pytest
 
@@ -18,9 +18,9 @@ def test_first_picture_begins_high(app_url, new_page, name, section, size):
     page = new_page(viewport=size)
     page.goto(address(app_url, path_of(name), section=section))
     wait_run(page)
-    measured = measure(page, section)
-    assert measured.top is not None
-    assert measured.top <= BEGINS_BY[size[0]]
+    box = measure(page, section)
+    assert box.top is not None
+    assert box.top <= BEGINS_BY[size[0]]
 
 
 @pytest.mark.parametrize(("name", "section"), FITTED)
@@ -41,7 +41,7 @@ def test_picture_fits_into_the_window(app_url, new_page, name, section):
     for high in (2000, 3000):
         page.set_viewport_size({"width": 1280, "height": high})
         page.wait_for_timeout(300)
-        found = measure(page, section)
-        assert found.top is not None and found.bottom is not None
-        heights.append(found.bottom - found.top)
+        box_ = measure(page, section)
+        assert box_.top is not None and box_.bottom is not None
+        heights.append(box_.bottom - box_.top)
     assert heights[0] == heights[1]

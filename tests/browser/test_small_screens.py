@@ -31,8 +31,8 @@ def is_readable(page: Page) -> None:
     assert page.evaluate(CUT_OFF) == []
 
 
-def test_what_a_page_opens_with_fits_a_phone_and_a_zoomed_projector(visit):
-    """of every page, all sections: tests/browser/test_accessibility.py."""
+def test_first_screen_fits_small_windows(visit):
+    """A phone fits a first screen; tests/browser/test_accessibility.py has all sections of all pages."""
     page = visit("share-kv", section="published", viewport=PHONE)
     for width, height in (PHONE, ZOOMED):
         page.set_viewport_size({"width": width, "height": height})
@@ -41,23 +41,24 @@ def test_what_a_page_opens_with_fits_a_phone_and_a_zoomed_projector(visit):
     expect(page.locator(".stMainBlockContainer h1")).to_have_css("font-size", "24px")  # the style sheet is there
 
 
-def test_plotlys_buttons_do_not_lie_over_a_phones_figure(visit):
+def test_plotly_buttons_leave_figure_uncovered(visit):
     page = visit("block", section="points", viewport=PHONE)
     expect(page.locator(".stPlotlyChart .main-svg").first).to_be_visible()
     expect(page.locator(".modebar-container").first).to_be_hidden()
 
 
-def test_what_is_wider_than_a_phone_has_a_shadow_until_it_has_been_moved_to_its_end(visit):
+def test_wide_content_has_scroll_shadow(visit):
+    """Content wider than a phone has a shadow until it has been scrolled to its end."""
     places = {"cost": ("table", ".stMarkdown:has(table)"), "heads": ("all_heads", ".st-key-chips")}
     for path, (section, selector) in places.items():
-        moved = visit(path, section=section, viewport=PHONE).locator(selector).first
-        moved.evaluate("node => node.scrollTo(0, 0)")
-        expect(moved).to_have_css("box-shadow", re.compile("inset"))
-        moved.evaluate("node => node.scrollTo(node.scrollWidth, 0)")
-        expect(moved).not_to_have_css("box-shadow", re.compile(r"rgba\(136, 136, 136, 0\.8\)"))
+        content = visit(path, section=section, viewport=PHONE).locator(selector).first
+        content.evaluate("node => node.scrollTo(0, 0)")
+        expect(content).to_have_css("box-shadow", re.compile("inset"))
+        content.evaluate("node => node.scrollTo(node.scrollWidth, 0)")
+        expect(content).not_to_have_css("box-shadow", re.compile(r"rgba\(136, 136, 136, 0\.8\)"))
 
 
-def test_a_phone_leaves_out_names_that_would_lie_on_one_another(visit):
+def test_phone_omits_overlapping_names(visit):
     words = [f"w{i}" for i in range(36)]
     page = visit("block", section="points", source="words", text=" ".join(words), viewport=PHONE)
     names = page.locator("g.xtick")
@@ -67,7 +68,7 @@ def test_a_phone_leaves_out_names_that_would_lie_on_one_another(visit):
     expect(page.locator("g.xtick:visible")).to_have_count(36)
 
 
-def test_a_long_row_of_pills_goes_on_below_on_a_phone(visit):
+def test_long_row_of_pills_wraps(visit):
     page = visit("convolution", section="vision", viewport=PHONE)
     for section, row, n in (("vision", "digit", 11), ("picture", "kernel", 9)):
         open_section(page, T(f"convolution.{section}.title"))

@@ -32,7 +32,7 @@ CORNERS = """(picture) => {
     share: box.height / innerHeight, box: [box.left, box.top, box.right, box.bottom].map(Math.round),
   };
 }"""
-"""Whether a picture is inside the window, and what lies at its corners."""
+"""The box of a picture in the window, and the elements at its corners."""
 LETTERS = """() => {
   const box = document.querySelector(".st-key-text textarea");
   return {
@@ -40,12 +40,12 @@ LETTERS = """() => {
     strip: document.querySelector(".stMain").getBoundingClientRect().bottom / innerHeight,
   };
 }"""
-"""How large letters are in the window's pixels, and where the strip begins."""
+"""The size of letters in the window's pixels, and the place of the strip."""
 
 
 def corners(page: Page, picture: str) -> list[dict[str, Any]]:
-    """What holds of each of these pictures."""
-    return [found.evaluate(CORNERS) for found in page.locator(picture).all()]
+    """Measure each of these pictures."""
+    return [part.evaluate(CORNERS) for part in page.locator(picture).all()]
 
 
 @pytest.mark.parametrize(("wide", "high"), SCREENS)
@@ -57,8 +57,8 @@ def test_presented_picture_is_whole_and_uncovered(visit, path, link, picture, wi
     page = visit(path, present=1, **link, viewport=(wide, high))
 
     def holds() -> None:
-        found = corners(page, picture)
-        assert found and all(at["whole"] and at["seen"] and at["free"] for at in found), found
+        boxes = corners(page, picture)
+        assert boxes and all(at["whole"] and at["seen"] and at["free"] for at in boxes), boxes
 
     eventually(holds)
 
@@ -67,9 +67,9 @@ def test_presented_picture_is_whole_and_uncovered(visit, path, link, picture, wi
 def test_presented_letters_grow_with_window(visit, wide, high):
     """24 pixels at 720, 36 at 1080; and the strip of keys keeps its place below the page."""
     page = visit("masks", present=1, viewport=(wide, high))
-    found = page.evaluate(LETTERS)
-    assert found["text"] == pytest.approx(high * SHARE, rel=0.01)
-    assert found["strip"] == pytest.approx(0.94, abs=0.002)
+    sizes = page.evaluate(LETTERS)
+    assert sizes["text"] == pytest.approx(high * SHARE, rel=0.01)
+    assert sizes["strip"] == pytest.approx(0.94, abs=0.002)
 
 
 def test_presented_bars_fill_the_window(visit):
@@ -79,8 +79,8 @@ def test_presented_bars_fill_the_window(visit):
 
 
 def _assert_share(page: Page, least: float) -> None:
-    (found,) = corners(page, ".bars .picture canvas")
-    assert found["share"] >= least, found
+    (box,) = corners(page, ".bars .picture canvas")
+    assert box["share"] >= least, box
 
 
 def test_presented_masks_show_every_row(visit):
@@ -122,7 +122,7 @@ def test_stage_forgets_when_left(visit):
     expect(page.get_by_test_id("stApp")).not_to_have_attribute("style", "--fit-below")
 
 
-def test_presented_question_of_every_kind_is_shown(visit):
+def test_presented_questions_are_all_visible(visit):
     """A question for a head has the class "head", as the line above it has: that line alone goes, into the strip."""
     page = visit("heads", lesson="ten_minutes", lesson_step=5, present=1, viewport=(1280, 720))
     question, title = page.locator(".lesson legend"), page.locator(".lesson .over")

@@ -17,7 +17,7 @@ from viz.notebook.answers import answer_request
 from viz.notebook.widget import CHOICE, RENDER
 
 HOSTILE = ["</script>", "<!--", "\u2028", "<img/src=x/onerror=alert(1)>", "{q}", "猫", "ا"]
-SAID = {"one": "undefined", "mean": "'mean'", "max": "'max'"}
+COMBINE_VALUES = {"one": "undefined", "mean": "'mean'", "max": "'max'"}
 READY = "() => document.querySelector('.head-grid')?.headGrid?.map"
 
 WHITE = """() => {
@@ -38,19 +38,19 @@ def blank(browser):
     """Pages that are watched: what they ask for, what they complain of."""
     contexts, watch = [], Watch()
 
-    def opened(viewport=(1280, 800), scheme="light", watched=True):
+    def open_blank(viewport=(1280, 800), scheme="light", is_watched=True):
         size = {"width": viewport[0], "height": viewport[1]}
         context = browser.new_context(viewport=size, color_scheme=scheme)
         context.set_default_timeout(PATIENCE)
-        if watched:
+        if is_watched:
             watch.follow(context)
         contexts.append(context)
         page = context.new_page()
-        page.asked = []
-        page.on("request", lambda request: page.asked.append(request.url))
+        page.requests = []
+        page.on("request", lambda request: page.requests.append(request.url))
         return page
 
-    yield opened
+    yield open_blank
     for context in contexts:
         context.close()
     assert watch.errors == []
@@ -61,7 +61,7 @@ def numbers(page, what):
 
 
 def test_saved_file_under_contrast_theme(blank, tmp_path):
-    """What is chosen can be told in a file, too."""
+    """Selection is visible in a file, too."""
     page = blank()
     page.goto(viz.show(maps(), HOSTILE, layer=1, head=2, query=3).save_html(tmp_path / "heads.html").as_uri())
     page.wait_for_function(READY)
@@ -75,16 +75,16 @@ def test_saved_file_under_contrast_theme(blank, tmp_path):
 
 def test_a_file_stands_alone(blank, tmp_path):
     """From the disk: no request but for itself, the app's own values, every token as it is spelled; also on a phone."""
-    given = maps()
-    grid = viz.show(given, HOSTILE, layer=1, head=2, query=3, title="</title><b>x")
+    heads = maps()
+    grid = viz.show(heads, HOSTILE, layer=1, head=2, query=3, title="</title><b>x")
     file = grid.save_html(tmp_path / "heads.html", link="https://example.org/?lang=zh")
     page = blank(PHONE, "dark")
     page.goto(file.as_uri())
     page.wait_for_function(READY)
-    assert page.asked == [file.as_uri()]
-    sent = numbers(page, "wall.values").view(2, 3, 7, 7)
-    assert torch.equal(sent, weight_codes(torch.cat(given)).long()), "the codes that the app sends"
-    assert_close(numbers(page, "map.values").view(7, 7), given[1][0, 2], atol=7.7e-6, rtol=0)
+    assert page.requests == [file.as_uri()]
+    expected = numbers(page, "wall.values").view(2, 3, 7, 7)
+    assert torch.equal(expected, weight_codes(torch.cat(heads)).long()), "the codes that the app sends"
+    assert_close(numbers(page, "map.values").view(7, 7), heads[1][0, 2], atol=7.7e-6, rtol=0)
     assert page.locator(".token").all_inner_texts() == ["</script>", "<!--", "⟨2028⟩", *HOSTILE[3:]]
     assert page.locator("h1").inner_text() == page.title() == "</title><b>x"
     assert page.locator(".chip").inner_text().startswith(f"locked: query “{HOSTILE[3]}”")
@@ -94,7 +94,7 @@ def test_a_file_stands_alone(blank, tmp_path):
     page.wait_for_function("() => document.querySelector('.head-grid').headGrid.head?.head === 1")
     page.locator(".temperature input").fill("6")  # T = 10^(6/20), to two decimals
     frame(page)
-    scores = given[0][0, 1].double().log()
+    scores = heads[0][0, 1].double().log()
     assert_close(numbers(page, "map.values").view(7, 7).double(), softmax(scores / 2, -1), atol=1e-3, rtol=0)
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
@@ -104,25 +104,27 @@ def test_a_file_stands_alone(blank, tmp_path):
     assert not page.locator(".temperature").is_visible()
 
 
-def test_of_many_tokens_every_head_is_whole_also_together(blank, tmp_path, monkeypatch):
-    """Where the small maps are pooled, the page does itself what Python does for the app."""
+def test_many_tokens_every_head_is_whole(blank, tmp_path, monkeypatch):
+    """If the small maps are pooled, the page does itself what Python does for the app."""
     monkeypatch.setattr(head_grid, "EXACT_BYTES", 500)
     monkeypatch.setattr(head_grid, "POOLED_BYTES", 300)
-    given = torch.cat(maps())
+    heads = torch.cat(maps())
     page = blank()
     page.goto(viz.show(maps(), HOSTILE, layer=1, combine="mean").save_html(tmp_path / "heads.html").as_uri())
     page.wait_for_function(READY)
     assert numbers(page, "wall.values").numel() == 6 * 4 * 4
-    for how, want in (("mean", given[1].mean(0)), ("max", given[1].amax(0)), ("one", given[1, 0])):
+    for how, want in (("mean", heads[1].mean(0)), ("max", heads[1].amax(0)), ("one", heads[1, 0])):
         page.locator(f"[data-code={how}]").click()
-        page.wait_for_function(f"() => document.querySelector('.head-grid').headGrid.map.combined === {SAID[how]}")
+        page.wait_for_function(
+            f"() => document.querySelector('.head-grid').headGrid.map.combined === {COMBINE_VALUES[how]}"
+        )
         assert_close(numbers(page, "map.values").view(7, 7), want, atol=1.6e-5, rtol=0)
     grid = page.locator(".head-grid")
     grid.evaluate("(root) => root.headGrid.lock({ query: 5, key: 2 })")
     page.locator(".dropdown select").select_option("link")
     page.wait_for_function("() => document.querySelector('.heads.sorted')")
     order = page.locator(".thumb").evaluate_all("(all) => all.map((thumb) => thumb.index)")
-    assert order == given.flatten(0, 1)[:, 5, 2].argsort(descending=True).tolist()
+    assert order == heads.flatten(0, 1)[:, 5, 2].argsort(descending=True).tolist()
 
 
 def make_many_small(monkeypatch):
@@ -136,17 +138,17 @@ def test_pooled_file_says_its_blocks(blank, tmp_path, monkeypatch):
     """A head that is not whole in a file shows its blocks, and says so; one that is, its numbers."""
     make_many_small(monkeypatch)
     monkeypatch.setattr(widget_module, "MOST_FILE_BYTES", 100)
-    given = torch.cat(maps())
+    heads = torch.cat(maps())
     page = blank()
     page.goto(viz.show(maps(), HOSTILE, layer=1, head=2).save_html(tmp_path / "heads.html").as_uri())
     page.wait_for_function(READY)
     page.wait_for_function("() => !document.querySelector('.head-grid').headGrid.map.pooled")
-    assert_close(numbers(page, "map.values").view(7, 7), given[1, 2], atol=1.6e-5, rtol=0)
+    assert_close(numbers(page, "map.values").view(7, 7), heads[1, 2], atol=1.6e-5, rtol=0)
     assert page.locator(".take-away .pooled").inner_text() == ""
     assert "Exact: 1·2" in page.locator(".facts").inner_text()
     page.locator(".thumb").first.click()
     page.wait_for_function("() => document.querySelector('.head-grid').headGrid.map.pooled")
-    blocks = max_pool2d(given[:1, 0][None], 2, ceil_mode=True)[0, 0]
+    blocks = max_pool2d(heads[:1, 0][None], 2, ceil_mode=True)[0, 0]
     want = blocks.repeat_interleave(2, 0).repeat_interleave(2, 1)[:7, :7]
     assert_close(numbers(page, "map.values").view(7, 7), want, atol=7.7e-6, rtol=0)
     assert "the largest of every 2 × 2 cells" in page.locator(".take-away .pooled").inner_text()
@@ -162,7 +164,7 @@ def test_pooled_file_says_its_blocks(blank, tmp_path, monkeypatch):
 def test_opened_head_is_asked_of_python(blank, monkeypatch):
     """A widget has the blocks of a head until Python has answered, and asks once for each."""
     make_many_small(monkeypatch)
-    given, grid = torch.cat(maps()), viz.show(maps(), HOSTILE)
+    heads, grid = torch.cat(maps()), viz.show(maps(), HOSTILE)
     page = blank()
     page.goto("about:blank")
     states = [grid.get_state(("words", *CHOICE)) | {"data": list(grid.data)}]
@@ -187,17 +189,17 @@ def test_opened_head_is_asked_of_python(blank, monkeypatch):
     assert of("model.requests") == [{"request": {"stack": "self", "head": 4}}]
     answer()
     page.wait_for_function("() => !models[0].grid().map.pooled")
-    assert_close(torch.tensor(of("Array.from(grid.map.values)")).view(7, 7), given[1, 1], atol=1.6e-5, rtol=0)
+    assert_close(torch.tensor(of("Array.from(grid.map.values)")).view(7, 7), heads[1, 1], atol=1.6e-5, rtol=0)
     of("grid.change({ combine: 'mean' })")
     page.wait_for_function("() => models[0].requests.length === 1")
     answer()
     page.wait_for_function("() => models[0].grid().map.combined === 'mean' && !models[0].grid().map.pooled")
-    assert_close(torch.tensor(of("Array.from(grid.map.values)")).view(7, 7), given[1].mean(0), atol=1.6e-5, rtol=0)
+    assert_close(torch.tensor(of("Array.from(grid.map.values)")).view(7, 7), heads[1].mean(0), atol=1.6e-5, rtol=0)
     of("grid.change({ sort: 'link', query: 5, key: 2 })")
     page.wait_for_function("() => models[0].requests.length === 1")
     answer()
     page.wait_for_function("() => models[0].grid().data.links")
-    assert_close(torch.tensor(of("grid.data.links")), given.flatten(0, 1)[:, 5, 2])
+    assert_close(torch.tensor(of("grid.data.links")), heads.flatten(0, 1)[:, 5, 2])
 
 
 def test_layers_and_missing_weights_are_shown(blank, tmp_path):
@@ -219,16 +221,16 @@ def test_layers_and_missing_weights_are_shown(blank, tmp_path):
 
 def test_nothing_can_leave_a_file(blank, tmp_path):
     """Its policy stops a request even of a script that is let in by a flaw."""
-    page, stopped = blank(watched=False), []
-    page.on("requestfailed", lambda request: stopped.append((request.url, request.failure)))
+    page, blocked_requests = blank(watched=False), []
+    page.on("requestfailed", lambda request: blocked_requests.append((request.url, request.failure)))
     file = viz.show(maps(), HOSTILE).save_html(tmp_path / "heads.html")
     flaw = "<img src='http://127.0.0.1:9/seen'><script>document.title = 'run'</script><main"
     file.write_text(file.read_text("utf8").replace("<main", flaw), "utf8")
     page.goto(file.as_uri())
     page.wait_for_function(READY)
     assert page.title() != "run"
-    assert stopped == [("http://127.0.0.1:9/seen", "csp")]
-    assert page.asked == [file.as_uri(), "http://127.0.0.1:9/seen"]
+    assert blocked_requests == [("http://127.0.0.1:9/seen", "csp")]
+    assert page.requests == [file.as_uri(), "http://127.0.0.1:9/seen"]
 
 
 WIDGETS = """async ({ code, models }) => {

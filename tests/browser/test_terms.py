@@ -8,9 +8,10 @@ from viz.text.glossary import terms
 OPEN = "[popover]:popover-open"
 
 
-def test_a_term_opens_by_keyboard_and_leads_on_with_the_text_that_was_typed(page, app_url):
+def test_term_opens_by_keyboard(page, app_url):
+    """A term opens by the keyboard and leads on with the typed text."""
     loads = []
-    page.on("load", lambda opened: loads.append(opened.url))
+    page.on("load", lambda page_: loads.append(page_.url))
     page.goto(f"{app_url}/masks?section=mistakes&text=a+zebra+ran&layer=5&head=7&mask=causal")
     wait_run(page)
     term, note = page.get_by_role("button", name="softmax", exact=True), page.locator("#term_softmax")
@@ -44,11 +45,12 @@ def test_a_term_opens_by_keyboard_and_leads_on_with_the_text_that_was_typed(page
     assert len(loads) == 1, "one visit"
 
 
-def test_on_a_phone_a_term_opens_on_a_tap_within_the_screen_and_closes_beside_it(visit):
+def test_term_opens_on_phone_tap(visit):
+    """On a phone a term opens on a tap, within the screen, and closes on a tap beside it."""
     page = visit("masks", section="mistakes", lang="zh", viewport=PHONE, scheme="dark", source="words", text="我 爱 猫")
-    marked = page.locator(".says [popovertarget]").all()
-    assert len(marked) > 1
-    for term in marked:
+    terms = page.locator(".says [popovertarget]").all()
+    assert len(terms) > 1
+    for term in terms:
         term.click()
         box = page.locator(OPEN).bounding_box()
         assert box and box["x"] >= 0 and box["x"] + box["width"] <= PHONE[0] and box["y"] + box["height"] <= PHONE[1]
@@ -56,12 +58,13 @@ def test_on_a_phone_a_term_opens_on_a_tap_within_the_screen_and_closes_beside_it
         expect(page.locator(OPEN)).to_have_count(0)
 
 
-def test_in_somebody_elses_page_a_term_leads_to_headlight_in_a_place_of_its_own(visit):
+def test_embedded_term_opens_new_tab(visit):
+    """In an embedded page a term leads to Headlight in a new tab."""
     page = visit("masks", section="mistakes", embed="true", text="a zebra ran", source="words", seed=7)
     page.locator("[popovertarget=term_score]").click()
-    with page.context.expect_page() as opened:
+    with page.context.expect_page() as new_tab:
         page.locator(f"{OPEN} a").click()
-    link = opened.value.url.partition("?")[2].split("&")
+    link = new_tab.value.url.partition("?")[2].split("&")
     assert {"section=steps", "text=a+zebra+ran", "source=words", "seed=7"} <= set(link)
     assert not any("embed" in part for part in link)
     expect(page.locator(".st-key-section_mistakes")).to_be_visible()

@@ -30,7 +30,7 @@ TRANSLATE = """() => {
 }"""
 """The translator of a browser puts an element in the place of each text."""
 
-FOLLOWED = "() => !Function.prototype.toString.call(Node.prototype.removeChild).includes('[native code]')"
+IS_FOLLOWED = "() => !Function.prototype.toString.call(Node.prototype.removeChild).includes('[native code]')"
 """The page follows a translator: before that, the headings of a page that has no view yet would stay as they are."""
 
 READ = """() => {
@@ -59,7 +59,7 @@ MARK = """() => {
 """Mark a control: the text if there is one, a slider, a box to search in, a choice of several."""
 
 
-WHOLE = ("heads", "stacking", "two_sequences")
+PAGES_WITH_SECTIONS = ("heads", "stacking", "two_sequences")
 """Pages of which all sections are looked at, with every kind of view; of others the first section is."""
 
 
@@ -84,22 +84,22 @@ def change_language(page: Page) -> None:
     expect(page.locator("html")).to_have_attribute("lang", "zh")
 
 
-def assert_like_opened_anew(page: Page, other: Page) -> None:
+def assert_like_opened_anew(page: Page, fresh_page: Page) -> None:
     """Compare a page with the one that its link opens."""
-    other.goto(page.url)
-    wait_run(other)
-    eventually(partial(_assert_same_lines, page, other))
+    fresh_page.goto(page.url)
+    wait_run(fresh_page)
+    eventually(partial(_assert_same_lines, page, fresh_page))
 
 
-def _assert_same_lines(page: Page, other: Page) -> None:
-    assert page.evaluate(READ) == other.evaluate(READ)
+def _assert_same_lines(page: Page, fresh_page: Page) -> None:
+    assert page.evaluate(READ) == fresh_page.evaluate(READ)
 
 
 @pytest.mark.parametrize("name", EVERY)
 def test_translated_page_shows_new_numbers(visit, new_page, name):
     """After a change the page says what its link says when it is opened anew."""
-    page = visit("" if name == FIRST else path_of(name), **({"section": "all"} if name in WHOLE else {}))
-    page.wait_for_function(FOLLOWED)
+    page = visit("" if name == FIRST else path_of(name), **({"section": "all"} if name in PAGES_WITH_SECTIONS else {}))
+    page.wait_for_function(IS_FOLLOWED)
     assert page.evaluate(TRANSLATE) > 20
     change_control(page)
     assert_like_opened_anew(page, new_page())
@@ -109,7 +109,7 @@ def test_translated_page_shows_new_numbers(visit, new_page, name):
 def test_translated_page_in_new_language(visit, new_page, name):
     """Sentences whose parts are others than before leave nothing behind, and do not stop the page."""
     page = visit(path_of(name), section="all")
-    page.wait_for_function(FOLLOWED)
+    page.wait_for_function(IS_FOLLOWED)
     page.evaluate(TRANSLATE)
     change_language(page)
     wait_run(page)

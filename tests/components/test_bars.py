@@ -1,4 +1,4 @@
-"""What a bar chart in the browser is sent."""
+"""The data of a bar chart in the browser."""
 
 import math
 
@@ -8,23 +8,25 @@ from tests.components.test_maps import unpack
 from viz.components.bars import BarChart, pack_bars
 
 
-def test_each_series_is_a_row_as_it_is_and_names_as_they_were_written():
+def test_bars_send_series_and_names():
+    """Every series is a row with its exact values; names are sent as written."""
     first, second = torch.tensor([0.25, -math.inf, -3.0]), torch.tensor([1.0, math.nan, 2.0], dtype=torch.float64)
-    drawn = BarChart(
+    chart = BarChart(
         labels=("<b>", "#000001", "c"),
         series={"a": first, "$b$": second},
         title="t",
         value_title="v",
         hues=((1, 2, 3),),
     )
-    header, blocks = unpack(pack_bars(drawn, words={"alt": "…"}))
+    header, blocks = unpack(pack_bars(chart, words={"alt": "…"}))
     gap = torch.tensor([[0.25, math.nan, -3.0], [1.0, math.nan, 2.0]])
     torch.testing.assert_close(torch.tensor(blocks["values"]).view(2, 3), gap, rtol=0, atol=0, equal_nan=True)
     assert (header["labels"], header["series"]) == (["<b>", "#000001", "c"], ["a", "$b$"])
     assert (header["hues"], header["colours"], header["top"], header["height"]) == ([[1, 2, 3]], None, None, 260)
 
 
-def test_a_single_series_may_have_a_colour_for_each_bar():
-    drawn = BarChart(labels=["a"], series={"s": torch.ones(1)}, title="", value_title="v", top=1.0, colours=[(7, 8, 9)])
-    header, _ = unpack(pack_bars(drawn))
+def test_bars_of_one_series_have_colours():
+    """A single series may have a colour for every bar."""
+    chart = BarChart(labels=["a"], series={"s": torch.ones(1)}, title="", value_title="v", top=1.0, colours=[(7, 8, 9)])
+    header, _ = unpack(pack_bars(chart))
     assert (header["colours"], header["top"]) == ([[7, 8, 9]], 1.0)

@@ -57,7 +57,8 @@ def client(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed; the browser tests run the views themselves")
-def test_joined_modules_keep_their_names_apart_and_the_style_is_put_on_in_a_root_of_their_own(client, tmp_path):
+def test_bundle_isolates_names_and_style(client, tmp_path):
+    """Joined modules keep their names apart; the style is put into a root of its own."""
     run = """
         globalThis.CSSStyleSheet = class { replaceSync(css) { this.css = css; } };
         const { default: view } = await import("./toy.mjs"), root = { getRootNode: () => root };
@@ -66,15 +67,15 @@ def test_joined_modules_keep_their_names_apart_and_the_style_is_put_on_in_a_root
         console.log(JSON.stringify([...said, root.adoptedStyleSheets.map((sheet) => sheet.css)]));
     """
     (tmp_path / "toy.mjs").write_bytes(bundle.bundle("toy/toy")[1])
-    done = subprocess.run(
+    process = subprocess.run(
         [str(NODE), "--input-type=module", "--eval", run], capture_output=True, text=True, cwd=tmp_path, check=False
     )
     style = bundle.EVERY_VIEW + '.toy::before {\n  content: "\\"";\n}\n'
-    assert json.loads(done.stdout or "null") == [[38, 33, 7, 1], [44, 39, 7, 1], [style]], done.stderr
+    assert json.loads(process.stdout or "null") == [[38, 33, 7, 1], [44, 39, 7, 1], [style]], process.stderr
 
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed; the browser tests run the views themselves")
-def test_a_view_inside_another_brings_its_style(client, tmp_path):
+def test_bundle_includes_style_of_inner_view(client, tmp_path):
     (client / "outer").mkdir()
     (client / "outer/outer.css").write_text(".outer {}\n", "utf8")
     (client / "outer/outer.js").write_text(
@@ -87,11 +88,11 @@ def test_a_view_inside_another_brings_its_style(client, tmp_path):
         const said = $dressed({ data: 11, parentElement: { getRootNode: () => root } });
         console.log(JSON.stringify([...said, root.adoptedStyleSheets[0].css]));
     """
-    done = subprocess.run(
+    process = subprocess.run(
         [str(NODE), "--input-type=module", "--eval", run], capture_output=True, text=True, cwd=tmp_path, check=False
     )
-    *said, style = json.loads(done.stdout or "[0]")
-    assert said == ["outer", 38, 33, 7, 1], done.stderr
+    *results, style = json.loads(process.stdout or "[0]")
+    assert results == ["outer", 38, 33, 7, 1], process.stderr
     assert style.startswith(f"{bundle.EVERY_VIEW}.toy::before") and style.endswith(".outer {}\n"), "its own comes last"
 
 
@@ -107,7 +108,7 @@ def test_a_view_inside_another_brings_its_style(client, tmp_path):
         ("toy/toy.js", "export const view = 1;\n", "exports 0 views"),
     ],
 )
-def test_what_cannot_be_joined_is_refused(client, name, text, reason):
+def test_bundle_refuses_unjoinable_modules(client, name, text, reason):
     (client / name).write_text(text, "utf8")
     with pytest.raises(ValueError, match=reason):
         bundle.bundle("toy/toy")
@@ -127,7 +128,7 @@ def test_bundle_leaves_out_comments(client):
     assert '/** @type {number} */ (0); const link = "https://a.example"; // behind code\n/*! a licence */' in code
 
 
-def test_the_name_says_what_is_in_it(client):
+def test_file_name_holds_content_hash(client):
     name, content = bundle.bundle("toy/toy")
     assert re.fullmatch(r"toy-[0-9a-f]{16}\.js", name)
     for file in ("lib/base.js", "toy/toy.css"):
@@ -163,11 +164,11 @@ def test_every_view_can_be_parsed(tmp_path):
     check = f"for (const file of process.argv.slice(1)) new (require('vm').SourceTextModule)({read})"
     files = map(str, sorted(tmp_path.iterdir()))
     command = [str(NODE), "--experimental-vm-modules", "--no-warnings", "--eval", check, *files]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr
 
 
-def test_library_is_as_its_authors_publish_it():
+def test_library_equals_its_publication():
     """Nobody changes a library's file, and its licence stands beside it."""
     folder = bundle.CLIENT / "vendor" / "minisearch"
     assert hashlib.sha256((folder / "minisearch.js").read_bytes()).hexdigest() == MINISEARCH

@@ -34,7 +34,7 @@ WORDS = torch.tensor([0, 1, 1, 2, 3, 3, 3])
 SPECIAL = torch.tensor([True, False, False, False])
 
 
-def listed(values: torch.Tensor) -> list[float | None]:
+def as_list(values: torch.Tensor) -> list[float | None]:
     """Numbers as JSON holds them: -inf is null."""
     return [None if value == -torch.inf else value for value in values.flatten().tolist()]
 
@@ -43,8 +43,8 @@ def softmax_case() -> dict[str, object]:
     scores = SCORES.masked_fill(SCORES < -2, -torch.inf)
     scores[3] = -torch.inf
     temperatures = [0.3, 1.0, 7.0]
-    weights = [listed(row_softmax(scores / temperature)) for temperature in temperatures]
-    return {"rows": 7, "columns": 11, "scores": listed(scores), "temperatures": temperatures, "weights": weights}
+    weights = [as_list(row_softmax(scores / temperature)) for temperature in temperatures]
+    return {"rows": 7, "columns": 11, "scores": as_list(scores), "temperatures": temperatures, "weights": weights}
 
 
 def sink_cases() -> list[dict[str, object]]:
@@ -53,7 +53,7 @@ def sink_cases() -> list[dict[str, object]]:
     for scores, sink in ((SCORES, 0.7), (SCORES.repeat(150, 150)[:1050], 9.0)):
         packed = pack_head(scores, layer=2, head=5, channel="grid", sink=sink)
         weights = [
-            listed(softmax_with_sink(scores[None] / temperature, torch.tensor([sink / temperature])))
+            as_list(softmax_with_sink(scores[None] / temperature, torch.tensor([sink / temperature])))
             for temperature in (0.3, 1.0, 7.0)
         ]
         cases.append({"bytes": base64.b64encode(packed.data).decode(), "weights": weights})
@@ -64,12 +64,12 @@ def regroup_case() -> dict[str, object]:
     weights = torch.softmax(SCORES[:, :7], -1)
     merged = hide(merge_words(weights, WORDS, WORDS), ~SPECIAL, ~SPECIAL)
     axis = {"of": [-1, 0, 0, 1, 2, 2, 2], "count": 3}
-    return {"weights": listed(weights), "queries": axis, "keys": axis, "merged": listed(merged)}
+    return {"weights": as_list(weights), "queries": axis, "keys": axis, "merged": as_list(merged)}
 
 
 def head_case() -> dict[str, object]:
     packed = pack_head(SCORES, layer=2, head=5, channel="grid")
-    return {"bytes": base64.b64encode(packed.data).decode(), "scores": listed(SCORES), "tolerance": 1e-6}
+    return {"bytes": base64.b64encode(packed.data).decode(), "scores": as_list(SCORES), "tolerance": 1e-6}
 
 
 def coded_case() -> dict[str, object]:
@@ -93,9 +93,9 @@ def ink_case() -> dict[str, object]:
 
 def comparison_case() -> dict[str, object]:
     """Two heads on texts of 5 and 7 tokens; the second changes more."""
-    found = align(["a", "b", "c", "d", "e"], ["a", "x", "y", "c", "d", "e", "f"])
+    alignment = align(["a", "b", "c", "d", "e"], ["a", "x", "y", "c", "d", "e", "f"])
     a, b = (torch.softmax(SCORES[:size, :size], -1) for size in (5, 7))
-    a, b = place_on_slots(a, found.a), place_on_slots(b, found.b)
+    a, b = laid_out(a, alignment.a), laid_out(b, alignment.b)
     heads, both = torch.stack([(b - a) / 9, b - a]), row_change(a, b)
     wall = pack_differences([(heads, torch.tensor([0.1, 0.2]))], n_layers=1, order="change")
     return {
@@ -114,7 +114,7 @@ def without_nan(values: torch.Tensor) -> list[float | None]:
 
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed; the browser tests compare the same numbers")
-def test_the_browsers_numbers_are_torchs(tmp_path):
+def test_browser_numbers_equal_torch(tmp_path):
     cases = {
         "softmax": softmax_case(),
         "sinks": sink_cases(),
@@ -128,15 +128,15 @@ def test_the_browsers_numbers_are_torchs(tmp_path):
     file = tmp_path / "cases.json"
     file.write_text(json.dumps(cases), "utf8")
     command = [str(NODE), "--test", "--test-reporter=tap", *map(str, (ROOT / "tests/components/client").glob("*.mjs"))]
-    done = subprocess.run(
+    process = subprocess.run(
         command, capture_output=True, text=True, timeout=60, check=False, env=os.environ | {"CASES": str(file)}
     )
-    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
-    assert "# pass 34" in done.stdout
+    assert process.returncode == 0, process.stdout[-4000:] + process.stderr[-2000:]
+    assert "# pass 34" in process.stdout
 
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed; the browser tests look at what is drawn")
-def test_a_number_can_be_read_on_every_colour_of_every_map(tmp_path):
+def test_number_is_readable_on_every_colour(tmp_path):
     """Every hue, at every opacity, on both pages: the page's own ink where it is enough, else black or white."""
     cells = [(hue, step / 50) for hue in (*HEADS, BLUE, ORANGE) for step in range(51)]
     pages = {
@@ -149,15 +149,15 @@ def test_a_number_can_be_read_on_every_colour_of_every_map(tmp_path):
         const written = Object.fromEntries(Object.entries(pages).map(([name, page]) => [name, ink(page)]));
         console.log(JSON.stringify({ written, pixel: ofPixel(0xff0a141e), hex: [parts("#0e1117"), parts("#0af")] }));
     """
-    asked = json.dumps({"cells": cells, "pages": pages})
-    command = [str(NODE), "--input-type=module", "--eval", run, "--", asked]
-    found = json.loads(subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True).stdout)
+    request = json.dumps({"cells": cells, "pages": pages})
+    command = [str(NODE), "--input-type=module", "--eval", run, "--", request]
+    contrasts = json.loads(subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True).stdout)
     for name, theme in THEMES.items():
-        for (hue, opacity), ink in zip(cells, found["written"][name], strict=True):
+        for (hue, opacity), ink in zip(cells, contrasts["written"][name], strict=True):
             assert contrast(ink, over(hue, opacity, theme.background)) >= ENOUGH
-        assert tuple(found["written"][name][0]) == theme.text, "an empty cell is the page itself"
-    assert found["pixel"] == [[30, 20, 10], 1]
-    assert found["hex"] == [[14, 17, 23], [0, 170, 255]]
+        assert tuple(contrasts["written"][name][0]) == theme.text, "an empty cell is the page itself"
+    assert contrasts["pixel"] == [[30, 20, 10], 1]
+    assert contrasts["hex"] == [[14, 17, 23], [0, 170, 255]]
 
 
 def pure() -> list[str]:
@@ -194,5 +194,5 @@ def test_client_check_finds_faults(tmp_path, code):
     (tmp_path / "node_modules").symlink_to(ROOT / "node_modules")
     if code:
         (tmp_path / "viz/components/client/lib/area.js").write_text(code, "utf-8")
-    done = subprocess.run(["npm", "run", "check"], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (done.returncode == 0) == (code is None), done.stdout + done.stderr
+    process = subprocess.run(["npm", "run", "check"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (process.returncode == 0) == (code is None), process.stdout + process.stderr

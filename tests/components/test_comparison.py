@@ -1,4 +1,4 @@
-"""What the picture of two texts is sent: codes by hand, what they lose, and how many bytes they are."""
+"""The data of the picture of two texts: codes by hand, their loss, and their size in bytes."""
 
 import numpy as np
 import torch
@@ -20,7 +20,7 @@ def differences(*shape: int) -> torch.Tensor:
     return torch.rand(*shape, generator=torch.Generator().manual_seed(0)) * 2 - 1
 
 
-def test_a_difference_is_off_by_no_more_than_its_colour_shows():
+def test_difference_error_is_below_colour_step():
     values = differences(3, 11, 11)
     values[:, 4] = torch.nan
     codes = difference_codes(values)
@@ -32,22 +32,23 @@ def test_a_difference_is_off_by_no_more_than_its_colour_shows():
     assert difference_codes(torch.zeros(1)).item() == 127
 
 
-def test_the_farthest_of_a_block_keeps_its_sign():
+def test_pooled_difference_keeps_sign():
+    """The farthest value of a block keeps its sign."""
     values = differences(2, 7, 7)
     values[:, 5:, 3] = torch.nan
     values[0, 6, 6] = torch.nan
-    found = farthest_of_blocks(values, 3)
-    assert found.shape == (2, 3, 3)
+    pooled = farthest_of_blocks(values, 3)
+    assert pooled.shape == (2, 3, 3)
     for head in range(2):
         for row in range(3):
             for column in range(3):
                 block = values[head, 3 * row : 3 * row + 3, 3 * column : 3 * column + 3]
                 block = block[~block.isnan()]
                 expected = block[block.abs().argmax()] if len(block) else torch.tensor(torch.nan)
-                assert_close(found[head, row, column], expected, equal_nan=True)
+                assert_close(pooled[head, row, column], expected, equal_nan=True)
 
 
-def test_all_heads_of_128_tokens_cost_less_than_one_more_picture():
+def test_128_tokens_fit_message():
     """One byte a cell beside two, and one head's two maps: the head grid sends 2.4 MB for the same."""
     maps = [(differences(12, 128, 128), torch.rand(12)) for _ in range(6)]
     wall = pack_differences(maps, n_layers=6, order="change")
@@ -67,14 +68,14 @@ def test_two_maps_are_read_back():
     a, b = differences(2, 11, 11).abs()
     a[3] = a[:, 3] = torch.nan
     for what, factor in (("weights", 1.0), ("arrives", 7.0)):
-        sent = unpacked(pack_two(a * factor, b * factor, what=what))
-        found = two_maps(sent)
+        message = unpacked(pack_two(a * factor, b * factor, what=what))
+        maps = two_maps(message)
         limit = 1.0 if what == "weights" else float(torch.cat([a, b]).nan_to_num(0).max()) * factor
-        assert_close(sent["limit"], limit)
-        for mine, other in zip(found, (a, b), strict=True):
-            np.testing.assert_allclose(mine, other.numpy() * factor, atol=limit / 65535 / 2 + 1e-6)
+        assert_close(message["limit"], limit)
+        for mine, expected in zip(maps, (a, b), strict=True):
+            np.testing.assert_allclose(mine, expected.numpy() * factor, atol=limit / 65535 / 2 + 1e-6)
 
 
-def test_nothing_at_all_is_sent_as_nothing():
+def test_no_difference_sends_nothing():
     empty = torch.zeros(2, 2)
-    assert all((found == 0).all() for found in two_maps(unpacked(pack_two(empty, empty, what="arrives"))))
+    assert all((map_ == 0).all() for map_ in two_maps(unpacked(pack_two(empty, empty, what="arrives"))))

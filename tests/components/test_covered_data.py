@@ -1,4 +1,4 @@
-"""What a view is sent under a cover: its picture without the hidden numbers, and labelled when all is told."""
+"""The data of a view under a cover: its picture without the hidden numbers, and labelled when all is visible."""
 
 from dataclasses import replace
 
@@ -29,8 +29,8 @@ def maps() -> bytes:
 
 def matrix() -> bytes:
     side = Axis(WORDS, "words")
-    drawn = Matrix(values=VALUES, rows=side, columns=side, kind="weights")
-    return pack_matrix(drawn, head_hues=[], words={"alt": "the largest is 0.625"})
+    picture = Matrix(values=VALUES, rows=side, columns=side, kind="weights")
+    return pack_matrix(picture, head_hues=[], words={"alt": "the largest is 0.625"})
 
 
 @pytest.mark.parametrize("data", [maps(), matrix()], ids=["maps", "matrix"])
@@ -42,14 +42,14 @@ def test_covered_map_lacks_hidden_cells(data):
 
 
 @pytest.mark.parametrize("data", [maps(), matrix()], ids=["maps", "matrix"])
-def test_told_map_lists_cells_and_keeps_numbers(data):
+def test_described_map_lists_cells(data):
     with covering(replace(COVER, is_open=False)):
         header, blocks = unpack(cover_data("key", data))
     assert header["covers"] == {"cells": HIDDEN, "open": False, "word": "covered"}
     assert np.allclose(blocks["values"], VALUES.flatten())
 
 
-def test_bars_of_covered_row_lack_all_of_it():
+def test_bars_of_covered_row_are_covered():
     """A chart of a row whose map is covered there does not say which row it is: all of its covered bars are."""
     row = Cover(labels=WORDS, places=np.array([[False] * 3, [True] * 3, [False] * 3]))
     chart = BarChart(WORDS, {"weight": VALUES[1]}, title="", value_title="")

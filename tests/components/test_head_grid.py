@@ -14,7 +14,7 @@ TYPES = {"uint16": torch.uint16, "float32": torch.float32}
 
 
 def unpack(packed: Packed):
-    """What client/bytes.js does."""
+    """Unpack data as client/bytes.js does."""
     data = packed.data
     length = int.from_bytes(data[:4], "little")
     header = json.loads(data[4 : 4 + length])
@@ -38,7 +38,8 @@ def by_hand(maps, pool):
     return torch.stack([torch.stack([part.amax(-1) for part in row.split(pool, -1)], -1) for row in rows], -2)
 
 
-def test_a_header_and_blocks_of_odd_sizes_survive_the_journey():
+def test_packed_blocks_return_unchanged():
+    """A header and blocks of odd sizes are unpacked as they were packed."""
     codes = torch.tensor([1, 2, 65535], dtype=torch.int32).to(torch.uint16)
     header = unpack(pack({"token": "“<b>猫"}, {"codes": codes, "numbers": torch.tensor([0.5, -1.5])}))
     assert header["token"] == "“<b>猫"
@@ -46,7 +47,7 @@ def test_a_header_and_blocks_of_odd_sizes_survive_the_journey():
     assert header["numbers"].tolist() == [0.5, -1.5]
 
 
-def test_the_id_names_the_content_and_nothing_else():
+def test_id_depends_on_content_alone():
     block = torch.tensor([0.5, 0.25])
     assert pack({"a": 1}, {"x": block}).id == pack({"a": 1}, {"x": block.clone()}).id
     assert pack({"a": 1}, {"x": block}).id != pack({"a": 2}, {"x": block}).id
@@ -54,7 +55,7 @@ def test_the_id_names_the_content_and_nothing_else():
 
 
 @pytest.mark.parametrize("what", ["weights", "scores"])
-def test_a_wall_comes_back_as_it_was(what):
+def test_wall_is_unpacked_unchanged(what):
     layers = [random_weights(3, 5, 7, seed=layer) for layer in range(2)]
     if what == "scores":
         layers = [(maps * 40 - 7).masked_fill(torch.ones(5, 7).triu(1).bool(), -INF) for maps in layers]
@@ -63,32 +64,33 @@ def test_a_wall_comes_back_as_it_was(what):
     assert [wall[name] for name in ("n_layers", "n_heads", "n_queries", "n_keys", "rows", "columns", "pool")] == [
         2, 3, 5, 7, 5, 7, 1,
     ]  # fmt: skip
-    codes, sent = wall["values"].view(6, 5, 7).float(), torch.cat(layers)
+    codes, expected = wall["values"].view(6, 5, 7).float(), torch.cat(layers)
     if what == "weights":
-        assert_close(codes / 65535, sent, atol=7.7e-6, rtol=0)
+        assert_close(codes / 65535, expected, atol=7.7e-6, rtol=0)
     else:
         low, high = wall["ranges"].view(6, 2).T[:, :, None, None]
         back = (low + (high - low) * codes / 65534).masked_fill(codes == 65535, -INF)
-        assert_close(back, sent, atol=float((high - low).max()) / 65534, rtol=0)
+        assert_close(back, expected, atol=float((high - low).max()) / 65534, rtol=0)
     assert wall["order"] == ["entropy", "first"]
     assert_close(wall["measures"].view(2, 6)[0], torch.tensor([0.0, 1, 2, 1, 2, 3]))
     assert wall["measures"].view(2, 6)[1].isnan().all()
 
 
-def test_u16_weights_are_right_to_four_decimals():
+def test_u16_weights_have_four_decimals():
     weights = random_weights(1, 101, 103)
     wall = unpack(pack_wall([(weights, {"a": torch.zeros(1)})], n_layers=1, what="weights"))
     assert float((wall["values"].view(101, 103).double() / 65535 - weights[0]).abs().max()) < 5e-5 / 6
 
 
 @pytest.mark.parametrize(("rows", "columns", "pool"), [(7, 11, 2), (13, 5, 3), (17, 17, 17), (2, 3, 5)])
-def test_a_pooled_map_holds_the_largest_of_each_block(rows, columns, pool):
+def test_pooled_map_holds_block_maxima(rows, columns, pool):
     maps = torch.randn(3, rows, columns, generator=torch.Generator().manual_seed(1))
     maps[0, :pool, :pool] = -INF  # a block that is masked everywhere stays so
     assert_close(head_grid.largest_of_blocks(maps, pool), by_hand(maps, pool), atol=0, rtol=0)
 
 
-def test_a_large_wall_is_pooled_and_a_strong_single_weight_is_still_seen():
+def test_pooled_wall_shows_single_strong_weight():
+    """A large wall is pooled, and a strong single weight is still visible."""
     maps = random_weights(72, 149, 151, sharpness=0.1)
     maps[71, 148, 150] = 0.93
     wall = unpack(pack_wall([(maps, {"a": torch.zeros(72)})], n_layers=1, what="weights"))
@@ -100,7 +102,8 @@ def test_a_large_wall_is_pooled_and_a_strong_single_weight_is_still_seen():
 
 @pytest.mark.parametrize("n_heads", [1, 12, 72, 336])
 @pytest.mark.parametrize("n", [1, 13, 127, 131, 149, 512])
-def test_a_wall_stays_in_its_limit_and_is_exact_when_it_can_be(n_heads, n):
+def test_wall_within_limit_is_exact(n_heads, n):
+    """A wall stays within its limit and is exact where it fits."""
     pool = pool_of(n_heads, n, n)
     size = 2 * n_heads * math.ceil(n / pool) ** 2
     assert size <= (2_500_000 if pool == 1 else 1_500_000)
@@ -110,7 +113,7 @@ def test_a_wall_stays_in_its_limit_and_is_exact_when_it_can_be(n_heads, n):
         assert 2 * n_heads * math.ceil(n / (pool - 1)) ** 2 > head_grid.POOLED_BYTES
 
 
-def test_what_is_sent_for_one_picture():
+def test_message_of_one_picture():
     numbers = {name: torch.zeros(12) for name in "abcdefgh"}
     exact = pack_wall([(random_weights(12, 128, 128), numbers)] * 6, n_layers=6, what="weights")
     assert (exact.pool, len(exact.data) <= 2_500_000) == (1, True)
@@ -123,7 +126,7 @@ def test_what_is_sent_for_one_picture():
     assert len(pack_combined(scores.softmax(-1)).data) <= 600_000
 
 
-def test_scores_of_a_head_are_exact_where_they_fit():
+def test_scores_of_head_are_exact():
     scores = torch.randn(11, 13, generator=torch.Generator().manual_seed(3)) * 9
     scores[2, 5:] = -INF
     head = unpack(pack_head(scores, layer=1, head=2))
@@ -137,7 +140,7 @@ def decode(codes, tops, reach):
 
 
 @pytest.mark.parametrize("spread", [1, 10, 100])
-def test_log_codes_keep_a_softmax_at_any_temperature(spread):
+def test_log_codes_keep_softmax(spread):
     scores = torch.randn(97, 401, generator=torch.Generator().manual_seed(spread)).double()
     scores = scores * spread / 6
     scores[:, 390:] = -INF
@@ -151,7 +154,7 @@ def test_log_codes_keep_a_softmax_at_any_temperature(spread):
         assert_close(softmax(back[:96] / temperature, -1), want, atol=5e-5, rtol=0)
 
 
-def test_a_wide_head_goes_over_in_two_bytes_a_cell():
+def test_wide_head_has_two_byte_cells():
     scores = torch.randn(401, 397, generator=torch.Generator().manual_seed(0)) * 3
     head = unpack(pack_head(scores))
     assert head["codec"] == "log"
@@ -159,7 +162,7 @@ def test_a_wide_head_goes_over_in_two_bytes_a_cell():
     assert_close(softmax(back, -1).float(), softmax(scores, -1), atol=2.5e-5, rtol=0)
 
 
-def test_scores_that_are_all_masked_or_all_equal():
+def test_scores_all_masked_or_all_equal():
     codes, ranges = score_codes(torch.stack([torch.full((2, 3), -INF), torch.full((2, 3), 1.5)]))
     assert (codes[0].int() == 65535).all()
     assert ranges.tolist() == [[0, 0], [1.5, 1.5]]

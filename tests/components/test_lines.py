@@ -1,4 +1,4 @@
-"""What a line chart in the browser is sent."""
+"""The data of a line chart in the browser."""
 
 import json
 import math
@@ -18,30 +18,34 @@ def chart(*series, **options):
     return LineChart(series=series, x=Axis("n", log=True, ticks=(1, 2)), y=Axis("v", limits=(0, 1)), **options)
 
 
-def test_numbers_are_sent_as_they_are_and_what_is_not_finite_is_nothing():
-    sent = json.loads(json.dumps(packed(chart(GAPS), words={"alt": "…"}), allow_nan=False))
-    (line,) = sent["lines"]
+def test_lines_send_exact_finite_numbers():
+    """Numbers are sent exactly; what is not finite is null."""
+    message = json.loads(json.dumps(packed(chart(GAPS), words={"alt": "…"}), allow_nan=False))
+    (line,) = message["lines"]
     assert (line["x"], line["y"], line["low"], line["high"]) == ([1, 2, 3], [0.25, None, None], None, None)
     assert (line["name"], line["dash"], line["marker"], line["colour"]) == ("<b>a", "dot", 5, list(BLUE))
-    assert sent["words"] == {"alt": "…"}
+    assert message["words"] == {"alt": "…"}
 
 
 @pytest.mark.parametrize("style", [{"marker": 6}, {"marker": 6, "dash": None}, {"dash": "dot"}])
-def test_a_series_may_be_a_line_signs_or_both(style):
+def test_series_is_line_or_markers(style):
+    """A series may be a line, markers or both."""
     (line,) = packed(chart(Series(name="a", x=[1], y=[1], colour=BLUE, **style)))["lines"]
     assert (line["dash"], line["marker"]) == (style.get("dash", "solid"), style.get("marker", 0))
 
 
-def test_how_a_series_looks_and_reads_is_sent_with_it_and_none_of_its_names_is_escaped():
+def test_series_style_is_sent_unescaped():
+    """A series' style and texts are sent with it; no name is escaped."""
     odd = "<img src=x> &amp; $x^2$ #000001 {n}"
     look = {"symbol": "diamond", "faint": True, "listed": False, "says": f"{odd} {{x}}"}
-    sent = packed(chart(Series(name=odd, x=[1], y=[1], colour=ORANGE, **look), marks=[Mark(x=1, label=odd)]))
-    (line,) = sent["lines"]
+    message = packed(chart(Series(name=odd, x=[1], y=[1], colour=ORANGE, **look), marks=[Mark(x=1, label=odd)]))
+    (line,) = message["lines"]
     assert {name: line[name] for name in look} == look
-    assert (line["name"], sent["marks"][0]["label"]) == (odd, odd)
+    assert (line["name"], message["marks"][0]["label"]) == (odd, odd)
 
 
-def test_whole_numbers_stay_whole_however_large_and_singles_are_no_rougher():
+def test_integers_and_singles_keep_precision():
+    """Whole numbers stay whole however large, and float32 numbers get no rougher."""
     sizes, values = [1, 10**12, 2**64 + 13], np.array([0.1, 3e38, -7], np.float32)
     (line,) = packed(chart(Series(name="a", x=sizes, y=values, colour=BLUE)))["lines"]
     assert line["x"] == sizes
@@ -50,31 +54,31 @@ def test_whole_numbers_stay_whole_however_large_and_singles_are_no_rougher():
 
 
 def test_a_band_has_two_edges():
-    whole = Series(name="a", x=[1, 2], y=[2, 3], low=np.array([1, math.nan]), high=[4, 5], colour=ORANGE)
+    band = Series(name="a", x=[1, 2], y=[2, 3], low=np.array([1, math.nan]), high=[4, 5], colour=ORANGE)
     half = Series(name="b", x=[1, 2], y=[2, 3], low=[1, 2], colour=ORANGE)
-    lines = packed(chart(whole, half))["lines"]
+    lines = packed(chart(band, half))["lines"]
     assert [(line["low"], line["high"]) for line in lines] == [([1, None], [4, 5]), (None, None)]
     json.dumps(lines, allow_nan=False)
 
 
-def test_axes_and_marks_are_told_by_their_names():
-    sent = packed(chart(GAPS, marks=[Mark(x=3, label="$x"), Mark(y=5), Mark(radius=2)], height=123, legend=True))
-    assert (sent["x"]["title"], sent["x"]["log"], list(sent["x"]["ticks"])) == ("n", True, [1, 2])
-    assert (sent["y"]["limits"], sent["y"]["log"], sent["y"]["reversed"]) == ((0, 1), False, False)
+def test_axes_and_marks_have_names():
+    message = packed(chart(GAPS, marks=[Mark(x=3, label="$x"), Mark(y=5), Mark(radius=2)], height=123, legend=True))
+    assert (message["x"]["title"], message["x"]["log"], list(message["x"]["ticks"])) == ("n", True, [1, 2])
+    assert (message["y"]["limits"], message["y"]["log"], message["y"]["reversed"]) == ((0, 1), False, False)
     nothing = {"x": None, "y": None, "radius": None, "label": ""}
-    assert sent["marks"] == [nothing | {"x": 3, "label": "$x"}, nothing | {"y": 5}, nothing | {"radius": 2}]
-    assert (sent["height"], sent["legend"], sent["square"]) == (123, True, False)
+    assert message["marks"] == [nothing | {"x": 3, "label": "$x"}, nothing | {"y": 5}, nothing | {"radius": 2}]
+    assert (message["height"], message["legend"], message["square"]) == (123, True, False)
     assert packed(chart(GAPS, square=True))["square"]
 
 
-def test_there_is_a_legend_where_the_chart_has_one():
+def test_legend_appears_where_chart_has_one():
     assert [packed(chart(*series))["legend"] for series in ([GAPS], [GAPS, GAPS])] == [False, True]
 
 
-def test_vectors_that_outgrew_their_numbers_leave_a_chart_that_can_be_read():
+def test_chart_of_overflowing_vectors_is_readable():
     arrows = [Arrow(name=name, tip=(x, 1.0), hue=BLUE) for name, x in (("a", math.nan), ("b", 2.0))]
-    sent = packed(plane(arrows, x_title="x", y_title="y"))
-    json.dumps(sent, allow_nan=False)
-    assert [line["x"] for line in sent["lines"]] == [[0, None], [None], [0, 2], [2]]
-    assert [mark["radius"] for mark in sent["marks"]] == [pytest.approx(math.sqrt(5))]
-    assert sent["x"]["limits"] is None
+    message = packed(plane(arrows, x_title="x", y_title="y"))
+    json.dumps(message, allow_nan=False)
+    assert [line["x"] for line in message["lines"]] == [[0, None], [None], [0, 2], [2]]
+    assert [mark["radius"] for mark in message["marks"]] == [pytest.approx(math.sqrt(5))]
+    assert message["x"]["limits"] is None

@@ -1,4 +1,4 @@
-"""What the strip of maps is sent."""
+"""The data of the strip of maps."""
 
 import json
 
@@ -42,7 +42,7 @@ def test_maps_arrive_exactly():
     assert header["words"] == {"says": "…"}
 
 
-def test_maps_that_cannot_be_chosen():
+def test_maps_without_selection():
     header, blocks = unpack(pack_maps(PANELS, torch.rand(2, 3, 3), what="weights", limit=1.0))
     assert header["chooses"] is False
     assert list(blocks) == ["values"]
@@ -57,7 +57,8 @@ def test_maps_of_two_texts():
     assert np.array_equal(blocks["values"].reshape(1, 2, 5), values.numpy())
 
 
-def test_pictures_arrive_exactly_each_under_its_own_scale():
+def test_pictures_keep_values_and_scales():
+    """Pictures are sent exactly, every one with its own scale."""
     first, second = torch.rand(5, 3), torch.randn(5, 3)
     pictures = [
         Picture(title="<in>", values=first, low=0.0, high=1.0),
@@ -67,7 +68,7 @@ def test_pictures_arrive_exactly_each_under_its_own_scale():
     assert np.array_equal(blocks["values"].reshape(2, 5, 3), torch.stack([first, second]).numpy())
     assert (header["rows"], header["n"], header["what"]) == (5, 3, "pictures")
     assert header["scales"] == [{"low": 0.0, "high": 1.0, "signed": False}, {"low": -2.0, "high": 2.0, "signed": True}]
-    assert [one["alt"] for one in header["maps"]] == ["<in>. both", "both"]
+    assert [map_["alt"] for map_ in header["maps"]] == ["<in>. both", "both"]
     assert (header["maps"][1]["labels"], header["maps"][1]["columns"]) == (["0", "1", "2", "3", "4"], ["0", "1", "2"])
 
 

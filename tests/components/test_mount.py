@@ -53,7 +53,7 @@ def test_mounted_view_is_sent_by_address():
     for _ in range(2):
         app = AppTest.from_function(page).run()
         assert not app.exception
-        for view in (one.proto for one in app.get("bidi_component")):
+        for view in (proto.proto for proto in app.get("bidi_component")):
             assert (view.component_name, view.js_source_path) == (component_name("masks/growing"), LOADER.name)
             assert view.html_content == f'<data value="{bundle.bundle("masks/growing")[0]}"></data>'
             assert view.js_content == view.css_content == view.css_source_path == ""
@@ -76,12 +76,12 @@ print(len(app.get("bidi_component")))
 """
 
 
-def test_page_on_read_only_system_is_drawn():
+def test_page_on_read_only_system_draws():
     """Nothing is written when a view is first needed."""
     command = [sys.executable, "-B", "-c", READ_ONLY]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
-    assert done.returncode == 0, done.stderr
-    assert int(done.stdout) > 2
+    process = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert process.returncode == 0, process.stderr
+    assert int(process.stdout) > 2
 
 
 LOADS = """
@@ -112,8 +112,8 @@ def test_loader_with_newer_data_shows_that(tmp_path):
         code = f"await arrived('{file}');\nexport default ({{ data }}) => draw('{file}', data);\n"
         (tmp_path / file).write_text(code, "utf8")
     (tmp_path / "run.mjs").write_text(LOADS, "utf8")
-    done = subprocess.run([str(NODE), tmp_path / "run.mjs"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    calls, closings = json.loads(done.stdout)
+    process = subprocess.run([str(NODE), tmp_path / "run.mjs"], capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr
+    calls, closings = json.loads(process.stdout)
     assert calls == [["one.mjs", 2], ["one.mjs", 3], ["two.mjs", 4], ["two.mjs", "closed"]]
     assert closings == ["undefined", "function"]

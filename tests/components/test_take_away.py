@@ -1,4 +1,4 @@
-"""What leaves the app: the app's own bytes for every weight, small ones good for any temperature, in 3 MB of HTML."""
+"""The saved file: the app's own bytes for every weight, small ones good for any temperature, in 3 MB of HTML."""
 
 import json
 import math
@@ -18,7 +18,7 @@ INF = torch.inf
 
 
 def opened(data: bytes):
-    """What client/take_away/decode.js does: the header, and the inflated bytes of a part."""
+    """Read a file as client/take_away/decode.js does: the header, and the inflated bytes of a part."""
     length = int.from_bytes(data[:4], "little")
     body = data[4 + length :]
     return json.loads(data[4 : 4 + length]), lambda at, size, *_: zlib.decompress(body[at : at + size])
@@ -30,11 +30,11 @@ def codes(raw, count):
 
 
 def logarithms(raw, count, low, high):
-    found = codes(raw, count)
-    logs = (found.double() / 65535).log()
+    logarithms_ = codes(raw, count)
+    logs = (logarithms_.double() / 65535).log()
     tails = torch.tensor(list(raw[2 * count :])).double()
     exact = low + (high - low) * tails / LEVELS
-    logs[found < SMALL] = exact.where(tails != ZERO, -1e4).where(tails != MASKED, -INF)
+    logs[logarithms_ < SMALL] = exact.where(tails != ZERO, -1e4).where(tails != MASKED, -INF)
     return logs
 
 
@@ -47,18 +47,18 @@ def stack_of(layers, rows, columns, **about):
     return Stack(name="self", layers=layers, n_layers=len(layers), **axes, **about)
 
 
-def measured(weights, **more):
+def measured_page(weights, **more):
     return Heads(weights=weights, measures={"entropy": torch.arange(len(weights)) * 1.0}, **more)
 
 
-def test_weights_are_the_codes_that_the_app_sends():
+def test_weights_equal_the_apps_codes():
     maps = [scores_of(3, 7, 11, spread=3, seed=i).softmax(-1) for i in range(2)]
-    header, part = opened(payload([stack_of([measured(layer) for layer in maps], 7, 11, same=False)]))
+    header, part = opened(payload([stack_of([measured_page(layer) for layer in maps], 7, 11, same=False)]))
     (stack,) = header["stacks"]
     measures = [{"entropy": torch.arange(3) * 1.0}] * 2
     wall = unpack(pack_wall(zip(maps, measures, strict=True), n_layers=2, what="weights"))
-    sent = torch.cat([codes(part(*head), 77) for head in stack["heads"]])
-    assert torch.equal(sent, wall["values"].long())
+    expected = torch.cat([codes(part(*head), 77) for head in stack["heads"]])
+    assert torch.equal(expected, wall["values"].long())
     assert [stack[name] for name in ("n_layers", "n_heads", "rows", "columns", "pool", "wall")] == [
         2,
         3,
@@ -70,11 +70,12 @@ def test_weights_are_the_codes_that_the_app_sends():
     assert stack["measures"] == wall["measures"].tolist()
 
 
-def test_a_wall_too_large_is_pooled_as_the_apps_and_every_head_is_whole(monkeypatch):
+def test_large_wall_is_pooled_heads_whole(monkeypatch):
+    """A wall that is too large is pooled as the app's; every single head is whole."""
     monkeypatch.setattr(head_grid, "EXACT_BYTES", 500)
     monkeypatch.setattr(head_grid, "POOLED_BYTES", 300)
     maps = scores_of(3, 13, 11, spread=2).softmax(-1)
-    header, part = opened(payload([stack_of([measured(maps)], 13, 11, same=False)]))
+    header, part = opened(payload([stack_of([measured_page(maps)], 13, 11, same=False)]))
     (stack,) = header["stacks"]
     wall = unpack(pack_wall([(maps, {"a": torch.zeros(3)})], n_layers=1, what="weights"))
     assert stack["pool"] == wall["pool"] == 2
@@ -84,11 +85,11 @@ def test_a_wall_too_large_is_pooled_as_the_apps_and_every_head_is_whole(monkeypa
 
 
 @pytest.mark.parametrize("spread", [1, 6, 30])
-def test_small_weights_are_good_for_any_temperature(spread):
+def test_small_weights_serve_any_temperature(spread):
     scores = scores_of(97, 101, spread=spread).double()
     scores[:, 90:] = -INF
     mask = scores.isneginf()
-    layer = measured(scores.softmax(-1)[None], masked=mask, logarithms=scores.log_softmax(-1)[None])
+    layer = measured_page(scores.softmax(-1)[None], masked=mask, logarithms=scores.log_softmax(-1)[None])
     header, part = opened(payload([stack_of([layer], 97, 101)]))
     (place,) = header["stacks"][0]["heads"]
     logs = logarithms(part(*place), 97 * 101, *place[2:]).view(97, 101)
@@ -99,16 +100,16 @@ def test_small_weights_are_good_for_any_temperature(spread):
         assert_close((logs / temperature).softmax(-1), want, atol=5e-3 if spread == 30 else 1e-3, rtol=0)
 
 
-def test_a_weight_of_nothing_stays_nothing_at_every_temperature():
+def test_zero_weight_stays_zero():
     weights = torch.tensor([[[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]]])
-    header, part = opened(payload([stack_of([measured(weights, masked=torch.eye(2, 3).bool())], 2, 3)]))
+    header, part = opened(payload([stack_of([measured_page(weights, masked=torch.eye(2, 3).bool())], 2, 3)]))
     logs = logarithms(part(*header["stacks"][0]["heads"][0]), 6, 0, 0)
     assert logs.tolist()[2:] == [-1e4, -1e4, 0, -1e4]
 
 
-def test_scores_go_as_the_app_sends_them():
+def test_scores_equal_the_apps_message():
     scores = scores_of(5, 7, 7, spread=9).masked_fill(torch.ones(7, 7).triu(1).bool(), -INF)
-    layer = measured(scores.softmax(-1), shown=scores)
+    layer = measured_page(scores.softmax(-1), shown=scores)
     header, part = opened(payload([stack_of([layer], 7, 7, what="scores")]))
     (stack,) = header["stacks"]
     wall = unpack(pack_wall([(scores, {"entropy": torch.arange(5) * 1.0})], n_layers=1, what="scores"))
@@ -118,9 +119,9 @@ def test_scores_go_as_the_app_sends_them():
 
 
 @pytest.mark.parametrize("spread", [0.1, 4])
-def test_72_heads_of_128_tokens_fit_3_mb(spread):
-    """Random maps are the hardest to compress; a model's take 2.3 MB."""
-    layers = [measured(scores_of(12, 128, 128, spread=spread, seed=i).softmax(-1)) for i in range(6)]
+def test_72_heads_fit_3_mb(spread):
+    """72 heads of 128 tokens fit 3 MB. Random maps are the hardest to compress; a model's take 2.3 MB."""
+    layers = [measured_page(scores_of(12, 128, 128, spread=spread, seed=i).softmax(-1)) for i in range(6)]
     data = payload([stack_of(layers, 128, 128)])
     assert len(page(data, {}, Caption(title="x"), "zh").encode()) < 3_000_000
 
@@ -128,14 +129,15 @@ def test_72_heads_of_128_tokens_fit_3_mb(spread):
 HOSTILE = "</script><script>alert(1)</script><!-- \u2028 <img src=x onerror=alert(2)> {q} \"'&amp;"
 
 
-def test_what_a_text_spells_stands_on_the_page_as_text():
+def test_markup_in_text_is_escaped():
+    """Markup in a text stands on the page as text."""
     axes = {name: Axis(of=[0], labels=[HOSTILE]) for name in ("queries", "keys")}
     layer = Heads(weights=torch.ones(1, 1, 1), measures={"first": torch.tensor([math.nan])})
     data = payload([Stack(name="self", layers=[layer], n_layers=1, **axes)])
     caption = Caption(title=HOSTILE, text=HOSTILE, facts=(HOSTILE,), link="javascript:alert(3)")
-    made = page(data, {"sort": HOSTILE}, caption, "en")
-    assert made.count("<script") == made.count("</script") == 3
-    assert "<img" not in made and "<!--" not in made and "javascript:" not in made
+    html = page(data, {"sort": HOSTILE}, caption, "en")
+    assert html.count("<script") == html.count("</script") == 3
+    assert "<img" not in html and "<!--" not in html and "javascript:" not in html
     header, _ = opened(data)
     assert header["stacks"][0]["axes"]["queries"]["labels"] == [HOSTILE]
     assert header["stacks"][0]["measures"] == [None]

@@ -48,11 +48,11 @@ def every_view() -> None:
 
 def send(app: AppTest, states: dict[str, Any]) -> AppTest:
     """Run an app with states of its views, by their keys, as a browser sends them."""
-    sent = WidgetStates()
+    widget_states = WidgetStates()
     for view in app.get("bidi_component"):
         if (key := view.proto.id.rpartition("-")[2]) in states:
-            sent.widgets.add(id=view.proto.id, json_value=json.dumps(states[key]))
-    return app._run(sent)
+            widget_states.widgets.add(id=view.proto.id, json_value=json.dumps(states[key]))
+    return app._run(widget_states)
 
 
 def send_without_error(app: AppTest, states: dict[str, Any]) -> None:
@@ -60,7 +60,7 @@ def send_without_error(app: AppTest, states: dict[str, Any]) -> None:
     assert not app.exception, app.exception[0].message
 
 
-def told(app: AppTest) -> list[Any]:
+def messages_of(app: AppTest) -> list[Any]:
     return [json.loads(view.proto.json)[0] for view in app.get("bidi_component")]
 
 
@@ -78,7 +78,7 @@ def test_view_message_that_fits_arrives(app, last):
         send(app, {f"view{at}": {name: {"value": value, "sent": count}} for at, value in values.items()})
         assert not app.exception
         assert app.session_state["received"] == [(at, name, value) for at, value in values.items()]
-        assert {told(app)[at]["sent"] for at in values} == {count}
+        assert {messages_of(app)[at]["sent"] for at in values} == {count}
 
 
 def test_view_hostile_message_is_ignored(app):
@@ -96,18 +96,18 @@ def test_view_hostile_message_is_ignored(app):
             states.setdefault(f"view{at}", {})[name] = message
         n_sent += sum(message is not None for message in messages)
         send_without_error(app, states)
-    received = app.session_state["received"]
-    assert [(SENDING[at].name, name) for at, name, value in received if not fits(SENDING[at].sends[name], value)] == []
-    assert 0 < len(received) < n_sent / 3
+    inbox = app.session_state["received"]
+    assert [(SENDING[at].name, name) for at, name, value in inbox if not fits(SENDING[at].sends[name], value)] == []
+    assert 0 < len(inbox) < n_sent / 3
 
 
 @pytest.mark.parametrize("state", ["7", "[1]", "null", '"x"', "[" * 500 + "]" * 500])
-def test_view_state_that_is_none_is_ignored(app, state):
+def test_view_ignores_invalid_state(app, state):
     """The state of a component is whatever text its browser sends."""
-    sent = WidgetStates()
+    widget_states = WidgetStates()
     for view in app.get("bidi_component"):
-        sent.widgets.add(id=view.proto.id, json_value=state)
-    app._run(sent)
+        widget_states.widgets.add(id=view.proto.id, json_value=state)
+    app._run(widget_states)
     assert not app.exception and app.session_state["received"] == []
 
 
@@ -129,7 +129,7 @@ def test_view_words_and_colours_are_added(monkeypatch):
 def test_view_trigger_is_returned(monkeypatch):
     """Streamlit returns one that has a callback, so each name has one; the result is that of the run."""
     mounted: dict[str, Any] = {}
-    monkeypatch.setattr("viz.components.view.mount", lambda _, **given: mounted.update(given) or "the result")
+    monkeypatch.setattr("viz.components.view.mount", lambda _, **arguments: mounted.update(arguments) or "the result")
     view = View("masks/growing", triggers=("plot",))
     VIEWS.remove(view)
     assert view.mount(key="a", data={}) == "the result" and mounted.pop("on_plot_change")() is None
@@ -149,17 +149,17 @@ def test_view_of_a_megabyte_is_ignored(app):
 MESSAGE = re.compile(r'\.send\(\s*"(\w+)"')
 
 
-def test_every_message_of_the_client_has_a_kind():
-    """What the code of a view sends is what Python declares, and the other way round."""
-    declared: dict[str, set[str]] = {}
+def test_client_messages_are_declared():
+    """The messages that a view's code sends are those that Python declares, and the other way round."""
+    declared_kinds: dict[str, set[str]] = {}
     for view in VIEWS:
-        declared.setdefault(view.name, set()).update(view.sends)
-    sent: dict[str, set[str]] = {}
+        declared_kinds.setdefault(view.name, set()).update(view.sends)
+    sent_kinds: dict[str, set[str]] = {}
     for name in set(bundle.views()) - {"take_away/take_away"}:  # which has the grid's messages, and no Python behind it
         modules, _ = bundle._order_modules(bundle.CLIENT / f"{name}.js")
         texts = [module.read_text("utf8") for module in modules if module.parent.name != "lib"]
         code = "".join(text for text in texts if " extends View" in text or " extends LiveView" in text)
-        sent[name] = set(MESSAGE.findall(code)) | ({"choice"} if "this.tell()" in code else set())
-    assert {name: kinds for name, kinds in declared.items() if kinds} == {
-        name: kinds for name, kinds in sent.items() if kinds
+        sent_kinds[name] = set(MESSAGE.findall(code)) | ({"choice"} if "this.tell()" in code else set())
+    assert {name: kinds for name, kinds in declared_kinds.items() if kinds} == {
+        name: kinds for name, kinds in sent_kinds.items() if kinds
     }

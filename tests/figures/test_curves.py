@@ -16,7 +16,7 @@ def draw(series=SERIES, **options):
     return curves(SIZES, series, x=X, y=Y, **options)
 
 
-def test_each_series_is_a_curve_with_a_point_for_each_size():
+def test_curve_has_point_per_size():
     first, second = draw(dots=True).series
     assert first.x == second.x == [1, 4, 16]
     np.testing.assert_array_equal(first.y, [1, 4, 16])
@@ -27,7 +27,8 @@ def test_each_series_is_a_curve_with_a_point_for_each_size():
     assert not any(line.marker for line in draw().series)
 
 
-def test_a_place_without_a_number_stays_a_gap_and_nothing_is_learned_from_a_drawing():
+def test_missing_number_leaves_gap():
+    """A place without a number is a gap, also in the data that are read back."""
     (line,) = draw({"a": torch.tensor([1.0, torch.nan, torch.inf], requires_grad=True)}).series
     np.testing.assert_array_equal(line.y, [1, np.nan, np.inf])
 
@@ -37,11 +38,11 @@ def test_hues_are_taken_in_order():
 
 
 def test_axes_are_those_that_were_given():
-    drawn = draw()
-    assert (drawn.x, drawn.y, drawn.height) == (X, Y, 280)
+    chart = draw()
+    assert (chart.x, chart.y, chart.height) == (X, Y, 280)
     assert draw(height=131).height == 131
 
 
-def test_there_is_a_legend_only_if_there_are_several():
+def test_legend_needs_several_curves():
     assert draw().has_legend()
     assert not draw({"a": torch.ones(3)}).has_legend()

@@ -4,21 +4,22 @@ from viz.figures.growth import Line, growth
 
 
 def test_lines_and_points():
-    computed = Line(name="<b>", values={1: 2, 10: 20 * 10**30}, style=1, listed=False)
-    measured = Line(name="m", values={10: 3.5}, points=True, unit=" ms")
-    drawn = growth([computed, measured], size_title="n", value_title="v", marks={5: "$x"})
-    first, second = drawn.series
+    dashed_line = Line(name="<b>", values={1: 2, 10: 20 * 10**30}, style=1, listed=False)
+    points = Line(name="m", values={10: 3.5}, points=True, unit=" ms")
+    chart = growth([dashed_line, points], size_title="n", value_title="v", marks={5: "$x"})
+    first, second = chart.series
     assert (first.dash is not None, first.marker, first.x, first.y) == (True, 0, [1, 10], [2.0, 2e31])
     assert first.name == "<b>" and not first.listed
     assert (second.dash, second.marker > 0, second.x, second.y) == (None, True, [10], [3.5])
     assert second.says == "n = {x}: {y} ms"
-    assert growth([measured], size_title="h", value_title="v", letter="h").series[0].says == "h = {x}: {y} ms"
-    (mark,) = drawn.marks
+    assert growth([points], size_title="h", value_title="v", letter="h").series[0].says == "h = {x}: {y} ms"
+    (mark,) = chart.marks
     assert (mark.x, mark.y, mark.label) == (5, None, "$x")
 
 
-def test_a_point_and_its_line_look_alike_and_unlike_others():
-    computed, measured, other = growth(
+def test_points_match_their_line():
+    """A point and its line look alike, and unlike all others."""
+    line, points, other_line = growth(
         [
             Line(name="computed", values={1: 2}, style=1),
             Line(name="measured", values={1: 2}, style=1, points=True),
@@ -27,16 +28,17 @@ def test_a_point_and_its_line_look_alike_and_unlike_others():
         size_title="n",
         value_title="v",
     ).series
-    assert computed.colour == measured.colour != other.colour
-    assert computed.symbol == measured.symbol != other.symbol
+    assert line.colour == points.colour != other_line.colour
+    assert line.symbol == points.symbol != other_line.symbol
 
 
-def test_every_style_has_a_hue_a_dash_and_a_symbol_of_its_own():
+def test_styles_are_distinct():
+    """Every style has its own hue, dash and symbol."""
     lines = [Line(name="a", values={1: 2}, style=style) for style in range(7)]
-    *drawn, again = growth(lines, size_title="n", value_title="v").series
-    for looks in zip(*((line.colour, line.dash, line.symbol) for line in drawn), strict=True):
+    *styled, again = growth(lines, size_title="n", value_title="v").series
+    for looks in zip(*((line.colour, line.dash, line.symbol) for line in styled), strict=True):
         assert len(set(looks)) == 6
-    assert (again.colour, again.dash, again.symbol) == (drawn[0].colour, drawn[0].dash, drawn[0].symbol)
+    assert (again.colour, again.dash, again.symbol) == (styled[0].colour, styled[0].dash, styled[0].symbol)
 
 
 def test_axes():

@@ -5,7 +5,8 @@ import torch
 from viz.figures.head_points import Points, head_points
 
 
-def test_every_head_is_a_point_and_the_chosen_one_has_a_ring():
+def test_selected_head_has_ring():
+    """Every head is a point, and the selected one has a ring."""
     x, y = torch.arange(7.0), torch.arange(7.0) ** 2
     heads = Points(name="<b>", x=x, y=y, says=[f"head {i} <i>" for i in range(7)])
     chance = Points(name="chance", x=x[:5], y=y[:5], says=["-"] * 5)

@@ -59,7 +59,7 @@ def test_places_keep_order_and_series(kind):
     assert (figure.layout.xaxis.type, figure.layout.yaxis.autorange) == ("log", "reversed")
 
 
-def test_line_of_many_places_has_no_dots():
+def test_line_of_places_has_no_dots():
     table = Table(kind="lines", values=RANDOM.random((MANY + 1, 2)), names=["p"] * (MANY + 1), columns=["x", "y"])
     assert figure_of([table]).data[0].mode == "lines"
 
@@ -91,8 +91,8 @@ def texts_of(part):
 
 
 def test_alike_maps_share_zoom_and_scale():
-    one, two = make_map(), make_map()
-    figure = figure_of([one, two, make_map()])
+    first, second = make_map(), make_map()
+    figure = figure_of([first, second, make_map()])
     layout = figure.layout
     assert [layout[f"xaxis{i}"].matches for i in (2, 3)] == ["x", "x"]
     assert [layout[f"yaxis{i}"].matches for i in (2, 3)] == ["y", "y"]

@@ -5,7 +5,8 @@ import torch
 from viz.figures.lesson import centres
 
 
-def test_a_path_ends_at_its_head_with_a_disc_as_wide_as_its_window():
+def test_path_ends_at_its_head():
+    """A path ends at its head with a disc as wide as its window."""
     paths = torch.tensor([[[0.0, 0.0], [1.0, 1.0]], [[0.5, -1.0], [1.0, 2.0]]])
     fig = centres(paths, torch.tensor([2.0, 0.5]), x_title="x", y_title="y", head="<head>")
     first = fig["data"][0]

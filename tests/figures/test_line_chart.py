@@ -6,7 +6,7 @@ from viz.figures.palette import BLUE
 PLAIN = Series(name="a", x=[1], y=[1], colour=BLUE)
 
 
-def test_there_is_a_legend_where_there_are_several_series_or_as_asked():
+def test_legend_for_several_series_or_requested():
     unlisted = Series(name="b", x=[1], y=[1], colour=BLUE, listed=False)
 
     def has_legend(*series, legend=None):

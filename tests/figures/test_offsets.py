@@ -5,33 +5,34 @@ import torch
 from viz.figures.offsets import Curve, offset_curves
 
 
-def test_a_curve_with_its_band():
+def test_curve_has_band():
     x, y, spread = torch.tensor([-1, 0, 1]), torch.tensor([1.0, 2.0, 4.0]), torch.tensor([0.5, 0.0, 1.0])
-    drawn = offset_curves({"<b>": Curve(x=x, y=y, spread=spread)}, x_title="offset", y_title="score", marks=(0,))
-    (line,) = drawn.series
+    chart = offset_curves({"<b>": Curve(x=x, y=y, spread=spread)}, x_title="offset", y_title="score", marks=(0,))
+    (line,) = chart.series
     assert line.low.tolist() == [0.5, 2.0, 3.0]
     assert line.high.tolist() == [1.5, 2.0, 5.0]
     assert (line.x, line.y.tolist()) == ([-1, 0, 1], [1.0, 2.0, 4.0])
     assert line.name == "<b>"
-    assert [(mark.x, mark.y) for mark in drawn.marks] == [(0, None)]
-    assert (drawn.x.title, drawn.y.title, drawn.y.limits) == ("offset", "score", None)
-    assert not (drawn.x.log or drawn.y.log or drawn.has_legend())
+    assert [(mark.x, mark.y) for mark in chart.marks] == [(0, None)]
+    assert (chart.x.title, chart.y.title, chart.y.limits) == ("offset", "score", None)
+    assert not (chart.x.log or chart.y.log or chart.has_legend())
 
 
-def test_a_curve_without_a_spread_has_no_band_and_a_gap_stays_one():
+def test_curve_without_spread_has_no_band():
+    """A curve without a spread has no band, and a gap stays a gap."""
     curve = Curve(x=torch.tensor([2, 3]), y=torch.tensor([torch.nan, 5.0]))
     (line,) = offset_curves({"a": curve}, x_title="x", y_title="y").series
     assert (line.low, line.high) == (None, None)
     assert line.y[0] != line.y[0] and line.y[1] == 5
 
 
-def test_several_curves_have_a_legend_and_their_own_colour():
+def test_several_curves_have_legend_and_colours():
     curve = Curve(x=torch.arange(3), y=torch.ones(3))
-    drawn = offset_curves({"a": curve, "b": curve}, x_title="x", y_title="y", limits=(-1, 1))
-    assert len(drawn.series) == 2
-    assert drawn.has_legend()
-    assert drawn.y.limits == (-1, 1)
-    assert len({line.colour for line in drawn.series}) == 2
+    chart = offset_curves({"a": curve, "b": curve}, x_title="x", y_title="y", limits=(-1, 1))
+    assert len(chart.series) == 2
+    assert chart.has_legend()
+    assert chart.y.limits == (-1, 1)
+    assert len({line.colour for line in chart.series}) == 2
 
 
 def test_many_places_have_no_dots():

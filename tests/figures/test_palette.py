@@ -11,7 +11,8 @@ from viz.figures.palette import BLUE, GREY, HEADS, ORANGE, weights_scale
 
 
 @pytest.mark.parametrize("theme", THEMES.values())
-def test_what_is_written_on_the_page_itself_can_be_read(theme):
+def test_page_text_is_readable(theme):
+    """Text written on the page itself has enough contrast."""
     assert contrast(theme.ink, theme.background) >= ENOUGH
 
 
@@ -29,7 +30,8 @@ def test_lightness_of_known_colours():
     assert [lightness(colour) for colour in (WHITE, (0, 0, 0), (0, 255, 0))] == pytest.approx([100, 0, 87.73], abs=0.01)
 
 
-def test_printed_in_black_and_white_more_weight_is_darker():
+def test_grey_print_darkens_with_weight():
+    """Printed in black and white, more weight is darker."""
     steps = []
     for share, colour in weights_scale():
         *hue, opacity = map(float, re.findall(r"[\d.]+", str(colour)))
@@ -40,9 +42,10 @@ def test_printed_in_black_and_white_more_weight_is_darker():
 
 
 @pytest.mark.parametrize("hue", [BLUE, ORANGE, *HEADS])
-def test_printed_in_black_and_white_more_of_any_hue_is_darker(hue):
-    found = [lightness(over(hue, step / 16, WHITE)) for step in range(17)]
-    assert all(after < before for before, after in pairwise(found))
+def test_grey_print_darkens_with_hue(hue):
+    """Printed in black and white, more of any hue is darker."""
+    greys = [lightness(over(hue, step / 16, WHITE)) for step in range(17)]
+    assert all(after < before for before, after in pairwise(greys))
 
 
 TOGETHER = {
@@ -64,7 +67,7 @@ def test_colours_stay_apart_without_a_cone(colours, least, vision):
 
 
 OWNED = 0.45
-"""How strong a head's colour is below a number: ``OWNED`` of ``client/matrix/matrix.js``."""
+"""The strength of a head's colour below a number: ``OWNED`` of ``client/matrix/matrix.js``."""
 
 
 @pytest.mark.parametrize("vision", VISIONS)
@@ -77,15 +80,15 @@ def test_pale_colours_stay_apart(theme, vision):
 @pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
 def test_lines_can_be_seen(theme):
     """WCAG 2.2, 1.4.11: 3 : 1 for what tells things apart; beyond ten heads a little less."""
-    found = [contrast(hue, theme.background) for hue in HEADS]
-    assert min(found[:10]) >= 3 and min(found) >= 2.7
+    contrasts = [contrast(hue, theme.background) for hue in HEADS]
+    assert min(contrasts[:10]) >= 3 and min(contrasts) >= 2.7
 
 
 GREEN, MAGENTA = (20, 160, 140), (200, 80, 160)
 
 
 @pytest.mark.parametrize(("pair", "vision"), [((GREEN, MAGENTA), "deuteranopia"), ((ORANGE, MAGENTA), "tritanopia")])
-def test_colours_of_before_are_too_close(pair, vision):
+def test_former_colours_are_too_close(pair, vision):
     """Green and magenta were one grey to some eyes, orange and magenta near to others: the distance tells."""
     assert closest(pair, vision) < 0.08 < closest(pair, "all cones")
 

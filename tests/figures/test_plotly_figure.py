@@ -28,10 +28,10 @@ assert "pandas" in sys.modules
 
 def test_plotly_is_imported_last():
     """A module of figures imports none of it, and a figure pandas first."""
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", ORDER], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
 
 
 def test_plotly_missing_says_so(monkeypatch):

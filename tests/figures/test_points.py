@@ -20,7 +20,7 @@ def draw(**options):
     )
 
 
-def test_each_quantity_has_its_own_map_and_scale():
+def test_quantity_has_own_map_and_scale():
     mean, length = draw()["data"]
     np.testing.assert_array_equal(mean["z"], VALUES["mean"].numpy())
     assert (mean["zmin"], mean["zmax"]) == (-4, 4)
@@ -28,7 +28,7 @@ def test_each_quantity_has_its_own_map_and_scale():
     assert mean["customdata"][2][0] == "&lt;b&gt; at Norm: mean 3"
 
 
-def test_maps_stand_under_each_other_and_rows_run_down():
+def test_maps_are_stacked_with_rows_downwards():
     layout = draw()["layout"]
     first, second = layout["yaxis"], layout["yaxis2"]
     assert first["domain"][0] > second["domain"][1] > second["domain"][0] >= 0
@@ -37,7 +37,7 @@ def test_maps_stand_under_each_other_and_rows_run_down():
     assert layout["xaxis"]["anchor"] == "y2"
 
 
-def test_the_open_point_is_framed_in_every_map():
+def test_selected_point_is_framed_everywhere():
     assert draw()["layout"]["shapes"] == ()
     shapes = draw(marked=2)["layout"]["shapes"]
     assert [(shape["yref"], shape["y0"], shape["y1"]) for shape in shapes] == [("y", 1.5, 2.5), ("y2", 1.5, 2.5)]

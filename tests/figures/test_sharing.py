@@ -4,7 +4,7 @@ from viz.figures.sharing import cache_growth, learning
 
 
 def test_cache_growth():
-    drawn = cache_growth(
+    figure = cache_growth(
         (100, 1000),
         {"<b>a": [10**9, 10**10], "c": [10**8, 10**9]},
         {"24 GB": 24 * 10**9},
@@ -12,25 +12,25 @@ def test_cache_growth():
         x_title="n",
         y_title="GB",
     )
-    assert [line.y for line in drawn.series] == [[1.0, 10.0], [0.1, 1.0]]
-    assert [line.name for line in drawn.series] == ["<b>a", "c"]
-    assert [(mark.x, mark.y, mark.label) for mark in drawn.marks] == [(None, 24, "24 GB"), (500, None, "")]
-    assert [line.x for line in drawn.series] == [[100, 1000]] * 2
-    assert drawn.x.log and drawn.y.log and drawn.has_legend()
-    assert (drawn.x.title, drawn.y.title) == ("n", "GB")
-    a, c = drawn.series
+    assert [line.y for line in figure.series] == [[1.0, 10.0], [0.1, 1.0]]
+    assert [line.name for line in figure.series] == ["<b>a", "c"]
+    assert [(mark.x, mark.y, mark.label) for mark in figure.marks] == [(None, 24, "24 GB"), (500, None, "")]
+    assert [line.x for line in figure.series] == [[100, 1000]] * 2
+    assert figure.x.log and figure.y.log and figure.has_legend()
+    assert (figure.x.title, figure.y.title) == ("n", "GB")
+    a, c = figure.series
     assert a.colour != c.colour and a.dash != c.dash
     assert a.says == "{x}: {y} GB"
 
 
 def test_learning_draws_median_lowest_and_highest():
     runs = {"G = 2": [(0.25, 0.5), (0.75, 1.0), (0.5, 0.625)]}
-    drawn = learning((5, 10), runs, x_title="steps", y_title="y", top=1.0)
-    (line,) = drawn.series
+    figure = learning((5, 10), runs, x_title="steps", y_title="y", top=1.0)
+    (line,) = figure.series
     assert (line.name, line.x) == ("G = 2", [5, 10])
     assert (line.low, line.high, line.y) == ([0.25, 0.5], [0.75, 1.0], [0.5, 0.625])
-    assert (drawn.x.title, drawn.y.title, drawn.y.limits) == ("steps", "y", (0, 1.0))
-    assert not drawn.has_legend() and not drawn.y.log
+    assert (figure.x.title, figure.y.title, figure.y.limits) == ("steps", "y", (0, 1.0))
+    assert not figure.has_legend() and not figure.y.log
     fitted = learning((5, 10), runs | {"G = 1": [(0.5, 0.25)]}, x_title="steps", y_title="y")
     assert fitted.y.from_zero and fitted.y.limits is None and fitted.has_legend()
     assert len({(line.colour, line.dash) for line in fitted.series}) == 2

@@ -1,4 +1,4 @@
-"""Which models may be chosen, and what is said of those that are not there."""
+"""The list of models, and the explanation of missing ones."""
 
 import pytest
 
@@ -9,30 +9,32 @@ from viz.text import LANGUAGES, translator
 
 pytestmark = pytest.mark.usefixtures("memory_given_back")
 
-CARRIED = ("SmolLM2-135M-Instruct", "multilingual-e5-small")
+PACKAGED = ("SmolLM2-135M-Instruct", "multilingual-e5-small")
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_how_to_add_the_packaged_models_is_said_where_models_are_chosen(open_app, monkeypatch, lang):
+def test_missing_packages_are_explained(open_app, monkeypatch, lang):
+    """Without the packaged models, the list of models explains how to add them."""
     monkeypatch.setattr(Entry, "packaged_file", lambda _: None)
     monkeypatch.setattr(compute.models(), "holds", lambda _: False)  # another test may have loaded them
     app = open_app(lang=lang, heads_view="row")
-    said = translator(lang)("choice.packaged", models=", ".join(CARRIED))
-    assert [caption.value for caption in app.caption].count(said) == 1
-    assert not set(CARRIED) & set(app.selectbox(key="model").options)
+    sentence = translator(lang)("choice.packaged", models=", ".join(PACKAGED))
+    assert [caption.value for caption in app.caption].count(sentence) == 1
+    assert not set(PACKAGED) & set(app.selectbox(key="model").options)
     assert app.session_state["model"] == "all-MiniLM-L6-v2"
 
 
-def test_with_their_packages_they_are_in_the_list_and_nothing_is_said(open_app):
-    for model_id in CARRIED:
+def test_installed_packages_are_listed(open_app):
+    """With their packages the models are in the list, without an explanation."""
+    for model_id in PACKAGED:
         packaged_file(model_id)
     app = open_app(heads_view="row")
-    assert set(CARRIED) <= set(app.selectbox(key="model").options)
+    assert set(PACKAGED) <= set(app.selectbox(key="model").options)
     assert not any("requirements-models" in caption.value for caption in app.caption)
 
 
-@pytest.mark.parametrize("model_id", CARRIED)
-def test_it_is_said_that_the_weights_have_4_bits(open_app, model_id):
+@pytest.mark.parametrize("model_id", PACKAGED)
+def test_four_bit_weights_are_mentioned(open_app, model_id):
     packaged_file(model_id)
     app = open_app(model=model_id, text="The cat sat.", layer=7, head=8, section="all_heads")
     app.button_group(key="_footer_all_heads").set_value("downloads").run()

@@ -36,7 +36,7 @@ def no_exception(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
     def checked(self: AppTest, **options: Any) -> AppTest:
         after = run(self, **options)
-        assert not after.exception, [one.message for one in after.exception]
+        assert not after.exception, [exception.message for exception in after.exception]
         return after
 
     monkeypatch.setattr(AppTest, "run", checked)
@@ -72,23 +72,23 @@ def has_results(scene: ref[Scene]) -> bool:
 
 def keep_widgets(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Keep what a visitor's session keeps of every widget: its callbacks, and how its options are written."""
-    kept: list[Any] = []
+    widgets: list[Any] = []
     note = SessionState._set_widget_metadata
 
     def keep(session: SessionState, widget: Any) -> None:
-        kept.append(widget)
+        widgets.append(widget)
         note(session, widget)
 
     monkeypatch.setattr(SessionState, "_set_widget_metadata", keep)
-    return kept
+    return widgets
 
 
 def assert_marked_once(app: AppTest) -> None:
     """No term is marked twice on one screen, and each that is marked has its pop-over."""
-    bodies = "".join(each.proto.body for each in app.get("html"))
-    marked, notes = (re.findall(f'{name}="term_(\\w+)"', bodies) for name in ("popovertarget", "id"))
-    assert marked == notes
-    assert len(set(marked)) == len(marked)
+    bodies = "".join(element.proto.body for element in app.get("html"))
+    terms, notes = (re.findall(f'{name}="term_(\\w+)"', bodies) for name in ("popovertarget", "id"))
+    assert terms == notes
+    assert len(set(terms)) == len(terms)
 
 
 def section_with_text(page: str) -> str:
@@ -107,17 +107,17 @@ OWN_SIZES = ("cost",)
 VIEWS: dict[str, dict[str, Any]] = {
     "words": {"source": "words"},
     "embeddings": {"source": "embeddings", "lang": "zh"},
-    "usual": {},
+    "default": {},
     "shared, blocked, switched off": {"lang": "zh", "n_kv_heads": 2, "mask": "causal", "off": "1"},
 }
 
 
 @pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
 @pytest.mark.parametrize(("page", "section"), SECTIONS)
-def test_every_section_from_every_source_in_every_language(open_app, monkeypatch, page, section, view):
+def test_section_draws_from_every_source(open_app, monkeypatch, page, section, view):
     """It draws, its checks hold, and nothing of it outlives the run; alone in a link, it stays there unless first."""
-    scenes, kept = note_scenes(monkeypatch), keep_widgets(monkeypatch)
-    app, names = open_app(page, section=section, **view), [one.name for one in page_named(page).sections]
+    scenes, widgets = note_scenes(monkeypatch), keep_widgets(monkeypatch)
+    app, names = open_app(page, section=section, **view), [section_.name for section_ in page_named(page).sections]
     t = translator(view.get("lang", "en"))
     assert app.title[0].value == t(f"{page}.title")
     assert app.session_state["section"] == section
@@ -126,41 +126,43 @@ def test_every_section_from_every_source_in_every_language(open_app, monkeypatch
     assert t(f"{page}.{section}.lead") in sentences_of(app)
     assert not app.error
     assert_marked_once(app)
-    passed, n = checked(app, section)
-    assert passed == n
+    passing, n = checked(app, section)
+    assert passing == n
     assert n or "mask" not in view, "no section is without a check"
     if page not in OWN_SIZES and section == section_with_text(page):
         assert says_whence(app, t, page, view.get("source", "model"))
     assert scenes or section in WITHOUT_TEXT, "the test sees them; these sections have numbers of their own"
     if any(map(has_results, scenes)):  # what holds itself alone goes now; to look for it takes longer than the page
         gc.collect()
-    assert kept and not any(map(has_results, scenes)), (
+    assert widgets and not any(map(has_results, scenes)), (
         "the page is over, and some callback or label keeps its tensors as long as the visitor stays"
     )
 
 
 def says_whence(app: AppTest, t: Translate, page: str, source: str) -> bool:
-    """Whether a caption says where the page's numbers come from."""
+    """Return True if a caption names the source of the page's numbers."""
     keys = {f"source.{source}_line", f"{page}.{source}_line", f"{page}.heads_{source}"} & set(sentences("en"))
-    said = {max(re.split(r"\{[^}]*\}", t(key)), key=len) for key in keys}
-    return any(one in caption.value for one in said for caption in app.caption)
+    phrases = {max(re.split(r"\{[^}]*\}", t(key)), key=len) for key in keys}
+    return any(phrase in caption.value for phrase in phrases for caption in app.caption)
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_the_whole_page_is_every_section_one_below_the_other(open_app, page):
+def test_page_of_all_sections(open_app, page):
+    """The page of all sections has them one below the other."""
     app, t = open_app(page, section="all"), translator("en")
     names = [section for owner, section in SECTIONS if owner == page]
     titles = [t(f"{page}.{name}.title") for name in names] * (len(names) > 1)
-    assert [one.value for one in app.header if one.value in titles] == titles
+    assert [header.value for header in app.header if header.value in titles] == titles
     assert_marked_once(app)
     assert link(app) == {"section": "all"}
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_section_that_is_not_there_opens_the_first_and_says_so(open_app, page):
+def test_unknown_section_opens_first(open_app, page):
+    """An unknown section opens the first one and a note says so."""
     app = open_app(page, section="nowhere")
     assert app.session_state["section"] == next(name for owner, name in SECTIONS if owner == page)
-    assert translator("en")("note.refused", names="section") in [one.value for one in app.info]
+    assert translator("en")("note.refused", names="section") in [info.value for info in app.info]
 
 
 def test_a_section_belongs_to_its_page(open_app):
@@ -170,10 +172,11 @@ def test_a_section_belongs_to_its_page(open_app):
     assert link(app) == {}
 
 
-def test_in_somebody_elses_page_there_is_the_picture_and_one_way_out(open_app):
+def test_embedded_page_has_picture_and_link(open_app):
+    """An embedded page has the picture and one link out."""
     app = open_app("step_by_step", step=4, text="a & b", source="words")
     assert app.title
-    assert any(one.key == "lang" for one in app.button_group)
+    assert any(group.key == "lang" for group in app.button_group)
     app.context["is_embedded"] = True
     app.run()
     assert app.session_state["step"] == 4
@@ -187,7 +190,7 @@ def test_in_somebody_elses_page_there_is_the_picture_and_one_way_out(open_app):
 @pytest.mark.parametrize(
     ("locale", "lang"), [("zh-CN", "zh"), ("zh-TW", "zh"), ("en-GB", "en"), ("fr-FR", "en"), (None, "en")]
 )
-def test_the_language_is_at_first_the_browsers(open_app, locale, lang):
+def test_language_defaults_to_browsers(open_app, locale, lang):
     app = open_app(locale=locale)
     assert app.title[0].value == translator(lang)("heads.title")
 
@@ -198,7 +201,7 @@ def test_a_links_language_beats_the_browsers(open_app):
 
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize(
-    "wanted",
+    "expected",
     [
         {"source": "words", "text": "one two three four five", "d_model": 24, "n_heads": 6, "n_kv_heads": 2, "seed": 77,
          "mask": "window", "width": 5, "lang": "zh"},
@@ -206,24 +209,28 @@ def test_a_links_language_beats_the_browsers(open_app):
         {"source": "embeddings", "n_heads": 3, "n_kv_heads": 1, "seed": 9999, "mask": "prefix", "width": 0},
     ],
 )  # fmt: skip
-def test_a_link_restores_the_state_and_is_written_back(open_app, page, wanted):
-    app = open_app(page, section=section_with_text(page), **wanted)
-    assert state(app, *wanted) == wanted
-    refused = translator(wanted.get("lang", "en"))("note.refused").partition("{")[0]
-    assert not any(box.value.startswith(refused) for box in app.info)
-    usual = {"source": "model", "lang": "en"}
-    assert link_without_section(app) == {name: str(value) for name, value in wanted.items() if usual.get(name) != value}
+def test_link_restores_state_and_is_rewritten(open_app, page, expected):
+    """A link restores the state and is written back."""
+    app = open_app(page, section=section_with_text(page), **expected)
+    assert state(app, *expected) == expected
+    note = translator(expected.get("lang", "en"))("note.refused").partition("{")[0]
+    assert not any(box.value.startswith(note) for box in app.info)
+    defaults = {"source": "model", "lang": "en"}
+    assert link_without_section(app) == {
+        name: str(value) for name, value in expected.items() if defaults.get(name) != value
+    }
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page_named(page).former])
 def test_link_with_choices_opens_former_section(open_app, page):
     """It names no section, as links did when another one was the first; what is written back names it."""
-    written = link(open_app(page, source="words", text="a b c"))
-    opened = next(one for one in page_named(page).sections if one.name == written["section"])
-    assert page_named(page).former in (opened.name, written.get(opened.switch))
+    restored = link(open_app(page, source="words", text="a b c"))
+    section = next(section_ for section_ in page_named(page).sections if section_.name == restored["section"])
+    assert page_named(page).former in (section.name, restored.get(section.switch))
 
 
-def test_a_control_that_is_changed_is_in_the_link_and_one_set_back_is_not(open_app):
+def test_changed_control_is_in_link(open_app):
+    """A changed control is in the link, and one reset to its default is not."""
     app = open_app()
     app.slider(key="layer").set_value(5).run()
     assert link(app) == {"layer": "5"}
@@ -231,7 +238,7 @@ def test_a_control_that_is_changed_is_in_the_link_and_one_set_back_is_not(open_a
     assert link(app) == {}
 
 
-def test_the_state_survives_a_change_of_page(open_app):
+def test_state_survives_change_of_page(open_app):
     app = open_app(**SMALL, seed=5, text="a b c")
     app.switch_page(file_of("step_by_step")).run()
     app.switch_page(file_of("heads")).run()
@@ -239,7 +246,7 @@ def test_the_state_survives_a_change_of_page(open_app):
 
 
 @pytest.mark.parametrize(
-    ("wanted", "blocks"),
+    ("mask", "blocks"),
     [
         ({"mask": "causal"}, True),
         ({"mask": "causal", "model": "twin-g2", "text": "the cat saw"}, False),
@@ -248,28 +255,30 @@ def test_the_state_survives_a_change_of_page(open_app):
         ({"mask": "window", "width": 1, "source": "words"}, True),
     ],
 )
-def test_a_mask_is_said_to_be_added_only_where_it_blocks_something(open_app, wanted, blocks):
-    t, app = translator("en"), open_app(**wanted)
-    said = [line.value for line in app.caption]
-    name = t(f"mask.{wanted['mask']}")
-    note = t(f"note.mask_{'seeded' if 'source' in wanted else 'model'}", mask=name)
-    assert (note in said) is blocks
-    assert any(t("source.model_own") in line for line in said) is ("source" not in wanted and not blocks)
+def test_added_mask_sentence_needs_blocked_cell(open_app, mask, blocks):
+    """A mask is described as added only where it blocks a cell."""
+    t, app = translator("en"), open_app(**mask)
+    captions = [line.value for line in app.caption]
+    name = t(f"mask.{mask['mask']}")
+    note = t(f"note.mask_{'seeded' if 'source' in mask else 'model'}", mask=name)
+    assert (note in captions) is blocks
+    assert any(t("source.model_own") in line for line in captions) is ("source" not in mask and not blocks)
     for page, note in (("block", "block.masked"), ("stacking", "stacking.masked")):
-        said = [line.value for line in open_app(page, **wanted).caption]
-        assert (t(note, mask=name) in said) is blocks
+        captions = [line.value for line in open_app(page, **mask).caption]
+        assert (t(note, mask=name) in captions) is blocks
 
 
 @pytest.mark.parametrize(
     ("path", "name", "value"),
     [("positions", "layer", 5), ("stacking", "layer", 5), ("cost", "layer", 5), ("cost", "mask", "causal")],
 )
-def test_a_page_has_no_control_that_does_nothing_there_and_keeps_the_choice(open_app, path, name, value):
+def test_page_hides_controls_without_effect(open_app, path, name, value):
+    """A page has no control without an effect there, and keeps its value."""
     app = open_app(path, section=section_with_text(path), **{name: value})
     assert all(control.key != name for control in (*app.slider, *app.selectbox))
     assert link_without_section(app) == {name: str(value)}
     app.switch_page(file_of("heads")).run()
-    assert next(one for one in (*app.slider, *app.selectbox) if one.key == name).value == value
+    assert next(control_ for control_ in (*app.slider, *app.selectbox) if control_.key == name).value == value
 
 
 WITHOUT_MASK = [
@@ -281,11 +290,12 @@ WITHOUT_MASK = [
 
 
 @pytest.mark.parametrize(("page", "section"), WITHOUT_MASK)
-def test_a_mask_that_would_change_nothing_is_not_asked_for_and_stays_chosen(open_app, page, section):
+def test_mask_without_effect_is_hidden(open_app, page, section):
+    """A mask that would change nothing is not offered and stays selected."""
     bare, masked = (
         open_app(page, section=section, source="words", text="a b c", **more) for more in ({}, {"mask": "causal"})
     )
-    assert all(one.key != "mask" for one in masked.selectbox)
+    assert all(control.key != "mask" for control in masked.selectbox)
     assert link(masked)["mask"] == "causal"
     assert missing(shown(masked), shown(bare)) == missing(shown(bare), shown(masked)) == []
 
@@ -293,45 +303,47 @@ def test_a_mask_that_would_change_nothing_is_not_asked_for_and_stays_chosen(open
 FEWER = {"translation": ((1, 0), (0, 0), (0, 3))}
 """Layers and heads of sections that open on a small model."""
 READ_BY = {"steps": {"step": 4}, "joined": {"after": "concat"}}
-"""What some sections have to show for their head to matter."""
+"""Link parameters with which the head matters in some sections."""
 
 
 def what_it_shows(app: AppTest) -> tuple[list[Digest], list[Any]]:
     """Its numbers, and what is said of them or marks some of them; of a table that is its first column."""
-    said = [sentence for sentence in sentences_of(app) if not sentence.startswith("|")]
+    sentences = [sentence for sentence in sentences_of(app) if not sentence.startswith("|")]
     marks = [json.loads(chart.proto.spec)["layout"].get("shapes") for chart in app.get("plotly_chart")]
     marks += [header for header, _ in matrices(app).values()]
     marks += [chart["marks"] for chart in line_charts(app).values()]
-    return shown(app), [*said, *marks, *(table.value.iloc[:, 0].tolist() for table in app.dataframe)]
+    return shown(app), [*sentences, *marks, *(table.value.iloc[:, 0].tolist() for table in app.dataframe)]
 
 
 @pytest.mark.parametrize(("page", "section"), SECTIONS)
-def test_the_chips_of_layer_and_head_are_there_where_they_change_what_is_shown_and_only_there(open_app, page, section):
-    chosen = FEWER.get(section, ((0, 0), (5, 0), (5, 7)))
-    opened = [
+def test_chips_appear_where_they_matter(open_app, page, section):
+    """The chips of layer and head appear only where they change the picture."""
+    places = FEWER.get(section, ((0, 0), (5, 0), (5, 7)))
+    apps = [
         open_app(page, section=section, layer=layer, head=head, place_head=head, **READ_BY.get(section, {}))
-        for layer, head in chosen
+        for layer, head in places
     ]
-    offered = {control.key for control in opened[0].slider}
-    views = list(map(what_it_shows, opened))
-    for chips, (numbers, words), (after, said) in zip(
+    sliders = {control.key for control in apps[0].slider}
+    views = list(map(what_it_shows, apps))
+    for chips, (numbers, words), (after, words_after) in zip(
         ({"layer"}, {"head", "place_head"}), views[:2], views[1:], strict=True
     ):
-        changes = bool(missing(numbers, after) + missing(after, numbers)) or words != said
-        assert bool(offered & chips) is changes, chips
-    marked = next(part for part in page_named(page).sections if part.name == section)
-    if page_named(page).controls.layer and (marked.reads_text or marked.reads_model):
-        assert link(opened[2])["layer"] == str(chosen[2][0]), "what is not asked for stays chosen"
+        changes = bool(missing(numbers, after) + missing(after, numbers)) or words != words_after
+        assert bool(sliders & chips) is changes, chips
+    section_ = next(part for part in page_named(page).sections if part.name == section)
+    if page_named(page).controls.layer and (section_.reads_text or section_.reads_model):
+        assert link(apps[2])["layer"] == str(places[2][0]), "what is not asked for stays chosen"
 
 
 @pytest.mark.parametrize(("source", "reads"), [("model", True), ("words", False)])
-def test_a_translator_that_writes_has_the_chips_of_its_layer_and_head(open_app, source, reads):
+def test_decoder_page_has_layer_chips(open_app, source, reads):
+    """An encoder-decoder model that writes has the chips of its layer and head."""
     app = open_app("two_sequences", section="translation", model="animals-en-zh", source=source)
     assert {"layer", "head"} & {control.key for control in app.slider} == ({"layer", "head"} if reads else set())
 
 
 @pytest.mark.parametrize(
-    ("hostile", "refused", "falls_back_to"),
+    ("hostile", "names", "falls_back_to"),
     [
         ({"layer": "99"}, {"layer"}, {"layer": 3}),
         ({"layer": "-1"}, {"layer"}, {"layer": 3}),
@@ -354,17 +366,18 @@ def test_a_translator_that_writes_has_the_chips_of_its_layer_and_head(open_app, 
         ({"source": "evil", "layer": "99", "lang": "fr", "unknown": "1"}, {"source", "layer", "lang"}, {"layer": 3}),
     ],
 )  # fmt: skip
-def test_a_hostile_or_outdated_link_falls_back_with_a_note(open_app, hostile, refused, falls_back_to):
+def test_hostile_link_falls_back_with_note(open_app, hostile, names, falls_back_to):
+    """A hostile or outdated link falls back to defaults with a note."""
     app = open_app(**hostile)
     assert state(app, *falls_back_to) == falls_back_to
-    note = translator("en")("note.refused", names=", ".join(sorted(refused)))
-    assert note in [one.value for one in app.info]
-    assert not set(link(app)) & (refused | {"unknown"}), "what was refused leaves the address bar"
+    note = translator("en")("note.refused", names=", ".join(sorted(names)))
+    assert note in [info.value for info in app.info]
+    assert not set(link(app)) & (names | {"unknown"}), "what was refused leaves the address bar"
     app.run()
-    assert note not in [one.value for one in app.info], "told once"
+    assert note not in [info.value for info in app.info], "told once"
 
 
-def test_parameters_nobody_knows_are_left_out_in_silence(open_app):
+def test_unknown_parameters_are_ignored(open_app):
     app = open_app(unknown="1", constructor="x", __proto__="y")
     assert link(app) == {}
     assert not app.info
@@ -393,7 +406,7 @@ def test_bad_texts_are_shown_and_kept(open_app, page):
         assert not app.error, kind
         beyond = len(text) - limits.CHARACTERS
         note = translator("en")("note.dropped_characters", n=beyond)
-        assert (note in [one.value for one in app.warning]) == (beyond > 0), kind
+        assert (note in [warning.value for warning in app.warning]) == (beyond > 0), kind
         assert not [leaf for leaf in plotly_texts(app) if leaf in set("<>&#$")], (
             f"{kind}: a token in a figure is escaped"
         )
@@ -401,12 +414,13 @@ def test_bad_texts_are_shown_and_kept(open_app, page):
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("page", PAGES)
-def test_a_text_without_a_word_is_a_sentence_and_stays_as_typed(open_app, page, lang):
+def test_text_without_word_is_explained(open_app, page, lang):
+    """A text without a word is explained in a sentence and stays as typed."""
     app = open_app(page, lang=lang, source="model", section=section_with_text(page))
     for source, text in (("model", ""), ("embeddings", "  \n\t "), ("words", " ")):
         app.radio(key="source").set_value(source)
         app.text_area(key="text").set_value(text).run()
-        assert [one.value for one in app.error] == [translator(lang)("error.empty")]
+        assert [error.value for error in app.error] == [translator(lang)("error.empty")]
         assert app.text_area(key="text").value == text
     app.text_area(key="text").set_value("word").run()
     assert not app.error
@@ -425,12 +439,12 @@ IN_TURN = [*zip(choice.SOURCES * 2, cycle(LANGUAGES))]
 
 def strings(message: Any) -> Iterator[tuple[str, str | bytes]]:
     """Every string in a protocol buffer, with its field's name."""
-    for described, value in message.ListFields():
-        for one in value if described.is_repeated else [value]:
-            if isinstance(one, str | bytes):
-                yield described.name, one
-            elif hasattr(one, "ListFields"):
-                yield from strings(one)
+    for field, value in message.ListFields():
+        for item in value if field.is_repeated else [value]:
+            if isinstance(item, str | bytes):
+                yield field.name, item
+            elif hasattr(item, "ListFields"):
+                yield from strings(item)
 
 
 def plotly_texts(app: AppTest) -> Iterator[str]:
@@ -438,8 +452,8 @@ def plotly_texts(app: AppTest) -> Iterator[str]:
         if isinstance(tree, str):
             yield tree
         elif isinstance(tree, dict | list):
-            for one in tree.values() if isinstance(tree, dict) else tree:
-                yield from leaves(one)
+            for branch in tree.values() if isinstance(tree, dict) else tree:
+                yield from leaves(branch)
 
     for chart in app.get("plotly_chart"):
         yield from leaves(json.loads(chart.proto.spec))
@@ -447,9 +461,9 @@ def plotly_texts(app: AppTest) -> Iterator[str]:
 
 @pytest.mark.parametrize(
     ("page", "source", "lang"),
-    [(page, *seen) for page, seen in zip((page for page in PAGES for _ in choice.SOURCES), cycle(IN_TURN))],
+    [(page, *view) for page, view in zip((page for page in PAGES for _ in choice.SOURCES), cycle(IN_TURN))],
 )
-def test_a_visitors_text_reaches_only_what_shows_it_literally(open_app, page, source, lang):
+def test_user_text_is_shown_literally(open_app, page, source, lang):
     """Every page from every source and in both languages: where a text goes is the program's, not the language's."""
     text = "giraffe giraffe elephant"
     app = open_app(page, section="all", source=source, lang=lang, text=text)
@@ -477,23 +491,23 @@ A_MODELS = ("next_word", "atlas")
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("page", PAGES)
-def test_a_model_that_cannot_be_used_is_one_sentence(open_app, monkeypatch, page, lang):
+def test_unusable_model_is_one_sentence(open_app, monkeypatch, page, lang):
     section = next(section.name for section in page_named(page).sections if section.reads_text is True)
-    with monkeypatch.context() as broken:
+    with monkeypatch.context() as patch:
         refusals = iter(REFUSALS)
-        told: list[ModelError] = []
+        reported: list[ModelError] = []
 
         def fail(model_id: str) -> None:
-            told.append(next(refusals))
-            raise told[-1]
+            reported.append(next(refusals))
+            raise reported[-1]
 
-        broken.setattr(compute, "model", fail)
+        patch.setattr(compute, "model", fail)
         app = open_app(page, lang=lang, section=section, text="giraffe")
         while True:
-            sentence = translator(lang)(f"error.{told[-1].code}", **told[-1].values)
-            assert [one.value.replace("\\", "") for one in app.error] == [sentence]
+            sentence = translator(lang)(f"error.{reported[-1].code}", **reported[-1].values)
+            assert [error.value.replace("\\", "") for error in app.error] == [sentence]
             assert app.text_area(key="text").value == "giraffe"
-            if told[-1] is REFUSALS[-1]:
+            if reported[-1] is REFUSALS[-1]:
                 break
             app.run()
         if page not in A_MODELS:

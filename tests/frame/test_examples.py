@@ -1,4 +1,4 @@
-"""What the app opens on where nothing is asked for; and that a link without a model means what it always has."""
+"""The example that the app opens with by default; a link without a model keeps its meaning."""
 
 import pytest
 
@@ -16,7 +16,7 @@ ENGLISH = {"model": "all-MiniLM-L6-v2", "text": examples()[0].text, "layer": 3, 
 CHINESE = {"model": E5, "text": CROSSING.text, "layer": 8, "head": 8}
 
 
-def opened(app):
+def values_of(app):
     assert not app.exception and not app.error and not app.info, "nothing in the link was refused"
     return {name: app.session_state[name] for name in ENGLISH}
 
@@ -26,56 +26,58 @@ def link(app):
 
 
 @pytest.mark.parametrize("how", [{"locale": "zh-CN"}, {"lang": "zh"}])
-def test_in_chinese_the_first_picture_is_of_a_chinese_sentence(open_app, how):
+def test_chinese_start_shows_chinese_sentence(open_app, how):
     packaged_file(E5)
     app = open_app(**how)
-    assert opened(app) == CHINESE
+    assert values_of(app) == CHINESE
     assert app.session_state["query"] == 9, "the row of 它 is locked"
-    known = note(E5, 8, 8)
-    assert known is not None and any(known.text["zh"] in sentence for sentence in sentences_of(app))
+    first_note = note(E5, 8, 8)
+    assert first_note is not None and any(first_note.text["zh"] in sentence for sentence in sentences_of(app))
     assert not app.warning, "no word is unknown"
     expected = {name: str(value) for name, value in CHINESE.items()} | how
     expected.pop("locale", None)
     assert link(app) == expected
     english = open_app(locale="en-US", **link(app) | {"lang": "en"})
-    assert opened(english) == CHINESE, "its link shows the same to everybody"
+    assert values_of(english) == CHINESE, "its link shows the same to everybody"
 
 
-@pytest.mark.parametrize("asked", [{"layer": 2}, {"heads_view": "row"}, {"head": 3, "query": 4}, {"mask": "causal"}])
+@pytest.mark.parametrize("choices", [{"layer": 2}, {"heads_view": "row"}, {"head": 3, "query": 4}, {"mask": "causal"}])
 @pytest.mark.parametrize("how", [{"locale": "zh-CN"}, {"lang": "zh"}])
-def test_a_link_that_asks_for_anything_means_what_it_did(open_app, asked, how):
-    app = open_app(**how, **asked)
-    assert opened(app) == ENGLISH | {name: value for name, value in asked.items() if name in ENGLISH}
-    assert link(app) == {name: str(value) for name, value in (asked | how).items() if name != "locale"}
+def test_link_with_choices_is_unchanged(open_app, choices, how):
+    """A link with any choice opens as it did before there were Chinese examples."""
+    app = open_app(**how, **choices)
+    assert values_of(app) == ENGLISH | {name: value for name, value in choices.items() if name in ENGLISH}
+    assert link(app) == {name: str(value) for name, value in (choices | how).items() if name != "locale"}
 
 
-def test_other_pages_and_english_open_as_they_did(open_app):
+def test_other_pages_open_in_english(open_app):
+    """Other pages, and English ones, open as before."""
     for app in (open_app("masks", lang="zh"), open_app("masks", locale="zh-CN"), open_app(), open_app(lang="en")):
         assert app.session_state["model"] == ENGLISH["model"] and app.session_state["text"] == ENGLISH["text"]
         assert link(app) in ({}, {"lang": "zh"})
 
 
-def test_without_the_model_chinese_opens_as_english(open_app, monkeypatch):
+def test_chinese_without_model_opens_english(open_app, monkeypatch):
     monkeypatch.setattr(Entry, "packaged_file", lambda _: None)
     app = open_app(lang="zh")
-    assert opened(app) == ENGLISH and link(app) == {"lang": "zh"}
+    assert values_of(app) == ENGLISH and link(app) == {"lang": "zh"}
 
 
-def test_what_is_chosen_then_stays(open_app):
+def test_later_choice_is_kept(open_app):
     packaged_file(E5)
     app = open_app(lang="zh")
     app.text_area(key="text").set_value("猫坐在垫子上。").run()
-    assert opened(app) == CHINESE | {"text": "猫坐在垫子上。"}
+    assert values_of(app) == CHINESE | {"text": "猫坐在垫子上。"}
     app.selectbox(key="model").set_value(ENGLISH["model"]).run()
     assert app.session_state["model"] == ENGLISH["model"]
     assert "model" not in link(app) and app.warning, "the other model does not know the words"
 
 
-def test_an_example_brings_the_model_it_is_meant_for(open_app):
+def test_example_selects_its_model(open_app):
     packaged_file(E5)
     app = open_app()
     app.selectbox(key="_example").set_value("crossing").run()
-    assert opened(app) == CHINESE
+    assert values_of(app) == CHINESE
     words = open_app(source="words")
     words.selectbox(key="_example").set_value("crossing").run()
     assert (words.session_state["text"], words.session_state["source"]) == (CROSSING.text, "words")

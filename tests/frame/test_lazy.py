@@ -14,25 +14,25 @@ class Page:
 
     @lazy
     def slow(self) -> object:
-        """What takes its time."""
+        """A slow computation."""
         self.go.wait(60)
         return object()
 
 
-def test_it_is_computed_once_also_on_a_frozen_object():
+def test_lazy_on_frozen_object_computes_once():
     page = Page(threading.Event())
     page.go.set()
     assert page.slow is page.slow
     assert Page.slow.__doc__ == "What takes its time."
 
 
-def test_who_waits_in_it_keeps_no_other_page_waiting():
+def test_lazy_does_not_block_other_pages():
     """functools.cached_property does in Python 3.11: one lock for the class, and two visitors stand still."""
-    waiting, other = Page(threading.Event()), Page(threading.Event())
-    other.go.set()
+    waiting, second_page = Page(threading.Event()), Page(threading.Event())
+    second_page.go.set()
     first = threading.Thread(target=lambda: waiting.slow)
     first.start()
-    second = threading.Thread(target=lambda: other.slow)
+    second = threading.Thread(target=lambda: second_page.slow)
     second.start()
     second.join(10)
     held_up = second.is_alive()
@@ -53,7 +53,7 @@ class Fails:
         return self.tries
 
 
-def test_what_fails_is_tried_again():
+def test_lazy_failure_is_tried_again():
     fails = Fails()
     with pytest.raises(ValueError):
         _ = fails.value

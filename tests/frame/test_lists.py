@@ -23,30 +23,30 @@ LISTS = {
     "MultiSelect": "multiselect",
     "Slider": "slider",
 }
-"""How a message calls a control that has options, by its class."""
+"""The name in a message of a control with options, by its class."""
 CHANGES: tuple[dict[str, Any], ...] = (
     {"text": SAME_LENGTH},
     {"lang": "zh"},
     {"source": "words", "text": LONGER},
     {"n_heads": 2, "text": TEXT},
 )
-"""What a user changes, one after the other."""
+"""Changes of a user, one after the other."""
 
 
 def lists(app: AppTest) -> Iterator[tuple[Any, Any]]:
     """Yield every control that has options, with what the browser is sent of it."""
     for element in everything(app):
         kind = LISTS.get(type(getattr(element, "proto", None)).__name__, "")
-        found = READ[kind](element.proto) if kind else {}
-        if found.get("options") and element.key:
-            yield element, found
+        values = READ[kind](element.proto) if kind else {}
+        if values.get("options") and element.key:
+            yield element, values
 
 
 def labels_of(app: AppTest, element: Any) -> list[str]:
     """Return the labels of what the page was drawn with."""
     value = app.session_state[element.key]
     values = list(value) if isinstance(value, (list, tuple)) else [] if value is None else [value]
-    return [str(element.format_func(one)) for one in values]
+    return [str(element.format_func(option)) for option in values]
 
 
 class Screen:
@@ -55,16 +55,16 @@ class Screen:
     def __init__(self) -> None:
         self.labels: dict[str, list[str]] = {}
 
-    def show(self, app: AppTest, chosen: Collection[str] = ()) -> None:
+    def show(self, app: AppTest, changed_keys: Collection[str] = ()) -> None:
         """Show what a run has sent, and what the user has chosen before it."""
-        shown = {}
-        for element, found in lists(app):
-            value = found["value"]
-            sent = value if isinstance(value, list) else [] if value is None else [value]
+        labels = {}
+        for element, values in lists(app):
+            value = values["value"]
+            indices = value if isinstance(value, list) else [] if value is None else [value]
             is_kept = element.key in self.labels and not element.proto.set_value
-            kept = labels_of(app, element) if element.key in chosen else self.labels.get(element.key, [])
-            shown[element.key] = kept if is_kept else sent
-        self.labels = shown
+            displayed = labels_of(app, element) if element.key in changed_keys else self.labels.get(element.key, [])
+            labels[element.key] = displayed if is_kept else indices
+        self.labels = labels
 
     def wrong(self, app: AppTest) -> list[str]:
         """Return the lists that show another label than that of the value that the page was drawn with."""
@@ -94,11 +94,13 @@ def test_lists_after_change_show_new_labels(open_app, page, section):
 
 def test_lists_are_drawn_by_one_module():
     """A list elsewhere would keep its old label; one that only acts (``index=None``) has none to keep."""
-    kinds, found = {"selectbox", "multiselect", "radio", "select_slider"}, []
+    kinds, calls = {"selectbox", "multiselect", "radio", "select_slider"}, []
     for path in [*(ROOT / "pages").rglob("*.py"), *(ROOT / "viz").rglob("*.py")]:
         for call in ast.walk(ast.parse(path.read_text("utf8"))):
-            named = [call.func, *call.args] if isinstance(call, ast.Call) else []  # called, or handed to what calls it
-            if {*map(ast.unparse, named)} & {f"st.{kind}" for kind in kinds}:
+            functions = (
+                [call.func, *call.args] if isinstance(call, ast.Call) else []
+            )  # called, or handed to what calls it
+            if {*map(ast.unparse, functions)} & {f"st.{kind}" for kind in kinds}:
                 acts = any(option.arg == "index" and ast.unparse(option.value) == "None" for option in call.keywords)
-                found += [] if acts else [path.relative_to(ROOT).as_posix()]
-    assert set(found) <= {"viz/params/parameter.py", "viz/params/kinds.py"}
+                calls += [] if acts else [path.relative_to(ROOT).as_posix()]
+    assert set(calls) <= {"viz/params/parameter.py", "viz/params/kinds.py"}

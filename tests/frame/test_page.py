@@ -27,19 +27,23 @@ LOOKED_AT = {("atlas", "map"): {"atlas_score": "punctuation"}, ("atlas", "spread
 def test_section_reads_text_as_marked(open_app, page, section):
     """Another text, or another model, changes what the browser is sent of the section if the section says so."""
     packaged_file(OTHER_MODELS[1]["model"])
-    marked = next(part for part in page_named(page).sections if part.name == section)
-    chosen = {"section": section} | LOOKED_AT.get((page, section), {})
-    app = open_app(page, **chosen)
-    default = sent(app)
-    reads_text = sent(open_app(page, **chosen, **OTHER_TEXT)) != default
-    with_others = [sent(open_app(page, **chosen, **other)) for other in OTHER_MODELS]
+    section_ = next(part for part in page_named(page).sections if part.name == section)
+    link = {"section": section} | LOOKED_AT.get((page, section), {})
+    app = open_app(page, **link)
+    default = payload(app)
+    reads_text = payload(open_app(page, **link, **OTHER_TEXT)) != default
+    with_others = [payload(open_app(page, **link, **model_link)) for model_link in OTHER_MODELS]
     reads_model = reads_text or any(with_other != default for with_other in with_others)
-    says = marked.reads_text
-    assert (says(compute.model(app.session_state["model"])) if callable(says) else says) == reads_text
-    assert bool(marked.reads_text or marked.reads_model) == reads_model
+    section_reads_text = section_.reads_text
+    assert (
+        section_reads_text(compute.model(app.session_state["model"]))
+        if callable(section_reads_text)
+        else section_reads_text
+    ) == reads_text
+    assert bool(section_.reads_text or section_.reads_model) == reads_model
 
 
-def sent(app: AppTest) -> tuple[list[Digest], list[str]]:
+def payload(app: AppTest) -> tuple[list[Digest], list[str]]:
     """Return the numbers of a section's pictures, and its sentences with numbers."""
     assert not app.exception
     return shown(app), [sentence for sentence in sentences_of(app) if any(map(str.isdigit, sentence))]
@@ -47,10 +51,10 @@ def sent(app: AppTest) -> tuple[list[Digest], list[str]]:
 
 def test_text_unread_stays_with_session(open_app):
     """A section without a text has neither the box nor the text in its link; the next one finds it again."""
-    chosen = {"text": "one two three", "source": "words"}
-    app = open_app("many_heads", section="two_places", **chosen)
+    link = {"text": "one two three", "source": "words"}
+    app = open_app("many_heads", section="two_places", **link)
     assert not {"text", "source"} & {control.key for control in (*app.text_area, *app.radio)}
-    assert not chosen.keys() & {*app.query_params}
+    assert not link.keys() & {*app.query_params}
     app.button_group(key="section").set_value("experts").run()
-    assert app.text_area(key="text").value == chosen["text"]
-    assert {name: app.query_params[name] for name in chosen} == chosen
+    assert app.text_area(key="text").value == link["text"]
+    assert {name: app.query_params[name] for name in link} == link

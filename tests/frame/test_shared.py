@@ -13,22 +13,22 @@ T = translator("en")
 @pytest.fixture
 def open_with_panel(open_app, monkeypatch):
     """Open a page, and return what its share panel sends, and the link of the term "token"."""
-    sent = []
+    messages = []
 
     def offer(t, page):
         with monkeypatch.context() as patch:
-            patch.setattr(panel.SHARE, "mount", lambda *, data, **_: sent.append(data))
+            patch.setattr(panel.SHARE, "mount", lambda *, data, **_: messages.append(data))
             panel._draw(t, page)
-        sent.append(see(t, "en", terms()["token"]))
+        messages.append(see(t, "en", terms()["token"]))
 
     monkeypatch.setattr(panel, "offer", offer)
 
-    def opened(name, **link):
-        sent.clear()
+    def open_mode(name, **link):
+        messages.clear()
         open_app(name, **link)
-        return sent
+        return messages
 
-    return opened
+    return open_mode
 
 
 def test_share_panel_names_open_section(open_with_panel):
@@ -47,7 +47,7 @@ def test_share_panel_without_section(open_with_panel):
 
 def test_term_of_open_section_unlinked(open_with_panel):
     """A term links to the section where it can be touched, except in that section."""
-    *_, here = open_with_panel("heads", section="all_heads")
+    *_, last_message = open_with_panel("heads", section="all_heads")
     *_, elsewhere = open_with_panel("heads", section="numbers")
     *_, other_page = open_with_panel("glossary")
-    assert here == "" and "all_heads" in elsewhere and "<a" in other_page
+    assert last_message == "" and "all_heads" in elsewhere and "<a" in other_page

@@ -21,7 +21,7 @@ MIXED: list[dict[str, Any]] = [{"name": "猫", "n": 2, "share": float("nan")}, {
     [MIXED, {name: [row[name] for row in MIXED] for name in MIXED[0]}, [], MIXED[:1]],
     ids=["rows", "columns", "no rows", "all of a column missing"],
 )
-def test_a_table_is_that_of_a_data_frame(data):
+def test_table_equals_data_frame(data):
     def run(data):
         import streamlit as st
 
@@ -32,7 +32,7 @@ def test_a_table_is_that_of_a_data_frame(data):
 
     app = AppTest.from_function(run, args=(data,)).run()
     assert not app.exception
-    ours, theirs = (pyarrow.ipc.open_stream(shown.proto.arrow_data.data).read_all() for shown in app.dataframe)
+    ours, theirs = (pyarrow.ipc.open_stream(table.proto.arrow_data.data).read_all() for table in app.dataframe)
     assert [column.null_count for column in ours.columns] == [column.null_count for column in theirs.columns]
     assert ours.to_pydict() == theirs.to_pydict()
 
@@ -40,22 +40,22 @@ def test_a_table_is_that_of_a_data_frame(data):
 @pytest.mark.parametrize("present", [False, True])
 def test_show_draws_the_given_figure(monkeypatch, present):
     """Presented, its letters are larger, and its numbers the same."""
-    drawn = []
+    figures = []
     monkeypatch.setattr(show.IMAGE.__class__, "read", lambda *_: "png")
     monkeypatch.setattr(show.view, "current", lambda: SimpleNamespace(present=present))
-    monkeypatch.setattr(show.st, "plotly_chart", lambda figure, **_: drawn.append(figure))
+    monkeypatch.setattr(show.st, "plotly_chart", lambda figure, **_: figures.append(figure))
     figure = plotly_figure([{"type": "scatter", "y": [0.25, 0.5]}], base_layout(100))
     show.show(figure, key="one", alt="a figure")
-    assert list(drawn[0].data[0].y) == [0.25, 0.5]
-    assert (drawn[0] is figure) == (not present)
-    assert drawn[0].layout.font.size == (ROOM if present else SMALL)
+    assert list(figures[0].data[0].y) == [0.25, 0.5]
+    assert (figures[0] is figure) == (not present)
+    assert figures[0].layout.font.size == (ROOM if present else SMALL)
 
 
 def test_show_covers_hidden_numbers(monkeypatch):
-    drawn = []
+    figures = []
     monkeypatch.setattr(show.IMAGE.__class__, "read", lambda *_: "png")
     monkeypatch.setattr(show.view, "current", lambda: SimpleNamespace(present=False))
-    monkeypatch.setattr(show.st, "plotly_chart", lambda figure, **_: drawn.append(figure))
+    monkeypatch.setattr(show.st, "plotly_chart", lambda figure, **_: figures.append(figure))
     with covering(Cover(numbers=(0.25,))):
         show.show(plotly_figure([{"type": "scatter", "y": [0.25, 0.5]}], {}), key="one", alt="a figure")
-    assert math.isnan(drawn[0].data[0].y[0]) and drawn[0].data[0].y[1] == 0.5
+    assert math.isnan(figures[0].data[0].y[0]) and figures[0].data[0].y[1] == 0.5

@@ -27,11 +27,11 @@ print(json.dumps(seen))
 """
 
 
-def shown(language: str) -> str:
+def example_in(language: str) -> str:
     """The code CONTRIBUTING.md shows in a language."""
-    found = re.search(rf"```{language}\n(.*?)```", CONTRIBUTING, re.DOTALL)
-    assert found
-    return found[1]
+    block = re.search(rf"```{language}\n(.*?)```", CONTRIBUTING, re.DOTALL)
+    assert block
+    return block[1]
 
 
 @pytest.fixture
@@ -45,19 +45,20 @@ def copy(tmp_path):
     return tmp_path
 
 
-def test_the_page_of_contributing_is_one_folder_and_opens(copy):
+def test_page_of_contributing_opens(copy):
+    """The page of CONTRIBUTING.md is one folder and opens."""
     folder = copy / "pages" / "toy"
     folder.mkdir()
     (folder / "__init__.py").write_text('"""A toy."""\n', "utf8")
-    (folder / "page.py").write_text(shown("python"), "utf8")
+    (folder / "page.py").write_text(example_in("python"), "utf8")
     for lang in LANGUAGES:
-        (folder / f"{lang}.toml").write_text(shown("toml"), "utf8")
-    done = subprocess.run(
+        (folder / f"{lang}.toml").write_text(example_in("toml"), "utf8")
+    process = subprocess.run(
         [sys.executable, "-c", OPEN], cwd=copy, capture_output=True, text=True, timeout=600, check=False
     )
-    assert done.returncode == 0, done.stderr[-2000:]
-    seen = json.loads(done.stdout.splitlines()[-1])
+    assert process.returncode == 0, process.stderr[-2000:]
+    report = json.loads(process.stdout.splitlines()[-1])
     for lang in LANGUAGES:
-        assert seen[f"weights {lang}"] == ["Toy", 1, 0, 1]
-        assert seen[f"count {lang}"] == ["Toy", 0, 1, 1]
-        assert seen[f"all {lang}"] == ["Toy", 1, 1, 2]
+        assert report[f"weights {lang}"] == ["Toy", 1, 0, 1]
+        assert report[f"count {lang}"] == ["Toy", 0, 1, 1]
+        assert report[f"all {lang}"] == ["Toy", 1, 1, 2]

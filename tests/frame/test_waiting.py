@@ -12,68 +12,69 @@ from viz.frame import waiting
 class Page(threading.Thread):
     """A page that is written in a thread of its own, step by step."""
 
-    def __init__(self, said, name, error=None):
+    def __init__(self, log, name, error=None):
         super().__init__(name=name, daemon=True)
-        self.said, self.error, self.go = said, error, threading.Event()
+        self.log, self.error, self.go = log, error, threading.Event()
 
     @contextmanager
     def beside(self):
         with waiting.aside():
-            self.said.append(f"{self.name} aside")
+            self.log.append(f"{self.name} aside")
             yield
 
     def run(self):
         with waiting.writing():
-            self.said.append(f"{self.name} writes")
+            self.log.append(f"{self.name} writes")
             if self.error:
                 raise self.error
             with self.beside():
                 assert self.go.wait(5)
-            self.said.append(f"{self.name} writes again")
+            self.log.append(f"{self.name} writes again")
 
 
 @pytest.fixture
-def said(monkeypatch):
+def log(monkeypatch):
     monkeypatch.setattr(threading, "excepthook", lambda _: None)
     yield []
     assert (waiting.stores().pages.working, waiting.stores().pages.waiting) == (0, 0)
 
 
-def until(said, text):
+def until(log, text):
     for _ in range(500):
-        if text in said:
+        if text in log:
             return
         threading.Event().wait(0.01)
-    raise AssertionError(said)
+    raise AssertionError(log)
 
 
-def test_one_page_is_written_at_a_time_and_who_came_first_goes_on_first(said):
-    first, second = Page(said, "first"), Page(said, "second")
+def test_pages_render_in_order_of_arrival(log):
+    """One page renders at a time; the user who arrived first resumes first."""
+    first, second = Page(log, "first"), Page(log, "second")
     first.start()
-    until(said, "first aside")
+    until(log, "first aside")
     second.start()
-    until(said, "second aside")
+    until(log, "second aside")
     with waiting.writing():
         second.go.set()
         first.go.set()
         while waiting.stores().pages.waiting < 2:
             threading.Event().wait(0.01)
-        assert said == ["first writes", "first aside", "second writes", "second aside"]
+        assert log == ["first writes", "first aside", "second writes", "second aside"]
     first.join()
     second.join()
-    assert said[4:] == ["first writes again", "second writes again"]
+    assert log[4:] == ["first writes again", "second writes again"]
 
 
-def test_a_page_that_fails_lets_the_next_one_write(said):
-    failing, next_one = Page(said, "failing", ModelError("failed", kind="Test")), Page(said, "next")
+def test_failed_page_releases_render_slot(log):
+    failing, next_one = Page(log, "failing", ModelError("failed", kind="Test")), Page(log, "next")
     failing.start()
     failing.join()
     next_one.go.set()
     next_one.start()
     next_one.join()
-    assert said == ["failing writes", "next writes", "next aside", "next writes again"]
+    assert log == ["failing writes", "next writes", "next aside", "next writes again"]
 
 
-def test_who_writes_no_page_need_not_step_aside(said):
+def test_release_without_slot_is_allowed(log):
     with waiting.aside():
         assert waiting.stores().pages.working == 0

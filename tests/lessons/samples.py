@@ -16,16 +16,16 @@ from viz.core.spec import AttentionSpec
 from viz.lessons.key import Function, Given, Key, PremiseError
 from viz.lessons.subject import Decoder, Subject
 
-NAMED = ("it", "animal", "street")
+SUBJECTS = ("it", "animal", "street")
 WORDS = ("a", "b", "c", "d", "e", "f", "g", "dog", "was", "too", "tired", "cat", "saw")
 H, G, D_K, D_V, D_MODEL, LAYERS = 6, 3, 5, 7, 11, 3
-VOCABULARY = (*NAMED, *WORDS[7:], "no")
+VOCABULARY = (*SUBJECTS, *WORDS[7:], "no")
 SEEDS = range(200)
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What a question is asked about, and once more by numpy.
+    """The subject of a question, and the same numbers by numpy.
 
     ``scores`` and ``weights`` (L, H, Q, K) are of every layer, ``scores`` scaled and with the bias, before the mask;
     ``values`` (H, K, D_V) and ``messages`` (H, K, D_MODEL) are of the layer that is looked at, as ``w_o`` makes them.
@@ -55,36 +55,36 @@ def softmax(scores: np.ndarray) -> np.ndarray:
 def sample(seed: int) -> Sample:
     """A sentence of 1 to 11 words between two marks, in which three layers of heads look around."""
     random, generator = Random(seed), torch.Generator().manual_seed(seed)
-    chosen = random.sample(NAMED, random.choice([0, 1, 3, 3])) + random.choices(WORDS, k=random.randint(1, 8))
-    random.shuffle(chosen)
-    n = len(chosen) + 2
+    words_ = random.sample(SUBJECTS, random.choice([0, 1, 3, 3])) + random.choices(WORDS, k=random.randint(1, 8))
+    random.shuffle(words_)
+    n = len(words_) + 2
     spec = AttentionSpec(d_model=D_MODEL, n_heads=H, n_kv_heads=G, d_head=D_K, d_value=D_V)
-    bias, allowed, given = _bias(random, n), _mask(random, n), _given(spec, seed, random.choice([0.0, 0.5, 3.0]))
+    bias, mask, weights_ = _bias(random, n), _mask(random, n), _head_weights(spec, seed, random.choice([0.0, 0.5, 3.0]))
     layers, scores = [], []
     for _ in range(LAYERS):
         x = torch.randn(n, D_MODEL, generator=generator, dtype=torch.float64)
         x *= torch.rand(n, 1, generator=generator, dtype=torch.float64) * 2
-        layers.append(multi_head(x, x, given, allowed=allowed, bias=bias))
-        scores.append(scores_of(x.numpy(), given) + bias.numpy())
+        layers.append(multi_head(x, x, weights_, allowed=mask, bias=bias))
+        scores.append(scores_of(x.numpy(), weights_) + bias.numpy())
     layer, every_score = random.randrange(LAYERS), np.stack(scores)
-    open_cells = np.ones((n, n), bool) if allowed is None else allowed.numpy()
+    open_cells = np.ones((n, n), bool) if mask is None else mask.numpy()
     trace = layers[layer]
-    values = np.repeat(cut(trace.x.numpy() @ given.w_v.numpy(), G), H // G, 0)
+    values = np.repeat(cut(trace.x.numpy() @ weights_.w_v.numpy(), G), H // G, 0)
     return Sample(
         subject=Subject(
-            labels=("[CLS]", *chosen, "[SEP]"),
-            special=(True, *[False] * len(chosen), True),
+            labels=("[CLS]", *words_, "[SEP]"),
+            special=(True, *[False] * len(words_), True),
             trace=trace,
             layer=layer,
             n_layers=LAYERS,
-            weights_of=lambda asked: layers[asked].weights,
+            weights_of=lambda number: layers[number].weights,
             chosen={"head": random.randrange(H)},
             decoder=_decoder(n, seed),
         ),
         scores=every_score,
         weights=softmax(np.where(open_cells, every_score, -np.inf)),
         values=values,
-        messages=np.einsum("hkd,hdo->hko", values, given.w_o.numpy().reshape(H, D_V, -1)),
+        messages=np.einsum("hkd,hdo->hko", values, weights_.w_o.numpy().reshape(H, D_V, -1)),
         bias=bias.numpy(),
     )
 
@@ -95,10 +95,11 @@ def _decoder(n: int, seed: int) -> Decoder:
     logits = torch.randn(n, len(VOCABULARY), generator=generator, dtype=torch.float64) * random.choice(
         [0.01, 1, 5, 200]
     )
-    drawn = [random.randrange(len(VOCABULARY)) for _ in range(n)]
-    ids = [drawn[0]]
+    random_tokens = [random.randrange(len(VOCABULARY)) for _ in range(n)]
+    ids = [random_tokens[0]]
     ids += [
-        int(row.argmax()) if random.random() < 0.5 else other for row, other in zip(logits, drawn[1:], strict=False)
+        int(row.argmax()) if random.random() < 0.5 else token
+        for row, token in zip(logits, random_tokens[1:], strict=False)
     ]
     parts = {name: random.uniform(-3, 3) for name in ("heads", "feed_forward", "embedding")}
     return Decoder(
@@ -117,16 +118,16 @@ def cut(rows: np.ndarray, heads: int) -> np.ndarray:
     return np.stack(np.split(rows, heads, axis=1))
 
 
-def scores_of(x: np.ndarray, given: HeadWeights) -> np.ndarray:
+def scores_of(x: np.ndarray, weights: HeadWeights) -> np.ndarray:
     """Scaled scores (H, Q, K), before bias and mask."""
-    q, k = cut(x @ given.w_q.numpy(), H), np.repeat(cut(x @ given.w_k.numpy(), G), H // G, 0)
+    q, k = cut(x @ weights.w_q.numpy(), H), np.repeat(cut(x @ weights.w_k.numpy(), G), H // G, 0)
     return np.einsum("hqd,hkd->hqk", q, k) / D_K**0.5
 
 
-def _given(spec: AttentionSpec, seed: int, sharpness: float) -> HeadWeights:
-    drawn = HeadWeights.random(spec, seed=seed)
-    each = {name: getattr(drawn, name).double() for name in ("w_q", "w_k", "w_v", "w_o")}
-    return replace(drawn, **{**each, "w_q": each["w_q"] * sharpness})
+def _head_weights(spec: AttentionSpec, seed: int, sharpness: float) -> HeadWeights:
+    random_weights = HeadWeights.random(spec, seed=seed)
+    doubled = {name: getattr(random_weights, name).double() for name in ("w_q", "w_k", "w_v", "w_o")}
+    return replace(random_weights, **{**doubled, "w_q": doubled["w_q"] * sharpness})
 
 
 def _mask(random: Random, n: int) -> torch.Tensor | None:
@@ -139,7 +140,7 @@ def _mask(random: Random, n: int) -> torch.Tensor | None:
 
 
 def _bias(random: Random, n: int) -> torch.Tensor:
-    """What makes heads of a layer look at the word before, at the first token, or at nothing in particular."""
+    """Biases that make heads of a layer look at the word before, at the first token, or at nothing in particular."""
     kind = random.choice(["none", "none", "first", "previous", "itself", "beside"])
     bias, i = torch.zeros(H, n, n, dtype=torch.float64), torch.arange(n)
     if kind == "first":
@@ -171,22 +172,22 @@ def hold(
         asks: of how many it can be asked at least.
     """
     words = [value for name, value in arguments.items() if isinstance(value, str) and name != "example"]
-    asked = refused = 0
+    n_asked = n_refused = 0
     for seed in SEEDS:
-        drawn = sample(seed)
-        missing = [word for word in words if word not in drawn.subject.labels]
-        expected = None if missing else reference(drawn, **arguments)
+        example = sample(seed)
+        missing = [word for word in words if word not in example.subject.labels]
+        expected = None if missing else reference(example, **arguments)
         try:
-            key = function.work(drawn.subject, **arguments)
+            key = function.work(example.subject, **arguments)
         except PremiseError as error:
-            refused += 1
+            n_refused += 1
             assert expected is None, f"seed {seed}: {error}"
             continue
-        asked += 1
+        n_asked += 1
         assert expected is not None, f"seed {seed}: {key.right}"
         _assert_right(key, expected, seed)
-        _assert_says_why(function, key, drawn.subject)
-    assert asked >= asks and (refused >= 5) is refuses, (asked, refused, "both happen, and are seen")
+        _assert_says_why(function, key, example.subject)
+    assert n_asked >= asks and (n_refused >= 5) is refuses, (n_asked, n_refused, "both happen, and are seen")
 
 
 def _assert_right(key: Key, expected: Any, seed: int) -> None:
@@ -197,7 +198,7 @@ def _assert_right(key: Key, expected: Any, seed: int) -> None:
 
 
 def _assert_says_why(function: Function, key: Key, subject: Subject) -> None:
-    """Whatever is answered wrongly has a reason that the function has announced."""
+    """Assert that every wrong answer has a reason that the function has announced."""
     n_heads, n = subject.trace.weights.shape[:2]
     possible: dict[str, Iterable[Given]] = {
         "word": range(n),
@@ -208,6 +209,6 @@ def _assert_says_why(function: Function, key: Key, subject: Subject) -> None:
         "mask": [True],
         "sentence": [True],
     }
-    for given in set(possible.get(function.kind, ())) - set(key.right):
-        assert key.wrong(given)[0] in function.reasons
+    for answer in set(possible.get(function.kind, ())) - set(key.right):
+        assert key.wrong(answer)[0] in function.reasons
     assert set(key.traps) <= set(function.reasons)

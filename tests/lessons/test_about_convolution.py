@@ -17,20 +17,20 @@ def weights(n: int, place: int, offset: float, alpha: float) -> list[float]:
     return [exp / sum(exps) for exp in exps]
 
 
-def centre(drawn: Sample, place: int, offset: int, alpha: float) -> Any:
-    n = len(drawn.subject.labels)
+def centre(example: Sample, place: int, offset: int, alpha: float) -> Any:
+    n = len(example.subject.labels)
     if place + offset >= n - 1:  # the last token is a mark
         return None
     row = weights(n, place, offset, alpha)
     return row.index(max(row))
 
 
-def without_sharpness(drawn: Sample) -> Any:
-    return 1 / len(drawn.subject.labels)
+def without_sharpness(example: Sample) -> Any:
+    return 1 / len(example.subject.labels)
 
 
-def at_the_border(drawn: Sample, alpha: float) -> Any:
-    row = weights(len(drawn.subject.labels), 0, -1, alpha)
+def at_the_border(example: Sample, alpha: float) -> Any:
+    row = weights(len(example.subject.labels), 0, -1, alpha)
     return "edge" if row[0] == max(row) and row[0] >= 0.5 else "nothing"
 
 
@@ -57,5 +57,5 @@ def test_every_function_has_a_reference():
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_on_random_sentences_the_key_is_what_is_written_out(name):
+def test_key_equals_explicit_sum(name):
     hold(ANSWERS[name], REFERENCES[name], ARGUMENTS.get(name, {}), refuses=name == "centre")

@@ -9,57 +9,57 @@ from tests.lessons.samples import D_K, D_V, G, H, Sample, hold, softmax
 from viz.lessons.about_hand import ANSWERS, APART
 
 
-def place(drawn: Sample) -> tuple[int, int]:
-    return drawn.subject.layer, drawn.subject.chosen["head"]
+def place(example: Sample) -> tuple[int, int]:
+    return example.subject.layer, example.subject.chosen["head"]
 
 
-def products(left: Any, right: Any) -> float:
-    return sum(float(a) * float(b) for a, b in zip(left, right, strict=True))
+def products(first: Any, second: Any) -> float:
+    return sum(float(a) * float(b) for a, b in zip(first, second, strict=True))
 
 
-def key_vector(drawn: Sample, word: int) -> list[float]:
-    trace, group = drawn.subject.trace, place(drawn)[1] * G // H
+def key_vector(example: Sample, word: int) -> list[float]:
+    trace, group = example.subject.trace, place(example)[1] * G // H
     return [products(trace.x[word], trace.projections.w_k[:, group * D_K + c]) for c in range(D_K)]
 
 
-def query_vector(drawn: Sample, word: int) -> list[float]:
-    trace, head = drawn.subject.trace, place(drawn)[1]
+def query_vector(example: Sample, word: int) -> list[float]:
+    trace, head = example.subject.trace, place(example)[1]
     return [products(trace.x[word], trace.projections.w_q[:, head * D_K + c]) for c in range(D_K)]
 
 
-def query_number(drawn: Sample, word: int, column: int) -> Any:
-    return query_vector(drawn, word)[column] if word < len(drawn.subject.labels) else None
+def query_number(example: Sample, word: int, column: int) -> Any:
+    return query_vector(example, word)[column] if word < len(example.subject.labels) else None
 
 
-def score(drawn: Sample, query: int, key: int) -> Any:
-    if max(query, key) >= len(drawn.subject.labels):
+def score(example: Sample, query: int, key: int) -> Any:
+    if max(query, key) >= len(example.subject.labels):
         return None
-    return products(query_vector(drawn, query), key_vector(drawn, key))
+    return products(query_vector(example, query), key_vector(example, key))
 
 
-def scaled_score(drawn: Sample, query: int, key: int) -> Any:
-    found = score(drawn, query, key)
-    return found if found is None else found / math.sqrt(D_K)
+def scaled_score(example: Sample, query: int, key: int) -> Any:
+    unscaled = score(example, query, key)
+    return unscaled if unscaled is None else unscaled / math.sqrt(D_K)
 
 
-def weight(drawn: Sample, query: int, key: int) -> Any:
-    n = len(drawn.subject.labels)
-    return (float(drawn.row_of_head[query, key]) or None) if max(query, key) < n else None
+def weight(example: Sample, query: int, key: int) -> Any:
+    n = len(example.subject.labels)
+    return (float(example.row_of_head[query, key]) or None) if max(query, key) < n else None
 
 
-def weighted_sum(drawn: Sample, query: int, column: int) -> Any:
-    if query >= len(drawn.subject.labels):
+def weighted_sum(example: Sample, query: int, column: int) -> Any:
+    if query >= len(example.subject.labels):
         return None
-    return products(drawn.row_of_head[query], drawn.values[place(drawn)[1]][:, column])
+    return products(example.row_of_head[query], example.values[place(example)[1]][:, column])
 
 
-def weight_under_mask(drawn: Sample, query: int, key: int) -> Any:
-    n = len(drawn.subject.labels)
-    if max(query, key) >= n or drawn.bias.any():
+def weight_under_mask(example: Sample, query: int, key: int) -> Any:
+    n = len(example.subject.labels)
+    if max(query, key) >= n or example.bias.any():
         return None
-    layer, head = place(drawn)
-    now = float(drawn.row_of_head[query, key])
-    before = softmax(drawn.scores[layer, head] - drawn.bias[head])[query, key]
+    layer, head = place(example)
+    now = float(example.row_of_head[query, key])
+    before = softmax(example.scores[layer, head] - example.bias[head])[query, key]
     return now if now and now - before >= APART else None
 
 
@@ -77,6 +77,6 @@ def test_every_function_has_a_reference():
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_on_random_sentences_the_key_is_the_sum(name):
+def test_key_equals_sum(name):
     asks = 4 if name == "weight_under_mask" else 10  # a mask, and nothing added to the scores
     hold(ANSWERS[name], REFERENCES[name], ARGUMENTS.get(name, {"query": 5, "key": 2}), asks=asks)

@@ -13,9 +13,9 @@ def head_width(_: Sample) -> Any:
     return float(D_K)
 
 
-def reads(drawn: Sample) -> Any:
-    head = drawn.subject.chosen["head"]
-    block = drawn.subject.trace.projections.w_q.numpy()[:, head * D_K : (head + 1) * D_K]
+def reads(example: Sample) -> Any:
+    head = example.subject.chosen["head"]
+    block = example.subject.trace.projections.w_q.numpy()[:, head * D_K : (head + 1) * D_K]
     n = sum(bool(np.any(number @ block)) for number in np.eye(D_MODEL))  # a vector with one number that is not 0
     return {D_MODEL: "all", 1: "one"}.get(n, "part")
 
@@ -28,13 +28,16 @@ def order_of_steps(_: Sample) -> Any:
     return ("q", "scores", "weights", "head_outputs", "concat", "output")
 
 
-def joined(drawn: Sample) -> Any:
-    outputs = [drawn.weights[drawn.subject.layer, head] @ drawn.values[head] for head in range(H)]
-    whole = np.concatenate(outputs, axis=1) @ drawn.subject.trace.projections.w_o.numpy()
+def joined_heads(example: Sample) -> Any:
+    outputs = [example.weights[example.subject.layer, head] @ example.values[head] for head in range(H)]
+    expected = np.concatenate(outputs, axis=1) @ example.subject.trace.projections.w_o.numpy()
     parts = np.stack(
-        [weights @ message for weights, message in zip(drawn.weights[drawn.subject.layer], drawn.messages, strict=True)]
+        [
+            weights @ message
+            for weights, message in zip(example.weights[example.subject.layer], example.messages, strict=True)
+        ]
     )
-    assert np.allclose(parts.sum(0), whole)
+    assert np.allclose(parts.sum(0), expected)
     return "sum"
 
 
@@ -45,16 +48,16 @@ def one_head_instead(_: Sample) -> Any:
     return "same" if matrices(H, D_K) == matrices(1, H * D_K) else "less"
 
 
-def shuffled(drawn: Sample) -> Any:
+def shuffled(example: Sample) -> Any:
     """As the page draws it: without positions, and without a mask that may stand in the link."""
-    trace, turned = drawn.subject.trace, slice(None, None, -1)
-    before, after = (softmax(scores_of(x, trace.projections)) for x in (trace.x.numpy(), trace.x.numpy()[turned]))
-    along = {"words": before[:, turned, turned], "places": before}
+    trace, backwards = example.subject.trace, slice(None, None, -1)
+    before, after = (softmax(scores_of(x, trace.projections)) for x in (trace.x.numpy(), trace.x.numpy()[backwards]))
+    along = {"words": before[:, backwards, backwards], "places": before}
     return {code for code, expected in along.items() if np.allclose(after, expected, atol=1e-4)}
 
 
 REFERENCES = {work.__name__: work for work in (
-    head_width, reads, first_column, order_of_steps, joined, one_head_instead, shuffled,
+    head_width, reads, first_column, order_of_steps, joined_heads, one_head_instead, shuffled,
 )}  # fmt: skip
 
 
@@ -63,5 +66,5 @@ def test_every_function_has_a_reference():
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_on_random_sentences_the_key_is_what_numpy_finds(name):
+def test_key_equals_numpy(name):
     hold(ANSWERS[name], REFERENCES[name], {"head": 4} if name == "first_column" else {}, refuses=False)

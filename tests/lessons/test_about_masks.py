@@ -9,37 +9,39 @@ from viz.lessons.about_masks import ANSWERS
 from viz.lessons.about_weights import CLEAR
 
 
-def cells(drawn: Sample) -> list[list[bool]]:
-    """Where there is a weight: a word may look there."""
-    return [[bool(weight > 0) for weight in row] for row in drawn.row_of_head]
+def cells(example: Sample) -> list[list[bool]]:
+    """True where there is a weight: a word may look there."""
+    return [[bool(weight > 0) for weight in row] for row in example.row_of_head]
 
 
-def looks_ahead(drawn: Sample) -> Any:
-    n = len(drawn.subject.labels)
+def looks_ahead(example: Sample) -> Any:
+    n = len(example.subject.labels)
     return {(i, j) for i in range(n) for j in range(n) if j > i}
 
 
-def open_cells(drawn: Sample) -> Any:
-    return float(sum(i + 1 for i in range(len(drawn.subject.labels))))
+def open_cells(example: Sample) -> Any:
+    return float(sum(i + 1 for i in range(len(example.subject.labels))))
 
 
-def first_row(drawn: Sample) -> Any:
-    return 1.0 if sum(cells(drawn)[0]) == 1 else None
+def first_row(example: Sample) -> Any:
+    return 1.0 if sum(cells(example)[0]) == 1 else None
 
 
-def with_the_mask(drawn: Sample, query: str, key: str) -> Any:
-    subject = drawn.subject
-    place, seen, head = subject.labels.index(query), subject.labels.index(key), subject.chosen["head"]
-    if all(cells(drawn)[place]) or not cells(drawn)[place][seen] or drawn.bias.any():
+def with_the_mask(example: Sample, query: str, key: str) -> Any:
+    subject = example.subject
+    place, key_place, head = subject.labels.index(query), subject.labels.index(key), subject.chosen["head"]
+    if all(cells(example)[place]) or not cells(example)[place][key_place] or example.bias.any():
         return None
-    before = softmax(drawn.scores[subject.layer, head] - drawn.bias[head])[place, seen]
-    now = drawn.row_of_head[place, seen]
+    before = softmax(example.scores[subject.layer, head] - example.bias[head])[place, key_place]
+    now = example.row_of_head[place, key_place]
     return "same" if abs(now - before) < CLEAR else "more" if now > before else "less"
 
 
-def itself_and_before(drawn: Sample) -> Any:
-    wanted = [[j in (i, i - 1) for j in range(len(drawn.subject.labels))] for i in range(len(drawn.subject.labels))]
-    return {True} if cells(drawn) == wanted else set()
+def itself_and_before(example: Sample) -> Any:
+    expected = [
+        [j in (i, i - 1) for j in range(len(example.subject.labels))] for i in range(len(example.subject.labels))
+    ]
+    return {True} if cells(example) == expected else set()
 
 
 REFERENCES = {work.__name__: work for work in (
@@ -52,6 +54,6 @@ def test_every_function_has_a_reference():
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_on_random_sentences_the_key_is_what_is_counted(name):
+def test_key_equals_count(name):
     words = {"query": "it", "key": "animal"} if name == "with_the_mask" else {}
     hold(ANSWERS[name], REFERENCES[name], words, refuses=name in ("first_row", "with_the_mask"), asks=4)

@@ -12,23 +12,23 @@ from viz.lessons.about_several import ANSWERS
 def heads_for_two_places(_: Sample) -> Any:
     """Two: the sum of two random vectors has half the numbers that both have."""
     x = np.random.default_rng(7).normal(size=(50, 3))
-    wanted = np.hstack([x[:-2], x[2:]])
+    expected = np.hstack([x[:-2], x[2:]])
 
     def rest(read: np.ndarray) -> float:
-        return float(((wanted - read @ np.linalg.pinv(read) @ wanted) ** 2).sum() / (wanted**2).sum())
+        return float(((expected - read @ np.linalg.pinv(read) @ expected) ** 2).sum() / (expected**2).sum())
 
-    assert rest(x[:-2] + x[2:]) > 0.2 and rest(wanted) < 1e-12
+    assert rest(x[:-2] + x[2:]) > 0.2 and rest(expected) < 1e-12
     return 2.0
 
 
-def next_word_head(drawn: Sample) -> Any:
-    n = len(drawn.subject.labels)
+def next_word_head(example: Sample) -> Any:
+    n = len(example.subject.labels)
     if n < 4:
         return None
     means = {
-        (layer, head): np.mean([drawn.weights[layer, head, i, i + 1] for i in range(n - 1)])
-        for layer in range(drawn.weights.shape[0])
-        for head in range(drawn.weights.shape[1])
+        (layer, head): np.mean([example.weights[layer, head, i, i + 1] for i in range(n - 1)])
+        for layer in range(example.weights.shape[0])
+        for head in range(example.weights.shape[1])
     }
     best = max(means.values())
     return None if best < 0.5 else {place for place, mean in means.items() if mean >= 0.9 * best}
@@ -42,7 +42,7 @@ def test_every_function_has_a_reference():
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_key_is_numpys(name):
+def test_key_equals_numpy(name):
     asks = {"next_word_head": 3}.get(name, 10)
     hold(ANSWERS[name], REFERENCES[name], {}, refuses=name == "next_word_head", asks=asks)
 

@@ -28,8 +28,8 @@ def cache_share(_: Sample, groups: int) -> Any:
 
 
 def parameters_saved(_: Sample, groups: int) -> Any:
-    saved = 1 - layer_size(groups) / layer_size(H)
-    return "less" if saved < 1 - groups / H - 0.01 else "other"
+    share_saved = 1 - layer_size(groups) / layer_size(H)
+    return "less" if share_saved < 1 - groups / H - 0.01 else "other"
 
 
 def wrong_order(_: Sample, groups: int) -> Any:
@@ -51,21 +51,21 @@ def test_every_function_has_a_reference():
 
 
 @pytest.mark.parametrize("name", REFERENCES)
-def test_on_random_sentences_the_key_is_what_is_counted(name):
+def test_key_equals_count(name):
     hold(ANSWERS[name], REFERENCES[name], ARGUMENTS.get(name, {"groups": 2}), refuses=False)
 
 
-def test_the_cache_of_the_lessons_model_is_one_gib():
+def test_lesson_models_cache_is_one_gib():
     assert cache_of(sample(0), **LLAMA) == 1
 
 
-def test_what_is_shared_already_is_not_pooled_again():
+def test_shared_heads_are_not_pooled_again():
     with pytest.raises(PremiseError, match="no_groups"):
         ANSWERS["pooled"].work(sample(0).subject, groups=2)
 
 
 @pytest.mark.parametrize("groups", [1, 2, 3])
-def test_pooled_heads_move_as_much_as_numpy_finds(groups):
+def test_pooled_heads_change_equals_numpy(groups):
     spec = AttentionSpec(d_model=D_MODEL, n_heads=H, d_head=D_K, d_value=D_V)
     for seed in SEEDS:
         weights, subject = HeadWeights.random(spec, seed=seed), sample(seed).subject
@@ -75,6 +75,6 @@ def test_pooled_heads_move_as_much_as_numpy_finds(groups):
         means = np.repeat(w_k.reshape(groups, H // groups, D_MODEL, D_K).mean(1), H // groups, 0)
         q = cut(x @ weights.w_q.numpy(), H)
         before, after = (softmax(q @ (x @ k).transpose(0, 2, 1) / D_K**0.5) for k in (w_k, means))
-        moved = float(np.abs(before - after).sum(-1).mean() / 2)
-        assert key.values["moved"] == pytest.approx(moved, abs=1e-4)
-        assert key.right == (("changed",) if moved > 0.01 else ("same",))
+        change = float(np.abs(before - after).sum(-1).mean() / 2)
+        assert key.values["moved"] == pytest.approx(change, abs=1e-4)
+        assert key.right == (("changed",) if change > 0.01 else ("same",))

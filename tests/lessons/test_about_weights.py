@@ -10,11 +10,11 @@ from viz.lessons.about_weights import ANSWERS, CLEAR
 
 WORDS = {"query": "it", "first": "animal", "second": "street"}
 NEEDS = {"looks_at_most": 1, "left_over": 1, "looks_back": 1, "prefers": 3}
-"""How many of the words each function is given."""
+"""The number of words that each function takes."""
 
 
-def row(drawn: Sample, word: str) -> np.ndarray:
-    weights: np.ndarray = drawn.row_of_head[drawn.subject.labels.index(word)]
+def row(example: Sample, word: str) -> np.ndarray:
+    weights: np.ndarray = example.row_of_head[example.subject.labels.index(word)]
     return weights
 
 
@@ -26,35 +26,35 @@ def most(weights: np.ndarray) -> int | None:
     return int(order[0]) if weights[order[0]] - weights[order[1]] >= CLEAR else None
 
 
-def looks_at_most(drawn: Sample, query: str) -> Any:
-    return most(row(drawn, query))
+def looks_at_most(example: Sample, query: str) -> Any:
+    return most(row(example, query))
 
 
-def left_over(drawn: Sample, query: str) -> Any:
-    weights = row(drawn, query)
+def left_over(example: Sample, query: str) -> Any:
+    weights = row(example, query)
     best = most(weights)
     return None if best is None else float(np.delete(weights, best).sum())
 
 
-def looks_back(drawn: Sample, query: str) -> Any:
-    weights, place = row(drawn, query), drawn.subject.labels.index(query)
-    others = {j: weights[j] for j in range(1, len(weights) - 1) if j != place}
-    best = max(others, key=others.__getitem__, default=None)
-    if best is None or others[best] < CLEAR:
+def looks_back(example: Sample, query: str) -> Any:
+    weights, place = row(example, query), example.subject.labels.index(query)
+    other_weights = {j: weights[j] for j in range(1, len(weights) - 1) if j != place}
+    best = max(other_weights, key=other_weights.__getitem__, default=None)
+    if best is None or other_weights[best] < CLEAR:
         return None
-    back = drawn.row_of_head[best, place]
-    return "same" if abs(back - others[best]) < CLEAR else "more" if back > others[best] else "less"
+    back = example.row_of_head[best, place]
+    return "same" if abs(back - other_weights[best]) < CLEAR else "more" if back > other_weights[best] else "less"
 
 
-def prefers(drawn: Sample, query: str, first: str, second: str) -> Any:
-    place = most(row(drawn, query))
-    return None if place is None else {first: "first", second: "second"}.get(drawn.subject.labels[place], "neither")
+def prefers(example: Sample, query: str, first: str, second: str) -> Any:
+    place = most(row(example, query))
+    return None if place is None else {first: "first", second: "second"}.get(example.subject.labels[place], "neither")
 
 
-def previous_word_head(drawn: Sample) -> Any:
-    n_layers, n_heads, n, _ = drawn.weights.shape
+def previous_word_head(example: Sample) -> Any:
+    n_layers, n_heads, n, _ = example.weights.shape
     means = {
-        (layer, head): float(np.mean([drawn.weights[layer, head, i, i - 1] for i in range(1, n)]))
+        (layer, head): float(np.mean([example.weights[layer, head, i, i - 1] for i in range(1, n)]))
         for layer in range(n_layers)
         for head in range(n_heads)
     }
@@ -62,8 +62,8 @@ def previous_word_head(drawn: Sample) -> Any:
     return None if n < 4 or best < 0.5 else {place for place, mean in means.items() if mean >= 0.9 * best}
 
 
-def most_goes_to(drawn: Sample) -> Any:
-    weights = drawn.weights[drawn.subject.layer]
+def most_goes_to(example: Sample) -> Any:
+    weights = example.weights[example.subject.layer]
     n, sums = weights.shape[-1], dict.fromkeys(("first", "itself", "beside", "far"), 0.0)
     if n < 5:
         return None
@@ -75,9 +75,9 @@ def most_goes_to(drawn: Sample) -> Any:
     return code if sums[code] - sums[second] >= CLEAR else None
 
 
-def arrives(drawn: Sample) -> Any:
-    weights = drawn.row_of_head
-    arrived = weights * np.linalg.norm(drawn.messages[drawn.subject.chosen["head"]], axis=-1)
+def arrives(example: Sample) -> Any:
+    weights = example.row_of_head
+    arrived = weights * np.linalg.norm(example.messages[example.subject.chosen["head"]], axis=-1)
     weight, message = weights[:, 0].sum() / weights.sum(), arrived[:, 0].sum() / arrived.sum()
     if weight < 2 / weights.shape[-1]:
         return None
@@ -94,5 +94,5 @@ def test_every_function_has_a_reference():
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_on_random_sentences_the_key_is_what_numpy_finds(name):
+def test_key_equals_numpy(name):
     hold(ANSWERS[name], REFERENCES[name], dict(list(WORDS.items())[: NEEDS.get(name, 0)]))

@@ -34,20 +34,20 @@ def ids(value: Any) -> str:
 def sentences_of(step: Step) -> Iterator[tuple[str, str, str]]:
     """Name, language and text of all that is said in a step."""
     ask = step.ask
-    named = {"text": step.text, "note": step.note, "question": ask.question, "hint": ask.hint, "reveal": ask.reveal}
-    named |= {f"wrong.{code}": said for code, said in ask.wrong.items()}
-    named |= {f"options.{code}": said for code, said in ask.options.items()} | {"why": step.why}
-    for name, said in named.items():
-        for lang, text in said.items():
+    sentences = {"text": step.text, "note": step.note, "question": ask.question, "hint": ask.hint, "reveal": ask.reveal}
+    sentences |= {f"wrong.{code}": sentence for code, sentence in ask.wrong.items()}
+    sentences |= {f"options.{code}": sentence for code, sentence in ask.options.items()} | {"why": step.why}
+    for name, sentence in sentences.items():
+        for lang, text in sentence.items():
             yield name, lang, text
 
 
 def keys_of(ask: Ask) -> Iterator[tuple[Sample, Key]]:
     """The keys of a question on all random sentences of which it can be asked; English arguments."""
     for seed in SEEDS:
-        drawn = sample(seed)
+        example = sample(seed)
         try:
-            yield drawn, ANSWERS[ask.answer].work(drawn.subject, **ask.arguments["en"])
+            yield example, ANSWERS[ask.answer].work(example.subject, **ask.arguments["en"])
         except PremiseError:
             continue
 
@@ -59,18 +59,20 @@ def keys_of(ask: Ask) -> Iterator[tuple[Sample, Key]]:
 def test_lesson_words_are_never_marks(lesson: Lesson, number: int):
     """No answer is a mark where a word is asked for, and a sentence that names one calls it a token or a mark."""
     step = lesson.steps[number - 1]
-    for drawn, key in keys_of(step.ask):
-        marks = {label for label, special in zip(drawn.subject.labels, drawn.subject.special, strict=True) if special}
+    for example, key in keys_of(step.ask):
+        marks = {
+            label for label, special in zip(example.subject.labels, example.subject.special, strict=True) if special
+        }
         if step.ask.kind == "word":
-            assert not any(drawn.subject.special[int(str(place))] for place in key.right)
-        wrong = [key.wrong(given) for given in drawn.subject.words] if step.ask.kind == "word" else []
-        filled = [("", key.values), *((f"wrong.{code}", {**key.values, **values}) for code, values in wrong)]
+            assert not any(example.subject.special[int(str(place))] for place in key.right)
+        wrong = [key.wrong(word) for word in example.subject.words] if step.ask.kind == "word" else []
+        cases = [("", key.values), *((f"wrong.{code}", {**key.values, **values}) for code, values in wrong)]
         for name, lang, text in sentences_of(step):
             fields = {field.partition("|")[0] for _, field, _, _ in Formatter().parse(text) if field}
-            for where, values in filled:
-                named = {field for field in fields if values.get(field) in marks}
-                if named and where in ("", name):
-                    assert re.search(r"token|词元|is no word|不是词", text), (name, lang, text, named)
+            for where, values in cases:
+                marked_fields = {field for field in fields if values.get(field) in marks}
+                if marked_fields and where in ("", name):
+                    assert re.search(r"token|词元|is no word|不是词", text), (name, lang, text, marked_fields)
 
 
 @pytest.mark.parametrize(("lesson", "number"), ON_TEXTS, ids=ids)
@@ -110,7 +112,8 @@ def test_lesson_counts_tokens_as_tokens(lesson: Lesson, number: int):
         assert not re.search(r"\|words?[|}]|\}\s?个词(?!元)", text), (name, lang, text)
 
 
-def test_query_named_like_a_mark_is_no_word():
+def test_query_like_mark_is_no_word():
+    """A query spelled like a mark counts as no word."""
     with pytest.raises(PremiseError, match="no_word"):
         ANSWERS["looks_at_most"].work(sample(3).subject, query="[CLS]")
 
@@ -118,22 +121,22 @@ def test_query_named_like_a_mark_is_no_word():
 # --- What a mask, positions and a bias change ----------------------------------------------------------------------
 
 
-def test_shuffled_words_keep_their_weights_under_any_mask():
+def test_shuffled_weights_ignore_masks():
     """The picture has no mask, so one in the link changes neither the answer nor the sentence that follows it."""
     for seed in SEEDS:
-        drawn = sample(seed)
-        if len(drawn.subject.labels) >= 3:
-            assert "words" in ANSWERS["shuffled"].work(drawn.subject).right
+        example = sample(seed)
+        if len(example.subject.labels) >= 3:
+            assert "words" in ANSWERS["shuffled"].work(example.subject).right
 
 
-def test_shuffled_equal_words_have_two_right_answers():
+def test_shuffled_equal_words_have_two_answers():
     subject = sample(0).subject
     x = subject.trace.x[:1].expand(len(subject.labels), -1)
     trace = multi_head(x, x, subject.trace.projections)
     assert ANSWERS["shuffled"].work(replace(subject, trace=trace)).right == ("words", "places")
 
 
-def test_shuffled_on_a_model_is_not_asked():
+def test_shuffled_on_model_is_omitted():
     """A model's vectors hold its positions: the sentence that they do not would be false."""
     with pytest.raises(PremiseError, match="knows_places"):
         ANSWERS["shuffled"].work(replace(sample(0).subject, chosen={"source": "model"}))
@@ -146,35 +149,35 @@ def test_pooled_heads_keep_their_positions():
     weights, x = HeadWeights.random(spec, seed=2), torch.randn(n, D_MODEL, generator=generator)
     q, k, v = (torch.randn(H, n, 6, generator=generator) for _ in range(3))
     q, k = (rope(values, pairing="halves") for values in (q, k))
-    bias, allowed = torch.randn(H, n, n, generator=generator), masks.causal(n, n)
-    trace = merge_heads(q, k, v, weights, x=x, memory=x, allowed=allowed, bias=bias)
+    bias, mask = torch.randn(H, n, n, generator=generator), masks.causal(n, n)
+    trace = merge_heads(q, k, v, weights, x=x, memory=x, allowed=mask, bias=bias)
     means = np.repeat(k.numpy().reshape(2, H // 2, n, 6).mean(1), H // 2, 0)
     scores = np.einsum("hqd,hkd->hqk", q.numpy(), means) / 6**0.5 + bias.numpy()
-    after = softmax(np.where(allowed.numpy(), scores, -np.inf))
-    moved = float(np.abs(after - trace.weights.numpy()).sum(-1).mean() / 2)
-    found = ANSWERS["pooled"].work(replace(sample(0).subject, trace=trace), groups=2)
-    assert found.values["moved"] == pytest.approx(moved, abs=1e-5)
+    after = softmax(np.where(mask.numpy(), scores, -np.inf))
+    change = float(np.abs(after - trace.weights.numpy()).sum(-1).mean() / 2)
+    key = ANSWERS["pooled"].work(replace(sample(0).subject, trace=trace), groups=2)
+    assert key.values["moved"] == pytest.approx(change, abs=1e-5)
 
 
 @pytest.mark.parametrize("answer", ["most_goes_to", "sink_head"])
-def test_even_share_counts_open_cells_only(answer: str):
+def test_even_share_counts_open_cells(answer: str):
     """Under a causal mask the first token is looked at by all, so that an even spread gives it far more than 1 / n."""
-    seen = 0
+    n_cases = 0
     for seed in SEEDS:
-        drawn = sample(seed)
+        example = sample(seed)
         try:
-            key = ANSWERS[answer].work(drawn.subject)
+            key = ANSWERS[answer].work(example.subject)
         except PremiseError:
             continue
-        open_cells = drawn.weights[drawn.subject.layer] > 0
+        open_cells = example.weights[example.subject.layer] > 0
         even = open_cells / open_cells.sum(-1, keepdims=True)
         expected = even[:, :, 0].sum() / even.sum() if answer == "most_goes_to" else even[:, 1:, 0].mean()
         assert key.values["even"] == pytest.approx(expected, abs=1e-6)
-        seen += not open_cells.all()
-    assert seen > 10
+        n_cases += not open_cells.all()
+    assert n_cases > 10
 
 
-def test_first_row_that_sees_another_word_is_not_asked():
+def test_first_row_with_context_is_omitted():
     subject = sample(5).subject
     n = len(subject.labels)
     elsewhere = torch.eye(n, dtype=torch.bool).roll(1, 1)
@@ -184,37 +187,37 @@ def test_first_row_that_sees_another_word_is_not_asked():
 
 
 def _with_bias() -> Iterator[Sample]:
-    yield from (drawn for drawn in map(sample, SEEDS) if drawn.bias.any() and "it" in drawn.subject.labels)
+    yield from (example for example in map(sample, SEEDS) if example.bias.any() and "it" in example.subject.labels)
 
 
-def test_weights_before_the_mask_need_scores_alone():
-    """What a bias adds to a blocked pair stands nowhere, so that the weights without the mask cannot be said."""
-    asked = 0
-    for drawn in _with_bias():
-        if drawn.subject.trace.allowed is not None and "animal" in drawn.subject.labels:
+def test_unmasked_weights_need_plain_scores():
+    """A bias of a blocked pair is not stored, so that the weights without the mask are unknown."""
+    n_asked = 0
+    for example in _with_bias():
+        if example.subject.trace.allowed is not None and "animal" in example.subject.labels:
             with pytest.raises(PremiseError, match=r"more_steps|no_mask"):
-                ANSWERS["with_the_mask"].work(drawn.subject, query="it", key="animal")
-            asked += 1
-    assert asked > 5
+                ANSWERS["with_the_mask"].work(example.subject, query="it", key="animal")
+            n_asked += 1
+    assert n_asked > 5
 
 
-def test_query_number_with_a_bias_is_not_asked():
+def test_query_number_with_bias_is_omitted():
     """The question says: the word's numbers times a column, added up. With a bias that is another number."""
     subject = sample(0).subject
-    given = replace(subject.trace.projections, b_q=torch.ones(H * D_K, dtype=torch.float64))
-    trace = multi_head(subject.trace.x, subject.trace.x, given)
+    projections = replace(subject.trace.projections, b_q=torch.ones(H * D_K, dtype=torch.float64))
+    trace = multi_head(subject.trace.x, subject.trace.x, projections)
     with pytest.raises(PremiseError, match="more_steps"):
         ANSWERS["query_number"].work(replace(subject, trace=trace), word=0, column=0)
 
 
-def test_scaled_score_of_another_scale_is_not_asked():
+def test_score_of_other_scale_is_omitted():
     subject = sample(0).subject
     trace = multi_head(subject.trace.x, subject.trace.x, subject.trace.projections, scale=1.0)
     with pytest.raises(PremiseError, match="more_steps"):
         ANSWERS["scaled_score"].work(replace(subject, trace=trace), query=0, key=1)
 
 
-def test_head_width_is_of_the_heads_not_of_the_vector():
+def test_head_width_divides_width_of_heads():
     """Some models' heads are together wider or narrower than a token's vector: their width is divided."""
     key = ANSWERS["head_width"].work(sample(0).subject)
     assert H * D_K != D_MODEL
@@ -232,27 +235,27 @@ def number_of(key: Key, name: str) -> float:
     return float(value)
 
 
-def _weights(drawn: Sample) -> np.ndarray:
-    weights: np.ndarray = drawn.weights[drawn.subject.layer]
+def _weights(example: Sample) -> np.ndarray:
+    weights: np.ndarray = example.weights[example.subject.layer]
     return weights
 
 
-def _one_token_gets_more_than_far(drawn: Sample, key: Key) -> bool:
-    return float(_weights(drawn).sum((0, 1)).max() / _weights(drawn).sum()) > number_of(key, "far")
+def _one_token_gets_more_than_far(example: Sample, key: Key) -> bool:
+    return float(_weights(example).sum((0, 1)).max() / _weights(example).sum()) > number_of(key, "far")
 
 
 def _most_is_half(_: Sample, key: Key) -> bool:
     return max(number_of(key, code) for code in ("first", "itself", "beside", "far")) > 0.5
 
 
-def _row_loses_little(drawn: Sample, key: Key) -> bool:
-    """Where the answer is "the same": what the blocked tokens had was little."""
+def _row_loses_little(example: Sample, key: Key) -> bool:
+    """If the answer is "the same", the blocked tokens had little weight."""
     if key.right != ("same",):
         return True
-    subject = drawn.subject
+    subject = example.subject
     place, head = subject.labels.index("it"), subject.chosen["head"]
-    before = softmax(drawn.scores[subject.layer, head])[place]
-    return float(before[drawn.row_of_head[place] == 0].sum()) < 0.05
+    before = softmax(example.scores[subject.layer, head])[place]
+    return float(before[example.row_of_head[place] == 0].sum()) < 0.05
 
 
 def _first_weight_is_large(_: Sample, key: Key) -> bool:
@@ -273,7 +276,7 @@ ARGUMENTS = {"with_the_mask": {"query": "it", "key": "animal"}}
 
 
 @pytest.mark.parametrize("phrase", MAY_BE_FALSE)
-def test_lesson_sentence_false_on_some_text_is_gone(phrase: str):
+def test_sentence_false_on_text_is_omitted(phrase: str):
     answer, holds = MAY_BE_FALSE[phrase]
     verdicts = []
     for seed in SEEDS:
@@ -300,11 +303,11 @@ def test_hint_on_softmax_is_a_theorem():
 # --- What a reveal says, for each of its keys -----------------------------------------------------------------------
 
 
-def _compares(one: str, other: str) -> Holds:
+def _compares(first_name: str, second_name: str) -> Holds:
     """The two numbers of the reveal stand to each other as the answer says."""
 
     def holds(_: Sample, key: Key) -> bool:
-        first, second = number_of(key, one), number_of(key, other)
+        first, second = number_of(key, first_name), number_of(key, second_name)
         order = {"more": first > second, "less": first < second, "same": abs(first - second) <= 0.05 * max(1.0, second)}
         return order[str(key.right[0])]
 
@@ -315,25 +318,25 @@ def _sum_to_one(_: Sample, key: Key) -> bool:
     return abs(sum(number_of(key, code) for code in ("first", "itself", "beside", "far")) - 1) < 1e-5
 
 
-def _best_of_words(drawn: Sample, key: Key) -> bool:
+def _best_of_words(example: Sample, key: Key) -> bool:
     """Of the words, this one gets the most, as much as is said."""
-    row = drawn.row_of_head[drawn.subject.labels.index(str(key.values["query"]))][1:-1]
+    row = example.row_of_head[example.subject.labels.index(str(key.values["query"]))][1:-1]
     name, weight = ("key", "weight") if "key" in key.values else ("most", "most_weight")
-    is_most = drawn.subject.labels[1 + int(row.argmax())] == key.values[name]
+    is_most = example.subject.labels[1 + int(row.argmax())] == key.values[name]
     return is_most and bool(abs(row.max() - number_of(key, weight)) < 1e-6)
 
 
-def _rows_that_are_read(drawn: Sample, key: Key) -> bool:
-    head = drawn.subject.head
-    rows = drawn.subject.trace.projections.w_q[:, head * D_K : (head + 1) * D_K].abs().sum(-1)
+def _rows_that_are_read(example: Sample, key: Key) -> bool:
+    head = example.subject.head
+    rows = example.subject.trace.projections.w_q[:, head * D_K : (head + 1) * D_K].abs().sum(-1)
     return int((rows > 0).sum()) == key.values["n"]
 
 
-def _is_sum(drawn: Sample, key: Key) -> bool:
-    parts = drawn.subject.trace.contributions
+def _is_sum(example: Sample, key: Key) -> bool:
+    parts = example.subject.trace.contributions
     lengths = parts.norm(dim=-1).mean(-1)
     return (
-        bool(torch.allclose(parts.sum(0), drawn.subject.trace.output)) and int(lengths.argmax()) == key.values["most"]
+        bool(torch.allclose(parts.sum(0), example.subject.trace.output)) and int(lengths.argmax()) == key.values["most"]
     )
 
 
@@ -374,7 +377,7 @@ OPTIONS = [step for step in STEPS if step[0].steps[step[1] - 1].ask.kind in ("op
 
 
 @pytest.mark.parametrize(("lesson", "number"), OPTIONS, ids=ids)
-def test_reveal_is_true_of_each_of_its_keys(lesson: Lesson, number: int):
+def test_reveal_is_true_of_every_key(lesson: Lesson, number: int):
     ask, keys = lesson.steps[number - 1].ask, set()
     if ask.answer == "centre":
         return  # its reveal says what the key is, and there is one
@@ -382,7 +385,7 @@ def test_reveal_is_true_of_each_of_its_keys(lesson: Lesson, number: int):
         return  # above: random sentences share their keys already
     words = {"query": "it", "key": "animal", "first": "animal", "second": "street"}
     ask = replace(ask, arguments={"en": {name: words.get(name, value) for name, value in ask.arguments["en"].items()}})
-    for drawn, key in keys_of(ask):
+    for example, key in keys_of(ask):
         keys.add(key.right)
-        assert TRUE_OF[ask.answer](drawn, key), (key, drawn.subject.labels)
+        assert TRUE_OF[ask.answer](example, key), (key, example.subject.labels)
     assert keys

@@ -46,18 +46,18 @@ ask.question = "What?"
 """
 
 
-def squeezed(written: bytes) -> str:
+def squeezed(raw: bytes) -> str:
     packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
-    return "1" + base64.urlsafe_b64encode(packer.compress(written) + packer.flush()).decode().rstrip("=")
+    return "1" + base64.urlsafe_b64encode(packer.compress(raw) + packer.flush()).decode().rstrip("=")
 
 
-def refusal(read: Any, given: Any) -> str:
+def refusal(read: Any, data: Any) -> str:
     with pytest.raises(OwnLessonError) as error:
-        read(given)
+        read(data)
     return error.value.code
 
 
-def test_a_lesson_comes_back_from_its_link_as_it_was():
+def test_link_returns_lesson_unchanged():
     lesson = own_lesson(packed(TABLE))
     first, second = lesson.steps
     assert lesson.title == {"en": "看 & see", "zh": "看 & see"}
@@ -67,7 +67,8 @@ def test_a_lesson_comes_back_from_its_link_as_it_was():
     assert own_lesson(packed(TABLE)).name == lesson.name != own_lesson(packed(TABLE | {"title": "x"})).name
 
 
-def test_a_file_is_one_in_the_format_of_the_lessons():
+def test_file_has_the_lessons_format():
+    """A saved file has the format of the app's own lessons."""
     (step,) = read_toml(TOML)["step"]
     assert step["parameters"] == {"layer": "3", "alpha": "0.5"}, "no step changes how a page is looked at"
     assert read_toml(TOML)["title"] == {"en": "See", "zh": "看"}
@@ -91,7 +92,7 @@ def test_a_file_is_one_in_the_format_of_the_lessons():
         (squeezed(b"{}"), "steps"),
     ],
 )
-def test_what_is_no_lesson_is_refused(code, expected):
+def test_invalid_lesson_is_refused(code, expected):
     assert len(code) < limits.OWN_LESSON_LINK or expected == "large"
     if code.startswith("1") and expected == "large":
         assert len(code) < 20_000, "a bomb is small"
@@ -139,7 +140,7 @@ def test_a_step_has_its_limits(change, expected):
 
 
 @pytest.mark.parametrize(
-    ("written", "expected"),
+    ("raw", "expected"),
     [
         ("title = \n", "toml"),
         ("a = " + "[" * 9_000, "nested"),
@@ -148,5 +149,5 @@ def test_a_step_has_its_limits(change, expected):
         (json.dumps(TABLE), "toml"),
     ],
 )
-def test_a_file_that_is_none_is_refused(written, expected):
-    assert refusal(read_toml, written) == expected
+def test_file_without_lesson_is_refused(raw, expected):
+    assert refusal(read_toml, raw) == expected

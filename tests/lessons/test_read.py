@@ -11,8 +11,8 @@ from viz.lessons.read import FOLDER, ORDER, LessonError, lessons, names, read_le
 
 STEPS = [(lesson, number) for lesson in lessons() for number in range(1, len(lesson.steps) + 1)]
 ENGLISH = re.compile(r"[A-Za-z]{2,}[,;:]? [A-Za-z]{2,}")
-WRITTEN = (FOLDER / "ten_minutes.toml").read_text("utf8")
-BARE = re.sub(r"(?ms)^next = .*?\n|^keep = \[.*?^\]\n|^why\..*?\n|^hides\..*?\n", "", WRITTEN)
+LESSON_FILE = (FOLDER / "ten_minutes.toml").read_text("utf8")
+BARE = re.sub(r"(?ms)^next = .*?\n|^keep = \[.*?^\]\n|^why\..*?\n|^hides\..*?\n", "", LESSON_FILE)
 """The same without what a file may leave out."""
 
 
@@ -24,11 +24,11 @@ def placeholders(text: str) -> set[str]:
     return {field.partition("|")[0] for _, field, _, _ in Formatter().parse(text) if field is not None}
 
 
-def test_every_lesson_is_offered():
+def test_lessons_are_all_listed():
     assert sorted(ORDER) == list(names())
 
 
-def test_a_lesson_takes_as_long_as_a_lesson_may():
+def test_lesson_duration_is_in_range():
     assert all(5 <= lesson.minutes <= 12 for lesson in lessons())
 
 
@@ -50,7 +50,7 @@ def test_each_lesson_leads_to_the_next():
     assert all(len(lesson.keep) == 3 for lesson in lessons())
 
 
-def test_every_function_is_asked_for():
+def test_functions_are_all_used():
     assert {step.ask.answer for lesson in lessons() for step in lesson.steps} == set(ANSWERS)
 
 
@@ -60,15 +60,15 @@ def test_new_fields_are_read():
     assert plain.steps[0].hides == Hides()
     head = 'next = "masks_and_order"\nkeep = [' + '{ en = "A.", zh = "甲。" },' * 3 + "]\n"
     step = '[[step]]\nwhy.en = "{weight}"\nwhy.zh = "{weight}"\nhides.numbers = ["weight"]\nhides.labels = ["*"]\n'
-    written = head + BARE.replace("[[step]]\n", step, 1)
-    lesson = read_lesson("one", written)
+    lesson_file = head + BARE.replace("[[step]]\n", step, 1)
+    lesson = read_lesson("one", lesson_file)
     assert (lesson.next, lesson.keep) == ("masks_and_order", ({"en": "A.", "zh": "甲。"},) * 3)
     assert lesson.steps[0].why == {"en": "{weight}", "zh": "{weight}"}
     assert lesson.steps[0].hides == Hides(numbers=("weight",), labels=("*",))
 
 
 @pytest.mark.parametrize(
-    ("head", "step", "said"),
+    ("head", "step", "message"),
     [
         ('next = "nowhere"', "", "next is the name of a lesson"),
         ('keep = ["A."]', "", "keep is a list of three sentences"),
@@ -77,13 +77,13 @@ def test_new_fields_are_read():
         ("", 'why.en = "A."', "why has to be said in en and zh"),
     ],
 )
-def test_wrong_new_fields_are_refused(head, step, said):
-    with pytest.raises(LessonError, match=re.escape(said)):
+def test_wrong_new_fields_are_refused(head, step, message):
+    with pytest.raises(LessonError, match=re.escape(message)):
         read_lesson("one", f"{head}\n{BARE.replace('[[step]]', f'[[step]]{chr(10)}{step}', 1)}")
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "said"),
+    ("before", "after", "message"),
     [
         ("[parameters.zh]", "[parametres.zh]", "parametres is not known"),
         ("minutes = 1\n", 'minutes = "1"\n', "step 1: minutes is missing"),
@@ -104,13 +104,14 @@ def test_wrong_new_fields_are_refused(head, step, said):
         ("[parameters.en]", "[parameters.en", "ten_minutes: "),
     ],
 )
-def test_what_is_wrong_with_a_file_is_said_with_its_place(before, after, said):
-    assert before in WRITTEN
-    with pytest.raises(LessonError, match=re.escape(said)):
-        read_lesson("ten_minutes", WRITTEN.replace(before, after))
+def test_fault_of_file_names_its_place(before, after, message):
+    assert before in LESSON_FILE
+    with pytest.raises(LessonError, match=re.escape(message)):
+        read_lesson("ten_minutes", LESSON_FILE.replace(before, after))
 
 
-def test_what_holds_for_one_language_stands_beside_what_holds_for_all():
-    step = read_lesson("ten_minutes", WRITTEN).steps[3]
+def test_language_fields_join_common_fields():
+    """The fields of one language join those that hold for all."""
+    step = read_lesson("ten_minutes", LESSON_FILE).steps[3]
     assert step.shows["en"]["text"].endswith("wide.") and step.shows["zh"]["text"] == "这只动物没有过马路，它太宽了。"
     assert step.link("zh", is_open=True)["layer"] == "8"

@@ -19,7 +19,7 @@ from viz.lessons.read import FOLDER
 from viz.lessons.toml_nesting import check_nesting
 
 NODE = shutil.which("node")
-WRITTEN = ROOT / "viz/components/client/lesson/written.js"
+WRITER_SCRIPT = ROOT / "viz/components/client/lesson/written.js"
 MOST = limits.OWN_LESSON_NESTING
 TEXTS = (
     "a.b.c.d.e.f.g.h.i.j.k.l", "[[[[[[[[[[[[[[[[[[[[", "}{" * 9, "'''", '"""', '"', "'", "\\", '\\"', "# [a.b] # {", "",
@@ -50,29 +50,29 @@ COSTLIEST = "".join(f"[k{n:x}{'.a' * (MOST - 1)}]\n" for n in range(2_900))
 each as deep as it may be."""
 
 
-def refusal(written: str) -> str:
+def refusal(text: str) -> str:
     with pytest.raises(OwnLessonError) as error:
-        read_toml(written)
+        read_toml(text)
     return error.value.code
 
 
-def peak(written: str) -> int:
+def peak(text: str) -> int:
     """Bytes that the parser takes at most."""
     tracemalloc.start()
     try:
-        tomllib.loads(written)
+        tomllib.loads(text)
     except (RecursionError, ValueError):
         pass
     finally:
-        found = tracemalloc.get_traced_memory()[1]
+        peak_bytes = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-    return found
+    return peak_bytes
 
 
 @pytest.mark.parametrize("name", COSTLY)
 def test_read_toml_deep_file_never_parsed(name, monkeypatch):
     """A file that nests deeply is refused with a sentence of its own, before the parser begins."""
-    monkeypatch.setattr(own.tomllib, "loads", lambda written: pytest.fail("the parser was called"))
+    monkeypatch.setattr(own.tomllib, "loads", lambda text: pytest.fail("the parser was called"))
     assert len(COSTLY[name].encode()) <= limits.OWN_LESSON_BYTES
     assert refusal(COSTLY[name]) == "nested"
 
@@ -84,22 +84,22 @@ def test_read_toml_deep_file_never_parsed(name, monkeypatch):
 def test_check_nesting_at_limit_accepted(before, unit, middle, close):
     """The last depth that is allowed is read, one more is refused, for keys, tables and brackets alike."""
 
-    def written(n: int) -> str:
+    def nested(n: int) -> str:
         ends = close * (n if unit == "[" else 1)
         return f"{before}{unit * (n if unit == '[' else n - 1)}{middle}{ends}\n"
 
-    check_nesting(written(MOST))
-    tomllib.loads(written(MOST))
+    check_nesting(nested(MOST))
+    tomllib.loads(nested(MOST))
     with pytest.raises(OwnLessonError) as error:
-        check_nesting("\n\n" + written(MOST + 1))
+        check_nesting("\n\n" + nested(MOST + 1))
     assert (error.value.code, error.value.values) == ("nested", {"line": 3, "most": MOST})
 
 
-@pytest.mark.parametrize("written", ["a = 'x\n'", 'a = "x', 'a = """x', "a = '''x''", 'a = "\\"', "a = ]", "a = 1 }"])
-def test_check_nesting_unclear_quotes_refused(written):
+@pytest.mark.parametrize("text", ["a = 'x\n'", 'a = "x', 'a = """x', "a = '''x''", 'a = "\\"', "a = ]", "a = 1 }"])
+def test_check_nesting_unclear_quotes_refused(text):
     """A quote or a bracket without a partner is refused before the parser reads it."""
     with pytest.raises(OwnLessonError) as error:
-        check_nesting("\n" + written)
+        check_nesting("\n" + text)
     assert error.value.code == "toml"
     assert int(error.value.values["line"]) >= 2
 
@@ -154,8 +154,8 @@ def random_lesson(chance: Random) -> dict[str, Any]:
         return "".join(chance.choices(TEXTS, k=3))[: limits.OWN_LESSON_TITLE]
 
     def step() -> dict[str, Any]:
-        shown = {"page": "heads", "section": "row", "parameters": {"text": text(), "b": text()}}
-        return shown | {"covers": chance.random() < 0.5, "title": text(), "ask": {"question": text()}}
+        view = {"page": "heads", "section": "row", "parameters": {"text": text(), "b": text()}}
+        return view | {"covers": chance.random() < 0.5, "title": text(), "ask": {"question": text()}}
 
     return {"title": text(), "step": [step() for _ in range(3)]}
 
@@ -165,7 +165,7 @@ def test_read_toml_exported_lessons_come_back(tmp_path):
     """A lesson that the editor wrote is let through and read as it was."""
     chance = Random(2)
     lessons = [random_lesson(chance) for _ in range(200)]
-    (tmp_path / "written.mjs").write_bytes(WRITTEN.read_bytes())
+    (tmp_path / "written.mjs").write_bytes(WRITER_SCRIPT.read_bytes())
     run = """
         import { readFileSync } from "node:fs";
         import { toToml } from "./written.mjs";
@@ -173,8 +173,8 @@ def test_read_toml_exported_lessons_come_back(tmp_path):
     """
     (tmp_path / "lessons.json").write_text(json.dumps(lessons), "utf8")
     command = [str(NODE), "--input-type=module", "--eval", run]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
-    assert list(map(read_toml, json.loads(done.stdout))) == lessons
+    process = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert list(map(read_toml, json.loads(process.stdout))) == lessons
 
 
 def test_check_nesting_costliest_file_parses_small():
@@ -185,17 +185,17 @@ def test_check_nesting_costliest_file_parses_small():
 
 
 def test_check_nesting_random_files_parse_small():
-    """Whatever is let through takes the parser a few megabytes, if it is a file of the largest size."""
+    """Every accepted file up to the largest size takes the parser a few megabytes."""
     chance, units = Random(1), ("a", ".", "[", "]", "[[a]]\n", "{", "}", "=", " = 1\n", ",", "'", '"', "'''", '"""')
     units += ("\\", "#", "\n", " ", "a.", "[a.b.c]\n", "b.c.d.e = [1, 2]\n", "c = {a.b = 1}\n", "0x", "1.5", "[1,")
     let_through = 0
     for _ in range(1_500):
         part = "".join(chance.choices(units, k=chance.randint(1, 9)))
-        written = part * (limits.OWN_LESSON_BYTES // len(part) if chance.random() < 0.3 else chance.randint(1, 60))
+        text = part * (limits.OWN_LESSON_BYTES // len(part) if chance.random() < 0.3 else chance.randint(1, 60))
         try:
-            check_nesting(written)
+            check_nesting(text)
         except OwnLessonError:
             continue
         let_through += 1
-        assert peak(written) < limits.SENTENCE_PASS_BYTES, part
+        assert peak(text) < limits.SENTENCE_PASS_BYTES, part
     assert let_through > 150

@@ -1,4 +1,4 @@
-"""What the links of ``links.toml`` show, written down: ``python -m tests.links.record``.
+"""Record the results that the links of ``links.toml`` show: ``python -m tests.links.record``.
 
 To be run where the numbers are meant to change, and the difference to be read: a line of ``record.json`` is a link.
 """
@@ -17,7 +17,7 @@ from tests.running import OpenApp, opener
 FOLDER = Path(__file__).parent
 RECORD = FOLDER / "record.json"
 LINKS: list[dict[str, Any]] = tomllib.loads((FOLDER / "links.toml").read_text("utf8"))["link"]
-WHOLE = {"section": "all"}
+ALL_SECTIONS = {"section": "all"}
 """A page with all its sections; a page that has none takes no notice."""
 
 
@@ -26,12 +26,12 @@ def name_of(link: dict[str, Any]) -> str:
     return f"{link['page']}?{'&'.join(f'{name}={value}' for name, value in link['parameters'].items())}"
 
 
-def open_link(open_app: OpenApp, link: dict[str, Any], **changed: Any) -> AppTest:
+def open_link(open_app: OpenApp, link: dict[str, Any], **changes: Any) -> AppTest:
     """The whole page a link leads to, with some parameters changed."""
-    return open_app(link["page"], **{**link["parameters"], **WHOLE, **changed})
+    return open_app(link["page"], **{**link["parameters"], **ALL_SECTIONS, **changes})
 
 
-def recorded() -> dict[str, tuple[tuple[int, int], list[Digest]]]:
+def read_record() -> dict[str, tuple[tuple[int, int], list[Digest]]]:
     """For each link how many checks hold and fail, and the digests of what it showed."""
     lines = json.loads(RECORD.read_text("utf8"))
     return {
@@ -44,8 +44,8 @@ def recorded() -> dict[str, tuple[tuple[int, int], list[Digest]]]:
 
 
 def line_of(app: AppTest) -> str:
-    """What a page shows, on one line."""
-    digests = [[each.kind, each.shape, *map(_short, each[2:])] for each in shown(app)]
+    """The results of a page on one line."""
+    digests = [[digest_.kind, digest_.shape, *map(_short, digest_[2:])] for digest_ in shown(app)]
     return json.dumps({"checks": checks(app), "shown": digests}, ensure_ascii=False, separators=(",", ":"))
 
 

@@ -1,4 +1,4 @@
-"""What a page shows, as data: a digest of every array behind a picture or a table, and how many live checks hold.
+"""The content of a page as data: a digest of every array behind a picture or a table, and its live checks.
 
 A digest knows neither where its numbers stand on the page nor what is written around them, so pages may be put in
 another order, other words and another language. It forgives what differs between machines: the last digits of float32.
@@ -18,23 +18,23 @@ from streamlit.testing.v1 import AppTest
 from tests.running import checked
 
 RELATIVE, FLOOR = 3e-4, 5e-6
-"""How far a number may be off: as a share of its array's largest, and at least. Below the floor all is rounding; the
+"""Tolerance of a number: as a share of its array's largest, and at least. Below the floor all is rounding; the
 share is the root of float32's last digit, which is how well the place of a minimum can be found."""
 VISION = 1e-3
 """The share where a model reads a picture: two processors, with AVX-512 and without, were 8e-4 apart there."""
 SUMMED = 1e-13
-"""How far a sum over whole numbers with weights that are none may be off, as a share of their length: float64 rounds,
+"""Tolerance of a sum over whole numbers with fractional weights, as a share of their length: float64 rounds,
 and it is written in fifteen digits. One more or less in a count below 10¹² is seen in it, and in the total."""
-WRITTEN = 1e-6
-"""How far the seven digits of a recorded number may be off, as a share of itself."""
-PRINTED = 5e-3
-"""How far a number of a table may be off, as a share of its column's largest: tables write three digits."""
+DIGEST_ROUNDING = 1e-6
+"""Tolerance of a recorded number's seven digits, as a share of itself."""
+TABLE_ROUNDING = 5e-3
+"""Tolerance of a number of a table, as a share of its column's largest: tables write three digits."""
 TRACE = ("x", "y", "z")
-"""What of a figure's trace are results; the rest is how they look."""
+"""Keys of a figure's trace that are results; the rest is style."""
 STYLE = ("hues", "colours", "words", "blocks", "framed", "letters", "heads", "shape")
-"""What a view is told that is neither a result nor a choice."""
-SAID = ("detail",)
-"""What a view is told as text with results in it."""
+"""Keys of a view's data that are neither a result nor a choice."""
+TEXT_KEYS = ("detail",)
+"""Keys of a view's data that are text with results in it."""
 SINGLE = ("token_bytes", "mha_token_bytes")
 """Results that a view is told one by one; other single numbers are sizes of what is sent, or of its scale."""
 FITTED = {"offset": 0.02, "inside": 0.02, "alpha": math.inf}
@@ -45,7 +45,7 @@ FOOTER = "_footer_"
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?|NaN|∞")
 FORMULA = re.compile(r"\$[^$]*\$")
 SMALL = re.compile(r"·10(⁻[⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
-"""What tables wrote in digits when the record was made; large powers of ten they wrote as they do now."""
+"""Powers of ten that tables wrote in digits when the record was made; large ones they wrote as they do now."""
 LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 STARTS = re.compile(r"[^\w∞]*(?:\d|NaN|∞)")
 PLAIN = str.maketrans(
@@ -60,7 +60,7 @@ class Digest(NamedTuple):
 
     ``kind`` is "x", "y" or "z" of a figure, "view" or "choice <name>" of what is drawn in the browser, "table", or
     "count" for whole numbers of a table, which are the same on every machine. ``unit`` is the last digit the numbers
-    were rounded to. ``total`` is their sum, ``turned`` a sum in which each place has a weight of its own, ``length``
+    were rounded to. ``total`` is their sum, ``rotated`` a sum in which each place has a weight of its own, ``length``
     the root of their squares' sum, ``holes`` says how many places are NaN or infinite, and which.
     """
 
@@ -69,7 +69,7 @@ class Digest(NamedTuple):
     low: float
     high: float
     total: float
-    turned: float
+    rotated: float
     length: float
     holes: float
     unit: float
@@ -79,47 +79,50 @@ def digest(kind: str, values: ArrayLike, unit: float = 0.0) -> Digest:
     """Make the digest of an array."""
     array = np.asarray(values, dtype=np.float64)
     flat, turn = array.ravel(), np.cos(0.7310 * np.arange(array.size))
-    known = flat[np.isfinite(flat)]
-    filled = np.nan_to_num(flat, nan=0.0, posinf=0.0, neginf=0.0)
+    finite = flat[np.isfinite(flat)]
+    zero_filled = np.nan_to_num(flat, nan=0.0, posinf=0.0, neginf=0.0)
     numbers = (
-        known.min() if known.size else 0.0, known.max() if known.size else 0.0,
-        filled.sum(), filled @ turn, np.linalg.norm(filled), (2 + turn)[~np.isfinite(flat)].sum(), unit,
+        finite.min() if finite.size else 0.0, finite.max() if finite.size else 0.0,
+        zero_filled.sum(), zero_filled @ turn, np.linalg.norm(zero_filled), (2 + turn)[~np.isfinite(flat)].sum(), unit,
     )  # fmt: skip
     digits = 15 if kind == "count" else 7
     return Digest(kind, array.shape, *(float(f"{number:.{digits}g}") for number in numbers))
 
 
 def alike(a: Digest, b: Digest, relative: float = RELATIVE) -> bool:
-    """Whether two digests are of the same numbers, but for rounding."""
+    """Return True if two digests are of the same numbers, but for rounding."""
     if (a.kind, a.shape) != (b.kind, b.shape):
         return False
     if a.kind == "count":  # the sums of what is not whole are rounded in another order by another processor
         is_whole = (a.low, a.high, a.total, a.holes, a.unit) == (b.low, b.high, b.total, b.holes, b.unit)
-        return is_whole and max(abs(a.turned - b.turned), abs(a.length - b.length)) <= SUMMED * a.length
+        return is_whole and max(abs(a.rotated - b.rotated), abs(a.length - b.length)) <= SUMMED * a.length
     most, unit, places = max(abs(a.low), abs(a.high)), max(a.unit, b.unit), math.sqrt(math.prod(a.shape))
-    one = max(relative * most, FLOOR, unit, (PRINTED * most) if a.kind == "table" else 0)
+    tolerance = max(relative * most, FLOOR, unit, (TABLE_ROUNDING * most) if a.kind == "table" else 0)
     # Rounding of many numbers goes both ways, and what is left of it grows with the root of how many there are.
-    every = max(relative * a.length, FLOOR * places, unit * places, (PRINTED * a.length) if a.kind == "table" else 0)
+    summed_tolerance = max(
+        relative * a.length, FLOOR * places, unit * places, (TABLE_ROUNDING * a.length) if a.kind == "table" else 0
+    )
 
     def near(x: float, y: float, off: float) -> bool:
-        return abs(x - y) <= off + WRITTEN * abs(x)
+        return abs(x - y) <= off + DIGEST_ROUNDING * abs(x)
 
     return (
-        near(a.low, b.low, one) and near(a.high, b.high, one) and near(a.total, b.total, every)
-        and near(a.turned, b.turned, every) and near(a.length, b.length, every) and near(a.holes, b.holes, 0)
+        near(a.low, b.low, tolerance) and near(a.high, b.high, tolerance) and near(a.total, b.total, summed_tolerance)
+        and near(a.rotated, b.rotated, summed_tolerance) and near(a.length, b.length, summed_tolerance)
+        and near(a.holes, b.holes, 0)
     )  # fmt: skip
 
 
-def missing(recorded: Iterable[Digest], now: Iterable[Digest], relative: float = RELATIVE) -> list[Digest]:
+def missing(expected: Iterable[Digest], now: Iterable[Digest], relative: float = RELATIVE) -> list[Digest]:
     """The recorded digests that have no partner in what is shown now; each partner counts once."""
-    left, lost = list(now), []
-    for one in recorded:
-        found = next((i for i, other in enumerate(left) if alike(one, other, relative)), None)
-        if found is None:
-            lost.append(one)
+    remaining, unmatched = list(now), []
+    for wanted_digest in expected:
+        match = next((i for i, candidate in enumerate(remaining) if alike(wanted_digest, candidate, relative)), None)
+        if match is None:
+            unmatched.append(wanted_digest)
         else:
-            del left[found]
-    return lost
+            del remaining[match]
+    return unmatched
 
 
 def shown(app: AppTest) -> list[Digest]:
@@ -128,11 +131,11 @@ def shown(app: AppTest) -> list[Digest]:
 
 
 def checks(app: AppTest) -> tuple[int, int]:
-    """How many live checks of the whole page hold, and how many fail."""
+    """Count the live checks of the whole page that hold, and those that fail."""
     keys = [group.key or "" for group in app.button_group]
     counts = [checked(app, key.removeprefix(FOOTER)) for key in keys if key.startswith(FOOTER)]
-    passed = sum(passed for passed, _ in counts)
-    return passed, sum(n for _, n in counts) - passed
+    passing = sum(passing for passing, _ in counts)
+    return passing, sum(n for _, n in counts) - passing
 
 
 # --- Figures -----------------------------------------------------------------------------------------------------
@@ -149,17 +152,17 @@ def _figures(app: AppTest) -> Iterator[Digest]:
                     yield digest(axis, values)
 
 
-def _array(given: Any) -> np.ndarray | None:
+def _array(data: Any) -> np.ndarray | None:
     """An array as a figure has it, as a list or as bytes; None for labels."""
-    if isinstance(given, dict):
-        values = np.frombuffer(base64.b64decode(given["bdata"]), np.dtype(given["dtype"]).newbyteorder("<"))
-        return values.reshape([int(n) for n in str(given.get("shape", "-1")).split(",")])
-    flat = _flat(given)
-    return flat.reshape(len(given), -1) if flat is not None and isinstance(given[0], list) else flat
+    if isinstance(data, dict):
+        values = np.frombuffer(base64.b64decode(data["bdata"]), np.dtype(data["dtype"]).newbyteorder("<"))
+        return values.reshape([int(n) for n in str(data.get("shape", "-1")).split(",")])
+    flat = _flat(data)
+    return flat.reshape(len(data), -1) if flat is not None and isinstance(data[0], list) else flat
 
 
 def _places(values: np.ndarray) -> bool:
-    """Whether these are 0, 1, 2 ...: where bars stand, not a result."""
+    """Return True if these are 0, 1, 2 ...: the places of bars, not a result."""
     return values.ndim == 1 and np.array_equal(values, np.arange(values.size))
 
 
@@ -177,22 +180,24 @@ def _views(app: AppTest) -> Iterator[Digest]:
                     yield digest("z", block.reshape(header["shape"]), unit)
                 elif "maps" in header and block.size == header["rows"] * header["n"] * len(header["maps"]):
                     # Maps side by side are as many pictures, wherever each of them is drawn.
-                    yield from (digest("z", one, unit) for one in block.reshape(-1, header["rows"], header["n"]))
+                    yield from (
+                        digest("z", picture, unit) for picture in block.reshape(-1, header["rows"], header["n"])
+                    )
                 else:
                     yield digest("view", block, unit)
         else:
             (header,) = json.loads(view.proto.json)
             if isinstance(header, dict):
                 yield from _lines(header.pop("lines", ()))
-        yield from _told(header)
+        yield from _json_numbers(header)
 
 
 def _lines(lines: Iterable[dict[str, Any]]) -> Iterator[Digest]:
     """The lines of a chart, and the edges of their bands, each over its own places."""
     for line in lines:
         for row in filter(None, (line["low"], line["high"], line["y"])):
-            for axis, given in (("x", line["x"]), ("y", row)):
-                values = _flat(given)
+            for axis, data in (("x", line["x"]), ("y", row)):
+                values = _flat(data)
                 if values is not None and not _places(values):
                     yield digest(axis, values)
 
@@ -209,36 +214,36 @@ def _unpack(data: bytes) -> tuple[Any, list[tuple[np.ndarray, float]]]:
     return header, blocks
 
 
-def _told(data: Any, name: str = "") -> Iterator[Digest]:
-    """What JSON says of numbers, however deep: lists of results, and what is chosen."""
+def _json_numbers(data: Any, name: str = "") -> Iterator[Digest]:
+    """The numbers in JSON, however deep: lists of results, and choices."""
     values = _flat(data)
     if values is not None:
         yield digest("view", values)
     elif isinstance(data, list):
         for part in data:
-            yield from _told(part)
+            yield from _json_numbers(part)
     elif isinstance(data, dict):
         for key, part in data.items():
-            if name == "choice" and (chosen := _flat(part if isinstance(part, list) else [part])) is not None:
-                yield digest(f"choice {key}", chosen)
-            elif key in SAID:
+            if name == "choice" and (choice_values := _flat(part if isinstance(part, list) else [part])) is not None:
+                yield digest(f"choice {key}", choice_values)
+            elif key in TEXT_KEYS:
                 yield digest("view", *_read([part]))
             elif key in SINGLE:
                 yield digest("view", [part])
             elif key not in STYLE:
-                yield from _told(part, key)
+                yield from _json_numbers(part, key)
 
 
-def _flat(given: Any) -> np.ndarray | None:
+def _flat(data: Any) -> np.ndarray | None:
     """A list of numbers, or of such lists, as one row; None for anything else. Nothing is a hole."""
-    if not isinstance(given, list) or not given:
+    if not isinstance(data, list) or not data:
         return None
-    if all(isinstance(part, list) for part in given):
-        rows = [_flat(part) for part in given]
+    if all(isinstance(part, list) for part in data):
+        rows = [_flat(part) for part in data]
         return None if any(row is None for row in rows) else np.concatenate([row for row in rows if row is not None])
-    if not all(part is None or isinstance(part, int | float) for part in given) or given.count(None) == len(given):
+    if not all(part is None or isinstance(part, int | float) for part in data) or data.count(None) == len(data):
         return None
-    return np.array([math.nan if part is None else part for part in given], np.float64)
+    return np.array([math.nan if part is None else part for part in data], np.float64)
 
 
 # --- Tables ------------------------------------------------------------------------------------------------------
@@ -262,8 +267,8 @@ def _column(cells: Sequence[Any], off: float = 0.0) -> Iterator[Digest]:
     values, unit = _read(cells)
     unit = max(unit, off)
     if values and unit < math.inf:
-        whole = unit == 0 and np.isfinite(values).all() and not any(isinstance(cell, float) for cell in cells)
-        yield digest("count" if whole else "table", values, unit)
+        is_whole = unit == 0 and np.isfinite(values).all() and not any(isinstance(cell, float) for cell in cells)
+        yield digest("count" if is_whole else "table", values, unit)
 
 
 def _read(cells: Sequence[Any]) -> tuple[list[float], float]:
@@ -277,9 +282,9 @@ def _read(cells: Sequence[Any]) -> tuple[list[float], float]:
         if not isinstance(cell, str):
             values.append(math.nan if cell is None else float(cell))
             continue
-        found = _numbers(cell)
-        values += sorted(map(_value, found), key=lambda value: (math.isnan(value), value))
-        unit = max([unit, *map(_unit, found)])
+        numbers = _numbers(cell)
+        values += sorted(map(_value, numbers), key=lambda value: (math.isnan(value), value))
+        unit = max([unit, *map(_unit, numbers)])
     return values, unit
 
 

@@ -26,7 +26,7 @@ from tests.browser.drive import PATIENCE, ROOT, serve
 from tests.deploy.files import image_environment
 from tests.load.models import MIX, shares
 from tests.load.tab import Tab
-from tests.load.visitor import LONG, PATHS, Taken, Visitor
+from tests.load.visitor import LONG, PATHS, Change, Visitor
 from tests.load.watch import Watch
 from viz import limits
 
@@ -36,7 +36,7 @@ P95, CEILING, GROWTH, NORMAL = 1.0, limits.MEMORY_BYTES / 1e6, 5.0, 30.0
 """The goals: seconds (of up to 50 visitors, on texts that are not long, of the model that the page opens with), MB with
 that model alone, MB, seconds."""
 AS_BEFORE = 1.5
-"""How much slower than before a visit may be to count as normal again."""
+"""A visit may be this many times slower than before to count as normal again."""
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -46,11 +46,11 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 @dataclass
 class Course:
-    """What happened: every change of every visitor, and the server's memory."""
+    """The result of a course: every change of every user, and the server's memory."""
 
     users: int
     seconds: float
-    taken: list[Taken] = field(default_factory=list)
+    recorded_changes: list[Change] = field(default_factory=list)
     watch: Watch | None = None
     ceiling: float = CEILING
     """MB that the server may take with the models it has in memory at the end, by its own account."""
@@ -58,13 +58,17 @@ class Course:
     """Seconds until a visitor after the class was served as before; None if nobody looked."""
 
     @property
-    def errors(self) -> list[Taken]:
+    def errors(self) -> list[Change]:
         """Changes that went wrong."""
-        return [one for one in self.taken if one.error]
+        return [change for change in self.recorded_changes if change.error]
 
-    def missed(self) -> Iterator[str]:
+    def missed_goals(self) -> Iterator[str]:
         """The goals that were not reached."""
-        times = [one.seconds for one in self.taken if not one.long and one.model in ("", *list(MIX)[:1])]
+        times = [
+            change.seconds
+            for change in self.recorded_changes
+            if not change.long and change.model in ("", *list(MIX)[:1])
+        ]
         if self.errors or not times:
             yield f"{len(self.errors)} errors"
         if self.users <= 50 and not percentile(times, 0.95) < P95:
@@ -77,59 +81,61 @@ class Course:
             yield f"normal again only after {self.recovered:.0f} s"
 
 
-def table(taken: Iterable[Taken], by: Callable[[Taken], str]) -> Iterator[str]:
+def table(recorded_changes: Iterable[Change], by: Callable[[Change], str]) -> Iterator[str]:
     """A line for each group of changes: how many, and how long they took."""
-    groups: dict[str, list[Taken]] = {"all": []}
-    for one in taken:
-        groups["all"].append(one)
-        groups.setdefault(by(one), []).append(one)
+    groups: dict[str, list[Change]] = {"all": []}
+    for change in recorded_changes:
+        groups["all"].append(change)
+        groups.setdefault(by(change), []).append(change)
     for name, ones in sorted(groups.items()):
-        p50, p95, p99 = (1000 * percentile([one.seconds for one in ones], share) for share in (0.5, 0.95, 0.99))
-        sizes = percentile([one.bytes for one in ones], 0.5) / 1000
-        wrong = f"  {sum(bool(one.error) for one in ones)} errors" * any(one.error for one in ones)
-        later = f"  {sum(one.refused for one in ones)} asked to come back" * any(one.refused for one in ones)
+        p50, p95, p99 = (1000 * percentile([change.seconds for change in ones], share) for share in (0.5, 0.95, 0.99))
+        sizes = percentile([change.bytes for change in ones], 0.5) / 1000
+        wrong = f"  {sum(bool(change.error) for change in ones)} errors" * any(change.error for change in ones)
+        later = f"  {sum(change.is_refused for change in ones)} asked to come back" * any(
+            change.is_refused for change in ones
+        )
         yield f"  {name:<22} {len(ones):6}   {p50:6.0f} {p95:6.0f} {p99:6.0f} ms   {sizes:6.0f} kB{wrong}{later}"
 
 
 def report(course: Course) -> Iterator[str]:
     """The lines that are printed."""
-    yield f"{len(course.taken) / course.seconds:.1f} changes a second"
+    yield f"{len(course.recorded_changes) / course.seconds:.1f} changes a second"
     yield f"{'':<24} {'n':>6}   {'p50':>6} {'p95':>6} {'p99':>6}         p50"
-    yield from table(course.taken, lambda one: one.kind)
+    yield from table(course.recorded_changes, lambda change: change.kind)
     yield "by page"
-    yield from table(course.taken, lambda one: one.page)
+    yield from table(course.recorded_changes, lambda change: change.page)
     yield "by the length of the text"
-    yield from table(course.taken, lambda one: "long" if one.long else "short")
-    if len({one.model for one in course.taken if one.model}) > 1:
+    yield from table(course.recorded_changes, lambda change: "long" if change.long else "short")
+    if len({change.model for change in course.recorded_changes if change.model}) > 1:
         yield "by model, where a page has one to choose"
-        yield from table((one for one in course.taken if one.model), lambda one: one.model)
-    for one in course.errors[:10]:
-        yield f"  {one.kind} on {one.page}: {one.error[:300]}"
-        yield f"    ?{one.link}"
+        yield from table((change for change in course.recorded_changes if change.model), lambda change: change.model)
+    for change in course.errors[:10]:
+        yield f"  {change.kind} on {change.page}: {change.error[:300]}"
+        yield f"    ?{change.link}"
     if watch := course.watch:
         yield "memory of the server: " + ", ".join(f"{size:.0f} MB at {at:.0f} s" for at, size in watch.curve())
         yield f"  at most {watch.most:.0f} MB; {watch.growth():+.1f} MB over the last two thirds"
         more = f", {course.ceiling - CEILING:.0f} of them for further models," if course.ceiling > CEILING else ""
-        held = "held" if watch.most <= course.ceiling else "DID NOT HOLD"
-        yield f"  the ceiling of {course.ceiling:.0f} MB{more} {held}"
+        verdict = "held" if watch.most <= course.ceiling else "DID NOT HOLD"
+        yield f"  the ceiling of {course.ceiling:.0f} MB{more} {verdict}"
         yield f"processor time of the server: {watch.work / course.seconds:.2f} cores"
     if course.recovered is not None:
         yield f"a visitor afterwards is served as before after {course.recovered:.0f} s"
-    missed = list(course.missed())
-    yield "every goal reached" if not missed else "MISSED: " + ", ".join(missed)
+    missed_goals = list(course.missed_goals())
+    yield "every goal reached" if not missed_goals else "MISSED: " + ", ".join(missed_goals)
 
 
 async def walk(url: str) -> float:
     """One visitor alone goes through every page and types on it; the 95th percentile of the answers, in seconds."""
-    taken: list[Taken] = []
-    visitor = Visitor(url, 1, 0, taken.append, think=(0.05, 0.05))
+    recorded_changes: list[Change] = []
+    visitor = Visitor(url, 1, 0, recorded_changes.append, think=(0.05, 0.05))
     async with Tab(url) as tab:
         await tab.open()
         for path in sorted(PATHS):
-            taken.append(Taken("page", path, 0, (await tab.go(path)).seconds))
+            recorded_changes.append(Change("page", path, 0, (await tab.go(path)).seconds))
             for kind in ("text", "slider", "choice"):
                 await visitor.act(tab, kind)
-    return percentile([one.seconds for one in taken], 0.95)
+    return percentile([change.seconds for change in recorded_changes], 0.95)
 
 
 TOKEN = secrets.token_urlsafe()
@@ -138,10 +144,10 @@ TOKEN = secrets.token_urlsafe()
 
 def told_by(url: str, gauge: str) -> float:
     """MB that a server of our own tells by one of its metrics, e.g. "memory_ceiling": what it may take now."""
-    asked = urllib.request.Request(f"{url}/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
-    with urllib.request.urlopen(asked, timeout=60) as answer:
-        told = dict(line.rsplit(" ", 1) for line in answer.read().decode().splitlines() if not line.startswith("#"))
-    return float(told[f"headlight_{gauge}_bytes"]) / 1e6
+    request = urllib.request.Request(f"{url}/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        metrics = dict(line.rsplit(" ", 1) for line in answer.read().decode().splitlines() if not line.startswith("#"))
+    return float(metrics[f"headlight_{gauge}_bytes"]) / 1e6
 
 
 async def run(
@@ -160,13 +166,13 @@ async def run(
     watching = asyncio.create_task(course.watch.follow()) if course.watch else None
     arrive = min(ARRIVE, course.seconds / 3)
 
-    async def one(number: int) -> None:
+    async def stay(number: int) -> None:
         late = arrive * number / course.users
         await asyncio.sleep(late)
-        visitor = Visitor(url, number, seed, course.taken.append, long=long, models=models or {})
+        visitor = Visitor(url, number, seed, course.recorded_changes.append, long=long, models=models or {})
         await visitor.stay(course.seconds - late)
 
-    await asyncio.gather(*(one(number) for number in range(course.users)))
+    await asyncio.gather(*(stay(number) for number in range(course.users)))
     over = time.monotonic()
     if watching:
         watching.cancel()
@@ -197,21 +203,21 @@ def server(url: str, users: int, wrong: list[str] | None = None, **settings: str
         # All of a class comes from one address here.
         room = {"HEADLIGHT_SOCKETS_PER_ADDRESS": str(2 * users + 10), "HEADLIGHT_METRICS_TOKEN": TOKEN}
         room |= {name: value for name, value in image_environment().items() if name.startswith(("MALLOC_", "GLIBC_"))}
-        with serve(ROOT / "serve.py", Path(folder) / "log.txt", **room | settings) as started:
+        with serve(ROOT / "serve.py", Path(folder) / "log.txt", **room | settings) as running_server:
             try:
-                wait_until_ready(started.url)
-                yield started.url, started.pid
+                wait_until_ready(running_server.url)
+                yield running_server.url, running_server.pid
             finally:
-                written = started.written()
-                for line in sorted({line for line in written.splitlines() if "a computation failed" in line}):
+                log = running_server.written()
+                for line in sorted({line for line in log.splitlines() if "a computation failed" in line}):
                     print(line)  # noqa: T201
-                if "Traceback" in written:
-                    print(written[-4000:])  # noqa: T201
+                if "Traceback" in log:
+                    print(log[-4000:])  # noqa: T201
                     if wrong is not None:
                         wrong.append("a traceback in the server's log")
 
 
-def _asked() -> argparse.Namespace:
+def _parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.load", description=__doc__)
     parser.add_argument("--users", type=int, default=50, help="1 to 200")
     parser.add_argument("--minutes", type=float, default=3.0, help="up to 30")
@@ -219,35 +225,40 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--long", type=float, default=LONG, help="of the texts typed, how many have 512 tokens")
     parser.add_argument(
         "--models", type=shares, default=MIX, metavar="MODEL=SHARE,...",
-        help="how many choose which model; '' for the one that pages open with. Usually "
+        help="how many choose which model; '' for the one that pages open with. By default "
         + ",".join(f"{model}={share:g}" for model, share in MIX.items()),
     )  # fmt: skip
     parser.add_argument("--url", default="", help="a server on this machine that runs already")
     parser.add_argument("--recover", action="store_true", help="wait afterwards until a visit is as fast as before")
-    asked = parser.parse_args()
-    if not (1 <= asked.users <= 200 and 0 < asked.minutes <= 30):
+    options = parser.parse_args()
+    if not (1 <= options.users <= 200 and 0 < options.minutes <= 30):
         parser.error("1 to 200 users, up to 30 minutes")
-    if asked.url and urlparse(asked.url).hostname not in ("127.0.0.1", "localhost", "::1"):
+    if options.url and urlparse(options.url).hostname not in ("127.0.0.1", "localhost", "::1"):
         parser.error("only a server on this machine may be put under load")
-    return asked
+    return options
 
 
 def main() -> int:
     """Run, report, and say whether the goals were met."""
-    asked = _asked()
-    course = Course(asked.users, asked.minutes * 60)
+    arguments = _parse_arguments()
+    course = Course(arguments.users, arguments.minutes * 60)
     load = " ".join(Path("/proc/loadavg").read_text().split()[:3])
     versions = ", ".join(f"{name} {version(name)}" for name in ("streamlit", "torch"))
     print(f"{time.strftime('%Y-%m-%d %H:%M')}  {platform.processor() or platform.machine()}  load {load}  {versions}")  # noqa: T201
-    print(f"{asked.users} visitors, {course.seconds:.0f} s", flush=True)  # noqa: T201
+    print(f"{arguments.users} visitors, {course.seconds:.0f} s", flush=True)  # noqa: T201
     began = time.process_time()
-    with server(asked.url, asked.users) as (url, pid):
-        options = {"seed": asked.seed, "long": asked.long, "models": asked.models, "recover": asked.recover}
+    with server(arguments.url, arguments.users) as (url, pid):
+        options = {
+            "seed": arguments.seed,
+            "long": arguments.long,
+            "models": arguments.models,
+            "recover": arguments.recover,
+        }
         asyncio.run(run(course, url, pid, **options))
         for line in report(course):
             print(line)  # noqa: T201
     print(f"this command itself: {(time.process_time() - began) / course.seconds:.2f} cores")  # noqa: T201
-    return 1 if list(course.missed()) else 0
+    return 1 if list(course.missed_goals()) else 0
 
 
 if __name__ == "__main__":

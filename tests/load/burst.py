@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from tests.load.__main__ import CEILING, server, told_by
 from tests.load.tab import Tab
-from tests.load.visitor import PATHS, Taken, Visitor, judged
+from tests.load.visitor import PATHS, Change, Visitor, judged
 from tests.load.watch import Watch, memory_of
 
 AFTER, SMALL = 60.0, 1000.0
@@ -24,35 +24,35 @@ PATIENCE = 600.0
 
 @dataclass
 class Burst:
-    """What happened."""
+    """The result of a burst."""
 
-    taken: list[Taken] = field(default_factory=list)
+    recorded_changes: list[Change] = field(default_factory=list)
     watch: Watch | None = None
     ceiling: float = CEILING
     after: float = 0.0
     """MB, a while after the last visitor left."""
 
-    def missed(self) -> list[str]:
+    def missed_goals(self) -> list[str]:
         """The goals that were not reached."""
-        wrong = [one for one in self.taken if one.error]
-        missed = [f"{len(wrong)} errors"] if wrong or not self.taken else []
+        wrong = [change for change in self.recorded_changes if change.error]
+        missed_goals = [f"{len(wrong)} errors"] if wrong or not self.recorded_changes else []
         if self.watch and self.watch.most > self.ceiling:
-            missed.append(f"{self.watch.most:.0f} MB")
+            missed_goals.append(f"{self.watch.most:.0f} MB")
         if self.after >= SMALL + self.ceiling - CEILING:
-            missed.append(f"{self.after:.0f} MB afterwards")
-        return missed
+            missed_goals.append(f"{self.after:.0f} MB afterwards")
+        return missed_goals
 
 
-async def come(burst: Burst, url: str, number: int, seed: int) -> None:
+async def join(burst: Burst, url: str, number: int, seed: int) -> None:
     """One visitor opens every page with a text as long as any model reads."""
-    visitor = Visitor(url, number, seed, burst.taken.append)
+    visitor = Visitor(url, number, seed, burst.recorded_changes.append)
     for path in PATHS:
         async with Tab(url, PATIENCE) as tab:
             try:
-                burst.taken.append(judged("open", path, await tab.open(path, text=visitor.long_text())))
+                burst.recorded_changes.append(judged("open", path, await tab.open(path, text=visitor.long_text())))
             except (TimeoutError, OSError) as error:
-                said = f"{type(error).__name__}: {error}"
-                burst.taken.append(Taken("open", PATHS[path], time.monotonic(), PATIENCE, error=said))
+                message = f"{type(error).__name__}: {error}"
+                burst.recorded_changes.append(Change("open", PATHS[path], time.monotonic(), PATIENCE, error=message))
 
 
 async def run(burst: Burst, url: str, pid: int, *, users: int, rounds: int, after: float = AFTER) -> None:
@@ -60,7 +60,7 @@ async def run(burst: Burst, url: str, pid: int, *, users: int, rounds: int, afte
     burst.watch = Watch(pid)
     watching = asyncio.create_task(burst.watch.follow())
     for seed in range(rounds):
-        await asyncio.gather(*(come(burst, url, number, seed) for number in range(users)))
+        await asyncio.gather(*(join(burst, url, number, seed) for number in range(users)))
     await asyncio.sleep(after)
     watching.cancel()
     burst.ceiling, burst.after = await asyncio.to_thread(told_by, url, "memory_ceiling"), memory_of(pid)
@@ -71,31 +71,33 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.load.burst", description=__doc__)
     parser.add_argument("--users", type=int, default=30, help="1 to 200")
     parser.add_argument("--rounds", type=int, default=2, help="1 to 10")
-    asked = parser.parse_args()
-    if not (1 <= asked.users <= 200 and 1 <= asked.rounds <= 10):
+    options = parser.parse_args()
+    if not (1 <= options.users <= 200 and 1 <= options.rounds <= 10):
         parser.error("1 to 200 users, 1 to 10 rounds")
     burst, began = Burst(), time.monotonic()
-    with server("", asked.users, HEADLIGHT_WAIT="600", HEADLIGHT_SECONDS="600") as (url, pid):
+    with server("", options.users, HEADLIGHT_WAIT="600", HEADLIGHT_SECONDS="600") as (url, pid):
         assert pid is not None
-        print(f"{asked.users} visitors, {asked.rounds} rounds over {len(PATHS)} pages", flush=True)  # noqa: T201
-        asyncio.run(run(burst, url, pid, users=asked.users, rounds=asked.rounds))
+        print(f"{options.users} visitors, {options.rounds} rounds over {len(PATHS)} pages", flush=True)  # noqa: T201
+        asyncio.run(run(burst, url, pid, users=options.users, rounds=options.rounds))
     for line in report(burst, time.monotonic() - began):
         print(line)  # noqa: T201
-    return 1 if burst.missed() else 0
+    return 1 if burst.missed_goals() else 0
 
 
 def report(burst: Burst, seconds: float) -> list[str]:
     """The lines that are printed."""
-    watch, missed = burst.watch, burst.missed()
+    watch, missed_goals = burst.watch, burst.missed_goals()
     assert watch is not None
-    wrong = [f"  {one.kind} on {one.page}: {one.error[:300]}" for one in burst.taken if one.error][:10]
-    refused = sum(one.refused for one in burst.taken)
+    wrong = [
+        f"  {change.kind} on {change.page}: {change.error[:300]}" for change in burst.recorded_changes if change.error
+    ][:10]
+    n_refused = sum(change.is_refused for change in burst.recorded_changes)
     return [
-        f"{len(burst.taken)} pages in {seconds:.0f} s, {refused} asked to come back",
+        f"{len(burst.recorded_changes)} pages in {seconds:.0f} s, {n_refused} asked to come back",
         *wrong,
         "memory of the server: " + ", ".join(f"{size:.0f} MB at {at:.0f} s" for at, size in watch.curve()),
         f"at most {watch.most:.0f} MB of {burst.ceiling:.0f}; {burst.after:.0f} MB {AFTER:.0f} s after they left",
-        "every goal reached" if not missed else "MISSED: " + ", ".join(missed),
+        "every goal reached" if not missed_goals else "MISSED: " + ", ".join(missed_goals),
     ]
 
 

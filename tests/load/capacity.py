@@ -10,20 +10,20 @@ from typing import Any
 from tests.browser.drive import ROOT
 from viz import limits
 
-README, MEASURED = ROOT / "deploy" / "README.md", ROOT / "deploy" / "capacity.toml"
+README, MEASUREMENTS = ROOT / "deploy" / "README.md", ROOT / "deploy" / "capacity.toml"
 BLOCK = re.compile(r"(?<=<!-- capacity -->\n)(.*\n)*?(?=<!-- end of capacity -->)")
 FULL = 0.6
 """Of one core, which is what one process's Python can use: beyond it answers wait for each other, and the visitors of a
 replica that died find no room."""
 REPLICA_GB = 3
 """The memory limit of a replica in compose.yaml and deployment.yaml."""
-WANTED = ((50, 4), (500, 20), (10_000, 20), (10_000, 4))
+TABLE_ROWS = ((50, 4), (500, 20), (10_000, 20), (10_000, 4))
 """Visitors at once, and seconds between two changes of each: 4 in the load test, 20 where people read."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
-    """What so many visitors take."""
+    """Resources for a number of users."""
 
     changes: float
     """A second."""
@@ -66,7 +66,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> Iterator[st
 
 
 def of_memory(mb: dict[str, Any]) -> Iterator[str]:
-    """What a process has in memory."""
+    """A process's memory in MB, by its parts."""
     used = "after one visitor on each page"
     burst = f"{mb['burst_visitors']} visitors at once with 512 tokens of their own each"
     rows = [
@@ -83,59 +83,63 @@ def of_memory(mb: dict[str, Any]) -> Iterator[str]:
 
 
 def of_classes(courses: Sequence[dict[str, Any]], machine: str) -> Iterator[str]:
-    """What the load test found, on the usual machine or on the one that is named."""
+    """Results of the load test, on the default machine or on the one that is named."""
     heads = [
         "date", "visitors", "minutes", "models chosen", "long texts", "changes a second", "p50", "p95", "p99",
         "of sentences: p50", "p95", "errors",
         "memory at most", "its growth after a third", "cores", "load before", "machine",
     ]  # fmt: skip
     rows = []
-    for one in courses:
-        shares = [one[f"p{share}_ms"] for share in (50, 95, 99)]
-        times = [f"{milliseconds} ms" for milliseconds in (*shares, *one.get("sentences_ms", shares[:2]))]
-        changes, memory = f"{one['changes'] / one['seconds']:.1f}", (f"{one['most_mb']} MB", f"{one['growth_mb']} MB")
+    for course in courses:
+        shares = [course[f"p{share}_ms"] for share in (50, 95, 99)]
+        times = [f"{milliseconds} ms" for milliseconds in (*shares, *course.get("sentences_ms", shares[:2]))]
+        changes, memory = (
+            f"{course['changes'] / course['seconds']:.1f}",
+            (f"{course['most_mb']} MB", f"{course['growth_mb']} MB"),
+        )
         rows.append([
-            one["date"], one["users"], f"{one['seconds'] / 60:.1f}", one["models"], f"{one['long']:.0%}", changes,
-            *times, one["errors"], *memory, one["cores"], one["load"],
-            one.get("machine", machine),
+            course["date"], course["users"], f"{course['seconds'] / 60:.1f}", course["models"], f"{course['long']:.0%}",
+            changes, *times, course["errors"], *memory, course["cores"], course["load"],
+            course.get("machine", machine),
         ])  # fmt: skip
     yield from table(heads, rows)
 
 
-def of_needs(each: float) -> Iterator[str]:
-    """What so many visitors take, at that much work for a change."""
+def of_needs(work_per_change: float) -> Iterator[str]:
+    """Resources for a number of users, at that much work for a change."""
     heads = ["visitors", "seconds between changes", "changes a second", "cores at work", "replicas", "memory at most"]
     rows = []
-    for visitors, pause in WANTED:
-        one = need(visitors, pause, each)
-        much = f"{one.changes:,.0f}", f"{one.cores:.0f}", one.replicas, f"{one.memory:,} GB"
+    for visitors, pause in TABLE_ROWS:
+        servers = need(visitors, pause, work_per_change)
+        much = f"{servers.changes:,.0f}", f"{servers.cores:.0f}", servers.replicas, f"{servers.memory:,} GB"
         rows.append([f"{visitors:,}", pause, *much])
     yield from table(heads, rows)
 
 
-def lines(measured: dict[str, Any]) -> Iterator[str]:
+def lines(measurements: dict[str, Any]) -> Iterator[str]:
     """The tables, and from what."""
-    yield f"[`capacity.toml`](capacity.toml), measured on {measured['date']} with {measured['machine']}."
+    yield f"[`capacity.toml`](capacity.toml), measured on {measurements['date']} with {measurements['machine']}."
     yield "Memory is that of the process, resident, with the default model alone; each further model adds its weights:"
     yield ""
-    yield from of_memory(measured["memory"])
+    yield from of_memory(measurements["memory"])
     yield ""
     yield "One replica under `python -m tests.load` (a change by each visitor every 2 to 6 s, half type own sentences;"
     yield "of the texts typed so many have 512 tokens, `--long`; so many models are chosen among, `--models`):"
     yield ""
-    yield from of_classes(measured["class"], measured["machine"])
-    each = work(measured["class"][-1])
+    yield from of_classes(measurements["class"], measurements["machine"])
+    work_per_change = work(measurements["class"][-1])
     yield ""
-    yield f"A change takes {1000 * each:.0f} ms of one core. A replica is one process, which is given {FULL:.0%} of a"
+    milliseconds = 1000 * work_per_change
+    yield f"A change takes {milliseconds:.0f} ms of one core. A replica is one process, which is given {FULL:.0%} of a"
     yield f"core's time and {limits.SOCKETS} tabs at most; one more than needed is there for when one dies:"
     yield ""
-    yield from of_needs(each)
+    yield from of_needs(work_per_change)
     yield ""
 
 
 def block() -> str:
-    """What stands between the marks in deploy/README.md."""
-    with MEASURED.open("rb") as file:
+    """The text between the marks in deploy/README.md."""
+    with MEASUREMENTS.open("rb") as file:
         return "\n".join(lines(tomllib.load(file))) + "\n"
 
 

@@ -31,12 +31,12 @@ STAYS, RETURNS = 6, 0.5
 """Things that a visitor does at most before leaving; of those who come again, how many as who was here before."""
 PATIENCE = 180.0
 """Seconds for whatever a browser is asked for: all of them share this machine with the server."""
-GONE = "not attached"
-"""What the browser says when a run has taken away what is to be pressed: nobody could press it then."""
+DETACHED = "not attached"
+"""The browser's error if a run has removed the element to be pressed: no user could press it then."""
 STEADY = 300.0
 """Seconds after which memory is judged: what comes before is warming up."""
-SETTLED = "[data-testid=stApp][data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
-SENT = 250
+SETTLED_APP = "[data-testid=stApp][data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
+SEND_DELAY = 250
 """Milliseconds until a page has sent what was changed."""
 PLACES = {
     "section": ".st-key-section [role=radio]",
@@ -45,25 +45,25 @@ PLACES = {
     "switch": "[data-testid=stMain] [role=radio]",
     "footer": "[data-testid=stMain] [class*=st-key-_footer_] button",
 }
-"""What is pressed, by kind."""
+"""Elements that are pressed, by kind."""
 
 
 @dataclass
 class Churn:
-    """What happened."""
+    """The result of a churn."""
 
-    done: Counter[str] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=Counter)
     errors: list[str] = field(default_factory=list)
     watch: Watch | None = None
-    kept: list[float] = field(default_factory=list)
+    cache_sizes: list[float] = field(default_factory=list)
     """MB of results that the server keeps to show again, up to a bound: a third into the time, and at its end."""
 
-    def missed(self, seconds: float) -> list[str]:
+    def missed_goals(self, seconds: float) -> list[str]:
         """The goals that were not reached."""
-        missed = [f"{len(self.errors)} errors"] if self.errors or not self.done else []
+        missed_goals = [f"{len(self.errors)} errors"] if self.errors or not self.counts else []
         if self.watch and seconds >= STEADY and self.watch.growth() >= GROWTH:
-            missed.append(f"{self.watch.growth():.1f} MB of growth")
-        return missed
+            missed_goals.append(f"{self.watch.growth():.1f} MB of growth")
+        return missed_goals
 
 
 @dataclass
@@ -75,33 +75,33 @@ class Guest:
     url: str
     chance: random.Random
     doing: str = ""
-    """What, and on which page: said beside an error."""
+    """The action and its page, for error messages."""
 
     async def stay(self, seconds: float) -> None:
         """Come and go until the time is over."""
         until = time.monotonic() + seconds
-        context, seen = await self._arrive()
+        context, console = await self._arrive()
         while time.monotonic() < until:
             if self.chance.random() > RETURNS:
                 await context.close()
-                context, seen = await self._arrive()
+                context, console = await self._arrive()
             try:
                 page = await context.new_page()
                 await self._visit(page, until)
                 await page.close()
             except PlaywrightError as error:
                 self.churn.errors.append(f"{self.doing}: {str(error).splitlines()[0]}")
-            self.churn.errors += [*seen.errors, *seen.elsewhere]
-            seen.forget()
+            self.churn.errors += [*console.errors, *console.elsewhere]
+            console.forget()
         await context.close()
 
     async def _arrive(self) -> tuple[BrowserContext, Seen]:
         """A browser that was never here, and what is seen in it."""
-        self.churn.done["come"] += 1
+        self.churn.counts["come"] += 1
         context = await self.browser.new_context(viewport={"width": WIDE[0], "height": WIDE[1]}, locale="en-US")
-        seen = Seen()
-        seen.follow(cast(Any, context))
-        return context, seen
+        console = Seen()
+        console.follow(cast(Any, context))
+        return context, console
 
     async def _visit(self, page: Page, until: float) -> None:
         page.set_default_timeout(PATIENCE * 1000)
@@ -132,20 +132,20 @@ class Guest:
                 await box.press("Control+Enter")
         else:
             key = self.chance.choice(("ArrowRight", "ArrowLeft")) if kind == "slider" else "Enter"
-            if found := await page.locator(PLACES[kind]).filter(visible=True).element_handles():
+            if elements := await page.locator(PLACES[kind]).filter(visible=True).element_handles():
                 try:
-                    await self.chance.choice(found).press(key)
+                    await self.chance.choice(elements).press(key)
                 except PlaywrightError as error:
-                    if GONE not in str(error):
+                    if DETACHED not in str(error):
                         raise
-                    self.churn.done["gone"] += 1
+                    self.churn.counts["gone"] += 1
 
     async def _settle(self, page: Page, kind: str) -> None:
         if page.url == "about:blank":  # back, to before the first page
             return
-        await page.wait_for_timeout(SENT)
-        await page.locator(SETTLED).wait_for(state="attached")
-        self.churn.done[kind] += 1
+        await page.wait_for_timeout(SEND_DELAY)
+        await page.locator(SETTLED_APP).wait_for(state="attached")
+        self.churn.counts[kind] += 1
         for box in await page.get_by_test_id("stException").all_inner_texts():
             self.churn.errors.append(f"{kind}: {box[:200]}")
 
@@ -163,27 +163,27 @@ async def run(churn: Churn, url: str, pid: int, *, pages: int, seconds: float, s
         guests = [Guest(churn, browser, url, random.Random(f"{seed}/{number}")) for number in range(pages)]
         await asyncio.gather(*(guest.stay(seconds) for guest in guests))
         await noting
-        churn.kept.append(await asyncio.to_thread(told_by, url, "kept"))
+        churn.cache_sizes.append(await asyncio.to_thread(told_by, url, "kept"))
         await browser.close()
     watching.cancel()
 
 
 async def _note_kept(churn: Churn, url: str, after: float) -> None:
     await asyncio.sleep(after)
-    churn.kept.append(await asyncio.to_thread(told_by, url, "kept"))
+    churn.cache_sizes.append(await asyncio.to_thread(told_by, url, "kept"))
 
 
 def report(churn: Churn, seconds: float) -> list[str]:
     """The lines that are printed."""
     assert churn.watch is not None
-    missed = churn.missed(seconds)
+    missed_goals = churn.missed_goals(seconds)
     return [
-        ", ".join(f"{kind} {n}" for kind, n in sorted(churn.done.items())),
+        ", ".join(f"{kind} {n}" for kind, n in sorted(churn.counts.items())),
         *(f"  {n} x {error[:300]}" for error, n in Counter(churn.errors).most_common(20)),
         "memory of the server: " + ", ".join(f"{size:.0f} MB at {at:.0f} s" for at, size in churn.watch.curve()),
         f"  at most {churn.watch.most:.0f} MB; {churn.watch.growth():+.1f} MB over the last two thirds; "
-        f"results kept: {' MB, then '.join(f'{size:.0f}' for size in churn.kept)} MB",
-        "every goal reached" if not missed else "MISSED: " + ", ".join(missed),
+        f"results kept: {' MB, then '.join(f'{size:.0f}' for size in churn.cache_sizes)} MB",
+        "every goal reached" if not missed_goals else "MISSED: " + ", ".join(missed_goals),
     ]
 
 
@@ -193,19 +193,19 @@ def main() -> int:
     parser.add_argument("--pages", type=int, default=20, help="open at once, 1 to 50")
     parser.add_argument("--minutes", type=float, default=10.0, help="up to 30")
     parser.add_argument("--seed", type=int, default=0, help="of all that visitors do")
-    asked = parser.parse_args()
-    if not (1 <= asked.pages <= 50 and 0 < asked.minutes <= 30):
+    options = parser.parse_args()
+    if not (1 <= options.pages <= 50 and 0 < options.minutes <= 30):
         parser.error("1 to 50 pages, up to 30 minutes")
     if find_browser() is None:
         parser.error(MISSING)
-    churn, seconds = Churn(), asked.minutes * 60
-    print(f"{asked.pages} pages, {seconds:.0f} s", flush=True)  # noqa: T201
-    with server("", asked.pages, churn.errors) as (url, pid):
+    churn, seconds = Churn(), options.minutes * 60
+    print(f"{options.pages} pages, {seconds:.0f} s", flush=True)  # noqa: T201
+    with server("", options.pages, churn.errors) as (url, pid):
         assert pid is not None
-        asyncio.run(run(churn, url, pid, pages=asked.pages, seconds=seconds, seed=asked.seed))
+        asyncio.run(run(churn, url, pid, pages=options.pages, seconds=seconds, seed=options.seed))
     for line in report(churn, seconds):
         print(line)  # noqa: T201
-    return 1 if churn.missed(seconds) else 0
+    return 1 if churn.missed_goals(seconds) else 0
 
 
 if __name__ == "__main__":

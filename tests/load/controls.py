@@ -1,4 +1,4 @@
-"""What a visitor can change on a page, read from the elements the server sends, and how a browser says its value."""
+"""Controls that a user can change on a page, read from the server's elements, and the encoding of their values."""
 
 import json
 from collections.abc import Callable
@@ -25,7 +25,7 @@ class Control:
     forced: bool = False
     """The server has set the value itself, whatever the browser holds."""
     data: str | bytes = ""
-    """What a component was given."""
+    """The data of a component."""
     fragment: str = ""
 
     @property
@@ -43,8 +43,8 @@ def _slider(proto: Any) -> dict[str, Any]:
 
 
 def _one_of(proto: Any) -> dict[str, Any]:
-    chosen = proto.options[proto.default] if proto.HasField("default") and proto.options else None
-    value = (proto.raw_value or None) if proto.set_value else chosen
+    selected = proto.options[proto.default] if proto.HasField("default") and proto.options else None
+    value = (proto.raw_value or None) if proto.set_value else selected
     return {"kind": "one", "value": value, "options": tuple(proto.options)}
 
 
@@ -94,9 +94,9 @@ def read(element: Element, fragment: str = "") -> Control | None:
     if kind not in READ:
         return None
     proto = getattr(element, kind)
-    found = READ[kind](proto)
+    control = READ[kind](proto)
     forced = bool(getattr(proto, "set_value", False))
-    return Control(id=proto.id, forced=forced, fragment=fragment, **found) if found and proto.id else None
+    return Control(id=proto.id, forced=forced, fragment=fragment, **control) if control and proto.id else None
 
 
 def write(control: Control, value: Value, into: WidgetState) -> None:

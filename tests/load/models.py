@@ -1,4 +1,4 @@
-"""Which model visitors choose: a mix of those that the server offers."""
+"""The mix of models that users choose, of those that the server offers."""
 
 import argparse
 import random
@@ -17,25 +17,25 @@ MIX = {
 """Of a public page's visitors most stay with what it opens with; the two packaged models are what the rest come for."""
 
 
-def chosen(chance: random.Random, shares: Mapping[str, float], offered: Sequence[str]) -> str:
+def pick_model(chance: random.Random, shares: Mapping[str, float], available: Sequence[str]) -> str:
     """One of the models offered, in these shares; "" if none of them is offered, or no shares are named."""
-    there = {model: share for model, share in shares.items() if model in offered and share}
+    there = {model: share for model, share in shares.items() if model in available and share}
     return chance.choices(list(there), list(there.values()))[0] if there else ""
 
 
-def shares(said: str) -> dict[str, float]:
+def shares(text: str) -> dict[str, float]:
     """Of ``gpt2=0.3,twin-g2=0.7``: how many choose which.
 
     Raises:
         argparse.ArgumentTypeError: if that is not what is said.
     """
-    found: dict[str, float] = {}
-    for part in filter(None, said.split(",")):
+    shares_: dict[str, float] = {}
+    for part in filter(None, text.split(",")):
         model, _, share = part.strip().partition("=")
         try:
-            found[model] = float(share)
+            shares_[model] = float(share)
         except ValueError:
-            found[model] = -1
-        if not (isfinite(found[model]) and found[model] >= 0):
+            shares_[model] = -1
+        if not (isfinite(shares_[model]) and shares_[model] >= 0):
             raise argparse.ArgumentTypeError(f"{part!r} is not MODEL=SHARE")
-    return found
+    return shares_

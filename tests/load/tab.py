@@ -31,7 +31,7 @@ KEPT_RUNS = 2
 
 @dataclass
 class Answer:
-    """What came back for one change: when the script ended, and what it showed."""
+    """The answer to one change: when the script ended, and what it showed."""
 
     seconds: float = 0.0
     messages: int = 0
@@ -46,8 +46,8 @@ Place = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What an element of the page is, as far as a visitor asks: a control, a title, an error."""
+class ElementState:
+    """The state of an element of the page as far as a user needs it: a control, a title, an error."""
 
     control: Control | None = None
     title: str = ""
@@ -59,19 +59,19 @@ XSRF = "_streamlit_xsrf"
 
 
 def cookies_of(url: str) -> dict[str, str]:
-    """What a browser is given before it opens its socket."""
+    """Fetch the cookies that a browser gets before it opens its socket."""
     parts = urlparse(url)
-    asked = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)
     try:
-        asked.request("GET", "/_stcore/health")
-        answer = asked.getresponse()
+        connection.request("GET", "/_stcore/health")
+        answer = connection.getresponse()
         answer.read()
         if answer.status != 200:
             raise ConnectionRefusedError(f"the server said {answer.status}")
-        given = (said.partition(";")[0].partition("=") for said in answer.headers.get_all("set-cookie") or ())
-        return {name: value for name, _, value in given}
+        cookies = (header.partition(";")[0].partition("=") for header in answer.headers.get_all("set-cookie") or ())
+        return {name: value for name, _, value in cookies}
     finally:
-        asked.close()
+        connection.close()
 
 
 def said_of(cookies: dict[str, str]) -> str:
@@ -80,7 +80,7 @@ def said_of(cookies: dict[str, str]) -> str:
 
 
 def is_in(place: Place, block: Place) -> bool:
-    """Whether an element stands in this block."""
+    """Return True if an element stands in this block."""
     return place[: len(block)] == block
 
 
@@ -100,14 +100,14 @@ class Tab:
         self.cookies: dict[str, str] = {}
         self._socket: ClientConnection | None = None
         self._values: dict[str, Value] = {}
-        self._shown: dict[Place, Shown] = {}
-        self._drawn: set[Place] = set()
+        self._elements: dict[Place, ElementState] = {}
+        self._redrawn: set[Place] = set()
         self._popovers: set[Place] = set()
-        self._opened: set[Place] = set()
+        self._open_popovers: set[Place] = set()
         """Of the popovers; a page does not draw what is in the others, and reports none of it."""
         self._is_part = False
         self._root: Place = ()
-        self._kept: dict[str, tuple[int, Shown]] = {}
+        self._cache: dict[str, tuple[int, ElementState]] = {}
         self._run = 0
 
     async def __aenter__(self) -> Self:
@@ -158,28 +158,30 @@ class Tab:
         """Choose another page in the sidebar; what stands on the present page only is forgotten."""
         self.page = path
         state = self._state(self.pages[path])
-        self._opened.clear()
+        self._open_popovers.clear()
         return await self.ask(state)
 
     def choose(self, control: Control, value: Value) -> None:
         """Set a control, and open what it is folded away in; nothing is sent."""
         self._values[control.id] = value
-        places = [place for place, shown in self._shown.items() if shown.control == control]
-        self._opened |= {popover for popover in self._popovers for place in places if is_in(place, popover)}
+        places = [place for place, element_ in self._elements.items() if element_.control == control]
+        self._open_popovers |= {popover for popover in self._popovers for place in places if is_in(place, popover)}
 
     def value(self, key: str) -> Value:
-        """What a control stands at."""
+        """The value of a control."""
         return self._values[self.controls[key].id]
 
     def _state(self, page: str, fragment: str = "") -> ClientState:
         state = ClientState(query_string=self.query, page_script_hash=page, fragment_id=fragment)
-        closed = self._popovers - self._opened
-        for place, control in ((place, shown.control) for place, shown in self._shown.items() if shown.control):
+        closed_popovers = self._popovers - self._open_popovers
+        for place, control in (
+            (place, element_.control) for place, element_ in self._elements.items() if element_.control
+        ):
             value = self._values[control.id]
-            is_there = not any(is_in(place, popover) for popover in closed)
+            is_there = not any(is_in(place, popover) for popover in closed_popovers)
             if is_there and (value is not None or control.kind != "component"):
                 write(control, value, state.widget_states.widgets.add())
-        state.cached_message_hashes.extend(self._kept)
+        state.cached_message_hashes.extend(self._cache)
         return state
 
     async def ask(self, state: ClientState) -> Answer:
@@ -213,9 +215,9 @@ class Tab:
             self._root = self._root or tuple(message.metadata.delta_path)
             self._draw(message.delta, message)
         elif kind == "ref_hash":
-            shown = self._kept[message.ref_hash][1]
-            self._kept[message.ref_hash] = self._run, shown
-            self._show(tuple(message.metadata.delta_path), shown)
+            element_ = self._cache[message.ref_hash][1]
+            self._cache[message.ref_hash] = self._run, element_
+            self._show(tuple(message.metadata.delta_path), element_)
         elif kind == "new_session":
             self._begin(message)
         elif kind == "navigation":
@@ -232,7 +234,7 @@ class Tab:
         self.session = message.new_session.initialize.session_id or self.session
         self._is_part = bool(message.metadata.run.fragment_ids)
         self._root = ()
-        self._drawn.clear()
+        self._redrawn.clear()
 
     def _end(self, message: ForwardMsg, answer: Answer) -> bool:
         if message.script_finished == message.FINISHED_EARLY_FOR_RERUN:
@@ -240,21 +242,23 @@ class Tab:
         if message.script_finished == message.FINISHED_WITH_COMPILE_ERROR:
             answer.exceptions.append("compile error")
         root = self._root if self._is_part else ()  # a fragment draws its own place first; what is around it stays
-        if self._drawn or not self._is_part:
-            self._shown = {
-                place: shown
-                for place, shown in self._shown.items()
-                if place in self._drawn or place[: len(root)] != root
+        if self._redrawn or not self._is_part:
+            self._elements = {
+                place: element_
+                for place, element_ in self._elements.items()
+                if place in self._redrawn or place[: len(root)] != root
             }
-        for shown in self._shown.values():
-            answer.titles += [shown.title] * bool(shown.title)
-            answer.exceptions += [shown.exception] * bool(shown.exception)
-            answer.boxes += [shown.box] * bool(shown.box)
-        self.controls = {shown.control.key: shown.control for shown in self._shown.values() if shown.control}
-        here = {control.id for control in self.controls.values()}
-        self._values = {each: value for each, value in self._values.items() if each in here}
+        for element_ in self._elements.values():
+            answer.titles += [element_.title] * bool(element_.title)
+            answer.exceptions += [element_.exception] * bool(element_.exception)
+            answer.boxes += [element_.box] * bool(element_.box)
+        self.controls = {
+            element_.control.key: element_.control for element_ in self._elements.values() if element_.control
+        }
+        ids = {control.id for control in self.controls.values()}
+        self._values = {key: value for key, value in self._values.items() if key in ids}
         if not self._is_part:
-            self._kept = {each: kept for each, kept in self._kept.items() if self._run - kept[0] < KEPT_RUNS}
+            self._cache = {key: entry for key, entry in self._cache.items() if self._run - entry[0] < KEPT_RUNS}
         self._run += 1
         return True
 
@@ -268,21 +272,25 @@ class Tab:
         kind = element.WhichOneof("type")
         exception = f"{element.exception.type}: {element.exception.message}" if kind == "exception" else ""
         is_error = kind == "alert" and element.alert.format == Alert.ERROR
-        shown = Shown(
+        element_ = ElementState(
             control=read(element, delta.fragment_id),
             title=element.heading.body if kind == "heading" and element.heading.tag == "h1" else "",
             exception=exception,
             box=element.alert.body if is_error else "",
         )
         if message.metadata.cacheable:
-            self._kept[message.hash] = self._run, shown
-        self._show(place, shown)
+            self._cache[message.hash] = self._run, element_
+        self._show(place, element_)
 
-    def _show(self, place: Place, shown: Shown) -> None:
+    def _show(self, place: Place, element_: ElementState) -> None:
         """Put an element on the page; a control keeps what it stood at, unless the server says otherwise."""
-        self._drawn.add(place)
-        self._shown = {other: each for other, each in self._shown.items() if other[: len(place)] != place}
-        self._shown[place] = shown
-        control = shown.control
+        self._redrawn.add(place)
+        self._elements = {
+            other_place: other_element
+            for other_place, other_element in self._elements.items()
+            if other_place[: len(place)] != place
+        }
+        self._elements[place] = element_
+        control = element_.control
         if control is not None and (control.forced or control.id not in self._values):
             self._values[control.id] = control.value

@@ -8,27 +8,29 @@ from tests.load.capacity import BLOCK, README, REPLICA_GB, block, need, work
 
 def test_by_hand():
     """A change every 20 s, 0.09 s of work: 500 a second, 45 cores, 75 replicas at 60 %, one to spare."""
-    found = need(10_000, 20, 0.09, sockets=600)
-    assert (found.changes, found.cores, found.replicas, found.memory) == (500, pytest.approx(45), 76, 228)
+    result = need(10_000, 20, 0.09, sockets=600)
+    assert (result.changes, result.cores, result.replicas, result.memory) == (500, pytest.approx(45), 76, 228)
     assert work({"cores": 0.5, "seconds": 60, "changes": 300}) == pytest.approx(0.1)
 
 
-def test_who_only_reads_needs_room_too():
+def test_readers_need_memory_too():
+    """Users who only read need memory, too."""
     assert need(10_000, 1e9, 0.09, sockets=600).replicas == 17 + 1
 
 
 @pytest.mark.parametrize("visitors", [1, 7, 600, 601, 9_999])
-def test_there_is_always_one_to_spare_and_never_two(visitors):
-    for pause, each in ((4, 0.159), (20, 0.03), (3600, 0.1)):
-        found = need(visitors, pause, each)
-        fits = [n for n in range(1, found.replicas + 1) if n * 0.6 >= found.cores - 1e-9 and n * 600 >= visitors]
-        assert fits[0] == found.replicas - 1
+def test_one_replica_is_spare(visitors):
+    """One replica is always spare, never two."""
+    for pause, work_per_change in ((4, 0.159), (20, 0.03), (3600, 0.1)):
+        result = need(visitors, pause, work_per_change)
+        fits = [n for n in range(1, result.replicas + 1) if n * 0.6 >= result.cores - 1e-9 and n * 600 >= visitors]
+        assert fits[0] == result.replicas - 1
 
 
 def test_the_readme_has_the_tables():
-    found = BLOCK.search(README.read_text("utf8"))
-    assert found and found[0] == block(), "python -m tests.load.capacity"
+    result = BLOCK.search(README.read_text("utf8"))
+    assert result and result[0] == block(), "python -m tests.load.capacity"
 
 
-def test_a_replica_may_use_what_the_manifests_say():
+def test_replica_limits_equal_manifests():
     assert size(container()["resources"]["limits"]["memory"]) == REPLICA_GB * 2**30

@@ -1,4 +1,4 @@
-"""What one visitor of the load test does: opens a link, then types, chooses heads, moves sliders, changes pages."""
+"""A user of the load test: opens a link, then types, selects heads, moves sliders, changes pages."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ from websockets.exceptions import WebSocketException
 
 from pages import FIRST, HEADS, PAGES
 from tests.load.controls import Control, Value
-from tests.load.models import chosen
+from tests.load.models import pick_model
 from tests.load.tab import Answer, Tab
 from viz import limits
 from viz.frame.sidebar import path_of
@@ -27,7 +27,7 @@ LIMITS = {
     for lang in LANGUAGES
     for code, seconds in (("crowded", 0), ("busy", limits.WAIT_SECONDS), ("late", limits.COMPUTATION_SECONDS))
 }
-"""What a visitor is told who must come back in a minute: an answer, though not the one that was hoped for."""
+"""Messages to a user who must come back in a minute: an answer, though not the one that was hoped for."""
 WORDS = (
     "the", "a", "every", "no", "my", "some", "old", "red", "quick", "careful", "tired", "animal", "street", "teacher",
     "river", "money", "cat", "dog", "book", "window", "garden", "letter", "engine", "forest", "summer", "music",
@@ -45,7 +45,7 @@ LEFT_ALONE = {"_example", "model", "text", "mistake"}
 
 
 @dataclass(frozen=True)
-class Taken:
+class Change:
     """One change of one visitor: what it was, where, when the answer came, after how long, and what was wrong."""
 
     kind: str
@@ -53,12 +53,12 @@ class Taken:
     at: float
     seconds: float
     bytes: int = 0
-    refused: bool = False
+    is_refused: bool = False
     error: str = ""
     long: bool = False
     """On a text of 512 tokens."""
     model: str = ""
-    """Whose numbers the page shows; "" where it has no model to choose."""
+    """The model whose numbers the page shows; "" where it has no model to choose."""
     link: str = ""
     """The parameters of what was shown, to open it again."""
 
@@ -80,7 +80,7 @@ class Visitor:
     url: str
     number: int
     seed: int
-    report: Callable[[Taken], None]
+    report: Callable[[Change], None]
     think: tuple[float, float] = THINK
     long: float = LONG
     models: Mapping[str, float] = field(default_factory=dict)
@@ -128,25 +128,25 @@ class Visitor:
         try:
             answer: Answer = await change()
         except (TimeoutError, OSError, WebSocketException) as error:
-            said = "no answer in time" if isinstance(error, TimeoutError) else f"{type(error).__name__}: {error}"
-            self._say(kind, tab.page, began, error=said)
+            message = "no answer in time" if isinstance(error, TimeoutError) else f"{type(error).__name__}: {error}"
+            self._say(kind, tab.page, began, error=message)
             raise
         model = str(tab.value("model")) if "model" in tab.controls else ""
         self.report(replace(judged(kind, tab.page, answer), long=self.reads_long, model=model, link=tab.query))
 
     def _say(self, kind: str, page: str, began: float, error: str) -> None:
         now = time.monotonic()
-        self.report(Taken(kind, PATHS.get(page, page), now, now - began, error=error, long=self.reads_long))
+        self.report(Change(kind, PATHS.get(page, page), now, now - began, error=error, long=self.reads_long))
 
     async def _pause(self) -> None:
         await asyncio.sleep(self.chance.uniform(*self.think))
 
     def _link(self) -> dict[str, object]:
         source = self.chance.choice(("model", "model", "embeddings", "words"))
-        own: dict[str, object] = {"text": self.sentence()} if self.number % 2 else {}
-        if model := chosen(self.chance, self.models, list(self.models)):
-            own["model"] = model
-        return {"source": source, **own} if source != "model" else own
+        parameters: dict[str, object] = {"text": self.sentence()} if self.number % 2 else {}
+        if model := pick_model(self.chance, self.models, list(self.models)):
+            parameters["model"] = model
+        return {"source": source, **parameters} if source != "model" else parameters
 
     def sentence(self) -> str:
         """A text nobody typed before."""
@@ -157,26 +157,28 @@ class Visitor:
         return " ".join(self.chance.choices(WORDS, k=LONG_WORDS))
 
 
-def judged(kind: str, page: str, answer: Answer) -> Taken:
+def judged(kind: str, page: str, answer: Answer) -> Change:
     """An answer, and what is wrong with it: an exception, an error box that is no limit's, a page without its title."""
-    refused = bool(answer.boxes) and set(answer.boxes) <= LIMITS
-    wrong = [*answer.exceptions, *([] if refused else answer.boxes)]
+    is_limit = bool(answer.boxes) and set(answer.boxes) <= LIMITS
+    wrong = [*answer.exceptions, *([] if is_limit else answer.boxes)]
     name = PATHS.get(page, page or FIRST)
     titles = {sentences(lang).get(f"{name}.{key}") for lang in LANGUAGES for key in ("title", "headline")}
     if not titles & set(answer.titles):
         wrong.append(f"the page shows {answer.titles} for a title")
-    return Taken(kind, PATHS.get(page, page), time.monotonic(), answer.seconds, answer.bytes, refused, "; ".join(wrong))
+    return Change(
+        kind, PATHS.get(page, page), time.monotonic(), answer.seconds, answer.bytes, is_limit, "; ".join(wrong)
+    )
 
 
 def _header(control: Control) -> dict[str, Any]:
-    """What a component was told: JSON in a list, or the JSON before its numbers (viz/components/head_grid.py)."""
+    """Header of a component's data: JSON in a list, or the JSON before its numbers (viz/components/head_grid.py)."""
     data = control.data
-    found: dict[str, Any]
+    header: dict[str, Any]
     if isinstance(data, str):
-        (found,) = json.loads(data)
+        (header,) = json.loads(data)
     else:
-        found = json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")])
-    return found
+        header = json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")])
+    return header
 
 
 def _type(visitor: Visitor, tab: Tab) -> dict[str, Value]:
@@ -193,7 +195,7 @@ def _type(visitor: Visitor, tab: Tab) -> dict[str, Value]:
 def _model(visitor: Visitor, tab: Tab) -> dict[str, Value]:
     if "model" not in tab.controls:
         return {}
-    model = chosen(visitor.chance, visitor.models, tab.controls["model"].options)
+    model = pick_model(visitor.chance, visitor.models, tab.controls["model"].options)
     return {"model": model} if model else {}
 
 
@@ -210,28 +212,32 @@ def _head(visitor: Visitor, tab: Tab) -> dict[str, Value]:
 
 def _slide(visitor: Visitor, tab: Tab) -> dict[str, Value]:
     """A slider goes to any place it has."""
-    controls = [one for one in tab.controls.values() if one.kind in ("slider", "number") and one.span[1] > one.span[0]]
+    controls = [
+        control
+        for control in tab.controls.values()
+        if control.kind in ("slider", "number") and control.span[1] > control.span[0]
+    ]
     if not controls:
         return {}
-    one = visitor.chance.choice(controls)
-    low, high, step = one.span
+    control = visitor.chance.choice(controls)
+    low, high, step = control.span
     steps = min(int((high - low) / (step or 1)), 10_000)
-    return {one.key: low + visitor.chance.randint(0, steps) * (step or 1)}
+    return {control.key: low + visitor.chance.randint(0, steps) * (step or 1)}
 
 
 def _choose(visitor: Visitor, tab: Tab) -> dict[str, Value]:
     """One of several options, or a switch."""
     controls = [
-        one for one in tab.controls.values()
-        if one.key not in LEFT_ALONE and (len(one.options) > 1 or one.kind == "flag")
+        control for control in tab.controls.values()
+        if control.key not in LEFT_ALONE and (len(control.options) > 1 or control.kind == "flag")
     ]  # fmt: skip
     if not controls:
         return {}
-    one = visitor.chance.choice(controls)
-    if one.kind == "flag":
-        return {one.key: not tab.value(one.key)}
-    option = visitor.chance.choice(one.options)
-    return {one.key: option if one.kind == "one" else [option]}
+    control = visitor.chance.choice(controls)
+    if control.kind == "flag":
+        return {control.key: not tab.value(control.key)}
+    option = visitor.chance.choice(control.options)
+    return {control.key: option if control.kind == "one" else [option]}
 
 
 ACTIONS: dict[str, tuple[float, Callable[[Visitor, Tab], dict[str, Value]]]] = {
@@ -243,4 +249,4 @@ ACTIONS: dict[str, tuple[float, Callable[[Visitor, Tab], dict[str, Value]]]] = {
     "again": (0.02, lambda *_: {}),
     "model": (0.04, _model),
 }
-"""What a visitor does, how often, and what is set then; where there is nothing to set, the page is changed."""
+"""Actions of a user with their frequency and values; where there is nothing to set, the page is changed."""

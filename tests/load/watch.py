@@ -1,4 +1,4 @@
-"""What a process costs while it is under load: its memory and its work, from /proc."""
+"""The cost of a process under load: its memory and its work, from /proc."""
 
 import asyncio
 import os

@@ -51,11 +51,11 @@ def copy(tmp_path):
 def open_pages(copy: Path) -> tuple[list[str], list[str], dict[str, bool]]:
     """Import every page of a copy and open a few; its modes, its pages, and where a section has a frame."""
     script = OPEN.replace("PAGES", repr(PAGES))
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", script], cwd=copy, capture_output=True, text=True, timeout=600, check=False
     )
-    assert done.returncode == 0, done.stderr[-3000:]
-    modes, pages, framed = json.loads(done.stdout.splitlines()[-1])
+    assert process.returncode == 0, process.stderr[-3000:]
+    modes, pages, framed = json.loads(process.stdout.splitlines()[-1])
     return [mode.removeprefix("viz.modes.") for mode in modes], pages, framed
 
 
@@ -71,11 +71,11 @@ def test_app_without_mode_opens_pages(copy, mode):
 
 def test_mode_of_contributing_frames_sections(copy):
     """The lines that CONTRIBUTING.md shows are a mode, and the pages go through it."""
-    shown = re.search(r"```py\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text("utf8"), re.DOTALL)
-    assert shown
-    assert len([line for line in shown[1].splitlines() if line.strip()]) <= 10
+    example = re.search(r"```py\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text("utf8"), re.DOTALL)
+    assert example
+    assert len([line for line in example[1].splitlines() if line.strip()]) <= 10
     (copy / "viz" / "modes" / "framed").mkdir()
-    (copy / "viz" / "modes" / "framed" / "__init__.py").write_text(shown[1], "utf8")
+    (copy / "viz" / "modes" / "framed" / "__init__.py").write_text(example[1], "utf8")
     modes, _, framed = open_pages(copy)
     assert modes == [*ORDER, "framed"]
     assert framed["masks {}"] and not framed["start {}"]

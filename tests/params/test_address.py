@@ -42,10 +42,10 @@ def test_link_with_new_note_is_believed():
 
 def test_first_note_is_no_back():
     """A link that is opened with a note is a link."""
-    known = Parameters()
-    known.note_history("a", is_first=True)
-    assert not known.is_back
-    known.note_history("a", is_first=False)
-    assert not known.is_back
-    known.note_history("b", is_first=False)
-    assert known.is_back
+    parameters = Parameters()
+    parameters.note_history("a", is_first=True)
+    assert not parameters.is_back
+    parameters.note_history("a", is_first=False)
+    assert not parameters.is_back
+    parameters.note_history("b", is_first=False)
+    assert parameters.is_back

@@ -19,17 +19,18 @@ def page() -> None:
     link.end()
 
 
-def sent(app: AppTest) -> float:
-    """What the browser is told the slider stands at: what it knows nothing else of is at its default."""
-    told = app.slider("layer").proto
-    return told.value[0] if told.set_value else told.default[0]
+def slider_value(app: AppTest) -> float:
+    """The slider's value in the message; without one it is at its default."""
+    proto = app.slider("layer").proto
+    return proto.value[0] if proto.set_value else proto.default[0]
 
 
 @pytest.mark.parametrize(
     ("ends", "expected"), [([30], 7), ([5], 5), ([5, 30], 5), ([30, 5, 10], 5), ([12, 30, 9], 7)], ids=str
 )
 @pytest.mark.parametrize("before", ["a link", "a drag", "another page"])
-def test_a_slider_whose_range_changes_shows_what_the_page_was_told(ends, expected, before):
+def test_slider_of_new_range_keeps_value(ends, expected, before):
+    """A slider whose range changes shows the value that the page reads."""
     app = AppTest.from_function(page)
     if before == "a link":
         app.query_params["layer"] = "7"
@@ -43,7 +44,7 @@ def test_a_slider_whose_range_changes_shows_what_the_page_was_told(ends, expecte
     for last in ends:
         app.number_input("last").set_value(last).run()
         assert not app.exception
-        assert sent(app) == int(app.text[0].value)
-    assert sent(app) == expected
+        assert slider_value(app) == int(app.text[0].value)
+    assert slider_value(app) == expected
     assert app.query_params["layer"] == str(expected)
     assert app.run().slider("layer").value == expected

@@ -13,37 +13,38 @@ def link(app: AppTest) -> dict[str, str]:
     return {name: app.query_params[name] for name in app.query_params}
 
 
-def declared(app: AppTest) -> dict[str, Any]:
+def declared_values(app: AppTest) -> dict[str, Any]:
     """Every parameter of the page, and its value."""
     return {name: app.session_state[name] for name in app.session_state["_parameters"].declared}
 
 
-def test_visiting_pages_chooses_nothing(open_app):
-    app, fresh = open_app(PAGES[0]), {page: declared(open_app(page)) for page in PAGES}
+def test_opening_pages_sets_nothing(open_app):
+    app, fresh = open_app(PAGES[0]), {page: declared_values(open_app(page)) for page in PAGES}
     for page in (*PAGES, *PAGES[::-1]):  # each before every other one, and after it
         app.switch_page(file_of(page)).run()
         assert not app.exception
         assert link(app) == {}, page
-        kept = declared(app)  # a page may keep what was chosen elsewhere, too
-        assert {name: kept[name] for name in fresh[page]} == fresh[page], "each page opens at its own defaults"
+        values = declared_values(app)  # a page may keep what was chosen elsewhere, too
+        assert {name: values[name] for name in fresh[page]} == fresh[page], "each page opens at its own defaults"
 
 
-def test_what_was_chosen_goes_along_and_what_was_not_does_not(open_app):
+def test_changed_values_follow_to_other_pages(open_app):
+    """Values that the user set follow to other pages; defaults do not."""
     app = open_app("step_by_step", section="steps")
     app.selectbox(key="query").set_value(4).run()
     app.selectbox(key="query").set_value(13).run()
     assert app.session_state["key"] == open_app("step_by_step", query=13).session_state["key"], "as the link shows it"
     assert link(app) == {"query": "13", "step": "7"}
-    for page, held in (("heads", {"query": "13"}), ("cost", {}), ("masks", {"query": "13", "mask": "causal"})):
+    for page, expected in (("heads", {"query": "13"}), ("cost", {}), ("masks", {"query": "13", "mask": "causal"})):
         app.switch_page(file_of(page)).run()
-        assert link(app) == held
-    app = open_app("share_kv", source="words")  # there fewer key/value heads than heads are usual
+        assert link(app) == expected
+    app = open_app("share_kv", source="words")  # there by default fewer key/value heads than heads
     app.switch_page(file_of("heads")).run()
     assert link(app) == {"source": "words"}
     assert app.session_state["n_kv_heads"] == app.session_state["n_heads"]
 
 
-def test_a_choice_set_back_to_the_default_is_none(open_app):
+def test_value_reset_to_default_is_unset(open_app):
     app = open_app("heads")
     app.slider(key="layer").set_value(5).run()
     app.slider(key="layer").set_value(3).run()
@@ -51,7 +52,8 @@ def test_a_choice_set_back_to_the_default_is_none(open_app):
     assert link(app) == {}
 
 
-def test_a_value_out_of_range_elsewhere_is_a_choice_only_if_it_was_one(open_app):
+def test_value_out_of_range_elsewhere(open_app):
+    """A value out of range on another page counts as set only if the user set it."""
     app = open_app("heads", source="words", text="a b c")
     app.select_slider(key="n_heads").set_value(1).run()  # one head: head 1, where a page begins, is not among them
     assert app.session_state["head"] == 0
@@ -63,17 +65,17 @@ def test_a_value_out_of_range_elsewhere_is_a_choice_only_if_it_was_one(open_app)
     assert app.session_state["head"] == 1, "the nearest there is"
 
 
-def test_the_bars_of_a_row_lock_nothing_in_the_grid(open_app):
+def test_row_bars_lock_nothing_in_grid(open_app):
     app = open_app("heads", text="a b c", heads_view="row")
     assert app.selectbox(key="query").value == 0
     app.session_state["heads_view"] = "grid"
     assert link(app.run().run()) == {"text": "a b c"}
     assert app.session_state["query"] == -1
-    whole = open_app("heads", text="a b c", section="all")
-    assert link(whole.run().run()) == {"text": "a b c", "section": "all"}
+    all_sections = open_app("heads", text="a b c", section="all")
+    assert link(all_sections.run().run()) == {"text": "a b c", "section": "all"}
 
 
-def test_a_value_of_another_kind_is_as_good_as_none(open_app):
+def test_value_of_wrong_type_is_unset(open_app):
     """As a list leaves it whose option is not there any more: the grid could not be shown again, whatever was tried."""
     app = open_app("heads", query=5)
     for name, value in (("query", None), ("key", "the")):

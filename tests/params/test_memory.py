@@ -56,7 +56,7 @@ def widget() -> None:
     menu: Remembered[str | None] = Remembered("_menu")
 
     def note() -> None:
-        st.session_state.chosen = menu.read()
+        st.session_state.selection = menu.read()
         menu.set(None)
 
     st.selectbox("menu", ["a", "b"], index=None, key=menu.name, on_change=note)
@@ -67,7 +67,7 @@ def test_value_of_widget_is_read():
     app = AppTest.from_function(widget).run()
     app.selectbox[0].set_value("b").run()
     assert not app.exception
-    assert (app.session_state["chosen"], app.selectbox[0].value) == ("b", None)
+    assert (app.session_state["selection"], app.selectbox[0].value) == ("b", None)
 
 
 def test_required_value_unset_raises(monkeypatch):
@@ -104,6 +104,6 @@ def declared_names() -> list[tuple[str, str]]:
 
 def test_remembered_names_are_unique():
     """Two declarations of the same name would write over each other."""
-    declared = declared_names()
-    counts = Counter(key for _, key in declared)
-    assert [entry for entry in declared if counts[entry[1]] > 1] == []
+    names = declared_names()
+    counts = Counter(key for _, key in names)
+    assert [entry for entry in names if counts[entry[1]] > 1] == []

@@ -20,7 +20,7 @@ def kinds() -> None:
         "step": Real("step", 0.3, among=(0.1, 0.3)).read(),
         "code": Choice("code", among=("a", "b")).read(),
         "flag": Flag("flag").read(),
-        "text": Text("text", "usual", allows=lambda text: "!" not in text).read(),
+        "text": Text("text", "default", allows=lambda text: "!" not in text).read(),
         "ints": Ints("ints", high=4).read(),
         "at": TokenIndex("at", low=-1, high=lambda words: len(words) - 1, words=lambda words: words).read(("a", "b")),
     }
@@ -50,7 +50,7 @@ def open_kinds(values: dict[str, str]) -> AppTest:
 
 
 def test_link_value_by_rule_believed():
-    app = open_kinds({name: allowed for name, (allowed, _, _) in RULES.items()})
+    app = open_kinds({name: value for name, (value, _, _) in RULES.items()})
     assert app.session_state["_read"] == {name: expected for name, (_, expected, _) in RULES.items()}
     assert app.session_state["_refused"] == []
 
@@ -58,10 +58,10 @@ def test_link_value_by_rule_believed():
 @pytest.mark.parametrize("which", range(3))
 def test_link_value_against_rule_refused(which):
     """The parameter is at its default, and is named."""
-    app = open_kinds({name: refused[which] for name, (_, _, refused) in RULES.items()})
+    app = open_kinds({name: values[which] for name, (_, _, values) in RULES.items()})
     assert app.session_state["_read"] == {
         "int": 3, "among": 16, "real": 0.5, "step": 0.3, "code": "a", "flag": False,
-        "text": "usual", "ints": [], "at": 0,
+        "text": "default", "ints": [], "at": 0,
     }  # fmt: skip
     assert app.session_state["_refused"] == sorted(RULES)
 
@@ -98,6 +98,6 @@ def test_scope_gives_owner_its_value():
 
 def test_variant_leaves_parameter_as_it_is():
     layer = Int("layer", 3, high=9)
-    other = layer.variant(default=5, scope=Scope("page"))
+    variant = layer.variant(default=5, scope=Scope("page"))
     assert (layer.default, layer.scope, layer.high) == (3, None, 9)
-    assert (other.name, other.default, other.high) == ("layer", 5, 9)
+    assert (variant.name, variant.default, variant.high) == ("layer", 5, 9)

@@ -23,14 +23,14 @@ def page() -> None:
 
     link.begin()
     begin_page()
-    of_session().path = opened = st.session_state["_open"]
-    n = Int("n", 3 if opened == "first" else 5, high=9)
+    of_session().path = open_page = st.session_state["_open"]
+    n = Int("n", 3 if open_page == "first" else 5, high=9)
     m = Int("m", 2, low=1, high=lambda n: n + 1)
     k = Int("k", 3, among=lambda n: [i for i in range(10) if i != n], nearest=True)
     letter = Choice("letter", among=("a", "b", "c"))
     on = Flag("on", True)
     some = Ints("some", high=4)
-    real = Real("real", 0.5, low=0.0, high=1.0, scope=Scope(opened))
+    real = Real("real", 0.5, low=0.0, high=1.0, scope=Scope(open_page))
     text = Text("text", "the cat saw it", longest=100)
     at = TokenIndex("at", high=lambda words: len(words) - 1, words=lambda words: words)
     match st.session_state.pop("_does", None):
@@ -39,23 +39,23 @@ def page() -> None:
                 parameter.forget()
         case ["set", name, value]:
             next(p for p in (n, letter, at) if p.name == name).set(value)
-    shown: dict[str, object] = {"n": n.slider("n"), "letter": letter.selectbox("letter")}
-    shown["real"] = real.slider("real", step=0.25)
-    shown["text"] = text.text_box("text", draw=st.text_area)
+    values_: dict[str, object] = {"n": n.slider("n"), "letter": letter.selectbox("letter")}
+    values_["real"] = real.slider("real", step=0.25)
+    values_["text"] = text.text_box("text", draw=st.text_area)
     words = tuple(text.value.split())
-    shown["at"] = at.number_input("at", words)
-    if opened == "first":
-        shown |= {"m": m.number_input("m", n.value), "on": on.toggle("on"), "some": some.multiselect("some")}
-        shown["k"] = k.select_slider("k", n.value)
+    values_["at"] = at.number_input("at", words)
+    if open_page == "first":
+        values_ |= {"m": m.number_input("m", n.value), "on": on.toggle("on"), "some": some.multiselect("some")}
+        values_["k"] = k.select_slider("k", n.value)
     else:
         link.hold("m", "k", "on", "some")
     link.end()
-    st.code(json.dumps({"shown": shown, "session": {name: st.session_state[name] for name in shown}}))
+    st.code(json.dumps({"shown": values_, "session": {name: st.session_state[name] for name in values_}}))
 
 
-def open_app(opened: str, link: dict[str, str]) -> AppTest:
+def open_app(page_name: str, link: dict[str, str]) -> AppTest:
     app = AppTest.from_function(page)
-    app.session_state["_open"] = opened
+    app.session_state["_open"] = page_name
     for name, value in link.items():
         app.query_params[name] = value
     return app.run()
@@ -75,9 +75,9 @@ def screen(app: AppTest) -> dict[str, Any]:
 def values(app: AppTest) -> dict[str, Any]:
     """The values that the page was drawn with."""
     assert not app.exception, app.exception
-    said: dict[str, dict[str, Any]] = json.loads(app.code[0].value)
-    assert said["shown"] == said["session"]
-    return said["shown"]
+    printed_values: dict[str, dict[str, Any]] = json.loads(app.code[0].value)
+    assert printed_values["shown"] == printed_values["session"]
+    return printed_values["shown"]
 
 
 @dataclass
@@ -85,37 +85,37 @@ class Browser:
     """A tab with its history: an entry for each link, with what was shown."""
 
     app: AppTest
-    opened: str = "first"
+    open_page: str = "first"
     entries: list[tuple[str, dict[str, str], dict[str, Any]]] = field(default_factory=list)
     at: int = -1
     notes: int = 0
     reals: dict[str, float] = field(default_factory=dict)
-    chosen: set[str] = field(default_factory=set)
+    changed_names: set[str] = field(default_factory=set)
 
     def look(self) -> None:
         """Hold link, session and screen against each other, and note an entry where the link is new."""
         now = values(self.app)
         assert screen(self.app) == now
-        self.reals[self.opened] = now["real"]
-        here = self.opened, link_of(self.app)
-        assert here[1].keys() <= self.chosen, "nobody chose that"
-        again = open_app(*here)
-        assert (values(again), link_of(again)) == (now, here[1]), "the link shows the same in another session"
-        if self.at < 0 or self.entries[self.at][:2] != here:
-            self.entries = [*self.entries[: self.at + 1], (*here, now)]
+        self.reals[self.open_page] = now["real"]
+        entry = self.open_page, link_of(self.app)
+        assert entry[1].keys() <= self.changed_names, "nobody chose that"
+        again = open_app(*entry)
+        assert (values(again), link_of(again)) == (now, entry[1]), "the link shows the same in another session"
+        if self.at < 0 or self.entries[self.at][:2] != entry:
+            self.entries = [*self.entries[: self.at + 1], (*entry, now)]
             self.at += 1
 
     def go(self, places: int) -> None:
         """Go back or forward."""
         self.at = min(max(self.at + places, 0), len(self.entries) - 1)
-        self.opened, link, before = self.entries[self.at]
+        self.open_page, link, before = self.entries[self.at]
         self.notes += 1
         self.visit(link | {"history": str(self.notes)})
         assert values(self.app) == before, "what was shown there"
 
     def visit(self, link: dict[str, str]) -> None:
         """Have the address bar ask for a link, in this session."""
-        self.app.session_state["_open"] = self.opened
+        self.app.session_state["_open"] = self.open_page
         self.app.query_params.clear()
         for name, value in link.items():
             self.app.query_params[name] = value
@@ -123,25 +123,25 @@ class Browser:
 
     def change_page(self) -> None:
         """Open the other page by its link in the sidebar."""
-        self.opened = {"first": "second", "second": "first"}[self.opened]
+        self.open_page = {"first": "second", "second": "first"}[self.open_page]
         self.visit({})
-        assert values(self.app)["real"] == self.reals.get(self.opened, 0.5), "what was chosen for this page"
+        assert values(self.app)["real"] == self.reals.get(self.open_page, 0.5), "what was chosen for this page"
 
     def reload(self) -> None:
         """Begin another session with the same address."""
         before = values(self.app)
-        self.app, self.reals = open_app(self.opened, link_of(self.app)), {}
+        self.app, self.reals = open_app(self.open_page, link_of(self.app)), {}
         assert values(self.app) == before
 
-    def do(self, *asked: Any) -> None:
+    def do(self, *action: Any) -> None:
         """Have the page itself set or reset parameters."""
-        self.chosen |= set(asked[1:2])
-        self.app.session_state["_does"] = [*asked] if len(asked) > 1 else asked[0]
+        self.changed_names |= set(action[1:2])
+        self.app.session_state["_does"] = [*action] if len(action) > 1 else action[0]
         self.app.run()
 
     def use(self, control: Any, value: Any) -> None:
         """Use a control."""
-        self.chosen.add(control.key)
+        self.changed_names.add(control.key)
         control.set_value(value).run()
 
 
@@ -161,7 +161,7 @@ def act(chance: random.Random, browser: Browser) -> str:
         "reload": browser.reload,
         "reset": lambda: browser.do("reset"),
     }
-    if browser.opened == "first":
+    if browser.open_page == "first":
         does |= {
             "m": lambda: browser.use(app.number_input(key="m"), chance.randint(1, values(app)["n"] + 1)),
             "k": lambda: browser.use(app.select_slider(key="k"), (values(app)["n"] + chance.randint(1, 9)) % 10),
@@ -177,12 +177,12 @@ def act(chance: random.Random, browser: Browser) -> str:
 @pytest.mark.parametrize("seed", range(SEQUENCES))
 def test_link_session_and_screen_agree(seed):
     """After every action the link, opened in another session, shows the same; Back and Forward show what was there."""
-    chance, done = random.Random(seed), []
+    chance, actions = random.Random(seed), []
     browser = Browser(open_app("first", {}))
     browser.look()
     try:
         for _ in range(ACTIONS):
-            done.append(act(chance, browser))
+            actions.append(act(chance, browser))
             browser.look()
     except AssertionError as error:
-        raise AssertionError(f"{error} after {', '.join(done)}") from error
+        raise AssertionError(f"{error} after {', '.join(actions)}") from error

@@ -20,20 +20,20 @@ def page() -> None:
     link.end()
 
 
-def shown(app: AppTest, typed: str) -> tuple[str, str]:
-    """What the page was drawn with, and what the box shows, which showed ``typed`` before."""
+def displayed(app: AppTest, text: str) -> tuple[str, str]:
+    """The value that the page was drawn with, and the content of the box, which was ``text`` before."""
     proto = app.text_area("text").proto
-    return app.text[0].value, proto.value if proto.set_value else typed
+    return app.text[0].value, proto.value if proto.set_value else text
 
 
 def test_crossed_value_is_sent_again():
     """The browser handles what it was sent first, and shows what it is sent last: what the page was drawn with."""
     app = AppTest.from_function(page).run()
     app.button[0].click().run()
-    assert shown(app, "first") == ("second", "second")
+    assert displayed(app, "first") == ("second", "second")
     app.text_area("text").set_value("first")  # the message was on its way before "second" had come
     app.toggle("other").set_value(True).run()
-    assert shown(app, "second") == ("first", "first")
+    assert displayed(app, "second") == ("first", "first")
     assert app.query_params.get("text") is None
 
 
@@ -44,7 +44,7 @@ def test_twice_crossed_value_is_sent_again():
     app.button[1].click().run()
     app.text_area("text").set_value("second")
     app.toggle("other").set_value(True).run()
-    assert shown(app, "third") == ("second", "second")
+    assert displayed(app, "third") == ("second", "second")
 
 
 def test_typed_value_is_left_alone():

@@ -10,7 +10,7 @@ TIRED, WIDE = BY_CODE["animal"], BY_CODE["wide"]
 
 
 @pytest.mark.parametrize(
-    ("before", "now", "place", "found"),
+    ("before", "now", "place", "expected"),
     [
         ("the cat saw it", "yes the cat saw it", 3, 4),
         ("the cat saw the dog", "a the b the c", 3, 3),  # the second "the"
@@ -20,9 +20,9 @@ TIRED, WIDE = BY_CODE["animal"], BY_CODE["wide"]
         ("a b c", "", 0, None),
     ],
 )
-def test_a_word_in_another_text(before, now, place, found):
-    assert place_of_word(before.split(), now.split(), place) == found
-    if found is not None and before.split()[place] != now.split()[found]:
+def test_a_word_in_another_text(before, now, place, expected):
+    assert place_of_word(before.split(), now.split(), place) == expected
+    if expected is not None and before.split()[place] != now.split()[expected]:
         assert place_of_word(before.split(), now.split(), place, or_place=False) is None
 
 
@@ -32,7 +32,7 @@ def retype(app, text):
     return app.session_state
 
 
-def test_the_example_that_changes_one_word_keeps_the_row_that_is_locked(open_app):
+def test_example_changing_word_keeps_locked_row(open_app):
     app = open_app("heads")
     assert app.session_state["query"] == 10  # "it", which nobody chose
     app.button(key="try_wide").click().run()
@@ -45,7 +45,7 @@ def test_the_example_that_changes_one_word_keeps_the_row_that_is_locked(open_app
 
 
 @pytest.mark.parametrize(("page", "name"), [("step_by_step", "query"), ("masks", "query"), ("stacking", "from_token")])
-def test_a_chosen_word_is_found_again_on_every_page(open_app, page, name):
+def test_selected_word_returns_on_every_page(open_app, page, name):
     app = open_app(page, text="the cat saw the dog", source="words", d_model=8, n_heads=2, **{name: 3})
     assert retype(app, "then the cat saw the dog")[name] == 4
     assert (
@@ -54,7 +54,7 @@ def test_a_chosen_word_is_found_again_on_every_page(open_app, page, name):
     ), "one other word is too many: nothing is chosen"
 
 
-def test_a_chosen_pair_is_found_again(open_app):
+def test_selected_pair_returns(open_app):
     app = open_app("heads", text="the cat saw the dog", source="words", d_model=8, n_heads=2, query=1, key=4)
     state = retype(app, "a big cat saw the old dog")
     assert (state["query"], state["key"]) == (2, 6)

@@ -11,11 +11,11 @@ SOURCES = sorted({preset.source for preset in presets()})
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_source_in_chinese_has_no_english_word(source):
+def test_chinese_source_has_no_english_word(source):
     """Names of people, models and files stay, and so does every number."""
-    found = translate_source("zh", source)
-    assert not re.search(r"\b(et al|table|sec|of|by|trained|Team)\b|[;,] ", found)
-    assert sorted(re.findall(r"\d+", found)) == sorted(re.findall(r"\d+", source))
+    translated = translate_source("zh", source)
+    assert not re.search(r"\b(et al|table|sec|of|by|trained|Team)\b|[;,] ", translated)
+    assert sorted(re.findall(r"\d+", translated)) == sorted(re.findall(r"\d+", source))
 
 
 def test_source_in_english_stays():

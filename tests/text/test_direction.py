@@ -19,7 +19,7 @@ def test_fill_word_from_right_is_isolated(word):
 
 @pytest.mark.parametrize("word", ["it", "猫", "ไทย", "हिन्दी", "1,024", "␣", ""])
 def test_isolate_other_word_stays(word):
-    """What recorded links show has no more characters than before."""
+    """Texts of recorded links have no more characters than before."""
     assert isolate(word) == word
 
 

@@ -15,44 +15,49 @@ ONLY_LOOKED_UP = {"pooling", "mhsa", "split", "autoregressive", "complexity", "w
 """Words of courses that no sentence of the app needs: the search answers to them."""
 
 
-def found(sentence, lang="en"):
+def match_terms(sentence, lang="en"):
     return [term.code for term, _, _ in found_in(sentence, lang)]
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_every_term_has_a_name_and_one_sentence_and_no_name_is_given_twice(lang):
+def test_terms_have_unique_names(lang):
+    """Every term has one sentence and a name that no other term has."""
     names = [term.names[lang] for term in TERMS]
     assert len(set(names)) == len(names)
     for term in TERMS:
-        said = term.says[lang]
-        assert said.endswith("." if lang == "en" else "。"), term.code
-        assert len(said) <= (200 if lang == "en" else 80), f"{term.code}: {len(said)} characters are no plain sentence"
-        assert not set("*`$<{") & set(said + term.names[lang]), f"{term.code}: shown as it stands"
+        sentence = term.says[lang]
+        assert sentence.endswith("." if lang == "en" else "。"), term.code
+        assert len(sentence) <= (200 if lang == "en" else 80), (
+            f"{term.code}: {len(sentence)} characters are no plain sentence"
+        )
+        assert not set("*`$<{") & set(sentence + term.names[lang]), f"{term.code}: shown as it stands"
 
 
-def test_every_theme_has_a_title_and_its_terms_stand_together():
+def test_themes_have_titles_and_group_terms():
+    """Every theme has a title, and its terms stand together."""
     themes = [term.theme for term in TERMS]
     assert all(has_text(f"glossary.theme_{theme}") for theme in themes)
     assert themes == sorted(themes, key=list(dict.fromkeys(themes)).index)
 
 
 @pytest.mark.parametrize("term", TERMS, ids=lambda term: term.code)
-def test_every_link_leads_to_a_section(term):
+def test_links_lead_to_sections(term):
     page, section, rest = term.place
     assert (page, section) in SECTIONS
     assert "section" not in dict(parse_qsl(rest, strict_parsing=True)) if rest else True
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_every_term_stands_in_some_text_and_under_its_own_name(lang):
+def test_terms_stand_in_texts(lang):
+    """Every term stands in some text under its own name."""
     used = {
         code
         for file, _, text in texts(lang)
         if file.endswith(f"/{lang}.toml")
-        for code in found(CODE.sub("", text), lang)
+        for code in match_terms(CODE.sub("", text), lang)
     }
     assert [term.code for term in TERMS if term.code not in used | ONLY_LOOKED_UP] == []
-    alone = {term.code for term in TERMS if term.code in found(term.names[lang], lang)}
+    alone = {term.code for term in TERMS if term.code in match_terms(term.names[lang], lang)}
     assert {term.code for term in TERMS} - alone <= {"value", "layer"}, "which alone may mean anything"
 
 
@@ -71,10 +76,10 @@ def test_every_term_stands_in_some_text_and_under_its_own_name(lang):
         ("zh", "查询、键、值都相同；查询头和键/值头。", "query key value head"),
     ],
 )  # fmt: skip
-def test_terms_are_found_where_they_are_meant(lang, sentence, expected):
-    assert found(sentence, lang) == expected.split()
+def test_terms_are_matched_in_texts(lang, sentence, expected):
+    assert match_terms(sentence, lang) == expected.split()
 
 
-def test_a_pattern_holds_no_group_of_its_own():
+def test_patterns_hold_no_groups():
     """The group of a match is the term's code."""
     assert not [term.code for term in TERMS for way in term.found.values() if re.compile(way).groups]

@@ -14,7 +14,7 @@ from tests.sections import page_named, views_of
 from viz.text import LANGUAGES
 from viz.text.letters import BOOKS, letters, letters_in
 
-DRAWN = {
+SELF_DRAWN = {
     ("atlas", "map"): LABEL,
     ("step_by_step", "three_words"): " ".join(OF_THREE_WORDS.values()),
     ("two_sequences", "cross_attention"): CROSS_ATTENTION,
@@ -32,16 +32,18 @@ def formulas():
     """Page, section, and its LaTeX."""
     for page in PAGES:
         for name, section in {
-            view.name: view for one in page_named(page).sections for view in one.views or (one,)
+            view.name: view for section_ in page_named(page).sections for view in section_.views or (section_,)
         }.items():
-            yield page, name, DRAWN.get((page, name), section.formula if isinstance(section.formula, str) else "")
+            yield page, name, SELF_DRAWN.get((page, name), section.formula if isinstance(section.formula, str) else "")
 
 
 def test_by_hand():
-    found = {letter.ours: letter.elsewhere for letter in letters_in(r"Q = X W_Q / \sqrt{d_k}", "step_by_step", "steps")}
-    assert list(found) == ["X", "W_Q", "Q", "d_k"]
-    assert found["d_k"] == {"d2l": "p_q = p_k", "vaswani": "d_k"}
-    assert found["Q"]["vaswani"] == "Q W_i^Q", "what Vaswani et al. call Q is X here"
+    letters = {
+        letter.ours: letter.elsewhere for letter in letters_in(r"Q = X W_Q / \sqrt{d_k}", "step_by_step", "steps")
+    }
+    assert list(letters) == ["X", "W_Q", "Q", "d_k"]
+    assert letters["d_k"] == {"d2l": "p_q = p_k", "vaswani": "d_k"}
+    assert letters["Q"]["vaswani"] == "Q W_i^Q", "what Vaswani et al. call Q is X here"
 
 
 @pytest.mark.parametrize(
@@ -55,27 +57,28 @@ def test_by_hand():
         (r"p_{i+k} \cdot \cos k \omega_j", "positions", "step"),  # a number of places
     ],
 )
-def test_what_only_looks_like_a_letter_is_none(latex, page, section):
+def test_lookalikes_are_no_letters(latex, page, section):
     assert letters_in(latex, page, section) == []
 
 
-def test_every_letter_stands_in_a_formula():
-    found = {id(letter) for page, section, latex in formulas() for letter in letters_in(latex, page, section)}
-    assert [letter.ours for letter in letters() if id(letter) not in found] == []
+def test_letters_stand_in_formulas():
+    used = {id(letter) for page, section, latex in formulas() for letter in letters_in(latex, page, section)}
+    assert [letter.ours for letter in letters() if id(letter) not in used] == []
 
 
-def test_every_place_is_there():
+def test_places_exist():
     places = {*PAGES} | {f"{page}/{view}" for page in PAGES for view in views_of(page)}
     assert {place for letter in letters() for place in letter.places} <= places
 
 
-def test_no_letter_means_two_things_in_one_formula():
+def test_letter_has_one_meaning_per_formula():
     for page, section, latex in formulas():
-        found = [letter.ours for letter in letters_in(latex, page, section)]
-        assert len(set(found)) == len(found), (page, section)
+        letters = [letter.ours for letter in letters_in(latex, page, section)]
+        assert len(set(letters)) == len(letters), (page, section)
 
 
-def test_every_letter_is_said_in_every_language_and_fits_into_a_table():
+def test_letters_are_explained_in_every_language():
+    """Every letter is explained in every language, briefly enough for a table."""
     for letter in letters():
         assert letter.elsewhere and letter.elsewhere.keys() <= BOOKS.keys()
         assert all(letter.means[lang].strip() for lang in LANGUAGES)

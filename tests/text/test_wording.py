@@ -1,4 +1,4 @@
-"""What a machine can hold of the wording: every text of every page, in both languages."""
+"""Rules of wording that a machine can check: every text of every page, in both languages."""
 
 import ast
 import re
@@ -22,7 +22,7 @@ DATA = (
     ASSETS / "examples.toml",
     ASSETS / "pairs.toml",
 )
-"""Where else texts stand: below ``why`` or by themselves, one for each language."""
+"""Other places of texts: below ``why`` or by themselves, one for each language."""
 
 REPLACED = {
     "en": {
@@ -98,7 +98,7 @@ NOUNS = (
     "heads|layers|tokens|words|rows|columns|keys|queries|cells|numbers|positions|pairs|places|seconds|characters"
     "|models|computations|clocks|hands|weights|passes|blocks|steps|values|sets"
 )
-COUNTED = re.compile(rf"(?<![×=] )\{{(\w+)\}} (?:(?:{KINDS}) )*(?:{NOUNS})\b")
+COUNTED_NOUN = re.compile(rf"(?<![×=] )\{{(\w+)\}} (?:(?:{KINDS}) )*(?:{NOUNS})\b")
 PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 CODE = re.compile(r"`[^`]*`|\$[^$]*\$")
 
@@ -106,20 +106,20 @@ CODE = re.compile(r"`[^`]*`|\$[^$]*\$")
 @cache
 def texts(lang: str) -> tuple[tuple[str, str, str], ...]:
     """Every text of a language, with its file and its key."""
-    found = []
+    entries = []
     for path in sources(lang):
         flat = _flatten(tomllib.loads(path.read_text("utf8")), "")
-        found += [(path.relative_to(ROOT).as_posix(), key, text) for key, text in flat.items()]
+        entries += [(path.relative_to(ROOT).as_posix(), key, text) for key, text in flat.items()]
     for path in DATA:
         for entry in next(iter(tomllib.loads(path.read_text("utf8")).values())):
             name = str(entry.get("code") or entry.get("id") or entry.get("ours") or f"{entry['layer']}.{entry['head']}")
-            said = entry.get("why", entry)[lang]
-            of_term = [said["name"], said["says"]] if isinstance(said, dict) else [said]
-            found += [(path.relative_to(ROOT).as_posix(), name, text) for text in of_term]
+            sentence = entry.get("why", entry)[lang]
+            of_term = [sentence["name"], sentence["says"]] if isinstance(sentence, dict) else [sentence]
+            entries += [(path.relative_to(ROOT).as_posix(), name, text) for text in of_term]
     for path in sorted((ASSETS / "lessons").glob("*.toml")):
         said_in = of_lesson(tomllib.loads(path.read_text("utf8")), lang, "")
-        found += [(path.relative_to(ROOT).as_posix(), name, text) for name, text in said_in]
-    return tuple(found)
+        entries += [(path.relative_to(ROOT).as_posix(), name, text) for name, text in said_in]
+    return tuple(entries)
 
 
 def of_lesson(part: Any, lang: str, name: str) -> Iterator[tuple[str, str]]:
@@ -134,46 +134,46 @@ def of_lesson(part: Any, lang: str, name: str) -> Iterator[tuple[str, str]]:
             yield from of_lesson(step, lang, f"{name} {number}")
 
 
-def places(found: Iterator[tuple[str, str, str]]) -> str:
+def places(faults: Iterator[tuple[str, str, str]]) -> str:
     """File, key and what is wrong there, a line each: what a failing test prints."""
-    return "\n".join(" ".join(place) for place in found)
+    return "\n".join(" ".join(place) for place in faults)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_replaced_words_do_not_come_back(lang):
-    left = (
+    leftovers = (
         (file, key, f"“{old}”: say “{new}”")
         for file, key, text in texts(lang)
         for old, new in REPLACED[lang].items()
         if re.search(old, text)
     )
-    assert not (said := places(left)), said
+    assert not (listing := places(leftovers)), listing
 
 
 def test_chinese_sentences_have_chinese_punctuation():
     wrong = (
-        (file, key, repr(found[0]))
+        (file, key, repr(match[0]))
         for file, key, text in texts("zh")
-        for found in HALF_WIDTH.finditer(CODE.sub("x", PLURAL.sub("n", PLACEHOLDER.sub("n", text))))
+        for match in HALF_WIDTH.finditer(CODE.sub("x", PLURAL.sub("n", PLACEHOLDER.sub("n", text))))
     )
-    assert not (said := places(wrong)), said
+    assert not (listing := places(wrong)), listing
 
 
-def test_chinese_sentences_say_query_and_key_in_chinese():
+def test_chinese_query_and_key_are_translated():
     """English stands in brackets, once, where a term is explained; and in code."""
     wrong = (
-        (file, key, repr(found[0]))
+        (file, key, repr(match[0]))
         for file, key, text in texts("zh")
-        for found in LATIN.finditer(re.sub(r"（[^）]*）", "", CODE.sub("x", PLACEHOLDER.sub("n", text))))
+        for match in LATIN.finditer(re.sub(r"（[^）]*）", "", CODE.sub("x", PLACEHOLDER.sub("n", text))))
         if not file.startswith("assets/")  # of English sentences
     )
-    assert not (said := places(wrong)), said
+    assert not (listing := places(wrong)), listing
 
 
-def test_what_is_counted_agrees_with_its_number():
+def test_counted_noun_agrees_with_number():
     """ "1 heads" cannot be: beside a number stands ``{n|head|heads}``."""
-    wrong = ((file, key, repr(found[0])) for file, key, text in texts("en") for found in COUNTED.finditer(text))
-    assert not (said := places(wrong)), said
+    wrong = ((file, key, repr(match[0])) for file, key, text in texts("en") for match in COUNTED_NOUN.finditer(text))
+    assert not (listing := places(wrong)), listing
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -187,9 +187,9 @@ def test_every_placeholder_is_well_formed(lang):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_a_percent_sign_stands_beside_its_number(lang):
+def test_percent_sign_follows_number(lang):
     wrong = ((file, key, text) for file, key, text in texts(lang) if re.search(r"[\d}] %", text))
-    assert not (said := places(wrong)), said
+    assert not (listing := places(wrong)), listing
 
 
 def test_plural_forms():
@@ -220,7 +220,7 @@ def specs(path: Path) -> Iterator[tuple[int, str]]:
 
 
 @pytest.mark.parametrize("folder", ["pages", "viz/frame"])
-def test_no_sentence_has_a_computers_exponent(folder):
+def test_sentences_have_no_exponents(folder):
     """A number of a sentence goes through ``viz.frame.format``: ``:.3g`` and ``:.1e`` write 1.5e+00."""
     wrong = (
         (f"{path.relative_to(ROOT)}:{line}", spec)
@@ -229,5 +229,5 @@ def test_no_sentence_has_a_computers_exponent(folder):
         for line, spec in specs(path)
         if EXPONENT.search(spec)
     )
-    said = "\n".join(" ".join(place) for place in wrong)
-    assert not said, said
+    listing = "\n".join(" ".join(place) for place in wrong)
+    assert not listing, listing

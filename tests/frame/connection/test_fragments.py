@@ -12,11 +12,11 @@ from tests.sections import SECTIONS
 from viz.frame.lazy import without_results
 
 
-def tensors_of(value, seen):
+def tensors_of(value, visited):
     """The tensors that a value holds on to."""
-    if id(value) in seen or isinstance(value, type) or type(value).__module__.startswith(("streamlit", "torch.nn")):
+    if id(value) in visited or isinstance(value, type) or type(value).__module__.startswith(("streamlit", "torch.nn")):
         return []
-    seen.add(id(value))
+    visited.add(id(value))
     if isinstance(value, Tensor):
         return [value]
     inner = [cell.cell_contents for cell in value.__closure__ or ()] if isinstance(value, FunctionType) else []
@@ -26,7 +26,7 @@ def tensors_of(value, seen):
         inner += list(value.values() if isinstance(value, dict) else value)
     if hasattr(value, "func"):
         inner += [value.func, *value.args, *value.keywords.values()]
-    return [found for each in inner for found in tensors_of(each, seen)]
+    return [tensor for part in inner for tensor in tensors_of(part, visited)]
 
 
 @pytest.mark.parametrize(("page", "section"), SECTIONS)
@@ -36,7 +36,7 @@ def test_fragments_of_section_hold_no_tensor(open_app, page, section):
     fragments = app._fragment_storage._fragments
     assert fragments
     gc.collect()
-    assert [tuple(one.shape) for one in tensors_of(fragments, set())] == []
+    assert [tuple(tensor.shape) for tensor in tensors_of(fragments, set())] == []
 
 
 def test_tensor_held_is_found():
@@ -61,12 +61,12 @@ def test_context_without_results_computes_again():
     @dataclass(frozen=True)
     class Outer:
         inner: Inner
-        drawn: set[str]
+        visible: set[str]
 
     outer = Outer(Inner("abc"), {"a"})
     assert outer.inner.length == 3
     copy = without_results(outer)
-    assert copy == outer and "length" not in vars(copy.inner) and copy.drawn is not outer.drawn
+    assert copy == outer and "length" not in vars(copy.inner) and copy.visible is not outer.visible
 
 
 def sent_by(page):
@@ -129,7 +129,7 @@ def test_view_changing_page_draws_page(new_page, app_url):
     runs.clear()
     page.locator(".head-grid .thumb").nth(20).click()
     wait_run(page)
-    drawn = [(n_fragments, kinds) for n_fragments, kinds in runs if kinds]  # the callback ends a run before it draws
-    assert [n_fragments for n_fragments, _ in drawn] == [1] and "heading" in drawn[0][1]
+    redraws = [(n_fragments, kinds) for n_fragments, kinds in runs if kinds]  # the callback ends a run before it draws
+    assert [n_fragments for n_fragments, _ in redraws] == [1] and "heading" in redraws[0][1]
     assert page.locator(".st-key-chip_head").inner_text().startswith("head 8")
     assert "layer=1" in page.url

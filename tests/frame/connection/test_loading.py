@@ -1,4 +1,4 @@
-"""What is loaded behind the first page, and who waits for it."""
+"""Loading after the first page, and the pages that wait for it."""
 
 import sys
 import threading
@@ -16,20 +16,20 @@ from viz.imports import importing
 @contextmanager
 def somebody_imports() -> Iterator[None]:
     """Inside the ``with`` another thread imports something large."""
-    begun, ended = threading.Event(), threading.Event()
+    start, end = threading.Event(), threading.Event()
 
     def work() -> None:
         with importing():
-            begun.set()
-            ended.wait(60)
+            start.set()
+            end.wait(60)
 
     thread = threading.Thread(target=work)
     thread.start()
-    begun.wait(60)
+    start.wait(60)
     try:
         yield
     finally:
-        ended.set()
+        end.set()
         thread.join(60)
 
 
@@ -41,74 +41,78 @@ def cold() -> Iterator[None]:
     loading.mark_warm()
 
 
-def test_a_module_is_waited_for_while_another_is_imported_and_given_at_once_from_then_on(monkeypatch):
-    monkeypatch.setattr(loading, "_imported_modules", set())
-    given = []
-    ask = threading.Thread(target=lambda: given.append(loading.module("colorsys")))
+def test_module_is_awaited_until_imported(monkeypatch):
+    """A module is awaited while another is imported, and returned at once from then on."""
+    monkeypatch.setattr(loading, "_here", set())
+    results = []
+    ask = threading.Thread(target=lambda: results.append(loading.module("colorsys")))
     with somebody_imports():
         ask.start()
         ask.join(0.2)
-        assert not given
+        assert not results
     ask.join(60)
     with somebody_imports():
-        assert loading.module("colorsys") is given[0] is sys.modules["colorsys"]
+        assert loading.module("colorsys") is results[0] is sys.modules["colorsys"]
 
 
-def test_a_cold_server_is_told_that_the_first_page_was_seen_and_loads_by_itself(cold, monkeypatch):
+def test_cold_server_loads_after_first_page(cold, monkeypatch):
+    """A cold server that the first page has reached loads the rest by itself."""
     monkeypatch.setattr(loading, "_MOMENT", 0)
-    monkeypatch.setattr(loading, "_threads", begun := [])
+    monkeypatch.setattr(loading, "_begun", start := [])
     assert not loading.is_asked(0)
     loading.begin("pages.heads.page")
     assert loading.is_asked(60)
-    assert not begun
+    assert not start
 
 
 def test_cold_server_imports_wanted_page_itself(cold, monkeypatch):
     """It is asked to, and no thread of the page's begins beside it."""
-    monkeypatch.setattr(loading, "_threads", begun := [])
+    monkeypatch.setattr(loading, "_begun", start := [])
     monkeypatch.setattr(loading, "_COMPUTE", "viz.frame.not_imported_yet")
     loading.begin_to_import("pages.masks.page")
-    assert loading.is_asked(0) and not begun
+    assert loading.is_asked(0) and not start
 
 
-def test_what_a_page_needs_is_imported_once_and_no_model_loaded(monkeypatch):
-    imported, begun = [], []
+def test_page_modules_are_imported_once(monkeypatch):
+    """The modules of a page are imported once, and no model is loaded."""
+    imported, start = [], []
     warmed = threading.Event()
-    known = SimpleNamespace(warm=warmed.set)
-    monkeypatch.setattr(loading, "_threads", begun)
+    browser = SimpleNamespace(warm=warmed.set)
+    monkeypatch.setattr(loading, "_begun", start)
     monkeypatch.setattr(loading, "_COMPUTE", "viz.frame.not_imported_yet")
-    monkeypatch.setattr(loading, "module", lambda name: imported.append(name) or known)
+    monkeypatch.setattr(loading, "module", lambda name: imported.append(name) or browser)
     for _ in range(2):
         loading.begin_to_import("pages.masks.page")
-    begun[0].join(60)
+    start[0].join(60)
     assert imported == ["viz.frame.not_imported_yet", "pages.masks.page"]
-    assert warmed.is_set() and len(begun) == 1
+    assert warmed.is_set() and len(start) == 1
 
 
 def test_thread_loads_into_its_app(monkeypatch):
     """The app of whoever asked for the page, though another is served."""
-    found, begun, chosen = [], [], waiting.make_stores()
-    monkeypatch.setattr(loading, "_threads", begun)
+    results, start, stores = [], [], waiting.make_stores()
+    monkeypatch.setattr(loading, "_begun", start)
     monkeypatch.setattr(loading, "_COMPUTE", "viz.frame.not_imported_yet")
-    monkeypatch.setattr(loading, "_import", lambda *modules: found.append(waiting.stores()))
-    with waiting.serve(waiting.make_stores()), waiting.use(chosen):
+    monkeypatch.setattr(loading, "_import", lambda *modules: results.append(waiting.stores()))
+    with waiting.serve(waiting.make_stores()), waiting.use(stores):
         loading.begin_to_import("pages.masks.page")
-        begun[0].join(60)
-    assert found == [chosen]
+        start[0].join(60)
+    assert results == [stores]
 
 
-def test_who_needs_what_a_cold_server_has_not_asks_for_it_and_waits(cold):
-    came = threading.Event()
+def test_missing_module_is_requested_and_awaited(cold):
+    """A page on a cold server requests a module that is missing and waits for it."""
+    arrival = threading.Event()
 
     def visit() -> None:
         loading.come_in()
-        came.set()
+        arrival.set()
 
     thread = threading.Thread(target=visit)
     thread.start()
     assert loading.is_asked(60)
-    assert not came.wait(0.3)
-    loading.mark_warm()
-    assert came.wait(60)
+    assert not arrival.wait(0.3)
+    loading.let_in()
+    assert arrival.wait(60)
     thread.join(60)
     visit()

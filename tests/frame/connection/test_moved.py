@@ -17,7 +17,7 @@ def two_moved(monkeypatch):
     monkeypatch.setattr(moved, "moved_sections", lambda: table)
 
 
-def test_where_now_opens_the_section_of_now(two_moved):
+def test_where_now_opens_current_section(two_moved):
     """With what shows there what was asked for, and with all that the link says itself."""
     assert where_now("block", {"section": "points", "head": "2"}) == (
         "block",
@@ -40,7 +40,7 @@ def test_every_moved_section_leads_somewhere():
             assert (page, name) not in SECTIONS
 
 
-def test_where_now_reads_what_old_links_asked(monkeypatch):
+def test_where_now_reads_old_links(monkeypatch):
     """A link that names no section means the one whose parameter it carries; "name=value" is gone from it then."""
     table = {
         "heads": {"row": Moved(section="all_heads", parameters={"heads_view": "row"}, asked=("part=row",))},

@@ -9,35 +9,35 @@ from viz.frame.connection import runs
 from viz.params import session
 
 
-@pytest.mark.parametrize(("taken", "calls"), [(True, ["ignore_pages_folder", "rerun"]), (False, [])])
-def test_begin_run_with_old_pages_reruns(monkeypatch, taken, calls):
+@pytest.mark.parametrize(("is_taken", "calls"), [(True, ["ignore_pages_folder", "rerun"]), (False, [])])
+def test_begin_run_with_old_pages_reruns(monkeypatch, is_taken, calls):
     """Once for the process: the run after it is one of the app's own."""
-    made = []
-    monkeypatch.setattr(runs, "uses_pages_folder", lambda: taken)
-    monkeypatch.setattr(runs, "ignore_pages_folder", lambda: made.append("ignore_pages_folder"))
-    monkeypatch.setattr(runs, "st", SimpleNamespace(rerun=lambda: made.append("rerun")))
+    created = []
+    monkeypatch.setattr(runs, "uses_pages_folder", lambda: is_taken)
+    monkeypatch.setattr(runs, "ignore_pages_folder", lambda: created.append("ignore_pages_folder"))
+    monkeypatch.setattr(runs, "st", SimpleNamespace(rerun=lambda: created.append("rerun")))
     runs.begin_run()
-    assert made == calls
+    assert created == calls
 
 
 class LeftError(Exception):
-    """What Streamlit raises in a run whose user has left."""
+    """The exception of Streamlit in a run whose user has left."""
 
 
 def result_in_thread(call):
-    """What a call returns or raises in a thread of its own, as every run of a script has one."""
-    found = []
+    """Return or raise the result of a call in its own thread, as every run of a script has one."""
+    results = []
 
     def work():
         try:
-            found.append(call())
+            results.append(call())
         except Exception as error:
-            found.append(error)
+            results.append(error)
 
     thread = threading.Thread(target=work)
     thread.start()
     thread.join(60)
-    return found[0]
+    return results[0]
 
 
 def test_raise_if_left_reads_state(monkeypatch):

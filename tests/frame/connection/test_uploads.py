@@ -40,7 +40,7 @@ def test_uploaders_are_all_tried_here():
     """Only one module draws an uploader, so that each is read with care; all its calls have an entry above."""
     calls = {}
     for path in [*(ROOT / "pages").rglob("*.py"), *(ROOT / "viz").rglob("*.py")]:
-        written = path.read_text("utf8")
-        assert path.name == "uploads.py" or "st.file_uploader(" not in written, path
-        calls |= dict.fromkeys(re.findall(r"file_uploader\([^()]*\([^()]*\), \"(\w+)\"", written))
+        source = path.read_text("utf8")
+        assert path.name == "uploads.py" or "st.file_uploader(" not in source, path
+        calls |= dict.fromkeys(re.findall(r"file_uploader\([^()]*\([^()]*\), \"(\w+)\"", source))
     assert calls.keys() == UPLOADS.keys()

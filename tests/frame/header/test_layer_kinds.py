@@ -35,7 +35,7 @@ def open_family(open_app, monkeypatch, tmp_path):
 
 
 def texts(app):
-    return sentences_of(app) + [one.value for kind in ("caption", "text", "error") for one in app.get(kind)]
+    return sentences_of(app) + [element.value for kind in ("caption", "text", "error") for element in app.get(kind)]
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -44,18 +44,18 @@ def test_layers_of_hybrid_keep_numbers(open_family, lang, family, kind):
     """Layers 1 and 3 of 4 attend: the link, the chip, the slider and the line of the source have these numbers."""
     t, app = translator(lang), open_family(family, section="all_heads", layer=3, lang=lang)
     assert app.session_state["layer"] == 3 and not app.exception
-    assert [list(one.options) for one in app.select_slider if one.key == "layer"] == [["1", "3"]]
+    assert [list(slider.options) for slider in app.select_slider if slider.key == "layer"] == [["1", "3"]]
     assert t(f"note.layers_{kind}", layers="0, 2", n=2) in texts(app)
     line = t("source.model_line", model="M", layer=3, layers=4, kind="GQA", H=6, G=2, d_model=60, d_k=10, n=9)
     start = line.partition("M")[2].partition(" · ")[0]
-    assert any(start in one for one in texts(app))
+    assert any(start in slider for slider in texts(app))
 
 
 def test_layer_without_attention_is_refused(open_family):
     """A link that names one opens the nearest default, and its refusal is noted."""
     app = open_family("qwen3_next", section="all_heads", layer=2)
     assert app.session_state["layer"] == 3
-    assert translator("en")("note.refused", names="layer") in [one.value for one in app.info]
+    assert translator("en")("note.refused", names="layer") in [info.value for info in app.info]
 
 
 def test_wall_of_hybrid_has_models_numbers(open_family, monkeypatch):
@@ -78,9 +78,9 @@ def test_heads_page_checks_hold(open_family, family, section):
     """Every live check of the page holds, with mask and without."""
     for mask in ("own", "window"):
         app = open_family(family, section=section, layer=3, mask=mask)
-        held, n = checked(app, "all_heads" if section == "row" else section)
+        passing, n = checked(app, "all_heads" if section == "row" else section)
         assert not app.exception and not app.error
-        assert held == n > 3, (mask, held, n)
+        assert passing == n > 3, (mask, passing, n)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -96,12 +96,12 @@ def test_heads_page_checks_hold(open_family, family, section):
         ("jamba", "first_layer", "positions", "encodings"),
     ],
 )
-def test_section_without_sink_or_gate_is_refused(open_family, lang, family, code, page, section):
+def test_missing_sink_or_gate_is_refused(open_family, lang, family, code, page, section):
     """A section that computes without a model's sink or gate says so, and draws nothing."""
     app = open_family(family, page, section=section, lang=lang)
     name = app.session_state["model"].replace("_", r"\_").replace("-", r"\-")
-    said = translator(lang)(f"error.{code}", model=name, layer=1)
-    assert not app.exception and said in [one.value for one in app.error]
+    sentence = translator(lang)(f"error.{code}", model=name, layer=1)
+    assert not app.exception and sentence in [error.value for error in app.error]
     assert checked(app, section) == (0, 0)
 
 
@@ -111,10 +111,10 @@ def test_row_says_share_of_no_word(open_family, lang):
     app = open_family("gpt_oss", section="row", layer=1, query=4, head=2, lang=lang)
     source = specs.Source(kind="model", text=TEXT, model=app.session_state["model"])
     row = compute.read(source).layer(1).weights[2, 4]
-    said = translator(lang)(
+    sentence = translator(lang)(
         "heads.row_nowhere", query=compute.read(source).tokens.labels[4], value=part(1 - float(row.sum()))
     )
-    assert said in texts(app)
+    assert sentence in texts(app)
     assert translator(lang)("note.sink") in texts(app)
 
 
@@ -122,13 +122,13 @@ def test_row_says_share_of_no_word(open_family, lang):
 @pytest.mark.parametrize("key", ["truth.rows_sink", "truth.sdpa"])
 def test_checks_see_missing_sink(tmp_path, family, key):
     """A trace without the sink that was asked for fails the checks of its rows and of its outputs."""
-    seen = capture(checkpoints.open_folder(checkpoints.save(family, tmp_path / family)), TEXT)
-    asked = seen.calls[0].options
-    without = replace(seen.calls[0], options={name: value for name, value in asked.items() if name != "sink"})
-    wrong = replace(seen, stacks={"decoder": (without, *seen.calls[1:])}).multi_head(0)
-    found = {check.key: check.passed for check in attention_checks(wrong, **asked)}
-    right = {check.key: check.passed for check in attention_checks(seen.multi_head(0), **asked)}
-    assert not found[key] and all(right.values())
+    trace = capture(checkpoints.open_folder(checkpoints.save(family, tmp_path / family)), TEXT)
+    options = trace.calls[0].options
+    without = replace(trace.calls[0], options={name: value for name, value in options.items() if name != "sink"})
+    wrong = replace(trace, stacks={"decoder": (without, *trace.calls[1:])}).multi_head(0)
+    results = {check.key: check.passed for check in attention_checks(wrong, **options)}
+    right = {check.key: check.passed for check in attention_checks(trace.multi_head(0), **options)}
+    assert not results[key] and all(right.values())
 
 
 @pytest.mark.parametrize("family", ["qwen3_next", "afmoe", "laguna", "lfm3"])
@@ -138,8 +138,8 @@ def test_row_check_sees_missing_gate(open_family, monkeypatch, family):
     source = specs.Source(kind="model", text=TEXT, model=app.session_state["model"])
     assert compute.recount.scene_row_error(source, 0, specs.Mask())[2] < 1e-4
     monkeypatch.setattr(import_module("viz.models.capture"), "read_gate", lambda *_: None)
-    other = replace(source, text=f"{TEXT} {TEXT}")
-    assert compute.recount.scene_row_error(other, 0, specs.Mask())[2] > 1e-2
+    changed_source = replace(source, text=f"{TEXT} {TEXT}")
+    assert compute.recount.scene_row_error(changed_source, 0, specs.Mask())[2] > 1e-2
 
 
 def test_ranges_are_written_short():

@@ -21,10 +21,10 @@ def test_view_opened_by_link_holds(open_app, page, section, view, lang):
     assert not app.exception
     assert not app.error
     assert translator(lang)(f"{page}.{view}.lead") in sentences_of(app)
-    passed, n = checked(app, view)
-    assert passed == n > 0
-    others = [other.name for other in section.views if other.name != view]
-    assert all(checked(app, other) == (0, 0) for other in others)
+    passing, n = checked(app, view)
+    assert passing == n > 0
+    other_views = [view_.name for view_ in section.views if view_.name != view]
+    assert all(checked(app, view_) == (0, 0) for view_ in other_views)
 
 
 @pytest.mark.parametrize(
@@ -49,8 +49,8 @@ def test_moved_section_opens_by_old_name(open_app, page, name):
     app = open_app(page, section=name)
     assert app.session_state["section"] == where.section
     for parameter, value in where.parameters.items():
-        shown = app.session_state[parameter]
-        assert str(int(shown) if isinstance(shown, bool) else shown) == value
+        restored = app.session_state[parameter]
+        assert str(int(restored) if isinstance(restored, bool) else restored) == value
 
 
 def test_old_parameter_opens_its_view(open_app):
@@ -80,7 +80,7 @@ def test_old_parameter_keeps_its_value(open_app, place, link):
 def test_view_of_another_section_is_refused(open_app):
     """The section opens on its first view, and the page says what it did not believe."""
     app = open_app("share_kv", section="published", view="trained")
-    assert translator("en")("note.refused", names="view") in [each.value for each in app.info]
+    assert translator("en")("note.refused", names="view") in [info.value for info in app.info]
     assert checked(app, "published")[0] > 0
 
 
@@ -88,5 +88,5 @@ def test_whole_page_has_every_view(open_app):
     """One below the other, under their own titles, and without buttons."""
     app, t = open_app("share_kv", section="all"), translator("en")
     titles = [t(f"share_kv.{name}.title") for name in views_of("share_kv")]
-    assert [each.value for each in app.header if each.value in titles] == titles
-    assert all(each.key != "view" for each in app.button_group)
+    assert [header.value for header in app.header if header.value in titles] == titles
+    assert all(header.key != "view" for header in app.button_group)

@@ -33,7 +33,7 @@ def test_wrong_message_opens_nothing():
     assert not app.exception and not app.get("plotly_chart")
 
 
-def test_every_kind_of_message_becomes_a_figure():
+def test_message_kinds_become_figures():
     for kind in ("map", "bars", "lines", "points"):
         _, _, tables = read_message(with_table(kind=kind))
         assert figure_of(tables).data

@@ -45,8 +45,8 @@ def from_browser(tmp_path, tables: list[dict[str, Any]]) -> Any:
         console.log(JSON.stringify(packTables(JSON.parse(process.argv[1]))));
     """
     command = [str(NODE), "--input-type=module", "--eval", code, "--", json.dumps(tables)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
-    return json.loads(done.stdout)
+    process = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
+    return json.loads(process.stdout)
 
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed; the browser test opens the same figures")
@@ -77,7 +77,7 @@ def test_packed_tables_arrive_exactly(tmp_path):
 
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed; the browser test opens the same figures")
-def test_table_with_a_short_first_row_is_whole(tmp_path):
+def test_short_first_row_keeps_table_whole(tmp_path):
     table = {"columns": ["a"], "rows": [["p", 1, 2], ["q", 3, 4]]}
     _, _, (read,) = read_message(MESSAGE | {"tables": from_browser(tmp_path, [table])})
     np.testing.assert_array_equal(read.values, [[1, 2], [3, 4]])
@@ -96,8 +96,8 @@ def test_largest_table_is_left_out_first(tmp_path):
         console.log(JSON.stringify(mosts.map((most) => titles(fitting(packTables(tables), most)))));
     """
     command = [str(NODE), "--input-type=module", "--eval", code, "--", json.dumps([tables, [1000, 60, 10]])]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
-    assert json.loads(done.stdout) == [[["3", "9"], []], [["3"], ["9"]], [[], ["9", "3"]]]
+    process = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert json.loads(process.stdout) == [[["3", "9"], []], [["3"], ["9"]], [[], ["9", "3"]]]
 
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed; the browser test opens the same figures")
@@ -108,13 +108,13 @@ def test_few_different_numbers_are_sent_once(tmp_path, n_different):
     different = generator.random(n_different)
     cells = different[np.arange(24 * 29) % n_different].reshape(24, 29)
     table = {"columns": ["", *map(str, range(29))], "rows": [["r", *row] for row in cells.tolist()]}
-    (sent,) = from_browser(tmp_path, [table])
-    assert bool(sent["codes"]) == (n_different < 600)
-    _, _, (read,) = read_message(MESSAGE | {"tables": [sent]})
+    (message,) = from_browser(tmp_path, [table])
+    assert bool(message["codes"]) == (n_different < 600)
+    _, _, (read,) = read_message(MESSAGE | {"tables": [message]})
     np.testing.assert_array_equal(read.values, cells)
 
 
-def test_what_is_not_finite_is_nothing():
+def test_not_finite_number_is_null():
     _, _, (table,) = read_message(with_table(values=packed([math.inf, -math.inf, math.nan, 1])))
     np.testing.assert_array_equal(table.values, [[math.nan, math.nan], [math.nan, 1]])
 
@@ -156,8 +156,8 @@ def test_wrong_message_is_refused(message):
 
 def test_half_a_character_is_replaced():
     """Half of a surrogate pair, which no message of the server's may hold."""
-    sent = with_table(names=[["\ud83d", 2]], title="\ud83d") | {"caption": "a\ud83d", "name": "\ud83d"}
-    name, caption, (table,) = read_message(sent)
+    message = with_table(names=[["\ud83d", 2]], title="\ud83d") | {"caption": "a\ud83d", "name": "\ud83d"}
+    name, caption, (table,) = read_message(message)
     assert (name, caption, table.title, table.names) == ("?", "a?", "?", ["?", "?"])
 
 
@@ -171,6 +171,6 @@ def test_tables_share_the_room():
 
 
 def test_largest_message_is_let_in():
-    """What the menu may send passes the server's limit of all that a page sends."""
+    """The largest message of the menu passes the server's limit of all that a page sends."""
     assert limits.LARGE_BYTES * 4 / 3 + 3 * limits.LARGE_CHARACTERS < limits.MESSAGE_BYTES
     assert limits.LARGE_BYTES * 4 / 3 + limits.LARGE_CHARACTERS < limits.MESSAGE_STATES

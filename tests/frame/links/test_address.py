@@ -14,7 +14,7 @@ CHANCE = random.Random(18)
 TEXTS = ("a & b = c?", "这只动物没有过马路，它太累了。", "# +%20 <b>\n\ttwo lines", "😀 ﷽", "")
 
 
-def chosen() -> dict[str, Any]:
+def random_state() -> dict[str, Any]:
     """A value for every kind of control."""
     return {
         "text": CHANCE.choice(TEXTS),
@@ -57,18 +57,18 @@ def test_fifty_states_reopen_as_they_were(open_app):
     assert open_app, "with it, what the harness looks up for each run is looked up once"
     app = AppTest.from_function(run).run()
     for _ in range(50):
-        wanted = chosen()
-        for name, value in wanted.items():
+        expected = random_state()
+        for name, value in expected.items():
             app.session_state[name] = value
         app.run()
-        left = wanted.pop("without")
-        assert app.session_state["_found"] == wanted
+        omitted = expected.pop("without")
+        assert app.session_state["_found"] == expected
         fresh = AppTest.from_function(run)
         for name, value in parse_qsl(app.session_state["_address"].partition("?")[2], keep_blank_values=True):
             fresh.query_params[name] = value
         fresh.run()
-        assert fresh.session_state["_found"] == wanted
-        assert fresh.session_state["without"] == "", f"how it was looked at is not passed on: {left}"
+        assert fresh.session_state["_found"] == expected
+        assert fresh.session_state["without"] == "", f"how it was looked at is not passed on: {omitted}"
 
 
 @pytest.mark.parametrize(
@@ -79,18 +79,18 @@ def test_fifty_states_reopen_as_they_were(open_app):
         ("convolution", {"section": "windows", "present": 1}),
     ],
 )
-def test_a_page_reopens_to_the_same_numbers(open_app, monkeypatch, page, link):
+def test_page_reopens_with_same_numbers(open_app, monkeypatch, page, link):
     monkeypatch.setattr("viz.modes.present.presenter.prefetch", lambda _: None)
-    found = []
-    monkeypatch.setattr("viz.modes.share.panel.offer", lambda *_: found.append(address(lang="en")))
-    monkeypatch.setattr("viz.modes.present.presenter.draw", lambda *_: found.append(address(lang="en")))
+    pages_numbers = []
+    monkeypatch.setattr("viz.modes.share.panel.offer", lambda *_: pages_numbers.append(address(lang="en")))
+    monkeypatch.setattr("viz.modes.present.presenter.draw", lambda *_: pages_numbers.append(address(lang="en")))
     app = open_app(page, **link)
-    passed_on = dict(parse_qsl(found[0].partition("?")[2]))
+    passed_on = dict(parse_qsl(pages_numbers[0].partition("?")[2]))
     assert "present" not in passed_on
     assert shown(open_app(page, **passed_on)) == shown(app)
 
 
-def test_a_code_is_read_back_as_the_address():
+def test_code_equals_the_address():
     rows = code_rows("https://example.org/heads?layer=3")
     assert len(rows) == len(rows[0]) == 29
     assert rows[0][:7] == "1111111", "the corner that a camera looks for"
@@ -98,7 +98,8 @@ def test_a_code_is_read_back_as_the_address():
 
 
 @pytest.mark.parametrize(
-    ("found", "local"), [("http://localhost:8501/heads", True), ("http://[::1]/", True), ("https://a.example/", False)]
+    ("address", "local"),
+    [("http://localhost:8501/heads", True), ("http://[::1]/", True), ("https://a.example/", False)],
 )
-def test_an_address_of_this_machine_alone_is_known(found, local):
-    assert is_local(found) == local
+def test_local_address_is_recognised(address, local):
+    assert is_local(address) == local

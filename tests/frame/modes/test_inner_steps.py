@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 
 from pages import PAGES
 from tests.browser.drive import eventually, wait_run
-from tests.modes.present.test_presenter import press, told
+from tests.modes.present.test_presenter import presenter_state, press
 
 
 def place(page: Page) -> str:
@@ -17,14 +17,14 @@ def place(page: Page) -> str:
 def test_three_words_are_walked_by_arrows(visit):
     """Nine steps, one a press; the tenth press opens the next section, at its own beginning."""
     page = visit("step-by-step", section="three_words", present=1, viewport=(1280, 720))
-    seen = []
+    steps = []
     for _ in range(9):
-        inner = told(page)["inner"]
-        seen.append(inner["at"])
+        inner = presenter_state(page)["inner"]
+        steps.append(inner["at"])
         expect(page.get_by_role("heading", level=3).first).to_contain_text(f"{inner['at']}.")
         press(page, "ArrowRight")
-    assert seen == [*range(1, 10)]
-    after = told(page)
+    assert steps == [*range(1, 10)]
+    after = presenter_state(page)
     assert (after["at"], after["inner"]) == (2, None)
     assert "step=" not in page.url
 
@@ -37,13 +37,13 @@ def test_three_words_are_walked_back(visit):
 
 
 def test_shift_arrow_skips_inner_steps(visit):
-    """Whoever has no time for nine steps opens the next section at once."""
+    """Shift skips the nine steps and opens the next section at once."""
     page = visit("step-by-step", section="three_words", present=1, viewport=(1280, 720))
     assert press(page, "Shift+ArrowRight")["at"] == 2
 
 
 def test_all_nine_at_once_are_left(visit):
-    """Where all steps are shown, → opens the next section and ← the last step."""
+    """If all steps are visible, → opens the next section and ← the last step."""
     page = visit("step-by-step", section="three_words", step=0, present=1, viewport=(1280, 720))
     assert press(page, "ArrowLeft")["inner"]["at"] == 9
 
@@ -59,14 +59,14 @@ def test_growing_text_is_walked_by_tokens(visit):
         page.keyboard.press("ArrowLeft" if expected == 2 and growing.evaluate(at)[0] == 3 else "ArrowRight")
         assert growing.evaluate(at)[0] == expected
     growing.evaluate("(root, n) => root.growing.player.go(n)", n)
-    before = told(page)["step"]
+    before = presenter_state(page)["step"]
     assert press(page, "ArrowRight")["step"] != before, "behind the last token the section is left"
 
 
 def test_lesson_step_is_no_walk(visit):
     """A lesson says where each of its steps begins: → goes to its next one."""
     page = visit("step-by-step", lesson="one_head", lesson_step=1, present=1, viewport=(1280, 720))
-    assert told(page)["inner"] is None
+    assert presenter_state(page)["inner"] is None
     press(page, "PageDown")  # the answer
     assert press(page, "ArrowRight")["at"] == 2
 
@@ -79,7 +79,7 @@ def closing(page: Page) -> Any:
 def test_lesson_ends_on_closing_slide(visit):
     """It says what was shown and where to go on; → does nothing there, and ← goes back to the last step."""
     page = visit("step-by-step", lesson="one_head", lesson_step=6, present=1, viewport=(1280, 720))
-    if told(page)["asks"]:
+    if presenter_state(page)["asks"]:
         press(page, "ArrowRight")
     expect(closing(page)).not_to_be_visible()
     page.keyboard.press("ArrowRight")
@@ -93,13 +93,13 @@ def test_lesson_ends_on_closing_slide(visit):
     assert page.url == address
     page.keyboard.press("ArrowLeft")
     expect(closing(page)).not_to_be_visible()
-    assert told(page)["at"] == 6
+    assert presenter_state(page)["at"] == 6
 
 
 def test_closing_slide_opens_next_lesson(visit):
     """The link on it presents another lesson from its first step."""
     page = visit("step-by-step", lesson="one_head", lesson_step=6, present=1, viewport=(1280, 720))
-    if told(page)["asks"]:
+    if presenter_state(page)["asks"]:
         press(page, "ArrowRight")
     page.keyboard.press("ArrowRight")
     closing(page).locator("a").first.click()
@@ -108,14 +108,14 @@ def test_closing_slide_opens_next_lesson(visit):
 
 
 def _assert_first_step(page: Page) -> None:
-    assert told(page)["at"] == 1 and "present=1" in page.url
+    assert presenter_state(page)["at"] == 1 and "present=1" in page.url
 
 
 def test_last_page_ends_on_closing_slide(visit):
     """The course has an end: its last section's → says so, and opens nothing."""
     last = PAGES[-1].replace("_", "-")
     page = visit(last, present=1, viewport=(1280, 720))
-    for _ in range(told(page)["of"] - told(page)["at"]):
+    for _ in range(presenter_state(page)["of"] - presenter_state(page)["at"]):
         press(page, "Shift+ArrowRight")
     page.keyboard.press("Shift+ArrowRight")
     expect(closing(page)).to_be_visible()

@@ -45,15 +45,20 @@ def find(entries, tmp_path_factory):
         const ranking = new Ranking(JSON.parse(readFileSync("index.json")));
         console.log(JSON.stringify(queries.map((query) => ranking.find(query, most).map(({ id }) => id))));
     """
-    codes = [*terms(), *("/".join(place) for place in SECTIONS), *EVERY, *(f"lesson {one.name}" for one in lessons())]
+    codes = [
+        *terms(),
+        *("/".join(place) for place in SECTIONS),
+        *EVERY,
+        *(f"lesson {lesson.name}" for lesson in lessons()),
+    ]
     codes += [entry["to"] for entry in entries[len(codes) :]]
 
     def search(queries, most=2):
         (folder / "asked.json").write_text(json.dumps({"queries": list(queries), "most": most}), "utf8")
         command = [str(NODE), "--input-type=module", "--eval", run]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=60, check=False)
-        assert done.returncode == 0, done.stderr
-        return [[codes[number] for number in found] for found in json.loads(done.stdout)]
+        process = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=60, check=False)
+        assert process.returncode == 0, process.stderr
+        return [[codes[number] for number in numbers] for numbers in json.loads(process.stdout)]
 
     return search
 
@@ -62,33 +67,35 @@ def find(entries, tmp_path_factory):
 @pytest.mark.parametrize("kind", WORDS)
 def test_search_word_is_found_first(find, kind):
     """Every word of the notes, every abbreviation and every mistyped one leads to its term first or second."""
-    wanted: dict[str, set[str]] = {}
+    expected: dict[str, set[str]] = {}
     for code, words in WORDS[kind].items():
         for word in words:
-            wanted.setdefault(word, set()).add(code)
-    found = dict(zip(wanted, find(wanted), strict=True))
-    assert {word: found[word] for word, codes in wanted.items() if not codes & set(found[word])} == {}
+            expected.setdefault(word, set()).add(code)
+    results = dict(zip(expected, find(expected), strict=True))
+    assert {word: results[word] for word, codes in expected.items() if not codes & set(results[word])} == {}
 
 
 @needs_node
-def test_search_term_is_found_by_each_name(find):
+def test_search_finds_term_by_every_name(find):
     """Each name of a term, in either language, and whatever else it is called leads to it, among the first three."""
     names = {(code, name) for code, term in terms().items() for name in (*term.names.values(), *term.also)}
     searched = sorted({name for _, name in names})
-    found = dict(zip(searched, find(searched, most=4), strict=True))
-    shared = {name for name in searched if sum(name == other for _, other in names) > 1}
-    assert [(code, name, found[name]) for code, name in names if code not in found[name] and name not in shared] == []
+    results = dict(zip(searched, find(searched, most=4), strict=True))
+    shared = {name for name in searched if sum(name == name_ for _, name_ in names) > 1}
+    assert [
+        (code, name, results[name]) for code, name in names if code not in results[name] and name not in shared
+    ] == []
 
 
 @needs_node
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_search_section_and_lesson_are_found_by_title(find, lang):
+def test_search_finds_section_by_title(find, lang):
     """A section is found by its title, or one of the same name before it; so is a lesson."""
     t = translator(lang)
     titles = {f"{page}/{section}": t(f"{page}.{section}.title") for page, section in SECTIONS}
     titles |= {f"lesson {lesson.name}": lesson.title[lang] for lesson in lessons()}
-    found = dict(zip(titles, find(titles.values(), most=6), strict=True))
-    assert {code: (titles[code], found[code]) for code in titles if code not in found[code]} == {}
+    results = dict(zip(titles, find(titles.values(), most=6), strict=True))
+    assert {code: (titles[code], results[code]) for code in titles if code not in results[code]} == {}
 
 
 @needs_node
@@ -103,7 +110,7 @@ def test_index_has_everything_once(entries):
     kinds = {
         kind: [entry for entry in entries if entry["kind"] == kind] for kind in ("term", "section", "page", "lesson")
     }
-    sizes = {kind: len(found) for kind, found in kinds.items()}
+    sizes = {kind: len(entries_) for kind, entries_ in kinds.items()}
     n_views = sizes.pop("section") - len(SECTIONS)
     assert sizes == {"term": len(terms()), "page": len(EVERY), "lesson": len(lessons())}
     sections = [f"{path_of(page)}?section={name}" for page, name in SECTIONS]
@@ -115,17 +122,17 @@ def test_index_has_everything_once(entries):
 
 def test_index_has_section_that_became_view(monkeypatch):
     """A section that is a view of another one now is found under its title, and leads to where it is."""
-    moved = {
+    places = {
         "positions": {
             "added": Moved(section="sinusoids", parameters={"pe_show": "added"}),
             "gone": Moved(section="sinusoids"),
         }
     }
-    monkeypatch.setattr(search_index, "moved_sections", lambda: moved)
+    monkeypatch.setattr(search_index, "moved_sections", lambda: places)
     title = translator("en")("positions.added.title")
-    (found,) = (entry for entry in index({"positions": ["sinusoids"]}) if entry["en"][0] == title)
-    assert (found["kind"], found["to"]) == ("section", "positions?section=sinusoids&pe_show=added")
-    assert found["zh"][0] == translator("zh")("positions.added.title")
+    (entry_,) = (entry for entry in index({"positions": ["sinusoids"]}) if entry["en"][0] == title)
+    assert (entry_["kind"], entry_["to"]) == ("section", "positions?section=sinusoids&pe_show=added")
+    assert entry_["zh"][0] == translator("zh")("positions.added.title")
 
 
 def test_index_is_plain_text_and_bounded(entries):

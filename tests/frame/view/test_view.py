@@ -1,4 +1,4 @@
-"""How a page is looked at is read from its link, strictly; nobody has to say anything."""
+"""The view options of a page are read from its link, strictly; all have defaults."""
 
 import pytest
 
@@ -41,26 +41,27 @@ def view_options():
 
 
 @pytest.mark.parametrize(("link", "expected"), LINKS.items(), ids=map(str, range(len(LINKS))))
-def test_the_view_is_what_the_link_says(view_options, link, expected):
-    app = view_options(dict(link))
+def test_view_follows_link(looked_at, link, expected):
+    app = looked_at(dict(link))
     assert not app.exception
     assert app.session_state["_view"] == expected
     assert app.run().session_state["_view"] == expected, "in the next run too"
 
 
-def test_what_a_link_cannot_mean_is_told_and_not_written_again(view_options, links_written):
-    app = view_options({"present": "yes", "print": "<b>", "theme": "dark"})
+def test_invalid_value_is_noted_and_dropped(looked_at, links_written):
+    """An invalid value of a link is noted and not written again."""
+    app = looked_at({"present": "yes", "print": "<b>", "theme": "dark"})
     assert sorted(app.session_state["_parameters"].refused) == ["present", "print"]
     assert {name: app.query_params[name] for name in app.query_params} == {"theme": "dark"}
 
 
-def test_a_control_is_shown_unless_it_is_hidden():
+def test_control_is_visible_unless_hidden():
     view = View(hide=frozenset({"layer"}))
     assert view.shows("head")
     assert not view.shows("layer")
 
 
-def test_streamlits_own_word_for_somebody_elses_page_counts(open_app):
+def test_streamlits_embed_parameter_counts(open_app):
     app = open_app("masks", embed="true")
     assert not app.title
     assert not app.sidebar.children

@@ -8,8 +8,8 @@ from tests.lessons.samples import D_K, D_MODEL, D_V, G, H, Sample, hold
 from viz.lessons.whole_model.about_feed_forward import ANSWERS
 
 
-def rows_a_feed_forward_mixes(drawn: Sample) -> Any:
-    return "none" if len(drawn.subject.labels) >= 3 else None
+def rows_a_feed_forward_mixes(example: Sample) -> Any:
+    return "none" if len(example.subject.labels) >= 3 else None
 
 
 def weights_of_feed_forward(_: Sample) -> Any:
@@ -32,5 +32,5 @@ def test_every_function_has_a_reference():
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_key_is_what_is_counted(name):
+def test_key_equals_count(name):
     hold(ANSWERS[name], REFERENCES[name], {}, refuses=False)

@@ -14,44 +14,46 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 }
 
 
-def softmax_of(drawn: Sample, temperature: float = 1.0) -> np.ndarray:
-    decoder = drawn.subject.decoder
+def softmax_of(example: Sample, temperature: float = 1.0) -> np.ndarray:
+    decoder = example.subject.decoder
     assert decoder is not None
     logits = decoder.logits[decoder.at].numpy() / temperature
     exps: np.ndarray = np.exp(logits - logits.max())
     return exps / exps.sum()
 
 
-def words_with_a_chance(drawn: Sample) -> Any:
-    n = int((softmax_of(drawn) > 0).sum())
+def words_with_a_chance(example: Sample) -> Any:
+    n = int((softmax_of(example) > 0).sum())
     return "one" if n == 1 else "all" if n == len(VOCABULARY) else "few"
 
 
-def likelier(drawn: Sample, first: str, second: str) -> Any:
-    one, other = (softmax_of(drawn)[VOCABULARY.index(word)] for word in (first, second))
-    return "same" if abs(one - other) < CLEAR else "first" if one > other else "second"
+def likelier(example: Sample, first: str, second: str) -> Any:
+    first_chance, second_chance = (softmax_of(example)[VOCABULARY.index(word)] for word in (first, second))
+    return (
+        "same" if abs(first_chance - second_chance) < CLEAR else "first" if first_chance > second_chance else "second"
+    )
 
 
-def hotter(drawn: Sample, temperature: float) -> Any:
-    before, after = softmax_of(drawn).max(), softmax_of(drawn, temperature).max()
+def hotter(example: Sample, temperature: float) -> Any:
+    before, after = softmax_of(example).max(), softmax_of(example, temperature).max()
     return "same" if abs(after - before) < CLEAR else "more" if after > before else "less"
 
 
-def drawn_otherwise(drawn: Sample) -> Any:
-    chances = np.sort(softmax_of(drawn))
+def drawn_otherwise(example: Sample) -> Any:
+    chances = np.sort(softmax_of(example))
     return float(100 * chances[:-1].sum())
 
 
-def guessed_right(drawn: Sample) -> Any:
-    decoder = drawn.subject.decoder
+def guessed_right(example: Sample) -> Any:
+    decoder = example.subject.decoder
     assert decoder is not None
     best = decoder.logits.numpy().argmax(-1)
     n = len(decoder.ids) - 1
     return float(sum(best[i] == decoder.ids[i + 1] for i in range(n))) if n >= 3 else None
 
 
-def writes_most(drawn: Sample) -> Any:
-    decoder = drawn.subject.decoder
+def writes_most(example: Sample) -> Any:
+    decoder = example.subject.decoder
     assert decoder is not None
     first, second, _ = sorted(decoder.parts.values(), reverse=True)
     best = max(decoder.parts, key=decoder.parts.__getitem__)
@@ -68,14 +70,14 @@ def test_every_function_has_a_reference():
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_key_is_numpys(name):
-    asked = ARGUMENTS.get(name, {})
+def test_key_equals_numpy(name):
+    arguments = ARGUMENTS.get(name, {})
     if name == "likelier":  # its words are the vocabulary's, and need not be in the text
         for seed in SEEDS:
-            drawn = sample(seed)
-            assert ANSWERS[name].work(drawn.subject, **asked).right == (REFERENCES[name](drawn, **asked),)
+            example = sample(seed)
+            assert ANSWERS[name].work(example.subject, **arguments).right == (REFERENCES[name](example, **arguments),)
         return
-    hold(ANSWERS[name], REFERENCES[name], asked, refuses=name == "guessed_right")
+    hold(ANSWERS[name], REFERENCES[name], arguments, refuses=name == "guessed_right")
 
 
 @pytest.mark.parametrize("name", ANSWERS)

@@ -9,18 +9,19 @@ SMALL = {"source": "words", "text": "one two"}
 
 
 def tables(app, t):
-    return [each.value for each in app.markdown if each.value.startswith(f"| {t('footer.letters_ours')} |")]
+    return [element.value for element in app.markdown if element.value.startswith(f"| {t('footer.letters_ours')} |")]
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_letters_are_translated_on_request_and_nothing_is_looked_for_before(open_app, monkeypatch, lang):
-    t, looked, right = translator(lang), [], letters.letters_in
-    monkeypatch.setattr(letters, "letters_in", lambda *asked: looked.append(asked) or right(*asked))
+def test_letters_are_translated_on_request(open_app, monkeypatch, lang):
+    """Letters are translated on request, and nothing is looked up before."""
+    t, lookups, right = translator(lang), [], letters.letters_in
+    monkeypatch.setattr(letters, "letters_in", lambda *args: lookups.append(args) or right(*args))
     app = open_app("share_kv", section="savings", lang=lang, **SMALL)
-    assert not looked and not any(toggle.key == "_letters_savings" for toggle in app.toggle)
+    assert not lookups and not any(toggle.key == "_letters_savings" for toggle in app.toggle)
     app.session_state["_footer_savings"] = "why"
     app.run()
-    assert len(looked) == 1 and not tables(app, t)
+    assert len(lookups) == 1 and not tables(app, t)
     app.toggle(key="_letters_savings").set_value(True).run()
     (table,) = tables(app, t)
     assert len(table.splitlines()) == 2 + 3
@@ -31,7 +32,7 @@ def test_letters_are_translated_on_request_and_nothing_is_looked_for_before(open
     assert "_letters_savings" not in app.query_params
 
 
-def test_a_formula_that_draws_itself_has_its_letters_too(open_app):
+def test_self_drawn_formula_has_letters(open_app):
     app = open_app("two_sequences", section="scoring", target="three", **SMALL)
     app.session_state["_footer_scoring"], app.session_state["_letters_scoring"] = "why", True
     app.run()
@@ -39,13 +40,13 @@ def test_a_formula_that_draws_itself_has_its_letters_too(open_app):
     assert "| $s_{ij}$ · " in table and r"\mathbf w_v$" in table
 
 
-def test_a_formula_without_such_letters_has_no_switch(open_app):
+def test_formula_without_letters_has_no_switch(open_app):
     app = open_app("cost", section="growth")
     app.session_state["_footer_growth"] = "why"
     assert not any(toggle.key == "_letters_growth" for toggle in app.run().toggle)
 
 
-def test_the_convolutions_letters_are_their_authors(open_app):
+def test_convolution_letters_equal_the_papers(open_app):
     app = open_app("convolution", section="slips", **SMALL)
     app.session_state["_footer_slips"], app.session_state["_letters_slips"] = "why", True
     app.run()

@@ -12,7 +12,7 @@ from viz.modes.glossary import marks
 from viz.text.glossary import found_in, terms
 
 
-def shown(*sentences: str, lang: str = "en") -> AppTest:
+def app_with(*sentences: str, lang: str = "en") -> AppTest:
     def script(sentences: tuple[str, ...], lang: str) -> None:
         import streamlit as st
 
@@ -31,32 +31,38 @@ def shown(*sentences: str, lang: str = "en") -> AppTest:
     return app
 
 
-def marked(app: AppTest) -> list[tuple[str, str]]:
+def terms_in(app: AppTest) -> list[tuple[str, str]]:
     """Each term that is marked: its code, and the words that are marked."""
-    bodies = "".join(each.proto.body for each in app.get("html"))
+    bodies = "".join(element.proto.body for element in app.get("html"))
     return re.findall(r'popovertarget="term_(\w+)">(.*?)</button>', bodies)
 
 
-def test_a_term_is_marked_once_on_a_screen_and_the_sentences_stay_as_they_are():
-    said = "**A mask** decides: the *masks* of `mask & head`, not of heads.", "A mask again, and a softmax.", "No term."
-    app = shown(*said)
-    assert marked(app) == [("mask", "mask"), ("head", "heads"), ("softmax", "softmax")]
-    assert sorted(sentences_of(app)) == sorted(said)
-    assert [each.value for each in app.markdown] == ["No term."]
+def test_term_is_marked_once_per_screen():
+    """A term is marked once on a screen, and the sentences stay unchanged."""
+    sentences = (
+        "**A mask** decides: the *masks* of `mask & head`, not of heads.",
+        "A mask again, and a softmax.",
+        "No term.",
+    )
+    app = app_with(*sentences)
+    assert terms_in(app) == [("mask", "mask"), ("head", "heads"), ("softmax", "softmax")]
+    assert sorted(sentences_of(app)) == sorted(sentences)
+    assert [element.value for element in app.markdown] == ["No term."]
 
 
-def test_a_sentence_is_searched_and_written_once_however_often_its_page_runs(monkeypatch):
+def test_sentence_is_marked_up_once(monkeypatch):
+    """A sentence is searched and marked up once, however often its page runs."""
     searched = []
-    monkeypatch.setattr(marks, "found_in", lambda *given: searched.append(given) or found_in(*given))
-    app = shown("Here a softmax is said for the very first time.")
-    before = [each.proto.body for each in app.get("html")]
+    monkeypatch.setattr(marks, "found_in", lambda *args: searched.append(args) or found_in(*args))
+    app = app_with("Here a softmax is said for the very first time.")
+    before = [element.proto.body for element in app.get("html")]
     assert len(searched) == 1
-    assert [each.proto.body for each in app.run().get("html")] == before
+    assert [element.proto.body for element in app.run().get("html")] == before
     assert len(searched) == 1
 
 
-def test_every_marked_term_has_a_pop_over_that_says_what_it_is():
-    (element,) = shown("查询与键。", lang="zh").get("html")
+def test_marked_terms_have_popovers():
+    (element,) = app_with("查询与键。", lang="zh").get("html")
     notes = re.findall(r'<div popover id="term_(\w+)" class="term">(.*?)</div>', element.proto.body)
     assert [code for code, _ in notes] == ["query", "key"]
     for code, note in notes:
@@ -68,12 +74,12 @@ def test_every_marked_term_has_a_pop_over_that_says_what_it_is():
 @pytest.mark.parametrize(
     "sentence", ["The score $S$.", "| a | score |\n|--|--|", "- a score", "[score](x)", ":red[score]"]
 )
-def test_what_only_markdown_can_show_is_left_to_it(sentence):
-    assert [each.value for each in shown(sentence).markdown] == [sentence]
+def test_special_markdown_is_not_marked(sentence):
+    assert [element.value for element in app_with(sentence).markdown] == [sentence]
 
 
-def test_what_is_marked_is_no_markup():
-    (element,) = shown("A score & a 'key' > 0.").get("html")
+def test_marked_text_is_escaped():
+    (element,) = app_with("A score & a 'key' > 0.").get("html")
     assert "A <button" in element.proto.body and "&amp; a &#x27;<button" in element.proto.body
 
 
@@ -84,28 +90,30 @@ def test_what_is_marked_is_no_markup():
         ("en", "A layer's score (softmax).", ["layer's", "(softmax)."]),
     ],
 )
-def test_no_line_ends_between_a_term_and_the_signs_at_it(lang, sentence, expected):
-    app = shown(sentence, lang=lang)
+def test_no_break_between_term_and_sign(lang, sentence, expected):
+    app = app_with(sentence, lang=lang)
     assert sentences_of(app) == [sentence]
-    held = re.findall("<span>(.*?)</span>", app.get("html")[0].proto.body.partition("</p>")[0])
-    assert [unescape(re.sub("<[^>]*>", "", span)) for span in held] == expected
+    unbroken = re.findall("<span>(.*?)</span>", app.get("html")[0].proto.body.partition("</p>")[0])
+    assert [unescape(re.sub("<[^>]*>", "", span)) for span in unbroken] == expected
 
 
-def test_a_term_leads_away_only_from_where_it_cannot_be_touched(open_app):
-    notes = "".join(each.proto.body for each in open_app("masks", source="words", text="a b").get("html"))
+def test_term_links_unless_already_there(open_app):
+    notes = "".join(element.proto.body for element in open_app("masks", source="words", text="a b").get("html"))
     assert 'id="term_mask"' in notes
     assert re.findall('href="(masks.*?)"', notes) == ["masks?lang=en&amp;section=editor&amp;mask=causal"]
-    elsewhere = "".join(each.proto.body for each in open_app("convolution", source="words").get("html"))
+    elsewhere = "".join(element.proto.body for element in open_app("convolution", source="words").get("html"))
     assert 'href="heads?lang=en&amp;section=all_heads"' in elsewhere
     assert "_blank" not in notes + elsewhere
 
 
 @pytest.mark.parametrize("see", sorted({term.see for term in terms().values() if "?" in term.see}))
-def test_what_a_link_says_besides_is_understood(open_app, see):
+def test_other_link_parameters_are_kept(open_app, see):
     page, section, rest = next(term.place for term in terms().values() if term.see == see)
-    wanted = dict(parse_qsl(rest))
-    app = open_app(page, section=section, **{"text": "a b c"} | wanted)
+    expected = dict(parse_qsl(rest))
+    app = open_app(page, section=section, **{"text": "a b c"} | expected)
     assert not app.exception and not app.info
-    assert set(wanted) <= set(app.session_state["_parameters"].declared)
-    chosen = {name: app.query_params[name] for name in wanted if name in app.query_params}  # the others are the usual
-    assert chosen and chosen.items() <= wanted.items()
+    assert set(expected) <= set(app.session_state["_parameters"].declared)
+    parameters = {
+        name: app.query_params[name] for name in expected if name in app.query_params
+    }  # the others are defaults
+    assert parameters and parameters.items() <= expected.items()

@@ -22,13 +22,13 @@ class Keyboard:
     def __init__(self, page: Page) -> None:
         self.page, self.press = page, page.keyboard.press
 
-    def tab_to(self, *wanted: str, key: str = "Tab") -> None:
+    def tab_to(self, *target: str, key: str = "Tab") -> None:
         """Go on to what has all of this."""
         for _ in range(120):
-            if all(part in self.page.evaluate(FOCUSED) for part in wanted):
+            if all(part in self.page.evaluate(FOCUSED) for part in target):
                 return
             self.press(key)
-        raise AssertionError(f"{wanted} is not reached")
+        raise AssertionError(f"{target} is not reached")
 
     def times(self, key: str, number: int) -> None:
         for _ in range(number):
@@ -49,18 +49,18 @@ class Keyboard:
         self.page.keyboard.type(number)
         self.press("Enter")
 
-    def order(self, asked: dict[str, Any], wanted: tuple[str, ...]) -> None:
-        labels = dict(asked["options"])
+    def order(self, question: dict[str, Any], target: tuple[str, ...]) -> None:
+        labels = dict(question["options"])
         now = [*labels]
-        for to, code in enumerate(wanted):
-            self.tab_to("bar: BUTTON", f"{labels[code]}: {asked['words']['up']}")
+        for to, code in enumerate(target):
+            self.tab_to("bar: BUTTON", f"{labels[code]}: {question['words']['up']}")
             self.times("Enter", now.index(code) - to)
             now.remove(code)
             now.insert(to, code)
         self.check()
 
-    def head(self, wanted: tuple[int, int], at: tuple[int, int]) -> None:
-        layer, head = wanted
+    def head(self, target: tuple[int, int], at: tuple[int, int]) -> None:
+        layer, head = target
         self.tab_to("thumb")
         self.times("ArrowUp" if layer < at[0] else "ArrowDown", abs(layer - at[0]))
         self.times("ArrowLeft" if head < at[1] else "ArrowRight", abs(head - at[1]))
@@ -129,18 +129,18 @@ class Finger:
         self.page.keyboard.type(number)
         self.check()
 
-    def order(self, asked: dict[str, Any], wanted: tuple[str, ...]) -> None:
-        now = [code for code, _ in asked["options"]]
-        for to, code in enumerate(wanted):
+    def order(self, question: dict[str, Any], target: tuple[str, ...]) -> None:
+        now = [code for code, _ in question["options"]]
+        for to, code in enumerate(target):
             for _ in range(now.index(code) - to):
                 self.page.locator(f".lesson li[data-code={code}] button").first.tap()
             now.remove(code)
             now.insert(to, code)
         self.check()
 
-    def head(self, wanted: tuple[int, int], at: tuple[int, int]) -> None:
+    def head(self, target: tuple[int, int], at: tuple[int, int]) -> None:
         del at
-        layer, head = wanted
+        layer, head = target
         self.page.locator(".head-grid .thumb").nth(12 * layer + head).tap()
 
     def cell(self, row: int, column: int) -> None:

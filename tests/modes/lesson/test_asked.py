@@ -18,12 +18,12 @@ STEPS = [(lesson.name, number) for lesson in lessons() for number in range(1, le
 BAR = "headlight.lesson_bar"
 
 
-def said(app):
-    """What the bar is sent; None without one."""
-    assert not app.exception, [one.message for one in app.exception]
-    sent = [json.loads(view.proto.json)[0] for view in app.get("bidi_component") if view.proto.component_name == BAR]
-    assert len(sent) <= 1
-    return sent[0] if sent else None
+def bar_state(app):
+    """The data of the bar; None without one."""
+    assert not app.exception, [exception.message for exception in app.exception]
+    states = [json.loads(view.proto.json)[0] for view in app.get("bidi_component") if view.proto.component_name == BAR]
+    assert len(states) <= 1
+    return states[0] if states else None
 
 
 def link(app) -> dict[str, str]:
@@ -31,7 +31,7 @@ def link(app) -> dict[str, str]:
 
 
 def pictures(app) -> list[str]:
-    """What is drawn on the page, but for the frame around it."""
+    """The pictures on the page, but for the frame around them."""
     views = [view.proto.component_name for view in app.get("bidi_component")]
     frame = ("lesson_bar", "document", "see", "address", "reopen", "search")
     return [view for view in views if not view.endswith(frame)] + ["figure"] * len(app.get("plotly_chart"))
@@ -44,13 +44,13 @@ def texts(bar) -> list[str]:
 
 
 @pytest.mark.parametrize(("lesson", "number"), STEPS)
-def test_every_step_shows_and_says_what_is_so_when_it_is_over(open_app, monkeypatch, lesson, number):
+def test_finished_step_shows_true_result(open_app, monkeypatch, lesson, number):
     step = lesson_named(lesson).steps[number - 1]
     over = Progress(done="revealed", hinted=True)
     monkeypatch.setattr("viz.modes.lesson.running.progress", lambda *_: over)
     monkeypatch.setattr("viz.modes.lesson.bar.progress", lambda *_: over)
     app = open_app(step.page, lesson=lesson, lesson_step=number, lang="en")
-    bar = said(app)
+    bar = bar_state(app)
     assert bar["done"] and bar["reveal"] and not bar["premise"] and bar["hint"]
     assert not re.search(r"[{}]", "".join(texts(bar)))
     assert pictures(app)
@@ -60,19 +60,20 @@ def test_every_step_shows_and_says_what_is_so_when_it_is_over(open_app, monkeypa
             shared = ("text", "model", "layer", "head", "d_model", "n_heads")
             assert name in shared, "of the whole lesson, for its other steps"
             continue
-        shown = app.session_state[name]
-        shown = "-".join(map(str, shown)) if isinstance(shown, list) else shown
-        assert str(int(shown) if isinstance(shown, bool) else shown) == value, "the step is what its link says"
+        actual = app.session_state[name]
+        actual = "-".join(map(str, actual)) if isinstance(actual, list) else actual
+        assert str(int(actual) if isinstance(actual, bool) else actual) == value, "the step is what its link says"
 
 
-def answer(app, lesson: str, number: int, sent) -> dict:
-    do(app.session_state["_lessons"][lesson, number], "check", sent)
-    return said(app.run())
+def answer(app, lesson: str, number: int, answer_) -> dict:
+    do(app.session_state["_lessons"][lesson, number], "check", answer_)
+    return bar_state(app.run())
 
 
-def test_an_answer_is_judged_and_what_was_covered_is_shown(open_app):
+def test_answer_is_judged_and_uncovered(open_app):
+    """An answer is judged, and the covered result is displayed."""
     app = open_app(lesson="ten_minutes")
-    words = {label: code for code, label in said(app)["options"]}
+    words = {label: code for code, label in bar_state(app)["options"]}
     bar = answer(app, "ten_minutes", 1, words["street"])
     assert (bar["is_right"], bar["done"]) == (False, "") and "“street”" in bar["verdict"]
     assert not bar["right"], "what is right is not told before"
@@ -87,71 +88,74 @@ def test_an_answer_is_judged_and_what_was_covered_is_shown(open_app):
 def test_word_question_offers_words_only(open_app):
     """Marks around the text and punctuation are no words, so they are no answers to "which word"."""
     app = open_app(lesson="ten_minutes", lang="en")
-    offered = [label for _, label in said(app)["options"]]
-    assert offered == ["the", "animal", "didn", "t", "cross", "the", "street", "because", "it", "was", "too", "tired"]
+    words = [label for _, label in bar_state(app)["options"]]
+    assert words == ["the", "animal", "didn", "t", "cross", "the", "street", "because", "it", "was", "too", "tired"]
 
 
-def test_shuffle_question_with_mask_in_link_agrees_with_picture(open_app):
+def test_shuffle_answer_ignores_mask_in_link(open_app):
     """The pictures of the section have no mask, and the sentence after the answer says what they show."""
     app = open_app("positions", lesson="masks_and_order", lesson_step=6, mask="causal")
     bar = answer(app, "masks_and_order", 6, "words")
     assert (bar["is_right"], bar["done"]) == (True, "right") and bar["reveal"].startswith("The same words")
 
 
-def test_a_head_is_picked_in_the_picture_and_judged_when_it_is_checked(open_app):
+def test_head_is_picked_and_judged(open_app):
+    """A head is picked in the picture and judged when it is checked."""
     app = open_app(lesson="ten_minutes", lesson_step=5)
-    assert said(app)["picked"] == [[3, 1], "Chosen in the picture: layer 3, head 1."]
+    assert bar_state(app)["picked"] == [[3, 1], "Chosen in the picture: layer 3, head 1."]
     bar = answer(app, "ten_minutes", 5, [3, 1])
     assert bar["is_right"] is False and "layer 3, head 1" in bar["verdict"]
     app.slider(key="layer").set_value(1)
     app.slider(key="head").set_value(3).run()
-    assert not said(app)["verdict"], "another head has not been checked"
-    assert said(app)["picked"][0] == [1, 3]
+    assert not bar_state(app)["verdict"], "another head has not been checked"
+    assert bar_state(app)["picked"][0] == [1, 3]
     assert answer(app, "ten_minutes", 5, [9, 9])["is_right"] is None, "what was not chosen is no answer"
     app.slider(key="head").set_value(8)
     assert answer(app, "ten_minutes", 5, HERE)["is_right"], "chosen and checked at once"
 
 
-def test_a_cell_is_chosen_before_it_is_checked(open_app):
+def test_cell_is_selected_before_check(open_app):
     app = open_app(lesson="masks_and_order", lang="en")
     bar = answer(app, "masks_and_order", 1, HERE)
     assert (bar["picked"], bar["done"], bar["verdict"]) == (None, "", bar["words"]["nothing"])
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_the_example_of_a_sentence_is_one(open_app, lang):
+def test_example_answer_is_accepted(open_app, lang):
     at = next(n for n, step in enumerate(lesson_named("does_it_explain").steps, 1) if step.ask.kind == "sentence")
     app = open_app(lesson="does_it_explain", lesson_step=at, lang=lang)
-    assert answer(app, "does_it_explain", at, said(app)["picked"][0])["is_right"] is False
-    read = lang if not said(app)["note"] else "en"
+    assert answer(app, "does_it_explain", at, bar_state(app)["picked"][0])["is_right"] is False
+    read = lang if not bar_state(app)["note"] else "en"
     step = lesson_named("does_it_explain").steps[at - 1]
     app.text_area(key="text").set_value(step.ask.arguments[read]["example"]).run()
-    bar = answer(app, "does_it_explain", at, said(app)["picked"][0])
+    bar = answer(app, "does_it_explain", at, bar_state(app)["picked"][0])
     assert bar["is_right"] and step.ask.arguments[read]["example"] in bar["reveal"]
 
 
-def test_on_another_sentence_the_key_is_another_one_and_the_old_verdict_is_gone(open_app):
+def test_other_sentence_resets_verdict(open_app):
+    """Another sentence has another key, and the old verdict is gone."""
     app = open_app(lesson="ten_minutes")
-    bar = answer(app, "ten_minutes", 1, {label: code for code, label in said(app)["options"]}["street"])
+    bar = answer(app, "ten_minutes", 1, {label: code for code, label in bar_state(app)["options"]}["street"])
     assert bar["verdict"]
     app.text_area(key="text").set_value("The cat ignored the mouse because it was sleepy.").run()
-    bar = said(app)
+    bar = bar_state(app)
     assert not bar["verdict"] and bar["is_right"] is None
     words = {label: code for code, label in bar["options"]}
     assert answer(app, "ten_minutes", 1, words["mouse"])["is_right"]
     assert app.query_params["text"] == "The cat ignored the mouse because it was sleepy."
-    assert "text=The+cat" in said(app)["links"]["next"], "the next step is asked about it too"
+    assert "text=The+cat" in bar_state(app)["links"]["next"], "the next step is asked about it too"
 
 
-def test_where_a_question_makes_no_sense_the_bar_says_so_and_asks_nothing(open_app):
+def test_question_without_sense_is_omitted(open_app):
+    """The bar explains a question without sense and asks nothing."""
     app = open_app(lesson="ten_minutes", text="The dog sleeps.", lang="en")
-    bar = said(app)
+    bar = bar_state(app)
     assert bar["premise"] == translator("en")("lesson.premise_no_word", word="it")
     assert not bar["question"] and not bar["options"]
     assert pictures(app), "what is not asked for is not covered"
 
 
-def test_a_link_holds_the_step_and_what_was_changed(open_app):
+def test_link_holds_step_and_changes(open_app):
     app = open_app(lesson="ten_minutes", lesson_step=4, lang="en")
     assert link(app) == {"lesson": "ten_minutes", "lesson_step": "4"}
     app.slider(key="layer").set_value(2).run()
@@ -161,28 +165,29 @@ def test_a_link_holds_the_step_and_what_was_changed(open_app):
     assert link(app)["layer"] == "3", "the page's default is no default of the step"
 
 
-def test_on_another_page_the_step_waits(open_app):
+def test_step_waits_on_other_page(open_app):
     app = open_app(lesson="ten_minutes", lesson_step=4)
     app.switch_page(file_of("masks")).run()
-    bar = said(app)
+    bar = bar_state(app)
     assert bar["kind"] == "" and bar["links"]["here"].startswith("heads?lesson=ten_minutes&lesson_step=4")
     assert app.text_area(key="text").value.endswith("wide."), "the sentence comes along"
     assert translator("en")("masks.lead") in sentences_of(app), "there the page says again what it is about"
     app.switch_page(file_of("heads")).run()
-    assert said(app)["kind"] == "option"
+    assert bar_state(app)["kind"] == "option"
 
 
-def test_without_a_lesson_there_is_no_bar_and_no_style_of_it(open_app):
+def test_no_lesson_leaves_no_bar(open_app):
+    """Without a lesson there is no bar, and no style of it."""
     app = open_app("masks", source="words", text="a b c")
-    assert said(app) is None
-    styles = "".join(each.proto.body for each in app.get("html"))
+    assert bar_state(app) is None
+    styles = "".join(element.proto.body for element in app.get("html"))
     on_screen, count = re.subn(r"@media print \{([^{}]|\{([^{}]|\{[^{}]*\})*\})*\}", "", styles)
     assert count, "what is on paper only has rules for lessons"
     assert "lesson" not in re.sub(r"(ol)?\.(st-key-)?lessons(_list)? ", "", on_screen)
 
 
 @pytest.mark.parametrize(
-    ("hostile", "refused", "number"),
+    ("hostile", "names", "number"),
     [
         ({"lesson": "evil"}, "lesson", None),
         ({"lesson": "../../etc/passwd"}, "lesson", None),
@@ -193,11 +198,11 @@ def test_without_a_lesson_there_is_no_bar_and_no_style_of_it(open_app):
         ({"lesson": "ten_minutes", "lesson_step": "NaN", "answer": "<b>"}, "lesson_step", 1),
     ],
 )
-def test_a_link_that_asks_for_no_step_falls_back_with_a_note(open_app, hostile, refused, number):
+def test_link_to_unknown_step_falls_back(open_app, hostile, names, number):
     app = open_app("masks", source="words", text="a b c", **hostile)
-    assert translator("en")("note.refused", names=refused) in [one.value for one in app.info]
-    assert (said(app) or {}).get("number") == number
-    assert not {refused, "answer"} & set(app.query_params)
+    assert translator("en")("note.refused", names=names) in [info.value for info in app.info]
+    assert (bar_state(app) or {}).get("number") == number
+    assert not {names, "answer"} & set(app.query_params)
 
 
 @pytest.mark.parametrize(
@@ -218,21 +223,21 @@ def test_do_check_without_answer_changes_nothing():
     assert at == Progress()
 
 
-@pytest.mark.parametrize("sent", ["a", 10**5, True, -1, ["0"]])
-def test_an_answer_that_is_none_is_no_verdict(sent):
-    assert read_answer("word", sent, range(5)) is None
+@pytest.mark.parametrize("answer_", ["a", 10**5, True, -1, ["0"]])
+def test_invalid_answer_gets_no_verdict(answer_):
+    assert read_answer("word", answer_, range(5)) is None
 
 
 @pytest.mark.parametrize(
     ("lesson", "number", "kind"), [("ten_minutes", 1, "word"), ("ten_minutes", 3, "option"), ("many_heads", 5, "order")]
 )
-def test_a_sheet_with_answers_marks_what_is_right(open_app, lesson, number, kind):
+def test_answer_sheet_marks_right_answers(open_app, lesson, number, kind):
     step = lesson_named(lesson).steps[number - 1]
     link = {"lesson": lesson, "lesson_step": number, "embed": 1, "lang": "zh"}
-    bar = said(open_app(step.page, **link, print="answers"))
+    bar = bar_state(open_app(step.page, **link, print="answers"))
     assert (bar["kind"], bar["done"], bar["told"]) == (kind, "revealed", step.note["zh"])
     codes = [code for code, _ in bar["options"]]
     assert bar["right"] and set(bar["right"]) <= set(codes)
     assert len(bar["right"]) == (len(codes) if kind == "order" else 1)
-    sheet = said(open_app(step.page, **link, print=1))
+    sheet = bar_state(open_app(step.page, **link, print=1))
     assert (sheet["done"], sheet["right"], sheet["told"], sheet["reveal"]) == ("", [], "", "")

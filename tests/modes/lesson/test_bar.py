@@ -11,12 +11,13 @@ TOP = "() => document.querySelector('[class*=st-key-section_]').getBoundingClien
 
 
 def bar(page: Page) -> dict[str, Any]:
-    """What the bar has been sent."""
-    sent: dict[str, Any] = page.locator(".lesson").evaluate("bar => bar.lesson.data")
-    return sent
+    """The data of the bar."""
+    data: dict[str, Any] = page.locator(".lesson").evaluate("bar => bar.lesson.data")
+    return data
 
 
-def test_a_wrong_answer_has_its_reason_and_the_right_one_shows_the_picture_on_the_first_screen(visit):
+def test_answers_show_reason_or_picture(visit):
+    """A wrong answer gets its reason; the right one shows the picture on the first screen."""
     page = visit("heads", lesson="ten_minutes", viewport=(1280, 720))
     status = page.locator(".lesson .said")
     expect(status).to_have_attribute("role", "status")
@@ -26,9 +27,9 @@ def test_a_wrong_answer_has_its_reason_and_the_right_one_shows_the_picture_on_th
     for key in ("Space", "Enter"):
         page.keyboard.press(key)
     wait_run(page)
-    told = bar(page)
-    assert told["verdict"] and told["is_right"] is False
-    expect(status).to_contain_text(told["verdict"])
+    state = bar(page)
+    assert state["verdict"] and state["is_right"] is False
+    expect(status).to_contain_text(state["verdict"])
     for key in ("ArrowRight", "Enter"):
         page.keyboard.press(key)
     wait_run(page)
@@ -36,7 +37,8 @@ def test_a_wrong_answer_has_its_reason_and_the_right_one_shows_the_picture_on_th
     assert page.evaluate(TOP) < 500, "the picture begins on the first screen"
 
 
-def test_on_a_phone_a_step_is_answered_explored_and_come_back_to(visit):
+def test_step_on_phone_is_resumed(visit):
+    """On a phone a step is answered, explored and resumed."""
     page = visit("lessons", viewport=PHONE, scheme="dark")
     page.locator("ol.lessons").get_by_role("link", name="Reading real heads").click()
     wait_run(page)

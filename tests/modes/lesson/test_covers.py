@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.modes.lesson.test_asked import pictures, said
+from tests.modes.lesson.test_asked import bar_state, pictures
 from tests.running import sentences_of
 from viz.components.unpack import unpack
 from viz.lessons.lesson import IN_THE_PAGE
@@ -18,7 +18,7 @@ from viz.modes.lesson.bar import do
 from viz.modes.lesson.covers import cover_of
 
 STEPS = [(lesson.name, number) for lesson in lessons() for number in range(1, len(lesson.steps) + 1)]
-COVERED = [
+COVERED_STEPS = [
     (name, number)
     for name, number in STEPS
     if lesson_named(name).steps[number - 1].ask.kind not in IN_THE_PAGE
@@ -33,21 +33,21 @@ def messages(app) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
         name, proto = view.proto.component_name, view.proto
         if proto.WhichOneof("data") == "bytes":
             yield name, *unpack(proto.bytes)
-        elif proto.json and isinstance(told := json.loads(proto.json)[0], dict):
-            yield name, told, {}
+        elif proto.json and isinstance(data := json.loads(proto.json)[0], dict):
+            yield name, data, {}
 
 
 def secrets(monkeypatch) -> dict[str, Any]:
-    """What the answer's function says of the question that is asked, once it is."""
-    found: dict[str, Any] = {}
+    """The result of the answer's function for the open question, once there is one."""
+    answers: dict[str, Any] = {}
     work = cover_of
 
     def note(running, key, subject):
-        found.update(key=key, subject=subject, cover=(cover := work(running, key, subject)))
+        answers.update(key=key, subject=subject, cover=(cover := work(running, key, subject)))
         return cover
 
     monkeypatch.setattr(asked, "cover_of", note)
-    return found
+    return answers
 
 
 def strings(value: Any) -> Iterator[str]:
@@ -61,70 +61,70 @@ def strings(value: Any) -> Iterator[str]:
             yield from strings(part)
 
 
-def says(text: str, number: float) -> bool:
-    """Whether a text has a number, as far as its digits go; two digits at least."""
-    for found in NUMBER.findall(text):
-        digits = len(found.partition(".")[2])
-        if digits >= 2 and f"{abs(number):.{digits}f}" == found:
+def has_number(text: str, number: float) -> bool:
+    """Return True if a text has a number, as far as its digits go; two digits at least."""
+    for match in NUMBER.findall(text):
+        digits = len(match.partition(".")[2])
+        if digits >= 2 and f"{abs(number):.{digits}f}" == match:
             return True
     return False
 
 
-def asked_numbers(found: dict[str, Any], step) -> list[float]:
+def asked_numbers(answers: dict[str, Any], step) -> list[float]:
     """The values that the explanation says and the question does not, worked out from the sentences."""
     before = " ".join([step.text["en"], step.ask.question["en"], step.ask.hint["en"]])
     after = " ".join([step.ask.reveal["en"], *(text["en"] for text in step.ask.wrong.values())])
-    values = found["key"].values
+    values = answers["key"].values
     names = {*re.findall(r"\{(\w+)", after)} - {*re.findall(r"\{(\w+)", before)}
     vectors = [number for value in values.values() if isinstance(value, tuple) for number in value]
     numbers = [values[name] for name in names if isinstance(values.get(name), float) and values[name] not in vectors]
     return [float(number) for number in numbers if not float(number).is_integer()]
 
 
-@pytest.mark.parametrize(("name", "number"), COVERED)
+@pytest.mark.parametrize(("name", "number"), COVERED_STEPS)
 def test_open_question_sends_no_answer(open_app, monkeypatch, name, number):
     """No table, tooltip, live region, alternative text, sentence or block of numbers has the number that is asked."""
-    found, step = secrets(monkeypatch), lesson_named(name).steps[number - 1]
+    answers, step = secrets(monkeypatch), lesson_named(name).steps[number - 1]
     app = open_app(step.page, lesson=name, lesson_step=number, lang="en")
-    bar = said(app)
+    bar = bar_state(app)
     assert bar["question"] and not bar["premise"] and not bar["done"]
     assert pictures(app), "the picture is there"
-    numbers = asked_numbers(found, step)
-    for view, told, blocks in messages(app):
+    numbers = asked_numbers(answers, step)
+    for view, data, blocks in messages(app):
         for block in blocks.values():
             for secret in numbers if block.dtype == np.float32 else []:
                 assert not np.isclose(block, secret, rtol=1e-6, atol=1e-9).any(), (view, secret)
-        assert not [(text, secret) for text in strings(told) for secret in numbers if says(text, secret)], view
-    assert not [(text, secret) for text in sentences_of(app) for secret in numbers if says(text, secret)]
+        assert not [(text, secret) for text in strings(data) for secret in numbers if has_number(text, secret)], view
+    assert not [(text, secret) for text in sentences_of(app) for secret in numbers if has_number(text, secret)]
     assert not bar["reveal"] and not bar["why"] and not bar["right"]
 
 
-@pytest.mark.parametrize(("name", "number"), COVERED)
+@pytest.mark.parametrize(("name", "number"), COVERED_STEPS)
 def test_covered_places_hold_no_number(open_app, monkeypatch, name, number):
     """Of a map of the words, the cells that are asked are empty in every view, and back when the question is over."""
-    found, step = secrets(monkeypatch), lesson_named(name).steps[number - 1]
+    answers, step = secrets(monkeypatch), lesson_named(name).steps[number - 1]
     app = open_app(step.page, lesson=name, lesson_step=number, lang="en")
-    cover = found["cover"]
+    cover = answers["cover"]
     assert cover.is_open
     is_map = cover.places is not None and bool(cover.places.any())
     checked = 0
-    for _, told, blocks in messages(app):
-        if is_map and told.get("kind") == "wall":
-            maps = blocks["values"].reshape(-1, told["rows"], told["columns"])
+    for _, data, blocks in messages(app):
+        if is_map and data.get("kind") == "wall":
+            maps = blocks["values"].reshape(-1, data["rows"], data["columns"])
             assert not maps[:, cover.places].any()
             checked += 1
-        if told.get("covers"):
-            assert told["covers"]["open"]
-            checked += bool(told["covers"]["cells"])
+        if data.get("covers"):
+            assert data["covers"]["open"]
+            checked += bool(data["covers"]["cells"])
     assert checked or not is_map or step.page == "step_by_step", "its matrices are printed"
     do(app.session_state["_lessons"][name, number], "reveal", None)
     app.run()
-    assert said(app)["reveal"] and not found["cover"].is_open
-    for _, told, _ in messages(app):
-        assert not (told.get("covers") or {}).get("open"), "all is there after the answer"
+    assert bar_state(app)["reveal"] and not answers["cover"].is_open
+    for _, data, _ in messages(app):
+        assert not (data.get("covers") or {}).get("open"), "all is there after the answer"
 
 
 def test_few_steps_cover_whole_sections():
     """A section that is kept back as a whole leaves an empty frame: at most three steps of all lessons have one."""
-    whole = [(name, number) for name, number in STEPS if lesson_named(name).steps[number - 1].covers]
-    assert len(whole) <= 3, whole
+    whole_sections = [(name, number) for name, number in STEPS if lesson_named(name).steps[number - 1].covers]
+    assert len(whole_sections) <= 3, whole_sections

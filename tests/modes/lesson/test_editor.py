@@ -23,7 +23,8 @@ def add_view(page: Page, number: int) -> None:
     expect(page.get_by_text(T("share.bar_added", n=number))).to_be_visible()
 
 
-def test_a_lesson_is_made_kept_passed_on_and_given(visit, new_page, tmp_path):
+def test_lesson_is_edited_saved_and_shared(visit, new_page, tmp_path):
+    """A lesson is written, saved, shared and given."""
     page = visit("masks", mask="causal", source="words", viewport=PHONE)
     add_view(page, 1)
     page.goto(page.url.replace("masks?", "positions?"))
@@ -43,27 +44,27 @@ def test_a_lesson_is_made_kept_passed_on_and_given(visit, new_page, tmp_path):
     steps.nth(1).get_by_label(T("my_lesson.question")).fill(HOSTILE)
     expect(steps.nth(1).get_by_role("checkbox")).to_be_checked()
 
-    def written() -> None:
-        found = own_lesson(page.locator(".mine .link").input_value().partition("own_lesson=")[2].partition("&")[0])
-        assert found.title["en"] == "My <i>class</i>"
-        assert [(step.page, step.covers, step.ask.question["en"]) for step in found.steps] == [
+    def assert_saved() -> None:
+        lesson = own_lesson(page.locator(".mine .link").input_value().partition("own_lesson=")[2].partition("&")[0])
+        assert lesson.title["en"] == "My <i>class</i>"
+        assert [(step.page, step.covers, step.ask.question["en"]) for step in lesson.steps] == [
             ("positions", False, ""),
             ("masks", True, HOSTILE),
         ]
-        assert found.steps[1].shows["en"] == {"mask": "causal", "source": "words"}
+        assert lesson.steps[1].shows["en"] == {"mask": "causal", "source": "words"}
 
-    eventually(written)
+    eventually(assert_saved)
     link = page.locator(".mine .link").input_value()
-    with page.expect_download() as saved:
+    with page.expect_download() as download:
         page.get_by_role("button", name=T("my_lesson.file")).click()
     file = tmp_path / "lesson.toml"
-    saved.value.save_as(file)
+    download.value.save_as(file)
     page.get_by_role("button", name=T("my_lesson.clear")).click()
     page.locator("[data-does=sure]").click()
     expect(steps).to_have_count(0)
     page.locator(".mine .load input").set_input_files(file)
     expect(steps).to_have_count(2)
-    eventually(written)
+    eventually(assert_saved)
     for number, field in enumerate(page.locator(".mine :is(input[type=text], textarea)").all()):
         longest = int(field.get_attribute("maxlength"))
         field.fill("".join(map(chr, Random(number).choices(range(0x4E00, 0x9FA5), k=longest))))
@@ -71,20 +72,20 @@ def test_a_lesson_is_made_kept_passed_on_and_given(visit, new_page, tmp_path):
     expect(page.locator(".mine .link")).to_have_count(0)
     page.goto("about:blank")
 
-    given = new_page(viewport=(1280, 720))
-    given.goto(link.replace("positions?", "masks?present=1&").replace("lesson_step=1", "lesson_step=2"))
-    wait_run(given)
-    expect(given.locator(".lesson legend")).to_have_text(HOSTILE)
-    expect(given.locator(".st-key-lesson_cover")).to_be_visible()
-    assert bar(given)["title"] == "My <i>class</i>"
-    hands = Keyboard(given)
+    pupil_page = new_page(viewport=(1280, 720))
+    pupil_page.goto(link.replace("positions?", "masks?present=1&").replace("lesson_step=1", "lesson_step=2"))
+    wait_run(pupil_page)
+    expect(pupil_page.locator(".lesson legend")).to_have_text(HOSTILE)
+    expect(pupil_page.locator(".st-key-lesson_cover")).to_be_visible()
+    assert bar(pupil_page)["title"] == "My <i>class</i>"
+    hands = Keyboard(pupil_page)
     hands.tab_to("TEXTAREA")
-    given.keyboard.type("because .f n")
+    pupil_page.keyboard.type("because .f n")
     hands.tab_to("BUTTON", "reveal")
     hands.press("Enter")
-    wait_run(given)
-    expect(given.locator(".st-key-lesson_cover")).to_have_count(0)
-    expect(given.locator(".lesson textarea")).to_have_value("because .f n")
+    wait_run(pupil_page)
+    expect(pupil_page.locator(".st-key-lesson_cover")).to_have_count(0)
+    expect(pupil_page.locator(".lesson textarea")).to_have_value("because .f n")
     hands.press("ArrowLeft")
-    wait_run(given)
-    assert (bar(given)["number"], bar(given)["question"]) == (1, "")
+    wait_run(pupil_page)
+    assert (bar(pupil_page)["number"], bar(pupil_page)["question"]) == (1, "")

@@ -39,14 +39,14 @@ ANSWER: dict[str, list[Any]] = {
     "sharing": ["0", "1/4", "less", "silent", "1", "changed"],
     "convolution": [4, {"en": "1/9", "zh": "12.5 %"}, "9", "w_o", "edge"],
 }
-"""What is right on the sentences that the lessons begin with: in the bar an option's code, a number as it is typed, or
+"""Right answers on the lessons' first sentences: in the bar an option's code, a number as it is typed, or
 the order; in the picture a head, a cell or cells to be open; of a sentence the step has an example itself."""
 
 
 def bar(page: Page) -> dict[str, Any]:
-    """What the bar has been sent."""
-    sent: dict[str, Any] = page.locator(".lesson").evaluate("bar => bar.lesson.data")
-    return sent
+    """The data of the bar."""
+    data: dict[str, Any] = page.locator(".lesson").evaluate("bar => bar.lesson.data")
+    return data
 
 
 def until(page: Page, holds: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
@@ -59,25 +59,25 @@ def until(page: Page, holds: Callable[[dict[str, Any]], bool]) -> dict[str, Any]
     return bar(page)
 
 
-def answer(page: Page, hand: Keyboard | Finger, asked: dict[str, Any], step: Step, right: Any, read: str) -> None:
+def answer(page: Page, hand: Keyboard | Finger, question: dict[str, Any], step: Step, right: Any, read: str) -> None:
     """Answer a step's question."""
-    match asked["kind"]:
+    match question["kind"]:
         case "word" | "option":
-            hand.choose([code for code, _ in asked["options"]], right)
+            hand.choose([code for code, _ in question["options"]], right)
         case "number":
             hand.type(right)
         case "order":
-            hand.order(asked, right)
+            hand.order(question, right)
         case in_the_picture:
-            pick(hand, in_the_picture, asked, step.ask.arguments[read].get("example") or right)
+            pick(hand, in_the_picture, question, step.ask.arguments[read].get("example") or right)
             hand.check()  # at once: what was chosen may be on its way still
 
 
-def pick(hand: Keyboard | Finger, kind: str, asked: dict[str, Any], right: Any) -> None:
+def pick(hand: Keyboard | Finger, kind: str, question: dict[str, Any], right: Any) -> None:
     """Choose in the page itself."""
     match kind:
         case "head":
-            hand.head(right, asked["picked"][0])
+            hand.head(right, question["picked"][0])
         case "cell":
             hand.cell(*right)
         case "mask":
@@ -86,29 +86,31 @@ def pick(hand: Keyboard | Finger, kind: str, asked: dict[str, Any], right: Any) 
             hand.write(right)
 
 
-def is_at(number: int, told: dict[str, Any]) -> bool:
-    """Whether the bar is at this step, and asks."""
-    return bool(told["number"] == number and told["kind"])
+def is_at(number: int, state: dict[str, Any]) -> bool:
+    """Return True if the bar is at this step, and asks."""
+    return bool(state["number"] == number and state["kind"])
 
 
 def do_lesson(page: Page, hand: Keyboard | Finger, lesson: Lesson, lang: str) -> None:
     """From the list of lessons to the last step, and back to the list."""
     hand.begin(lesson.title[lang])
     for number, (step, right) in enumerate(zip(lesson.steps, ANSWER[lesson.name], strict=True), 1):
-        asked = until(page, partial(is_at, number))
-        read = "en" if asked["note"] else lang
-        assert (asked["kind"], asked["done"], asked["premise"]) == (step.ask.kind, "", "")
-        assert asked["question"] and not asked["reveal"] and not asked["verdict"]
+        question = until(page, partial(is_at, number))
+        read = "en" if question["note"] else lang
+        assert (question["kind"], question["done"], question["premise"]) == (step.ask.kind, "", "")
+        assert question["question"] and not question["reveal"] and not question["verdict"]
         expect(page.locator(".st-key-lesson_cover")).to_have_count(int(step.covers))
-        answer(page, hand, asked, step, right[read] if isinstance(right, dict) else right, read)
-        told = until(page, lambda told: told["done"] or told["verdict"])
-        assert told["done"] == "right", (lesson.name, number, told["verdict"])
-        expect(page.locator(".lesson .said")).to_contain_text(told["reveal"])
-        assert not re.search(r"[{}]", f"{asked['question']}{asked['options']}{told['reveal']}"), "all is filled in"
+        answer(page, hand, question, step, right[read] if isinstance(right, dict) else right, read)
+        state = until(page, lambda state: state["done"] or state["verdict"])
+        assert state["done"] == "right", (lesson.name, number, state["verdict"])
+        expect(page.locator(".lesson .said")).to_contain_text(state["reveal"])
+        assert not re.search(r"[{}]", f"{question['question']}{question['options']}{state['reveal']}"), (
+            "all is filled in"
+        )
         expect(page.locator(".st-key-lesson_cover")).to_have_count(0)
         if number < len(lesson.steps):
             hand.go_on()
-    hand.finish(asked["words"]["list"])
+    hand.finish(question["words"]["list"])
     expect(page.locator("ol.lessons")).to_contain_text(lesson.title[lang])
 
 
@@ -117,7 +119,7 @@ def without_figures(page: Page) -> None:
     page.route("**/PlotlyChart.*.js", lambda route: route.fulfill(body=EMPTY, content_type="text/javascript"))
 
 
-def test_all_lessons_are_done_by_the_keyboard_alone(visit):
+def test_lessons_work_by_keyboard_alone(visit):
     page = visit("lessons", viewport=(1280, 720))
     without_figures(page)
     for lesson in lessons():
@@ -128,7 +130,7 @@ def test_all_lessons_are_done_by_the_keyboard_alone(visit):
     assert (bar(page)["number"], bar(page)["done"]) == (len(lesson.steps), "right"), "Back leads to the last step, done"
 
 
-def test_all_lessons_are_done_by_taps_on_a_phone(new_page, app_url):
+def test_lessons_work_by_taps_on_phone(new_page, app_url):
     page = new_page(viewport=PHONE, has_touch=True, is_mobile=True)
     without_figures(page)
     page.goto(f"{app_url}/lessons?lang=zh")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.lessons.test_own import QUESTION, TABLE, TOML
-from tests.modes.lesson.test_asked import link, pictures, said
+from tests.modes.lesson.test_asked import bar_state, link, pictures
 from viz.frame.waiting import stores
 from viz.lessons.lesson import OwnLessonError
 from viz.lessons.own import packed, read_toml
@@ -27,13 +27,14 @@ def errors(app) -> list[str]:
 
 
 def editor(app) -> dict:
-    (sent,) = [v for v in app.get("bidi_component") if v.proto.component_name == "headlight.my_lesson"]
-    return json.loads(sent.proto.json)[0]
+    (view,) = [v for v in app.get("bidi_component") if v.proto.component_name == "headlight.my_lesson"]
+    return json.loads(view.proto.json)[0]
 
 
-def test_a_step_covers_its_picture_until_the_class_has_answered(open_app):
+def test_step_covers_picture_until_answered(open_app):
+    """A step covers its picture until the class has answered."""
     app = open_app("heads", own_lesson=CODE, source="words")
-    bar = said(app)
+    bar = bar_state(app)
     assert (bar["kind"], bar["title"], bar["steps"], bar["done"]) == ("open", "看 & see", 2, "")
     assert (bar["text"], bar["question"]) == ("One", QUESTION), "as it was typed"
     assert not pictures(app)
@@ -41,50 +42,52 @@ def test_a_step_covers_its_picture_until_the_class_has_answered(open_app):
     assert link(app) == {"own_lesson": CODE, "source": "words"}, "what the step shows is a default"
     do(app.session_state["_lessons"][next(iter(app.session_state["_lessons"]))], "reveal", None)
     app.run()
-    assert said(app)["done"] and pictures(app)
+    assert bar_state(app)["done"] and pictures(app)
     assert bar["links"]["next"] == f"masks?own_lesson={CODE}&lesson_step=2&lang=en"
 
 
-def test_without_a_question_a_step_shows_at_once(open_app):
+def test_step_without_question_shows_at_once(open_app):
     app = open_app("masks", own_lesson=CODE, lesson_step=2)
-    bar = said(app)
+    bar = bar_state(app)
     assert (bar["question"], bool(bar["done"]), bar["is_last"]) == ("", True, True)
     assert pictures(app)
     assert bar["links"]["next"] == f"lessons?own_lesson={CODE}&lang=en", "there it can be begun again, or taken over"
 
 
-def test_what_a_step_cannot_mean_falls_back_as_in_any_link(open_app):
+def test_invalid_step_falls_back(open_app):
+    """An invalid step falls back to its defaults as in any link."""
     odd = {"layer": "99", "mask": "<img>", "head": "x", "model": "../../etc"}
     step = TABLE["step"][0] | {"parameters": odd, "covers": False}
     app = open_app("heads", own_lesson=packed({"title": "", "step": [step]}))
     assert errors(app) == []
-    assert said(app)["title"] == T("lesson.own_title")
+    assert bar_state(app)["title"] == T("lesson.own_title")
     assert app.session_state["layer"] == open_app("heads").session_state["layer"]
     assert app.session_state["mask"] == "own"
 
 
-def test_a_lesson_that_cannot_be_had_is_a_sentence(open_app):
+def test_missing_lesson_is_one_sentence(open_app):
     nowhere = packed({"title": "", "step": [TABLE["step"][0] | {"section": "nowhere"}]})
     for code, sentence in ((CODE[:-7], T("lesson.own_broken")), (nowhere, T("lesson.own_place", where="step 1"))):
         app = open_app("glossary", own_lesson=code)
         assert errors(app) == [sentence]
-        assert said(app) is None
+        assert bar_state(app) is None
         assert "own_lesson" not in app.query_params, "it is not written again"
 
 
-def test_every_reason_to_refuse_has_its_sentence():
+def test_refusals_have_sentences():
     codes = {"broken", "large", "toml", "nested", "steps", "kind", "unknown", "long", "place"}
     for lang in LANGUAGES:
         assert {f"lesson.own_{code}" for code in codes} <= sentences(lang).keys()
     assert OwnLessonError("large").values == {}
 
 
-def test_the_list_offers_the_lesson_of_a_link_and_reads_a_file(open_app):
+def test_list_adds_lesson_of_link(open_app):
+    """The list has the lesson of a link, and reads a file."""
     app = open_app("lessons", own_lesson=CODE, lang="zh")
-    assert said(app) is None, "it is begun there, not gone on with"
-    given = editor(app)["given"]
-    assert given["lesson"] == TABLE
-    assert given["start"] == f"heads?own_lesson={CODE}&lesson_step=1&lang=zh"
+    assert bar_state(app) is None, "it is begun there, not gone on with"
+    lesson = editor(app)["given"]
+    assert lesson["lesson"] == TABLE
+    assert lesson["start"] == f"heads?own_lesson={CODE}&lesson_step=1&lang=zh"
     assert editor(app)["loaded"] is None
 
 
@@ -119,11 +122,13 @@ def test_answer_full_queue_says_so(monkeypatch):
     assert editor_module._answer(T, "en") == {"n": 3, "lesson": None, "problem": T("error.crowded", n=0)}
 
 
-def test_a_view_is_a_step_of_ones_own(open_app, monkeypatch):
-    found = []
-    monkeypatch.setattr("viz.modes.share.panel.offer", lambda t, page: found.append(step_of_view(t, page, "all_heads")))
+def test_view_is_own_step(open_app, monkeypatch):
+    digests = []
+    monkeypatch.setattr(
+        "viz.modes.share.panel.offer", lambda t, page: digests.append(step_of_view(t, page, "all_heads"))
+    )
     open_app("heads", lesson="ten_minutes", lesson_step=5, temperature=2.0, without="text", theme="dark")
-    (step,) = found
-    shown = lesson_named("ten_minutes").steps[4].shows["en"]
-    assert step["parameters"] == {**shown, "temperature": "2.0"}, "what the step shows, and what was changed in it"
+    (step,) = digests
+    parameters = lesson_named("ten_minutes").steps[4].shows["en"]
+    assert step["parameters"] == {**parameters, "temperature": "2.0"}, "what the step shows, and what was changed in it"
     assert (step["page"], step["section"], step["title"]) == ("heads", "all_heads", T("heads.all_heads.title"))

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.drive import PHONE, eventually, wait_run
 from tests.modes.lesson.hands import FOCUSED
-from tests.modes.lesson.test_covers import COVERED
+from tests.modes.lesson.test_covers import COVERED_STEPS
 from viz.frame.sidebar import path_of
 from viz.lessons.lesson import IN_THE_PAGE
 from viz.lessons.read import lesson_named
@@ -28,14 +28,14 @@ LOCKED = """({ headGrid: { labels, locked } }) => [labels.rows[locked.query], la
 def stops(page: Page) -> list[str]:
     """Everything the Tab key comes to, once."""
     page.evaluate("document.activeElement?.blur()")
-    found: list[str] = []
+    positions: list[str] = []
     for _ in range(80):
         page.keyboard.press("Tab")
         at = page.evaluate(FOCUSED) + page.evaluate("document.activeElement.dataset.testid ?? ''")
-        if at.startswith("BODY") or at in found:
+        if at.startswith("BODY") or at in positions:
             break
-        found.append(at)
-    return found
+        positions.append(at)
+    return positions
 
 
 def open_step(visit: Any, lesson: str, number: int, **options: Any) -> Page:
@@ -44,7 +44,7 @@ def open_step(visit: Any, lesson: str, number: int, **options: Any) -> Page:
     return page
 
 
-@pytest.mark.parametrize(("lesson", "number"), COVERED)
+@pytest.mark.parametrize(("lesson", "number"), COVERED_STEPS)
 def test_open_step_shows_covered_picture(visit, lesson, number):
     """The picture begins on the first screen; what is asked is covered in it, and is there after the answer."""
     page = open_step(visit, lesson, number, viewport=(1280, 720))
@@ -55,8 +55,8 @@ def test_open_step_shows_covered_picture(visit, lesson, number):
     around = [stop for stop in stops(page) if "bar: " in stop or "stMain" in stop]
     kind = lesson_named(lesson).steps[number - 1].ask.kind
     assert len(around) <= AROUND or kind == "order", around
-    asked = page.evaluate(COVERS)
-    assert all(covers["open"] for covers in asked)
+    covered_cells = page.evaluate(COVERS)
+    assert all(covers["open"] for covers in covered_cells)
     page.locator(".lesson [data-does=reveal]").click()
     wait_run(page)
     expect(page.locator(".lesson .reveal")).not_to_be_empty()
@@ -82,16 +82,16 @@ def test_asked_cell_is_locked_and_spoken(visit):
 
 def test_explore_brings_rest_and_hides_it(visit):
     page = open_step(visit, "ten_minutes", 3, viewport=(1280, 720))
-    for shown in (True, False):
+    for is_visible in (True, False):
         page.get_by_role("button", name="Explore").click()
         wait_run(page)
         for place in (".st-key-tabs", "[data-testid=stSidebar]", ".st-key-chips"):
-            expect(page.locator(place)).to_be_visible(visible=shown)
+            expect(page.locator(place)).to_be_visible(visible=is_visible)
 
 
-def test_own_reason_is_compared_and_not_sent(visit):
+def test_own_reason_is_not_sent(visit):
     """After the answer a sentence is typed and compared; the server is sent nothing."""
-    lesson, number = next((name, at) for name, at in COVERED if lesson_named(name).steps[at - 1].why)
+    lesson, number = next((name, at) for name, at in COVERED_STEPS if lesson_named(name).steps[at - 1].why)
     page = open_step(visit, lesson, number, viewport=(1280, 720))
     expect(page.locator(".lesson .why textarea")).to_have_count(0)
     page.locator(".lesson [data-does=reveal]").click()

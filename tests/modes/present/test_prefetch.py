@@ -53,7 +53,7 @@ def test_seeded_heads_are_not_prefetched(passes):
     assert passes == []
 
 
-def test_prefetch_that_fails_is_logged_without_text(monkeypatch, caplog):
+def test_failed_prefetch_is_logged_without_text(monkeypatch, caplog):
     """Nobody waits for it: whoever opens the step is told."""
 
     def fail(source: Any) -> None:
@@ -67,7 +67,7 @@ def test_prefetch_that_fails_is_logged_without_text(monkeypatch, caplog):
     assert not module._lock.locked(), "the next one may begin"
 
 
-def test_second_prefetch_meanwhile_is_left_out(monkeypatch, passes):
+def test_second_prefetch_is_dropped(monkeypatch, passes):
     """A presenter who goes on quickly fills no queue."""
     monkeypatch.setattr(module, "Thread", Inline)
     with module._lock:

@@ -33,8 +33,8 @@ SMALLEST = """() => {
 """The smallest texts that are seen, in pixels of the screen; on a canvas they are 12 of its own."""
 
 
-def told(page: Page) -> dict[str, Any]:
-    """What the keys of the presentation have been told."""
+def presenter_state(page: Page) -> dict[str, Any]:
+    """The state of the presenter's key handler."""
     data: dict[str, Any] = page.locator(".presenter").evaluate("bar => bar.presenter.data")
     return data
 
@@ -42,10 +42,10 @@ def told(page: Page) -> dict[str, Any]:
 def press(page: Page, key: str) -> dict[str, Any]:
     page.keyboard.press(key)
     wait_run(page)
-    return told(page)
+    return presenter_state(page)
 
 
-def test_a_presented_page_is_its_section_alone(open_app):
+def test_presented_page_is_one_section(open_app):
     app = open_app("masks", present=1, section="all")
     assert not app.title
     assert not app.sidebar.children
@@ -62,24 +62,24 @@ def test_a_lesson_is_presented_by_keys(visit):
     for part in ("PlotlyChart", "head_grid-", "mask_painter-"):  # what later steps show, and this one does not
         page.wait_for_function(TAKEN_IN, arg=part)
     dark, cover = page.locator(".dark"), page.locator(".st-key-lesson_cover")
-    assert (told(page)["at"], told(page)["of"], told(page)["asks"]) == (1, 7, True)
+    assert (presenter_state(page)["at"], presenter_state(page)["of"], presenter_state(page)["asks"]) == (1, 7, True)
     expect(page.get_by_test_id("stSidebar")).to_have_count(0)
-    with page.expect_popup() as opened:
+    with page.expect_popup() as popup:
         page.keyboard.press("n")
-    notes = opened.value
-    expect(notes.locator(".notes h1")).to_have_text(told(page)["title"])
+    notes = popup.value
+    expect(notes.locator(".notes h1")).to_have_text(presenter_state(page)["title"])
     expect(notes.locator(".notes .asks")).to_have_text(T("present.bar_asks"))
     page.bring_to_front()
     press(page, "PageDown")  # what is covered is shown first
     expect(cover).to_have_count(0)
-    assert (told(page)["at"], told(page)["asks"]) == (1, False)
+    assert (presenter_state(page)["at"], presenter_state(page)["asks"]) == (1, False)
     expect(page.locator(".lesson legend")).to_be_visible()
     expect(page.locator(".lesson label >> visible=true")).to_have_count(
         0
     )  # nothing was chosen: that is the picture's room
     assert page.evaluate(SMALLEST)[0][0] >= ROOM, page.evaluate(SMALLEST)
     assert press(page, "ArrowRight")["at"] == 2
-    expect(notes.locator(".notes .note")).to_have_text(told(page)["note"])
+    expect(notes.locator(".notes .note")).to_have_text(presenter_state(page)["note"])
     notes.keyboard.press("ArrowLeft")
     expect(page.locator(".presenter .at")).to_have_text("1 / 7")
     wait_run(page)
@@ -103,16 +103,17 @@ def assert_room(page: Page) -> None:
     assert letters[0][0] >= ROOM, letters
 
 
-def test_pages_are_presented_one_section_after_the_other(visit):
+def test_presentation_crosses_pages(visit):
+    """Pages are presented one section after the other."""
     page = visit("step-by-step", present=1, section=PAGE.sections[-1].name, viewport=(1280, 720))
-    last = told(page)
+    last = presenter_state(page)
     assert last["at"] == last["of"]
     eventually(lambda: assert_room(page))
     first = press(page, "ArrowRight")
     assert first["at"] == 1
     assert first["title"].startswith(T(f"{PAGES[1]}.title"))
     assert press(page, "PageUp")["title"] == last["title"]
-    assert told(page)["code"] is None, "no code before it is asked for"
+    assert presenter_state(page)["code"] is None, "no code before it is asked for"
     press(page, "q")
     expect(page.locator(".sheet svg")).to_be_visible()
     expect(page.locator(".sheet")).to_contain_text("/step-by-step?")
@@ -126,17 +127,19 @@ def test_pages_are_presented_one_section_after_the_other(visit):
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("section", ["three_words", "steps"])
-def test_a_presented_section_names_no_key_that_goes_elsewhere(open_app, monkeypatch, section, lang):
+def test_presented_section_names_no_other_key(open_app, monkeypatch, section, lang):
     """There → opens the next section, whatever it does on a desk."""
     monkeypatch.setattr("viz.modes.present.presenter.prefetch", lambda _: None)
     app = open_app("step_by_step", section=section, source="words", lang=lang, present=1)
-    told = [json.loads(view.proto.json)[0] for view in app.get("bidi_component") if view.proto.id.endswith("presenter")]
+    messages = [
+        json.loads(view.proto.json)[0] for view in app.get("bidi_component") if view.proto.id.endswith("presenter")
+    ]
     lead = translator(lang)(f"step_by_step.{section}.lead_present")
     assert lead in sentences_of(app)
-    assert [each["note"] for each in told] == [lead], "the teacher's note says the same"
+    assert [message["note"] for message in messages] == [lead], "the teacher's note says the same"
 
 
-def test_a_chart_fits_the_screen_in_front_of_a_class(open_app):
+def test_chart_fits_screen_of_class(open_app):
     """Its letters are twice as large there, by a style sheet, and it is no more than a quarter higher."""
     at_a_desk, in_a_room = (
         line_charts(open_app("cost", section="growth", **more))["growth"] for more in ({}, {"present": 1})

@@ -1,4 +1,4 @@
-"""What comes before and after a step of a presentation."""
+"""The steps before and after a step of a presentation."""
 
 import pytest
 
@@ -17,6 +17,7 @@ SECTIONS = {"a": ["x", "y"], "b": ["z"], "c": ["u", "v"]}
         ("elsewhere", 0, None, ("a", "x")),
     ],
 )
-def test_what_comes_before_and_after_goes_across_the_ends_of_pages(page, at, before, after):
+def test_neighbours_cross_ends_of_pages(page, at, before, after):
+    """The section before and the one after cross the ends of pages."""
     sections = {**SECTIONS, "elsewhere": []}
     assert beside(page, at, list(SECTIONS), sections.__getitem__) == (before, after)

@@ -1,4 +1,4 @@
-"""What the browser is told for the menus of pictures: whose numbers they are, and where the menu's code lies."""
+"""Data for the menus of pictures: the source of the numbers, and the address of the menu's code."""
 
 import json
 from types import SimpleNamespace
@@ -30,17 +30,17 @@ WORDS = {
 }
 
 
-def told(app: AppTest) -> Any:
-    """What the page says of its pictures."""
+def menu_data(app: AppTest) -> Any:
+    """The page's description of its pictures."""
     views = (view.proto for view in app.get("bidi_component"))
-    (sent,) = [json.loads(view.json) for view in views if view.component_name.endswith(".document")]
-    return sent[0]["figures"]
+    (header,) = [json.loads(view.json) for view in views if view.component_name.endswith(".document")]
+    return header[0]["figures"]
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-def test_the_model_and_the_text_stand_below_a_picture(open_app, lang):
+def test_model_and_text_below_picture(open_app, lang):
     app = open_app("heads", lang=lang, source="words", text="a  cat\n" + "x" * 400)
-    figures = told(app)
+    figures = menu_data(app)
     whose, text = figures["facts"]
     assert whose == sentences(lang)["source.words"] and text.startswith("“a cat x") and len(text) == LONGEST
     assert figures["apart"] == []
@@ -48,33 +48,34 @@ def test_the_model_and_the_text_stand_below_a_picture(open_app, lang):
     assert figures["words"] == {name: sentences(lang)[f"figure_menu.{name}"] for name in WORDS}
 
 
-def test_the_decoder_that_stands_in_is_the_one_that_is_named(open_app):
-    whose, text = told(open_app("next_word", lang="en", source="words"))["facts"]
+def test_fallback_decoder_is_named(open_app):
+    whose, text = menu_data(open_app("next_word", lang="en", source="words"))["facts"]
     assert whose.startswith("twin-g8 · ") and text.startswith("“cake moon")
 
 
 @pytest.mark.parametrize("section", ["map", "wall"])
-def test_below_a_long_text_stands_what_was_read(open_app, monkeypatch, section):
+def test_text_as_read_below_picture(open_app, monkeypatch, section):
+    """Below the picture of a long text stands the part that was read."""
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: None)  # it would own the key
     app = open_app("long_text", source="words", text="one two", n_heads=2, long_from="file", section=section)
     app.session_state["_long_file"] = SimpleNamespace(getvalue=b"three four five".strip)
-    figures = told(app.run())
+    figures = menu_data(app.run())
     assert figures["facts"][1:] == ["“three four five”"] and figures["apart"] == []
 
 
-def test_below_the_atlas_stand_its_model_and_its_sentences(open_app):
-    facts = told(open_app("atlas", source="words", text="one two"))["facts"]
+def test_atlas_names_model_and_sentences(open_app):
+    facts = menu_data(open_app("atlas", source="words", text="one two"))["facts"]
     assert len(facts) == 1 and facts[0].startswith("all-MiniLM-L6-v2, 72 heads, over 203 English sentences")
 
 
-def test_a_picture_of_no_model_names_none(open_app):
-    assert told(open_app("cost", source="words"))["facts"] == ["n = 512, d = 512, k = 3, h = 8"]
-    assert "two_places" in told(open_app("many_heads", source="words", section="two_places"))["apart"]
-    example = told(open_app("two_sequences", section="translation", model="all-MiniLM-L6-v2"))
+def test_picture_without_model_names_none(open_app):
+    assert menu_data(open_app("cost", source="words"))["facts"] == ["n = 512, d = 512, k = 3, h = 8"]
+    assert "two_places" in menu_data(open_app("many_heads", source="words", section="two_places"))["apart"]
+    example = menu_data(open_app("two_sequences", section="translation", model="all-MiniLM-L6-v2"))
     assert "translation" in example["apart"], "an example in its place"
-    assert "trained_sharing" in told(open_app("stacking", source="words", section="trained_sharing"))["apart"]
+    assert "trained_sharing" in menu_data(open_app("stacking", source="words", section="trained_sharing"))["apart"]
 
 
 @pytest.mark.parametrize("look", [{"present": "1"}, {"print": "worksheet"}])
-def test_before_a_class_and_on_paper_there_is_no_menu(open_app, look):
-    assert told(open_app("masks", source="words", section="editor", **look)) is None
+def test_presented_and_printed_pages_lack_menu(open_app, look):
+    assert menu_data(open_app("masks", source="words", section="editor", **look)) is None

@@ -12,7 +12,7 @@ T = translator("en")
 HIDES = "<style>.stApp :is(.st-key"
 
 
-def test_what_is_hidden_counts(open_app):
+def test_hidden_parts_count(open_app):
     app = open_app("masks", without="layer-text", layer=5, text="a b c")
     (style,) = [html.proto.body for html in app.get("html") if html.proto.body.startswith(HIDES)]
     assert re.findall(r"\.st-key-(\w+)", style) == ["layer", "chip_layer", "text_row", "chip_text_row"]
@@ -63,13 +63,13 @@ def test_a_view_is_passed_on(visit, new_page, server):
     inside = frame.locator(".stMainBlockContainer").evaluate("block => block.getBoundingClientRect().height")
     height = holder.locator("iframe").evaluate("frame => frame.offsetHeight")
     assert abs(height - inside) <= 1
-    told = [message for message in holder.evaluate("told") if isinstance(message, dict)]
-    ours = [message for message in told if "stCommVersion" not in message]  # what Streamlit tells by itself
+    messages = [message for message in holder.evaluate("told") if isinstance(message, dict)]
+    ours = [message for message in messages if "stCommVersion" not in message]  # what Streamlit tells by itself
     assert ours, "the height is told"
     assert all(set(message) == {"headlightHeight"} for message in ours), "and nothing else"
 
 
-def test_a_slider_that_a_view_draws_is_hidden_too(visit):
+def test_slider_of_view_is_hidden(visit):
     page = visit("convolution", section="windows", without="w_alpha-mix")
     slider = page.locator(".quadratic .slider")
     expect(slider.and_(page.locator("[data-link=w_delta]")).first).to_be_visible()
@@ -77,7 +77,7 @@ def test_a_slider_that_a_view_draws_is_hidden_too(visit):
         expect(slider.and_(page.locator(f"[data-link={name}]")).first).not_to_be_visible()
 
 
-def test_every_slider_of_a_view_can_be_hidden():
+def test_sliders_of_view_can_be_hidden():
     names = {"temperature", "alpha", "w_alpha", "w_delta", "mix", "pe_width", "pe_n", "base", "pe_at"}
     rules = "".join(style.read_text("utf8") for style in CLIENT.glob("*/*.css"))
     rule = r'@container style\(--without-(\w+): 1\) \{\s*\[data-link="\1"\] \{\s*display: none;\s*\}\s*\}'
