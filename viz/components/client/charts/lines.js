@@ -63,7 +63,7 @@ class Lines extends Chart {
     super.choose();
   }
 
-  /** What has something to be read off. */
+  /** The visible lines whose values can be read. */
   #readable() {
     return this.seen.filter(({ says }) => says);
   }

@@ -89,7 +89,7 @@ class Comparison extends View {
     this.light();
   }
 
-  /** Whether the maps that are here are of the head that was chosen last. */
+  /** True if the maps belong to the head selected last. */
   #isShown() {
     const { choice, two } = this;
     return (

@@ -49,7 +49,7 @@ function holesOf(slots, size) {
 }
 
 /**
- * How far a row is apart over the slots that both have, each scaled up to sum to 1 over them; NaN if that cannot be
+ * The distance of a row over the slots that both have, each scaled up to sum to 1 over them; NaN if that cannot be
  * said. As viz/core/comparison/maps.py has it.
  *
  * @param {{a: Map, b: Map, difference: Map}} maps

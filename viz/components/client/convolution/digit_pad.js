@@ -73,7 +73,7 @@ class DigitPad extends LiveView {
     canvas.addEventListener("focus", () => this.later());
   }
 
-  /** Which dot is under the pointer; its row is called query, and its column key. */
+  /** The dot under the pointer as {query: row, key: column}. */
   #dot(event) {
     const box = this.canvas.getBoundingClientRect(),
       scale = (4 * SIDE) / box.width;

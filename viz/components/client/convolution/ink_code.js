@@ -17,7 +17,7 @@ export function levelsOf(code) {
 }
 
 /**
- * What was there, and the dots that were drawn on it: a sign for each pixel.
+ * Encode the base picture and the dots drawn on it: a sign for each pixel.
  *
  * @param {Uint8Array} base ink of each pixel
  * @param {Uint8Array} ink 1 where there is a dot

@@ -13,7 +13,7 @@ export default mount((parent) => new PatchHeads(parent), unpack);
 
 class PatchHeads extends LiveView {
   constructor(parent) {
-    // Where the cards are.
+    // The places of the cards.
     super(parent, "patches", { of: ({ clientWidth, clientHeight }) => [clientWidth, clientHeight] });
     this.paper = matchMedia("print"); // on paper they stand elsewhere, which no observer of sizes is told
     this.print = () => this.draw();
@@ -123,7 +123,7 @@ class PatchHeads extends LiveView {
   }
 
   /**
-   * Where each head's two maps stand on the canvas, in its own pixels, which differ from the page's where it is
+   * The places of each head's two maps on the canvas, in its own pixels, which differ from the page's where it is
    * enlarged.
    */
   #places() {

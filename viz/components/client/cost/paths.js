@@ -1,7 +1,7 @@
-// How far two words of the visitor's own text are apart in each architecture: point at a word, click to start there.
+// Distance between two words of the user's text in each architecture: point at a word, click to start there.
 //
-// The numbers of steps come from viz/core/cost/architectures.py; here the ways are only drawn, and a test compares the
-// two.
+// The numbers of steps come from viz/core/cost/architectures.py; this module only draws the paths; a test compares
+// the two.
 
 import { isolate, isolateAll } from "../lib/direction.js";
 import { View, mount, spoken } from "../lib/view.js";
@@ -41,7 +41,7 @@ function hops({ draw, reach, base }, distance) {
   return found;
 }
 
-/** Where a place of layer `layer` can hand its word on to, as distances. */
+/** The distances that a position of layer `layer` passes its word on to. */
 function view({ draw, reach, base }, layer, count) {
   if (draw === "direct") return Array.from({ length: 2 * count - 1 }, (_, i) => i - count + 1);
   if (draw === "gaps") return Array.from({ length: base }, (_, tap) => tap * base ** layer);

@@ -5,7 +5,7 @@ import { colourOf, drawn, sketch } from "./sketch.js";
 
 const LEFT_OUT =
   "[hidden], script, style, .live, .unseen, .tip, .controls, .tools, .bar, .dropdown, .temperature, .lock, .letters, .choose, .ends, " +
-  // What is pressed, and what is heard only.
+  // Controls, and elements for screen readers only.
   ".modebar-container, form, select, input[type=range], input[type=checkbox]";
 const STYLED = [
   "fill",
@@ -67,7 +67,7 @@ class Painter {
       return;
     const box = this.#place(element.getBoundingClientRect()),
       group = drawn("g", { opacity: style.opacity === "1" ? null : style.opacity });
-    // What stays lies over what is moved below it.
+    // Fixed parts lie over the parts that scroll below them.
     (style.position === "sticky" && this.above ? this.above : into).append(group);
     this.#box(style, box, group);
     if (element instanceof HTMLCanvasElement) this.#canvas(element, box, group);
@@ -107,7 +107,7 @@ class Painter {
     );
   }
 
-  /** What is seen in a frame that can be moved: that part of what is in it. */
+  /** Draw the visible part of a scrolling element. */
   #cut(element, style, box, group) {
     this.#reach(box);
     const inner = drawn("svg", { ...box, viewBox: `${box.x} ${box.y} ${box.width} ${box.height}`, overflow: "hidden" }),
@@ -213,7 +213,7 @@ class Painter {
     }
   }
 
-  /** What is typed in a box, where the box has it. */
+  /** Draw the text of an input at its place in the box. */
   #value(text, { x, y, width, height }, style, group) {
     const [before, after] = ["Left", "Right"].map(
       (side) => parseFloat(style[`padding${side}`]) + parseFloat(style[`border${side}Width`]),

@@ -1,4 +1,4 @@
-// What a picture on a canvas would be drawn with, noted down as SVG: words stay words, lines stay lines, at any size.
+// A canvas context that records its calls as SVG: text stays text and lines stay lines, at any size.
 
 const SVG = "http://www.w3.org/2000/svg";
 const KEPT = [

@@ -1,6 +1,5 @@
-// What Streamlit's page does not say of itself to those who hear it, or have no mouse: its language, which of its pages
-// belong together, that what is wider than its frame can be moved, and that a choice changes its sentences. The button
-// of every picture's menu. And that Enter applies what was typed in a box of several lines.
+// Accessibility that Streamlit's page lacks: its language, groups of pages in the navigation, keyboard scrolling of
+// wide elements, live sentences. Also the button of every picture's menu, and Enter to apply a text area.
 
 import { mount } from "../lib/view.js";
 import { isNoted, noteHistory } from "../lib/open.js";
@@ -9,7 +8,7 @@ import { Figures } from "./figures.js";
 const GROUPS = '[data-testid="stSidebarNavItems"]';
 const FRAMES = ".stMain :is(.stCode pre, .stMarkdown:has(table), .katex-display)";
 const SENTENCES = '.stMain [class*="st-key-section_"] :is(.stMarkdown, .stText, .stHtml:has(> .says))';
-const FOOTER = '[class*="st-key-_footer_"]'; // what is opened there is read by whoever opens it
+const FOOTER = '[class*="st-key-_footer_"]'; // not announced: users who open it read it
 
 export default mount(() => new PageItself());
 
@@ -56,7 +55,7 @@ class PageItself {
     this.changed();
   }
 
-  /** What is said of what has come, and its buttons, come with it; what has to be measured waits for the next frame. */
+  /** Label new elements and add their buttons at once; measure them in the next animation frame. */
   changed() {
     // Its place is kept for the sidebar by rules that are dear (viz/host/first_paint.py).
     this.address = addressHere();
@@ -95,7 +94,7 @@ function begin(theme) {
   location.replace(address);
 }
 
-/** What an element says already is not written again: the browser would look through its page for what that changes. */
+/** Set an attribute only if it differs: every write makes the browser recalculate styles. */
 function say(element, name, value) {
   if (element.getAttribute(name) !== value) element.setAttribute(name, value);
 }
@@ -123,7 +122,7 @@ function frames() {
   }
 }
 
-/** What is typed in a box runs as its first letter does; the key that applies it is called so on a phone. */
+/** Give inputs the direction of their first letter, and a phone's Enter key the label "done". */
 function boxes() {
   for (const box of document.querySelectorAll("textarea, .stTextInput input")) {
     say(box, "dir", "auto");

@@ -7,7 +7,7 @@ import { followTranslator } from "./translated.js";
 const NEW = ["section", "embed", "embed_options"]; // these are the other section's own, or Streamlit's
 let carried = []; // what the pages share
 
-/** Where a link leads, with what the address bar says of the choices it does not name. */
+/** The target of a link, with the address bar's query parameters that it does not set itself. */
 function target(link) {
   link.dataset.to ??= link.getAttribute("href");
   const to = new URL(link.dataset.to, location.href),

@@ -1,6 +1,6 @@
 // @ts-check
 // Another mask, before Python has answered: a row's weights at the cells that stay open, made to add up to 1 again, are
-// those of a softmax over these cells alone. What is held for that are the maps without any mask of the visitor's.
+// those of a softmax over these cells alone. What is held for that are the maps without any mask of the user's.
 
 import { decodeScores } from "../lib/numbers.js";
 
@@ -21,7 +21,7 @@ export class Ahead {
    */
   chosen = null;
   /**
-   * @type {{numbers: string, sent: Parts} | undefined} the maps without any mask of the visitor's, and which numbers
+   * @type {{numbers: string, sent: Parts} | undefined} the maps without any mask of the user's, and which numbers
    *   they are
    */
   base;

@@ -83,7 +83,7 @@ export class Current {
     return { ...sizes, exact, values: plain ? weights : regroup(weights, queries, keys, renormalise), masked };
   }
 
-  /** Which cells are masked; the temperature, which changes in every frame, does not change that. @param {Axes} axes */
+  /** The masked cells, cached because the temperature changes in every frame and they do not. @param {Axes} axes */
   #masked(axes) {
     if (this.masked.scores !== this.scores || this.masked.axes !== axes) {
       this.masked = { scores: this.scores, axes, cells: maskedCells(this.scores, axes.queries, axes.keys) };

@@ -293,7 +293,7 @@ class Grid extends View {
     showLegend(panel, words, palette, map.limit, map.masked, hues);
   }
 
-  /** What a lesson's open question covers, and what tells its answer. */
+  /** The map with the cells that a lesson's open question covers and those of its answer. */
   #withCovers(map) {
     const { covers } = this.data;
     return { ...map, covered: coveredCells(covers), told: toldCells(covers), word: covers?.word };

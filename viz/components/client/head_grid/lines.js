@@ -37,7 +37,7 @@ export class Lines extends CanvasWindow {
     this.drawn = found.slice(-MOST).map((at) => ({ at, query: Math.floor(at / columns), key: at % columns }));
   }
 
-  /** Where the tokens stand: down two sides, or along two lines as wide as their words. */
+  /** Place the tokens: down two sides, or along two lines as wide as their words. */
   fit() {
     if (!this.map) return;
     const width = this.element.clientWidth;
@@ -121,7 +121,7 @@ export class Lines extends CanvasWindow {
       context.fillStyle = state === "locked" ? theme.primary : theme.text;
       context.fillRect(left - 3, down - 8, wide + 6, 16);
     } else if (this.focus.query !== null && along === "key") {
-      // How much the chosen query gives to this key.
+      // The selected query's weight on this key.
       const weight = this.map.values[this.focus.query * this.map.columns + i];
       context.fillStyle = css(this.colours.blue, 0.55 * Math.sqrt(weight));
       context.fillRect(left - 3, down - 8, wide + 6, 16);

@@ -110,7 +110,7 @@ function save(words, act) {
   return { element: made };
 }
 
-/** What is locked, as buttons that unlock it. */
+/** Show the locked query and key as buttons that unlock them. */
 export function showLock(panel, words, locked, labels, act) {
   const made = [];
   if (locked.query !== null) made.push(["query", fill(words.locked_query, { q: labels.rows[locked.query] })]);

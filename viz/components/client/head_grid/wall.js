@@ -90,7 +90,7 @@ export class Wall {
     this.places = null;
   }
 
-  /** Where the maps stand, which the page is asked for once and not for every light. */
+  /** Measure the maps' places once, not for every highlight. */
   #measure() {
     this.size = sizeOf(this.lights.parentElement);
     const scale = window.devicePixelRatio || 1,

@@ -73,7 +73,7 @@ class LessonBar extends View {
   }
 
   /**
-   * What an answer begins with; on a phone no field takes the keyboard by itself, as half the screen would be its keys.
+   * The first field of an answer; on a phone no field takes the keyboard by itself, as half the screen would be its keys.
    */
   #first() {
     const first = this.body.querySelector("input");
@@ -300,7 +300,7 @@ class LessonBar extends View {
     return list;
   }
 
-  /** What is filled in now. */
+  /** The current answer in the form. */
   #answer() {
     const { kind, picked, options } = this.data;
     if (!kind) return null;
@@ -320,7 +320,7 @@ class LessonBar extends View {
     else this.#send("check", answer);
   }
 
-  /** What stands in the page is checked, also if it was chosen just now, and is not known here: it is sent first. */
+  /** Check the answer given in the page's own widgets, after their pending values have been sent. */
   #checkHere() {
     const { lesson, number } = this.data;
     clearTimeout(this.timer);

@@ -142,7 +142,7 @@ class MyLesson extends View {
     covers.append(box, element("span", "", {}, words.covers));
     const shown = () => (covers.hidden = !step.ask.question);
     const asks = (text) => {
-      if (!step.ask.question && text) box.checked = step.covers = true; // whoever asks is first answered, then shows
+      if (!step.ask.question && text) box.checked = step.covers = true; // a question is answered first, then shown
       step.ask.question = text;
       shown();
     };

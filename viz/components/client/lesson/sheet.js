@@ -95,7 +95,7 @@ class Sheet {
   }
 }
 
-/** How high a step is; 0 until the page in the frame, and every picture on it, has been drawn. */
+/** The height of a step; 0 until the page in the frame, and every picture on it, has been drawn. */
 function heightOf(inside) {
   const main = inside?.querySelector(".stMainBlockContainer"),
     is = (what) => inside.querySelector(what);

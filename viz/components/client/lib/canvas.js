@@ -1,4 +1,4 @@
-// What every picture on a canvas begins with.
+// Setup of a canvas: size in device pixels, font, colours.
 
 import { zoomOf } from "./place.js";
 

@@ -2,7 +2,7 @@
 
 import { direction, isolate, readingDirection } from "./direction.js";
 
-/** How far each arrow key goes, in rows and columns. */
+/** The step of each arrow key, as [rows, columns]. */
 export const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
 /** Have the arrow keys walk the cells of a picture: `from` gives the [row, column] that is looked at, if one is, and

@@ -34,14 +34,14 @@ export function roomOf(element) {
   return { room: (high - top) / zoom, window: high / zoom, times: property("--fit-times", 1) };
 }
 
-/** What a picture's size depends on, for `Size`: its width, and the room below its top. @param {HTMLElement} element */
+/** The inputs of a picture's size, for `Size`: its width and the room below its top. @param {HTMLElement} element */
 export function placeOf(element) {
   return [element.clientWidth, Math.round(roomOf(element).room)];
 }
 
 /**
- * The height of a row: as usual, or less where the whole picture then is on the first screen. A picture that begins too
- * low for that fits into a window that is scrolled to it.
+ * The height of a row: the default, or less where the whole picture then is on the first screen. A picture that begins
+ * too low for that fits into a window that is scrolled to it.
  *
  * @param {HTMLElement} element where the picture begins
  * @param {Wanted} wanted `usual`: of a row on a desk; `around`: what stands above and below the rows; `least`: of a row

@@ -35,7 +35,7 @@ function contrast(one, other) {
 }
 
 /**
- * What to write in on a cell of that hue, laid over the page with that opacity (0 to 1).
+ * Text colours for cells: a function of a cell's hue and its opacity over the page (0 to 1).
  *
  * @param {{text: string, background: string}} theme
  * @returns {(hue: Hue, opacity?: number) => string}

@@ -135,7 +135,7 @@ export class LargeMap extends CanvasWindow {
     this.#names(context, focus, locked);
   }
 
-  /** Where cells were put together there are fewer pixels than cells. */
+  /** Draw the bitmap; one pixel of it stands for several cells of a pooled map. */
   #picture(context) {
     const side = this.pooled * this.cell;
     context.imageSmoothingEnabled = false;

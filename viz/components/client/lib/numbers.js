@@ -43,7 +43,7 @@ const DIFFERENCES = Float32Array.from({ length: 256 }, (_, code) => {
   return code === NOWHERE ? -Infinity : share * Math.abs(share);
 });
 
-/** How far below its row's largest score each code of a head's scores is. @param {Head} head */
+/** Table from the code of a score to its distance below the row's largest score. @param {Head} head */
 function stepsBelow({ reach, sharpness }) {
   const table = new Float32Array(65536),
     span = Math.log1p(reach / sharpness);
@@ -156,7 +156,7 @@ export function regroup(weights, queries, keys, renormalise) {
 }
 
 /**
- * Which cells of the view have nothing but masked pairs behind them; null if there are none.
+ * The cells of the view that stand for masked pairs only; null if there are none.
  *
  * @param {Float32Array} scores
  * @param {Axis} queries
@@ -224,7 +224,7 @@ export function combine(wall, heads, how) {
   return { values, winner };
 }
 
-/** How far the code of a difference is from none, in either direction. @param {number} code */
+/** The distance of a difference's code from zero difference. @param {number} code */
 export function farness(code) {
   return Math.abs(code - NOTHING);
 }

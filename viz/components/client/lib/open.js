@@ -20,7 +20,7 @@ export function noteHistory() {
   history.replaceState(history.state, "", withNote(location.href));
 }
 
-/** Whether that is noted. */
+/** True if the address has that note. */
 export const isNoted = () => new URLSearchParams(location.search).has(NOTE);
 
 /** A link with what the address bar says of how the page is shown. @param {string} link */
@@ -49,7 +49,7 @@ export function follow(link) {
   open(link);
 }
 
-/** Whether a lesson has been opened so, for the first that asks. */
+/** True for the first call after a lesson was opened by such a link. */
 export function wasFollowed() {
   const { dataset } = document.documentElement,
     was = Boolean(dataset.followed);
@@ -57,7 +57,7 @@ export function wasFollowed() {
   return was;
 }
 
-/** Whether a click on a link is the browser's own: a new tab, a new window, a download. */
+/** True for a click on a link that the browser handles: a new tab, a new window, a download. */
 export function isTheBrowsers(event) {
   return Boolean(event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
 }

@@ -1,5 +1,5 @@
 // @ts-check
-// What is pointed at, in words, with the value.
+// Sentences about the cell under the pointer, with its value.
 
 import { isolate } from "./direction.js";
 import { fill } from "./dom.js";

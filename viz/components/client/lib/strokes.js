@@ -69,14 +69,14 @@ export function strokes(canvas, { at, begin, over, end, look = (_cell) => {}, sc
   }
   return {
     stop: lift,
-    /** Whether a stroke is being made. */
+    /** True during a stroke. */
     get isOn() {
       return last !== null;
     },
   };
 }
 
-/** What is done once, when the keys rest: `later` puts it off, `now` does what has been put off. */
+/** A debounced action: `later` schedules it, `now` runs it if it is pending. */
 export class Rest {
   constructor(act) {
     this.act = act;

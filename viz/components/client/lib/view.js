@@ -1,5 +1,5 @@
 // @ts-check
-// What every view in the browser has: its element, its size, its messages to Python, and a region that is read out.
+// Base class of the views: element, size, messages to Python, and a live region.
 // Python declares each view in the same way (viz/components/view.py).
 
 import { element } from "./dom.js";
@@ -60,7 +60,7 @@ export class Size {
     this.endRoom = watchRoom(follow);
   }
 
-  /** What is drawn next is drawn in the size that there is now. */
+  /** Record the current size as the one drawn. */
   hold() {
     this.drawn = this.read();
   }
@@ -115,7 +115,7 @@ export class View {
     return sent;
   }
 
-  /** Whether a part of the data is another one than before. @param {string} name @param {unknown} value */
+  /** True if a part of the data differs from the last call. @param {string} name @param {unknown} value */
   isOther(name, value) {
     const before = this.#before[name];
     this.#before[name] = JSON.stringify(value);

@@ -11,7 +11,7 @@ export function decoded(code, lowest) {
   return code ? 10 ** ((1 - (code - 1) / (TOP - 1)) * Math.log10(lowest)) : 0;
 }
 
-/** How strong a weight's colour is: 1 for 1, and a fifth less for every tenth. @param {number} weight */
+/** Strength of a weight's colour: 1 for 1, and a fifth less for every tenth. @param {number} weight */
 export function strength(weight) {
   return weight > 0 ? Math.max(0, 1 - Math.log10(weight) / DARKEST) : 0;
 }

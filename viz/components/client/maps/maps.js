@@ -47,7 +47,7 @@ class Maps extends View {
     this.light(this.pair && this.pair.query < data.rows && this.pair.key < data.n ? this.pair : null);
   }
 
-  /** Other maps in the same places keep these, and whoever reads one off goes on. */
+  /** Reuse the panels for other maps in the same places, so that the cursor stays. */
   #build() {
     const { maps, chooses, profiles, gutter, what, thumbnails } = this.data;
     const places = [maps.length, Boolean(chooses), Boolean(profiles)].join();
@@ -94,7 +94,7 @@ class Maps extends View {
     if (chooses) picture.setAttribute("aria-pressed", String(map.code === chosen));
   }
 
-  /** How wide a map may be for all rows of maps to be on the first screen. */
+  /** Limit the width of a map so that all rows of maps are on the first screen. */
   #widest() {
     const { n, rows, profiles, maps, gutter } = this.data,
       [first] = this.panels,
@@ -144,7 +144,7 @@ class Maps extends View {
     }
   }
 
-  /** What gives the pixel of a number in one of the maps. */
+  /** The function from a number to its pixel in one of the maps. */
   #colours(index) {
     const { what, limit, scales } = this.data,
       { weights, scores } = this.tables;
@@ -154,7 +154,7 @@ class Maps extends View {
     return signed ? (value) => scoreColour(scores, value / high) : (value) => grey((value - low) / (high - low));
   }
 
-  /** How far names lean out of the maps on their right: the same for all, so that they are alike in size. */
+  /** The width of names that extend beyond the maps' right edge; one value, so that all maps have the same size. */
   #overhang(colours) {
     const { rows, n } = this.data,
       context = document.createElement("canvas").getContext("2d");
@@ -213,7 +213,7 @@ class Maps extends View {
     context.stroke();
   }
 
-  /** Where the arrow keys start from, and how far they go. */
+  /** The start of the arrow keys and the size of the map, for `walkCells`. */
   #at() {
     const { rows, n } = this.data;
     return { at: this.pair && [this.pair.query, this.pair.key], size: [rows, n] };

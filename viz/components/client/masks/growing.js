@@ -26,7 +26,7 @@ export function rowsWhen(scores, n, count, causal) {
   return softmax(masked, n, n, 1, new Float64Array(n * n));
 }
 
-/** How far each row is from what it was: half the sum of all differences, 0 to 1. */
+/** The change of each row: half the sum of absolute differences, 0 to 1. */
 export function moved(before, after, n) {
   return Array.from({ length: n }, (_, query) => {
     let total = 0;
@@ -133,7 +133,7 @@ class Growing extends View {
     );
   }
 
-  /** How far each row has just moved: beside it, and as long as the margin is wide for a row that is all new. */
+  /** Draw each row's last change as a bar beside it; a row that is all new fills the margin. */
   #bars({ context, colours, left, top, w, wide }, change) {
     context.fillStyle = css(this.data.hues.negative);
     change.forEach((size, row) =>

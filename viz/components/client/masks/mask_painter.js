@@ -1,5 +1,5 @@
-// Who may look at whom, painted with a finger, the mouse or the keyboard; beside it what the softmax makes of it.
-// Everything follows at once, and Python is told when a stroke ends.
+// A mask painted with a finger, the mouse or the keyboard, and the weights that the softmax gives under it.
+// The weights follow at once; the mask is sent to Python when a stroke ends.
 
 import { LiveView, mount, spoken } from "../lib/view.js";
 import { unpack } from "../lib/bytes.js";
@@ -173,7 +173,7 @@ class Painter extends LiveView {
     this.later();
   }
 
-  /** What is framed: the row of the word that was chosen, and a column only where one is pointed at. */
+  /** The framed row, of the selected word, and the column under the pointer, if any. */
   pointed() {
     return this.isPointed ? this.focus : { query: this.focus.query, key: null };
   }

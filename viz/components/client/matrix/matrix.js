@@ -95,7 +95,7 @@ class Matrix extends View {
     return labels ?? Array.from({ length: count }, (_, i) => String(i));
   }
 
-  /** Where everything stands in a picture of this width. */
+  /** Lay out a picture of this width. */
   #measure(width) {
     const context = this.canvas.getContext("2d"),
       {

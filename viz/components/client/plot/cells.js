@@ -118,7 +118,7 @@ export class Cells {
     context.restore();
   }
 
-  /** Where a tip of a cell points to. */
+  /** The anchor of a cell's tooltip. */
   box([row, column]) {
     return {
       x: this.left + (column + 0.5) * this.w,

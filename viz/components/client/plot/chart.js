@@ -1,5 +1,5 @@
-// What every chart over an axis has: a legend whose names take their series away and bring them back, a picture, and
-// what is read off it by pointing at a place or by going there with the arrow keys.
+// Base class of charts over an axis: a legend whose names toggle their series, a picture, and a tooltip for the place
+// under the pointer or reached with the arrow keys.
 
 import { start } from "../lib/canvas.js";
 import { theme } from "../lib/colour.js";
@@ -43,7 +43,7 @@ export class Chart extends View {
     return [];
   }
 
-  /** How many places can be read off. */
+  /** The number of places that can be read. */
   count() {
     return 0;
   }
@@ -51,7 +51,7 @@ export class Chart extends View {
   /** Draw the key of a series. */
   swatch(_context, _i, _size) {}
 
-  /** Where everything stands in a picture of this width. @returns {any} */
+  /** Lay out a picture of this width. @returns {any} */
   measure(_context, _width) {}
 
   paint(_context, _colours) {}
@@ -61,7 +61,7 @@ export class Chart extends View {
     return null;
   }
 
-  /** What is read off a place, and where its tip points. */
+  /** The text of a place's tooltip, and its anchor. */
   read(_at) {
     return { text: "", x: 0, y: 0 };
   }
@@ -74,7 +74,7 @@ export class Chart extends View {
     this.choose();
   }
 
-  /** What follows from the series that are shown, once and not at each place that is read off. */
+  /** Update what depends on the visible series, once and not for each place that is read. */
   choose() {
     this.look(null);
   }
@@ -109,7 +109,7 @@ export class Chart extends View {
     });
   }
 
-  /** What an axis is called: below the picture, or upright beside it. */
+  /** Draw the axis titles: below the picture, and upright beside it. */
   titles(context, across, upright) {
     const { left, bottom, wide, top } = this.place;
     [context.textAlign, context.textBaseline] = ["center", "alphabetic"];

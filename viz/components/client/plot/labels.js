@@ -1,5 +1,5 @@
 // @ts-check
-// Where the names of level lines stand, so that none lies on another line or name.
+// Positions of the labels of level lines, so that none overlaps another line or label.
 
 /** For each line, by its height in pixels from the top: whether its name stands above it, where the next line is
  * farther away, and not below; and in which of two columns, because names of neighbours may stand between the same

@@ -72,12 +72,12 @@ function drawBox(context, text, { ink, box }) {
   context.fillStyle = ink;
 }
 
-/** Which columns have room for a name: each, or every so many. */
+/** The step between columns that have room for a name. */
 export function everyColumn(cell) {
   return Math.ceil(TEXT / (cell * Math.sin(LEAN)));
 }
 
-/** How far the names above columns lean out beyond the last of them, if the map may be `width` wide. */
+/** The width by which slanted column names extend beyond the last column of a map `width` wide. */
 export function overhang(context, labels, room, width) {
   const cell = width / labels.length,
     n = labels.length;

@@ -1,5 +1,5 @@
 // @ts-check
-// Where an axis begins and ends, where its ticks are, and how far along it a value stands.
+// The limits of an axis, its ticks, and the position of a value on it.
 
 import { logTicks, ticks } from "./ticks.js";
 

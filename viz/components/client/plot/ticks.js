@@ -1,5 +1,5 @@
 // @ts-check
-// Where an axis has its ticks, and what is written there.
+// Positions and labels of an axis' ticks.
 
 const STEPS = 5; // about how many lines there are
 const EXACT = 1e12;
@@ -48,7 +48,7 @@ export function written(value) {
   return (part ? `${grouped}.${part}` : grouped).replace("-", "−");
 }
 
-/** What stands at the ticks of an axis: all in one way. @param {number[]} marks */
+/** The tick labels of an axis, all in one format. @param {number[]} marks */
 export function tickNames(marks) {
   return marks.some(isLong) ? marks.map((mark) => (mark ? asPower(mark) : "0")) : marks.map(written);
 }

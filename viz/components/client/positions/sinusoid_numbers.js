@@ -2,7 +2,7 @@
 // The numbers of the sinusoid explorer, as viz/core/positions.py defines them; a browser test holds the two together.
 
 /**
- * How far each pair of dimensions turns from one position to the next, in radians.
+ * The angle by which each pair of dimensions turns from one position to the next, in radians.
  *
  * @param {number} width
  * @param {number} base
@@ -41,7 +41,7 @@ export function table(n, width, omega) {
 }
 
 /**
- * What two rows k positions apart have in common, 1 at k = 0: the mean of cos(k omega), row k's own cosines.
+ * The dot product of two rows k positions apart, 1 at k = 0: the mean of cos(k omega), row k's own cosines.
  *
  * @param {number} n
  * @param {number} width

@@ -119,7 +119,7 @@ function marker(context, box, share, colours) {
   context.globalAlpha = 1;
 }
 
-/** How long each pair's wave is, in positions, on a logarithmic axis; a wave right of the line is not once round. */
+/** The wavelength of each pair, in positions, on a log axis; waves right of the line do not complete one period. */
 export function wavelengths(canvas, { n, omega, base, pairs }, colours) {
   const drawing = start(canvas, colours),
     { context } = drawing;
@@ -154,7 +154,7 @@ export function wavelengths(canvas, { n, omega, base, pairs }, colours) {
   if (place > 0 && place < 1) marker(context, box, place, colours);
 }
 
-/** What two rows have in common against how far apart they are. */
+/** The dot product of two rows against their distance. */
 export function decay(canvas, { n, common }, colours) {
   const drawing = start(canvas, colours),
     { context } = drawing;

@@ -251,7 +251,7 @@ class Sinusoids extends LiveView {
     button.setAttribute("aria-pressed", String(chosen));
   }
 
-  /** What the clocks are called holds their wavelengths; to say it takes longer than to draw all there is. */
+  /** Label the clocks with their wavelengths; slower than drawing, so it is skipped during a drag. */
   #nameClocks() {
     for (const button of this.clocks.children) {
       const wave = length(this.numbers.omega[button.pair]);
@@ -287,7 +287,7 @@ class Sinusoids extends LiveView {
     };
   }
 
-  /** Where the arrow keys start from: the row that is chosen, and the column that was last looked at. */
+  /** The start of the arrow keys: the selected row, and the column last pointed at. */
   #cursor() {
     const { n, width } = this.numbers;
     return { at: [this.choice.at, Math.min(width - 1, this.looked ?? 2 * this.pairs[0])], size: [n, width] };

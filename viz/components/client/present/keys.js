@@ -1,4 +1,4 @@
-// Which key belongs to whom while a page is presented, and by what name its two windows know each other.
+// Key handling while a page is presented, and the name that its two windows share.
 
 export const CHANNEL = "headlight-presenter";
 const STORED = "headlight-presenter",
@@ -10,7 +10,7 @@ const PLAIN = 'html, body, main, section, [tabindex="-1"], button, a';
 const WALKS =
   '[role="radio"], [role="slider"], [role="tab"], [role="option"], [role="menuitem"], [role="combobox"], [role="grid"] *, [role="listbox"] *';
 
-/** Whether what has the keyboard wants this key itself: while somebody types, all of them are letters. */
+/** True if the focused element handles this key itself, for instance a text field. */
 export function belongsToPage(event) {
   const at = event.composedPath().find((node) => node instanceof Element);
   if (!at) return false;

@@ -116,7 +116,7 @@ class Presenter extends View {
     return inner && inner.at <= inner.of ? `${at}.${inner.at} / ${of}` : `${at} / ${of}`;
   }
 
-  /** Whether there is a step inside this one, so many places on. */
+  /** True if this step has an inner step `places` further on. */
   #inner(places) {
     const { inner } = this.data,
       to = inner && inner.at + places;
@@ -142,7 +142,7 @@ class Presenter extends View {
     this.#do(does, event.shiftKey);
   }
 
-  /** Whether Escape is ours: not where it closes a list or a panel of the page. */
+  /** True if Escape ends the presentation: no list or panel of the page is open. */
   #leaves() {
     return !document.querySelector(
       '[data-baseweb="popover"], [role="dialog"][aria-modal="true"], [popover]:popover-open',

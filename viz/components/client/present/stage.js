@@ -117,7 +117,7 @@ export class Stage {
     return this.main.getBoundingClientRect().bottom - top;
   }
 
-  /** How high the sentence is that stands below the pictures, if it is a short one. */
+  /** The height of the sentence below the pictures, if it is a short one. */
   #below(row) {
     const end = Math.max(...row.map((picture) => picture.getBoundingClientRect().bottom)),
       most = this.main.clientHeight / 8;

@@ -52,10 +52,10 @@ function wordsOfQuery(query) {
   return [...new Set(words.filter((word, at) => !isEnd(word, at)))].slice(0, MOST);
 }
 
-/** How many letters may be wrong, missing, too many or in the wrong order. @param {string} word */
+/** The largest edit distance of a match: 0 to 2 by the word's length. @param {string} word */
 const tolerance = (word) => (HAN_WORD.test(word) || word.length < 4 ? 0 : word.length < 7 ? 1 : 2);
 
-/** How many such mistakes lie between two words (Damerau, Levenshtein). @param {string} a @param {string} b */
+/** The edit distance of two words (Damerau, Levenshtein). @param {string} a @param {string} b */
 export function mistakes(a, b) {
   const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)];
   for (let i = 1; i <= a.length; i++) {
@@ -144,7 +144,7 @@ export class Ranking {
   }
 
   /**
-   * How much more a match counts for what the entry is called: most if it is just that.
+   * The factor for a match with the entry's title: largest if they are equal.
    *
    * @param {number} id
    * @param {string} query

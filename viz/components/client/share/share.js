@@ -81,7 +81,7 @@ class Share extends View {
     this.said.textContent = words.copied;
   }
 
-  /** What is shown, as a step of one's own lesson. */
+  /** The button that adds the current view as a step to the user's lesson. */
   #lesson() {
     const { words, step, most_steps: most, lessons } = this.data,
       made = element("div", "row");

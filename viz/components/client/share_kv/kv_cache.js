@@ -19,7 +19,7 @@ export function bytesText(bytes) {
   return `${size < 999.5 ? Number(size.toPrecision(3)) : Math.round(size).toLocaleString("en")} ${units[unit]}`;
 }
 
-/** What has been written and read once `n` tokens are in the cache, each token having read all up to itself. */
+/** Bytes written and read once `n` tokens are in the cache; each token reads all up to itself. */
 export function counted(n, tokenBytes) {
   return { held: n * tokenBytes, written: tokenBytes, read: n * tokenBytes, total: ((n * (n + 1)) / 2) * tokenBytes };
 }

@@ -187,7 +187,7 @@ class Arcs extends View {
     this.#draw();
   }
 
-  /** What is seen, as sentences; of the twin's first word, what has become of the weight. */
+  /** The picture as sentences; for the twin's first word, the change of its weight. */
   #told() {
     const { words } = this.data,
       sentence = this.sentences[this.at],
@@ -210,7 +210,7 @@ class Arcs extends View {
     return [this.sentence, this.said];
   }
 
-  /** How much of its attention the word that is chosen gives to each of the sentence. */
+  /** The attention weights of the selected word. */
   asTables() {
     const { labels, weights } = this.sentences[this.at];
     return [{ columns: ["", ...labels], rows: [[labels[this.query], ...weights[this.query]]] }];

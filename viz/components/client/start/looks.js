@@ -1,5 +1,5 @@
 // @ts-check
-// What a word looks at, in words: among the other words, and what is left for itself and the marks at both ends.
+// Sentences about a word's attention: to the other words, and the rest for itself and the special tokens.
 
 import { fill } from "../lib/dom.js";
 import { partDigits } from "../lib/say.js";

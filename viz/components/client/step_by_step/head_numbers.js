@@ -24,7 +24,7 @@ function shares(row) {
 }
 
 /**
- * What follows from what is given: each head's matrices ("q0", "k0", "v0", scores "s0", weights "a0", result "z0"), the
+ * Compute the results of the inputs: each head's matrices ("q0", "k0", "v0", scores "s0", weights "a0", result "z0"), the
  * heads side by side ("c"), and what leaves them ("o").
  *
  * @param {Sizes} sizes

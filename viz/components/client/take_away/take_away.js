@@ -99,7 +99,7 @@ class Away {
 
   // --- what is chosen: -1 to the grid, nothing to Python --------------------------------------------------------
 
-  /** What the model says is chosen, as far as this stack has it. */
+  /** The model's current selection, limited to what this stack has. */
   #choice() {
     const { n_layers, n_heads, numbers, axes } = this.stack,
       read = (name) => this.model.get(name);
@@ -273,7 +273,7 @@ class Away {
     return this.#together(choice.combine, this.#headsOf(choice));
   }
 
-  /** What every head gives to the locked pair, where the wall cannot tell. */
+  /** Every head's weight for the locked pair, if the wall alone does not hold it. */
   async #linksOf({ sort, query, key }) {
     if (sort !== "link" || this.wall.pool === 1 || query < 0 || key < 0) return null;
     const { queries, keys } = this.stack.axes,

@@ -7,7 +7,7 @@ const TALLEST = 116,
   LEAST = 3,
   SIGNS = 130;
 
-/** How many pixels an entry is wide, so that every product fits: `products` are lists of boxes. */
+/** Pixels per matrix entry, so that every product fits: `products` are lists of boxes. */
 export function scale(products, width) {
   const room = Math.max(60, width - SIGNS);
   return Math.min(
