@@ -13,7 +13,7 @@ import {
   decodeScores,
   farness,
   maskedCells,
-  ordered,
+  sortHeads,
   poolMax,
   regroup,
   softmax,
@@ -176,7 +176,7 @@ test("two texts: the maps, their difference, a row's change, every head's small 
     assert.ok(value === expected || Math.abs(value - expected) < 0.01, `${value} is not ${expected}`);
   });
   assert.deepEqual(
-    ordered(small, "change", null).map(({ index }) => index),
+    sortHeads(small, "change", null).map(({ index }) => index),
     [1, 0],
   );
   assert.deepEqual([...poolMax(Uint8Array.of(0, 200, 255, 255, 127, 255), 2, 3, 2, 255, farness).values], [0, 255]);

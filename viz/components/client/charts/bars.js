@@ -3,12 +3,12 @@
 import { isolateAll } from "../lib/direction.js";
 import { unpack } from "../lib/bytes.js";
 import { css, theme } from "../lib/colour.js";
-import { coveredCells, drawCover, drawTold, toldCells } from "../lib/covers.js";
+import { answerCells, coveredCells, drawCover, drawTold } from "../lib/covers.js";
 import { mount } from "../lib/view.js";
 import { columnNames } from "../plot/names.js";
 import { AWAY, faint, levelTicks, TEXT } from "../plot/axes.js";
 import { Chart, TITLE } from "../plot/chart.js";
-import { tickNames, ticks, written } from "../plot/ticks.js";
+import { formatNumber, tickNames, ticks } from "../plot/ticks.js";
 
 const NAMES = 90; // pixels: at most for names that stand upright
 const GAP = 0.2; // the share of a place that is left free
@@ -22,7 +22,7 @@ class Bars extends Chart {
 
   receive(data) {
     this.areCounts = data.values.every((value) => Number.isInteger(value) || Number.isNaN(value));
-    [this.covered, this.told] = [coveredCells(data.covers), toldCells(data.covers)];
+    [this.covered, this.told] = [coveredCells(data.covers), answerCells(data.covers)];
     super.receive(data);
   }
 
@@ -128,11 +128,11 @@ class Bars extends Chart {
     const { left, w, y } = this.place,
       { labels, series, values } = this.data,
       thick = ((1 - GAP) * w) / series.length;
-    const told = [...this.told].sort((a, b) => values[b] - values[a]).slice(0, this.told.size > 3 ? 1 : 3);
-    for (const cell of told) {
+    const labelled = [...this.told].sort((a, b) => values[b] - values[a]).slice(0, this.told.size > 3 ? 1 : 3);
+    for (const cell of labelled) {
       const i = Math.floor(cell / labels.length),
         at = cell % labels.length;
-      const text = this.areCounts ? written(values[cell]) : values[cell].toFixed(2).replace("-", "−");
+      const text = this.areCounts ? formatNumber(values[cell]) : values[cell].toFixed(2).replace("-", "−");
       drawTold(
         context,
         theme(this.root),
@@ -172,6 +172,6 @@ class Bars extends Chart {
       isSmall = value !== 0 && Math.abs(value) < LEAST;
     if (this.covered.has(series * this.data.labels.length + at)) return `? (${this.data.covers.word})`;
     if (!Number.isFinite(value)) return "–";
-    return this.areCounts || isSmall ? written(Number(value.toPrecision(4))) : value.toFixed(4).replace("-", "−");
+    return this.areCounts || isSmall ? formatNumber(Number(value.toPrecision(4))) : value.toFixed(4).replace("-", "−");
   }
 }

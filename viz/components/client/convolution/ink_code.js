@@ -23,11 +23,11 @@ export function levelsOf(code) {
  * @param {Uint8Array} ink 1 where there is a dot
  */
 export function toCode(base, ink) {
-  const found = Uint8Array.from(base),
+  const levels = Uint8Array.from(base),
     n = DOTS * SIDE;
   ink.forEach((dot, at) => {
     const cell = Math.floor(at / n / DOTS) * SIDE + Math.floor((at % n) / DOTS);
-    found[cell] = Math.min(DOTS * DOTS, found[cell] + dot);
+    levels[cell] = Math.min(DOTS * DOTS, levels[cell] + dot);
   });
-  return Array.from(found, (level) => SIGNS[level]).join("");
+  return Array.from(levels, (level) => SIGNS[level]).join("");
 }

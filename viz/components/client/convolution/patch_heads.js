@@ -101,10 +101,10 @@ class PatchHeads extends LiveView {
 
   /** For the menu of the picture: where every head looks from the patch, and its window. */
   asTables() {
-    const { rows, columns, seen, windows, heads } = this.data,
+    const { rows, columns, seen: attention, windows, heads } = this.data,
       n = rows * columns;
     return heads.flatMap(({ layer, name, share }, i) => [
-      mapTable(rows, columns, (at) => seen[i * n + at], `${fill(this.data.words.layer, { layer })} · ${name}`),
+      mapTable(rows, columns, (at) => attention[i * n + at], `${fill(this.data.words.layer, { layer })} · ${name}`),
       mapTable(rows, columns, (at) => windows[i * n + at], share),
     ]);
   }
@@ -159,12 +159,12 @@ class PatchHeads extends LiveView {
    * other.
    */
   #maps(places, colours) {
-    const { rows, columns, seen, windows, heads } = this.data,
+    const { rows, columns, seen: attention, windows, heads } = this.data,
       [row, column] = this.data.choice.query;
     const cells = image(heads.length * rows, 2 * columns, (at) => {
       const down = Math.floor(at / (2 * columns)),
         across = at % (2 * columns),
-        weights = across < columns ? seen : windows;
+        weights = across < columns ? attention : windows;
       return weightColour(this.table, weights[down * columns + (across % columns)]);
     });
     const { context } = start(this.maps, colours);

@@ -71,9 +71,9 @@ export class PictureHeads extends LiveView {
       body = element("div", "panes");
     bar.append(this.alpha.element, check, back);
     const pane = (title, canvas, says) => {
-      const made = element("div", "pane");
-      made.append(element("p", "name", {}, title), canvas, says);
-      body.append(made);
+      const box = element("div", "pane");
+      box.append(element("p", "name", {}, title), canvas, says);
+      body.append(box);
     };
     this.plane = element("canvas", "plane", { tabindex: "0", role: "application", "aria-label": words.plane_title });
     this.seen = element("canvas", "picture asks", {
@@ -289,8 +289,8 @@ export class PictureHeads extends LiveView {
       const most = Math.max(...down) * Math.max(...across);
       context.fillStyle = this.hue(h);
       down.forEach((share, i) =>
-        across.forEach((other, j) => {
-          const weight = share * other;
+        across.forEach((columnShare, j) => {
+          const weight = share * columnShare;
           if (weight < 0.004) return;
           context.globalAlpha = Math.sqrt(weight) * (weight === most ? 0.9 : 0.8);
           context.fillRect(j * cell, i * cell, cell, cell);

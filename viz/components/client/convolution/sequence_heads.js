@@ -74,14 +74,14 @@ export class SequenceHeads extends LiveView {
       ),
     };
     const bar = element("div", "controls");
-    bar.append(this.names.element, ...Object.values(this.sliders).map((made) => made.element));
+    bar.append(this.names.element, ...Object.values(this.sliders).map((slider) => slider.element));
     const pane = (title, ...parts) => {
-      const made = element("div", "pane");
-      made.append(element("p", "name", {}, title), ...parts);
-      return made;
+      const box = element("div", "pane");
+      box.append(element("p", "name", {}, title), ...parts);
+      return box;
     };
-    const drawn = (kind, label) => element("canvas", kind, { role: "img", "aria-label": label });
-    [this.curve, this.row] = [drawn("curve", words.curve_title), drawn("row", words.row_title)];
+    const makeCanvas = (kind, label) => element("canvas", kind, { role: "img", "aria-label": label });
+    [this.curve, this.row] = [makeCanvas("curve", words.curve_title), makeCanvas("row", words.row_title)];
     this.map = element("canvas", "map", { tabindex: "0", role: "application", "aria-label": words.map_title });
     [this.vectors, this.says] = [element("p", "says"), spoken()];
     const body = element("div", "panes");
@@ -229,10 +229,10 @@ export class SequenceHeads extends LiveView {
     const row = this.weights[head].subarray(query * n, (query + 1) * n),
       most = Math.max(...row);
     const alike = row.filter((weight) => weight >= most * (1 - ALIKE)).length;
-    const says = most === 0 ? words.says_nowhere : alike > 1 ? words.says_alike : words.says;
+    const sentence = most === 0 ? words.says_nowhere : alike > 1 ? words.says_alike : words.says;
     const best = row.indexOf(most),
       value = partDigits(most);
-    this.says.textContent = fill(says, {
+    this.says.textContent = fill(sentence, {
       query: labels[query],
       key: labels[best],
       shift: minus(best - query),

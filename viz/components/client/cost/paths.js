@@ -27,18 +27,18 @@ export default mount((parent) => new Paths(parent));
 
 /** The hops from one word to another `distance` places on, one a layer. */
 function hops({ draw, reach, base }, distance) {
-  const found = [];
+  const steps = [];
   if (draw === "direct") return distance ? [distance] : [];
   if (draw === "gaps") {
-    if (base < 2) return found;
+    if (base < 2) return steps;
     for (let rest = distance, gap = 1; rest > 0; rest = Math.floor(rest / base), gap *= base)
-      found.push((rest % base) * gap);
-    return found;
+      steps.push((rest % base) * gap);
+    return steps;
   }
   const stride = draw === "chain" ? 1 : reach;
-  if (!stride) return found;
-  for (let rest = distance; rest > 0; rest -= stride) found.push(Math.min(rest, stride));
-  return found;
+  if (!stride) return steps;
+  for (let rest = distance; rest > 0; rest -= stride) steps.push(Math.min(rest, stride));
+  return steps;
 }
 
 /** The distances that a position of layer `layer` passes its word on to. */
@@ -76,9 +76,9 @@ class Paths extends View {
     const { tokens, words, panels } = this.data,
       options = tokens.map((token, place) => [place, `${place} ${isolate(token)}`]);
     this.ends = ["from", "to"].map((name) => {
-      const made = dropdown(words[`path_${name}`], options, (place) => this.choose({ [name]: Number(place) }));
-      made.list.dataset.end = name;
-      return made;
+      const menu = dropdown(words[`path_${name}`], options, (place) => this.choose({ [name]: Number(place) }));
+      menu.list.dataset.end = name;
+      return menu;
     });
     const ends = element("div", "ends"),
       scroll = element("div", "scroll");
@@ -207,14 +207,14 @@ class Paths extends View {
       every = Math.ceil(WORD / this.cell()); // as many words as can be read
     const ends = [this.from, this.to];
     isolateAll(tokens).forEach((token, place) => {
-      const chosen = ends.includes(place);
-      if (!chosen && (place % every || ends.some((end) => Math.abs(end - place) < every))) return;
+      const isEnd = ends.includes(place);
+      if (!isEnd && (place % every || ends.some((end) => Math.abs(end - place) < every))) return;
       context.save();
       context.translate(x(place) + 3, top - 4);
       context.rotate(Math.PI / 3);
       context.fillStyle = colours.text;
-      context.globalAlpha = chosen ? 1 : 0.75;
-      context.font = `${chosen ? "bold " : ""}12px ${colours.font}`;
+      context.globalAlpha = isEnd ? 1 : 0.75;
+      context.font = `${isEnd ? "bold " : ""}12px ${colours.font}`;
       context.fillText(shorten(context, token, LONGEST_WORD), 0, 0);
       context.restore();
     });

@@ -1,7 +1,7 @@
 // A canvas context that records its calls as SVG: text stays text and lines stay lines, at any size.
 
 const SVG = "http://www.w3.org/2000/svg";
-const KEPT = [
+const STATE = [
   "fillStyle",
   "strokeStyle",
   "globalAlpha",
@@ -19,11 +19,11 @@ const KEPT = [
 const ANCHORS = { left: "start", start: "start", right: "end", end: "end", center: "middle" };
 let count = 0; // of the names of clips and gradients, which are one document's
 
-export function drawn(tag, attributes = {}, text = "") {
-  const made = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) if (value !== null) made.setAttribute(name, String(value));
-  if (text) made.textContent = text; // tokens are text, whatever they spell
-  return made;
+export function svgElement(tag, attributes = {}, text = "") {
+  const node = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) if (value !== null) node.setAttribute(name, String(value));
+  if (text) node.textContent = text; // tokens are text, whatever they spell
+  return node;
 }
 
 /** A colour as SVG's old readers take it, and its opacity. */
@@ -66,9 +66,9 @@ class Gradient {
  * canvas that is not drawn anew that is its bitmap.
  */
 export function sketch(canvases, redraw) {
-  const made = new Map(canvases.map((canvas) => [canvas, new Sketch(canvas)]));
+  const sketches = new Map(canvases.map((canvas) => [canvas, new Sketch(canvas)]));
   const bitmaps = new Map(canvases.map((canvas) => [canvas, canvas.toDataURL()]));
-  for (const [canvas, sketch] of made) canvas.getContext = () => sketch;
+  for (const [canvas, sketch] of sketches) canvas.getContext = () => sketch;
   try {
     redraw?.();
   } finally {
@@ -76,9 +76,9 @@ export function sketch(canvases, redraw) {
   }
   redraw?.(); // to be seen again: a canvas that is given a size is empty
   return (canvas) =>
-    made.get(canvas).group.childElementCount
-      ? made.get(canvas).group
-      : drawn("image", {
+    sketches.get(canvas).group.childElementCount
+      ? sketches.get(canvas).group
+      : svgElement("image", {
           href: bitmaps.get(canvas),
           width: canvas.width,
           height: canvas.height,
@@ -103,7 +103,7 @@ class Sketch {
     this.canvas = canvas;
     // Measures, and reads colours.
     this.real = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-    this.group = drawn("g");
+    this.group = svgElement("g");
     Object.assign(this, {
       fillStyle: "#000",
       strokeStyle: "#000",
@@ -123,7 +123,7 @@ class Sketch {
   }
 
   save() {
-    this.stack.push(Object.fromEntries(KEPT.map((name) => [name, this[name]])));
+    this.stack.push(Object.fromEntries(STATE.map((name) => [name, this[name]])));
   }
 
   restore() {
@@ -198,9 +198,9 @@ class Sketch {
 
   clip() {
     const id = `clip${++count}`,
-      made = drawn("clipPath", { id, "clip-path": this.clipped });
-    made.append(drawn("path", { d: this.path, transform: this.#transform() }));
-    this.group.append(made);
+      clipPath = svgElement("clipPath", { id, "clip-path": this.clipped });
+    clipPath.append(svgElement("path", { d: this.path, transform: this.#transform() }));
+    this.group.append(clipPath);
     this.clipped = `url(#${id})`;
   }
 
@@ -278,12 +278,12 @@ class Sketch {
 
   #shaded({ ends: [x1, y1, x2, y2], stops }) {
     const id = `shade${++count}`,
-      made = drawn("linearGradient", { id, gradientUnits: "userSpaceOnUse", x1, y1, x2, y2 });
+      gradient = svgElement("linearGradient", { id, gradientUnits: "userSpaceOnUse", x1, y1, x2, y2 });
     for (const [offset, style] of stops) {
       const [colour, opacity] = colourOf(this.real, style);
-      made.append(drawn("stop", { offset, "stop-color": colour, "stop-opacity": opacity }));
+      gradient.append(svgElement("stop", { offset, "stop-color": colour, "stop-opacity": opacity }));
     }
-    this.group.append(made);
+    this.group.append(gradient);
     return `url(#${id})`;
   }
 
@@ -293,10 +293,10 @@ class Sketch {
   }
 
   #add(tag, attributes, text = "") {
-    const made = drawn(tag, { ...attributes, transform: this.#transform() }, text);
-    if (!this.clipped) return this.group.append(made);
-    const cut = drawn("g", { "clip-path": this.clipped });
-    cut.append(made);
+    const shape = svgElement(tag, { ...attributes, transform: this.#transform() }, text);
+    if (!this.clipped) return this.group.append(shape);
+    const cut = svgElement("g", { "clip-path": this.clipped });
+    cut.append(shape);
     this.group.append(cut);
   }
 }

@@ -33,8 +33,8 @@ function csvCell(cell) {
  */
 export function csv(tables) {
   const parts = tables.map(({ title, columns, rows }) => {
-    const named = title && tables.length > 1 ? [[title]] : [];
-    return [...named, columns, ...rows].map((row) => row.map(csvCell).join(",")).join("\r\n");
+    const heading = title && tables.length > 1 ? [[title]] : [];
+    return [...heading, columns, ...rows].map((row) => row.map(csvCell).join(",")).join("\r\n");
   });
   return `\ufeff${parts.join("\r\n\r\n")}\r\n`;
 }
@@ -61,7 +61,7 @@ export function markdown(tables, { caption, facts, link, name }) {
   const [table] = tables,
     isSmall = tables.length === 1 && table.rows.length <= MOST && table.columns.length <= MOST + 1;
   const line = (/** @type {string[]} */ cells) => `| ${cells.join(" | ")} |`;
-  const shown = !isSmall
+  const content = !isSmall
     ? [`![${literal(caption)}](${name}.png)`]
     : [
         line(table.columns.map(markdownCell)),
@@ -69,5 +69,5 @@ export function markdown(tables, { caption, facts, link, name }) {
         ...table.rows.map((row) => line(row.map(markdownCell))),
       ];
   const below = [literal(caption), ...facts.map(literal), `[Headlight](<${link}>)`].join(" · ");
-  return [...shown, "", below, ""].join("\n");
+  return [...content, "", below, ""].join("\n");
 }

@@ -18,9 +18,9 @@ class PageItself {
   constructor() {
     // A figure changes with every move of the pointer, and holds nothing of what is described here.
     const matters = ({ target }) => !target.closest(".stPlotlyChart");
-    this.watch = new MutationObserver((changes) => changes.some(matters) && this.changed());
+    this.watch = new MutationObserver((changes) => changes.some(matters) && this.update());
     this.watch.observe(document.body, { childList: true, subtree: true });
-    this.came = () => this.changed();
+    this.came = () => this.update();
     this.moved = (event) => event.navigationType === "traverse" && this.hasMoved() && noteHistory();
     this.late = () => {
       if (isNoted() || !this.hasMoved()) return;
@@ -52,11 +52,11 @@ class PageItself {
     say(document.documentElement, "lang", lang);
     if (theme) begin(theme);
     this.hasSidebar = sidebar;
-    this.changed();
+    this.update();
   }
 
   /** Label new elements and add their buttons at once; measure them in the next animation frame. */
-  changed() {
+  update() {
     // Its place is kept for the sidebar by rules that are dear (viz/host/first_paint.py).
     this.address = addressHere();
     if (!this.hasSidebar || document.querySelector(GROUPS)) document.querySelector("#frame")?.remove();
@@ -86,11 +86,13 @@ const addressHere = () => location.pathname + location.search;
 function begin(theme) {
   const address = new URL(location.href),
     name = "embed_options",
-    wanted = `${theme}_theme`;
-  const others = address.searchParams.getAll(name).filter((option) => !["light_theme", "dark_theme"].includes(option));
-  if (address.searchParams.getAll(name).includes(wanted)) return;
+    themeOption = `${theme}_theme`;
+  const otherOptions = address.searchParams
+    .getAll(name)
+    .filter((option) => !["light_theme", "dark_theme"].includes(option));
+  if (address.searchParams.getAll(name).includes(themeOption)) return;
   address.searchParams.delete(name);
-  for (const option of [...others, wanted]) address.searchParams.append(name, option);
+  for (const option of [...otherOptions, themeOption]) address.searchParams.append(name, option);
   location.replace(address);
 }
 

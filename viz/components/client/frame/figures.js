@@ -21,8 +21,8 @@ export class Figures {
 
   /** Give every picture that has come its button, and take away those whose picture has gone. */
   place() {
-    const found = this.said ? [...document.querySelectorAll(FIGURES)].filter(isPicture) : [];
-    const places = new Set(found.map((figure) => figure.closest(PLACE)));
+    const figures = this.said ? [...document.querySelectorAll(FIGURES)].filter(isPicture) : [];
+    const places = new Set(figures.map((figure) => figure.closest(PLACE)));
     for (const button of document.querySelectorAll(".take-away"))
       if (!places.has(button.parentElement)) button.remove();
     for (const place of places) {

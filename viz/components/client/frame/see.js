@@ -5,7 +5,7 @@ import { follow as goTo, isTheBrowsers } from "../lib/open.js";
 import { followTranslator } from "./translated.js";
 
 const NEW = ["section", "embed", "embed_options"]; // these are the other section's own, or Streamlit's
-let carried = []; // what the pages share
+let sharedNames = []; // what the pages share
 
 /** The target of a link, with the address bar's query parameters that it does not set itself. */
 function target(link) {
@@ -13,7 +13,7 @@ function target(link) {
   const to = new URL(link.dataset.to, location.href),
     same = to.pathname === location.pathname;
   for (const [name, value] of new URLSearchParams(location.search))
-    if ((same || carried.includes(name)) && !NEW.includes(name) && !to.searchParams.has(name))
+    if ((same || sharedNames.includes(name)) && !NEW.includes(name) && !to.searchParams.has(name))
       to.searchParams.append(name, value);
   return to;
 }
@@ -31,7 +31,7 @@ function follow(event) {
 
 /** This is the first of our code on a page: a translator may come soon after. */
 export default function ({ data }) {
-  carried = data.shared;
+  sharedNames = data.shared;
   followTranslator();
   for (const kind of ["click", "auxclick"]) document.addEventListener(kind, follow);
   return () => {

@@ -12,9 +12,9 @@ import { decodeScores } from "../lib/numbers.js";
  *   viz/frame/head_grid/ahead.py sends them
  */
 
-const ONE = 65535; // the code of a weight of 1
+const FULL_WEIGHT = 65535; // the code of a weight of 1
 
-export class Ahead {
+export class MaskPreview {
   /**
    * @type {string | null} the name of a mask as the list has it, chosen a moment ago; null: what Python has sent is
    *   shown
@@ -48,15 +48,15 @@ export class Ahead {
    * @param {Head | null} head
    * @returns {Parts}
    */
-  shown({ masks, numbers }, wall, head) {
-    const sent = { wall, head };
-    if (!masks) return sent;
-    if (masks.kind === masks.own) this.base = { numbers, sent };
-    const chosen = this.chosen ?? masks.kind,
-      cells = masks.open[chosen],
+  preview({ masks, numbers }, wall, head) {
+    const parts = { wall, head };
+    if (!masks) return parts;
+    if (masks.kind === masks.own) this.base = { numbers, sent: parts };
+    const mask = this.chosen ?? masks.kind,
+      cells = masks.open[mask],
       { base } = this;
-    if (cells === undefined || chosen === masks.kind || base?.numbers !== numbers || base.sent.wall.pool > 1)
-      return sent;
+    if (cells === undefined || mask === masks.kind || base?.numbers !== numbers || base.sent.wall.pool > 1)
+      return parts;
     if (cells === "") return base.sent;
     const of = [cells, base.sent.wall.id, base.sent.head?.id].join(" ");
     if (this.made?.of !== of) this.made = { of, parts: masked(base.sent, unpacked(cells)) };
@@ -78,10 +78,10 @@ function masked({ wall, head }, isOpen) {
     let total = 0;
     for (let at = row; at < row + wall.columns; at++) if (isOpen(at % size)) total += wall.values[at];
     for (let at = row; total && at < row + wall.columns; at++)
-      if (isOpen(at % size)) values[at] = Math.round((wall.values[at] / total) * ONE);
+      if (isOpen(at % size)) values[at] = Math.round((wall.values[at] / total) * FULL_WEIGHT);
   }
-  const made = { ...wall, id: `${wall.id} ahead`, values, isAhead: true };
-  if (!head) return { wall: made, head };
+  const wallAhead = { ...wall, id: `${wall.id} ahead`, values, isAhead: true };
+  if (!head) return { wall: wallAhead, head };
   const scores = decodeScores(head).map((score, at) => (isOpen(at) ? score : -Infinity));
-  return { wall: made, head: { ...head, codec: "float32", scores } };
+  return { wall: wallAhead, head: { ...head, codec: "float32", scores } };
 }

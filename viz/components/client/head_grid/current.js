@@ -56,10 +56,10 @@ export class Current {
 
   /** @param {Wall} wall @param {any} head @param {number} index @param {Sizes} sizes */
   #scoreMap(wall, head, index, sizes) {
-    const found = { ...sizes, limit: scoreLimit(wall), exact: head?.codec === "float32" };
-    if (!head) return wall.pool > 1 ? null : { ...found, values: wallMap(wall, index) };
+    const map = { ...sizes, limit: scoreLimit(wall), exact: head?.codec === "float32" };
+    if (!head) return wall.pool > 1 ? null : { ...map, values: wallMap(wall, index) };
     const masked = Uint8Array.from(this.scores, (score) => Number(score === -Infinity));
-    return { ...found, values: this.scores, masked: masked.includes(1) ? masked : null };
+    return { ...map, values: this.scores, masked: masked.includes(1) ? masked : null };
   }
 
   /**
@@ -102,9 +102,9 @@ export class Current {
  * @param {Sizes} sizes
  */
 function combined(wall, head, how, together, sizes) {
-  const found = { ...sizes, combined: how, heads: together.length };
-  if (wall.pool === 1) return { ...found, ...combine(wall, together, how) };
+  const map = { ...sizes, combined: how, heads: together.length };
+  if (wall.pool === 1) return { ...map, ...combine(wall, together, how) };
   const pairs = [...together].sort((a, b) => a - b).map((i) => [Math.floor(i / wall.n_heads), i % wall.n_heads]);
   if (head?.combined !== how || JSON.stringify(head.heads) !== JSON.stringify(pairs)) return null;
-  return { ...found, pooled: head.pooled, values: Float32Array.from(head.codes, (code) => code / 65535) };
+  return { ...map, pooled: head.pooled, values: Float32Array.from(head.codes, (code) => code / 65535) };
 }

@@ -31,10 +31,10 @@ export class Lines extends CanvasWindow {
   /** All lines from FAINT up, weakest first; of very many only the strongest. */
   #strongest() {
     const { values, columns } = this.map;
-    const found = [];
-    for (let at = 0; at < values.length; at++) if (values[at] >= FAINT) found.push(at);
-    found.sort((a, b) => values[a] - values[b]);
-    this.drawn = found.slice(-MOST).map((at) => ({ at, query: Math.floor(at / columns), key: at % columns }));
+    const cells = [];
+    for (let at = 0; at < values.length; at++) if (values[at] >= FAINT) cells.push(at);
+    cells.sort((a, b) => values[a] - values[b]);
+    this.drawn = cells.slice(-MOST).map((at) => ({ at, query: Math.floor(at / columns), key: at % columns }));
   }
 
   /** Place the tokens: down two sides, or along two lines as wide as their words. */
@@ -79,11 +79,11 @@ export class Lines extends CanvasWindow {
     Object.assign(this, { focus, locked });
     if (!this.map || !this.size || !focus) return;
     const context = this.fresh();
-    const chosen = focus.query !== null || focus.key !== null;
+    const hasFocus = focus.query !== null || focus.key !== null;
     const meets = (along, pair) => focus[along] === null || pair[along] === focus[along];
     const belongs = (pair) => meets("query", pair) && meets("key", pair);
-    for (const pair of this.drawn) if (!chosen || !belongs(pair)) this.#line(context, pair, chosen ? 0.12 : 1);
-    if (chosen) for (const pair of this.drawn) if (belongs(pair)) this.#line(context, pair, 1);
+    for (const pair of this.drawn) if (!hasFocus || !belongs(pair)) this.#line(context, pair, hasFocus ? 0.12 : 1);
+    if (hasFocus) for (const pair of this.drawn) if (belongs(pair)) this.#line(context, pair, 1);
     isolateAll(this.labels.rows).forEach((label, i) => this.#label(context, label, "query", i));
     isolateAll(this.labels.columns).forEach((label, i) => this.#label(context, label, "key", i));
   }

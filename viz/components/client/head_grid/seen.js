@@ -9,7 +9,7 @@
 
 const MOST_BYTES = 8e6; // of the numbers of all that is kept
 
-export class Seen {
+export class PictureCache {
   /**
    * @type {Map<string, Picture>} by the example's name in the list and what else was chosen; the one seen last at its
    *   end

@@ -6,7 +6,7 @@ import { View, mount } from "../lib/view.js";
 import { follow, isTheBrowsers, shownAsHere, wasFollowed } from "../lib/open.js";
 
 const FINGER = "(pointer: coarse)";
-const HERE = "here"; // as in viz/modes/lesson/bar.py
+const IN_PAGE = "here"; // as in viz/modes/lesson/bar.py
 const BEHIND = 250; // ms: a picture, a slider or a box sends what was chosen within 200
 
 export default mount((parent) => new LessonBar(parent));
@@ -43,7 +43,7 @@ class LessonBar extends View {
     const isNew = !before || before.lesson !== data.lesson || before.number !== data.number;
     if (isNew || !data.done) this.ended = false;
     this.root.toggleAttribute("data-ended", this.ended);
-    const asked = JSON.stringify([
+    const key = JSON.stringify([
       data.number,
       data.why,
       data.end,
@@ -62,8 +62,8 @@ class LessonBar extends View {
     this.root.dataset.kind = data.kind;
     this.root.toggleAttribute("data-done", Boolean(data.done && data.question));
     this.#head();
-    if (asked !== this.asked) this.#ask(isNew || before.about !== data.about);
-    this.asked = asked;
+    if (key !== this.asked) this.#ask(isNew || before.about !== data.about);
+    this.asked = key;
     this.#say();
     this.#why();
     if (isNew && wasFollowed())
@@ -96,8 +96,8 @@ class LessonBar extends View {
     const name = element("p", "name");
     name.append(element("b", "", {}, title), element("span", "", {}, ` · ${fill(words.step, { number, steps })}`));
     const bar = element("span", "over", { "aria-hidden": "true" });
-    over.forEach((done, at) =>
-      bar.append(element("i", `${done ? "done" : ""} ${at + 1 === number ? "now" : ""}`.trim())),
+    over.forEach((isDone, at) =>
+      bar.append(element("i", `${isDone ? "done" : ""} ${at + 1 === number ? "now" : ""}`.trim())),
     );
     const ways = element("nav", "ways", { "aria-label": words.ways });
     const { explores, can_explore: canExplore } = this.data;
@@ -113,43 +113,43 @@ class LessonBar extends View {
       button.addEventListener("click", () => this.#send("explore"));
       ways.append(button);
     }
-    const held = this.head.contains(this.root.getRootNode().activeElement);
+    const hasFocus = this.head.contains(this.root.getRootNode().activeElement);
     this.head.replaceChildren(name, bar, ways);
     this.root.setAttribute("aria-label", title);
-    if (held) this.head.querySelector(".explore")?.focus({ preventScroll: true });
+    if (hasFocus) this.head.querySelector(".explore")?.focus({ preventScroll: true });
   }
 
   /** The question with its answers; while it is the same one, what is filled in stays. */
   #ask(isOther) {
-    const { kind, text, note, question, words, links, done, premise, hint } = this.data;
-    const given = isOther ? this.data.sent : this.#answer();
+    const { kind, text, note, question, words, links, done: isDone, premise, hint } = this.data;
+    const answer = isOther ? this.data.sent : this.#answer();
     const at = this.root.getRootNode().activeElement,
       isHere = this.form.contains(at),
-      held = at?.dataset?.does;
+      action = at?.dataset?.does;
     if (!kind) {
       this.body.replaceChildren(element("p", "text", {}, words.away));
       this.row.replaceChildren(this.#link(words.here, links.here, "main"));
       return;
     }
     if (this.ended) return this.#card();
-    const told = element("p", "text", {}, note ? `${text} ${note}` : text);
+    const intro = element("p", "text", {}, note ? `${text} ${note}` : text);
     if (premise) {
-      this.body.replaceChildren(told, element("p", "premise", { role: "note" }, premise));
+      this.body.replaceChildren(intro, element("p", "premise", { role: "note" }, premise));
       this.row.replaceChildren(this.#link(words.restore, links.here, "main"), this.#next("quiet"));
       return;
     }
     if (kind === "open" && !question) {
-      this.body.replaceChildren(told);
+      this.body.replaceChildren(intro);
       this.row.replaceChildren(this.#next("main"));
       return;
     }
     const group = element("fieldset", kind);
     group.append(element("legend", "", {}, question));
-    group.append(...this.#answers(given));
-    group.disabled = Boolean(done);
-    this.body.replaceChildren(told, group);
-    if (done && !this.data.covers && kind === "open") this.row.replaceChildren(this.#next("main"));
-    else if (done) this.row.replaceChildren(this.#next("main"), this.#does("again", words.again));
+    group.append(...this.#answers(answer));
+    group.disabled = Boolean(isDone);
+    this.body.replaceChildren(intro, group);
+    if (isDone && !this.data.covers && kind === "open") this.row.replaceChildren(this.#next("main"));
+    else if (isDone) this.row.replaceChildren(this.#next("main"), this.#does("again", words.again));
     else if (kind === "open") this.row.replaceChildren(this.#does("reveal", words.uncover, "main"));
     else {
       const check = element("button", "main", { type: "submit", "data-does": "check" }, words.check);
@@ -160,8 +160,8 @@ class LessonBar extends View {
       );
     }
     if (!isHere) return; // what had the keyboard has been drawn anew, or has gone: then the next thing to do has it
-    const same = held && this.row.querySelector(`[data-does="${held}"]`);
-    (same || (done ? null : this.#first()) || this.row.querySelector(".main"))?.focus({ preventScroll: true });
+    const same = action && this.row.querySelector(`[data-does="${action}"]`);
+    (same || (isDone ? null : this.#first()) || this.row.querySelector(".main"))?.focus({ preventScroll: true });
   }
 
   /** On to the next step; behind the last one stands the card of the lesson. */
@@ -227,8 +227,8 @@ class LessonBar extends View {
     return button;
   }
 
-  #answers(given) {
-    const { kind, options, picked, words } = this.data;
+  #answers(answer) {
+    const { kind, options, picked: choice, words } = this.data;
     if (kind === "number") {
       const field = element("input", "", {
         type: "text",
@@ -238,10 +238,10 @@ class LessonBar extends View {
         "aria-label": words.number,
         dir: "auto",
       });
-      field.value = given ?? "";
+      field.value = answer ?? "";
       return [field];
     }
-    if (kind === "order") return [this.#order(given)];
+    if (kind === "order") return [this.#order(answer)];
     if (kind === "open") {
       // nobody can judge it, so nobody is sent it
       const field = element("textarea", "", {
@@ -251,31 +251,33 @@ class LessonBar extends View {
         placeholder: words.write,
         dir: "auto",
       });
-      field.value = given ?? "";
+      field.value = answer ?? "";
       return [field];
     }
-    if (this.data.in_page) return [element("p", "picked", { role: "status" }, picked ? picked[1] : words.pick)];
+    if (this.data.in_page) return [element("p", "picked", { role: "status" }, choice ? choice[1] : words.pick)];
     return options.map(([code, label]) => {
       const isRight = this.data.right.some((right) => String(right) === String(code));
       const option = element("label", isRight ? "option is-right" : "option"),
         radio = element("input", "", { type: "radio", name: "answer", value: String(code) });
-      radio.checked = String(given) === String(code);
+      radio.checked = String(answer) === String(code);
       option.append(radio, element("span", "", {}, label));
       return option;
     });
   }
 
   /** A list in which each thing can be moved up and down. */
-  #order(given) {
-    const { options, words, done } = this.data,
+  #order(answer) {
+    const { options, words, done: isDone } = this.data,
       labels = new Map(options),
       list = element("ol", "order");
-    const known = [this.data.right, given].find((order) => Array.isArray(order) && order.length === options.length);
-    const codes = known ?? options.map(([code]) => code);
+    const validOrder = [this.data.right, answer].find(
+      (order) => Array.isArray(order) && order.length === options.length,
+    );
+    const codes = validOrder ?? options.map(([code]) => code);
     for (const code of codes) {
       const item = element("li", "", { "data-code": code });
       item.append(element("span", "", {}, labels.get(code)));
-      for (const [way, sign] of done
+      for (const [way, sign] of isDone
         ? []
         : [
             ["up", "↑"],
@@ -288,9 +290,9 @@ class LessonBar extends View {
           sign,
         );
         button.addEventListener("click", () => {
-          const other = way === "up" ? item.previousElementSibling : item.nextElementSibling;
-          if (way === "up") other?.before(item);
-          else other?.after(item);
+          const sibling = way === "up" ? item.previousElementSibling : item.nextElementSibling;
+          if (way === "up") sibling?.before(item);
+          else sibling?.after(item);
           button.focus();
         });
         item.append(button);
@@ -302,14 +304,14 @@ class LessonBar extends View {
 
   /** The current answer in the form. */
   #answer() {
-    const { kind, picked, options } = this.data;
+    const { kind, picked: choice, options } = this.data;
     if (!kind) return null;
-    if (this.data.in_page) return picked ? picked[0] : null;
+    if (this.data.in_page) return choice ? choice[0] : null;
     if (kind === "number") return this.form.querySelector("input")?.value ?? null;
     if (kind === "open") return this.form.querySelector("textarea")?.value ?? null;
     if (kind === "order") return Array.from(this.form.querySelectorAll("li"), (item) => item.dataset.code);
-    const chosen = this.form.querySelector("input:checked")?.value;
-    return options.find(([code]) => String(code) === chosen)?.[0] ?? null;
+    const value = this.form.querySelector("input:checked")?.value;
+    return options.find(([code]) => String(code) === value)?.[0] ?? null;
   }
 
   #check() {
@@ -325,7 +327,7 @@ class LessonBar extends View {
     const { lesson, number } = this.data;
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
-      if (this.data.lesson === lesson && this.data.number === number) this.#send("check", HERE);
+      if (this.data.lesson === lesson && this.data.number === number) this.#send("check", IN_PAGE);
     }, BEHIND);
   }
 

@@ -75,9 +75,9 @@ class MyLesson extends View {
   }
 
   #button(does, text, act, attributes = {}) {
-    const made = element("button", "", { type: "button", "data-does": does, ...attributes }, text);
-    made.addEventListener("click", act);
-    return made;
+    const button = element("button", "", { type: "button", "data-does": does, ...attributes }, text);
+    button.addEventListener("click", act);
+    return button;
   }
 
   #draw() {
@@ -96,21 +96,21 @@ class MyLesson extends View {
       (text) => (this.lesson.title = text),
     );
     const list = element("ol");
-    list.append(...step.map((one, at) => this.#step(one, at)));
+    list.append(...step.map((entry, at) => this.#step(entry, at)));
     this.list.replaceChildren(title, list);
     this.#out();
   }
 
   #field(label, value, longest, take, tag = "input") {
-    const made = element("label", "field", {}, label),
+    const wrapper = element("label", "field", {}, label),
       field = element(tag, "", { maxlength: String(longest), ...(tag === "input" ? { type: "text" } : { rows: "2" }) });
     field.value = value;
     field.addEventListener("input", () => {
       take(field.value);
       this.#changed();
     });
-    made.append(field);
-    return made;
+    wrapper.append(field);
+    return wrapper;
   }
 
   #step(step, at) {
@@ -119,10 +119,10 @@ class MyLesson extends View {
       row = element("div", "row"),
       number = at + 1;
     const move = (way, sign, off) => {
-      const named = `${fill(words.step, { n: number })}: ${words[way]}`;
-      const made = this.#button(way, sign, () => this.#move(at, way), { "aria-label": named });
-      made.disabled = off;
-      return made;
+      const label = `${fill(words.step, { n: number })}: ${words[way]}`;
+      const button = this.#button(way, sign, () => this.#move(at, way), { "aria-label": label });
+      button.disabled = off;
+      return button;
     };
     const query = new URLSearchParams({ ...step.parameters, section: step.section, lang: this.data.lang });
     const see = element("a", "here", { href: `${step.page.replaceAll("_", "-")}?${query}` }, words.see);
@@ -140,13 +140,13 @@ class MyLesson extends View {
       this.#changed();
     });
     covers.append(box, element("span", "", {}, words.covers));
-    const shown = () => (covers.hidden = !step.ask.question);
+    const updateCovers = () => (covers.hidden = !step.ask.question);
     const asks = (text) => {
       if (!step.ask.question && text) box.checked = step.covers = true; // a question is answered first, then shown
       step.ask.question = text;
-      shown();
+      updateCovers();
     };
-    shown();
+    updateCovers();
     item.append(
       this.#field(words.step_title, step.title, longest.title, (text) => (step.title = text)),
       this.#field(words.question, step.ask.question, longest.question, asks, "textarea"),
@@ -158,19 +158,19 @@ class MyLesson extends View {
 
   #move(at, way) {
     const { step } = this.lesson,
-      [moved] = step.splice(at, 1),
+      [entry] = step.splice(at, 1),
       to = way === "up" ? at - 1 : at + 1;
-    if (way !== "remove") step.splice(to, 0, moved);
+    if (way !== "remove") step.splice(to, 0, entry);
     this.#changed();
     this.#draw();
     const items = this.list.querySelectorAll("li"),
       next = items[Math.min(way === "remove" ? at : to, items.length - 1)];
-    const held =
+    const target =
       next?.querySelector(`[data-does=${way}]:enabled`) ??
       next?.querySelector("button:enabled") ??
       this.ways.querySelector("a, button, input");
-    held?.focus(); // what was pressed has moved, and the keyboard with it
-    if (way === "remove") this.#tell(fill(this.data.words.removed, { title: moved.title }));
+    target?.focus(); // what was pressed has moved, and the keyboard with it
+    if (way === "remove") this.#tell(fill(this.data.words.removed, { title: entry.title }));
   }
 
   #changed() {

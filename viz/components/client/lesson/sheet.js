@@ -49,7 +49,7 @@ class Sheet {
     press.append(this.print, element("a", "", { href: back }, words.back), this.said);
     this.many = Math.min(MOST, Math.max(FEWEST, Math.ceil(steps.length / 2)));
     this.root.style.setProperty("--wide", `${this.many > FEWEST ? WIDER : WIDE}px`);
-    this.usual = PAPER / (this.many > FEWEST ? WIDER : WIDE);
+    this.fullScale = PAPER / (this.many > FEWEST ? WIDER : WIDE);
     this.sheets = steps.map((step, at) => this.#sheet(step, at));
     this.root.replaceChildren(press, this.held, this.head, ...this.sheets.map(({ box }) => box));
     this.#draw(0);
@@ -85,7 +85,7 @@ class Sheet {
       before = now;
       if (now) {
         sheet.height = Math.ceil(now * ROOM);
-        fit(sheet, this.usual);
+        fit(sheet, this.fullScale);
       }
       if (calm >= CALM || (now && looks >= PATIENCE)) this.#draw(at + 1);
       else if (++looks < PATIENCE) this.later = setTimeout(look, MOMENT);
@@ -107,9 +107,9 @@ function heightOf(inside) {
 }
 
 /** Put all steps on as few sheets as they may take, as large as that allows. */
-function arrange({ sheets, many, usual }, head) {
+function arrange({ sheets, many, fullScale }, head) {
   const most = Math.ceil(sheets.length / many);
-  let scale = Math.min(usual, ...sheets.map(({ height }) => (SHEET - head) / height));
+  let scale = Math.min(fullScale, ...sheets.map(({ height }) => (SHEET - head) / height));
   while (pages(sheets, scale, head).length > most) scale *= 0.98;
   const last = pages(sheets, scale, head);
   for (const [at, sheet] of sheets.entries()) {
@@ -120,17 +120,17 @@ function arrange({ sheets, many, usual }, head) {
 
 /** The last step on each sheet, if all steps are of this size. */
 function pages(sheets, scale, head) {
-  const found = [];
-  let left = SHEET - head;
+  const ends = [];
+  let room = SHEET - head;
   for (const [at, { height }] of sheets.entries()) {
     const high = Math.ceil(height * scale) + GAP;
-    if (high > left && at) {
-      found.push(at - 1);
-      left = SHEET;
+    if (high > room && at) {
+      ends.push(at - 1);
+      room = SHEET;
     }
-    left -= high;
+    room -= high;
   }
-  return [...found, sheets.length - 1];
+  return [...ends, sheets.length - 1];
 }
 
 /** As high as what is in it, so many times as large. */

@@ -69,7 +69,7 @@ export function theme(element) {
   const style = getComputedStyle(element),
     probe = hasContrastTheme() ? element.appendChild(document.createElement("i")) : null;
   const read = (/** @type {string} */ name) => resolved(style.getPropertyValue(`--st-${name}`).trim(), probe);
-  const found = {
+  const colours = {
     text: read("text-color"),
     background: read("background-color"),
     border: read("border-color"),
@@ -77,7 +77,7 @@ export function theme(element) {
     font: style.getPropertyValue("--st-font").trim() || "sans-serif",
   };
   probe?.remove();
-  return found;
+  return colours;
 }
 
 /** Under a contrast theme the colours are names of the system's (viz/components/bundle.py). */

@@ -16,7 +16,7 @@ export function coveredCells(covers) {
 }
 
 /** The cells that tell the answer, now that the question is over. @param {Covers | null | undefined} covers */
-export function toldCells(covers) {
+export function answerCells(covers) {
   return covers && !covers.open ? new Set(covers.cells) : NOTHING;
 }
 

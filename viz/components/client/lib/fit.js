@@ -14,7 +14,7 @@ const EDGE = 8; // pixels between a picture and the bottom of the window
 /**
  * @typedef {{room: number, window: number, times: number}} Room in the element's pixels; `window` is a whole window's
  */
-/** @typedef {{usual: number, rows?: number, around?: number, least?: number}} Wanted */
+/** @typedef {{height: number, rows?: number, around?: number, least?: number}} Sizing */
 
 /**
  * The room that an element has below its top while the page is not scrolled.
@@ -44,20 +44,20 @@ export function placeOf(element) {
  * too low for that fits into a window that is scrolled to it.
  *
  * @param {HTMLElement} element where the picture begins
- * @param {Wanted} wanted `usual`: of a row on a desk; `around`: what stands above and below the rows; `least`: of a row
+ * @param {Sizing} wanted `height`: of a row on a desk; `around`: what stands above and below the rows; `least`: of a row
  */
-export function fitRow(element, { usual, rows = 1, around = 0, least = LEAST }) {
+export function fitRow(element, { height, rows = 1, around = 0, least = LEAST }) {
   const { room, window, times } = roomOf(element),
-    most = usual * times,
-    lowest = Math.min(least, usual);
-  if (room === Infinity) return usual;
-  const fits = (/** @type {number} */ height) => Math.floor(((height - around) / rows) * 4) / 4;
+    most = height * times,
+    lowest = Math.min(least, height);
+  if (room === Infinity) return height;
+  const fits = (/** @type {number} */ space) => Math.floor(((space - around) / rows) * 4) / 4;
   return Math.min(most, fits(room) >= lowest ? fits(room) : Math.max(lowest, fits(window)));
 }
 
-/** The same of a chart, which has no rows. @param {HTMLElement} element @param {Wanted} wanted */
+/** The same of a chart, which has no rows. @param {HTMLElement} element @param {Sizing} wanted */
 export function fitHeight(element, wanted) {
-  return fitRow(element, { least: wanted.usual * 0.6, ...wanted });
+  return fitRow(element, { least: wanted.height * 0.6, ...wanted });
 }
 
 /**

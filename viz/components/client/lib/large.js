@@ -57,10 +57,10 @@ export class LargeMap extends CanvasWindow {
     const fits = [(width - this.gutter - 24) / columns, (TALLEST - this.head) / rows];
     // One word beside five hundred: a strip too thin to hit is scrolled along instead.
     const least = Math.max(rows / columns, columns / rows) > LOPSIDED ? Math.min(READABLE, Math.max(...fits)) : 0;
-    const usual = Math.min(CELL, Math.max(least, Math.min(...fits)));
-    const whole = fitRow(this.view, { usual, rows, around: this.offset + this.head + UNDER });
-    this.cell = Math.min(48, whole * this.zoom);
-    const height = Math.min(TALLEST, this.head + rows * (this.zoom > 1 ? whole : this.cell) + 2);
+    const cellHeight = Math.min(CELL, Math.max(least, Math.min(...fits)));
+    const rowHeight = fitRow(this.view, { height: cellHeight, rows, around: this.offset + this.head + UNDER });
+    this.cell = Math.min(48, rowHeight * this.zoom);
+    const height = Math.min(TALLEST, this.head + rows * (this.zoom > 1 ? rowHeight : this.cell) + 2);
     this.resize([width, height], [this.gutter + columns * this.cell + 24, this.head + rows * this.cell + 2]);
     this.#bitmap();
     this.draw();
@@ -113,7 +113,7 @@ export class LargeMap extends CanvasWindow {
     const context = this.fresh(),
       [width, height] = this.size;
     const { gutter, head, cell, colours } = this,
-      { rows, columns, values, limit, covered, told } = this.map;
+      { rows, columns, values, limit, covered: coverCells, told: answerCells } = this.map;
     this.left = gutter - this.element.scrollLeft;
     this.top = head - this.element.scrollTop;
     const cells = new Cells(context, colours.theme, { left: this.left, top: this.top, rows, columns, w: cell });
@@ -127,10 +127,10 @@ export class LargeMap extends CanvasWindow {
     if (cell >= RULED) cells.grid(0.1);
     cells.edge(0.35);
     if (cell >= (limit ? SCORE : WEIGHT)) cells.numbers((at) => this.#number(values[at]), this.pixels, TEXT);
-    cells.covers(covered ?? []);
+    cells.covers(coverCells ?? []);
     cells.mark(locked, colours.theme.primary, 2);
     if (focus.query !== locked.query || focus.key !== locked.key) cells.mark(focus, colours.theme.text);
-    if (!limit) cells.answer(told ?? [], values);
+    if (!limit) cells.answer(answerCells ?? [], values);
     context.restore();
     this.#names(context, focus, locked);
   }
@@ -187,7 +187,7 @@ export class LargeMap extends CanvasWindow {
   reveal({ query, key }) {
     const { element: box, cell, gutter, head } = this,
       [width, height] = this.size;
-    const to = (start, seen, place) => Math.max(Math.min(start, place * cell), (place + 1) * cell - seen);
+    const to = (start, visible, place) => Math.max(Math.min(start, place * cell), (place + 1) * cell - visible);
     if (query !== null) box.scrollTop = to(box.scrollTop, height - head, query);
     if (key !== null) box.scrollLeft = to(box.scrollLeft, width - gutter, key);
   }

@@ -247,18 +247,18 @@ export function poolMax(values, rows, columns, factor, skip, rank = itself) {
     width = Math.ceil(columns / factor);
   const Same = /** @type {new (length: number) => Values} */ (values.constructor),
     out = new Same(height * width);
-  const seen = new Uint8Array(height * width);
+  const isSet = new Uint8Array(height * width);
   for (let i = 0, at = 0; i < rows; i++) {
     const to = Math.floor(i / factor) * width;
     for (let j = 0; j < columns; j++, at++) {
       const cell = to + Math.floor(j / factor),
         value = values[at];
       if (value === skip) continue;
-      if (!seen[cell] || rank(value) > rank(out[cell])) out[cell] = value;
-      seen[cell] = 1;
+      if (!isSet[cell] || rank(value) > rank(out[cell])) out[cell] = value;
+      isSet[cell] = 1;
     }
   }
-  if (skip !== undefined) for (let cell = 0; cell < out.length; cell++) if (!seen[cell]) out[cell] = skip;
+  if (skip !== undefined) for (let cell = 0; cell < out.length; cell++) if (!isSet[cell]) out[cell] = skip;
   return { values: out, rows: height, columns: width };
 }
 
@@ -276,7 +276,7 @@ const ASCENDING = new Set(["entropy", "alike"]);
  * @param {string} sort
  * @param {ArrayLike<number> | null} links the values of one pair
  */
-export function ordered(wall, sort, links) {
+export function sortHeads(wall, sort, links) {
   const n = wall.n_layers * wall.n_heads,
     row = wall.order.indexOf(sort);
   const numbers = sort === "link" ? links : row < 0 ? null : wall.measures.subarray(row * n, (row + 1) * n);

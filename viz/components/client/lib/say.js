@@ -75,12 +75,12 @@ export function sayLarge(words, map, labels, focus, place) {
   const isCovered = (/** @type {number} */ i) =>
     map.covered?.has(row ? (query ?? 0) * map.columns + i : i * map.columns + (key ?? 0));
   const hidden = line.some((_, i) => isCovered(i));
-  const seen = line.map((value, i) => [value, i]).filter(([value, i]) => value !== -Infinity && !isCovered(i));
-  if (hidden && seen.length < line.length / 2) return `${row ? q : k}: ? (${map.word})`;
-  const best = seen.sort((a, b) => b[0] - a[0]).slice(0, 3);
+  const visible = line.map((value, i) => [value, i]).filter(([value, i]) => value !== -Infinity && !isCovered(i));
+  if (hidden && visible.length < line.length / 2) return `${row ? q : k}: ? (${map.word})`;
+  const best = visible.sort((a, b) => b[0] - a[0]).slice(0, 3);
   if (!best.length || (!scores && best[0][0] === 0)) return fill(row ? words.says_blind : words.says_unseen, { q, k });
-  const named = best.map(([value, i]) => `“${isolate(names[i])}” ${digits(value, map.exact)}`);
-  const list = named.reduce((first, rest) => fill(words.says_list, { first, rest }));
+  const phrases = best.map(([value, i]) => `“${isolate(names[i])}” ${digits(value, map.exact)}`);
+  const list = phrases.reduce((first, rest) => fill(words.says_list, { first, rest }));
   return fill(words[`says_${row ? "row" : "column"}${scores ? "_score" : ""}`], { q, k, list });
 }
 

@@ -161,10 +161,10 @@ export class LiveView extends View {
    */
   take(data) {
     this.data = data;
-    const said = JSON.stringify(data.choice);
+    const text = JSON.stringify(data.choice);
     if (data.sent < this.sent) return;
-    if (said !== this.said) this.choice = structuredClone(data.choice);
-    [this.sent, this.said] = [data.sent, said];
+    if (text !== this.said) this.choice = structuredClone(data.choice);
+    [this.sent, this.said] = [data.sent, text];
   }
 
   /** @param {(choice: any) => void} how */

@@ -41,15 +41,15 @@ class Painter extends LiveView {
 
   /** An answer to an older stroke than the last one made here is out of date. */
   receive(data) {
-    const other = this.isOther("labels", data.labels),
+    const isNew = this.isOther("labels", data.labels),
       moved = data.query !== this.data?.query;
     this.data = data;
     const isPainting = this.rest.timer || this.strokes?.isOn; // what is painted now is not told yet
     const isNewest = data.sent >= this.sent && !isPainting;
-    if (other || isNewest) [this.cells, this.sent] = [Uint8Array.from(data.allowed), data.sent];
-    if (other) this.past = [];
+    if (isNew || isNewest) [this.cells, this.sent] = [Uint8Array.from(data.allowed), data.sent];
+    if (isNew) this.past = [];
     const [query, key] = data.covers?.asked ?? [data.query, data.query];
-    if (other || moved) [this.focus, this.isPointed] = [{ query, key: Math.max(0, key) }, Boolean(data.covers?.asked)];
+    if (isNew || moved) [this.focus, this.isPointed] = [{ query, key: Math.max(0, key) }, Boolean(data.covers?.asked)];
     this.covered = coveredCells(data.covers);
     this.table = weightTable(data.hues.positive);
     if (this.isOther("words", data.words)) this.#build(data.words);
@@ -61,10 +61,10 @@ class Painter extends LiveView {
   #build(words) {
     const bar = element("div", "tools");
     const tool = (name, how) => {
-      const made = element("button", "", { type: "button", "data-tool": name }, words[name]);
-      made.addEventListener("click", how);
-      bar.append(made);
-      return made;
+      const button = element("button", "", { type: "button", "data-tool": name }, words[name]);
+      button.addEventListener("click", how);
+      bar.append(button);
+      return button;
     };
     tool("open", () => this.#stroke(() => this.cells.fill(1)));
     tool("close", () => this.#stroke(() => this.cells.fill(0)));
@@ -72,13 +72,13 @@ class Painter extends LiveView {
     this.back = tool("undo", () => this.undo());
     this.titles = {};
     const pane = (name, note, attributes) => {
-      const made = element("div", "pane"),
+      const box = element("div", "pane"),
         canvas = element("canvas", name, attributes);
       this.titles[name] = element("p", "name", {}, words[name]);
-      made.append(this.titles[name], canvas, element("p", "note", {}, note));
-      if (name === "mask") made.append(element("p", "note touch", {}, words.mask_touch));
+      box.append(this.titles[name], canvas, element("p", "note", {}, note));
+      if (name === "mask") box.append(element("p", "note touch", {}, words.mask_touch));
       this[`${name}Canvas`] = canvas;
-      return made;
+      return box;
     };
     const panes = element("div", "panes");
     panes.append(
@@ -191,7 +191,7 @@ class Painter extends LiveView {
     this.colours = theme(this.root);
     this.#maskPicture();
     this.#weightsPicture();
-    this.#counted();
+    this.#count();
     this.#say();
     this.#softmaxSees();
     this.root.dataset.drawn = toCode(this.cells, n);
@@ -207,13 +207,13 @@ class Painter extends LiveView {
   }
 
   #maskPicture() {
-    const { labels, own, hues, words } = this.data;
+    const { labels, own: byModel, hues, words } = this.data;
     this.square = begin(this.maskCanvas, labels, this.colours);
     const ink = css(hues.positive, 0.8);
     this.square.squares((at) => (this.sees(at) ? ink : ""), this.square.w > 6 ? 1 : 0);
     this.square.context.fillStyle = this.colours.text;
-    this.square.hatch((at) => own[at] && !this.cells[at], 0.35, STRIPES);
-    this.square.hatch((at) => !own[at], 0.9, STRIPES);
+    this.square.hatch((at) => byModel[at] && !this.cells[at], 0.35, STRIPES);
+    this.square.hatch((at) => !byModel[at], 0.9, STRIPES);
     finish(this.square, labels, this.pointed(), words);
   }
 
@@ -226,13 +226,13 @@ class Painter extends LiveView {
     finish(cells, labels, this.pointed(), words);
   }
 
-  #counted() {
+  #count() {
     const { n, words } = this.data;
     let [open, blind] = [0, 0];
     for (let row = 0; row < n; row++) {
-      const seen = places({ query: row, key: null }, n).filter((at) => this.sees(at)).length;
-      open += seen;
-      blind += Number(seen === 0);
+      const visible = places({ query: row, key: null }, n).filter((at) => this.sees(at)).length;
+      open += visible;
+      blind += Number(visible === 0);
     }
     this.counted = { open, blind };
     const share = (open / (n * n)).toLocaleString("en", { style: "percent", maximumFractionDigits: 1 });
@@ -243,14 +243,14 @@ class Painter extends LiveView {
   }
 
   #say() {
-    const { n, labels, own, scores, words } = this.data,
+    const { n, labels, own: byModel, scores, words } = this.data,
       { query, key } = this.focus,
       at = query * n + key;
     if (this.covered.has(at)) {
       this.says.textContent = `${labels[query]} → ${labels[key]}: ? (${this.data.covers.word})`;
       return;
     }
-    const sentence = this.sees(at) ? words.says_open : own[at] ? words.says_closed : words.says_own;
+    const sentence = this.sees(at) ? words.says_open : byModel[at] ? words.says_closed : words.says_own;
     this.says.textContent = fill(sentence, {
       query: labels[query],
       key: labels[key],
@@ -264,13 +264,13 @@ class Painter extends LiveView {
     const { n, labels, words, scores } = this.data,
       from = this.focus.query * n;
     const line = (name, write) => {
-      const made = element("tr");
-      made.append(element("th", "", { scope: "row" }, name));
+      const row = element("tr");
+      row.append(element("th", "", { scope: "row" }, name));
       for (let key = 0; key < n; key++) {
         const kind = `${this.sees(from + key) ? "" : "closed"}${key === this.focus.key ? " here" : ""}`;
-        made.append(element("td", kind.trim(), {}, write(from + key, key)));
+        row.append(element("td", kind.trim(), {}, write(from + key, key)));
       }
-      return made;
+      return row;
     };
     const table = element("table");
     table.append(

@@ -20,7 +20,7 @@ export function begin(canvas, labels, colours, right = 0) {
     wide - Math.max(right, overhang(context, labels, room, Math.min(wide - right, n * LARGEST))),
     n * LARGEST,
   );
-  const w = Math.min(most / n, fitRow(canvas, { usual: most / n, rows: n, around: room + 1 + below(canvas) }));
+  const w = Math.min(most / n, fitRow(canvas, { height: most / n, rows: n, around: room + 1 + below(canvas) }));
   canvas.style.height = `${room + n * w + 1}px`;
   return new Cells(start(canvas, colours).context, colours, { left: room, rows: n, w });
 }

@@ -68,10 +68,10 @@ class WordGrid extends View {
   }
 
   #row({ name, cells }, row) {
-    const made = element("tr");
-    made.append(this.#head(name, "row", { row }, this.data.by === "row"));
-    made.append(...cells.map((cell, column) => this.#cell(cell, row, column)));
-    return made;
+    const tableRow = element("tr");
+    tableRow.append(this.#head(name, "row", { row }, this.data.by === "row"));
+    tableRow.append(...cells.map((cell, column) => this.#cell(cell, row, column)));
+    return tableRow;
   }
 
   #cell({ text, note, share }, row, column) {

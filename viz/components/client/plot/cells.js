@@ -110,10 +110,10 @@ export class Cells {
     context.font = `${size}px ${colours.font}`;
     [context.textAlign, context.textBaseline] = ["center", "middle"];
     for (let at = 0; at < pixels.length; at++) {
-      const written = text(at);
-      if (!written) continue;
+      const label = text(at);
+      if (!label) continue;
       context.fillStyle = ink(...ofPixel(pixels[at]));
-      context.fillText(written, ...this.middle(at));
+      context.fillText(label, ...this.middle(at));
     }
     context.restore();
   }

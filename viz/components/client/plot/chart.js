@@ -14,7 +14,7 @@ export const TITLE = 20; // pixels of an axis's title
 /** The parts that all charts share. A chart has its own methods from `series` to `read`. */
 export class Chart extends View {
   away;
-  usual;
+  fullHeight;
 
   constructor(parent, name) {
     const of = ({ clientWidth }) => [clientWidth, this.data && this.#height()];
@@ -67,7 +67,7 @@ export class Chart extends View {
   }
 
   receive(data) {
-    [this.data, this.usual] = [{ ...data }, data.height];
+    [this.data, this.fullHeight] = [{ ...data }, data.height];
     this.picture.setAttribute("aria-label", data.words.alt);
     this.legend.replaceChildren(...this.series().map((name) => this.#key(name)));
     this.size.hold();
@@ -80,18 +80,18 @@ export class Chart extends View {
   }
 
   #key(name) {
-    const made = element("button", "", { type: "button", "aria-pressed": String(!this.away.has(name)) });
-    made.append(element("canvas"), name);
-    made.addEventListener("click", () => {
+    const button = element("button", "", { type: "button", "aria-pressed": String(!this.away.has(name)) });
+    button.append(element("canvas"), name);
+    button.addEventListener("click", () => {
       if (!this.away.delete(name)) this.away.add(name);
-      made.setAttribute("aria-pressed", String(!this.away.has(name)));
+      button.setAttribute("aria-pressed", String(!this.away.has(name)));
       this.choose();
     });
-    return made;
+    return button;
   }
 
   #height() {
-    return fitHeight(this.picture, { usual: this.usual });
+    return fitHeight(this.picture, { height: this.fullHeight });
   }
 
   draw() {

@@ -68,11 +68,11 @@ export function doubling(omega, most) {
   /** @type {number[]} */
   const pairs = [];
   for (let step = 0; pairs.length < most; step++) {
-    const wanted = omega[0] / 2 ** step;
-    if (wanted < omega[omega.length - 1] / Math.SQRT2) break;
+    const target = omega[0] / 2 ** step;
+    if (target < omega[omega.length - 1] / Math.SQRT2) break;
     let best = 0;
     for (let j = 1; j < omega.length; j++) {
-      if (Math.abs(Math.log(omega[j] / wanted)) < Math.abs(Math.log(omega[best] / wanted))) best = j;
+      if (Math.abs(Math.log(omega[j] / target)) < Math.abs(Math.log(omega[best] / target))) best = j;
     }
     if (!pairs.includes(best)) pairs.push(best);
   }

@@ -100,9 +100,9 @@ class Sinusoids extends LiveView {
     this.map.setAttribute("role", "application");
     this.map.tabIndex = 0;
     const pane = (...parts) => {
-      const made = element("div", "pane");
-      made.append(...parts);
-      this.body.append(made);
+      const box = element("div", "pane");
+      box.append(...parts);
+      this.body.append(box);
     };
     this.says = spoken();
     this.clocks = element("div", "clocks");
@@ -176,17 +176,17 @@ class Sinusoids extends LiveView {
       this.key = key;
     }
     this.pairs = choice.pairs.filter((pair) => pair < choice.width / 2);
-    if (!this.pairs.length) this.pairs = usualPairs(choice.width / 2);
+    if (!this.pairs.length) this.pairs = defaultPairs(choice.width / 2);
     const { colours } = this,
-      shown = { ...this.numbers, at: choice.at, pairs: this.pairs };
-    this.box = heatMap(this.map, shown, colours);
+      state = { ...this.numbers, at: choice.at, pairs: this.pairs };
+    this.box = heatMap(this.map, state, colours);
     this.turn = !this.turn;
     if (!this.dragged || this.turn) {
-      waves(this.waves, shown, colours);
-      wavelengths(this.lengths, shown, colours);
+      waves(this.waves, state, colours);
+      wavelengths(this.lengths, state, colours);
     }
     if (!this.dragged || !this.turn) {
-      decay(this.decay, shown, colours);
+      decay(this.decay, state, colours);
       this.#drawClocks(colours);
       this.#drawCounter(colours);
     }
@@ -224,18 +224,18 @@ class Sinusoids extends LiveView {
       half = width / 2,
       { at } = this.choice;
     const step = Math.ceil(half / CLOCKS),
-      shown = [];
-    for (let j = 0; j < half; j += step) shown.push(j);
-    for (const pair of this.pairs) if (!shown.includes(pair)) shown.push(pair);
-    shown.sort((a, b) => a - b);
-    while (this.clocks.children.length > shown.length) this.clocks.lastChild.remove();
-    while (this.clocks.children.length < shown.length) {
+      clockPairs = [];
+    for (let j = 0; j < half; j += step) clockPairs.push(j);
+    for (const pair of this.pairs) if (!clockPairs.includes(pair)) clockPairs.push(pair);
+    clockPairs.sort((a, b) => a - b);
+    while (this.clocks.children.length > clockPairs.length) this.clocks.lastChild.remove();
+    while (this.clocks.children.length < clockPairs.length) {
       const button = element("button", "clock", { type: "button" });
       button.append(element("canvas"), element("span"));
       button.addEventListener("click", () => this.toggle(button.pair));
       this.clocks.append(button);
     }
-    shown.forEach((pair, place) => {
+    clockPairs.forEach((pair, place) => {
       const button = this.clocks.children[place],
         chosen = this.pairs.indexOf(pair);
       this.#markClock(button, pair, chosen >= 0);
@@ -255,10 +255,10 @@ class Sinusoids extends LiveView {
   #nameClocks() {
     for (const button of this.clocks.children) {
       const wave = length(this.numbers.omega[button.pair]);
-      const says = fill(this.words.pair, { pair: button.pair, wave });
-      if (button.title === says) continue;
-      button.title = says;
-      button.setAttribute("aria-label", says);
+      const label = fill(this.words.pair, { pair: button.pair, wave });
+      if (button.title === label) continue;
+      button.title = label;
+      button.setAttribute("aria-label", label);
     }
   }
 
@@ -270,11 +270,11 @@ class Sinusoids extends LiveView {
 
   #drawCounter(colours) {
     const { width, n, rows, omega } = this.numbers,
-      shown = Math.min(32, n);
+      count = Math.min(32, n);
     const sines = doubling(omega, BITS).map((pair) =>
-      Array.from({ length: shown }, (_, i) => rows[i * width + 2 * pair]),
+      Array.from({ length: count }, (_, i) => rows[i * width + 2 * pair]),
     );
-    counter(this.counter, { bits: BITS, sines, shown, at: this.choice.at }, colours);
+    counter(this.counter, { bits: BITS, sines, count, at: this.choice.at }, colours);
   }
 
   #cell(event) {
@@ -314,6 +314,6 @@ class Sinusoids extends LiveView {
 }
 
 /** Three pairs to begin with: the fastest and two slower ones. */
-function usualPairs(half) {
+function defaultPairs(half) {
   return [...new Set([0, Math.floor(half / 8), Math.floor(half / 4)])];
 }

@@ -1,7 +1,7 @@
 // Key handling while a page is presented, and the name that its two windows share.
 
 export const CHANNEL = "headlight-presenter";
-const STORED = "headlight-presenter",
+const STORAGE_KEY = "headlight-presenter",
   WINDOW = "headlight-notes-";
 const WRITES =
   'input:not([type="radio"], [type="checkbox"], [type="range"], [type="button"]), textarea, select, [contenteditable=""], [contenteditable="true"]';
@@ -23,8 +23,8 @@ export function belongsToPage(event) {
 
 /** By which the windows of one presentation know each other; a page that is opened again keeps it. */
 export function idOf() {
-  if (!sessionStorage.getItem(STORED)) sessionStorage.setItem(STORED, Math.random().toString(36).slice(2));
-  return sessionStorage.getItem(STORED);
+  if (!sessionStorage.getItem(STORAGE_KEY)) sessionStorage.setItem(STORAGE_KEY, Math.random().toString(36).slice(2));
+  return sessionStorage.getItem(STORAGE_KEY);
 }
 
 /** The name of the window with the notes. */
@@ -33,6 +33,6 @@ export function windowOf() {
 }
 
 /** Of the window with the notes: whose notes they are; "" if it was not opened by a page that is presented. */
-export function followed() {
+export function idFromWindow() {
   return window.name.startsWith(WINDOW) ? window.name.slice(WINDOW.length) : "";
 }

@@ -3,7 +3,7 @@
 
 import { element, fill } from "../lib/dom.js";
 import { mount } from "../lib/view.js";
-import { belongsToPage, CHANNEL, followed } from "./keys.js";
+import { belongsToPage, CHANNEL, idFromWindow } from "./keys.js";
 
 const KEYS = {
   ArrowRight: "next",
@@ -22,7 +22,7 @@ class Notes {
     this.root = element("main", "notes");
     this.root.notes = this; // for the browser's tests
     parent.append(this.root);
-    this.id = followed();
+    this.id = idFromWindow();
     this.began = Date.now();
     this.channel = new BroadcastChannel(CHANNEL);
     this.channel.addEventListener("message", ({ data }) => {

@@ -26,7 +26,7 @@ const KEYS = {
 };
 const IDLE = 300; // ms that a step has been shown before the code of others is taken in
 let isAhead = false; // that code is taken in once for as long as the page is open
-let shown = null; // the view that the keys belong to: for a moment there are two, of this page and of the last one
+let activeView = null; // the view that the keys belong to: for a moment there are two, of this page and of the last one
 
 export default mount((parent) => new Presenter(parent));
 
@@ -43,7 +43,7 @@ class Presenter extends View {
     window.addEventListener("keydown", this.pressed, true); // before what would take a key for itself
     this.channel = new BroadcastChannel(CHANNEL);
     this.channel.addEventListener("message", ({ data }) => {
-      if (data?.id !== idOf() || data.from !== "notes" || shown !== this) return;
+      if (data?.id !== idOf() || data.from !== "notes" || activeView !== this) return;
       if (data.does === "hello") this.#tell();
       else if (["next", "previous", "blank"].includes(data.does)) this.#do(data.does);
     });
@@ -55,12 +55,12 @@ class Presenter extends View {
     window.removeEventListener("keydown", this.pressed, true);
     this.channel.close();
     this.stage.close();
-    if (shown === this) shown = null;
+    if (activeView === this) activeView = null;
   }
 
   receive(data) {
     [this.data, this.going] = [data, 0];
-    shown = this;
+    activeView = this;
     this.closing.hidden = true;
     this.stage.show(data.step);
     this.#draw();
@@ -74,17 +74,17 @@ class Presenter extends View {
 
   #draw() {
     const { words, title, previous, code } = this.data;
-    const held = this.root.getRootNode().activeElement?.dataset?.does;
+    const action = this.root.getRootNode().activeElement?.dataset?.does;
     const button = (does, sign, off = false) => {
-      const made = element(
+      const node = element(
         "button",
         does,
         { type: "button", "data-does": does, "aria-label": words[does], title: words[does] },
         sign,
       );
-      made.disabled = off;
-      made.addEventListener("click", () => this.#do(does));
-      return made;
+      node.disabled = off;
+      node.addEventListener("click", () => this.#do(does));
+      return node;
     };
     this.root.setAttribute("aria-label", words.name);
     this.root.replaceChildren(
@@ -97,9 +97,9 @@ class Presenter extends View {
       ),
     );
     this.root.querySelector(".controls").setAttribute("aria-pressed", String(this.stage.showsAll));
-    if (held) this.root.querySelector(`[data-does="${held}"]`)?.focus({ preventScroll: true });
-    const told = `${this.#place()}: ${title}`;
-    if (told !== this.said.textContent) this.said.textContent = told;
+    if (action) this.root.querySelector(`[data-does="${action}"]`)?.focus({ preventScroll: true });
+    const message = `${this.#place()}: ${title}`;
+    if (message !== this.said.textContent) this.said.textContent = message;
     this.code.hidden = !code;
     if (code) {
       const face = code.rows.length ? [drawCode(code.rows, words.code_alt)] : [];
@@ -134,7 +134,7 @@ class Presenter extends View {
   }
 
   #press(event) {
-    if (shown !== this || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (activeView !== this || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     const does = KEYS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (!does || belongsToPage(event) || (does === "escape" && !this.#leaves())) return;
     event.preventDefault();
@@ -247,5 +247,5 @@ async function takeIn(modules) {
 async function rest() {
   const later = globalThis.requestIdleCallback ?? setTimeout; // not every browser has the first
   do await new Promise((done) => later(done));
-  while (Date.now() - (shown?.going ?? 0) < LATE);
+  while (Date.now() - (activeView?.going ?? 0) < LATE);
 }

@@ -13,7 +13,7 @@ const CALM = 150; // ms without a change, after which the screen is looked at
 /** @returns {HTMLElement | null} */
 const app = () => document.querySelector(".stApp");
 /** @returns {NodeListOf<HTMLElement>} the places that say so */
-const marked = (name) => document.querySelectorAll(`[data-${name}]`);
+const elementsWith = (name) => document.querySelectorAll(`[data-${name}]`);
 const PICTURES = ":is(.stPlotlyChart, .stDataFrame, .stImage, [data-testid=stBidiComponentRegular])";
 const PLACE = "[data-testid=stElementContainer]",
   STAYS = ".st-key-lesson_place, .st-key-lesson_says, .st-key-text_row, .st-key-presenter";
@@ -75,8 +75,8 @@ export class Stage {
   #reset() {
     this.level = 0;
     this.tried = new WeakMap();
-    for (const place of marked("gives-way")) delete place.dataset.givesWay;
-    for (const place of marked("fits")) {
+    for (const place of elementsWith("gives-way")) delete place.dataset.givesWay;
+    for (const place of elementsWith("fits")) {
       delete place.dataset.fits;
       for (const name of ["--shrink", "--narrow"]) place.style.removeProperty(name);
     }
@@ -98,17 +98,17 @@ export class Stage {
 
   /** The first large picture and those beside it. */
   #row() {
-    const seen = [...(this.block?.querySelectorAll(PICTURES) ?? [])]
+    const pictures = [...(this.block?.querySelectorAll(PICTURES) ?? [])]
       .map((picture) => ({ picture, box: picture.getBoundingClientRect() }))
       .filter(({ picture, box }) => box.width > SMALL[0] && box.height > SMALL[1] && !picture.closest(STAYS));
     const area = ({ box }) => box.width * box.height,
-      most = Math.max(0, ...seen.map(area));
-    const first = seen.find((found) => area(found) >= 0.4 * most);
+      most = Math.max(0, ...pictures.map(area));
+    const first = pictures.find((found) => area(found) >= 0.4 * most);
     if (!first) return [];
     const isBeside = ({ box }) =>
       Math.min(box.bottom, first.box.bottom) - Math.max(box.top, first.box.top) >
       0.5 * Math.min(box.height, first.box.height);
-    return seen.filter(isBeside).map(({ picture }) => picture);
+    return pictures.filter(isBeside).map(({ picture }) => picture);
   }
 
   /** Pixels of the screen from the top of these pictures down to the end of the page's part of it. */

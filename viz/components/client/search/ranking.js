@@ -61,8 +61,8 @@ export function mistakes(a, b) {
   for (let i = 1; i <= a.length; i++) {
     const row = [i];
     for (let j = 1; j <= b.length; j++) {
-      const other = a[i - 1] === b[j - 1] ? 0 : 1;
-      row[j] = Math.min(rows[i - 1][j] + 1, row[j - 1] + 1, rows[i - 1][j - 1] + other);
+      const cost = a[i - 1] === b[j - 1] ? 0 : 1;
+      row[j] = Math.min(rows[i - 1][j] + 1, row[j - 1] + 1, rows[i - 1][j - 1] + cost);
       if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
         row[j] = Math.min(row[j], rows[i - 2][j - 2] + 1);
     }
@@ -102,15 +102,15 @@ export class Ranking {
   find(query, most) {
     const words = wordsOfQuery(query);
     if (!words.length) return [];
-    const joined = words.length > 1 ? [this.#meant(words.join(""))] : [];
+    const compound = words.length > 1 ? [this.#meant(words.join(""))] : [];
     const together = {
       combineWith: "OR",
-      queries: [{ combineWith: "AND", queries: words.map((word) => this.#meant(word)) }, ...joined],
+      queries: [{ combineWith: "AND", queries: words.map((word) => this.#meant(word)) }, ...compound],
     };
-    const found = this.#ask(together);
+    const matches = this.#ask(together);
     const long = words.filter((word) => tolerance(word) || HAN_WORD.test(word));
-    const some = found.length
-      ? found
+    const some = matches.length
+      ? matches
       : this.#ask({ combineWith: "OR", queries: long.map((word) => this.#meant(word)) });
     return some
       .map(({ id, score, terms }) => ({ id, score: score * this.#likeness(id, key(query), terms) }))

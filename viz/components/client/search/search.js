@@ -13,13 +13,15 @@ const WRITES =
 const rankings = new Map(); // by the address of the index: two boxes on a page share it
 
 function load({ index, code }) {
-  const here = (link) => new URL(link, location.href).href;
+  const absolute = (link) => new URL(link, location.href).href;
   if (!rankings.has(index)) {
-    const entries = fetch(here(index)).then((answer) => (answer.ok ? answer.json() : Promise.reject(answer.status)));
-    const both = Promise.all([import(here(code)), entries]);
+    const entries = fetch(absolute(index)).then((answer) =>
+      answer.ok ? answer.json() : Promise.reject(answer.status),
+    );
+    const both = Promise.all([import(absolute(code)), entries]);
     rankings.set(
       index,
-      both.then(([{ default: make }, found]) => make({ data: { entries: found }, parentElement: element("div") })),
+      both.then(([{ default: make }, list]) => make({ data: { entries: list }, parentElement: element("div") })),
     );
     rankings.get(index).catch(() => rankings.delete(index)); // the next key tries again
   }
@@ -104,27 +106,27 @@ class SearchBox {
     const query = this.input.value.trim();
     if (!query) return this.#close();
     let ranking;
-    if (!this.isReady) this.#show([], this.said.words.coming);
+    if (!this.isReady) this.#showMatches([], this.said.words.coming);
     try {
       ranking = await load(this.said);
     } catch {
-      return this.#show([], this.said.words.failed);
+      return this.#showMatches([], this.said.words.failed);
     }
     this.isReady = true;
     if (query !== this.input.value.trim()) return; // more has been typed since
-    this.#show(ranking.find(query, MOST), fill(this.said.words.none, { query }));
+    this.#showMatches(ranking.find(query, MOST), fill(this.said.words.none, { query }));
     if (opens) this.shown[0]?.click();
   }
 
-  #show(found, none) {
+  #showMatches(matches, none) {
     const { words } = this.said,
-      says = found.length ? fill(words.count, { n: found.length }) : none;
-    this.shown = found.map((entry, at) => this.#option(entry, at));
+      says = matches.length ? fill(words.count, { n: matches.length }) : none;
+    this.shown = matches.map((entry, at) => this.#option(entry, at));
     this.list.replaceChildren(...this.shown);
-    this.list.hidden = !found.length;
-    this.none.textContent = found.length ? "" : none;
+    this.list.hidden = !matches.length;
+    this.none.textContent = matches.length ? "" : none;
     if (this.status.textContent !== says) this.status.textContent = says;
-    this.#choose(found.length ? 0 : -1);
+    this.#choose(matches.length ? 0 : -1);
     if (!this.panel.matches(":popover-open")) this.panel.showPopover();
     this.input.setAttribute("aria-expanded", "true");
     this.#place();

@@ -28,7 +28,7 @@ class Share extends View {
   #draw() {
     const { words, address, code, local } = this.data;
     this.said.textContent = "";
-    const parts = [this.#given("link", words.link, address, local && words.local)];
+    const parts = [this.#copyField("link", words.link, address, local && words.local)];
     const camera = element("details");
     camera.append(element("summary", "", {}, words.code));
     if (code) {
@@ -51,19 +51,19 @@ class Share extends View {
   }
 
   /** Something to take along: a name, a field that holds it, a button that copies it. */
-  #given(name, label, text, note = "") {
-    const made = element("div", `given ${name}`),
-      told = element("label", "", {}, label),
+  #copyField(name, label, text, note = "") {
+    const box = element("div", `given ${name}`),
+      caption = element("label", "", {}, label),
       row = element("div", "row");
     const field = element(name === "link" ? "input" : "textarea", "", { readonly: "", rows: "4", spellcheck: "false" });
     field.value = text;
     field.addEventListener("focus", () => field.select());
-    told.append(field);
+    caption.append(field);
     const copy = element("button", "", { type: "button" }, this.data.words.copy);
     copy.addEventListener("click", () => this.#copy(field));
-    row.append(told, copy);
-    made.append(row, ...(note ? [element("p", "note", {}, note)] : []));
-    return made;
+    row.append(caption, copy);
+    box.append(row, ...(note ? [element("p", "note", {}, note)] : []));
+    return box;
   }
 
   async #copy(field) {
@@ -84,7 +84,7 @@ class Share extends View {
   /** The button that adds the current view as a step to the user's lesson. */
   #lesson() {
     const { words, step, most_steps: most, lessons } = this.data,
-      made = element("div", "row");
+      row = element("div", "row");
     if (!step) return [];
     const button = element("button", "add", { type: "button" }, words.add);
     const mine = element("a", "present", { href: lessons, target: "_self" }, words.my_lesson);
@@ -92,15 +92,15 @@ class Share extends View {
       const number = add(step, most);
       this.said.textContent = number ? fill(words.added, { n: number }) : fill(words.full, { most });
     });
-    made.append(button, mine);
-    return [made];
+    row.append(button, mine);
+    return [row];
   }
 
   #embed() {
     const { words, controls } = this.data,
-      made = element("details", "embed"),
+      details = element("details", "embed"),
       choices = element("div", "choices");
-    made.append(element("summary", "", {}, words.embed), element("p", "note", {}, words.embed_note), choices);
+    details.append(element("summary", "", {}, words.embed), element("p", "note", {}, words.embed_note), choices);
     const theme = element("select", "", { "aria-label": words.theme });
     for (const code of ["", "light", "dark"])
       theme.append(element("option", "", { value: code }, words[`theme_${code || "own"}`]));
@@ -124,8 +124,8 @@ class Share extends View {
       option.append(box, element("span", "", {}, label));
       choices.append(option);
     }
-    const given = this.#given("html", words.html, "");
-    made.append(given);
+    const given = this.#copyField("html", words.html, "");
+    details.append(given);
     const write = () => {
       given.querySelector("textarea").value = snippet(this.data.embed, {
         theme: this.theme,
@@ -134,6 +134,6 @@ class Share extends View {
       });
     };
     write();
-    return made;
+    return details;
   }
 }

@@ -6,7 +6,7 @@ import { element, fill, segments, wordOf } from "../lib/dom.js";
 import { View, mount } from "../lib/view.js";
 import { zoomOf } from "../lib/place.js";
 import { partDigits } from "../lib/say.js";
-import { LEAST, joined, others, says } from "./looks.js";
+import { describe, joinSentences, LEAST, otherWords } from "./looks.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const WIDEST = 10; // px, of an arc of weight 1
@@ -182,18 +182,18 @@ class Arcs extends View {
       word.style.backgroundColor = `color-mix(in srgb, var(--st-primary-color) ${(45 * Math.sqrt(weight)).toFixed(1)}%, transparent)`;
       number.textContent = weight >= LEAST ? partDigits(weight) : "";
     }
-    const told = joined(this.#told());
-    if (this.said.textContent !== told) this.said.textContent = told;
+    const text = joinSentences(this.#describe());
+    if (this.said.textContent !== text) this.said.textContent = text;
     this.#draw();
   }
 
   /** The picture as sentences; for the twin's first word, the change of its weight. */
-  #told() {
+  #describe() {
     const { words } = this.data,
       sentence = this.sentences[this.at],
       { query } = this;
-    if (this.at === 0 || query !== this.opened) return says(words, sentence, query);
-    const [key] = others(sentence, query),
+    if (this.at === 0 || query !== this.opened) return describe(words, sentence, query);
+    const [key] = otherWords(sentence, query),
       weights = [sentence, this.sentences[0]].map(({ weights }) => partDigits(weights[query][key]));
     return [
       fill(words.twin, {
@@ -221,7 +221,7 @@ class Arcs extends View {
     const frame = this.sentence.getBoundingClientRect(),
       row = this.sentences[this.at].weights[this.query];
     const zoom = zoomOf(this.sentence),
-      boxes = new Map(this.words.map(({ key, button }) => [key, placed(button, frame, zoom)]));
+      boxes = new Map(this.words.map(({ key, button }) => [key, placeOf(button, frame, zoom)]));
     for (const { key, arc } of this.words) {
       const weight = key === this.query ? 0 : row[key];
       arc.setAttribute("d", key === this.query ? "" : bow(boxes.get(this.query), boxes.get(key)));
@@ -232,7 +232,7 @@ class Arcs extends View {
 }
 
 /** A word's place within the sentence, in its own pixels, however enlarged it is shown; below it stands its number. */
-function placed(button, frame, zoom) {
+function placeOf(button, frame, zoom) {
   const box = button.getBoundingClientRect();
   return {
     x: (box.left + box.width / 2 - frame.left) / zoom,

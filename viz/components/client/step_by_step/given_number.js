@@ -2,7 +2,7 @@
 // typed, with a sentence that says so, until it is one.
 
 import { element } from "../lib/dom.js";
-import { printed, typed } from "./head_numbers.js";
+import { formatNumber, parseNumber } from "./head_numbers.js";
 
 const NEAR = 4,
   PIXELS = 3,
@@ -21,14 +21,14 @@ export function givenNumber({ name, place, value, draft, most }, on) {
     autocomplete: "off",
     spellcheck: "false",
   });
-  let [now, settled, waiting] = [value, value, 0];
-  input.value = draft ?? printed(value);
-  mark(input, draft !== undefined && typed(draft, most) === null);
+  let [now, last, waiting] = [value, value, 0];
+  input.value = draft ?? formatNumber(value);
+  mark(input, draft !== undefined && parseNumber(draft, most) === null);
 
   function move(to) {
     on.draft(null);
     now = Math.round(100 * Math.min(most, Math.max(-most, to))) / 100;
-    input.value = printed(now);
+    input.value = formatNumber(now);
     take();
   }
   function take() {
@@ -38,24 +38,24 @@ export function givenNumber({ name, place, value, draft, most }, on) {
   }
   function settle() {
     clearTimeout(waiting);
-    const isNew = now !== settled;
-    settled = now;
+    const isNew = now !== last;
+    last = now;
     if (isNew) on.settled(now);
     return isNew;
   }
 
   input.addEventListener("focus", () => input.select());
   input.addEventListener("input", () => {
-    const read = typed(input.value, most);
+    const read = parseNumber(input.value, most);
     on.draft(input.value);
     if (read === null) return;
     now = read;
     take();
   });
   input.addEventListener("change", () => {
-    const read = typed(input.value, most);
+    const read = parseNumber(input.value, most);
     if (read === null) {
-      now = settled;
+      now = last;
       on.moved(now);
       mark(input, true);
       on.wrong(input.value);
@@ -70,7 +70,7 @@ export function givenNumber({ name, place, value, draft, most }, on) {
     const up = { ArrowUp: 1, ArrowDown: -1 }[event.key];
     if (!up) return;
     event.preventDefault();
-    move((typed(input.value, most) ?? now) + (event.shiftKey ? up / FINE : up));
+    move((parseNumber(input.value, most) ?? now) + (event.shiftKey ? up / FINE : up));
     clearTimeout(waiting);
     waiting = setTimeout(settle, PAUSE);
   });

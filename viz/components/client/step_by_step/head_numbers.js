@@ -33,7 +33,7 @@ function shares(row) {
  */
 export function follow({ n, d, heads, causal, direct }, given) {
   const width = d / heads,
-    found = /** @type {Record<string, Matrix>} */ ({ c: Array.from({ length: n }, () => []) });
+    results = /** @type {Record<string, Matrix>} */ ({ c: Array.from({ length: n }, () => []) });
   const [q, k, v] = ["q", "k", "v"].map((name) => (direct ? given[name] : product(given.x, given[`w_${name}`])));
   for (let head = 0; head < heads; head++) {
     const part = (/** @type {Matrix} */ rows) => rows.map((row) => row.slice(head * width, (head + 1) * width));
@@ -43,7 +43,7 @@ export function follow({ n, d, heads, causal, direct }, given) {
     );
     const weights = scores.map(shares),
       result = product(weights, values);
-    Object.assign(found, {
+    Object.assign(results, {
       [`q${head}`]: queries,
       [`k${head}`]: keys,
       [`v${head}`]: values,
@@ -51,10 +51,10 @@ export function follow({ n, d, heads, causal, direct }, given) {
       [`a${head}`]: weights,
       [`z${head}`]: result,
     });
-    result.forEach((row, i) => found.c[i].push(...row));
+    result.forEach((row, i) => results.c[i].push(...row));
   }
-  found.o = product(found.c, given.w_o);
-  return found;
+  results.o = product(results.c, given.w_o);
+  return results;
 }
 
 /** Rounded as Python rounds: of two that are as near, the even one. @param {number} value @param {number} decimals */
@@ -66,12 +66,12 @@ function rounded(value, decimals) {
 }
 
 /** A number in at most two decimals, fewer where it is large. @param {number} value */
-export function printed(value) {
+export function formatNumber(value) {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
   const size = Math.abs(value),
     decimals = size < 99.995 ? 2 : size < 999.95 ? 1 : 0;
-  const written = rounded(value, decimals).replace(/\.0+$/, "");
-  return /^-?0$/.test(written) ? "0" : written.replace("-", "−");
+  const text = rounded(value, decimals).replace(/\.0+$/, "");
+  return /^-?0$/.test(text) ? "0" : text.replace("-", "−");
 }
 
 /**
@@ -81,7 +81,7 @@ export function printed(value) {
  * @param {string} text
  * @param {number} most
  */
-export function typed(text, most) {
+export function parseNumber(text, most) {
   const plain = text.normalize("NFKC").trim().replace("−", "-").replace(/[,。]/, ".");
   if (!/^[+-]?(\d{1,9}\.?\d*|\.\d+)$/.test(plain)) return null;
   const value = Math.round(100 * Number(plain)) / 100;

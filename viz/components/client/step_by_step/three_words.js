@@ -6,7 +6,7 @@
 import { View, mount, spoken } from "../lib/view.js";
 import { ARROWS, element, fill } from "../lib/dom.js";
 import { givenNumber } from "./given_number.js";
-import { follow, printed, typed } from "./head_numbers.js";
+import { follow, formatNumber, parseNumber } from "./head_numbers.js";
 import { printedTable } from "./printed_table.js";
 
 export default mount((parent) => new ThreeWords(parent));
@@ -51,10 +51,10 @@ class ThreeWords extends View {
   }
 
   #build() {
-    const { left, pairs, blocks, groups, named } = this.data,
+    const { left, pairs, blocks, groups, named: names } = this.data,
       picture = element("div", pairs ? "product" : groups ? "groups" : "list");
     [this.cells, this.parts, this.wrong] = [[], [], null]; // what can be chosen, and what that is made of
-    this.root.classList.toggle("named", Boolean(named));
+    this.root.classList.toggle("named", Boolean(names));
     if (groups) {
       for (const group of groups) picture.append(this.#group(group));
     } else if (pairs) {
@@ -76,17 +76,17 @@ class ThreeWords extends View {
       for (const block of blocks) picture.append(this.#table(block, block.says ? "result" : "before", widest(block)));
     }
     [this.says, this.line, this.note] = [element("p", "says"), element("p", "line"), element("p", "note")];
-    const written = spoken("written", "div");
+    const panel = spoken("written", "div");
     const scroll = element("div", "scroll");
     scroll.append(picture);
     this.problem = element("p", "problem", { role: "alert" });
     this.root.replaceChildren(scroll, this.problem);
     if (this.cells.length) {
-      written.append(this.says, this.line, this.note);
-      (pairs ? picture : this.root).append(written); // a product leaves a corner free
+      panel.append(this.says, this.line, this.note);
+      (pairs ? picture : this.root).append(panel); // a product leaves a corner free
       const { choose, change } = this.data.words;
       this.root.append(element("p", "choose", {}, change ? `${choose} ${change}` : choose));
-      groups ? this.#explain(written) : this.#mark();
+      groups ? this.#explain(panel) : this.#mark();
     }
     this.#complain();
   }
@@ -192,14 +192,14 @@ class ThreeWords extends View {
     const draft = kept?.value === value ? kept.text : undefined;
     if (draft === undefined)
       this.drafts.delete(place); // the number was changed elsewhere: Back, or another example
-    else if (typed(draft, most) === null) this.wrong = { typed: draft, name, before: printed(value) };
+    else if (parseNumber(draft, most) === null) this.wrong = { typed: draft, name, before: formatNumber(value) };
     return givenNumber(
       { name, place, value, draft, most },
       {
         moved: (to) => this.#move(block, i, j, to, to !== value),
         settled: (to) => this.send("edited", { matrix: block.edit, row: i, column: j, value: to }),
         draft: (text) => (text === null ? this.drafts.delete(place) : this.drafts.set(place, { text, value })),
-        wrong: (text) => this.#complain(text === null ? null : { typed: text, name, before: printed(value) }),
+        wrong: (text) => this.#complain(text === null ? null : { typed: text, name, before: formatNumber(value) }),
         busy: (isBusy, isSent) => {
           this.isBusy = isBusy;
           if (!isBusy && this.late && !isSent) this.receive(this.late);
@@ -220,9 +220,9 @@ class ThreeWords extends View {
     block.values[i][j] = to;
     if (!this.data.follows) return;
     const blocks = this.data.groups.flatMap((group) => group.blocks);
-    const found = follow(this.data.follows, Object.fromEntries(blocks.map(({ live, values }) => [live, values])));
+    const results = follow(this.data.follows, Object.fromEntries(blocks.map(({ live, values }) => [live, values])));
     for (const part of this.parts)
-      if (part.live in found) part.cell.textContent = printed(found[part.live][part.i][part.j]);
+      if (part.live in results) part.cell.textContent = formatNumber(results[part.live][part.i][part.j]);
     for (const {
       block: { live, kind },
       i: row,
@@ -231,8 +231,8 @@ class ThreeWords extends View {
       button,
       name,
     } of this.cells) {
-      const value = found[live][row][column];
-      button.textContent = printed(value);
+      const value = results[live][row][column];
+      button.textContent = formatNumber(value);
       button.setAttribute("aria-label", `${name}: ${button.textContent}`);
       if (kind === "weights") cell.style.setProperty("--weight", String(Math.sqrt(value)));
     }
@@ -264,11 +264,11 @@ class ThreeWords extends View {
   #mark() {
     const { block, code, i, j } = this.#chosen(),
       product = Boolean(this.data.pairs);
-    for (const other of this.cells) {
-      const is = other.block === block && other.i === i && other.j === j;
-      other.cell.classList.toggle("chosen", is);
-      other.button.setAttribute("aria-pressed", String(is));
-      other.button.tabIndex = is ? 0 : -1;
+    for (const entry of this.cells) {
+      const is = entry.block === block && entry.i === i && entry.j === j;
+      entry.cell.classList.toggle("chosen", is);
+      entry.button.setAttribute("aria-pressed", String(is));
+      entry.button.tabIndex = is ? 0 : -1;
     }
     for (const button of this.root.querySelectorAll(".letters button")) {
       button.setAttribute("aria-pressed", String(button.dataset.letter === code));
@@ -291,8 +291,8 @@ class ThreeWords extends View {
   /**
    * In a picture in groups: mark the number that is explained, and what it is made of. Python writes its calculation.
    */
-  #explain(written) {
-    const { explained, at } = this.data,
+  #explain(target) {
+    const { explained: explanation, at } = this.data,
       isWritten = this.at === at;
     const lists = new Set(this.cells.filter(({ block, i, j }) => this.#is(block, i, j)).map(({ block }) => block));
     for (const { block, i, j, cell, button } of this.cells) {
@@ -308,7 +308,7 @@ class ThreeWords extends View {
         cell.classList.toggle(
           role,
           isWritten &&
-            explained.parts.some(
+            explanation.parts.some(
               (part) =>
                 part.role === role &&
                 part.live === live &&
@@ -318,18 +318,18 @@ class ThreeWords extends View {
         );
       }
     }
-    const shown = written ?? this.root.querySelector(".written");
-    shown.classList.toggle("stale", !isWritten);
-    this.#write(isWritten ? explained : { says: "", line: [], note: "" });
-    this.root.querySelector(".chosen")?.closest(".group").append(shown);
+    const panel = target ?? this.root.querySelector(".written");
+    panel.classList.toggle("stale", !isWritten);
+    this.#write(isWritten ? explanation : { says: "", line: [], note: "" });
+    this.root.querySelector(".chosen")?.closest(".group").append(panel);
   }
 
   #is({ live }, i, j) {
     return this.at === `${live}-${i}-${j}`;
   }
 
-  #write({ says, line, note }) {
-    this.says.textContent = says;
+  #write({ says: sentence, line, note }) {
+    this.says.textContent = sentence;
     this.line.replaceChildren(
       ...line.map(([text, role]) => (role === "up" ? element("sup", "", {}, text) : element("span", role, {}, text))),
     );

@@ -40,9 +40,9 @@ export class Answers {
 
   /** @param {any} answer @param {DataView[]} [buffers] */
   #hear(answer, buffers) {
-    const [sent] = buffers ?? []; // a DataView
-    const bytes = sent
-      ? new Uint8Array(/** @type {any} */ (sent.buffer ?? sent), sent.byteOffset ?? 0, sent.byteLength)
+    const [view] = buffers ?? []; // a DataView
+    const bytes = view
+      ? new Uint8Array(/** @type {any} */ (view.buffer ?? view), view.byteOffset ?? 0, view.byteLength)
       : null;
     this.asked.get(JSON.stringify(answer.request))?.resolve({ answer, bytes });
   }

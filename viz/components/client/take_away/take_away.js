@@ -81,8 +81,8 @@ class Away {
 
   #bar() {
     const { around } = this.model.get("words");
-    const named = this.header.stacks.map(({ name }) => [name, around[`stack_${name}`]]);
-    this.stacks = segments(around.stacks, named, (name) => {
+    const options = this.header.stacks.map(({ name }) => [name, around[`stack_${name}`]]);
+    this.stacks = segments(around.stacks, options, (name) => {
       this.#tell({ stack: name, query: null, key: null, several: [] });
       this.#open(this.#stack(name));
     });
@@ -332,11 +332,11 @@ class Away {
         hues: header.colours,
         words: this.#words(),
       },
-      setStateValue: (_, { value: told, sent }) => {
+      setStateValue: (_, { value: choice, sent: number }) => {
         const open = (token) => (token < 0 ? null : token);
-        [this.choice, this.n] = [told, sent];
-        this.#tell({ ...told, layer: stack.numbers[told.layer], query: open(told.query), key: open(told.key) });
-        this.#answer(told);
+        [this.choice, this.n] = [choice, number];
+        this.#tell({ ...choice, layer: stack.numbers[choice.layer], query: open(choice.query), key: open(choice.key) });
+        this.#answer(choice);
       },
     });
   }

@@ -41,7 +41,7 @@ export function dress(root, place, paper = false) {
     around = read(style.color, context);
   const page = paper ? WHITE : behind(place, around, context);
   const text = paper || isDark(around) === isDark(page) ? (isDark(page) ? WHITE : BLACK) : around;
-  const named = {
+  const properties = {
     "text-color": css(text),
     "background-color": css(page),
     "primary-color": PRIMARY[isDark(page) ? "dark" : "light"],
@@ -51,7 +51,7 @@ export function dress(root, place, paper = false) {
     "button-radius": "0.4rem",
     "base-radius": "0.4rem",
   };
-  for (const [name, value] of Object.entries(named)) root.style.setProperty(`--st-${name}`, value);
+  for (const [name, value] of Object.entries(properties)) root.style.setProperty(`--st-${name}`, value);
   root.style.colorScheme = isDark(page) ? "dark" : "light"; // for the browser's own controls
 }
 
