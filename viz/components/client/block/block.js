@@ -137,6 +137,6 @@ function leftOfSide(box) {
 /** The box of another side that stands at about the same height. */
 function nearest(box, side) {
   const top = box.getBoundingClientRect().top;
-  const away = (other) => Math.abs(other.getBoundingClientRect().top - top);
+  const away = (box) => Math.abs(box.getBoundingClientRect().top - top);
   return side && [...side.querySelectorAll(".box")].sort((a, b) => away(a) - away(b))[0];
 }

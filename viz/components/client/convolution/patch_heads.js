@@ -34,7 +34,7 @@ class PatchHeads extends LiveView {
 
   #build() {
     const { words, heads, title, rows: down, columns: across } = this.data;
-    if (this.isOther("cards", [words, heads.map(({ layer }) => layer)])) {
+    if (this.hasChanged("cards", [words, heads.map(({ layer }) => layer)])) {
       this.picture = element("canvas", "whole", {
         tabindex: "0",
         role: "application",
@@ -95,7 +95,7 @@ class PatchHeads extends LiveView {
 
   #ask(query) {
     this.change((choice) => (choice.query = query));
-    this.said = JSON.stringify(this.choice);
+    this.syncedChoice = JSON.stringify(this.choice);
     this.send("patch", query[0] * this.data.columns + query[1]);
   }
 
@@ -117,7 +117,7 @@ class PatchHeads extends LiveView {
     this.root.classList.toggle("waits", row !== shown.query[0] || column !== shown.query[1]); // until Python answers
     measure([this.picture, this.maps]);
     const places = this.#places();
-    this.#whole(colours);
+    this.#drawWhole(colours);
     this.#maps(places, colours);
     this.root.dataset.drawn = `${shown.query.join("-")}`;
   }
@@ -138,7 +138,7 @@ class PatchHeads extends LiveView {
     );
   }
 
-  #whole(colours) {
+  #drawWhole(colours) {
     const { rows, columns, image: pixels, size } = this.data,
       [height, width] = size,
       [row, column] = this.choice.query;

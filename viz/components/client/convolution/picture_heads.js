@@ -32,7 +32,7 @@ export class PictureHeads extends LiveView {
 
   constructor(parent) {
     super(parent, "quadratic", { handle: "heads" });
-    [this.frames, this.held] = [0, null];
+    [this.frames, this.dragged] = [0, null];
   }
 
   receive(data) {
@@ -40,7 +40,7 @@ export class PictureHeads extends LiveView {
     const { choice } = this;
     choice.head = Math.min(choice.head, choice.offsets.length - 1);
     choice.query = [Math.min(choice.query[0], data.rows - 1), Math.min(choice.query[1], data.columns - 1)];
-    if (this.isOther("words", data.words)) this.#build(data.words);
+    if (this.hasChanged("words", data.words)) this.#build(data.words);
     this.now();
   }
 
@@ -76,28 +76,28 @@ export class PictureHeads extends LiveView {
       body.append(box);
     };
     this.plane = element("canvas", "plane", { tabindex: "0", role: "application", "aria-label": words.plane_title });
-    this.seen = element("canvas", "picture asks", {
+    this.inputCanvas = element("canvas", "picture asks", {
       tabindex: "0",
       role: "application",
       "aria-label": words.seen_title,
     });
-    this.made = element("canvas", "picture", { role: "img", "aria-label": words.made_title });
+    this.outputCanvas = element("canvas", "picture", { role: "img", "aria-label": words.made_title });
     [this.saysPlane, this.saysSeen, this.saysMade] = [0, 0, 0].map(() => spoken());
     pane(words.plane_title, this.plane, this.saysPlane);
-    pane(words.seen_title, this.seen, this.saysSeen);
-    pane(words.made_title, this.made, this.saysMade);
+    pane(words.seen_title, this.inputCanvas, this.saysSeen);
+    pane(words.made_title, this.outputCanvas, this.saysMade);
     this.root.replaceChildren(bar, body);
     this.#listen();
   }
 
   #listen() {
     this.#listenToPlane();
-    this.seen.addEventListener("click", (event) => {
-      const [x, y] = this.#inside(event, this.seen),
-        { cell } = this.seen;
+    this.inputCanvas.addEventListener("click", (event) => {
+      const [x, y] = this.#inside(event, this.inputCanvas),
+        { cell } = this.inputCanvas;
       this.#ask(Math.floor(y / cell), Math.floor(x / cell));
     });
-    this.seen.addEventListener("keydown", (event) => {
+    this.inputCanvas.addEventListener("keydown", (event) => {
       const step = ARROWS[event.key],
         [row, column] = this.choice.query;
       if (!step) return;
@@ -110,7 +110,7 @@ export class PictureHeads extends LiveView {
     this.plane.addEventListener("pointerdown", (event) => {
       const near = this.#near(event);
       if (near === null) return;
-      this.held = near;
+      this.dragged = near;
       this.plane.setPointerCapture(event.pointerId);
       this.change((choice) => (choice.head = near));
     });
@@ -129,12 +129,12 @@ export class PictureHeads extends LiveView {
       this.tell();
     });
     this.plane.addEventListener("pointermove", (event) => {
-      if (this.held !== null) this.move(this.held, this.#offset(this.#inside(event, this.plane)));
+      if (this.dragged !== null) this.move(this.dragged, this.#offset(this.#inside(event, this.plane)));
     });
     for (const end of ["pointerup", "pointercancel"]) {
       this.plane.addEventListener(end, () => {
-        if (this.held !== null) this.tell();
-        this.held = null;
+        if (this.dragged !== null) this.tell();
+        this.dragged = null;
       });
     }
     this.plane.addEventListener("keydown", (event) => {
@@ -194,13 +194,13 @@ export class PictureHeads extends LiveView {
       { offsets, alphas, head, shared } = this.choice;
     const heads = offsets.map((offset, h) => ({ offset, alpha: alphas[h], weight: kernel[h] }));
     this.output = convolve(pixels, rows, columns, heads);
-    for (const canvas of [this.seen, this.made]) canvas.style.aspectRatio = `${columns} / ${rows}`;
+    for (const canvas of [this.inputCanvas, this.outputCanvas]) canvas.style.aspectRatio = `${columns} / ${rows}`;
     this.alpha.show(alphas[head]);
     this.shared.checked = shared;
     const colours = theme(this.root);
     this.#plane(heads, colours);
-    this.#seen(heads, colours);
-    this.#made(colours);
+    this.#drawInput(heads, colours);
+    this.#drawOutput(colours);
     this.frames++;
   }
 
@@ -267,12 +267,12 @@ export class PictureHeads extends LiveView {
   }
 
   /** The picture, and over it where each head looks from the pixel that asks, in the head's colour. */
-  #seen(heads, colours) {
+  #drawInput(heads, colours) {
     const { rows, columns, image: pixels, words } = this.data,
       [row, column] = this.choice.query;
-    const { context, width, height } = start(this.seen, colours),
+    const { context, width, height } = start(this.inputCanvas, colours),
       cell = Math.min(width / columns, height / rows);
-    this.seen.cell = cell;
+    this.inputCanvas.cell = cell;
     context.imageSmoothingEnabled = false;
     context.globalAlpha = 0.55;
     context.drawImage(
@@ -303,13 +303,13 @@ export class PictureHeads extends LiveView {
     this.saysSeen.textContent = fill(words.seen_says, { row, column });
   }
 
-  #made(colours) {
+  #drawOutput(colours) {
     const { rows, columns, words } = this.data,
       [row, column] = this.choice.query;
     const low = Math.min(...this.output),
       high = Math.max(...this.output),
       range = high - low || 1;
-    const { context, width, height } = start(this.made, colours),
+    const { context, width, height } = start(this.outputCanvas, colours),
       cell = Math.min(width / columns, height / rows);
     context.imageSmoothingEnabled = false;
     context.drawImage(

@@ -33,7 +33,7 @@ export class SequenceHeads extends LiveView {
     this.covered = coveredCells(data.covers);
     this.choice.query = Math.min(this.choice.query, data.n - 1);
     this.table = weightTable(data.hues.positive);
-    if (this.isOther("words", data.words)) this.#build(data.words);
+    if (this.hasChanged("words", data.words)) this.#build(data.words);
     this.now();
   }
 

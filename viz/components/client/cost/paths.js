@@ -66,7 +66,7 @@ class Paths extends View {
 
   receive(data) {
     this.data = data;
-    if (this.isOther("tokens", data.tokens)) [this.from, this.to] = [0, data.tokens.length - 1]; // the longest way
+    if (this.hasChanged("tokens", data.tokens)) [this.from, this.to] = [0, data.tokens.length - 1]; // the longest way
     this.build();
     this.size.hold();
     this.draw();

@@ -60,7 +60,7 @@ function base64({ buffer }) {
  *
  * @param {number[]} numbers
  */
-function packed(numbers) {
+function packBytes(numbers) {
   const isSingle = numbers.every((value) => Object.is(Math.fround(value), value)),
     size = isSingle ? 4 : 8,
     floats = isSingle ? Float32Array : Float64Array;
@@ -95,7 +95,7 @@ export function packTables(tables) {
       names: runs(names),
       notes: runs(notes),
       columns: columns.map((name) => String(name ?? "")),
-      ...packed(values.flat()),
+      ...packBytes(values.flat()),
     }));
 }
 
@@ -105,7 +105,7 @@ export function packTables(tables) {
  * @param {ReturnType<typeof packTables>} tables
  * @param {number} most bytes of numbers
  */
-export function fitting(tables, most) {
+export function fitTables(tables, most) {
   const bytes = (/** @type {{values: string, codes: string}} */ { values, codes }) =>
     ((values.length + codes.length) * 3) / 4;
   const included = [...tables],

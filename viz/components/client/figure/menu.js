@@ -5,7 +5,7 @@
 import { element, fill } from "../lib/dom.js";
 import { offer } from "../lib/save.js";
 import { serialise, toPng, toSvg } from "./file.js";
-import { fitting, numberedTables, packTables } from "./large.js";
+import { fitTables, numberedTables, packTables } from "./large.js";
 import { tablesOf } from "./plot.js";
 import { csv, markdown } from "./tables.js";
 
@@ -74,7 +74,7 @@ class Menu {
 
   constructor(parent) {
     this.root = element("div", "menu", { popover: "manual", role: "menu" });
-    this.said = element("p", "said", { role: "status" });
+    this.status = element("p", "said", { role: "status" });
     this.text = element("textarea", "", { readonly: "", rows: "4", spellcheck: "false", hidden: "" });
     parent.append(this.root);
     this.root.addEventListener("keydown", (event) => this.#key(event));
@@ -97,8 +97,8 @@ class Menu {
       return item;
     });
     this.root.setAttribute("aria-label", button.getAttribute("aria-label"));
-    this.root.replaceChildren(...items, this.said, this.text);
-    this.said.textContent = "";
+    this.root.replaceChildren(...items, this.status, this.text);
+    this.status.textContent = "";
     this.text.hidden = true;
     this.#show();
     items[0].focus();
@@ -159,7 +159,7 @@ class Menu {
       offer(blob, `${figure.name}.${kind}`);
       this.close(true);
     } catch {
-      this.said.textContent = words.failed;
+      this.status.textContent = words.failed;
     }
   }
 
@@ -175,9 +175,9 @@ class Menu {
   /** Python draws the large figure, from the numbers that are seen here. */
   #plot() {
     const { name, caption, tables } = this.figure,
-      { included, omitted } = fitting(packTables(tables()), this.most);
+      { included, omitted } = fitTables(packTables(tables()), this.most);
     if (!included.length) {
-      this.said.textContent = fill(this.words.too_many, { n: this.most / 4 });
+      this.status.textContent = fill(this.words.too_many, { n: this.most / 4 });
       return;
     }
     this.close(true);
@@ -196,9 +196,9 @@ class Menu {
   async #copy(text) {
     try {
       await navigator.clipboard.writeText(text);
-      this.said.textContent = this.words.copied;
+      this.status.textContent = this.words.copied;
     } catch {
-      this.said.textContent = this.words.by_hand;
+      this.status.textContent = this.words.by_hand;
       [this.text.value, this.text.hidden] = [text, false];
       this.text.setAttribute("aria-label", this.words.by_hand);
       this.text.focus();

@@ -173,10 +173,10 @@ class Painter {
 
   #canvas(canvas, { x, y, width, height }, group) {
     const scale = `translate(${x} ${y}) scale(${width / canvas.width} ${height / canvas.height})`,
-      placed = svgElement("g", { transform: scale });
+      scaledGroup = svgElement("g", { transform: scale });
     this.#reach({ x, y, width, height });
-    placed.append(this.sketched(canvas));
-    group.append(placed);
+    scaledGroup.append(this.sketched(canvas));
+    group.append(scaledGroup);
   }
 
   /** A drawing with its style written into it: a file has no style sheet. */

@@ -88,10 +88,10 @@ export function tablesOf(chart) {
     /** @type {unknown} */ ([...chart.querySelectorAll("div")].find((part) => "data" in part && "layout" in part))
   );
   const { data: traces, layout } = figure,
-    seen = traces.filter(({ visible, hoverinfo }) => (visible ?? true) === true && hoverinfo !== "skip");
-  const series = seen.filter(({ type }) => type !== "heatmap");
+    visibleTraces = traces.filter(({ visible, hoverinfo }) => (visible ?? true) === true && hoverinfo !== "skip");
+  const series = visibleTraces.filter(({ type }) => type !== "heatmap");
   return [
-    ...seen.filter(({ type }) => type === "heatmap").map((trace) => ofMap(trace, layout)),
+    ...visibleTraces.filter(({ type }) => type === "heatmap").map((trace) => ofMap(trace, layout)),
     ...(series.length ? [ofSeries(series, layout)] : []),
   ];
 }

@@ -184,16 +184,16 @@ class Sketch {
   }
 
   fill() {
-    this.#add("path", { d: this.path, ...this.#inked("fill") });
+    this.#add("path", { d: this.path, ...this.#paint("fill") });
   }
   stroke() {
-    this.#add("path", { d: this.path, ...this.#lined() });
+    this.#add("path", { d: this.path, ...this.#strokeAttributes() });
   }
   fillRect(x, y, wide, high) {
-    this.#add("path", { d: rectangle(x, y, wide, high), ...this.#inked("fill") });
+    this.#add("path", { d: rectangle(x, y, wide, high), ...this.#paint("fill") });
   }
   strokeRect(x, y, wide, high) {
-    this.#add("path", { d: rectangle(x, y, wide, high), ...this.#lined() });
+    this.#add("path", { d: rectangle(x, y, wide, high), ...this.#strokeAttributes() });
   }
 
   clip() {
@@ -220,7 +220,7 @@ class Sketch {
       style: `font: ${this.font}; white-space: pre`,
     };
     const long = { textLength: number(Math.min(most, width)), lengthAdjust: "spacingAndGlyphs" };
-    this.#add("text", { ...place, ...long, ...this.#inked("fill") }, String(text));
+    this.#add("text", { ...place, ...long, ...this.#paint("fill") }, String(text));
   }
 
   createLinearGradient(...ends) {
@@ -257,14 +257,14 @@ class Sketch {
     this.matrix = before;
   }
 
-  #inked(kind) {
+  #paint(kind) {
     const style = this[`${kind}Style`];
-    if (style instanceof Gradient) return { [kind]: this.#shaded(style), opacity: this.globalAlpha };
+    if (style instanceof Gradient) return { [kind]: this.#gradient(style), opacity: this.globalAlpha };
     const [colour, opacity] = colourOf(this.real, style);
     return { [kind]: colour, [`${kind}-opacity`]: number(opacity * this.globalAlpha) };
   }
 
-  #lined() {
+  #strokeAttributes() {
     const dashes = this.dashes.length ? this.dashes.join(" ") : null;
     return {
       fill: "none",
@@ -272,11 +272,11 @@ class Sketch {
       "stroke-linecap": this.lineCap,
       "stroke-linejoin": this.lineJoin,
       "stroke-dasharray": dashes,
-      ...this.#inked("stroke"),
+      ...this.#paint("stroke"),
     };
   }
 
-  #shaded({ ends: [x1, y1, x2, y2], stops }) {
+  #gradient({ ends: [x1, y1, x2, y2], stops }) {
     const id = `shade${++count}`,
       gradient = svgElement("linearGradient", { id, gradientUnits: "userSpaceOnUse", x1, y1, x2, y2 });
     for (const [offset, style] of stops) {

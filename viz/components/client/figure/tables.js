@@ -40,7 +40,7 @@ export function csv(tables) {
 }
 
 /** Text that Markdown shows as it is, on one line. @param {string} text */
-export function literal(text) {
+export function escapeMarkdown(text) {
   return text.replace(/\s+/g, " ").replace(SIGNS, "\\$&");
 }
 
@@ -48,7 +48,7 @@ export function literal(text) {
 function markdownCell(cell) {
   if (typeof cell === "number")
     return !Number.isFinite(cell) ? "–" : Number.isInteger(cell) ? String(cell) : cell.toFixed(4);
-  return literal(cell ?? "");
+  return escapeMarkdown(cell ?? "");
 }
 
 /**
@@ -62,12 +62,12 @@ export function markdown(tables, { caption, facts, link, name }) {
     isSmall = tables.length === 1 && table.rows.length <= MOST && table.columns.length <= MOST + 1;
   const line = (/** @type {string[]} */ cells) => `| ${cells.join(" | ")} |`;
   const content = !isSmall
-    ? [`![${literal(caption)}](${name}.png)`]
+    ? [`![${escapeMarkdown(caption)}](${name}.png)`]
     : [
         line(table.columns.map(markdownCell)),
         line(table.columns.map((_, i) => (i ? "---:" : "---"))),
         ...table.rows.map((row) => line(row.map(markdownCell))),
       ];
-  const below = [literal(caption), ...facts.map(literal), `[Headlight](<${link}>)`].join(" · ");
+  const below = [escapeMarkdown(caption), ...facts.map(escapeMarkdown), `[Headlight](<${link}>)`].join(" · ");
   return [...content, "", below, ""].join("\n");
 }

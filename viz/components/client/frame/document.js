@@ -2,7 +2,7 @@
 // wide elements, live sentences. Also the button of every picture's menu, and Enter to apply a text area.
 
 import { mount } from "../lib/view.js";
-import { isNoted, noteHistory } from "../lib/open.js";
+import { hasHistoryNote, noteHistory } from "../lib/open.js";
 import { Figures } from "./figures.js";
 
 const GROUPS = '[data-testid="stSidebarNavItems"]';
@@ -10,9 +10,9 @@ const FRAMES = ".stMain :is(.stCode pre, .stMarkdown:has(table), .katex-display)
 const SENTENCES = '.stMain [class*="st-key-section_"] :is(.stMarkdown, .stText, .stHtml:has(> .says))';
 const FOOTER = '[class*="st-key-_footer_"]'; // not announced: users who open it read it
 
-export default mount(() => new PageItself());
+export default mount(() => new PageEnhancements());
 
-class PageItself {
+class PageEnhancements {
   setTriggerValue;
 
   constructor() {
@@ -20,35 +20,35 @@ class PageItself {
     const matters = ({ target }) => !target.closest(".stPlotlyChart");
     this.watch = new MutationObserver((changes) => changes.some(matters) && this.update());
     this.watch.observe(document.body, { childList: true, subtree: true });
-    this.came = () => this.update();
-    this.moved = (event) => event.navigationType === "traverse" && this.hasMoved() && noteHistory();
+    this.onChange = () => this.update();
+    this.onNavigate = (event) => event.navigationType === "traverse" && this.hasMoved() && noteHistory();
     this.late = () => {
-      if (isNoted() || !this.hasMoved()) return;
+      if (hasHistoryNote() || !this.hasMoved()) return;
       noteHistory(); // a browser without the navigation API: Streamlit has asked already, and asks once more
       dispatchEvent(new PopStateEvent("popstate"));
     };
-    this.resized = () => this.later();
-    window.addEventListener("resize", this.resized);
-    window.navigation?.addEventListener("currententrychange", this.moved); // before Streamlit reads the address
+    this.onResize = () => this.later();
+    window.addEventListener("resize", this.onResize);
+    window.navigation?.addEventListener("currententrychange", this.onNavigate); // before Streamlit reads the address
     window.addEventListener("popstate", this.late);
     document.addEventListener("keydown", apply);
     this.figures = new Figures((message) => this.setTriggerValue("plot", message));
-    document.addEventListener("headlight-view", this.came); // the code of a view may come after its place
+    document.addEventListener("headlight-view", this.onChange); // the code of a view may come after its place
   }
 
   close() {
     document.removeEventListener("keydown", apply);
-    document.removeEventListener("headlight-view", this.came);
+    document.removeEventListener("headlight-view", this.onChange);
     this.figures.close();
     this.watch.disconnect();
-    window.removeEventListener("resize", this.resized);
-    window.navigation?.removeEventListener("currententrychange", this.moved);
+    window.removeEventListener("resize", this.onResize);
+    window.navigation?.removeEventListener("currententrychange", this.onNavigate);
     window.removeEventListener("popstate", this.late);
     cancelAnimationFrame(this.frame);
   }
 
   receive({ lang, theme, figures, sidebar }) {
-    this.figures.said = figures;
+    this.figures.data = figures;
     say(document.documentElement, "lang", lang);
     if (theme) begin(theme);
     this.hasSidebar = sidebar;

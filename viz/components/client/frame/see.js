@@ -1,7 +1,7 @@
 // Links from one section to another: they take along what was chosen, unless they stand alone, and open without a new
 // visit.
 
-import { follow as goTo, isTheBrowsers } from "../lib/open.js";
+import { follow as goTo, isBrowserClick } from "../lib/open.js";
 import { followTranslator } from "./translated.js";
 
 const NEW = ["section", "embed", "embed_options"]; // these are the other section's own, or Streamlit's
@@ -23,7 +23,7 @@ function follow(event) {
   const link = inner instanceof Element && /** @type {HTMLAnchorElement | null} */ (inner.closest("a.see"));
   if (!link) return;
   link.href = link.classList.contains("alone") ? link.href : target(link).href;
-  if (link.target || isTheBrowsers(event)) return;
+  if (link.target || isBrowserClick(event)) return;
   event.preventDefault();
   /** @type {HTMLElement | null} */ (link.closest("[popover]"))?.hidePopover();
   goTo(link.href);

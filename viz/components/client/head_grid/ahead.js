@@ -19,14 +19,14 @@ export class MaskPreview {
    * @type {string | null} the name of a mask as the list has it, chosen a moment ago; null: what Python has sent is
    *   shown
    */
-  chosen = null;
+  pendingMask = null;
   /**
    * @type {{numbers: string, sent: Parts} | undefined} the maps without any mask of the user's, and which numbers
    *   they are
    */
   base;
   /** @type {{of: string, parts: Parts} | undefined} what was made of them last */
-  made;
+  cache;
 
   /**
    * Take a mask by its name in the list; whether it is another one than is shown.
@@ -35,8 +35,8 @@ export class MaskPreview {
    * @param {{masks: Masks}} data
    */
   choose(name, { masks }) {
-    const before = this.chosen ?? masks?.kind;
-    this.chosen = name;
+    const before = this.pendingMask ?? masks?.kind;
+    this.pendingMask = name;
     return name !== before;
   }
 
@@ -52,26 +52,26 @@ export class MaskPreview {
     const parts = { wall, head };
     if (!masks) return parts;
     if (masks.kind === masks.own) this.base = { numbers, sent: parts };
-    const mask = this.chosen ?? masks.kind,
+    const mask = this.pendingMask ?? masks.kind,
       cells = masks.open[mask],
       { base } = this;
     if (cells === undefined || mask === masks.kind || base?.numbers !== numbers || base.sent.wall.pool > 1)
       return parts;
     if (cells === "") return base.sent;
     const of = [cells, base.sent.wall.id, base.sent.head?.id].join(" ");
-    if (this.made?.of !== of) this.made = { of, parts: masked(base.sent, unpacked(cells)) };
-    return this.made.parts;
+    if (this.cache?.of !== of) this.cache = { of, parts: applyMask(base.sent, decodeMask(cells)) };
+    return this.cache.parts;
   }
 }
 
 /** A bit for each cell, as bytes in base64: whether it is open. @param {string} cells */
-function unpacked(cells) {
+function decodeMask(cells) {
   const bytes = Uint8Array.from(atob(cells), (letter) => letter.charCodeAt(0));
   return (/** @type {number} */ at) => (bytes[at >> 3] >> (7 - (at & 7))) & 1;
 }
 
 /** @param {Parts} parts @param {(at: number) => number} isOpen @returns {Parts} */
-function masked({ wall, head }, isOpen) {
+function applyMask({ wall, head }, isOpen) {
   const size = wall.rows * wall.columns,
     values = new Uint16Array(wall.values.length);
   for (let row = 0; row < values.length; row += wall.columns) {

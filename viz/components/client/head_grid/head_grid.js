@@ -9,7 +9,7 @@ import { View, mount } from "../lib/view.js";
 import { unpack } from "../lib/bytes.js";
 import { css, scoreTable, theme, weightTable } from "../lib/colour.js";
 import { MaskPreview } from "./ahead.js";
-import { Current } from "./current.js";
+import { LargeMapModel } from "./current.js";
 import { fill } from "../lib/dom.js";
 import { walkMap, walkWall } from "./keys.js";
 import { placeOf } from "../lib/fit.js";
@@ -21,7 +21,7 @@ import { Channels } from "../lib/parts.js";
 import { buildPanel, showLegend, showLock } from "./panel.js";
 import { mapTable } from "../plot/tables.js";
 import { savePng, saveSvg } from "../figure/canvas.js";
-import { sayLarge, sayThumb, sayWhole } from "../lib/say.js";
+import { sayLarge, sayThumb, describeMap } from "../lib/say.js";
 import { PictureCache } from "./seen.js";
 import { Tokens } from "./tokens.js";
 import { Wall } from "./wall.js";
@@ -32,14 +32,14 @@ const NOTHING = Object.freeze({ query: null, key: null });
 const show = mount((parent, data) => new Grid(parent, data.channel));
 
 /** Numbers come as bytes, or taken apart already (take_away.js); words and choices as an object of their own. */
-export default (sent) => {
-  const { data } = sent;
+export default (props) => {
+  const { data } = props;
   if (data instanceof Uint8Array) return channels.keep(unpack(data));
-  return data.kind ? channels.keep(data) : show(sent);
+  return data.kind ? channels.keep(data) : show(props);
 };
 
 class Grid extends View {
-  said;
+  syncedChoice;
   wall;
   spelled;
   labels;
@@ -49,9 +49,9 @@ class Grid extends View {
     super(parent, "head-grid", { handle: "headGrid", of: (root) => [root.clientHeight, placeOf(root)] });
     this.channel = name;
     channels.of(name).view = this;
-    this.current = new Current();
+    this.current = new LargeMapModel();
     this.ahead = new MaskPreview();
-    this.seen = new PictureCache();
+    this.pictureCache = new PictureCache();
     this.early = null; // a picture seen before, until Python has answered
     this.hover = null;
     this.root.addEventListener("keydown", (event) => event.key === "Escape" && this.unlock());
@@ -77,10 +77,10 @@ class Grid extends View {
    */
   receive(data) {
     this.next = data;
-    this.ahead.chosen = this.early = null;
+    this.ahead.pendingMask = this.early = null;
     const message = JSON.stringify([data.choice, data.sent]);
-    if (data.sent >= this.sent && message !== this.said)
-      [this.choice, this.sent, this.said] = [{ ...data.choice }, data.sent, message];
+    if (data.sent >= this.sent && message !== this.syncedChoice)
+      [this.choice, this.sent, this.syncedChoice] = [{ ...data.choice }, data.sent, message];
     this.refresh();
   }
 
@@ -107,7 +107,7 @@ class Grid extends View {
 
   /** Another text, drawn as it was the last time: the model's head and layer stay, unless the example has its own. */
   #example(name) {
-    const picture = this.seen.choose(name, this.data);
+    const picture = this.pictureCache.choose(name, this.data);
     if (!picture) return;
     const { layer, head } = picture.data.beside === this.data.beside ? this.choice : picture.data.choice;
     this.early = picture;
@@ -136,14 +136,14 @@ class Grid extends View {
     if (!this.data || (wall?.id !== this.data.wall && !this.early)) return;
     if (this.early) Object.assign(this, this.early);
     else Object.assign(this, this.ahead.preview(this.data, wall, head?.id === this.data.head ? head : null));
-    if (!this.early) this.seen.keep({ data: this.data, wall, head: head?.id === this.data.head ? head : null });
+    if (!this.early) this.pictureCache.keep({ data: this.data, wall, head: head?.id === this.data.head ? head : null });
     const { axes, words } = this.data;
     const labels = { rows: axes.queries.labels, columns: axes.keys.labels },
       spelled = JSON.stringify(labels);
     const isNew = spelled !== this.spelled;
     if (isNew) this.hover = this.cursor = this.written = null; // other tokens: nothing is pointed at
     const box = isNew && this.panel?.large.getBoundingClientRect(),
-      unseen = box && box.top + box.bottom < 0;
+      isOffScreen = box && box.top + box.bottom < 0;
     [this.labels, this.spelled] = [labels, spelled];
     this.locked = this.#locked();
     if (this.words !== JSON.stringify(words)) this.#build();
@@ -152,7 +152,7 @@ class Grid extends View {
     this.#large();
     this.light();
     // From a sentence to try below it: that sentence is what is looked for.
-    if (unseen) this.panel.name.scrollIntoView();
+    if (isOffScreen) this.panel.name.scrollIntoView();
   }
 
   #build() {
@@ -165,7 +165,7 @@ class Grid extends View {
       combine: (how) => this.change({ combine: how }),
       zoom: (factor) => this.large.zoomBy(factor),
       save: (kind) => this.save(kind),
-      temperature: (value, done) => this.heat(value, done),
+      temperature: (value, isFinal) => this.heat(value, isFinal),
     });
     this.panel = panel;
     const wall = new Wall(panel.wall);
@@ -287,7 +287,10 @@ class Grid extends View {
     for (const text of this.written ? [] : this.texts) text.show(text.along === "key" ? labels.columns : labels.rows);
     this.written = true;
     panel.name.textContent = this.name();
-    panel.large.setAttribute("aria-label", map.pooled ? this.name() : sayWhole(words, this.map, labels, this.name()));
+    panel.large.setAttribute(
+      "aria-label",
+      map.pooled ? this.name() : describeMap(words, this.map, labels, this.name()),
+    );
     const byHead = choice.combine === "max" && map.winner ? this.together().slice(0, this.palette.list.length) : [];
     const hues = byHead.map((index, i) => ({ name: this.place(index), colour: css(this.palette.list[i]) }));
     showLegend(panel, words, palette, map.limit, map.masked, hues);
@@ -450,9 +453,9 @@ class Grid extends View {
     this.panel.live.textContent = `${this.name()}. ${this.panel.says.textContent}`;
   }
 
-  heat(temperature, done) {
+  heat(temperature, isFinal) {
     this.choice.temperature = temperature;
-    if (done) this.tell();
+    if (isFinal) this.tell();
     this.heating ??= requestAnimationFrame(() => {
       this.heating = null;
       this.warm();

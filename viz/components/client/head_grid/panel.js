@@ -127,7 +127,7 @@ export function showLock(panel, words, locked, labels, act) {
 }
 
 /** The one scale of all maps, and the hues of the heads where each has its own. */
-export function showLegend(panel, words, palette, limit, masked, heads) {
+export function showLegend(panel, words, palette, limit, hasMasked, heads) {
   const strip = element("canvas");
   [strip.width, strip.height] = [160, 1];
   const context = strip.getContext("2d"),
@@ -146,7 +146,7 @@ export function showLegend(panel, words, palette, limit, masked, heads) {
     pair.append(swatch, text);
     parts.push(pair);
   };
-  if (masked) keyed("hatched", words.legend_masked);
+  if (hasMasked) keyed("hatched", words.legend_masked);
   for (const { name, colour } of heads) keyed("swatch", name, colour);
   panel.legend.replaceChildren(...parts);
 }

@@ -19,7 +19,7 @@ export class PictureCache {
    * @type {{name: string, beside: string, numbers: string} | null} which example was chosen, and beside what, until
    *   Python has answered
    */
-  asked = null;
+  pending = null;
 
   /**
    * The picture of an example that has just been chosen, if it was seen before with the same beside it.
@@ -29,17 +29,17 @@ export class PictureCache {
    * @returns {Picture | null} null too if it is being asked for already
    */
   choose(name, { beside, numbers }) {
-    if (this.asked?.name === name && this.asked.beside === beside) return null;
-    this.asked = { name, beside, numbers };
+    if (this.pending?.name === name && this.pending.beside === beside) return null;
+    this.pending = { name, beside, numbers };
     return this.pictures.get(`${beside} ${name}`) ?? null;
   }
 
   /** Keep what Python has answered, if that is an example's. @param {Picture} picture */
   keep(picture) {
-    const { asked } = this;
+    const { pending: asked } = this;
     if (!asked || picture.data.numbers === asked.numbers || !picture.head) return;
     const key = `${asked.beside} ${asked.name}`;
-    this.asked = null;
+    this.pending = null;
     this.pictures.delete(key);
     this.pictures.set(key, picture);
     let bytes = 0;

@@ -4,7 +4,7 @@
 
 import { image } from "../lib/canvas.js";
 import { css, scoreColour, weightColour } from "../lib/colour.js";
-import { farness, MASKED, NOWHERE, numberOf, poolMax, sortHeads, wallValue } from "../lib/numbers.js";
+import { distanceFromZero, MASKED, NOWHERE, numberOf, poolMax, sortHeads, wallValue } from "../lib/numbers.js";
 import { element, fill } from "../lib/dom.js";
 
 const OFF = 0.25; // how opaque the map of a head is that is switched off
@@ -128,7 +128,7 @@ export class Wall {
       const values = wall.values.subarray(index * size, (index + 1) * size),
         of = { index, values };
       return factor > 1
-        ? { ...of, ...poolMax(values, wall.rows, wall.columns, factor, skip, changes ? farness : undefined) }
+        ? { ...of, ...poolMax(values, wall.rows, wall.columns, factor, skip, changes ? distanceFromZero : undefined) }
         : of;
     });
     const [rows, columns] = [wall.rows, wall.columns].map((side) => Math.ceil(side / Math.max(1, factor)));

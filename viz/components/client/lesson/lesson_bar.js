@@ -3,7 +3,7 @@
 
 import { element, fill } from "../lib/dom.js";
 import { View, mount } from "../lib/view.js";
-import { follow, isTheBrowsers, shownAsHere, wasFollowed } from "../lib/open.js";
+import { follow, isBrowserClick, withEmbedOptions, wasFollowed } from "../lib/open.js";
 
 const FINGER = "(pointer: coarse)";
 const IN_PAGE = "here"; // as in viz/modes/lesson/bar.py
@@ -18,10 +18,10 @@ class LessonBar extends View {
     this.form = element("form", "question");
     this.body = element("div", "body");
     this.row = element("div", "row");
-    this.said = element("div", "said", { role: "status", "aria-live": "polite" });
+    this.status = element("div", "said", { role: "status", "aria-live": "polite" });
     this.why = element("div", "why");
     const foot = element("div", "foot");
-    foot.append(this.row, this.said);
+    foot.append(this.row, this.status);
     this.form.append(this.body, foot, this.why);
     this.root.append(this.head, this.form);
     this.form.addEventListener("submit", (event) => {
@@ -41,8 +41,8 @@ class LessonBar extends View {
     const before = this.data;
     this.data = data;
     const isNew = !before || before.lesson !== data.lesson || before.number !== data.number;
-    if (isNew || !data.done) this.ended = false;
-    this.root.toggleAttribute("data-ended", this.ended);
+    if (isNew || !data.done) this.hasEnded = false;
+    this.root.toggleAttribute("data-ended", this.hasEnded);
     const key = JSON.stringify([
       data.number,
       data.why,
@@ -57,13 +57,13 @@ class LessonBar extends View {
       data.n_done,
       data.print,
     ]);
-    if (isNew) this.said.replaceChildren();
+    if (isNew) this.status.replaceChildren();
     this.root.dataset.print = data.print;
     this.root.dataset.kind = data.kind;
     this.root.toggleAttribute("data-done", Boolean(data.done && data.question));
     this.#head();
-    if (key !== this.asked) this.#ask(isNew || before.about !== data.about);
-    this.asked = key;
+    if (key !== this.questionKey) this.#ask(isNew || before.about !== data.about);
+    this.questionKey = key;
     this.#say();
     this.#why();
     if (isNew && wasFollowed())
@@ -86,9 +86,9 @@ class LessonBar extends View {
 
   #follow(event) {
     const link = event.target instanceof Element && event.target.closest("a");
-    if (!link || isTheBrowsers(event)) return;
+    if (!link || isBrowserClick(event)) return;
     event.preventDefault();
-    follow(shownAsHere(link.href));
+    follow(withEmbedOptions(link.href));
   }
 
   #head() {
@@ -131,7 +131,7 @@ class LessonBar extends View {
       this.row.replaceChildren(this.#link(words.here, links.here, "main"));
       return;
     }
-    if (this.ended) return this.#card();
+    if (this.hasEnded) return this.#card();
     const intro = element("p", "text", {}, note ? `${text} ${note}` : text);
     if (premise) {
       this.body.replaceChildren(intro, element("p", "premise", { role: "note" }, premise));
@@ -171,7 +171,7 @@ class LessonBar extends View {
       return this.#link(isLast ? words.finish : words.next, links.next, className);
     const button = element("button", className, { type: "button", "data-does": "end" }, words.end);
     button.addEventListener("click", () => {
-      this.ended = true;
+      this.hasEnded = true;
       this.root.toggleAttribute("data-ended", true);
       this.#ask(true);
       this.#say();
@@ -200,10 +200,10 @@ class LessonBar extends View {
   /** A sentence of the reader's to be compared with a model answer: it stays in this page, and nobody judges it. */
   #why() {
     const { why, words, number, lesson } = this.data,
-      now = JSON.stringify([this.ended ? "" : why, lesson, number]);
+      now = JSON.stringify([this.hasEnded ? "" : why, lesson, number]);
     if (now === this.whyShown) return;
     this.whyShown = now;
-    if (!why || this.ended) return this.why.replaceChildren();
+    if (!why || this.hasEnded) return this.why.replaceChildren();
     const box = element("textarea", "", {
       rows: "1",
       "aria-label": words.why,
@@ -343,14 +343,14 @@ class LessonBar extends View {
     if (this.data.told) lines.push(["told", this.data.told]);
     if (reveal) lines.push(["reveal", reveal]);
     else if (hint) lines.push(["hint", `${words.hint_says} ${hint}`]);
-    const now = JSON.stringify(kind && !this.ended ? lines : []);
-    if (now === this.told) return; // what is said already is not read out again
-    this.told = now;
-    this.said.replaceChildren(...JSON.parse(now).map(([className, text]) => element("p", className, {}, text)));
+    const now = JSON.stringify(kind && !this.hasEnded ? lines : []);
+    if (now === this.feedback) return; // what is said already is not read out again
+    this.feedback = now;
+    this.status.replaceChildren(...JSON.parse(now).map(([className, text]) => element("p", className, {}, text)));
   }
 
   #tell(text, className) {
-    this.told = null;
-    this.said.replaceChildren(element("p", className, {}, text));
+    this.feedback = null;
+    this.status.replaceChildren(element("p", className, {}, text));
   }
 }

@@ -44,14 +44,14 @@ class Sheet {
     );
     this.print = element("button", "", { type: "button", disabled: "" }, words.print);
     this.print.addEventListener("click", () => window.print());
-    this.said = element("p", "", { role: "status" });
-    this.held = element("p", "held");
-    press.append(this.print, element("a", "", { href: back }, words.back), this.said);
+    this.status = element("p", "", { role: "status" });
+    this.notice = element("p", "held");
+    press.append(this.print, element("a", "", { href: back }, words.back), this.status);
     this.many = Math.min(MOST, Math.max(FEWEST, Math.ceil(steps.length / 2)));
     this.root.style.setProperty("--wide", `${this.many > FEWEST ? WIDER : WIDE}px`);
     this.fullScale = PAPER / (this.many > FEWEST ? WIDER : WIDE);
     this.sheets = steps.map((step, at) => this.#sheet(step, at));
-    this.root.replaceChildren(press, this.held, this.head, ...this.sheets.map(({ box }) => box));
+    this.root.replaceChildren(press, this.notice, this.head, ...this.sheets.map(({ box }) => box));
     this.#draw(0);
   }
 
@@ -66,8 +66,8 @@ class Sheet {
   #draw(at) {
     const { words } = this.data,
       all = this.sheets.length;
-    this.said.textContent = at < all ? fill(words.coming, { n: at + 1, all }) : words.ready;
-    this.held.textContent = fill(words.held, { at, all });
+    this.status.textContent = at < all ? fill(words.coming, { n: at + 1, all }) : words.ready;
+    this.notice.textContent = fill(words.held, { at, all });
     if (at === all) {
       arrange(this, this.head.offsetHeight);
       this.print.disabled = false;
@@ -89,7 +89,7 @@ class Sheet {
       }
       if (calm >= CALM || (now && looks >= PATIENCE)) this.#draw(at + 1);
       else if (++looks < PATIENCE) this.later = setTimeout(look, MOMENT);
-      else for (const place of [this.said, this.held]) place.textContent = fill(words.missing, { n: at + 1 });
+      else for (const place of [this.status, this.notice]) place.textContent = fill(words.missing, { n: at + 1 });
     };
     this.later = setTimeout(look, MOMENT);
   }

@@ -16,19 +16,19 @@ const plain = (text) => (typeof text === "string" ? text : "");
 /**
  * Whatever was kept, as a lesson: what is missing is empty, what is of the wrong kind is left out.
  *
- * @param {any} kept
+ * @param {any} data
  * @returns {Lesson}
  */
-export function shaped(kept) {
-  const steps = Array.isArray(kept?.step) ? kept.step : [];
+export function normalise(data) {
+  const steps = Array.isArray(data?.step) ? data.step : [];
   return {
-    title: plain(kept?.title),
-    step: steps.filter((/** @type {any} */ step) => plain(step?.page) && plain(step?.section)).map(shapedStep),
+    title: plain(data?.title),
+    step: steps.filter((/** @type {any} */ step) => plain(step?.page) && plain(step?.section)).map(normaliseStep),
   };
 }
 
 /** @param {any} step @returns {Step} */
-function shapedStep({ page, section, parameters, covers, title, ask }) {
+function normaliseStep({ page, section, parameters, covers, title, ask }) {
   const entries = Object.entries(parameters ?? {}).map(([name, value]) => [name, String(value)]);
   return {
     page,

@@ -62,7 +62,7 @@ export function drawCover(context, theme, x, y, width, height) {
  * @param {number} x the middle of the cell
  * @param {number} y
  */
-export function drawTold(context, theme, text, x, y) {
+export function drawAnswer(context, theme, text, x, y) {
   context.save();
   context.font = `bold 13px ${theme.font}`;
   [context.textAlign, context.textBaseline] = ["center", "middle"];

@@ -24,8 +24,8 @@ const EDGE = 8; // pixels between a picture and the bottom of the window
  */
 export function roomOf(element) {
   const style = getComputedStyle(element);
-  /** @param {string} name @param {number} other */
-  const property = (name, other) => parseFloat(style.getPropertyValue(name)) || other;
+  /** @param {string} name @param {number} fallback */
+  const property = (name, fallback) => parseFloat(style.getPropertyValue(name)) || fallback;
   if (property("--fit", 0) !== 1 || property("--paper", 0) === 1) return { room: Infinity, window: Infinity, times: 1 };
   const scroller = document.querySelector("[data-testid=stMain]") ?? document.scrollingElement;
   const zoom = zoomOf(element),
@@ -55,9 +55,9 @@ export function fitRow(element, { height, rows = 1, around = 0, least = LEAST })
   return Math.min(most, fits(room) >= lowest ? fits(room) : Math.max(lowest, fits(window)));
 }
 
-/** The same of a chart, which has no rows. @param {HTMLElement} element @param {Sizing} wanted */
-export function fitHeight(element, wanted) {
-  return fitRow(element, { least: wanted.height * 0.6, ...wanted });
+/** The same of a chart, which has no rows. @param {HTMLElement} element @param {Sizing} sizing */
+export function fitHeight(element, sizing) {
+  return fitRow(element, { least: sizing.height * 0.6, ...sizing });
 }
 
 /**

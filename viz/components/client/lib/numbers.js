@@ -44,7 +44,7 @@ const DIFFERENCES = Float32Array.from({ length: 256 }, (_, code) => {
 });
 
 /** Table from the code of a score to its distance below the row's largest score. @param {Head} head */
-function stepsBelow({ reach, sharpness }) {
+function decodeTable({ reach, sharpness }) {
   const table = new Float32Array(65536),
     span = Math.log1p(reach / sharpness);
   for (let u = 0; u < MASKED; u++) table[u] = sharpness * Math.expm1((u / (MASKED - 1)) * span);
@@ -56,7 +56,7 @@ function stepsBelow({ reach, sharpness }) {
 export function decodeScores(head) {
   if (head.codec === "float32") return head.scores;
   const { codes, tops, rows, columns } = head,
-    table = stepsBelow(head);
+    table = decodeTable(head);
   const scores = new Float32Array(rows * columns);
   for (let i = 0, at = 0; i < rows; i++) {
     for (let j = 0; j < columns; j++, at++) scores[at] = tops[i] - table[codes[at]];
@@ -101,12 +101,12 @@ export function softmax(scores, rows, columns, temperature, out, sink = -Infinit
  * @param {Head} head
  * @param {Float32Array} scores its scores, decoded
  */
-export function warmed(head, scores) {
+export function withTemperature(head, scores) {
   const { codec, rows, columns, codes, tops, sink = -Infinity } = head;
   if (codec === "float32")
     return (/** @type {number} */ temperature, /** @type {Float32Array} */ out) =>
       softmax(scores, rows, columns, temperature, out, sink);
-  const below = stepsBelow(head),
+  const below = decodeTable(head),
     powers = new Float64Array(below.length);
   return (/** @type {number} */ temperature, /** @type {Float32Array} */ out) => {
     for (let code = 0; code < below.length; code++) powers[code] = Math.exp(-below[code] / temperature);
@@ -225,7 +225,7 @@ export function combine(wall, heads, how) {
 }
 
 /** The distance of a difference's code from zero difference. @param {number} code */
-export function farness(code) {
+export function distanceFromZero(code) {
   return Math.abs(code - NOTHING);
 }
 

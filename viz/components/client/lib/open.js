@@ -21,13 +21,13 @@ export function noteHistory() {
 }
 
 /** True if the address has that note. */
-export const isNoted = () => new URLSearchParams(location.search).has(NOTE);
+export const hasHistoryNote = () => new URLSearchParams(location.search).has(NOTE);
 
 /** A link with what the address bar says of how the page is shown. @param {string} link */
-export function shownAsHere(link) {
+export function withEmbedOptions(link) {
   const to = new URL(link, location.href),
-    here = new URLSearchParams(location.search);
-  for (const name of EMBED) for (const value of here.getAll(name)) to.searchParams.append(name, value);
+    current = new URLSearchParams(location.search);
+  for (const name of EMBED) for (const value of current.getAll(name)) to.searchParams.append(name, value);
   return to.href;
 }
 
@@ -58,6 +58,6 @@ export function wasFollowed() {
 }
 
 /** True for a click on a link that the browser handles: a new tab, a new window, a download. */
-export function isTheBrowsers(event) {
+export function isBrowserClick(event) {
   return Boolean(event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
 }

@@ -123,7 +123,7 @@ export function sayThumb(words, wall, labels, { query, key, index }, name, map =
  * @param {Labels} labels
  * @param {string} name
  */
-export function sayWhole(words, map, labels, name) {
+export function describeMap(words, map, labels, name) {
   let best = 0;
   for (let at = 1; at < map.values.length; at++) if (map.values[at] > map.values[best]) best = at;
   const query = Math.floor(best / map.columns),

@@ -77,7 +77,7 @@ export function strokes(canvas, { at, begin, over, end, look = (_cell) => {}, sc
 }
 
 /** A debounced action: `later` schedules it, `now` runs it if it is pending. */
-export class Rest {
+export class Debouncer {
   constructor(act) {
     this.act = act;
   }

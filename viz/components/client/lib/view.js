@@ -15,10 +15,10 @@ import { watchRoom } from "./fit.js";
 export function mount(make, read = (data) => data) {
   const views = new WeakMap();
   return (
-    /** @type {{data: any, parentElement: HTMLElement, setStateValue: Function, setTriggerValue: Function}} */ given,
+    /** @type {{data: any, parentElement: HTMLElement, setStateValue: Function, setTriggerValue: Function}} */ props,
   ) => {
-    const { parentElement, setStateValue, setTriggerValue } = given,
-      data = read(given.data),
+    const { parentElement, setStateValue, setTriggerValue } = props,
+      data = read(props.data),
       view = views.get(parentElement) ?? make(parentElement, data),
       isNew = !views.has(parentElement);
     Object.assign(view, { setStateValue, setTriggerValue });
@@ -49,9 +49,9 @@ export class Size {
    */
   constructor(element, draw, of = ({ clientWidth }) => clientWidth) {
     this.read = () => [of(element), devicePixelRatio].join();
-    this.drawn = "";
+    this.drawnSize = "";
     const follow = () => {
-      if (this.read() === this.drawn) return;
+      if (this.read() === this.drawnSize) return;
       this.hold();
       draw();
     };
@@ -62,7 +62,7 @@ export class Size {
 
   /** Record the current size as the one drawn. */
   hold() {
-    this.drawn = this.read();
+    this.drawnSize = this.read();
   }
 
   close() {
@@ -109,14 +109,14 @@ export class View {
    * @param {string} name
    * @param {unknown} value
    */
-  send(name, value, sent = this.sent + 1) {
-    this.sent = sent;
-    this.setStateValue(name, { value, sent });
-    return sent;
+  send(name, value, number = this.sent + 1) {
+    this.sent = number;
+    this.setStateValue(name, { value, sent: number });
+    return number;
   }
 
   /** True if a part of the data differs from the last call. @param {string} name @param {unknown} value */
-  isOther(name, value) {
+  hasChanged(name, value) {
     const before = this.#before[name];
     this.#before[name] = JSON.stringify(value);
     return this.#before[name] !== before;
@@ -150,7 +150,7 @@ export class View {
  * go.
  */
 export class LiveView extends View {
-  said = ""; // the choice that Python and this view agreed on last
+  syncedChoice = ""; // the choice that Python and this view agreed on last
   /** @type {any} */ choice = null;
 
   /**
@@ -163,8 +163,8 @@ export class LiveView extends View {
     this.data = data;
     const text = JSON.stringify(data.choice);
     if (data.sent < this.sent) return;
-    if (text !== this.said) this.choice = structuredClone(data.choice);
-    [this.sent, this.said] = [data.sent, text];
+    if (text !== this.syncedChoice) this.choice = structuredClone(data.choice);
+    [this.sent, this.syncedChoice] = [data.sent, text];
   }
 
   /** @param {(choice: any) => void} how */
@@ -174,7 +174,7 @@ export class LiveView extends View {
   }
 
   tell() {
-    this.said = JSON.stringify(this.choice);
+    this.syncedChoice = JSON.stringify(this.choice);
     this.send("choice", { ...this.choice });
   }
 

@@ -7,7 +7,7 @@ const TOP = 65535,
   DARKEST = -5; // a weight of 10^-5 or less has no colour
 
 /** A weight from its code. @param {number} code @param {number} lowest */
-export function decoded(code, lowest) {
+export function decodeWeight(code, lowest) {
   return code ? 10 ** ((1 - (code - 1) / (TOP - 1)) * Math.log10(lowest)) : 0;
 }
 
@@ -38,7 +38,7 @@ let cache = { table: new Uint32Array(), lowest: 0, pixels: new Uint32Array() };
  */
 export function codePixels(table, lowest) {
   if (cache.table === table && cache.lowest === lowest) return cache.pixels;
-  const pixels = Uint32Array.from({ length: TOP + 1 }, (_, code) => logColour(table, decoded(code, lowest)));
+  const pixels = Uint32Array.from({ length: TOP + 1 }, (_, code) => logColour(table, decodeWeight(code, lowest)));
   cache = { table, lowest, pixels };
   return pixels;
 }

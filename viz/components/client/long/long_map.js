@@ -11,7 +11,7 @@ import { fitHeight } from "../lib/fit.js";
 import { Cells } from "../plot/cells.js";
 import { readOff } from "../plot/pointer.js";
 import { mapTable } from "../plot/tables.js";
-import { codePixels, decoded, formatWeight, logColour, steps } from "./log_scale.js";
+import { codePixels, decodeWeight, formatWeight, logColour, steps } from "./log_scale.js";
 
 export default mount((parent) => new LongMap(parent), unpack);
 
@@ -163,7 +163,7 @@ class LongMap extends View {
       return fill(words.says, { ...names, value: formatWeight(cut[row * columns.length + column]) });
     }
     const code = values[row * count + column],
-      value = code ? formatWeight(decoded(code, lowest)) : `<${formatWeight(lowest)}`,
+      value = code ? formatWeight(decodeWeight(code, lowest)) : `<${formatWeight(lowest)}`,
       names = { query: firsts[row], key: firsts[column], value };
     if (side === 1) return fill(words.says, { ...names, row, column });
     const ends = (at) => Math.min(n, (at + 1) * side) - 1;
@@ -178,15 +178,15 @@ class LongMap extends View {
     const { values, lowest, firsts, cut, rows, columns, zoom, keys, side, words } = this.data;
     const numberLabels = (labels, from, step) => labels.map((label, i) => `${from + i * step} ${label}`);
     const cells = numberLabels(firsts, 0, side),
-      listed = keys.map(({ at, label, weight }) => [at, label, weight]);
-    const wholeTable = mapTable(cells, cells, (at) => decoded(values[at], lowest), this.whole.title.textContent);
+      keyRows = keys.map(({ at, label, weight }) => [at, label, weight]);
+    const wholeTable = mapTable(cells, cells, (at) => decodeWeight(values[at], lowest), this.whole.title.textContent);
     const near = mapTable(
       numberLabels(rows, zoom[0], 1),
       numberLabels(columns, zoom[1], 1),
       (at) => cut[at],
       this.near.title.textContent,
     );
-    const strongest = { title: fill(words.row, this.data), columns: ["", "", ""], rows: listed };
+    const strongest = { title: fill(words.row, this.data), columns: ["", "", ""], rows: keyRows };
     return [wholeTable, ...(this.near.figure.hidden ? [] : [near]), strongest];
   }
 

@@ -24,7 +24,7 @@ export default mount((parent) => new Maps(parent), unpack);
 
 class Maps extends View {
   covered;
-  told;
+  answers;
 
   constructor(parent) {
     super(parent, "maps", { of: ({ clientWidth }) => [clientWidth, this.data && this.#widest()] });
@@ -37,7 +37,7 @@ class Maps extends View {
   }
 
   receive(data) {
-    [this.data, this.covered, this.told] = [data, coveredCells(data.covers), answerCells(data.covers)];
+    [this.data, this.covered, this.answers] = [data, coveredCells(data.covers), answerCells(data.covers)];
     const { hues } = data;
     this.tables = { weights: weightTable(hues.positive), scores: scoreTable(hues.negative, hues.positive) };
     this.#build();
@@ -189,7 +189,7 @@ class Maps extends View {
       size = rows * n,
       mine = (all) => new Set([...all].filter((at) => Math.floor(at / size) === index).map((at) => at % size));
     const hidden = mine(this.covered),
-      answers = mine(this.told);
+      answers = mine(this.answers);
     if (hidden.size === size) drawCover(cells.context, cells.colours, cells.left, cells.top, cells.wide, cells.tall);
     else cells.covers(hidden);
     if (answers.size < size) cells.answer(answers, values.subarray(index * size));

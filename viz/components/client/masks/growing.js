@@ -46,7 +46,7 @@ class Growing extends View {
   }
 
   receive(data) {
-    const isNew = this.isOther("labels", data.labels),
+    const isNew = this.hasChanged("labels", data.labels),
       at = this.player?.at;
     this.data = data;
     this.table = weightTable(data.hues.positive);

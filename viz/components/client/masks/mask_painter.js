@@ -9,7 +9,7 @@ import { css, theme, weightColour, weightTable } from "../lib/colour.js";
 import { ARROWS, element, fill } from "../lib/dom.js";
 import { placeOf } from "../lib/fit.js";
 import { softmax } from "../lib/numbers.js";
-import { Rest, strokes } from "../lib/strokes.js";
+import { Debouncer, strokes } from "../lib/strokes.js";
 import { places, toCode } from "./painted.js";
 import { digits } from "../lib/say.js";
 import { fourDigits } from "../maps/digits.js";
@@ -30,7 +30,7 @@ class Painter extends LiveView {
 
   constructor(parent) {
     super(parent, "painter", { of: placeOf });
-    this.rest = new Rest(() => this.#tell());
+    this.rest = new Debouncer(() => this.#tell());
   }
 
   close() {
@@ -41,18 +41,19 @@ class Painter extends LiveView {
 
   /** An answer to an older stroke than the last one made here is out of date. */
   receive(data) {
-    const isNew = this.isOther("labels", data.labels),
-      moved = data.query !== this.data?.query;
+    const isNew = this.hasChanged("labels", data.labels),
+      hasMoved = data.query !== this.data?.query;
     this.data = data;
     const isPainting = this.rest.timer || this.strokes?.isOn; // what is painted now is not told yet
     const isNewest = data.sent >= this.sent && !isPainting;
     if (isNew || isNewest) [this.cells, this.sent] = [Uint8Array.from(data.allowed), data.sent];
     if (isNew) this.past = [];
     const [query, key] = data.covers?.asked ?? [data.query, data.query];
-    if (isNew || moved) [this.focus, this.isPointed] = [{ query, key: Math.max(0, key) }, Boolean(data.covers?.asked)];
+    if (isNew || hasMoved)
+      [this.focus, this.isPointed] = [{ query, key: Math.max(0, key) }, Boolean(data.covers?.asked)];
     this.covered = coveredCells(data.covers);
     this.table = weightTable(data.hues.positive);
-    if (this.isOther("words", data.words)) this.#build(data.words);
+    if (this.hasChanged("words", data.words)) this.#build(data.words);
     this.titles.weights.textContent = data.words.weights;
     delete this.root.dataset.drawn; // what it says was drawn of older data
     this.now();
@@ -185,8 +186,8 @@ class Painter extends LiveView {
 
   draw() {
     const { n, scores } = this.data;
-    this.masked = Float32Array.from(scores, (score, at) => (this.sees(at) ? score : -Infinity));
-    this.weights = softmax(this.masked, n, n, 1, new Float32Array(n * n));
+    this.maskedScores = Float32Array.from(scores, (score, at) => (this.sees(at) ? score : -Infinity));
+    this.weights = softmax(this.maskedScores, n, n, 1, new Float32Array(n * n));
     this.back.disabled = !this.past.length;
     this.colours = theme(this.root);
     this.#maskPicture();
@@ -234,7 +235,7 @@ class Painter extends LiveView {
       open += visible;
       blind += Number(visible === 0);
     }
-    this.counted = { open, blind };
+    this.counts = { open, blind };
     const share = (open / (n * n)).toLocaleString("en", { style: "percent", maximumFractionDigits: 1 });
     const sentence = open === 0 ? words.counted_none : blind ? words.counted_blind : words.counted;
     this.count.textContent = this.data.covers?.open
@@ -276,7 +277,7 @@ class Painter extends LiveView {
     table.append(
       line(words.row_key, (_, key) => labels[key]),
       line(words.row_score, (at) => digits(scores[at], false)),
-      line(words.row_masked, (at) => digits(this.masked[at], false)),
+      line(words.row_masked, (at) => digits(this.maskedScores[at], false)),
       line(words.row_weight, (at) => (this.covered.has(at) ? "?" : this.weights[at].toFixed(3))),
     );
     const scroll = this.row.scrollLeft;

@@ -38,7 +38,7 @@ export default mount((parent) => new Matrix(parent), unpack);
 
 class Matrix extends View {
   covered;
-  told;
+  answers;
 
   constructor(parent) {
     const of = ({ clientWidth }) => [clientWidth, this.data && clientWidth && this.#measure(clientWidth).h];
@@ -68,7 +68,7 @@ class Matrix extends View {
       data,
       cell: null,
       covered: coveredCells(data.covers),
-      told: answerCells(data.covers),
+      answers: answerCells(data.covers),
     });
     const table = kind === "signed" ? scoreTable(hues.negative, hues.positive) : weightTable(hues.positive);
     const colour = kind === "signed" ? scoreColour : (table, share) => weightColour(table, Math.min(1, share));
@@ -140,7 +140,7 @@ class Matrix extends View {
   }
 
   #paint(context, colours) {
-    const { cells, told } = this,
+    const { cells, answers } = this,
       { kind, values, numbers } = this.data;
     this.#drawCells();
     cells.covers(this.covered);
@@ -149,7 +149,7 @@ class Matrix extends View {
     if (this.hatches) this.#hatch(context);
     cells.edge();
     if (numbers) this.#numbers(context);
-    if (told.size <= 2) for (const cell of told) cells.answer([cell], values, (value) => formatNumber(value, 2));
+    if (answers.size <= 2) for (const cell of answers) cells.answer([cell], values, (value) => formatNumber(value, 2));
     context.fillStyle = context.strokeStyle = colours.text;
     this.#sides(context);
     drawMarks(context, colours, this.place, this.data);
@@ -248,13 +248,13 @@ class Matrix extends View {
 
   /** Read a cell off, or none. */
   look(cell) {
-    const text = cell ? this.#says(cell) : "";
+    const text = cell ? this.#describe(cell) : "";
     this.cell = cell;
     this.draw();
     showTip(this.tip, text, cell && this.cells?.box(cell));
   }
 
-  #says([row, column]) {
+  #describe([row, column]) {
     const { hover, blocked: blockedText, named: fixedValues, shape, values } = this.data,
       value = values[row * shape[1] + column];
     if (this.covered.has(row * shape[1] + column)) return `? (${this.data.covers.word})`;

@@ -42,9 +42,9 @@ class WordGrid extends View {
   #move() {
     this.moving = null;
     const { box: frame } = this,
-      chosen = frame.querySelector(".chosen");
-    if (!chosen) return;
-    const { offsetTop: top, offsetLeft: left } = chosen,
+      selected = frame.querySelector(".chosen");
+    if (!selected) return;
+    const { offsetTop: top, offsetLeft: left } = selected,
       { clientHeight: high, clientWidth: wide } = frame;
     [frame.scrollTop, frame.scrollLeft] = [Math.max(0, top - high / 2), Math.max(0, left - wide / 2)];
   }

@@ -1,7 +1,7 @@
 // The cells of a labelled map on a canvas: where they stand, and what is drawn in and over them.
 
 import { stripes } from "../lib/canvas.js";
-import { drawCover, drawTold } from "../lib/covers.js";
+import { drawCover, drawAnswer } from "../lib/covers.js";
 import { inks, ofPixel } from "../lib/ink.js";
 import { AWAY, LEAN } from "./names.js";
 
@@ -73,14 +73,14 @@ export class Cells {
   }
 
   /** Stripes over the cells that `blocked` says, so many pixels apart. */
-  hatch(blocked, opacity, apart = 6) {
+  hatch(isHatched, opacity, apart = 6) {
     const { context, left, top, wide, tall, rows, columns, w, h } = this;
     context.save();
     context.beginPath();
     for (let row = 0; row < rows; row++) {
       for (let from = 0, to = 0; from < columns; from = to + 1) {
         to = from; // neighbours in a row are one rectangle
-        while (to < columns && blocked(row * columns + to)) to++;
+        while (to < columns && isHatched(row * columns + to)) to++;
         if (to > from) context.rect(left + from * w, top + row * h, (to - from) * w, h);
       }
     }
@@ -99,7 +99,7 @@ export class Cells {
   answer(cells, values, text = (value) => value.toFixed(2)) {
     const [most] = [...cells].sort((a, b) => values[b] - values[a]);
     if (most === undefined) return;
-    drawTold(this.context, this.colours, text(values[most]), ...this.middle(most));
+    drawAnswer(this.context, this.colours, text(values[most]), ...this.middle(most));
   }
 
   /** A number in each cell, in a colour that can be read on the cell's own pixel; `text` gives it, or nothing. */

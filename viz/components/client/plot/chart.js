@@ -49,7 +49,7 @@ export class Chart extends View {
   }
 
   /** Draw the key of a series. */
-  swatch(_context, _i, _size) {}
+  drawLegendKey(_context, _i, _size) {}
 
   /** Lay out a picture of this width. @returns {any} */
   measure(_context, _width) {}
@@ -103,9 +103,9 @@ export class Chart extends View {
       { context } = start(this.canvas, colours);
     this.place = this.measure(context, width);
     this.paint(context, colours);
-    this.legend.querySelectorAll("canvas").forEach((swatch, i) => {
-      const { context, ...size } = start(swatch, colours);
-      this.swatch(context, i, size);
+    this.legend.querySelectorAll("canvas").forEach((drawLegendKey, i) => {
+      const { context, ...size } = start(drawLegendKey, colours);
+      this.drawLegendKey(context, i, size);
     });
   }
 

@@ -8,7 +8,7 @@
 export function levelLabels(heights) {
   return heights.map((height, i) => {
     const away = (/** @type {number} */ side) =>
-      Math.min(...heights.map((other) => (other - height) * side).filter((far) => far > 0));
+      Math.min(...heights.map((neighbour) => (neighbour - height) * side).filter((far) => far > 0));
     return { isAbove: away(-1) >= away(1), column: i % 2 };
   });
 }

@@ -12,10 +12,10 @@ export function ticks(low, high, least = 0) {
   const rough = Math.max((high - low) / STEPS, least),
     power = 10 ** Math.floor(Math.log10(rough));
   const step = /** @type {number} */ ([1, 2, 5, 10].find((times) => times * power >= rough * NEARLY)) * power,
-    found = [];
+    marks = [];
   for (let i = Math.ceil(low / step - 1e-6); i * step <= high + step * 1e-6; i++)
-    found.push(Number((i * step).toPrecision(9)));
-  return found;
+    marks.push(Number((i * step).toPrecision(9)));
+  return marks;
 }
 
 /**

@@ -28,7 +28,7 @@ class Notes {
     this.channel.addEventListener("message", ({ data }) => {
       if (data?.from !== "page" || (this.id && data.id !== this.id)) return;
       this.id = data.id;
-      this.told = data;
+      this.state = data;
       this.draw();
     });
     this.ticks = setInterval(() => this.#clock(), 1000);
@@ -59,7 +59,7 @@ class Notes {
   }
 
   draw() {
-    const { words, told } = this;
+    const { words, state: told } = this;
     this.time = element("p", "time", { role: "timer" });
     const again = element("button", "", { type: "button" }, words.restart);
     again.addEventListener("click", () => {

@@ -3,7 +3,7 @@
 
 import { element } from "../lib/dom.js";
 import { View, mount } from "../lib/view.js";
-import { open, shownAsHere } from "../lib/open.js";
+import { open, withEmbedOptions } from "../lib/open.js";
 import { drawCode } from "../lib/qr.js";
 import { drawClosing } from "./closing.js";
 import { belongsToPage, CHANNEL, idOf, windowOf } from "./keys.js";
@@ -33,11 +33,11 @@ export default mount((parent) => new Presenter(parent));
 class Presenter extends View {
   constructor(parent) {
     super(parent, "presenter", { tag: "nav" });
-    this.said = element("p", "unseen", { role: "status" });
+    this.status = element("p", "unseen", { role: "status" });
     this.dark = element("div", "dark", { hidden: "" });
     this.code = element("div", "sheet", { hidden: "", role: "dialog", tabindex: "-1" });
     this.closing = element("div", "closing", { hidden: "", role: "dialog", tabindex: "-1" });
-    parent.append(this.said, this.closing, this.dark, this.code);
+    parent.append(this.status, this.closing, this.dark, this.code);
     this.stage = new Stage();
     this.pressed = (event) => this.#press(event);
     window.addEventListener("keydown", this.pressed, true); // before what would take a key for itself
@@ -92,14 +92,14 @@ class Presenter extends View {
       button("previous", "‹", !previous && !this.#inner(-1) && this.closing.hidden),
       element("span", "at", {}, this.#place()),
       button("next", "›", !this.closing.hidden),
-      ...["controls C", "blank ■", "full F", "notes N", "code Q", "leave ✕"].map((named) =>
-        button(...named.split(" ")),
+      ...["controls C", "blank ■", "full F", "notes N", "code Q", "leave ✕"].map((entry) =>
+        button(...entry.split(" ")),
       ),
     );
     this.root.querySelector(".controls").setAttribute("aria-pressed", String(this.stage.showsAll));
     if (action) this.root.querySelector(`[data-does="${action}"]`)?.focus({ preventScroll: true });
     const message = `${this.#place()}: ${title}`;
-    if (message !== this.said.textContent) this.said.textContent = message;
+    if (message !== this.status.textContent) this.status.textContent = message;
     this.code.hidden = !code;
     if (code) {
       const face = code.rows.length ? [drawCode(code.rows, words.code_alt)] : [];
@@ -176,7 +176,7 @@ class Presenter extends View {
     else if (does === "next" ? next : previous) {
       this.going = Date.now();
       this.#blank(false);
-      open(shownAsHere(does === "next" ? next : previous));
+      open(withEmbedOptions(does === "next" ? next : previous));
     }
   }
 
@@ -188,12 +188,12 @@ class Presenter extends View {
     this.closing.hidden = back;
     this.#draw();
     if (!back) this.closing.focus({ preventScroll: true });
-    this.said.textContent = back ? this.said.textContent : words.closing;
+    this.status.textContent = back ? this.status.textContent : words.closing;
   }
 
   #blank(on) {
     this.dark.hidden = !on;
-    if (on) this.said.textContent = this.data.words.is_blank;
+    if (on) this.status.textContent = this.data.words.is_blank;
     this.#tell();
   }
 
@@ -246,6 +246,6 @@ async function takeIn(modules) {
  */
 async function rest() {
   const later = globalThis.requestIdleCallback ?? setTimeout; // not every browser has the first
-  do await new Promise((done) => later(done));
+  do await new Promise((resolve) => later(resolve));
   while (Date.now() - (activeView?.going ?? 0) < LATE);
 }

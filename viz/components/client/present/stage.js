@@ -26,15 +26,15 @@ export class Stage {
     this.showsAll = false;
     this.look = new ResizeObserver(() => this.#soon());
     this.changes = new MutationObserver(() => this.#soon());
-    this.resized = () => this.isOurs || this.#anew();
-    window.addEventListener("resize", this.resized);
+    this.onResize = () => this.isOurs || this.#anew();
+    window.addEventListener("resize", this.onResize);
   }
 
   close() {
     clearTimeout(this.timer);
     this.look.disconnect();
     this.changes.disconnect();
-    window.removeEventListener("resize", this.resized);
+    window.removeEventListener("resize", this.onResize);
     app()?.style.removeProperty("--fit-below");
     this.#reset();
   }
@@ -103,7 +103,7 @@ export class Stage {
       .filter(({ picture, box }) => box.width > SMALL[0] && box.height > SMALL[1] && !picture.closest(STAYS));
     const area = ({ box }) => box.width * box.height,
       most = Math.max(0, ...pictures.map(area));
-    const first = pictures.find((found) => area(found) >= 0.4 * most);
+    const first = pictures.find((entry) => area(entry) >= 0.4 * most);
     if (!first) return [];
     const isBeside = ({ box }) =>
       Math.min(box.bottom, first.box.bottom) - Math.max(box.top, first.box.top) >

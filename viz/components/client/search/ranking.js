@@ -78,7 +78,7 @@ export class Ranking {
     this.entries = entries.map((entry, id) => ({ ...entry, id }));
     this.keys = entries.map(({ names }) => names.map(key));
     /** @type {Set<string>} */
-    this.known = new Set();
+    this.vocabulary = new Set();
     this.mini = new MiniSearch({
       fields: ["names", "brief", "more"],
       extractField: (/** @type {any} */ entry, /** @type {string} */ name) =>
@@ -90,12 +90,12 @@ export class Ranking {
       tokenize: (/** @type {string} */ text, /** @type {string} */ name) =>
         name === "names" ? text.split("\n").flatMap(wordsOfName) : wordsOf(text),
       processTerm: (/** @type {string} */ word) => {
-        this.known.add(word);
+        this.vocabulary.add(word);
         return word;
       },
     });
     this.mini.addAll(this.entries);
-    this.known = new Set(this.known); // a query adds none
+    this.vocabulary = new Set(this.vocabulary); // a query adds none
   }
 
   /** The entries that answer a query, the best first. @param {string} query @param {number} most @returns {Entry[]} */
@@ -135,11 +135,11 @@ export class Ranking {
    */
   #meant(word) {
     const most = tolerance(word),
-      known = [...this.known];
-    const isNear = (/** @type {string} */ other) =>
-      (Math.abs(other.length - word.length) <= most && mistakes(word, other) <= most) ||
-      (other.length > word.length && mistakes(word, other.slice(0, word.length)) <= most);
-    const meant = most && !known.some((other) => other.startsWith(word)) ? known.filter(isNear) : [];
+      terms = [...this.vocabulary];
+    const isNear = (/** @type {string} */ term) =>
+      (Math.abs(term.length - word.length) <= most && mistakes(word, term) <= most) ||
+      (term.length > word.length && mistakes(word, term.slice(0, word.length)) <= most);
+    const meant = most && !terms.some((term) => term.startsWith(word)) ? terms.filter(isNear) : [];
     return { combineWith: "OR", queries: [word, ...meant], prefix: true, weights: { prefix: 0.4, fuzzy: 0.4 } };
   }
 

@@ -13,7 +13,7 @@ export default mount((parent) => new Share(parent));
 class Share extends View {
   constructor(parent) {
     super(parent, "share");
-    this.said = element("p", "said", { role: "status" });
+    this.status = element("p", "said", { role: "status" });
     this.theme = "";
     this.without = new Set();
     this.keepKeys("Escape");
@@ -27,7 +27,7 @@ class Share extends View {
 
   #draw() {
     const { words, address, code, local } = this.data;
-    this.said.textContent = "";
+    this.status.textContent = "";
     const parts = [this.#copyField("link", words.link, address, local && words.local)];
     const camera = element("details");
     camera.append(element("summary", "", {}, words.code));
@@ -46,7 +46,7 @@ class Share extends View {
       link.searchParams.set("print", print);
       paper.append(element("a", "present", { href: link.href, target: "_blank" }, label));
     }
-    parts.push(camera, this.#embed(), show, paper, ...this.#lesson(), this.said);
+    parts.push(camera, this.#embed(), show, paper, ...this.#lesson(), this.status);
     this.root.replaceChildren(...parts);
   }
 
@@ -74,11 +74,11 @@ class Share extends View {
       // no clipboard outside TLS: what is selected can be copied by hand, if the browser does not do it
       field.select();
       if (!document.execCommand("copy")) {
-        this.said.textContent = words.by_hand;
+        this.status.textContent = words.by_hand;
         return;
       }
     }
-    this.said.textContent = words.copied;
+    this.status.textContent = words.copied;
   }
 
   /** The button that adds the current view as a step to the user's lesson. */
@@ -90,7 +90,7 @@ class Share extends View {
     const mine = element("a", "present", { href: lessons, target: "_self" }, words.my_lesson);
     button.addEventListener("click", () => {
       const number = add(step, most);
-      this.said.textContent = number ? fill(words.added, { n: number }) : fill(words.full, { most });
+      this.status.textContent = number ? fill(words.added, { n: number }) : fill(words.full, { most });
     });
     row.append(button, mine);
     return [row];
@@ -124,10 +124,10 @@ class Share extends View {
       option.append(box, element("span", "", {}, label));
       choices.append(option);
     }
-    const given = this.#copyField("html", words.html, "");
-    details.append(given);
+    const embedField = this.#copyField("html", words.html, "");
+    details.append(embedField);
     const write = () => {
-      given.querySelector("textarea").value = snippet(this.data.embed, {
+      embedField.querySelector("textarea").value = snippet(this.data.embed, {
         theme: this.theme,
         without: [...this.without],
         title: this.data.title,

@@ -35,7 +35,7 @@ class Cache extends View {
   }
 
   receive(data) {
-    const isNew = this.isOther("labels", data.labels);
+    const isNew = this.hasChanged("labels", data.labels);
     this.data = data;
     const at = isNew ? firstOf(this.root, data.n) : this.at;
     this.signed = scoreTable(data.hues.negative, data.hues.positive);

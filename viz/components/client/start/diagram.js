@@ -1,7 +1,7 @@
 // The transformer as a diagram: each box is a link to the page about it.
 
 import { View, mount } from "../lib/view.js";
-import { isTheBrowsers, open } from "../lib/open.js";
+import { isBrowserClick, open } from "../lib/open.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const ABOVE = 5,
@@ -25,14 +25,14 @@ class Diagram extends View {
     super(parent, "diagram", { tag: "nav" });
     this.root.addEventListener("click", (event) => {
       const link = event.target.closest("a");
-      if (!link || isTheBrowsers(event)) return;
+      if (!link || isBrowserClick(event)) return;
       event.preventDefault();
       open(link.getAttribute("href"));
     });
   }
 
   receive(data) {
-    if (!this.isOther("data", data)) return; // what has the keyboard stays
+    if (!this.hasChanged("data", data)) return; // what has the keyboard stays
     this.root.setAttribute("aria-label", data.label);
     this.root.replaceChildren(...data.plans.map((plan) => this.#drawPlan(data, plan)));
   }

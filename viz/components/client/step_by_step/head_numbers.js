@@ -28,13 +28,13 @@ function shares(row) {
  * heads side by side ("c"), and what leaves them ("o").
  *
  * @param {Sizes} sizes
- * @param {Record<string, Matrix>} given x and w_q, w_k, w_v, w_o; or q, k, v and w_o
+ * @param {Record<string, Matrix>} inputs x and w_q, w_k, w_v, w_o; or q, k, v and w_o
  * @returns {Record<string, Matrix>}
  */
-export function follow({ n, d, heads, causal, direct }, given) {
+export function follow({ n, d, heads, causal, direct }, inputs) {
   const width = d / heads,
     results = /** @type {Record<string, Matrix>} */ ({ c: Array.from({ length: n }, () => []) });
-  const [q, k, v] = ["q", "k", "v"].map((name) => (direct ? given[name] : product(given.x, given[`w_${name}`])));
+  const [q, k, v] = ["q", "k", "v"].map((name) => (direct ? inputs[name] : product(inputs.x, inputs[`w_${name}`])));
   for (let head = 0; head < heads; head++) {
     const part = (/** @type {Matrix} */ rows) => rows.map((row) => row.slice(head * width, (head + 1) * width));
     const [queries, keys, values] = [q, k, v].map(part);
@@ -53,12 +53,12 @@ export function follow({ n, d, heads, causal, direct }, given) {
     });
     result.forEach((row, i) => results.c[i].push(...row));
   }
-  results.o = product(results.c, given.w_o);
+  results.o = product(results.c, inputs.w_o);
   return results;
 }
 
 /** Rounded as Python rounds: of two that are as near, the even one. @param {number} value @param {number} decimals */
-function rounded(value, decimals) {
+function roundTo(value, decimals) {
   if (Math.abs(value * 2 ** (decimals + 1)) % 2 !== 1) return value.toFixed(decimals);
   const below = Math.floor(Math.abs(value) * 10 ** decimals),
     even = below + (below % 2);
@@ -70,7 +70,7 @@ export function formatNumber(value) {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
   const size = Math.abs(value),
     decimals = size < 99.995 ? 2 : size < 999.95 ? 1 : 0;
-  const text = rounded(value, decimals).replace(/\.0+$/, "");
+  const text = roundTo(value, decimals).replace(/\.0+$/, "");
   return /^-?0$/.test(text) ? "0" : text.replace("-", "−");
 }
 

@@ -188,8 +188,8 @@ class ThreeWords extends View {
   #input(block, i, j, name, place) {
     const { most } = this.data,
       value = block.values[i][j],
-      kept = this.drafts.get(place);
-    const draft = kept?.value === value ? kept.text : undefined;
+      savedDraft = this.drafts.get(place);
+    const draft = savedDraft?.value === value ? savedDraft.text : undefined;
     if (draft === undefined)
       this.drafts.delete(place); // the number was changed elsewhere: Back, or another example
     else if (parseNumber(draft, most) === null) this.wrong = { typed: draft, name, before: formatNumber(value) };
@@ -252,7 +252,7 @@ class ThreeWords extends View {
   }
 
   /** The number that is explained: in this picture's result, and in it at a place that is there. */
-  #chosen() {
+  #selectedCell() {
     const { pairs } = this.data,
       code = pairs?.length > 1 ? this.letter : this.cells[0].code;
     const cells = this.cells.filter((cell) => cell.code === code),
@@ -262,7 +262,7 @@ class ThreeWords extends View {
 
   /** Mark the number, and what it is made of; write its calculation. */
   #mark() {
-    const { block, code, i, j } = this.#chosen(),
+    const { block, code, i, j } = this.#selectedCell(),
       product = Boolean(this.data.pairs);
     for (const entry of this.cells) {
       const is = entry.block === block && entry.i === i && entry.j === j;
@@ -278,9 +278,9 @@ class ThreeWords extends View {
     for (const part of this.parts) {
       const row = part.i === i,
         column = part.j === j,
-        other = part.code && part.code !== code;
+        isOther = part.code && part.code !== code;
       const [first, second] = product
-        ? [part.side === "left" && row, part.side === "top" && column && !other]
+        ? [part.side === "left" && row, part.side === "top" && column && !isOther]
         : [row && column, row && part.isSum];
       part.cell.classList.toggle("in-row", first);
       part.cell.classList.toggle("in-column", second);

@@ -16,8 +16,8 @@ const NAMES = [...NUMBERS, "sort", "show", "look", "combine", "several"];
 const TOP = 65535;
 let views = 0; // two in one notebook have nothing in common
 
-export default (sent) => {
-  const away = new Away(sent.parentElement, sent.data);
+export default (props) => {
+  const away = new Away(props.parentElement, props.data);
   return () => away.close();
 };
 
@@ -53,7 +53,7 @@ class Away {
     dressed();
     this.unwatch = watchTheme(dressed);
     // A notebook makes a view before it has a place for it: only there are colours around.
-    this.seen = new ResizeObserver(
+    this.observer = new ResizeObserver(
       ([
         {
           contentRect: { width },
@@ -63,7 +63,7 @@ class Away {
         this.width = width;
       },
     );
-    this.seen.observe(this.root);
+    this.observer.observe(this.root);
     // Keys are the grid's: in a notebook 0 0 would start the kernel again.
     this.root.addEventListener("keydown", (event) => event.stopPropagation());
     if (header.stacks.length > 1) this.#bar();
@@ -74,7 +74,7 @@ class Away {
     for (const name of [...NAMES, "stack"]) this.model.off(`change:${name}`, this.follow);
     this.answers.close();
     this.unwatch();
-    this.seen.disconnect();
+    this.observer.disconnect();
     this.closeGrid?.();
     this.root.remove();
   }

@@ -56,19 +56,19 @@ export function dress(root, place, paper = false) {
 }
 
 /** Call `changed` whenever the page around may look otherwise; what it gives back ends that. */
-export function watchTheme(changed) {
+export function watchTheme(onChange) {
   const scheme = matchMedia("(prefers-color-scheme: dark)"),
-    watch = new MutationObserver(() => changed());
-  scheme.addEventListener("change", changed);
+    watch = new MutationObserver(() => onChange());
+  scheme.addEventListener("change", onChange);
   for (const element of [document.documentElement, document.body]) watch.observe(element, { attributes: true });
-  const print = () => changed(true),
-    printed = () => changed();
+  const print = () => onChange(true),
+    onPrint = () => onChange();
   addEventListener("beforeprint", print);
-  addEventListener("afterprint", printed);
+  addEventListener("afterprint", onPrint);
   return () => {
     watch.disconnect();
-    scheme.removeEventListener("change", changed);
+    scheme.removeEventListener("change", onChange);
     removeEventListener("beforeprint", print);
-    removeEventListener("afterprint", printed);
+    removeEventListener("afterprint", onPrint);
   };
 }

@@ -42,14 +42,14 @@ class Shapes extends View {
 
   #product({ boxes, softmax, n_heads }) {
     const { words } = this.data,
-      joined = boxes.some((box) => box.side_by_side > 1);
+      isJoined = boxes.some((box) => box.side_by_side > 1);
     const root = element("div", "product"),
       row = element("div", "row");
     boxes.forEach((box, i) => {
       if (i) row.append(this.#sign(i === 2 && softmax ? [words.softmax, "→"] : [i === 1 ? "·" : "="]));
       row.append(this.#box(box));
     });
-    const note = n_heads > 1 ? fill(joined ? words.joined : words.split, { n: n_heads }) : "";
+    const note = n_heads > 1 ? fill(isJoined ? words.joined : words.split, { n: n_heads }) : "";
     root.append(row, element("p", "note", {}, note));
     return root;
   }
