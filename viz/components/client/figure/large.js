@@ -105,7 +105,7 @@ export function packTables(tables) {
  * @param {ReturnType<typeof packTables>} tables
  * @param {number} most bytes of numbers
  */
-export function fitTables(tables, most) {
+export function fitting(tables, most) {
   const bytes = (/** @type {{values: string, codes: string}} */ { values, codes }) =>
     ((values.length + codes.length) * 3) / 4;
   const included = [...tables],
@@ -114,5 +114,5 @@ export function fitTables(tables, most) {
     const largest = included.reduce((a, b) => (bytes(b) > bytes(a) ? b : a));
     omitted.push(...included.splice(included.indexOf(largest), 1).map(({ title }) => title));
   }
-  return { included, omitted };
+  return { sent: included, left: omitted };
 }

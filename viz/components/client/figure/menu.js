@@ -5,7 +5,7 @@
 import { element, fill } from "../lib/dom.js";
 import { offer } from "../lib/save.js";
 import { serialise, toPng, toSvg } from "./file.js";
-import { fitTables, numberedTables, packTables } from "./large.js";
+import { fitting, numberedTables, packTables } from "./large.js";
 import { tablesOf } from "./plot.js";
 import { csv, markdown } from "./tables.js";
 
@@ -175,7 +175,7 @@ class Menu {
   /** Python draws the large figure, from the numbers that are seen here. */
   #plot() {
     const { name, caption, tables } = this.figure,
-      { included, omitted } = fitTables(packTables(tables()), this.most);
+      { sent: included, left: omitted } = fitting(packTables(tables()), this.most);
     if (!included.length) {
       this.status.textContent = fill(this.words.too_many, { n: this.most / 4 });
       return;
