@@ -46,7 +46,7 @@ class Comparison extends View {
     if (parts.view === this) parts.view = null;
   }
 
-  /** New words and choices; an answer to an older choice than the last one made here is out of date. */
+  /** Receive words and choices; an answer to an older choice is ignored. */
   receive(data) {
     this.next = data;
     if (data.sent >= this.sent) [this.choice, this.sent] = [{ ...data.choice }, data.sent];
@@ -241,7 +241,7 @@ class Comparison extends View {
     });
   }
 
-  /** Of the picture what the menu saves: without the small maps. */
+  /** The elements that the menu saves: without the small maps. */
   asPictures() {
     const { title, says: sentence, maps, legend, bars } = this.panel;
     return [title, sentence, maps, legend, bars];

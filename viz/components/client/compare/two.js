@@ -77,7 +77,7 @@ export function signed(value) {
 }
 
 /**
- * About the pair, the row or the column that is pointed at.
+ * Describe the pair, the row or the column under the pointer.
  *
  * @param {Words} words
  * @param {{a: Map, b: Map, difference: Map}} maps

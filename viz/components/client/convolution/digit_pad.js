@@ -1,5 +1,5 @@
 // A digit drawn with the mouse, a finger or the keys, as the digits of the data set were made: strokes on 32 x 32 dots,
-// of which every pixel counts its 4 x 4. Python is told when a stroke ends, or the keys rest.
+// of which every pixel counts its 4 x 4. The digit is sent to Python when a stroke ends, or the keys rest.
 
 import { LiveView, mount, spoken } from "../lib/view.js";
 import { start } from "../lib/canvas.js";

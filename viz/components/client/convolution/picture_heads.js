@@ -1,6 +1,6 @@
 // A head for each cell of a kernel, on a picture: centres are dragged on a plane, or chosen by a click or their number
 // and sent to a place by a click or the arrow keys; the picture's pixels are asked by clicking, and the layer's output
-// follows. Python is told once, when the finger lets go.
+// follows. Python gets one message, on release.
 
 import { image, line, start } from "../lib/canvas.js";
 import { css, theme } from "../lib/colour.js";
@@ -148,7 +148,7 @@ export class PictureHeads extends LiveView {
     });
   }
 
-  /** The centre that is under a finger or the mouse, if there is one. */
+  /** The centre under the pointer, if there is one. */
   #near(event) {
     const [x, y] = this.#inside(event, this.plane),
       away = this.choice.offsets.map((offset) => {
@@ -159,7 +159,7 @@ export class PictureHeads extends LiveView {
     return away[best] > NEAR ? null : best;
   }
 
-  /** Look from another pixel, or from the nearest there is. */
+  /** Select another query pixel, or the nearest inside the picture. */
   #ask(row, column) {
     const { rows, columns } = this.data,
       within = (at, last) => Math.min(last, Math.max(0, at));

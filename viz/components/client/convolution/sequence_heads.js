@@ -1,5 +1,5 @@
 // Three heads on a sequence, each a window with its own centre and sharpness; content can be mixed back in.
-// Everything follows the finger; Python is told once, when it lets go.
+// Everything follows the pointer; Python gets one message, on release.
 
 import { image, line, start } from "../lib/canvas.js";
 import { coveredCells, drawCover } from "../lib/covers.js";
@@ -102,7 +102,7 @@ export class SequenceHeads extends LiveView {
     });
   }
 
-  /** Open the row of another query, if there is one. */
+  /** Select another query, if there is one. */
   #ask(query) {
     if (query < 0 || query >= this.data.n) return;
     this.change(() => (this.choice.query = query));

@@ -77,7 +77,7 @@ class Painter {
     else this.#inside(element, style, group);
   }
 
-  /** Something is drawn there; what reaches beyond a frame that hides it is not. */
+  /** Extend the picture's bounds by a box; boxes inside a scrolling element do not count. */
   #reach({ x, y, width, height }) {
     if (this.above) return;
     const { left, top, right, bottom } = this.extent;

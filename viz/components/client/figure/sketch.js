@@ -26,7 +26,7 @@ export function svgElement(tag, attributes = {}, text = "") {
   return node;
 }
 
-/** A colour as SVG's old readers take it, and its opacity. */
+/** A colour without alpha, for older SVG readers, and its opacity. */
 export function colourOf(context, colour) {
   context.fillStyle = "#000";
   context.fillStyle = colour;
@@ -38,7 +38,7 @@ function number(value) {
   return Number(value.toFixed(3));
 }
 
-/** A bitmap as an address that holds it all. */
+/** A bitmap as a data URL. */
 function bitmap(source, from) {
   if (!from && source.toDataURL) return source.toDataURL();
   const [x, y, wide, high] = from ?? [0, 0, source.width, source.height],
@@ -62,8 +62,8 @@ class Gradient {
 }
 
 /**
- * Have canvases drawn anew and note it down: gives what is drawn on each, by the canvas and in its own pixels. Of a
- * canvas that is not drawn anew that is its bitmap.
+ * Redraw canvases through recording contexts. Returns a function from a canvas to its SVG, in its own pixels; the
+ * bitmap for a canvas that `redraw` does not draw.
  */
 export function sketch(canvases, redraw) {
   const sketches = new Map(canvases.map((canvas) => [canvas, new Sketch(canvas)]));
@@ -87,7 +87,7 @@ export function sketch(canvases, redraw) {
         });
 }
 
-/** Takes what the views of this app ask of a canvas. `group` is what has been drawn, in the canvas's own pixels. */
+/** The part of CanvasRenderingContext2D that the views use. `group` is the SVG, in the canvas's own pixels. */
 class Sketch {
   stack;
   font;

@@ -67,7 +67,7 @@ class PageEnhancements {
     this.later();
   }
 
-  /** To another place of the same page nothing is asked for. */
+  /** True after a navigation to another address, false for an anchor of the same page. */
   hasMoved() {
     return !location.hash || addressHere() !== this.address;
   }

@@ -19,7 +19,7 @@ export class Figures {
     for (const button of document.querySelectorAll(".take-away")) button.remove();
   }
 
-  /** Give every picture that has come its button, and take away those whose picture has gone. */
+  /** Add a button to every new picture, and remove those whose picture is gone. */
   place() {
     const figures = this.data ? [...document.querySelectorAll(FIGURES)].filter(isPicture) : [];
     const places = new Set(figures.map((figure) => figure.closest(PLACE)));

@@ -1,6 +1,6 @@
 // @ts-check
 // Another mask, before Python has answered: a row's weights at the cells that stay open, made to add up to 1 again, are
-// those of a softmax over these cells alone. What is held for that are the maps without any mask of the user's.
+// those of a softmax over these cells alone. The maps without the user's mask are kept for that.
 
 import { decodeScores } from "../lib/numbers.js";
 
@@ -29,7 +29,7 @@ export class MaskPreview {
   cache;
 
   /**
-   * Take a mask by its name in the list; whether it is another one than is shown.
+   * Select a mask by its name in the list. Returns true if it differs from the mask shown.
    *
    * @param {string} name
    * @param {{masks: Masks}} data

@@ -72,8 +72,8 @@ class Grid extends View {
   }
 
   /**
-   * New words and choices from Python; an answer to an older choice than the last one made here is out of date. What
-   * Python has said before it says again whenever the page is drawn, while a slider may be ahead of it.
+   * Receive words and choices from Python; an answer to an older choice is ignored. Python repeats its last choice with
+   * every run, while a slider may be ahead of it.
    */
   receive(data) {
     this.next = data;

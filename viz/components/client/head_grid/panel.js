@@ -1,4 +1,4 @@
-// The frame of the grid: its controls and the places its pictures go to. What is done with them is in head_grid.js.
+// The frame of the grid: its controls and the places its pictures go to. head_grid.js has their behaviour.
 
 import { dropdown, element, fill, segments } from "../lib/dom.js";
 import { spoken } from "../lib/view.js";
@@ -7,7 +7,7 @@ import { scoreColour, weightColour } from "../lib/colour.js";
 const SORTS = ["model", "entropy", "distance", "previous", "next", "same", "first", "link"];
 const always = (code) => code === "model" || code === "link"; // the others are numbers that a wall may lack
 
-/** `measures` are what the heads of this wall can be put in order by. */
+/** Build the panel. `measures` are the keys by which the heads of this wall can be sorted. */
 export function buildPanel(root, words, measures, act) {
   const option = (prefix) => (code) => [code, words[`${prefix}_${code.replace("-", "_")}`]];
   const panel = {

@@ -1,5 +1,5 @@
 // @ts-check
-// An example that was chosen before is drawn again before Python has answered: from what Python had answered then.
+// Cache of pictures: an example that was shown before is drawn from Python's last answer, before the new one comes.
 
 /**
  * @typedef {{numbers: string, beside: string, choice: Record<string, any>}} Data as viz/frame/head_grid/grid.py sends
@@ -22,7 +22,7 @@ export class PictureCache {
   pending = null;
 
   /**
-   * The picture of an example that has just been chosen, if it was seen before with the same beside it.
+   * The cached picture of a newly selected example, if it was shown before with the same settings.
    *
    * @param {string} name as the list has it
    * @param {Data} data what is shown

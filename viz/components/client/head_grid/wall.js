@@ -117,7 +117,7 @@ export class Wall {
     });
   }
 
-  /** All maps beside each other, one pixel a cell, as one picture: to make a canvas for each is dear. */
+  /** All maps side by side, one pixel a cell, in one picture: one canvas for each is expensive. */
   #paint(wall, palette, covered) {
     const size = wall.rows * wall.columns;
     const factor = Math.ceil(Math.max(wall.rows, wall.columns) / (PIXELS * Math.min(2, devicePixelRatio)));

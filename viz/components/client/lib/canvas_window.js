@@ -67,7 +67,7 @@ export class CanvasWindow {
     return isOther;
   }
 
-  /** Begin the picture anew. */
+  /** Clear the canvas for a new picture. */
   fresh() {
     const context = this.canvas.getContext("2d");
     context.setTransform(this.scale, 0, 0, this.scale, 0, 0);

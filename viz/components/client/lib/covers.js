@@ -21,7 +21,7 @@ export function answerCells(covers) {
 }
 
 /**
- * A hatched "?" in place of a cell.
+ * Draw a hatched "?" in place of a cell.
  *
  * @param {CanvasRenderingContext2D} context
  * @param {{text: string, background: string, font: string}} theme
@@ -54,7 +54,7 @@ export function drawCover(context, theme, x, y, width, height) {
 }
 
 /**
- * The number of a cell that tells the answer, in a box of its own, so that it is read however small the cell is.
+ * Draw the number of the answer's cell in a box, readable however small the cell is.
  *
  * @param {CanvasRenderingContext2D} context
  * @param {{background: string, primary: string, font: string}} theme

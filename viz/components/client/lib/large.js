@@ -43,7 +43,7 @@ export class LargeMap extends CanvasWindow {
     this.#bitmap();
   }
 
-  /** Choose the size of a cell: all of the map in the window, times the zoom. */
+  /** Compute the size of a cell: the whole map in the window, times the zoom. */
   fit() {
     if (!this.map) return;
     const width = this.element.clientWidth;
@@ -149,7 +149,7 @@ export class LargeMap extends CanvasWindow {
     return limit ? value.toFixed(decimals ?? 1).replace(/^-(?=0\.0*$)/, "") : value.toFixed(2).replace(/^0/, "");
   }
 
-  /** The names that are seen; those of the pair that is pointed at, and of the one that is locked, in boxes. */
+  /** Draw the visible labels; those of the pair under the pointer and of the locked pair in boxes. */
   #names(context, focus, locked) {
     const { cell, gutter, head, left, top } = this,
       { theme } = this.colours,
@@ -183,7 +183,7 @@ export class LargeMap extends CanvasWindow {
     return this.map && this.cells ? this.cells.underWithNames(this.place(event), this.gutter, this.head) : null;
   }
 
-  /** Scroll just so far that a cell is seen. */
+  /** Scroll a cell into view. */
   reveal({ query, key }) {
     const { element: box, cell, gutter, head } = this,
       [width, height] = this.size;

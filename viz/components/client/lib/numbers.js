@@ -270,7 +270,7 @@ export function numberOf(wall, layer) {
 const ASCENDING = new Set(["entropy", "alike"]);
 
 /**
- * The heads in the order asked for, each with the number that put it there.
+ * Sort the heads by a measure, each with its number.
  *
  * @param {Wall} wall
  * @param {string} sort

@@ -4,8 +4,7 @@ const NOTE = "history"; // viz/frame/connection/address.py
 const EMBED = ["embed", "embed_options"]; // how the page itself is shown, which Streamlit keeps to itself
 
 /**
- * An address with a note, another one each time, by which the app knows that the history led there; its answer takes it
- * away.
+ * An address with a unique note that marks a history navigation for the app; its answer removes the note.
  *
  * @param {string} address
  */
@@ -39,7 +38,7 @@ export function open(link) {
 }
 
 /**
- * Open a link as somebody does who reads on there: if it leads into a lesson, its question takes the keyboard.
+ * Open a link and move the focus there: if it leads into a lesson, to its question.
  *
  * @param {string} link
  */

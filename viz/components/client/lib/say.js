@@ -44,7 +44,7 @@ export function partDigits(value) {
 }
 
 /**
- * About a pair, a row or a column of the large map.
+ * Describe a pair, a row or a column of the large map.
  *
  * @param {Words} words
  * @param {LargeMap} map
@@ -85,7 +85,7 @@ export function sayLarge(words, map, labels, focus, place) {
 }
 
 /**
- * About a pair of a small map.
+ * Describe a pair of a small map.
  *
  * @param {Words} words
  * @param {import("./numbers.js").Wall} wall
@@ -116,7 +116,7 @@ export function sayThumb(words, wall, labels, { query, key, index }, name, map =
 }
 
 /**
- * A large map as a whole, for those who cannot see it.
+ * Describe a large map as a whole, for screen readers.
  *
  * @param {Words} words
  * @param {LargeMap} map

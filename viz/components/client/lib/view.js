@@ -104,7 +104,7 @@ export class View {
   }
 
   /**
-   * Tell Python something: one of the messages that it expects of this view.
+   * Send Python one of the messages that it expects of this view.
    *
    * @param {string} name
    * @param {unknown} value
@@ -136,7 +136,7 @@ export class View {
 
   draw() {}
 
-  /** Draw with the next frame, however often this is asked for before it comes. */
+  /** Schedule one drawing for the next frame. */
   later() {
     this.frame ??= requestAnimationFrame(() => {
       this.frame = null;
@@ -146,16 +146,15 @@ export class View {
 }
 
 /**
- * A view that follows the finger: what was chosen is drawn with the next frame, and Python is told once, when it lets
- * go.
+ * A view with a live choice: drawn with the next frame, and sent to Python once, on release.
  */
 export class LiveView extends View {
   syncedChoice = ""; // the choice that Python and this view agreed on last
   /** @type {any} */ choice = null;
 
   /**
-   * Take what Python sends. An answer to an older choice than the last one made here is out of date; one that says what
-   * was told last is no news, and what has been changed here meanwhile stays.
+   * Receive data from Python. An answer to an older choice is ignored; one that repeats the last answer leaves the
+   * local choice as it is.
    *
    * @param {any} data
    */
@@ -182,7 +181,7 @@ export class LiveView extends View {
     this.later();
   }
 
-  /** Draw what Python has sent: at once, unless a frame that will is on its way. */
+  /** Draw Python's data at once, unless a frame is scheduled already. */
   now() {
     this.size.hold();
     if (!this.frame && this.root.clientWidth) this.draw();

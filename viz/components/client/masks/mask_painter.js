@@ -179,7 +179,7 @@ class Painter extends LiveView {
     return this.isPointed ? this.focus : { query: this.focus.query, key: null };
   }
 
-  /** May this query look at this key? Both the mask and the model must say so. */
+  /** True if both the mask and the model let this query look at this key. */
   sees(at) {
     return Boolean(this.cells[at] && this.data.own[at]);
   }

@@ -1,5 +1,5 @@
 // A table of words with their chances: a row for each token or layer. A click on a head of a row or column, or on a
-// word, tells Python which; pointing at a word reads it off.
+// word, sends the choice to Python; pointing at a word describes it.
 
 import { View, mount } from "../lib/view.js";
 import { css } from "../lib/colour.js";
@@ -38,7 +38,7 @@ class WordGrid extends View {
     this.at = data.at;
   }
 
-  /** Move to what was chosen: with the next frame, for which all of the page is laid out, and not once more before. */
+  /** Scroll to the selection in the next frame, to avoid an extra layout. */
   #move() {
     this.moving = null;
     const { box: frame } = this,

@@ -1,4 +1,4 @@
-// The cells of a labelled map on a canvas: where they stand, and what is drawn in and over them.
+// The cells of a labelled map on a canvas: their positions, contents and overlays.
 
 import { stripes } from "../lib/canvas.js";
 import { drawCover, drawAnswer } from "../lib/covers.js";
@@ -72,7 +72,7 @@ export class Cells {
     context.globalAlpha = 1;
   }
 
-  /** Stripes over the cells that `blocked` says, so many pixels apart. */
+  /** Draw stripes over the cells for which `isHatched` is true, `apart` pixels apart. */
   hatch(isHatched, opacity, apart = 6) {
     const { context, left, top, wide, tall, rows, columns, w, h } = this;
     context.save();
@@ -95,7 +95,7 @@ export class Cells {
     for (const at of cells) drawCover(this.context, this.colours, ...this.corner(at), this.w, this.h);
   }
 
-  /** The number of a cell that tells the answer; of several, the largest. */
+  /** Draw the number of the answer's cell; of several, the largest. */
   answer(cells, values, text = (value) => value.toFixed(2)) {
     const [most] = [...cells].sort((a, b) => values[b] - values[a]);
     if (most === undefined) return;

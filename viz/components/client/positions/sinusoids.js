@@ -1,4 +1,4 @@
-// The sinusoid explorer: everything follows the finger, and Python is told once, when it lets go.
+// The sinusoid explorer: everything follows the pointer, and Python gets one message, on release.
 
 import { LiveView, mount, spoken } from "../lib/view.js";
 import { scoreTable, theme } from "../lib/colour.js";

@@ -21,7 +21,7 @@ export function belongsToPage(event) {
   return false;
 }
 
-/** By which the windows of one presentation know each other; a page that is opened again keeps it. */
+/** The id that the windows of one presentation share; it survives a reload. */
 export function idOf() {
   if (!sessionStorage.getItem(STORAGE_KEY)) sessionStorage.setItem(STORAGE_KEY, Math.random().toString(36).slice(2));
   return sessionStorage.getItem(STORAGE_KEY);
@@ -32,7 +32,7 @@ export function windowOf() {
   return WINDOW + idOf();
 }
 
-/** Of the window with the notes: whose notes they are; "" if it was not opened by a page that is presented. */
+/** The presentation's id from the notes window's name; "" if no presented page opened the window. */
 export function idFromWindow() {
   return window.name.startsWith(WINDOW) ? window.name.slice(WINDOW.length) : "";
 }

@@ -1,5 +1,5 @@
-// The presenter's own window: what to say at this step, how long it takes, what comes next, and a clock. It asks no
-// server; the page that is presented tells it, in the same browser, and is told which key was pressed here.
+// The presenter's own window: what to say at this step, how long it takes, what comes next, and a clock. It sends
+// no requests: the presented page, in the same browser, sends the step and receives the keys pressed here.
 
 import { element, fill } from "../lib/dom.js";
 import { mount } from "../lib/view.js";

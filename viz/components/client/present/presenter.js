@@ -1,5 +1,5 @@
 // A page in front of a class: keys and a few buttons go from step to step, blank the screen, and open a window with the
-// teacher's notes, which is told over a channel of the browser's own what is shown.
+// teacher's notes, which follows over a BroadcastChannel.
 
 import { element } from "../lib/dom.js";
 import { View, mount } from "../lib/view.js";

@@ -56,7 +56,7 @@ export class Stage {
     } else this.#soon();
   }
 
-  /** Have every sentence and control there, or have them give way again. */
+  /** Show all sentences and controls, or hide them again. */
   showAll(on) {
     this.showsAll = on;
     this.#anew();
@@ -126,7 +126,7 @@ export class Stage {
     return next && next.height <= most ? next.bottom - end : 0;
   }
 
-  /** Say how much pictures leave free below them: the strip of the keys, and a sentence. */
+  /** Set the room to keep free below pictures: for the strip of keys, and a sentence. */
   #keepFree(below) {
     const free = Math.ceil(window.innerHeight - this.main.getBoundingClientRect().bottom + below + EDGE);
     if (Math.abs(free - (this.free ?? 0)) < 2) return;
@@ -137,7 +137,7 @@ export class Stage {
     this.isOurs = false;
   }
 
-  /** Hide what is to give way at this level, of all that stands above the pictures. */
+  /** Hide the elements above the pictures that give way at this level. */
   #giveWay(row) {
     const [first] = row,
       top = first && Math.min(...row.map((picture) => picture.getBoundingClientRect().top));

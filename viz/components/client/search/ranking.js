@@ -129,7 +129,7 @@ export class Ranking {
   }
 
   /**
-   * A word and the words that begin with it; without any, those that it may have been meant to be.
+   * A word and the words that begin with it; without any, similar words.
    *
    * @param {string} word
    */

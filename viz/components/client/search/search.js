@@ -101,7 +101,7 @@ class SearchBox {
     this.input.select();
   }
 
-  /** Show what answers; open the first of it, too, if Enter has been pressed before it was there. */
+  /** Show the matches; open the first one if Enter was pressed before they arrived. */
   async #search(opens = false) {
     const query = this.input.value.trim();
     if (!query) return this.#close();

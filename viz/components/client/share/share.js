@@ -1,4 +1,4 @@
-// Passing on what is shown: its address to copy, a code for phones (made when it is asked for), and a few lines of HTML
+// Sharing the current view: its address to copy, a code for phones (made when it is asked for), and a few lines of HTML
 // that show the open section in somebody else's page, without the controls that are named; showing it to a class; and
 // having it as a step of a lesson of one's own, which the browser keeps.
 
@@ -50,7 +50,7 @@ class Share extends View {
     this.root.replaceChildren(...parts);
   }
 
-  /** Something to take along: a name, a field that holds it, a button that copies it. */
+  /** A labelled field with a button that copies its text. */
   #copyField(name, label, text, note = "") {
     const box = element("div", `given ${name}`),
       caption = element("label", "", {}, label),

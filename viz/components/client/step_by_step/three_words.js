@@ -11,7 +11,7 @@ import { printedTable } from "./printed_table.js";
 
 export default mount((parent) => new ThreeWords(parent));
 
-/** Of the printed numbers of some matrices, how many characters the longest has. */
+/** The length of the longest printed number of some matrices, in characters. */
 function widest(...blocks) {
   return Math.max(...blocks.flatMap(({ texts }) => texts.flat().map((text) => text.length)));
 }
@@ -100,7 +100,7 @@ class ThreeWords extends View {
     return group;
   }
 
-  /** On a narrow page one of the products is seen at a time: a button for each. */
+  /** Buttons that switch between the products on a narrow page. */
   #letters(pairs) {
     const row = element("div", "letters");
     for (const { code } of pairs) {
@@ -215,7 +215,7 @@ class ThreeWords extends View {
     this.problem.textContent = wrong ? fill(this.data.words.problem, { ...wrong, most: this.data.most }) : "";
   }
 
-  /** A given number has another value: show what follows from it. */
+  /** Recompute the results after an input changed. */
   #move(block, i, j, to, isNew) {
     block.values[i][j] = to;
     if (!this.data.follows) return;
