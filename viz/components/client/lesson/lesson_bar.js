@@ -73,7 +73,7 @@ class LessonBar extends View {
   }
 
   /**
-   * The first field of an answer; on a phone no field takes the keyboard by itself, as half the screen would be its keys.
+   * The first field of an answer; none on a phone, where the keyboard would cover half the screen.
    */
   #first() {
     const first = this.body.querySelector("input");

@@ -44,7 +44,7 @@ export function placeOf(element) {
  * too low for that fits into a window that is scrolled to it.
  *
  * @param {HTMLElement} element where the picture begins
- * @param {Sizing} wanted `height`: of a row on a desk; `around`: what stands above and below the rows; `least`: of a row
+ * @param {Sizing} wanted `height`: of a row on a desk; `around`: above and below the rows; `least`: of a row
  */
 export function fitRow(element, { height, rows = 1, around = 0, least = LEAST }) {
   const { room, window, times } = roomOf(element),

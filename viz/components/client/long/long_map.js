@@ -36,13 +36,13 @@ class LongMap extends View {
   #picture(name, act) {
     const figure = element("figure", name),
       title = element("figcaption"),
-      says = element("p", "says");
+      sentence = element("p", "says");
     const picture = element("div", "picture", { role: "application", tabindex: "0" }),
       canvas = element("canvas");
     /** @type {any} */
-    const map = { figure, title, says, picture, canvas, cell: null, size: [1, 1] };
+    const map = { figure, title, says: sentence, picture, canvas, cell: null, size: [1, 1] };
     picture.append(canvas);
-    figure.append(title, picture, says);
+    figure.append(title, picture, sentence);
     readOff(picture, canvas, {
       under: (point) => map.cells?.under(point),
       from: () => ({ at: map.cell, size: map.size }),

@@ -24,8 +24,8 @@ function shares(row) {
 }
 
 /**
- * Compute the results of the inputs: each head's matrices ("q0", "k0", "v0", scores "s0", weights "a0", result "z0"), the
- * heads side by side ("c"), and what leaves them ("o").
+ * Compute the results of the inputs: each head's matrices ("q0", "k0", "v0", scores "s0", weights "a0", result "z0"),
+ * the heads side by side ("c"), and the output ("o").
  *
  * @param {Sizes} sizes
  * @param {Record<string, Matrix>} inputs x and w_q, w_k, w_v, w_o; or q, k, v and w_o
