@@ -56,7 +56,7 @@ class Lines extends Chart {
   }
 
   choose() {
-    this.visible = this.every.filter(({ name }) => !this.away.has(name));
+    this.seen = this.every.filter(({ name }) => !this.away.has(name));
     this.along = [
       ...new Set(this.#readable().flatMap(({ x, y }) => x.filter((at, i) => Number.isFinite(at + y[i])))),
     ].sort((a, b) => a - b);
@@ -65,7 +65,7 @@ class Lines extends Chart {
 
   /** The visible lines whose values can be read. */
   #readable() {
-    return this.visible.filter(({ says }) => says);
+    return this.seen.filter(({ says }) => says);
   }
 
   /** For the menu of the picture: a row for each point. */
@@ -120,7 +120,7 @@ class Lines extends Chart {
     const { left, wide, top, bottom } = this.place,
       isEmpty = !this.every.some(({ y }) => y.some(Number.isFinite));
     if (this.data.covers?.open && isEmpty) drawCover(context, colours, left, top, wide, bottom - top);
-    for (const series of this.visible) this.#series(context, series);
+    for (const series of this.seen) this.#series(context, series);
     this.#marks(context, colours);
     if (this.at !== null) this.#light(context, colours);
   }
@@ -250,7 +250,7 @@ class Lines extends Chart {
     const short = (value) => formatNumber(Number.isInteger(value) ? value : Number(value.toPrecision(4)));
     const sentences = there.map(([series, value]) => {
       const text = fill(series.says, { x: short(place), y: short(value) });
-      return this.visible.length > 1 ? `${series.name}: ${text}` : text;
+      return this.seen.length > 1 ? `${series.name}: ${text}` : text;
     });
     return { text: sentences.join("\n"), x: x(place), y: Math.min(...there.map(([, value]) => y(value))) };
   }

@@ -299,7 +299,7 @@ class Grid extends View {
   /** The map with the cells that a lesson's open question covers and those of its answer. */
   #withCovers(map) {
     const { covers } = this.data;
-    return { ...map, covered: coveredCells(covers), answers: answerCells(covers), word: covers?.word };
+    return { ...map, covered: coveredCells(covers), told: answerCells(covers), word: covers?.word };
   }
 
   /** For the menu of the picture: every head, and the large map with its name and what is said of it. */

@@ -113,7 +113,7 @@ export class LargeMap extends CanvasWindow {
     const context = this.fresh(),
       [width, height] = this.size;
     const { gutter, head, cell, colours } = this,
-      { rows, columns, values, limit, covered: coverCells, answers: answerCells } = this.map;
+      { rows, columns, values, limit, covered: coverCells, told: answerCells } = this.map;
     this.left = gutter - this.element.scrollLeft;
     this.top = head - this.element.scrollTop;
     const cells = new Cells(context, colours.theme, { left: this.left, top: this.top, rows, columns, w: cell });
