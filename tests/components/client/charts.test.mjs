@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { columnNames } from "../../../viz/components/client/plot/names.js";
-import { logTicks, tickNames, ticks, written } from "../../../viz/components/client/plot/ticks.js";
+import { formatNumber, logTicks, tickNames, ticks } from "../../../viz/components/client/plot/ticks.js";
 import { levelLabels } from "../../../viz/components/client/plot/labels.js";
 import { scale } from "../../../viz/components/client/plot/scale.js";
 
@@ -29,8 +29,8 @@ test("a logarithmic axis has powers of ten, or smaller steps where there are few
   assert.deepEqual(logTicks(6, 9), [6, 7, 8, 9]); // as an even one
 });
 
-test("numbers are written in thousands, long ones as powers of ten, and on an axis all in one way", () => {
-  assert.deepEqual([0, 0.25, -17, 1234.5, 999999, 2.5e-7, -1e6, -3e12].map(written), [
+test("numbers are grouped in thousands, long ones as powers of ten, and on an axis all in one way", () => {
+  assert.deepEqual([0, 0.25, -17, 1234.5, 999999, 2.5e-7, -1e6, -3e12].map(formatNumber), [
     "0",
     "0.25",
     "−17",
@@ -40,7 +40,7 @@ test("numbers are written in thousands, long ones as powers of ten, and on an ax
     "−1,000,000",
     "−3·10¹²",
   ]);
-  assert.deepEqual([98304, 50331648, 5.0331648e13, 0.000012345678, 12345678.5].map(written), [
+  assert.deepEqual([98304, 50331648, 5.0331648e13, 0.000012345678, 12345678.5].map(formatNumber), [
     "98,304",
     "50,331,648",
     "5.033·10¹³",

@@ -11,16 +11,16 @@ import { weightTable } from "../../../viz/components/client/lib/colour.js";
 import { fill } from "../../../viz/components/client/lib/dom.js";
 import {
   decodeScores,
-  farness,
+  distanceFromZero,
   maskedCells,
-  ordered,
+  sortHeads,
   poolMax,
   regroup,
   softmax,
   wallValue,
-  warmed,
+  withTemperature,
 } from "../../../viz/components/client/lib/numbers.js";
-import { codePixels, decoded, logColour } from "../../../viz/components/client/long/log_scale.js";
+import { codePixels, decodeWeight, logColour } from "../../../viz/components/client/long/log_scale.js";
 import { partDigits, sayLarge } from "../../../viz/components/client/lib/say.js";
 import { between } from "../../../viz/components/client/lib/strokes.js";
 import { places, toCode } from "../../../viz/components/client/masks/painted.js";
@@ -57,7 +57,7 @@ test("a head whose scores came as codes, at any temperature", () => {
     const head = unpack(Uint8Array.from(Buffer.from(cases[name].bytes, "base64"))),
       { rows, columns } = head;
     const scores = decodeScores(head),
-      at = warmed(head, scores),
+      at = withTemperature(head, scores),
       cells = rows * columns;
     for (const temperature of [0.3, 1, 7]) {
       near(
@@ -72,7 +72,7 @@ test("a head whose scores came as codes, at any temperature", () => {
 test("a sink takes its share of every row, at any temperature", () => {
   for (const { bytes, weights } of cases.sinks) {
     const head = unpack(Uint8Array.from(Buffer.from(bytes, "base64"))),
-      at = warmed(head, decodeScores(head));
+      at = withTemperature(head, decodeScores(head));
     [0.3, 1, 7].forEach((temperature, i) => {
       near(at(temperature, new Float32Array(head.rows * head.columns)), weights[i], 5e-5);
     });
@@ -84,7 +84,7 @@ test("a code of a long text has the colour of its weight", () => {
     pixels = codePixels(table, 1e-6);
   assert.equal(pixels.length, 65536);
   for (const code of [0, 1, 700, 32768, 65000, 65535])
-    assert.equal(pixels[code], logColour(table, decoded(code, 1e-6)), String(code));
+    assert.equal(pixels[code], logColour(table, decodeWeight(code, 1e-6)), String(code));
   assert.deepEqual([pixels[0], pixels[65535]], [table[0], table[4096]]);
   assert.equal(codePixels(table, 1e-6), pixels, "made once");
   assert.notEqual(codePixels(table, 1e-3)[700], pixels[700]);
@@ -176,10 +176,13 @@ test("two texts: the maps, their difference, a row's change, every head's small 
     assert.ok(value === expected || Math.abs(value - expected) < 0.01, `${value} is not ${expected}`);
   });
   assert.deepEqual(
-    ordered(small, "change", null).map(({ index }) => index),
+    sortHeads(small, "change", null).map(({ index }) => index),
     [1, 0],
   );
-  assert.deepEqual([...poolMax(Uint8Array.of(0, 200, 255, 255, 127, 255), 2, 3, 2, 255, farness).values], [0, 255]);
+  assert.deepEqual(
+    [...poolMax(Uint8Array.of(0, 200, 255, 255, 127, 255), 2, 3, 2, 255, distanceFromZero).values],
+    [0, 255],
+  );
 });
 
 test("two texts in a sentence", () => {

@@ -96,7 +96,7 @@ test("messages are numbered, and go on from the last that Python has seen", () =
 test("a part of the data is another one once", () => {
   const view = new LiveView(made(), "live");
   assert.deepEqual(
-    [["a"], ["a"], ["b"], ["a"]].map((labels) => view.isOther("labels", labels)),
+    [["a"], ["a"], ["b"], ["a"]].map((labels) => view.hasChanged("labels", labels)),
     [true, false, true, true],
   );
   view.close();

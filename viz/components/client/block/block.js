@@ -34,33 +34,33 @@ class BlockDiagram extends View {
   }
 
   #side(side) {
-    const made = element("section", "side", { "aria-label": side.name });
+    const section = element("section", "side", { "aria-label": side.name });
     const inputs = element("div", "inputs"),
       frame = element("div", "frame");
-    inputs.append(...side.inputs.map((box) => this.#made(box)));
+    inputs.append(...side.inputs.map((box) => this.#drawBox(box)));
     if (side.times) frame.append(element("p", "times", {}, side.times));
     for (const { boxes, tail, residual } of side.parts) {
       const part = element("div", "part");
-      part.append(...boxes.map((box) => this.#made(box)), element("div", residual ? "skip" : "skip off"));
-      frame.append(part, ...tail.map((box) => this.#made(box)));
+      part.append(...boxes.map((box) => this.#drawBox(box)), element("div", residual ? "skip" : "skip off"));
+      frame.append(part, ...tail.map((box) => this.#drawBox(box)));
     }
-    made.append(element("p", "title", {}, side.name), inputs, frame);
-    return made;
+    section.append(element("p", "title", {}, side.name), inputs, frame);
+    return section;
   }
 
   /** A box's name is what is written in it; what is seen only, as a line through it, is read out after that. */
-  #made({ code, name, detail, more, look, hue }) {
+  #drawBox({ code, name, detail, more, look, hue }) {
     const opens = this.data.chosen !== null;
-    const made = element(opens ? "button" : "div", `box ${look}`, { "data-code": code });
-    if (hue !== null) made.style.setProperty("--hue", css(this.data.hues.heads[hue]));
-    made.append(element("span", "name", {}, name), " ", element("span", "detail", {}, detail));
-    if (more) made.append(" ", element("span", "unseen", {}, more));
+    const box = element(opens ? "button" : "div", `box ${look}`, { "data-code": code });
+    if (hue !== null) box.style.setProperty("--hue", css(this.data.hues.heads[hue]));
+    box.append(element("span", "name", {}, name), " ", element("span", "detail", {}, detail));
+    if (more) box.append(" ", element("span", "unseen", {}, more));
     if (opens) {
-      made.type = "button";
-      made.setAttribute("aria-pressed", String(code === this.data.chosen));
-      made.addEventListener("click", () => this.#choose(code));
+      box.type = "button";
+      box.setAttribute("aria-pressed", String(code === this.data.chosen));
+      box.addEventListener("click", () => this.#choose(code));
     }
-    return made;
+    return box;
   }
 
   /** For the menu of the picture: every box with the shape that is found there. */
@@ -137,6 +137,6 @@ function leftOfSide(box) {
 /** The box of another side that stands at about the same height. */
 function nearest(box, side) {
   const top = box.getBoundingClientRect().top;
-  const away = (other) => Math.abs(other.getBoundingClientRect().top - top);
+  const away = (box) => Math.abs(box.getBoundingClientRect().top - top);
   return side && [...side.querySelectorAll(".box")].sort((a, b) => away(a) - away(b))[0];
 }

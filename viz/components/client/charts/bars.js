@@ -3,12 +3,12 @@
 import { isolateAll } from "../lib/direction.js";
 import { unpack } from "../lib/bytes.js";
 import { css, theme } from "../lib/colour.js";
-import { coveredCells, drawCover, drawTold, toldCells } from "../lib/covers.js";
+import { answerCells, coveredCells, drawCover, drawAnswer } from "../lib/covers.js";
 import { mount } from "../lib/view.js";
 import { columnNames } from "../plot/names.js";
 import { AWAY, faint, levelTicks, TEXT } from "../plot/axes.js";
 import { Chart, TITLE } from "../plot/chart.js";
-import { tickNames, ticks, written } from "../plot/ticks.js";
+import { formatNumber, tickNames, ticks } from "../plot/ticks.js";
 
 const NAMES = 90; // pixels: at most for names that stand upright
 const GAP = 0.2; // the share of a place that is left free
@@ -18,11 +18,11 @@ export default mount((parent) => new Bars(parent, "bars"), unpack);
 
 class Bars extends Chart {
   covered;
-  told;
+  answers;
 
   receive(data) {
     this.areCounts = data.values.every((value) => Number.isInteger(value) || Number.isNaN(value));
-    [this.covered, this.told] = [coveredCells(data.covers), toldCells(data.covers)];
+    [this.covered, this.answers] = [coveredCells(data.covers), answerCells(data.covers)];
     super.receive(data);
   }
 
@@ -30,7 +30,7 @@ class Bars extends Chart {
     return this.data.series.length > 1 ? this.data.series : [];
   }
 
-  swatch(context, i, { width, height }) {
+  drawLegendKey(context, i, { width, height }) {
     context.fillStyle = this.#hue(i, 0);
     context.fillRect(0, 0, width, height);
   }
@@ -64,9 +64,9 @@ class Bars extends Chart {
 
   measure(context, width) {
     const { labels, values, top: most, height, title, value_title: upright } = this.data,
-      known = values.filter(Number.isFinite);
-    const low = Math.min(0, ...known),
-      above = most ?? Math.max(0, ...known),
+      finite = values.filter(Number.isFinite);
+    const low = Math.min(0, ...finite),
+      above = most ?? Math.max(0, ...finite),
       high = above > low ? above : 1,
       marks = ticks(low, high),
       names = tickNames(marks);
@@ -128,12 +128,12 @@ class Bars extends Chart {
     const { left, w, y } = this.place,
       { labels, series, values } = this.data,
       thick = ((1 - GAP) * w) / series.length;
-    const told = [...this.told].sort((a, b) => values[b] - values[a]).slice(0, this.told.size > 3 ? 1 : 3);
-    for (const cell of told) {
+    const labelled = [...this.answers].sort((a, b) => values[b] - values[a]).slice(0, this.answers.size > 3 ? 1 : 3);
+    for (const cell of labelled) {
       const i = Math.floor(cell / labels.length),
         at = cell % labels.length;
-      const text = this.areCounts ? written(values[cell]) : values[cell].toFixed(2).replace("-", "−");
-      drawTold(
+      const text = this.areCounts ? formatNumber(values[cell]) : values[cell].toFixed(2).replace("-", "−");
+      drawAnswer(
         context,
         theme(this.root),
         text,
@@ -160,9 +160,9 @@ class Bars extends Chart {
   read(at) {
     const { labels, series } = this.data,
       { left, w, y } = this.place,
-      shown = series.map((name, i) => [name, i]).filter(([name]) => !this.away.has(name));
-    const values = shown.map(([name, i]) => (series.length > 1 ? `${name} ${this.#read(i, at)}` : this.#read(i, at)));
-    const heights = shown.map(([, i]) => y(this.#value(i, at) || 0));
+      visible = series.map((name, i) => [name, i]).filter(([name]) => !this.away.has(name));
+    const values = visible.map(([name, i]) => (series.length > 1 ? `${name} ${this.#read(i, at)}` : this.#read(i, at)));
+    const heights = visible.map(([, i]) => y(this.#value(i, at) || 0));
     return { text: `${labels[at]}: ${values.join(" · ")}`, x: left + (at + 0.5) * w, y: Math.min(y(0), ...heights) };
   }
 
@@ -172,6 +172,6 @@ class Bars extends Chart {
       isSmall = value !== 0 && Math.abs(value) < LEAST;
     if (this.covered.has(series * this.data.labels.length + at)) return `? (${this.data.covers.word})`;
     if (!Number.isFinite(value)) return "–";
-    return this.areCounts || isSmall ? written(Number(value.toPrecision(4))) : value.toFixed(4).replace("-", "−");
+    return this.areCounts || isSmall ? formatNumber(Number(value.toPrecision(4))) : value.toFixed(4).replace("-", "−");
   }
 }

@@ -10,7 +10,7 @@ import { Chart, TITLE } from "../plot/chart.js";
 import { levelLabels } from "../plot/labels.js";
 import { scale } from "../plot/scale.js";
 import { drawBand, drawLine, drawSign } from "../plot/signs.js";
-import { tickNames, written } from "../plot/ticks.js";
+import { formatNumber, tickNames } from "../plot/ticks.js";
 
 const APART = 16; // pixels between the labels of two marks
 const COLUMN = 0.2; // how far right the second of two labels of level lines stands, as a share of the way
@@ -24,12 +24,12 @@ export default mount((parent) => new Lines(parent, "lines"));
 class Lines extends Chart {
   receive(data) {
     const numbers = (row) => row?.map((value) => value ?? NaN);
-    this.every = data.lines.map((one) => ({
-      ...one,
-      x: numbers(one.x),
-      y: numbers(one.y),
-      low: numbers(one.low),
-      high: numbers(one.high),
+    this.every = data.lines.map((series) => ({
+      ...series,
+      x: numbers(series.x),
+      y: numbers(series.y),
+      low: numbers(series.low),
+      high: numbers(series.high),
     }));
     this.keyed = data.legend ? this.every.filter(({ listed }) => listed) : [];
     super.receive(data);
@@ -39,7 +39,7 @@ class Lines extends Chart {
     return this.keyed.map(({ name }) => name);
   }
 
-  swatch(context, i, { width, height }) {
+  drawLegendKey(context, i, { width, height }) {
     this.#stroke(
       context,
       this.keyed[i],
@@ -63,7 +63,7 @@ class Lines extends Chart {
     super.choose();
   }
 
-  /** What has something to be read off. */
+  /** The visible lines whose values can be read. */
   #readable() {
     return this.seen.filter(({ says }) => says);
   }
@@ -72,9 +72,9 @@ class Lines extends Chart {
   asTables() {
     const { x, y } = this.data,
       lines = this.#readable(),
-      rows = lines.flatMap((one) => one.x.map((at, i) => [one.name, at, one.y[i]]));
-    const drawn = new Set(lines.filter(({ dash }) => dash !== null).map(({ name }) => name)),
-      dots = lines.map(({ name }) => name).filter((name) => !drawn.has(name));
+      rows = lines.flatMap((series) => series.x.map((at, i) => [series.name, at, series.y[i]]));
+    const stroked = new Set(lines.filter(({ dash }) => dash !== null).map(({ name }) => name)),
+      dots = lines.map(({ name }) => name).filter((name) => !stroked.has(name));
     return [{ kind: "lines", columns: ["", x.title, y.title], rows, x, y, dots }];
   }
 
@@ -120,7 +120,7 @@ class Lines extends Chart {
     const { left, wide, top, bottom } = this.place,
       isEmpty = !this.every.some(({ y }) => y.some(Number.isFinite));
     if (this.data.covers?.open && isEmpty) drawCover(context, colours, left, top, wide, bottom - top);
-    for (const one of this.seen) this.#series(context, one);
+    for (const series of this.seen) this.#series(context, series);
     this.#marks(context, colours);
     if (this.at !== null) this.#light(context, colours);
   }
@@ -140,20 +140,20 @@ class Lines extends Chart {
     if (marker) for (const [x, y] of signs) if (Number.isFinite(x + y)) drawSign(context, symbol, x, y, marker);
   }
 
-  #series(context, one) {
+  #series(context, series) {
     const { x, y, left, bottom, wide, top } = this.place,
-      points = one.x.map((at, i) => [x(at), y(one.y[i])]);
+      points = series.x.map((at, i) => [x(at), y(series.y[i])]);
     context.save();
     context.beginPath();
     context.rect(left - AWAY, top - AWAY, wide + 2 * AWAY, bottom - top + 2 * AWAY);
     context.clip();
-    if (one.low) {
+    if (series.low) {
       const edge = (values) =>
-        one.x.map((at, i) => [x(at), y(values[i])]).filter(([, height]) => Number.isFinite(height));
-      context.fillStyle = css(one.colour, BAND);
-      drawBand(context, [...edge(one.high), ...edge(one.low).reverse()]);
+        series.x.map((at, i) => [x(at), y(values[i])]).filter(([, height]) => Number.isFinite(height));
+      context.fillStyle = css(series.colour, BAND);
+      drawBand(context, [...edge(series.high), ...edge(series.low).reverse()]);
     }
-    this.#stroke(context, one, points, points);
+    this.#stroke(context, series, points, points);
     context.restore();
   }
 
@@ -221,8 +221,8 @@ class Lines extends Chart {
       at = this.along[this.at];
     [context.strokeStyle, context.lineWidth] = [colours.text, 1];
     faint(context, () => line(context, x(at), top, x(at), bottom), 0.4);
-    for (const [one, value] of this.#there(at)) {
-      context.fillStyle = css(one.colour);
+    for (const [series, value] of this.#there(at)) {
+      context.fillStyle = css(series.colour);
       drawSign(context, "circle", x(at), y(value), 8);
     }
   }
@@ -230,7 +230,7 @@ class Lines extends Chart {
   /** The lines that have a value at a place, each with it. */
   #there(at) {
     return this.#readable()
-      .map((one) => [one, one.y[one.x.indexOf(at)]])
+      .map((series) => [series, series.y[series.x.indexOf(at)]])
       .filter(([, value]) => Number.isFinite(value));
   }
 
@@ -247,11 +247,11 @@ class Lines extends Chart {
     const place = this.along[at],
       there = this.#there(place),
       { x, y } = this.place;
-    const short = (value) => written(Number.isInteger(value) ? value : Number(value.toPrecision(4)));
-    const said = there.map(([one, value]) => {
-      const text = fill(one.says, { x: short(place), y: short(value) });
-      return this.seen.length > 1 ? `${one.name}: ${text}` : text;
+    const short = (value) => formatNumber(Number.isInteger(value) ? value : Number(value.toPrecision(4)));
+    const sentences = there.map(([series, value]) => {
+      const text = fill(series.says, { x: short(place), y: short(value) });
+      return this.seen.length > 1 ? `${series.name}: ${text}` : text;
     });
-    return { text: said.join("\n"), x: x(place), y: Math.min(...there.map(([, value]) => y(value))) };
+    return { text: sentences.join("\n"), x: x(place), y: Math.min(...there.map(([, value]) => y(value))) };
   }
 }

@@ -6,15 +6,15 @@ import { css } from "../lib/colour.js";
 import { levelTicks } from "../plot/axes.js";
 import { columnNames } from "../plot/names.js";
 
-const LEFT = 44,
+const MARGIN_LEFT = 44,
   BELOW = 76,
   ABOVE = 8;
 
-/** Draw row `query` of both maps; `marked` is the slot under the pointer. Gives where the slots are: {left, cell}. */
-export function drawBars(canvas, maps, query, marked, labels, colours, hues) {
+/** Draw row `query` of both maps; `hovered` is the slot under the pointer. Gives where the slots are: {left, cell}. */
+export function drawBars(canvas, maps, query, hovered, labels, colours, hues) {
   const { context, width, height } = start(canvas, colours),
     n = maps[0].columns;
-  const cell = (width - LEFT) / n,
+  const cell = (width - MARGIN_LEFT) / n,
     floor = height - BELOW,
     high = floor - ABOVE;
   const rows = maps.map(({ values, masked }) => ({
@@ -26,22 +26,22 @@ export function drawBars(canvas, maps, query, marked, labels, colours, hues) {
     names = shares.map((share) => (share * top).toPrecision(2).replace(/^0\.0$/, "0"));
   const y = (share) => floor - share * high;
   levelTicks(context, {
-    left: LEFT,
-    wide: width - LEFT,
+    left: MARGIN_LEFT,
+    wide: width - MARGIN_LEFT,
     y,
     marks: shares,
     names,
     opacity: (share) => (share ? 0.15 : 0.5),
   });
-  if (marked !== null) {
+  if (hovered !== null) {
     context.globalAlpha = 0.12;
-    context.fillRect(LEFT + marked * cell, ABOVE, cell, high);
+    context.fillRect(MARGIN_LEFT + hovered * cell, ABOVE, cell, high);
     context.globalAlpha = 1;
   }
   const thick = cell * 0.4;
   rows.forEach(({ values, masked }, which) => {
     for (let slot = 0; slot < n; slot++) {
-      const x = LEFT + slot * cell + cell * 0.1 + which * thick;
+      const x = MARGIN_LEFT + slot * cell + cell * 0.1 + which * thick;
       if (masked?.[slot]) hatch(context, x, ABOVE, thick, high);
       context.fillStyle = css(hues[which]);
       const tall = masked?.[slot] ? 0 : (values[slot] / top) * high;
@@ -49,8 +49,8 @@ export function drawBars(canvas, maps, query, marked, labels, colours, hues) {
     }
   });
   context.fillStyle = colours.text;
-  columnNames(context, labels, LEFT, floor, BELOW, cell, "below");
-  return { left: LEFT, cell };
+  columnNames(context, labels, MARGIN_LEFT, floor, BELOW, cell, "below");
+  return { left: MARGIN_LEFT, cell };
 }
 
 function hatch(context, x, y, width, height) {

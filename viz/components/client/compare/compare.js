@@ -46,7 +46,7 @@ class Comparison extends View {
     if (parts.view === this) parts.view = null;
   }
 
-  /** New words and choices; an answer to an older choice than the last one made here is out of date. */
+  /** Receive words and choices; an answer to an older choice is ignored. */
   receive(data) {
     this.next = data;
     if (data.sent >= this.sent) [this.choice, this.sent] = [{ ...data.choice }, data.sent];
@@ -89,7 +89,7 @@ class Comparison extends View {
     this.light();
   }
 
-  /** Whether the maps that are here are of the head that was chosen last. */
+  /** True if the maps belong to the head selected last. */
   #isShown() {
     const { choice, two } = this;
     return (
@@ -241,10 +241,10 @@ class Comparison extends View {
     });
   }
 
-  /** Of the picture what the menu saves: without the small maps. */
+  /** The elements that the menu saves: without the small maps. */
   asPictures() {
-    const { title, says, maps, legend, bars } = this.panel;
-    return [title, says, maps, legend, bars];
+    const { title, says: sentence, maps, legend, bars } = this.panel;
+    return [title, sentence, maps, legend, bars];
   }
 
   // --- what is pointed at ---------------------------------------------------------------------------------------
@@ -275,9 +275,9 @@ class Comparison extends View {
     for (const side of SIDES) this.views[side].draw(focus, locked);
     this.thumbs.light(focus, wall);
     const row = focus.query ?? 0;
-    const painted = { ...this.palette.theme, epoch: this.epoch },
+    const theme = { ...this.palette.theme, epoch: this.epoch },
       sides = [hues.grey, hues.heads[2]];
-    this.slots = drawBars(panel.bars, [this.maps.a, this.maps.b], row, focus.key, labels.difference, painted, sides);
+    this.slots = drawBars(panel.bars, [this.maps.a, this.maps.b], row, focus.key, labels.difference, theme, sides);
     const spelled = { ...labels, both: labels.difference };
     const sentence = say(words, this.maps, this.two, spelled, focus);
     panel.says.textContent = hover?.index === undefined ? sentence : this.#sayThumb(hover, spelled);

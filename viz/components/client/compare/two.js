@@ -40,16 +40,16 @@ export function mapsOf({ a, b, limit, size, what, missing }) {
 
 /** The cells in rows and columns of slots that a text does not have. @param {number[]} slots @param {number} size */
 function holesOf(slots, size) {
-  const found = new Uint8Array(size * size);
+  const holes = new Uint8Array(size * size);
   for (const slot of slots) {
-    found.fill(1, slot * size, (slot + 1) * size);
-    for (let at = slot; at < found.length; at += size) found[at] = 1;
+    holes.fill(1, slot * size, (slot + 1) * size);
+    for (let at = slot; at < holes.length; at += size) holes[at] = 1;
   }
-  return found;
+  return holes;
 }
 
 /**
- * How far a row is apart over the slots that both have, each scaled up to sum to 1 over them; NaN if that cannot be
+ * The distance of a row over the slots that both have, each scaled up to sum to 1 over them; NaN if that cannot be
  * said. As viz/core/comparison/maps.py has it.
  *
  * @param {{a: Map, b: Map, difference: Map}} maps
@@ -77,54 +77,63 @@ export function signed(value) {
 }
 
 /**
- * About the pair, the row or the column that is pointed at.
+ * Describe the pair, the row or the column under the pointer.
  *
  * @param {Words} words
  * @param {{a: Map, b: Map, difference: Map}} maps
- * @param {{what: string, limit: number}} sent
+ * @param {{what: string, limit: number}} comparison
  * @param {Labels} labels
  * @param {Pair} focus
  */
-export function say(words, maps, sent, labels, { query, key }) {
+export function say(words, maps, comparison, labels, { query, key }) {
   if (query === null) return words.says_nothing;
   const q = labels.both[query];
-  if (key === null) return sayRow(words, maps, sent, labels, query);
+  if (key === null) return sayRow(words, maps, comparison, labels, query);
   const at = query * maps.a.columns + key,
     k = labels.both[key];
   const [a, b] = [maps.a, maps.b].map(({ values, masked }) =>
-    masked?.[at] ? null : digits(values[at] * sent.limit, true),
+    masked?.[at] ? null : digits(values[at] * comparison.limit, true),
   );
   const kind = a !== null && b !== null ? "pair" : a !== null ? "only_a" : b !== null ? "only_b" : "neither";
   const change = kind === "pair" ? signed(maps.difference.values[at]) : "";
-  return fill(words[`says_${kind}_${sent.what}`] ?? words[`says_${kind}`], { q, k, a: a ?? "", b: b ?? "", d: change });
+  return fill(words[`says_${kind}_${comparison.what}`] ?? words[`says_${kind}`], {
+    q,
+    k,
+    a: a ?? "",
+    b: b ?? "",
+    d: change,
+  });
 }
 
 /**
  * @param {Words} words
  * @param {{a: Map, b: Map, difference: Map}} maps
- * @param {{what: string}} sent
+ * @param {{what: string}} comparison
  * @param {Labels} labels
  * @param {number} query
  */
-function sayRow(words, maps, sent, labels, query) {
+function sayRow(words, maps, comparison, labels, query) {
   const n = maps.a.columns,
     row = maps.difference.values.subarray(query * n, (query + 1) * n),
     q = labels.both[query];
   const places = Array.from(row, (value, slot) => ({ value, slot })).filter(({ value }) => value !== -Infinity);
   if (!places.length) return fill(words[maps.a.masked?.[query * n + query] ? "says_row_b" : "says_row_a"], { q });
   const ends = [Math.max, Math.min].map((end) => end(...places.map(({ value }) => value)));
-  const parts = ends.filter((value) => Math.abs(value) >= 5e-5).sort((one, other) => Math.abs(other) - Math.abs(one));
+  const parts = ends.filter((value) => Math.abs(value) >= 5e-5).sort((a, b) => Math.abs(b) - Math.abs(a));
   if (!parts.length) return fill(words.says_row_same, { q });
-  const named = parts.map((value) => {
+  const phrases = parts.map((value) => {
     const { slot } = places.find((place) => place.value === value) ?? places[0];
     return fill(words[value > 0 ? "says_more" : "says_less"], {
       k: labels.both[slot],
       d: Math.abs(value).toPrecision(2),
     }); // a pair has four decimals
   });
-  const change = sent.what === "weights" ? rowChange(maps, query) : NaN;
+  const change = comparison.what === "weights" ? rowChange(maps, query) : NaN;
   const list =
-    named.length > 1 && named[0] !== named[1] ? fill(words.says_list, { first: named[0], rest: named[1] }) : named[0];
-  const kind = sent.what === "arrives" ? "says_row_arrives" : Number.isNaN(change) ? "says_row" : "says_row_change";
+    phrases.length > 1 && phrases[0] !== phrases[1]
+      ? fill(words.says_list, { first: phrases[0], rest: phrases[1] })
+      : phrases[0];
+  const kind =
+    comparison.what === "arrives" ? "says_row_arrives" : Number.isNaN(change) ? "says_row" : "says_row_change";
   return fill(words[kind], { q, list, share: change.toFixed(2) });
 }

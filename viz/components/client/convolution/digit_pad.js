@@ -1,11 +1,11 @@
 // A digit drawn with the mouse, a finger or the keys, as the digits of the data set were made: strokes on 32 x 32 dots,
-// of which every pixel counts its 4 x 4. Python is told when a stroke ends, or the keys rest.
+// of which every pixel counts its 4 x 4. The digit is sent to Python when a stroke ends, or the keys rest.
 
 import { LiveView, mount, spoken } from "../lib/view.js";
 import { start } from "../lib/canvas.js";
 import { css, theme } from "../lib/colour.js";
 import { ARROWS, element, fill } from "../lib/dom.js";
-import { Rest, strokes } from "../lib/strokes.js";
+import { Debouncer, strokes } from "../lib/strokes.js";
 import { mapTable } from "../plot/tables.js";
 import { SIDE, dots, levelsOf, toCode } from "./ink_code.js";
 
@@ -25,7 +25,7 @@ class DigitPad extends LiveView {
     super(parent, "pad");
     this.focus = [0, 0];
     this.code = null;
-    this.rest = new Rest(() => this.#done());
+    this.rest = new Debouncer(() => this.#finish());
   }
 
   close() {
@@ -40,7 +40,7 @@ class DigitPad extends LiveView {
       this.sent = data.sent;
       if (data.code !== this.code) [this.code, this.base, this.ink] = [data.code, levelsOf(data.code), dots()];
     }
-    if (this.isOther("words", data.words)) this.#build(data.words);
+    if (this.hasChanged("words", data.words)) this.#build(data.words);
     this.now();
   }
 
@@ -52,7 +52,7 @@ class DigitPad extends LiveView {
     this.wipe.addEventListener("click", () => this.wipe.setAttribute("aria-pressed", String(!this.#wipes())));
     clear.addEventListener("click", () => {
       [this.base, this.ink] = [levelsOf(""), dots()];
-      this.#done();
+      this.#finish();
     });
     tools.append(this.wipe, clear);
     [this.note, this.says] = [element("p", "note", {}, words.note), spoken()];
@@ -67,13 +67,13 @@ class DigitPad extends LiveView {
   #listen() {
     const { canvas } = this;
     const touch = (dot) => this.#touch(dot);
-    strokes(canvas, { at: (event) => this.#dot(event), begin: touch, over: touch, end: () => this.#done() });
+    strokes(canvas, { at: (event) => this.#dot(event), begin: touch, over: touch, end: () => this.#finish() });
     canvas.addEventListener("keydown", (event) => this.#key(event));
     canvas.addEventListener("blur", () => this.rest.now());
     canvas.addEventListener("focus", () => this.later());
   }
 
-  /** Which dot is under the pointer; its row is called query, and its column key. */
+  /** The dot under the pointer as {query: row, key: column}. */
   #dot(event) {
     const box = this.canvas.getBoundingClientRect(),
       scale = (4 * SIDE) / box.width;
@@ -117,9 +117,9 @@ class DigitPad extends LiveView {
   }
 
   #toggle(cell) {
-    const inked = this.levels()[cell] > 0,
+    const hasInk = this.levels()[cell] > 0,
       n = 4 * SIDE;
-    this.base[cell] = inked ? 0 : FULL;
+    this.base[cell] = hasInk ? 0 : FULL;
     for (let dot = 0; dot < 16; dot++)
       this.ink[(4 * Math.floor(cell / SIDE) + (dot >> 2)) * n + 4 * (cell % SIDE) + (dot & 3)] = 0;
     this.rest.later();
@@ -139,7 +139,7 @@ class DigitPad extends LiveView {
     return [mapTable(SIDE, SIDE, (at) => levels[at])];
   }
 
-  #done() {
+  #finish() {
     this.code = toCode(this.base, this.ink);
     this.later();
     this.send("code", this.code);

@@ -17,17 +17,17 @@ export function levelsOf(code) {
 }
 
 /**
- * What was there, and the dots that were drawn on it: a sign for each pixel.
+ * Encode the base picture and the dots drawn on it: a sign for each pixel.
  *
  * @param {Uint8Array} base ink of each pixel
  * @param {Uint8Array} ink 1 where there is a dot
  */
 export function toCode(base, ink) {
-  const found = Uint8Array.from(base),
+  const levels = Uint8Array.from(base),
     n = DOTS * SIDE;
   ink.forEach((dot, at) => {
     const cell = Math.floor(at / n / DOTS) * SIDE + Math.floor((at % n) / DOTS);
-    found[cell] = Math.min(DOTS * DOTS, found[cell] + dot);
+    levels[cell] = Math.min(DOTS * DOTS, levels[cell] + dot);
   });
-  return Array.from(found, (level) => SIGNS[level]).join("");
+  return Array.from(levels, (level) => SIGNS[level]).join("");
 }

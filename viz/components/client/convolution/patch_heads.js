@@ -13,7 +13,7 @@ export default mount((parent) => new PatchHeads(parent), unpack);
 
 class PatchHeads extends LiveView {
   constructor(parent) {
-    // Where the cards are.
+    // The places of the cards.
     super(parent, "patches", { of: ({ clientWidth, clientHeight }) => [clientWidth, clientHeight] });
     this.paper = matchMedia("print"); // on paper they stand elsewhere, which no observer of sizes is told
     this.print = () => this.draw();
@@ -34,7 +34,7 @@ class PatchHeads extends LiveView {
 
   #build() {
     const { words, heads, title, rows: down, columns: across } = this.data;
-    if (this.isOther("cards", [words, heads.map(({ layer }) => layer)])) {
+    if (this.hasChanged("cards", [words, heads.map(({ layer }) => layer)])) {
       this.picture = element("canvas", "whole", {
         tabindex: "0",
         role: "application",
@@ -95,16 +95,16 @@ class PatchHeads extends LiveView {
 
   #ask(query) {
     this.change((choice) => (choice.query = query));
-    this.said = JSON.stringify(this.choice);
+    this.syncedChoice = JSON.stringify(this.choice);
     this.send("patch", query[0] * this.data.columns + query[1]);
   }
 
   /** For the menu of the picture: where every head looks from the patch, and its window. */
   asTables() {
-    const { rows, columns, seen, windows, heads } = this.data,
+    const { rows, columns, seen: attention, windows, heads } = this.data,
       n = rows * columns;
     return heads.flatMap(({ layer, name, share }, i) => [
-      mapTable(rows, columns, (at) => seen[i * n + at], `${fill(this.data.words.layer, { layer })} · ${name}`),
+      mapTable(rows, columns, (at) => attention[i * n + at], `${fill(this.data.words.layer, { layer })} · ${name}`),
       mapTable(rows, columns, (at) => windows[i * n + at], share),
     ]);
   }
@@ -117,13 +117,13 @@ class PatchHeads extends LiveView {
     this.root.classList.toggle("waits", row !== shown.query[0] || column !== shown.query[1]); // until Python answers
     measure([this.picture, this.maps]);
     const places = this.#places();
-    this.#whole(colours);
+    this.#drawWhole(colours);
     this.#maps(places, colours);
     this.root.dataset.drawn = `${shown.query.join("-")}`;
   }
 
   /**
-   * Where each head's two maps stand on the canvas, in its own pixels, which differ from the page's where it is
+   * The places of each head's two maps on the canvas, in its own pixels, which differ from the page's where it is
    * enlarged.
    */
   #places() {
@@ -138,7 +138,7 @@ class PatchHeads extends LiveView {
     );
   }
 
-  #whole(colours) {
+  #drawWhole(colours) {
     const { rows, columns, image: pixels, size } = this.data,
       [height, width] = size,
       [row, column] = this.choice.query;
@@ -159,12 +159,12 @@ class PatchHeads extends LiveView {
    * other.
    */
   #maps(places, colours) {
-    const { rows, columns, seen, windows, heads } = this.data,
+    const { rows, columns, seen: attention, windows, heads } = this.data,
       [row, column] = this.data.choice.query;
     const cells = image(heads.length * rows, 2 * columns, (at) => {
       const down = Math.floor(at / (2 * columns)),
         across = at % (2 * columns),
-        weights = across < columns ? seen : windows;
+        weights = across < columns ? attention : windows;
       return weightColour(this.table, weights[down * columns + (across % columns)]);
     });
     const { context } = start(this.maps, colours);

@@ -1,6 +1,6 @@
 // A head for each cell of a kernel, on a picture: centres are dragged on a plane, or chosen by a click or their number
 // and sent to a place by a click or the arrow keys; the picture's pixels are asked by clicking, and the layer's output
-// follows. Python is told once, when the finger lets go.
+// follows. Python gets one message, on release.
 
 import { image, line, start } from "../lib/canvas.js";
 import { css, theme } from "../lib/colour.js";
@@ -32,7 +32,7 @@ export class PictureHeads extends LiveView {
 
   constructor(parent) {
     super(parent, "quadratic", { handle: "heads" });
-    [this.frames, this.held] = [0, null];
+    [this.frames, this.dragged] = [0, null];
   }
 
   receive(data) {
@@ -40,7 +40,7 @@ export class PictureHeads extends LiveView {
     const { choice } = this;
     choice.head = Math.min(choice.head, choice.offsets.length - 1);
     choice.query = [Math.min(choice.query[0], data.rows - 1), Math.min(choice.query[1], data.columns - 1)];
-    if (this.isOther("words", data.words)) this.#build(data.words);
+    if (this.hasChanged("words", data.words)) this.#build(data.words);
     this.now();
   }
 
@@ -71,33 +71,33 @@ export class PictureHeads extends LiveView {
       body = element("div", "panes");
     bar.append(this.alpha.element, check, back);
     const pane = (title, canvas, says) => {
-      const made = element("div", "pane");
-      made.append(element("p", "name", {}, title), canvas, says);
-      body.append(made);
+      const box = element("div", "pane");
+      box.append(element("p", "name", {}, title), canvas, says);
+      body.append(box);
     };
     this.plane = element("canvas", "plane", { tabindex: "0", role: "application", "aria-label": words.plane_title });
-    this.seen = element("canvas", "picture asks", {
+    this.inputCanvas = element("canvas", "picture asks", {
       tabindex: "0",
       role: "application",
       "aria-label": words.seen_title,
     });
-    this.made = element("canvas", "picture", { role: "img", "aria-label": words.made_title });
+    this.outputCanvas = element("canvas", "picture", { role: "img", "aria-label": words.made_title });
     [this.saysPlane, this.saysSeen, this.saysMade] = [0, 0, 0].map(() => spoken());
     pane(words.plane_title, this.plane, this.saysPlane);
-    pane(words.seen_title, this.seen, this.saysSeen);
-    pane(words.made_title, this.made, this.saysMade);
+    pane(words.seen_title, this.inputCanvas, this.saysSeen);
+    pane(words.made_title, this.outputCanvas, this.saysMade);
     this.root.replaceChildren(bar, body);
     this.#listen();
   }
 
   #listen() {
     this.#listenToPlane();
-    this.seen.addEventListener("click", (event) => {
-      const [x, y] = this.#inside(event, this.seen),
-        { cell } = this.seen;
+    this.inputCanvas.addEventListener("click", (event) => {
+      const [x, y] = this.#inside(event, this.inputCanvas),
+        { cell } = this.inputCanvas;
       this.#ask(Math.floor(y / cell), Math.floor(x / cell));
     });
-    this.seen.addEventListener("keydown", (event) => {
+    this.inputCanvas.addEventListener("keydown", (event) => {
       const step = ARROWS[event.key],
         [row, column] = this.choice.query;
       if (!step) return;
@@ -110,7 +110,7 @@ export class PictureHeads extends LiveView {
     this.plane.addEventListener("pointerdown", (event) => {
       const near = this.#near(event);
       if (near === null) return;
-      this.held = near;
+      this.dragged = near;
       this.plane.setPointerCapture(event.pointerId);
       this.change((choice) => (choice.head = near));
     });
@@ -129,12 +129,12 @@ export class PictureHeads extends LiveView {
       this.tell();
     });
     this.plane.addEventListener("pointermove", (event) => {
-      if (this.held !== null) this.move(this.held, this.#offset(this.#inside(event, this.plane)));
+      if (this.dragged !== null) this.move(this.dragged, this.#offset(this.#inside(event, this.plane)));
     });
     for (const end of ["pointerup", "pointercancel"]) {
       this.plane.addEventListener(end, () => {
-        if (this.held !== null) this.tell();
-        this.held = null;
+        if (this.dragged !== null) this.tell();
+        this.dragged = null;
       });
     }
     this.plane.addEventListener("keydown", (event) => {
@@ -148,7 +148,7 @@ export class PictureHeads extends LiveView {
     });
   }
 
-  /** The centre that is under a finger or the mouse, if there is one. */
+  /** The centre under the pointer, if there is one. */
   #near(event) {
     const [x, y] = this.#inside(event, this.plane),
       away = this.choice.offsets.map((offset) => {
@@ -159,7 +159,7 @@ export class PictureHeads extends LiveView {
     return away[best] > NEAR ? null : best;
   }
 
-  /** Look from another pixel, or from the nearest there is. */
+  /** Select another query pixel, or the nearest inside the picture. */
   #ask(row, column) {
     const { rows, columns } = this.data,
       within = (at, last) => Math.min(last, Math.max(0, at));
@@ -194,13 +194,13 @@ export class PictureHeads extends LiveView {
       { offsets, alphas, head, shared } = this.choice;
     const heads = offsets.map((offset, h) => ({ offset, alpha: alphas[h], weight: kernel[h] }));
     this.output = convolve(pixels, rows, columns, heads);
-    for (const canvas of [this.seen, this.made]) canvas.style.aspectRatio = `${columns} / ${rows}`;
+    for (const canvas of [this.inputCanvas, this.outputCanvas]) canvas.style.aspectRatio = `${columns} / ${rows}`;
     this.alpha.show(alphas[head]);
     this.shared.checked = shared;
     const colours = theme(this.root);
     this.#plane(heads, colours);
-    this.#seen(heads, colours);
-    this.#made(colours);
+    this.#drawInput(heads, colours);
+    this.#drawOutput(colours);
     this.frames++;
   }
 
@@ -267,12 +267,12 @@ export class PictureHeads extends LiveView {
   }
 
   /** The picture, and over it where each head looks from the pixel that asks, in the head's colour. */
-  #seen(heads, colours) {
+  #drawInput(heads, colours) {
     const { rows, columns, image: pixels, words } = this.data,
       [row, column] = this.choice.query;
-    const { context, width, height } = start(this.seen, colours),
+    const { context, width, height } = start(this.inputCanvas, colours),
       cell = Math.min(width / columns, height / rows);
-    this.seen.cell = cell;
+    this.inputCanvas.cell = cell;
     context.imageSmoothingEnabled = false;
     context.globalAlpha = 0.55;
     context.drawImage(
@@ -289,8 +289,8 @@ export class PictureHeads extends LiveView {
       const most = Math.max(...down) * Math.max(...across);
       context.fillStyle = this.hue(h);
       down.forEach((share, i) =>
-        across.forEach((other, j) => {
-          const weight = share * other;
+        across.forEach((columnShare, j) => {
+          const weight = share * columnShare;
           if (weight < 0.004) return;
           context.globalAlpha = Math.sqrt(weight) * (weight === most ? 0.9 : 0.8);
           context.fillRect(j * cell, i * cell, cell, cell);
@@ -303,13 +303,13 @@ export class PictureHeads extends LiveView {
     this.saysSeen.textContent = fill(words.seen_says, { row, column });
   }
 
-  #made(colours) {
+  #drawOutput(colours) {
     const { rows, columns, words } = this.data,
       [row, column] = this.choice.query;
     const low = Math.min(...this.output),
       high = Math.max(...this.output),
       range = high - low || 1;
-    const { context, width, height } = start(this.made, colours),
+    const { context, width, height } = start(this.outputCanvas, colours),
       cell = Math.min(width / columns, height / rows);
     context.imageSmoothingEnabled = false;
     context.drawImage(

@@ -29,7 +29,7 @@ export function windowWeights(n, alpha, offset, content = null, mix = 0) {
 }
 
 /**
- * What heads do to a picture: each a window along the rows times a window along the columns, as axial_layer has it.
+ * Apply heads to a picture: each a window along the rows times a window along the columns, as axial_layer has it.
  *
  * @param {ArrayLike<number>} image
  * @param {number} rows

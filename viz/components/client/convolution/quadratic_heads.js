@@ -8,7 +8,4 @@ import { SequenceHeads } from "./sequence_heads.js";
 
 const KINDS = { sequence: SequenceHeads, picture: PictureHeads };
 
-export default mount(
-  (parent, received) => new KINDS[/** @type {keyof typeof KINDS} */ (received.kind)](parent),
-  unpack,
-);
+export default mount((parent, props) => new KINDS[/** @type {keyof typeof KINDS} */ (props.kind)](parent), unpack);

@@ -1,5 +1,5 @@
 // Three heads on a sequence, each a window with its own centre and sharpness; content can be mixed back in.
-// Everything follows the finger; Python is told once, when it lets go.
+// Everything follows the pointer; Python gets one message, on release.
 
 import { image, line, start } from "../lib/canvas.js";
 import { coveredCells, drawCover } from "../lib/covers.js";
@@ -33,7 +33,7 @@ export class SequenceHeads extends LiveView {
     this.covered = coveredCells(data.covers);
     this.choice.query = Math.min(this.choice.query, data.n - 1);
     this.table = weightTable(data.hues.positive);
-    if (this.isOther("words", data.words)) this.#build(data.words);
+    if (this.hasChanged("words", data.words)) this.#build(data.words);
     this.now();
   }
 
@@ -74,14 +74,14 @@ export class SequenceHeads extends LiveView {
       ),
     };
     const bar = element("div", "controls");
-    bar.append(this.names.element, ...Object.values(this.sliders).map((made) => made.element));
+    bar.append(this.names.element, ...Object.values(this.sliders).map((slider) => slider.element));
     const pane = (title, ...parts) => {
-      const made = element("div", "pane");
-      made.append(element("p", "name", {}, title), ...parts);
-      return made;
+      const box = element("div", "pane");
+      box.append(element("p", "name", {}, title), ...parts);
+      return box;
     };
-    const drawn = (kind, label) => element("canvas", kind, { role: "img", "aria-label": label });
-    [this.curve, this.row] = [drawn("curve", words.curve_title), drawn("row", words.row_title)];
+    const makeCanvas = (kind, label) => element("canvas", kind, { role: "img", "aria-label": label });
+    [this.curve, this.row] = [makeCanvas("curve", words.curve_title), makeCanvas("row", words.row_title)];
     this.map = element("canvas", "map", { tabindex: "0", role: "application", "aria-label": words.map_title });
     [this.vectors, this.says] = [element("p", "says"), spoken()];
     const body = element("div", "panes");
@@ -102,7 +102,7 @@ export class SequenceHeads extends LiveView {
     });
   }
 
-  /** Open the row of another query, if there is one. */
+  /** Select another query, if there is one. */
   #ask(query) {
     if (query < 0 || query >= this.data.n) return;
     this.change(() => (this.choice.query = query));
@@ -229,10 +229,10 @@ export class SequenceHeads extends LiveView {
     const row = this.weights[head].subarray(query * n, (query + 1) * n),
       most = Math.max(...row);
     const alike = row.filter((weight) => weight >= most * (1 - ALIKE)).length;
-    const says = most === 0 ? words.says_nowhere : alike > 1 ? words.says_alike : words.says;
+    const sentence = most === 0 ? words.says_nowhere : alike > 1 ? words.says_alike : words.says;
     const best = row.indexOf(most),
       value = partDigits(most);
-    this.says.textContent = fill(says, {
+    this.says.textContent = fill(sentence, {
       query: labels[query],
       key: labels[best],
       shift: minus(best - query),

@@ -12,14 +12,14 @@ export function slider(
   range,
   /** @type {Acts} */ { link = name, read = Number, write = String, say = String, input, change },
 ) {
-  const made = element("label", "slider", { "data-link": link }),
+  const root = element("label", "slider", { "data-link": link }),
     output = element("output");
   const bar = element("input", "", { type: "range", "data-name": name, ...range });
   bar.addEventListener("input", () => input(read(Number(bar.value))));
   bar.addEventListener("change", change);
-  made.append(element("span", "name", {}, label), output, bar);
+  root.append(element("span", "name", {}, label), output, bar);
   return {
-    element: made,
+    element: root,
     show(value) {
       if (Math.abs(read(Number(bar.value)) - value) > 1e-9) bar.value = write(value);
       output.textContent = say(value);

@@ -1,7 +1,7 @@
-// How far two words of the visitor's own text are apart in each architecture: point at a word, click to start there.
+// Distance between two words of the user's text in each architecture: point at a word, click to start there.
 //
-// The numbers of steps come from viz/core/cost/architectures.py; here the ways are only drawn, and a test compares the
-// two.
+// The numbers of steps come from viz/core/cost/architectures.py; this module only draws the paths; a test compares
+// the two.
 
 import { isolate, isolateAll } from "../lib/direction.js";
 import { View, mount, spoken } from "../lib/view.js";
@@ -27,21 +27,21 @@ export default mount((parent) => new Paths(parent));
 
 /** The hops from one word to another `distance` places on, one a layer. */
 function hops({ draw, reach, base }, distance) {
-  const found = [];
+  const steps = [];
   if (draw === "direct") return distance ? [distance] : [];
   if (draw === "gaps") {
-    if (base < 2) return found;
+    if (base < 2) return steps;
     for (let rest = distance, gap = 1; rest > 0; rest = Math.floor(rest / base), gap *= base)
-      found.push((rest % base) * gap);
-    return found;
+      steps.push((rest % base) * gap);
+    return steps;
   }
   const stride = draw === "chain" ? 1 : reach;
-  if (!stride) return found;
-  for (let rest = distance; rest > 0; rest -= stride) found.push(Math.min(rest, stride));
-  return found;
+  if (!stride) return steps;
+  for (let rest = distance; rest > 0; rest -= stride) steps.push(Math.min(rest, stride));
+  return steps;
 }
 
-/** Where a place of layer `layer` can hand its word on to, as distances. */
+/** The distances that a position of layer `layer` passes its word on to. */
 function view({ draw, reach, base }, layer, count) {
   if (draw === "direct") return Array.from({ length: 2 * count - 1 }, (_, i) => i - count + 1);
   if (draw === "gaps") return Array.from({ length: base }, (_, tap) => tap * base ** layer);
@@ -66,7 +66,7 @@ class Paths extends View {
 
   receive(data) {
     this.data = data;
-    if (this.isOther("tokens", data.tokens)) [this.from, this.to] = [0, data.tokens.length - 1]; // the longest way
+    if (this.hasChanged("tokens", data.tokens)) [this.from, this.to] = [0, data.tokens.length - 1]; // the longest way
     this.build();
     this.size.hold();
     this.draw();
@@ -76,9 +76,9 @@ class Paths extends View {
     const { tokens, words, panels } = this.data,
       options = tokens.map((token, place) => [place, `${place} ${isolate(token)}`]);
     this.ends = ["from", "to"].map((name) => {
-      const made = dropdown(words[`path_${name}`], options, (place) => this.choose({ [name]: Number(place) }));
-      made.list.dataset.end = name;
-      return made;
+      const menu = dropdown(words[`path_${name}`], options, (place) => this.choose({ [name]: Number(place) }));
+      menu.list.dataset.end = name;
+      return menu;
     });
     const ends = element("div", "ends"),
       scroll = element("div", "scroll");
@@ -207,14 +207,14 @@ class Paths extends View {
       every = Math.ceil(WORD / this.cell()); // as many words as can be read
     const ends = [this.from, this.to];
     isolateAll(tokens).forEach((token, place) => {
-      const chosen = ends.includes(place);
-      if (!chosen && (place % every || ends.some((end) => Math.abs(end - place) < every))) return;
+      const isEnd = ends.includes(place);
+      if (!isEnd && (place % every || ends.some((end) => Math.abs(end - place) < every))) return;
       context.save();
       context.translate(x(place) + 3, top - 4);
       context.rotate(Math.PI / 3);
       context.fillStyle = colours.text;
-      context.globalAlpha = chosen ? 1 : 0.75;
-      context.font = `${chosen ? "bold " : ""}12px ${colours.font}`;
+      context.globalAlpha = isEnd ? 1 : 0.75;
+      context.font = `${isEnd ? "bold " : ""}12px ${colours.font}`;
       context.fillText(shorten(context, token, LONGEST_WORD), 0, 0);
       context.restore();
     });

@@ -1,7 +1,7 @@
 // One canvas as a file: PNG, or SVG, in which words and lines stay words and lines.
 
 import { offer } from "../lib/save.js";
-import { drawn, sketch } from "./sketch.js";
+import { sketch, svgElement } from "./sketch.js";
 
 /** A canvas as it is seen, on the page's own background. */
 export function savePng(canvas, background, name) {
@@ -17,7 +17,7 @@ export function savePng(canvas, background, name) {
 /** The same as SVG; `redraw` draws it. */
 export function saveSvg(canvas, redraw, background, name) {
   const { width, height, clientWidth, clientHeight } = canvas;
-  const root = drawn("svg", { viewBox: `0 0 ${width} ${height}`, width: clientWidth, height: clientHeight });
-  root.append(drawn("rect", { width, height, fill: background }), sketch([canvas], redraw)(canvas));
+  const root = svgElement("svg", { viewBox: `0 0 ${width} ${height}`, width: clientWidth, height: clientHeight });
+  root.append(svgElement("rect", { width, height, fill: background }), sketch([canvas], redraw)(canvas));
   offer(new Blob([new XMLSerializer().serializeToString(root)], { type: "image/svg+xml" }), `${name}.svg`);
 }

@@ -1,7 +1,7 @@
 // A picture as a file: with what it is, whose numbers it shows and where it is to be found again written below it.
 
-import { painted } from "./paint.js";
-import { colourOf, drawn } from "./sketch.js";
+import { paintElements } from "./paint.js";
+import { colourOf, svgElement } from "./sketch.js";
 
 const EDGE = 16,
   LINE = 18,
@@ -11,23 +11,23 @@ const LEAST = 360; // pixels: what is written below has room, however narrow the
 
 /** A text in lines no wider than there is room; an address is broken where the room ends. */
 function lines(context, text, room) {
-  const found = [""];
+  const wrapped = [""];
   for (const word of text.split(/(?<=\s)/)) {
-    if (found.at(-1) && context.measureText(found.at(-1) + word.trimEnd()).width > room) found.push("");
-    found[found.length - 1] += word;
-    while (context.measureText(found.at(-1)).width > room && found.at(-1).length > 1) {
-      const line = found.pop();
+    if (wrapped.at(-1) && context.measureText(wrapped.at(-1) + word.trimEnd()).width > room) wrapped.push("");
+    wrapped[wrapped.length - 1] += word;
+    while (context.measureText(wrapped.at(-1)).width > room && wrapped.at(-1).length > 1) {
+      const line = wrapped.pop();
       let end = line.length - 1;
       while (end > 1 && context.measureText(line.slice(0, end)).width > room) end--;
-      found.push(line.slice(0, end), line.slice(end));
+      wrapped.push(line.slice(0, end), line.slice(end));
     }
   }
-  return found.map((line) => line.trim()).filter(Boolean);
+  return wrapped.map((line) => line.trim()).filter(Boolean);
 }
 
 /** The picture as SVG, on the page's own background. */
 export function toSvg({ elements, redraw, caption, facts, link }, page) {
-  const { group, width: wide, height: high } = painted(elements, redraw),
+  const { group, width: wide, height: high } = paintElements(elements, redraw),
     width = Math.ceil(Math.max(wide, LEAST) + 2 * EDGE);
   const context = document.createElement("canvas").getContext("2d"),
     style = getComputedStyle(page);
@@ -39,19 +39,19 @@ export function toSvg({ elements, redraw, caption, facts, link }, page) {
     return lines(context, text, width - 2 * EDGE).map((line) => [line, weight]);
   });
   const height = Math.ceil(high + 3 * EDGE + below.length * LINE);
-  const root = drawn("svg", { viewBox: `0 0 ${width} ${height}`, width, height });
-  root.append(drawn("title", {}, caption), drawn("rect", { width, height, fill: paper }));
-  const placed = drawn("g", { transform: `translate(${EDGE} ${EDGE})` });
-  placed.append(group);
-  root.append(placed);
+  const root = svgElement("svg", { viewBox: `0 0 ${width} ${height}`, width, height });
+  root.append(svgElement("title", {}, caption), svgElement("rect", { width, height, fill: paper }));
+  const frame = svgElement("g", { transform: `translate(${EDGE} ${EDGE})` });
+  frame.append(group);
+  root.append(frame);
   below.forEach(([line, weight], i) => {
     const place = { x: EDGE, y: high + 2 * EDGE + (i + 0.8) * LINE, fill: ink };
-    root.append(drawn("text", { ...place, style: `font: ${weight} ${SIZE}px ${family}; white-space: pre` }, line));
+    root.append(svgElement("text", { ...place, style: `font: ${weight} ${SIZE}px ${family}; white-space: pre` }, line));
   });
   return root;
 }
 
-export function written(root) {
+export function serialise(root) {
   return new XMLSerializer().serializeToString(root);
 }
 
@@ -59,7 +59,7 @@ export function written(root) {
  * The page's own letters as they lie on the server: a picture that a browser draws from a file has none but its own.
  */
 async function letters(root) {
-  const wanted = new Set(
+  const families = new Set(
     [...root.querySelectorAll("text")].map((text) => text.style.fontFamily.split(",")[0].replace(/["']/g, "").trim()),
   );
   /** @type {{rule: any, base: string}[]} */
@@ -73,7 +73,7 @@ async function letters(root) {
   const faces = rules.filter(
     ({ rule }) =>
       rule instanceof CSSFontFaceRule &&
-      wanted.has(rule.style.getPropertyValue("font-family").replace(/["']/g, "").trim()) &&
+      families.has(rule.style.getPropertyValue("font-family").replace(/["']/g, "").trim()) &&
       rule.style.getPropertyValue("font-style") !== "italic",
   );
   return (
@@ -82,9 +82,9 @@ async function letters(root) {
         const [, address] = rule.style.getPropertyValue("src").match(/url\("?([^")]+)"?\)/) ?? [];
         const answer = address && (await fetch(new URL(address, base)));
         if (!answer?.ok) return "";
-        const file = await new Promise((done) => {
+        const file = await new Promise((resolve) => {
           const reader = new FileReader();
-          reader.onload = () => done(reader.result);
+          reader.onload = () => resolve(reader.result);
           answer.blob().then((blob) => reader.readAsDataURL(blob));
         });
         return rule.cssText.replace(/url\("?[^")]+"?\)/, `url("${file}")`);
@@ -98,14 +98,14 @@ export async function toPng(root) {
   const copy = root.cloneNode(true),
     picture = new Image(),
     canvas = document.createElement("canvas");
-  copy.prepend(drawn("style", {}, await letters(root).catch(() => "")));
-  await new Promise((done, fail) => {
-    [picture.onload, picture.onerror] = [done, () => fail(new Error("picture"))];
-    picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(written(copy))}`;
+  copy.prepend(svgElement("style", {}, await letters(root).catch(() => "")));
+  await new Promise((resolve, fail) => {
+    [picture.onload, picture.onerror] = [resolve, () => fail(new Error("picture"))];
+    picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(serialise(copy))}`;
   });
   [canvas.width, canvas.height] = ["width", "height"].map((side) => TIMES * Number(root.getAttribute(side)));
   canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
-  return new Promise((done, fail) =>
-    canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error("picture"))), "image/png"),
+  return new Promise((resolve, fail) =>
+    canvas.toBlob((blob) => (blob ? resolve(blob) : fail(new Error("picture"))), "image/png"),
   );
 }

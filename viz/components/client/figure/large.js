@@ -4,11 +4,11 @@
 /** @typedef {import("./tables.js").Cell} Cell @typedef {import("./tables.js").Table} Table */
 /** @typedef {{kind: string, names: Cell[], notes: string[], columns: Cell[], values: number[][]}} Split */
 
-export const COVERED = "?"; // of a number that a lesson's open question covers
+export const COVER_SIGN = "?"; // of a number that a lesson's open question covers
 const CHUNK = 0x8000; // arguments of one call
 
 /** @param {Cell} cell */
-const isText = (cell) => typeof cell === "string" && cell !== COVERED;
+const isText = (cell) => typeof cell === "string" && cell !== COVER_SIGN;
 /** @param {Cell} cell */
 const asNumber = (cell) => (typeof cell === "number" ? cell : NaN);
 
@@ -23,28 +23,28 @@ function split({ kind, columns, rows }) {
     rest = Array.from({ length: width }, (_, j) => j).slice(1),
     texts = rest.filter((j) => rows.some((row) => isText(row[j])) && !rows.some((row) => Number.isFinite(row[j]))),
     numbers = rest.filter((j) => !texts.includes(j));
-  const made = {
+  const table = {
     kind: kind ?? (texts.length || numbers.length === 1 ? "bars" : "map"),
     names: rows.map(([name]) => name),
     notes: rows.map((row) => texts.map((j) => String(row[j] ?? "")).join(" · ")),
     columns: numbers.map((j) => columns[j]),
     values: rows.map((row) => numbers.map((j) => asNumber(row[j]))),
   };
-  if (made.kind !== "map" || rows.length !== 1) return made;
-  const [names, [row]] = [made.columns, made.values];
-  return { kind: "bars", names, notes: names.map(() => ""), columns: made.names, values: row.map((value) => [value]) };
+  if (table.kind !== "map" || rows.length !== 1) return table;
+  const [names, [row]] = [table.columns, table.values];
+  return { kind: "bars", names, notes: names.map(() => ""), columns: table.names, values: row.map((value) => [value]) };
 }
 
 /** Equal neighbours in one: a line has its name at each of its points. @param {Cell[]} texts */
 function runs(texts) {
   /** @type {[string, number][]} */
-  const made = [];
+  const pairs = [];
   for (const text of texts) {
-    const last = made.at(-1);
+    const last = pairs.at(-1);
     if (last && last[0] === String(text ?? "")) last[1]++;
-    else made.push([String(text ?? ""), 1]);
+    else pairs.push([String(text ?? ""), 1]);
   }
-  return made;
+  return pairs;
 }
 
 /** @param {Uint8Array | Uint16Array | Float32Array | Float64Array} numbers */
@@ -60,7 +60,7 @@ function base64({ buffer }) {
  *
  * @param {number[]} numbers
  */
-function packed(numbers) {
+function packBytes(numbers) {
   const isSingle = numbers.every((value) => Object.is(Math.fround(value), value)),
     size = isSingle ? 4 : 8,
     floats = isSingle ? Float32Array : Float64Array;
@@ -95,7 +95,7 @@ export function packTables(tables) {
       names: runs(names),
       notes: runs(notes),
       columns: columns.map((name) => String(name ?? "")),
-      ...packed(values.flat()),
+      ...packBytes(values.flat()),
     }));
 }
 
@@ -108,11 +108,11 @@ export function packTables(tables) {
 export function fitting(tables, most) {
   const bytes = (/** @type {{values: string, codes: string}} */ { values, codes }) =>
     ((values.length + codes.length) * 3) / 4;
-  const sent = [...tables],
-    left = [];
-  while (sent.reduce((sum, table) => sum + bytes(table), 0) > most) {
-    const largest = sent.reduce((one, other) => (bytes(other) > bytes(one) ? other : one));
-    left.push(...sent.splice(sent.indexOf(largest), 1).map(({ title }) => title));
+  const included = [...tables],
+    omitted = [];
+  while (included.reduce((sum, table) => sum + bytes(table), 0) > most) {
+    const largest = included.reduce((a, b) => (bytes(b) > bytes(a) ? b : a));
+    omitted.push(...included.splice(included.indexOf(largest), 1).map(({ title }) => title));
   }
-  return { sent, left };
+  return { sent: included, left: omitted };
 }

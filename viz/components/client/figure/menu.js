@@ -4,7 +4,7 @@
 
 import { element, fill } from "../lib/dom.js";
 import { offer } from "../lib/save.js";
-import { toPng, toSvg, written } from "./file.js";
+import { serialise, toPng, toSvg } from "./file.js";
 import { fitting, numberedTables, packTables } from "./large.js";
 import { tablesOf } from "./plot.js";
 import { csv, markdown } from "./tables.js";
@@ -49,7 +49,7 @@ function figureOf(place, facts, apart) {
   const title =
     (section?.querySelector("h2") ?? document.querySelector(".stMain h1"))?.textContent.trim() ?? document.title;
   const alt = chart?.getAttribute("aria-label") ?? view?.data?.words?.alt ?? "";
-  const said = {
+  const details = {
     caption: [title, alt.replaceAll("**", "")].filter(Boolean).join(". "),
     name: `headlight-${key}`,
     link: linkOf(),
@@ -57,12 +57,12 @@ function figureOf(place, facts, apart) {
   };
   if (chart)
     return {
-      ...said,
+      ...details,
       elements: [chart.querySelector(".svg-container")],
       tables: () => tablesOf(chart),
     };
   const tables = () => view.asTables().map((table) => (table instanceof Element ? tableOf(table) : table));
-  return { ...said, elements: view.asPictures?.() ?? [view.root], redraw: view.draw && (() => view.draw()), tables };
+  return { ...details, elements: view.asPictures?.() ?? [view.root], redraw: view.draw && (() => view.draw()), tables };
 }
 
 class Menu {
@@ -74,7 +74,7 @@ class Menu {
 
   constructor(parent) {
     this.root = element("div", "menu", { popover: "manual", role: "menu" });
-    this.said = element("p", "said", { role: "status" });
+    this.status = element("p", "said", { role: "status" });
     this.text = element("textarea", "", { readonly: "", rows: "4", spellcheck: "false", hidden: "" });
     parent.append(this.root);
     this.root.addEventListener("keydown", (event) => this.#key(event));
@@ -97,8 +97,8 @@ class Menu {
       return item;
     });
     this.root.setAttribute("aria-label", button.getAttribute("aria-label"));
-    this.root.replaceChildren(...items, this.said, this.text);
-    this.said.textContent = "";
+    this.root.replaceChildren(...items, this.status, this.text);
+    this.status.textContent = "";
     this.text.hidden = true;
     this.#show();
     items[0].focus();
@@ -159,7 +159,7 @@ class Menu {
       offer(blob, `${figure.name}.${kind}`);
       this.close(true);
     } catch {
-      this.said.textContent = words.failed;
+      this.status.textContent = words.failed;
     }
   }
 
@@ -175,19 +175,19 @@ class Menu {
   /** Python draws the large figure, from the numbers that are seen here. */
   #plot() {
     const { name, caption, tables } = this.figure,
-      { sent, left } = fitting(packTables(tables()), this.most);
-    if (!sent.length) {
-      this.said.textContent = fill(this.words.too_many, { n: this.most / 4 });
+      { sent: included, left: omitted } = fitting(packTables(tables()), this.most);
+    if (!included.length) {
+      this.status.textContent = fill(this.words.too_many, { n: this.most / 4 });
       return;
     }
     this.close(true);
-    const note = left.length ? `\n\n${fill(this.words.left_out, { names: left.join(", ") })}` : "";
-    this.plot({ name: name.slice(0, NAME), caption: (caption + note).slice(0, CAPTION), tables: sent });
+    const note = omitted.length ? `\n\n${fill(this.words.left_out, { names: omitted.join(", ") })}` : "";
+    this.plot({ name: name.slice(0, NAME), caption: (caption + note).slice(0, CAPTION), tables: included });
   }
 
   async #picture(kind) {
     const root = toSvg(this.figure, document.querySelector(".stApp"));
-    return kind === "png" ? toPng(root) : new Blob([written(root)], { type: "image/svg+xml" });
+    return kind === "png" ? toPng(root) : new Blob([serialise(root)], { type: "image/svg+xml" });
   }
 
   /**
@@ -196,9 +196,9 @@ class Menu {
   async #copy(text) {
     try {
       await navigator.clipboard.writeText(text);
-      this.said.textContent = this.words.copied;
+      this.status.textContent = this.words.copied;
     } catch {
-      this.said.textContent = this.words.by_hand;
+      this.status.textContent = this.words.by_hand;
       [this.text.value, this.text.hidden] = [text, false];
       this.text.setAttribute("aria-label", this.words.by_hand);
       this.text.focus();

@@ -1,11 +1,11 @@
 // A picture on the page as one SVG: its boxes, words, drawings and canvases, each where it stands.
 
 import { isolate } from "../lib/direction.js";
-import { colourOf, drawn, sketch } from "./sketch.js";
+import { colourOf, sketch, svgElement } from "./sketch.js";
 
 const LEFT_OUT =
   "[hidden], script, style, .live, .unseen, .tip, .controls, .tools, .bar, .dropdown, .temperature, .lock, .letters, .choose, .ends, " +
-  // What is pressed, and what is heard only.
+  // Controls, and elements for screen readers only.
   ".modebar-container, form, select, input[type=range], input[type=checkbox]";
 const STYLED = [
   "fill",
@@ -31,12 +31,12 @@ const STYLED = [
 /**
  * Everything of these elements that is seen, as {group, width, height}. `redraw` draws the canvases among them anew.
  */
-export function painted(elements, redraw) {
+export function paintElements(elements, redraw) {
   const { left: x, top: y } = elements[0].getBoundingClientRect(),
     painter = new Painter({ x, y }, sketches(elements, redraw));
   for (const element of elements) painter.element(element, painter.group);
   const { left, top, right, bottom } = painter.extent,
-    group = drawn("g", { transform: `translate(${-left} ${-top})` });
+    group = svgElement("g", { transform: `translate(${-left} ${-top})` });
   group.append(painter.group);
   return { group, width: Math.max(0, right - left), height: Math.max(0, bottom - top) };
 }
@@ -56,7 +56,7 @@ class Painter {
   group;
 
   constructor(origin, sketched) {
-    Object.assign(this, { origin, sketched, group: drawn("g"), above: null });
+    Object.assign(this, { origin, sketched, group: svgElement("g"), above: null });
     this.extent = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity }; // of what is drawn
     this.context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   }
@@ -66,8 +66,8 @@ class Painter {
     if (element.matches(LEFT_OUT) || style.display === "none" || style.visibility === "hidden" || style.opacity === "0")
       return;
     const box = this.#place(element.getBoundingClientRect()),
-      group = drawn("g", { opacity: style.opacity === "1" ? null : style.opacity });
-    // What stays lies over what is moved below it.
+      group = svgElement("g", { opacity: style.opacity === "1" ? null : style.opacity });
+    // Fixed parts lie over the parts that scroll below them.
     (style.position === "sticky" && this.above ? this.above : into).append(group);
     this.#box(style, box, group);
     if (element instanceof HTMLCanvasElement) this.#canvas(element, box, group);
@@ -77,7 +77,7 @@ class Painter {
     else this.#inside(element, style, group);
   }
 
-  /** Something is drawn there; what reaches beyond a frame that hides it is not. */
+  /** Extend the picture's bounds by a box; boxes inside a scrolling element do not count. */
   #reach({ x, y, width, height }) {
     if (this.above) return;
     const { left, top, right, bottom } = this.extent;
@@ -107,12 +107,16 @@ class Painter {
     );
   }
 
-  /** What is seen in a frame that can be moved: that part of what is in it. */
+  /** Draw the visible part of a scrolling element. */
   #cut(element, style, box, group) {
     this.#reach(box);
-    const inner = drawn("svg", { ...box, viewBox: `${box.x} ${box.y} ${box.width} ${box.height}`, overflow: "hidden" }),
+    const inner = svgElement("svg", {
+        ...box,
+        viewBox: `${box.x} ${box.y} ${box.width} ${box.height}`,
+        overflow: "hidden",
+      }),
       outer = this.above;
-    this.above = drawn("g");
+    this.above = svgElement("g");
     this.#inside(element, style, inner);
     inner.append(this.above);
     group.append(inner);
@@ -123,7 +127,8 @@ class Painter {
     const [fill, opacity] = colourOf(this.context, style.backgroundColor),
       rx = parseFloat(style.borderTopLeftRadius) || null;
     if (opacity && box.width && box.height) this.#reach(box);
-    if (opacity && box.width && box.height) group.append(drawn("rect", { ...box, rx, fill, "fill-opacity": opacity }));
+    if (opacity && box.width && box.height)
+      group.append(svgElement("rect", { ...box, rx, fill, "fill-opacity": opacity }));
     const ring = style.boxShadow.match(/^(\w+\(.*?\)) 0px 0px 0px (\d+)px$/); // a frame that takes no room
     if (ring) this.#frame(box, Number(ring[2]), ring[1], -Number(ring[2]) / 2, group);
     const sides = ["Top", "Right", "Bottom", "Left"].map((side) => ({
@@ -144,7 +149,7 @@ class Painter {
     ];
     sides.forEach(({ wide, colour, kind }, i) => {
       const [x1, y1, x2, y2] = ends[i];
-      if (wide) group.append(drawn("line", { x1, y1, x2, y2, ...this.#line(wide, colour, kind) }));
+      if (wide) group.append(svgElement("line", { x1, y1, x2, y2, ...this.#line(wide, colour, kind) }));
     });
   }
 
@@ -157,7 +162,7 @@ class Painter {
       height: Math.max(0, height - 2 * inset),
       rx,
     };
-    group.append(drawn("rect", { ...place, fill: "none", ...this.#line(wide, colour, kind) }));
+    group.append(svgElement("rect", { ...place, fill: "none", ...this.#line(wide, colour, kind) }));
   }
 
   #line(wide, colour, kind) {
@@ -168,25 +173,25 @@ class Painter {
 
   #canvas(canvas, { x, y, width, height }, group) {
     const scale = `translate(${x} ${y}) scale(${width / canvas.width} ${height / canvas.height})`,
-      placed = drawn("g", { transform: scale });
+      scaledGroup = svgElement("g", { transform: scale });
     this.#reach({ x, y, width, height });
-    placed.append(this.sketched(canvas));
-    group.append(placed);
+    scaledGroup.append(this.sketched(canvas));
+    group.append(scaledGroup);
   }
 
   /** A drawing with its style written into it: a file has no style sheet. */
   #copy(svg, box) {
     this.#reach(box);
     const copy = svg.cloneNode(true),
-      own = [svg, ...svg.querySelectorAll("*")];
-    [copy, ...copy.querySelectorAll("*")].forEach((made, i) => {
-      const style = getComputedStyle(own[i]);
+      originals = [svg, ...svg.querySelectorAll("*")];
+    [copy, ...copy.querySelectorAll("*")].forEach((target, i) => {
+      const style = getComputedStyle(originals[i]);
       for (const name of STYLED) {
         const value = style.getPropertyValue(name);
         if (value && value !== "auto" && !(value === "none" && name === "clip-path"))
-          made.style.setProperty(name, value.replace(/url\("[^"#]*#/g, 'url("#'));
+          target.style.setProperty(name, value.replace(/url\("[^"#]*#/g, 'url("#'));
       }
-      for (const name of ["class", "onclick"]) made.removeAttribute(name);
+      for (const name of ["class", "onclick"]) target.removeAttribute(name);
     });
     for (const [name, value] of Object.entries(box)) copy.setAttribute(name, String(value));
     copy.style.position = "static";
@@ -213,7 +218,7 @@ class Painter {
     }
   }
 
-  /** What is typed in a box, where the box has it. */
+  /** Draw the text of an input at its place in the box. */
   #value(text, { x, y, width, height }, style, group) {
     const [before, after] = ["Left", "Right"].map(
       (side) => parseFloat(style[`padding${side}`]) + parseFloat(style[`border${side}Width`]),
@@ -237,7 +242,7 @@ class Painter {
       lengthAdjust: "spacingAndGlyphs",
     };
     group.append(
-      drawn(
+      svgElement(
         "text",
         { ...place, fill, "fill-opacity": opacity, style: `font: ${font}; white-space: pre` },
         isolate(text),

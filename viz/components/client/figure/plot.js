@@ -26,7 +26,7 @@ function axesOf(layout, trace) {
  * @param {number} place
  * @returns {Cell}
  */
-function named(axis, place) {
+function tickName(axis, place) {
   const at = Array.from(axis?.tickvals ?? []).indexOf(place);
   return at >= 0 && axis.ticktext ? plain(axis.ticktext[at]) : place;
 }
@@ -43,8 +43,8 @@ function ofMap(trace, layout) {
   return {
     kind: "map",
     title: plain(trace.name),
-    columns: ["", ...trace.z[0].map((/** @type {unknown} */ _, /** @type {number} */ j) => named(across, j))],
-    rows: trace.z.map((/** @type {number[]} */ row, /** @type {number} */ i) => [named(down, i), ...row]),
+    columns: ["", ...trace.z[0].map((/** @type {unknown} */ _, /** @type {number} */ j) => tickName(across, j))],
+    rows: trace.z.map((/** @type {number[]} */ row, /** @type {number} */ i) => [tickName(down, i), ...row]),
     x: { title: side(across).title },
     scale: [trace.zmin, trace.zmax],
   };
@@ -88,10 +88,10 @@ export function tablesOf(chart) {
     /** @type {unknown} */ ([...chart.querySelectorAll("div")].find((part) => "data" in part && "layout" in part))
   );
   const { data: traces, layout } = figure,
-    seen = traces.filter(({ visible, hoverinfo }) => (visible ?? true) === true && hoverinfo !== "skip");
-  const series = seen.filter(({ type }) => type !== "heatmap");
+    visibleTraces = traces.filter(({ visible, hoverinfo }) => (visible ?? true) === true && hoverinfo !== "skip");
+  const series = visibleTraces.filter(({ type }) => type !== "heatmap");
   return [
-    ...seen.filter(({ type }) => type === "heatmap").map((trace) => ofMap(trace, layout)),
+    ...visibleTraces.filter(({ type }) => type === "heatmap").map((trace) => ofMap(trace, layout)),
     ...(series.length ? [ofSeries(series, layout)] : []),
   ];
 }

@@ -1,7 +1,7 @@
-// What a picture on a canvas would be drawn with, noted down as SVG: words stay words, lines stay lines, at any size.
+// A canvas context that records its calls as SVG: text stays text and lines stay lines, at any size.
 
 const SVG = "http://www.w3.org/2000/svg";
-const KEPT = [
+const STATE = [
   "fillStyle",
   "strokeStyle",
   "globalAlpha",
@@ -19,14 +19,14 @@ const KEPT = [
 const ANCHORS = { left: "start", start: "start", right: "end", end: "end", center: "middle" };
 let count = 0; // of the names of clips and gradients, which are one document's
 
-export function drawn(tag, attributes = {}, text = "") {
-  const made = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) if (value !== null) made.setAttribute(name, String(value));
-  if (text) made.textContent = text; // tokens are text, whatever they spell
-  return made;
+export function svgElement(tag, attributes = {}, text = "") {
+  const node = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) if (value !== null) node.setAttribute(name, String(value));
+  if (text) node.textContent = text; // tokens are text, whatever they spell
+  return node;
 }
 
-/** A colour as SVG's old readers take it, and its opacity. */
+/** A colour without alpha, for older SVG readers, and its opacity. */
 export function colourOf(context, colour) {
   context.fillStyle = "#000";
   context.fillStyle = colour;
@@ -38,7 +38,7 @@ function number(value) {
   return Number(value.toFixed(3));
 }
 
-/** A bitmap as an address that holds it all. */
+/** A bitmap as a data URL. */
 function bitmap(source, from) {
   if (!from && source.toDataURL) return source.toDataURL();
   const [x, y, wide, high] = from ?? [0, 0, source.width, source.height],
@@ -62,13 +62,13 @@ class Gradient {
 }
 
 /**
- * Have canvases drawn anew and note it down: gives what is drawn on each, by the canvas and in its own pixels. Of a
- * canvas that is not drawn anew that is its bitmap.
+ * Redraw canvases through recording contexts. Returns a function from a canvas to its SVG, in its own pixels; the
+ * bitmap for a canvas that `redraw` does not draw.
  */
 export function sketch(canvases, redraw) {
-  const made = new Map(canvases.map((canvas) => [canvas, new Sketch(canvas)]));
+  const sketches = new Map(canvases.map((canvas) => [canvas, new Sketch(canvas)]));
   const bitmaps = new Map(canvases.map((canvas) => [canvas, canvas.toDataURL()]));
-  for (const [canvas, sketch] of made) canvas.getContext = () => sketch;
+  for (const [canvas, sketch] of sketches) canvas.getContext = () => sketch;
   try {
     redraw?.();
   } finally {
@@ -76,9 +76,9 @@ export function sketch(canvases, redraw) {
   }
   redraw?.(); // to be seen again: a canvas that is given a size is empty
   return (canvas) =>
-    made.get(canvas).group.childElementCount
-      ? made.get(canvas).group
-      : drawn("image", {
+    sketches.get(canvas).group.childElementCount
+      ? sketches.get(canvas).group
+      : svgElement("image", {
           href: bitmaps.get(canvas),
           width: canvas.width,
           height: canvas.height,
@@ -87,7 +87,7 @@ export function sketch(canvases, redraw) {
         });
 }
 
-/** Takes what the views of this app ask of a canvas. `group` is what has been drawn, in the canvas's own pixels. */
+/** The part of CanvasRenderingContext2D that the views use. `group` is the SVG, in the canvas's own pixels. */
 class Sketch {
   stack;
   font;
@@ -103,7 +103,7 @@ class Sketch {
     this.canvas = canvas;
     // Measures, and reads colours.
     this.real = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-    this.group = drawn("g");
+    this.group = svgElement("g");
     Object.assign(this, {
       fillStyle: "#000",
       strokeStyle: "#000",
@@ -123,7 +123,7 @@ class Sketch {
   }
 
   save() {
-    this.stack.push(Object.fromEntries(KEPT.map((name) => [name, this[name]])));
+    this.stack.push(Object.fromEntries(STATE.map((name) => [name, this[name]])));
   }
 
   restore() {
@@ -184,23 +184,23 @@ class Sketch {
   }
 
   fill() {
-    this.#add("path", { d: this.path, ...this.#inked("fill") });
+    this.#add("path", { d: this.path, ...this.#paint("fill") });
   }
   stroke() {
-    this.#add("path", { d: this.path, ...this.#lined() });
+    this.#add("path", { d: this.path, ...this.#strokeAttributes() });
   }
   fillRect(x, y, wide, high) {
-    this.#add("path", { d: rectangle(x, y, wide, high), ...this.#inked("fill") });
+    this.#add("path", { d: rectangle(x, y, wide, high), ...this.#paint("fill") });
   }
   strokeRect(x, y, wide, high) {
-    this.#add("path", { d: rectangle(x, y, wide, high), ...this.#lined() });
+    this.#add("path", { d: rectangle(x, y, wide, high), ...this.#strokeAttributes() });
   }
 
   clip() {
     const id = `clip${++count}`,
-      made = drawn("clipPath", { id, "clip-path": this.clipped });
-    made.append(drawn("path", { d: this.path, transform: this.#transform() }));
-    this.group.append(made);
+      clipPath = svgElement("clipPath", { id, "clip-path": this.clipped });
+    clipPath.append(svgElement("path", { d: this.path, transform: this.#transform() }));
+    this.group.append(clipPath);
     this.clipped = `url(#${id})`;
   }
 
@@ -220,7 +220,7 @@ class Sketch {
       style: `font: ${this.font}; white-space: pre`,
     };
     const long = { textLength: number(Math.min(most, width)), lengthAdjust: "spacingAndGlyphs" };
-    this.#add("text", { ...place, ...long, ...this.#inked("fill") }, String(text));
+    this.#add("text", { ...place, ...long, ...this.#paint("fill") }, String(text));
   }
 
   createLinearGradient(...ends) {
@@ -257,14 +257,14 @@ class Sketch {
     this.matrix = before;
   }
 
-  #inked(kind) {
+  #paint(kind) {
     const style = this[`${kind}Style`];
-    if (style instanceof Gradient) return { [kind]: this.#shaded(style), opacity: this.globalAlpha };
+    if (style instanceof Gradient) return { [kind]: this.#gradient(style), opacity: this.globalAlpha };
     const [colour, opacity] = colourOf(this.real, style);
     return { [kind]: colour, [`${kind}-opacity`]: number(opacity * this.globalAlpha) };
   }
 
-  #lined() {
+  #strokeAttributes() {
     const dashes = this.dashes.length ? this.dashes.join(" ") : null;
     return {
       fill: "none",
@@ -272,18 +272,18 @@ class Sketch {
       "stroke-linecap": this.lineCap,
       "stroke-linejoin": this.lineJoin,
       "stroke-dasharray": dashes,
-      ...this.#inked("stroke"),
+      ...this.#paint("stroke"),
     };
   }
 
-  #shaded({ ends: [x1, y1, x2, y2], stops }) {
+  #gradient({ ends: [x1, y1, x2, y2], stops }) {
     const id = `shade${++count}`,
-      made = drawn("linearGradient", { id, gradientUnits: "userSpaceOnUse", x1, y1, x2, y2 });
+      gradient = svgElement("linearGradient", { id, gradientUnits: "userSpaceOnUse", x1, y1, x2, y2 });
     for (const [offset, style] of stops) {
       const [colour, opacity] = colourOf(this.real, style);
-      made.append(drawn("stop", { offset, "stop-color": colour, "stop-opacity": opacity }));
+      gradient.append(svgElement("stop", { offset, "stop-color": colour, "stop-opacity": opacity }));
     }
-    this.group.append(made);
+    this.group.append(gradient);
     return `url(#${id})`;
   }
 
@@ -293,10 +293,10 @@ class Sketch {
   }
 
   #add(tag, attributes, text = "") {
-    const made = drawn(tag, { ...attributes, transform: this.#transform() }, text);
-    if (!this.clipped) return this.group.append(made);
-    const cut = drawn("g", { "clip-path": this.clipped });
-    cut.append(made);
+    const shape = svgElement(tag, { ...attributes, transform: this.#transform() }, text);
+    if (!this.clipped) return this.group.append(shape);
+    const cut = svgElement("g", { "clip-path": this.clipped });
+    cut.append(shape);
     this.group.append(cut);
   }
 }

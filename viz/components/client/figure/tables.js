@@ -33,14 +33,14 @@ function csvCell(cell) {
  */
 export function csv(tables) {
   const parts = tables.map(({ title, columns, rows }) => {
-    const named = title && tables.length > 1 ? [[title]] : [];
-    return [...named, columns, ...rows].map((row) => row.map(csvCell).join(",")).join("\r\n");
+    const heading = title && tables.length > 1 ? [[title]] : [];
+    return [...heading, columns, ...rows].map((row) => row.map(csvCell).join(",")).join("\r\n");
   });
   return `\ufeff${parts.join("\r\n\r\n")}\r\n`;
 }
 
 /** Text that Markdown shows as it is, on one line. @param {string} text */
-export function literal(text) {
+export function escapeMarkdown(text) {
   return text.replace(/\s+/g, " ").replace(SIGNS, "\\$&");
 }
 
@@ -48,7 +48,7 @@ export function literal(text) {
 function markdownCell(cell) {
   if (typeof cell === "number")
     return !Number.isFinite(cell) ? "–" : Number.isInteger(cell) ? String(cell) : cell.toFixed(4);
-  return literal(cell ?? "");
+  return escapeMarkdown(cell ?? "");
 }
 
 /**
@@ -61,13 +61,13 @@ export function markdown(tables, { caption, facts, link, name }) {
   const [table] = tables,
     isSmall = tables.length === 1 && table.rows.length <= MOST && table.columns.length <= MOST + 1;
   const line = (/** @type {string[]} */ cells) => `| ${cells.join(" | ")} |`;
-  const shown = !isSmall
-    ? [`![${literal(caption)}](${name}.png)`]
+  const content = !isSmall
+    ? [`![${escapeMarkdown(caption)}](${name}.png)`]
     : [
         line(table.columns.map(markdownCell)),
         line(table.columns.map((_, i) => (i ? "---:" : "---"))),
         ...table.rows.map((row) => line(row.map(markdownCell))),
       ];
-  const below = [literal(caption), ...facts.map(literal), `[Headlight](<${link}>)`].join(" · ");
-  return [...shown, "", below, ""].join("\n");
+  const below = [escapeMarkdown(caption), ...facts.map(escapeMarkdown), `[Headlight](<${link}>)`].join(" · ");
+  return [...content, "", below, ""].join("\n");
 }

@@ -1,7 +1,7 @@
 // Write a page's link into the address bar, in place of the entry that the history has for the page.
 
 const EMBED = ["embed", "embed_options"]; // Streamlit's own, which it keeps itself
-let last = 0; // this runs again with a change of theme, when the visitor may be elsewhere in the history
+let last = 0; // this runs again with a change of theme, when the user may be elsewhere in the history
 
 export default function ({ data }) {
   const left = location.pathname.split("/").pop() !== data.page; // by Back, before this came

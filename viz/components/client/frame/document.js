@@ -1,63 +1,62 @@
-// What Streamlit's page does not say of itself to those who hear it, or have no mouse: its language, which of its pages
-// belong together, that what is wider than its frame can be moved, and that a choice changes its sentences. The button
-// of every picture's menu. And that Enter applies what was typed in a box of several lines.
+// Accessibility that Streamlit's page lacks: its language, groups of pages in the navigation, keyboard scrolling of
+// wide elements, live sentences. Also the button of every picture's menu, and Enter to apply a text area.
 
 import { mount } from "../lib/view.js";
-import { isNoted, noteHistory } from "../lib/open.js";
+import { hasHistoryNote, noteHistory } from "../lib/open.js";
 import { Figures } from "./figures.js";
 
 const GROUPS = '[data-testid="stSidebarNavItems"]';
 const FRAMES = ".stMain :is(.stCode pre, .stMarkdown:has(table), .katex-display)";
 const SENTENCES = '.stMain [class*="st-key-section_"] :is(.stMarkdown, .stText, .stHtml:has(> .says))';
-const FOOTER = '[class*="st-key-_footer_"]'; // what is opened there is read by whoever opens it
+const FOOTER = '[class*="st-key-_footer_"]'; // not announced: users who open it read it
 
-export default mount(() => new PageItself());
+export default mount(() => new PageEnhancements());
 
-class PageItself {
+class PageEnhancements {
   setTriggerValue;
 
   constructor() {
     // A figure changes with every move of the pointer, and holds nothing of what is described here.
     const matters = ({ target }) => !target.closest(".stPlotlyChart");
-    this.watch = new MutationObserver((changes) => changes.some(matters) && this.changed());
+    this.watch = new MutationObserver((changes) => changes.some(matters) && this.update());
     this.watch.observe(document.body, { childList: true, subtree: true });
-    this.came = () => this.changed();
-    this.moved = (event) => event.navigationType === "traverse" && this.hasMoved() && noteHistory();
+    this.onChange = () => this.update();
+    this.onNavigate = (event) => event.navigationType === "traverse" && this.hasMoved() && noteHistory();
     this.late = () => {
-      if (isNoted() || !this.hasMoved()) return;
+      if (hasHistoryNote() || !this.hasMoved()) return;
       noteHistory(); // a browser without the navigation API: Streamlit has asked already, and asks once more
       dispatchEvent(new PopStateEvent("popstate"));
     };
-    this.resized = () => this.later();
-    window.addEventListener("resize", this.resized);
-    window.navigation?.addEventListener("currententrychange", this.moved); // before Streamlit reads the address
+    this.onResize = () => this.later();
+    window.addEventListener("resize", this.onResize);
+    window.navigation?.addEventListener("currententrychange", this.onNavigate); // before Streamlit reads the address
     window.addEventListener("popstate", this.late);
     document.addEventListener("keydown", apply);
     this.figures = new Figures((message) => this.setTriggerValue("plot", message));
-    document.addEventListener("headlight-view", this.came); // the code of a view may come after its place
+    document.addEventListener("headlight-view", this.onChange); // the code of a view may come after its place
   }
 
   close() {
     document.removeEventListener("keydown", apply);
-    document.removeEventListener("headlight-view", this.came);
+    document.removeEventListener("headlight-view", this.onChange);
     this.figures.close();
     this.watch.disconnect();
-    window.removeEventListener("resize", this.resized);
-    window.navigation?.removeEventListener("currententrychange", this.moved);
+    window.removeEventListener("resize", this.onResize);
+    window.navigation?.removeEventListener("currententrychange", this.onNavigate);
     window.removeEventListener("popstate", this.late);
     cancelAnimationFrame(this.frame);
   }
 
   receive({ lang, theme, figures, sidebar }) {
-    this.figures.said = figures;
+    this.figures.data = figures;
     say(document.documentElement, "lang", lang);
     if (theme) begin(theme);
     this.hasSidebar = sidebar;
-    this.changed();
+    this.update();
   }
 
-  /** What is said of what has come, and its buttons, come with it; what has to be measured waits for the next frame. */
-  changed() {
+  /** Label new elements and add their buttons at once; measure them in the next animation frame. */
+  update() {
     // Its place is kept for the sidebar by rules that are dear (viz/host/first_paint.py).
     this.address = addressHere();
     if (!this.hasSidebar || document.querySelector(GROUPS)) document.querySelector("#frame")?.remove();
@@ -68,7 +67,7 @@ class PageItself {
     this.later();
   }
 
-  /** To another place of the same page nothing is asked for. */
+  /** True after a navigation to another address, false for an anchor of the same page. */
   hasMoved() {
     return !location.hash || addressHere() !== this.address;
   }
@@ -87,15 +86,17 @@ const addressHere = () => location.pathname + location.search;
 function begin(theme) {
   const address = new URL(location.href),
     name = "embed_options",
-    wanted = `${theme}_theme`;
-  const others = address.searchParams.getAll(name).filter((option) => !["light_theme", "dark_theme"].includes(option));
-  if (address.searchParams.getAll(name).includes(wanted)) return;
+    themeOption = `${theme}_theme`;
+  const otherOptions = address.searchParams
+    .getAll(name)
+    .filter((option) => !["light_theme", "dark_theme"].includes(option));
+  if (address.searchParams.getAll(name).includes(themeOption)) return;
   address.searchParams.delete(name);
-  for (const option of [...others, wanted]) address.searchParams.append(name, option);
+  for (const option of [...otherOptions, themeOption]) address.searchParams.append(name, option);
   location.replace(address);
 }
 
-/** What an element says already is not written again: the browser would look through its page for what that changes. */
+/** Set an attribute only if it differs: every write makes the browser recalculate styles. */
 function say(element, name, value) {
   if (element.getAttribute(name) !== value) element.setAttribute(name, value);
 }
@@ -123,7 +124,7 @@ function frames() {
   }
 }
 
-/** What is typed in a box runs as its first letter does; the key that applies it is called so on a phone. */
+/** Give inputs the direction of their first letter, and a phone's Enter key the label "done". */
 function boxes() {
   for (const box of document.querySelectorAll("textarea, .stTextInput input")) {
     say(box, "dir", "auto");

@@ -6,7 +6,7 @@ const FIGURES = ".stMain :is(.stPlotlyChart, [data-testid=stBidiComponentRegular
   PLACE = "[data-testid=stElementContainer]";
 
 export class Figures {
-  said;
+  data;
 
   /** @param {(message: object) => void} plot asks Python for a large figure */
   constructor(plot) {
@@ -19,15 +19,15 @@ export class Figures {
     for (const button of document.querySelectorAll(".take-away")) button.remove();
   }
 
-  /** Give every picture that has come its button, and take away those whose picture has gone. */
+  /** Add a button to every new picture, and remove those whose picture is gone. */
   place() {
-    const found = this.said ? [...document.querySelectorAll(FIGURES)].filter(isPicture) : [];
-    const places = new Set(found.map((figure) => figure.closest(PLACE)));
+    const figures = this.data ? [...document.querySelectorAll(FIGURES)].filter(isPicture) : [];
+    const places = new Set(figures.map((figure) => figure.closest(PLACE)));
     for (const button of document.querySelectorAll(".take-away"))
       if (!places.has(button.parentElement)) button.remove();
     for (const place of places) {
       const button = place.querySelector(":scope > .take-away") ?? this.#button(place),
-        { open } = this.said.words;
+        { open } = this.data.words;
       if (button.title !== open) for (const name of ["title", "aria-label"]) button.setAttribute(name, open);
     }
   }
@@ -45,9 +45,9 @@ export class Figures {
   }
 
   async #open(button, place) {
-    const { default: open } = await import(new URL(this.said.menu, location.href).href);
+    const { default: open } = await import(new URL(this.data.menu, location.href).href);
     document.body.append(this.host);
-    open({ data: { ...this.said, button, place, plot: this.plot }, parentElement: this.host });
+    open({ data: { ...this.data, button, place, plot: this.plot }, parentElement: this.host });
   }
 }
 

@@ -22,8 +22,8 @@ class Height {
 
   #tell() {
     const height = Math.ceil(this.block.getBoundingClientRect().height);
-    if (window.parent === window || height === this.told) return;
-    this.told = height;
-    window.parent.postMessage({ headlightHeight: height }, "*"); // to whoever it is: it is a number of pixels
+    if (window.parent === window || height === this.lastHeight) return;
+    this.lastHeight = height;
+    window.parent.postMessage({ headlightHeight: height }, "*"); // to any origin: it is only a number of pixels
   }
 }

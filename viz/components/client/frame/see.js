@@ -1,19 +1,19 @@
 // Links from one section to another: they take along what was chosen, unless they stand alone, and open without a new
 // visit.
 
-import { follow as goTo, isTheBrowsers } from "../lib/open.js";
+import { follow as goTo, isBrowserClick } from "../lib/open.js";
 import { followTranslator } from "./translated.js";
 
 const NEW = ["section", "embed", "embed_options"]; // these are the other section's own, or Streamlit's
-let carried = []; // what the pages share
+let sharedNames = []; // what the pages share
 
-/** Where a link leads, with what the address bar says of the choices it does not name. */
+/** The target of a link, with the address bar's query parameters that it does not set itself. */
 function target(link) {
   link.dataset.to ??= link.getAttribute("href");
   const to = new URL(link.dataset.to, location.href),
     same = to.pathname === location.pathname;
   for (const [name, value] of new URLSearchParams(location.search))
-    if ((same || carried.includes(name)) && !NEW.includes(name) && !to.searchParams.has(name))
+    if ((same || sharedNames.includes(name)) && !NEW.includes(name) && !to.searchParams.has(name))
       to.searchParams.append(name, value);
   return to;
 }
@@ -23,7 +23,7 @@ function follow(event) {
   const link = inner instanceof Element && /** @type {HTMLAnchorElement | null} */ (inner.closest("a.see"));
   if (!link) return;
   link.href = link.classList.contains("alone") ? link.href : target(link).href;
-  if (link.target || isTheBrowsers(event)) return;
+  if (link.target || isBrowserClick(event)) return;
   event.preventDefault();
   /** @type {HTMLElement | null} */ (link.closest("[popover]"))?.hidePopover();
   goTo(link.href);
@@ -31,7 +31,7 @@ function follow(event) {
 
 /** This is the first of our code on a page: a translator may come soon after. */
 export default function ({ data }) {
-  carried = data.shared;
+  sharedNames = data.shared;
   followTranslator();
   for (const kind of ["click", "auxclick"]) document.addEventListener(kind, follow);
   return () => {

@@ -54,12 +54,12 @@ function restore(text) {
  */
 function tolerate(name, at) {
   const method = Node.prototype[name];
-  /** @this {Node} @param {any[]} given */
-  const tolerant = function (...given) {
-    const text = given[at],
+  /** @this {Node} @param {any[]} args */
+  const tolerant = function (...args) {
+    const text = args[at],
       font = text && text.parentNode !== this && standIn(text);
-    if (font && font.parentNode === this) given[at] = font;
-    return Reflect.apply(method, this, given);
+    if (font && font.parentNode === this) args[at] = font;
+    return Reflect.apply(method, this, args);
   };
   Object.assign(Node.prototype, { [name]: tolerant });
 }

@@ -1,6 +1,6 @@
 // @ts-check
 // Another mask, before Python has answered: a row's weights at the cells that stay open, made to add up to 1 again, are
-// those of a softmax over these cells alone. What is held for that are the maps without any mask of the visitor's.
+// those of a softmax over these cells alone. The maps without the user's mask are kept for that.
 
 import { decodeScores } from "../lib/numbers.js";
 
@@ -12,31 +12,31 @@ import { decodeScores } from "../lib/numbers.js";
  *   viz/frame/head_grid/ahead.py sends them
  */
 
-const ONE = 65535; // the code of a weight of 1
+const FULL_WEIGHT = 65535; // the code of a weight of 1
 
-export class Ahead {
+export class MaskPreview {
   /**
    * @type {string | null} the name of a mask as the list has it, chosen a moment ago; null: what Python has sent is
    *   shown
    */
-  chosen = null;
+  pendingMask = null;
   /**
-   * @type {{numbers: string, sent: Parts} | undefined} the maps without any mask of the visitor's, and which numbers
+   * @type {{numbers: string, sent: Parts} | undefined} the maps without any mask of the user's, and which numbers
    *   they are
    */
   base;
   /** @type {{of: string, parts: Parts} | undefined} what was made of them last */
-  made;
+  cache;
 
   /**
-   * Take a mask by its name in the list; whether it is another one than is shown.
+   * Select a mask by its name in the list. Returns true if it differs from the mask shown.
    *
    * @param {string} name
    * @param {{masks: Masks}} data
    */
   choose(name, { masks }) {
-    const before = this.chosen ?? masks?.kind;
-    this.chosen = name;
+    const before = this.pendingMask ?? masks?.kind;
+    this.pendingMask = name;
     return name !== before;
   }
 
@@ -48,40 +48,40 @@ export class Ahead {
    * @param {Head | null} head
    * @returns {Parts}
    */
-  shown({ masks, numbers }, wall, head) {
-    const sent = { wall, head };
-    if (!masks) return sent;
-    if (masks.kind === masks.own) this.base = { numbers, sent };
-    const chosen = this.chosen ?? masks.kind,
-      cells = masks.open[chosen],
+  preview({ masks, numbers }, wall, head) {
+    const parts = { wall, head };
+    if (!masks) return parts;
+    if (masks.kind === masks.own) this.base = { numbers, sent: parts };
+    const mask = this.pendingMask ?? masks.kind,
+      cells = masks.open[mask],
       { base } = this;
-    if (cells === undefined || chosen === masks.kind || base?.numbers !== numbers || base.sent.wall.pool > 1)
-      return sent;
+    if (cells === undefined || mask === masks.kind || base?.numbers !== numbers || base.sent.wall.pool > 1)
+      return parts;
     if (cells === "") return base.sent;
     const of = [cells, base.sent.wall.id, base.sent.head?.id].join(" ");
-    if (this.made?.of !== of) this.made = { of, parts: masked(base.sent, unpacked(cells)) };
-    return this.made.parts;
+    if (this.cache?.of !== of) this.cache = { of, parts: applyMask(base.sent, decodeMask(cells)) };
+    return this.cache.parts;
   }
 }
 
 /** A bit for each cell, as bytes in base64: whether it is open. @param {string} cells */
-function unpacked(cells) {
+function decodeMask(cells) {
   const bytes = Uint8Array.from(atob(cells), (letter) => letter.charCodeAt(0));
   return (/** @type {number} */ at) => (bytes[at >> 3] >> (7 - (at & 7))) & 1;
 }
 
 /** @param {Parts} parts @param {(at: number) => number} isOpen @returns {Parts} */
-function masked({ wall, head }, isOpen) {
+function applyMask({ wall, head }, isOpen) {
   const size = wall.rows * wall.columns,
     values = new Uint16Array(wall.values.length);
   for (let row = 0; row < values.length; row += wall.columns) {
     let total = 0;
     for (let at = row; at < row + wall.columns; at++) if (isOpen(at % size)) total += wall.values[at];
     for (let at = row; total && at < row + wall.columns; at++)
-      if (isOpen(at % size)) values[at] = Math.round((wall.values[at] / total) * ONE);
+      if (isOpen(at % size)) values[at] = Math.round((wall.values[at] / total) * FULL_WEIGHT);
   }
-  const made = { ...wall, id: `${wall.id} ahead`, values, isAhead: true };
-  if (!head) return { wall: made, head };
+  const wallAhead = { ...wall, id: `${wall.id} ahead`, values, isAhead: true };
+  if (!head) return { wall: wallAhead, head };
   const scores = decodeScores(head).map((score, at) => (isOpen(at) ? score : -Infinity));
-  return { wall: made, head: { ...head, codec: "float32", scores } };
+  return { wall: wallAhead, head: { ...head, codec: "float32", scores } };
 }

@@ -1,7 +1,7 @@
 // @ts-check
 // The map that is shown large: a head's weights or scores, its weights at another temperature, or several heads.
 
-import { combine, decodeScores, maskedCells, regroup, wallMap, warmed } from "../lib/numbers.js";
+import { combine, decodeScores, maskedCells, regroup, wallMap, withTemperature } from "../lib/numbers.js";
 import { scoreLimit } from "./wall.js";
 
 /** @typedef {import("../lib/numbers.js").Wall} Wall */
@@ -15,15 +15,15 @@ import { scoreLimit } from "./wall.js";
  */
 /** @typedef {{rows: number, columns: number, masked: null, exact: boolean}} Sizes what all maps have */
 
-export class Current {
+export class LargeMapModel {
   /** @type {any} the head whose scores are decoded */
-  decoded;
+  decodedHead;
   /** @type {Float32Array} */
   scores = new Float32Array();
   /** @type {(temperature: number, out: Float32Array) => Float32Array} its weights */
-  warmed = (_, out) => out;
+  atTemperature = (_, out) => out;
   /** @type {{scores: Float32Array, axes: Axes | null, cells: Uint8Array | null}} which cells of the view are masked */
-  masked = { scores: this.scores, axes: null, cells: null };
+  maskCache = { scores: this.scores, axes: null, cells: null };
   buffer = new Float32Array();
 
   /**
@@ -39,27 +39,27 @@ export class Current {
   map(wall, head, choice, axes, together) {
     const sizes = { rows: axes.queries.count, columns: axes.keys.count, masked: null, exact: true };
     const several = wall.what === "weights" && choice.combine !== "one";
-    if (several) return combined(wall, head, choice.combine, together, sizes);
+    if (several) return combineHeads(wall, head, choice.combine, together, sizes);
     const isIt = head?.layer === choice.layer && head.head === choice.head,
-      chosen = isIt && head.codec !== "weights";
-    if (chosen && this.decoded !== head) {
-      [this.decoded, this.scores] = [head, decodeScores(head)];
-      this.warmed = warmed(head, this.scores);
+      hasScores = isIt && head.codec !== "weights";
+    if (hasScores && this.decodedHead !== head) {
+      [this.decodedHead, this.scores] = [head, decodeScores(head)];
+      this.atTemperature = withTemperature(head, this.scores);
     }
     const index = choice.layer * wall.n_heads + choice.head;
-    if (wall.what === "scores") return this.#scoreMap(wall, chosen ? head : null, index, sizes);
-    if (isIt && !chosen && !head.combined)
+    if (wall.what === "scores") return this.#scoreMap(wall, hasScores ? head : null, index, sizes);
+    if (isIt && !hasScores && !head.combined)
       // Some cells are covered.
       return { ...sizes, pooled: head.pooled, values: Float32Array.from(head.codes, (code) => code / 65535) };
-    return this.#weightMap(wall, chosen ? head : null, index, choice.temperature, axes, sizes);
+    return this.#weightMap(wall, hasScores ? head : null, index, choice.temperature, axes, sizes);
   }
 
   /** @param {Wall} wall @param {any} head @param {number} index @param {Sizes} sizes */
   #scoreMap(wall, head, index, sizes) {
-    const found = { ...sizes, limit: scoreLimit(wall), exact: head?.codec === "float32" };
-    if (!head) return wall.pool > 1 ? null : { ...found, values: wallMap(wall, index) };
+    const map = { ...sizes, limit: scoreLimit(wall), exact: head?.codec === "float32" };
+    if (!head) return wall.pool > 1 ? null : { ...map, values: wallMap(wall, index) };
     const masked = Uint8Array.from(this.scores, (score) => Number(score === -Infinity));
-    return { ...found, values: this.scores, masked: masked.includes(1) ? masked : null };
+    return { ...map, values: this.scores, masked: masked.includes(1) ? masked : null };
   }
 
   /**
@@ -72,23 +72,23 @@ export class Current {
    */
   #weightMap(wall, head, index, temperature, axes, sizes) {
     const { queries, keys, renormalise, plain } = axes,
-      masked = head ? this.#masked(axes) : null;
+      masked = head ? this.#cachedMask(axes) : null;
     const isAhead = Boolean(wall.isAhead); // made of rounded weights: the head's scores are better
     if (temperature === 1 && wall.pool === 1 && !(isAhead && head))
       return { ...sizes, exact: !isAhead, values: wallMap(wall, index), masked };
     if (!head) return null;
     if (this.buffer.length !== this.scores.length) this.buffer = new Float32Array(this.scores.length);
-    const weights = this.warmed(temperature, this.buffer);
+    const weights = this.atTemperature(temperature, this.buffer);
     const exact = !head.coarse; // made of rounded weights, away from the app
     return { ...sizes, exact, values: plain ? weights : regroup(weights, queries, keys, renormalise), masked };
   }
 
-  /** Which cells are masked; the temperature, which changes in every frame, does not change that. @param {Axes} axes */
-  #masked(axes) {
-    if (this.masked.scores !== this.scores || this.masked.axes !== axes) {
-      this.masked = { scores: this.scores, axes, cells: maskedCells(this.scores, axes.queries, axes.keys) };
+  /** The masked cells, cached because the temperature changes in every frame and they do not. @param {Axes} axes */
+  #cachedMask(axes) {
+    if (this.maskCache.scores !== this.scores || this.maskCache.axes !== axes) {
+      this.maskCache = { scores: this.scores, axes, cells: maskedCells(this.scores, axes.queries, axes.keys) };
     }
-    return this.masked.cells;
+    return this.maskCache.cells;
   }
 }
 
@@ -101,10 +101,10 @@ export class Current {
  * @param {number[]} together
  * @param {Sizes} sizes
  */
-function combined(wall, head, how, together, sizes) {
-  const found = { ...sizes, combined: how, heads: together.length };
-  if (wall.pool === 1) return { ...found, ...combine(wall, together, how) };
+function combineHeads(wall, head, how, together, sizes) {
+  const map = { ...sizes, combined: how, heads: together.length };
+  if (wall.pool === 1) return { ...map, ...combine(wall, together, how) };
   const pairs = [...together].sort((a, b) => a - b).map((i) => [Math.floor(i / wall.n_heads), i % wall.n_heads]);
   if (head?.combined !== how || JSON.stringify(head.heads) !== JSON.stringify(pairs)) return null;
-  return { ...found, pooled: head.pooled, values: Float32Array.from(head.codes, (code) => code / 65535) };
+  return { ...map, pooled: head.pooled, values: Float32Array.from(head.codes, (code) => code / 65535) };
 }

@@ -8,21 +8,21 @@
 import { View, mount } from "../lib/view.js";
 import { unpack } from "../lib/bytes.js";
 import { css, scoreTable, theme, weightTable } from "../lib/colour.js";
-import { Ahead } from "./ahead.js";
-import { Current } from "./current.js";
+import { MaskPreview } from "./ahead.js";
+import { LargeMapModel } from "./current.js";
 import { fill } from "../lib/dom.js";
 import { walkMap, walkWall } from "./keys.js";
 import { placeOf } from "../lib/fit.js";
 import { LargeMap } from "../lib/large.js";
 import { FAINT, Lines, MOST } from "./lines.js";
 import { numberOf, wallValue } from "../lib/numbers.js";
-import { coveredCells, toldCells } from "../lib/covers.js";
+import { answerCells, coveredCells } from "../lib/covers.js";
 import { Channels } from "../lib/parts.js";
 import { buildPanel, showLegend, showLock } from "./panel.js";
 import { mapTable } from "../plot/tables.js";
 import { savePng, saveSvg } from "../figure/canvas.js";
-import { sayLarge, sayThumb, sayWhole } from "../lib/say.js";
-import { Seen } from "./seen.js";
+import { sayLarge, sayThumb, describeMap } from "../lib/say.js";
+import { PictureCache } from "./seen.js";
 import { Tokens } from "./tokens.js";
 import { Wall } from "./wall.js";
 
@@ -32,14 +32,14 @@ const NOTHING = Object.freeze({ query: null, key: null });
 const show = mount((parent, data) => new Grid(parent, data.channel));
 
 /** Numbers come as bytes, or taken apart already (take_away.js); words and choices as an object of their own. */
-export default (sent) => {
-  const { data } = sent;
+export default (props) => {
+  const { data } = props;
   if (data instanceof Uint8Array) return channels.keep(unpack(data));
-  return data.kind ? channels.keep(data) : show(sent);
+  return data.kind ? channels.keep(data) : show(props);
 };
 
 class Grid extends View {
-  said;
+  syncedChoice;
   wall;
   spelled;
   labels;
@@ -49,9 +49,9 @@ class Grid extends View {
     super(parent, "head-grid", { handle: "headGrid", of: (root) => [root.clientHeight, placeOf(root)] });
     this.channel = name;
     channels.of(name).view = this;
-    this.current = new Current();
-    this.ahead = new Ahead();
-    this.seen = new Seen();
+    this.current = new LargeMapModel();
+    this.ahead = new MaskPreview();
+    this.pictureCache = new PictureCache();
     this.early = null; // a picture seen before, until Python has answered
     this.hover = null;
     this.root.addEventListener("keydown", (event) => event.key === "Escape" && this.unlock());
@@ -72,15 +72,15 @@ class Grid extends View {
   }
 
   /**
-   * New words and choices from Python; an answer to an older choice than the last one made here is out of date. What
-   * Python has said before it says again whenever the page is drawn, while a slider may be ahead of it.
+   * Receive words and choices from Python; an answer to an older choice is ignored. Python repeats its last choice with
+   * every run, while a slider may be ahead of it.
    */
   receive(data) {
     this.next = data;
-    this.ahead.chosen = this.early = null;
-    const said = JSON.stringify([data.choice, data.sent]);
-    if (data.sent >= this.sent && said !== this.said)
-      [this.choice, this.sent, this.said] = [{ ...data.choice }, data.sent, said];
+    this.ahead.pendingMask = this.early = null;
+    const message = JSON.stringify([data.choice, data.sent]);
+    if (data.sent >= this.sent && message !== this.syncedChoice)
+      [this.choice, this.sent, this.syncedChoice] = [{ ...data.choice }, data.sent, message];
     this.refresh();
   }
 
@@ -89,7 +89,7 @@ class Grid extends View {
    * them.
    */
   #follow(changes) {
-    const chosen = {},
+    const updates = {},
       ends = { layer: this.wall?.n_layers, head: this.wall?.n_heads };
     for (const { target } of changes) {
       const isExample = target.matches(".st-key-_example input[aria-expanded=false]") && target.value;
@@ -98,27 +98,27 @@ class Grid extends View {
       const isMask = target.matches(".st-key-mask input[aria-expanded=false]");
       if (isMask && this.data && this.ahead.choose(target.value, this.data)) this.refresh();
       const name = Object.keys(ends).find((name) => target.matches(`.st-key-${name} input[type=range]`));
-      if (name && Number(target.value) < ends[name]) chosen[name] = Number(target.value);
+      if (name && Number(target.value) < ends[name]) updates[name] = Number(target.value);
     }
-    if (!Object.keys(chosen).length || !this.choice) return;
-    Object.assign(this.choice, chosen);
+    if (!Object.keys(updates).length || !this.choice) return;
+    Object.assign(this.choice, updates);
     this.refresh();
   }
 
   /** Another text, drawn as it was the last time: the model's head and layer stay, unless the example has its own. */
   #example(name) {
-    const found = this.seen.choose(name, this.data);
-    if (!found) return;
-    const { layer, head } = found.data.beside === this.data.beside ? this.choice : found.data.choice;
-    this.early = found;
-    this.choice = { ...found.data.choice, layer, head };
+    const picture = this.pictureCache.choose(name, this.data);
+    if (!picture) return;
+    const { layer, head } = picture.data.beside === this.data.beside ? this.choice : picture.data.choice;
+    this.early = picture;
+    this.choice = { ...picture.data.choice, layer, head };
     this.refresh();
   }
 
   tell(delay = 0) {
     clearTimeout(this.timer);
-    const sent = ++this.sent;
-    this.timer = setTimeout(() => this.send("choice", { ...this.choice }, sent), delay);
+    const number = ++this.sent;
+    this.timer = setTimeout(() => this.send("choice", { ...this.choice }, number), delay);
   }
 
   change(values, delay = 0) {
@@ -135,15 +135,15 @@ class Grid extends View {
     if (this.next && wall?.id === this.next.wall && !this.early) this.data = this.next;
     if (!this.data || (wall?.id !== this.data.wall && !this.early)) return;
     if (this.early) Object.assign(this, this.early);
-    else Object.assign(this, this.ahead.shown(this.data, wall, head?.id === this.data.head ? head : null));
-    if (!this.early) this.seen.keep({ data: this.data, wall, head: head?.id === this.data.head ? head : null });
+    else Object.assign(this, this.ahead.preview(this.data, wall, head?.id === this.data.head ? head : null));
+    if (!this.early) this.pictureCache.keep({ data: this.data, wall, head: head?.id === this.data.head ? head : null });
     const { axes, words } = this.data;
     const labels = { rows: axes.queries.labels, columns: axes.keys.labels },
       spelled = JSON.stringify(labels);
-    const other = spelled !== this.spelled;
-    if (other) this.hover = this.cursor = this.written = null; // other tokens: nothing is pointed at
-    const box = other && this.panel?.large.getBoundingClientRect(),
-      unseen = box && box.top + box.bottom < 0;
+    const isNew = spelled !== this.spelled;
+    if (isNew) this.hover = this.cursor = this.written = null; // other tokens: nothing is pointed at
+    const box = isNew && this.panel?.large.getBoundingClientRect(),
+      isOffScreen = box && box.top + box.bottom < 0;
     [this.labels, this.spelled] = [labels, spelled];
     this.locked = this.#locked();
     if (this.words !== JSON.stringify(words)) this.#build();
@@ -152,7 +152,7 @@ class Grid extends View {
     this.#large();
     this.light();
     // From a sentence to try below it: that sentence is what is looked for.
-    if (unseen) this.panel.name.scrollIntoView();
+    if (isOffScreen) this.panel.name.scrollIntoView();
   }
 
   #build() {
@@ -165,7 +165,7 @@ class Grid extends View {
       combine: (how) => this.change({ combine: how }),
       zoom: (factor) => this.large.zoomBy(factor),
       save: (kind) => this.save(kind),
-      temperature: (value, done) => this.heat(value, done),
+      temperature: (value, isFinal) => this.heat(value, isFinal),
     });
     this.panel = panel;
     const wall = new Wall(panel.wall);
@@ -287,22 +287,25 @@ class Grid extends View {
     for (const text of this.written ? [] : this.texts) text.show(text.along === "key" ? labels.columns : labels.rows);
     this.written = true;
     panel.name.textContent = this.name();
-    panel.large.setAttribute("aria-label", map.pooled ? this.name() : sayWhole(words, this.map, labels, this.name()));
+    panel.large.setAttribute(
+      "aria-label",
+      map.pooled ? this.name() : describeMap(words, this.map, labels, this.name()),
+    );
     const byHead = choice.combine === "max" && map.winner ? this.together().slice(0, this.palette.list.length) : [];
     const hues = byHead.map((index, i) => ({ name: this.place(index), colour: css(this.palette.list[i]) }));
     showLegend(panel, words, palette, map.limit, map.masked, hues);
   }
 
-  /** What a lesson's open question covers, and what tells its answer. */
+  /** The map with the cells that a lesson's open question covers and those of its answer. */
   #withCovers(map) {
     const { covers } = this.data;
-    return { ...map, covered: coveredCells(covers), told: toldCells(covers), word: covers?.word };
+    return { ...map, covered: coveredCells(covers), told: answerCells(covers), word: covers?.word };
   }
 
   /** For the menu of the picture: every head, and the large map with its name and what is said of it. */
   asPictures() {
-    const { wall, legend, name, says, large } = this.panel;
-    return [wall, legend, name, says, large];
+    const { wall, legend, name, says: sentence, large } = this.panel;
+    return [wall, legend, name, sentence, large];
   }
 
   draw() {
@@ -330,12 +333,12 @@ class Grid extends View {
   name() {
     const { words } = this.data,
       { layer, head, combine: how } = this.choice;
-    if (how === "one" || this.wall.what === "scores") return this.named(layer, head);
+    if (how === "one" || this.wall.what === "scores") return this.headName(layer, head);
     return fill(words[`name_${how}`], { n: this.together().length });
   }
 
   /** A head by its layer's number in the model. */
-  named(layer, head) {
+  headName(layer, head) {
     return fill(this.data.words.layer_head, { layer: numberOf(this.wall, layer), head });
   }
 
@@ -386,13 +389,13 @@ class Grid extends View {
       asks = focus.query !== null && !map.limit;
     const row = asks ? map.values.subarray(from, from + map.columns) : null;
     for (const text of this.texts) text.light(focus, locked, text.along === "query" ? null : row, this.palette.blue);
-    const name = hover?.index === undefined ? "" : this.named(hover.layer, hover.head);
+    const name = hover?.index === undefined ? "" : this.headName(hover.layer, hover.head);
     panel.name.textContent = name || this.name(); // of the head that the sentence below it is about
     panel.says.textContent = name
       ? sayThumb(words, this.wall, labels, hover, name, map)
       : map.pooled
         ? this.#sayBlock(focus)
-        : sayLarge(words, map, labels, focus, (place) => this.named(...this.#apart(this.together()[place])));
+        : sayLarge(words, map, labels, focus, (place) => this.headName(...this.#apart(this.together()[place])));
     const spelled = JSON.stringify([locked, labels.rows[locked.query], labels.columns[locked.key]]);
     if (spelled !== this.lockShown) showLock(panel, words, locked, labels, { unlock: (along) => this.unlock(along) });
     this.lockShown = spelled;
@@ -450,9 +453,9 @@ class Grid extends View {
     this.panel.live.textContent = `${this.name()}. ${this.panel.says.textContent}`;
   }
 
-  heat(temperature, done) {
+  heat(temperature, isFinal) {
     this.choice.temperature = temperature;
-    if (done) this.tell();
+    if (isFinal) this.tell();
     this.heating ??= requestAnimationFrame(() => {
       this.heating = null;
       this.warm();
@@ -491,8 +494,8 @@ class Grid extends View {
     if (this.choice.combine === "one" || this.wall.what === "scores") this.choose(button.layer, button.head);
     else {
       const now = this.together();
-      const others = now.filter((index) => index !== button.index);
-      const several = others.length < now.length ? others : [...now, button.index];
+      const rest = now.filter((index) => index !== button.index);
+      const several = rest.length < now.length ? rest : [...now, button.index];
       this.hover = null; // name and sentence are of the heads together
       this.change({ several });
     }

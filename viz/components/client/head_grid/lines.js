@@ -31,13 +31,13 @@ export class Lines extends CanvasWindow {
   /** All lines from FAINT up, weakest first; of very many only the strongest. */
   #strongest() {
     const { values, columns } = this.map;
-    const found = [];
-    for (let at = 0; at < values.length; at++) if (values[at] >= FAINT) found.push(at);
-    found.sort((a, b) => values[a] - values[b]);
-    this.drawn = found.slice(-MOST).map((at) => ({ at, query: Math.floor(at / columns), key: at % columns }));
+    const cells = [];
+    for (let at = 0; at < values.length; at++) if (values[at] >= FAINT) cells.push(at);
+    cells.sort((a, b) => values[a] - values[b]);
+    this.drawn = cells.slice(-MOST).map((at) => ({ at, query: Math.floor(at / columns), key: at % columns }));
   }
 
-  /** Where the tokens stand: down two sides, or along two lines as wide as their words. */
+  /** Place the tokens: down two sides, or along two lines as wide as their words. */
   fit() {
     if (!this.map) return;
     const width = this.element.clientWidth;
@@ -79,11 +79,11 @@ export class Lines extends CanvasWindow {
     Object.assign(this, { focus, locked });
     if (!this.map || !this.size || !focus) return;
     const context = this.fresh();
-    const chosen = focus.query !== null || focus.key !== null;
+    const hasFocus = focus.query !== null || focus.key !== null;
     const meets = (along, pair) => focus[along] === null || pair[along] === focus[along];
     const belongs = (pair) => meets("query", pair) && meets("key", pair);
-    for (const pair of this.drawn) if (!chosen || !belongs(pair)) this.#line(context, pair, chosen ? 0.12 : 1);
-    if (chosen) for (const pair of this.drawn) if (belongs(pair)) this.#line(context, pair, 1);
+    for (const pair of this.drawn) if (!hasFocus || !belongs(pair)) this.#line(context, pair, hasFocus ? 0.12 : 1);
+    if (hasFocus) for (const pair of this.drawn) if (belongs(pair)) this.#line(context, pair, 1);
     isolateAll(this.labels.rows).forEach((label, i) => this.#label(context, label, "query", i));
     isolateAll(this.labels.columns).forEach((label, i) => this.#label(context, label, "key", i));
   }
@@ -121,7 +121,7 @@ export class Lines extends CanvasWindow {
       context.fillStyle = state === "locked" ? theme.primary : theme.text;
       context.fillRect(left - 3, down - 8, wide + 6, 16);
     } else if (this.focus.query !== null && along === "key") {
-      // How much the chosen query gives to this key.
+      // The selected query's weight on this key.
       const weight = this.map.values[this.focus.query * this.map.columns + i];
       context.fillStyle = css(this.colours.blue, 0.55 * Math.sqrt(weight));
       context.fillRect(left - 3, down - 8, wide + 6, 16);

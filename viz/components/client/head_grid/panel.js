@@ -1,4 +1,4 @@
-// The frame of the grid: its controls and the places its pictures go to. What is done with them is in head_grid.js.
+// The frame of the grid: its controls and the places its pictures go to. head_grid.js has their behaviour.
 
 import { dropdown, element, fill, segments } from "../lib/dom.js";
 import { spoken } from "../lib/view.js";
@@ -7,7 +7,7 @@ import { scoreColour, weightColour } from "../lib/colour.js";
 const SORTS = ["model", "entropy", "distance", "previous", "next", "same", "first", "link"];
 const always = (code) => code === "model" || code === "link"; // the others are numbers that a wall may lack
 
-/** `measures` are what the heads of this wall can be put in order by. */
+/** Build the panel. `measures` are the keys by which the heads of this wall can be sorted. */
 export function buildPanel(root, words, measures, act) {
   const option = (prefix) => (code) => [code, words[`${prefix}_${code.replace("-", "_")}`]];
   const panel = {
@@ -38,9 +38,9 @@ export function buildPanel(root, words, measures, act) {
   panel.save = save(words, act);
   panel.hint = element("p", "note hint", {}, words.combine_hint);
   const bar = (...parts) => {
-    const made = element("div", "bar");
-    made.append(...parts);
-    return made;
+    const row = element("div", "bar");
+    row.append(...parts);
+    return row;
   };
   // The pictures first, what changes them below.
   panel.left.append(panel.wall, bar(panel.sort.element, panel.show.element), panel.note, panel.legend, panel.keys);
@@ -57,20 +57,20 @@ export function buildPanel(root, words, measures, act) {
 }
 
 function temperature(words, act) {
-  const made = element("div", "temperature", { "data-link": "temperature" }),
+  const box = element("div", "temperature", { "data-link": "temperature" }),
     label = element("label", "", {}, words.temperature);
   const slider = element("input", "", { type: "range", min: "-20", max: "20", step: "1" });
   const value = element("output"),
     reset = element("button", "plain", { type: "button" }, words.temperature_reset);
   const note = element("p", "note");
   label.append(slider);
-  made.append(label, value, reset, note);
+  box.append(label, value, reset, note);
   const read = () => Number((10 ** (slider.value / 20)).toFixed(2)); // 0.1 to 10, even steps of a ratio
   slider.addEventListener("input", () => act.temperature(read(), false));
   slider.addEventListener("change", () => act.temperature(read(), true));
   reset.addEventListener("click", () => act.temperature(1, true));
   return {
-    element: made,
+    element: box,
     slider,
     show(choice, off) {
       if (read() !== choice.temperature) slider.value = String(20 * Math.log10(choice.temperature));
@@ -78,14 +78,14 @@ function temperature(words, act) {
       slider.setAttribute("aria-valuetext", value.textContent);
       slider.disabled = off;
       reset.disabled = off || choice.temperature === 1;
-      const usual = choice.temperature === 1 ? words.temperature_one : words.temperature_other;
-      note.textContent = off ? words.temperature_off : usual;
+      const sentence = choice.temperature === 1 ? words.temperature_one : words.temperature_other;
+      note.textContent = off ? words.temperature_off : sentence;
     },
   };
 }
 
 function zoom(words, act) {
-  const made = element("div", "segments", { role: "group", "aria-label": words.zoom });
+  const group = element("div", "segments", { role: "group", "aria-label": words.zoom });
   const steps = [
     ["−", words.zoom_out, 1 / 1.5],
     ["+", words.zoom_in, 1.5],
@@ -94,29 +94,29 @@ function zoom(words, act) {
   for (const [text, label, factor] of steps) {
     const button = element("button", "", { type: "button", "aria-label": label, title: label }, text);
     button.addEventListener("click", () => act.zoom(factor));
-    made.append(button);
+    group.append(button);
   }
-  return { element: made };
+  return { element: group };
 }
 
 function save(words, act) {
-  const made = element("div", "segments", { role: "group", "aria-label": words.save });
+  const group = element("div", "segments", { role: "group", "aria-label": words.save });
   for (const kind of ["png", "svg"]) {
     const label = words[`save_${kind}`];
     const button = element("button", "", { type: "button", "aria-label": label, title: label }, kind.toUpperCase());
     button.addEventListener("click", () => act.save(kind));
-    made.append(button);
+    group.append(button);
   }
-  return { element: made };
+  return { element: group };
 }
 
-/** What is locked, as buttons that unlock it. */
+/** Show the locked query and key as buttons that unlock them. */
 export function showLock(panel, words, locked, labels, act) {
-  const made = [];
-  if (locked.query !== null) made.push(["query", fill(words.locked_query, { q: labels.rows[locked.query] })]);
-  if (locked.key !== null) made.push(["key", fill(words.locked_key, { k: labels.columns[locked.key] })]);
+  const chips = [];
+  if (locked.query !== null) chips.push(["query", fill(words.locked_query, { q: labels.rows[locked.query] })]);
+  if (locked.key !== null) chips.push(["key", fill(words.locked_key, { k: labels.columns[locked.key] })]);
   panel.lock.replaceChildren(
-    ...made.map(([along, text]) => {
+    ...chips.map(([along, text]) => {
       const button = element("button", "chip", { type: "button", title: words.unlock });
       button.setAttribute("aria-label", `${text} · ${words.unlock}`);
       button.append(element("span", "", {}, text), element("span", "", { "aria-hidden": "true" }, " ✕"));
@@ -127,7 +127,7 @@ export function showLock(panel, words, locked, labels, act) {
 }
 
 /** The one scale of all maps, and the hues of the heads where each has its own. */
-export function showLegend(panel, words, palette, limit, masked, heads) {
+export function showLegend(panel, words, palette, limit, hasMasked, heads) {
   const strip = element("canvas");
   [strip.width, strip.height] = [160, 1];
   const context = strip.getContext("2d"),
@@ -146,7 +146,7 @@ export function showLegend(panel, words, palette, limit, masked, heads) {
     pair.append(swatch, text);
     parts.push(pair);
   };
-  if (masked) keyed("hatched", words.legend_masked);
+  if (hasMasked) keyed("hatched", words.legend_masked);
   for (const { name, colour } of heads) keyed("swatch", name, colour);
   panel.legend.replaceChildren(...parts);
 }

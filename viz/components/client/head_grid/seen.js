@@ -1,5 +1,5 @@
 // @ts-check
-// An example that was chosen before is drawn again before Python has answered: from what Python had answered then.
+// Cache of pictures: an example that was shown before is drawn from Python's last answer, before the new one comes.
 
 /**
  * @typedef {{numbers: string, beside: string, choice: Record<string, any>}} Data as viz/frame/head_grid/grid.py sends
@@ -9,7 +9,7 @@
 
 const MOST_BYTES = 8e6; // of the numbers of all that is kept
 
-export class Seen {
+export class PictureCache {
   /**
    * @type {Map<string, Picture>} by the example's name in the list and what else was chosen; the one seen last at its
    *   end
@@ -19,27 +19,27 @@ export class Seen {
    * @type {{name: string, beside: string, numbers: string} | null} which example was chosen, and beside what, until
    *   Python has answered
    */
-  asked = null;
+  pending = null;
 
   /**
-   * The picture of an example that has just been chosen, if it was seen before with the same beside it.
+   * The cached picture of a newly selected example, if it was shown before with the same settings.
    *
    * @param {string} name as the list has it
    * @param {Data} data what is shown
    * @returns {Picture | null} null too if it is being asked for already
    */
   choose(name, { beside, numbers }) {
-    if (this.asked?.name === name && this.asked.beside === beside) return null;
-    this.asked = { name, beside, numbers };
+    if (this.pending?.name === name && this.pending.beside === beside) return null;
+    this.pending = { name, beside, numbers };
     return this.pictures.get(`${beside} ${name}`) ?? null;
   }
 
   /** Keep what Python has answered, if that is an example's. @param {Picture} picture */
   keep(picture) {
-    const { asked } = this;
+    const { pending: asked } = this;
     if (!asked || picture.data.numbers === asked.numbers || !picture.head) return;
     const key = `${asked.beside} ${asked.name}`;
-    this.asked = null;
+    this.pending = null;
     this.pictures.delete(key);
     this.pictures.set(key, picture);
     let bytes = 0;

@@ -4,7 +4,7 @@
 
 import { image } from "../lib/canvas.js";
 import { css, scoreColour, weightColour } from "../lib/colour.js";
-import { farness, MASKED, NOWHERE, numberOf, ordered, poolMax, wallValue } from "../lib/numbers.js";
+import { distanceFromZero, MASKED, NOWHERE, numberOf, poolMax, sortHeads, wallValue } from "../lib/numbers.js";
 import { element, fill } from "../lib/dom.js";
 
 const OFF = 0.25; // how opaque the map of a head is that is switched off
@@ -54,7 +54,7 @@ export class Wall {
   }
 
   #choose(wall, choice, links) {
-    const heads = ordered(wall, choice.sort, links);
+    const heads = sortHeads(wall, choice.sort, links);
     if (choice.show === "layer") return heads.filter((head) => Math.floor(head.index / wall.n_heads) === choice.layer);
     return choice.show === "top" ? heads.slice(0, 12) : heads;
   }
@@ -90,7 +90,7 @@ export class Wall {
     this.places = null;
   }
 
-  /** Where the maps stand, which the page is asked for once and not for every light. */
+  /** Measure the maps' places once, not for every highlight. */
   #measure() {
     this.size = sizeOf(this.lights.parentElement);
     const scale = window.devicePixelRatio || 1,
@@ -117,7 +117,7 @@ export class Wall {
     });
   }
 
-  /** All maps beside each other, one pixel a cell, as one picture: to make a canvas for each is dear. */
+  /** All maps side by side, one pixel a cell, in one picture: one canvas for each is expensive. */
   #paint(wall, palette, covered) {
     const size = wall.rows * wall.columns;
     const factor = Math.ceil(Math.max(wall.rows, wall.columns) / (PIXELS * Math.min(2, devicePixelRatio)));
@@ -128,7 +128,7 @@ export class Wall {
       const values = wall.values.subarray(index * size, (index + 1) * size),
         of = { index, values };
       return factor > 1
-        ? { ...of, ...poolMax(values, wall.rows, wall.columns, factor, skip, changes ? farness : undefined) }
+        ? { ...of, ...poolMax(values, wall.rows, wall.columns, factor, skip, changes ? distanceFromZero : undefined) }
         : of;
     });
     const [rows, columns] = [wall.rows, wall.columns].map((side) => Math.ceil(side / Math.max(1, factor)));
@@ -167,17 +167,17 @@ export class Wall {
   /** Mark the chosen head, those taken together, and those switched off; draw, if any of the maps is another one. */
   mark(choice, together, off, hues) {
     for (const button of this.buttons) {
-      const chosen = button.layer === choice.layer && button.head === choice.head;
+      const isChosen = button.layer === choice.layer && button.head === choice.head;
       const place = together.indexOf(button.index);
-      button.classList.toggle("chosen", chosen);
+      button.classList.toggle("chosen", isChosen);
       button.classList.toggle("together", place >= 0);
       button.style.setProperty("--hue", place >= 0 && choice.combine === "max" ? css(hues[place % hues.length]) : "");
       button.classList.toggle(
         "off",
         off.some(([layer, head]) => layer === button.layer && head === button.head),
       );
-      button.setAttribute("aria-pressed", String(choice.combine === "one" ? chosen : place >= 0));
-      button.tabIndex = chosen ? 0 : -1;
+      button.setAttribute("aria-pressed", String(choice.combine === "one" ? isChosen : place >= 0));
+      button.tabIndex = isChosen ? 0 : -1;
     }
     const before = this.off;
     this.off = JSON.stringify(off);

@@ -3,10 +3,10 @@
 
 import { element, fill } from "../lib/dom.js";
 import { View, mount } from "../lib/view.js";
-import { follow, isTheBrowsers, shownAsHere, wasFollowed } from "../lib/open.js";
+import { follow, isBrowserClick, withEmbedOptions, wasFollowed } from "../lib/open.js";
 
 const FINGER = "(pointer: coarse)";
-const HERE = "here"; // as in viz/modes/lesson/bar.py
+const IN_PAGE = "here"; // as in viz/modes/lesson/bar.py
 const BEHIND = 250; // ms: a picture, a slider or a box sends what was chosen within 200
 
 export default mount((parent) => new LessonBar(parent));
@@ -18,10 +18,10 @@ class LessonBar extends View {
     this.form = element("form", "question");
     this.body = element("div", "body");
     this.row = element("div", "row");
-    this.said = element("div", "said", { role: "status", "aria-live": "polite" });
+    this.status = element("div", "said", { role: "status", "aria-live": "polite" });
     this.why = element("div", "why");
     const foot = element("div", "foot");
-    foot.append(this.row, this.said);
+    foot.append(this.row, this.status);
     this.form.append(this.body, foot, this.why);
     this.root.append(this.head, this.form);
     this.form.addEventListener("submit", (event) => {
@@ -41,9 +41,9 @@ class LessonBar extends View {
     const before = this.data;
     this.data = data;
     const isNew = !before || before.lesson !== data.lesson || before.number !== data.number;
-    if (isNew || !data.done) this.ended = false;
-    this.root.toggleAttribute("data-ended", this.ended);
-    const asked = JSON.stringify([
+    if (isNew || !data.done) this.hasEnded = false;
+    this.root.toggleAttribute("data-ended", this.hasEnded);
+    const key = JSON.stringify([
       data.number,
       data.why,
       data.end,
@@ -57,13 +57,13 @@ class LessonBar extends View {
       data.n_done,
       data.print,
     ]);
-    if (isNew) this.said.replaceChildren();
+    if (isNew) this.status.replaceChildren();
     this.root.dataset.print = data.print;
     this.root.dataset.kind = data.kind;
     this.root.toggleAttribute("data-done", Boolean(data.done && data.question));
     this.#head();
-    if (asked !== this.asked) this.#ask(isNew || before.about !== data.about);
-    this.asked = asked;
+    if (key !== this.questionKey) this.#ask(isNew || before.about !== data.about);
+    this.questionKey = key;
     this.#say();
     this.#why();
     if (isNew && wasFollowed())
@@ -73,7 +73,7 @@ class LessonBar extends View {
   }
 
   /**
-   * What an answer begins with; on a phone no field takes the keyboard by itself, as half the screen would be its keys.
+   * The first field of an answer; none on a phone, where the keyboard would cover half the screen.
    */
   #first() {
     const first = this.body.querySelector("input");
@@ -86,9 +86,9 @@ class LessonBar extends View {
 
   #follow(event) {
     const link = event.target instanceof Element && event.target.closest("a");
-    if (!link || isTheBrowsers(event)) return;
+    if (!link || isBrowserClick(event)) return;
     event.preventDefault();
-    follow(shownAsHere(link.href));
+    follow(withEmbedOptions(link.href));
   }
 
   #head() {
@@ -96,8 +96,8 @@ class LessonBar extends View {
     const name = element("p", "name");
     name.append(element("b", "", {}, title), element("span", "", {}, ` · ${fill(words.step, { number, steps })}`));
     const bar = element("span", "over", { "aria-hidden": "true" });
-    over.forEach((done, at) =>
-      bar.append(element("i", `${done ? "done" : ""} ${at + 1 === number ? "now" : ""}`.trim())),
+    over.forEach((isDone, at) =>
+      bar.append(element("i", `${isDone ? "done" : ""} ${at + 1 === number ? "now" : ""}`.trim())),
     );
     const ways = element("nav", "ways", { "aria-label": words.ways });
     const { explores, can_explore: canExplore } = this.data;
@@ -113,43 +113,43 @@ class LessonBar extends View {
       button.addEventListener("click", () => this.#send("explore"));
       ways.append(button);
     }
-    const held = this.head.contains(this.root.getRootNode().activeElement);
+    const hasFocus = this.head.contains(this.root.getRootNode().activeElement);
     this.head.replaceChildren(name, bar, ways);
     this.root.setAttribute("aria-label", title);
-    if (held) this.head.querySelector(".explore")?.focus({ preventScroll: true });
+    if (hasFocus) this.head.querySelector(".explore")?.focus({ preventScroll: true });
   }
 
   /** The question with its answers; while it is the same one, what is filled in stays. */
   #ask(isOther) {
-    const { kind, text, note, question, words, links, done, premise, hint } = this.data;
-    const given = isOther ? this.data.sent : this.#answer();
+    const { kind, text, note, question, words, links, done: isDone, premise, hint } = this.data;
+    const answer = isOther ? this.data.sent : this.#answer();
     const at = this.root.getRootNode().activeElement,
       isHere = this.form.contains(at),
-      held = at?.dataset?.does;
+      action = at?.dataset?.does;
     if (!kind) {
       this.body.replaceChildren(element("p", "text", {}, words.away));
       this.row.replaceChildren(this.#link(words.here, links.here, "main"));
       return;
     }
-    if (this.ended) return this.#card();
-    const told = element("p", "text", {}, note ? `${text} ${note}` : text);
+    if (this.hasEnded) return this.#card();
+    const intro = element("p", "text", {}, note ? `${text} ${note}` : text);
     if (premise) {
-      this.body.replaceChildren(told, element("p", "premise", { role: "note" }, premise));
+      this.body.replaceChildren(intro, element("p", "premise", { role: "note" }, premise));
       this.row.replaceChildren(this.#link(words.restore, links.here, "main"), this.#next("quiet"));
       return;
     }
     if (kind === "open" && !question) {
-      this.body.replaceChildren(told);
+      this.body.replaceChildren(intro);
       this.row.replaceChildren(this.#next("main"));
       return;
     }
     const group = element("fieldset", kind);
     group.append(element("legend", "", {}, question));
-    group.append(...this.#answers(given));
-    group.disabled = Boolean(done);
-    this.body.replaceChildren(told, group);
-    if (done && !this.data.covers && kind === "open") this.row.replaceChildren(this.#next("main"));
-    else if (done) this.row.replaceChildren(this.#next("main"), this.#does("again", words.again));
+    group.append(...this.#answers(answer));
+    group.disabled = Boolean(isDone);
+    this.body.replaceChildren(intro, group);
+    if (isDone && !this.data.covers && kind === "open") this.row.replaceChildren(this.#next("main"));
+    else if (isDone) this.row.replaceChildren(this.#next("main"), this.#does("again", words.again));
     else if (kind === "open") this.row.replaceChildren(this.#does("reveal", words.uncover, "main"));
     else {
       const check = element("button", "main", { type: "submit", "data-does": "check" }, words.check);
@@ -160,8 +160,8 @@ class LessonBar extends View {
       );
     }
     if (!isHere) return; // what had the keyboard has been drawn anew, or has gone: then the next thing to do has it
-    const same = held && this.row.querySelector(`[data-does="${held}"]`);
-    (same || (done ? null : this.#first()) || this.row.querySelector(".main"))?.focus({ preventScroll: true });
+    const same = action && this.row.querySelector(`[data-does="${action}"]`);
+    (same || (isDone ? null : this.#first()) || this.row.querySelector(".main"))?.focus({ preventScroll: true });
   }
 
   /** On to the next step; behind the last one stands the card of the lesson. */
@@ -171,7 +171,7 @@ class LessonBar extends View {
       return this.#link(isLast ? words.finish : words.next, links.next, className);
     const button = element("button", className, { type: "button", "data-does": "end" }, words.end);
     button.addEventListener("click", () => {
-      this.ended = true;
+      this.hasEnded = true;
       this.root.toggleAttribute("data-ended", true);
       this.#ask(true);
       this.#say();
@@ -200,10 +200,10 @@ class LessonBar extends View {
   /** A sentence of the reader's to be compared with a model answer: it stays in this page, and nobody judges it. */
   #why() {
     const { why, words, number, lesson } = this.data,
-      now = JSON.stringify([this.ended ? "" : why, lesson, number]);
+      now = JSON.stringify([this.hasEnded ? "" : why, lesson, number]);
     if (now === this.whyShown) return;
     this.whyShown = now;
-    if (!why || this.ended) return this.why.replaceChildren();
+    if (!why || this.hasEnded) return this.why.replaceChildren();
     const box = element("textarea", "", {
       rows: "1",
       "aria-label": words.why,
@@ -227,8 +227,8 @@ class LessonBar extends View {
     return button;
   }
 
-  #answers(given) {
-    const { kind, options, picked, words } = this.data;
+  #answers(answer) {
+    const { kind, options, picked: choice, words } = this.data;
     if (kind === "number") {
       const field = element("input", "", {
         type: "text",
@@ -238,10 +238,10 @@ class LessonBar extends View {
         "aria-label": words.number,
         dir: "auto",
       });
-      field.value = given ?? "";
+      field.value = answer ?? "";
       return [field];
     }
-    if (kind === "order") return [this.#order(given)];
+    if (kind === "order") return [this.#order(answer)];
     if (kind === "open") {
       // nobody can judge it, so nobody is sent it
       const field = element("textarea", "", {
@@ -251,31 +251,33 @@ class LessonBar extends View {
         placeholder: words.write,
         dir: "auto",
       });
-      field.value = given ?? "";
+      field.value = answer ?? "";
       return [field];
     }
-    if (this.data.in_page) return [element("p", "picked", { role: "status" }, picked ? picked[1] : words.pick)];
+    if (this.data.in_page) return [element("p", "picked", { role: "status" }, choice ? choice[1] : words.pick)];
     return options.map(([code, label]) => {
       const isRight = this.data.right.some((right) => String(right) === String(code));
       const option = element("label", isRight ? "option is-right" : "option"),
         radio = element("input", "", { type: "radio", name: "answer", value: String(code) });
-      radio.checked = String(given) === String(code);
+      radio.checked = String(answer) === String(code);
       option.append(radio, element("span", "", {}, label));
       return option;
     });
   }
 
   /** A list in which each thing can be moved up and down. */
-  #order(given) {
-    const { options, words, done } = this.data,
+  #order(answer) {
+    const { options, words, done: isDone } = this.data,
       labels = new Map(options),
       list = element("ol", "order");
-    const known = [this.data.right, given].find((order) => Array.isArray(order) && order.length === options.length);
-    const codes = known ?? options.map(([code]) => code);
+    const validOrder = [this.data.right, answer].find(
+      (order) => Array.isArray(order) && order.length === options.length,
+    );
+    const codes = validOrder ?? options.map(([code]) => code);
     for (const code of codes) {
       const item = element("li", "", { "data-code": code });
       item.append(element("span", "", {}, labels.get(code)));
-      for (const [way, sign] of done
+      for (const [way, sign] of isDone
         ? []
         : [
             ["up", "↑"],
@@ -288,9 +290,9 @@ class LessonBar extends View {
           sign,
         );
         button.addEventListener("click", () => {
-          const other = way === "up" ? item.previousElementSibling : item.nextElementSibling;
-          if (way === "up") other?.before(item);
-          else other?.after(item);
+          const sibling = way === "up" ? item.previousElementSibling : item.nextElementSibling;
+          if (way === "up") sibling?.before(item);
+          else sibling?.after(item);
           button.focus();
         });
         item.append(button);
@@ -300,16 +302,16 @@ class LessonBar extends View {
     return list;
   }
 
-  /** What is filled in now. */
+  /** The current answer in the form. */
   #answer() {
-    const { kind, picked, options } = this.data;
+    const { kind, picked: choice, options } = this.data;
     if (!kind) return null;
-    if (this.data.in_page) return picked ? picked[0] : null;
+    if (this.data.in_page) return choice ? choice[0] : null;
     if (kind === "number") return this.form.querySelector("input")?.value ?? null;
     if (kind === "open") return this.form.querySelector("textarea")?.value ?? null;
     if (kind === "order") return Array.from(this.form.querySelectorAll("li"), (item) => item.dataset.code);
-    const chosen = this.form.querySelector("input:checked")?.value;
-    return options.find(([code]) => String(code) === chosen)?.[0] ?? null;
+    const value = this.form.querySelector("input:checked")?.value;
+    return options.find(([code]) => String(code) === value)?.[0] ?? null;
   }
 
   #check() {
@@ -320,12 +322,12 @@ class LessonBar extends View {
     else this.#send("check", answer);
   }
 
-  /** What stands in the page is checked, also if it was chosen just now, and is not known here: it is sent first. */
+  /** Check the answer given in the page's own widgets, after their pending values have been sent. */
   #checkHere() {
     const { lesson, number } = this.data;
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
-      if (this.data.lesson === lesson && this.data.number === number) this.#send("check", HERE);
+      if (this.data.lesson === lesson && this.data.number === number) this.#send("check", IN_PAGE);
     }, BEHIND);
   }
 
@@ -341,14 +343,14 @@ class LessonBar extends View {
     if (this.data.told) lines.push(["told", this.data.told]);
     if (reveal) lines.push(["reveal", reveal]);
     else if (hint) lines.push(["hint", `${words.hint_says} ${hint}`]);
-    const now = JSON.stringify(kind && !this.ended ? lines : []);
-    if (now === this.told) return; // what is said already is not read out again
-    this.told = now;
-    this.said.replaceChildren(...JSON.parse(now).map(([className, text]) => element("p", className, {}, text)));
+    const now = JSON.stringify(kind && !this.hasEnded ? lines : []);
+    if (now === this.feedback) return; // what is said already is not read out again
+    this.feedback = now;
+    this.status.replaceChildren(...JSON.parse(now).map(([className, text]) => element("p", className, {}, text)));
   }
 
   #tell(text, className) {
-    this.told = null;
-    this.said.replaceChildren(element("p", className, {}, text));
+    this.feedback = null;
+    this.status.replaceChildren(element("p", className, {}, text));
   }
 }

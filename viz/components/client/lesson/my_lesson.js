@@ -3,10 +3,10 @@
 
 import { element, fill } from "../lib/dom.js";
 import { View, mount } from "../lib/view.js";
-import { isTheBrowsers, open } from "../lib/open.js";
+import { isBrowserClick, open } from "../lib/open.js";
 import { offer } from "../lib/save.js";
 import { keep, load } from "./store.js";
-import { shaped, toCode, toToml } from "./written.js";
+import { normalise, toCode, toToml } from "./written.js";
 
 const SLOW = 250; // ms without a key, after which the link is made anew
 
@@ -15,27 +15,27 @@ export default mount((parent) => new MyLesson(parent));
 class MyLesson extends View {
   constructor(parent) {
     super(parent, "mine", { tag: "section" });
-    this.found = element("div", "found");
+    this.offer = element("div", "found");
     this.list = element("div", "list");
     this.ways = element("div", "ways");
-    this.said = element("p", "said", { role: "status" });
-    this.root.append(this.found, this.list, this.ways, this.said);
+    this.status = element("p", "said", { role: "status" });
+    this.root.append(this.offer, this.list, this.ways, this.status);
     this.read = 0;
-    this.stored = () => this.#begin();
-    window.addEventListener("storage", this.stored); // by another tab
+    this.onStorage = () => this.#begin();
+    window.addEventListener("storage", this.onStorage); // by another tab
     this.keepKeys();
     this.root.addEventListener("click", (event) => this.#follow(event));
   }
 
   close() {
-    window.removeEventListener("storage", this.stored);
+    window.removeEventListener("storage", this.onStorage);
     clearTimeout(this.timer);
     super.close();
   }
 
   receive(data) {
     this.data = data;
-    if (this.isOther("given", [data.words, data.given])) this.#begin();
+    if (this.hasChanged("given", [data.words, data.given])) this.#begin();
     const { loaded } = data;
     if (!loaded || loaded.n !== this.read) return;
     this.read = 0;
@@ -51,7 +51,7 @@ class MyLesson extends View {
 
   #follow(event) {
     const link = event.target instanceof Element && event.target.closest("a.here");
-    if (!link || isTheBrowsers(event)) return;
+    if (!link || isBrowserClick(event)) return;
     event.preventDefault();
     open(link.href);
   }
@@ -59,31 +59,31 @@ class MyLesson extends View {
   /** A lesson that came in a link can be begun again, or be made one's own. */
   #offer() {
     const { words, given } = this.data;
-    if (!given) return this.found.replaceChildren();
+    if (!given) return this.offer.replaceChildren();
     const start = element("a", "here main", { href: given.start }, words.start);
     const take = this.#button("take", words.take, () => this.#take(given.lesson, words.taken));
     const row = element("div", "row");
     row.append(start, take);
-    this.found.replaceChildren(element("p", "", {}, words.given), element("p", "name", {}, given.title), row);
+    this.offer.replaceChildren(element("p", "", {}, words.given), element("p", "name", {}, given.title), row);
   }
 
   #take(lesson, text = "") {
-    this.lesson = shaped(lesson);
-    this.#changed();
+    this.lesson = normalise(lesson);
+    this.#handleChange();
     this.#draw();
     this.#tell(text);
   }
 
   #button(does, text, act, attributes = {}) {
-    const made = element("button", "", { type: "button", "data-does": does, ...attributes }, text);
-    made.addEventListener("click", act);
-    return made;
+    const button = element("button", "", { type: "button", "data-does": does, ...attributes }, text);
+    button.addEventListener("click", act);
+    return button;
   }
 
   #draw() {
     const { words } = this.data,
       { step } = this.lesson;
-    this.said.textContent = "";
+    this.status.textContent = "";
     if (!step.length) {
       this.list.replaceChildren(element("p", "", {}, words.empty));
       this.ways.replaceChildren(this.#load());
@@ -96,21 +96,21 @@ class MyLesson extends View {
       (text) => (this.lesson.title = text),
     );
     const list = element("ol");
-    list.append(...step.map((one, at) => this.#step(one, at)));
+    list.append(...step.map((entry, at) => this.#step(entry, at)));
     this.list.replaceChildren(title, list);
     this.#out();
   }
 
   #field(label, value, longest, take, tag = "input") {
-    const made = element("label", "field", {}, label),
+    const wrapper = element("label", "field", {}, label),
       field = element(tag, "", { maxlength: String(longest), ...(tag === "input" ? { type: "text" } : { rows: "2" }) });
     field.value = value;
     field.addEventListener("input", () => {
       take(field.value);
-      this.#changed();
+      this.#handleChange();
     });
-    made.append(field);
-    return made;
+    wrapper.append(field);
+    return wrapper;
   }
 
   #step(step, at) {
@@ -119,10 +119,10 @@ class MyLesson extends View {
       row = element("div", "row"),
       number = at + 1;
     const move = (way, sign, off) => {
-      const named = `${fill(words.step, { n: number })}: ${words[way]}`;
-      const made = this.#button(way, sign, () => this.#move(at, way), { "aria-label": named });
-      made.disabled = off;
-      return made;
+      const label = `${fill(words.step, { n: number })}: ${words[way]}`;
+      const button = this.#button(way, sign, () => this.#move(at, way), { "aria-label": label });
+      button.disabled = off;
+      return button;
     };
     const query = new URLSearchParams({ ...step.parameters, section: step.section, lang: this.data.lang });
     const see = element("a", "here", { href: `${step.page.replaceAll("_", "-")}?${query}` }, words.see);
@@ -137,16 +137,16 @@ class MyLesson extends View {
     box.checked = step.covers;
     box.addEventListener("change", () => {
       step.covers = box.checked;
-      this.#changed();
+      this.#handleChange();
     });
     covers.append(box, element("span", "", {}, words.covers));
-    const shown = () => (covers.hidden = !step.ask.question);
+    const updateCovers = () => (covers.hidden = !step.ask.question);
     const asks = (text) => {
-      if (!step.ask.question && text) box.checked = step.covers = true; // whoever asks is first answered, then shows
+      if (!step.ask.question && text) box.checked = step.covers = true; // a question is answered first, then shown
       step.ask.question = text;
-      shown();
+      updateCovers();
     };
-    shown();
+    updateCovers();
     item.append(
       this.#field(words.step_title, step.title, longest.title, (text) => (step.title = text)),
       this.#field(words.question, step.ask.question, longest.question, asks, "textarea"),
@@ -158,38 +158,38 @@ class MyLesson extends View {
 
   #move(at, way) {
     const { step } = this.lesson,
-      [moved] = step.splice(at, 1),
+      [entry] = step.splice(at, 1),
       to = way === "up" ? at - 1 : at + 1;
-    if (way !== "remove") step.splice(to, 0, moved);
-    this.#changed();
+    if (way !== "remove") step.splice(to, 0, entry);
+    this.#handleChange();
     this.#draw();
     const items = this.list.querySelectorAll("li"),
       next = items[Math.min(way === "remove" ? at : to, items.length - 1)];
-    const held =
+    const target =
       next?.querySelector(`[data-does=${way}]:enabled`) ??
       next?.querySelector("button:enabled") ??
       this.ways.querySelector("a, button, input");
-    held?.focus(); // what was pressed has moved, and the keyboard with it
-    if (way === "remove") this.#tell(fill(this.data.words.removed, { title: moved.title }));
+    target?.focus(); // what was pressed has moved, and the keyboard with it
+    if (way === "remove") this.#tell(fill(this.data.words.removed, { title: entry.title }));
   }
 
-  #changed() {
+  #handleChange() {
     if (!keep(this.lesson)) this.#tell(this.data.words.not_kept);
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.lesson.step.length && this.#out(), SLOW);
   }
 
   #tell(text) {
-    this.said.textContent = text;
+    this.status.textContent = text;
   }
 
   /** The ways out: by a link if it is short enough, and as a file in any case. */
   async #out() {
     const { words, lang, longest } = this.data,
-      made = toCode(this.lesson);
-    this.making = made;
-    const code = await made;
-    if (this.making !== made || !this.lesson.step.length) return; // it has been changed meanwhile
+      pending = toCode(this.lesson);
+    this.making = pending;
+    const code = await pending;
+    if (this.making !== pending || !this.lesson.step.length) return; // it has been changed meanwhile
     const query = (more) => new URLSearchParams({ own_lesson: code, ...more, lang });
     const at = (page, more) => new URL(`${page.replaceAll("_", "-")}?${query(more)}`, location.href).href;
     const first = this.lesson.step[0].page,
@@ -246,7 +246,7 @@ class MyLesson extends View {
 
   #load() {
     const { words, longest } = this.data,
-      made = element("label", "load", {}, words.load),
+      wrapper = element("label", "load", {}, words.load),
       field = element("input", "", { type: "file", accept: ".toml,text/plain" });
     field.addEventListener("change", async () => {
       const [file] = field.files;
@@ -255,8 +255,8 @@ class MyLesson extends View {
       if (file.size > longest.file) return this.#tell(words.large);
       this.read = this.send("file", await file.text());
     });
-    made.append(field);
-    return made;
+    wrapper.append(field);
+    return wrapper;
   }
 
   /** Take all steps away, after asking once more. */

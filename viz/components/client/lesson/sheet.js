@@ -44,14 +44,14 @@ class Sheet {
     );
     this.print = element("button", "", { type: "button", disabled: "" }, words.print);
     this.print.addEventListener("click", () => window.print());
-    this.said = element("p", "", { role: "status" });
-    this.held = element("p", "held");
-    press.append(this.print, element("a", "", { href: back }, words.back), this.said);
+    this.status = element("p", "", { role: "status" });
+    this.notice = element("p", "held");
+    press.append(this.print, element("a", "", { href: back }, words.back), this.status);
     this.many = Math.min(MOST, Math.max(FEWEST, Math.ceil(steps.length / 2)));
     this.root.style.setProperty("--wide", `${this.many > FEWEST ? WIDER : WIDE}px`);
-    this.usual = PAPER / (this.many > FEWEST ? WIDER : WIDE);
+    this.fullScale = PAPER / (this.many > FEWEST ? WIDER : WIDE);
     this.sheets = steps.map((step, at) => this.#sheet(step, at));
-    this.root.replaceChildren(press, this.held, this.head, ...this.sheets.map(({ box }) => box));
+    this.root.replaceChildren(press, this.notice, this.head, ...this.sheets.map(({ box }) => box));
     this.#draw(0);
   }
 
@@ -66,8 +66,8 @@ class Sheet {
   #draw(at) {
     const { words } = this.data,
       all = this.sheets.length;
-    this.said.textContent = at < all ? fill(words.coming, { n: at + 1, all }) : words.ready;
-    this.held.textContent = fill(words.held, { at, all });
+    this.status.textContent = at < all ? fill(words.coming, { n: at + 1, all }) : words.ready;
+    this.notice.textContent = fill(words.held, { at, all });
     if (at === all) {
       arrange(this, this.head.offsetHeight);
       this.print.disabled = false;
@@ -85,17 +85,17 @@ class Sheet {
       before = now;
       if (now) {
         sheet.height = Math.ceil(now * ROOM);
-        fit(sheet, this.usual);
+        fit(sheet, this.fullScale);
       }
       if (calm >= CALM || (now && looks >= PATIENCE)) this.#draw(at + 1);
       else if (++looks < PATIENCE) this.later = setTimeout(look, MOMENT);
-      else for (const place of [this.said, this.held]) place.textContent = fill(words.missing, { n: at + 1 });
+      else for (const place of [this.status, this.notice]) place.textContent = fill(words.missing, { n: at + 1 });
     };
     this.later = setTimeout(look, MOMENT);
   }
 }
 
-/** How high a step is; 0 until the page in the frame, and every picture on it, has been drawn. */
+/** The height of a step; 0 until the page in the frame, and every picture on it, has been drawn. */
 function heightOf(inside) {
   const main = inside?.querySelector(".stMainBlockContainer"),
     is = (what) => inside.querySelector(what);
@@ -107,9 +107,9 @@ function heightOf(inside) {
 }
 
 /** Put all steps on as few sheets as they may take, as large as that allows. */
-function arrange({ sheets, many, usual }, head) {
+function arrange({ sheets, many, fullScale }, head) {
   const most = Math.ceil(sheets.length / many);
-  let scale = Math.min(usual, ...sheets.map(({ height }) => (SHEET - head) / height));
+  let scale = Math.min(fullScale, ...sheets.map(({ height }) => (SHEET - head) / height));
   while (pages(sheets, scale, head).length > most) scale *= 0.98;
   const last = pages(sheets, scale, head);
   for (const [at, sheet] of sheets.entries()) {
@@ -120,17 +120,17 @@ function arrange({ sheets, many, usual }, head) {
 
 /** The last step on each sheet, if all steps are of this size. */
 function pages(sheets, scale, head) {
-  const found = [];
-  let left = SHEET - head;
+  const ends = [];
+  let room = SHEET - head;
   for (const [at, { height }] of sheets.entries()) {
     const high = Math.ceil(height * scale) + GAP;
-    if (high > left && at) {
-      found.push(at - 1);
-      left = SHEET;
+    if (high > room && at) {
+      ends.push(at - 1);
+      room = SHEET;
     }
-    left -= high;
+    room -= high;
   }
-  return [...found, sheets.length - 1];
+  return [...ends, sheets.length - 1];
 }
 
 /** As high as what is in it, so many times as large. */

@@ -1,16 +1,16 @@
 // @ts-check
 // A teacher's own lesson, kept in this browser and nowhere else: there after a reload, and on every page.
 
-import { shaped } from "./written.js";
+import { normalise } from "./written.js";
 
 const KEY = "headlight-lesson";
 let instead = ""; // where a browser keeps nothing: as long as the page is open
 
 export function load() {
   try {
-    return shaped(JSON.parse(localStorage.getItem(KEY) ?? (instead || "null")));
+    return normalise(JSON.parse(localStorage.getItem(KEY) ?? (instead || "null")));
   } catch {
-    return shaped(null);
+    return normalise(null);
   }
 }
 

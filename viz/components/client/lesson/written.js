@@ -16,24 +16,24 @@ const plain = (text) => (typeof text === "string" ? text : "");
 /**
  * Whatever was kept, as a lesson: what is missing is empty, what is of the wrong kind is left out.
  *
- * @param {any} kept
+ * @param {any} data
  * @returns {Lesson}
  */
-export function shaped(kept) {
-  const steps = Array.isArray(kept?.step) ? kept.step : [];
+export function normalise(data) {
+  const steps = Array.isArray(data?.step) ? data.step : [];
   return {
-    title: plain(kept?.title),
-    step: steps.filter((/** @type {any} */ step) => plain(step?.page) && plain(step?.section)).map(shapedStep),
+    title: plain(data?.title),
+    step: steps.filter((/** @type {any} */ step) => plain(step?.page) && plain(step?.section)).map(normaliseStep),
   };
 }
 
 /** @param {any} step @returns {Step} */
-function shapedStep({ page, section, parameters, covers, title, ask }) {
-  const chosen = Object.entries(parameters ?? {}).map(([name, value]) => [name, String(value)]);
+function normaliseStep({ page, section, parameters, covers, title, ask }) {
+  const entries = Object.entries(parameters ?? {}).map(([name, value]) => [name, String(value)]);
   return {
     page,
     section,
-    parameters: Object.fromEntries(chosen),
+    parameters: Object.fromEntries(entries),
     covers: covers === true,
     title: plain(title),
     ask: { question: plain(ask?.question) },
@@ -50,19 +50,19 @@ export async function toCode(lesson) {
 
 /** A lesson as a TOML file. @param {Lesson} lesson */
 export function toToml({ title, step }) {
-  const lines = [`title = ${written(title)}`];
+  const lines = [`title = ${tomlString(title)}`];
   for (const { page, section, parameters, covers, title: name, ask } of step) {
     lines.push(
       "",
       "[[step]]",
-      `page = ${written(page)}`,
-      `section = ${written(section)}`,
-      `title = ${written(name)}`,
+      `page = ${tomlString(page)}`,
+      `section = ${tomlString(section)}`,
+      `title = ${tomlString(name)}`,
       `covers = ${covers}`,
     );
     for (const [key, value] of Object.entries(parameters))
-      lines.push(`parameters.${BARE.test(key) ? key : written(key)} = ${written(value)}`);
-    if (ask.question) lines.push(`ask.question = ${written(ask.question)}`);
+      lines.push(`parameters.${BARE.test(key) ? key : tomlString(key)} = ${tomlString(value)}`);
+    if (ask.question) lines.push(`ask.question = ${tomlString(ask.question)}`);
   }
   return `${lines.join("\n")}\n`;
 }
@@ -72,7 +72,7 @@ export function toToml({ title, step }) {
  *
  * @param {string} text
  */
-function written(text) {
+function tomlString(text) {
   return JSON.stringify(
     text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd"),
   ).replaceAll("\u007f", "\\u007f");

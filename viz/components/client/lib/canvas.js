@@ -1,18 +1,18 @@
-// What every picture on a canvas begins with.
+// Setup of a canvas: size in device pixels, font, colours.
 
 import { zoomOf } from "./place.js";
 
 const sizes = new WeakMap();
 
 /**
- * Ask how large canvases are before one of them is drawn on: after that the page would be laid out anew for the next.
+ * Measure all canvases before drawing on one: each measurement after a drawing forces a new layout.
  */
 export function measure(canvases) {
   for (const canvas of canvases) sizes.set(canvas, { width: canvas.clientWidth, height: canvas.clientHeight });
 }
 
-/** Make a canvas as many pixels large as it is shown, and start afresh. With `colours.epoch`, what was measured holds
- * for as long as that number does: measuring anew for every frame would lay the page out as often. */
+/** Size a canvas to its device pixels and clear it. The size is cached while `colours.epoch` stays the same: measuring
+ * in every frame would force a layout in every frame. */
 export function start(canvas, colours) {
   const scale = (window.devicePixelRatio || 1) * zoomOf(canvas),
     context = canvas.getContext("2d");
@@ -40,7 +40,7 @@ export function line(context, x0, y0, x1, y1) {
   context.stroke();
 }
 
-/** Stripes over a rectangle, so many pixels apart, in the stroke's colour; what they may not reach is to be clipped. */
+/** Draw stripes over a rectangle, `apart` pixels apart, in the stroke's colour; the caller clips. */
 export function stripes(context, x, y, width, height, apart = 6) {
   context.beginPath();
   for (let at = apart * Math.floor((x - height) / apart); at < x + width; at += apart) {

@@ -24,13 +24,13 @@ export class CanvasWindow {
   /** Choose the size of the whole, and draw it. */
   fit() {}
 
-  /** Make the window [width, height] and what it shows a part of `whole`, in pixels. */
-  resize(size, whole) {
+  /** Make the window [width, height] and what it shows a part of `contentSize`, in pixels. */
+  resize(size, contentSize) {
     this.size = size;
     this.scale = devicePixelRatio * zoomOf(this.canvas);
     this.room = this.#room();
     this.element.style.height = `${size[1] + SCROLLBAR}px`;
-    [this.space.style.width, this.space.style.height] = whole.map((side) => `${side}px`);
+    [this.space.style.width, this.space.style.height] = contentSize.map((side) => `${side}px`);
     [this.canvas.width, this.canvas.height] = size.map((side) => Math.round(side * this.scale));
     [this.canvas.style.width, this.canvas.style.height] = size.map((side) => `${side}px`);
   }
@@ -67,7 +67,7 @@ export class CanvasWindow {
     return isOther;
   }
 
-  /** Begin the picture anew. */
+  /** Clear the canvas for a new picture. */
   fresh() {
     const context = this.canvas.getContext("2d");
     context.setTransform(this.scale, 0, 0, this.scale, 0, 0);

@@ -16,9 +16,9 @@ const tables = /** @type {Map<string, Uint32Array>} */ (new Map());
 /** @param {Hue[]} hues @param {number} length @param {(level: number) => number} pixel */
 function table(hues, length, pixel) {
   const name = JSON.stringify(hues),
-    made = tables.get(name) ?? Uint32Array.from({ length }, (_, level) => pixel(level));
-  tables.set(name, made);
-  return made;
+    table = tables.get(name) ?? Uint32Array.from({ length }, (_, level) => pixel(level));
+  tables.set(name, table);
+  return table;
 }
 
 /** Opacity is the square root of a weight, so that small shares are still seen. @param {Hue} hue */
@@ -68,8 +68,8 @@ export function css([red, green, blue], opacity = 1) {
 export function theme(element) {
   const style = getComputedStyle(element),
     probe = hasContrastTheme() ? element.appendChild(document.createElement("i")) : null;
-  const read = (/** @type {string} */ name) => resolved(style.getPropertyValue(`--st-${name}`).trim(), probe);
-  const found = {
+  const read = (/** @type {string} */ name) => resolveColour(style.getPropertyValue(`--st-${name}`).trim(), probe);
+  const colours = {
     text: read("text-color"),
     background: read("background-color"),
     border: read("border-color"),
@@ -77,7 +77,7 @@ export function theme(element) {
     font: style.getPropertyValue("--st-font").trim() || "sans-serif",
   };
   probe?.remove();
-  return found;
+  return colours;
 }
 
 /** Under a contrast theme the colours are names of the system's (viz/components/bundle.py). */
@@ -91,7 +91,7 @@ export function hasContrastTheme() {
  * @param {string} colour
  * @param {HTMLElement | null} probe a place to ask at
  */
-function resolved(colour, probe) {
+function resolveColour(colour, probe) {
   if (!probe) return colour;
   probe.style.color = colour;
   return getComputedStyle(probe).color;

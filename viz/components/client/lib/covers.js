@@ -16,12 +16,12 @@ export function coveredCells(covers) {
 }
 
 /** The cells that tell the answer, now that the question is over. @param {Covers | null | undefined} covers */
-export function toldCells(covers) {
+export function answerCells(covers) {
   return covers && !covers.open ? new Set(covers.cells) : NOTHING;
 }
 
 /**
- * A hatched "?" in place of a cell.
+ * Draw a hatched "?" in place of a cell.
  *
  * @param {CanvasRenderingContext2D} context
  * @param {{text: string, background: string, font: string}} theme
@@ -54,7 +54,7 @@ export function drawCover(context, theme, x, y, width, height) {
 }
 
 /**
- * The number of a cell that tells the answer, in a box of its own, so that it is read however small the cell is.
+ * Draw the number of the answer's cell in a box, readable however small the cell is.
  *
  * @param {CanvasRenderingContext2D} context
  * @param {{background: string, primary: string, font: string}} theme
@@ -62,7 +62,7 @@ export function drawCover(context, theme, x, y, width, height) {
  * @param {number} x the middle of the cell
  * @param {number} y
  */
-export function drawTold(context, theme, text, x, y) {
+export function drawAnswer(context, theme, text, x, y) {
   context.save();
   context.font = `bold 13px ${theme.font}`;
   [context.textAlign, context.textBaseline] = ["center", "middle"];

@@ -7,7 +7,7 @@ const MARK = /^[[<⟨].*[\]>⟩]$/u; // what a tokenizer adds, such as [CLS]
 const OPEN = { ltr: "\u2066", rtl: "\u2067" },
   CLOSE = "\u2069";
 
-/** What is not set apart already. @param {string} text */
+/** The text without its isolated parts. @param {string} text */
 const bare = (text) => text.replace(/[\u2066-\u2068][^\u2069]*\u2069/gu, "");
 
 /** The direction of a text's first letter, "" without one. @param {string} text @returns {"" | "ltr" | "rtl"} */

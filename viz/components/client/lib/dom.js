@@ -2,7 +2,7 @@
 
 import { direction, isolate, readingDirection } from "./direction.js";
 
-/** How far each arrow key goes, in rows and columns. */
+/** The step of each arrow key, as [rows, columns]. */
 export const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
 /** Have the arrow keys walk the cells of a picture: `from` gives the [row, column] that is looked at, if one is, and
@@ -29,40 +29,40 @@ export function sentenceOf(paragraph, labels, last) {
 
 /** An element with a word of the user's text: in its own direction, and left alone by a translator. */
 export function wordOf(tag, className, attributes, word, base = "ltr") {
-  const made = element(tag, className, attributes, word);
-  made.dir = direction(word) || base;
-  made.translate = false;
-  return made;
+  const node = element(tag, className, attributes, word);
+  node.dir = direction(word) || base;
+  node.translate = false;
+  return node;
 }
 
 export function element(tag, className = "", attributes = {}, text = "") {
-  const made = document.createElement(tag);
-  if (className) made.className = className;
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  if (text) made.textContent = text;
-  return made;
+  const node = document.createElement(tag);
+  if (className) node.className = className;
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  if (text) node.textContent = text;
+  return node;
 }
 
 /** A sentence with its {names} filled in, and of {n|head|heads} the form that goes with the number (viz/text). */
 export function fill(sentence, values) {
-  return sentence.replace(/\{(\w+)(?:\|([^{}|]*)\|([^{}|]*))?\}/g, (whole, name, one, many) => {
-    if (!(name in values)) return whole;
+  return sentence.replace(/\{(\w+)(?:\|([^{}|]*)\|([^{}|]*))?\}/g, (match, name, singular, plural) => {
+    if (!(name in values)) return match;
     const value = String(values[name]);
-    return one === undefined ? isolate(value) : value === "1" ? one : many;
+    return singular === undefined ? isolate(value) : value === "1" ? singular : plural;
   });
 }
 
 /** A row of buttons of which one is pressed; `options` are [code, label]. */
 export function segments(label, options, onChoose) {
-  const made = element("div", "segments", { role: "radiogroup", "aria-label": label });
+  const group = element("div", "segments", { role: "radiogroup", "aria-label": label });
   const buttons = options.map(([code, text]) => {
     const button = element("button", "", { type: "button", role: "radio", "data-code": code }, text);
     button.addEventListener("click", () => onChoose(code));
-    made.append(button);
+    group.append(button);
     return button;
   });
   return {
-    element: made,
+    element: group,
     show(code) {
       for (const button of buttons) button.setAttribute("aria-checked", String(button.dataset.code === code));
     },
@@ -71,10 +71,10 @@ export function segments(label, options, onChoose) {
 
 /** A drop-down list; `options` are [code, label]. */
 export function dropdown(label, options, onChoose) {
-  const made = element("label", "dropdown", {}, label),
+  const box = element("label", "dropdown", {}, label),
     list = element("select");
   for (const [code, text] of options) list.append(element("option", "", { value: code }, text));
   list.addEventListener("change", () => onChoose(list.value));
-  made.append(list);
-  return { element: made, list };
+  box.append(list);
+  return { element: box, list };
 }

@@ -14,7 +14,7 @@ const EDGE = 8; // pixels between a picture and the bottom of the window
 /**
  * @typedef {{room: number, window: number, times: number}} Room in the element's pixels; `window` is a whole window's
  */
-/** @typedef {{usual: number, rows?: number, around?: number, least?: number}} Wanted */
+/** @typedef {{height: number, rows?: number, around?: number, least?: number}} Sizing */
 
 /**
  * The room that an element has below its top while the page is not scrolled.
@@ -24,8 +24,8 @@ const EDGE = 8; // pixels between a picture and the bottom of the window
  */
 export function roomOf(element) {
   const style = getComputedStyle(element);
-  /** @param {string} name @param {number} other */
-  const property = (name, other) => parseFloat(style.getPropertyValue(name)) || other;
+  /** @param {string} name @param {number} fallback */
+  const property = (name, fallback) => parseFloat(style.getPropertyValue(name)) || fallback;
   if (property("--fit", 0) !== 1 || property("--paper", 0) === 1) return { room: Infinity, window: Infinity, times: 1 };
   const scroller = document.querySelector("[data-testid=stMain]") ?? document.scrollingElement;
   const zoom = zoomOf(element),
@@ -34,30 +34,30 @@ export function roomOf(element) {
   return { room: (high - top) / zoom, window: high / zoom, times: property("--fit-times", 1) };
 }
 
-/** What a picture's size depends on, for `Size`: its width, and the room below its top. @param {HTMLElement} element */
+/** The inputs of a picture's size, for `Size`: its width and the room below its top. @param {HTMLElement} element */
 export function placeOf(element) {
   return [element.clientWidth, Math.round(roomOf(element).room)];
 }
 
 /**
- * The height of a row: as usual, or less where the whole picture then is on the first screen. A picture that begins too
- * low for that fits into a window that is scrolled to it.
+ * The height of a row: the default, or less where the whole picture then is on the first screen. A picture that begins
+ * too low for that fits into a window that is scrolled to it.
  *
  * @param {HTMLElement} element where the picture begins
- * @param {Wanted} wanted `usual`: of a row on a desk; `around`: what stands above and below the rows; `least`: of a row
+ * @param {Sizing} wanted `height`: of a row on a desk; `around`: above and below the rows; `least`: of a row
  */
-export function fitRow(element, { usual, rows = 1, around = 0, least = LEAST }) {
+export function fitRow(element, { height, rows = 1, around = 0, least = LEAST }) {
   const { room, window, times } = roomOf(element),
-    most = usual * times,
-    lowest = Math.min(least, usual);
-  if (room === Infinity) return usual;
-  const fits = (/** @type {number} */ height) => Math.floor(((height - around) / rows) * 4) / 4;
+    most = height * times,
+    lowest = Math.min(least, height);
+  if (room === Infinity) return height;
+  const fits = (/** @type {number} */ space) => Math.floor(((space - around) / rows) * 4) / 4;
   return Math.min(most, fits(room) >= lowest ? fits(room) : Math.max(lowest, fits(window)));
 }
 
-/** The same of a chart, which has no rows. @param {HTMLElement} element @param {Wanted} wanted */
-export function fitHeight(element, wanted) {
-  return fitRow(element, { least: wanted.usual * 0.6, ...wanted });
+/** The same of a chart, which has no rows. @param {HTMLElement} element @param {Sizing} sizing */
+export function fitHeight(element, sizing) {
+  return fitRow(element, { least: sizing.height * 0.6, ...sizing });
 }
 
 /**

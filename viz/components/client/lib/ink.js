@@ -29,24 +29,24 @@ function luminance(colour) {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** @param {number} one @param {number} other two luminances */
-function contrast(one, other) {
-  return (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+/** @param {number} first @param {number} second two luminances */
+function contrast(first, second) {
+  return (Math.max(first, second) + 0.05) / (Math.min(first, second) + 0.05);
 }
 
 /**
- * What to write in on a cell of that hue, laid over the page with that opacity (0 to 1).
+ * Text colours for cells: a function of a cell's hue and its opacity over the page (0 to 1).
  *
  * @param {{text: string, background: string}} theme
  * @returns {(hue: Hue, opacity?: number) => string}
  */
 export function inks({ text, background }) {
   const page = parts(background),
-    usual = luminance(parts(text));
+    textLuminance = luminance(parts(text));
   return (hue, opacity = 1) => {
     const mixed = hue.map((part, i) => opacity * part + (1 - opacity) * page[i]);
     const cell = luminance(/** @type {Hue} */ (mixed));
-    if (contrast(usual, cell) >= ENOUGH) return text;
+    if (contrast(textLuminance, cell) >= ENOUGH) return text;
     return contrast(0, cell) >= contrast(1, cell) ? "#000" : "#fff";
   };
 }

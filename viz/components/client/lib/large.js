@@ -43,7 +43,7 @@ export class LargeMap extends CanvasWindow {
     this.#bitmap();
   }
 
-  /** Choose the size of a cell: all of the map in the window, times the zoom. */
+  /** Compute the size of a cell: the whole map in the window, times the zoom. */
   fit() {
     if (!this.map) return;
     const width = this.element.clientWidth;
@@ -57,10 +57,10 @@ export class LargeMap extends CanvasWindow {
     const fits = [(width - this.gutter - 24) / columns, (TALLEST - this.head) / rows];
     // One word beside five hundred: a strip too thin to hit is scrolled along instead.
     const least = Math.max(rows / columns, columns / rows) > LOPSIDED ? Math.min(READABLE, Math.max(...fits)) : 0;
-    const usual = Math.min(CELL, Math.max(least, Math.min(...fits)));
-    const whole = fitRow(this.view, { usual, rows, around: this.offset + this.head + UNDER });
-    this.cell = Math.min(48, whole * this.zoom);
-    const height = Math.min(TALLEST, this.head + rows * (this.zoom > 1 ? whole : this.cell) + 2);
+    const cellHeight = Math.min(CELL, Math.max(least, Math.min(...fits)));
+    const rowHeight = fitRow(this.view, { height: cellHeight, rows, around: this.offset + this.head + UNDER });
+    this.cell = Math.min(48, rowHeight * this.zoom);
+    const height = Math.min(TALLEST, this.head + rows * (this.zoom > 1 ? rowHeight : this.cell) + 2);
     this.resize([width, height], [this.gutter + columns * this.cell + 24, this.head + rows * this.cell + 2]);
     this.#bitmap();
     this.draw();
@@ -113,7 +113,7 @@ export class LargeMap extends CanvasWindow {
     const context = this.fresh(),
       [width, height] = this.size;
     const { gutter, head, cell, colours } = this,
-      { rows, columns, values, limit, covered, told } = this.map;
+      { rows, columns, values, limit, covered: coverCells, told: answerCells } = this.map;
     this.left = gutter - this.element.scrollLeft;
     this.top = head - this.element.scrollTop;
     const cells = new Cells(context, colours.theme, { left: this.left, top: this.top, rows, columns, w: cell });
@@ -127,15 +127,15 @@ export class LargeMap extends CanvasWindow {
     if (cell >= RULED) cells.grid(0.1);
     cells.edge(0.35);
     if (cell >= (limit ? SCORE : WEIGHT)) cells.numbers((at) => this.#number(values[at]), this.pixels, TEXT);
-    cells.covers(covered ?? []);
+    cells.covers(coverCells ?? []);
     cells.mark(locked, colours.theme.primary, 2);
     if (focus.query !== locked.query || focus.key !== locked.key) cells.mark(focus, colours.theme.text);
-    if (!limit) cells.answer(told ?? [], values);
+    if (!limit) cells.answer(answerCells ?? [], values);
     context.restore();
     this.#names(context, focus, locked);
   }
 
-  /** Where cells were put together there are fewer pixels than cells. */
+  /** Draw the bitmap; one pixel of it stands for several cells of a pooled map. */
   #picture(context) {
     const side = this.pooled * this.cell;
     context.imageSmoothingEnabled = false;
@@ -149,7 +149,7 @@ export class LargeMap extends CanvasWindow {
     return limit ? value.toFixed(decimals ?? 1).replace(/^-(?=0\.0*$)/, "") : value.toFixed(2).replace(/^0/, "");
   }
 
-  /** The names that are seen; those of the pair that is pointed at, and of the one that is locked, in boxes. */
+  /** Draw the visible labels; those of the pair under the pointer and of the locked pair in boxes. */
   #names(context, focus, locked) {
     const { cell, gutter, head, left, top } = this,
       { theme } = this.colours,
@@ -183,11 +183,11 @@ export class LargeMap extends CanvasWindow {
     return this.map && this.cells ? this.cells.underWithNames(this.place(event), this.gutter, this.head) : null;
   }
 
-  /** Scroll just so far that a cell is seen. */
+  /** Scroll a cell into view. */
   reveal({ query, key }) {
     const { element: box, cell, gutter, head } = this,
       [width, height] = this.size;
-    const to = (start, seen, place) => Math.max(Math.min(start, place * cell), (place + 1) * cell - seen);
+    const to = (start, visible, place) => Math.max(Math.min(start, place * cell), (place + 1) * cell - visible);
     if (query !== null) box.scrollTop = to(box.scrollTop, height - head, query);
     if (key !== null) box.scrollLeft = to(box.scrollLeft, width - gutter, key);
   }

@@ -43,8 +43,8 @@ const DIFFERENCES = Float32Array.from({ length: 256 }, (_, code) => {
   return code === NOWHERE ? -Infinity : share * Math.abs(share);
 });
 
-/** How far below its row's largest score each code of a head's scores is. @param {Head} head */
-function stepsBelow({ reach, sharpness }) {
+/** Table from the code of a score to its distance below the row's largest score. @param {Head} head */
+function decodeTable({ reach, sharpness }) {
   const table = new Float32Array(65536),
     span = Math.log1p(reach / sharpness);
   for (let u = 0; u < MASKED; u++) table[u] = sharpness * Math.expm1((u / (MASKED - 1)) * span);
@@ -56,7 +56,7 @@ function stepsBelow({ reach, sharpness }) {
 export function decodeScores(head) {
   if (head.codec === "float32") return head.scores;
   const { codes, tops, rows, columns } = head,
-    table = stepsBelow(head);
+    table = decodeTable(head);
   const scores = new Float32Array(rows * columns);
   for (let i = 0, at = 0; i < rows; i++) {
     for (let j = 0; j < columns; j++, at++) scores[at] = tops[i] - table[codes[at]];
@@ -101,12 +101,12 @@ export function softmax(scores, rows, columns, temperature, out, sink = -Infinit
  * @param {Head} head
  * @param {Float32Array} scores its scores, decoded
  */
-export function warmed(head, scores) {
+export function withTemperature(head, scores) {
   const { codec, rows, columns, codes, tops, sink = -Infinity } = head;
   if (codec === "float32")
     return (/** @type {number} */ temperature, /** @type {Float32Array} */ out) =>
       softmax(scores, rows, columns, temperature, out, sink);
-  const below = stepsBelow(head),
+  const below = decodeTable(head),
     powers = new Float64Array(below.length);
   return (/** @type {number} */ temperature, /** @type {Float32Array} */ out) => {
     for (let code = 0; code < below.length; code++) powers[code] = Math.exp(-below[code] / temperature);
@@ -156,7 +156,7 @@ export function regroup(weights, queries, keys, renormalise) {
 }
 
 /**
- * Which cells of the view have nothing but masked pairs behind them; null if there are none.
+ * The cells of the view that stand for masked pairs only; null if there are none.
  *
  * @param {Float32Array} scores
  * @param {Axis} queries
@@ -224,8 +224,8 @@ export function combine(wall, heads, how) {
   return { values, winner };
 }
 
-/** How far the code of a difference is from none, in either direction. @param {number} code */
-export function farness(code) {
+/** The distance of a difference's code from zero difference. @param {number} code */
+export function distanceFromZero(code) {
   return Math.abs(code - NOTHING);
 }
 
@@ -247,18 +247,18 @@ export function poolMax(values, rows, columns, factor, skip, rank = itself) {
     width = Math.ceil(columns / factor);
   const Same = /** @type {new (length: number) => Values} */ (values.constructor),
     out = new Same(height * width);
-  const seen = new Uint8Array(height * width);
+  const isSet = new Uint8Array(height * width);
   for (let i = 0, at = 0; i < rows; i++) {
     const to = Math.floor(i / factor) * width;
     for (let j = 0; j < columns; j++, at++) {
       const cell = to + Math.floor(j / factor),
         value = values[at];
       if (value === skip) continue;
-      if (!seen[cell] || rank(value) > rank(out[cell])) out[cell] = value;
-      seen[cell] = 1;
+      if (!isSet[cell] || rank(value) > rank(out[cell])) out[cell] = value;
+      isSet[cell] = 1;
     }
   }
-  if (skip !== undefined) for (let cell = 0; cell < out.length; cell++) if (!seen[cell]) out[cell] = skip;
+  if (skip !== undefined) for (let cell = 0; cell < out.length; cell++) if (!isSet[cell]) out[cell] = skip;
   return { values: out, rows: height, columns: width };
 }
 
@@ -270,13 +270,13 @@ export function numberOf(wall, layer) {
 const ASCENDING = new Set(["entropy", "alike"]);
 
 /**
- * The heads in the order asked for, each with the number that put it there.
+ * Sort the heads by a measure, each with its number.
  *
  * @param {Wall} wall
  * @param {string} sort
  * @param {ArrayLike<number> | null} links the values of one pair
  */
-export function ordered(wall, sort, links) {
+export function sortHeads(wall, sort, links) {
   const n = wall.n_layers * wall.n_heads,
     row = wall.order.indexOf(sort);
   const numbers = sort === "link" ? links : row < 0 ? null : wall.measures.subarray(row * n, (row + 1) * n);

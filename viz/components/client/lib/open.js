@@ -4,8 +4,7 @@ const NOTE = "history"; // viz/frame/connection/address.py
 const EMBED = ["embed", "embed_options"]; // how the page itself is shown, which Streamlit keeps to itself
 
 /**
- * An address with a note, another one each time, by which the app knows that the history led there; its answer takes it
- * away.
+ * An address with a unique note that marks a history navigation for the app; its answer removes the note.
  *
  * @param {string} address
  */
@@ -20,14 +19,14 @@ export function noteHistory() {
   history.replaceState(history.state, "", withNote(location.href));
 }
 
-/** Whether that is noted. */
-export const isNoted = () => new URLSearchParams(location.search).has(NOTE);
+/** True if the address has that note. */
+export const hasHistoryNote = () => new URLSearchParams(location.search).has(NOTE);
 
 /** A link with what the address bar says of how the page is shown. @param {string} link */
-export function shownAsHere(link) {
+export function withEmbedOptions(link) {
   const to = new URL(link, location.href),
-    here = new URLSearchParams(location.search);
-  for (const name of EMBED) for (const value of here.getAll(name)) to.searchParams.append(name, value);
+    current = new URLSearchParams(location.search);
+  for (const name of EMBED) for (const value of current.getAll(name)) to.searchParams.append(name, value);
   return to.href;
 }
 
@@ -39,7 +38,7 @@ export function open(link) {
 }
 
 /**
- * Open a link as somebody does who reads on there: if it leads into a lesson, its question takes the keyboard.
+ * Open a link and move the focus there: if it leads into a lesson, to its question.
  *
  * @param {string} link
  */
@@ -49,7 +48,7 @@ export function follow(link) {
   open(link);
 }
 
-/** Whether a lesson has been opened so, for the first that asks. */
+/** True for the first call after a lesson was opened by such a link. */
 export function wasFollowed() {
   const { dataset } = document.documentElement,
     was = Boolean(dataset.followed);
@@ -57,7 +56,7 @@ export function wasFollowed() {
   return was;
 }
 
-/** Whether a click on a link is the browser's own: a new tab, a new window, a download. */
-export function isTheBrowsers(event) {
+/** True for a click on a link that the browser handles: a new tab, a new window, a download. */
+export function isBrowserClick(event) {
   return Boolean(event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
 }

@@ -20,7 +20,7 @@ export class Channels {
   }
 
   /**
-   * Keep a part, and have the view draw it; its place on the page shows nothing itself.
+   * Store a part, and have the view draw it; the part's own element on the page stays empty.
    *
    * @param {{channel: string, kind: string}} part
    */

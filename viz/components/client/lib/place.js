@@ -1,7 +1,7 @@
 // @ts-check
 
 /**
- * Where a pointer is on an element, in the element's own pixels: in front of a class a picture is shown enlarged.
+ * The pointer's position in the element's own pixels: while a page is presented, pictures are enlarged.
  *
  * @param {HTMLElement} element
  * @param {MouseEvent} event
@@ -13,7 +13,7 @@ export function place(element, event) {
   return [(event.clientX - box.left) / zoom, (event.clientY - box.top) / zoom];
 }
 
-/** How much larger than its own pixels say an element is shown. @param {Element & {currentCSSZoom?: number}} element */
+/** The CSS zoom of an element. @param {Element & {currentCSSZoom?: number}} element */
 export function zoomOf(element) {
   return element.currentCSSZoom ?? 1;
 }

@@ -1,4 +1,4 @@
-// Something that happens step by step: play it, stop it, or drag to a step. Whoever asks for less motion goes on by
+// Something that happens step by step: play it, stop it, or drag to a step. Users who ask for less motion go on by
 // hand.
 
 import { element, fill } from "./dom.js";

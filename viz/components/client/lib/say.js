@@ -1,5 +1,5 @@
 // @ts-check
-// What is pointed at, in words, with the value.
+// Sentences about the cell under the pointer, with its value.
 
 import { isolate } from "./direction.js";
 import { fill } from "./dom.js";
@@ -44,7 +44,7 @@ export function partDigits(value) {
 }
 
 /**
- * About a pair, a row or a column of the large map.
+ * Describe a pair, a row or a column of the large map.
  *
  * @param {Words} words
  * @param {LargeMap} map
@@ -75,17 +75,17 @@ export function sayLarge(words, map, labels, focus, place) {
   const isCovered = (/** @type {number} */ i) =>
     map.covered?.has(row ? (query ?? 0) * map.columns + i : i * map.columns + (key ?? 0));
   const hidden = line.some((_, i) => isCovered(i));
-  const seen = line.map((value, i) => [value, i]).filter(([value, i]) => value !== -Infinity && !isCovered(i));
-  if (hidden && seen.length < line.length / 2) return `${row ? q : k}: ? (${map.word})`;
-  const best = seen.sort((a, b) => b[0] - a[0]).slice(0, 3);
+  const visible = line.map((value, i) => [value, i]).filter(([value, i]) => value !== -Infinity && !isCovered(i));
+  if (hidden && visible.length < line.length / 2) return `${row ? q : k}: ? (${map.word})`;
+  const best = visible.sort((a, b) => b[0] - a[0]).slice(0, 3);
   if (!best.length || (!scores && best[0][0] === 0)) return fill(row ? words.says_blind : words.says_unseen, { q, k });
-  const named = best.map(([value, i]) => `“${isolate(names[i])}” ${digits(value, map.exact)}`);
-  const list = named.reduce((first, rest) => fill(words.says_list, { first, rest }));
+  const phrases = best.map(([value, i]) => `“${isolate(names[i])}” ${digits(value, map.exact)}`);
+  const list = phrases.reduce((first, rest) => fill(words.says_list, { first, rest }));
   return fill(words[`says_${row ? "row" : "column"}${scores ? "_score" : ""}`], { q, k, list });
 }
 
 /**
- * About a pair of a small map.
+ * Describe a pair of a small map.
  *
  * @param {Words} words
  * @param {import("./numbers.js").Wall} wall
@@ -116,14 +116,14 @@ export function sayThumb(words, wall, labels, { query, key, index }, name, map =
 }
 
 /**
- * A large map as a whole, for those who cannot see it.
+ * Describe a large map as a whole, for screen readers.
  *
  * @param {Words} words
  * @param {LargeMap} map
  * @param {Labels} labels
  * @param {string} name
  */
-export function sayWhole(words, map, labels, name) {
+export function describeMap(words, map, labels, name) {
   let best = 0;
   for (let at = 1; at < map.values.length; at++) if (map.values[at] > map.values[best]) best = at;
   const query = Math.floor(best / map.columns),

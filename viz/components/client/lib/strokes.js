@@ -69,15 +69,15 @@ export function strokes(canvas, { at, begin, over, end, look = (_cell) => {}, sc
   }
   return {
     stop: lift,
-    /** Whether a stroke is being made. */
+    /** True during a stroke. */
     get isOn() {
       return last !== null;
     },
   };
 }
 
-/** What is done once, when the keys rest: `later` puts it off, `now` does what has been put off. */
-export class Rest {
+/** A debounced action: `later` schedules it, `now` runs it if it is pending. */
+export class Debouncer {
   constructor(act) {
     this.act = act;
   }

@@ -1,5 +1,5 @@
 // @ts-check
-// What every view in the browser has: its element, its size, its messages to Python, and a region that is read out.
+// Base class of the views: element, size, messages to Python, and a live region.
 // Python declares each view in the same way (viz/components/view.py).
 
 import { element } from "./dom.js";
@@ -15,10 +15,10 @@ import { watchRoom } from "./fit.js";
 export function mount(make, read = (data) => data) {
   const views = new WeakMap();
   return (
-    /** @type {{data: any, parentElement: HTMLElement, setStateValue: Function, setTriggerValue: Function}} */ given,
+    /** @type {{data: any, parentElement: HTMLElement, setStateValue: Function, setTriggerValue: Function}} */ props,
   ) => {
-    const { parentElement, setStateValue, setTriggerValue } = given,
-      data = read(given.data),
+    const { parentElement, setStateValue, setTriggerValue } = props,
+      data = read(props.data),
       view = views.get(parentElement) ?? make(parentElement, data),
       isNew = !views.has(parentElement);
     Object.assign(view, { setStateValue, setTriggerValue });
@@ -49,9 +49,9 @@ export class Size {
    */
   constructor(element, draw, of = ({ clientWidth }) => clientWidth) {
     this.read = () => [of(element), devicePixelRatio].join();
-    this.drawn = "";
+    this.drawnSize = "";
     const follow = () => {
-      if (this.read() === this.drawn) return;
+      if (this.read() === this.drawnSize) return;
       this.hold();
       draw();
     };
@@ -60,9 +60,9 @@ export class Size {
     this.endRoom = watchRoom(follow);
   }
 
-  /** What is drawn next is drawn in the size that there is now. */
+  /** Record the current size as the one drawn. */
   hold() {
-    this.drawn = this.read();
+    this.drawnSize = this.read();
   }
 
   close() {
@@ -104,19 +104,19 @@ export class View {
   }
 
   /**
-   * Tell Python something: one of the messages that it expects of this view.
+   * Send Python one of the messages that it expects of this view.
    *
    * @param {string} name
    * @param {unknown} value
    */
-  send(name, value, sent = this.sent + 1) {
-    this.sent = sent;
-    this.setStateValue(name, { value, sent });
-    return sent;
+  send(name, value, number = this.sent + 1) {
+    this.sent = number;
+    this.setStateValue(name, { value, sent: number });
+    return number;
   }
 
-  /** Whether a part of the data is another one than before. @param {string} name @param {unknown} value */
-  isOther(name, value) {
+  /** True if a part of the data differs from the last call. @param {string} name @param {unknown} value */
+  hasChanged(name, value) {
     const before = this.#before[name];
     this.#before[name] = JSON.stringify(value);
     return this.#before[name] !== before;
@@ -136,7 +136,7 @@ export class View {
 
   draw() {}
 
-  /** Draw with the next frame, however often this is asked for before it comes. */
+  /** Schedule one drawing for the next frame. */
   later() {
     this.frame ??= requestAnimationFrame(() => {
       this.frame = null;
@@ -146,25 +146,24 @@ export class View {
 }
 
 /**
- * A view that follows the finger: what was chosen is drawn with the next frame, and Python is told once, when it lets
- * go.
+ * A view with a live choice: drawn with the next frame, and sent to Python once, on release.
  */
 export class LiveView extends View {
-  said = ""; // the choice that Python and this view agreed on last
+  syncedChoice = ""; // the choice that Python and this view agreed on last
   /** @type {any} */ choice = null;
 
   /**
-   * Take what Python sends. An answer to an older choice than the last one made here is out of date; one that says what
-   * was told last is no news, and what has been changed here meanwhile stays.
+   * Receive data from Python. An answer to an older choice is ignored; one that repeats the last answer leaves the
+   * local choice as it is.
    *
    * @param {any} data
    */
   take(data) {
     this.data = data;
-    const said = JSON.stringify(data.choice);
+    const text = JSON.stringify(data.choice);
     if (data.sent < this.sent) return;
-    if (said !== this.said) this.choice = structuredClone(data.choice);
-    [this.sent, this.said] = [data.sent, said];
+    if (text !== this.syncedChoice) this.choice = structuredClone(data.choice);
+    [this.sent, this.syncedChoice] = [data.sent, text];
   }
 
   /** @param {(choice: any) => void} how */
@@ -174,7 +173,7 @@ export class LiveView extends View {
   }
 
   tell() {
-    this.said = JSON.stringify(this.choice);
+    this.syncedChoice = JSON.stringify(this.choice);
     this.send("choice", { ...this.choice });
   }
 
@@ -182,7 +181,7 @@ export class LiveView extends View {
     this.later();
   }
 
-  /** Draw what Python has sent: at once, unless a frame that will is on its way. */
+  /** Draw Python's data at once, unless a frame is scheduled already. */
   now() {
     this.size.hold();
     if (!this.frame && this.root.clientWidth) this.draw();

@@ -7,11 +7,11 @@ const TOP = 65535,
   DARKEST = -5; // a weight of 10^-5 or less has no colour
 
 /** A weight from its code. @param {number} code @param {number} lowest */
-export function decoded(code, lowest) {
+export function decodeWeight(code, lowest) {
   return code ? 10 ** ((1 - (code - 1) / (TOP - 1)) * Math.log10(lowest)) : 0;
 }
 
-/** How strong a weight's colour is: 1 for 1, and a fifth less for every tenth. @param {number} weight */
+/** Strength of a weight's colour: 1 for 1, and a fifth less for every tenth. @param {number} weight */
 export function strength(weight) {
   return weight > 0 ? Math.max(0, 1 - Math.log10(weight) / DARKEST) : 0;
 }
@@ -28,7 +28,7 @@ export function logColour(table, weight) {
 
 /** @type {{table: Uint32Array, lowest: number, pixels: Uint32Array}} */
 // Those of the last table and lowest weight.
-let made = { table: new Uint32Array(), lowest: 0, pixels: new Uint32Array() };
+let cache = { table: new Uint32Array(), lowest: 0, pixels: new Uint32Array() };
 
 /**
  * The pixel of every code: a map has a quarter of a million cells.
@@ -37,14 +37,14 @@ let made = { table: new Uint32Array(), lowest: 0, pixels: new Uint32Array() };
  * @param {number} lowest
  */
 export function codePixels(table, lowest) {
-  if (made.table === table && made.lowest === lowest) return made.pixels;
-  const pixels = Uint32Array.from({ length: TOP + 1 }, (_, code) => logColour(table, decoded(code, lowest)));
-  made = { table, lowest, pixels };
+  if (cache.table === table && cache.lowest === lowest) return cache.pixels;
+  const pixels = Uint32Array.from({ length: TOP + 1 }, (_, code) => logColour(table, decodeWeight(code, lowest)));
+  cache = { table, lowest, pixels };
   return pixels;
 }
 
 /** A weight as a person reads it. @param {number} weight */
-export function shown(weight) {
+export function formatWeight(weight) {
   if (weight === 0) return "0";
   return weight >= 0.001
     ? weight.toFixed(3)

@@ -11,7 +11,7 @@ import { fitHeight } from "../lib/fit.js";
 import { Cells } from "../plot/cells.js";
 import { readOff } from "../plot/pointer.js";
 import { mapTable } from "../plot/tables.js";
-import { codePixels, decoded, logColour, shown, steps } from "./log_scale.js";
+import { codePixels, decodeWeight, formatWeight, logColour, steps } from "./log_scale.js";
 
 export default mount((parent) => new LongMap(parent), unpack);
 
@@ -36,24 +36,24 @@ class LongMap extends View {
   #picture(name, act) {
     const figure = element("figure", name),
       title = element("figcaption"),
-      says = element("p", "says");
+      sentence = element("p", "says");
     const picture = element("div", "picture", { role: "application", tabindex: "0" }),
       canvas = element("canvas");
     /** @type {any} */
-    const made = { figure, title, says, picture, canvas, cell: null, size: [1, 1] };
+    const map = { figure, title, says: sentence, picture, canvas, cell: null, size: [1, 1] };
     picture.append(canvas);
-    figure.append(title, picture, says);
+    figure.append(title, picture, sentence);
     readOff(picture, canvas, {
-      under: (point) => made.cells?.under(point),
-      from: () => ({ at: made.cell, size: made.size }),
-      look: (cell) => this.look(made, cell),
+      under: (point) => map.cells?.under(point),
+      from: () => ({ at: map.cell, size: map.size }),
+      look: (cell) => this.look(map, cell),
       walk: (cell) => {
-        this.look(made, cell);
-        this.live.textContent = made.says.textContent;
+        this.look(map, cell);
+        this.live.textContent = map.says.textContent;
       },
       choose: act,
     });
-    return made;
+    return map;
   }
 
   receive(data) {
@@ -104,7 +104,7 @@ class LongMap extends View {
       const item = element("li"),
         text = around([before, ` ${key} `, after], "text");
       const far = fill(back === 0 ? words.itself : back > 0 ? words.back : words.ahead, { n: Math.abs(back), at });
-      item.append(element("span", "", {}, shown(weight)), text, element("span", "back", {}, far));
+      item.append(element("span", "", {}, formatWeight(weight)), text, element("span", "back", {}, far));
       list.append(item);
     }
     this.keys.replaceChildren(title, list);
@@ -113,9 +113,9 @@ class LongMap extends View {
   /** The width of both pictures, which are squares, so that they are on the first screen. */
   #fit() {
     this.root.style.removeProperty("--widest");
-    const usual = this.whole.canvas.clientWidth,
-      widest = Math.ceil(fitHeight(this.whole.picture, { usual }));
-    if (widest < usual) this.root.style.setProperty("--widest", `${widest}px`);
+    const fullWidth = this.whole.canvas.clientWidth,
+      widest = Math.ceil(fitHeight(this.whole.picture, { height: fullWidth }));
+    if (widest < fullWidth) this.root.style.setProperty("--widest", `${widest}px`);
     return widest;
   }
 
@@ -124,22 +124,22 @@ class LongMap extends View {
     const colours = theme(this.root),
       { n, side, count, zoom, row, hues } = this.data,
       [top, left, high, wide] = zoom;
-    for (const made of [this.whole, this.near]) {
-      if (made.figure.hidden) continue;
-      const { context, width, height } = start(made.canvas, colours);
-      const [rows, columns] = made.size;
-      made.cells = new Cells(context, colours, { left: 0, rows, columns, w: width / columns, h: height / rows });
-      made.cells.picture(made.bitmap);
-      made.cells.edge();
-      if (made.cell) made.cells.cross(made.cell);
+    for (const map of [this.whole, this.near]) {
+      if (map.figure.hidden) continue;
+      const { context, width, height } = start(map.canvas, colours);
+      const [rows, columns] = map.size;
+      map.cells = new Cells(context, colours, { left: 0, rows, columns, w: width / columns, h: height / rows });
+      map.cells.picture(map.bitmap);
+      map.cells.edge();
+      if (map.cell) map.cells.cross(map.cell);
       context.strokeStyle = css(hues.negative);
       context.lineWidth = 2;
-      const of = made === this.whole ? [0, count * side] : [top, rows],
+      const of = map === this.whole ? [0, count * side] : [top, rows],
         y = ((row + 0.5 - of[0]) / of[1]) * height;
       context.globalAlpha = 0.6;
       if (y >= 0 && y <= height) line(context, 0, y, width, y);
       context.globalAlpha = 1;
-      if (made === this.whole && !this.near.figure.hidden) {
+      if (map === this.whole && !this.near.figure.hidden) {
         const scale = width / (count * side);
         context.strokeRect(left * scale, top * scale, Math.max(4, wide * scale), Math.max(4, high * scale));
       }
@@ -148,22 +148,22 @@ class LongMap extends View {
   }
 
   /** Read a cell off, or none. */
-  look(made, cell) {
-    made.cell = cell;
-    made.says.textContent = cell
-      ? this.says(made, cell)
-      : (this.data?.words[made === this.whole && !this.near.figure.hidden ? "whole_hint" : "near_hint"] ?? "");
+  look(map, cell) {
+    map.cell = cell;
+    map.says.textContent = cell
+      ? this.describe(map, cell)
+      : (this.data?.words[map === this.whole && !this.near.figure.hidden ? "whole_hint" : "near_hint"] ?? "");
     this.draw();
   }
 
-  says(made, [row, column]) {
+  describe(map, [row, column]) {
     const { n, side, count, values, lowest, firsts, cut, zoom, rows, columns, words, pooled } = this.data;
-    if (made === this.near) {
+    if (map === this.near) {
       const names = { query: rows[row], key: columns[column], row: zoom[0] + row, column: zoom[1] + column };
-      return fill(words.says, { ...names, value: shown(cut[row * columns.length + column]) });
+      return fill(words.says, { ...names, value: formatWeight(cut[row * columns.length + column]) });
     }
     const code = values[row * count + column],
-      value = code ? shown(decoded(code, lowest)) : `<${shown(lowest)}`,
+      value = code ? formatWeight(decodeWeight(code, lowest)) : `<${formatWeight(lowest)}`,
       names = { query: firsts[row], key: firsts[column], value };
     if (side === 1) return fill(words.says, { ...names, row, column });
     const ends = (at) => Math.min(n, (at + 1) * side) - 1;
@@ -176,18 +176,18 @@ class LongMap extends View {
    */
   asTables() {
     const { values, lowest, firsts, cut, rows, columns, zoom, keys, side, words } = this.data;
-    const named = (labels, from, step) => labels.map((label, i) => `${from + i * step} ${label}`);
-    const cells = named(firsts, 0, side),
-      listed = keys.map(({ at, label, weight }) => [at, label, weight]);
-    const whole = mapTable(cells, cells, (at) => decoded(values[at], lowest), this.whole.title.textContent);
+    const numberLabels = (labels, from, step) => labels.map((label, i) => `${from + i * step} ${label}`);
+    const cells = numberLabels(firsts, 0, side),
+      keyRows = keys.map(({ at, label, weight }) => [at, label, weight]);
+    const wholeTable = mapTable(cells, cells, (at) => decodeWeight(values[at], lowest), this.whole.title.textContent);
     const near = mapTable(
-      named(rows, zoom[0], 1),
-      named(columns, zoom[1], 1),
+      numberLabels(rows, zoom[0], 1),
+      numberLabels(columns, zoom[1], 1),
       (at) => cut[at],
       this.near.title.textContent,
     );
-    const strongest = { title: fill(words.row, this.data), columns: ["", "", ""], rows: listed };
-    return [whole, ...(this.near.figure.hidden ? [] : [near]), strongest];
+    const strongest = { title: fill(words.row, this.data), columns: ["", "", ""], rows: keyRows };
+    return [wholeTable, ...(this.near.figure.hidden ? [] : [near]), strongest];
   }
 
   /** Open the window around a cell of the map, and choose its row. */
@@ -212,12 +212,12 @@ class LongMap extends View {
 
 /** A word among its neighbours, in the direction that they are read in. */
 function around([before, word, after], className) {
-  const made = element("span", className, { translate: "no", dir: readingDirection([before, word, after]) });
+  const phrase = element("span", className, { translate: "no", dir: readingDirection([before, word, after]) });
   const apart = { dir: "auto" };
-  made.append(
+  phrase.append(
     element("span", "near", apart, before),
     element("b", "", apart, word),
     element("span", "near", apart, after),
   );
-  return made;
+  return phrase;
 }

@@ -83,8 +83,8 @@ class LongWall extends View {
     button.append(image(count, count, (cell) => pixels[cells[cell]]));
     this.#frame(button, shape);
     const say = () => {
-      const each = Object.fromEntries(shapes.map((name, i) => [name, percent[i]]));
-      this.says.textContent = fill(words.says, { ...each, ...names });
+      const shares = Object.fromEntries(shapes.map((name, i) => [name, percent[i]]));
+      this.says.textContent = fill(words.says, { ...shares, ...names });
     };
     button.addEventListener("pointerenter", say);
     button.addEventListener("focus", say);

@@ -1,7 +1,7 @@
 // A few maps of the same tokens under one scale, or pictures of one size, side by side. Pointing at a cell, or going to
 // it by the arrow keys, reads it off in all of them at once.
 
-import { coveredCells, drawCover, toldCells } from "../lib/covers.js";
+import { answerCells, coveredCells, drawCover } from "../lib/covers.js";
 import { View, mount, spoken } from "../lib/view.js";
 import { unpack } from "../lib/bytes.js";
 import { image, line, measure, start } from "../lib/canvas.js";
@@ -24,7 +24,7 @@ export default mount((parent) => new Maps(parent), unpack);
 
 class Maps extends View {
   covered;
-  told;
+  answers;
 
   constructor(parent) {
     super(parent, "maps", { of: ({ clientWidth }) => [clientWidth, this.data && this.#widest()] });
@@ -37,7 +37,7 @@ class Maps extends View {
   }
 
   receive(data) {
-    [this.data, this.covered, this.told] = [data, coveredCells(data.covers), toldCells(data.covers)];
+    [this.data, this.covered, this.answers] = [data, coveredCells(data.covers), answerCells(data.covers)];
     const { hues } = data;
     this.tables = { weights: weightTable(hues.positive), scores: scoreTable(hues.negative, hues.positive) };
     this.#build();
@@ -47,7 +47,7 @@ class Maps extends View {
     this.light(this.pair && this.pair.query < data.rows && this.pair.key < data.n ? this.pair : null);
   }
 
-  /** Other maps in the same places keep these, and whoever reads one off goes on. */
+  /** Reuse the panels for other maps in the same places, so that the cursor stays. */
   #build() {
     const { maps, chooses, profiles, gutter, what, thumbnails } = this.data;
     const places = [maps.length, Boolean(chooses), Boolean(profiles)].join();
@@ -83,7 +83,7 @@ class Maps extends View {
 
   /** Say which map stands in a place, and make its picture of one pixel a cell. */
   #name(panel) {
-    const { maps, chooses, chosen, rows, n, values } = this.data,
+    const { maps, chooses, chosen: choice, rows, n, values } = this.data,
       { title, picture, index } = panel,
       map = maps[index];
     const cells = values.subarray(index * rows * n, (index + 1) * rows * n),
@@ -91,10 +91,10 @@ class Maps extends View {
     panel.image = image(rows, n, (at) => (Number.isNaN(cells[at]) ? 0 : colour(cells[at])));
     title.textContent = map.title;
     picture.setAttribute("aria-label", map.alt);
-    if (chooses) picture.setAttribute("aria-pressed", String(map.code === chosen));
+    if (chooses) picture.setAttribute("aria-pressed", String(map.code === choice));
   }
 
-  /** How wide a map may be for all rows of maps to be on the first screen. */
+  /** Limit the width of a map so that all rows of maps are on the first screen. */
   #widest() {
     const { n, rows, profiles, maps, gutter } = this.data,
       [first] = this.panels,
@@ -102,14 +102,14 @@ class Maps extends View {
     this.strip.style.removeProperty("--widest");
     const columns = getComputedStyle(this.strip).gridTemplateColumns.split(" ").length,
       down = Math.ceil(maps.length / columns);
-    const usual = first.canvas.clientWidth,
+    const fullWidth = first.canvas.clientWidth,
       shape = Math.max(rows, n);
     const around = down * (AROUND + left + (profiles ? PROFILE : 0)) + (down - 1) * GAP;
-    const side = ((usual - left) * rows) / shape; // of the cells, without their names
+    const side = ((fullWidth - left) * rows) / shape; // of the cells, without their names
     const widest = Math.ceil(
-      (fitHeight(this.strip, { usual: side, rows: down, around, least: Math.min(LEAST, side) }) * shape) / rows + left,
+      (fitHeight(this.strip, { height: side, rows: down, around, least: Math.min(LEAST, side) }) * shape) / rows + left,
     );
-    if (widest < usual) this.strip.style.setProperty("--widest", `${widest}px`);
+    if (widest < fullWidth) this.strip.style.setProperty("--widest", `${widest}px`);
     return widest;
   }
 
@@ -144,7 +144,7 @@ class Maps extends View {
     }
   }
 
-  /** What gives the pixel of a number in one of the maps. */
+  /** The function from a number to its pixel in one of the maps. */
   #colours(index) {
     const { what, limit, scales } = this.data,
       { weights, scores } = this.tables;
@@ -154,7 +154,7 @@ class Maps extends View {
     return signed ? (value) => scoreColour(scores, value / high) : (value) => grey((value - low) / (high - low));
   }
 
-  /** How far names lean out of the maps on their right: the same for all, so that they are alike in size. */
+  /** The width of names that extend beyond the maps' right edge; one value, so that all maps have the same size. */
   #overhang(colours) {
     const { rows, n } = this.data,
       context = document.createElement("canvas").getContext("2d");
@@ -188,11 +188,11 @@ class Maps extends View {
     const { n, rows, values } = this.data,
       size = rows * n,
       mine = (all) => new Set([...all].filter((at) => Math.floor(at / size) === index).map((at) => at % size));
-    const covered = mine(this.covered),
-      told = mine(this.told);
-    if (covered.size === size) drawCover(cells.context, cells.colours, cells.left, cells.top, cells.wide, cells.tall);
-    else cells.covers(covered);
-    if (told.size < size) cells.answer(told, values.subarray(index * size));
+    const hidden = mine(this.covered),
+      answers = mine(this.answers);
+    if (hidden.size === size) drawCover(cells.context, cells.colours, cells.left, cells.top, cells.wide, cells.tall);
+    else cells.covers(hidden);
+    if (answers.size < size) cells.answer(answers, values.subarray(index * size));
   }
 
   /** The mean score of all pairs with the same offset, from far behind to far ahead; the upright line is offset 0. */
@@ -213,7 +213,7 @@ class Maps extends View {
     context.stroke();
   }
 
-  /** Where the arrow keys start from, and how far they go. */
+  /** The start of the arrow keys and the size of the map, for `walkCells`. */
   #at() {
     const { rows, n } = this.data;
     return { at: this.pair && [this.pair.query, this.pair.key], size: [rows, n] };
@@ -232,7 +232,7 @@ class Maps extends View {
     for (const { value, index } of this.panels) {
       const number = pair ? values[index * rows * n + pair.query * n + pair.key] : null;
       const isCovered = pair && this.covered.has(index * rows * n + pair.query * n + pair.key);
-      value.textContent = isCovered ? `? (${this.data.covers.word})` : pair ? shown(number, what) : "";
+      value.textContent = isCovered ? `? (${this.data.covers.word})` : pair ? formatNumber(number, what) : "";
     }
     const [queries, keys] = this.#labels(0);
     this.says.textContent = pair
@@ -242,7 +242,7 @@ class Maps extends View {
 }
 
 /** Differences of pictures may be as small as what rounding leaves. */
-function shown(number, what) {
+function formatNumber(number, what) {
   if (number === -Infinity) return "−∞";
   return what === "pictures" ? String(Number(number.toPrecision(4))).replaceAll("-", "−") : fourDigits(number);
 }

@@ -26,8 +26,8 @@ export function rowsWhen(scores, n, count, causal) {
   return softmax(masked, n, n, 1, new Float64Array(n * n));
 }
 
-/** How far each row is from what it was: half the sum of all differences, 0 to 1. */
-export function moved(before, after, n) {
+/** The change of each row: half the sum of absolute differences, 0 to 1. */
+export function rowChanges(before, after, n) {
   return Array.from({ length: n }, (_, query) => {
     let total = 0;
     for (let at = query * n; at < (query + 1) * n; at++) total += Math.abs(after[at] - before[at]);
@@ -46,13 +46,13 @@ class Growing extends View {
   }
 
   receive(data) {
-    const other = this.isOther("labels", data.labels),
+    const isNew = this.hasChanged("labels", data.labels),
       at = this.player?.at;
     this.data = data;
     this.table = weightTable(data.hues.positive);
     this.#build();
     this.size.hold();
-    this.player.go(other ? firstOf(this.root, data.n) : at);
+    this.player.go(isNew ? firstOf(this.root, data.n) : at);
   }
 
   /** In front of a class the arrow keys go from token to token. */
@@ -67,12 +67,12 @@ class Growing extends View {
     this.text = element("p", "text");
     const panes = element("div", "panes");
     this.panels = ["causal", "open"].map((kind) => {
-      const made = element("div", "pane"),
+      const box = element("div", "pane"),
         canvas = element("canvas", kind, { role: "img", "aria-label": words[kind] });
-      const found = spoken("found");
-      made.append(element("p", "name", {}, words[kind]), canvas, found);
-      panes.append(made);
-      return { kind, canvas, found };
+      const sentence = spoken("found");
+      box.append(element("p", "name", {}, words[kind]), canvas, sentence);
+      panes.append(box);
+      return { kind, canvas, found: sentence };
     });
     this.root.replaceChildren(this.player.element, panes, this.text, element("p", "note", {}, words.note));
     this.labels = labels;
@@ -87,7 +87,7 @@ class Growing extends View {
       const causal = kind === "causal";
       const after = rowsWhen(scores, n, at, causal);
       const before = rowsWhen(scores, n, at - 1, causal);
-      const change = moved(before, after, n).slice(0, at - 1),
+      const change = rowChanges(before, after, n).slice(0, at - 1),
         most = Math.max(0, ...change);
       this.found[kind] = { weights: after, change, most };
       const sentence = at === 1 ? words.first : most === 0 ? words.same : words.changed;
@@ -133,7 +133,7 @@ class Growing extends View {
     );
   }
 
-  /** How far each row has just moved: beside it, and as long as the margin is wide for a row that is all new. */
+  /** Draw each row's last change as a bar beside it; a row that is all new fills the margin. */
   #bars({ context, colours, left, top, w, wide }, change) {
     context.fillStyle = css(this.data.hues.negative);
     change.forEach((size, row) =>

@@ -1,5 +1,5 @@
-// Who may look at whom, painted with a finger, the mouse or the keyboard; beside it what the softmax makes of it.
-// Everything follows at once, and Python is told when a stroke ends.
+// A mask painted with a finger, the mouse or the keyboard, and the weights that the softmax gives under it.
+// The weights follow at once; the mask is sent to Python when a stroke ends.
 
 import { LiveView, mount, spoken } from "../lib/view.js";
 import { unpack } from "../lib/bytes.js";
@@ -9,7 +9,7 @@ import { css, theme, weightColour, weightTable } from "../lib/colour.js";
 import { ARROWS, element, fill } from "../lib/dom.js";
 import { placeOf } from "../lib/fit.js";
 import { softmax } from "../lib/numbers.js";
-import { Rest, strokes } from "../lib/strokes.js";
+import { Debouncer, strokes } from "../lib/strokes.js";
 import { places, toCode } from "./painted.js";
 import { digits } from "../lib/say.js";
 import { fourDigits } from "../maps/digits.js";
@@ -30,7 +30,7 @@ class Painter extends LiveView {
 
   constructor(parent) {
     super(parent, "painter", { of: placeOf });
-    this.rest = new Rest(() => this.#tell());
+    this.rest = new Debouncer(() => this.#tell());
   }
 
   close() {
@@ -41,18 +41,19 @@ class Painter extends LiveView {
 
   /** An answer to an older stroke than the last one made here is out of date. */
   receive(data) {
-    const other = this.isOther("labels", data.labels),
-      moved = data.query !== this.data?.query;
+    const isNew = this.hasChanged("labels", data.labels),
+      hasMoved = data.query !== this.data?.query;
     this.data = data;
     const isPainting = this.rest.timer || this.strokes?.isOn; // what is painted now is not told yet
     const isNewest = data.sent >= this.sent && !isPainting;
-    if (other || isNewest) [this.cells, this.sent] = [Uint8Array.from(data.allowed), data.sent];
-    if (other) this.past = [];
+    if (isNew || isNewest) [this.cells, this.sent] = [Uint8Array.from(data.allowed), data.sent];
+    if (isNew) this.past = [];
     const [query, key] = data.covers?.asked ?? [data.query, data.query];
-    if (other || moved) [this.focus, this.isPointed] = [{ query, key: Math.max(0, key) }, Boolean(data.covers?.asked)];
+    if (isNew || hasMoved)
+      [this.focus, this.isPointed] = [{ query, key: Math.max(0, key) }, Boolean(data.covers?.asked)];
     this.covered = coveredCells(data.covers);
     this.table = weightTable(data.hues.positive);
-    if (this.isOther("words", data.words)) this.#build(data.words);
+    if (this.hasChanged("words", data.words)) this.#build(data.words);
     this.titles.weights.textContent = data.words.weights;
     delete this.root.dataset.drawn; // what it says was drawn of older data
     this.now();
@@ -61,10 +62,10 @@ class Painter extends LiveView {
   #build(words) {
     const bar = element("div", "tools");
     const tool = (name, how) => {
-      const made = element("button", "", { type: "button", "data-tool": name }, words[name]);
-      made.addEventListener("click", how);
-      bar.append(made);
-      return made;
+      const button = element("button", "", { type: "button", "data-tool": name }, words[name]);
+      button.addEventListener("click", how);
+      bar.append(button);
+      return button;
     };
     tool("open", () => this.#stroke(() => this.cells.fill(1)));
     tool("close", () => this.#stroke(() => this.cells.fill(0)));
@@ -72,13 +73,13 @@ class Painter extends LiveView {
     this.back = tool("undo", () => this.undo());
     this.titles = {};
     const pane = (name, note, attributes) => {
-      const made = element("div", "pane"),
+      const box = element("div", "pane"),
         canvas = element("canvas", name, attributes);
       this.titles[name] = element("p", "name", {}, words[name]);
-      made.append(this.titles[name], canvas, element("p", "note", {}, note));
-      if (name === "mask") made.append(element("p", "note touch", {}, words.mask_touch));
+      box.append(this.titles[name], canvas, element("p", "note", {}, note));
+      if (name === "mask") box.append(element("p", "note touch", {}, words.mask_touch));
       this[`${name}Canvas`] = canvas;
-      return made;
+      return box;
     };
     const panes = element("div", "panes");
     panes.append(
@@ -173,25 +174,25 @@ class Painter extends LiveView {
     this.later();
   }
 
-  /** What is framed: the row of the word that was chosen, and a column only where one is pointed at. */
+  /** The framed row, of the selected word, and the column under the pointer, if any. */
   pointed() {
     return this.isPointed ? this.focus : { query: this.focus.query, key: null };
   }
 
-  /** May this query look at this key? Both the mask and the model must say so. */
+  /** True if both the mask and the model let this query look at this key. */
   sees(at) {
     return Boolean(this.cells[at] && this.data.own[at]);
   }
 
   draw() {
     const { n, scores } = this.data;
-    this.masked = Float32Array.from(scores, (score, at) => (this.sees(at) ? score : -Infinity));
-    this.weights = softmax(this.masked, n, n, 1, new Float32Array(n * n));
+    this.maskedScores = Float32Array.from(scores, (score, at) => (this.sees(at) ? score : -Infinity));
+    this.weights = softmax(this.maskedScores, n, n, 1, new Float32Array(n * n));
     this.back.disabled = !this.past.length;
     this.colours = theme(this.root);
     this.#maskPicture();
     this.#weightsPicture();
-    this.#counted();
+    this.#count();
     this.#say();
     this.#softmaxSees();
     this.root.dataset.drawn = toCode(this.cells, n);
@@ -207,13 +208,13 @@ class Painter extends LiveView {
   }
 
   #maskPicture() {
-    const { labels, own, hues, words } = this.data;
+    const { labels, own: byModel, hues, words } = this.data;
     this.square = begin(this.maskCanvas, labels, this.colours);
     const ink = css(hues.positive, 0.8);
     this.square.squares((at) => (this.sees(at) ? ink : ""), this.square.w > 6 ? 1 : 0);
     this.square.context.fillStyle = this.colours.text;
-    this.square.hatch((at) => own[at] && !this.cells[at], 0.35, STRIPES);
-    this.square.hatch((at) => !own[at], 0.9, STRIPES);
+    this.square.hatch((at) => byModel[at] && !this.cells[at], 0.35, STRIPES);
+    this.square.hatch((at) => !byModel[at], 0.9, STRIPES);
     finish(this.square, labels, this.pointed(), words);
   }
 
@@ -226,15 +227,15 @@ class Painter extends LiveView {
     finish(cells, labels, this.pointed(), words);
   }
 
-  #counted() {
+  #count() {
     const { n, words } = this.data;
     let [open, blind] = [0, 0];
     for (let row = 0; row < n; row++) {
-      const seen = places({ query: row, key: null }, n).filter((at) => this.sees(at)).length;
-      open += seen;
-      blind += Number(seen === 0);
+      const visible = places({ query: row, key: null }, n).filter((at) => this.sees(at)).length;
+      open += visible;
+      blind += Number(visible === 0);
     }
-    this.counted = { open, blind };
+    this.counts = { open, blind };
     const share = (open / (n * n)).toLocaleString("en", { style: "percent", maximumFractionDigits: 1 });
     const sentence = open === 0 ? words.counted_none : blind ? words.counted_blind : words.counted;
     this.count.textContent = this.data.covers?.open
@@ -243,14 +244,14 @@ class Painter extends LiveView {
   }
 
   #say() {
-    const { n, labels, own, scores, words } = this.data,
+    const { n, labels, own: byModel, scores, words } = this.data,
       { query, key } = this.focus,
       at = query * n + key;
     if (this.covered.has(at)) {
       this.says.textContent = `${labels[query]} → ${labels[key]}: ? (${this.data.covers.word})`;
       return;
     }
-    const sentence = this.sees(at) ? words.says_open : own[at] ? words.says_closed : words.says_own;
+    const sentence = this.sees(at) ? words.says_open : byModel[at] ? words.says_closed : words.says_own;
     this.says.textContent = fill(sentence, {
       query: labels[query],
       key: labels[key],
@@ -264,19 +265,19 @@ class Painter extends LiveView {
     const { n, labels, words, scores } = this.data,
       from = this.focus.query * n;
     const line = (name, write) => {
-      const made = element("tr");
-      made.append(element("th", "", { scope: "row" }, name));
+      const row = element("tr");
+      row.append(element("th", "", { scope: "row" }, name));
       for (let key = 0; key < n; key++) {
         const kind = `${this.sees(from + key) ? "" : "closed"}${key === this.focus.key ? " here" : ""}`;
-        made.append(element("td", kind.trim(), {}, write(from + key, key)));
+        row.append(element("td", kind.trim(), {}, write(from + key, key)));
       }
-      return made;
+      return row;
     };
     const table = element("table");
     table.append(
       line(words.row_key, (_, key) => labels[key]),
       line(words.row_score, (at) => digits(scores[at], false)),
-      line(words.row_masked, (at) => digits(this.masked[at], false)),
+      line(words.row_masked, (at) => digits(this.maskedScores[at], false)),
       line(words.row_weight, (at) => (this.covered.has(at) ? "?" : this.weights[at].toFixed(3))),
     );
     const scroll = this.row.scrollLeft;

@@ -20,7 +20,7 @@ export function begin(canvas, labels, colours, right = 0) {
     wide - Math.max(right, overhang(context, labels, room, Math.min(wide - right, n * LARGEST))),
     n * LARGEST,
   );
-  const w = Math.min(most / n, fitRow(canvas, { usual: most / n, rows: n, around: room + 1 + below(canvas) }));
+  const w = Math.min(most / n, fitRow(canvas, { height: most / n, rows: n, around: room + 1 + below(canvas) }));
   canvas.style.height = `${room + n * w + 1}px`;
   return new Cells(start(canvas, colours).context, colours, { left: room, rows: n, w });
 }
@@ -43,7 +43,7 @@ export function finish(cells, tokens, pair, words, bold = pair) {
   rowNames(context, tokens, room, w, room, { bold: bold.query });
   columnNames(context, tokens, room, room, room, w, "above", { bold: bold.key });
   [context.globalAlpha, context.textAlign, context.textBaseline] = [0.75, "right", "middle"];
-  // Where there is little room they are condensed: more room for them would be taken from the cells.
+  // Condensed in narrow pictures: more room for them would be taken from the cells.
   context.fillText(words.answers, room - 3, room - 26, room - 3);
   context.fillText(words.asks, room - 3, room - 10, room - 3);
   context.globalAlpha = 1;

@@ -1,4 +1,4 @@
-// What lies over the cells of a matrix.
+// Overlays on the cells of a matrix.
 
 import { css } from "../lib/colour.js";
 

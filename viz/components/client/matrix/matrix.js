@@ -9,7 +9,7 @@ import { css, rgba, scoreColour, scoreTable, theme, weightColour, weightTable } 
 import { element, fill } from "../lib/dom.js";
 import { fitRow } from "../lib/fit.js";
 import { ofPixel } from "../lib/ink.js";
-import { coveredCells, toldCells } from "../lib/covers.js";
+import { answerCells, coveredCells } from "../lib/covers.js";
 import { View, mount, spoken } from "../lib/view.js";
 import { zoomOf } from "../lib/place.js";
 import { Cells } from "../plot/cells.js";
@@ -38,7 +38,7 @@ export default mount((parent) => new Matrix(parent), unpack);
 
 class Matrix extends View {
   covered;
-  told;
+  answers;
 
   constructor(parent) {
     const of = ({ clientWidth }) => [clientWidth, this.data && clientWidth && this.#measure(clientWidth).h];
@@ -68,7 +68,7 @@ class Matrix extends View {
       data,
       cell: null,
       covered: coveredCells(data.covers),
-      told: toldCells(data.covers),
+      answers: answerCells(data.covers),
     });
     const table = kind === "signed" ? scoreTable(hues.negative, hues.positive) : weightTable(hues.positive);
     const colour = kind === "signed" ? scoreColour : (table, share) => weightColour(table, Math.min(1, share));
@@ -95,7 +95,7 @@ class Matrix extends View {
     return labels ?? Array.from({ length: count }, (_, i) => String(i));
   }
 
-  /** Where everything stands in a picture of this width. */
+  /** Lay out a picture of this width. */
   #measure(width) {
     const context = this.canvas.getContext("2d"),
       {
@@ -121,7 +121,7 @@ class Matrix extends View {
       wide = w * columns;
     const most = Math.min(rows * (low ? LOW_ROW : ROW), low ? LOW : TALLEST, numbers ? TALLEST : Math.max(wide, LEAST));
     const below = heads?.along === "columns" ? TEXT + 2 * AWAY : AWAY;
-    const h = fitRow(this.root, { usual: most / rows, rows, around: top + below }),
+    const h = fitRow(this.root, { height: most / rows, rows, around: top + below }),
       tall = h * rows;
     return { left, top, w, h, wide, tall, rowRoom, columnRoom, upright, height: top + tall + below };
   }
@@ -140,7 +140,7 @@ class Matrix extends View {
   }
 
   #paint(context, colours) {
-    const { cells, told } = this,
+    const { cells, answers } = this,
       { kind, values, numbers } = this.data;
     this.#drawCells();
     cells.covers(this.covered);
@@ -149,7 +149,7 @@ class Matrix extends View {
     if (this.hatches) this.#hatch(context);
     cells.edge();
     if (numbers) this.#numbers(context);
-    if (told.size <= 2) for (const cell of told) cells.answer([cell], values, (value) => shown(value, 2));
+    if (answers.size <= 2) for (const cell of answers) cells.answer([cell], values, (value) => formatNumber(value, 2));
     context.fillStyle = context.strokeStyle = colours.text;
     this.#sides(context);
     drawMarks(context, colours, this.place, this.data);
@@ -180,7 +180,7 @@ class Matrix extends View {
   #numbers(context) {
     const { w, h } = this.place;
     const texts = Array.from(this.data.values, (value) =>
-      Number.isFinite(value) ? shown(value, this.data.owners ? 0 : 2) : "",
+      Number.isFinite(value) ? formatNumber(value, this.data.owners ? 0 : 2) : "",
     );
     const longest = texts.reduce((most, text) => Math.max(most, context.measureText(text).width), 1);
     const size = Math.min(TEXT, ((w - 4) / longest) * TEXT, h - 4);
@@ -248,24 +248,24 @@ class Matrix extends View {
 
   /** Read a cell off, or none. */
   look(cell) {
-    const text = cell ? this.#says(cell) : "";
+    const text = cell ? this.#describe(cell) : "";
     this.cell = cell;
     this.draw();
     showTip(this.tip, text, cell && this.cells?.box(cell));
   }
 
-  #says([row, column]) {
-    const { hover, blocked, named, shape, values } = this.data,
+  #describe([row, column]) {
+    const { hover, blocked: blockedText, named: fixedValues, shape, values } = this.data,
       value = values[row * shape[1] + column];
     if (this.covered.has(row * shape[1] + column)) return `? (${this.data.covers.word})`;
     if (Array.isArray(hover)) return hover[row][column];
-    const known = Number.isFinite(value),
+    const hasValue = Number.isFinite(value),
       names = { row: this.#names("rows")[row], column: this.#names("columns")[column] };
-    return fill(known ? hover : blocked, {
-      ...named,
+    return fill(hasValue ? hover : blockedText, {
+      ...fixedValues,
       ...names,
       offset: column - row,
-      value: known ? shown(value, this.data.owners ? 0 : 4) : "−∞",
+      value: hasValue ? formatNumber(value, this.data.owners ? 0 : 4) : "−∞",
     });
   }
 
@@ -275,7 +275,7 @@ class Matrix extends View {
   }
 }
 
-function shown(value, digits) {
+function formatNumber(value, digits) {
   return value.toFixed(digits).replace("-", "−");
 }
 

@@ -1,5 +1,5 @@
 // A table of words with their chances: a row for each token or layer. A click on a head of a row or column, or on a
-// word, tells Python which; pointing at a word reads it off.
+// word, sends the choice to Python; pointing at a word describes it.
 
 import { View, mount } from "../lib/view.js";
 import { css } from "../lib/colour.js";
@@ -38,13 +38,13 @@ class WordGrid extends View {
     this.at = data.at;
   }
 
-  /** Move to what was chosen: with the next frame, for which all of the page is laid out, and not once more before. */
+  /** Scroll to the selection in the next frame, to avoid an extra layout. */
   #move() {
     this.moving = null;
     const { box: frame } = this,
-      chosen = frame.querySelector(".chosen");
-    if (!chosen) return;
-    const { offsetTop: top, offsetLeft: left } = chosen,
+      selected = frame.querySelector(".chosen");
+    if (!selected) return;
+    const { offsetTop: top, offsetLeft: left } = selected,
       { clientHeight: high, clientWidth: wide } = frame;
     [frame.scrollTop, frame.scrollLeft] = [Math.max(0, top - high / 2), Math.max(0, left - wide / 2)];
   }
@@ -68,10 +68,10 @@ class WordGrid extends View {
   }
 
   #row({ name, cells }, row) {
-    const made = element("tr");
-    made.append(this.#head(name, "row", { row }, this.data.by === "row"));
-    made.append(...cells.map((cell, column) => this.#cell(cell, row, column)));
-    return made;
+    const tableRow = element("tr");
+    tableRow.append(this.#head(name, "row", { row }, this.data.by === "row"));
+    tableRow.append(...cells.map((cell, column) => this.#cell(cell, row, column)));
+    return tableRow;
   }
 
   #cell({ text, note, share }, row, column) {

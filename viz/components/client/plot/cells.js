@@ -1,7 +1,7 @@
-// The cells of a labelled map on a canvas: where they stand, and what is drawn in and over them.
+// The cells of a labelled map on a canvas: their positions, contents and overlays.
 
 import { stripes } from "../lib/canvas.js";
-import { drawCover, drawTold } from "../lib/covers.js";
+import { drawCover, drawAnswer } from "../lib/covers.js";
 import { inks, ofPixel } from "../lib/ink.js";
 import { AWAY, LEAN } from "./names.js";
 
@@ -72,15 +72,15 @@ export class Cells {
     context.globalAlpha = 1;
   }
 
-  /** Stripes over the cells that `blocked` says, so many pixels apart. */
-  hatch(blocked, opacity, apart = 6) {
+  /** Draw stripes over the cells for which `isHatched` is true, `apart` pixels apart. */
+  hatch(isHatched, opacity, apart = 6) {
     const { context, left, top, wide, tall, rows, columns, w, h } = this;
     context.save();
     context.beginPath();
     for (let row = 0; row < rows; row++) {
       for (let from = 0, to = 0; from < columns; from = to + 1) {
         to = from; // neighbours in a row are one rectangle
-        while (to < columns && blocked(row * columns + to)) to++;
+        while (to < columns && isHatched(row * columns + to)) to++;
         if (to > from) context.rect(left + from * w, top + row * h, (to - from) * w, h);
       }
     }
@@ -95,11 +95,11 @@ export class Cells {
     for (const at of cells) drawCover(this.context, this.colours, ...this.corner(at), this.w, this.h);
   }
 
-  /** The number of a cell that tells the answer; of several, the largest. */
+  /** Draw the number of the answer's cell; of several, the largest. */
   answer(cells, values, text = (value) => value.toFixed(2)) {
     const [most] = [...cells].sort((a, b) => values[b] - values[a]);
     if (most === undefined) return;
-    drawTold(this.context, this.colours, text(values[most]), ...this.middle(most));
+    drawAnswer(this.context, this.colours, text(values[most]), ...this.middle(most));
   }
 
   /** A number in each cell, in a colour that can be read on the cell's own pixel; `text` gives it, or nothing. */
@@ -110,15 +110,15 @@ export class Cells {
     context.font = `${size}px ${colours.font}`;
     [context.textAlign, context.textBaseline] = ["center", "middle"];
     for (let at = 0; at < pixels.length; at++) {
-      const written = text(at);
-      if (!written) continue;
+      const label = text(at);
+      if (!label) continue;
       context.fillStyle = ink(...ofPixel(pixels[at]));
-      context.fillText(written, ...this.middle(at));
+      context.fillText(label, ...this.middle(at));
     }
     context.restore();
   }
 
-  /** Where a tip of a cell points to. */
+  /** The anchor of a cell's tooltip. */
   box([row, column]) {
     return {
       x: this.left + (column + 0.5) * this.w,

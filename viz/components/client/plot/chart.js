@@ -1,5 +1,5 @@
-// What every chart over an axis has: a legend whose names take their series away and bring them back, a picture, and
-// what is read off it by pointing at a place or by going there with the arrow keys.
+// Base class of charts over an axis: a legend whose names toggle their series, a picture, and a tooltip for the place
+// under the pointer or reached with the arrow keys.
 
 import { start } from "../lib/canvas.js";
 import { theme } from "../lib/colour.js";
@@ -14,7 +14,7 @@ export const TITLE = 20; // pixels of an axis's title
 /** The parts that all charts share. A chart has its own methods from `series` to `read`. */
 export class Chart extends View {
   away;
-  usual;
+  fullHeight;
 
   constructor(parent, name) {
     const of = ({ clientWidth }) => [clientWidth, this.data && this.#height()];
@@ -43,15 +43,15 @@ export class Chart extends View {
     return [];
   }
 
-  /** How many places can be read off. */
+  /** The number of places that can be read. */
   count() {
     return 0;
   }
 
   /** Draw the key of a series. */
-  swatch(_context, _i, _size) {}
+  drawLegendKey(_context, _i, _size) {}
 
-  /** Where everything stands in a picture of this width. @returns {any} */
+  /** Lay out a picture of this width. @returns {any} */
   measure(_context, _width) {}
 
   paint(_context, _colours) {}
@@ -61,37 +61,37 @@ export class Chart extends View {
     return null;
   }
 
-  /** What is read off a place, and where its tip points. */
+  /** The text of a place's tooltip, and its anchor. */
   read(_at) {
     return { text: "", x: 0, y: 0 };
   }
 
   receive(data) {
-    [this.data, this.usual] = [{ ...data }, data.height];
+    [this.data, this.fullHeight] = [{ ...data }, data.height];
     this.picture.setAttribute("aria-label", data.words.alt);
     this.legend.replaceChildren(...this.series().map((name) => this.#key(name)));
     this.size.hold();
     this.choose();
   }
 
-  /** What follows from the series that are shown, once and not at each place that is read off. */
+  /** Update what depends on the visible series, once and not for each place that is read. */
   choose() {
     this.look(null);
   }
 
   #key(name) {
-    const made = element("button", "", { type: "button", "aria-pressed": String(!this.away.has(name)) });
-    made.append(element("canvas"), name);
-    made.addEventListener("click", () => {
+    const button = element("button", "", { type: "button", "aria-pressed": String(!this.away.has(name)) });
+    button.append(element("canvas"), name);
+    button.addEventListener("click", () => {
       if (!this.away.delete(name)) this.away.add(name);
-      made.setAttribute("aria-pressed", String(!this.away.has(name)));
+      button.setAttribute("aria-pressed", String(!this.away.has(name)));
       this.choose();
     });
-    return made;
+    return button;
   }
 
   #height() {
-    return fitHeight(this.picture, { usual: this.usual });
+    return fitHeight(this.picture, { height: this.fullHeight });
   }
 
   draw() {
@@ -103,13 +103,13 @@ export class Chart extends View {
       { context } = start(this.canvas, colours);
     this.place = this.measure(context, width);
     this.paint(context, colours);
-    this.legend.querySelectorAll("canvas").forEach((swatch, i) => {
-      const { context, ...size } = start(swatch, colours);
-      this.swatch(context, i, size);
+    this.legend.querySelectorAll("canvas").forEach((drawLegendKey, i) => {
+      const { context, ...size } = start(drawLegendKey, colours);
+      this.drawLegendKey(context, i, size);
     });
   }
 
-  /** What an axis is called: below the picture, or upright beside it. */
+  /** Draw the axis titles: below the picture, and upright beside it. */
   titles(context, across, upright) {
     const { left, bottom, wide, top } = this.place;
     [context.textAlign, context.textBaseline] = ["center", "alphabetic"];

@@ -49,15 +49,18 @@ function write(
 ) {
   const labels = isolateAll(names),
     first = Math.ceil(within[0] / step) * step;
-  const chosen = [...boxes.keys(), bold].filter((i) => i !== null && i >= within[0] && i < within[1]);
-  const others = Array.from({ length: Math.max(0, Math.ceil((within[1] - first) / step)) }, (_, i) => first + i * step);
-  for (const i of [...others.filter((i) => chosen.every((at) => Math.abs(i - at) >= step)), ...chosen]) {
+  const required = [...boxes.keys(), bold].filter((i) => i !== null && i >= within[0] && i < within[1]);
+  const regular = Array.from(
+    { length: Math.max(0, Math.ceil((within[1] - first) / step)) },
+    (_, i) => first + i * step,
+  );
+  for (const i of [...regular.filter((i) => required.every((at) => Math.abs(i - at) >= step)), ...required]) {
     const { x, y, turn } = place(i);
     context.save();
     context.translate(x, y);
     context.rotate(turn);
     [context.textAlign, context.textBaseline] = [align, "middle"];
-    if (chosen.includes(i)) context.font = `bold ${context.font}`;
+    if (required.includes(i)) context.font = `bold ${context.font}`;
     const text = shorten(context, labels[i], room - 2 * AWAY);
     if (boxes.has(i)) drawBox(context, text, boxes.get(i));
     context.fillText(text, 0, 0);
@@ -72,12 +75,12 @@ function drawBox(context, text, { ink, box }) {
   context.fillStyle = ink;
 }
 
-/** Which columns have room for a name: each, or every so many. */
+/** The step between columns that have room for a name. */
 export function everyColumn(cell) {
   return Math.ceil(TEXT / (cell * Math.sin(LEAN)));
 }
 
-/** How far the names above columns lean out beyond the last of them, if the map may be `width` wide. */
+/** The width by which slanted column names extend beyond the last column of a map `width` wide. */
 export function overhang(context, labels, room, width) {
   const cell = width / labels.length,
     n = labels.length;

@@ -1,5 +1,5 @@
 // @ts-check
-// Where an axis begins and ends, where its ticks are, and how far along it a value stands.
+// The limits of an axis, its ticks, and the position of a value on it.
 
 import { logTicks, ticks } from "./ticks.js";
 
@@ -17,8 +17,8 @@ const BESIDE = 1e-3; // what lies on either side of a large one, as a share of i
  * @param {number} margin the share that is left free beyond them */
 export function scale(axis, values, margin) {
   const on = axis.log ? Math.log10 : (/** @type {number} */ value) => value,
-    known = values.map(on).filter(Number.isFinite);
-  const [low, high] = axis.limits ? axis.limits.map(on) : fitted(axis, known, margin),
+    finite = values.map(on).filter(Number.isFinite);
+  const [low, high] = axis.limits ? axis.limits.map(on) : fitLimits(axis, finite, margin),
     ends = axis.log ? [10 ** low, 10 ** high] : [low, high];
   const share = (/** @type {number} */ value) => (on(value) - low) / (high - low);
   const least = values.every(Number.isInteger) ? 1 : 0; // between whole numbers there is nothing to be read off
@@ -29,9 +29,9 @@ export function scale(axis, values, margin) {
   };
 }
 
-/** @param {Axis} axis @param {number[]} known @param {number} margin */
-function fitted(axis, known, margin) {
-  const all = axis.from_zero ? [0, ...known] : known;
+/** @param {Axis} axis @param {number[]} finite @param {number} margin */
+function fitLimits(axis, finite, margin) {
+  const all = axis.from_zero ? [0, ...finite] : finite;
   if (!all.length) return [0, 1];
   const [low, high] = [Math.min(...all), Math.max(...all)],
     size = Math.max(Math.abs(low), Math.abs(high));

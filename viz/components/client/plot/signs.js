@@ -1,4 +1,4 @@
-// How a line of a chart looks: its dash, and the sign at each of its points.
+// Line styles of a chart: dashes, and the marker at each point.
 
 const DASHES = {
   solid: [],
@@ -60,7 +60,7 @@ function outline(context, points) {
   context.closePath();
 }
 
-/** What lies between the two edges of a band. */
+/** Fill the area between the two edges of a band. */
 export function drawBand(context, points) {
   context.beginPath();
   outline(context, points);

@@ -4,7 +4,7 @@
 /** @typedef {import("../figure/tables.js").Cell} Cell */
 
 /** @param {Cell[] | number} names @returns {Cell[]} */
-function named(names) {
+function nameList(names) {
   return typeof names === "number" ? Array.from({ length: names }, (_, i) => i) : names;
 }
 
@@ -17,10 +17,10 @@ function named(names) {
  * @param {(at: number) => Cell} value
  */
 export function mapTable(rows, columns, value, title = "") {
-  const across = named(columns);
+  const across = nameList(columns);
   return {
     title,
     columns: ["", ...across],
-    rows: named(rows).map((name, i) => [name, ...across.map((_, j) => value(i * across.length + j))]),
+    rows: nameList(rows).map((name, i) => [name, ...across.map((_, j) => value(i * across.length + j))]),
   };
 }

@@ -1,10 +1,10 @@
 // @ts-check
-// Where an axis has its ticks, and what is written there.
+// Positions and labels of an axis' ticks.
 
 const STEPS = 5; // about how many lines there are
 const EXACT = 1e12;
 const NEARLY = 0.9; // a step may be this much shorter than these need
-const RAISED = ["⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"];
+const SUPERSCRIPTS = ["⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"];
 
 /** Round numbers from the lowest to the highest, about five of them, and at least so far apart.
  * @param {number} low @param {number} high @param {number} least */
@@ -12,10 +12,10 @@ export function ticks(low, high, least = 0) {
   const rough = Math.max((high - low) / STEPS, least),
     power = 10 ** Math.floor(Math.log10(rough));
   const step = /** @type {number} */ ([1, 2, 5, 10].find((times) => times * power >= rough * NEARLY)) * power,
-    found = [];
+    marks = [];
   for (let i = Math.ceil(low / step - 1e-6); i * step <= high + step * 1e-6; i++)
-    found.push(Number((i * step).toPrecision(9)));
-  return found;
+    marks.push(Number((i * step).toPrecision(9)));
+  return marks;
 }
 
 /**
@@ -30,27 +30,27 @@ export function logTicks(low, high) {
     every = Math.ceil((to - from + 1) / 8);
   if (to - from >= 2)
     return Array.from({ length: Math.floor((to - from) / every) + 1 }, (_, i) => Number(`1e${from + i * every}`));
-  const found = [];
+  const marks = [];
   for (let power = from - 1; power <= to; power++) {
     for (const times of [1, 2, 5])
       if (times * 10 ** power >= low * 0.999 && times * 10 ** power <= high * 1.001)
-        found.push(Number(`${times}e${power}`));
+        marks.push(Number(`${times}e${power}`));
   }
-  return found.length > 1 ? found : ticks(low, high);
+  return marks.length > 1 ? marks : ticks(low, high);
 }
 
 /** A number as it is read off: a count below a million million in full (viz/frame/format.py), else four digits and a
  * power of ten where it would be long. @param {number} value */
-export function written(value) {
+export function formatNumber(value) {
   if (Number.isInteger(value) ? Math.abs(value) >= EXACT : isLong(value)) return asPower(Number(value.toPrecision(4)));
-  const [whole, part] = String(value).split("."),
-    grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");
+  const [integer, part] = String(value).split("."),
+    grouped = integer.replace(/\B(?=(\d{3})+$)/g, ",");
   return (part ? `${grouped}.${part}` : grouped).replace("-", "−");
 }
 
-/** What stands at the ticks of an axis: all in one way. @param {number[]} marks */
+/** The tick labels of an axis, all in one format. @param {number[]} marks */
 export function tickNames(marks) {
-  return marks.some(isLong) ? marks.map((mark) => (mark ? asPower(mark) : "0")) : marks.map(written);
+  return marks.some(isLong) ? marks.map((mark) => (mark ? asPower(mark) : "0")) : marks.map(formatNumber);
 }
 
 /** @param {number} value */
@@ -62,6 +62,6 @@ function isLong(value) {
 /** @param {number} value */
 function asPower(value) {
   const [digits, power] = value.toExponential().replace("e-", "e⁻").replace("-", "−").replace("e+", "e").split("e");
-  const ten = `10${power.replace(/\d/g, (digit) => RAISED[Number(digit)])}`;
+  const ten = `10${power.replace(/\d/g, (digit) => SUPERSCRIPTS[Number(digit)])}`;
   return /^−?1$/.test(digits) ? digits.replace("1", ten) : `${digits}·${ten}`;
 }

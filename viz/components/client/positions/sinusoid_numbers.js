@@ -2,7 +2,7 @@
 // The numbers of the sinusoid explorer, as viz/core/positions.py defines them; a browser test holds the two together.
 
 /**
- * How far each pair of dimensions turns from one position to the next, in radians.
+ * The angle by which each pair of dimensions turns from one position to the next, in radians.
  *
  * @param {number} width
  * @param {number} base
@@ -41,7 +41,7 @@ export function table(n, width, omega) {
 }
 
 /**
- * What two rows k positions apart have in common, 1 at k = 0: the mean of cos(k omega), row k's own cosines.
+ * The dot product of two rows k positions apart, 1 at k = 0: the mean of cos(k omega), row k's own cosines.
  *
  * @param {number} n
  * @param {number} width
@@ -68,11 +68,11 @@ export function doubling(omega, most) {
   /** @type {number[]} */
   const pairs = [];
   for (let step = 0; pairs.length < most; step++) {
-    const wanted = omega[0] / 2 ** step;
-    if (wanted < omega[omega.length - 1] / Math.SQRT2) break;
+    const target = omega[0] / 2 ** step;
+    if (target < omega[omega.length - 1] / Math.SQRT2) break;
     let best = 0;
     for (let j = 1; j < omega.length; j++) {
-      if (Math.abs(Math.log(omega[j] / wanted)) < Math.abs(Math.log(omega[best] / wanted))) best = j;
+      if (Math.abs(Math.log(omega[j] / target)) < Math.abs(Math.log(omega[best] / target))) best = j;
     }
     if (!pairs.includes(best)) pairs.push(best);
   }

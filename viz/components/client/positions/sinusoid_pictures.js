@@ -119,7 +119,7 @@ function marker(context, box, share, colours) {
   context.globalAlpha = 1;
 }
 
-/** How long each pair's wave is, in positions, on a logarithmic axis; a wave right of the line is not once round. */
+/** The wavelength of each pair, in positions, on a log axis; waves right of the line do not complete one period. */
 export function wavelengths(canvas, { n, omega, base, pairs }, colours) {
   const drawing = start(canvas, colours),
     { context } = drawing;
@@ -136,17 +136,17 @@ export function wavelengths(canvas, { n, omega, base, pairs }, colours) {
     const place = share(10 ** power);
     if (place > 0.12 && place < 0.85) ticks.push([place, short(10 ** power)]);
   }
-  ticks.sort(([one], [other]) => one - other);
+  ticks.sort(([a], [b]) => a - b);
   const box = axes(drawing, ticks, []);
   const y = (j) => box.y + ((j + 0.5) / omega.length) * box.h;
   context.fillStyle = colours.text;
   omega.forEach((w, j) => {
-    const chosen = pairs.indexOf(j),
+    const slot = pairs.indexOf(j),
       x = box.x + share((2 * Math.PI) / w) * box.w;
-    context.globalAlpha = chosen < 0 ? 0.45 : 1;
-    context.fillStyle = chosen < 0 ? colours.text : css(colours.heads[chosen % colours.heads.length]);
+    context.globalAlpha = slot < 0 ? 0.45 : 1;
+    context.fillStyle = slot < 0 ? colours.text : css(colours.heads[slot % colours.heads.length]);
     context.beginPath();
-    context.arc(x, y(j), chosen < 0 ? 1.6 : 4, 0, 2 * Math.PI);
+    context.arc(x, y(j), slot < 0 ? 1.6 : 4, 0, 2 * Math.PI);
     context.fill();
   });
   context.globalAlpha = 1;
@@ -154,7 +154,7 @@ export function wavelengths(canvas, { n, omega, base, pairs }, colours) {
   if (place > 0 && place < 1) marker(context, box, place, colours);
 }
 
-/** What two rows have in common against how far apart they are. */
+/** The dot product of two rows against their distance. */
 export function decay(canvas, { n, common }, colours) {
   const drawing = start(canvas, colours),
     { context } = drawing;
@@ -187,16 +187,16 @@ export function clock(canvas, sine, cosine, hue, colours) {
 }
 
 /** A counter's bits beside the sines of pairs that slow down like them, for the first positions. */
-export function counter(canvas, { bits, sines, shown, at }, colours) {
+export function counter(canvas, { bits, sines, count, at }, colours) {
   const { context, width, height } = start(canvas, colours);
   const gap = 24,
     left = 28,
     columns = bits + sines.length,
     cell = (width - left - gap) / columns;
-  const tall = (height - 4) / shown;
+  const tall = (height - 4) / count;
   context.textAlign = "right";
   context.textBaseline = "middle";
-  for (let i = 0; i < shown; i++) {
+  for (let i = 0; i < count; i++) {
     if (i % 4 === 0 || tall > 12) context.fillText(String(i), left - 5, 2 + (i + 0.5) * tall);
     for (let b = 0; b < bits; b++) {
       const on = (i >> b) & 1;
@@ -211,7 +211,7 @@ export function counter(canvas, { bits, sines, shown, at }, colours) {
     });
     context.fillStyle = colours.text;
   }
-  if (at < shown) {
+  if (at < count) {
     context.lineWidth = 1.5;
     context.strokeRect(left - 1, 1 + at * tall, width - left, tall + 1);
   }

@@ -1,4 +1,4 @@
-// The sinusoid explorer: everything follows the finger, and Python is told once, when it lets go.
+// The sinusoid explorer: everything follows the pointer, and Python gets one message, on release.
 
 import { LiveView, mount, spoken } from "../lib/view.js";
 import { scoreTable, theme } from "../lib/colour.js";
@@ -35,7 +35,7 @@ class Sinusoids extends LiveView {
     super(parent, "sinusoids");
     this.#build(data.words, data.limits);
     this.epoch = 0;
-    this.looked = null; // the column
+    this.pointedColumn = null; // the column
   }
 
   close() {
@@ -46,11 +46,11 @@ class Sinusoids extends LiveView {
   receive(data) {
     this.take(data);
     [this.words, this.limits, this.hues] = [data.words, data.limits, data.hues];
-    for (const [name, node] of Object.entries(this.named)) node.textContent = this.words[name];
+    for (const [name, node] of Object.entries(this.titles)) node.textContent = this.words[name];
     for (const name of ["map", "waves", "lengths", "decay", "counter"])
       this[name].setAttribute("aria-label", this.words[`${name}_title`]);
     const around = JSON.stringify([data.words, data.limits, data.hues, theme(this.root)]);
-    if (around === this.around && JSON.stringify(this.choice) === this.drawn) return; // it came from here
+    if (around === this.around && JSON.stringify(this.choice) === this.drawnChoice) return; // it came from here
     this.around = around;
     this.#read();
     this.now();
@@ -69,8 +69,8 @@ class Sinusoids extends LiveView {
   }
 
   #build(words, limits) {
-    this.named = {};
-    const name = (key, tag = "p", kind = "name") => (this.named[key] = element(tag, kind, {}, words[key]));
+    this.titles = {};
+    const name = (key, tag = "p", kind = "name") => (this.titles[key] = element(tag, kind, {}, words[key]));
     const bar = element("div", "controls");
     this.sliders = {
       width: this.#slider(bar, "d_model", { min: 2, max: limits.width, step: 2 }, (value) => ({ width: value })),
@@ -80,13 +80,13 @@ class Sinusoids extends LiveView {
       })),
       at: this.#slider(bar, "at", { min: 0, max: 1, step: 1 }, (value) => ({ at: value })),
     };
-    this.typed = element("input", "typed", { type: "number", min: 1, max: limits.width, step: 1 });
-    this.typed.addEventListener("change", () => {
-      const width = Math.round(Math.min(limits.width, Math.max(1, +this.typed.value || 2)));
+    this.widthInput = element("input", "typed", { type: "number", min: 1, max: limits.width, step: 1 });
+    this.widthInput.addEventListener("change", () => {
+      const width = Math.round(Math.min(limits.width, Math.max(1, +this.widthInput.value || 2)));
       this.change((choice) => (choice.width = width));
       this.tell();
     });
-    this.sliders.width.value.replaceWith(this.typed);
+    this.sliders.width.value.replaceWith(this.widthInput);
     this.error = element("p", "error", { role: "alert" });
     this.body = element("div", "panes");
     const canvas = (kind) => element("canvas", kind, { role: "img" });
@@ -100,9 +100,9 @@ class Sinusoids extends LiveView {
     this.map.setAttribute("role", "application");
     this.map.tabIndex = 0;
     const pane = (...parts) => {
-      const made = element("div", "pane");
-      made.append(...parts);
-      this.body.append(made);
+      const box = element("div", "pane");
+      box.append(...parts);
+      this.body.append(box);
     };
     this.says = spoken();
     this.clocks = element("div", "clocks");
@@ -122,7 +122,7 @@ class Sinusoids extends LiveView {
       this.map,
       () => this.#cursor(),
       ([row, column]) => {
-        this.looked = column;
+        this.pointedColumn = column;
         this.change((choice) => (choice.at = row));
         this.#say(row, column);
       },
@@ -135,7 +135,7 @@ class Sinusoids extends LiveView {
     const label = element("label", "slider", { "data-link": link }),
       title = element("span", "name"),
       value = element("output");
-    this.named[key] = title;
+    this.titles[key] = title;
     const input = element("input", "", { type: "range", ...range, "data-name": key });
     input.addEventListener("input", () => this.change((choice) => Object.assign(choice, read(+input.value))));
     input.addEventListener("change", () => this.tell());
@@ -161,7 +161,7 @@ class Sinusoids extends LiveView {
     const { choice, words } = this,
       odd = choice.width % 2 === 1;
     choice.at = Math.min(choice.at, choice.n - 1);
-    this.drawn = JSON.stringify(choice);
+    this.drawnChoice = JSON.stringify(choice);
     this.#showControls();
     this.error.textContent = odd ? fill(words.odd, { d: choice.width }) : "";
     this.error.hidden = !odd;
@@ -176,22 +176,22 @@ class Sinusoids extends LiveView {
       this.key = key;
     }
     this.pairs = choice.pairs.filter((pair) => pair < choice.width / 2);
-    if (!this.pairs.length) this.pairs = usualPairs(choice.width / 2);
+    if (!this.pairs.length) this.pairs = defaultPairs(choice.width / 2);
     const { colours } = this,
-      shown = { ...this.numbers, at: choice.at, pairs: this.pairs };
-    this.box = heatMap(this.map, shown, colours);
+      state = { ...this.numbers, at: choice.at, pairs: this.pairs };
+    this.box = heatMap(this.map, state, colours);
     this.turn = !this.turn;
     if (!this.dragged || this.turn) {
-      waves(this.waves, shown, colours);
-      wavelengths(this.lengths, shown, colours);
+      waves(this.waves, state, colours);
+      wavelengths(this.lengths, state, colours);
     }
     if (!this.dragged || !this.turn) {
-      decay(this.decay, shown, colours);
+      decay(this.decay, state, colours);
       this.#drawClocks(colours);
       this.#drawCounter(colours);
     }
     if (!this.dragged) this.#nameClocks();
-    if (this.looked === null) this.#say(choice.at, 2 * this.pairs[0]);
+    if (this.pointedColumn === null) this.#say(choice.at, 2 * this.pairs[0]);
     this.root.dataset.drawn = key;
   }
 
@@ -210,10 +210,10 @@ class Sinusoids extends LiveView {
     };
     sliders.at.input.max = choice.n - 1;
     set("width", choice.width);
-    if (document.activeElement !== this.typed && this.root.getRootNode().activeElement !== this.typed) {
-      this.typed.value = choice.width;
+    if (document.activeElement !== this.widthInput && this.root.getRootNode().activeElement !== this.widthInput) {
+      this.widthInput.value = choice.width;
     }
-    this.typed.setAttribute("aria-label", this.words.d_model);
+    this.widthInput.setAttribute("aria-label", this.words.d_model);
     set("n", choice.n);
     set("base", Math.log10(choice.base), short(choice.base));
     set("at", choice.at);
@@ -224,57 +224,57 @@ class Sinusoids extends LiveView {
       half = width / 2,
       { at } = this.choice;
     const step = Math.ceil(half / CLOCKS),
-      shown = [];
-    for (let j = 0; j < half; j += step) shown.push(j);
-    for (const pair of this.pairs) if (!shown.includes(pair)) shown.push(pair);
-    shown.sort((a, b) => a - b);
-    while (this.clocks.children.length > shown.length) this.clocks.lastChild.remove();
-    while (this.clocks.children.length < shown.length) {
+      clockPairs = [];
+    for (let j = 0; j < half; j += step) clockPairs.push(j);
+    for (const pair of this.pairs) if (!clockPairs.includes(pair)) clockPairs.push(pair);
+    clockPairs.sort((a, b) => a - b);
+    while (this.clocks.children.length > clockPairs.length) this.clocks.lastChild.remove();
+    while (this.clocks.children.length < clockPairs.length) {
       const button = element("button", "clock", { type: "button" });
       button.append(element("canvas"), element("span"));
       button.addEventListener("click", () => this.toggle(button.pair));
       this.clocks.append(button);
     }
-    shown.forEach((pair, place) => {
+    clockPairs.forEach((pair, place) => {
       const button = this.clocks.children[place],
-        chosen = this.pairs.indexOf(pair);
-      this.#markClock(button, pair, chosen >= 0);
-      const hue = chosen < 0 ? null : colours.heads[chosen % colours.heads.length];
+        slot = this.pairs.indexOf(pair);
+      this.#markClock(button, pair, slot >= 0);
+      const hue = slot < 0 ? null : colours.heads[slot % colours.heads.length];
       clock(button.firstChild, rows[at * width + 2 * pair], rows[at * width + 2 * pair + 1], hue, colours);
     });
   }
 
-  #markClock(button, pair, chosen) {
-    if (button.pair === pair && button.chosen === chosen) return;
-    Object.assign(button, { pair, chosen });
+  #markClock(button, pair, isChosen) {
+    if (button.pair === pair && button.chosen === isChosen) return;
+    Object.assign(button, { pair, chosen: isChosen });
     button.lastChild.textContent = String(pair);
-    button.setAttribute("aria-pressed", String(chosen));
+    button.setAttribute("aria-pressed", String(isChosen));
   }
 
-  /** What the clocks are called holds their wavelengths; to say it takes longer than to draw all there is. */
+  /** Label the clocks with their wavelengths; slower than drawing, so it is skipped during a drag. */
   #nameClocks() {
     for (const button of this.clocks.children) {
       const wave = length(this.numbers.omega[button.pair]);
-      const says = fill(this.words.pair, { pair: button.pair, wave });
-      if (button.title === says) continue;
-      button.title = says;
-      button.setAttribute("aria-label", says);
+      const label = fill(this.words.pair, { pair: button.pair, wave });
+      if (button.title === label) continue;
+      button.title = label;
+      button.setAttribute("aria-label", label);
     }
   }
 
   toggle(pair) {
-    const pairs = this.pairs.includes(pair) ? this.pairs.filter((other) => other !== pair) : [...this.pairs, pair];
+    const pairs = this.pairs.includes(pair) ? this.pairs.filter((item) => item !== pair) : [...this.pairs, pair];
     this.change((choice) => (choice.pairs = pairs.slice(-CURVES)));
     this.tell();
   }
 
   #drawCounter(colours) {
     const { width, n, rows, omega } = this.numbers,
-      shown = Math.min(32, n);
+      count = Math.min(32, n);
     const sines = doubling(omega, BITS).map((pair) =>
-      Array.from({ length: shown }, (_, i) => rows[i * width + 2 * pair]),
+      Array.from({ length: count }, (_, i) => rows[i * width + 2 * pair]),
     );
-    counter(this.counter, { bits: BITS, sines, shown, at: this.choice.at }, colours);
+    counter(this.counter, { bits: BITS, sines, count, at: this.choice.at }, colours);
   }
 
   #cell(event) {
@@ -287,15 +287,15 @@ class Sinusoids extends LiveView {
     };
   }
 
-  /** Where the arrow keys start from: the row that is chosen, and the column that was last looked at. */
+  /** The start of the arrow keys: the selected row, and the column last pointed at. */
   #cursor() {
     const { n, width } = this.numbers;
-    return { at: [this.choice.at, Math.min(width - 1, this.looked ?? 2 * this.pairs[0])], size: [n, width] };
+    return { at: [this.choice.at, Math.min(width - 1, this.pointedColumn ?? 2 * this.pairs[0])], size: [n, width] };
   }
 
   look(event) {
     const { row, column } = this.#cell(event);
-    this.looked = column;
+    this.pointedColumn = column;
     this.#say(row, column);
   }
 
@@ -314,6 +314,6 @@ class Sinusoids extends LiveView {
 }
 
 /** Three pairs to begin with: the fastest and two slower ones. */
-function usualPairs(half) {
+function defaultPairs(half) {
   return [...new Set([0, Math.floor(half / 8), Math.floor(half / 4)])];
 }

@@ -3,11 +3,11 @@
 import { element } from "../lib/dom.js";
 import { open } from "../lib/open.js";
 
-export function drawClosing(slide, { title, shown, keep, links }, words) {
+export function drawClosing(slide, { title, shown: points, keep, links }, words) {
   const list = (kind, sentences) => {
-    const made = element(kind);
-    made.append(...sentences.map((sentence) => element("li", "", {}, sentence)));
-    return made;
+    const node = element(kind);
+    node.append(...sentences.map((sentence) => element("li", "", {}, sentence)));
+    return node;
   };
   const ways = element("p", "ways");
   for (const { text, to } of links) {
@@ -19,12 +19,12 @@ export function drawClosing(slide, { title, shown, keep, links }, words) {
     ways.append(link);
   }
   slide.setAttribute("aria-label", words.closing);
-  slide.classList.toggle("alone", !keep.length && shown.length < 6);
+  slide.classList.toggle("alone", !keep.length && points.length < 6);
   slide.replaceChildren(
     element("h2", "", {}, title),
     ...(keep.length ? [element("h3", "", {}, words.keep), list("ol", keep)] : []),
     element("h3", "", {}, words.was_shown),
-    list("ul", shown),
+    list("ul", points),
     element("h3", "", {}, words.go_on),
     ways,
   );

@@ -1,7 +1,7 @@
-// Which key belongs to whom while a page is presented, and by what name its two windows know each other.
+// Key handling while a page is presented, and the name that its two windows share.
 
 export const CHANNEL = "headlight-presenter";
-const STORED = "headlight-presenter",
+const STORAGE_KEY = "headlight-presenter",
   WINDOW = "headlight-notes-";
 const WRITES =
   'input:not([type="radio"], [type="checkbox"], [type="range"], [type="button"]), textarea, select, [contenteditable=""], [contenteditable="true"]';
@@ -10,7 +10,7 @@ const PLAIN = 'html, body, main, section, [tabindex="-1"], button, a';
 const WALKS =
   '[role="radio"], [role="slider"], [role="tab"], [role="option"], [role="menuitem"], [role="combobox"], [role="grid"] *, [role="listbox"] *';
 
-/** Whether what has the keyboard wants this key itself: while somebody types, all of them are letters. */
+/** True if the focused element handles this key itself, for instance a text field. */
 export function belongsToPage(event) {
   const at = event.composedPath().find((node) => node instanceof Element);
   if (!at) return false;
@@ -21,10 +21,10 @@ export function belongsToPage(event) {
   return false;
 }
 
-/** By which the windows of one presentation know each other; a page that is opened again keeps it. */
+/** The id that the windows of one presentation share; it survives a reload. */
 export function idOf() {
-  if (!sessionStorage.getItem(STORED)) sessionStorage.setItem(STORED, Math.random().toString(36).slice(2));
-  return sessionStorage.getItem(STORED);
+  if (!sessionStorage.getItem(STORAGE_KEY)) sessionStorage.setItem(STORAGE_KEY, Math.random().toString(36).slice(2));
+  return sessionStorage.getItem(STORAGE_KEY);
 }
 
 /** The name of the window with the notes. */
@@ -32,7 +32,7 @@ export function windowOf() {
   return WINDOW + idOf();
 }
 
-/** Of the window with the notes: whose notes they are; "" if it was not opened by a page that is presented. */
-export function followed() {
+/** The presentation's id from the notes window's name; "" if no presented page opened the window. */
+export function idFromWindow() {
   return window.name.startsWith(WINDOW) ? window.name.slice(WINDOW.length) : "";
 }

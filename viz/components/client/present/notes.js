@@ -1,9 +1,9 @@
-// The presenter's own window: what to say at this step, how long it takes, what comes next, and a clock. It asks no
-// server; the page that is presented tells it, in the same browser, and is told which key was pressed here.
+// The presenter's own window: what to say at this step, how long it takes, what comes next, and a clock. It sends
+// no requests: the presented page, in the same browser, sends the step and receives the keys pressed here.
 
 import { element, fill } from "../lib/dom.js";
 import { mount } from "../lib/view.js";
-import { belongsToPage, CHANNEL, followed } from "./keys.js";
+import { belongsToPage, CHANNEL, idFromWindow } from "./keys.js";
 
 const KEYS = {
   ArrowRight: "next",
@@ -22,13 +22,13 @@ class Notes {
     this.root = element("main", "notes");
     this.root.notes = this; // for the browser's tests
     parent.append(this.root);
-    this.id = followed();
+    this.id = idFromWindow();
     this.began = Date.now();
     this.channel = new BroadcastChannel(CHANNEL);
     this.channel.addEventListener("message", ({ data }) => {
       if (data?.from !== "page" || (this.id && data.id !== this.id)) return;
       this.id = data.id;
-      this.told = data;
+      this.state = data;
       this.draw();
     });
     this.ticks = setInterval(() => this.#clock(), 1000);
@@ -59,7 +59,7 @@ class Notes {
   }
 
   draw() {
-    const { words, told } = this;
+    const { words, state: told } = this;
     this.time = element("p", "time", { role: "timer" });
     const again = element("button", "", { type: "button" }, words.restart);
     again.addEventListener("click", () => {

@@ -1,9 +1,9 @@
 // A page in front of a class: keys and a few buttons go from step to step, blank the screen, and open a window with the
-// teacher's notes, which is told over a channel of the browser's own what is shown.
+// teacher's notes, which follows over a BroadcastChannel.
 
 import { element } from "../lib/dom.js";
 import { View, mount } from "../lib/view.js";
-import { open, shownAsHere } from "../lib/open.js";
+import { open, withEmbedOptions } from "../lib/open.js";
 import { drawCode } from "../lib/qr.js";
 import { drawClosing } from "./closing.js";
 import { belongsToPage, CHANNEL, idOf, windowOf } from "./keys.js";
@@ -26,24 +26,24 @@ const KEYS = {
 };
 const IDLE = 300; // ms that a step has been shown before the code of others is taken in
 let isAhead = false; // that code is taken in once for as long as the page is open
-let shown = null; // the view that the keys belong to: for a moment there are two, of this page and of the last one
+let activeView = null; // the view that the keys belong to: for a moment there are two, of this page and of the last one
 
 export default mount((parent) => new Presenter(parent));
 
 class Presenter extends View {
   constructor(parent) {
     super(parent, "presenter", { tag: "nav" });
-    this.said = element("p", "unseen", { role: "status" });
+    this.status = element("p", "unseen", { role: "status" });
     this.dark = element("div", "dark", { hidden: "" });
     this.code = element("div", "sheet", { hidden: "", role: "dialog", tabindex: "-1" });
     this.closing = element("div", "closing", { hidden: "", role: "dialog", tabindex: "-1" });
-    parent.append(this.said, this.closing, this.dark, this.code);
+    parent.append(this.status, this.closing, this.dark, this.code);
     this.stage = new Stage();
     this.pressed = (event) => this.#press(event);
     window.addEventListener("keydown", this.pressed, true); // before what would take a key for itself
     this.channel = new BroadcastChannel(CHANNEL);
     this.channel.addEventListener("message", ({ data }) => {
-      if (data?.id !== idOf() || data.from !== "notes" || shown !== this) return;
+      if (data?.id !== idOf() || data.from !== "notes" || activeView !== this) return;
       if (data.does === "hello") this.#tell();
       else if (["next", "previous", "blank"].includes(data.does)) this.#do(data.does);
     });
@@ -55,12 +55,12 @@ class Presenter extends View {
     window.removeEventListener("keydown", this.pressed, true);
     this.channel.close();
     this.stage.close();
-    if (shown === this) shown = null;
+    if (activeView === this) activeView = null;
   }
 
   receive(data) {
     [this.data, this.going] = [data, 0];
-    shown = this;
+    activeView = this;
     this.closing.hidden = true;
     this.stage.show(data.step);
     this.#draw();
@@ -74,17 +74,17 @@ class Presenter extends View {
 
   #draw() {
     const { words, title, previous, code } = this.data;
-    const held = this.root.getRootNode().activeElement?.dataset?.does;
+    const action = this.root.getRootNode().activeElement?.dataset?.does;
     const button = (does, sign, off = false) => {
-      const made = element(
+      const node = element(
         "button",
         does,
         { type: "button", "data-does": does, "aria-label": words[does], title: words[does] },
         sign,
       );
-      made.disabled = off;
-      made.addEventListener("click", () => this.#do(does));
-      return made;
+      node.disabled = off;
+      node.addEventListener("click", () => this.#do(does));
+      return node;
     };
     this.root.setAttribute("aria-label", words.name);
     this.root.replaceChildren(
@@ -92,14 +92,14 @@ class Presenter extends View {
       button("previous", "‹", !previous && !this.#inner(-1) && this.closing.hidden),
       element("span", "at", {}, this.#place()),
       button("next", "›", !this.closing.hidden),
-      ...["controls C", "blank ■", "full F", "notes N", "code Q", "leave ✕"].map((named) =>
-        button(...named.split(" ")),
+      ...["controls C", "blank ■", "full F", "notes N", "code Q", "leave ✕"].map((entry) =>
+        button(...entry.split(" ")),
       ),
     );
     this.root.querySelector(".controls").setAttribute("aria-pressed", String(this.stage.showsAll));
-    if (held) this.root.querySelector(`[data-does="${held}"]`)?.focus({ preventScroll: true });
-    const told = `${this.#place()}: ${title}`;
-    if (told !== this.said.textContent) this.said.textContent = told;
+    if (action) this.root.querySelector(`[data-does="${action}"]`)?.focus({ preventScroll: true });
+    const message = `${this.#place()}: ${title}`;
+    if (message !== this.status.textContent) this.status.textContent = message;
     this.code.hidden = !code;
     if (code) {
       const face = code.rows.length ? [drawCode(code.rows, words.code_alt)] : [];
@@ -116,7 +116,7 @@ class Presenter extends View {
     return inner && inner.at <= inner.of ? `${at}.${inner.at} / ${of}` : `${at} / ${of}`;
   }
 
-  /** Whether there is a step inside this one, so many places on. */
+  /** True if this step has an inner step `places` further on. */
   #inner(places) {
     const { inner } = this.data,
       to = inner && inner.at + places;
@@ -134,7 +134,7 @@ class Presenter extends View {
   }
 
   #press(event) {
-    if (shown !== this || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (activeView !== this || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     const does = KEYS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (!does || belongsToPage(event) || (does === "escape" && !this.#leaves())) return;
     event.preventDefault();
@@ -142,7 +142,7 @@ class Presenter extends View {
     this.#do(does, event.shiftKey);
   }
 
-  /** Whether Escape is ours: not where it closes a list or a panel of the page. */
+  /** True if Escape ends the presentation: no list or panel of the page is open. */
   #leaves() {
     return !document.querySelector(
       '[data-baseweb="popover"], [role="dialog"][aria-modal="true"], [popover]:popover-open',
@@ -176,7 +176,7 @@ class Presenter extends View {
     else if (does === "next" ? next : previous) {
       this.going = Date.now();
       this.#blank(false);
-      open(shownAsHere(does === "next" ? next : previous));
+      open(withEmbedOptions(does === "next" ? next : previous));
     }
   }
 
@@ -188,12 +188,12 @@ class Presenter extends View {
     this.closing.hidden = back;
     this.#draw();
     if (!back) this.closing.focus({ preventScroll: true });
-    this.said.textContent = back ? this.said.textContent : words.closing;
+    this.status.textContent = back ? this.status.textContent : words.closing;
   }
 
   #blank(on) {
     this.dark.hidden = !on;
-    if (on) this.said.textContent = this.data.words.is_blank;
+    if (on) this.status.textContent = this.data.words.is_blank;
     this.#tell();
   }
 
@@ -246,6 +246,6 @@ async function takeIn(modules) {
  */
 async function rest() {
   const later = globalThis.requestIdleCallback ?? setTimeout; // not every browser has the first
-  do await new Promise((done) => later(done));
-  while (Date.now() - (shown?.going ?? 0) < LATE);
+  do await new Promise((resolve) => later(resolve));
+  while (Date.now() - (activeView?.going ?? 0) < LATE);
 }

@@ -13,7 +13,7 @@ const CALM = 150; // ms without a change, after which the screen is looked at
 /** @returns {HTMLElement | null} */
 const app = () => document.querySelector(".stApp");
 /** @returns {NodeListOf<HTMLElement>} the places that say so */
-const marked = (name) => document.querySelectorAll(`[data-${name}]`);
+const elementsWith = (name) => document.querySelectorAll(`[data-${name}]`);
 const PICTURES = ":is(.stPlotlyChart, .stDataFrame, .stImage, [data-testid=stBidiComponentRegular])";
 const PLACE = "[data-testid=stElementContainer]",
   STAYS = ".st-key-lesson_place, .st-key-lesson_says, .st-key-text_row, .st-key-presenter";
@@ -26,15 +26,15 @@ export class Stage {
     this.showsAll = false;
     this.look = new ResizeObserver(() => this.#soon());
     this.changes = new MutationObserver(() => this.#soon());
-    this.resized = () => this.isOurs || this.#anew();
-    window.addEventListener("resize", this.resized);
+    this.onResize = () => this.isOurs || this.#anew();
+    window.addEventListener("resize", this.onResize);
   }
 
   close() {
     clearTimeout(this.timer);
     this.look.disconnect();
     this.changes.disconnect();
-    window.removeEventListener("resize", this.resized);
+    window.removeEventListener("resize", this.onResize);
     app()?.style.removeProperty("--fit-below");
     this.#reset();
   }
@@ -56,7 +56,7 @@ export class Stage {
     } else this.#soon();
   }
 
-  /** Have every sentence and control there, or have them give way again. */
+  /** Show all sentences and controls, or hide them again. */
   showAll(on) {
     this.showsAll = on;
     this.#anew();
@@ -75,8 +75,8 @@ export class Stage {
   #reset() {
     this.level = 0;
     this.tried = new WeakMap();
-    for (const place of marked("gives-way")) delete place.dataset.givesWay;
-    for (const place of marked("fits")) {
+    for (const place of elementsWith("gives-way")) delete place.dataset.givesWay;
+    for (const place of elementsWith("fits")) {
       delete place.dataset.fits;
       for (const name of ["--shrink", "--narrow"]) place.style.removeProperty(name);
     }
@@ -98,17 +98,17 @@ export class Stage {
 
   /** The first large picture and those beside it. */
   #row() {
-    const seen = [...(this.block?.querySelectorAll(PICTURES) ?? [])]
+    const pictures = [...(this.block?.querySelectorAll(PICTURES) ?? [])]
       .map((picture) => ({ picture, box: picture.getBoundingClientRect() }))
       .filter(({ picture, box }) => box.width > SMALL[0] && box.height > SMALL[1] && !picture.closest(STAYS));
     const area = ({ box }) => box.width * box.height,
-      most = Math.max(0, ...seen.map(area));
-    const first = seen.find((found) => area(found) >= 0.4 * most);
+      most = Math.max(0, ...pictures.map(area));
+    const first = pictures.find((entry) => area(entry) >= 0.4 * most);
     if (!first) return [];
     const isBeside = ({ box }) =>
       Math.min(box.bottom, first.box.bottom) - Math.max(box.top, first.box.top) >
       0.5 * Math.min(box.height, first.box.height);
-    return seen.filter(isBeside).map(({ picture }) => picture);
+    return pictures.filter(isBeside).map(({ picture }) => picture);
   }
 
   /** Pixels of the screen from the top of these pictures down to the end of the page's part of it. */
@@ -117,7 +117,7 @@ export class Stage {
     return this.main.getBoundingClientRect().bottom - top;
   }
 
-  /** How high the sentence is that stands below the pictures, if it is a short one. */
+  /** The height of the sentence below the pictures, if it is a short one. */
   #below(row) {
     const end = Math.max(...row.map((picture) => picture.getBoundingClientRect().bottom)),
       most = this.main.clientHeight / 8;
@@ -126,7 +126,7 @@ export class Stage {
     return next && next.height <= most ? next.bottom - end : 0;
   }
 
-  /** Say how much pictures leave free below them: the strip of the keys, and a sentence. */
+  /** Set the room to keep free below pictures: for the strip of keys, and a sentence. */
   #keepFree(below) {
     const free = Math.ceil(window.innerHeight - this.main.getBoundingClientRect().bottom + below + EDGE);
     if (Math.abs(free - (this.free ?? 0)) < 2) return;
@@ -137,7 +137,7 @@ export class Stage {
     this.isOurs = false;
   }
 
-  /** Hide what is to give way at this level, of all that stands above the pictures. */
+  /** Hide the elements above the pictures that give way at this level. */
   #giveWay(row) {
     const [first] = row,
       top = first && Math.min(...row.map((picture) => picture.getBoundingClientRect().top));

@@ -52,17 +52,17 @@ function wordsOfQuery(query) {
   return [...new Set(words.filter((word, at) => !isEnd(word, at)))].slice(0, MOST);
 }
 
-/** How many letters may be wrong, missing, too many or in the wrong order. @param {string} word */
+/** The largest edit distance of a match: 0 to 2 by the word's length. @param {string} word */
 const tolerance = (word) => (HAN_WORD.test(word) || word.length < 4 ? 0 : word.length < 7 ? 1 : 2);
 
-/** How many such mistakes lie between two words (Damerau, Levenshtein). @param {string} a @param {string} b */
+/** The edit distance of two words (Damerau, Levenshtein). @param {string} a @param {string} b */
 export function mistakes(a, b) {
   const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)];
   for (let i = 1; i <= a.length; i++) {
     const row = [i];
     for (let j = 1; j <= b.length; j++) {
-      const other = a[i - 1] === b[j - 1] ? 0 : 1;
-      row[j] = Math.min(rows[i - 1][j] + 1, row[j - 1] + 1, rows[i - 1][j - 1] + other);
+      const cost = a[i - 1] === b[j - 1] ? 0 : 1;
+      row[j] = Math.min(rows[i - 1][j] + 1, row[j - 1] + 1, rows[i - 1][j - 1] + cost);
       if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
         row[j] = Math.min(row[j], rows[i - 2][j - 2] + 1);
     }
@@ -78,7 +78,7 @@ export class Ranking {
     this.entries = entries.map((entry, id) => ({ ...entry, id }));
     this.keys = entries.map(({ names }) => names.map(key));
     /** @type {Set<string>} */
-    this.known = new Set();
+    this.vocabulary = new Set();
     this.mini = new MiniSearch({
       fields: ["names", "brief", "more"],
       extractField: (/** @type {any} */ entry, /** @type {string} */ name) =>
@@ -90,27 +90,27 @@ export class Ranking {
       tokenize: (/** @type {string} */ text, /** @type {string} */ name) =>
         name === "names" ? text.split("\n").flatMap(wordsOfName) : wordsOf(text),
       processTerm: (/** @type {string} */ word) => {
-        this.known.add(word);
+        this.vocabulary.add(word);
         return word;
       },
     });
     this.mini.addAll(this.entries);
-    this.known = new Set(this.known); // a query adds none
+    this.vocabulary = new Set(this.vocabulary); // a query adds none
   }
 
   /** The entries that answer a query, the best first. @param {string} query @param {number} most @returns {Entry[]} */
   find(query, most) {
     const words = wordsOfQuery(query);
     if (!words.length) return [];
-    const joined = words.length > 1 ? [this.#meant(words.join(""))] : [];
+    const compound = words.length > 1 ? [this.#meant(words.join(""))] : [];
     const together = {
       combineWith: "OR",
-      queries: [{ combineWith: "AND", queries: words.map((word) => this.#meant(word)) }, ...joined],
+      queries: [{ combineWith: "AND", queries: words.map((word) => this.#meant(word)) }, ...compound],
     };
-    const found = this.#ask(together);
+    const matches = this.#ask(together);
     const long = words.filter((word) => tolerance(word) || HAN_WORD.test(word));
-    const some = found.length
-      ? found
+    const some = matches.length
+      ? matches
       : this.#ask({ combineWith: "OR", queries: long.map((word) => this.#meant(word)) });
     return some
       .map(({ id, score, terms }) => ({ id, score: score * this.#likeness(id, key(query), terms) }))
@@ -129,22 +129,22 @@ export class Ranking {
   }
 
   /**
-   * A word and the words that begin with it; without any, those that it may have been meant to be.
+   * A word and the words that begin with it; without any, similar words.
    *
    * @param {string} word
    */
   #meant(word) {
     const most = tolerance(word),
-      known = [...this.known];
-    const isNear = (/** @type {string} */ other) =>
-      (Math.abs(other.length - word.length) <= most && mistakes(word, other) <= most) ||
-      (other.length > word.length && mistakes(word, other.slice(0, word.length)) <= most);
-    const meant = most && !known.some((other) => other.startsWith(word)) ? known.filter(isNear) : [];
+      terms = [...this.vocabulary];
+    const isNear = (/** @type {string} */ term) =>
+      (Math.abs(term.length - word.length) <= most && mistakes(word, term) <= most) ||
+      (term.length > word.length && mistakes(word, term.slice(0, word.length)) <= most);
+    const meant = most && !terms.some((term) => term.startsWith(word)) ? terms.filter(isNear) : [];
     return { combineWith: "OR", queries: [word, ...meant], prefix: true, weights: { prefix: 0.4, fuzzy: 0.4 } };
   }
 
   /**
-   * How much more a match counts for what the entry is called: most if it is just that.
+   * The factor for a match with the entry's title: largest if they are equal.
    *
    * @param {number} id
    * @param {string} query

@@ -3,7 +3,7 @@
 
 import { element, fill } from "../lib/dom.js";
 import { mount } from "../lib/view.js";
-import { isTheBrowsers } from "../lib/open.js";
+import { isBrowserClick } from "../lib/open.js";
 
 const LONGEST = 80,
   MOST = 12,
@@ -13,25 +13,27 @@ const WRITES =
 const rankings = new Map(); // by the address of the index: two boxes on a page share it
 
 function load({ index, code }) {
-  const here = (link) => new URL(link, location.href).href;
+  const absolute = (link) => new URL(link, location.href).href;
   if (!rankings.has(index)) {
-    const entries = fetch(here(index)).then((answer) => (answer.ok ? answer.json() : Promise.reject(answer.status)));
-    const both = Promise.all([import(here(code)), entries]);
+    const entries = fetch(absolute(index)).then((answer) =>
+      answer.ok ? answer.json() : Promise.reject(answer.status),
+    );
+    const both = Promise.all([import(absolute(code)), entries]);
     rankings.set(
       index,
-      both.then(([{ default: make }, found]) => make({ data: { entries: found }, parentElement: element("div") })),
+      both.then(([{ default: make }, list]) => make({ data: { entries: list }, parentElement: element("div") })),
     );
     rankings.get(index).catch(() => rankings.delete(index)); // the next key tries again
   }
   return rankings.get(index);
 }
 
-export default mount((parent, said) => new SearchBox(parent, said));
+export default mount((parent, data) => new SearchBox(parent, data));
 
 class SearchBox {
-  constructor(parent, said) {
-    this.said = said;
-    this.shown = [];
+  constructor(parent, data) {
+    this.data = data;
+    this.options = [];
     this.at = -1;
     this.input = element("input", "box", {
       type: "search",
@@ -56,25 +58,25 @@ class SearchBox {
   }
 
   #listen() {
-    this.input.addEventListener("focus", () => load(this.said).catch(() => {}));
+    this.input.addEventListener("focus", () => load(this.data).catch(() => {}));
     this.input.addEventListener("input", () => this.#search());
     this.input.addEventListener("keydown", (event) => this.#press(event));
     this.input.addEventListener("blur", () => this.#close());
     this.panel.addEventListener("pointerdown", (event) => event.preventDefault()); // the box keeps the keyboard
-    this.list.addEventListener("click", (event) => isTheBrowsers(event) || this.#leave());
+    this.list.addEventListener("click", (event) => isBrowserClick(event) || this.#leave());
     this.place = () => this.panel.matches(":popover-open") && this.#place();
     for (const kind of ["resize", "scroll"])
       window.addEventListener(kind, this.place, { capture: true, passive: true });
-    this.called = (event) => this.#call(event);
-    document.addEventListener("keydown", this.called, true);
+    this.onKeyDown = (event) => this.#call(event);
+    document.addEventListener("keydown", this.onKeyDown, true);
   }
 
-  receive(said) {
-    const { words, lang, query } = said;
-    this.said = said;
-    this.input.placeholder = said.keys ? `${words.label}  /` : words.label;
+  receive(data) {
+    const { words, lang, query } = data;
+    this.data = data;
+    this.input.placeholder = data.keys ? `${words.label}  /` : words.label;
     for (const part of [this.input, this.list]) part.setAttribute("aria-label", words.label);
-    this.input.setAttribute("aria-keyshortcuts", said.keys ? "/ Control+K" : "");
+    this.input.setAttribute("aria-keyshortcuts", data.keys ? "/ Control+K" : "");
     if (query !== this.query) this.input.value = this.query = query;
     if (lang !== this.lang && this.panel.matches(":popover-open")) this.#search();
     this.lang = lang;
@@ -82,7 +84,7 @@ class SearchBox {
 
   close() {
     for (const kind of ["resize", "scroll"]) window.removeEventListener(kind, this.place, { capture: true });
-    document.removeEventListener("keydown", this.called, true);
+    document.removeEventListener("keydown", this.onKeyDown, true);
   }
 
   /** "/" and Ctrl+K lead to the box from everywhere but a text field. */
@@ -90,7 +92,7 @@ class SearchBox {
     const { key, ctrlKey, metaKey, altKey } = event,
       isCommand = ctrlKey || metaKey;
     const isMeant = !altKey && (isCommand ? key.toLowerCase() === "k" && !event.shiftKey : key === "/");
-    if (!this.said.keys || !isMeant || event.composedPath()[0].matches?.(WRITES)) return;
+    if (!this.data.keys || !isMeant || event.composedPath()[0].matches?.(WRITES)) return;
     if (document.querySelector(".stSidebar")?.getAttribute("data-collapsed") === "true")
       /** @type {HTMLElement} */ (document.querySelector('[data-testid="stExpandSidebarButton"]'))?.click();
     event.preventDefault();
@@ -99,39 +101,39 @@ class SearchBox {
     this.input.select();
   }
 
-  /** Show what answers; open the first of it, too, if Enter has been pressed before it was there. */
+  /** Show the matches; open the first one if Enter was pressed before they arrived. */
   async #search(opens = false) {
     const query = this.input.value.trim();
     if (!query) return this.#close();
     let ranking;
-    if (!this.isReady) this.#show([], this.said.words.coming);
+    if (!this.isReady) this.#showMatches([], this.data.words.coming);
     try {
-      ranking = await load(this.said);
+      ranking = await load(this.data);
     } catch {
-      return this.#show([], this.said.words.failed);
+      return this.#showMatches([], this.data.words.failed);
     }
     this.isReady = true;
     if (query !== this.input.value.trim()) return; // more has been typed since
-    this.#show(ranking.find(query, MOST), fill(this.said.words.none, { query }));
-    if (opens) this.shown[0]?.click();
+    this.#showMatches(ranking.find(query, MOST), fill(this.data.words.none, { query }));
+    if (opens) this.options[0]?.click();
   }
 
-  #show(found, none) {
-    const { words } = this.said,
-      says = found.length ? fill(words.count, { n: found.length }) : none;
-    this.shown = found.map((entry, at) => this.#option(entry, at));
-    this.list.replaceChildren(...this.shown);
-    this.list.hidden = !found.length;
-    this.none.textContent = found.length ? "" : none;
+  #showMatches(matches, none) {
+    const { words } = this.data,
+      says = matches.length ? fill(words.count, { n: matches.length }) : none;
+    this.options = matches.map((entry, at) => this.#option(entry, at));
+    this.list.replaceChildren(...this.options);
+    this.list.hidden = !matches.length;
+    this.none.textContent = matches.length ? "" : none;
     if (this.status.textContent !== says) this.status.textContent = says;
-    this.#choose(found.length ? 0 : -1);
+    this.#choose(matches.length ? 0 : -1);
     if (!this.panel.matches(":popover-open")) this.panel.showPopover();
     this.input.setAttribute("aria-expanded", "true");
     this.#place();
   }
 
   #option(entry, at) {
-    const { words, lang, beyond } = this.said,
+    const { words, lang, beyond } = this.data,
       { kind, to } = entry,
       [title, sentence, where] = entry[lang],
       join = to.includes("?") ? "&" : "?";
@@ -151,22 +153,22 @@ class SearchBox {
 
   #choose(at) {
     this.at = at;
-    this.shown.forEach((option, i) => option.setAttribute("aria-selected", String(i === at)));
+    this.options.forEach((option, i) => option.setAttribute("aria-selected", String(i === at)));
     if (at < 0) return this.input.removeAttribute("aria-activedescendant");
-    this.input.setAttribute("aria-activedescendant", this.shown[at].id);
-    this.shown[at].scrollIntoView({ block: "nearest" });
+    this.input.setAttribute("aria-activedescendant", this.options[at].id);
+    this.options[at].scrollIntoView({ block: "nearest" });
   }
 
   #press(event) {
     if (event.isComposing) return; // a Chinese word is being chosen
     event.stopPropagation(); // an arrow is no step of the page's
     const isOpen = this.panel.matches(":popover-open"),
-      n = this.shown.length;
+      n = this.options.length;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step && n) {
       if (isOpen) this.#choose((this.at + step + n) % n);
       else this.#search();
-    } else if (event.key === "Enter" && isOpen && this.at >= 0) this.shown[this.at].click();
+    } else if (event.key === "Enter" && isOpen && this.at >= 0) this.options[this.at].click();
     else if (event.key === "Enter") this.#search(true);
     else if (event.key === "Escape" && isOpen) this.#close();
     else return;

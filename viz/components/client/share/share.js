@@ -1,4 +1,4 @@
-// Passing on what is shown: its address to copy, a code for phones (made when it is asked for), and a few lines of HTML
+// Sharing the current view: its address to copy, a code for phones (made when it is asked for), and a few lines of HTML
 // that show the open section in somebody else's page, without the controls that are named; showing it to a class; and
 // having it as a step of a lesson of one's own, which the browser keeps.
 
@@ -13,7 +13,7 @@ export default mount((parent) => new Share(parent));
 class Share extends View {
   constructor(parent) {
     super(parent, "share");
-    this.said = element("p", "said", { role: "status" });
+    this.status = element("p", "said", { role: "status" });
     this.theme = "";
     this.without = new Set();
     this.keepKeys("Escape");
@@ -27,8 +27,8 @@ class Share extends View {
 
   #draw() {
     const { words, address, code, local } = this.data;
-    this.said.textContent = "";
-    const parts = [this.#given("link", words.link, address, local && words.local)];
+    this.status.textContent = "";
+    const parts = [this.#copyField("link", words.link, address, local && words.local)];
     const camera = element("details");
     camera.append(element("summary", "", {}, words.code));
     if (code) {
@@ -46,24 +46,24 @@ class Share extends View {
       link.searchParams.set("print", print);
       paper.append(element("a", "present", { href: link.href, target: "_blank" }, label));
     }
-    parts.push(camera, this.#embed(), show, paper, ...this.#lesson(), this.said);
+    parts.push(camera, this.#embed(), show, paper, ...this.#lesson(), this.status);
     this.root.replaceChildren(...parts);
   }
 
-  /** Something to take along: a name, a field that holds it, a button that copies it. */
-  #given(name, label, text, note = "") {
-    const made = element("div", `given ${name}`),
-      told = element("label", "", {}, label),
+  /** A labelled field with a button that copies its text. */
+  #copyField(name, label, text, note = "") {
+    const box = element("div", `given ${name}`),
+      caption = element("label", "", {}, label),
       row = element("div", "row");
     const field = element(name === "link" ? "input" : "textarea", "", { readonly: "", rows: "4", spellcheck: "false" });
     field.value = text;
     field.addEventListener("focus", () => field.select());
-    told.append(field);
+    caption.append(field);
     const copy = element("button", "", { type: "button" }, this.data.words.copy);
     copy.addEventListener("click", () => this.#copy(field));
-    row.append(told, copy);
-    made.append(row, ...(note ? [element("p", "note", {}, note)] : []));
-    return made;
+    row.append(caption, copy);
+    box.append(row, ...(note ? [element("p", "note", {}, note)] : []));
+    return box;
   }
 
   async #copy(field) {
@@ -74,33 +74,33 @@ class Share extends View {
       // no clipboard outside TLS: what is selected can be copied by hand, if the browser does not do it
       field.select();
       if (!document.execCommand("copy")) {
-        this.said.textContent = words.by_hand;
+        this.status.textContent = words.by_hand;
         return;
       }
     }
-    this.said.textContent = words.copied;
+    this.status.textContent = words.copied;
   }
 
-  /** What is shown, as a step of one's own lesson. */
+  /** The button that adds the current view as a step to the user's lesson. */
   #lesson() {
     const { words, step, most_steps: most, lessons } = this.data,
-      made = element("div", "row");
+      row = element("div", "row");
     if (!step) return [];
     const button = element("button", "add", { type: "button" }, words.add);
     const mine = element("a", "present", { href: lessons, target: "_self" }, words.my_lesson);
     button.addEventListener("click", () => {
       const number = add(step, most);
-      this.said.textContent = number ? fill(words.added, { n: number }) : fill(words.full, { most });
+      this.status.textContent = number ? fill(words.added, { n: number }) : fill(words.full, { most });
     });
-    made.append(button, mine);
-    return [made];
+    row.append(button, mine);
+    return [row];
   }
 
   #embed() {
     const { words, controls } = this.data,
-      made = element("details", "embed"),
+      details = element("details", "embed"),
       choices = element("div", "choices");
-    made.append(element("summary", "", {}, words.embed), element("p", "note", {}, words.embed_note), choices);
+    details.append(element("summary", "", {}, words.embed), element("p", "note", {}, words.embed_note), choices);
     const theme = element("select", "", { "aria-label": words.theme });
     for (const code of ["", "light", "dark"])
       theme.append(element("option", "", { value: code }, words[`theme_${code || "own"}`]));
@@ -124,16 +124,16 @@ class Share extends View {
       option.append(box, element("span", "", {}, label));
       choices.append(option);
     }
-    const given = this.#given("html", words.html, "");
-    made.append(given);
+    const embedField = this.#copyField("html", words.html, "");
+    details.append(embedField);
     const write = () => {
-      given.querySelector("textarea").value = snippet(this.data.embed, {
+      embedField.querySelector("textarea").value = snippet(this.data.embed, {
         theme: this.theme,
         without: [...this.without],
         title: this.data.title,
       });
     };
     write();
-    return made;
+    return details;
   }
 }

@@ -2,7 +2,7 @@
 // The lines of HTML that show a section in somebody else's page.
 
 /** @param {string} text */
-function escaped(text) {
+function escapeHtml(text) {
   return text.replace(/[&<>"]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[sign] ?? sign);
 }
 
@@ -20,7 +20,7 @@ export function snippet(address, { theme, without, title }) {
   }
   if (without.length) link.searchParams.set("without", without.join("-"));
   return [
-    `<iframe src="${escaped(link.href)}" title="${escaped(title)}" width="100%" height="640" style="border:0" loading="lazy"></iframe>`,
+    `<iframe src="${escapeHtml(link.href)}" title="${escapeHtml(title)}" width="100%" height="640" style="border:0" loading="lazy"></iframe>`,
     "<script>",
     "(function (frame) {",
     '  addEventListener("message", function (event) {',

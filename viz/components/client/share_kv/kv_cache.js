@@ -19,8 +19,8 @@ export function bytesText(bytes) {
   return `${size < 999.5 ? Number(size.toPrecision(3)) : Math.round(size).toLocaleString("en")} ${units[unit]}`;
 }
 
-/** What has been written and read once `n` tokens are in the cache, each token having read all up to itself. */
-export function counted(n, tokenBytes) {
+/** Bytes written and read once `n` tokens are in the cache; each token reads all up to itself. */
+export function countBytes(n, tokenBytes) {
   return { held: n * tokenBytes, written: tokenBytes, read: n * tokenBytes, total: ((n * (n + 1)) / 2) * tokenBytes };
 }
 
@@ -35,9 +35,9 @@ class Cache extends View {
   }
 
   receive(data) {
-    const other = this.isOther("labels", data.labels);
+    const isNew = this.hasChanged("labels", data.labels);
     this.data = data;
-    const at = other ? firstOf(this.root, data.n) : this.at;
+    const at = isNew ? firstOf(this.root, data.n) : this.at;
     this.signed = scoreTable(data.hues.negative, data.hues.positive);
     this.#build();
     this.player.go(at);
@@ -89,24 +89,24 @@ class Cache extends View {
     this.at = at;
     sentenceOf(this.text, labels.slice(0, at), at - 1);
     for (const canvas of this.canvases) this.#paint(canvas);
-    const mine = counted(at, ours),
-      other = counted(at, theirs);
+    const ourBytes = countBytes(at, ours),
+      theirBytes = countBytes(at, theirs);
     const row = ([first, ...cells], scope = "row") => {
-      const made = element("tr"),
+      const tableRow = element("tr"),
         names = (name) => element("th", "", { scope }, name);
-      made.append(
+      tableRow.append(
         first ? names(first) : element("td"),
         ...cells.map((cell) => (scope === "col" ? names(cell) : element("td", "", {}, cell))),
       );
-      return made;
+      return tableRow;
     };
     this.table.replaceChildren(
       row(["", words.here, words.mha], "col"),
       ...["written", "held", "read", "total"].map((name) =>
-        row([words[name], bytesText(mine[name]), bytesText(other[name])]),
+        row([words[name], bytesText(ourBytes[name]), bytesText(theirBytes[name])]),
       ),
     );
-    this.counted = mine;
+    this.counted = ourBytes;
   }
 
   /** For the menu of the picture: the vectors that are in the cache, and what has been written and read. */

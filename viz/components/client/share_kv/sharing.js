@@ -1,4 +1,4 @@
-// Who shares keys and values with whom: a bracket for each key/value head, its K and V, and its query heads' maps.
+// Heads that share keys and values: a bracket for each key/value head, its K and V, and its query heads' maps.
 
 import { View, mount, spoken } from "../lib/view.js";
 import { unpack } from "../lib/bytes.js";

@@ -6,7 +6,7 @@ import { element, fill, segments, wordOf } from "../lib/dom.js";
 import { View, mount } from "../lib/view.js";
 import { zoomOf } from "../lib/place.js";
 import { partDigits } from "../lib/say.js";
-import { LEAST, joined, others, says } from "./looks.js";
+import { describe, joinSentences, LEAST, otherWords } from "./looks.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const WIDEST = 10; // px, of an arc of weight 1
@@ -17,10 +17,10 @@ class Arcs extends View {
   constructor(parent) {
     super(parent, "start", { tag: "section" });
     this.sentence = element("div", "sentence", { role: "group" });
-    this.said = element("p", "says", { role: "status", "aria-live": "polite" });
+    this.status = element("p", "says", { role: "status", "aria-live": "polite" });
     this.row = element("div", "row");
     this.form = element("form");
-    this.root.append(this.sentence, this.said, this.row, this.form);
+    this.root.append(this.sentence, this.status, this.row, this.form);
     this.watch = new ResizeObserver(() => this.#draw());
     this.#listen();
   }
@@ -31,7 +31,7 @@ class Arcs extends View {
   }
 
   receive(data) {
-    if (JSON.stringify(data.sentences) + data.lang !== this.shown) this.#begin(data);
+    if (JSON.stringify(data.sentences) + data.lang !== this.drawnData) this.#begin(data);
     if (data.asks && !this.asked) {
       this.asked = true; // when this has been painted, there is time for what comes next
       requestAnimationFrame(() => setTimeout(() => this.send("painted", true)));
@@ -40,13 +40,13 @@ class Arcs extends View {
 
   #begin(data) {
     this.data = data;
-    this.shown = JSON.stringify(data.sentences) + data.lang;
+    this.drawnData = JSON.stringify(data.sentences) + data.lang;
     this.sentences = data.sentences.map((sentence) => ({
       ...sentence,
       weights: sentence.weights.map((row) => row.map((weight) => weight / data.whole)),
     }));
-    this.chosen = data.at ?? this.sentences[0].labels.indexOf(data.query);
-    this.opened = this.chosen;
+    this.selected = data.at ?? this.sentences[0].labels.indexOf(data.query);
+    this.opened = this.selected;
     this.at = undefined; // another sentence is shown, and stands in the box
     this.sentence.setAttribute("aria-label", data.words.sentence);
     this.#row();
@@ -102,7 +102,7 @@ class Arcs extends View {
 
   #sendTyped(how) {
     if (!this.input.value.trim()) return this.input.focus();
-    if (!how.heads) this.said.textContent = this.data.words.reading;
+    if (!how.heads) this.status.textContent = this.data.words.reading;
     this.send("typed", { ...how, text: this.input.value });
   }
 
@@ -117,13 +117,13 @@ class Arcs extends View {
       const word = wordOf(event);
       if (word && event.pointerType === "mouse") this.#show(Number(word.dataset.at));
     });
-    this.sentence.addEventListener("pointerleave", () => this.#show(this.chosen));
+    this.sentence.addEventListener("pointerleave", () => this.#show(this.selected));
     for (const kind of ["click", "focusin"])
       this.sentence.addEventListener(kind, (event) => wordOf(event) && this.#choose(Number(wordOf(event).dataset.at)));
     this.sentence.addEventListener("keydown", (event) => {
       const ahead = this.sentence.dir === "rtl" ? -1 : 1,
         step = { ArrowRight: ahead, ArrowLeft: -ahead }[event.key],
-        at = this.words.findIndex(({ key }) => key === this.chosen);
+        at = this.words.findIndex(({ key }) => key === this.selected);
       const to =
         { Home: 0, End: this.words.length - 1 }[event.key] ??
         (step && Math.max(0, Math.min(this.words.length - 1, at + step)));
@@ -145,7 +145,7 @@ class Arcs extends View {
     const isSame = this.words?.length === labels.filter((_, key) => !special[key]).length;
     if (isSame) for (const { key, button } of this.words) button.firstChild.textContent = labels[key];
     else this.#words(labels, special);
-    this.#choose(this.chosen);
+    this.#choose(this.selected);
   }
 
   #words(labels, special) {
@@ -167,7 +167,7 @@ class Arcs extends View {
   }
 
   #choose(query) {
-    this.chosen = query;
+    this.selected = query;
     for (const { key, button } of this.words) button.tabIndex = key === query ? 0 : -1;
     this.#show(query);
   }
@@ -182,18 +182,18 @@ class Arcs extends View {
       word.style.backgroundColor = `color-mix(in srgb, var(--st-primary-color) ${(45 * Math.sqrt(weight)).toFixed(1)}%, transparent)`;
       number.textContent = weight >= LEAST ? partDigits(weight) : "";
     }
-    const told = joined(this.#told());
-    if (this.said.textContent !== told) this.said.textContent = told;
+    const text = joinSentences(this.#describe());
+    if (this.status.textContent !== text) this.status.textContent = text;
     this.#draw();
   }
 
-  /** What is seen, as sentences; of the twin's first word, what has become of the weight. */
-  #told() {
+  /** The picture as sentences; for the twin's first word, the change of its weight. */
+  #describe() {
     const { words } = this.data,
       sentence = this.sentences[this.at],
       { query } = this;
-    if (this.at === 0 || query !== this.opened) return says(words, sentence, query);
-    const [key] = others(sentence, query),
+    if (this.at === 0 || query !== this.opened) return describe(words, sentence, query);
+    const [key] = otherWords(sentence, query),
       weights = [sentence, this.sentences[0]].map(({ weights }) => partDigits(weights[query][key]));
     return [
       fill(words.twin, {
@@ -207,10 +207,10 @@ class Arcs extends View {
 
   /** For the menu of the picture: the sentence, and what is said of it. */
   asPictures() {
-    return [this.sentence, this.said];
+    return [this.sentence, this.status];
   }
 
-  /** How much of its attention the word that is chosen gives to each of the sentence. */
+  /** The attention weights of the selected word. */
   asTables() {
     const { labels, weights } = this.sentences[this.at];
     return [{ columns: ["", ...labels], rows: [[labels[this.query], ...weights[this.query]]] }];
@@ -221,7 +221,7 @@ class Arcs extends View {
     const frame = this.sentence.getBoundingClientRect(),
       row = this.sentences[this.at].weights[this.query];
     const zoom = zoomOf(this.sentence),
-      boxes = new Map(this.words.map(({ key, button }) => [key, placed(button, frame, zoom)]));
+      boxes = new Map(this.words.map(({ key, button }) => [key, placeOf(button, frame, zoom)]));
     for (const { key, arc } of this.words) {
       const weight = key === this.query ? 0 : row[key];
       arc.setAttribute("d", key === this.query ? "" : bow(boxes.get(this.query), boxes.get(key)));
@@ -232,7 +232,7 @@ class Arcs extends View {
 }
 
 /** A word's place within the sentence, in its own pixels, however enlarged it is shown; below it stands its number. */
-function placed(button, frame, zoom) {
+function placeOf(button, frame, zoom) {
   const box = button.getBoundingClientRect();
   return {
     x: (box.left + box.width / 2 - frame.left) / zoom,

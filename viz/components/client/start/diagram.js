@@ -1,7 +1,7 @@
 // The transformer as a diagram: each box is a link to the page about it.
 
 import { View, mount } from "../lib/view.js";
-import { isTheBrowsers, open } from "../lib/open.js";
+import { isBrowserClick, open } from "../lib/open.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const ABOVE = 5,
@@ -9,15 +9,15 @@ const ABOVE = 5,
 
 export default mount((parent) => new Diagram(parent));
 
-function drawn(tag, attributes, text = "") {
-  const made = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  if (text) made.textContent = text;
-  return made;
+function svgElement(tag, attributes, text = "") {
+  const node = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  if (text) node.textContent = text;
+  return node;
 }
 
 function frame(kind, [x, y, width, height]) {
-  return drawn("rect", { class: kind, x, y, width, height, rx: 8 });
+  return svgElement("rect", { class: kind, x, y, width, height, rx: 8 });
 }
 
 class Diagram extends View {
@@ -25,41 +25,41 @@ class Diagram extends View {
     super(parent, "diagram", { tag: "nav" });
     this.root.addEventListener("click", (event) => {
       const link = event.target.closest("a");
-      if (!link || isTheBrowsers(event)) return;
+      if (!link || isBrowserClick(event)) return;
       event.preventDefault();
       open(link.getAttribute("href"));
     });
   }
 
   receive(data) {
-    if (!this.isOther("data", data)) return; // what has the keyboard stays
+    if (!this.hasChanged("data", data)) return; // what has the keyboard stays
     this.root.setAttribute("aria-label", data.label);
-    this.root.replaceChildren(...data.plans.map((plan) => this.#drawn(data, plan)));
+    this.root.replaceChildren(...data.plans.map((plan) => this.#drawPlan(data, plan)));
   }
 
-  #drawn(data, plan) {
+  #drawPlan(data, plan) {
     const [width, height] = plan.size,
-      made = drawn("svg", { class: plan.name, viewBox: `0 0 ${width} ${height}`, width, height });
+      svg = svgElement("svg", { class: plan.name, viewBox: `0 0 ${width} ${height}`, width, height });
     const [x, y, wide] = plan.stack,
       [left, top] = plan.attention;
-    made.append(frame("stack", plan.stack), frame("attention", plan.attention));
-    made.append(drawn("text", { class: "name", x: left + BESIDE, y: top + 16 }, data.attention));
-    for (const line of plan.arrows) made.append(...arrow(line));
+    svg.append(frame("stack", plan.stack), frame("attention", plan.attention));
+    svg.append(svgElement("text", { class: "name", x: left + BESIDE, y: top + 16 }, data.attention));
+    for (const line of plan.arrows) svg.append(...arrow(line));
     const repeated = data.repeated,
-      name = drawn("text", { class: "name", x: x + BESIDE, y: y + 18 }, `${data.names[repeated]} × N`);
+      name = svgElement("text", { class: "name", x: x + BESIDE, y: y + 18 }, `${data.names[repeated]} × N`);
     const links = Object.entries(plan.boxes).map(([page, [from, above, size]]) => {
-      const text = drawn("text", { x: from + size / 2, y: above + data.high / 2 + ABOVE }, data.names[page]);
+      const text = svgElement("text", { x: from + size / 2, y: above + data.high / 2 + ABOVE }, data.names[page]);
       return link(data.links[page], frame("box", [from, above, size, data.high]), text);
     });
-    made.append(link(data.links[repeated], frame("box bare", [x + 2, y + 1, wide - 4, 24]), name), ...links);
-    return made;
+    svg.append(link(data.links[repeated], frame("box bare", [x + 2, y + 1, wide - 4, 24]), name), ...links);
+    return svg;
   }
 }
 
 function link(href, ...parts) {
-  const made = drawn("a", { href });
-  made.append(...parts);
-  return made;
+  const node = svgElement("a", { href });
+  node.append(...parts);
+  return node;
 }
 
 function arrow([x, y, toX, toY]) {
@@ -67,7 +67,7 @@ function arrow([x, y, toX, toY]) {
     [baseX, baseY] = [toX - 7 * dx, toY - 7 * dy];
   const head = `M${toX} ${toY}L${baseX - 4 * dy} ${baseY - 4 * dx}L${baseX + 4 * dy} ${baseY + 4 * dx}Z`;
   return [
-    drawn("path", { class: "arrow", d: `M${x} ${y}L${baseX} ${baseY}` }),
-    drawn("path", { class: "head", d: head }),
+    svgElement("path", { class: "arrow", d: `M${x} ${y}L${baseX} ${baseY}` }),
+    svgElement("path", { class: "head", d: head }),
   ];
 }

@@ -1,5 +1,5 @@
 // @ts-check
-// What a word looks at, in words: among the other words, and what is left for itself and the marks at both ends.
+// Sentences about a word's attention: to the other words, and the rest for itself and the special tokens.
 
 import { fill } from "../lib/dom.js";
 import { partDigits } from "../lib/say.js";
@@ -15,7 +15,7 @@ export const LEAST = 0.03;
  */
 
 /** The other words, the one looked at most first. @param {Sentence} sentence @param {number} query */
-export function others({ labels, special, weights }, query) {
+export function otherWords({ labels, special, weights }, query) {
   return labels
     .map((_, key) => key)
     .filter((key) => key !== query && !special[key])
@@ -27,27 +27,27 @@ export function others({ labels, special, weights }, query) {
  * @param {Sentence} sentence
  * @param {number} query
  */
-export function says(words, sentence, query) {
+export function describe(words, sentence, query) {
   const { labels, weights } = sentence,
     row = weights[query],
-    [key, second] = others(sentence, query);
+    [key, second] = otherWords(sentence, query);
   const isMost = row[key] === Math.max(...row),
-    told = [];
+    sentences = [];
   if (key !== undefined)
-    told.push(
+    sentences.push(
       fill(words[isMost ? "most" : "most_word"], {
         query: labels[query],
         key: labels[key],
         weight: partDigits(row[key]),
       }),
     );
-  if (row[second] >= LEAST) told.push(fill(words.next, { key: labels[second], weight: partDigits(row[second]) }));
-  const rest = others(sentence, query).reduce((left, other) => left - row[other], 1);
+  if (row[second] >= LEAST) sentences.push(fill(words.next, { key: labels[second], weight: partDigits(row[second]) }));
+  const rest = otherWords(sentence, query).reduce((left, word) => left - row[word], 1);
   const marks = labels.filter((_, at) => sentence.special[at]),
-    named = joinedNames(marks);
-  const values = { query: labels[query], rest: partDigits(rest), marks: marks.length, names: named };
-  if (rest >= LEAST) told.push(fill(words[marks.length ? "rest" : "rest_itself"], values));
-  return told;
+    list = joinedNames(marks);
+  const values = { query: labels[query], rest: partDigits(rest), marks: marks.length, names: list };
+  if (rest >= LEAST) sentences.push(fill(words[marks.length ? "rest" : "rest_itself"], values));
+  return sentences;
 }
 
 /** The names of the marks, each once. @param {string[]} names */
@@ -55,7 +55,7 @@ function joinedNames(names) {
   return [...new Set(names)].join(", ");
 }
 
-/** Sentences, one after the other; Chinese signs bring their own space. @param {string[]} told */
-export function joined(told) {
-  return told.reduce((before, sentence) => before + (/[。！？]$/.test(before) ? "" : " ") + sentence);
+/** Sentences, one after the other; Chinese signs bring their own space. @param {string[]} sentences */
+export function joinSentences(sentences) {
+  return sentences.reduce((before, sentence) => before + (/[。！？]$/.test(before) ? "" : " ") + sentence);
 }

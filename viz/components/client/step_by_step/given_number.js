@@ -21,7 +21,7 @@ export function givenNumber({ name, place, value, draft, most }, on) {
     autocomplete: "off",
     spellcheck: "false",
   });
-  let [now, settled, waiting] = [value, value, 0];
+  let [now, last, waiting] = [value, value, 0];
   input.value = draft ?? printed(value);
   mark(input, draft !== undefined && typed(draft, most) === null);
 
@@ -38,8 +38,8 @@ export function givenNumber({ name, place, value, draft, most }, on) {
   }
   function settle() {
     clearTimeout(waiting);
-    const isNew = now !== settled;
-    settled = now;
+    const isNew = now !== last;
+    last = now;
     if (isNew) on.settled(now);
     return isNew;
   }
@@ -55,7 +55,7 @@ export function givenNumber({ name, place, value, draft, most }, on) {
   input.addEventListener("change", () => {
     const read = typed(input.value, most);
     if (read === null) {
-      now = settled;
+      now = last;
       on.moved(now);
       mark(input, true);
       on.wrong(input.value);

@@ -24,17 +24,17 @@ function shares(row) {
 }
 
 /**
- * What follows from what is given: each head's matrices ("q0", "k0", "v0", scores "s0", weights "a0", result "z0"), the
- * heads side by side ("c"), and what leaves them ("o").
+ * Compute the results of the inputs: each head's matrices ("q0", "k0", "v0", scores "s0", weights "a0", result "z0"),
+ * the heads side by side ("c"), and the output ("o").
  *
  * @param {Sizes} sizes
- * @param {Record<string, Matrix>} given x and w_q, w_k, w_v, w_o; or q, k, v and w_o
+ * @param {Record<string, Matrix>} inputs x and w_q, w_k, w_v, w_o; or q, k, v and w_o
  * @returns {Record<string, Matrix>}
  */
-export function follow({ n, d, heads, causal, direct }, given) {
+export function follow({ n, d, heads, causal, direct }, inputs) {
   const width = d / heads,
-    found = /** @type {Record<string, Matrix>} */ ({ c: Array.from({ length: n }, () => []) });
-  const [q, k, v] = ["q", "k", "v"].map((name) => (direct ? given[name] : product(given.x, given[`w_${name}`])));
+    results = /** @type {Record<string, Matrix>} */ ({ c: Array.from({ length: n }, () => []) });
+  const [q, k, v] = ["q", "k", "v"].map((name) => (direct ? inputs[name] : product(inputs.x, inputs[`w_${name}`])));
   for (let head = 0; head < heads; head++) {
     const part = (/** @type {Matrix} */ rows) => rows.map((row) => row.slice(head * width, (head + 1) * width));
     const [queries, keys, values] = [q, k, v].map(part);
@@ -43,7 +43,7 @@ export function follow({ n, d, heads, causal, direct }, given) {
     );
     const weights = scores.map(shares),
       result = product(weights, values);
-    Object.assign(found, {
+    Object.assign(results, {
       [`q${head}`]: queries,
       [`k${head}`]: keys,
       [`v${head}`]: values,
@@ -51,14 +51,14 @@ export function follow({ n, d, heads, causal, direct }, given) {
       [`a${head}`]: weights,
       [`z${head}`]: result,
     });
-    result.forEach((row, i) => found.c[i].push(...row));
+    result.forEach((row, i) => results.c[i].push(...row));
   }
-  found.o = product(found.c, given.w_o);
-  return found;
+  results.o = product(results.c, inputs.w_o);
+  return results;
 }
 
 /** Rounded as Python rounds: of two that are as near, the even one. @param {number} value @param {number} decimals */
-function rounded(value, decimals) {
+function roundTo(value, decimals) {
   if (Math.abs(value * 2 ** (decimals + 1)) % 2 !== 1) return value.toFixed(decimals);
   const below = Math.floor(Math.abs(value) * 10 ** decimals),
     even = below + (below % 2);
@@ -70,8 +70,8 @@ export function printed(value) {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
   const size = Math.abs(value),
     decimals = size < 99.995 ? 2 : size < 999.95 ? 1 : 0;
-  const written = rounded(value, decimals).replace(/\.0+$/, "");
-  return /^-?0$/.test(written) ? "0" : written.replace("-", "−");
+  const text = roundTo(value, decimals).replace(/\.0+$/, "");
+  return /^-?0$/.test(text) ? "0" : text.replace("-", "−");
 }
 
 /**

@@ -33,11 +33,11 @@ export function printedTable(block, side, digits, make) {
 function caption({ name, called }) {
   const [symbol, below] = name.split("_"),
     [base, above] = symbol.split("^"),
-    made = element("figcaption", "", {}, base);
-  if (above) made.append(element("sup", "", {}, above));
-  if (below) made.append(element("sub", "", {}, below));
-  if (called) made.append(element("span", "called", {}, called));
-  return made;
+    figcaption = element("figcaption", "", {}, base);
+  if (above) figcaption.append(element("sup", "", {}, above));
+  if (below) figcaption.append(element("sub", "", {}, below));
+  if (called) figcaption.append(element("span", "called", {}, called));
+  return figcaption;
 }
 
 /** A row above the columns: which of them belong to which head. */

@@ -11,7 +11,7 @@ import { printedTable } from "./printed_table.js";
 
 export default mount((parent) => new ThreeWords(parent));
 
-/** Of the printed numbers of some matrices, how many characters the longest has. */
+/** The length of the longest printed number of some matrices, in characters. */
 function widest(...blocks) {
   return Math.max(...blocks.flatMap(({ texts }) => texts.flat().map((text) => text.length)));
 }
@@ -51,10 +51,10 @@ class ThreeWords extends View {
   }
 
   #build() {
-    const { left, pairs, blocks, groups, named } = this.data,
+    const { left, pairs, blocks, groups, named: names } = this.data,
       picture = element("div", pairs ? "product" : groups ? "groups" : "list");
     [this.cells, this.parts, this.wrong] = [[], [], null]; // what can be chosen, and what that is made of
-    this.root.classList.toggle("named", Boolean(named));
+    this.root.classList.toggle("named", Boolean(names));
     if (groups) {
       for (const group of groups) picture.append(this.#group(group));
     } else if (pairs) {
@@ -76,17 +76,17 @@ class ThreeWords extends View {
       for (const block of blocks) picture.append(this.#table(block, block.says ? "result" : "before", widest(block)));
     }
     [this.says, this.line, this.note] = [element("p", "says"), element("p", "line"), element("p", "note")];
-    const written = spoken("written", "div");
+    const panel = spoken("written", "div");
     const scroll = element("div", "scroll");
     scroll.append(picture);
     this.problem = element("p", "problem", { role: "alert" });
     this.root.replaceChildren(scroll, this.problem);
     if (this.cells.length) {
-      written.append(this.says, this.line, this.note);
-      (pairs ? picture : this.root).append(written); // a product leaves a corner free
+      panel.append(this.says, this.line, this.note);
+      (pairs ? picture : this.root).append(panel); // a product leaves a corner free
       const { choose, change } = this.data.words;
       this.root.append(element("p", "choose", {}, change ? `${choose} ${change}` : choose));
-      groups ? this.#explain(written) : this.#mark();
+      groups ? this.#explain(panel) : this.#mark();
     }
     this.#complain();
   }
@@ -100,7 +100,7 @@ class ThreeWords extends View {
     return group;
   }
 
-  /** On a narrow page one of the products is seen at a time: a button for each. */
+  /** Buttons that switch between the products on a narrow page. */
   #letters(pairs) {
     const row = element("div", "letters");
     for (const { code } of pairs) {
@@ -188,8 +188,8 @@ class ThreeWords extends View {
   #input(block, i, j, name, place) {
     const { most } = this.data,
       value = block.values[i][j],
-      kept = this.drafts.get(place);
-    const draft = kept?.value === value ? kept.text : undefined;
+      savedDraft = this.drafts.get(place);
+    const draft = savedDraft?.value === value ? savedDraft.text : undefined;
     if (draft === undefined)
       this.drafts.delete(place); // the number was changed elsewhere: Back, or another example
     else if (typed(draft, most) === null) this.wrong = { typed: draft, name, before: printed(value) };
@@ -215,14 +215,14 @@ class ThreeWords extends View {
     this.problem.textContent = wrong ? fill(this.data.words.problem, { ...wrong, most: this.data.most }) : "";
   }
 
-  /** A given number has another value: show what follows from it. */
+  /** Recompute the results after an input changed. */
   #move(block, i, j, to, isNew) {
     block.values[i][j] = to;
     if (!this.data.follows) return;
     const blocks = this.data.groups.flatMap((group) => group.blocks);
-    const found = follow(this.data.follows, Object.fromEntries(blocks.map(({ live, values }) => [live, values])));
+    const results = follow(this.data.follows, Object.fromEntries(blocks.map(({ live, values }) => [live, values])));
     for (const part of this.parts)
-      if (part.live in found) part.cell.textContent = printed(found[part.live][part.i][part.j]);
+      if (part.live in results) part.cell.textContent = printed(results[part.live][part.i][part.j]);
     for (const {
       block: { live, kind },
       i: row,
@@ -231,7 +231,7 @@ class ThreeWords extends View {
       button,
       name,
     } of this.cells) {
-      const value = found[live][row][column];
+      const value = results[live][row][column];
       button.textContent = printed(value);
       button.setAttribute("aria-label", `${name}: ${button.textContent}`);
       if (kind === "weights") cell.style.setProperty("--weight", String(Math.sqrt(value)));
@@ -252,7 +252,7 @@ class ThreeWords extends View {
   }
 
   /** The number that is explained: in this picture's result, and in it at a place that is there. */
-  #chosen() {
+  #selectedCell() {
     const { pairs } = this.data,
       code = pairs?.length > 1 ? this.letter : this.cells[0].code;
     const cells = this.cells.filter((cell) => cell.code === code),
@@ -262,13 +262,13 @@ class ThreeWords extends View {
 
   /** Mark the number, and what it is made of; write its calculation. */
   #mark() {
-    const { block, code, i, j } = this.#chosen(),
+    const { block, code, i, j } = this.#selectedCell(),
       product = Boolean(this.data.pairs);
-    for (const other of this.cells) {
-      const is = other.block === block && other.i === i && other.j === j;
-      other.cell.classList.toggle("chosen", is);
-      other.button.setAttribute("aria-pressed", String(is));
-      other.button.tabIndex = is ? 0 : -1;
+    for (const entry of this.cells) {
+      const is = entry.block === block && entry.i === i && entry.j === j;
+      entry.cell.classList.toggle("chosen", is);
+      entry.button.setAttribute("aria-pressed", String(is));
+      entry.button.tabIndex = is ? 0 : -1;
     }
     for (const button of this.root.querySelectorAll(".letters button")) {
       button.setAttribute("aria-pressed", String(button.dataset.letter === code));
@@ -278,9 +278,9 @@ class ThreeWords extends View {
     for (const part of this.parts) {
       const row = part.i === i,
         column = part.j === j,
-        other = part.code && part.code !== code;
+        isOther = part.code && part.code !== code;
       const [first, second] = product
-        ? [part.side === "left" && row, part.side === "top" && column && !other]
+        ? [part.side === "left" && row, part.side === "top" && column && !isOther]
         : [row && column, row && part.isSum];
       part.cell.classList.toggle("in-row", first);
       part.cell.classList.toggle("in-column", second);
@@ -291,8 +291,8 @@ class ThreeWords extends View {
   /**
    * In a picture in groups: mark the number that is explained, and what it is made of. Python writes its calculation.
    */
-  #explain(written) {
-    const { explained, at } = this.data,
+  #explain(target) {
+    const { explained: explanation, at } = this.data,
       isWritten = this.at === at;
     const lists = new Set(this.cells.filter(({ block, i, j }) => this.#is(block, i, j)).map(({ block }) => block));
     for (const { block, i, j, cell, button } of this.cells) {
@@ -308,7 +308,7 @@ class ThreeWords extends View {
         cell.classList.toggle(
           role,
           isWritten &&
-            explained.parts.some(
+            explanation.parts.some(
               (part) =>
                 part.role === role &&
                 part.live === live &&
@@ -318,18 +318,18 @@ class ThreeWords extends View {
         );
       }
     }
-    const shown = written ?? this.root.querySelector(".written");
-    shown.classList.toggle("stale", !isWritten);
-    this.#write(isWritten ? explained : { says: "", line: [], note: "" });
-    this.root.querySelector(".chosen")?.closest(".group").append(shown);
+    const panel = target ?? this.root.querySelector(".written");
+    panel.classList.toggle("stale", !isWritten);
+    this.#write(isWritten ? explanation : { says: "", line: [], note: "" });
+    this.root.querySelector(".chosen")?.closest(".group").append(panel);
   }
 
   #is({ live }, i, j) {
     return this.at === `${live}-${i}-${j}`;
   }
 
-  #write({ says, line, note }) {
-    this.says.textContent = says;
+  #write({ says: sentence, line, note }) {
+    this.says.textContent = sentence;
     this.line.replaceChildren(
       ...line.map(([text, role]) => (role === "up" ? element("sup", "", {}, text) : element("span", role, {}, text))),
     );

@@ -14,7 +14,7 @@ export class Answers {
     this.model = model;
     this.canAsk = typeof model.send === "function"; // a file has nobody to ask
     /** @type {Map<string, Asked>} */
-    this.asked = new Map(); // the last ones at the end
+    this.requests = new Map(); // the last ones at the end
     /** @param {any} message @param {DataView[]} [buffers] */
     this.hear = (message, buffers) => this.#hear(message, buffers);
     if (this.canAsk) model.on("msg:custom", this.hear);
@@ -27,23 +27,23 @@ export class Answers {
   /** Ask Python; gives the answer when it has come. @param {any} request @returns {Promise<Answer>} */
   ask(request) {
     const key = JSON.stringify(request),
-      before = this.asked.get(key);
+      before = this.requests.get(key);
     if (before) return before.promise;
     /** @type {(answer: Answer) => void} */
     let resolve = () => {};
-    const promise = new Promise((/** @type {(answer: Answer) => void} */ done) => (resolve = done));
-    this.asked.set(key, { promise, resolve });
-    for (const old of [...this.asked.keys()].slice(0, -MOST)) this.asked.delete(old);
+    const promise = new Promise((/** @type {(answer: Answer) => void} */ fulfil) => (resolve = fulfil));
+    this.requests.set(key, { promise, resolve });
+    for (const old of [...this.requests.keys()].slice(0, -MOST)) this.requests.delete(old);
     this.model.send({ request });
     return promise;
   }
 
   /** @param {any} answer @param {DataView[]} [buffers] */
   #hear(answer, buffers) {
-    const [sent] = buffers ?? []; // a DataView
-    const bytes = sent
-      ? new Uint8Array(/** @type {any} */ (sent.buffer ?? sent), sent.byteOffset ?? 0, sent.byteLength)
+    const [view] = buffers ?? []; // a DataView
+    const bytes = view
+      ? new Uint8Array(/** @type {any} */ (view.buffer ?? view), view.byteOffset ?? 0, view.byteLength)
       : null;
-    this.asked.get(JSON.stringify(answer.request))?.resolve({ answer, bytes });
+    this.requests.get(JSON.stringify(answer.request))?.resolve({ answer, bytes });
   }
 }

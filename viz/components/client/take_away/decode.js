@@ -63,7 +63,7 @@ export function logarithms(bytes, count, low, high) {
   return logs;
 }
 
-/** What the grid calls a wall, of a stack and its values. @param {Stack} stack @param {Uint16Array} values @param
+/** A stack and its values in the grid's format of a wall. @param {Stack} stack @param {Uint16Array} values @param
  * {string} id
  * @returns {any} */
 export function wallOf(stack, values, id) {

@@ -16,8 +16,8 @@ const NAMES = [...NUMBERS, "sort", "show", "look", "combine", "several"];
 const TOP = 65535;
 let views = 0; // two in one notebook have nothing in common
 
-export default (sent) => {
-  const away = new Away(sent.parentElement, sent.data);
+export default (props) => {
+  const away = new Away(props.parentElement, props.data);
   return () => away.close();
 };
 
@@ -53,7 +53,7 @@ class Away {
     dressed();
     this.unwatch = watchTheme(dressed);
     // A notebook makes a view before it has a place for it: only there are colours around.
-    this.seen = new ResizeObserver(
+    this.observer = new ResizeObserver(
       ([
         {
           contentRect: { width },
@@ -63,7 +63,7 @@ class Away {
         this.width = width;
       },
     );
-    this.seen.observe(this.root);
+    this.observer.observe(this.root);
     // Keys are the grid's: in a notebook 0 0 would start the kernel again.
     this.root.addEventListener("keydown", (event) => event.stopPropagation());
     if (header.stacks.length > 1) this.#bar();
@@ -74,15 +74,15 @@ class Away {
     for (const name of [...NAMES, "stack"]) this.model.off(`change:${name}`, this.follow);
     this.answers.close();
     this.unwatch();
-    this.seen.disconnect();
+    this.observer.disconnect();
     this.closeGrid?.();
     this.root.remove();
   }
 
   #bar() {
     const { around } = this.model.get("words");
-    const named = this.header.stacks.map(({ name }) => [name, around[`stack_${name}`]]);
-    this.stacks = segments(around.stacks, named, (name) => {
+    const options = this.header.stacks.map(({ name }) => [name, around[`stack_${name}`]]);
+    this.stacks = segments(around.stacks, options, (name) => {
       this.#tell({ stack: name, query: null, key: null, several: [] });
       this.#open(this.#stack(name));
     });
@@ -99,7 +99,7 @@ class Away {
 
   // --- what is chosen: -1 to the grid, nothing to Python --------------------------------------------------------
 
-  /** What the model says is chosen, as far as this stack has it. */
+  /** The model's current selection, limited to what this stack has. */
   #choice() {
     const { n_layers, n_heads, numbers, axes } = this.stack,
       read = (name) => this.model.get(name);
@@ -273,7 +273,7 @@ class Away {
     return this.#together(choice.combine, this.#headsOf(choice));
   }
 
-  /** What every head gives to the locked pair, where the wall cannot tell. */
+  /** Every head's weight for the locked pair, if the wall alone does not hold it. */
   async #linksOf({ sort, query, key }) {
     if (sort !== "link" || this.wall.pool === 1 || query < 0 || key < 0) return null;
     const { queries, keys } = this.stack.axes,
@@ -332,11 +332,11 @@ class Away {
         hues: header.colours,
         words: this.#words(),
       },
-      setStateValue: (_, { value: told, sent }) => {
+      setStateValue: (_, { value: choice, sent: number }) => {
         const open = (token) => (token < 0 ? null : token);
-        [this.choice, this.n] = [told, sent];
-        this.#tell({ ...told, layer: stack.numbers[told.layer], query: open(told.query), key: open(told.key) });
-        this.#answer(told);
+        [this.choice, this.n] = [choice, number];
+        this.#tell({ ...choice, layer: stack.numbers[choice.layer], query: open(choice.query), key: open(choice.key) });
+        this.#answer(choice);
       },
     });
   }

@@ -41,7 +41,7 @@ export function dress(root, place, paper = false) {
     around = read(style.color, context);
   const page = paper ? WHITE : behind(place, around, context);
   const text = paper || isDark(around) === isDark(page) ? (isDark(page) ? WHITE : BLACK) : around;
-  const named = {
+  const properties = {
     "text-color": css(text),
     "background-color": css(page),
     "primary-color": PRIMARY[isDark(page) ? "dark" : "light"],
@@ -51,24 +51,24 @@ export function dress(root, place, paper = false) {
     "button-radius": "0.4rem",
     "base-radius": "0.4rem",
   };
-  for (const [name, value] of Object.entries(named)) root.style.setProperty(`--st-${name}`, value);
+  for (const [name, value] of Object.entries(properties)) root.style.setProperty(`--st-${name}`, value);
   root.style.colorScheme = isDark(page) ? "dark" : "light"; // for the browser's own controls
 }
 
 /** Call `changed` whenever the page around may look otherwise; what it gives back ends that. */
-export function watchTheme(changed) {
+export function watchTheme(onChange) {
   const scheme = matchMedia("(prefers-color-scheme: dark)"),
-    watch = new MutationObserver(() => changed());
-  scheme.addEventListener("change", changed);
+    watch = new MutationObserver(() => onChange());
+  scheme.addEventListener("change", onChange);
   for (const element of [document.documentElement, document.body]) watch.observe(element, { attributes: true });
-  const print = () => changed(true),
-    printed = () => changed();
+  const print = () => onChange(true),
+    onPrint = () => onChange();
   addEventListener("beforeprint", print);
-  addEventListener("afterprint", printed);
+  addEventListener("afterprint", onPrint);
   return () => {
     watch.disconnect();
-    scheme.removeEventListener("change", changed);
+    scheme.removeEventListener("change", onChange);
     removeEventListener("beforeprint", print);
-    removeEventListener("afterprint", printed);
+    removeEventListener("afterprint", onPrint);
   };
 }

@@ -7,7 +7,7 @@ const TALLEST = 116,
   LEAST = 3,
   SIGNS = 130;
 
-/** How many pixels an entry is wide, so that every product fits: `products` are lists of boxes. */
+/** Pixels per matrix entry, so that every product fits: `products` are lists of boxes. */
 export function scale(products, width) {
   const room = Math.max(60, width - SIGNS);
   return Math.min(
@@ -42,32 +42,32 @@ class Shapes extends View {
 
   #product({ boxes, softmax, n_heads }) {
     const { words } = this.data,
-      joined = boxes.some((box) => box.side_by_side > 1);
-    const made = element("div", "product"),
+      isJoined = boxes.some((box) => box.side_by_side > 1);
+    const root = element("div", "product"),
       row = element("div", "row");
     boxes.forEach((box, i) => {
       if (i) row.append(this.#sign(i === 2 && softmax ? [words.softmax, "→"] : [i === 1 ? "·" : "="]));
       row.append(this.#box(box));
     });
-    const note = n_heads > 1 ? fill(joined ? words.joined : words.split, { n: n_heads }) : "";
-    made.append(row, element("p", "note", {}, note));
-    return made;
+    const note = n_heads > 1 ? fill(isJoined ? words.joined : words.split, { n: n_heads }) : "";
+    root.append(row, element("p", "note", {}, note));
+    return root;
   }
 
   #sign(lines) {
-    const made = element("span", "sign");
-    made.append(...lines.map((line) => element("span", "", {}, line)));
-    return made;
+    const sign = element("span", "sign");
+    sign.append(...lines.map((line) => element("span", "", {}, line)));
+    return sign;
   }
 
   #box(box) {
-    const made = element("div", `box ${box.of}`),
+    const node = element("div", `box ${box.of}`),
       picture = element("div", "picture");
     for (let i = 0; i < box.side_by_side; i++) picture.append(element("div", "head"));
     const columns = box.side_by_side > 1 ? `(${box.side_by_side} · ${box.columns})` : box.columns;
-    made.append(element("b", "", {}, box.name), picture, element("span", "size", {}, `${box.rows} × ${columns}`));
+    node.append(element("b", "", {}, box.name), picture, element("span", "size", {}, `${box.rows} × ${columns}`));
     Object.assign(picture.dataset, { rows: box.rows, columns: box.columns, heads: box.side_by_side });
-    return made;
+    return node;
   }
 
   draw() {
