@@ -40,11 +40,11 @@ def cloud_run() -> Any:
 @cache
 def kinds() -> dict[str, Any]:
     """The Kubernetes manifests, one of each kind."""
-    found = {
-        manifest["kind"]: manifest for manifest in map(yaml.safe_load, (one.read_text("utf8") for one in MANIFESTS))
+    manifests = {
+        manifest["kind"]: manifest for manifest in map(yaml.safe_load, (path.read_text("utf8") for path in MANIFESTS))
     }
-    assert len(found) == len(MANIFESTS)
-    return found
+    assert len(manifests) == len(MANIFESTS)
+    return manifests
 
 
 def pod() -> Any:
@@ -65,16 +65,16 @@ def replicas() -> dict[str, Any]:
 
 def image_environment() -> dict[str, str]:
     """What the image's processes find in their environment."""
-    said = re.findall(r"^ENV ((?:.*\\\n)*.*)", DOCKERFILE, re.MULTILINE)
-    return dict(part.split("=", 1) for part in re.findall(r"\S+=\S*", " ".join(said).replace('""', "")))
+    blocks = re.findall(r"^ENV ((?:.*\\\n)*.*)", DOCKERFILE, re.MULTILINE)
+    return dict(part.split("=", 1) for part in re.findall(r"\S+=\S*", " ".join(blocks).replace('""', "")))
 
 
-def size(said: str) -> int:
+def size(text: str) -> int:
     """Bytes of a Docker or Kubernetes size: 2G of the one is 2Gi of the other."""
-    number, unit = re.fullmatch(r"(\d+)([KMG])(?:i|B)?", said.strip(), re.IGNORECASE).groups()  # type: ignore[union-attr]
+    number, unit = re.fullmatch(r"(\d+)([KMG])(?:i|B)?", text.strip(), re.IGNORECASE).groups()  # type: ignore[union-attr]
     return int(number) * 2 ** {"K": 10, "M": 20, "G": 30}[unit.upper()]
 
 
-def seconds(said: str) -> int:
+def seconds(text: str) -> int:
     """Of ``20s``."""
-    return int(said.removesuffix("s"))
+    return int(text.removesuffix("s"))

@@ -35,7 +35,7 @@ def free_port() -> int:
         return port
 
 
-def here(port: int, servers: list[Server]) -> str:
+def localise(port: int, servers: list[Server]) -> str:
     """``deploy/nginx.conf`` with other addresses, and nothing else changed."""
     conf = NGINX.replace("listen 8080;", f"listen 127.0.0.1:{port};")
     for service, server in zip(replicas().values(), servers, strict=True):
@@ -63,8 +63,8 @@ class Fleet:
     def arrive(self) -> str:
         """Open the page as somebody new; the replica they are sent to."""
         with urllib.request.urlopen(f"{self.url}/", timeout=10) as answer:
-            said = answer.headers.get_all("set-cookie")
-            (cookie,) = (one for one in said if one.startswith(f"{COOKIE}="))
+            cookies = answer.headers.get_all("set-cookie")
+            (cookie,) = (header for header in cookies if header.startswith(f"{COOKIE}="))
             name: str = cookie.partition("=")[2].partition(";")[0]
             return name
 
@@ -90,7 +90,7 @@ def start(nginx: str, folder: Path) -> Iterator[Fleet]:
         starting = (serve(ROOT / "serve.py", folder / f"{name}.txt", **settings) for name in NAMES)
         servers = list(at_once.map(stack.enter_context, starting))
         port, conf, log = free_port(), folder / "nginx.conf", folder / "nginx.txt"
-        conf.write_text(here(port, servers), "utf8")
+        conf.write_text(localise(port, servers), "utf8")
         command = [nginx, "-e", "stderr", "-p", str(folder), "-c", str(conf), "-g", "daemon off;"]
         out = stack.enter_context(log.open("w"))
         running = stack.enter_context(subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT))

@@ -18,8 +18,8 @@ OLDEST, NEWEST = "1.30", "1.37"
 
 
 def is_compose(path: Path) -> bool:
-    asked = ["--builtin-schema", "vendor.compose-spec", str(path)]
-    return check_jsonschema.main.main(asked, standalone_mode=False) == 0
+    arguments = ["--builtin-schema", "vendor.compose-spec", str(path)]
+    return check_jsonschema.main.main(arguments, standalone_mode=False) == 0
 
 
 def lint(dockerfile: str) -> str:
@@ -56,8 +56,8 @@ def test_a_wrong_manifest_is_refused(kind, at, name, value):
 
 
 def test_manifests_have_every_kind():
-    wanted = "Deployment Service Ingress HorizontalPodAutoscaler PodDisruptionBudget NetworkPolicy"
-    assert set(kinds()) == set(wanted.split())
+    expected = "Deployment Service Ingress HorizontalPodAutoscaler PodDisruptionBudget NetworkPolicy"
+    assert set(kinds()) == set(expected.split())
 
 
 def test_compose_is_compose(tmp_path):

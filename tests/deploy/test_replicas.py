@@ -106,24 +106,28 @@ def test_new_users_spread_over_replicas(fleet):
 
 def ask(url: str, **headers: str) -> tuple[int, Message, bytes]:
     """Status, headers and body of an answer, as a browser asks: compressed."""
-    asked = {name.replace("_", "-"): value for name, value in headers.items()} | {"accept-encoding": "gzip"}
+    request_headers = {name.replace("_", "-"): value for name, value in headers.items()} | {"accept-encoding": "gzip"}
     try:
-        with urllib.request.urlopen(urllib.request.Request(url, headers=asked), timeout=10) as answer:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=request_headers), timeout=10) as answer:
             return answer.status, answer.headers, answer.read()
     except urllib.error.HTTPError as unchanged:
         return unchanged.code, unchanged.headers, unchanged.read()
 
 
 def test_files_are_compressed_and_cached(fleet):
-    status, said, page = ask(f"{fleet.url}/")
-    assert (status, said["content-encoding"], said["cache-control"]) == (200, "gzip", "private, no-cache")
-    assert ask(f"{fleet.url}/", if_none_match=said["etag"])[0] == 304
+    status, answer_headers, page = ask(f"{fleet.url}/")
+    assert (status, answer_headers["content-encoding"], answer_headers["cache-control"]) == (
+        200,
+        "gzip",
+        "private, no-cache",
+    )
+    assert ask(f"{fleet.url}/", if_none_match=answer_headers["etag"])[0] == 304
     names = re.findall(r'(?:href|src)="\./(static/[^"]+\.js)"', gzip.decompress(page).decode())
     names += ["_stcore/bidi-components/" + address for address in addresses_of_view("start/arcs")]
     for part in ("index", "protobuf", "arcs/arcs"):
-        status, said, body = ask(f"{fleet.url}/{next(name for name in names if part in name)}")
-        assert (status, said["content-encoding"]) == (200, "gzip")
-        assert said["cache-control"] == "public, max-age=31536000, immutable"
+        status, answer_headers, body = ask(f"{fleet.url}/{next(name for name in names if part in name)}")
+        assert (status, answer_headers["content-encoding"]) == (200, "gzip")
+        assert answer_headers["cache-control"] == "public, max-age=31536000, immutable"
         assert len(body) < len(gzip.decompress(body)) / 2
 
 

@@ -20,7 +20,7 @@ def fail(*_: Any, **__: Any) -> Any:
     raise KeyError("a fault")
 
 
-async def broken(request: Request) -> PlainTextResponse:
+async def break_session(request: Request) -> PlainTextResponse:
     """Have what a session's browser is sent fail from now on."""
     session = Runtime.instance().get_app_session(request.query_params["session"])
     assert session is not None
@@ -38,4 +38,4 @@ def draw() -> None:
 draw_first = page.PAGE.draw
 page.PAGE.draw = draw  # type: ignore[method-assign]
 readiness.PAGE_AGAIN = 0.2
-app = st.App(**make_app(hosted=True, routes=[Route("/break", broken)]).options)
+app = st.App(**make_app(hosted=True, routes=[Route("/break", break_session)]).options)

@@ -27,14 +27,14 @@ def boxes(app):
 @pytest.fixture
 def passes(monkeypatch):
     """How often the model has read each text."""
-    counted, capture = Counter(), compute.capture
+    n_passes, capture = Counter(), compute.capture
 
     def count(model, text, **options):
-        counted[text] += 1
+        n_passes[text] += 1
         return capture(model, text, **options)
 
     monkeypatch.setattr(compute, "capture", count)
-    return counted
+    return n_passes
 
 
 def test_warmup_computes_examples(open_app, passes, monkeypatch):
@@ -49,14 +49,14 @@ def test_warmup_computes_examples(open_app, passes, monkeypatch):
     assert admitted == [{texts[0]: 1}], "nobody waits for more than the page that everybody begins with"
     assert passes == dict.fromkeys(texts, 1)
     assert compute.results().bytes < limits.CACHE_BYTES / 3
-    computed, join = [], compute.results()._join
-    monkeypatch.setattr(compute.results(), "_join", lambda key, *rest: computed.append(key) or join(key, *rest))
+    keys, join = [], compute.results()._join
+    monkeypatch.setattr(compute.results(), "_join", lambda key, *rest: keys.append(key) or join(key, *rest))
     app = open_app(text=texts[3], layer=5, head=7)
     assert not app.exception
-    shown = [key for key in computed if key[0][0] != RECOUNT]
-    assert shown == [], "the page of an example computes nothing but what its checks compare with"
+    page_keys = [key for key in keys if key[0][0] != RECOUNT]
+    assert page_keys == [], "the page of an example computes nothing but what its checks compare with"
     open_app(text=texts[3] + " And then?")
-    assert any(key[0][0] != RECOUNT for key in computed), "the test sees what is computed"
+    assert any(key[0][0] != RECOUNT for key in keys), "the test sees what is computed"
     assert passes == dict.fromkeys(texts, 1) | {texts[3] + " And then?": 1}
 
 
@@ -66,8 +66,8 @@ def test_loaded_model_needs_no_files(open_app, monkeypatch):
         monkeypatch.setattr(Entry, place, lambda _: None)
     app = open_app(text="The files are gone.")
     assert boxes(app) == []
-    offered = app.selectbox(key="model").options
-    assert compute.DEFAULT_MODEL in offered and all(compute.models().holds(one) for one in offered)
+    options = app.selectbox(key="model").options
+    assert compute.DEFAULT_MODEL in options and all(compute.models().holds(model) for model in options)
 
 
 def test_missing_model_files_show_error(open_app, monkeypatch, tmp_path):
@@ -88,7 +88,9 @@ def test_full_queue_keeps_input(open_app):
     assert app.text_area(key="text").value == "There is no room for this."
     app.run()
     assert boxes(app) == []
-    views = [one.proto.component_name for one in everything(app) if getattr(one, "type", "") == "bidi_component"]
+    views = [
+        element.proto.component_name for element in everything(app) if getattr(element, "type", "") == "bidi_component"
+    ]
     assert "headlight.head_grid" in views, "and now it is computed"
 
 

@@ -30,9 +30,13 @@ class PublicServer:
         import_ahead(f"pages.{FIRST}.page")  # it is there before anything that other pages need is imported
         limit_connections()
         self.readiness = Readiness(Sockets(), import_pages, stores)
-        known = *EVERY, *(route.path.strip("/") for route in routes)
-        self.middleware = [Middleware(Guard, sockets=self.readiness.sockets, readiness=self.readiness, pages=known)]
-        self.routes, self.lifespan, self.on_script_error = self.readiness.routes, self.readiness.lifespan, errors.say
+        paths = *EVERY, *(route.path.strip("/") for route in routes)
+        self.middleware = [Middleware(Guard, sockets=self.readiness.sockets, readiness=self.readiness, pages=paths)]
+        self.routes, self.lifespan, self.on_script_error = (
+            self.readiness.routes,
+            self.readiness.lifespan,
+            errors.on_script_error,
+        )
 
 
 def import_pages() -> None:

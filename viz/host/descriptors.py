@@ -11,7 +11,7 @@ from pathlib import Path
 
 from viz import limits
 
-OWN = 128
+RESERVED = 128
 """Of the process itself, its libraries, and the files that are read and sent at one time."""
 TAB = 4
 """Of a connected tab: its socket, and the event loop that Streamlit keeps for its script (a selector, a pair of
@@ -33,11 +33,11 @@ def limit() -> int:
     except ImportError:
         return UNLIMITED
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    for wanted in (hard, LARGEST, 10_240):  # macOS says that there is no limit, and refuses more than 10,240
-        if wanted == resource.RLIM_INFINITY or (soft != resource.RLIM_INFINITY and wanted <= soft):
+    for target in (hard, LARGEST, 10_240):  # macOS says that there is no limit, and refuses more than 10,240
+        if target == resource.RLIM_INFINITY or (soft != resource.RLIM_INFINITY and target <= soft):
             continue
         with suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (target, hard))
             break
     soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return UNLIMITED if soft == resource.RLIM_INFINITY else soft
@@ -45,7 +45,7 @@ def limit() -> int:
 
 def most_connections() -> int:
     """Return how many connections there may be beside those of tabs."""
-    return max(1, limit() // IN_PASSING, limit() - OWN - (TAB + LOST) * limits.SOCKETS)
+    return max(1, limit() // IN_PASSING, limit() - RESERVED - (TAB + LOST) * limits.SOCKETS)
 
 
 def most_tabs() -> int:
@@ -60,7 +60,7 @@ def most_lost(n_tabs: int) -> int:
 
 def is_short() -> bool:
     """Return whether there are fewer descriptors than all that is configured could take."""
-    return limit() < OWN + limits.CONNECTIONS_EACH + (TAB + LOST) * limits.SOCKETS
+    return limit() < RESERVED + limits.CONNECTIONS_EACH + (TAB + LOST) * limits.SOCKETS
 
 
 def count_open() -> int:
@@ -72,4 +72,4 @@ def count_open() -> int:
 
 
 def _for_sessions() -> int:
-    return max(TAB, limit() - OWN - limit() // IN_PASSING)
+    return max(TAB, limit() - RESERVED - limit() // IN_PASSING)

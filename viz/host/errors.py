@@ -11,7 +11,7 @@ from viz.scheduler.job import where
 from viz.text import LANGUAGES, translator
 
 
-def say(error: Exception) -> bool:
+def on_script_error(error: Exception) -> bool:
     """Show the error to the user; return True, so that Streamlit does not show it as well."""
     lang = (
         LANG.value if LANG.has_value else ""
@@ -25,7 +25,7 @@ SESSION = re.compile(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", re.IGNORE
 """A session id: with it a session can be taken over."""
 
 
-def keep_visitors_out_of_the_log() -> None:
+def redact_log() -> None:
     """Tracebacks end in the error's message, which may quote a visitor: every record keeps the place alone.
 
     What a session is called is left out too, wherever it stands.

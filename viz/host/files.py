@@ -82,13 +82,13 @@ class Files:
         """Answer, or ask the app."""
         if scope["type"] != "http" or scope["method"] != "GET" or "range" in Headers(scope=scope):
             return await self.app(scope, receive, send)
-        asked = Headers(scope=scope)
-        path, gzipped = scope["path"], "gzip" in asked.get("accept-encoding", "")
+        request_headers = Headers(scope=scope)
+        path, gzipped = scope["path"], "gzip" in request_headers.get("accept-encoding", "")
         if self.before and path == "/" and _is_old(scope):
-            there = b"./" + path_of(self.before).encode() + b"?" + scope["query_string"]
-            return await _send(send, 307, [(b"location", there), (b"content-length", b"0")], b"")
-        if there := _as_embedded(scope):
-            return await _send(send, 307, [(b"location", there), (b"content-length", b"0")], b"")
+            location = b"./" + path_of(self.before).encode() + b"?" + scope["query_string"]
+            return await _send(send, 307, [(b"location", location), (b"content-length", b"0")], b"")
+        if location := _as_embedded(scope):
+            return await _send(send, 307, [(b"location", location), (b"content-length", b"0")], b"")
         name = self.file(path)
         if not name and VIEWS in path:
             return await _send(send, 404, [(b"content-length", b"0")], b"")
@@ -109,7 +109,7 @@ class Files:
         """Return the answer for a file, read at once; Streamlit would send it in pieces."""
         kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
         headers = [(b"content-type", kind.encode())]
-        return made(headers, self.script(name) or (STATIC / name).read_bytes(), gzipped, f"public, {YEAR}")
+        return encode_answer(headers, self.script(name) or (STATIC / name).read_bytes(), gzipped, f"public, {YEAR}")
 
     def script(self, address: str) -> bytes:
         """Return the code or the loader of a view, by its address below that of all views; b"" if it is none."""
@@ -120,18 +120,18 @@ class Files:
         return LOADER.read_bytes() if address == loader else bundle.bundle(view)[1]
 
 
-def made(headers: list[tuple[bytes, bytes]], body: bytes, gzipped: bool, kept: str) -> Answer:
+def encode_answer(headers: list[tuple[bytes, bytes]], body: bytes, gzipped: bool, cache_control: str) -> Answer:
     """Headers and body as they are sent; compressed, if that makes it smaller."""
-    changed = MutableHeaders(raw=[*headers])
-    if COMPRESSES.match(changed.get("content-type", "")):
-        changed.add_vary_header("accept-encoding")
+    new_headers = MutableHeaders(raw=[*headers])
+    if COMPRESSES.match(new_headers.get("content-type", "")):
+        new_headers.add_vary_header("accept-encoding")
         if gzipped:
             body = gzip.compress(body, 6, mtime=0)
-            changed["content-encoding"] = "gzip"
-    del changed["last-modified"]
-    changed["cache-control"], changed["content-length"] = kept, str(len(body))
-    changed["etag"] = f'"{hashlib.blake2b(body, digest_size=8).hexdigest()}"'
-    return changed.raw, body
+            new_headers["content-encoding"] = "gzip"
+    del new_headers["last-modified"]
+    new_headers["cache-control"], new_headers["content-length"] = cache_control, str(len(body))
+    new_headers["etag"] = f'"{hashlib.blake2b(body, digest_size=8).hexdigest()}"'
+    return new_headers.raw, body
 
 
 async def _send(send: Send, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
@@ -144,7 +144,7 @@ class Outbox:
 
     def __init__(self, files: Files, scope: Scope, gzipped: bool, send: Send) -> None:
         self.files, self.scope, self.gzipped, self.send = files, scope, gzipped, send
-        self.path, self.asked = scope["path"], Headers(scope=scope)
+        self.path, self.request_headers = scope["path"], Headers(scope=scope)
         self.embedded = is_embedded(scope)
         self.start: Message | None = None
 
@@ -167,13 +167,13 @@ class Outbox:
             await self._end(self.start["headers"])
 
     async def _end(self, headers: list[tuple[bytes, bytes]]) -> None:
-        headers, body = await asyncio.to_thread(made, headers, self._page(), self.gzipped, ASK_AGAIN)
+        headers, body = await asyncio.to_thread(encode_answer, headers, self._page(), self.gzipped, ASK_AGAIN)
         MutableHeaders(raw=headers).add_vary_header("accept-language")
-        changed = MutableHeaders(raw=headers)
-        if changed["etag"] not in self.asked.get("if-none-match", ""):
+        new_headers = MutableHeaders(raw=headers)
+        if new_headers["etag"] not in self.request_headers.get("if-none-match", ""):
             return await _send(self.send, 200, headers, body)
-        del changed["content-length"]
-        return await _send(self.send, 304, changed.raw, b"")
+        del new_headers["content-length"]
+        return await _send(self.send, 304, new_headers.raw, b"")
 
     def _page(self) -> bytes:
         base, _, path = self.scope["path"].rstrip("/").rpartition("/") if self.path != "/" else ("", "", "")
@@ -181,25 +181,25 @@ class Outbox:
         if name is None:
             return page.encode()
         self.files.on_page(name)
-        lang = language_of(self.scope, self.asked)
-        whole = with_head(
+        lang = language_of(self.scope, self.request_headers)
+        html = with_head(
             page,
             name=name,
             path="" if name == self.files.names[""] else path,
             lang=lang,
-            site=site_of(self.scope, self.asked) + base,
+            site=site_of(self.scope, self.request_headers) + base,
         )
-        asked = _parameters(self.scope)
-        if self.files.paint and not OWN_LAYOUT & set(asked):
-            whole = self.files.paint.add_to(whole, name=name, lang=lang, is_default=_is_default(asked))
-        return whole.encode()
+        parameters = _parameters(self.scope)
+        if self.files.paint and not OWN_LAYOUT & set(parameters):
+            html = self.files.paint.add_to(html, name=name, lang=lang, is_default=_is_default(parameters))
+        return html.encode()
 
 
 def _is_old(scope: Scope) -> bool:
     """Return whether a link to "/" is a short one from when another page was there."""
     query = scope.get("query_string", b"")
-    asked = parse_qs(query.decode("latin-1"))
-    return len(query) <= LONGEST_SENT_ON and is_old(asked, embedded=asked.get("embed", [""])[-1] == "true")
+    parameters = parse_qs(query.decode("latin-1"))
+    return len(query) <= LONGEST_SENT_ON and is_old(parameters, embedded=parameters.get("embed", [""])[-1] == "true")
 
 
 def _as_embedded(scope: Scope) -> bytes:
@@ -214,9 +214,9 @@ def _parameters(scope: Scope) -> dict[str, list[str]]:
     return parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
 
 
-def _is_default(asked: Mapping[str, list[str]]) -> bool:
+def _is_default(parameters: Mapping[str, list[str]]) -> bool:
     """Return whether a link asks for nothing but one of the app's languages: then all users see the same page."""
-    return set(asked) <= {"lang"} and asked.get("lang", [""])[-1] in ("", *LANGUAGES)
+    return set(parameters) <= {"lang"} and parameters.get("lang", [""])[-1] in ("", *LANGUAGES)
 
 
 def _is_page(headers: Headers) -> bool:

@@ -29,12 +29,12 @@ class MessageFilter:
     def __init__(self, socket: Socket, receive: Receive) -> None:
         self.socket, self.receive = socket, receive
         self.close_code: int | None = None
-        self._allowance, self._filled = float(limits.MESSAGES_AT_ONCE), time.monotonic()
+        self._allowance, self._refill_time = float(limits.MESSAGES_AT_ONCE), time.monotonic()
 
     async def __call__(self) -> Message:
         """The next message that a page may send; others are dropped, and what is none ends the connection."""
         while (message := await self._next())["type"] == "websocket.receive":
-            self.socket.seen = time.monotonic()
+            self.socket.last_message = time.monotonic()
             await self._slow_down()
             if message.get("bytes") is None:
                 return self._hang_up(NO_TEXT)
@@ -66,7 +66,7 @@ class MessageFilter:
     async def _slow_down(self) -> None:
         """A bucket that fills at the allowed rate; what finds it empty waits."""
         now = time.monotonic()
-        self._allowance += (now - self._filled) * limits.MESSAGES_A_SECOND
-        self._allowance, self._filled = min(self._allowance, limits.MESSAGES_AT_ONCE) - 1, now
+        self._allowance += (now - self._refill_time) * limits.MESSAGES_A_SECOND
+        self._allowance, self._refill_time = min(self._allowance, limits.MESSAGES_AT_ONCE) - 1, now
         if self._allowance < 0:
             await asyncio.sleep(-self._allowance / limits.MESSAGES_A_SECOND)

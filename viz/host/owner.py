@@ -26,8 +26,8 @@ VALUE = re.compile(r"[\w-]{43}")
 
 def cookie_of(headers: Headers) -> str:
     """Return the guard's cookie of a request, or "" if it is missing or malformed."""
-    found = cookie_parser(headers.get("cookie", "")).get(NAME, "")
-    return found if VALUE.fullmatch(found) else ""
+    value = cookie_parser(headers.get("cookie", "")).get(NAME, "")
+    return value if VALUE.fullmatch(value) else ""
 
 
 def mark_of(headers: Headers) -> str:
@@ -35,15 +35,15 @@ def mark_of(headers: Headers) -> str:
     return hashlib.sha256((cookie_of(headers) or secrets.token_urlsafe()).encode()).hexdigest()
 
 
-def marked(scope: Scope, headers: Headers) -> Scope:
+def with_owner(scope: Scope, headers: Headers) -> Scope:
     """Return the scope with the owner header replaced by this browser's mark."""
-    changed = MutableHeaders(raw=[*scope["headers"]])
-    del changed[HEADER]
-    changed[HEADER] = mark_of(headers)
-    return {**scope, "headers": changed.raw}
+    raw = MutableHeaders(raw=[*scope["headers"]])
+    del raw[HEADER]
+    raw[HEADER] = mark_of(headers)
+    return {**scope, "headers": raw.raw}
 
 
-def give(message: Message, path: str, *, tls: bool = limits.TLS) -> None:
+def set_cookie(message: Message, path: str, *, tls: bool = limits.TLS) -> None:
     """Set the owner cookie on a page or on the health answer before a connection.
 
     It is the browser's until that is closed; scripts cannot read it, and it is not sent where another site asks. No

@@ -25,8 +25,8 @@ async def preview(_: Request) -> Response:
 def language_of(scope: Scope, headers: Headers) -> str:
     """The language that the page will open in: the link's, or the one the browser asks for first."""
     query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
-    if (asked := query.get("lang", [""])[-1]) in LANGUAGES:
-        return asked
+    if (choice := query.get("lang", [""])[-1]) in LANGUAGES:
+        return choice
     first = headers.get("accept-language", "").partition(",")[0].strip().lower()
     return "zh" if first.startswith("zh") else "en"
 

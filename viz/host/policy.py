@@ -20,8 +20,8 @@ PARTS = re.compile(r"(?:application|text)/javascript|text/css|font/")
 def inline_scripts() -> list[str]:
     """The scripts in Streamlit's page, allowed by their content; none is added to them."""
     page = (Path(st.__file__).parent / "static" / "index.html").read_text("utf8")
-    found = re.findall(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", page, re.DOTALL)
-    digests = [hashlib.sha256(script.encode()).digest() for script in found]
+    scripts = re.findall(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", page, re.DOTALL)
+    digests = [hashlib.sha256(script.encode()).digest() for script in scripts]
     return [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]
 
 

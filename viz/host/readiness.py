@@ -19,7 +19,7 @@ from streamlit.logger import get_logger
 from viz import limits
 from viz.frame import waiting
 from viz.frame.connection import loading
-from viz.host.errors import keep_visitors_out_of_the_log
+from viz.host.errors import redact_log
 from viz.host.metrics import Metrics
 from viz.host.owner import HEADER
 from viz.host.sockets import Sockets
@@ -37,10 +37,10 @@ from viz.streamlit_internals.probe import Pulse, draws_page
 from viz.streamlit_internals.widget_values import reset_unreadable_widgets
 
 PATHS = ("/healthz", "/readyz")
-ENDED = "Streamlit no longer sends messages to browsers."
+LOOP_ENDED = "Streamlit no longer sends messages to browsers."
 PAGE_AGAIN = 5.0
 """Seconds after which a page that was not drawn is tried again."""
-FIRST_VISITOR, FIRST_PICTURE = 1.0, 2.0
+FIRST_USER, FIRST_PICTURE = 1.0, 2.0
 """Seconds that are waited for somebody to come, and then for them to have seen the first page, before anything large is
 imported: an import holds up all other threads."""
 _log = get_logger(__name__)
@@ -61,8 +61,8 @@ def set_ceiling(stores: Stores) -> None:
     loaded_at_first = stores.models.bytes
 
     def most() -> int:
-        wanted = stores.bounds.memory_bytes + stores.models.bytes - loaded_at_first
-        return min(wanted, limits.CONTAINER_BYTES) if limits.CONTAINER_BYTES else wanted
+        ceiling = stores.bounds.memory_bytes + stores.models.bytes - loaded_at_first
+        return min(ceiling, limits.CONTAINER_BYTES) if limits.CONTAINER_BYTES else ceiling
 
     stores.memory.most = most
     loading.module("viz.frame.compute.long_texts").keep_less(stores)
@@ -79,7 +79,7 @@ async def page_problem() -> str:
 class Readiness:
     """Readiness of the server for users, with the reasons if it is not ready.
 
-    Who is here already sees the first page at once, and any other as soon as it can be shown (``settled``); others are
+    Who is here already sees the first page at once, and any other as soon as it can be shown (``can_open``); others are
     sent here when all is warm.
 
     Args:
@@ -94,7 +94,7 @@ class Readiness:
         self.sockets, self.uploads, self.then = sockets, Uploads(), then
         self.stores = stores or waiting.stores()
         self.refusals: Counter[str] = Counter()
-        self.settled = asyncio.Event()
+        self.can_open = asyncio.Event()
         self.pulse = Pulse()
         self.missing = ["warm"]
         self.stopping = False
@@ -109,7 +109,7 @@ class Readiness:
         return self.missing + ["stopping"] * self.stopping + ["sockets"] * full + ["queue"] * crowded
 
     async def _alive(self, _: Request) -> PlainTextResponse:
-        return PlainTextResponse("ok") if await self.pulse.answers() else PlainTextResponse(ENDED, 503)
+        return PlainTextResponse("ok") if await self.pulse.answers() else PlainTextResponse(LOOP_ENDED, 503)
 
     async def _ready(self, _: Request) -> JSONResponse:
         reasons = self.reasons() + ["loop"] * (not await self.pulse.answers())
@@ -124,13 +124,13 @@ class Readiness:
         answer_unknown_fragments()
         reset_unreadable_widgets()
         redact_new_session()
-        keep_visitors_out_of_the_log()
+        redact_log()
         self._watch_for_the_end()
-        kept = self.stores
-        upkeep = Maintenance(kept.results, kept.memory, self.uploads, (kept.long_texts,))
-        beside = [asyncio.create_task(self._warm()), asyncio.create_task(upkeep.go_on())]
+        stores = self.stores
+        upkeep = Maintenance(stores.results, stores.memory, self.uploads, (stores.long_texts,))
+        tasks = [asyncio.create_task(self._warm()), asyncio.create_task(upkeep.run())]
         yield
-        for task in beside:
+        for task in tasks:
             task.cancel()
 
     async def _warm(self) -> None:
@@ -144,7 +144,7 @@ class Readiness:
         else:
             self.missing = ["page"]
         finally:
-            self._let_in()
+            self._mark_warm()
         if self.missing == ["page"]:
             await self._wait_for_a_page()
             self.missing = []
@@ -160,17 +160,17 @@ class Readiness:
             await asyncio.sleep(PAGE_AGAIN)
 
     def _warm_in_time(self, admit: Callable[[], object]) -> int:
-        if not loading.is_asked(FIRST_VISITOR) and len(self.sockets):
+        if not loading.is_asked(FIRST_USER) and len(self.sockets):
             loading.is_asked(FIRST_PICTURE)
         with waiting.use(self.stores):
             return warm(admit)
 
     def _admit(self) -> None:
         set_ceiling(self.stores)
-        self._let_in()
+        self._mark_warm()
 
-    def _let_in(self) -> None:
-        self.settled.set()
+    def _mark_warm(self) -> None:
+        self.can_open.set()
         loading.mark_warm()
 
     def _watch_for_the_end(self) -> None:

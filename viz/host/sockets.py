@@ -13,7 +13,7 @@ class Socket:
     """One connected tab; ``leave`` is set when it must give way."""
 
     address: str
-    seen: float = field(default_factory=time.monotonic)
+    last_message: float = field(default_factory=time.monotonic)
     leave: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -68,5 +68,5 @@ class Sockets:
         return [socket for sockets in self._open.values() for socket in sockets] if len(self) >= self.most else []
 
     def _idlest(self, crowd: list[Socket]) -> Socket | None:
-        longest = min(crowd, key=lambda socket: socket.seen)
-        return longest if time.monotonic() - longest.seen > self.idle else None
+        longest = min(crowd, key=lambda socket: socket.last_message)
+        return longest if time.monotonic() - longest.last_message > self.idle else None

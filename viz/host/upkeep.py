@@ -13,15 +13,15 @@ from viz.scheduler.cache import Store
 from viz.scheduler.ceiling import Ceiling
 from viz.streamlit_internals.hosted import end_lost_sessions
 
-LOOK = 0.5
+CHECK_SECONDS = 0.5
 """Seconds between two looks at how much memory there is; a look takes 20 microseconds."""
 
-EVERY = 20.0
+TIDY_SECONDS = 20.0
 """Seconds. Small tensors that are forgotten leave gaps between others that stay, and the C library keeps the gaps: with
 50 visitors that was 100 MB after five minutes. Handing them back takes 2 to 9 ms. Sessions and what only a collection
 finds go then too: with nobody there, nothing else would ever ask for it."""
 
-AT_MOST_EVERY = 4.0
+MIN_TIDY_SECONDS = 4.0
 """Seconds between two collections where memory is short: each of them holds everybody up."""
 
 
@@ -46,12 +46,12 @@ class Maintenance:
         self._trim = trimmer()
         self._collected = self._tidied = time.monotonic()
 
-    async def go_on(self) -> None:
+    async def run(self) -> None:
         """Look again and again, until cancelled."""
         while True:
-            await asyncio.sleep(min(LOOK, EVERY))
+            await asyncio.sleep(min(CHECK_SECONDS, TIDY_SECONDS))
             now = time.monotonic()
-            if now >= self._tidied + EVERY:
+            if now >= self._tidied + TIDY_SECONDS:
                 self._tidied = now
                 end_lost_sessions()
                 self.uploads.tidy()
@@ -72,7 +72,7 @@ class Maintenance:
             had = store.bytes
             store.shrink(max(0.0, missing), first)
             missing -= had - store.bytes
-        if time.monotonic() >= self._collected + AT_MOST_EVERY:
+        if time.monotonic() >= self._collected + MIN_TIDY_SECONDS:
             self.tidy()
         else:
             self._trim(0)

@@ -36,7 +36,7 @@ class Uploads:
     def __init__(self, most: int = limits.UPLOADS_BYTES, most_each: int = limits.UPLOADS_EACH) -> None:
         self.most, self.most_each = most, most_each
         self._coming: list[tuple[str, int]] = []
-        self._unseen: dict[tuple[str, str], float] = {}
+        self._hidden_since: dict[tuple[str, str], float] = {}
 
     def refusal(self, session: str, headers: Headers) -> Response | None:
         """Return the refusal of a file, or None if it is accepted."""
@@ -47,11 +47,14 @@ class Uploads:
             return PlainTextResponse("Too large.", 413)
         if files_shown(session) is None:
             return PlainTextResponse("Your page has no place for a file.", 403)
-        stored = uploaded_files()
-        if len(stored.get(session, ())) + sum(whose == session for whose, _ in self._coming) >= self.most_each:
+        files_by_session = uploaded_files()
+        if (
+            len(files_by_session.get(session, ())) + sum(whose == session for whose, _ in self._coming)
+            >= self.most_each
+        ):
             return PlainTextResponse("Too many files.", 413)
         coming = sum(size for _, size in self._coming) + int(length)
-        if coming + sum(sum(files.values()) for files in stored.values()) > self.most:
+        if coming + sum(sum(files.values()) for files in files_by_session.values()) > self.most:
             return PlainTextResponse("Too many files of all visitors.", 503, {"retry-after": "60"})
         return None
 
@@ -67,13 +70,13 @@ class Uploads:
 
     def tidy(self) -> None:
         """Let go of files whose page is over, and of those no page has shown for a while."""
-        now, unseen = time.monotonic(), dict[tuple[str, str], float]()
+        now, hidden_since = time.monotonic(), dict[tuple[str, str], float]()
         for session, files in uploaded_files().items():
-            shown = files_shown(session)
-            for file in files.keys() - (shown or set()):
-                since = self._unseen.get((session, file), now)
-                if shown is None or now - since > limits.UPLOAD_SECONDS:
+            visible = files_shown(session)
+            for file in files.keys() - (visible or set()):
+                since = self._hidden_since.get((session, file), now)
+                if visible is None or now - since > limits.UPLOAD_SECONDS:
                     forget_file(session, file)
                 else:
-                    unseen[session, file] = since
-        self._unseen = unseen
+                    hidden_since[session, file] = since
+        self._hidden_since = hidden_since

@@ -23,7 +23,7 @@ _NAME = re.compile(r"[\w:.-]{0,64}", re.ASCII)
 _WIDGET = re.compile(r"\$\$ID-[0-9a-f]+-[ -~]{1,200}")
 
 
-def message_type(sent: bytes, most: Mapping[str, int]) -> str | None:
+def message_type(data: bytes, most: Mapping[str, int]) -> str | None:
     """Return the type of a browser's message; of a backend operation, its payload's type.
 
     Raises:
@@ -31,7 +31,7 @@ def message_type(sent: bytes, most: Mapping[str, int]) -> str | None:
         ValueError: if what it calls pages, fragments, requests and controls are no names (Streamlit logs some), or if
             it holds too much (:func:`check_size`).
     """
-    message = BackMsg.FromString(sent)
+    message = BackMsg.FromString(data)
     kind: str | None = message.WhichOneof("type")
     rerun, files, operation = message.rerun_script, message.file_urls_request, message.backend_operation_request
     check_size(message, most)
@@ -77,9 +77,9 @@ def redact_new_session() -> None:
         message.new_session.main_script_path = Path(message.new_session.main_script_path).name
         first = message.new_session.initialize
         for part, name in ((first.user_info, ""), (first.environment_info, "streamlit_version")):
-            for told, _ in part.ListFields():
-                if told.name != name:
-                    part.ClearField(told.name)
+            for field, _ in part.ListFields():
+                if field.name != name:
+                    part.ClearField(field.name)
             part.SetInParent()  # the page expects the part itself
         return message
 
@@ -125,10 +125,10 @@ def uploaded_files() -> dict[str, dict[str, int]]:
     if not Runtime.exists():
         return {}
     manager: Any = Runtime.instance().uploaded_file_mgr
-    held: Mapping[str, Mapping[str, Any]] = manager.file_storage
+    storage: Mapping[str, Mapping[str, Any]] = manager.file_storage
     return {
         session: {file: len(record.data) for file, record in list(files.items())}
-        for session, files in list(held.items())
+        for session, files in list(storage.items())
     }
 
 
@@ -146,16 +146,16 @@ def files_shown(session: str) -> set[str] | None:
     if info is None:
         return None
     state = info.session.session_state
-    there = {*state._old_state, *state._new_widget_state.states}
+    present = {*state._old_state, *state._new_widget_state.states}
     uploads = [
         widget
         for widget, about in list(state._new_widget_state.widget_metadata.items())
-        if widget in there and about.value_type == "file_uploader_state_value"
+        if widget in present and about.value_type == "file_uploader_state_value"
     ]
     if not uploads:
         return None
-    sent = [widget for widget in info.session._client_state.widget_states.widgets if widget.id in uploads]
-    return {file.file_id for widget in sent for file in widget.file_uploader_state_value.uploaded_file_info}
+    states = [widget for widget in info.session._client_state.widget_states.widgets if widget.id in uploads]
+    return {file.file_id for widget in states for file in widget.file_uploader_state_value.uploaded_file_info}
 
 
 def end_lost_sessions(most: int = sys.maxsize) -> None:
@@ -167,7 +167,7 @@ def end_lost_sessions(most: int = sys.maxsize) -> None:
         most: sessions that may still wait for their browsers; of more, those that have waited longest end.
     """
     if Runtime.exists() and (lost := getattr(Runtime.instance()._session_mgr, "_session_storage", None)):
-        _let_go(lost, most)
+        _expire_sessions(lost, most)
 
 
 def end_forgotten_sessions() -> None:
@@ -178,16 +178,16 @@ def end_forgotten_sessions() -> None:
     save = MemorySessionStorage.save
 
     def let_go_and_save(storage: MemorySessionStorage, session_info: SessionInfo) -> None:
-        _let_go(storage, storage._cache.maxsize - 1)  # type: ignore[attr-defined]
+        _expire_sessions(storage, storage._cache.maxsize - 1)  # type: ignore[attr-defined]
         save(storage, session_info)
 
     MemorySessionStorage.save = let_go_and_save  # type: ignore[assignment, method-assign]
 
 
-def _let_go(storage: MemorySessionStorage, most: int) -> None:
-    kept: Any = storage._cache
-    ended = [session for _, session in kept.expire()]
-    while len(kept) > most:
-        ended.append(kept.popitem()[1])
-    for session in ended:
+def _expire_sessions(storage: MemorySessionStorage, most: int) -> None:
+    cache: Any = storage._cache
+    expired = [session for _, session in cache.expire()]
+    while len(cache) > most:
+        expired.append(cache.popitem()[1])
+    for session in expired:
         session.session.shutdown()

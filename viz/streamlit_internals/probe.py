@@ -30,8 +30,8 @@ class _Browser(SessionClient):
 
 def loop_has_ended() -> bool:
     """Return whether the loop that sends all users their messages is over."""
-    stopped = Runtime.instance().stopped if Runtime.exists() else None
-    return isinstance(stopped, asyncio.Future) and stopped.done()
+    end = Runtime.instance().stopped if Runtime.exists() else None
+    return isinstance(end, asyncio.Future) and end.done()
 
 
 class Pulse:
@@ -90,8 +90,8 @@ async def _shows_title(messages: asyncio.Queue[ForwardMsg]) -> bool:
         element = message.delta.new_element
         has_title = has_title or element.heading.tag == "h1"
         has_error = has_error or _is_error(element)
-        ended = message.WhichOneof("type") == "script_finished"
-        if ended and message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+        is_end = message.WhichOneof("type") == "script_finished"
+        if is_end and message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
             return message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY and has_title and not has_error
 
 

@@ -98,19 +98,22 @@ class Requests(AutoHTTPProtocol):  # type: ignore[misc]
 
     def handle_websocket_upgrade(self, *event: Any) -> None:
         """From now on it is a tab, and counted as one (viz/host/sockets.py)."""
-        self._gone()
+        self._forget()
         self._is_tab = True
         super().handle_websocket_upgrade(*event)
 
     def connection_lost(self, error: Exception | None) -> None:
         """It is over."""
-        self._gone()
+        self._forget()
         super().connection_lost(error)
 
     def _make_room(self) -> None:
         """End the oldest connection that asks for nothing now; if there is none, this one."""
-        others = (other for other in _beside_tabs if other is not self)
-        idle = next((other for other in others if not other.cycle or other.cycle.response_complete), None)
+        candidates = (connection for connection in _beside_tabs if connection is not self)
+        idle = next(
+            (connection for connection in candidates if not connection.cycle or connection.cycle.response_complete),
+            None,
+        )
         if idle is None:
             self.transport.write(CROWDED)
             self.transport.close()
@@ -118,7 +121,7 @@ class Requests(AutoHTTPProtocol):  # type: ignore[misc]
             idle.transport.abort()
         _beside_tabs.pop(idle or self)
 
-    def _gone(self) -> None:
+    def _forget(self) -> None:
         self._head.stop()
         self._stuck.stop()
         _beside_tabs.pop(self, None)
@@ -140,7 +143,7 @@ class Messages(WebSocketsSansIOProtocol):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.conn.max_message_size = limits.MESSAGE_BYTES
-        self._whole = Clock(limits.MESSAGE_SECONDS, self._too_slow)
+        self._message_clock = Clock(limits.MESSAGE_SECONDS, self._too_slow)
         self._unread, self._address = 0, ""
 
     def handle_connect(self, event: Any) -> None:
@@ -179,14 +182,14 @@ class Messages(WebSocketsSansIOProtocol):
         if half > limits.MESSAGE_BYTES + FRAGMENT:
             self.give_up(TOO_BIG)
         elif half:
-            self._whole.wind()
+            self._message_clock.wind()
         else:
-            self._whole.stop()
-        _partial_messages.hold(self, self._address, 0 if self.close_sent else half + max(0, self._unread))
+            self._message_clock.stop()
+        _partial_messages.update(self, self._address, 0 if self.close_sent else half + max(0, self._unread))
 
     def _too_slow(self) -> None:
         if self.read_paused:  # it is we who do not read
-            self._whole.wind()
+            self._message_clock.wind()
         else:
             self.give_up()
 
@@ -199,13 +202,13 @@ class Messages(WebSocketsSansIOProtocol):
         self.transport.write(b"".join(self.conn.data_to_send()))
         self.close_sent = True
         self.transport.close()
-        self._whole.stop()
+        self._message_clock.stop()
 
     def connection_lost(self, error: Exception | None) -> None:
         """It is over."""
         super().connection_lost(error)
-        self._whole.stop()
-        _partial_messages.hold(self, self._address, 0)
+        self._message_clock.stop()
+        _partial_messages.update(self, self._address, 0)
 
 
 def limit_connections() -> None:
