@@ -31,12 +31,12 @@ OPEN = tuple(CORE + name for name in ("health", "host-config", "stream", "bidi-c
 """Streamlit's routes that a browser needs; metrics, agents, log-in and old components are hidden."""
 HIDDEN = (CORE, "/auth/", "/oauth2callback", "/component/")
 FILES = ("/static/", "/media/", CORE)
-"""Below these Streamlit itself says what is not there; everywhere else it would answer with the page."""
+"""Below these Streamlit answers 404 for missing files; for other unknown paths it would answer with the page."""
 AT_ROOT = {file.name for file in (Path(st.__file__).parent / "static").iterdir() if file.is_file()}
 PLAIN = re.compile(r"[\w./~-]*", re.ASCII)
 EARLY = 20
-"""Tabs that connect before the server is warm: they see the first page, or that theirs comes. After a restart all that
-were open come at once; the others have what they show, and wait."""
+"""Tabs that may connect before the server is warm: they see the first page, or a notice. After a restart all open tabs
+reconnect at once; the others keep their content and wait."""
 TOO_SLOW = PlainTextResponse("Too slow.", 408, {"connection": "close"})
 
 
@@ -44,10 +44,10 @@ class Guard:
     """The first middleware for every request.
 
     Args:
-        app: what is guarded.
-        sockets: who is connected.
-        readiness: whether the models are warm; when many sockets come together they wait for it.
-        pages: the names of the pages, the one that computes nothing first; all there is is a page if none are named.
+        app: the application to guard.
+        sockets: the connected tabs.
+        readiness: readiness of the models; when many sockets connect at once they wait for it.
+        pages: the names of the pages, the one that computes nothing first; without names no path is refused as unknown.
         proxies: how many proxies add to X-Forwarded-For.
         hosts: the names this server answers to; any if empty.
     """
@@ -75,7 +75,7 @@ class Guard:
         self.refusals = readiness.refusals
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve, or refuse."""
+        """Serve or refuse a request."""
         if scope["type"] == "websocket":
             await self._socket(scope, receive, send)
         elif scope["type"] == "http":
@@ -123,7 +123,7 @@ class Guard:
             await self.app(scope, receive, send)
 
     async def _upload(self, scope: Scope, receive: Receive, send: Send, headers: Headers) -> None:
-        """A file is counted from before its first byte, and has its time."""
+        """Receive an upload, counted before its first byte, within a time limit."""
         session = session_of(scope["path"])
         if refusal := self.uploads.refusal(session, headers):
             self.refusals["upload"] += 1
@@ -148,7 +148,7 @@ class Guard:
         return None if is_valid else PlainTextResponse("This server has another name.", 421)
 
     def _refuse_when_full(self, scope: Scope, headers: Headers) -> Response | None:
-        """Refuse new users, and checks whether the server is back, when it is full."""
+        """Refuse new users, and health checks of reconnecting browsers, when the server is full."""
         opens = "text/html" in headers.get("accept", "") or scope["path"].endswith(f"{CORE}health")
         if not opens or self.sockets.room(address_of(scope, headers, self.proxies)):
             return None
@@ -156,7 +156,7 @@ class Guard:
         return PlainTextResponse(sentences, 503, {"retry-after": "60"})
 
     def _refuse_health_after_end(self, scope: Scope) -> Response | None:
-        """Refuse Streamlit's own health route once its loop has ended: that would answer 200."""
+        """Refuse Streamlit's health route once its loop has ended: it would still answer 200."""
         is_health = scope["path"].endswith(f"{CORE}health")
         return PlainTextResponse(LOOP_ENDED, 503) if is_health and loop_has_ended() else None
 
@@ -194,21 +194,21 @@ async def _refuse(receive: Receive, send: Send, code: int) -> None:
 
 
 def too_large(scope: Scope) -> Response | None:
-    """Refuse a head of too many bytes that came in one piece; h11 counts only what it has to wait for the end of."""
+    """Refuse a request head of too many bytes; h11 limits only heads that arrive in several pieces."""
     fields = sum(len(name) + len(value) for name, value in scope["headers"])
     size = len(scope.get("raw_path", b"")) + len(scope.get("query_string", b"")) + fields
     return PlainTextResponse("Too large.", 431, {"connection": "close"}) if size > limits.HEAD_BYTES else None
 
 
 def ambiguous(headers: Headers) -> Response | None:
-    """Refuse a request with two lengths: a proxy might take its rest for another request."""
+    """Refuse a request with two lengths: a proxy might read its rest as another request (request smuggling)."""
     if "content-length" in headers and "transfer-encoding" in headers:
         return PlainTextResponse("Content-Length or Transfer-Encoding, not both.", 400, {"connection": "close"})
     return None
 
 
 def too_many_parameters(scope: Scope) -> Response | None:
-    """A link with more parameters than any page has is taken apart several times on its way."""
+    """Refuse a link with more parameters than any page has: it is parsed several times."""
     is_excessive = scope.get("query_string", b"").count(b"&") > limits.LINK_PARAMETERS
     return PlainTextResponse("Too many parameters.", 400) if is_excessive else None
 
@@ -216,8 +216,8 @@ def too_many_parameters(scope: Scope) -> Response | None:
 def foreign(scope: Scope, headers: Headers) -> bool:
     """Return whether the request comes from another site's page. Without an Origin it is not from a browser.
 
-    Of a page that came without TLS anybody on its way may have changed the code: it is another site than the one with
-    TLS. The other way round it is what ends TLS before this server and does not say so.
+    A page loaded without TLS may have been modified on the network, so it is another site than the one with TLS. The
+    reverse is allowed: a proxy may terminate TLS without saying so.
     """
     origin = headers.get("origin")
     if origin is None:
@@ -231,11 +231,9 @@ def foreign(scope: Scope, headers: Headers) -> bool:
 def hide_internal_route(scope: Scope) -> Response | None:
     """Hide Streamlit's internal routes."""
     path = scope["path"]
-    inner = path[path.find(CORE) :] if CORE in path else path  # a server may have a path of its own before it
+    inner = path[path.find(CORE) :] if CORE in path else path  # a server may have a base path
     is_hidden = inner.startswith(HIDDEN) and not inner.startswith(OPEN)
-    is_unsafe = inner.startswith(CORE) and not PLAIN.fullmatch(
-        inner
-    )  # Streamlit logs names of files that are not there
+    is_unsafe = inner.startswith(CORE) and not PLAIN.fullmatch(inner)  # Streamlit logs the names of missing files
     return PlainTextResponse("Not found.", 404) if is_hidden or is_unsafe else None
 
 

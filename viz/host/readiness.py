@@ -1,4 +1,4 @@
-"""Warm before the first visitor, told when to stop, and what an orchestrator asks meanwhile."""
+"""Lifespan of a public server: warm-up, health and readiness routes, and shutdown."""
 
 import asyncio
 import os
@@ -39,25 +39,25 @@ from viz.streamlit_internals.widget_values import reset_unreadable_widgets
 PATHS = ("/healthz", "/readyz")
 LOOP_ENDED = "Streamlit no longer sends messages to browsers."
 PAGE_AGAIN = 5.0
-"""Seconds after which a page that was not drawn is tried again."""
+"""Seconds until a page that failed to render is tried again."""
 FIRST_USER, FIRST_PICTURE = 1.0, 2.0
-"""Seconds that are waited for somebody to come, and then for them to have seen the first page, before anything large is
-imported: an import holds up all other threads."""
+"""Seconds to wait for a first user, and then for the first page to reach them, before large imports: an import blocks
+all other threads."""
 _log = get_logger(__name__)
 
 
 def import_ahead(module: str) -> None:
-    """Import what a page needs before anybody opens it."""
+    """Import a module before the first user needs it."""
     loading.module(module)
 
 
 def warm(admit: Callable[[], object]) -> int:
-    """Import, load and compute the examples; return the number of texts."""
+    """Import, load the model and compute the examples; return the number of texts."""
     return int(loading.module("viz.host.warmup").warm(admit))
 
 
 def set_ceiling(stores: Stores) -> None:
-    """From now on what would take too much memory waits; models loaded beside those now here may add theirs."""
+    """Set the memory ceiling: work that would exceed it waits. Models loaded later raise it by their size."""
     loaded_at_first = stores.models.bytes
 
     def most() -> int:
@@ -69,7 +69,7 @@ def set_ceiling(stores: Stores) -> None:
 
 
 async def page_problem() -> str:
-    """Say why a new user's first page is not drawn; "" if it is."""
+    """Return the reason why a new user's first page does not render; "" if it does."""
     try:
         return "" if await draws_page() else "it has no title, or shows an error"
     except Exception as error:
@@ -79,13 +79,13 @@ async def page_problem() -> str:
 class Readiness:
     """Readiness of the server for users, with the reasons if it is not ready.
 
-    Who is here already sees the first page at once, and any other as soon as it can be shown (``can_open``); others are
-    sent here when all is warm.
+    Connected users see the first page at once, and any other once it can render (``can_open``); a load balancer sends
+    more users when all is warm.
 
     Args:
-        sockets: who is connected.
-        then: what else is done before others are sent here.
-        stores: of the app; without them those that are in use where the server is made.
+        sockets: the connected tabs.
+        then: called after the warm-up, before the server is ready.
+        stores: of the app; by default those in use where the server is created.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class Readiness:
 
     @asynccontextmanager
     async def lifespan(self, _: Any) -> AsyncIterator[None]:
-        """Warm up beside the server, which says meanwhile that it is alive and not ready; keep its memory small."""
+        """Warm up in the background while the server is alive but not ready; run the maintenance."""
         loading.hold()
         bind_sessions_to_header(HEADER)
         end_forgotten_sessions()
@@ -151,7 +151,7 @@ class Readiness:
             _log.info("Ready: %d examples computed in %.1f s.", texts, time.monotonic() - began)
 
     async def _wait_for_a_page(self) -> None:
-        """Open the first page as a user does, until it is drawn."""
+        """Open the first page as a user does, until it renders."""
         logged = ""
         while problem := await page_problem():
             if problem != logged:
@@ -174,7 +174,7 @@ class Readiness:
         loading.mark_warm()
 
     def _watch_for_the_end(self) -> None:
-        """On SIGTERM, let nothing new begin; if the end does not come by itself, end."""
+        """On SIGTERM, admit no new work; exit after a time limit."""
         if threading.current_thread() is not threading.main_thread():
             return
         server = signal.getsignal(signal.SIGTERM)

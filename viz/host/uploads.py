@@ -1,4 +1,4 @@
-"""Files that visitors send: counted from their first byte, and let go of when no page shows them any more."""
+"""Limits of uploaded files, which count from their first byte and are deleted when no page shows them."""
 
 import time
 from collections.abc import Iterator
@@ -13,9 +13,9 @@ from viz.streamlit_internals.hosted import files_shown, forget_file, uploaded_fi
 
 PATH = "/_stcore/upload_file/"
 AROUND = 10_000
-"""Bytes around a file, for its name and kind."""
+"""Bytes of the multipart headers around a file."""
 MultiPartParser.spool_max_size = limits.PICTURE_BYTES + AROUND
-"""A file stays in memory, as it does after that: a read-only system has no place for a larger one."""
+"""Streamlit holds files in memory; a spool file on disk would fail on a read-only system."""
 LONGEST_LENGTH = 20
 """Digits of a Content-Length."""
 
@@ -26,11 +26,11 @@ def session_of(path: str) -> str:
 
 
 class Uploads:
-    """All files, here and on their way.
+    """All uploaded files, complete and in progress.
 
     Args:
         most: bytes of all.
-        most_each: files of one visitor.
+        most_each: files of one user.
     """
 
     def __init__(self, most: int = limits.UPLOADS_BYTES, most_each: int = limits.UPLOADS_EACH) -> None:
@@ -41,7 +41,7 @@ class Uploads:
     def refusal(self, session: str, headers: Headers) -> Response | None:
         """Return the refusal of a file, or None if it is accepted."""
         length = headers.get("content-length", "")
-        if not length.isdecimal() or len(length) > LONGEST_LENGTH:  # Python reads no number of thousands of digits
+        if not length.isdecimal() or len(length) > LONGEST_LENGTH:  # int() refuses thousands of digits
             return PlainTextResponse("How long is it?", 411)
         if int(length) > limits.PICTURE_BYTES + AROUND:
             return PlainTextResponse("Too large.", 413)
@@ -60,7 +60,7 @@ class Uploads:
 
     @contextmanager
     def coming(self, session: str, n_bytes: int) -> Iterator[None]:
-        """A file is on its way inside the ``with``."""
+        """Count an upload in progress inside the ``with``."""
         file = session, n_bytes
         self._coming.append(file)
         try:
@@ -69,7 +69,7 @@ class Uploads:
             self._coming.remove(file)
 
     def tidy(self) -> None:
-        """Let go of files whose page is over, and of those no page has shown for a while."""
+        """Delete files whose session has ended, and those that no page has shown for ``UPLOAD_SECONDS``."""
         now, hidden_since = time.monotonic(), dict[tuple[str, str], float]()
         for session, files in uploaded_files().items():
             visible = files_shown(session)

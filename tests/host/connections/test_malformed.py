@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tests.host.connections.test_connections import HOST, Line, own, run
+from tests.host.connections.test_connections import HOST, Line, run, small_limits
 from viz import limits
 from viz.host import connections, descriptors
 

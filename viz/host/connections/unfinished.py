@@ -1,4 +1,4 @@
-"""Bytes that browsers have sent and pages have not read, in all and by address."""
+"""Bytes of partial and unread messages, in all and by address."""
 
 import time
 from collections.abc import Hashable
@@ -8,10 +8,10 @@ from viz import limits
 
 
 class Sender(Hashable, Protocol):
-    """A connection that holds bytes until they are a whole message, and that can be ended."""
+    """A connection that buffers bytes and can be closed."""
 
     def give_up(self) -> None:
-        """Let go of what was received, and close."""
+        """Drop the partial message and close."""
 
 
 class PartialMessages:
@@ -44,7 +44,7 @@ class PartialMessages:
         return sum(size for _, size in self._bytes_by_address.get(address, {}).values())
 
     def _make_room(self, address: str) -> None:
-        """End connections: of this address if it holds too much, else of the one that holds most."""
+        """Close the oldest connection of this address if it is above its limit, else of the address with most bytes."""
         while (much := self.of(address) > self.most_each) or self.bytes > self.most:
             crowd = address if much else max(self._bytes_by_address, key=self.of)
             longest = min(self._bytes_by_address[crowd], key=lambda sender: self._bytes_by_address[crowd][sender][0])
