@@ -161,7 +161,7 @@ def test_metrics_count_by_app(apps):
 
 
 def test_run_finds_stores_of_served_app(apps, open_app):
-    """A run has a thread of its own, and nobody tells it. Without a server it has the default stores."""
+    """A run in a thread of its own uses the server's stores; without a server, the default ones."""
     first, second = (app.stores for app in apps)
     assert in_thread(stores) is default_stores()
     before = default_stores().results.bytes

@@ -1,4 +1,4 @@
-"""What ``deploy/`` says, read once for the tests of this folder."""
+"""The deployment files, read once for these tests."""
 
 import json
 import re
@@ -33,7 +33,7 @@ def render() -> Any:
 
 
 def cloud_run() -> Any:
-    """What the button of Cloud Run reads."""
+    """Return app.json, which Cloud Run's button reads."""
     return json.loads((ROOT / "app.json").read_text("utf8"))
 
 
@@ -48,12 +48,12 @@ def kinds() -> dict[str, Any]:
 
 
 def pod() -> Any:
-    """What a replica is in Kubernetes."""
+    """Return the pod's specification in Kubernetes."""
     return kinds()["Deployment"]["spec"]["template"]["spec"]
 
 
 def container() -> Any:
-    """Its only container."""
+    """Return the pod's only container."""
     (only,) = pod()["containers"]
     return only
 
@@ -64,17 +64,17 @@ def replicas() -> dict[str, Any]:
 
 
 def image_environment() -> dict[str, str]:
-    """What the image's processes find in their environment."""
+    """Return the image's environment variables."""
     blocks = re.findall(r"^ENV ((?:.*\\\n)*.*)", DOCKERFILE, re.MULTILINE)
     return dict(part.split("=", 1) for part in re.findall(r"\S+=\S*", " ".join(blocks).replace('""', "")))
 
 
 def size(text: str) -> int:
-    """Bytes of a Docker or Kubernetes size: 2G of the one is 2Gi of the other."""
+    """Return the bytes of a Docker or Kubernetes size: Docker's 2G is Kubernetes' 2Gi."""
     number, unit = re.fullmatch(r"(\d+)([KMG])(?:i|B)?", text.strip(), re.IGNORECASE).groups()  # type: ignore[union-attr]
     return int(number) * 2 ** {"K": 10, "M": 20, "G": 30}[unit.upper()]
 
 
 def seconds(text: str) -> int:
-    """Of ``20s``."""
+    """Return the number of seconds of a duration such as ``20s``."""
     return int(text.removesuffix("s"))

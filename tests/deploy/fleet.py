@@ -28,7 +28,7 @@ def find_nginx() -> str | None:
 
 
 def free_port() -> int:
-    """A port of this machine that nobody uses."""
+    """Return a free port."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port: int = free.getsockname()[1]
@@ -49,7 +49,7 @@ def localise(port: int, servers: list[Server]) -> str:
 
 @dataclass(frozen=True)
 class Fleet:
-    """Replicas by the names that nginx gives them, and the address where visitors find them."""
+    """Replicas by the names that nginx gives them, and the address that users open."""
 
     url: str
     log: Path
@@ -61,7 +61,7 @@ class Fleet:
         return time.monotonic()
 
     def arrive(self) -> str:
-        """Open the page as somebody new; the replica they are sent to."""
+        """Open the page as a new user; return the replica."""
         with urllib.request.urlopen(f"{self.url}/", timeout=10) as answer:
             cookies = answer.headers.get_all("set-cookie")
             (cookie,) = (header for header in cookies if header.startswith(f"{COOKIE}="))

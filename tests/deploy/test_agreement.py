@@ -92,7 +92,7 @@ def test_health_paths_match_program():
 
 
 def test_metrics_path_and_token_agree():
-    """Prometheus finds each replica's metrics, and nobody finds them through nginx."""
+    """Prometheus reaches each replica's metrics; nginx hides them."""
     annotations = kinds()["Deployment"]["spec"]["template"]["metadata"]["annotations"]
     assert annotations == {
         "prometheus.io/scrape": "true", "prometheus.io/path": METRICS, "prometheus.io/port": PORT,
@@ -173,7 +173,7 @@ def test_streamlits_settings_exist():
 
 
 def test_one_proxy_stands_before_the_replicas():
-    """Which address a visitor comes from is believed of the proxy that is there, and of no other."""
+    """Replicas trust the X-Forwarded-For entry of their one proxy, and no other."""
     assert "X-Forwarded-For $proxy_add_x_forwarded_for" in NGINX
     proxies = [service["environment"]["HEADLIGHT_PROXIES"] for service in replicas().values()]
     proxies += [entry["value"] for entry in container()["env"] if entry["name"] == "HEADLIGHT_PROXIES"]

@@ -1,4 +1,4 @@
-"""What is installed: every package in one version with hashes, under a licence, and in the bill of materials."""
+"""Installed packages: pinned with hashes, under a licence, and in the bill of materials."""
 
 import importlib.metadata
 import json
@@ -34,7 +34,7 @@ RANGES = {"streamlit"}
 
 @pytest.fixture(scope="module")
 def as_locked() -> None:
-    """What is installed is the lock, as in CI; who installed requirements.txt later has what is newest below it."""
+    """Skip unless the lock is installed, as in CI; requirements.txt allows newer versions."""
     installed_versions = {name: installed(name) for name in VERSIONS}
     if installed_versions != VERSIONS and not os.environ.get("CI"):
         pytest.skip("other versions are installed here: pip install --no-deps --require-hashes -r requirements.lock")
@@ -42,7 +42,7 @@ def as_locked() -> None:
 
 
 def wanted_by(package: str) -> list[Requirement]:
-    """What a package asks for on this machine, without its extras."""
+    """Return a package's requirements on this machine, without its extras."""
     requirements = [Requirement(line) for line in importlib.metadata.requires(package) or ()]
     return [
         requirement

@@ -1,4 +1,4 @@
-"""What is deployed fits the published schemas, which come with the checkers; what does not fit is refused."""
+"""Deployment files match the published schemas of their checkers, which refuse invalid ones."""
 
 import copy
 import re
@@ -23,7 +23,7 @@ def is_compose(path: Path) -> bool:
 
 
 def lint(dockerfile: str) -> str:
-    """What hadolint finds wrong."""
+    """Return hadolint's findings."""
     hadolint = shutil.which("hadolint", path=str(Path(sys.executable).parent))
     assert hadolint, "pip install -r requirements-dev.txt"
     return subprocess.run([hadolint, "-"], input=dockerfile, capture_output=True, text=True, check=False).stdout

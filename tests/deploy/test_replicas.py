@@ -1,4 +1,4 @@
-"""A replica dies while a class is at work: its visitors are on another one at once, with their picture."""
+"""When a replica dies, its users move to another at once and keep their picture."""
 
 import asyncio
 import gzip
@@ -30,17 +30,17 @@ pytestmark = pytest.mark.browser
 T = translator("en")
 CLASS = 6
 WITHIN = 5.0
-"""Seconds from the end of a replica until its visitors see their picture again; what is promised, not what is usual."""
+"""Most seconds from the end of a replica until its users see their picture again."""
 
 
 @dataclass
 class Class:
-    """Visitors without a browser, who move a slider again and again and come back when their connection ends."""
+    """Users without a browser, who move a slider repeatedly and reconnect when their connection ends."""
 
     url: str
     answers: Counter[int] = field(default_factory=Counter)
     away: list[float] = field(default_factory=list)
-    """When somebody who had been cut off was answered again."""
+    """Times at which a disconnected user was answered again."""
     errors: list[str] = field(default_factory=list)
     over: bool = False
 
@@ -72,7 +72,7 @@ class Class:
 
 @contextmanager
 def at_work(url: str) -> Iterator[Class]:
-    """A class that works while the block does; everybody has been answered before it begins."""
+    """Run a class during the block, which begins when each user has been answered."""
     pupils = Class(url)
     thread = threading.Thread(target=lambda: asyncio.run(pupils.work()))
     thread.start()
@@ -87,13 +87,13 @@ def at_work(url: str) -> Iterator[Class]:
 
 
 def replica_of(page: Page) -> str:
-    """Where nginx sends this visitor."""
+    """Return the replica that nginx chooses for this user."""
     (name,) = (cookie["value"] for cookie in page.context.cookies() if cookie["name"] == COOKIE)
     return str(name)
 
 
 def has_its_picture(page: Page) -> None:
-    """The visitor's own sentence, the third head of the second layer, numbers and badge."""
+    """The user's own sentence, the third head of the second layer, numbers and badge."""
     expect(page).to_have_url(re.compile(r"layer=1&head=2"))
     expect(page.get_by_role("textbox").first).to_have_value("dog bites man")
     expect(page.locator(".head-grid")).to_be_visible()
@@ -154,7 +154,7 @@ def test_killed_replica_moves_users(fleet, browser):
         assert replica_of(page) == second
     page.context.close()
     assert not pupils.errors
-    assert pupils.away, "somebody of the class was there too"
+    assert pupils.away, "a user of the class was there too"
     assert back < WITHIN and max(pupils.away) - killed < WITHIN
 
 

@@ -1,5 +1,5 @@
-"""serve.py, whose model takes its time over some texts: "slowly" means forever, "badly" an error that quotes
-it, "strangely" an error of the page."""
+"""serve.py with a model that fails on some texts: "slowly" never ends, "badly" raises an error that quotes the
+text, "strangely" an error of the page."""
 
 import os
 import time
@@ -43,7 +43,7 @@ def _load_only(admit: Callable[[], object]) -> int:
 
 
 async def inside(_: Request) -> JSONResponse:
-    """What the tests want to know."""
+    """Return counts of work, tabs and open files."""
     files = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0  # noqa: PTH112, PTH208
     return JSONResponse(
         {
@@ -58,7 +58,7 @@ page.cuts = _cuts  # type: ignore[assignment,attr-defined]
 told.warm = _load_only
 public.import_pages = lambda: None  # the tests wait for no page that they do not open
 hosted_app = make_app(hosted=True, routes=[Route("/inside", inside)])
-hosted_app.stores.turns.places, hosted_app.stores.turns.quick = 1, 0  # so that the second who comes waits
+hosted_app.stores.turns.places, hosted_app.stores.turns.quick = 1, 0  # so that the second user waits
 assert isinstance(hosted_app.server, public.PublicServer)
 sockets = hosted_app.server.readiness.sockets
 app = st.App(**hosted_app.options)

@@ -68,7 +68,7 @@ def test_limits_with_few_descriptors_fit(limit, number):
 
 
 def test_storage_when_full_ends_sessions(monkeypatch):
-    """What Streamlit drops to keep another session is ended then, and not when it is collected."""
+    """Sessions that Streamlit's storage drops are shut down at once, not when they are collected."""
     monkeypatch.setattr(MemorySessionStorage, "save", MemorySessionStorage.save)
     hosted.end_forgotten_sessions()
     shutdowns, storage = [], MemorySessionStorage(maxsize=3, ttl_seconds=60)

@@ -1,4 +1,4 @@
-"""The server of whoever runs app.py: it opens the browser."""
+"""The local server opens the browser."""
 
 import asyncio
 
@@ -21,7 +21,7 @@ def test_desk_opens_browser(monkeypatch, headless, expected):
 
     async def serve():
         async with Desk().lifespan(None):
-            assert not addresses, "nobody could be answered"
+            assert not addresses, "the server does not listen yet"
             await asyncio.sleep(0.1)
 
     finish(serve())

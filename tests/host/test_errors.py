@@ -1,4 +1,4 @@
-"""What the log of a public server may hold: the place of an error, and nobody's text or session."""
+"""The log of a public server holds the location of an error, and no user's text or session id."""
 
 import logging
 
@@ -20,7 +20,7 @@ def log(caplog):
 
 
 def test_log_omits_session_id(log):
-    """Streamlit writes it when a browser comes back: whoever reads it could come back as that visitor."""
+    """Streamlit logs the id when a browser reconnects; a reader of the log could resume that session."""
     logger = logging.getLogger("test")
     logger.warning("Session with id %s is already connected! Reconnecting to existing session.", SESSION)
     logger.error(f"PUT /_stcore/upload_file/{SESSION.upper()}/{SESSION}")

@@ -1,4 +1,4 @@
-"""What may be missing or full while people look: a sentence, their text kept, and everybody else undisturbed."""
+"""Missing models and full queues: the user gets a notice and keeps the text; other users are undisturbed."""
 
 from collections import Counter, OrderedDict
 
@@ -17,7 +17,7 @@ from viz.text import translator
 
 T = translator("en")
 RECOUNT = "viz.frame.compute.recount"
-"""Where checks compute a second time what a page shows, each at a place of its own."""
+"""Module whose checks compute a page's numbers a second time, under cache keys of their own."""
 
 
 def boxes(app):
@@ -26,7 +26,7 @@ def boxes(app):
 
 @pytest.fixture
 def passes(monkeypatch):
-    """How often the model has read each text."""
+    """Count the model's forward passes by text."""
     n_passes, capture = Counter(), compute.capture
 
     def count(model, text, **options):

@@ -37,7 +37,7 @@ class Streamlit:
             return year | {"content-type": "image/png"}, b"icon"
         if path.startswith("/media/"):
             kind = {"png": "image/png", "html": "text/html; charset=utf-8"}.get(path.rpartition(".")[2], "text/csv")
-            return {"content-type": kind}, b"made for one visitor"
+            return {"content-type": kind}, b"made for one user"
         page = {"content-type": "text/html; charset=utf-8", "cache-control": "no-cache", "etag": '"old"'}
         return page, index_page().encode()
 
@@ -114,8 +114,8 @@ def test_range_and_head_pass_through(files):
 def test_unhashed_file_is_revalidated(files):
     assert ask(files, "/favicon.png")[1]["cache-control"] == "no-cache"
     assert ask(files, "/media/0123.png")[1]["cache-control"] == "private, max-age=31536000, immutable"
-    assert "cache-control" not in ask(files, "/media/0123.csv")[1], "a visitor's numbers"
-    assert ask(files, "/media/0123.html")[2] == b"made for one visitor", "a page that a visitor takes away"
+    assert "cache-control" not in ask(files, "/media/0123.csv")[1], "a user's numbers"
+    assert ask(files, "/media/0123.html")[2] == b"made for one user", "a page that a user downloads"
 
 
 @pytest.mark.parametrize("path", ["/", "/heads", "/masks", "/no/page"])

@@ -1,4 +1,4 @@
-"""What is refused before a page knows of it, asked without a server: the guard is a function of what comes in."""
+"""The guard's refusals, tested without a server."""
 
 import asyncio
 import base64
@@ -46,13 +46,13 @@ def inside(calls):
 
 
 class Door:
-    """A guard with nothing behind it, and a knock on it."""
+    """A guard before an empty application."""
 
     def __init__(self, **options):
-        self.calls, self.sockets = [], options.pop("sockets", Sockets())
+        self.reached, self.sockets = [], options.pop("sockets", Sockets())
         self.readiness = Readiness(self.sockets)
         self.readiness.can_open.set()
-        self.guard = Guard(inside(self.calls), self.sockets, self.readiness, **options)
+        self.guard = Guard(inside(self.reached), self.sockets, self.readiness, **options)
 
     async def knock(self, kind, path, headers, messages=(), **scope):
         answers, waiting = [], asyncio.Queue()
@@ -87,7 +87,7 @@ def test_guard_refuses_other_sites(door, origin):
     connect = {"type": "websocket.connect"}
     assert door.open(HOST | {"origin": origin}, (connect,)) == [{"type": "websocket.close", "code": 1008}]
     assert door.ask("/_stcore/upload_file/a/b", "PUT", HOST | {"origin": origin})["status"] == 403
-    assert door.calls == []
+    assert door.reached == []
 
 
 def test_same_origin_and_scripts_connect(door):
@@ -100,7 +100,7 @@ def test_same_origin_and_scripts_connect(door):
     [
         ("https", {}, "wss", True),
         ("http", {}, "ws", True),
-        ("http", {}, "wss", False),  # whoever stands on its way wrote that page
+        ("http", {}, "wss", False),  # a page without TLS may have been modified
         ("http", {"x-forwarded-proto": "https"}, "ws", False),
         ("http", {"x-forwarded-proto": "https, http"}, "ws", False),
         ("https", {"x-forwarded-proto": "https"}, "ws", True),
@@ -118,7 +118,7 @@ def test_a_request_ends_where_it_says(door):
     both = HOST | {"content-length": "5", "transfer-encoding": "chunked"}
     answer = door.ask("/", headers=both)
     assert answer["status"] == 400 and (b"connection", b"close") in answer["headers"]
-    assert door.calls == []
+    assert door.reached == []
 
 
 def test_head_in_one_piece_is_bounded(door):
@@ -128,7 +128,7 @@ def test_head_in_one_piece_is_bounded(door):
     assert finish(door.knock("http", "/", HOST, method="GET", query_string=long.encode()))[0]["status"] == 431
     connect = ({"type": "websocket.connect"},)
     assert door.open(SAME_ORIGIN | {"cookie": long}, connect) == [{"type": "websocket.close", "code": 1008}]
-    assert door.calls == [] and door.readiness.refusals["head"] == 3
+    assert door.reached == [] and door.readiness.refusals["head"] == 3
     assert door.ask("/", headers=HOST | {"cookie": long[:-100]})["status"] == 200
 
 
@@ -137,7 +137,7 @@ def test_strange_names_below_core_are_hidden(door, name):
     """Streamlit logs what it did not find there."""
     for path in ("/_stcore/bidi-components/headlight.maps/", "/masks/_stcore/upload_file/"):
         assert door.ask(path + name)["status"] == 404
-    assert door.calls == []
+    assert door.reached == []
 
 
 def test_unknown_path_is_404():
@@ -186,7 +186,7 @@ UPLOADS = "/_stcore/upload_file/"
 
 @pytest.fixture
 def files(monkeypatch):
-    """The files of visitors; of "nobody" the page has no place for one."""
+    """Uploaded files by session; the page of session "nobody" has no file box."""
     storage = {"full": dict.fromkeys("abcd", 1_000), "new": {}}
     monkeypatch.setattr(uploads, "uploaded_files", lambda: storage)
     monkeypatch.setattr(uploads, "files_shown", lambda session: {"a", "z"} if session in storage else None)
@@ -198,7 +198,7 @@ def sized(n_bytes):
     return SAME_ORIGIN | {"content-length": str(n_bytes)}
 
 
-def test_a_visitor_has_few_files_here(door, files):
+def test_files_of_user_are_limited(door, files):
     assert len(files["full"]) == limits.UPLOADS_EACH
     assert door.ask(f"{UPLOADS}full/e", "PUT", sized(10))["status"] == 413
     assert door.ask(f"{UPLOADS}full/a", "DELETE", SAME_ORIGIN)["status"] == 200
@@ -214,7 +214,7 @@ def test_upload_length_is_checked(door, files):
 
 def test_upload_needs_an_uploader(door, files):
     assert door.ask(f"{UPLOADS}nobody/a", "PUT", sized(10))["status"] == 403
-    assert door.calls == []
+    assert door.reached == []
 
 
 def test_uploads_in_progress_count(files, monkeypatch):
@@ -284,7 +284,7 @@ def test_oversized_message_is_refused(door, monkeypatch):
     monkeypatch.setattr(limits, "MESSAGE_BYTES", len(rerun("1234567")))
     answers = door.open(messages=(as_message(rerun("1234567")), as_message(rerun("12345678")), as_message(rerun())))
     assert answers[-1] == {"type": "websocket.close", "code": 1009}
-    assert door.calls == ["/_stcore/stream", rerun("1234567")]
+    assert door.reached == ["/_stcore/stream", rerun("1234567")]
 
 
 def test_malformed_message_ends_connection(door):
@@ -310,20 +310,20 @@ def test_invalid_names_end_connection(door):
     ]
     for message in messages:
         assert door.open(messages=(as_message(message.SerializeToString()),))[-1]["code"] == 1002, message
-    door.calls.clear()
+    door.reached.clear()
     also = BackMsg(file_urls_request={"request_id": "a-1", "file_names": files[1:]})
     door.open(
         messages=(as_message(BackMsg(rerun_script=fine).SerializeToString()), as_message(also.SerializeToString()), END)
     )
-    assert len(door.calls) == 3
+    assert len(door.reached) == 3
     assert door.readiness.refusals == {"message 1002": len(messages)}
 
 
-def test_nobody_empties_everybodys_caches(door):
+def test_clear_cache_message_is_dropped(door):
     orders = [BackMsg(clear_cache=True), BackMsg(set_run_on_save=True), BackMsg(debug_shutdown_runtime=True), BackMsg()]
     orders.append(BackMsg(backend_operation_request={"request_id": "a", "install_skills": {}}))
     door.open(messages=(*(as_message(order.SerializeToString()) for order in orders), as_message(rerun()), END))
-    assert door.calls == ["/_stcore/stream", rerun()]
+    assert door.reached == ["/_stcore/stream", rerun()]
 
 
 def test_fast_messages_are_delayed(door, monkeypatch):
@@ -338,7 +338,7 @@ def test_fast_messages_are_delayed(door, monkeypatch):
     )  # the bucket does not fill meanwhile, however slow the machine
     messages = [as_message(rerun())] * (limits.MESSAGES_AT_ONCE + 3)
     door.open(messages=(*messages, END))
-    assert door.calls.count(rerun()) == len(messages), "nothing is lost"
+    assert door.reached.count(rerun()) == len(messages), "nothing is lost"
     assert len(slept) == 3
     assert slept == sorted(slept)
 
@@ -386,18 +386,18 @@ def test_replaced_socket_is_closed(door):
 @pytest.mark.parametrize(
     ("proxies", "forwarded", "client", "expected"),
     [
-        (0, "198.51.100.1", "203.0.113.7", "203.0.113.7"),  # a visitor's own claim
+        (0, "198.51.100.1", "203.0.113.7", "203.0.113.7"),  # the user's own header
         (1, "198.51.100.1", "10.0.0.1", "198.51.100.1"),
         (1, "1.2.3.4, 198.51.100.1", "10.0.0.1", "198.51.100.1"),  # what stands before the proxy's word is claimed
         (2, "1.2.3.4, 198.51.100.1, 10.0.0.2", "10.0.0.1", "198.51.100.1"),
         (2, "198.51.100.1", "10.0.0.1", "10.0.0.1"),  # it did not come through both
         (1, "", "10.0.0.1", "10.0.0.1"),
-        (0, "", "2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),  # one visitor has them all
+        (0, "", "2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),  # one user has the whole network
         (0, "", "::ffff:203.0.113.7", "203.0.113.7"),
         (1, "not an address", "10.0.0.1", "not an address"),
     ],
 )
-def test_where_a_visitor_comes_from(proxies, forwarded, client, expected):
+def test_address_is_added_by_proxy(proxies, forwarded, client, expected):
     request_headers = guard.Headers({"x-forwarded-for": forwarded} if forwarded else {})
     assert address_of({"client": (client, 1)}, request_headers, proxies) == expected
 
@@ -406,7 +406,7 @@ def test_every_answer_carries_the_policy(door):
     for path in ("/", "/_stcore/metrics", "/media/x"):
         fields = dict(door.ask(path)["headers"])
         assert fields[b"x-content-type-options"] == b"nosniff"
-        assert fields[b"referrer-policy"] == b"no-referrer", "addresses hold visitors' texts"
+        assert fields[b"referrer-policy"] == b"no-referrer", "addresses hold users' texts"
         assert b"default-src 'self'" in fields[b"content-security-policy"]
 
 
@@ -513,9 +513,9 @@ def test_cold_server_admits_few(door, monkeypatch):
             await asyncio.sleep(0)
         for _ in range(10):
             await asyncio.sleep(0)
-        assert door.calls == ["/_stcore/stream"] * 2
+        assert door.reached == ["/_stcore/stream"] * 2
         door.readiness.can_open.set()
-        while len(door.calls) < 3:
+        while len(door.reached) < 3:
             await asyncio.sleep(0)
         for socket in list(door.sockets._open["203.0.113.7"]):
             socket.leave.set()
@@ -585,7 +585,7 @@ def test_owner_mark_hides_cookie(door, monkeypatch):
     assert all(len(mark) == 1 and re.fullmatch("[0-9a-f]{64}", mark[0]) for mark in owners)
     marks = [mark for (mark,) in owners]
     assert marks[0] == marks[1] == marks[6], "several tabs, one browser"
-    assert len(set(marks)) == 5, "who keeps no cookies is somebody else each time"
+    assert len(set(marks)) == 5, "a browser without cookies has a new mark each time"
 
 
 def test_files_go_to_ones_own_session(door, files, monkeypatch):

@@ -78,7 +78,7 @@ def test_counter_labels_are_escaped():
     "authorization", [None, "", "Bearer ", "Bearer", "Bearer öffne", "open sesame", "bearer open sesame"]
 )
 def test_metrics_without_token_are_404(metrics, authorization):
-    """Nobody learns that there is such an address, and each attempt is counted."""
+    """The route is hidden, and each attempt is counted."""
     answer = ask(metrics, authorization)
     assert (answer.status_code, answer.body) == (404, b"Not found.")
     assert metrics.refusals["hidden"] == 1
@@ -86,6 +86,6 @@ def test_metrics_without_token_are_404(metrics, authorization):
 
 @pytest.mark.parametrize("authorization", [None, "Bearer ", "Bearer open sesame"])
 def test_metrics_with_unset_token_are_404(metrics, monkeypatch, authorization):
-    """A server without a token has no metrics; an empty token lets nobody in."""
+    """A server without a token has no metrics; an empty token is refused."""
     monkeypatch.setattr(limits, "METRICS_TOKEN", "")
     assert ask(metrics, authorization).status_code == 404

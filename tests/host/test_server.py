@@ -27,7 +27,7 @@ CROWD = 500
 
 
 class Listener(Tab):
-    """A tab that remembers all it was sent."""
+    """A tab that records its messages."""
 
     def __init__(self, url: str) -> None:
         super().__init__(url, patience=60)
@@ -38,7 +38,7 @@ class Listener(Tab):
         return self.heard[-1]
 
     def has_notice(self, key: str, **values: object) -> bool:
-        """Whether a notice said this."""
+        """Return whether a notice has this text."""
         notices = (
             message.delta.new_element.alert.body for message in self.heard if message.WhichOneof("type") == "delta"
         )
@@ -122,7 +122,7 @@ def test_first_deep_link_is_served(server):
     assert answer.titles == [translator("en")("positions.title")]
     assert answer.exceptions == answer.boxes == []
     first = next(message.new_session for message in heard if message.WhichOneof("type") == "new_session")
-    assert first.main_script_path == "app.py", "where the program lies is nobody's business"
+    assert first.main_script_path == "app.py", "the program's path is not sent"
     assert first.initialize.HasField("user_info") and not first.initialize.user_info.ListFields()
     assert [field.name for field, _ in first.initialize.environment_info.ListFields()] == ["streamlit_version"]
     assert not any(str(ROOT).encode() in message.SerializeToString() for message in heard)

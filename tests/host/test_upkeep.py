@@ -1,4 +1,4 @@
-"""Memory that nobody needs any more does not stay with the server."""
+"""Maintenance returns unused memory to the system."""
 
 import asyncio
 import os
@@ -43,7 +43,7 @@ def test_pages_between_what_stays_go_back(monkeypatch):
 
 
 def test_lost_sessions_expire(monkeypatch):
-    """Streamlit lets go of them when another session is lost: those of the last visitors would stay for good."""
+    """Streamlit lets go of them when another session is lost: those of the last users would never end."""
     shutdowns, storage = [], MemorySessionStorage(ttl_seconds=0.2)
     manager = SimpleNamespace(_session_storage=storage)
     running = SimpleNamespace(exists=lambda: True, instance=lambda: SimpleNamespace(_session_mgr=manager))

@@ -1,4 +1,4 @@
-"""What is computed before anybody comes, and who is served first if they came all the same."""
+"""The warm-up yields to users who wait for a page."""
 
 from types import SimpleNamespace
 
@@ -6,7 +6,7 @@ from viz.host import warmup
 
 
 def _served_after(monkeypatch, lines):
-    """How often it was waited while this was seen of the pages: who is at work, who waits."""
+    """Return the number of waits, given successive numbers of running and waiting pages."""
     states, waits = iter(lines), []
     pages = SimpleNamespace()
     pages.working, pages.waiting = next(states)

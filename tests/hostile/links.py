@@ -1,4 +1,4 @@
-"""Links and texts nobody who means well would write."""
+"""Hostile links and texts."""
 
 import random
 import re
@@ -28,7 +28,7 @@ QUICK = ("step-by-step", "heads")
 
 
 def a_link(chance: random.Random) -> dict[str, str]:
-    """Known and unknown names with values of every kind; small sizes, unless chance says something else."""
+    """Return a random link of valid and invalid names and values, mostly with small sizes."""
     link = SMALL | {"text": chance.choice(ALL)} if chance.random() < 0.9 else {}
     for name in chance.sample([*NAMES, *OTHER_NAMES], chance.choice((1, 5, 30))):
         link[name] = chance.choice((*VALUES, chance.choice(ALL), str(chance.randint(0, 40))))

@@ -1,4 +1,4 @@
-"""Put before a server's own modules (PYTHONPATH): notes every attempt to reach another machine, and lets it be."""
+"""Log, without blocking, every attempt of a server to reach another machine; loaded through PYTHONPATH."""
 
 import ipaddress
 import os

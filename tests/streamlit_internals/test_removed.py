@@ -91,7 +91,7 @@ def test_app_without_name_draws(runs, name):
 
 
 def test_app_imports_no_private_name(runs):
-    """What is left of them is for public servers; the app has none that could be missing."""
+    """The local app imports no private name that public servers require."""
     _, modules = runs
     assert {name: IMPORTED[name] for name in modules if name in IMPORTED} == {}
 

@@ -84,7 +84,7 @@ def test_changed_signature_is_named(monkeypatch, place):
 
 @pytest.mark.parametrize("option", OPTIONS)
 def test_option_taken_away_is_named(monkeypatch, option):
-    """Streamlit raises where somebody asks for a setting that it does not have."""
+    """Streamlit raises for a setting that it does not have."""
     monkeypatch.setattr(required, "OPTIONS", (f"{option}Gone",))
     assert missing_names() == [f"{option}Gone"]
 
@@ -95,7 +95,7 @@ USERS = [path for path in SOURCES if module_of(path) in IMPORTED]
 
 @pytest.mark.parametrize("path", USERS, ids=map(module_of, USERS))
 def test_imported_private_name_is_required(path):
-    """Where one is missing, the start ends with its name, and no traceback; the app's own server imports none."""
+    """A missing name ends the start with a message that names it; the local server imports none."""
     places = {place for place in imported(path) if place not in MODULES}
     assert places <= NAMES.keys()
     assert underscored(path) <= {name for _, name in ATTRIBUTES}

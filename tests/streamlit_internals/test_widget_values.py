@@ -108,7 +108,7 @@ class Widgets:
         self.states = WStates(widget_metadata={metadata.id: metadata for metadata in self.about.values()})
 
     def read(self, key: str, field: str | None = None, value: Any = None) -> Any:
-        """What the script reads when the page sends this."""
+        """Return the value that the script reads when the page sends this one."""
         widget = self.about[key].id
         payload: Any = {field: {"data": value} if isinstance(value, list) else value} if field else {}
         self.states[widget] = Serialized(WidgetState(id=widget, **payload))
@@ -135,7 +135,7 @@ def test_value_after_empty_is_kept(state, key):
 
 @pytest.mark.parametrize("key", PAGE_VALUES)
 def test_value_of_another_kind_resets_it(state, key):
-    """What a tampered page sends is the default, or the same value as in the field that the widget declares."""
+    """A value of another type is reset to the default or converted without loss."""
     default = Widgets(state).read(key)
     for field, value in [(field, value) for field, values in FOREIGN_VALUES.items() for value in values]:
         widgets, valid = Widgets(state), [default]

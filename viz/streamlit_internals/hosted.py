@@ -27,9 +27,9 @@ def message_type(data: bytes, most: Mapping[str, int]) -> str | None:
     """Return the type of a browser's message; of a backend operation, its payload's type.
 
     Raises:
-        google.protobuf.message.DecodeError: if it is none.
-        ValueError: if what it calls pages, fragments, requests and controls are no names (Streamlit logs some), or if
-            it holds too much (:func:`check_size`).
+        google.protobuf.message.DecodeError: if the bytes are no message.
+        ValueError: if ids of pages, fragments, requests or controls are malformed (Streamlit logs some), or if it is
+            too large (:func:`check_size`).
     """
     message = BackMsg.FromString(data)
     kind: str | None = message.WhichOneof("type")
@@ -43,7 +43,7 @@ def message_type(data: bytes, most: Mapping[str, int]) -> str | None:
 
 
 def check_size(message: BackMsg, most: Mapping[str, int]) -> None:
-    """Refuse a message that holds too much: in a session its parts take up to 70 times its bytes.
+    """Refuse a message with too many parts, which take up to 70 times its bytes in a session.
 
     Args:
         message: from a browser.
@@ -66,9 +66,9 @@ def check_size(message: BackMsg, most: Mapping[str, int]) -> None:
 
 
 def redact_new_session() -> None:
-    """Have Streamlit's first message to a browser leave out what only its statistics need: the machine, its paths.
+    """Remove machine and paths, which only Streamlit's statistics need, from its first message to a browser.
 
-    Streamlit's version stays: a page that was open while it changed is loaded again.
+    Streamlit's version stays: the page reloads when it changes.
     """
     create = AppSession._create_new_session_message
 
@@ -87,10 +87,10 @@ def redact_new_session() -> None:
 
 
 def answer_unknown_fragments() -> None:
-    """Have Streamlit draw the whole page where a browser names a fragment that its session does not have.
+    """Make Streamlit run the whole script when a browser names a fragment that its session does not have.
 
-    That may have been replaced while the message was on its way. Streamlit drops the message, with all that the user
-    changed, and writes a line into the log; the browser waits for an answer.
+    The fragment may have been replaced while the message was in transit. Streamlit would log and drop the message with
+    the user's changes, and the browser would wait for an answer.
     """
     request = AppSession.request_rerun
 
@@ -106,22 +106,22 @@ _MARK = "mark"
 
 
 def bind_sessions_to_header(header: str) -> None:
-    """Have Streamlit open each session under what this header says, and let nobody go on in it who says otherwise.
+    """Bind each session to the value of this header; a browser with another value cannot resume it.
 
-    It compares what it knows of a visitor when somebody names a session to go on in; the header is all it knows.
+    Streamlit compares the user's trusted headers when a browser asks to resume a session; this is the only one.
     """
     config.set_option("server.trustedUserHeaders", {header: _MARK})
 
 
 def session_owner(session: str) -> str | None:
-    """Under which mark a session was opened; None if there is no such session, or it has none."""
+    """Return the owner mark of a session; None if there is no such session or it has no mark."""
     info = Runtime.instance()._session_mgr.get_session_info(session) if Runtime.exists() else None
     mark = info.session._user_info.get(_MARK) if info else None
     return mark if isinstance(mark, str) else None
 
 
 def uploaded_files() -> dict[str, dict[str, int]]:
-    """The files that visitors have uploaded and Streamlit still holds: their bytes, by session and by the file's id."""
+    """Return the sizes in bytes of uploaded files that Streamlit holds, by session and file id."""
     if not Runtime.exists():
         return {}
     manager: Any = Runtime.instance().uploaded_file_mgr
@@ -133,14 +133,14 @@ def uploaded_files() -> dict[str, dict[str, int]]:
 
 
 def forget_file(session: str, file: str) -> None:
-    """Let go of an uploaded file."""
+    """Delete an uploaded file."""
     manager = Runtime.instance().uploaded_file_mgr
     if isinstance(manager, MemoryUploadedFileManager):
         manager.remove_file(session, file)
 
 
 def files_shown(session: str) -> set[str] | None:
-    """The files that a visitor's page shows as uploaded; None if it has no place to upload one, or is not there."""
+    """Return the ids of files that a user's page shows as uploaded; None without a page or file uploader."""
     manager = Runtime.instance()._session_mgr
     info = manager.get_session_info(session)
     if info is None:
@@ -159,21 +159,21 @@ def files_shown(session: str) -> set[str] | None:
 
 
 def end_lost_sessions(most: int = sys.maxsize) -> None:
-    """End the sessions whose browsers were gone for longer than they are kept; Streamlit looks when another one goes.
+    """End expired sessions without a browser; Streamlit checks them only when another browser disconnects.
 
-    To be called in the thread of the server's loop, as all that concerns sessions.
+    Call in the thread of the server's loop, like all functions for sessions.
 
     Args:
-        most: sessions that may still wait for their browsers; of more, those that have waited longest end.
+        most: number of disconnected sessions to keep; the oldest others end.
     """
     if Runtime.exists() and (lost := getattr(Runtime.instance()._session_mgr, "_session_storage", None)):
         _expire_sessions(lost, most)
 
 
 def end_forgotten_sessions() -> None:
-    """Have Streamlit end the sessions that its storage lets go of, before it keeps another one.
+    """Shut down the sessions that Streamlit's storage evicts when it saves another one.
 
-    Its cache drops them without a word. They would hold their descriptors, files and messages until a collection.
+    Its cache only drops them: they would hold descriptors, files and messages until a garbage collection.
     """
     save = MemorySessionStorage.save
 

@@ -1,4 +1,4 @@
-"""The values that a browser sends for the widgets, before a script reads them."""
+"""Validation of widget values from a browser, before a script reads them."""
 
 import json
 from contextlib import suppress
@@ -12,10 +12,9 @@ MOST_DIGITS = 21
 
 
 def reset_unreadable_widgets() -> None:
-    """Have Streamlit reset a widget whose value no widget of its kind sends.
+    """Make Streamlit reset a widget whose value is invalid for its type.
 
-    Otherwise that value would fail in every later run of the session, also where the page asks for the language to say
-    so in.
+    Otherwise every later run of the session would fail, even before it reads the language of the error message.
     """
     read = WStates.__getitem__
 

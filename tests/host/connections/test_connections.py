@@ -1,4 +1,4 @@
-"""Half a message, half a request, an answer nobody reads: each has its time, and all together a bound in bytes."""
+"""Timeouts of partial messages, partial requests and unread answers, and their bound in bytes."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -22,7 +22,7 @@ SHORT = 1_000
 
 @pytest.fixture(autouse=True)
 def small_limits(monkeypatch):
-    """Limits of a test's own, and a server that has them by itself, as Streamlit's has."""
+    """Install small limits in uvicorn's server, as for Streamlit's."""
     monkeypatch.setattr(Server, "startup", Server.startup)
     monkeypatch.setattr(connections, "_partial_messages", PartialMessages(5_000_000, 3_000_000))
     limit_connections()
@@ -57,7 +57,7 @@ async def listening() -> AsyncIterator[int]:
 
 
 class Line:
-    """A connection on which a test says what it likes."""
+    """A raw connection."""
 
     lines: ClassVar[list["Line"]] = []
 
@@ -94,7 +94,7 @@ class Line:
         return int.from_bytes(body[:2], "big") if head[0] == 0x88 else int(body)
 
     async def over(self):
-        """Whether the other side ends it, and what it says before."""
+        """Return the data that the server sends before it closes the connection."""
         data = b""
         with suppress(ConnectionError):
             data = await asyncio.wait_for(self.reader.read(), 20)

@@ -8,7 +8,7 @@ from tests.host.connections.test_connections import HOST, Line, run, small_limit
 from viz import limits
 from viz.host import connections, descriptors
 
-__all__ = ["own"]
+__all__ = ["small_limits"]
 
 SOCKET = (
     b"GET /_stcore/stream HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
