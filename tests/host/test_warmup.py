@@ -17,7 +17,7 @@ def _served_after(monkeypatch, lines):
 
     monkeypatch.setattr(warmup, "stores", lambda: SimpleNamespace(pages=pages))
     monkeypatch.setattr(warmup.time, "sleep", sleep)
-    warmup._give_way()
+    warmup._yield_to_pages()
     return len(waits)
 
 

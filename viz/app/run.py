@@ -76,7 +76,7 @@ def draw_frame() -> None:
         with waiting.writing():
             name = opened_page(t, view_options)
             fragment(PAGE, partial(page, name), say_error)
-            what_is_around(t, name)
+            draw_surroundings(t, name)
     except ModelError as error:
         say_error(error)
     come_back()
@@ -112,7 +112,7 @@ def asks_in_chinese() -> bool:
     return LANG.value == "zh" and arrival.opens_section_alone()
 
 
-def what_is_around(t: Translate, name: str) -> None:
+def draw_surroundings(t: Translate, name: str) -> None:
     """Draw a page's surroundings: sharing and links to neighbouring pages."""
     run = page_run(name)
     for mode in modes.installed():

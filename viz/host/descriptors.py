@@ -18,7 +18,7 @@ TAB = 4
 LOST = TAB - 1
 """Descriptors of a session whose browser is disconnected, until it expires."""
 IN_PASSING = 8
-"""Where descriptors are few, one in this many is reserved for connections other than tabs."""
+"""If descriptors are few, one in this many is reserved for connections other than tabs."""
 UNLIMITED, LARGEST = sys.maxsize, 1_048_576
 """The limit where the system has none, and the largest limit to request: some systems refuse larger ones."""
 OPEN = Path("/proc/self/fd"), Path("/dev/fd")
@@ -49,12 +49,12 @@ def most_connections() -> int:
 
 def most_tabs() -> int:
     """Return the largest number of tabs: the configured one, or fewer if descriptors are short."""
-    return min(limits.SOCKETS, _for_sessions() // TAB) if is_short() else limits.SOCKETS
+    return min(limits.SOCKETS, _session_descriptors() // TAB) if is_short() else limits.SOCKETS
 
 
 def most_lost(n_tabs: int) -> int:
     """Return how many disconnected sessions to keep beside ``n_tabs`` connected tabs."""
-    return max(0, _for_sessions() - TAB * n_tabs) // LOST if is_short() else UNLIMITED
+    return max(0, _session_descriptors() - TAB * n_tabs) // LOST if is_short() else UNLIMITED
 
 
 def is_short() -> bool:
@@ -70,5 +70,5 @@ def count_open() -> int:
     return 0
 
 
-def _for_sessions() -> int:
+def _session_descriptors() -> int:
     return max(TAB, limit() - RESERVED - limit() // IN_PASSING)

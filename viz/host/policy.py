@@ -17,7 +17,7 @@ PARTS = re.compile(r"(?:application|text)/javascript|text/css|font/")
 """Types of a page's parts. A first visit loads a hundred of them, and headers are not compressed."""
 
 
-def inline_scripts() -> list[str]:
+def inline_script_hashes() -> list[str]:
     """Return the CSP hashes of the inline scripts in Streamlit's page."""
     page = (Path(st.__file__).parent / "static" / "index.html").read_text("utf8")
     scripts = re.findall(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", page, re.DOTALL)
@@ -40,7 +40,7 @@ def headers(frames: tuple[str, ...] = limits.FRAMES, *, tls: bool = limits.TLS) 
     """
     policy = {
         "default-src": "'self'",
-        "script-src": " ".join(["'self'", *inline_scripts()]),
+        "script-src": " ".join(["'self'", *inline_script_hashes()]),
         "style-src": "'self' 'unsafe-inline'",
         "img-src": "'self' data: blob:",
         "font-src": "'self' data:",

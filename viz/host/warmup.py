@@ -35,13 +35,13 @@ def warm(admit: Callable[[], object] = lambda: None) -> int:
             gc.collect()
             gc.freeze()  # before the first user: their reference cycles must stay collectable
             admit()
-            _give_way()
+            _yield_to_pages()
     compute.models().pin()
     compute.results().pin()
     return len(read_by_it)
 
 
-def _give_way() -> None:
+def _yield_to_pages() -> None:
     """Serve users who wait for the first example before computing the next."""
     until, pages = time.monotonic() + PATIENCE, stores().pages
     time.sleep(MOMENT)

@@ -55,12 +55,12 @@ class Pulse:
             return False
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
-                await self._send_and_take(Runtime.instance())
+                await self._request_message(Runtime.instance())
         except Exception:  # too late, or it is stopping
             return False
         return True
 
-    async def _send_and_take(self, runtime: Runtime) -> None:
+    async def _request_message(self, runtime: Runtime) -> None:
         if not runtime.is_active_session(self._session):
             self._session = runtime.connect_session(self._browser, user_info={})
         while not self._browser.messages.empty():
