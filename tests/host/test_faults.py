@@ -46,11 +46,11 @@ def test_warmup_computes_examples(open_app, passes, monkeypatch):
     texts = [example.text for example in few]
     admitted = []
     assert warm(lambda: admitted.append(dict(passes))) == len(texts)
-    assert admitted == [{texts[0]: 1}], "nobody waits for more than the page that everybody begins with"
+    assert admitted == [{texts[0]: 1}], "users wait only for the first page"
     assert passes == dict.fromkeys(texts, 1)
     assert compute.results().bytes < limits.CACHE_BYTES / 3
-    keys, join = [], compute.results()._join
-    monkeypatch.setattr(compute.results(), "_join", lambda key, *rest: keys.append(key) or join(key, *rest))
+    keys, join = [], compute.results()._join_job
+    monkeypatch.setattr(compute.results(), "_join_job", lambda key, *rest: keys.append(key) or join(key, *rest))
     app = open_app(text=texts[3], layer=5, head=7)
     assert not app.exception
     page_keys = [key for key in keys if key[0][0] != RECOUNT]
@@ -72,7 +72,7 @@ def test_loaded_model_needs_no_files(open_app, monkeypatch):
 
 def test_missing_model_files_show_error(open_app, monkeypatch, tmp_path):
     monkeypatch.setattr(Entry, "local_folder", lambda _: tmp_path)
-    for name in ("_kept", "_staying"):  # nothing is loaded yet
+    for name in ("_entries", "_pinned"):  # nothing is loaded yet
         monkeypatch.setattr(compute.models(), name, OrderedDict())
     app = open_app(model="twin-g8", text="the cat saw")
     assert boxes(app) == [T("error.missing", model=r"twin\-g8", file=r"config\.json")]
