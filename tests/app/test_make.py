@@ -40,8 +40,8 @@ def paths(routes):
 @pytest.mark.parametrize("entry", ["app", "serve"])
 def test_entry_is_read_as_server(entry):
     """Streamlit looks for ``st.App(`` in a file's text before it runs it."""
-    found = discover_asgi_app(Path(ROOT) / f"{entry}.py")
-    assert (found.is_asgi_app, found.import_string) == (True, f"{entry}:app")
+    app = discover_asgi_app(Path(ROOT) / f"{entry}.py")
+    assert (app.is_asgi_app, app.import_string) == (True, f"{entry}:app")
 
 
 def test_public_server_adds_guard_and_probes():
@@ -51,15 +51,15 @@ def test_public_server_adds_guard_and_probes():
     assert paths(hosted.routes) == ["/healthz", "/readyz", "/metrics", *paths(desk.routes)]
     assert hosted.middleware[-1].kwargs == desk.middleware[-1].kwargs
     assert hosted.options["script_path"] == desk.options["script_path"] == str(Path(ROOT) / "app.py")
-    assert (desk.options["on_script_error"], hosted.options["on_script_error"]) == (None, public.errors.say)
+    assert (desk.options["on_script_error"], hosted.options["on_script_error"]) == (None, public.errors.on_script_error)
 
 
 def test_added_route_passes_the_guard():
     """Every other address that is no page's is unknown."""
-    made = make_app(hosted=True, routes=[Route("/inside", lambda _: PlainTextResponse("inside"))])
-    guard = made.middleware[0]
+    app = make_app(hosted=True, routes=[Route("/inside", lambda _: PlainTextResponse("inside"))])
+    guard = app.middleware[0]
     behind = guard.cls(Streamlit(), *guard.args, **guard.kwargs)
-    assert paths(made.routes)[-1] == "/inside"
+    assert paths(app.routes)[-1] == "/inside"
     assert [ask(behind, path, host="a")[0] for path in ("/inside", "/search.json", "/outside")] == [200, 200, 404]
 
 
@@ -73,10 +73,10 @@ def test_lifespan_ignores_pages_folder(monkeypatch):
         yield
 
     monkeypatch.setattr(make, "ignore_pages_folder", lambda: events.append("pages"))
-    made = replace(make_app(hosted=False), server=SimpleNamespace(lifespan=lifespan, on_script_error=None))
+    app = replace(make_app(hosted=False), server=SimpleNamespace(lifespan=lifespan, on_script_error=None))
 
     async def serve():
-        async with made.options["lifespan"](None):
+        async with app.options["lifespan"](None):
             assert events == ["pages", "server"]
 
     finish(serve())
@@ -93,19 +93,21 @@ def test_lifespan_ignores_pages_folder(monkeypatch):
 @BOTH
 def test_opened_page_is_imported_ahead(monkeypatch, hosted, path, imported):
     """While its code comes to the browser."""
-    begun = []
-    monkeypatch.setattr(loading, "begin_to_import", lambda *modules: begun.append(modules))
+    imports = []
+    monkeypatch.setattr(loading, "begin_to_import", lambda *modules: imports.append(modules))
     files = make_app(hosted=hosted).middleware[-1]
     assert ask(files.cls(Streamlit(), *files.args, **files.kwargs), path, host="a")[0] == 200
-    assert begun == imported
+    assert imports == imported
 
 
 @BOTH
 def test_old_link_opens_moved_page(hosted):
     """Another page stood at "/" once."""
     files = make_app(hosted=hosted).middleware[-1]
-    status, said, _ = ask(files.cls(Streamlit(), *files.args, **files.kwargs), "/", query=b"layer=5", host="a")
-    assert (status, said["location"]) == (307, "./heads?layer=5")
+    status, answer_headers, _ = ask(
+        files.cls(Streamlit(), *files.args, **files.kwargs), "/", query=b"layer=5", host="a"
+    )
+    assert (status, answer_headers["location"]) == (307, "./heads?layer=5")
 
 
 def test_first_page_computes_nothing():

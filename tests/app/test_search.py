@@ -27,7 +27,7 @@ def test_index_is_sent_once():
 
 
 def test_index_follows_sections_of_pages():
-    """What a page lists as its sections is found; nothing else is."""
-    found = [entry["to"] for entry in json.loads(ask().body) if entry["kind"] == "section"]
+    """The index holds exactly the sections that pages list."""
+    names = [entry["to"] for entry in json.loads(ask().body) if entry["kind"] == "section"]
     expected = [f"{path_of(page)}?section={section}" for page, section in SECTIONS]
-    assert found[: len(expected)] == expected
+    assert names[: len(expected)] == expected

@@ -37,23 +37,23 @@ def apps(monkeypatch: pytest.MonkeyPatch) -> tuple[App, App]:
 @pytest.fixture
 def passes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The texts that seeded heads have read."""
-    read, counted = compute.on_seeded_heads, []
+    read, texts = compute.on_seeded_heads, []
 
     def count(source, *rest):
-        counted.append(source.text)
+        texts.append(source.text)
         return read(source, *rest)
 
     monkeypatch.setattr(compute, "on_seeded_heads", count)
-    return counted
+    return texts
 
 
 def in_thread(work):
     """Run in a new thread, as Streamlit runs a script, and return its result."""
-    found = []
-    thread = threading.Thread(target=lambda: found.append(work()))
+    results = []
+    thread = threading.Thread(target=lambda: results.append(work()))
     thread.start()
     thread.join(60)
-    return found[0]
+    return results[0]
 
 
 def fill(stack, turns, n):
@@ -65,12 +65,12 @@ def fill(stack, turns, n):
 def test_result_of_app_unknown_to_other(apps, passes):
     """Each finds its own again."""
     first, second = (app.stores for app in apps)
-    found = []
-    for chosen in (first, second, first, second):
-        with use(chosen):
-            found.append(compute.read(SOURCE))
+    results = []
+    for app_stores in (first, second, first, second):
+        with use(app_stores):
+            results.append(compute.read(SOURCE))
     assert passes == [SOURCE.text] * 2
-    assert found[0] is found[2] and found[1] is found[3] and found[0] is not found[1]
+    assert results[0] is results[2] and results[1] is results[3] and results[0] is not results[1]
     key = compute.read.key(SOURCE)
     assert key in first.results and key in second.results and key not in default_stores().results
 
@@ -79,8 +79,8 @@ def test_cache_of_app_evicts_nothing_elsewhere(apps):
     """The small one holds few of the texts, the large one all."""
     first, second = (app.stores for app in apps)
     for number in range(30):
-        for chosen in (first, second):
-            with use(chosen):
+        for app_stores in (first, second):
+            with use(app_stores):
                 compute.read(
                     Source(kind="words", text=f"the cat saw {number} dogs", d_model=12, n_heads=3, n_kv_heads=3)
                 )
@@ -139,8 +139,8 @@ def test_memory_ceiling_is_of_one_app(apps):
     set_ceiling(first)
     assert (first.memory.most(), second.memory.most()) == (10**9, float("inf"))
     longest = []
-    for chosen in (first, second):
-        with use(chosen):
+    for app_stores in (first, second):
+        with use(app_stores):
             longest.append(long_texts.most_tokens())
     assert longest == [limits.TOKENS, limits.LONGEST]
     assert first.long_texts.most_bytes < second.long_texts.most_bytes == limits.LONG_KEPT_BYTES
@@ -161,7 +161,7 @@ def test_metrics_count_by_app(apps):
 
 
 def test_run_finds_stores_of_served_app(apps, open_app):
-    """A run has a thread of its own, and nobody tells it. Without a server it has the default stores."""
+    """A run in a thread of its own uses the server's stores; without a server, the default ones."""
     first, second = (app.stores for app in apps)
     assert in_thread(stores) is default_stores()
     before = default_stores().results.bytes
@@ -175,17 +175,17 @@ def test_run_finds_stores_of_served_app(apps, open_app):
 
 def test_run_after_server_keeps_app():
     """One that goes on while its server ends gives its turns back where it took them."""
-    made = make_stores()
+    server_stores = make_stores()
 
     def run():
         with ExitStack() as stack:
-            with serve(made):
+            with serve(server_stores):
                 stack.enter_context(waiting.writing())
-            assert stores() is made and made.pages.working == 1
+            assert stores() is server_stores and server_stores.pages.working == 1
         return stores()
 
     assert in_thread(run) is default_stores()
-    assert made.pages.working == 0
+    assert server_stores.pages.working == 0
 
 
 def test_second_app_is_refused():
@@ -226,7 +226,7 @@ asyncio.run(main())
 
 def test_streamlit_serves_one_app():
     """A second one is refused by Streamlit itself, whose Runtime is one for the process; the first is served on."""
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", SERVE_TWO],
         capture_output=True,
         text=True,
@@ -235,9 +235,9 @@ def test_streamlit_serves_one_app():
         timeout=120,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    told, served = json.loads(done.stdout.splitlines()[-1])
-    assert told == ["lifespan.startup.complete", "Runtime instance already exists!"]
+    assert process.returncode == 0, process.stderr
+    options, served = json.loads(process.stdout.splitlines()[-1])
+    assert options == ["lifespan.startup.complete", "Runtime instance already exists!"]
     assert served == 0
 
 
@@ -256,5 +256,5 @@ assert waiting.stores() is waiting.stores() and len(made) == 1, "made at first u
 
 def test_imports_make_no_stores():
     """They are made by make_app, or where something without a server first asks for them."""
-    done = subprocess.run([sys.executable, "-c", IMPORT_ALL], capture_output=True, text=True, cwd=ROOT, check=False)
-    assert done.returncode == 0, done.stderr
+    process = subprocess.run([sys.executable, "-c", IMPORT_ALL], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert process.returncode == 0, process.stderr

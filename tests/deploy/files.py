@@ -1,4 +1,4 @@
-"""What ``deploy/`` says, read once for the tests of this folder."""
+"""The deployment files, read once for these tests."""
 
 import json
 import re
@@ -33,27 +33,27 @@ def render() -> Any:
 
 
 def cloud_run() -> Any:
-    """What the button of Cloud Run reads."""
+    """Return app.json, which Cloud Run's button reads."""
     return json.loads((ROOT / "app.json").read_text("utf8"))
 
 
 @cache
 def kinds() -> dict[str, Any]:
     """The Kubernetes manifests, one of each kind."""
-    found = {
-        manifest["kind"]: manifest for manifest in map(yaml.safe_load, (one.read_text("utf8") for one in MANIFESTS))
+    manifests = {
+        manifest["kind"]: manifest for manifest in map(yaml.safe_load, (path.read_text("utf8") for path in MANIFESTS))
     }
-    assert len(found) == len(MANIFESTS)
-    return found
+    assert len(manifests) == len(MANIFESTS)
+    return manifests
 
 
 def pod() -> Any:
-    """What a replica is in Kubernetes."""
+    """Return the pod's specification in Kubernetes."""
     return kinds()["Deployment"]["spec"]["template"]["spec"]
 
 
 def container() -> Any:
-    """Its only container."""
+    """Return the pod's only container."""
     (only,) = pod()["containers"]
     return only
 
@@ -64,17 +64,17 @@ def replicas() -> dict[str, Any]:
 
 
 def image_environment() -> dict[str, str]:
-    """What the image's processes find in their environment."""
-    said = re.findall(r"^ENV ((?:.*\\\n)*.*)", DOCKERFILE, re.MULTILINE)
-    return dict(part.split("=", 1) for part in re.findall(r"\S+=\S*", " ".join(said).replace('""', "")))
+    """Return the image's environment variables."""
+    blocks = re.findall(r"^ENV ((?:.*\\\n)*.*)", DOCKERFILE, re.MULTILINE)
+    return dict(part.split("=", 1) for part in re.findall(r"\S+=\S*", " ".join(blocks).replace('""', "")))
 
 
-def size(said: str) -> int:
-    """Bytes of a Docker or Kubernetes size: 2G of the one is 2Gi of the other."""
-    number, unit = re.fullmatch(r"(\d+)([KMG])(?:i|B)?", said.strip(), re.IGNORECASE).groups()  # type: ignore[union-attr]
+def size(text: str) -> int:
+    """Return the bytes of a Docker or Kubernetes size: Docker's 2G is Kubernetes' 2Gi."""
+    number, unit = re.fullmatch(r"(\d+)([KMG])(?:i|B)?", text.strip(), re.IGNORECASE).groups()  # type: ignore[union-attr]
     return int(number) * 2 ** {"K": 10, "M": 20, "G": 30}[unit.upper()]
 
 
-def seconds(said: str) -> int:
-    """Of ``20s``."""
-    return int(said.removesuffix("s"))
+def seconds(text: str) -> int:
+    """Return the number of seconds of a duration such as ``20s``."""
+    return int(text.removesuffix("s"))

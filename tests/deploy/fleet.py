@@ -28,14 +28,14 @@ def find_nginx() -> str | None:
 
 
 def free_port() -> int:
-    """A port of this machine that nobody uses."""
+    """Return a free port."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port: int = free.getsockname()[1]
         return port
 
 
-def here(port: int, servers: list[Server]) -> str:
+def localise(port: int, servers: list[Server]) -> str:
     """``deploy/nginx.conf`` with other addresses, and nothing else changed."""
     conf = NGINX.replace("listen 8080;", f"listen 127.0.0.1:{port};")
     for service, server in zip(replicas().values(), servers, strict=True):
@@ -49,7 +49,7 @@ def here(port: int, servers: list[Server]) -> str:
 
 @dataclass(frozen=True)
 class Fleet:
-    """Replicas by the names that nginx gives them, and the address where visitors find them."""
+    """Replicas by the names that nginx gives them, and the address that users open."""
 
     url: str
     log: Path
@@ -61,10 +61,10 @@ class Fleet:
         return time.monotonic()
 
     def arrive(self) -> str:
-        """Open the page as somebody new; the replica they are sent to."""
+        """Open the page as a new user; return the replica."""
         with urllib.request.urlopen(f"{self.url}/", timeout=10) as answer:
-            said = answer.headers.get_all("set-cookie")
-            (cookie,) = (one for one in said if one.startswith(f"{COOKIE}="))
+            cookies = answer.headers.get_all("set-cookie")
+            (cookie,) = (header for header in cookies if header.startswith(f"{COOKIE}="))
             name: str = cookie.partition("=")[2].partition(";")[0]
             return name
 
@@ -90,7 +90,7 @@ def start(nginx: str, folder: Path) -> Iterator[Fleet]:
         starting = (serve(ROOT / "serve.py", folder / f"{name}.txt", **settings) for name in NAMES)
         servers = list(at_once.map(stack.enter_context, starting))
         port, conf, log = free_port(), folder / "nginx.conf", folder / "nginx.txt"
-        conf.write_text(here(port, servers), "utf8")
+        conf.write_text(localise(port, servers), "utf8")
         command = [nginx, "-e", "stderr", "-p", str(folder), "-c", str(conf), "-g", "daemon off;"]
         out = stack.enter_context(log.open("w"))
         running = stack.enter_context(subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT))

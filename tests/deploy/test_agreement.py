@@ -71,28 +71,28 @@ def test_one_port():
     assert set(re.findall(r"server [\d.]+:(\d+)", NGINX)) == {PORT}
     assert [port["containerPort"] for port in container()["ports"]] == [int(PORT)]
     assert space()["app_port"] == render()["envVars"]["PORT"] == cloud_run()["options"]["port"] == int(PORT)
-    asked = [DOCKERFILE, *(str(service["healthcheck"]["test"]) for service in replicas().values())]
-    assert {port for text in asked for port in re.findall(r"127\.0\.0\.1:(\d+)", text)} == {PORT}
+    checks = [DOCKERFILE, *(str(service["healthcheck"]["test"]) for service in replicas().values())]
+    assert {port for text in checks for port in re.findall(r"127\.0\.0\.1:(\d+)", text)} == {PORT}
 
 
 def test_nginxs_port_is_published():
     (listens,) = re.findall(r"listen (\d+);", NGINX)
-    assert [one.rpartition(":")[2] for one in read("compose.yaml")["services"]["proxy"]["ports"]] == [listens]
+    assert [port.rpartition(":")[2] for port in read("compose.yaml")["services"]["proxy"]["ports"]] == [listens]
 
 
 def test_health_paths_match_program():
     alive, ready = PATHS
     assert f":{PORT}{alive}'" in DOCKERFILE
     assert all(f":{PORT}{ready}'" in str(service["healthcheck"]) for service in replicas().values())
-    asked = {name: container()[f"{name}Probe"]["httpGet"] for name in ("startup", "liveness", "readiness")}
-    assert {name: probe["path"] for name, probe in asked.items()} == {
+    probes = {name: container()[f"{name}Probe"]["httpGet"] for name in ("startup", "liveness", "readiness")}
+    assert {name: probe["path"] for name, probe in probes.items()} == {
         "startup": alive, "liveness": alive, "readiness": ready,
     }  # fmt: skip
-    assert {probe["port"] for probe in asked.values()} == {container()["ports"][0]["name"]}
+    assert {probe["port"] for probe in probes.values()} == {container()["ports"][0]["name"]}
 
 
 def test_metrics_path_and_token_agree():
-    """Prometheus finds each replica's metrics, and nobody finds them through nginx."""
+    """Prometheus reaches each replica's metrics; nginx hides them."""
     annotations = kinds()["Deployment"]["spec"]["template"]["metadata"]["annotations"]
     assert annotations == {
         "prometheus.io/scrape": "true", "prometheus.io/path": METRICS, "prometheus.io/port": PORT,
@@ -102,7 +102,7 @@ def test_metrics_path_and_token_agree():
     assert secret["optional"] and f"create secret generic {secret['name']} --from-file {secret['key']}" in README
     assert re.search(rf"location = {METRICS} {{\s+return 404;", NGINX)
     admitted = [
-        one["namespaceSelector"]["matchLabels"] for one in kinds()["NetworkPolicy"]["spec"]["ingress"][0]["from"]
+        source["namespaceSelector"]["matchLabels"] for source in kinds()["NetworkPolicy"]["spec"]["ingress"][0]["from"]
     ]
     assert {"kubernetes.io/metadata.name": "monitoring"} in admitted and "(namespace `monitoring`)" in README
     families = set(re.findall(r"^# TYPE (\S+)", Metrics(Sockets(), {}).text(), re.MULTILINE))
@@ -112,8 +112,8 @@ def test_metrics_path_and_token_agree():
 def test_hosts_use_valid_settings():
     """The Dockerfile at the root is what each of them builds; what they set is read, and probed is what answers."""
     assert space()["sdk"] == render()["runtime"] == "docker" and render()["healthCheckPath"] in PATHS
-    asked = {*render()["envVars"], *cloud_run()["env"]} - {"PORT"}
-    assert {name.removeprefix("HEADLIGHT_") for name in asked} <= SETTINGS
+    settings = {*render()["envVars"], *cloud_run()["env"]} - {"PORT"}
+    assert {name.removeprefix("HEADLIGHT_") for name in settings} <= SETTINGS
     container = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text("utf8"))
     assert container["forwardPorts"] == [int(PORT)] and "requirements.lock" in container["onCreateCommand"]
 
@@ -135,13 +135,13 @@ def test_containers_are_unprivileged():
 def test_image_has_needed_files():
     lines = [line for line in (ROOT / ".dockerignore").read_text("utf8").splitlines() if line and line[0] != "#"]
     assert lines[0] == "*"
-    listed = subprocess.run(
+    listing = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    if listed.returncode:
+    if listing.returncode:
         pytest.skip("not a checkout")
-    there = {file.split("/")[0] for file in listed.stdout.splitlines()}
+    there = {file.split("/")[0] for file in listing.stdout.splitlines()}
     assert {line[1:] for line in lines if line[0] == "!"} == there - LEFT_OUT
     workdir = re.findall(r"^WORKDIR (\S+)$", DOCKERFILE, re.MULTILINE)
     assert workdir and workdir != ["/"]
@@ -157,27 +157,27 @@ def test_image_command_receives_signals():
 
 
 def test_every_setting_exists():
-    named = {entry["name"] for entry in container()["env"]} | set(image_environment())
+    settings = {entry["name"] for entry in container()["env"]} | set(image_environment())
     for service in replicas().values():
-        named |= set(service["environment"])
-    named |= set(re.findall(r"HEADLIGHT_\w+", README))
-    ours = {name.removeprefix("HEADLIGHT_") for name in named if name.startswith("HEADLIGHT_")}
+        settings |= set(service["environment"])
+    settings |= set(re.findall(r"HEADLIGHT_\w+", README))
+    ours = {name.removeprefix("HEADLIGHT_") for name in settings if name.startswith("HEADLIGHT_")}
     assert ours and ours <= SETTINGS
 
 
 def test_streamlits_settings_exist():
     from streamlit import config
 
-    known = {f"STREAMLIT_{re.sub(r'[.]|(?=[A-Z])', '_', option).upper()}" for option in config.get_config_options()}
-    assert {name for name in image_environment() if name.startswith("STREAMLIT_")} <= known
+    valid = {f"STREAMLIT_{re.sub(r'[.]|(?=[A-Z])', '_', option).upper()}" for option in config.get_config_options()}
+    assert {name for name in image_environment() if name.startswith("STREAMLIT_")} <= valid
 
 
 def test_one_proxy_stands_before_the_replicas():
-    """Which address a visitor comes from is believed of the proxy that is there, and of no other."""
+    """Replicas trust the X-Forwarded-For entry of their one proxy, and no other."""
     assert "X-Forwarded-For $proxy_add_x_forwarded_for" in NGINX
-    told = [service["environment"]["HEADLIGHT_PROXIES"] for service in replicas().values()]
-    told += [entry["value"] for entry in container()["env"] if entry["name"] == "HEADLIGHT_PROXIES"]
-    assert set(told) == {"1"}
+    proxies = [service["environment"]["HEADLIGHT_PROXIES"] for service in replicas().values()]
+    proxies += [entry["value"] for entry in container()["env"] if entry["name"] == "HEADLIGHT_PROXIES"]
+    assert set(proxies) == {"1"}
 
 
 def test_there_is_time_to_end():
@@ -189,15 +189,15 @@ def test_there_is_time_to_end():
 def test_replica_resources_match_limits():
     with (DEPLOY / "capacity.toml").open("rb") as file:
         warm = tomllib.load(file)["memory"]["warm_mb"] * 10**6
-    given = {size(service["deploy"]["resources"]["limits"]["memory"]) for service in replicas().values()}
-    given.add(size(container()["resources"]["limits"]["memory"]))
-    assert len(given) == 1
+    sizes = {size(service["deploy"]["resources"]["limits"]["memory"]) for service in replicas().values()}
+    sizes.add(size(container()["resources"]["limits"]["memory"]))
+    assert len(sizes) == 1
     assert warm + limits.CACHE_BYTES + limits.FORWARD_PASSES * limits.PASS_BYTES < limits.MEMORY_BYTES
-    (most,) = given
+    (most,) = sizes
     assert most > 1.25 * limits.MEMORY_BYTES, "what the ceiling does not see in time has room too"
     assert most == REPLICA_GB * 2**30
-    said = re.findall(r"`HEADLIGHT_MEMORY_MB` \| (\d+) \|", (ROOT / "README.md").read_text("utf8"))
-    assert said == [str(limits.MEMORY_BYTES // 10**6)]
+    defaults = re.findall(r"`HEADLIGHT_MEMORY_MB` \| (\d+) \|", (ROOT / "README.md").read_text("utf8"))
+    assert defaults == [str(limits.MEMORY_BYTES // 10**6)]
     assert f"{limits.MEMORY_BYTES / 1e9:.1f} GB" in README
     assert size(container()["resources"]["requests"]["memory"]) > warm
     cores = {service["deploy"]["resources"]["limits"]["cpus"] for service in replicas().values()}
@@ -214,7 +214,7 @@ def test_nginx_limits_match_program():
 
 def test_nginx_lists_every_replica():
     network = read("compose.yaml")["networks"]["inside"]
-    (subnet,) = (ipaddress.ip_network(each["subnet"]) for each in network["ipam"]["config"])
+    (subnet,) = (ipaddress.ip_network(entry["subnet"]) for entry in network["ipam"]["config"])
     addresses = [service["networks"]["inside"]["ipv4_address"] for service in replicas().values()]
     assert len(set(addresses)) == 3 and all(ipaddress.ip_address(address) in subnet for address in addresses)
     pools = dict(re.findall(r"upstream (\w+) \{(.*?)\}", NGINX, re.DOTALL))
@@ -222,10 +222,10 @@ def test_nginx_lists_every_replica():
     for name, pool in pools.items():
         assert sorted(re.findall(r"server ([\d.]+):", pool)) == addresses
         assert pool.count("max_fails=1 fail_timeout=5s") == (3 if name == "any" else 1)
-    named = re.findall(r"~([\d\\.]+):\d+\$ (\w);", NGINX)
-    assert [(address.replace("\\", ""), pools[pool].split("server ")[1].split(":")[0]) for address, pool in named] == [
-        (address, address) for address in addresses
-    ]
+    replica_map = re.findall(r"~([\d\\.]+):\d+\$ (\w);", NGINX)
+    assert [
+        (address.replace("\\", ""), pools[pool].split("server ")[1].split(":")[0]) for address, pool in replica_map
+    ] == [(address, address) for address in addresses]
 
 
 def test_nothing_leaves():
@@ -268,10 +268,10 @@ def test_cookie_pins_replica():
 
 
 def test_readme_names_every_file():
-    named = set(re.findall(r"\]\(([\w./-]+)\)", README))
-    named |= set(re.findall(r"(?<![\w/])(?:deploy|tests)/[\w./-]+", README))
-    for name in named:
+    links = set(re.findall(r"\]\(([\w./-]+)\)", README))
+    links |= set(re.findall(r"(?<![\w/])(?:deploy|tests)/[\w./-]+", README))
+    for name in links:
         assert (DEPLOY / name).exists() or (ROOT / name).exists(), name
     there = {str(path.relative_to(DEPLOY)) for path in DEPLOY.rglob("*") if path.is_file()}
-    assert there - {"README.md"} <= {name.removeprefix("deploy/") for name in named}
+    assert there - {"README.md"} <= {name.removeprefix("deploy/") for name in links}
     assert "(deploy/README.md)" in (ROOT / "README.md").read_text("utf8")

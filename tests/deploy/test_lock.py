@@ -1,4 +1,4 @@
-"""What is installed: every package in one version with hashes, under a licence, and in the bill of materials."""
+"""Installed packages: pinned with hashes, under a licence, and in the bill of materials."""
 
 import importlib.metadata
 import json
@@ -16,8 +16,8 @@ from tools.lock import CUDA, LICENCES, LOCK, licence, locked, third_party
 from viz import ROOT
 
 TEXT = LOCK.read_text("utf8")
-HERE = [package for package in locked(TEXT) if package.marker is None or package.marker.evaluate()]
-VERSIONS = {canonicalize_name(package.name): str(package.specifier).removeprefix("==") for package in HERE}
+APPLICABLE = [package for package in locked(TEXT) if package.marker is None or package.marker.evaluate()]
+VERSIONS = {canonicalize_name(package.name): str(package.specifier).removeprefix("==") for package in APPLICABLE}
 
 
 def installed(name: str) -> str | None:
@@ -34,17 +34,21 @@ RANGES = {"streamlit"}
 
 @pytest.fixture(scope="module")
 def as_locked() -> None:
-    """What is installed is the lock, as in CI; who installed requirements.txt later has what is newest below it."""
-    here = {name: installed(name) for name in VERSIONS}
-    if here != VERSIONS and not os.environ.get("CI"):
+    """Skip unless the lock is installed, as in CI; requirements.txt allows newer versions."""
+    installed_versions = {name: installed(name) for name in VERSIONS}
+    if installed_versions != VERSIONS and not os.environ.get("CI"):
         pytest.skip("other versions are installed here: pip install --no-deps --require-hashes -r requirements.lock")
-    assert here == VERSIONS
+    assert installed_versions == VERSIONS
 
 
 def wanted_by(package: str) -> list[Requirement]:
-    """What a package asks for on this machine, without its extras."""
-    asked = [Requirement(line) for line in importlib.metadata.requires(package) or ()]
-    return [one for one in asked if one.marker is None or one.marker.evaluate({"extra": ""})]
+    """Return a package's requirements on this machine, without its extras."""
+    requirements = [Requirement(line) for line in importlib.metadata.requires(package) or ()]
+    return [
+        requirement
+        for requirement in requirements
+        if requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+    ]
 
 
 @pytest.mark.usefixtures("as_locked")
@@ -60,11 +64,13 @@ def test_lock_covers_requirements():
             assert package.specifier.contains(pinned)
             assert str(package.specifier) == f"=={pinned}" or package.name in RANGES
     for name in VERSIONS:
-        for asked in wanted_by(name):
-            if not CUDA.match(f"{asked.name}=="):
-                assert asked.specifier.contains(VERSIONS[canonicalize_name(asked.name)], prereleases=True), (
+        for requirement in wanted_by(name):
+            if not CUDA.match(f"{requirement.name}=="):
+                assert requirement.specifier.contains(
+                    VERSIONS[canonicalize_name(requirement.name)], prereleases=True
+                ), (
                     name,
-                    asked,
+                    requirement,
                 )
 
 
@@ -99,5 +105,7 @@ def test_sbom_names_every_package(tmp_path):
     ]
     subprocess.run(command, check=True, capture_output=True)
     components = json.loads(bill.read_text("utf8"))["components"]
-    named = {(canonicalize_name(one["name"]), one["version"]) for one in components}
-    assert named == {(canonicalize_name(one.name), str(one.specifier).removeprefix("==")) for one in locked(TEXT)}
+    packages = {(canonicalize_name(component["name"]), component["version"]) for component in components}
+    assert packages == {
+        (canonicalize_name(component.name), str(component.specifier).removeprefix("==")) for component in locked(TEXT)
+    }

@@ -1,4 +1,4 @@
-"""What is deployed fits the published schemas, which come with the checkers; what does not fit is refused."""
+"""Deployment files match the published schemas of their checkers, which refuse invalid ones."""
 
 import copy
 import re
@@ -18,12 +18,12 @@ OLDEST, NEWEST = "1.30", "1.37"
 
 
 def is_compose(path: Path) -> bool:
-    asked = ["--builtin-schema", "vendor.compose-spec", str(path)]
-    return check_jsonschema.main.main(asked, standalone_mode=False) == 0
+    arguments = ["--builtin-schema", "vendor.compose-spec", str(path)]
+    return check_jsonschema.main.main(arguments, standalone_mode=False) == 0
 
 
 def lint(dockerfile: str) -> str:
-    """What hadolint finds wrong."""
+    """Return hadolint's findings."""
     hadolint = shutil.which("hadolint", path=str(Path(sys.executable).parent))
     assert hadolint, "pip install -r requirements-dev.txt"
     return subprocess.run([hadolint, "-"], input=dockerfile, capture_output=True, text=True, check=False).stdout
@@ -56,8 +56,8 @@ def test_a_wrong_manifest_is_refused(kind, at, name, value):
 
 
 def test_manifests_have_every_kind():
-    wanted = "Deployment Service Ingress HorizontalPodAutoscaler PodDisruptionBudget NetworkPolicy"
-    assert set(kinds()) == set(wanted.split())
+    expected = "Deployment Service Ingress HorizontalPodAutoscaler PodDisruptionBudget NetworkPolicy"
+    assert set(kinds()) == set(expected.split())
 
 
 def test_compose_is_compose(tmp_path):

@@ -1,4 +1,4 @@
-"""A replica dies while a class is at work: its visitors are on another one at once, with their picture."""
+"""When a replica dies, its users move to another at once and keep their picture."""
 
 import asyncio
 import gzip
@@ -30,17 +30,17 @@ pytestmark = pytest.mark.browser
 T = translator("en")
 CLASS = 6
 WITHIN = 5.0
-"""Seconds from the end of a replica until its visitors see their picture again; what is promised, not what is usual."""
+"""Most seconds from the end of a replica until its users see their picture again."""
 
 
 @dataclass
 class Class:
-    """Visitors without a browser, who move a slider again and again and come back when their connection ends."""
+    """Users without a browser, who move a slider repeatedly and reconnect when their connection ends."""
 
     url: str
     answers: Counter[int] = field(default_factory=Counter)
     away: list[float] = field(default_factory=list)
-    """When somebody who had been cut off was answered again."""
+    """Times at which a disconnected user was answered again."""
     errors: list[str] = field(default_factory=list)
     over: bool = False
 
@@ -72,7 +72,7 @@ class Class:
 
 @contextmanager
 def at_work(url: str) -> Iterator[Class]:
-    """A class that works while the block does; everybody has been answered before it begins."""
+    """Run a class during the block, which begins when each user has been answered."""
     pupils = Class(url)
     thread = threading.Thread(target=lambda: asyncio.run(pupils.work()))
     thread.start()
@@ -87,13 +87,13 @@ def at_work(url: str) -> Iterator[Class]:
 
 
 def replica_of(page: Page) -> str:
-    """Where nginx sends this visitor."""
+    """Return the replica that nginx chooses for this user."""
     (name,) = (cookie["value"] for cookie in page.context.cookies() if cookie["name"] == COOKIE)
     return str(name)
 
 
 def has_its_picture(page: Page) -> None:
-    """The visitor's own sentence, the third head of the second layer, numbers and badge."""
+    """The user's own sentence, the third head of the second layer, numbers and badge."""
     expect(page).to_have_url(re.compile(r"layer=1&head=2"))
     expect(page.get_by_role("textbox").first).to_have_value("dog bites man")
     expect(page.locator(".head-grid")).to_be_visible()
@@ -106,24 +106,28 @@ def test_new_users_spread_over_replicas(fleet):
 
 def ask(url: str, **headers: str) -> tuple[int, Message, bytes]:
     """Status, headers and body of an answer, as a browser asks: compressed."""
-    asked = {name.replace("_", "-"): value for name, value in headers.items()} | {"accept-encoding": "gzip"}
+    request_headers = {name.replace("_", "-"): value for name, value in headers.items()} | {"accept-encoding": "gzip"}
     try:
-        with urllib.request.urlopen(urllib.request.Request(url, headers=asked), timeout=10) as answer:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=request_headers), timeout=10) as answer:
             return answer.status, answer.headers, answer.read()
     except urllib.error.HTTPError as unchanged:
         return unchanged.code, unchanged.headers, unchanged.read()
 
 
 def test_files_are_compressed_and_cached(fleet):
-    status, said, page = ask(f"{fleet.url}/")
-    assert (status, said["content-encoding"], said["cache-control"]) == (200, "gzip", "private, no-cache")
-    assert ask(f"{fleet.url}/", if_none_match=said["etag"])[0] == 304
+    status, answer_headers, page = ask(f"{fleet.url}/")
+    assert (status, answer_headers["content-encoding"], answer_headers["cache-control"]) == (
+        200,
+        "gzip",
+        "private, no-cache",
+    )
+    assert ask(f"{fleet.url}/", if_none_match=answer_headers["etag"])[0] == 304
     names = re.findall(r'(?:href|src)="\./(static/[^"]+\.js)"', gzip.decompress(page).decode())
     names += ["_stcore/bidi-components/" + address for address in addresses_of_view("start/arcs")]
     for part in ("index", "protobuf", "arcs/arcs"):
-        status, said, body = ask(f"{fleet.url}/{next(name for name in names if part in name)}")
-        assert (status, said["content-encoding"]) == (200, "gzip")
-        assert said["cache-control"] == "public, max-age=31536000, immutable"
+        status, answer_headers, body = ask(f"{fleet.url}/{next(name for name in names if part in name)}")
+        assert (status, answer_headers["content-encoding"]) == (200, "gzip")
+        assert answer_headers["cache-control"] == "public, max-age=31536000, immutable"
         assert len(body) < len(gzip.decompress(body)) / 2
 
 
@@ -150,7 +154,7 @@ def test_killed_replica_moves_users(fleet, browser):
         assert replica_of(page) == second
     page.context.close()
     assert not pupils.errors
-    assert pupils.away, "somebody of the class was there too"
+    assert pupils.away, "a user of the class was there too"
     assert back < WITHIN and max(pupils.away) - killed < WITHIN
 
 

@@ -1,4 +1,4 @@
-"""serve.py, which warms up when a file is there that its environment names."""
+"""serve.py, which warms up once the file of COLD_UNTIL exists."""
 
 import os
 import sys
@@ -25,7 +25,7 @@ def _warm_when_told(admit: Callable[[], object]) -> int:
 
 
 async def inside(_: Request) -> JSONResponse:
-    """What the tests want to know."""
+    """Return the names of large modules that are imported."""
     return JSONResponse([name for name in ("torch", "transformers", "tokenizers", "scipy") if name in sys.modules])
 
 

@@ -20,8 +20,8 @@ def fail(*_: Any, **__: Any) -> Any:
     raise KeyError("a fault")
 
 
-async def broken(request: Request) -> PlainTextResponse:
-    """Have what a session's browser is sent fail from now on."""
+async def break_session(request: Request) -> PlainTextResponse:
+    """Make sending to a session's browser fail from now on."""
     session = Runtime.instance().get_app_session(request.query_params["session"])
     assert session is not None
     session.flush_browser_queue = fail  # type: ignore[method-assign]
@@ -29,7 +29,7 @@ async def broken(request: Request) -> PlainTextResponse:
 
 
 def draw() -> None:
-    """The first page, which fails until a file is there that the environment names."""
+    """Draw the first page, which fails until the file of NO_PAGE_UNTIL exists."""
     if (go := os.environ.get("NO_PAGE_UNTIL")) and not Path(go).exists():
         fail()
     draw_first()
@@ -38,4 +38,4 @@ def draw() -> None:
 draw_first = page.PAGE.draw
 page.PAGE.draw = draw  # type: ignore[method-assign]
 readiness.PAGE_AGAIN = 0.2
-app = st.App(**make_app(hosted=True, routes=[Route("/break", broken)]).options)
+app = st.App(**make_app(hosted=True, routes=[Route("/break", break_session)]).options)

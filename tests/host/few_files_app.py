@@ -9,6 +9,6 @@ resource.setrlimit(resource.RLIMIT_NOFILE, (SOFT, HARD))
 
 import streamlit as st
 
-from tests.host.slow_app import made
+from tests.host.slow_app import hosted_app
 
-app = st.App(**made.options)
+app = st.App(**hosted_app.options)

@@ -1,5 +1,5 @@
-"""serve.py, whose model takes its time over some texts: "slowly" means forever, "badly" an error that quotes
-it, "strangely" an error of the page."""
+"""serve.py with a model that fails on some texts: "slowly" never ends, "badly" raises an error that quotes the
+text, "strangely" an error of the page."""
 
 import os
 import time
@@ -30,10 +30,10 @@ def _capture(model: Any, text: str, **options: Any) -> Any:
     return capture(model, text, **options)
 
 
-def _cuts(shown: Any) -> None:
-    if "strangely" in shown.choice.source.text:
-        raise KeyError(shown.choice.source.text)
-    cuts(shown)
+def _cuts(scene_data: Any) -> None:
+    if "strangely" in scene_data.choice.source.text:
+        raise KeyError(scene_data.choice.source.text)
+    cuts(scene_data)
 
 
 def _load_only(admit: Callable[[], object]) -> int:
@@ -43,11 +43,11 @@ def _load_only(admit: Callable[[], object]) -> int:
 
 
 async def inside(_: Request) -> JSONResponse:
-    """What the tests want to know."""
+    """Return counts of work, tabs and open files."""
     files = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0  # noqa: PTH112, PTH208
     return JSONResponse(
         {
-            "working": made.stores.turns.working, "waiting": made.stores.turns.waiting, "files": files,
+            "working": hosted_app.stores.turns.working, "waiting": hosted_app.stores.turns.waiting, "files": files,
             "sockets": len(sockets),
         }
     )  # fmt: skip
@@ -57,8 +57,8 @@ compute.capture = _capture  # type: ignore[attr-defined]
 page.cuts = _cuts  # type: ignore[assignment,attr-defined]
 told.warm = _load_only
 public.import_pages = lambda: None  # the tests wait for no page that they do not open
-made = make_app(hosted=True, routes=[Route("/inside", inside)])
-made.stores.turns.places, made.stores.turns.quick = 1, 0  # so that the second who comes waits
-assert isinstance(made.server, public.PublicServer)
-sockets = made.server.readiness.sockets
-app = st.App(**made.options)
+hosted_app = make_app(hosted=True, routes=[Route("/inside", inside)])
+hosted_app.stores.turns.places, hosted_app.stores.turns.quick = 1, 0  # so that the second user waits
+assert isinstance(hosted_app.server, public.PublicServer)
+sockets = hosted_app.server.readiness.sockets
+app = st.App(**hosted_app.options)

@@ -53,7 +53,7 @@ def test_limits_with_enough_descriptors_stay(limit):
     limit(100_000)
     assert descriptors.most_tabs() == Sockets().most == limits.SOCKETS
     assert descriptors.most_lost(500) == descriptors.UNLIMITED
-    assert 10 * limits.CONNECTIONS_EACH < descriptors.most_connections() < 100_000 - descriptors.OWN
+    assert 10 * limits.CONNECTIONS_EACH < descriptors.most_connections() < 100_000 - descriptors.RESERVED
 
 
 @pytest.mark.parametrize("number", [256, 400, 1_024, 2_048, 4_096])
@@ -62,21 +62,23 @@ def test_limits_with_few_descriptors_fit(limit, number):
     limit(number)
     most = Sockets().most
     for n_tabs in range(most + 1):
-        taken = descriptors.TAB * n_tabs + descriptors.LOST * min(128, descriptors.most_lost(n_tabs))
-        assert descriptors.OWN + min(600, descriptors.most_connections()) + taken <= number
-    assert most >= min(limits.SOCKETS, (number - descriptors.OWN) // 6)
+        n_used = descriptors.TAB * n_tabs + descriptors.LOST * min(128, descriptors.most_lost(n_tabs))
+        assert descriptors.RESERVED + min(600, descriptors.most_connections()) + n_used <= number
+    assert most >= min(limits.SOCKETS, (number - descriptors.RESERVED) // 6)
 
 
 def test_storage_when_full_ends_sessions(monkeypatch):
-    """What Streamlit drops to keep another session is ended then, and not when it is collected."""
+    """Sessions that Streamlit's storage drops are shut down at once, not when they are collected."""
     monkeypatch.setattr(MemorySessionStorage, "save", MemorySessionStorage.save)
     hosted.end_forgotten_sessions()
-    ended, kept = [], MemorySessionStorage(maxsize=3, ttl_seconds=60)
+    shutdowns, storage = [], MemorySessionStorage(maxsize=3, ttl_seconds=60)
     for name in "abcde":
-        kept.save(SimpleNamespace(session=SimpleNamespace(id=name, shutdown=lambda name=name: ended.append(name))))
-    assert ended == ["a", "b"]
-    hosted._let_go(kept, 1)
-    assert ended == ["a", "b", "c", "d"]
+        storage.save(
+            SimpleNamespace(session=SimpleNamespace(id=name, shutdown=lambda name=name: shutdowns.append(name)))
+        )
+    assert shutdowns == ["a", "b"]
+    hosted._expire_sessions(storage, 1)
+    assert shutdowns == ["a", "b", "c", "d"]
 
 
 @needs_limits
@@ -87,28 +89,28 @@ def test_server_with_few_descriptors_answers(tmp_path):
         address, place = server.url.replace("http", "ws", 1) + "/_stcore/stream", urlparse(server.url)
 
         async def tabs() -> list:
-            opened: list = []
+            sockets: list = []
             with suppress(InvalidStatus):
-                while len(opened) < HARD:
-                    opened.append(await connect(address, proxy=None, ping_interval=None, open_timeout=60))
-            return opened
+                while len(sockets) < HARD:
+                    sockets.append(await connect(address, proxy=None, ping_interval=None, open_timeout=60))
+            return sockets
 
         while (await asyncio.to_thread(get, server, "/readyz"))[0] != 200:  # until then it lets few tabs in
             await asyncio.sleep(0.2)
-        opened = await tabs()
-        assert 40 < len(opened) < HARD // descriptors.TAB
+        open_tabs = await tabs()
+        assert 40 < len(open_tabs) < HARD // descriptors.TAB
         status, sentence = await asyncio.to_thread(get, server, "/_stcore/health")
         assert status == 503 and "full" in sentence
         with ExitStack() as silent:
             for _ in range(SILENT):
                 silent.enter_context(socket.create_connection((place.hostname, place.port), 20))
             assert await asyncio.to_thread(get, server, "/healthz") == (200, "ok")
-        for tab in opened:
+        for tab in open_tabs:
             tab.transport.abort()
         while json.loads((await asyncio.to_thread(get, server, "/inside"))[1])["sockets"]:
             await asyncio.sleep(0.05)
         again = await tabs()
-        assert len(again) >= len(opened) - 1, "sessions that wait for their browsers give way"
+        assert len(again) >= len(open_tabs) - 1, "sessions that wait for their browsers give way"
         assert await asyncio.to_thread(get, server, "/healthz") == (200, "ok")
         inside = json.loads((await asyncio.to_thread(get, server, "/inside"))[1])
         assert inside["files"] < HARD

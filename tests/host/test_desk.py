@@ -1,4 +1,4 @@
-"""The server of whoever runs app.py: it opens the browser."""
+"""The local server opens the browser."""
 
 import asyncio
 
@@ -11,18 +11,18 @@ from viz.host import desk as the_desk
 from viz.host.desk import Desk
 
 
-@pytest.mark.parametrize(("headless", "opened"), [(False, 1), (True, 0)])
-def test_desk_opens_browser(monkeypatch, headless, opened):
-    shown = []
+@pytest.mark.parametrize(("headless", "expected"), [(False, 1), (True, 0)])
+def test_desk_opens_browser(monkeypatch, headless, expected):
+    addresses = []
     monkeypatch.setattr(the_desk, "LISTENS", 0)
-    monkeypatch.setattr(the_desk.webbrowser, "open", shown.append)
+    monkeypatch.setattr(the_desk.webbrowser, "open", addresses.append)
     option = config.get_option
     monkeypatch.setattr(the_desk.st, "get_option", lambda key: headless if key == "server.headless" else option(key))
 
     async def serve():
         async with Desk().lifespan(None):
-            assert not shown, "nobody could be answered"
+            assert not addresses, "the server does not listen yet"
             await asyncio.sleep(0.1)
 
     finish(serve())
-    assert shown == [f"{get_url(config.get_option('browser.serverAddress'))}/"] * opened
+    assert addresses == [f"{get_url(config.get_option('browser.serverAddress'))}/"] * expected

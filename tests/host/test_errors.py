@@ -1,11 +1,11 @@
-"""What the log of a public server may hold: the place of an error, and nobody's text or session."""
+"""The log of a public server holds the location of an error, and no user's text or session id."""
 
 import logging
 
 import pytest
 
 from viz.host import errors
-from viz.host.errors import keep_visitors_out_of_the_log
+from viz.host.errors import redact_log
 from viz.text import translator
 
 SESSION = "9972244e-270a-4eab-b5e9-ddfea1f13b7e"
@@ -14,14 +14,14 @@ SESSION = "9972244e-270a-4eab-b5e9-ddfea1f13b7e"
 @pytest.fixture
 def log(caplog):
     make = logging.getLogRecordFactory()
-    keep_visitors_out_of_the_log()
+    redact_log()
     yield caplog
     logging.setLogRecordFactory(make)
 
 
 def test_log_omits_session_id(log):
-    """Streamlit writes it when a browser comes back: whoever reads it could come back as that visitor."""
-    logger = logging.getLogger("somebody")
+    """Streamlit logs the id when a browser reconnects; a reader of the log could resume that session."""
+    logger = logging.getLogger("test")
     logger.warning("Session with id %s is already connected! Reconnecting to existing session.", SESSION)
     logger.error(f"PUT /_stcore/upload_file/{SESSION.upper()}/{SESSION}")
     try:
@@ -35,15 +35,15 @@ def test_log_omits_session_id(log):
 
 
 def test_other_records_stay_as_they_are(log):
-    logging.getLogger("somebody").warning("%d examples computed in %.1f s", 7, 1.25)
+    logging.getLogger("test").warning("%d examples computed in %.1f s", 7, 1.25)
     assert log.records[-1].args == (7, 1.25)
     assert "7 examples computed in 1.2 s" in log.text
 
 
 def test_unknown_language_error_is_english(monkeypatch):
     """The browser says which it is, and what goes wrong may go wrong before the page has looked at that."""
-    told = []
+    alerts = []
     monkeypatch.setattr(errors.st, "session_state", {"lang": "../../okapi"})
-    monkeypatch.setattr(errors.st, "error", told.append)
-    assert errors.say(ValueError())
-    assert told == [translator("en")("error.failed", kind="ValueError")]
+    monkeypatch.setattr(errors.st, "error", alerts.append)
+    assert errors.on_script_error(ValueError())
+    assert alerts == [translator("en")("error.failed", kind="ValueError")]

@@ -1,4 +1,4 @@
-"""What may be missing or full while people look: a sentence, their text kept, and everybody else undisturbed."""
+"""Missing models and full queues: the user gets a notice and keeps the text; other users are undisturbed."""
 
 from collections import Counter, OrderedDict
 
@@ -17,7 +17,7 @@ from viz.text import translator
 
 T = translator("en")
 RECOUNT = "viz.frame.compute.recount"
-"""Where checks compute a second time what a page shows, each at a place of its own."""
+"""Module whose checks compute a page's numbers a second time, under cache keys of their own."""
 
 
 def boxes(app):
@@ -26,15 +26,15 @@ def boxes(app):
 
 @pytest.fixture
 def passes(monkeypatch):
-    """How often the model has read each text."""
-    counted, capture = Counter(), compute.capture
+    """Count the model's forward passes by text."""
+    n_passes, capture = Counter(), compute.capture
 
     def count(model, text, **options):
-        counted[text] += 1
+        n_passes[text] += 1
         return capture(model, text, **options)
 
     monkeypatch.setattr(compute, "capture", count)
-    return counted
+    return n_passes
 
 
 def test_warmup_computes_examples(open_app, passes, monkeypatch):
@@ -46,17 +46,17 @@ def test_warmup_computes_examples(open_app, passes, monkeypatch):
     texts = [example.text for example in few]
     admitted = []
     assert warm(lambda: admitted.append(dict(passes))) == len(texts)
-    assert admitted == [{texts[0]: 1}], "nobody waits for more than the page that everybody begins with"
+    assert admitted == [{texts[0]: 1}], "users wait only for the first page"
     assert passes == dict.fromkeys(texts, 1)
     assert compute.results().bytes < limits.CACHE_BYTES / 3
-    computed, join = [], compute.results()._join
-    monkeypatch.setattr(compute.results(), "_join", lambda key, *rest: computed.append(key) or join(key, *rest))
+    keys, join = [], compute.results()._join_job
+    monkeypatch.setattr(compute.results(), "_join_job", lambda key, *rest: keys.append(key) or join(key, *rest))
     app = open_app(text=texts[3], layer=5, head=7)
     assert not app.exception
-    shown = [key for key in computed if key[0][0] != RECOUNT]
-    assert shown == [], "the page of an example computes nothing but what its checks compare with"
+    page_keys = [key for key in keys if key[0][0] != RECOUNT]
+    assert page_keys == [], "the page of an example computes nothing but what its checks compare with"
     open_app(text=texts[3] + " And then?")
-    assert any(key[0][0] != RECOUNT for key in computed), "the test sees what is computed"
+    assert any(key[0][0] != RECOUNT for key in keys), "the test sees what is computed"
     assert passes == dict.fromkeys(texts, 1) | {texts[3] + " And then?": 1}
 
 
@@ -66,13 +66,13 @@ def test_loaded_model_needs_no_files(open_app, monkeypatch):
         monkeypatch.setattr(Entry, place, lambda _: None)
     app = open_app(text="The files are gone.")
     assert boxes(app) == []
-    offered = app.selectbox(key="model").options
-    assert compute.DEFAULT_MODEL in offered and all(compute.models().holds(one) for one in offered)
+    options = app.selectbox(key="model").options
+    assert compute.DEFAULT_MODEL in options and all(compute.models().holds(model) for model in options)
 
 
 def test_missing_model_files_show_error(open_app, monkeypatch, tmp_path):
     monkeypatch.setattr(Entry, "local_folder", lambda _: tmp_path)
-    for name in ("_kept", "_staying"):  # nothing is loaded yet
+    for name in ("_entries", "_pinned"):  # nothing is loaded yet
         monkeypatch.setattr(compute.models(), name, OrderedDict())
     app = open_app(model="twin-g8", text="the cat saw")
     assert boxes(app) == [T("error.missing", model=r"twin\-g8", file=r"config\.json")]
@@ -88,7 +88,9 @@ def test_full_queue_keeps_input(open_app):
     assert app.text_area(key="text").value == "There is no room for this."
     app.run()
     assert boxes(app) == []
-    views = [one.proto.component_name for one in everything(app) if getattr(one, "type", "") == "bidi_component"]
+    views = [
+        element.proto.component_name for element in everything(app) if getattr(element, "type", "") == "bidi_component"
+    ]
     assert "headlight.head_grid" in views, "and now it is computed"
 
 

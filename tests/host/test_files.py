@@ -26,7 +26,7 @@ class Streamlit:
     """Answers as Streamlit does: its files for a year, its page for any name it does not know, and pictures."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.requests: list[str] = []
 
     def answer(self, path: str) -> tuple[dict[str, str], bytes]:
         year = {"cache-control": FOREVER, "etag": '"old"', "last-modified": "Thu, 01 Jan 2026 00:00:00 GMT"}
@@ -37,12 +37,12 @@ class Streamlit:
             return year | {"content-type": "image/png"}, b"icon"
         if path.startswith("/media/"):
             kind = {"png": "image/png", "html": "text/html; charset=utf-8"}.get(path.rpartition(".")[2], "text/csv")
-            return {"content-type": kind}, b"made for one visitor"
+            return {"content-type": kind}, b"made for one user"
         page = {"content-type": "text/html; charset=utf-8", "cache-control": "no-cache", "etag": '"old"'}
         return page, index_page().encode()
 
     async def __call__(self, scope, receive, send):
-        self.asked.append(scope["path"])
+        self.requests.append(scope["path"])
         headers, body = self.answer(scope["path"])
         raw = [(name.encode(), value.encode()) for name, value in headers.items()]
         await send({"type": "http.response.start", "status": 200, "headers": raw})
@@ -57,15 +57,15 @@ def files():
 
 def ask(files, path, method="GET", query=b"", **headers):
     """Status, headers and body of an answer."""
-    sent = []
+    messages = []
 
     async def send(message):
-        sent.append(message)
+        messages.append(message)
 
     raw = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
     finish(files({"type": "http", "method": method, "path": path, "query_string": query, "headers": raw}, None, send))
-    said = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
-    return sent[0]["status"], said, b"".join(message["body"] for message in sent[1:])
+    answer_headers = {name.decode(): value.decode() for name, value in messages[0]["headers"]}
+    return messages[0]["status"], answer_headers, b"".join(message["body"] for message in messages[1:])
 
 
 @pytest.mark.parametrize(("path", "times"), [(SCRIPT, 3), (VIEW, 3), (LOADER_OF_VIEW, 1.5)])
@@ -73,22 +73,22 @@ def test_hashed_file_is_cached_compressed(files, path, times):
     views = {VIEW: bundle.bundle(GRID)[1], LOADER_OF_VIEW: LOADER.read_bytes()}
     plain = views.get(path) or (STATIC / path[1:]).read_bytes()
     for _ in range(2):
-        status, said, body = ask(files, path, **GZIP)
-        assert (status, said["content-encoding"], said["vary"]) == (200, "gzip", "accept-encoding")
-        assert said["cache-control"] == FOREVER
-        assert int(said["content-length"]) == len(body) < len(plain) / times
+        status, answer_headers, body = ask(files, path, **GZIP)
+        assert (status, answer_headers["content-encoding"], answer_headers["vary"]) == (200, "gzip", "accept-encoding")
+        assert answer_headers["cache-control"] == FOREVER
+        assert int(answer_headers["content-length"]) == len(body) < len(plain) / times
         assert gzip.decompress(body) == plain
-    status, said, body = ask(files, path)
-    assert status == 200 and "content-encoding" not in said and body == plain
-    assert "javascript" in said["content-type"]
-    assert not files.app.asked, "Streamlit sends it piece by piece"
+    status, answer_headers, body = ask(files, path)
+    assert status == 200 and "content-encoding" not in answer_headers and body == plain
+    assert "javascript" in answer_headers["content-type"]
+    assert not files.app.requests, "Streamlit sends it piece by piece"
     assert len(files.answers) == 2, "one for each way to send it"
 
 
 def test_a_font_is_small_already(files):
-    _, said, body = ask(files, FONT, **GZIP)
-    assert "content-encoding" not in said and body == (STATIC / FONT[1:]).read_bytes()
-    assert (said["cache-control"], said["content-type"]) == (FOREVER, "font/woff2")
+    _, answer_headers, body = ask(files, FONT, **GZIP)
+    assert "content-encoding" not in answer_headers and body == (STATIC / FONT[1:]).read_bytes()
+    assert (answer_headers["cache-control"], answer_headers["content-type"]) == (FOREVER, "font/woff2")
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_font_is_small_already(files):
 )  # fmt: skip
 def test_aliases_are_not_cached(files, path):
     ask(files, path, **GZIP)
-    assert files.app.asked == ([] if "bidi-components" in path else [path]), "what is no view's is not looked for"
+    assert files.app.requests == ([] if "bidi-components" in path else [path]), "what is no view's is not looked for"
     assert not files.answers
 
 
@@ -108,29 +108,29 @@ def test_range_and_head_pass_through(files):
     ask(files, SCRIPT, **GZIP)
     ask(files, SCRIPT, range="bytes=0-99", **GZIP)
     ask(files, SCRIPT, "HEAD", **GZIP)
-    assert files.app.asked == [SCRIPT] * 2
+    assert files.app.requests == [SCRIPT] * 2
 
 
 def test_unhashed_file_is_revalidated(files):
     assert ask(files, "/favicon.png")[1]["cache-control"] == "no-cache"
     assert ask(files, "/media/0123.png")[1]["cache-control"] == "private, max-age=31536000, immutable"
-    assert "cache-control" not in ask(files, "/media/0123.csv")[1], "a visitor's numbers"
-    assert ask(files, "/media/0123.html")[2] == b"made for one visitor", "a page that a visitor takes away"
+    assert "cache-control" not in ask(files, "/media/0123.csv")[1], "a user's numbers"
+    assert ask(files, "/media/0123.html")[2] == b"made for one user", "a page that a user downloads"
 
 
 @pytest.mark.parametrize("path", ["/", "/heads", "/masks", "/no/page"])
 def test_page_unchanged_is_not_sent_again(files, path):
-    status, said, body = ask(files, path, **GZIP)
+    status, answer_headers, body = ask(files, path, **GZIP)
     page = gzip.decompress(body).decode()
-    assert (status, said["cache-control"], said["content-encoding"]) == (200, "no-cache", "gzip")
+    assert (status, answer_headers["cache-control"], answer_headers["content-encoding"]) == (200, "no-cache", "gzip")
     assert page.count(style(embedded=False)) == 1
-    own = index_page()
+    streamlit_page = index_page()
     if name := files.names.get(path[1:]):
         at = "" if path == "/heads" else path[1:]
-        own = with_head(own, name=name, path=at, lang="en", site="http://")
-    assert page.replace(style(embedded=False), "") == own, "no script is added"
-    status, again, body = ask(files, path, if_none_match=said["etag"], **GZIP)
-    assert (status, body, again["etag"]) == (304, b"", said["etag"])
+        streamlit_page = with_head(streamlit_page, name=name, path=at, lang="en", site="http://")
+    assert page.replace(style(embedded=False), "") == streamlit_page, "no script is added"
+    status, again, body = ask(files, path, if_none_match=answer_headers["etag"], **GZIP)
+    assert (status, body, again["etag"]) == (304, b"", answer_headers["etag"])
     assert "content-length" not in again
     assert not files.answers, "a page has any number of addresses"
 
@@ -145,8 +145,8 @@ def test_page_unchanged_is_not_sent_again(files, path):
 )
 def test_page_with_embed_1_is_redirected(files, query, there):
     """Streamlit knows one word for a page inside another, and keeps that from the app."""
-    status, said, body = ask(files, "/masks", query=query)
-    assert (status, said["location"], body) == (307, there, b"")
+    status, answer_headers, body = ask(files, "/masks", query=query)
+    assert (status, answer_headers["location"], body) == (307, there, b"")
 
 
 @pytest.mark.parametrize("query", [b"embed=true", b"embed=1&embed=true", b"embed=yes", b"embed=11", b"notembed=1", b""])
@@ -203,16 +203,16 @@ def test_static_paint_follows_the_link(path, query, language, parts):
     (b"lang=%3Cscript%3E", "de", "en"),
 ])  # fmt: skip
 def test_page_head_describes_page(query, accepts, lang):
-    named = Files(Streamlit(), pages=("heads", "step_by_step"))
+    files = Files(Streamlit(), pages=("heads", "step_by_step"))
     raw = {"accept_language": accepts, "host": "demo.example.org", "x_forwarded_proto": "https"}
-    _, said, body = ask(named, "/step-by-step", query=query, **raw)
+    _, answer_headers, body = ask(files, "/step-by-step", query=query, **raw)
     page, t = body.decode(), translator(lang)
     assert f'<html lang="{lang}">' in page
     assert f"<title>{t('step_by_step.title')} · Headlight</title>" in page
     assert f'<meta name="description" content="{html.escape(t("step_by_step.lead"))}">' in page
     assert '<link rel="canonical" href="https://demo.example.org/step-by-step">' in page
     assert '<meta property="og:image" content="https://demo.example.org/preview.png">' in page
-    assert "accept-language" in said["vary"].lower() and "<script>alert" not in page
+    assert "accept-language" in answer_headers["vary"].lower() and "<script>alert" not in page
 
 
 @pytest.mark.parametrize(
@@ -229,14 +229,16 @@ def test_page_head_describes_page(query, accepts, lang):
     ],
 )
 def test_old_link_is_redirected(query, there):
-    answer, said, _ = ask(Files(Streamlit(), pages=("start", "heads"), before="heads"), "/", query=query, host="a")
-    assert (answer, said.get("location", "")) == ((307, there) if there else (200, ""))
+    answer, answer_headers, _ = ask(
+        Files(Streamlit(), pages=("start", "heads"), before="heads"), "/", query=query, host="a"
+    )
+    assert (answer, answer_headers.get("location", "")) == ((307, there) if there else (200, ""))
     assert ask(Files(Streamlit(), before="heads"), "/masks", query=query)[0] == 200
 
 
 def test_the_first_page_has_one_address():
-    named = Files(Streamlit(), pages=("heads", "masks"))
+    files = Files(Streamlit(), pages=("heads", "masks"))
     for path in ("/", "/heads"):
-        assert '<link rel="canonical" href="http://a/">' in ask(named, path, host="a")[2].decode()
-    assert "canonical" not in ask(named, "/nothing", host="a")[2].decode()
-    assert '"><script' not in ask(named, "/masks", host='a"><script>x</script>')[2].decode()
+        assert '<link rel="canonical" href="http://a/">' in ask(files, path, host="a")[2].decode()
+    assert "canonical" not in ask(files, "/nothing", host="a")[2].decode()
+    assert '"><script' not in ask(files, "/masks", host='a"><script>x</script>')[2].decode()

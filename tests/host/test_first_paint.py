@@ -22,12 +22,12 @@ def paint(name="heads", lang="en", is_default=True):
 
 
 def test_sidebar_placeholder_is_removable():
-    own, kept = style(embedded=False).split("</style>")[:2]
+    app_style, frame_style = style(embedded=False).split("</style>")[:2]
     assert style(embedded=False).count("</style>") == 2
-    assert own.startswith("<style>")
-    assert "/*" not in own
-    assert ".st-key-grid_box" in own
-    assert kept == f'<style id="frame">{FRAME}'
+    assert app_style.startswith("<style>")
+    assert "/*" not in app_style
+    assert ".st-key-grid_box" in app_style
+    assert frame_style == f'<style id="frame">{FRAME}'
 
 
 def test_embedded_page_reserves_no_sidebar():

@@ -1,4 +1,4 @@
-"""What is refused before a page knows of it, asked without a server: the guard is a function of what comes in."""
+"""The guard's refusals, tested without a server."""
 
 import asyncio
 import base64
@@ -26,51 +26,51 @@ from viz.host.sockets import Sockets
 
 HOST = {"host": "demo.example.org"}
 END = {"type": "websocket.disconnect"}
-OWN = HOST | {"origin": "https://demo.example.org"}
+SAME_ORIGIN = HOST | {"origin": "https://demo.example.org"}
 
 
-def inside(reached):
+def inside(calls):
     """Stands for Streamlit: says yes to everything, and reads a socket until it is closed."""
 
     async def app(scope, receive, send):
-        reached.append(scope["path"])
+        calls.append(scope["path"])
         if scope["type"] == "http":
             await send({"type": "http.response.start", "status": 200, "headers": []})
             await send({"type": "http.response.body", "body": b"inside"})
             return
         await send({"type": "websocket.accept"})
         while (message := await receive())["type"] != "websocket.disconnect":
-            reached.append(message["bytes"])
+            calls.append(message["bytes"])
 
     return app
 
 
 class Door:
-    """A guard with nothing behind it, and a knock on it."""
+    """A guard before an empty application."""
 
     def __init__(self, **options):
         self.reached, self.sockets = [], options.pop("sockets", Sockets())
         self.readiness = Readiness(self.sockets)
-        self.readiness.settled.set()
+        self.readiness.can_open.set()
         self.guard = Guard(inside(self.reached), self.sockets, self.readiness, **options)
 
     async def knock(self, kind, path, headers, messages=(), **scope):
-        sent, waiting = [], asyncio.Queue()
+        answers, waiting = [], asyncio.Queue()
         for message in messages:
             waiting.put_nowait(message)
 
         async def send(message):
-            sent.append(message)
+            answers.append(message)
 
-        given = [(name.encode(), value.encode()) for name, value in headers.items()]
-        scope = {"type": kind, "path": path, "headers": given, "client": ("203.0.113.7", 1), **scope}
+        raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+        scope = {"type": kind, "path": path, "headers": raw, "client": ("203.0.113.7", 1), **scope}
         await asyncio.wait_for(self.guard(scope, waiting.get, send), 10)
-        return sent
+        return answers
 
     def ask(self, path, method="GET", headers=HOST):
         return finish(self.knock("http", path, headers, method=method))[0]
 
-    def open(self, headers=OWN, messages=(END,), **scope):
+    def open(self, headers=SAME_ORIGIN, messages=(END,), **scope):
         return finish(self.knock("websocket", "/_stcore/stream", headers, messages, **scope))
 
 
@@ -91,16 +91,16 @@ def test_guard_refuses_other_sites(door, origin):
 
 
 def test_same_origin_and_scripts_connect(door):
-    assert door.open(OWN)[0]["type"] == "websocket.accept"
+    assert door.open(SAME_ORIGIN)[0]["type"] == "websocket.accept"
     assert door.open(HOST)[0]["type"] == "websocket.accept"
 
 
 @pytest.mark.parametrize(
-    ("origin", "said", "scheme", "expected"),
+    ("origin", "extra_headers", "scheme", "expected"),
     [
         ("https", {}, "wss", True),
         ("http", {}, "ws", True),
-        ("http", {}, "wss", False),  # whoever stands on its way wrote that page
+        ("http", {}, "wss", False),  # a page without TLS may have been modified
         ("http", {"x-forwarded-proto": "https"}, "ws", False),
         ("http", {"x-forwarded-proto": "https, http"}, "ws", False),
         ("https", {"x-forwarded-proto": "https"}, "ws", True),
@@ -108,10 +108,10 @@ def test_same_origin_and_scripts_connect(door):
         ("chrome-extension", {}, "ws", False),
     ],
 )
-def test_page_without_tls_is_foreign(door, origin, said, scheme, expected):
-    headers = HOST | {"origin": f"{origin}://demo.example.org"} | said
-    sent = door.open(headers, (END,) if expected else ({"type": "websocket.connect"},), scheme=scheme)
-    assert (sent[0]["type"] == "websocket.accept") is expected
+def test_page_without_tls_is_foreign(door, origin, extra_headers, scheme, expected):
+    headers = HOST | {"origin": f"{origin}://demo.example.org"} | extra_headers
+    answers = door.open(headers, (END,) if expected else ({"type": "websocket.connect"},), scheme=scheme)
+    assert (answers[0]["type"] == "websocket.accept") is expected
 
 
 def test_a_request_ends_where_it_says(door):
@@ -127,7 +127,7 @@ def test_head_in_one_piece_is_bounded(door):
     assert door.ask("/", headers=HOST | {"cookie": long})["status"] == 431
     assert finish(door.knock("http", "/", HOST, method="GET", query_string=long.encode()))[0]["status"] == 431
     connect = ({"type": "websocket.connect"},)
-    assert door.open(OWN | {"cookie": long}, connect) == [{"type": "websocket.close", "code": 1008}]
+    assert door.open(SAME_ORIGIN | {"cookie": long}, connect) == [{"type": "websocket.close", "code": 1008}]
     assert door.reached == [] and door.readiness.refusals["head"] == 3
     assert door.ask("/", headers=HOST | {"cookie": long[:-100]})["status"] == 200
 
@@ -153,11 +153,13 @@ def test_unknown_path_is_404():
 def test_other_host_name_is_refused():
     door = Door(hosts=("demo.example.org",))
     assert door.ask("/")["status"] == 200
-    other = {"host": "127.0.0.1:8501"}
-    assert door.ask("/", headers=other)["status"] == 421
-    assert door.open(other | {"origin": "http://127.0.0.1:8501"}, ({"type": "websocket.connect"},))[0]["code"] == 1008
+    wrong_host = {"host": "127.0.0.1:8501"}
+    assert door.ask("/", headers=wrong_host)["status"] == 421
+    assert (
+        door.open(wrong_host | {"origin": "http://127.0.0.1:8501"}, ({"type": "websocket.connect"},))[0]["code"] == 1008
+    )
     for path in ("/healthz", "/metrics"):
-        assert door.ask(path, headers=other)["status"] == 200, "who watches the server asks by number"
+        assert door.ask(path, headers=wrong_host)["status"] == 200, "who watches the server asks by number"
 
 
 @pytest.mark.parametrize("before", ["", "/some/path"])
@@ -184,28 +186,28 @@ UPLOADS = "/_stcore/upload_file/"
 
 @pytest.fixture
 def files(monkeypatch):
-    """The files of visitors; of "nobody" the page has no place for one."""
-    held = {"full": dict.fromkeys("abcd", 1_000), "new": {}}
-    monkeypatch.setattr(uploads, "uploaded_files", lambda: held)
-    monkeypatch.setattr(uploads, "files_shown", lambda session: {"a", "z"} if session in held else None)
-    monkeypatch.setattr(uploads, "forget_file", lambda session, file: held[session].pop(file))
-    return held
+    """Uploaded files by session; the page of session "nobody" has no file box."""
+    storage = {"full": dict.fromkeys("abcd", 1_000), "new": {}}
+    monkeypatch.setattr(uploads, "uploaded_files", lambda: storage)
+    monkeypatch.setattr(uploads, "files_shown", lambda session: {"a", "z"} if session in storage else None)
+    monkeypatch.setattr(uploads, "forget_file", lambda session, file: storage[session].pop(file))
+    return storage
 
 
 def sized(n_bytes):
-    return OWN | {"content-length": str(n_bytes)}
+    return SAME_ORIGIN | {"content-length": str(n_bytes)}
 
 
-def test_a_visitor_has_few_files_here(door, files):
+def test_files_of_user_are_limited(door, files):
     assert len(files["full"]) == limits.UPLOADS_EACH
     assert door.ask(f"{UPLOADS}full/e", "PUT", sized(10))["status"] == 413
-    assert door.ask(f"{UPLOADS}full/a", "DELETE", OWN)["status"] == 200
+    assert door.ask(f"{UPLOADS}full/a", "DELETE", SAME_ORIGIN)["status"] == 200
     assert door.ask(f"{UPLOADS}new/a", "PUT", sized(10))["status"] == 200
 
 
 def test_upload_length_is_checked(door, files):
-    assert door.ask(f"{UPLOADS}new/a", "PUT", OWN)["status"] == 411
-    assert door.ask(f"{UPLOADS}new/a", "PUT", OWN | {"content-length": "-1"})["status"] == 411
+    assert door.ask(f"{UPLOADS}new/a", "PUT", SAME_ORIGIN)["status"] == 411
+    assert door.ask(f"{UPLOADS}new/a", "PUT", SAME_ORIGIN | {"content-length": "-1"})["status"] == 411
     assert door.ask(f"{UPLOADS}new/a", "PUT", sized(limits.PICTURE_BYTES))["status"] == 200
     assert door.ask(f"{UPLOADS}new/a", "PUT", sized(limits.PICTURE_BYTES + 100_000))["status"] == 413
 
@@ -234,7 +236,7 @@ def test_uploads_in_progress_count(files, monkeypatch):
         ]
         await asyncio.sleep(0.05)
         go.set()
-        answers[:] = [(await one)[0]["status"] for one in tasks]
+        answers[:] = [(await task)[0]["status"] for task in tasks]
 
     finish(send_all(200, lambda _: "new"))
     assert answers.count(200) == limits.UPLOADS_EACH and answers.count(413) == 200 - limits.UPLOADS_EACH
@@ -260,17 +262,17 @@ def test_slow_upload_times_out(door, files, monkeypatch):
 def test_unused_uploads_are_deleted(files, monkeypatch):
     now = 1_000.0
     monkeypatch.setattr(uploads.time, "monotonic", lambda: now)
-    kept = uploads.Uploads()
+    all_uploads = uploads.Uploads()
     files["nobody"] = {"x": 1}
     monkeypatch.setattr(uploads, "files_shown", lambda session: None if session == "nobody" else {"a", "z"})
-    kept.tidy()
+    all_uploads.tidy()
     assert files == {"full": dict.fromkeys("abcd", 1_000), "new": {}, "nobody": {}}, "the page was left"
     now += limits.UPLOAD_SECONDS + 1
-    kept.tidy()
+    all_uploads.tidy()
     assert files["full"] == {"a": 1_000}, "a new picture took the place of the others"
 
 
-def said(message):
+def as_message(message):
     return {"type": "websocket.receive", "bytes": message}
 
 
@@ -280,15 +282,15 @@ def rerun(text=""):
 
 def test_oversized_message_is_refused(door, monkeypatch):
     monkeypatch.setattr(limits, "MESSAGE_BYTES", len(rerun("1234567")))
-    sent = door.open(messages=(said(rerun("1234567")), said(rerun("12345678")), said(rerun())))
-    assert sent[-1] == {"type": "websocket.close", "code": 1009}
+    answers = door.open(messages=(as_message(rerun("1234567")), as_message(rerun("12345678")), as_message(rerun())))
+    assert answers[-1] == {"type": "websocket.close", "code": 1009}
     assert door.reached == ["/_stcore/stream", rerun("1234567")]
 
 
 def test_malformed_message_ends_connection(door):
     text = {"type": "websocket.receive", "text": "hello", "bytes": None}
     assert door.open(messages=(text,))[-1] == {"type": "websocket.close", "code": 1003}
-    assert door.open(messages=(said(b"\xff\xff"),))[-1] == {"type": "websocket.close", "code": 1002}
+    assert door.open(messages=(as_message(b"\xff\xff"),))[-1] == {"type": "websocket.close", "code": 1002}
 
 
 def test_invalid_names_end_connection(door):
@@ -307,18 +309,20 @@ def test_invalid_names_end_connection(door):
         BackMsg(backend_operation_request={"request_id": "a\nb", "deferred_file": {}}),
     ]
     for message in messages:
-        assert door.open(messages=(said(message.SerializeToString()),))[-1]["code"] == 1002, message
+        assert door.open(messages=(as_message(message.SerializeToString()),))[-1]["code"] == 1002, message
     door.reached.clear()
     also = BackMsg(file_urls_request={"request_id": "a-1", "file_names": files[1:]})
-    door.open(messages=(said(BackMsg(rerun_script=fine).SerializeToString()), said(also.SerializeToString()), END))
+    door.open(
+        messages=(as_message(BackMsg(rerun_script=fine).SerializeToString()), as_message(also.SerializeToString()), END)
+    )
     assert len(door.reached) == 3
     assert door.readiness.refusals == {"message 1002": len(messages)}
 
 
-def test_nobody_empties_everybodys_caches(door):
+def test_clear_cache_message_is_dropped(door):
     orders = [BackMsg(clear_cache=True), BackMsg(set_run_on_save=True), BackMsg(debug_shutdown_runtime=True), BackMsg()]
     orders.append(BackMsg(backend_operation_request={"request_id": "a", "install_skills": {}}))
-    door.open(messages=(*(said(one.SerializeToString()) for one in orders), said(rerun()), END))
+    door.open(messages=(*(as_message(order.SerializeToString()) for order in orders), as_message(rerun()), END))
     assert door.reached == ["/_stcore/stream", rerun()]
 
 
@@ -332,7 +336,7 @@ def test_fast_messages_are_delayed(door, monkeypatch):
     monkeypatch.setattr(
         limits, "MESSAGES_A_SECOND", 0.001
     )  # the bucket does not fill meanwhile, however slow the machine
-    messages = [said(rerun())] * (limits.MESSAGES_AT_ONCE + 3)
+    messages = [as_message(rerun())] * (limits.MESSAGES_AT_ONCE + 3)
     door.open(messages=(*messages, END))
     assert door.reached.count(rerun()) == len(messages), "nothing is lost"
     assert len(slept) == 3
@@ -358,7 +362,7 @@ def test_idlest_socket_makes_room():
     sockets = Sockets(most=2, most_each=2, idle=60)
     old, young = sockets.admit("a"), sockets.admit("b")
     assert sockets.admit("c") is None
-    old.seen -= 61
+    old.last_message -= 61
     assert sockets.room("c")
     assert sockets.admit("c") is not None
     assert old.leave.is_set()
@@ -370,7 +374,7 @@ def test_idlest_socket_makes_room():
 
 def test_replaced_socket_is_closed(door):
     async def visit():
-        coming = asyncio.create_task(door.knock("websocket", "/_stcore/stream", OWN))
+        coming = asyncio.create_task(door.knock("websocket", "/_stcore/stream", SAME_ORIGIN))
         while not len(door.sockets):
             await asyncio.sleep(0)
         next(iter(door.sockets._open.values()))[0].leave.set()
@@ -382,35 +386,35 @@ def test_replaced_socket_is_closed(door):
 @pytest.mark.parametrize(
     ("proxies", "forwarded", "client", "expected"),
     [
-        (0, "198.51.100.1", "203.0.113.7", "203.0.113.7"),  # a visitor's own claim
+        (0, "198.51.100.1", "203.0.113.7", "203.0.113.7"),  # the user's own header
         (1, "198.51.100.1", "10.0.0.1", "198.51.100.1"),
         (1, "1.2.3.4, 198.51.100.1", "10.0.0.1", "198.51.100.1"),  # what stands before the proxy's word is claimed
         (2, "1.2.3.4, 198.51.100.1, 10.0.0.2", "10.0.0.1", "198.51.100.1"),
         (2, "198.51.100.1", "10.0.0.1", "10.0.0.1"),  # it did not come through both
         (1, "", "10.0.0.1", "10.0.0.1"),
-        (0, "", "2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),  # one visitor has them all
+        (0, "", "2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),  # one user has the whole network
         (0, "", "::ffff:203.0.113.7", "203.0.113.7"),
         (1, "not an address", "10.0.0.1", "not an address"),
     ],
 )
-def test_where_a_visitor_comes_from(proxies, forwarded, client, expected):
-    given = guard.Headers({"x-forwarded-for": forwarded} if forwarded else {})
-    assert address_of({"client": (client, 1)}, given, proxies) == expected
+def test_address_is_added_by_proxy(proxies, forwarded, client, expected):
+    request_headers = guard.Headers({"x-forwarded-for": forwarded} if forwarded else {})
+    assert address_of({"client": (client, 1)}, request_headers, proxies) == expected
 
 
 def test_every_answer_carries_the_policy(door):
     for path in ("/", "/_stcore/metrics", "/media/x"):
-        said = dict(door.ask(path)["headers"])
-        assert said[b"x-content-type-options"] == b"nosniff"
-        assert said[b"referrer-policy"] == b"no-referrer", "addresses hold visitors' texts"
-        assert b"default-src 'self'" in said[b"content-security-policy"]
+        fields = dict(door.ask(path)["headers"])
+        assert fields[b"x-content-type-options"] == b"nosniff"
+        assert fields[b"referrer-policy"] == b"no-referrer", "addresses hold users' texts"
+        assert b"default-src 'self'" in fields[b"content-security-policy"]
 
 
 def test_scripts_carry_no_headers_of_pages():
     """A browser reads these of a page alone, and of a font, a style or a script nothing is lost without them."""
     for kind in ("application/javascript", "text/javascript; charset=utf-8", "text/css", "font/woff2"):
-        said = dict(headers_of(kind, headers()))
-        assert dict(headers()).keys() - said.keys() == {b"permissions-policy", b"cross-origin-opener-policy"}
+        fields = dict(headers_of(kind, headers()))
+        assert dict(headers()).keys() - fields.keys() == {b"permissions-policy", b"cross-origin-opener-policy"}
     for kind in ("text/html; charset=utf-8", "image/svg+xml", "application/json", ""):
         assert headers_of(kind, headers()) == headers()
 
@@ -462,7 +466,7 @@ def test_connected_users_enter_before_ready(monkeypatch):
 
     monkeypatch.setattr(told, "warm", warm)
     monkeypatch.setattr(told, "set_ceiling", lambda stores: None)
-    monkeypatch.setattr(told, "FIRST_VISITOR", 0)
+    monkeypatch.setattr(told, "FIRST_USER", 0)
     monkeypatch.setattr(told, "page_problem", page_problem)
     monkeypatch.setattr(told, "PAGE_AGAIN", 0)
     readiness = Readiness(Sockets(), then=lambda: rest.wait(60))
@@ -471,9 +475,9 @@ def test_connected_users_enter_before_ready(monkeypatch):
         loading.hold()
         warming = asyncio.create_task(readiness._warm())
         await asyncio.sleep(0)
-        assert not readiness.settled.is_set()
+        assert not readiness.can_open.is_set()
         first.set()
-        await readiness.settled.wait()
+        await readiness.can_open.wait()
         loading.come_in()
         assert readiness.reasons() == ["warm"]
         rest.set()
@@ -484,33 +488,33 @@ def test_connected_users_enter_before_ready(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("asked", "visitors", "waited"),
-    [(False, 0, ["visitor"]), (False, 1, ["visitor", "picture"]), (True, 1, ["visitor"])],
+    ("is_asked", "n_users", "expected"),
+    [(False, 0, ["user"]), (False, 1, ["user", "picture"]), (True, 1, ["user"])],
 )
-def test_warmup_waits_for_first_picture(monkeypatch, asked, visitors, waited):
-    seen, sockets = [], Sockets()
-    for _ in range(visitors):
+def test_warmup_waits_for_first_picture(monkeypatch, is_asked, n_users, expected):
+    waits, sockets = [], Sockets()
+    for _ in range(n_users):
         sockets.admit("203.0.113.7")
-    monkeypatch.setattr(told, "FIRST_VISITOR", "visitor")
+    monkeypatch.setattr(told, "FIRST_USER", "user")
     monkeypatch.setattr(told, "FIRST_PICTURE", "picture")
-    monkeypatch.setattr(loading, "is_asked", lambda seconds: seen.append(seconds) or asked)
+    monkeypatch.setattr(loading, "is_asked", lambda seconds: waits.append(seconds) or is_asked)
     monkeypatch.setattr(told, "warm", lambda admit: 7)
     assert Readiness(sockets)._warm_in_time(lambda: None) == 7
-    assert seen == waited
+    assert waits == expected
 
 
 def test_cold_server_admits_few(door, monkeypatch):
     monkeypatch.setattr(guard, "EARLY", 2)
-    door.readiness.settled.clear()
+    door.readiness.can_open.clear()
 
     async def visit():
-        coming = [asyncio.create_task(door.knock("websocket", "/_stcore/stream", OWN)) for _ in range(3)]
+        coming = [asyncio.create_task(door.knock("websocket", "/_stcore/stream", SAME_ORIGIN)) for _ in range(3)]
         while len(door.sockets) < 3:
             await asyncio.sleep(0)
         for _ in range(10):
             await asyncio.sleep(0)
         assert door.reached == ["/_stcore/stream"] * 2
-        door.readiness.settled.set()
+        door.readiness.can_open.set()
         while len(door.reached) < 3:
             await asyncio.sleep(0)
         for socket in list(door.sockets._open["203.0.113.7"]):
@@ -526,8 +530,8 @@ def test_operator_reads_refusals():
         door.ask(path, method)
     door.open(HOST | {"origin": "https://elsewhere.example"}, ({"type": "websocket.connect"},))
     assert door.readiness.refusals == {"unknown": 2, "writing": 1, "foreign socket": 1}
-    written = Metrics(door.sockets, door.readiness.refusals).text().splitlines()
-    assert 'headlight_refusals_total{rule="unknown"} 2' in written, "and nothing of what was asked"
+    lines = Metrics(door.sockets, door.readiness.refusals).text().splitlines()
+    assert 'headlight_refusals_total{rule="unknown"} 2' in lines, "and nothing of what was asked"
 
 
 def test_tls_sends_hsts():
@@ -535,28 +539,28 @@ def test_tls_sends_hsts():
     assert b"strict-transport-security" not in dict(headers(tls=False))
 
 
-GIVEN = re.compile(r"headlight=([\w-]{43}); Path=/; HttpOnly; SameSite=Lax")
+SET_COOKIE = re.compile(r"headlight=([\w-]{43}); Path=/; HttpOnly; SameSite=Lax")
 
 
 def test_cookie_is_set_once(door):
-    def given(path, **headers):
-        said = [(name, value.decode()) for name, value in door.ask(path, headers=HOST | headers)["headers"]]
-        return [value for name, value in said if name == b"set-cookie"]
+    def set_cookies(path, **headers):
+        fields = [(name, value.decode()) for name, value in door.ask(path, headers=HOST | headers)["headers"]]
+        return [value for name, value in fields if name == b"set-cookie"]
 
-    (said,) = given("/_stcore/health")
-    assert GIVEN.fullmatch(said)
-    assert given("/_stcore/health") != [said], "nobody can guess it"
-    assert given("/static/js/a.js") == [], "what is kept for all has none"
-    mine = said.partition(";")[0]
-    assert given("/_stcore/health", cookie=f"other={{1}}; _streamlit_xsrf=2|a|b|1; {mine}") == []
-    assert given("/_stcore/health", cookie="headlight=mine") != [], "that is none of the guard's"
+    (cookie,) = set_cookies("/_stcore/health")
+    assert SET_COOKIE.fullmatch(cookie)
+    assert set_cookies("/_stcore/health") != [cookie], "nobody can guess it"
+    assert set_cookies("/static/js/a.js") == [], "what is kept for all has none"
+    mine = cookie.partition(";")[0]
+    assert set_cookies("/_stcore/health", cookie=f"other={{1}}; _streamlit_xsrf=2|a|b|1; {mine}") == []
+    assert set_cookies("/_stcore/health", cookie="headlight=mine") != [], "that is none of the guard's"
     page = {
         "type": "http.response.start",
         "headers": [(b"content-type", b"text/html"), (b"cache-control", b"no-cache")],
     }
-    owner.give(page, "/masks", tls=True)
-    said = guard.Headers(raw=page["headers"])
-    assert said["set-cookie"].endswith("; SameSite=Lax; Secure") and said["cache-control"] == "private, no-cache"
+    owner.set_cookie(page, "/masks", tls=True)
+    fields = guard.Headers(raw=page["headers"])
+    assert fields["set-cookie"].endswith("; SameSite=Lax; Secure") and fields["cache-control"] == "private, no-cache"
 
 
 def test_owner_mark_hides_cookie(door, monkeypatch):
@@ -566,22 +570,30 @@ def test_owner_mark_hides_cookie(door, monkeypatch):
         scopes.append(scope)
 
     door.guard.app = note
-    mine, other = (OWN | {"cookie": f"headlight={letter * 43}"} for letter in "ab")
-    for said in (mine, mine, other, OWN, OWN, OWN | {owner.HEADER: "mine"}, mine | {owner.HEADER: "mine"}):
-        door.open(said)
-    told = [guard.Headers(scope=scope).getlist(owner.HEADER) for scope in scopes]
-    assert all(len(mark) == 1 and re.fullmatch("[0-9a-f]{64}", mark[0]) for mark in told)
-    marks = [mark for (mark,) in told]
+    mine, second = (SAME_ORIGIN | {"cookie": f"headlight={letter * 43}"} for letter in "ab")
+    for request_headers in (
+        mine,
+        mine,
+        second,
+        SAME_ORIGIN,
+        SAME_ORIGIN,
+        SAME_ORIGIN | {owner.HEADER: "mine"},
+        mine | {owner.HEADER: "mine"},
+    ):
+        door.open(request_headers)
+    owners = [guard.Headers(scope=scope).getlist(owner.HEADER) for scope in scopes]
+    assert all(len(mark) == 1 and re.fullmatch("[0-9a-f]{64}", mark[0]) for mark in owners)
+    marks = [mark for (mark,) in owners]
     assert marks[0] == marks[1] == marks[6], "several tabs, one browser"
-    assert len(set(marks)) == 5, "who keeps no cookies is somebody else each time"
+    assert len(set(marks)) == 5, "a browser without cookies has a new mark each time"
 
 
 def test_files_go_to_ones_own_session(door, files, monkeypatch):
-    mine = OWN | {"cookie": f"headlight={'a' * 43}"}
+    mine = SAME_ORIGIN | {"cookie": f"headlight={'a' * 43}"}
     monkeypatch.setattr(guard, "session_owner", lambda session: owner.mark_of(guard.Headers(mine)))
     assert door.ask(f"{UPLOADS}new/a", "PUT", mine | {"content-length": "10"})["status"] == 200
     assert door.ask(f"{UPLOADS}new/a", "DELETE", mine)["status"] == 200
-    for others in (OWN, OWN | {"cookie": f"headlight={'b' * 43}"}):
-        assert door.ask(f"{UPLOADS}new/a", "PUT", others | {"content-length": "10"})["status"] == 403
-        assert door.ask(f"{UPLOADS}new/a", "DELETE", others)["status"] == 403
+    for foreign in (SAME_ORIGIN, SAME_ORIGIN | {"cookie": f"headlight={'b' * 43}"}):
+        assert door.ask(f"{UPLOADS}new/a", "PUT", foreign | {"content-length": "10"})["status"] == 403
+        assert door.ask(f"{UPLOADS}new/a", "DELETE", foreign)["status"] == 403
     assert door.readiness.refusals == {"another's session": 4}

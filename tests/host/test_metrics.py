@@ -51,13 +51,13 @@ def test_metrics_read_by_prometheus(metrics, monkeypatch):
         "headlight_kept_bytes": ("gauge", "bytes"),
     }
     assert all(family.documentation for family in families.values())
-    found = samples(answer.body.decode())
-    assert found["headlight_refusals_total", "another's session"] == 3
-    assert found["headlight_refusals_total", "message 1009"] == 5
-    assert found["headlight_tabs", ""] == 2
-    assert 0 < found["headlight_descriptors", ""] <= found["headlight_descriptors_limit", ""]
-    assert found["headlight_memory_ceiling_bytes", ""] == 13e9
-    assert found["headlight_memory_bytes", ""] >= 50e6
+    values = samples(answer.body.decode())
+    assert values["headlight_refusals_total", "another's session"] == 3
+    assert values["headlight_refusals_total", "message 1009"] == 5
+    assert values["headlight_tabs", ""] == 2
+    assert 0 < values["headlight_descriptors", ""] <= values["headlight_descriptors_limit", ""]
+    assert values["headlight_memory_ceiling_bytes", ""] == 13e9
+    assert values["headlight_memory_bytes", ""] >= 50e6
 
 
 def test_metrics_without_ceiling_are_readable(metrics, monkeypatch):
@@ -74,16 +74,18 @@ def test_counter_labels_are_escaped():
     assert CounterStat("x", 2, {"rule": value}).to_metric_str() in text
 
 
-@pytest.mark.parametrize("sent", [None, "", "Bearer ", "Bearer", "Bearer öffne", "open sesame", "bearer open sesame"])
-def test_metrics_without_token_are_404(metrics, sent):
-    """Nobody learns that there is such an address, and each attempt is counted."""
-    answer = ask(metrics, sent)
+@pytest.mark.parametrize(
+    "authorization", [None, "", "Bearer ", "Bearer", "Bearer öffne", "open sesame", "bearer open sesame"]
+)
+def test_metrics_without_token_are_404(metrics, authorization):
+    """The route is hidden, and each attempt is counted."""
+    answer = ask(metrics, authorization)
     assert (answer.status_code, answer.body) == (404, b"Not found.")
     assert metrics.refusals["hidden"] == 1
 
 
-@pytest.mark.parametrize("sent", [None, "Bearer ", "Bearer open sesame"])
-def test_metrics_with_unset_token_are_404(metrics, monkeypatch, sent):
-    """A server without a token has no metrics; an empty token lets nobody in."""
+@pytest.mark.parametrize("authorization", [None, "Bearer ", "Bearer open sesame"])
+def test_metrics_with_unset_token_are_404(metrics, monkeypatch, authorization):
+    """A server without a token has no metrics; an empty token is refused."""
     monkeypatch.setattr(limits, "METRICS_TOKEN", "")
-    assert ask(metrics, sent).status_code == 404
+    assert ask(metrics, authorization).status_code == 404

@@ -27,7 +27,7 @@ CROWD = 500
 
 
 class Listener(Tab):
-    """A tab that remembers all it was sent."""
+    """A tab that records its messages."""
 
     def __init__(self, url: str) -> None:
         super().__init__(url, patience=60)
@@ -37,9 +37,11 @@ class Listener(Tab):
         self.heard.append(await super()._hear(answer))
         return self.heard[-1]
 
-    def told(self, key: str, **values: object) -> bool:
-        """Whether a notice said this."""
-        notices = (one.delta.new_element.alert.body for one in self.heard if one.WhichOneof("type") == "delta")
+    def has_notice(self, key: str, **values: object) -> bool:
+        """Return whether a notice has this text."""
+        notices = (
+            message.delta.new_element.alert.body for message in self.heard if message.WhichOneof("type") == "delta"
+        )
         return translator("en")(key, **values) in notices
 
 
@@ -81,20 +83,20 @@ async def until(condition: Any) -> None:
 
 
 def test_cold_server_shows_first_page(tmp_path):
-    go, said = tmp_path / "go", translator("en")
+    go, t = tmp_path / "go", translator("en")
 
     async def visit(server: Server) -> None:
         async with Tab(server.url) as first, Listener(server.url) as second, Tab(server.url) as third:
             answer = await first.open("", lang="en")
-            assert (answer.titles, answer.boxes, answer.exceptions) == ([said("start.headline")], [], [])
+            assert (answer.titles, answer.boxes, answer.exceptions) == ([t("start.headline")], [], [])
             coming = asyncio.create_task(second.open("heads", lang="en"))
-            await until(lambda: second.told("waiting.warming"))
-            assert (await third.open("", lang="en")).titles == [said("start.headline")], "nobody is held up"
+            await until(lambda: second.has_notice("waiting.warming"))
+            assert (await third.open("", lang="en")).titles == [t("start.headline")], "nobody is held up"
             assert json.loads(get(server, "/inside")[1]) == [], "nothing large is imported"
             assert get(server, "/readyz") == (503, '{"ready":false,"waiting_for":["warm"]}')
             go.touch()
             answer = await coming
-            assert (answer.titles, answer.boxes, answer.exceptions) == ([said("heads.title")], [], [])
+            assert (answer.titles, answer.boxes, answer.exceptions) == ([t("heads.title")], [], [])
             assert json.loads(get(server, "/inside")[1]), "the test sees what is imported"
 
     with serve(Path(__file__).with_name("cold_app.py"), tmp_path / "log.txt", COLD_UNTIL=str(go)) as server:
@@ -120,27 +122,27 @@ def test_first_deep_link_is_served(server):
     assert answer.titles == [translator("en")("positions.title")]
     assert answer.exceptions == answer.boxes == []
     first = next(message.new_session for message in heard if message.WhichOneof("type") == "new_session")
-    assert first.main_script_path == "app.py", "where the program lies is nobody's business"
+    assert first.main_script_path == "app.py", "the program's path is not sent"
     assert first.initialize.HasField("user_info") and not first.initialize.user_info.ListFields()
-    assert [told.name for told, _ in first.initialize.environment_info.ListFields()] == ["streamlit_version"]
+    assert [field.name for field, _ in first.initialize.environment_info.ListFields()] == ["streamlit_version"]
     assert not any(str(ROOT).encode() in message.SerializeToString() for message in heard)
 
 
 def test_failed_pass_leaks_no_text(server):
     async def visit() -> None:
-        async with Listener(server.url) as one, Listener(server.url) as other:
-            answer = await one.open(text=f"badly {SECRET}")
+        async with Listener(server.url) as first, Listener(server.url) as second:
+            answer = await first.open(text=f"badly {SECRET}")
             assert answer.boxes == [translator("en")("error.failed", kind="RuntimeError")]
             assert answer.exceptions == []
-            assert one.value("text") == f"badly {SECRET}", "what was typed is still there"
-            answer = await one.change(text=f"strangely {SECRET}")
+            assert first.value("text") == f"badly {SECRET}", "what was typed is still there"
+            answer = await first.change(text=f"strangely {SECRET}")
             assert answer.boxes == [translator("en")("error.failed", kind="KeyError")]
             assert answer.exceptions == []
-            answer = await one.change(text=f"well {SECRET}")
+            answer = await first.change(text=f"well {SECRET}")
             assert answer.boxes == answer.exceptions == [], "and it goes on"
-            await other.open()
-            assert not any(SECRET.encode() in each.SerializeToString() for each in other.heard)
-            assert any(SECRET.encode() in each.SerializeToString() for each in one.heard), "the test sees texts"
+            await second.open()
+            assert not any(SECRET.encode() in message.SerializeToString() for message in second.heard)
+            assert any(SECRET.encode() in message.SerializeToString() for message in first.heard), "the test sees texts"
 
     finish(visit())
     assert get(server, f"/?text={SECRET}")[0] == 200
@@ -158,19 +160,19 @@ def test_waiting_user_sees_queue_rank(server):
             await until(lambda: inside(server)["working"] == 1)
             mine = asyncio.create_task(second.open(text="a second text"))
             await until(lambda: inside(server)["waiting"] == 1)
-            same, other = Tab(server.url), asyncio.create_task(third.open(text="a third text"))
+            same, third_tab = Tab(server.url), asyncio.create_task(third.open(text="a third text"))
             await until(lambda: inside(server)["waiting"] == 2)
             async with same:
                 equal = asyncio.create_task(same.open(text="a third text"))
                 await asyncio.sleep(1.5)
                 assert inside(server)["waiting"] == 2, "equal requests have one place"
                 await slow.vanish()
-                for answer in await asyncio.gather(mine, other, equal):
+                for answer in await asyncio.gather(mine, third_tab, equal):
                     assert answer.boxes == answer.exceptions == []
             with pytest.raises(ConnectionClosed):
                 await lost
-            assert second.told("waiting.place", n=1)
-            assert third.told("waiting.place", n=2)
+            assert second.has_notice("waiting.place", n=1)
+            assert third.has_notice("waiting.place", n=2)
 
     finish(visit())
     wait(lambda: (inside(server)["working"], inside(server)["waiting"]) == (0, 0))
@@ -189,17 +191,17 @@ def test_closed_tabs_free_resources(server):
     before = inside(server), int(memory.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") if memory.exists() else 0
 
     async def crowd() -> None:
-        opened = []
+        tabs = []
         try:
             for _ in range(0, CROWD, 50):
-                opened += await asyncio.gather(*(connect(address, proxy=None, ping_interval=None) for _ in range(50)))
+                tabs += await asyncio.gather(*(connect(address, proxy=None, ping_interval=None) for _ in range(50)))
             with pytest.raises(InvalidStatus, match="403"):
                 await connect(address, proxy=None)
             assert get(server, "/_stcore/health")[0] == 503
             assert "full" in get(server, "/_stcore/health")[1]
             assert get(server, "/healthz")[0] == 200
         finally:
-            for socket in opened:
+            for socket in tabs:
                 socket.transport.abort()
 
     def back_to_normal() -> bool:
@@ -231,8 +233,8 @@ def test_sigterm_stops_running_work(server):
             return tab._socket.close_code
 
     assert finish(visit()) == 1012, "service restart: the browser comes again"
-    gone = os.WEXITED | os.WNOHANG | os.WNOWAIT
+    exit_options = os.WEXITED | os.WNOHANG | os.WNOWAIT
     began = time.monotonic()
-    wait(lambda: os.waitid(os.P_PID, server.pid, gone) is not None)
+    wait(lambda: os.waitid(os.P_PID, server.pid, exit_options) is not None)
     assert time.monotonic() - began < 20
     assert "Traceback" not in server.written()

@@ -1,4 +1,4 @@
-"""Memory that nobody needs any more does not stay with the server."""
+"""Maintenance returns unused memory to the system."""
 
 import asyncio
 import os
@@ -25,9 +25,9 @@ from viz.streamlit_internals import hosted
 @pytest.mark.skipif(upkeep.trimmer() is abs, reason="needs glibc: elsewhere nothing is handed back, as on a Mac")
 def test_pages_between_what_stays_go_back(monkeypatch):
     """The lifespan does it: a tenth of many small tensors stays, and pins nearly all of the rest."""
-    monkeypatch.setattr(upkeep, "EVERY", 0.05)
+    monkeypatch.setattr(upkeep, "TIDY_SECONDS", 0.05)
     monkeypatch.setattr(readiness, "warm", lambda admit: 0)
-    monkeypatch.setattr(readiness, "keep_visitors_out_of_the_log", lambda: None)  # these two are for the whole process
+    monkeypatch.setattr(readiness, "redact_log", lambda: None)  # these two are for the whole process
     monkeypatch.setattr(readiness.Readiness, "_watch_for_the_end", lambda _: None)
     tensors = [torch.ones(5_000) for _ in range(6_000)]  # 20 kB each, 120 MB
     tensors = tensors[::10]
@@ -43,36 +43,38 @@ def test_pages_between_what_stays_go_back(monkeypatch):
 
 
 def test_lost_sessions_expire(monkeypatch):
-    """Streamlit lets go of them when another session is lost: those of the last visitors would stay for good."""
-    ended, kept = [], MemorySessionStorage(ttl_seconds=0.2)
-    manager = SimpleNamespace(_session_storage=kept)
+    """Streamlit lets go of them when another session is lost: those of the last users would never end."""
+    shutdowns, storage = [], MemorySessionStorage(ttl_seconds=0.2)
+    manager = SimpleNamespace(_session_storage=storage)
     running = SimpleNamespace(exists=lambda: True, instance=lambda: SimpleNamespace(_session_mgr=manager))
     monkeypatch.setattr(hosted, "Runtime", running)
     for name in "ab":
-        kept.save(SimpleNamespace(session=SimpleNamespace(id=name, shutdown=lambda name=name: ended.append(name))))
+        storage.save(
+            SimpleNamespace(session=SimpleNamespace(id=name, shutdown=lambda name=name: shutdowns.append(name)))
+        )
     hosted.end_lost_sessions()
-    assert ended == []
+    assert shutdowns == []
     time.sleep(0.3)
     hosted.end_lost_sessions()
-    assert ended == ["a", "b"] and not kept._cache._data
+    assert shutdowns == ["a", "b"] and not storage._cache._data
 
 
 def test_free_memory_admits_waiting():
-    held, begun = [100], []
-    ceiling = Ceiling(lambda: 1_000, 300, lambda: held[0])
+    in_use, starts = [100], []
+    ceiling = Ceiling(lambda: 1_000, 300, lambda: in_use[0])
     store = Store(1_000_000, FairQueue(2, 7, ceiling=ceiling), seconds=60)
     read = CachedFunction(lambda n: "x" * 10_000, store, "pass", wait_silently)
     for n in range(3):
         read(n)
-    before, held[0] = store.bytes, 900
+    before, in_use[0] = store.bytes, 900
     with ceiling.visit(0.0):
-        store.turns.enter("pass", lambda: begun.append("later"))
+        store.turns.enter("pass", lambda: starts.append("later"))
         keeper = upkeep.Maintenance(store, ceiling, Uploads())
         keeper.free_memory()
-        assert 0 < store.bytes < before and begun == []
-        held[0] = 100
+        assert 0 < store.bytes < before and starts == []
+        in_use[0] = 100
         keeper.free_memory()
-    assert begun == ["later"]
+    assert starts == ["later"]
 
 
 def test_free_memory_keeps_oldest_users_results():
@@ -80,9 +82,9 @@ def test_free_memory_keeps_oldest_users_results():
     store = Store(10**6, FairQueue(2, 7, ceiling=ceiling), seconds=60, protect_after_seconds=0)
     with ceiling.visit(come()):
         CachedFunction(lambda: "x" * 10_000, store, "pass", wait_silently)()
-        held = store.bytes
+        n_bytes = store.bytes
         upkeep.Maintenance(store, ceiling, Uploads()).free_memory()
-        assert store.bytes == held > 0
+        assert store.bytes == n_bytes > 0
     upkeep.Maintenance(store, ceiling, Uploads()).free_memory()
     assert store.bytes == 0
 
@@ -92,19 +94,19 @@ def test_long_texts_are_evicted_first():
     stores = [Store(10**6, FairQueue(2, 7, ceiling=ceiling), seconds=60) for _ in range(2)]
     for store in stores:
         CachedFunction(lambda: "x" * 10_000, store, "pass", wait_silently)()
-    held = stores[0].bytes
+    n_bytes = stores[0].bytes
     upkeep.Maintenance(stores[0], ceiling, Uploads(), (stores[1],)).free_memory()
-    assert (stores[0].bytes, stores[1].bytes) == (held, 0)
+    assert (stores[0].bytes, stores[1].bytes) == (n_bytes, 0)
 
 
 def test_loaded_model_raises_ceiling(monkeypatch):
     """Its weights, and its tokenizer where that is large; a model that has given way takes them along again."""
-    held, stores = SimpleNamespace(bytes=91_000_000), make_stores()
-    monkeypatch.setattr(stores, "models", held)
+    models, stores = SimpleNamespace(bytes=91_000_000), make_stores()
+    monkeypatch.setattr(stores, "models", models)
     readiness.set_ceiling(stores)
     assert stores.memory.most() == limits.MEMORY_BYTES
     assert stores.long_texts.most_bytes == 2 * limits.TOKENS * limits.LONG_TOKEN_BYTES
-    held.bytes += 402_000_000
+    models.bytes += 402_000_000
     assert stores.memory.most() == limits.MEMORY_BYTES + 402_000_000
-    held.bytes -= 402_000_000
+    models.bytes -= 402_000_000
     assert stores.memory.most() == limits.MEMORY_BYTES

@@ -1,4 +1,4 @@
-"""What is computed before anybody comes, and who is served first if they came all the same."""
+"""The warm-up yields to users who wait for a page."""
 
 from types import SimpleNamespace
 
@@ -6,19 +6,19 @@ from viz.host import warmup
 
 
 def _served_after(monkeypatch, lines):
-    """How often it was waited while this was seen of the pages: who is at work, who waits."""
-    seen, waited = iter(lines), []
+    """Return the number of waits, given successive numbers of running and waiting pages."""
+    states, waits = iter(lines), []
     pages = SimpleNamespace()
-    pages.working, pages.waiting = next(seen)
+    pages.working, pages.waiting = next(states)
 
     def sleep(seconds):
-        waited.append(seconds)
-        pages.working, pages.waiting = next(seen, (0, 0))
+        waits.append(seconds)
+        pages.working, pages.waiting = next(states, (0, 0))
 
     monkeypatch.setattr(warmup, "stores", lambda: SimpleNamespace(pages=pages))
     monkeypatch.setattr(warmup.time, "sleep", sleep)
-    warmup._give_way()
-    return len(waited)
+    warmup._yield_to_pages()
+    return len(waits)
 
 
 def test_warmup_serves_waiting_users_first(monkeypatch):

@@ -1,1 +1,1 @@
-"""What is meant to break the server."""
+"""Input meant to break the server."""

@@ -1,4 +1,4 @@
-"""Links and texts nobody who means well would write."""
+"""Hostile links and texts."""
 
 import random
 import re
@@ -8,13 +8,13 @@ from pathlib import Path
 from tests.browser.drive import ROOT
 
 STRINGS: dict[str, list[str]] = tomllib.loads(Path(__file__).with_name("strings.toml").read_text("utf8"))
-ALL = [one for several in STRINGS.values() for one in several]
+ALL = [string for several in STRINGS.values() for string in several]
 SMALL = {"source": "words", "d_model": "8", "n_heads": "2"}
-DECLARED = re.compile(r'(?:Int|Real|Choice|Flag|Text|Ints|TokenIndex)\(\s*"(\w+)"')
+DECLARATION = re.compile(r'(?:Int|Real|Choice|Flag|Text|Ints|TokenIndex)\(\s*"(\w+)"')
 FRAME = ROOT / "viz" / "frame"
 SOURCES = [*FRAME.glob("*.py"), *(FRAME / "header").glob("*.py"), *(ROOT / "pages").rglob("*.py")]
-NAMES = sorted({name for path in SOURCES for name in DECLARED.findall(path.read_text("utf8"))})
-OTHERS = (
+NAMES = sorted({name for path in SOURCES for name in DECLARATION.findall(path.read_text("utf8"))})
+OTHER_NAMES = (
     "puzzle_only_one", "puzzle_previous", "puzzle_cancel", "own_at", "puzzle_at",  # made from a section's name
     "_link", "_choice", "_declared", "_refused", "_note", "embed", "embed_options", "", "__proto__", "text[]",
 )  # fmt: skip
@@ -28,8 +28,8 @@ QUICK = ("step-by-step", "heads")
 
 
 def a_link(chance: random.Random) -> dict[str, str]:
-    """Known and unknown names with values of every kind; small sizes, unless chance says something else."""
+    """Return a random link of valid and invalid names and values, mostly with small sizes."""
     link = SMALL | {"text": chance.choice(ALL)} if chance.random() < 0.9 else {}
-    for name in chance.sample([*NAMES, *OTHERS], chance.choice((1, 5, 30))):
+    for name in chance.sample([*NAMES, *OTHER_NAMES], chance.choice((1, 5, 30))):
         link[name] = chance.choice((*VALUES, chance.choice(ALL), str(chance.randint(0, 40))))
     return link

@@ -1,4 +1,4 @@
-"""Put before a server's own modules (PYTHONPATH): notes every attempt to reach another machine, and lets it be."""
+"""Log, without blocking, every attempt of a server to reach another machine; loaded through PYTHONPATH."""
 
 import ipaddress
 import os
@@ -8,7 +8,7 @@ from typing import Any
 NOTES = os.environ.get("OUTGOING_NOTES")
 
 
-def _here(host: Any) -> bool:
+def _is_local(host: Any) -> bool:
     if host in (None, "", "localhost", b"localhost"):
         return True
     try:
@@ -24,7 +24,7 @@ def _note(event: str, args: tuple[Any, ...]) -> None:
         host = args[0]
     else:
         return
-    if not _here(host) and str(host) not in ("0.0.0.0", "::"):
+    if not _is_local(host) and str(host) not in ("0.0.0.0", "::"):
         with open(str(NOTES), "a") as notes:  # noqa: PTH123
             notes.write(f"{event} {host}\n")
 

@@ -36,7 +36,7 @@ def sought(path: Path) -> Iterator[str]:
 
 def underscored(path: Path) -> set[str]:
     """The attributes with an underscore that a file reads of what is not its own."""
-    found = set()
+    names = set()
     for node in nodes(path):
         match node:
             case ast.Attribute(value=ast.Name(id="self" | "cls")):
@@ -45,8 +45,8 @@ def underscored(path: Path) -> set[str]:
                 ast.Attribute(attr=name)
                 | ast.Call(func=ast.Name(id="getattr"), args=[_, ast.Constant(value=str(name)), *_])
             ) if re.match(r"_(?!_)", name):
-                found.add(name)
-    return found
+                names.add(name)
+    return names
 
 
 def module_of(path: Path) -> str:

@@ -66,7 +66,7 @@ print(json.dumps([found, [name for name in sys.modules if name.startswith(("viz.
 @pytest.fixture(scope="module")
 def runs():
     """The app's first page and Heads: as it is, without each optional name, and without all; and what it imported."""
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", RUNS, json.dumps(OPTIONAL)],
         cwd=ROOT,
         env={name: value for name, value in os.environ.items() if name != SWITCH} | {"HF_HUB_OFFLINE": "1"},
@@ -75,23 +75,23 @@ def runs():
         timeout=600,
         check=False,
     )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout.splitlines()[-1])
+    assert process.returncode == 0, process.stderr[-3000:]
+    return json.loads(process.stdout.splitlines()[-1])
 
 
-@pytest.mark.parametrize("taken", [*OPTIONAL, " ".join(OPTIONAL)])
-def test_app_without_name_draws(runs, taken):
+@pytest.mark.parametrize("name", [*OPTIONAL, " ".join(OPTIONAL)])
+def test_app_without_name_draws(runs, name):
     """The first page and Heads show the same titles and views, and no error."""
-    found, _ = runs
-    start, heads = found[taken]
+    results, _ = runs
+    start, heads = results[name]
     assert start[0] == heads[0] == []
     assert start[1] and "arcs" in start[2]
     assert heads[1] and "head_grid" in heads[2]
-    assert found[taken] == found[""]
+    assert results[name] == results[""]
 
 
 def test_app_imports_no_private_name(runs):
-    """What is left of them is for public servers; the app has none that could be missing."""
+    """The local app imports no private name that public servers require."""
     _, modules = runs
     assert {name: IMPORTED[name] for name in modules if name in IMPORTED} == {}
 
@@ -127,7 +127,7 @@ def test_optional_name_missing_is_none(monkeypatch, place):
     assert find("streamlit.runtime.gone:Name") is None
 
 
-class Renamed:
+class WithoutNames:
     """A class of Streamlit's whose attributes have other names."""
 
     @staticmethod
@@ -141,8 +141,8 @@ class Renamed:
 
 def test_attributes_renamed_change_nothing(monkeypatch):
     """The class is there, and what is read of it is not."""
-    monkeypatch.setattr(pages_folder, "find", lambda _: Renamed)
-    before = dict(vars(Renamed))
+    monkeypatch.setattr(pages_folder, "find", lambda _: WithoutNames)
+    before = dict(vars(WithoutNames))
     assert not pages_folder.uses_pages_folder()
     pages_folder.ignore_pages_folder()
-    assert dict(vars(Renamed)) == before
+    assert dict(vars(WithoutNames)) == before

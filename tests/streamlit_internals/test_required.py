@@ -22,7 +22,7 @@ from viz.streamlit_internals.required import CALLS, NAMES, OPTIONS, missing_name
 
 MODULES = {"streamlit:config"}
 """Modules of which ``OPTIONS`` names what is used."""
-GIVEN = {
+FROM_STREAMLIT = {
     "streamlit.proto.NewSession_pb2:NewSession",
     "streamlit.proto.NewSession_pb2:Initialize",
     "streamlit.proto.ClientState_pb2:ContextInfo",
@@ -38,7 +38,9 @@ ATTRIBUTES = [(place, name) for place, names in NAMES.items() for name in names]
 
 def without(owner: Any, name: str) -> Any:
     """Return a stand-in for a class that neither has this attribute nor sets it."""
-    members = {known: member for known, member in getmembers(owner) if known != name and not sets(member, name)}
+    members = {
+        attribute: member for attribute, member in getmembers(owner) if attribute != name and not sets(member, name)
+    }
     if "DESCRIPTOR" in members:
         fields = dict(owner.DESCRIPTOR.fields_by_name)
         fields.pop(name, None)
@@ -55,8 +57,8 @@ def test_installed_names_are_complete():
 def test_attribute_taken_away_is_named(monkeypatch, place, name):
     """The sentence names what is missing, where it was sought, and what to do."""
     module, owner = place.split(":")
-    found = import_module(module)
-    monkeypatch.setattr(found, owner, without(getattr(found, owner), name))
+    original = import_module(module)
+    monkeypatch.setattr(original, owner, without(getattr(original, owner), name))
     assert f"{owner}.{name}" in missing_names(), "with what is set beside it"
     problem = required_problem()
     assert f"{owner}.{name}" in problem and f" not found in streamlit {st.__version__}, uvicorn " in problem
@@ -76,13 +78,13 @@ def test_changed_signature_is_named(monkeypatch, place):
     """A call with other arguments would fail in the middle of a run."""
     module, name = place.split(":")
     owner, _, method = name.rpartition(".")
-    monkeypatch.setattr(getattr(import_module(module), owner), method, lambda other, /, *, needs: None)
+    monkeypatch.setattr(getattr(import_module(module), owner), method, lambda argument, /, *, needs: None)
     assert [missing.partition("(")[0] for missing in missing_names()] == [name]
 
 
 @pytest.mark.parametrize("option", OPTIONS)
 def test_option_taken_away_is_named(monkeypatch, option):
-    """Streamlit raises where somebody asks for a setting that it does not have."""
+    """Streamlit raises for a setting that it does not have."""
     monkeypatch.setattr(required, "OPTIONS", (f"{option}Gone",))
     assert missing_names() == [f"{option}Gone"]
 
@@ -93,7 +95,7 @@ USERS = [path for path in SOURCES if module_of(path) in IMPORTED]
 
 @pytest.mark.parametrize("path", USERS, ids=map(module_of, USERS))
 def test_imported_private_name_is_required(path):
-    """Where one is missing, the start ends with its name, and no traceback; the app's own server imports none."""
+    """A missing name ends the start with a message that names it; the local server imports none."""
     places = {place for place in imported(path) if place not in MODULES}
     assert places <= NAMES.keys()
     assert underscored(path) <= {name for _, name in ATTRIBUTES}
@@ -102,7 +104,7 @@ def test_imported_private_name_is_required(path):
 def test_required_names_are_used():
     """The list has no name that nothing imports any more, except what those give back."""
     used = {place for path in USERS for place in imported(path)}
-    assert NAMES.keys() - used == GIVEN
+    assert NAMES.keys() - used == FROM_STREAMLIT
 
 
 TAKEN_AWAY = """
@@ -123,12 +125,12 @@ def test_public_server_without_hook_refuses(without_hook):
     """It ends with the sentence, and no traceback."""
     command = [sys.executable, "-m", "streamlit", "run", "serve.py", "--server.headless=true", "--server.port=0"]
     environment = os.environ | {"PYTHONPATH": without_hook}
-    ended = subprocess.run(
+    process = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False
     )  # fmt: skip
-    assert ended.returncode == 1
-    assert "cannot protect its users without WebSocketsSansIOProtocol.send_receive_event_to_app" in ended.stderr
-    assert "Traceback" not in ended.stdout + ended.stderr
+    assert process.returncode == 1
+    assert "cannot protect its users without WebSocketsSansIOProtocol.send_receive_event_to_app" in process.stderr
+    assert "Traceback" not in process.stdout + process.stderr
 
 
 def test_desk_without_hook_starts(without_hook, tmp_path):

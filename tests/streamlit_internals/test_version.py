@@ -19,7 +19,7 @@ def test_unsupported_version_ends_the_start(tmp_path, script):
     (tmp_path / "streamlit-1.64.0.dist-info").mkdir()
     metadata = tmp_path / "streamlit-1.64.0.dist-info" / "METADATA"
     metadata.write_text("Metadata-Version: 2.1\nName: streamlit\nVersion: 1.64.0\n")
-    started = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "streamlit", "run", script, "--server.headless=true", "--server.port=0"],
         cwd=ROOT,
         env=os.environ | {"PYTHONPATH": str(tmp_path)},
@@ -28,9 +28,9 @@ def test_unsupported_version_ends_the_start(tmp_path, script):
         timeout=120,
         check=False,
     )
-    assert started.returncode == 1
-    assert version_problem("1.64.0") in started.stderr
-    assert "Traceback" not in started.stdout + started.stderr
+    assert process.returncode == 1
+    assert version_problem("1.64.0") in process.stderr
+    assert "Traceback" not in process.stdout + process.stderr
 
 
 def test_tested_versions_are_those_required():

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from viz.streamlit_internals.widget_values import reset_unreadable_widgets
 
-SENT: dict[str, tuple[str, Any, Any]] = {
+PAGE_VALUES: dict[str, tuple[str, Any, Any]] = {
     "whole_number": ("int_value", 8, 8),
     "real_number": ("double_value", 2.5, 2.5),
     "cleared_number": ("int_value", 8, 8),
@@ -37,7 +37,7 @@ SENT: dict[str, tuple[str, Any, Any]] = {
 }
 """By widget: the field in which Streamlit's page sends its value, a value, and what the script reads."""
 
-OTHERS: dict[str, list[Any]] = {
+FOREIGN_VALUES: dict[str, list[Any]] = {
     "trigger_value": [True],
     "bool_value": [True],
     "double_value": [2.5, 8.0, 1e308, math.nan, math.inf],
@@ -102,47 +102,49 @@ class Widgets:
     """The widgets of a session, with nothing sent for them yet."""
 
     def __init__(self, state: SessionState) -> None:
-        self.about = {widget.split("-", 2)[2]: each for widget, each in state._new_widget_state.widget_metadata.items()}
-        self.states = WStates(widget_metadata={each.id: each for each in self.about.values()})
+        self.about = {
+            widget.split("-", 2)[2]: metadata for widget, metadata in state._new_widget_state.widget_metadata.items()
+        }
+        self.states = WStates(widget_metadata={metadata.id: metadata for metadata in self.about.values()})
 
     def read(self, key: str, field: str | None = None, value: Any = None) -> Any:
-        """What the script reads when the page sends this."""
+        """Return the value that the script reads when the page sends this one."""
         widget = self.about[key].id
         payload: Any = {field: {"data": value} if isinstance(value, list) else value} if field else {}
         self.states[widget] = Serialized(WidgetState(id=widget, **payload))
         return self.states[widget]
 
 
-@pytest.mark.parametrize("key", SENT)
+@pytest.mark.parametrize("key", PAGE_VALUES)
 def test_value_of_the_page_is_kept(state, key):
     """In the field that Streamlit's page uses, which for a box of whole numbers is not the one it declares."""
-    field, value, read = SENT[key]
+    field, value, read = PAGE_VALUES[key]
     widgets = Widgets(state)
     assert widgets.read(key, field, value) == read
     assert widgets.states.get_serialized(widgets.about[key].id) is not None
 
 
-@pytest.mark.parametrize("key", SENT)
+@pytest.mark.parametrize("key", PAGE_VALUES)
 def test_value_after_empty_is_kept(state, key):
     """Streamlit notes the field of the last value as the widget's own; a box that was empty has none."""
-    field, value, read = SENT[key]
+    field, value, read = PAGE_VALUES[key]
     widgets = Widgets(state)
     widgets.read(key)
     assert widgets.read(key, field, value) == read
 
 
-@pytest.mark.parametrize("key", SENT)
+@pytest.mark.parametrize("key", PAGE_VALUES)
 def test_value_of_another_kind_resets_it(state, key):
-    """What a tampered page sends is the default, or the same value as in the field that the widget declares."""
+    """A value of another type is reset to the default or converted without loss."""
     default = Widgets(state).read(key)
-    for field, value in [(field, value) for field, values in OTHERS.items() for value in values]:
-        widgets, allowed = Widgets(state), [default]
+    for field, value in [(field, value) for field, values in FOREIGN_VALUES.items() for value in values]:
+        widgets, valid = Widgets(state), [default]
         with suppress(TypeError, ValueError):
-            allowed.append(Widgets(state).read(key, widgets.about[key].value_type, value))
+            valid.append(Widgets(state).read(key, widgets.about[key].value_type, value))
         read = widgets.read(key, field, value)
-        assert read in allowed, (field, value)
-        assert type(read) in map(type, [*allowed, SENT[key][2]]), (field, value)
-        assert widgets.read(key, *SENT[key][:2]) == SENT[key][2], "and the next value counts again"
+        assert read in valid, (field, value)
+        assert type(read) in map(type, [*valid, PAGE_VALUES[key][2]]), (field, value)
+        assert widgets.read(key, *PAGE_VALUES[key][:2]) == PAGE_VALUES[key][2], "and the next value counts again"
 
 
 @pytest.mark.parametrize("number", ["NaN", "-Infinity", "1" + "0" * 400])

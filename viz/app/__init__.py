@@ -1,1 +1,1 @@
-"""The app as a whole: what serves it, at a desk or for many, and what one run of it draws."""
+"""The app: its servers, for one user or for many, and one run of its script."""

@@ -31,8 +31,8 @@ class App:
     """An app that is ready to be served.
 
     Args:
-        stores: what it computes in turn, and keeps: its own queues, caches and memory ceiling.
-        server: what differs between a desk and a public server.
+        stores: its own queues, caches and memory ceiling.
+        server: the local or the public server.
         routes: beside Streamlit's.
         middleware: before Streamlit's, the outermost first.
     """
@@ -55,7 +55,7 @@ class App:
 
     @asynccontextmanager
     async def lifespan(self, app: Any) -> AsyncIterator[None]:
-        """Do what is to be done before the first user comes, and while they are there."""
+        """Run the server's startup and background tasks."""
         # The app has its own navigation: no first user need tell Streamlit (viz/frame/connection/runs.py).
         ignore_pages_folder()
         with serve(self.stores):

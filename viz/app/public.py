@@ -1,4 +1,4 @@
-"""A public server: its guard, its limits and its readiness, which a desk has not."""
+"""A public server with guard, limits and readiness, which a local server lacks."""
 
 import viz.streamlit_internals.required  # noqa: F401 - before any private name that safety depends on is imported
 
@@ -19,10 +19,10 @@ from viz.scheduler.stores import Stores
 
 
 class PublicServer:
-    """A server for many users, who are guarded from each other; it is warm before they are sent to it.
+    """A server for many users, isolated from each other; it is ready once it is warm.
 
     Args:
-        stores: what the app computes in turn, and keeps.
+        stores: the app's queues and caches.
         routes: more of them, which the guard lets pass.
     """
 
@@ -30,12 +30,16 @@ class PublicServer:
         import_ahead(f"pages.{FIRST}.page")  # it is there before anything that other pages need is imported
         limit_connections()
         self.readiness = Readiness(Sockets(), import_pages, stores)
-        known = *EVERY, *(route.path.strip("/") for route in routes)
-        self.middleware = [Middleware(Guard, sockets=self.readiness.sockets, readiness=self.readiness, pages=known)]
-        self.routes, self.lifespan, self.on_script_error = self.readiness.routes, self.readiness.lifespan, errors.say
+        paths = *EVERY, *(route.path.strip("/") for route in routes)
+        self.middleware = [Middleware(Guard, sockets=self.readiness.sockets, readiness=self.readiness, pages=paths)]
+        self.routes, self.lifespan, self.on_script_error = (
+            self.readiness.routes,
+            self.readiness.lifespan,
+            errors.on_script_error,
+        )
 
 
 def import_pages() -> None:
-    """Import all of them, so that nobody waits for it; at a desk each is imported when it is first opened."""
+    """Import all pages, so that no user waits; a local server imports each when it is first opened."""
     for name in EVERY:
         import_ahead(f"pages.{name}.page")

@@ -26,12 +26,12 @@ modes.install(find())
 
 
 def page_of(name: str) -> Any:
-    """A page; it is imported when it is first opened, and not before."""
+    """Return a page; it is imported when it is first opened."""
     return loading.module(f"pages.{name}.page").PAGE
 
 
 def sections_of(name: str) -> list[str]:
-    """The names of a page's sections; some have none."""
+    """Return the names of a page's sections, if any."""
     return [section.name for section in getattr(page_of(name), "sections", ())]
 
 
@@ -42,7 +42,7 @@ def page_run(name: str) -> PageRun:
 
 
 def page(name: str) -> None:
-    """Draw a page, and all that depends on what is chosen in it."""
+    """Draw a page and everything that depends on its inputs."""
     run = page_run(name)
     begin_page()
     figure_facts.begin()
@@ -56,12 +56,12 @@ def page(name: str) -> None:
 
 
 def say_error(error: ModelError) -> None:
-    """Say what went wrong with a page, such as that the server is too busy; what was typed is still there."""
+    """Show a page's error, such as a busy server; the user's input stays."""
     loading.module("viz.frame.scene").say_error(translator(LANG.value), error)
 
 
 def draw_frame() -> None:
-    """Draw all that one user sees; Streamlit's script does nothing else."""
+    """Draw the whole app for one user."""
     begin_run()
     st.set_page_config(page_icon=picture("favicon.png"), layout="wide")
     st.html(style("style.css"))
@@ -76,7 +76,7 @@ def draw_frame() -> None:
         with waiting.writing():
             name = opened_page(t, view_options)
             fragment(PAGE, partial(page, name), say_error)
-            what_is_around(t, name)
+            draw_surroundings(t, name)
     except ModelError as error:
         say_error(error)
     come_back()
@@ -84,7 +84,7 @@ def draw_frame() -> None:
 
 
 def opened_page(t: Translate, view_options: view.View) -> str:
-    """The sidebar, and which page is opened; what it computes with is there from now on."""
+    """Draw the sidebar, import the modules that the open page needs, and return its name."""
     has_navigation = modes.shows("navigation")
     name = sidebar.navigation(t, NAVIGATION, FIRST, hidden=not has_navigation)
     for mode in modes.installed():
@@ -92,13 +92,13 @@ def opened_page(t: Translate, view_options: view.View) -> str:
     if name == FIRST and old_links.is_old(arrival.link(), embedded=view_options.embed):
         old_links.go_on(sidebar.path_of(HEADS))
     old_links.open_moved(name)
-    if has_navigation:  # the pages first: a sidebar that opens without them is moved by them
+    if has_navigation:  # the page links first: they would shift a sidebar drawn before them
         st.logo(picture("logo.png"), size="large")
         sidebar_search(LANG.value)
         sidebar.language_control(t)
     if name != FIRST or view_options.present or view_options.notes:
         loading.come_in()
-    if name != FIRST:  # that one computes nothing, and is there before what computes is imported
+    if name != FIRST:  # that page computes nothing, and renders before the compute modules are imported
         loading.module("viz.frame.compute").warm()
         if name in PAGES and (
             arrival.came_without_choices() or (arrival.is_bare() and name == HEADS) or asks_in_chinese()
@@ -112,8 +112,8 @@ def asks_in_chinese() -> bool:
     return LANG.value == "zh" and arrival.opens_section_alone()
 
 
-def what_is_around(t: Translate, name: str) -> None:
-    """Draw what stands around a page: a way to share it, and ways on."""
+def draw_surroundings(t: Translate, name: str) -> None:
+    """Draw a page's surroundings: sharing and links to neighbouring pages."""
     run = page_run(name)
     for mode in modes.installed():
         mode.after_page(run)

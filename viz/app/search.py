@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from pages import EVERY
 from viz.frame.connection import loading
-from viz.host.files import ASK_AGAIN, Answer, made
+from viz.host.files import ASK_AGAIN, Answer, encode_answer
 
 
 async def send_index(request: Request) -> Response:
@@ -28,4 +28,4 @@ def _answer(*, gzipped: bool) -> Answer:
     sections = {name: run.sections_of(name) for name in EVERY}
     entries = loading.module("viz.frame.search.index").index(sections)
     body = json.dumps(entries, ensure_ascii=False, separators=(",", ":")).encode()
-    return made([(b"content-type", b"application/json")], body, gzipped, ASK_AGAIN)
+    return encode_answer([(b"content-type", b"application/json")], body, gzipped, ASK_AGAIN)

@@ -1,4 +1,4 @@
-"""A server at a desk: whoever runs it is its only user."""
+"""A local server with one user."""
 
 import asyncio
 import webbrowser
@@ -13,7 +13,7 @@ from starlette.routing import Route
 from viz.host import descriptors
 
 LISTENS = 0.2
-"""Seconds after which a server that has begun can be asked."""
+"""Seconds from the start of the server until it accepts requests."""
 
 
 def first_url() -> str:
@@ -24,7 +24,7 @@ def first_url() -> str:
 
 
 class Desk:
-    """A server of one user, who runs it: nothing stands before the files."""
+    """A local server for one user, without a guard."""
 
     routes: Sequence[Route] = ()
     middleware: Sequence[Middleware] = ()
@@ -32,7 +32,7 @@ class Desk:
 
     @asynccontextmanager
     async def lifespan(self, _: Any) -> AsyncIterator[None]:
-        """Open the browser beside the server."""
+        """Open the browser once the server listens."""
         descriptors.limit()
         if not st.get_option("server.headless"):  # Streamlit opens none for an ASGI app
             loop = asyncio.get_running_loop()

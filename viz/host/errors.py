@@ -11,24 +11,22 @@ from viz.scheduler.job import where
 from viz.text import LANGUAGES, translator
 
 
-def say(error: Exception) -> bool:
+def on_script_error(error: Exception) -> bool:
     """Show the error to the user; return True, so that Streamlit does not show it as well."""
-    lang = (
-        LANG.value if LANG.has_value else ""
-    )  # what the browser says: nobody may have looked at it before this failed
+    lang = LANG.value if LANG.has_value else ""  # unset if the run failed before it read the language
     t = translator(lang if lang in LANGUAGES else "en")
     st.error(t("error.failed", kind=type(error).__name__))
     return True
 
 
 SESSION = re.compile(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", re.IGNORECASE)
-"""A session id: with it a session can be taken over."""
+"""A session id, which would let a reader of the log take the session over."""
 
 
-def keep_visitors_out_of_the_log() -> None:
-    """Tracebacks end in the error's message, which may quote a visitor: every record keeps the place alone.
+def redact_log() -> None:
+    """Log the code location of an error instead of its traceback, whose message may quote a user's text.
 
-    What a session is called is left out too, wherever it stands.
+    Session ids are replaced in all records.
     """
     make = logging.getLogRecordFactory()
 

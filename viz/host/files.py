@@ -1,4 +1,4 @@
-"""Files as a browser should get them: compressed once, and kept for as long as they cannot change."""
+"""Middleware that serves static files compressed once, with cache headers, and each page with its own HTML."""
 
 import asyncio
 import gzip
@@ -22,16 +22,16 @@ from viz.streamlit_internals.static import STATIC, index_page, static_files
 from viz.text import LANGUAGES
 
 YEAR = "max-age=31536000, immutable"
-"""For names that hold a hash of the content."""
+"""Cache-Control of files whose names hold a hash of their content."""
 
 ASK_AGAIN = "no-cache"
-"""For all others: the browser keeps them, and asks each time whether they have changed."""
+"""Cache-Control of all others: the browser revalidates them each time."""
 
 LONGEST_SENT_ON = 2_000
-"""Bytes of a link in a header of an answer: proxies refuse one with 4 KB of them."""
+"""Largest query to redirect, in bytes: proxies refuse a header of 4 KB."""
 
 OWN_LAYOUT = frozenset(("embed", "present", "notes", "print"))
-"""Parameters of views that stand without the title and the navigation."""
+"""Query parameters of views without title and navigation, which have no first paint."""
 
 COMPRESSES = re.compile(r"text/|application/(?:javascript|json|wasm)|image/svg")
 FILES, VIEWS, MEDIA = "/static/", "/_stcore/bidi-components/", "/media/"
@@ -39,28 +39,28 @@ Answer = tuple[list[tuple[bytes, bytes]], bytes]
 
 
 def styled_page(*, embedded: bool = False) -> str:
-    """Return Streamlit's page with the app's style in it, so that nothing moves when the app comes.
+    """Return Streamlit's page with the app's style in it, so that the layout does not shift.
 
     Args:
-        embedded: whether it stands in somebody else's page, and has no sidebar.
+        embedded: for an iframe of another site, without a sidebar.
     """
     return index_page().replace("<body>", f"<body>{style(embedded=embedded)}", 1)
 
 
 def addresses_of_view(view: str) -> tuple[str, str]:
-    """Return where the loader of a view and its code are, below Streamlit's place for components."""
+    """Return the paths of a view's loader and its code, relative to Streamlit's component route."""
     return f"{component_name(view)}/{LOADER.name}", f"{component_name(view)}/{bundle.bundle(view)[0]}"
 
 
 class Files:
-    """Stands between the guard and Streamlit, and answers itself for what it has answered before.
+    """Middleware between guard and Streamlit that serves files from memory.
 
     Args:
-        app: what is asked for the rest.
-        pages: the names of the pages, the one that opens at "/" first; without them a page says nothing of itself.
-        before: the page that old links to "/" mean.
+        app: the application for all other requests.
+        pages: the names of the pages, the one that opens at "/" first; without them pages get no metadata.
+        before: the page to which old links to "/" are redirected.
         paint: the static first paint of every page.
-        on_page: told the name of a page when somebody opens it.
+        on_page: called with the name of a page when a user opens it.
     """
 
     def __init__(
@@ -79,40 +79,40 @@ class Files:
         self.answers: dict[tuple[str, bool], Answer] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or ask the app."""
+        """Serve a file from memory, or pass the request on."""
         if scope["type"] != "http" or scope["method"] != "GET" or "range" in Headers(scope=scope):
             return await self.app(scope, receive, send)
-        asked = Headers(scope=scope)
-        path, gzipped = scope["path"], "gzip" in asked.get("accept-encoding", "")
+        request_headers = Headers(scope=scope)
+        path, gzipped = scope["path"], "gzip" in request_headers.get("accept-encoding", "")
         if self.before and path == "/" and _is_old(scope):
-            there = b"./" + path_of(self.before).encode() + b"?" + scope["query_string"]
-            return await _send(send, 307, [(b"location", there), (b"content-length", b"0")], b"")
-        if there := _as_embedded(scope):
-            return await _send(send, 307, [(b"location", there), (b"content-length", b"0")], b"")
+            location = b"./" + path_of(self.before).encode() + b"?" + scope["query_string"]
+            return await _send(send, 307, [(b"location", location), (b"content-length", b"0")], b"")
+        if location := _as_embedded(scope):
+            return await _send(send, 307, [(b"location", location), (b"content-length", b"0")], b"")
         name = self.file(path)
         if not name and VIEWS in path:
             return await _send(send, 404, [(b"content-length", b"0")], b"")
         if not name:
             return await self.app(scope, receive, Outbox(self, scope, gzipped, send))
-        if (name, gzipped) not in self.answers:  # whether or not Streamlit knows of a view yet
+        if (name, gzipped) not in self.answers:  # also for a view that Streamlit has not registered yet
             self.answers[name, gzipped] = await asyncio.to_thread(self.answer, name, gzipped)
         return await _send(send, 200, *self.answers[name, gzipped])
 
     def file(self, path: str) -> str:
-        """Return the name of a cacheable file, or ""; the names are those of existing files."""
+        """Return the name of the cacheable file at a path, or "" if there is none."""
         static, view = path[path.find(FILES) + 1 :], path.partition(VIEWS)[2]
         if static in self.static:
             return static
         return view if self.script(view) else ""
 
     def answer(self, name: str, gzipped: bool) -> Answer:
-        """Return the answer for a file, read at once; Streamlit would send it in pieces."""
+        """Return the answer for a file in one piece; Streamlit would send it in several."""
         kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
         headers = [(b"content-type", kind.encode())]
-        return made(headers, self.script(name) or (STATIC / name).read_bytes(), gzipped, f"public, {YEAR}")
+        return encode_answer(headers, self.script(name) or (STATIC / name).read_bytes(), gzipped, f"public, {YEAR}")
 
     def script(self, address: str) -> bytes:
-        """Return the code or the loader of a view, by its address below that of all views; b"" if it is none."""
+        """Return the code or the loader of a view by its path below the component route; b"" if there is none."""
         view = self.views.get(address.partition("/")[0])
         loader, code = addresses_of_view(view) if view else ("", "")
         if not view or address not in (loader, code):
@@ -120,18 +120,18 @@ class Files:
         return LOADER.read_bytes() if address == loader else bundle.bundle(view)[1]
 
 
-def made(headers: list[tuple[bytes, bytes]], body: bytes, gzipped: bool, kept: str) -> Answer:
-    """Headers and body as they are sent; compressed, if that makes it smaller."""
-    changed = MutableHeaders(raw=[*headers])
-    if COMPRESSES.match(changed.get("content-type", "")):
-        changed.add_vary_header("accept-encoding")
+def encode_answer(headers: list[tuple[bytes, bytes]], body: bytes, gzipped: bool, cache_control: str) -> Answer:
+    """Return headers and body of an answer, compressed if the browser accepts that and the type gains by it."""
+    new_headers = MutableHeaders(raw=[*headers])
+    if COMPRESSES.match(new_headers.get("content-type", "")):
+        new_headers.add_vary_header("accept-encoding")
         if gzipped:
             body = gzip.compress(body, 6, mtime=0)
-            changed["content-encoding"] = "gzip"
-    del changed["last-modified"]
-    changed["cache-control"], changed["content-length"] = kept, str(len(body))
-    changed["etag"] = f'"{hashlib.blake2b(body, digest_size=8).hexdigest()}"'
-    return changed.raw, body
+            new_headers["content-encoding"] = "gzip"
+    del new_headers["last-modified"]
+    new_headers["cache-control"], new_headers["content-length"] = cache_control, str(len(body))
+    new_headers["etag"] = f'"{hashlib.blake2b(body, digest_size=8).hexdigest()}"'
+    return new_headers.raw, body
 
 
 async def _send(send: Send, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
@@ -144,15 +144,15 @@ class Outbox:
 
     def __init__(self, files: Files, scope: Scope, gzipped: bool, send: Send) -> None:
         self.files, self.scope, self.gzipped, self.send = files, scope, gzipped, send
-        self.path, self.asked = scope["path"], Headers(scope=scope)
+        self.path, self.request_headers = scope["path"], Headers(scope=scope)
         self.embedded = is_embedded(scope)
         self.start: Message | None = None
 
     async def __call__(self, message: Message) -> None:
-        """Hold back what is changed; let the rest pass."""
+        """Replace Streamlit's page; pass other messages on."""
         if message["type"] == "http.response.start":
             headers = MutableHeaders(raw=message["headers"])
-            is_ours = _is_page(headers) and MEDIA not in self.path  # not one that a visitor takes away
+            is_ours = _is_page(headers) and MEDIA not in self.path  # not a page that a user downloads
             if message["status"] == 200 and is_ours:
                 self.start = message
                 return
@@ -167,13 +167,13 @@ class Outbox:
             await self._end(self.start["headers"])
 
     async def _end(self, headers: list[tuple[bytes, bytes]]) -> None:
-        headers, body = await asyncio.to_thread(made, headers, self._page(), self.gzipped, ASK_AGAIN)
+        headers, body = await asyncio.to_thread(encode_answer, headers, self._page(), self.gzipped, ASK_AGAIN)
         MutableHeaders(raw=headers).add_vary_header("accept-language")
-        changed = MutableHeaders(raw=headers)
-        if changed["etag"] not in self.asked.get("if-none-match", ""):
+        new_headers = MutableHeaders(raw=headers)
+        if new_headers["etag"] not in self.request_headers.get("if-none-match", ""):
             return await _send(self.send, 200, headers, body)
-        del changed["content-length"]
-        return await _send(self.send, 304, changed.raw, b"")
+        del new_headers["content-length"]
+        return await _send(self.send, 304, new_headers.raw, b"")
 
     def _page(self) -> bytes:
         base, _, path = self.scope["path"].rstrip("/").rpartition("/") if self.path != "/" else ("", "", "")
@@ -181,29 +181,29 @@ class Outbox:
         if name is None:
             return page.encode()
         self.files.on_page(name)
-        lang = language_of(self.scope, self.asked)
-        whole = with_head(
+        lang = language_of(self.scope, self.request_headers)
+        html = with_head(
             page,
             name=name,
             path="" if name == self.files.names[""] else path,
             lang=lang,
-            site=site_of(self.scope, self.asked) + base,
+            site=site_of(self.scope, self.request_headers) + base,
         )
-        asked = _parameters(self.scope)
-        if self.files.paint and not OWN_LAYOUT & set(asked):
-            whole = self.files.paint.add_to(whole, name=name, lang=lang, is_default=_is_default(asked))
-        return whole.encode()
+        parameters = _parameters(self.scope)
+        if self.files.paint and not OWN_LAYOUT & set(parameters):
+            html = self.files.paint.add_to(html, name=name, lang=lang, is_default=_is_default(parameters))
+        return html.encode()
 
 
 def _is_old(scope: Scope) -> bool:
-    """Return whether a link to "/" is a short one from when another page was there."""
+    """Return whether a link to "/" is a short one from before another page moved there."""
     query = scope.get("query_string", b"")
-    asked = parse_qs(query.decode("latin-1"))
-    return len(query) <= LONGEST_SENT_ON and is_old(asked, embedded=asked.get("embed", [""])[-1] == "true")
+    parameters = parse_qs(query.decode("latin-1"))
+    return len(query) <= LONGEST_SENT_ON and is_old(parameters, embedded=parameters.get("embed", [""])[-1] == "true")
 
 
 def _as_embedded(scope: Scope) -> bytes:
-    """Return where a page with ``embed=1`` is, which Streamlit calls ``embed=true``; b"" if it is not asked for."""
+    """Return the redirect from ``embed=1`` to Streamlit's ``embed=true``; b"" if the link has no ``embed=1``."""
     parts: list[bytes] = scope.get("query_string", b"").split(b"&")
     if [part for part in parts if part.startswith(b"embed=")][-1:] != [b"embed=1"]:
         return b""
@@ -214,9 +214,9 @@ def _parameters(scope: Scope) -> dict[str, list[str]]:
     return parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
 
 
-def _is_default(asked: Mapping[str, list[str]]) -> bool:
-    """Return whether a link asks for nothing but one of the app's languages: then all users see the same page."""
-    return set(asked) <= {"lang"} and asked.get("lang", [""])[-1] in ("", *LANGUAGES)
+def _is_default(parameters: Mapping[str, list[str]]) -> bool:
+    """Return whether a link sets nothing but one of the app's languages: then all users get the same page."""
+    return set(parameters) <= {"lang"} and parameters.get("lang", [""])[-1] in ("", *LANGUAGES)
 
 
 def _is_page(headers: Headers) -> bool:

@@ -1,8 +1,8 @@
-"""The app's style and a static first paint, without a script, in Streamlit's page before Streamlit draws.
+"""The app's style and a static first paint in Streamlit's page, visible before Streamlit's script runs.
 
-Streamlit brings the style with the first run, and its sidebar after an empty page: both would push what is there aside.
-The first paint is a page's title, lead, links to all pages and default picture as plain HTML. It stands in the element
-that Streamlit draws in, its own style included: the first thing that Streamlit draws replaces all of it.
+Streamlit sends the style with the first run, and its sidebar after an empty page: both would shift the layout.
+The first paint is a page's title, lead, links to all pages and default picture as plain HTML, with its own style. It
+is inside Streamlit's root element, so Streamlit's first render replaces it.
 """
 
 import re
@@ -21,25 +21,25 @@ FRAME = """
 @media (min-width: 768px) { :where(.stApp:not(:has(.stSidebar))) .stAppViewContainer { padding-left: 300px; } }
 .stSidebar:not(:has([data-testid="stSidebarNavItems"])) [data-testid="stSidebarUserContent"] { visibility: hidden; }
 """
-"""The sidebar's place before it is there, and what stands below the pages hidden until they are. A page that will have
-none gives the place back (present.css, notes.css, paper.css). It is in an element of its own, which is taken away when
-the sidebar is there (frame/document.js): with a rule of this kind, whatever has a test id is styled anew at each click.
+"""Reserves the sidebar's space before it renders, and hides its content until the page links are there. Views without
+a sidebar undo the padding (present.css, notes.css, paper.css). It is an element of its own, which frame/document.js
+removes once the sidebar renders: such a rule makes the browser restyle all elements with a test id at each click.
 """
 
 ROOT_ELEMENT = '<div id="root"></div>'
-"""The element of Streamlit's page that its code draws in."""
+"""Streamlit's root element."""
 _FONT = re.compile(r'href="(\./static/media/SourceSansVF-Upright[^"]*)"')
 _EMPHASIS = re.compile(r"\*([^*]+)\*")
 
 
 def style(*, embedded: bool) -> str:
-    """The elements. They stand in the body: behind Streamlit's rules, which are in the head, before those of a page."""
+    """Return the style elements for the body: after Streamlit's rules in the head, before those of a page."""
     return assets.style("style.css") + ("" if embedded else f'<style id="frame">{FRAME}</style>')
 
 
 @cache
 def paint_style() -> str:
-    """The style of the first paint, with the font that Streamlit's page loads ahead, if it names one."""
+    """Return the style of the first paint, with the font that Streamlit's page preloads, if any."""
     font = _FONT.search(index_page())
     source = f"url({font[1]}) format('woff2')" if font else "local('Source Sans')"
     face = f"@font-face {{ font-family: 'Paint Sans'; font-weight: 200 900; src: {source}; }}\n"
@@ -63,9 +63,9 @@ class StaticPaint:
 
         Args:
             page: Streamlit's HTML.
-            name: of the page that opens.
-            lang: of its words.
-            is_default: the link asks for nothing else, so that the default picture is the one the page will show.
+            name: the page's name.
+            lang: the page's language.
+            is_default: the link has no other parameters, so the page will show the default picture.
         """
         t = translator(lang)
         title = t(f"{name}.headline") if has_text(f"{name}.headline") else t(f"{name}.title")
@@ -76,7 +76,7 @@ class StaticPaint:
         return page.replace(ROOT_ELEMENT, ROOT_ELEMENT.replace("></", f">{paint}</"), 1)
 
     def _links(self, t: Translate, current: str, lang: str) -> str:
-        """The navigation: links to all pages in their groups, and to this page in each language."""
+        """Return the navigation: links to all pages in their groups, and to this page in each language."""
         first = next(iter(self.navigation.values()))[0]
 
         def link(name: str, label: str, code: str, attributes: str) -> str:

@@ -18,7 +18,7 @@ from viz.host.address import address_of
 from viz.host.inbox import LATER, NOT_ALLOWED, MessageFilter
 from viz.host.metrics import METRICS
 from viz.host.page_head import PREVIEW
-from viz.host.readiness import ENDED, PATHS, Readiness
+from viz.host.readiness import LOOP_ENDED, PATHS, Readiness
 from viz.host.sockets import Sockets
 from viz.host.uploads import PATH as UPLOAD
 from viz.host.uploads import session_of
@@ -29,14 +29,14 @@ from viz.text import LANGUAGES, translator
 CORE = "/_stcore/"
 OPEN = tuple(CORE + name for name in ("health", "host-config", "stream", "bidi-components/", "upload_file/"))
 """Streamlit's routes that a browser needs; metrics, agents, log-in and old components are hidden."""
-CLOSED = (CORE, "/auth/", "/oauth2callback", "/component/")
+HIDDEN = (CORE, "/auth/", "/oauth2callback", "/component/")
 FILES = ("/static/", "/media/", CORE)
-"""Below these Streamlit itself says what is not there; everywhere else it would answer with the page."""
+"""Below these Streamlit answers 404 for missing files; for other unknown paths it would answer with the page."""
 AT_ROOT = {file.name for file in (Path(st.__file__).parent / "static").iterdir() if file.is_file()}
 PLAIN = re.compile(r"[\w./~-]*", re.ASCII)
 EARLY = 20
-"""Tabs that connect before the server is warm: they see the first page, or that theirs comes. After a restart all that
-were open come at once; the others have what they show, and wait."""
+"""Tabs that may connect before the server is warm: they see the first page, or a notice. After a restart all open tabs
+reconnect at once; the others keep their content and wait."""
 TOO_SLOW = PlainTextResponse("Too slow.", 408, {"connection": "close"})
 
 
@@ -44,10 +44,10 @@ class Guard:
     """The first middleware for every request.
 
     Args:
-        app: what is guarded.
-        sockets: who is connected.
-        readiness: whether the models are warm; when many sockets come together they wait for it.
-        pages: the names of the pages, the one that computes nothing first; all there is is a page if none are named.
+        app: the application to guard.
+        sockets: the connected tabs.
+        readiness: readiness of the models; when many sockets connect at once they wait for it.
+        pages: the names of the pages, the one that computes nothing first; without names no path is refused as unknown.
         proxies: how many proxies add to X-Forwarded-For.
         hosts: the names this server answers to; any if empty.
     """
@@ -64,7 +64,7 @@ class Guard:
         self.app, self.sockets, self.readiness = app, sockets, readiness
         base = "/".join(["", *filter(None, str(st.get_option("server.baseUrlPath")).split("/"))])
         self.files = tuple(base + name for name in FILES)
-        self.known = (
+        self.paths = (
             {f"{base}/{name}" for name in (*map(path_of, pages), "", PREVIEW, *AT_ROOT)} | {base, *PATHS, METRICS}
             if pages
             else None
@@ -75,7 +75,7 @@ class Guard:
         self.refusals = readiness.refusals
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve, or refuse."""
+        """Serve or refuse a request."""
         if scope["type"] == "websocket":
             await self._socket(scope, receive, send)
         elif scope["type"] == "http":
@@ -84,16 +84,16 @@ class Guard:
             await self.app(scope, receive, send)
 
     def _with_headers(self, scope: Scope, send: Send) -> Send:
-        added = self.embedded if policy.is_embedded(scope) else self.headers
-        known = owner.cookie_of(Headers(scope=scope))
+        policy_headers = self.embedded if policy.is_embedded(scope) else self.headers
+        cookie = owner.cookie_of(Headers(scope=scope))
 
         async def send_more(message: Message) -> None:
             if message["type"] == "http.response.start":
-                sent = message.get("headers", [])
-                kind = Headers(raw=sent).get("content-type", "")
-                message["headers"] = [*sent, *policy.headers_of(kind, added)]
-                if not known:
-                    owner.give(message, scope["path"])
+                raw = message.get("headers", [])
+                kind = Headers(raw=raw).get("content-type", "")
+                message["headers"] = [*raw, *policy.headers_of(kind, policy_headers)]
+                if not cookie:
+                    owner.set_cookie(message, scope["path"])
             await send(message)
 
         return send_more
@@ -104,13 +104,13 @@ class Guard:
             "head": lambda: too_large(scope),
             "ambiguous": lambda: ambiguous(headers),
             "parameters": lambda: too_many_parameters(scope),
-            "host": lambda: self._other_name(scope, headers),
+            "host": lambda: self._refuse_host(scope, headers),
             "hidden": lambda: hide_internal_route(scope),
-            "unknown": lambda: self._unknown(scope),
+            "unknown": lambda: self._refuse_path(scope),
             "writing": lambda: reject_non_get(scope, headers),
             "another's session": lambda: reject_foreign_session(scope, headers),
-            "full": lambda: self._full(scope, headers),
-            "ended": lambda: self._ended(scope),
+            "full": lambda: self._refuse_when_full(scope, headers),
+            "ended": lambda: self._refuse_health_after_end(scope),
         }
         for rule, look in rules.items():
             if refusal := look():
@@ -123,7 +123,7 @@ class Guard:
             await self.app(scope, receive, send)
 
     async def _upload(self, scope: Scope, receive: Receive, send: Send, headers: Headers) -> None:
-        """A file is counted from before its first byte, and has its time."""
+        """Receive an upload, counted before its first byte, within a time limit."""
         session = session_of(scope["path"])
         if refusal := self.uploads.refusal(session, headers):
             self.refusals["upload"] += 1
@@ -137,28 +137,28 @@ class Guard:
             self.refusals["slow upload"] += 1
             await TOO_SLOW(scope, receive, send)
 
-    def _unknown(self, scope: Scope) -> Response | None:
+    def _refuse_path(self, scope: Scope) -> Response | None:
         """Refuse unknown paths with 404; Streamlit would answer with the page."""
         path = scope["path"]
-        known = self.known is None or path.startswith(self.files) or CORE in path or path.rstrip("/") in self.known
-        return None if known or path == "/" else PlainTextResponse("Not found.", 404)
+        is_route = self.paths is None or path.startswith(self.files) or CORE in path or path.rstrip("/") in self.paths
+        return None if is_route or path == "/" else PlainTextResponse("Not found.", 404)
 
-    def _other_name(self, scope: Scope, headers: Headers) -> Response | None:
-        known = not self.hosts or headers.get("host", "") in self.hosts or scope["path"] in (*PATHS, METRICS)
-        return None if known else PlainTextResponse("This server has another name.", 421)
+    def _refuse_host(self, scope: Scope, headers: Headers) -> Response | None:
+        is_valid = not self.hosts or headers.get("host", "") in self.hosts or scope["path"] in (*PATHS, METRICS)
+        return None if is_valid else PlainTextResponse("This server has another name.", 421)
 
-    def _full(self, scope: Scope, headers: Headers) -> Response | None:
-        """Refuse new users, and checks whether the server is back, when it is full."""
-        coming = "text/html" in headers.get("accept", "") or scope["path"].endswith(f"{CORE}health")
-        if not coming or self.sockets.room(address_of(scope, headers, self.proxies)):
+    def _refuse_when_full(self, scope: Scope, headers: Headers) -> Response | None:
+        """Refuse new users, and health checks of reconnecting browsers, when the server is full."""
+        opens = "text/html" in headers.get("accept", "") or scope["path"].endswith(f"{CORE}health")
+        if not opens or self.sockets.room(address_of(scope, headers, self.proxies)):
             return None
         sentences = "\n\n".join(translator(lang)("error.full") for lang in LANGUAGES)
         return PlainTextResponse(sentences, 503, {"retry-after": "60"})
 
-    def _ended(self, scope: Scope) -> Response | None:
-        """Refuse Streamlit's own health route once its loop has ended: that would answer 200."""
-        asked = scope["path"].endswith(f"{CORE}health")
-        return PlainTextResponse(ENDED, 503) if asked and loop_has_ended() else None
+    def _refuse_health_after_end(self, scope: Scope) -> Response | None:
+        """Refuse Streamlit's health route once its loop has ended: it would still answer 200."""
+        is_health = scope["path"].endswith(f"{CORE}health")
+        return PlainTextResponse(LOOP_ENDED, 503) if is_health and loop_has_ended() else None
 
     async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
@@ -166,7 +166,7 @@ class Guard:
             self.refusals["head"] += 1
             await _refuse(receive, send, NOT_ALLOWED)
             return
-        if foreign(scope, headers) or self._other_name(scope, headers):
+        if foreign(scope, headers) or self._refuse_host(scope, headers):
             self.refusals["foreign socket"] += 1
             await _refuse(receive, send, NOT_ALLOWED)
             return
@@ -179,8 +179,8 @@ class Guard:
         inbox = MessageFilter(socket, receive)
         try:
             if len(self.sockets) > EARLY:
-                await self.readiness.settled.wait()
-            await self.app(owner.marked(scope, headers), inbox, send)
+                await self.readiness.can_open.wait()
+            await self.app(owner.with_owner(scope, headers), inbox, send)
         finally:
             self.sockets.forget(socket)
         if inbox.close_code is not None:
@@ -194,30 +194,30 @@ async def _refuse(receive: Receive, send: Send, code: int) -> None:
 
 
 def too_large(scope: Scope) -> Response | None:
-    """Refuse a head of too many bytes that came in one piece; h11 counts only what it has to wait for the end of."""
+    """Refuse a request head of too many bytes; h11 limits only heads that arrive in several pieces."""
     fields = sum(len(name) + len(value) for name, value in scope["headers"])
     size = len(scope.get("raw_path", b"")) + len(scope.get("query_string", b"")) + fields
     return PlainTextResponse("Too large.", 431, {"connection": "close"}) if size > limits.HEAD_BYTES else None
 
 
 def ambiguous(headers: Headers) -> Response | None:
-    """Refuse a request with two lengths: a proxy might take its rest for another request."""
+    """Refuse a request with two lengths: a proxy might read its rest as another request (request smuggling)."""
     if "content-length" in headers and "transfer-encoding" in headers:
         return PlainTextResponse("Content-Length or Transfer-Encoding, not both.", 400, {"connection": "close"})
     return None
 
 
 def too_many_parameters(scope: Scope) -> Response | None:
-    """A link with more parameters than any page has is taken apart several times on its way."""
-    many = scope.get("query_string", b"").count(b"&") > limits.LINK_PARAMETERS
-    return PlainTextResponse("Too many parameters.", 400) if many else None
+    """Refuse a link with more parameters than any page has: it is parsed several times."""
+    is_excessive = scope.get("query_string", b"").count(b"&") > limits.LINK_PARAMETERS
+    return PlainTextResponse("Too many parameters.", 400) if is_excessive else None
 
 
 def foreign(scope: Scope, headers: Headers) -> bool:
     """Return whether the request comes from another site's page. Without an Origin it is not from a browser.
 
-    Of a page that came without TLS anybody on its way may have changed the code: it is another site than the one with
-    TLS. The other way round it is what ends TLS before this server and does not say so.
+    A page loaded without TLS may have been modified on the network, so it is another site than the one with TLS. The
+    reverse is allowed: a proxy may terminate TLS without saying so.
     """
     origin = headers.get("origin")
     if origin is None:
@@ -231,10 +231,10 @@ def foreign(scope: Scope, headers: Headers) -> bool:
 def hide_internal_route(scope: Scope) -> Response | None:
     """Hide Streamlit's internal routes."""
     path = scope["path"]
-    inner = path[path.find(CORE) :] if CORE in path else path  # a server may have a path of its own before it
-    closed = inner.startswith(CLOSED) and not inner.startswith(OPEN)
-    strange = inner.startswith(CORE) and not PLAIN.fullmatch(inner)  # Streamlit logs names of files that are not there
-    return PlainTextResponse("Not found.", 404) if closed or strange else None
+    inner = path[path.find(CORE) :] if CORE in path else path  # a server may have a base path
+    is_hidden = inner.startswith(HIDDEN) and not inner.startswith(OPEN)
+    is_unsafe = inner.startswith(CORE) and not PLAIN.fullmatch(inner)  # Streamlit logs the names of missing files
+    return PlainTextResponse("Not found.", 404) if is_hidden or is_unsafe else None
 
 
 def reject_non_get(scope: Scope, headers: Headers) -> Response | None:

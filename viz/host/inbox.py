@@ -18,7 +18,7 @@ MOST = {
     "states": limits.MESSAGE_STATES,
     "files": limits.UPLOADS_EACH,
 }
-"""Of one message."""
+"""Limits of one message."""
 MALFORMED, NO_TEXT, NOT_ALLOWED, TOO_BIG, LATER = 1002, 1003, 1008, 1009, 1013
 """Close codes of RFC 6455 and its registry."""
 
@@ -29,12 +29,12 @@ class MessageFilter:
     def __init__(self, socket: Socket, receive: Receive) -> None:
         self.socket, self.receive = socket, receive
         self.close_code: int | None = None
-        self._allowance, self._filled = float(limits.MESSAGES_AT_ONCE), time.monotonic()
+        self._allowance, self._refill_time = float(limits.MESSAGES_AT_ONCE), time.monotonic()
 
     async def __call__(self) -> Message:
-        """The next message that a page may send; others are dropped, and what is none ends the connection."""
+        """Return the next message of an allowed type; drop others, and close the connection at a malformed one."""
         while (message := await self._next())["type"] == "websocket.receive":
-            self.socket.seen = time.monotonic()
+            self.socket.last_message = time.monotonic()
             await self._slow_down()
             if message.get("bytes") is None:
                 return self._hang_up(NO_TEXT)
@@ -42,14 +42,14 @@ class MessageFilter:
                 return self._hang_up(TOO_BIG)
             try:
                 kind = message_type(message["bytes"], MOST)
-            except Exception:  # protobuf's own, or ours: this is no message of a page
+            except Exception:  # protobuf's errors or ours: not a message that a page sends
                 return self._hang_up(MALFORMED)
             if kind in PAGES_SEND:
                 break
         return message
 
     async def _next(self) -> Message:
-        """A message, or the end if the socket must give way to another."""
+        """Return the next message, or a disconnect if the socket must make room for another."""
         coming = asyncio.ensure_future(self.receive())
         leaving = asyncio.ensure_future(self.socket.leave.wait())
         try:
@@ -64,9 +64,9 @@ class MessageFilter:
         return {"type": "websocket.disconnect", "code": code}
 
     async def _slow_down(self) -> None:
-        """A bucket that fills at the allowed rate; what finds it empty waits."""
+        """Wait while the token bucket is empty; it fills at the allowed rate."""
         now = time.monotonic()
-        self._allowance += (now - self._filled) * limits.MESSAGES_A_SECOND
-        self._allowance, self._filled = min(self._allowance, limits.MESSAGES_AT_ONCE) - 1, now
+        self._allowance += (now - self._refill_time) * limits.MESSAGES_A_SECOND
+        self._allowance, self._refill_time = min(self._allowance, limits.MESSAGES_AT_ONCE) - 1, now
         if self._allowance < 0:
             await asyncio.sleep(-self._allowance / limits.MESSAGES_A_SECOND)

@@ -59,8 +59,8 @@ class Metrics:
 
     Args:
         sockets: the connected tabs.
-        refusals: how often each rule has refused; it goes on being counted.
-        stores: of the app; without them those that are in use where the server is made.
+        refusals: number of refusals by rule, updated by the guard.
+        stores: of the app; by default those in use where the server is created.
     """
 
     def __init__(self, sockets: Sockets, refusals: dict[str, int], stores: Stores | None = None) -> None:
@@ -79,7 +79,7 @@ class Metrics:
         return "".join([*families, "# EOF\n"])
 
     async def _answer(self, request: Request) -> Response:
-        """Answer who sends the token; for all others there is no such address."""
+        """Answer requests with the token; others get 404."""
         if not is_operator(request.headers.get("authorization", "")):
             self.refusals["hidden"] += 1
             return PlainTextResponse("Not found.", 404)
@@ -87,6 +87,6 @@ class Metrics:
 
 
 def is_operator(authorization: str) -> bool:
-    """Return whether this header holds the token for metrics; without a token there is no operator."""
+    """Return whether this header holds the metrics token; False if none is configured."""
     expected = f"Bearer {limits.METRICS_TOKEN}".encode()
     return bool(limits.METRICS_TOKEN) and hmac.compare_digest(authorization.encode(), expected)

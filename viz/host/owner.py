@@ -1,11 +1,11 @@
 """Session ownership: a cookie, set by the guard and hidden from pages, ties a session to its browser.
 
-Streamlit lets whoever says what a session is called go on in it, also while its visitor is there. Here a session is
-opened under the mark of a cookie, and only who brings that cookie may go on in it or send files to it.
+Streamlit lets anyone with a session's id resume it, even while its user is connected. Here a session is opened with
+the owner mark of a cookie, and only a browser with that cookie may resume it or upload files to it.
 
-A browser that keeps no cookies (in another site's page, where they are blocked) has a new mark with every connection:
-nobody can go on in its sessions, itself included. After a lost connection its page opens again from its link and its
-text box, as it does at another replica.
+A browser without cookies (in another site's page, where they are blocked) gets a new mark with every connection, so it
+cannot resume its sessions. After a lost connection its page opens again from its link and its text box, as it does at
+another replica.
 """
 
 import hashlib
@@ -20,14 +20,14 @@ from viz import limits
 
 NAME = "headlight"
 HEADER = "x-headlight-visitor"
-"""Says to Streamlit under which mark a session is opened; what a visitor says there is not passed on."""
+"""Header with the owner mark for Streamlit; a value that the browser sends is removed."""
 VALUE = re.compile(r"[\w-]{43}")
 
 
 def cookie_of(headers: Headers) -> str:
     """Return the guard's cookie of a request, or "" if it is missing or malformed."""
-    found = cookie_parser(headers.get("cookie", "")).get(NAME, "")
-    return found if VALUE.fullmatch(found) else ""
+    value = cookie_parser(headers.get("cookie", "")).get(NAME, "")
+    return value if VALUE.fullmatch(value) else ""
 
 
 def mark_of(headers: Headers) -> str:
@@ -35,19 +35,19 @@ def mark_of(headers: Headers) -> str:
     return hashlib.sha256((cookie_of(headers) or secrets.token_urlsafe()).encode()).hexdigest()
 
 
-def marked(scope: Scope, headers: Headers) -> Scope:
+def with_owner(scope: Scope, headers: Headers) -> Scope:
     """Return the scope with the owner header replaced by this browser's mark."""
-    changed = MutableHeaders(raw=[*scope["headers"]])
-    del changed[HEADER]
-    changed[HEADER] = mark_of(headers)
-    return {**scope, "headers": changed.raw}
+    raw = MutableHeaders(raw=[*scope["headers"]])
+    del raw[HEADER]
+    raw[HEADER] = mark_of(headers)
+    return {**scope, "headers": raw.raw}
 
 
-def give(message: Message, path: str, *, tls: bool = limits.TLS) -> None:
+def set_cookie(message: Message, path: str, *, tls: bool = limits.TLS) -> None:
     """Set the owner cookie on a page or on the health answer before a connection.
 
-    It is the browser's until that is closed; scripts cannot read it, and it is not sent where another site asks. No
-    cache between here and the browser may keep an answer that has one.
+    It lasts until the browser is closed; scripts cannot read it, and requests from other sites do not carry it. Shared
+    caches must not store an answer with a cookie.
     """
     headers = MutableHeaders(raw=message["headers"])
     page = headers.get("content-type", "").startswith("text/html")

@@ -23,28 +23,28 @@ async def preview(_: Request) -> Response:
 
 
 def language_of(scope: Scope, headers: Headers) -> str:
-    """The language that the page will open in: the link's, or the one the browser asks for first."""
+    """Return the page's language: the link's, or the browser's preferred one."""
     query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
-    if (asked := query.get("lang", [""])[-1]) in LANGUAGES:
-        return asked
+    if (choice := query.get("lang", [""])[-1]) in LANGUAGES:
+        return choice
     first = headers.get("accept-language", "").partition(",")[0].strip().lower()
     return "zh" if first.startswith("zh") else "en"
 
 
 def site_of(scope: Scope, headers: Headers) -> str:
-    """Scheme and host as the visitor's browser knows them."""
+    """Return scheme and host as the user's browser sees them."""
     scheme = headers.get("x-forwarded-proto", scope.get("scheme", "http")).split(",")[0].strip()
     return f"{'https' if scheme == 'https' else 'http'}://{headers.get('host', '')}"
 
 
 def with_head(page: str, *, name: str, path: str, lang: str, site: str) -> str:
-    """Streamlit's page with this page's title, language, description, address and picture for its own.
+    """Return Streamlit's page with the title, language, description, address and picture of a page.
 
     Args:
         page: Streamlit's HTML.
-        name: of the page that opens.
-        path: of its address, "" for the one that opens at ``/``.
-        lang: of its words.
+        name: the page's name.
+        path: its path, "" for the one that opens at ``/``.
+        lang: its language.
         site: scheme, host and the server's own path, without a slash at the end.
     """
     t = translator(lang)

@@ -12,16 +12,16 @@ from starlette.types import Scope
 from viz import limits
 
 OF_PAGES = frozenset((b"permissions-policy", b"cross-origin-opener-policy"))
-"""Headers that a browser reads in the answer to a page alone."""
+"""Headers that a browser reads only in a page's answer."""
 PARTS = re.compile(r"(?:application|text)/javascript|text/css|font/")
-"""Types of a page's parts. A first visit brings a hundred of them, and headers are not compressed."""
+"""Types of a page's parts. A first visit loads a hundred of them, and headers are not compressed."""
 
 
-def inline_scripts() -> list[str]:
-    """The scripts in Streamlit's page, allowed by their content; none is added to them."""
+def inline_script_hashes() -> list[str]:
+    """Return the CSP hashes of the inline scripts in Streamlit's page."""
     page = (Path(st.__file__).parent / "static" / "index.html").read_text("utf8")
-    found = re.findall(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", page, re.DOTALL)
-    digests = [hashlib.sha256(script.encode()).digest() for script in found]
+    scripts = re.findall(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", page, re.DOTALL)
+    digests = [hashlib.sha256(script.encode()).digest() for script in scripts]
     return [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]
 
 
@@ -32,15 +32,15 @@ def is_embedded(scope: Scope) -> bool:
 
 
 def headers(frames: tuple[str, ...] = limits.FRAMES, *, tls: bool = limits.TLS) -> list[tuple[bytes, bytes]]:
-    """Scripts come from this server alone, nothing is asked of another, and addresses (which hold texts) stay here.
+    """Return the security headers: scripts and requests are limited to this server, and no referrer is sent.
 
-    Where visitors come by TLS, their browsers are told never to come without it again.
+    Addresses hold users' texts. With TLS, browsers must use TLS from then on.
 
     Styles may be inline: Streamlit, plotly and KaTeX write them into elements.
     """
     policy = {
         "default-src": "'self'",
-        "script-src": " ".join(["'self'", *inline_scripts()]),
+        "script-src": " ".join(["'self'", *inline_script_hashes()]),
         "style-src": "'self' 'unsafe-inline'",
         "img-src": "'self' data: blob:",
         "font-src": "'self' data:",
@@ -63,5 +63,5 @@ def headers(frames: tuple[str, ...] = limits.FRAMES, *, tls: bool = limits.TLS) 
 
 
 def headers_of(kind: str, every: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """Return those of all headers that mean something in an answer of a content type."""
+    """Return the headers that have an effect in an answer of this content type."""
     return [header for header in every if header[0] not in OF_PAGES] if PARTS.match(kind) else every

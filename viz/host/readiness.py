@@ -1,4 +1,4 @@
-"""Warm before the first visitor, told when to stop, and what an orchestrator asks meanwhile."""
+"""Lifespan of a public server: warm-up, health and readiness routes, and shutdown."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ from streamlit.logger import get_logger
 from viz import limits
 from viz.frame import waiting
 from viz.frame.connection import loading
-from viz.host.errors import keep_visitors_out_of_the_log
+from viz.host.errors import redact_log
 from viz.host.metrics import Metrics
 from viz.host.owner import HEADER
 from viz.host.sockets import Sockets
@@ -37,39 +37,39 @@ from viz.streamlit_internals.probe import Pulse, draws_page
 from viz.streamlit_internals.widget_values import reset_unreadable_widgets
 
 PATHS = ("/healthz", "/readyz")
-ENDED = "Streamlit no longer sends messages to browsers."
+LOOP_ENDED = "Streamlit no longer sends messages to browsers."
 PAGE_AGAIN = 5.0
-"""Seconds after which a page that was not drawn is tried again."""
-FIRST_VISITOR, FIRST_PICTURE = 1.0, 2.0
-"""Seconds that are waited for somebody to come, and then for them to have seen the first page, before anything large is
-imported: an import holds up all other threads."""
+"""Seconds until a page that failed to render is tried again."""
+FIRST_USER, FIRST_PICTURE = 1.0, 2.0
+"""Seconds to wait for a first user, and then for the first page to reach them, before large imports: an import blocks
+all other threads."""
 _log = get_logger(__name__)
 
 
 def import_ahead(module: str) -> None:
-    """Import what a page needs before anybody opens it."""
+    """Import a module before the first user needs it."""
     loading.module(module)
 
 
 def warm(admit: Callable[[], object]) -> int:
-    """Import, load and compute the examples; return the number of texts."""
+    """Import, load the model and compute the examples; return the number of texts."""
     return int(loading.module("viz.host.warmup").warm(admit))
 
 
 def set_ceiling(stores: Stores) -> None:
-    """From now on what would take too much memory waits; models loaded beside those now here may add theirs."""
+    """Set the memory ceiling: work that would exceed it waits. Models loaded later raise it by their size."""
     loaded_at_first = stores.models.bytes
 
     def most() -> int:
-        wanted = stores.bounds.memory_bytes + stores.models.bytes - loaded_at_first
-        return min(wanted, limits.CONTAINER_BYTES) if limits.CONTAINER_BYTES else wanted
+        ceiling = stores.bounds.memory_bytes + stores.models.bytes - loaded_at_first
+        return min(ceiling, limits.CONTAINER_BYTES) if limits.CONTAINER_BYTES else ceiling
 
     stores.memory.most = most
     loading.module("viz.frame.compute.long_texts").keep_less(stores)
 
 
 async def page_problem() -> str:
-    """Say why a new user's first page is not drawn; "" if it is."""
+    """Return the reason why a new user's first page does not render; "" if it does."""
     try:
         return "" if await draws_page() else "it has no title, or shows an error"
     except Exception as error:
@@ -79,13 +79,13 @@ async def page_problem() -> str:
 class Readiness:
     """Readiness of the server for users, with the reasons if it is not ready.
 
-    Who is here already sees the first page at once, and any other as soon as it can be shown (``settled``); others are
-    sent here when all is warm.
+    Connected users see the first page at once, and any other once it can render (``can_open``); a load balancer sends
+    more users when all is warm.
 
     Args:
-        sockets: who is connected.
-        then: what else is done before others are sent here.
-        stores: of the app; without them those that are in use where the server is made.
+        sockets: the connected tabs.
+        then: called after the warm-up, before the server is ready.
+        stores: of the app; by default those in use where the server is created.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class Readiness:
         self.sockets, self.uploads, self.then = sockets, Uploads(), then
         self.stores = stores or waiting.stores()
         self.refusals: Counter[str] = Counter()
-        self.settled = asyncio.Event()
+        self.can_open = asyncio.Event()
         self.pulse = Pulse()
         self.missing = ["warm"]
         self.stopping = False
@@ -109,7 +109,7 @@ class Readiness:
         return self.missing + ["stopping"] * self.stopping + ["sockets"] * full + ["queue"] * crowded
 
     async def _alive(self, _: Request) -> PlainTextResponse:
-        return PlainTextResponse("ok") if await self.pulse.answers() else PlainTextResponse(ENDED, 503)
+        return PlainTextResponse("ok") if await self.pulse.answers() else PlainTextResponse(LOOP_ENDED, 503)
 
     async def _ready(self, _: Request) -> JSONResponse:
         reasons = self.reasons() + ["loop"] * (not await self.pulse.answers())
@@ -117,20 +117,20 @@ class Readiness:
 
     @asynccontextmanager
     async def lifespan(self, _: Any) -> AsyncIterator[None]:
-        """Warm up beside the server, which says meanwhile that it is alive and not ready; keep its memory small."""
+        """Warm up in the background while the server is alive but not ready; run the maintenance."""
         loading.hold()
         bind_sessions_to_header(HEADER)
         end_forgotten_sessions()
         answer_unknown_fragments()
         reset_unreadable_widgets()
         redact_new_session()
-        keep_visitors_out_of_the_log()
+        redact_log()
         self._watch_for_the_end()
-        kept = self.stores
-        upkeep = Maintenance(kept.results, kept.memory, self.uploads, (kept.long_texts,))
-        beside = [asyncio.create_task(self._warm()), asyncio.create_task(upkeep.go_on())]
+        stores = self.stores
+        upkeep = Maintenance(stores.results, stores.memory, self.uploads, (stores.long_texts,))
+        tasks = [asyncio.create_task(self._warm()), asyncio.create_task(upkeep.run())]
         yield
-        for task in beside:
+        for task in tasks:
             task.cancel()
 
     async def _warm(self) -> None:
@@ -144,14 +144,14 @@ class Readiness:
         else:
             self.missing = ["page"]
         finally:
-            self._let_in()
+            self._mark_warm()
         if self.missing == ["page"]:
             await self._wait_for_a_page()
             self.missing = []
             _log.info("Ready: %d examples computed in %.1f s.", texts, time.monotonic() - began)
 
     async def _wait_for_a_page(self) -> None:
-        """Open the first page as a user does, until it is drawn."""
+        """Open the first page as a user does, until it renders."""
         logged = ""
         while problem := await page_problem():
             if problem != logged:
@@ -160,21 +160,21 @@ class Readiness:
             await asyncio.sleep(PAGE_AGAIN)
 
     def _warm_in_time(self, admit: Callable[[], object]) -> int:
-        if not loading.is_asked(FIRST_VISITOR) and len(self.sockets):
+        if not loading.is_asked(FIRST_USER) and len(self.sockets):
             loading.is_asked(FIRST_PICTURE)
         with waiting.use(self.stores):
             return warm(admit)
 
     def _admit(self) -> None:
         set_ceiling(self.stores)
-        self._let_in()
+        self._mark_warm()
 
-    def _let_in(self) -> None:
-        self.settled.set()
+    def _mark_warm(self) -> None:
+        self.can_open.set()
         loading.mark_warm()
 
     def _watch_for_the_end(self) -> None:
-        """On SIGTERM, let nothing new begin; if the end does not come by itself, end."""
+        """On SIGTERM, admit no new work; exit after a time limit."""
         if threading.current_thread() is not threading.main_thread():
             return
         server = signal.getsignal(signal.SIGTERM)

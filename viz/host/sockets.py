@@ -1,4 +1,4 @@
-"""The browser tabs connected to this server: how many, from where, and who has been away longest."""
+"""The browser tabs connected to this server, their number by address, and the idlest one."""
 
 import asyncio
 import time
@@ -13,7 +13,7 @@ class Socket:
     """One connected tab; ``leave`` is set when it must give way."""
 
     address: str
-    seen: float = field(default_factory=time.monotonic)
+    last_message: float = field(default_factory=time.monotonic)
     leave: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -21,9 +21,9 @@ class Sockets:
     """All connected tabs, no more than the limits allow.
 
     Args:
-        most: in all; as many as are configured and as there are descriptors for, if nothing is said.
+        most: in all; by default the configured number, or fewer if descriptors are short.
         most_each: from one address.
-        idle: seconds without a message after which a tab may be asked to make room.
+        idle: seconds without a message after which a tab may be closed to make room.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class Sockets:
         return not self._crowd(address) or self._idlest(self._crowd(address)) is not None
 
     def admit(self, address: str) -> Socket | None:
-        """Count one more tab, or say no."""
+        """Add a tab and return its socket; None if there is no room."""
         if crowd := self._crowd(address):
             idlest = self._idlest(crowd)
             if idlest is None:
@@ -61,12 +61,12 @@ class Sockets:
             self._open.pop(socket.address, None)
 
     def _crowd(self, address: str) -> list[Socket]:
-        """The tabs one of which would have to go; none if there is room."""
+        """Return the tabs of which one would have to close; none if there is room."""
         theirs = self._open.get(address, [])
         if len(theirs) >= self.most_each:
             return theirs
         return [socket for sockets in self._open.values() for socket in sockets] if len(self) >= self.most else []
 
     def _idlest(self, crowd: list[Socket]) -> Socket | None:
-        longest = min(crowd, key=lambda socket: socket.seen)
-        return longest if time.monotonic() - longest.seen > self.idle else None
+        longest = min(crowd, key=lambda socket: socket.last_message)
+        return longest if time.monotonic() - longest.last_message > self.idle else None

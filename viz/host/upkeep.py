@@ -1,4 +1,4 @@
-"""By the clock: memory goes back to the system, lost sessions end, and what is kept gives way to visitors."""
+"""Periodic maintenance: trims memory, ends lost sessions, and evicts results when memory is short."""
 
 import asyncio
 import ctypes
@@ -13,20 +13,20 @@ from viz.scheduler.cache import Store
 from viz.scheduler.ceiling import Ceiling
 from viz.streamlit_internals.hosted import end_lost_sessions
 
-LOOK = 0.5
-"""Seconds between two looks at how much memory there is; a look takes 20 microseconds."""
+CHECK_SECONDS = 0.5
+"""Seconds between two checks of the memory in use; a check takes 20 microseconds."""
 
-EVERY = 20.0
-"""Seconds. Small tensors that are forgotten leave gaps between others that stay, and the C library keeps the gaps: with
-50 visitors that was 100 MB after five minutes. Handing them back takes 2 to 9 ms. Sessions and what only a collection
-finds go then too: with nobody there, nothing else would ever ask for it."""
+TIDY_SECONDS = 20.0
+"""Seconds between two trims. Freed small tensors leave gaps in the heap, which the C library keeps: with 50 users 100
+MB after five minutes. A trim takes 2 to 9 ms. Lost sessions and reference cycles go then too: an idle server would
+never collect them."""
 
-AT_MOST_EVERY = 4.0
-"""Seconds between two collections where memory is short: each of them holds everybody up."""
+MIN_TIDY_SECONDS = 4.0
+"""Fewest seconds between two collections while memory is short: a collection blocks all threads."""
 
 
 def trimmer() -> Callable[[int], Any]:
-    """The C library's way to hand free pages back: glibc's ``malloc_trim``; nothing where there is no such thing."""
+    """Return glibc's ``malloc_trim``, which returns free pages to the system; elsewhere a function without effect."""
     return getattr(ctypes.CDLL(None), "malloc_trim", abs) if sys.platform == "linux" else abs
 
 
@@ -34,10 +34,10 @@ class Maintenance:
     """Periodic maintenance: trims memory, expires sessions and uploads.
 
     Args:
-        results: what is kept, the first to give way.
-        ceiling: of the process.
-        uploads: files that go when no page shows them.
-        large: what is kept of long texts: few and large, they give way before all else.
+        results: cached results, evicted when memory is short.
+        ceiling: the memory ceiling of the process.
+        uploads: uploaded files, deleted when no page shows them.
+        large: caches of long texts: few and large results, evicted first.
     """
 
     def __init__(self, results: Store, ceiling: Ceiling, uploads: Uploads, large: Sequence[Store] = ()) -> None:
@@ -46,12 +46,12 @@ class Maintenance:
         self._trim = trimmer()
         self._collected = self._tidied = time.monotonic()
 
-    async def go_on(self) -> None:
-        """Look again and again, until cancelled."""
+    async def run(self) -> None:
+        """Run the maintenance until cancelled."""
         while True:
-            await asyncio.sleep(min(LOOK, EVERY))
+            await asyncio.sleep(min(CHECK_SECONDS, TIDY_SECONDS))
             now = time.monotonic()
-            if now >= self._tidied + EVERY:
+            if now >= self._tidied + TIDY_SECONDS:
                 self._tidied = now
                 end_lost_sessions()
                 self.uploads.tidy()
@@ -60,7 +60,7 @@ class Maintenance:
                 await asyncio.to_thread(self.free_memory)
 
     def tidy(self) -> None:
-        """Collect what nobody holds and hand free pages back."""
+        """Collect garbage and return free pages to the system."""
         self._collected = time.monotonic()
         gc.collect()
         self._trim(0)
@@ -72,7 +72,7 @@ class Maintenance:
             had = store.bytes
             store.shrink(max(0.0, missing), first)
             missing -= had - store.bytes
-        if time.monotonic() >= self._collected + AT_MOST_EVERY:
+        if time.monotonic() >= self._collected + MIN_TIDY_SECONDS:
             self.tidy()
         else:
             self._trim(0)

@@ -1,4 +1,4 @@
-"""Files that visitors send: counted from their first byte, and let go of when no page shows them any more."""
+"""Limits of uploaded files, which count from their first byte and are deleted when no page shows them."""
 
 import time
 from collections.abc import Iterator
@@ -13,9 +13,9 @@ from viz.streamlit_internals.hosted import files_shown, forget_file, uploaded_fi
 
 PATH = "/_stcore/upload_file/"
 AROUND = 10_000
-"""Bytes around a file, for its name and kind."""
+"""Bytes of the multipart headers around a file."""
 MultiPartParser.spool_max_size = limits.PICTURE_BYTES + AROUND
-"""A file stays in memory, as it does after that: a read-only system has no place for a larger one."""
+"""Streamlit holds files in memory; a spool file on disk would fail on a read-only system."""
 LONGEST_LENGTH = 20
 """Digits of a Content-Length."""
 
@@ -26,38 +26,41 @@ def session_of(path: str) -> str:
 
 
 class Uploads:
-    """All files, here and on their way.
+    """All uploaded files, complete and in progress.
 
     Args:
         most: bytes of all.
-        most_each: files of one visitor.
+        most_each: files of one user.
     """
 
     def __init__(self, most: int = limits.UPLOADS_BYTES, most_each: int = limits.UPLOADS_EACH) -> None:
         self.most, self.most_each = most, most_each
         self._coming: list[tuple[str, int]] = []
-        self._unseen: dict[tuple[str, str], float] = {}
+        self._hidden_since: dict[tuple[str, str], float] = {}
 
     def refusal(self, session: str, headers: Headers) -> Response | None:
         """Return the refusal of a file, or None if it is accepted."""
         length = headers.get("content-length", "")
-        if not length.isdecimal() or len(length) > LONGEST_LENGTH:  # Python reads no number of thousands of digits
+        if not length.isdecimal() or len(length) > LONGEST_LENGTH:  # int() refuses thousands of digits
             return PlainTextResponse("How long is it?", 411)
         if int(length) > limits.PICTURE_BYTES + AROUND:
             return PlainTextResponse("Too large.", 413)
         if files_shown(session) is None:
             return PlainTextResponse("Your page has no place for a file.", 403)
-        stored = uploaded_files()
-        if len(stored.get(session, ())) + sum(whose == session for whose, _ in self._coming) >= self.most_each:
+        files_by_session = uploaded_files()
+        if (
+            len(files_by_session.get(session, ())) + sum(whose == session for whose, _ in self._coming)
+            >= self.most_each
+        ):
             return PlainTextResponse("Too many files.", 413)
         coming = sum(size for _, size in self._coming) + int(length)
-        if coming + sum(sum(files.values()) for files in stored.values()) > self.most:
+        if coming + sum(sum(files.values()) for files in files_by_session.values()) > self.most:
             return PlainTextResponse("Too many files of all visitors.", 503, {"retry-after": "60"})
         return None
 
     @contextmanager
     def coming(self, session: str, n_bytes: int) -> Iterator[None]:
-        """A file is on its way inside the ``with``."""
+        """Count an upload in progress inside the ``with``."""
         file = session, n_bytes
         self._coming.append(file)
         try:
@@ -66,14 +69,14 @@ class Uploads:
             self._coming.remove(file)
 
     def tidy(self) -> None:
-        """Let go of files whose page is over, and of those no page has shown for a while."""
-        now, unseen = time.monotonic(), dict[tuple[str, str], float]()
+        """Delete files whose session has ended, and those that no page has shown for ``UPLOAD_SECONDS``."""
+        now, hidden_since = time.monotonic(), dict[tuple[str, str], float]()
         for session, files in uploaded_files().items():
-            shown = files_shown(session)
-            for file in files.keys() - (shown or set()):
-                since = self._unseen.get((session, file), now)
-                if shown is None or now - since > limits.UPLOAD_SECONDS:
+            visible = files_shown(session)
+            for file in files.keys() - (visible or set()):
+                since = self._hidden_since.get((session, file), now)
+                if visible is None or now - since > limits.UPLOAD_SECONDS:
                     forget_file(session, file)
                 else:
-                    unseen[session, file] = since
-        self._unseen = unseen
+                    hidden_since[session, file] = since
+        self._hidden_since = hidden_since

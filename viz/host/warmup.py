@@ -12,13 +12,13 @@ from viz.frame.specs import Mask, Source, View
 from viz.frame.waiting import stores
 
 MOMENT, PATIENCE = 0.1, 3.0
-"""Seconds between two looks whether pages are written, and after which the rest is computed beside them."""
+"""Seconds between two checks for running pages, and seconds after which the warm-up continues beside them."""
 
 
 def warm(admit: Callable[[], object] = lambda: None) -> int:
-    """Load the default model and compute the Heads page of every example; all of that stays. How many there are.
+    """Load the default model, compute the Heads page of every example and pin the results; return their number.
 
-    ``admit`` is called when the page that everybody begins with is there: nobody need wait for the rest.
+    ``admit`` is called after the first example, which the first page shows: users need not wait for the rest.
     """
     mark_background()
     compute.warm()
@@ -33,15 +33,15 @@ def warm(admit: Callable[[], object] = lambda: None) -> int:
                 head_grid.head_scores(source, layer, head, Mask(), View())
         if example is read_by_it[0]:
             gc.collect()
-            gc.freeze()  # before anybody comes: what visitors leave in circles must not be frozen with the rest
+            gc.freeze()  # before the first user: their reference cycles must stay collectable
             admit()
-            _give_way()
+            _yield_to_pages()
     compute.models().pin()
     compute.results().pin()
     return len(read_by_it)
 
 
-def _give_way() -> None:
+def _yield_to_pages() -> None:
     """Serve users who wait for the first example before computing the next."""
     until, pages = time.monotonic() + PATIENCE, stores().pages
     time.sleep(MOMENT)

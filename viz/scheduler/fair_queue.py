@@ -74,7 +74,7 @@ class Kind:
     max_while_interactive: int | None = None
     """Most workers while users make quick requests; None: ``at_once``."""
     requeue_parts: bool = False
-    """Whether each of its many parts is queued by its own request time."""
+    """Queue each of its parts by that part's own request time."""
     memory_weight: float = 1
     """Memory, in computations; a kind with a small weight continues when memory is short."""
 

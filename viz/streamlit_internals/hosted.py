@@ -23,15 +23,15 @@ _NAME = re.compile(r"[\w:.-]{0,64}", re.ASCII)
 _WIDGET = re.compile(r"\$\$ID-[0-9a-f]+-[ -~]{1,200}")
 
 
-def message_type(sent: bytes, most: Mapping[str, int]) -> str | None:
+def message_type(data: bytes, most: Mapping[str, int]) -> str | None:
     """Return the type of a browser's message; of a backend operation, its payload's type.
 
     Raises:
-        google.protobuf.message.DecodeError: if it is none.
-        ValueError: if what it calls pages, fragments, requests and controls are no names (Streamlit logs some), or if
-            it holds too much (:func:`check_size`).
+        google.protobuf.message.DecodeError: if the bytes are no message.
+        ValueError: if ids of pages, fragments, requests or controls are malformed (Streamlit logs some), or if it is
+            too large (:func:`check_size`).
     """
-    message = BackMsg.FromString(sent)
+    message = BackMsg.FromString(data)
     kind: str | None = message.WhichOneof("type")
     rerun, files, operation = message.rerun_script, message.file_urls_request, message.backend_operation_request
     check_size(message, most)
@@ -43,7 +43,7 @@ def message_type(sent: bytes, most: Mapping[str, int]) -> str | None:
 
 
 def check_size(message: BackMsg, most: Mapping[str, int]) -> None:
-    """Refuse a message that holds too much: in a session its parts take up to 70 times its bytes.
+    """Refuse a message with too many parts, which take up to 70 times its bytes in a session.
 
     Args:
         message: from a browser.
@@ -66,9 +66,9 @@ def check_size(message: BackMsg, most: Mapping[str, int]) -> None:
 
 
 def redact_new_session() -> None:
-    """Have Streamlit's first message to a browser leave out what only its statistics need: the machine, its paths.
+    """Remove machine and paths, which only Streamlit's statistics need, from its first message to a browser.
 
-    Streamlit's version stays: a page that was open while it changed is loaded again.
+    Streamlit's version stays: the page reloads when it changes.
     """
     create = AppSession._create_new_session_message
 
@@ -77,9 +77,9 @@ def redact_new_session() -> None:
         message.new_session.main_script_path = Path(message.new_session.main_script_path).name
         first = message.new_session.initialize
         for part, name in ((first.user_info, ""), (first.environment_info, "streamlit_version")):
-            for told, _ in part.ListFields():
-                if told.name != name:
-                    part.ClearField(told.name)
+            for field, _ in part.ListFields():
+                if field.name != name:
+                    part.ClearField(field.name)
             part.SetInParent()  # the page expects the part itself
         return message
 
@@ -87,10 +87,10 @@ def redact_new_session() -> None:
 
 
 def answer_unknown_fragments() -> None:
-    """Have Streamlit draw the whole page where a browser names a fragment that its session does not have.
+    """Make Streamlit run the whole script when a browser names a fragment that its session does not have.
 
-    That may have been replaced while the message was on its way. Streamlit drops the message, with all that the user
-    changed, and writes a line into the log; the browser waits for an answer.
+    The fragment may have been replaced while the message was in transit. Streamlit would log and drop the message with
+    the user's changes, and the browser would wait for an answer.
     """
     request = AppSession.request_rerun
 
@@ -106,88 +106,88 @@ _MARK = "mark"
 
 
 def bind_sessions_to_header(header: str) -> None:
-    """Have Streamlit open each session under what this header says, and let nobody go on in it who says otherwise.
+    """Bind each session to the value of this header; a browser with another value cannot resume it.
 
-    It compares what it knows of a visitor when somebody names a session to go on in; the header is all it knows.
+    Streamlit compares the user's trusted headers when a browser asks to resume a session; this is the only one.
     """
     config.set_option("server.trustedUserHeaders", {header: _MARK})
 
 
 def session_owner(session: str) -> str | None:
-    """Under which mark a session was opened; None if there is no such session, or it has none."""
+    """Return the owner mark of a session; None if there is no such session or it has no mark."""
     info = Runtime.instance()._session_mgr.get_session_info(session) if Runtime.exists() else None
     mark = info.session._user_info.get(_MARK) if info else None
     return mark if isinstance(mark, str) else None
 
 
 def uploaded_files() -> dict[str, dict[str, int]]:
-    """The files that visitors have uploaded and Streamlit still holds: their bytes, by session and by the file's id."""
+    """Return the sizes in bytes of uploaded files that Streamlit holds, by session and file id."""
     if not Runtime.exists():
         return {}
     manager: Any = Runtime.instance().uploaded_file_mgr
-    held: Mapping[str, Mapping[str, Any]] = manager.file_storage
+    storage: Mapping[str, Mapping[str, Any]] = manager.file_storage
     return {
         session: {file: len(record.data) for file, record in list(files.items())}
-        for session, files in list(held.items())
+        for session, files in list(storage.items())
     }
 
 
 def forget_file(session: str, file: str) -> None:
-    """Let go of an uploaded file."""
+    """Delete an uploaded file."""
     manager = Runtime.instance().uploaded_file_mgr
     if isinstance(manager, MemoryUploadedFileManager):
         manager.remove_file(session, file)
 
 
 def files_shown(session: str) -> set[str] | None:
-    """The files that a visitor's page shows as uploaded; None if it has no place to upload one, or is not there."""
+    """Return the ids of files that a user's page shows as uploaded; None without a page or file uploader."""
     manager = Runtime.instance()._session_mgr
     info = manager.get_session_info(session)
     if info is None:
         return None
     state = info.session.session_state
-    there = {*state._old_state, *state._new_widget_state.states}
+    present = {*state._old_state, *state._new_widget_state.states}
     uploads = [
         widget
         for widget, about in list(state._new_widget_state.widget_metadata.items())
-        if widget in there and about.value_type == "file_uploader_state_value"
+        if widget in present and about.value_type == "file_uploader_state_value"
     ]
     if not uploads:
         return None
-    sent = [widget for widget in info.session._client_state.widget_states.widgets if widget.id in uploads]
-    return {file.file_id for widget in sent for file in widget.file_uploader_state_value.uploaded_file_info}
+    states = [widget for widget in info.session._client_state.widget_states.widgets if widget.id in uploads]
+    return {file.file_id for widget in states for file in widget.file_uploader_state_value.uploaded_file_info}
 
 
 def end_lost_sessions(most: int = sys.maxsize) -> None:
-    """End the sessions whose browsers were gone for longer than they are kept; Streamlit looks when another one goes.
+    """End expired sessions without a browser; Streamlit checks them only when another browser disconnects.
 
-    To be called in the thread of the server's loop, as all that concerns sessions.
+    Call in the thread of the server's loop, like all functions for sessions.
 
     Args:
-        most: sessions that may still wait for their browsers; of more, those that have waited longest end.
+        most: number of disconnected sessions to keep; the oldest others end.
     """
     if Runtime.exists() and (lost := getattr(Runtime.instance()._session_mgr, "_session_storage", None)):
-        _let_go(lost, most)
+        _expire_sessions(lost, most)
 
 
 def end_forgotten_sessions() -> None:
-    """Have Streamlit end the sessions that its storage lets go of, before it keeps another one.
+    """Shut down the sessions that Streamlit's storage evicts when it saves another one.
 
-    Its cache drops them without a word. They would hold their descriptors, files and messages until a collection.
+    Its cache only drops them: they would hold descriptors, files and messages until a garbage collection.
     """
     save = MemorySessionStorage.save
 
     def let_go_and_save(storage: MemorySessionStorage, session_info: SessionInfo) -> None:
-        _let_go(storage, storage._cache.maxsize - 1)  # type: ignore[attr-defined]
+        _expire_sessions(storage, storage._cache.maxsize - 1)  # type: ignore[attr-defined]
         save(storage, session_info)
 
     MemorySessionStorage.save = let_go_and_save  # type: ignore[assignment, method-assign]
 
 
-def _let_go(storage: MemorySessionStorage, most: int) -> None:
-    kept: Any = storage._cache
-    ended = [session for _, session in kept.expire()]
-    while len(kept) > most:
-        ended.append(kept.popitem()[1])
-    for session in ended:
+def _expire_sessions(storage: MemorySessionStorage, most: int) -> None:
+    cache: Any = storage._cache
+    expired = [session for _, session in cache.expire()]
+    while len(cache) > most:
+        expired.append(cache.popitem()[1])
+    for session in expired:
         session.session.shutdown()

@@ -1,6 +1,6 @@
-"""Private classes of Streamlit's that mend one of its faults, and that the app does without where they are not there.
+"""Private classes of Streamlit's that work around its bugs; the app runs without them where they are missing.
 
-``HEADLIGHT_PRIVATE=0`` leaves them all out, as a version of Streamlit would in which each has another name.
+``HEADLIGHT_PRIVATE=0`` disables them all, to test a version of Streamlit without these names.
 """
 
 import os
@@ -12,7 +12,7 @@ SWITCH = "HEADLIGHT_PRIVATE"
 
 
 def find(place: str) -> Any:
-    """Return a private class or attribute, as in "streamlit.runtime:Runtime.exists"; None where it is not there."""
+    """Return a private class or attribute, as in "streamlit.runtime:Runtime.exists"; None if it is missing."""
     if os.environ.get(SWITCH) == "0":
         return None
     module, name = place.split(":")

@@ -1,6 +1,6 @@
-"""Sessions that the server opens itself, to see that its users are answered.
+"""Sessions that the server opens itself as a health check.
 
-They begin behind the socket: what the server is called, where it listens and whom it admits are of no concern to them.
+They bypass the socket, so host names, addresses and limits do not apply to them.
 """
 
 import asyncio
@@ -14,12 +14,12 @@ from streamlit.runtime import Runtime
 from streamlit.runtime.session_manager import SessionClient
 
 ANSWER_SECONDS = 3.0
-"""For a message through the runtime's loop; what asks for the server's health waits for 4 to 5 (deploy/)."""
+"""Seconds for a message through the runtime's loop; health checks wait for 4 to 5 (deploy/)."""
 PAGE_SECONDS = 60.0
 
 
 class _Browser(SessionClient):
-    """The browser of such a session: it keeps what it is sent until that is read."""
+    """The browser of such a session, with a queue of its messages."""
 
     def __init__(self) -> None:
         self.messages = asyncio.Queue[ForwardMsg]()
@@ -29,22 +29,22 @@ class _Browser(SessionClient):
 
 
 def loop_has_ended() -> bool:
-    """Return whether the loop that sends all users their messages is over."""
-    stopped = Runtime.instance().stopped if Runtime.exists() else None
-    return isinstance(stopped, asyncio.Future) and stopped.done()
+    """Return whether the runtime's loop, which sends all messages, has ended."""
+    end = Runtime.instance().stopped if Runtime.exists() else None
+    return isinstance(end, asyncio.Future) and end.done()
 
 
 class Pulse:
-    """A session without a page, by which the runtime's loop is asked to send a message."""
+    """A session without a page, to check that the runtime's loop sends messages."""
 
     def __init__(self) -> None:
         self._browser, self._session = _Browser(), ""
         self._answer: asyncio.Future[bool] | None = None
 
     async def answers(self) -> bool:
-        """Return whether the loop that sends all users their messages sends one in time.
+        """Return whether the runtime's loop sends a message in time.
 
-        All who ask meanwhile get the same answer: many of them take no more of the server than one.
+        Concurrent calls share one check.
         """
         if self._answer is None or self._answer.done():
             self._answer = asyncio.ensure_future(self._ask())
@@ -55,12 +55,12 @@ class Pulse:
             return False
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
-                await self._send_and_take(Runtime.instance())
+                await self._request_message(Runtime.instance())
         except Exception:  # too late, or it is stopping
             return False
         return True
 
-    async def _send_and_take(self, runtime: Runtime) -> None:
+    async def _request_message(self, runtime: Runtime) -> None:
         if not runtime.is_active_session(self._session):
             self._session = runtime.connect_session(self._browser, user_info={})
         while not self._browser.messages.empty():
@@ -70,7 +70,7 @@ class Pulse:
 
 
 async def draws_page() -> bool:
-    """Return whether a new user's first page is drawn: the script ends well, with a title and no error."""
+    """Return whether a new user's first page renders: the script succeeds, with a title and no error."""
     runtime, browser = Runtime.instance(), _Browser()
     session = runtime.connect_session(browser, user_info={})
     try:
@@ -90,8 +90,8 @@ async def _shows_title(messages: asyncio.Queue[ForwardMsg]) -> bool:
         element = message.delta.new_element
         has_title = has_title or element.heading.tag == "h1"
         has_error = has_error or _is_error(element)
-        ended = message.WhichOneof("type") == "script_finished"
-        if ended and message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+        is_end = message.WhichOneof("type") == "script_finished"
+        if is_end and message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
             return message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY and has_title and not has_error
 
 

@@ -1,7 +1,7 @@
-"""Ends the start of a public server where a private name is missing on which its safety depends.
+"""Startup check that refuses to run a public server if a private name that its safety depends on is missing.
 
-Most of them would not be missed before somebody does harm: a hook of uvicorn with another name is never called, and
-sessions that say no mark are anybody's. A server at a desk does without.
+Most would fail silently: a renamed hook of uvicorn is never called, and sessions without a mark can be taken over. A
+local server does not need them.
 """
 
 from collections.abc import Iterator
@@ -76,13 +76,13 @@ CALLS = {
         *(("manager", "session", "file"), ()),
     ),
 }
-"""What is called with which arguments: those by place, and those by name."""
+"""Positional and keyword arguments of calls, by function."""
 OPTIONS = ("server.trustedUserHeaders",)
 """Settings of Streamlit's that are not documented."""
 
 
 def missing_names() -> list[str]:
-    """Return the names that are not there, as in "AppSession._user_info"."""
+    """Return the missing names, as in "AppSession._user_info"."""
     return [*_missing_attributes(), *_changed_calls(), *_missing_options()]
 
 

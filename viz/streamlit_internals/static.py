@@ -1,4 +1,4 @@
-"""The files that Streamlit sends a browser: its page, and what that asks for."""
+"""Streamlit's static files: its page and the parts of it."""
 
 import re
 from pathlib import Path
@@ -9,11 +9,11 @@ STATIC = Path(streamlit.__file__).with_name("static")
 
 
 def index_page() -> str:
-    """The page that starts Streamlit in a browser."""
+    """Return the HTML page that starts Streamlit in a browser."""
     return (STATIC / "index.html").read_text("utf8")
 
 
 def static_files() -> frozenset[str]:
-    """Streamlit's files whose names hold a hash of their content, as its page names them: "static/js/..."."""
+    """Return Streamlit's files whose names hold a hash of their content, as in "static/js/..."."""
     files = (file.relative_to(STATIC).as_posix() for file in (STATIC / "static").rglob("*") if file.is_file())
     return frozenset(file for file in files if re.search(r"\.[\w-]{8}\.\w+$", file))

@@ -1,4 +1,4 @@
-"""Ends a start with an older version of Streamlit than the app is written for; says so of one that was not tested."""
+"""Startup check of Streamlit's version: refuses older ones, warns of untested newer ones."""
 
 import os
 import re
@@ -16,7 +16,7 @@ def numbers_of(installed: str) -> tuple[int, ...]:
 
 
 def version_problem(installed: str) -> str:
-    """Say that this version of Streamlit is too old, and from which on there is what the app needs; "" if it is not."""
+    """Return a message if this version of Streamlit is too old; "" if it is not."""
     if numbers_of(installed) >= LOWEST:
         return ""
     lowest = ".".join(map(str, LOWEST))
@@ -27,7 +27,7 @@ def version_problem(installed: str) -> str:
 
 
 def version_notice(installed: str) -> str:
-    """Say that the app was not tested with this version of Streamlit; "" if it was."""
+    """Return a notice if the app was not tested with this version of Streamlit; "" if it was."""
     if numbers_of(installed) < BELOW:
         return ""
     below = ".".join(map(str, BELOW))
@@ -35,7 +35,7 @@ def version_notice(installed: str) -> str:
 
 
 def end_start(problem: str) -> None:
-    """End the program with a sentence."""
+    """End the program with a message."""
     if current_thread() is not main_thread():  # older ones begin in a user's thread, which is all that SystemExit ends
         sys.stderr.write(f"{problem}\n")
         sys.stderr.flush()

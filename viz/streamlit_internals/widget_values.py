@@ -1,4 +1,4 @@
-"""The values that a browser sends for the widgets, before a script reads them."""
+"""Validation of widget values from a browser, before a script reads them."""
 
 import json
 from contextlib import suppress
@@ -12,20 +12,19 @@ MOST_DIGITS = 21
 
 
 def reset_unreadable_widgets() -> None:
-    """Have Streamlit reset a widget whose value no widget of its kind sends.
+    """Make Streamlit reset a widget whose value is invalid for its type.
 
-    Otherwise that value would fail in every later run of the session, also where the page asks for the language to say
-    so in.
+    Otherwise every later run of the session would fail, even before it reads the language of the error message.
     """
     read = WStates.__getitem__
 
     def read_or_forget(states: WStates, widget: str) -> Any:
-        sent, about = states.states.get(widget), states.widget_metadata.get(widget)
-        if not isinstance(sent, Serialized) or about is None:
+        state, about = states.states.get(widget), states.widget_metadata.get(widget)
+        if not isinstance(state, Serialized) or about is None:
             return read(states, widget)
         try:
             with suppress(Exception):  # whatever a control makes of it
-                states.states[widget] = Serialized(_in_field(about.value_type, sent.value))
+                states.states[widget] = Serialized(_in_field(about.value_type, state.value))
                 return read(states, widget)
             states.states[widget] = Serialized(WidgetState(id=widget))  # in its place: others may go through all
             return read(states, widget)
@@ -35,7 +34,7 @@ def reset_unreadable_widgets() -> None:
     WStates.__getitem__ = read_or_forget  # type: ignore[method-assign]
 
 
-def _in_field(declared: str, sent: WidgetState) -> WidgetState:
+def _in_field(value_type: str, state: WidgetState) -> WidgetState:
     """Return a widget's value in the field that the widget declares.
 
     A page need not use that one: a number box declares a double, and its page sends a whole number as an integer.
@@ -44,19 +43,19 @@ def _in_field(declared: str, sent: WidgetState) -> WidgetState:
     Raises:
         AttributeError, TypeError or ValueError: if the field cannot hold this value.
     """
-    field = sent.WhichOneof("value")
+    field = state.WhichOneof("value")
     if field == "json_value":
-        json.loads(sent.json_value, parse_int=_safe_integer, parse_constant=_safe_integer)
-    if field in (None, declared):
-        return sent
-    state, value = WidgetState(id=sent.id), getattr(sent, field)
-    setattr(state, declared, value)
-    if getattr(state, declared) != value:
-        raise ValueError(f"{declared} cannot hold this value")
-    return state
+        json.loads(state.json_value, parse_int=_safe_integer, parse_constant=_safe_integer)
+    if field in (None, value_type):
+        return state
+    converted, value = WidgetState(id=state.id), getattr(state, field)
+    setattr(converted, value_type, value)
+    if getattr(converted, value_type) != value:
+        raise ValueError(f"{value_type} cannot hold this value")
+    return converted
 
 
-def _safe_integer(written: str) -> int:
-    if len(written.lstrip("-")) > MOST_DIGITS:
+def _safe_integer(digits: str) -> int:
+    if len(digits.lstrip("-")) > MOST_DIGITS:
         raise ValueError("JavaScript writes no integer of that length")
-    return int(written)  # a ValueError of NaN and Infinity
+    return int(digits)  # a ValueError of NaN and Infinity

@@ -1,4 +1,4 @@
-"""Half a message, half a request, an answer nobody reads: each has its time, and all together a bound in bytes."""
+"""Timeouts of partial messages, partial requests and unread answers, and their bound in bytes."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -21,8 +21,8 @@ SHORT = 1_000
 
 
 @pytest.fixture(autouse=True)
-def own(monkeypatch):
-    """Limits of a test's own, and a server that has them by itself, as Streamlit's has."""
+def small_limits(monkeypatch):
+    """Install small limits in uvicorn's server, as for Streamlit's."""
     monkeypatch.setattr(Server, "startup", Server.startup)
     monkeypatch.setattr(connections, "_partial_messages", PartialMessages(5_000_000, 3_000_000))
     limit_connections()
@@ -57,14 +57,14 @@ async def listening() -> AsyncIterator[int]:
 
 
 class Line:
-    """A connection on which a test says what it likes."""
+    """A raw connection."""
 
-    opened: ClassVar[list["Line"]] = []
+    lines: ClassVar[list["Line"]] = []
 
     @classmethod
     async def to(cls, port, start=b""):
         self = cls()
-        cls.opened.append(self)
+        cls.lines.append(self)
         self.reader, self.writer = await asyncio.open_connection(HOST, port)
         self.writer.write(start)
         return self
@@ -94,11 +94,11 @@ class Line:
         return int.from_bytes(body[:2], "big") if head[0] == 0x88 else int(body)
 
     async def over(self):
-        """Whether the other side ends it, and what it says before."""
-        said = b""
+        """Return the data that the server sends before it closes the connection."""
+        data = b""
         with suppress(ConnectionError):
-            said = await asyncio.wait_for(self.reader.read(), 20)
-        return said
+            data = await asyncio.wait_for(self.reader.read(), 20)
+        return data
 
 
 def run(test):
@@ -107,8 +107,8 @@ def run(test):
             try:
                 await test(port)
             finally:
-                while Line.opened:
-                    writer = Line.opened.pop().writer
+                while Line.lines:
+                    writer = Line.lines.pop().writer
                     writer.transport.abort()
                     with suppress(ConnectionError):
                         await writer.wait_closed()
@@ -168,25 +168,25 @@ def test_partial_messages_are_bounded():
 
 
 def test_largest_address_is_closed():
-    class One:
+    class Connection:
         def __init__(self):
-            self.gone = False
+            self.is_closed = False
 
         def give_up(self):
-            self.gone = True
+            self.is_closed = True
 
-    held = PartialMessages(most=100, most_each=60)
-    first, second, third, other = (One() for _ in range(4))
-    held.hold(first, "a", 30)
-    held.hold(second, "a", 25)
-    held.hold(other, "b", 40)
-    held.hold(third, "b", 10)
-    assert [one.gone for one in (first, second, third, other)] == [True, False, False, False]
-    held.hold(second, "a", 61)
-    assert second.gone and held.bytes == 50
-    held.hold(other, "b", 0)
-    held.hold(third, "b", 0)
-    assert held.bytes == 0 and held._held == {}
+    partial = PartialMessages(most=100, most_each=60)
+    first, second, third, fourth = (Connection() for _ in range(4))
+    partial.update(first, "a", 30)
+    partial.update(second, "a", 25)
+    partial.update(fourth, "b", 40)
+    partial.update(third, "b", 10)
+    assert [sender.is_closed for sender in (first, second, third, fourth)] == [True, False, False, False]
+    partial.update(second, "a", 61)
+    assert second.is_closed and partial.bytes == 50
+    partial.update(fourth, "b", 0)
+    partial.update(third, "b", 0)
+    assert partial.bytes == 0 and partial._bytes_by_address == {}
 
 
 def test_a_message_has_its_time(monkeypatch):

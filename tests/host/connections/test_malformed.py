@@ -4,17 +4,17 @@ import asyncio
 
 import pytest
 
-from tests.host.connections.test_connections import HOST, Line, own, run
+from tests.host.connections.test_connections import HOST, Line, run, small_limits
 from viz import limits
 from viz.host import connections, descriptors
 
-__all__ = ["own"]
+__all__ = ["small_limits"]
 
 SOCKET = (
     b"GET /_stcore/stream HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
 )
-BROKEN = b"GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+MALFORMED_REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
 def test_body_broken_after_answer_ends_connection(caplog):
@@ -23,7 +23,7 @@ def test_body_broken_after_answer_ends_connection(caplog):
 
     async def test(port):
         asyncio.get_running_loop().set_exception_handler(lambda _, context: errors.append(context["message"]))
-        line = await Line.to(port, BROKEN)
+        line = await Line.to(port, MALFORMED_REQUEST)
         await line.reader.readuntil(b"done")
         line.writer.write(b"zz\r\nokapi")
         assert await line.over() is not None

@@ -1,6 +1,6 @@
-"""Limits that stand before any request: connections of an address, time to say a request, bytes of half a message.
+"""Limits below the requests: connections per address, time for a request head, bytes of partial messages.
 
-They belong to uvicorn's own protocols, which know neither; :func:`limit_connections` puts these in their place.
+uvicorn's protocols have no such limits; :func:`limit_connections` installs subclasses that do.
 """
 
 import asyncio
@@ -23,28 +23,28 @@ TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length
 MALFORMED = b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 CROWDED = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 FRAGMENT = 64
-"""Bytes counted for a part of a message beside what is in it: empty parts take memory too."""
+"""Overhead in bytes counted for a fragment of a message: empty fragments take memory too."""
 
 _partial_messages = PartialMessages()
 _connected = Counter[str]()
 _beside_tabs = dict["Requests", None]()
-"""Connections that are no tab's, the oldest first."""
+"""Connections other than tabs, the oldest first."""
 
 
 class Clock:
-    """Time that something may take, from when it is wound until it is stopped."""
+    """A timeout that calls ``over`` unless it is stopped in time."""
 
     def __init__(self, seconds: float, over: Any) -> None:
         self.seconds, self.over = seconds, over
         self._timer: asyncio.TimerHandle | None = None
 
     def wind(self) -> None:
-        """Begin, unless it goes already."""
+        """Start the timer unless it is running."""
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(self.seconds, self._over)
 
     def stop(self) -> None:
-        """It was in time."""
+        """Cancel the timer."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -55,15 +55,15 @@ class Clock:
 
 
 class Requests(AutoHTTPProtocol):  # type: ignore[misc]
-    """Connections that ask: not too many of one address, and each says what it wants in time."""
+    """An HTTP connection with a limit per address and a timeout for the request head."""
 
     def connection_made(self, transport: Any) -> None:
-        """Somebody comes."""
+        """Count the connection; abort it if its address has too many."""
         super().connection_made(transport)
         self._is_tab = False
         self._head = Clock(limits.HEAD_SECONDS, self._too_slow)
         self._stuck = Clock(limits.STUCK_SECONDS, transport.abort)
-        # Behind a proxy all come from its address; then it is the proxy that counts them (deploy/nginx.conf).
+        # Behind a proxy all connections have its address; then the proxy counts them (deploy/nginx.conf).
         self._peer = "" if limits.PROXIES else (self.client or ("",))[0]
         if self._peer:
             _connected[self._peer] += 1
@@ -75,11 +75,11 @@ class Requests(AutoHTTPProtocol):  # type: ignore[misc]
             self._make_room()
 
     def data_received(self, data: bytes) -> None:
-        """Some of a request."""
+        """Receive part of a request; stop the head's timeout once it is complete."""
         before = self.cycle
         try:
             super().data_received(data)
-        except h11.LocalProtocolError:  # uvicorn's 400, where an answer has begun
+        except h11.LocalProtocolError:  # uvicorn sends its 400 although an answer has begun
             self.transport.close()
         if self.cycle is not before:
             self._head.stop()
@@ -87,30 +87,33 @@ class Requests(AutoHTTPProtocol):  # type: ignore[misc]
             self._head.wind()
 
     def pause_writing(self) -> None:
-        """The other side does not read what it asked for."""
+        """Start the timeout of a client that does not read its answer."""
         super().pause_writing()
         self._stuck.wind()
 
     def resume_writing(self) -> None:
-        """It does."""
+        """Stop that timeout."""
         super().resume_writing()
         self._stuck.stop()
 
     def handle_websocket_upgrade(self, *event: Any) -> None:
-        """From now on it is a tab, and counted as one (viz/host/sockets.py)."""
-        self._gone()
+        """Count the connection as a tab (viz/host/sockets.py) from now on."""
+        self._forget()
         self._is_tab = True
         super().handle_websocket_upgrade(*event)
 
     def connection_lost(self, error: Exception | None) -> None:
-        """It is over."""
-        self._gone()
+        """Stop counting the connection."""
+        self._forget()
         super().connection_lost(error)
 
     def _make_room(self) -> None:
-        """End the oldest connection that asks for nothing now; if there is none, this one."""
-        others = (other for other in _beside_tabs if other is not self)
-        idle = next((other for other in others if not other.cycle or other.cycle.response_complete), None)
+        """End the oldest idle connection; if there is none, this one."""
+        candidates = (connection for connection in _beside_tabs if connection is not self)
+        idle = next(
+            (connection for connection in candidates if not connection.cycle or connection.cycle.response_complete),
+            None,
+        )
         if idle is None:
             self.transport.write(CROWDED)
             self.transport.close()
@@ -118,7 +121,7 @@ class Requests(AutoHTTPProtocol):  # type: ignore[misc]
             idle.transport.abort()
         _beside_tabs.pop(idle or self)
 
-    def _gone(self) -> None:
+    def _forget(self) -> None:
         self._head.stop()
         self._stuck.stop()
         _beside_tabs.pop(self, None)
@@ -135,38 +138,38 @@ class Requests(AutoHTTPProtocol):  # type: ignore[misc]
 
 
 class Messages(WebSocketsSansIOProtocol):
-    """A tab's socket: a message is received whole in time, or not at all; all that is unfinished has a bound."""
+    """A tab's WebSocket with a timeout for each message and a bound on the bytes of partial ones."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.conn.max_message_size = limits.MESSAGE_BYTES
-        self._whole = Clock(limits.MESSAGE_SECONDS, self._too_slow)
+        self._message_clock = Clock(limits.MESSAGE_SECONDS, self._too_slow)
         self._unread, self._address = 0, ""
 
     def handle_connect(self, event: Any) -> None:
-        """The socket is asked for; now its address is known."""
+        """Note the client's address at the handshake."""
         super().handle_connect(event)
         if self.handshake_initiated and not self.close_sent:
             scope: Any = self.scope
             self._address = address_of(scope, Headers(scope=scope), limits.PROXIES)
 
     def data_received(self, data: bytes) -> None:
-        """Some of a message; first of all the whole head of the request for the socket."""
+        """Receive part of a message, or the head of the handshake."""
         super().data_received(data)
-        if not self.handshake_initiated:  # it has a body or a long line, of which uvicorn would wait for the end
+        if not self.handshake_initiated:  # a body or a long line, whose end uvicorn would wait for
             self.transport.write(MALFORMED)
             self.transport.close()
         self._count()
 
     def send_receive_event_to_app(self) -> None:
-        """A message is whole. One of text is refused (viz/host/inbox.py), and need not be decoded before."""
+        """Pass on a complete message; empty one of text, which viz/host/inbox.py refuses, to save decoding it."""
         if self.curr_msg_data_type == "text":
             self.frames = [b""]
         self._unread += sum(map(len, self.frames))
         super().send_receive_event_to_app()
 
     async def receive(self) -> Any:
-        """It is read."""
+        """Return the next message and stop counting its bytes."""
         message: Any = await super().receive()
         self._unread -= len(message.get("bytes") or message.get("text") or b"")
         self._count()
@@ -179,19 +182,19 @@ class Messages(WebSocketsSansIOProtocol):
         if half > limits.MESSAGE_BYTES + FRAGMENT:
             self.give_up(TOO_BIG)
         elif half:
-            self._whole.wind()
+            self._message_clock.wind()
         else:
-            self._whole.stop()
-        _partial_messages.hold(self, self._address, 0 if self.close_sent else half + max(0, self._unread))
+            self._message_clock.stop()
+        _partial_messages.update(self, self._address, 0 if self.close_sent else half + max(0, self._unread))
 
     def _too_slow(self) -> None:
-        if self.read_paused:  # it is we who do not read
-            self._whole.wind()
+        if self.read_paused:  # this server has paused reading
+            self._message_clock.wind()
         else:
             self.give_up()
 
     def give_up(self, code: int = LATER) -> None:
-        """Let go of what was received, and close."""
+        """Drop the partial message and close."""
         self.frames = []
         self.conn.fail(code)
         self.conn.reader.buffer.clear()
@@ -199,17 +202,17 @@ class Messages(WebSocketsSansIOProtocol):
         self.transport.write(b"".join(self.conn.data_to_send()))
         self.close_sent = True
         self.transport.close()
-        self._whole.stop()
+        self._message_clock.stop()
 
     def connection_lost(self, error: Exception | None) -> None:
-        """It is over."""
+        """Stop counting the socket's bytes."""
         super().connection_lost(error)
-        self._whole.stop()
-        _partial_messages.hold(self, self._address, 0)
+        self._message_clock.stop()
+        _partial_messages.update(self, self._address, 0)
 
 
 def limit_connections() -> None:
-    """Every server of this process that starts from now on has these limits; Streamlit chooses its protocols itself."""
+    """Install these limits in every uvicorn server started from now on; Streamlit has no setting for its protocols."""
     startup = Server.startup
 
     async def limited(server: Server, *args: Any, **options: Any) -> None:
