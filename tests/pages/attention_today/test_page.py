@@ -46,7 +46,7 @@ def test_every_check_of_page_holds(open_app, link):
 
 def test_nobody_off_by_one_by_hand(open_app):
     """The shares of the finding, from the exponentials of the scores."""
-    app = open_app("attention_today", section="nobody", layer=3, head=1)
+    app = open_app("attention_today", section="nobody", layer=3, head=1, nobody="by_one")
     trace = compute.trace(REAL, 3, specs.Mask())
     e = trace.masked[1].exp()
     standard, by_one = (e[1:, 0] / (e.sum(-1)[1:] + more) for more in (0, 1))
