@@ -28,7 +28,8 @@ def draw(context: TodayContext) -> list[Check]:
     """One head's map with and without a sink, and the first token's share in every head."""
     t, pictures, finding = context.t, st.container(), st.container()
     kind = NOBODY.segments(t("attention_today.nobody.switch"), says=lambda code: t(f"attention_today.nobody.{code}"))
-    sigma = SIGMA.slider(t("attention_today.nobody.sigma"), step=0.5) if kind == "learned" else SIGMA.read()
+    default, label = equal_sink(context.standard.masked[context.head]), t("attention_today.nobody.sigma")
+    sigma = SIGMA.slider(label, default, step=0.5) if kind == "learned" else SIGMA.read(default)
     score = {"by_one": 0.0, "learned": sigma, STANDARD: -torch.inf}[kind]
     sink = torch.full((len(context.layer.q),), score)
     after = context.layer.attend(sink=sink)
@@ -43,6 +44,17 @@ def draw(context: TodayContext) -> list[Check]:
         _compare_untrained(context)
     show_users(t, "sink")
     return _checks(context, after.output, sink)
+
+
+def equal_sink(masked: Tensor) -> float:
+    """Return the sink's score, in steps of 0.5, that weighs as much as a mean row of scores (Q, K): about half of it.
+
+    Any fixed score would take all of one head's rows and nothing of another's.
+    """
+    totals = masked.logsumexp(-1)
+    totals = totals[totals.isfinite()]
+    score = float(totals.mean()) if totals.numel() else 0.0
+    return min(max(round(2 * score) / 2, -10.0), 40.0)
 
 
 def _show_maps(context: TodayContext, after: Tensor) -> None:

@@ -6,8 +6,8 @@ STANDARD = "off"
 """The value of every switch at which a section shows standard attention."""
 
 NOBODY = Choice("nobody", among=("learned", "by_one", STANDARD))
-SIGMA = Real("sigma", 4.0, low=-10.0, high=20.0)
-"""The score of a sink, where it is chosen and not 0."""
+SIGMA = Real("sigma", lambda default: default, low=-10.0, high=40.0)
+"""The score of a sink, where it is chosen and not 0. The default is the head's own, :func:`nobody.equal_sink`."""
 TAMED = Choice("tamed", among=("cap", "norm", STANDARD))
 CAP = Real("cap", 2.0, low=0.5, high=50.0)
 NORM_GAIN = Real("norm_gain", 1.0, low=0.5, high=3.0)

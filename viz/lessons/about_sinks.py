@@ -86,9 +86,9 @@ def gate_of_sink(subject: Subject, sigma: float) -> Key:
     plain = scores.softmax(-1) @ values
     factor = float(gate_by_sink(plain, scores, sink).norm() / plain.norm().clamp(min=1e-30))
     nobody = 1 - float(word_share(scores, sink))
-    said: Values = {"last": subject.word(-1), "sigma": sigma, "nobody": Part(nobody), "gate": Part(factor)}
+    placeholders: Values = {"last": subject.word(-1), "sigma": sigma, "nobody": Part(nobody), "gate": Part(factor)}
     traps = {"same": 1.0, "nobody": nobody}
-    return Key(right=(factor,), values=said, traps=traps)
+    return Key(right=(factor,), values=placeholders, traps=traps)
 
 
 @registered(ANSWERS, "number", "same", "share", "other")
