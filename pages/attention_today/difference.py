@@ -31,7 +31,7 @@ def subtract(layer: Layer, head: int, other: int, lam: float) -> DifferentialTra
 
 def draw(context: TodayContext) -> list[Check]:
     """Two maps, and one minus a share of the other, whose cells may be negative."""
-    t, layer, picture = context.t, context.layer, st.container()
+    t, layer, picture, finding = context.t, context.layer, st.container(), st.container()
     H = len(layer.q)
     if H < 2 or any(layer.options.get(name) is not None for name in ("bias", "score_mod")):
         st.info(t("attention_today.difference.no_pair"))
@@ -48,7 +48,8 @@ def draw(context: TodayContext) -> list[Check]:
     rows = trace.first.weights.sum(-1)
     negative, cells = int((trace.weights < 0).sum()), int((trace.first.weights > 0).sum())
     values = {"sum": number(1 - lam), "negative": negative, "cells": cells, "part": share(negative / max(cells, 1))}
-    say(t("attention_today.difference.same" if lam == 0 else "attention_today.difference.says", **values))
+    with finding:
+        say(t("attention_today.difference.same" if lam == 0 else "attention_today.difference.says", **values))
     start = initial_share(context.scene.layer_number)
     st.caption(t("attention_today.difference.note", start=number(start), layer=context.scene.layer_number))
     st.caption(t("attention_today.difference.users"))

@@ -39,7 +39,7 @@ def pass_on(layer: Layer, gate: Tensor | None) -> MultiHeadTrace:
 
 def draw(context: TodayContext) -> list[Check]:
     """The gates of all words and heads, and what they leave of the layer's output."""
-    t, layer, picture = context.t, context.layer, st.container()
+    t, layer, picture, finding = context.t, context.layer, st.container(), st.container()
     kind = GATED.segments(t("attention_today.gate.switch"), says=lambda code: t(f"attention_today.gate.{code}"))
     bias, seed = GATE_BIAS.read(), GATE_SEED.read()
     if kind != STANDARD:
@@ -60,7 +60,8 @@ def draw(context: TodayContext) -> list[Check]:
     passed = float(gated.concat.norm() / standard.concat.norm().clamp(min=1e-12))
     lowest, highest = (part(float(value)) for value in (means.min(), means.max()))
     values = {"passed": part(passed), "low": lowest, "high": highest, "mean": number(float(means.mean()))}
-    say(t("attention_today.gate.same" if kind == STANDARD else "attention_today.gate.says", **values))
+    with finding:
+        say(t("attention_today.gate.same" if kind == STANDARD else "attention_today.gate.says", **values))
     st.caption(t("attention_today.gate.paper"))
     show_users(t, "gate")
     return _checks(layer, gated, gate)

@@ -26,50 +26,77 @@ SINK = (
 
 def draw(context: TodayContext) -> list[Check]:
     """One head's map with and without a sink, and the first token's share in every head."""
-    t, pictures = context.t, st.container()
+    t, pictures, finding = context.t, st.container(), st.container()
     kind = NOBODY.segments(t("attention_today.nobody.switch"), says=lambda code: t(f"attention_today.nobody.{code}"))
-    sigma = SIGMA.slider(t("attention_today.nobody.sigma"), step=0.5) if kind == "learned" else SIGMA.read()
+    default, label = equal_sink(context.standard.masked[context.head]), t("attention_today.nobody.sigma")
+    sigma = SIGMA.slider(label, default, step=0.5) if kind == "learned" else SIGMA.read(default)
     score = {"by_one": 0.0, "learned": sigma, STANDARD: -torch.inf}[kind]
     sink = torch.full((len(context.layer.q),), score)
     after = context.layer.attend(sink=sink)
     with pictures:
-        _pictures(context, after.weights)
+        _show_maps(context, after.weights)
     if context.n < 2:
-        st.info(t("attention_today.nobody.one_word"))
+        finding.info(t("attention_today.nobody.one_word"))
     else:
-        _findings(context, after.weights, sink)
+        with finding:
+            _say_shares(context, after.weights, sink)
+        _show_heads(context, after.weights)
+        _compare_untrained(context)
     show_users(t, "sink")
     return _checks(context, after.output, sink)
 
 
-def _pictures(context: TodayContext, after: Tensor) -> None:
+def equal_sink(masked: Tensor) -> float:
+    """Return the sink's score, in steps of 0.5, that weighs as much as a mean row of scores (Q, K): about half of it.
+
+    Any fixed score would take all of one head's rows and nothing of another's.
+    """
+    totals = masked.logsumexp(-1)
+    totals = totals[totals.isfinite()]
+    score = float(totals.mean()) if totals.numel() else 0.0
+    return min(max(round(2 * score) / 2, -10.0), 40.0)
+
+
+def _show_maps(context: TodayContext, after: Tensor) -> None:
+    """Show the head's map without and with the sink; a last column has what goes to nobody."""
     t, before = context.t, context.standard.weights
     titles = [t(f"attention_today.nobody.map_{which}", head=context.head) for which in ("before", "after")]
-    show_maps(context, titles, torch.stack([before[context.head], after[context.head]]), key="nobody_maps")
-    if context.n > 1:
-        series = {
-            t("attention_today.nobody.before"): first_token_share(before),
-            t("attention_today.nobody.after"): first_token_share(after),
-            t("attention_today.nobody.to_nobody"): 1 - after[:, 1:].sum(-1).mean(-1),
-        }
-        bars = BarChart(
-            list(map(str, range(len(before)))),
-            series,
-            title=t("attention_today.head"),
-            value_title=t("attention_today.nobody.share"),
-            top=1.0,
-            height=200,
-        )
-        show_bars(bars, key="nobody_bars", alt=t("attention_today.nobody.bars_alt"))
+    maps = torch.stack([before[context.head], after[context.head]])
+    is_blind = context.standard.masked[context.head].isneginf().all(-1, keepdim=True)  # its row of words is 0 anyway
+    to_nobody = (1 - maps.sum(-1, keepdim=True)).clamp(min=0).masked_fill(is_blind, 0.0)
+    columns = (*context.labels, t("attention_today.nobody.column"))
+    show_maps(context, titles, torch.cat([maps, to_nobody], -1), key="nobody_maps", columns=columns)
 
 
-def _findings(context: TodayContext, after: Tensor, sink: Tensor) -> None:
+def _show_heads(context: TodayContext, after: Tensor) -> None:
+    t, before = context.t, context.standard.weights
+    series = {
+        t("attention_today.nobody.before"): first_token_share(before),
+        t("attention_today.nobody.after"): first_token_share(after),
+        t("attention_today.nobody.to_nobody"): 1 - after[:, 1:].sum(-1).mean(-1),
+    }
+    bars = BarChart(
+        list(map(str, range(len(before)))),
+        series,
+        title=t("attention_today.head"),
+        value_title=t("attention_today.nobody.share"),
+        top=1.0,
+        height=200,
+    )
+    show_bars(bars, key="nobody_bars", alt=t("attention_today.nobody.bars_alt"))
+
+
+def _say_shares(context: TodayContext, after: Tensor, sink: Tensor) -> None:
     t, head, standard = context.t, context.head, context.standard
     before, now = (float(first_token_share(weights)[head]) for weights in (standard.weights, after))
     nobody = 1 - float(word_share(standard.masked, sink)[head, 1:].mean())
     key = "same" if sink.isneginf().all() else "says"
     numbers = {"before": share(before), "after": share(now), "nobody": share(max(nobody, 0.0))}
     say(t(f"attention_today.nobody.{key}", head=head, **numbers))
+
+
+def _compare_untrained(context: TodayContext) -> None:
+    t, head, standard = context.t, context.head, context.standard
     even = standard.masked.isfinite().float()
     even_share = float(first_token_share(even / even.sum(-1, keepdim=True).clamp(min=1))[head])
     values = {"even": share(even_share), "layer": share(float(first_token_share(standard.weights).mean()))}

@@ -5,14 +5,14 @@ from viz.params import Choice, Int, Real
 STANDARD = "off"
 """The value of every switch at which a section shows standard attention."""
 
-NOBODY = Choice("nobody", among=("by_one", "learned", STANDARD))
-SIGMA = Real("sigma", 2.0, low=-10.0, high=20.0)
-"""The score of a sink, where it is chosen and not 0."""
+NOBODY = Choice("nobody", among=("learned", "by_one", STANDARD))
+SIGMA = Real("sigma", lambda default: default, low=-10.0, high=40.0)
+"""The score of a sink, where it is chosen and not 0. The default is the head's own, :func:`nobody.equal_sink`."""
 TAMED = Choice("tamed", among=("cap", "norm", STANDARD))
 CAP = Real("cap", 2.0, low=0.5, high=50.0)
 NORM_GAIN = Real("norm_gain", 1.0, low=0.5, high=3.0)
 """The gain of both norms, the same in every dimension."""
-GATED = Choice("gated", among=("dimension", "head", STANDARD))
+GATED = Choice("gated", among=("head", "dimension", STANDARD))
 GATE_BIAS = Real("gate_bias", 0.0, low=-4.0, high=4.0)
 GATE_SEED = Int("gate_seed", high=9_999)
 SUBTRACTED = Real("subtracted", 0.5, high=1.0)

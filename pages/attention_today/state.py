@@ -20,7 +20,7 @@ from viz.core.variants.today.linear import linear_map, linear_states
 from viz.figures.curves import curves
 from viz.figures.line_chart import Axis
 from viz.frame.checks import Check, check
-from viz.frame.format import amount, share
+from viz.frame.format import amount, number, share
 from viz.frame.modes import say
 from viz.frame.show import show_lines
 
@@ -42,21 +42,34 @@ def map_of(layer: Layer, kind: str, beta: float, fade: float) -> Tensor:
 
 
 def draw(context: TodayContext) -> list[Check]:
-    """Every head as a map, how well a state recalls a pair that came again, and how large it is."""
-    t, layer, pictures = context.t, context.layer, st.container()
+    """One head's map beside the standard one, how well a state recalls a pair that came again, and how large it is."""
+    t, layer, pictures, finding = context.t, context.layer, st.container(), st.container()
     kind = STATE.segments(t("attention_today.state.switch"), says=lambda code: t(f"attention_today.state.{code}"))
-    beta = BETA.slider("β", step=0.1) if kind == "delta" else BETA.read()
-    fade = FADE.slider(t("attention_today.state.fade"), step=0.05) if kind != STANDARD else FADE.read()
+    left, right = st.columns(2)
+    with left:
+        fade = FADE.slider(t("attention_today.state.fade"), step=0.05) if kind != STANDARD else FADE.read()
+    with right:
+        beta = BETA.slider(t("attention_today.state.beta"), step=0.1) if kind == "delta" else BETA.read()
     maps = map_of(layer, kind, beta, fade)
     with pictures:
-        titles = [t("attention_today.state.map", head=head) for head in range(len(maps))]
-        show_maps(context, titles, maps, key="state_maps", signed=kind != STANDARD)
+        _show_map_pair(context, kind, maps)
     recalled = recall(layer, context.head)
-    values = {name: share(value) for name, value in recalled.items()}
-    say(t("attention_today.state.says", head=context.head, **values))
+    values = {"with_delta": share(recalled["with_delta"]), "without": number(recalled["without"], 2)}
+    with finding:
+        say(t("attention_today.state.says", head=context.head, **values))
     _sizes(context)
     show_users(t, "linear", "delta")
     return _checks(context, maps, kind, beta, fade)
+
+
+def _show_map_pair(context: TodayContext, kind: str, maps: Tensor) -> None:
+    """Show the head's standard map and that of the way to read, each on its own scale: weights are no scores."""
+    t, head = context.t, context.head
+    pairs = [(STANDARD, map_of(context.layer, STANDARD, 1.0, 1.0)), (kind, maps)]
+    for place, key, (code, each_map) in zip(st.columns(2), ("state_standard", "state_maps"), pairs, strict=True):
+        with place:
+            title = t("attention_today.state.map", head=head, way=t(f"attention_today.state.{code}"))
+            show_maps(context, [title], each_map[head][None], key=key, signed=code != STANDARD)
 
 
 def recall(layer: Layer, head: int) -> dict[str, float]:

@@ -44,7 +44,7 @@ def normed(layer: Layer, norm: QKNorm) -> AttentionTrace:
 
 def draw(context: TodayContext) -> list[Check]:
     """One head's map with and without the limit, and a table: the largest score, the entropy of a row."""
-    t, layer, pictures = context.t, context.layer, st.container()
+    t, layer, pictures, finding = context.t, context.layer, st.container(), st.container()
     kind = TAMED.segments(t("attention_today.tamed.switch"), says=lambda code: t(f"attention_today.tamed.{code}"))
     cap = CAP.slider("c", step=0.5) if kind == "cap" else CAP.read()
     gain = NORM_GAIN.slider("γ", step=0.1) if kind == "norm" else NORM_GAIN.read()
@@ -57,10 +57,11 @@ def draw(context: TodayContext) -> list[Check]:
         titles = [t(f"attention_today.tamed.{code}") for code in (STANDARD, kind)]
         maps = torch.stack([standard.weights[context.head], traces[kind].weights[context.head]])
         show_maps(context, titles, maps, key="tamed_maps")
-        show_table([_row(context, code, trace, bounds[code]) for code, trace in shown.items()])
     before, now = (_entropy(trace, context.head) for trace in (standard, traces[kind]))
     values = {"before": number(before, 3), "after": number(now, 3), "bound": number(bounds[kind])}
-    say(t(f"attention_today.tamed.says_{kind}", head=context.head, **values))
+    with finding:
+        say(t(f"attention_today.tamed.says_{kind}", head=context.head, **values))
+    show_table([_row(context, code, trace, bounds[code]) for code, trace in shown.items()])
     show_users(t, "cap", "qk_norm")
     return _checks(layer, traces, bounds)
 

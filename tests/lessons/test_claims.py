@@ -368,6 +368,10 @@ TRUE_OF: dict[str, Holds] = {
     "writes_most": lambda _, key: (
         key.values[str(key.right[0])] == max(number_of(key, name) for name in ("heads", "feed_forward", "embedding"))
     ),
+    "larger_loss": lambda _, key: (
+        (number_of(key, "first_moved") > number_of(key, "other_moved")) == (key.right == ("first",))
+        or key.right == ("same",)
+    ),
     "at_the_border": lambda _, key: key.right == ("edge",),
     "holds_the_kernel": lambda _, key: key.right == ("w_o",),
 }

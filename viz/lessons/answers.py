@@ -10,6 +10,7 @@ from viz.lessons import (
     about_masks,
     about_several,
     about_sharing,
+    about_sinks,
     about_trust,
     about_weights,
 )
@@ -25,6 +26,7 @@ ANSWERS: Registry = {
     **about_masks.ANSWERS,
     **about_trust.ANSWERS,
     **about_sharing.ANSWERS,
+    **about_sinks.ANSWERS,
     **about_convolution.ANSWERS,
     **about_several.ANSWERS,
     **about_growing.ANSWERS,

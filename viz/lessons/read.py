@@ -14,7 +14,7 @@ from viz.lessons.lesson import KINDS, LANGUAGES, Ask, Hides, Lesson, Link, Said,
 FOLDER = ASSETS / "lessons"
 ORDER = (
     *("attention_from_nothing", "ten_minutes", "one_head", "many_heads", "masks_and_order", "training_and_writing"),
-    *("cache", "sharing", "feed_forward", "probability", "does_it_explain", "convolution"),
+    *("cache", "sharing", "feed_forward", "probability", "does_it_explain", "first_word", "convolution"),
 )
 """In which they are offered."""
 

@@ -36,6 +36,7 @@ ANSWER: dict[str, list[Any]] = {
     "feed_forward": [BLOCK, "none", "2/3", "feed_forward"],
     "probability": ["all", "first", "less", "64"],
     "does_it_explain": [(4, 5), "less", "less", "", {"en": "second", "zh": "first"}],
+    "first_word": ["0.88", "1", "less", "0.5", "0.55", "2.87", "first"],
     "sharing": ["0", "1/4", "less", "silent", "1", "changed"],
     "convolution": [4, {"en": "1/9", "zh": "12.5 %"}, "9", "w_o", "edge"],
 }

@@ -1,6 +1,7 @@
 """The page Attention today without a browser: its checks hold, its numbers are the core's, its table the configs'."""
 
 import json
+import math
 import tomllib
 
 import pytest
@@ -8,6 +9,7 @@ import torch
 from torch.testing import assert_close
 
 from pages.attention_today.models import FEATURES, models
+from pages.attention_today.nobody import equal_sink
 from pages.attention_today.page import PAGE
 from tests.running import checked, sentences_of
 from viz import ROOT
@@ -46,7 +48,7 @@ def test_every_check_of_page_holds(open_app, link):
 
 def test_nobody_off_by_one_by_hand(open_app):
     """The shares of the finding, from the exponentials of the scores."""
-    app = open_app("attention_today", section="nobody", layer=3, head=1)
+    app = open_app("attention_today", section="nobody", layer=3, head=1, nobody="by_one")
     trace = compute.trace(REAL, 3, specs.Mask())
     e = trace.masked[1].exp()
     standard, by_one = (e[1:, 0] / (e.sum(-1)[1:] + more) for more in (0, 1))
@@ -56,6 +58,18 @@ def test_nobody_off_by_one_by_hand(open_app):
         for name, x in zip(("before", "after", "nobody"), (standard, by_one, nobody), strict=True)
     }
     assert T("attention_today.nobody.says", head=1, **values) in sentences_of(app)
+
+
+@pytest.mark.parametrize(("layer", "head"), [(0, 2), (3, 1), (3, 5), (5, 11)])
+def test_nobody_default_sink_is_visible(open_app, layer: int, head: int):
+    """The sink at first takes between a fifth and four fifths of a row of any head, so that the two maps differ."""
+    app = open_app("attention_today", section="nobody", layer=layer, head=head)
+    masked = compute.trace(REAL, layer, specs.Mask()).masked[head]
+    sigma = equal_sink(masked)
+    e = masked.exp()
+    nobody = float((1 / (1 + e.sum(-1)[1:] / math.exp(sigma))).mean())
+    assert 0.2 < nobody < 0.8
+    assert any(f"{share(nobody)} of a row goes to nobody" in sentence for sentence in sentences_of(app))
 
 
 def test_nobody_opens_on_head_of_first_token(open_app):

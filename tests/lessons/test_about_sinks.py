@@ -1,0 +1,94 @@
+"""The answers about the first token's share, beside numpy."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.lessons.samples import SEEDS, Sample, hold, sample, softmax
+from viz.lessons.about_sinks import ANSWERS
+from viz.lessons.about_weights import CLEAR
+
+ARGUMENTS: dict[str, dict[str, float]] = {"sum_when_nothing_fits": {"lower": 5.0}, "gate_of_sink": {"sigma": 1.5}}
+
+
+def exps_of_last(drawn: Sample) -> Any:
+    """The exponentials of the last row's scores, 0 where it may not look; None if the text is too short."""
+    subject = drawn.subject
+    scores = drawn.scores[subject.layer, subject.chosen["head"], -1]
+    return None if len(scores) < 4 else np.exp(scores) * (drawn.row_of_head[-1] > 0)
+
+
+def first_share(drawn: Sample) -> Any:
+    rows = drawn.row_of_head
+    return None if len(rows) < 4 else float(sum(row[0] for row in rows[1:]) / (len(rows) - 1))
+
+
+def sum_when_nothing_fits(drawn: Sample, lower: float) -> Any:
+    exps = exps_of_last(drawn)
+    return None if exps is None else float((exps * np.exp(-lower) / (exps * np.exp(-lower)).sum()).sum())
+
+
+def share_of_equal_sink(drawn: Sample) -> Any:
+    exps = exps_of_last(drawn)
+    return None if exps is None else float(exps.sum() / (exps.sum() + exps.sum()))
+
+
+def gate_of_sink(drawn: Sample, sigma: float) -> Any:
+    exps = exps_of_last(drawn)
+    if exps is None:
+        return None
+    values = drawn.values[drawn.subject.chosen["head"]]
+    with_sink, without = (exps @ values / (exps.sum() + more) for more in (np.exp(sigma), 0))
+    return float(np.linalg.norm(with_sink) / np.linalg.norm(without))
+
+
+def _has_sink(drawn: Sample) -> bool:
+    row = drawn.row_of_head[-1]
+    return len(row) >= 4 and 2 / len(row) <= row[0] < 1 - CLEAR
+
+
+def growth_without_first(drawn: Sample) -> Any:
+    row = drawn.row_of_head[-1]
+    return float(1 / (1 - row[0])) if _has_sink(drawn) else None
+
+
+def larger_loss(drawn: Sample) -> Any:
+    if not _has_sink(drawn):
+        return None
+    row, values = drawn.row_of_head[-1], drawn.values[drawn.subject.chosen["head"]]
+    moved = []
+    for place in (0, len(row) // 2):
+        kept = np.delete(np.arange(len(row)), place)
+        after = row[kept] @ values[kept] / row[kept].sum()
+        moved.append(np.linalg.norm(after - row @ values) / np.linalg.norm(row @ values))
+    first, other = moved
+    return "same" if abs(first - other) < CLEAR * max(moved) else "first" if first > other else "other"
+
+
+REFERENCES = {
+    work.__name__: work
+    for work in (
+        *(first_share, sum_when_nothing_fits, share_of_equal_sink, gate_of_sink),
+        *(growth_without_first, larger_loss),
+    )
+}
+
+
+def test_every_function_has_a_reference():
+    assert set(REFERENCES) == set(ANSWERS)
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_key_is_what_numpy_finds(name: str):
+    """On random sentences the key is the one that numpy finds, and is refused where numpy finds none."""
+    refuses = sum(REFERENCES[name](drawn, **ARGUMENTS.get(name, {})) is None for drawn in map(sample, SEEDS))
+    hold(ANSWERS[name], REFERENCES[name], ARGUMENTS.get(name, {}), refuses=refuses >= 5)
+
+
+def test_sink_leaves_direction_of_output():
+    """A row with a sink is the softmax row times one number, so that the output keeps its direction."""
+    scores = np.array([1.0, -2.0, 0.5])
+    with_sink = np.exp(scores) / (np.exp(scores).sum() + np.exp(1.5))
+    ratios = with_sink / softmax(scores)
+    assert np.allclose(ratios, ratios[0])
