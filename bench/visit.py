@@ -154,7 +154,7 @@ def visits() -> Iterator[Row]:
                     page.goto(address(servers[script].url, path))
                     _wait_until_drawn(page, script)
                     what = f"bytes of a {number} visit, {name} / limit"
-                    yield Row(what=what, ours=traffic.received / 1e6, theirs=limit, unit="MB", goal=1.0)
+                    yield Row(what=what, ours=traffic.n_bytes / 1e6, theirs=limit, unit="MB", goal=1.0)
 
 
 def slider() -> Iterator[Row]:

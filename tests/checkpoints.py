@@ -443,7 +443,7 @@ def save(name: str, folder: Path, **changes: Any) -> Path:
     return folder
 
 
-def offered(name: str, folder: Path) -> Entry:
+def make_entry(name: str, folder: Path) -> Entry:
     """A checkpoint of a family as the list of models has it, under an id of its own: what is computed is kept by it."""
     return Entry(id=f"small-{name}-{next(_NUMBERS)}", path=save(name, folder))
 

@@ -109,7 +109,7 @@ def walk(block: Any) -> Iterator[Any]:
             yield from walk(child)
 
 
-def everything(app: AppTest) -> Iterator[Any]:
+def all_elements(app: AppTest) -> Iterator[Any]:
     """Every element and container of the page and the sidebar."""
     yield from walk(app.main)
     yield from walk(app.sidebar)

@@ -49,7 +49,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     path = os.pathsep.join(filter(None, (str(FOLDER), os.environ.get("PYTHONPATH"))))
     with serve(ROOT / "serve.py", folder / "log.txt", PYTHONPATH=path, OUTGOING_NOTES=str(notes)) as running:
         yield running
-        assert MARK not in running.written(), "a visitor's text is in the log"
+        assert MARK not in running.read_log(), "a visitor's text is in the log"
     assert not notes.exists(), notes.read_text()
 
 
@@ -79,7 +79,7 @@ def test_random_links_open_complete_pages(server):
     paths = [*PATHS] * 4
     paths += chance.choices(QUICK, k=250 - len(paths))
     links = [(path, a_link(chance)) for path in paths]
-    faults, log_start = [], len(server.written())
+    faults, log_start = [], len(server.read_log())
 
     async def some() -> None:
         while links:
@@ -94,7 +94,7 @@ def test_random_links_open_complete_pages(server):
 
     visiting(four_at_a_time)
     assert faults == []
-    assert not re.search("Traceback|Uncaught", server.written(log_start))
+    assert not re.search("Traceback|Uncaught", server.read_log(log_start))
 
 
 # --- Texts and choices ---------------------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ def pieces(text: str) -> set[str]:
 @pytest.mark.parametrize("page", ["heads", "masks"])
 def test_typed_text_is_interpreted_nowhere(server, page):
     """A text is kept as typed and interpreted nowhere."""
-    log_start = len(server.written())
+    log_start = len(server.read_log())
 
     async def type_all() -> None:
         async with Reader(server.url) as tab:
@@ -158,7 +158,7 @@ def test_typed_text_is_interpreted_nowhere(server, page):
                 assert not [piece for piece in pieces(text) if set(piece) & set("<&#$") and piece in labels], text
 
     visiting(type_all)
-    assert not re.search("Traceback|Uncaught", server.written(log_start))
+    assert not re.search("Traceback|Uncaught", server.read_log(log_start))
 
 
 def test_choice_not_offered_falls_back(server):
@@ -255,7 +255,7 @@ VALUES: dict[str, Any] = {
 
 def test_values_of_no_control_are_ignored(server):
     """Every kind of value for every control at once; a fragment, a page and a control that do not exist."""
-    log_start = len(server.written())
+    log_start = len(server.read_log())
 
     async def send_all() -> None:
         for path in ("masks", ""):
@@ -273,7 +273,7 @@ def test_values_of_no_control_are_ignored(server):
                 assert not wrong(await tab.open(path, **SMALL)), "and it goes on"
 
     visiting(send_all)
-    assert not re.search("Traceback|Uncaught|Error|fragment", server.written(log_start))
+    assert not re.search("Traceback|Uncaught|Error|fragment", server.read_log(log_start))
 
 
 def frame_that_says_it_is_long(size: int) -> bytes:
@@ -364,7 +364,7 @@ def test_parallel_uploads_are_counted_at_once(server):
 
 def test_session_id_does_not_open_session(server):
     """Without a cookie, with a cookie of another session, or with the owner's mark in a header."""
-    log_start = len(server.written())
+    log_start = len(server.read_log())
 
     async def take() -> None:
         async with Tab(server.url) as owner:
@@ -381,7 +381,7 @@ def test_session_id_does_not_open_session(server):
             assert not wrong(answer) and not answer.boxes, "its owner does not notice"
 
     visiting(take)
-    assert not re.search("Traceback|Uncaught", server.written(log_start))
+    assert not re.search("Traceback|Uncaught", server.read_log(log_start))
 
 
 def test_reconnection_resumes_session(server):
@@ -407,8 +407,8 @@ def test_reconnection_resumes_session(server):
 
 def test_session_id_is_not_logged(server):
     """After all of the above, in which sessions were named to the server: it says that somebody named one."""
-    assert "(a session)" in server.written()
-    assert not SESSION.search(server.written())
+    assert "(a session)" in server.read_log()
+    assert not SESSION.search(server.read_log())
 
 
 # --- Paths -----------------------------------------------------------------------------------------------------------

@@ -220,8 +220,8 @@ def main() -> None:
                 "".join(f"{mismatch}\n" for mismatch in wrong) + f"{name}: {len(wrong)} of {options.actions}\n"
             )
             sys.stdout.flush()
-        if "Traceback" in server.written():
-            sys.stdout.write(server.written()[-3000:])
+        if "Traceback" in server.read_log():
+            sys.stdout.write(server.read_log()[-3000:])
             n_wrong += 1
     sys.exit(bool(n_wrong))
 

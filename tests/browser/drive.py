@@ -63,7 +63,7 @@ class Server:
     log: Path
     pid: int
 
-    def written(self, since: int = 0) -> str:
+    def read_log(self, since: int = 0) -> str:
         """Return the log after that many characters."""
         return self.log.read_text("utf8", "replace")[since:]
 
@@ -115,7 +115,7 @@ def _wait_until_healthy(server: Server, process: subprocess.Popen[bytes]) -> Non
                 return
         except OSError:
             time.sleep(0.02)
-    raise RuntimeError(f"the server did not start:\n{server.written()}")
+    raise RuntimeError(f"the server did not start:\n{server.read_log()}")
 
 
 def address(url: str, path: str = "", **parameters: object) -> str:
@@ -244,15 +244,15 @@ class Traffic:
     """Requests of a page; the bytes that come back over the wire, headers and websocket included; its messages."""
 
     paths: list[str] = field(default_factory=list)
-    received: int = 0
+    n_bytes: int = 0
     messages: int = 0
 
-    def asked(self, part: str) -> list[str]:
+    def paths_with(self, part: str) -> list[str]:
         """The paths in which this stands."""
         return [path for path in self.paths if part in path]
 
     def _add_bytes(self, size: float) -> None:
-        self.received += int(size)
+        self.n_bytes += int(size)
 
     def _note_message(self, message: str | bytes) -> None:
         self.messages += 1

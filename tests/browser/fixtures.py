@@ -89,7 +89,7 @@ def new_page(
 ) -> Iterator[Visit]:
     """Make a blank page; ``fresh``, or with an option of its own, in a browser context of its own."""
     request.node.stash[_SERVER] = server
-    before, pages, watches, contexts = len(server.written()), [], [], []
+    before, pages, watches, contexts = len(server.read_log()), [], [], []
 
     def make(
         viewport: tuple[int, int] = WIDE,
@@ -126,7 +126,7 @@ def new_page(
     assert not elsewhere, f"a request left the machine: {elsewhere}"
     errors = [error for watch in watches for error in watch.errors]
     assert not errors, f"the browser's console has errors: {errors}"
-    assert "Traceback" not in server.written(before), "the server wrote a traceback"
+    assert "Traceback" not in server.read_log(before), "the server wrote a traceback"
 
 
 @pytest.fixture
@@ -160,5 +160,5 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     """Show the end of the server's log beside a failure."""
     report = yield
     if report.failed and (running := item.stash.get(_SERVER, None)):
-        report.sections.append(("server log", running.written()[-4000:]))
+        report.sections.append(("server log", running.read_log()[-4000:]))
     return report

@@ -20,7 +20,7 @@ COLOURS = "(node) => [getComputedStyle(node).color, getComputedStyle(node).backg
 def hosted(tmp_path_factory):
     with serve(ROOT / "serve.py", tmp_path_factory.mktemp("first") / "log.txt") as server:
         yield server
-    assert "Traceback" not in server.written()
+    assert "Traceback" not in server.read_log()
 
 
 @pytest.fixture

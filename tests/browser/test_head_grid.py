@@ -70,7 +70,7 @@ def grid_of(page):
     return grid
 
 
-def says(page):
+def sentence_of(page):
     frame(page)
     return page.locator(".head-grid .says").inner_text()
 
@@ -123,7 +123,7 @@ def test_first_paint_and_tooltip_values(visit):
     page = visit()
     grid = grid_of(page)
     weights = torch.stack([layer(i).weights for i in range(6)])
-    assert "“it” looks most at “animal” 0.6768" in says(page)
+    assert "“it” looks most at “animal” 0.6768" in sentence_of(page)
     assert grid.locator(".thumb.chosen").get_attribute("aria-label") == "layer 3, head 1"
     assert_close(values(grid).view(16, 16), weights[3, 1], atol=NEAR, rtol=0)
     expect(grid.locator(".large")).to_have_attribute(
@@ -133,7 +133,7 @@ def test_first_paint_and_tooltip_values(visit):
     def point():
         for query, key in ((10, 2), (3, 13), (15, 0)):
             page.mouse.move(*place(grid, query, key))
-            sentence = says(page)
+            sentence = sentence_of(page)
             labels = compute.read(source()).tokens.labels
             assert sentence.startswith(f"“{labels[query]}” gives")
             assert abs(number_in(sentence) - float(weights[3, 1, query, key])) < 6e-5
@@ -141,7 +141,7 @@ def test_first_paint_and_tooltip_values(visit):
         thumb.scroll_into_view_if_needed()
         box = thumb.bounding_box()
         page.mouse.move(box["x"] + box["width"] * 9.5 / 16, box["y"] + box["height"] * 8.5 / 16)
-        sentence = says(page)
+        sentence = sentence_of(page)
         assert sentence.startswith("layer 1, head 8: “street” gives")
         assert abs(number_in(sentence) - float(weights[1, 8, 8, 9])) < 6e-5
         assert grid.evaluate(LIT, [10, 8, 9]) == grid.evaluate(LIT, [71, 8, 9]) == [True, False, True], "in every map"
@@ -165,7 +165,7 @@ def test_selection_is_restored_from_link(visit, new_page):
     wait_run(second_page)
     again = grid_of(second_page)
     assert again.locator(".thumb.chosen").get_attribute("aria-label") == "layer 5, head 11"
-    assert abs(number_in(says(second_page)) - float(layer(5).weights[11, 6, 8])) < 6e-5
+    assert abs(number_in(sentence_of(second_page)) - float(layer(5).weights[11, 6, 8])) < 6e-5
 
     page.mouse.click(*place(grid, 6, 8))  # the same cell again unlocks
     expect(grid.locator(".chip")).to_have_count(0)
@@ -180,7 +180,7 @@ def test_keys_walk_lock_and_unlock(see):
     for key in ("ArrowUp", "ArrowRight", "ArrowRight"):
         page.keyboard.press(key)
     weight = float(layer(3).weights[1, 9, 2])
-    assert says(page).startswith("“because” gives")
+    assert sentence_of(page).startswith("“because” gives")
     assert abs(number_in(grid.locator(".live").inner_text()) - weight) < 6e-5, "a screen reader hears the sentence"
     page.keyboard.press("Enter")
     expect(grid.locator(".chip")).to_have_text(["locked: query “because” ✕", "locked: key “animal” ✕"])
@@ -207,7 +207,7 @@ def test_temperature_equals_torch_after_release(see, view):
     tokens = compute.read(source()).tokens
     for step in (-12, 0, 9):
         temperature = heat(grid, step, "input")
-        says(page)
+        sentence_of(page)
         want = torch.softmax(masked / temperature, -1)
         if "merge" in view:
             words, special = torch.tensor(tokens.words), torch.tensor(tokens.special)
@@ -296,7 +296,7 @@ def test_longest_text(see):
     assert scores.shape == (512, 512)
     for step in (-6, 0, 6):
         temperature = heat(grid, step, "input")
-        says(page)
+        sentence_of(page)
         assert_close(values(grid).view(512, 512), torch.softmax(scores / temperature, -1), atol=5e-5, rtol=0)
     zoom = grid.get_by_role("button", name="Zoom in")
     for _ in range(6):
@@ -322,9 +322,9 @@ def test_scores_equal_torch(see):
     want = layer(3, allowed=torch.ones(16, 16).tril().bool()).masked[1]
     assert_close(values(grid).view(16, 16), want, atol=1e-5, rtol=1e-5)
     page.mouse.move(*place(grid, 2, 9))
-    assert says(page) == "“animal” may not look at “because”: masked."
+    assert sentence_of(page) == "“animal” may not look at “because”: masked."
     page.mouse.move(*place(grid, 9, 2))
-    assert f"{want[9, 2]:.4f}".replace("-", "−") in says(page)
+    assert f"{want[9, 2]:.4f}".replace("-", "−") in sentence_of(page)
     expect(grid.locator(".temperature")).to_be_hidden()
 
 
@@ -356,7 +356,7 @@ def test_heads_sorted_and_combined(see):
     grid.get_by_role("radio", name="maximum").click()
     together = weights[[*range(36, 48), 0]]
     assert_close(values(grid).view(16, 16), together.amax(0), atol=NEAR, rtol=0)
-    assert says(page).endswith("layer 3, head 1")
+    assert sentence_of(page).endswith("layer 3, head 1")
     wait_run(page)
     assert link_of(page)["several"].split("-") == [str(i) for i in [*range(36, 48), 0]]
 
@@ -376,8 +376,8 @@ def test_lines_follow_pointer_in_both_directions(see):
         box = window.bounding_box()
         x, y = corner(box)
         page.mouse.move(box["x"] + x, box["y"] + y)
-        assert says(page).startswith("“[CLS]” looks most at")
-        assert abs(number_in(says(page)) - float(weights[0].max())) < 6e-5
+        assert sentence_of(page).startswith("“[CLS]” looks most at")
+        assert abs(number_in(sentence_of(page)) - float(weights[0].max())) < 6e-5
         n_lines = grid.evaluate("(root) => root.headGrid.lines.drawn.length")
         assert n_lines == int(((weights * 65535).round() / 65535 >= 0.01).sum())
         page.mouse.move(box["x"] + x, box["y"] + y)
@@ -394,7 +394,7 @@ def test_hostile_tokens_are_text(see):
     assert "{" in tokens
     assert grid.locator("img, b, a, script").count() == 0
     grid.locator(".token", has_text="{").first.click()
-    assert says(page).startswith("“{” looks most at")
+    assert sentence_of(page).startswith("“{” looks most at")
 
 
 def test_touch_on_phone(new_page, app_url):
@@ -411,7 +411,7 @@ def test_touch_on_phone(new_page, app_url):
     wait_run(page)
     page.touchscreen.tap(*place(grid, 4, 5))
     expect(grid.locator(".chip")).to_have_count(2)
-    assert abs(number_in(says(page)) - float(layer(1).weights[8, 4, 5])) < 6e-5
+    assert abs(number_in(sentence_of(page)) - float(layer(1).weights[8, 4, 5])) < 6e-5
 
 
 def test_mask_is_drawn_before_python_answers(see, bare):

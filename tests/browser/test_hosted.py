@@ -34,7 +34,7 @@ def test_pages_keep_content_policy(hosted, page):
         page.goto(address(hosted.url, path_of(name), source="words", text="the cat sat"))
         wait_run(page)
         expect(page.get_by_test_id("stException")).to_have_count(0)
-    assert "Uncaught" not in hosted.written()
+    assert "Uncaught" not in hosted.read_log()
 
 
 @pytest.mark.parametrize(
@@ -51,20 +51,20 @@ def test_first_visit_loads_what_it_needs(hosted, new_page, path, views, probed, 
     first.goto(address(hosted.url, path))
     wait_run(first)
     expect(first.locator(visible[0])).to_have_count(visible[1])
-    assert not traffic.asked("Plotly") + traffic.asked("Highlighter")
-    asked_where = {where.removesuffix("_stcore/health") for where in traffic.asked("/health")}
+    assert not traffic.paths_with("Plotly") + traffic.paths_with("Highlighter")
+    asked_where = {where.removesuffix("_stcore/health") for where in traffic.paths_with("/health")}
     assert asked_where == probed, "Streamlit looks for its server below the page's own path first"
-    assert not traffic.asked("Italic") + traffic.asked("SourceCode"), "fonts that nothing on it is set in"
-    of_views = [file for file in traffic.asked("/bidi-components/") if "/load-" not in file]
+    assert not traffic.paths_with("Italic") + traffic.paths_with("SourceCode"), "fonts that nothing on it is set in"
+    of_views = [file for file in traffic.paths_with("/bidi-components/") if "/load-" not in file]
     brought = [file.rpartition("/")[2].partition("-")[0] for file in of_views]
     assert sorted(brought) == sorted({"document", "search", "see", *views}), "the views of the page, each once"
-    assert traffic.received < 1_420_000
+    assert traffic.n_bytes < 1_420_000
     second = listen(first.context.new_page())
     again = count(second)
     second.goto(address(hosted.url, path))
     wait_run(second)
     expect(second.locator(visible[0])).to_have_count(visible[1])
-    assert again.received < 100_000
+    assert again.n_bytes < 100_000
 
 
 SHIFTS = """window.moved = 0; new PerformanceObserver((list) => {

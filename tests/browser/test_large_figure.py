@@ -83,7 +83,7 @@ def test_figure_opens_and_closes(visit, viewport):
     expect(button(page, "grid")).to_be_visible()
     traffic = count(page)
     dialog = figure(page, "grid")
-    assert traffic.asked("PlotlyChart"), "now"
+    assert traffic.paths_with("PlotlyChart"), "now"
     weights = page.locator(".st-key-grid .head-grid").evaluate("({ headGrid: { map } }) => Array.from(map.values)")
     traces = dialog.evaluate(READ_TRACES)
     assert [trace["type"] for trace in traces] == ["heatmap"]

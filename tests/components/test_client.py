@@ -95,7 +95,7 @@ def comparison_case() -> dict[str, object]:
     """Two heads on texts of 5 and 7 tokens; the second changes more."""
     alignment = align(["a", "b", "c", "d", "e"], ["a", "x", "y", "c", "d", "e", "f"])
     a, b = (torch.softmax(SCORES[:size, :size], -1) for size in (5, 7))
-    a, b = laid_out(a, alignment.a), laid_out(b, alignment.b)
+    a, b = place_on_slots(a, alignment.a), place_on_slots(b, alignment.b)
     heads, both = torch.stack([(b - a) / 9, b - a]), row_change(a, b)
     wall = pack_differences([(heads, torch.tensor([0.1, 0.2]))], n_layers=1, order="change")
     return {

@@ -17,7 +17,7 @@ from viz.components.take_away import LEVELS, MASKED, SMALL, ZERO, Axis, Heads, S
 INF = torch.inf
 
 
-def opened(data: bytes):
+def read_file(data: bytes):
     """Read a file as client/take_away/decode.js does: the header, and the inflated bytes of a part."""
     length = int.from_bytes(data[:4], "little")
     body = data[4 + length :]
@@ -53,7 +53,7 @@ def measured_page(weights, **more):
 
 def test_weights_equal_the_apps_codes():
     maps = [scores_of(3, 7, 11, spread=3, seed=i).softmax(-1) for i in range(2)]
-    header, part = opened(payload([stack_of([measured_page(layer) for layer in maps], 7, 11, same=False)]))
+    header, part = read_file(payload([stack_of([measured_page(layer) for layer in maps], 7, 11, same=False)]))
     (stack,) = header["stacks"]
     measures = [{"entropy": torch.arange(3) * 1.0}] * 2
     wall = unpack(pack_wall(zip(maps, measures, strict=True), n_layers=2, what="weights"))
@@ -75,7 +75,7 @@ def test_large_wall_is_pooled_heads_whole(monkeypatch):
     monkeypatch.setattr(head_grid, "EXACT_BYTES", 500)
     monkeypatch.setattr(head_grid, "POOLED_BYTES", 300)
     maps = scores_of(3, 13, 11, spread=2).softmax(-1)
-    header, part = opened(payload([stack_of([measured_page(maps)], 13, 11, same=False)]))
+    header, part = read_file(payload([stack_of([measured_page(maps)], 13, 11, same=False)]))
     (stack,) = header["stacks"]
     wall = unpack(pack_wall([(maps, {"a": torch.zeros(3)})], n_layers=1, what="weights"))
     assert stack["pool"] == wall["pool"] == 2
@@ -90,7 +90,7 @@ def test_small_weights_serve_any_temperature(spread):
     scores[:, 90:] = -INF
     mask = scores.isneginf()
     layer = measured_page(scores.softmax(-1)[None], masked=mask, logarithms=scores.log_softmax(-1)[None])
-    header, part = opened(payload([stack_of([layer], 97, 101)]))
+    header, part = read_file(payload([stack_of([layer], 97, 101)]))
     (place,) = header["stacks"][0]["heads"]
     logs = logarithms(part(*place), 97 * 101, *place[2:]).view(97, 101)
     assert torch.equal(logs.isneginf(), mask)
@@ -102,7 +102,7 @@ def test_small_weights_serve_any_temperature(spread):
 
 def test_zero_weight_stays_zero():
     weights = torch.tensor([[[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]]])
-    header, part = opened(payload([stack_of([measured_page(weights, masked=torch.eye(2, 3).bool())], 2, 3)]))
+    header, part = read_file(payload([stack_of([measured_page(weights, masked=torch.eye(2, 3).bool())], 2, 3)]))
     logs = logarithms(part(*header["stacks"][0]["heads"][0]), 6, 0, 0)
     assert logs.tolist()[2:] == [-1e4, -1e4, 0, -1e4]
 
@@ -110,7 +110,7 @@ def test_zero_weight_stays_zero():
 def test_scores_equal_the_apps_message():
     scores = scores_of(5, 7, 7, spread=9).masked_fill(torch.ones(7, 7).triu(1).bool(), -INF)
     layer = measured_page(scores.softmax(-1), shown=scores)
-    header, part = opened(payload([stack_of([layer], 7, 7, what="scores")]))
+    header, part = read_file(payload([stack_of([layer], 7, 7, what="scores")]))
     (stack,) = header["stacks"]
     wall = unpack(pack_wall([(scores, {"entropy": torch.arange(5) * 1.0})], n_layers=1, what="scores"))
     assert torch.equal(codes(part(*stack["wall"]), 5 * 49), wall["values"].long())
@@ -138,6 +138,6 @@ def test_markup_in_text_is_escaped():
     html = page(data, {"sort": HOSTILE}, caption, "en")
     assert html.count("<script") == html.count("</script") == 3
     assert "<img" not in html and "<!--" not in html and "javascript:" not in html
-    header, _ = opened(data)
+    header, _ = read_file(data)
     assert header["stacks"][0]["axes"]["queries"]["labels"] == [HOSTILE]
     assert header["stacks"][0]["measures"] == [None]

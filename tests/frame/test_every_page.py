@@ -14,8 +14,8 @@ from streamlit.testing.v1 import AppTest
 
 from pages import PAGES
 from pages.step_by_step.stepper import WITHOUT_TEXT
-from tests.links.shown import Digest, missing, shown
-from tests.running import checked, everything, line_charts, matrices, sentences_of
+from tests.links.shown import Digest, digests_of, missing
+from tests.running import all_elements, checked, line_charts, matrices, sentences_of
 from tests.sections import SECTIONS, page_named
 from viz import limits
 from viz.errors import ModelError
@@ -297,7 +297,7 @@ def test_mask_without_effect_is_hidden(open_app, page, section):
     )
     assert all(control.key != "mask" for control in masked.selectbox)
     assert link(masked)["mask"] == "causal"
-    assert missing(shown(masked), shown(bare)) == missing(shown(bare), shown(masked)) == []
+    assert missing(digests_of(masked), digests_of(bare)) == missing(digests_of(bare), digests_of(masked)) == []
 
 
 FEWER = {"translation": ((1, 0), (0, 0), (0, 3))}
@@ -312,7 +312,7 @@ def what_it_shows(app: AppTest) -> tuple[list[Digest], list[Any]]:
     marks = [json.loads(chart.proto.spec)["layout"].get("shapes") for chart in app.get("plotly_chart")]
     marks += [header for header, _ in matrices(app).values()]
     marks += [chart["marks"] for chart in line_charts(app).values()]
-    return shown(app), [*sentences, *marks, *(table.value.iloc[:, 0].tolist() for table in app.dataframe)]
+    return digests_of(app), [*sentences, *marks, *(table.value.iloc[:, 0].tolist() for table in app.dataframe)]
 
 
 @pytest.mark.parametrize(("page", "section"), SECTIONS)
@@ -468,7 +468,7 @@ def test_user_text_is_shown_literally(open_app, page, source, lang):
     text = "giraffe giraffe elephant"
     app = open_app(page, section="all", source=source, lang=lang, text=text)
     assert app.text_area(key="text").value == text
-    for element in everything(app):
+    for element in all_elements(app):
         proto = getattr(element, "proto", None)
         kind = type(proto).__name__
         for field, value in strings(proto) if hasattr(proto, "ListFields") else ():

@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.load.controls import READ
-from tests.running import everything
+from tests.running import all_elements
 from tests.sections import SECTIONS
 from viz import ROOT
 
@@ -35,7 +35,7 @@ CHANGES: tuple[dict[str, Any], ...] = (
 
 def lists(app: AppTest) -> Iterator[tuple[Any, Any]]:
     """Yield every control that has options, with what the browser is sent of it."""
-    for element in everything(app):
+    for element in all_elements(app):
         kind = LISTS.get(type(getattr(element, "proto", None)).__name__, "")
         values = READ[kind](element.proto) if kind else {}
         if values.get("options") and element.key:

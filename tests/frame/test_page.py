@@ -3,7 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.links.shown import Digest, shown
+from tests.links.shown import Digest, digests_of
 from tests.packaged import packaged_file
 from tests.running import sentences_of
 from tests.sections import SECTIONS, page_named
@@ -46,7 +46,7 @@ def test_section_reads_text_as_marked(open_app, page, section):
 def payload(app: AppTest) -> tuple[list[Digest], list[str]]:
     """Return the numbers of a section's pictures, and its sentences with numbers."""
     assert not app.exception
-    return shown(app), [sentence for sentence in sentences_of(app) if any(map(str.isdigit, sentence))]
+    return digests_of(app), [sentence for sentence in sentences_of(app) if any(map(str.isdigit, sentence))]
 
 
 def test_text_unread_stays_with_session(open_app):

@@ -119,5 +119,5 @@ def test_server_with_few_descriptors_answers(tmp_path):
 
     with serve(Path(__file__).with_name("few_files_app.py"), tmp_path / "log.txt") as server:
         finish(visit(server))
-        assert "Too many open files" not in server.written()
-        assert "Traceback" not in server.written()
+        assert "Too many open files" not in server.read_log()
+        assert "Traceback" not in server.read_log()

@@ -4,7 +4,7 @@ from collections import Counter, OrderedDict
 
 import pytest
 
-from tests.running import everything
+from tests.running import all_elements
 from viz import limits
 from viz.frame import compute
 from viz.frame.examples import examples
@@ -89,7 +89,9 @@ def test_full_queue_keeps_input(open_app):
     app.run()
     assert boxes(app) == []
     views = [
-        element.proto.component_name for element in everything(app) if getattr(element, "type", "") == "bidi_component"
+        element.proto.component_name
+        for element in all_elements(app)
+        if getattr(element, "type", "") == "bidi_component"
     ]
     assert "headlight.head_grid" in views, "and now it is computed"
 

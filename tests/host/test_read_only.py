@@ -46,4 +46,4 @@ def test_read_only_system_serves_pages(tmp_path):
 
     with serve(ROOT / "serve.py", tmp_path / "log.txt", PYTHONPATH=folder, PYTHONDONTWRITEBYTECODE="1") as server:
         finish(visit(server))
-        assert "Traceback" not in server.written() and "Read-only" not in server.written()
+        assert "Traceback" not in server.read_log() and "Read-only" not in server.read_log()

@@ -39,9 +39,9 @@ def test_readiness_without_page_stays_503(tmp_path):
     """No user is sent to a server whose first page fails; it is tried again, and logged once."""
     go = tmp_path / "go"
     with serve(FAULTY, tmp_path / "log.txt", NO_PAGE_UNTIL=str(go)) as server:
-        wait(lambda: "The first page is not drawn" in server.written())
+        wait(lambda: "The first page is not drawn" in server.read_log())
         assert get(server, "/readyz") == (503, '{"ready":false,"waiting_for":["page"]}')
         assert get(server, "/healthz") == (200, "ok")
         go.touch()
         wait(lambda: get(server, "/readyz")[0] == 200)
-        assert server.written().count("The first page is not drawn: it has no title, or shows an error") == 1
+        assert server.read_log().count("The first page is not drawn: it has no title, or shows an error") == 1

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.links.shown import Digest, checks, shown
+from tests.links.shown import Digest, checks, digests_of
 from tests.running import OpenApp, opener
 
 FOLDER = Path(__file__).parent
@@ -45,7 +45,7 @@ def read_record() -> dict[str, tuple[tuple[int, int], list[Digest]]]:
 
 def line_of(app: AppTest) -> str:
     """The results of a page on one line."""
-    digests = [[digest_.kind, digest_.shape, *map(_short, digest_[2:])] for digest_ in shown(app)]
+    digests = [[digest_.kind, digest_.shape, *map(_short, digest_[2:])] for digest_ in digests_of(app)]
     return json.dumps({"checks": checks(app), "shown": digests}, ensure_ascii=False, separators=(",", ":"))
 
 

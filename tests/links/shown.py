@@ -125,7 +125,7 @@ def missing(expected: Iterable[Digest], now: Iterable[Digest], relative: float =
     return unmatched
 
 
-def shown(app: AppTest) -> list[Digest]:
+def digests_of(app: AppTest) -> list[Digest]:
     """The digest of every array behind a picture or a table of a page, in an order of its own."""
     return sorted([*_figures(app), *_views(app), *_tables(app)])
 

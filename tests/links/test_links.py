@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.links.record import LINKS, name_of, open_link, read_record
-from tests.links.shown import FITTED, RELATIVE, VISION, checks, digest, missing, shown
+from tests.links.shown import FITTED, RELATIVE, VISION, checks, digest, digests_of, missing
 from tests.packaged import packaged_file
 from viz.models.registry import SMALL_DECODER
 
@@ -27,7 +27,7 @@ def test_link_shows_recorded_page(open_app, link):
     relative = VISION if "patch" in link["parameters"] else RELATIVE
     if name_of(link) in TIED:
         digests, relative = [digest_ for digest_ in digests if digest_.unit != FITTED["offset"]], VISION
-    assert missing(digests, shown(app), relative) == []
+    assert missing(digests, digests_of(app), relative) == []
     assert checks(app)[0] >= passing, "a check has been lost"
     assert checks(app)[1] == failed
 
@@ -38,7 +38,7 @@ def test_every_link_is_recorded_once():
 
 @pytest.mark.parametrize("link", LINKS[::8], ids=PLACES[::8])
 def test_both_languages_show_same_values(open_app, link):
-    english, chinese = (shown(open_link(open_app, link, lang=lang)) for lang in ("en", "zh"))
+    english, chinese = (digests_of(open_link(open_app, link, lang=lang)) for lang in ("en", "zh"))
     assert missing(english, chinese) == missing(chinese, english) == []
 
 

@@ -208,7 +208,7 @@ def server(url: str, users: int, wrong: list[str] | None = None, **settings: str
                 wait_until_ready(running_server.url)
                 yield running_server.url, running_server.pid
             finally:
-                log = running_server.written()
+                log = running_server.read_log()
                 for line in sorted({line for line in log.splitlines() if "a computation failed" in line}):
                     print(line)  # noqa: T201
                 if "Traceback" in log:

@@ -59,9 +59,11 @@ def test_zero_positions_follow_word_order(load_family, family):
     shuffled_capture = capture_placed(model, reorder(tokens, order.tolist()), nothing)
     own_rows = model.positions()[:n]
     for i in range(plain.n_layers):
-        assert_close(put_back(shuffled_capture.layer(i).weights, order), plain.layer(i).weights, atol=5e-5, rtol=0)
+        assert_close(restore_order(shuffled_capture.layer(i).weights, order), plain.layer(i).weights, atol=5e-5, rtol=0)
     placed_capture = capture_placed(model, reorder(tokens, order.tolist()), own_rows)
-    assert (put_back(placed_capture.layer(0).weights, order) - capture(model, TEXT).layer(0).weights).abs().max() > 0.01
+    assert (
+        restore_order(placed_capture.layer(0).weights, order) - capture(model, TEXT).layer(0).weights
+    ).abs().max() > 0.01
 
 
 @pytest.mark.parametrize("family", NO_TABLE)

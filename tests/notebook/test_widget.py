@@ -10,7 +10,7 @@ import torch
 from torch.testing import assert_close
 
 import viz
-from tests.components.test_take_away import codes, opened
+from tests.components.test_take_away import codes, read_file
 from viz.components import head_grid, take_away
 from viz.notebook import maps as maps_module
 from viz.notebook import widget
@@ -50,7 +50,7 @@ def test_show_many_heads_sends_small_maps(dtype):
     """The wall is pooled, one head is whole, and the bytes are far from those of all maps."""
     maps = build_maps(dtype)
     grid = viz.show(maps, WORDS, layer=2, head=3)
-    header, part = opened(grid.data)
+    header, part = read_file(grid.data)
     (stack,) = header["stacks"]
     pool = stack["pool"]
     assert pool == 5 and [place is not None for place in stack["heads"]] == [i == 13 for i in range(15)]
@@ -100,7 +100,7 @@ def test_missing_weight_has_a_small_column(monkeypatch):
     """The share that goes to no token is in the small maps and in the opened head."""
     maps = build_maps(share=0.75)
     grid = viz.show(maps, WORDS)
-    header, part = opened(grid.data)
+    header, part = read_file(grid.data)
     (stack,) = header["stacks"]
     expected = torch.cat([torch.cat(maps), torch.full((LAYERS, HEADS, TOKENS, 1), 0.25)], -1)
     want = torch.nn.functional.max_pool2d(expected, stack["pool"], ceil_mode=True)
@@ -117,7 +117,7 @@ def save_file(grid, file, **options):
 
     text = grid.save_html(file, **options).read_text("utf8")
     data = base64.b64decode(text.split('id="numbers">')[1].split("<")[0])
-    return opened(data)[0]["stacks"][0]["heads"], text
+    return read_file(data)[0]["stacks"][0]["heads"], text
 
 
 def test_save_html_large_file_is_pooled(tmp_path, capsys, monkeypatch):

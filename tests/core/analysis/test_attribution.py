@@ -17,7 +17,7 @@ def draw(*shape):
 
 
 GENERATOR = torch.Generator().manual_seed(0)
-ADDITIONS = Written(
+ADDITIONS = StreamParts(
     embedding=draw(D),
     heads=draw(L, H, D_V),
     w_o=tuple(draw(H, D_V, D) for _ in range(L)),
@@ -31,7 +31,7 @@ KINDS = {True: norm.layer_norm, False: norm.rms_norm}
 
 def test_by_hand():
     """One layer, one head, root mean square 5: the stream is (3, 4) * sqrt 2 = (1, 0) + (3, 2) + ... in all."""
-    additions = Written(
+    additions = StreamParts(
         embedding=torch.tensor([1.0, 0.0]),
         heads=torch.tensor([[[2.0]]]),
         w_o=(torch.tensor([[[1.0, 2.0]]]),),
@@ -62,7 +62,7 @@ def test_parts_sum_to_logit(centred):
 @pytest.mark.parametrize("centred", KINDS)
 def test_part_equals_loss_without_it(centred):
     """A part's contribution is the difference that removing it makes."""
-    attribution, r = attribute(ADDITIONS, READ, WEIGHTS, centred=centred), held_direction
+    attribution, r = attribute(ADDITIONS, READ, WEIGHTS, centred=centred), final_norm_direction
     direction = r(READ, ADDITIONS.stream, WEIGHTS, centred=centred)
     for layer, head in ((0, 0), (1, 4), (2, 3)):
         heads = ADDITIONS.heads.clone()

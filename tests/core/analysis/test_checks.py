@@ -37,8 +37,8 @@ def trace(options):
 def test_true_trace_passes(trace, options):
     assert rows_error(trace.weights, added_to_scores(trace.q, trace.k, **options)) < 1e-6
     assert rows_error(trace.weights, trace.masked) < 1e-6
-    assert sdpa_off(trace, **options)[0] < 1e-5
-    assert (torchs_weights(trace.q, trace.k, **options) - trace.weights).abs().max() < 1e-6
+    assert sdpa_deviation(trace, **options)[0] < 1e-5
+    assert (sdpa_weights(trace.q, trace.k, **options) - trace.weights).abs().max() < 1e-6
     assert sum_error(trace) < 1e-5
 
 
@@ -48,8 +48,8 @@ def test_modified_trace_fails(trace, options):
     masked_weights = trace.weights.clone()
     masked_weights[2, 7] = 0  # a row with visible keys
     assert rows_error(masked_weights, trace.masked) > 0.99
-    assert sdpa_off(replace(trace, head_outputs=trace.head_outputs + 0.1), **options)[0] > 0.05
-    assert sdpa_off(replace(trace, k=trace.k.flip(0)), **options)[0] > 0.01  # the wrong group of keys
+    assert sdpa_deviation(replace(trace, head_outputs=trace.head_outputs + 0.1), **options)[0] > 0.05
+    assert sdpa_deviation(replace(trace, k=trace.k.flip(0)), **options)[0] > 0.01  # the wrong group of keys
     assert sum_error(replace(trace, output=trace.output + 0.1)) > 0.05
 
 
@@ -60,7 +60,7 @@ def test_wrong_options_noted_in_trace_fail(options, wrong):
     x = torch.randn(11, 13, generator=torch.Generator().manual_seed(0))
     wrong_value = {"scale": 1.0, "allowed": ~options["allowed"], "bias": -options["bias"], "score_mod": None}[wrong]
     wrong_trace = multi_head(x, x, HeadWeights.random(spec, seed=2), **options | {wrong: wrong_value})
-    assert sdpa_off(wrong_trace, **options)[0] > 0.05
+    assert sdpa_deviation(wrong_trace, **options)[0] > 0.05
 
 
 def test_float32_tolerance_grows_with_scores():

@@ -14,7 +14,7 @@ PLAIN = torch.zeros(3, dtype=torch.bool)
 
 def test_by_hand():
     weights = torch.tensor([[[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.25, 0.25, 0.5]]])
-    statistics = portrait(weights, torch.tensor([7, 8, 7]), PLAIN)
+    statistics = head_statistics(weights, torch.tensor([7, 8, 7]), PLAIN)
     assert statistics.entropy.item() == pytest.approx((0 + math.log(2) + 1.5 * math.log(2)) / 3)
     assert statistics.distance.item() == pytest.approx((0 + 0.5 + 0.75) / 3)
     assert statistics.previous.item() == pytest.approx((0.5 + 0.25) / 2)
@@ -27,13 +27,13 @@ def test_by_hand():
 def test_special_tokens_are_left_out():
     weights = torch.tensor([[[0.2, 0.5, 0.3], [0.6, 0.1, 0.3], [0.7, 0.1, 0.2]]])
     special = torch.tensor([True, False, True])
-    statistics = portrait(weights, torch.tensor([1, 2, 3]), special)
+    statistics = head_statistics(weights, torch.tensor([1, 2, 3]), special)
     assert statistics.distance_plain.item() == 0  # one word is left, and it looks at itself
     assert statistics.separators.item() == pytest.approx(0.3)  # of the first token and the word, on the last token
 
 
 def test_a_lone_token_has_no_neighbours():
-    statistics = portrait(torch.ones(2, 1, 1), torch.tensor([5]), PLAIN[:1])
+    statistics = head_statistics(torch.ones(2, 1, 1), torch.tensor([5]), PLAIN[:1])
     assert all(
         torch.isnan(value).all() for value in (statistics.previous, statistics.next, statistics.same, statistics.first)
     )
@@ -52,12 +52,12 @@ def test_baseline_equals_statistics_of_uniform_weights():
 def test_minilm_heads_have_known_statistics():
     """SYLLABUS F1, F2: a previous-token head, a next-token head, a sink; the ranges found over these sentences."""
     model = load("all-MiniLM-L6-v2")
-    statistics: dict[tuple[int, int], list[Portrait]] = {(0, 2): [], (1, 8): [], (4, 5): []}
+    statistics: dict[tuple[int, int], list[HeadStatistics]] = {(0, 2): [], (1, 8): [], (4, 5): []}
     for text in SET_A:
         text_capture = capture(model, text)
         ids, special = torch.tensor(text_capture.tokens.ids), torch.tensor(text_capture.tokens.special)
         for (layer, _), portraits in statistics.items():
-            portraits.append(portrait(text_capture.layer(layer).weights, ids, special))
+            portraits.append(head_statistics(text_capture.layer(layer).weights, ids, special))
     previous = [values.previous[2].item() for values in statistics[0, 2]]
     following = [values.next[8].item() for values in statistics[1, 8]]
     sink = [values.first[5].item() for values in statistics[4, 5]]
@@ -68,13 +68,15 @@ def test_minilm_heads_have_known_statistics():
 
 def test_between_two_texts_by_hand():
     weights = torch.tensor([[[0.2, 0.5, 0.3], [0.1, 0.1, 0.8]]])
-    statistics = cross_portrait(
+    statistics = cross_head_statistics(
         weights, torch.tensor([7, 8]), torch.tensor([5, 8, 7]), torch.tensor([True, False, False])
     )  # fmt: skip
     assert statistics.same.item() == pytest.approx((0.3 + 0.1) / 2)
     assert statistics.first.item() == pytest.approx((0.2 + 0.1) / 2)
     assert math.isnan(statistics.separators.item())
-    ends = cross_portrait(weights, torch.tensor([1, 2]), torch.tensor([5, 8, 7]), torch.tensor([True, False, True]))
+    ends = cross_head_statistics(
+        weights, torch.tensor([1, 2]), torch.tensor([5, 8, 7]), torch.tensor([True, False, True])
+    )
     assert ends.separators.item() == pytest.approx((0.3 + 0.8) / 2)
     assert math.isnan(ends.same.item())
     assert ends.entropy.item() == pytest.approx(float(torch.special.entr(weights).sum(-1).mean()))

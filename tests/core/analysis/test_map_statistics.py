@@ -77,7 +77,7 @@ class TestOnOffsetAndKeys:
 
     def test_offsets_sum_to_row(self):
         weights = random_map()
-        total = sum(map_statistics.on_offset(weights, offset).sum() for offset in range(-4, 7))
+        total = sum(map_statistics.weight_at_offset(weights, offset).sum() for offset in range(-4, 7))
         assert_close(float(total), 5.0)
 
     def test_keys(self):

@@ -113,7 +113,7 @@ class TestMeasured:
         mask = masks.window(T, T, 1)
         outside = torch.arange(T) > 6 + 3
         run = random_levels(mask, dtype=torch.float64)
-        change = moved_by(lambda x: run(x)[-1], tokens().double(), outside)
+        change = output_change(lambda x: run(x)[-1], tokens().double(), outside)
         assert change[: 6 + 1].max() == 0
         assert change[6 + 1 :].min() > 0
 

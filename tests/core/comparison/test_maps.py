@@ -47,7 +47,7 @@ def test_row_without_shared_weight_is_skipped():
 def test_row_change_equals_other_formula_symmetrically():
     """The change lies between 0 and 1, is the same both ways round, and equals another formula."""
     a, b, of_a, of_b = two_texts()
-    on_a, on_b = laid_out(a, of_a), laid_out(b, of_b)
+    on_a, on_b = place_on_slots(a, of_a), place_on_slots(b, of_b)
     distances = row_change(on_a, on_b)
     assert_close(distances, row_change(on_b, on_a), equal_nan=True)
     pairs = [(i, j) for i, j in zip(of_a.tolist(), of_b.tolist(), strict=True) if min(i, j) >= 0]

@@ -47,9 +47,9 @@ def test_masks_agree_where_key_remains(way, dtype, allowed):
 
 def test_methods_differ_in_fully_masked_rows(allowed):
     scores = draw(H, Q, K)
-    assert bare_softmax(scores, allowed)[:, 2].isnan().all()
-    assert_close(filled_softmax(scores, allowed)[:, 2], torch.full((H, K), 1 / K))
-    assert_close(shifted_softmax(scores, allowed)[:, 2], torch.full((H, K), 1 / K))
+    assert softmax_inf_fill(scores, allowed)[:, 2].isnan().all()
+    assert_close(softmax_replace_1e9(scores, allowed)[:, 2], torch.full((H, K), 1 / K))
+    assert_close(softmax_add_1e9(scores, allowed)[:, 2], torch.full((H, K), 1 / K))
     unmasked = scores.double().softmax(-1)
     assert_close(softmax_add_1e9(scores.double(), allowed)[:, 2], unmasked[:, 2], atol=1e-6, rtol=0)
     for zero in (sdpa_weights, mask_after_softmax):
@@ -66,11 +66,13 @@ class TestMaskedAfter:
     def test_lost_weight_is_blocked_keys_weight(self, allowed):
         scores = draw(H, Q, K)
         blocked_weight = (scores.softmax(-1) * ~allowed).sum(-1)
-        assert_close(masked_after(scores, allowed).sum(-1), 1 - blocked_weight)
+        assert_close(mask_after_softmax(scores, allowed).sum(-1), 1 - blocked_weight)
 
     def test_renormalising_restores_right_weights(self, allowed):
         scores = draw(H, Q, K).double()
-        assert_close(renormalise(masked_after(scores, allowed)), row_softmax(scores.masked_fill(~allowed, -torch.inf)))
+        assert_close(
+            renormalise(mask_after_softmax(scores, allowed)), row_softmax(scores.masked_fill(~allowed, -torch.inf))
+        )
 
     def test_blocked_keys_count_in_late_mask(self):
         """Blocked keys have an influence only if the mask is applied after the softmax."""

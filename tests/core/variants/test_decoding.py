@@ -44,10 +44,10 @@ class TestNewcomersShare:
 
     def test_is_how_far_each_row_moves(self):
         scores = 3 * draw(2, T, T)
-        share = newcomers_share(scores)
+        share = weight_taken_by_new_token(scores)
         for t in range(1, T):
             before = row_softmax(scores[:, :t, :t])
-            after = rows_when(scores, t + 1)[:, :t]
+            after = rows_at_length(scores, t + 1)[:, :t]
             distance = total_variation(after, torch.nn.functional.pad(before, (0, 1)))
             assert_close(share[:, :t, t], distance)
         assert not share.tril().any()

@@ -52,7 +52,7 @@ def test_no_encoding_permutes_with_words():
 def test_every_encoding_breaks_permutation(code):
     x, order = tokens(), shuffled(T, 5)
     before, after = run(all_encodings()[code], x).weights, run(all_encodings()[code], x[order]).weights
-    assert (put_back(after, order) - before).abs().max() > 0.01
+    assert (restore_order(after, order) - before).abs().max() > 0.01
 
 
 @pytest.mark.parametrize("code", ["rope_adjacent", "rope_halves", "alibi", "t5", "quadratic"])

@@ -43,7 +43,7 @@ def cold() -> Iterator[None]:
 
 def test_module_is_awaited_until_imported(monkeypatch):
     """A module is awaited while another is imported, and returned at once from then on."""
-    monkeypatch.setattr(loading, "_here", set())
+    monkeypatch.setattr(loading, "_imported_modules", set())
     results = []
     ask = threading.Thread(target=lambda: results.append(loading.module("colorsys")))
     with somebody_imports():
@@ -58,7 +58,7 @@ def test_module_is_awaited_until_imported(monkeypatch):
 def test_cold_server_loads_after_first_page(cold, monkeypatch):
     """A cold server that the first page has reached loads the rest by itself."""
     monkeypatch.setattr(loading, "_MOMENT", 0)
-    monkeypatch.setattr(loading, "_begun", start := [])
+    monkeypatch.setattr(loading, "_threads", start := [])
     assert not loading.is_asked(0)
     loading.begin("pages.heads.page")
     assert loading.is_asked(60)
@@ -67,7 +67,7 @@ def test_cold_server_loads_after_first_page(cold, monkeypatch):
 
 def test_cold_server_imports_wanted_page_itself(cold, monkeypatch):
     """It is asked to, and no thread of the page's begins beside it."""
-    monkeypatch.setattr(loading, "_begun", start := [])
+    monkeypatch.setattr(loading, "_threads", start := [])
     monkeypatch.setattr(loading, "_COMPUTE", "viz.frame.not_imported_yet")
     loading.begin_to_import("pages.masks.page")
     assert loading.is_asked(0) and not start
@@ -78,7 +78,7 @@ def test_page_modules_are_imported_once(monkeypatch):
     imported, start = [], []
     warmed = threading.Event()
     browser = SimpleNamespace(warm=warmed.set)
-    monkeypatch.setattr(loading, "_begun", start)
+    monkeypatch.setattr(loading, "_threads", start)
     monkeypatch.setattr(loading, "_COMPUTE", "viz.frame.not_imported_yet")
     monkeypatch.setattr(loading, "module", lambda name: imported.append(name) or browser)
     for _ in range(2):
@@ -91,7 +91,7 @@ def test_page_modules_are_imported_once(monkeypatch):
 def test_thread_loads_into_its_app(monkeypatch):
     """The app of whoever asked for the page, though another is served."""
     results, start, stores = [], [], waiting.make_stores()
-    monkeypatch.setattr(loading, "_begun", start)
+    monkeypatch.setattr(loading, "_threads", start)
     monkeypatch.setattr(loading, "_COMPUTE", "viz.frame.not_imported_yet")
     monkeypatch.setattr(loading, "_import", lambda *modules: results.append(waiting.stores()))
     with waiting.serve(waiting.make_stores()), waiting.use(stores):
@@ -112,7 +112,7 @@ def test_missing_module_is_requested_and_awaited(cold):
     thread.start()
     assert loading.is_asked(60)
     assert not arrival.wait(0.3)
-    loading.let_in()
+    loading.mark_warm()
     assert arrival.wait(60)
     thread.join(60)
     visit()

@@ -23,7 +23,7 @@ REAL = specs.Source(kind="model", text=TEXT, model=compute.DEFAULT_MODEL)
 WEIGHTS, MASK = specs.View(), specs.Mask()
 
 
-def sent(app):
+def payloads(app):
     """The three messages of the grid: wall, head (taken apart), words and choices."""
     mounted = [view.proto for view in app.get("bidi_component") if view.proto.component_name == "headlight.head_grid"]
     wall, head = (unpack(Packed(data=proto.bytes, id="")) for proto in mounted[:2])
@@ -34,7 +34,7 @@ def sent(app):
 @pytest.mark.parametrize("source", choice.SOURCES)
 def test_every_source_in_both_languages(open_app, source, lang):
     app = open_app(source=source, lang=lang)
-    wall, head, data = sent(app)
+    wall, head, data = payloads(app)
     choice = data["choice"]
     assert (data["wall"], data["head"]) == (wall["id"], head["id"])
     assert (choice["layer"], choice["head"]) == ((3, 1) if source == "model" else (0, 1))
@@ -64,7 +64,7 @@ def test_sort_numbers_equal_statistics():
     ids, special = torch.tensor(trace.tokens.ids), torch.tensor(trace.tokens.special)
     for layer in range(6):
         weights = trace.layer(layer).weights
-        for name, values in vars(portrait(weights, ids, special)).items():
+        for name, values in vars(head_statistics(weights, ids, special)).items():
             assert_close(table[name][layer * 12 : layer * 12 + 12], values, equal_nan=True)
         assert_close(table["entropy"][layer * 12 : layer * 12 + 12], map_statistics.entropy(weights).mean(-1))
 
@@ -114,7 +114,7 @@ def test_axis_groups_tokens(merge, hide):
 def test_lock_counts_tokens_or_rows(open_app):
     """A lock counts tokens in the link, and rows on the page."""
     app = open_app(text=PIECES, hide=1, query=3, key=0)
-    _, _, data = sent(app)
+    _, _, data = payloads(app)
     assert data["choice"]["query"] == 3
     assert data["axes"]["queries"]["of"][3] == 2  # [CLS] is hidden
     assert data["axes"]["keys"]["of"][0] == -1
@@ -133,7 +133,7 @@ def test_selection_becomes_the_pages(open_app, monkeypatch):
         app.session_state[name] = choice[name]
     app.run()
     assert not app.exception
-    _, head, data = sent(app)
+    _, head, data = payloads(app)
     assert (head["layer"], head["head"]) == (5, 11)
     assert {name: data["choice"][name] for name in choice} == choice
     assert {name: app.query_params[name] for name in choice} == {name: str(value) for name, value in choice.items()}
@@ -142,10 +142,10 @@ def test_selection_becomes_the_pages(open_app, monkeypatch):
 def test_link_restores_selection_or_falls_back(open_app):
     """A link restores the selection; a hostile one falls back to the default."""
     link = {"layer": 1, "head": 8, "query": 2, "key": 3, "look": "across", "combine": "mean", "several": "20-3"}
-    choice = sent(open_app(**link))[2]["choice"]
+    choice = payloads(open_app(**link))[2]["choice"]
     assert choice == {"temperature": 1.0, "sort": "model", "show": "all"} | link | {"several": [20, 3]}
     app = open_app(head=99, query="<b>", key=-7, temperature="nan", sort="'; drop", several="9999", look="map")
-    choice = sent(app)[2]["choice"]
+    choice = payloads(app)[2]["choice"]
     assert (choice["head"], choice["temperature"], choice["sort"], choice["several"]) == (1, 1.0, "model", [])
     assert choice["key"] == -1
     assert any("temperature" in info.value for info in app.info)
@@ -155,18 +155,18 @@ def test_other_text_resets_lock(open_app):
     """Another text resets the lock, and a smaller model clamps the head."""
     app = open_app(head=11, query=9, key=9)
     app.text_area(key="text").set_value("Only three words").run()
-    _, _, data = sent(app)
+    _, _, data = payloads(app)
     assert (data["choice"]["query"], data["choice"]["key"]) == (-1, -1)
     assert data["choice"]["head"] == 11
     app.radio(key="source").set_value("words").run()
     assert not app.exception
-    assert sent(app)[2]["choice"]["head"] == 3
+    assert payloads(app)[2]["choice"]["head"] == 3
 
 
 def test_long_text_is_pooled_head_whole(open_app):
     """A long text is pooled, and the selected head is whole."""
     app = open_app(text="word " * 600, query=7, key=3)
-    wall, head, data = sent(app)
+    wall, head, data = payloads(app)
     assert wall["n_queries"] == 512
     assert wall["pool"] == 6
     assert (head["rows"], head["columns"], head["codec"]) == (512, 512, "log")

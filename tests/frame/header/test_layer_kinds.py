@@ -26,7 +26,7 @@ def open_family(open_app, monkeypatch, tmp_path):
     """Open a page on a small model of a family."""
 
     def open_page(family, page="heads", **link):
-        entry = checkpoints.offered(family, tmp_path / family)
+        entry = checkpoints.make_entry(family, tmp_path / family)
         for module in (specs, compute):
             monkeypatch.setattr(module, "local_entries", lambda: (entry,))
         return open_app(page, source="model", model=entry.id, text=TEXT, **link)

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.links.shown import shown
+from tests.links.shown import digests_of
 from viz.frame.links.address import LONGEST, address, code_rows, is_local
 
 CHANCE = random.Random(18)
@@ -87,7 +87,7 @@ def test_page_reopens_with_same_numbers(open_app, monkeypatch, page, link):
     app = open_app(page, **link)
     passed_on = dict(parse_qsl(pages_numbers[0].partition("?")[2]))
     assert "present" not in passed_on
-    assert shown(open_app(page, **passed_on)) == shown(app)
+    assert digests_of(open_app(page, **passed_on)) == digests_of(app)
 
 
 def test_code_equals_the_address():

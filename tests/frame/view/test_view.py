@@ -41,16 +41,16 @@ def view_options():
 
 
 @pytest.mark.parametrize(("link", "expected"), LINKS.items(), ids=map(str, range(len(LINKS))))
-def test_view_follows_link(looked_at, link, expected):
-    app = looked_at(dict(link))
+def test_view_follows_link(view_options, link, expected):
+    app = view_options(dict(link))
     assert not app.exception
     assert app.session_state["_view"] == expected
     assert app.run().session_state["_view"] == expected, "in the next run too"
 
 
-def test_invalid_value_is_noted_and_dropped(looked_at, links_written):
+def test_invalid_value_is_noted_and_dropped(view_options, links_written):
     """An invalid value of a link is noted and not written again."""
-    app = looked_at({"present": "yes", "print": "<b>", "theme": "dark"})
+    app = view_options({"present": "yes", "print": "<b>", "theme": "dark"})
     assert sorted(app.session_state["_parameters"].refused) == ["present", "print"]
     assert {name: app.query_params[name] for name in app.query_params} == {"theme": "dark"}
 

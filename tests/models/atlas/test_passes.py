@@ -89,13 +89,13 @@ def test_random_weights_get_few_labels(minilm, no_windows):
     for seed in (11, 12):
         random_model = random_weights(minilm, seed)
         random_atlas = assemble(
-            random_model, "en", lines, [score_lines(random_model, lines)], score_others(random_model), by_chance
+            random_model, "en", lines, [score_lines(random_model, lines)], score_without_text(random_model), by_chance
         )
         layers, heads = random_atlas.size
         labels += [labels_of(random_atlas.scores, layer, head) for layer in range(layers) for head in range(heads)]
     assert len(labels) == 144
     assert sum(map(bool, labels)) <= 1
-    minilm_atlas = assemble(minilm, "en", lines, [score_lines(minilm, lines)], score_others(minilm), by_chance)
+    minilm_atlas = assemble(minilm, "en", lines, [score_lines(minilm, lines)], score_without_text(minilm), by_chance)
     assert labels_of(minilm_atlas.scores, 0, 2) == ["previous"], "the same rule finds what is there"
     assert labels_of(minilm_atlas.scores, 1, 8)[0] == "next"
 
@@ -118,7 +118,7 @@ def test_twin_induction_heads_beat_random_weights(no_windows):
 def test_copying_equals_product_of_matrices(load_family):
     """W_V and W_O between the two norms, word by word, in float64."""
     model = load_family("llama")
-    words = drawn_words(model)
+    words = sample_words(model)
     copying = score_copying(model)["copying"]
     assert copying.shape == (min(WORDS, len(words)), 2, 6)
     core, rows = model.model.model, model.model.lm_head.weight[words].double()

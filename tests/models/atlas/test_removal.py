@@ -6,7 +6,7 @@ from torch.testing import assert_close
 
 from tests.checkpoints import SENTENCES
 from tests.models.test_interventions import logits_with_hooks, set_heads
-from viz.models.atlas.removal import LINES, removed_on, score_removal
+from viz.models.atlas.removal import LINES, removal_lines, score_removal
 from viz.models.tokens import read_text
 
 
@@ -29,7 +29,7 @@ def test_enough_sentences_leave_others_open(load_family):
     lines = SENTENCES[:1] * (LINES + 1)
     losses = score_removal(load_family("llama"), lines)["removal"]
     there = losses.isfinite().all(-1).all(-1)
-    assert there.nonzero().flatten().tolist() == removed_on(len(lines)) and there.sum() == LINES
+    assert there.nonzero().flatten().tolist() == removal_lines(len(lines)) and there.sum() == LINES
 
 
 def test_an_encoder_has_no_next_token(minilm):

@@ -307,7 +307,7 @@ def test_memory_is_counted_as_float32(copy_of):
     """The memory limits count the numbers in memory, not the file."""
     folder, plain = save_fp8_and_float(copy_of("llama"))
     assert (folder / WEIGHTS).stat().st_size < (plain / WEIGHTS).stat().st_size
-    packed_size, plain_size = (entry_of("", open_folder(where), 0.0).size for where in (folder, plain))
+    packed_size, plain_size = (make_entry("", open_folder(where), 0.0).size for where in (folder, plain))
     weights = sum(value.numel() * 4 for value in load_file(plain / WEIGHTS).values())
     assert packed_size > weights and abs(packed_size - plain_size) < 0.01 * weights
 

@@ -35,7 +35,7 @@ def assert_rows_agree(model: LoadedModel, text_capture: Capture) -> None:
 def test_own_row_every_family_equals_trace(name: str, checkpoint: Checkpoint):
     """The copy's own attention sees what the trace shows, on a capture with states and on one without."""
     model = checkpoints.open_folder(checkpoint(name))
-    assert knows_own_attention(model)
+    assert has_own_attention(model)
     text_capture = capture(model, checkpoints.TEXT, max_tokens=24)
     assert_rows_agree(model, text_capture)
     assert not wrong_labels(model.tokenizer, text_capture.tokens.ids, text_capture.tokens.labels)

@@ -61,7 +61,7 @@ def test_look_equals_captured_heads():
     captures = [capture(model, " ".join(("unknown", *twins.words())[i] for i in row)) for row in rows.tolist()]
     for layer in range(2):
         maps = [text_capture.layer(layer).weights for text_capture in captures]
-        previous = torch.stack([on_offset(weights, -1).mean(-1) for weights in maps]).mean(0)
+        previous = torch.stack([weight_at_offset(weights, -1).mean(-1) for weights in maps]).mean(0)
         following = torch.stack([induction(weights, row) for weights, row in zip(maps, rows, strict=True)]).mean(0)
         assert_close(torch.tensor(actual.previous[layer]), previous, atol=1e-5, rtol=0)
         assert_close(torch.tensor(actual.next[layer]), following, atol=1e-5, rtol=0)

@@ -94,7 +94,7 @@ class TestCheckpoints:
         model = load(twins.twin_id(G))
         text_capture = capture(model, TEXT)
         ids = torch.tensor(text_capture.tokens.ids)
-        assert on_offset(text_capture.layer(0).weights, -1).mean(-1).max() > 0.5
+        assert weight_at_offset(text_capture.layer(0).weights, -1).mean(-1).max() > 0.5
         assert induction(text_capture.layer(1).weights, ids).max() > 0.7
         assert induction(text_capture.layer(0).weights, ids).max() < 0.3
         assert text_capture.predictions[0].labels[0] == "bird"

@@ -418,7 +418,7 @@ def test_hostile_words_arrive_as_text(open_app, source):
 @pytest.mark.usefixtures("without_source_checks")
 def test_other_families(open_app, monkeypatch, tmp_path, family):
     """An encoder-decoder shows blocks of its own on both sides; a block that is not known is a sentence."""
-    entry = checkpoints.offered(family, tmp_path / "small")
+    entry = checkpoints.make_entry(family, tmp_path / "small")
     for module in ("specs", "compute"):
         monkeypatch.setattr(f"viz.frame.{module}.local_entries", lambda: (entry,))
     app = open_app("block", model=entry.id, block="both", layer=1, target="Paris is old.", section="all")

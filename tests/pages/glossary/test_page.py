@@ -8,7 +8,7 @@ import pytest
 from pages import LOOK_UP, NAVIGATION, PAGES
 from pages.glossary.parameters import LISTED
 from tests.frame.test_every_page import BAD_TEXTS, strings
-from tests.running import everything
+from tests.running import all_elements
 from viz.text import LANGUAGES, translator
 from viz.text.glossary import terms
 
@@ -67,7 +67,7 @@ def test_glossary_query_stays_in_box(open_app, text):
     """The query of a link reaches the search box alone."""
     app = open_app("glossary", term=(text + "giraffe")[-60:])
     assert not app.exception
-    for element in everything(app):
+    for element in all_elements(app):
         proto = getattr(element, "proto", None)
         if hasattr(proto, "ListFields") and "search" not in getattr(proto, "component_name", ""):
             assert not [field for field, value in strings(proto) if "giraffe" in str(value)]

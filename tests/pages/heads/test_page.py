@@ -10,7 +10,7 @@ from pages.heads.page import PAGE
 from tests import checkpoints
 from tests.largest import Largest
 from tests.packaged import packaged_file
-from tests.running import bar_charts, checked, everything, matrices, sentences_of
+from tests.running import all_elements, bar_charts, checked, matrices, sentences_of
 from viz.core.analysis.map_statistics import hide, message_norms
 from viz.frame import choice, compute, specs
 from viz.frame.examples import examples
@@ -82,7 +82,7 @@ def test_unknown_words_counted_in_warning(open_app, lang):
 )
 def test_predictions_name_their_token(open_app, monkeypatch, tmp_path, family, text, key, token):
     """A masked model fills a gap; a decoder goes on after the last token.."""
-    entry = checkpoints.offered(family, tmp_path / "small")
+    entry = checkpoints.make_entry(family, tmp_path / "small")
     for module in (specs, compute):
         monkeypatch.setattr(module, "local_entries", lambda: (entry,))
     app = open_app(model=entry.id, text=text, section="switched_off", off="0")
@@ -92,7 +92,7 @@ def test_predictions_name_their_token(open_app, monkeypatch, tmp_path, family, t
 @pytest.mark.parametrize(("link", "model"), [({}, "folder"), ({"text": "The cat sat."}, "default")])
 def test_link_without_model_uses_default(open_app, monkeypatch, tmp_path, link, model):
     """With --model too; where a link asks for nothing the folder is chosen, and stands in the link from then on."""
-    entry = checkpoints.offered("bert", tmp_path / "small")
+    entry = checkpoints.make_entry("bert", tmp_path / "small")
     for module in (specs, compute):
         monkeypatch.setattr(module, "local_entries", lambda: (entry,))
     app = open_app(**link)
@@ -250,7 +250,7 @@ def test_any_text(open_app, source, text):
         assert not app.exception
     visible = [element.value for kind in ("markdown", "caption") for element in app.get(kind)]
     assert not any("e.com" in element for element in visible), "a visitor's text never goes through Markdown"
-    assert list(everything(app))
+    assert list(all_elements(app))
 
 
 def test_messages_summed_in_chunks():

@@ -5,7 +5,7 @@ import torch
 
 from pages.heads import page_file
 from tests.components.test_head_grid import unpack
-from tests.components.test_take_away import codes, opened
+from tests.components.test_take_away import codes, read_file
 from viz.components.head_grid import pool_of
 from viz.frame import compute, specs
 from viz.frame.compute import head_grid
@@ -19,7 +19,7 @@ CAUSAL = specs.Mask(kind="causal")
 @pytest.mark.parametrize("view", [{}, {"merge": True, "hide": True}, {"what": "scores"}], ids=str)
 def test_its_values_are_the_walls(view):
     view = specs.View(**view)
-    wall, (header, part) = unpack(head_grid.wall(SOURCE, CAUSAL, view)), opened(head_grid.away(SOURCE, CAUSAL, view))
+    wall, (header, part) = unpack(head_grid.wall(SOURCE, CAUSAL, view)), read_file(head_grid.away(SOURCE, CAUSAL, view))
     (stack,) = header["stacks"]
     for name in ("n_layers", "n_heads", "n_queries", "n_keys", "rows", "columns", "pool", "what", "order"):
         assert stack[name] == wall[name], name

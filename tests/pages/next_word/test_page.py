@@ -13,7 +13,7 @@ from pages.next_word import presets, switch_off, writing
 from pages.next_word.context import ALONE
 from pages.next_word.decoders import decoders
 from pages.next_word.page import PAGE
-from tests.checkpoints import offered
+from tests.checkpoints import make_entry
 from tests.packaged import load_packaged, packaged_file
 from tests.pages.test_faults import forget_all
 from tests.running import bar_charts, checked
@@ -188,7 +188,7 @@ def test_the_registry_says_which_models_write():
 @pytest.mark.parametrize("family", ["gpt2", "llama", "gemma2"])
 def test_command_line_folder(open_app, monkeypatch, tmp_path, family):
     """Biases and a layer norm (GPT-2), shared keys and values (Llama), norms behind each part and a cap (Gemma 2)."""
-    entry = offered(family, tmp_path / family)
+    entry = make_entry(family, tmp_path / family)
     monkeypatch.setattr(specs, "local_entries", lambda: (entry,))
     monkeypatch.setattr(compute, "local_entries", lambda: (entry,))
     models_here._on_this_machine.cache_clear()

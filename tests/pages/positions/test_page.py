@@ -279,7 +279,7 @@ FAMILIES = {
 @pytest.mark.usefixtures("without_source_checks")
 def test_any_family_of_models(open_app, monkeypatch, tmp_path, family):
     """Odd widths, shared heads, causal masks, tables or none: what cannot be is said, the rest holds."""
-    entry = checkpoints.offered(family, tmp_path / "small")
+    entry = checkpoints.make_entry(family, tmp_path / "small")
     offer(monkeypatch, entry)
     app = open_app("positions", section="all", model=entry.id, place_head=1)
     assert not app.exception
@@ -353,7 +353,7 @@ def test_equal_words_are_no_evidence(open_app, text):
 
 def test_causal_even_spread_sentence(open_app, monkeypatch, tmp_path):
     """Under a causal mask the even spread is over the preceding tokens."""
-    entry = checkpoints.offered("gpt2", tmp_path / "small")
+    entry = checkpoints.make_entry("gpt2", tmp_path / "small")
     offer(monkeypatch, entry)
     app = open_app("positions", section="real_head", model=entry.id, text=TEXT)
     n = len(capture(load(entry.id, extra=(entry,)), TEXT).tokens.ids)

@@ -11,10 +11,10 @@ import torch
 from pages.share_kv import compute as own_compute
 from pages.share_kv import copying, growing_cache, published, savings, speed, who_shares
 from pages.share_kv.page import PAGE
-from tests.links.shown import shown
+from tests.links.shown import digests_of
 from tests.packaged import packaged_file
 from tests.pages.share_kv.test_pack import unpack
-from tests.running import bar_charts, checked, everything, line_charts, sentences_of
+from tests.running import all_elements, bar_charts, checked, line_charts, sentences_of
 from tests.sections import section_views
 from viz.core.analysis.map_statistics import total_variation
 from viz.core.cost.attention import kv_cache_bytes, parameters
@@ -365,7 +365,7 @@ def test_old_link_opens_its_section(open_app, name, value, section):
     assert not app.exception
     assert app.session_state["section"] == section
     assert app.query_params[name] == ([str(value)] if isinstance(app.query_params[name], list) else str(value))
-    controls = [element for element in everything(app) if getattr(element, "key", None) == "n_kv_heads"]
+    controls = [element for element in all_elements(app) if getattr(element, "key", None) == "n_kv_heads"]
     assert len(controls) == (section not in WITHOUT_G)
 
 
@@ -482,7 +482,7 @@ def test_no_shared_model_no_button(open_app, monkeypatch):
 def test_g_control_hidden_but_kept(open_app, section):
     small = {"source": "words", "text": "a b c", "section": section}
     app = open_app("share_kv", **small, n_kv_heads=4)
-    assert shown(app) == shown(open_app("share_kv", **small, n_kv_heads=1))
+    assert digests_of(app) == digests_of(open_app("share_kv", **small, n_kv_heads=1))
     assert all(element.key != "n_kv_heads" for element in app.select_slider)
     assert app.query_params["n_kv_heads"] == "4"
     app.button_group(key="section").set_value("who_shares").run()

@@ -9,7 +9,7 @@ from pages.stacking import compute as stacking_compute
 from pages.stacking import layer_sharing
 from tests import checkpoints
 from tests.components.test_maps import unpack
-from tests.running import bar_charts, checked, everything, matrices, sentences_of
+from tests.running import all_elements, bar_charts, checked, matrices, sentences_of
 from tests.sections import views_of
 from viz.core.analysis.map_statistics import total_variation
 from viz.core.analysis.rollout import rollout as core_rollout
@@ -242,7 +242,7 @@ def test_one_layer_is_one_layer(open_app):
     every = [
         *page_sentences(app),
         *strips(app),
-        *(chip.proto.popover.label for chip in everything(app) if chip.type == "popover"),
+        *(chip.proto.popover.label for chip in all_elements(app) if chip.type == "popover"),
     ]
     assert not any("1 layers" in element for element in every)
     assert T("stacking.map_rollout", layers="1 layer") in strips(app)
@@ -286,7 +286,7 @@ def test_hostile_words_arrive_as_text(open_app):
 @pytest.mark.usefixtures("without_source_checks")
 def test_any_family_of_models(open_app, monkeypatch, tmp_path, family, n_states):
     """Pre-norm, RoPE with shared heads, relative biases: the blocks are the model's, autograd goes through all."""
-    entry = checkpoints.offered(family, tmp_path / "small")
+    entry = checkpoints.make_entry(family, tmp_path / "small")
     for module in (specs, compute):
         monkeypatch.setattr(module, "local_entries", lambda: (entry,))
     app = open_app("stacking", section="all", model=entry.id, text="Paris is old and Paris is big.")

@@ -14,7 +14,7 @@ from pages.step_by_step.page import PAGE
 from pages.step_by_step.saturation import sample_scores
 from pages.step_by_step.stepper import SOFTMAX
 from tests import checkpoints
-from tests.running import bar_charts, checked, everything, line_charts, matrices, sentences_of
+from tests.running import all_elements, bar_charts, checked, line_charts, matrices, sentences_of
 from viz.core.attention import attend
 from viz.core.mistakes.attention import measure_rows
 from viz.frame import choice, compute, specs
@@ -469,7 +469,7 @@ def said(app):
 )
 def test_query_key_norm_sentence(visit, monkeypatch, tmp_path, lang, family, kind, formula):
     """Before the turn by position, after it, or without one, as in every second layer of this EXAONE 4."""
-    entry = checkpoints.offered(family, tmp_path / "small")
+    entry = checkpoints.make_entry(family, tmp_path / "small")
     for module in (specs, compute):
         monkeypatch.setattr(module, "local_entries", lambda: (entry,))
     app, t = with_formula(visit(model=entry.id, step=3, layer=1, lang=lang)), translator(lang)
@@ -594,7 +594,7 @@ HOSTILE = "![x](http://example.com/a.png) <b>bold</b> $x^2$ #000001 **b** :red[x
 @pytest.mark.parametrize("step", [0, 7])
 def test_hostile_text_escaped(visit, step, lang):
     app = visit(source="words", text=HOSTILE, step=step, lang=lang, query=2, key=0, no_scale=1, section="all")
-    for element in everything(app):
+    for element in all_elements(app):
         if type(element).__name__ in ("Markdown", "Caption", "Latex", "Header", "Subheader", "Title"):
             assert "example" not in element.value and "bold" not in element.value
     charts = line_charts(app)

@@ -7,7 +7,7 @@ from torch.testing import assert_close
 
 from tests.browser.drive import PHONE, open_section, wait_run
 from tests.browser.test_frame import is_wider_than_the_window
-from tests.browser.test_head_grid import NEAR, grid_of, link_of, number_in, place, says, sent_while, values
+from tests.browser.test_head_grid import NEAR, grid_of, link_of, number_in, place, sent_while, sentence_of, values
 from viz.core.attention import row_softmax
 from viz.frame import compute, specs
 from viz.frame.examples import pairs
@@ -28,7 +28,7 @@ def test_rectangle_equals_torch_and_link(visit, new_page):
     weights, rows, columns = capture.layer(3).weights[1], capture.queries.labels, capture.tokens.labels
     assert weights.shape == (13, 16)
     assert_close(values(grid).view(13, 16), weights, atol=NEAR, rtol=0)
-    assert f"“its” looks most at “animal” {float(weights[6, 2]):.4f}" in says(page)
+    assert f"“its” looks most at “animal” {float(weights[6, 2]):.4f}" in sentence_of(page)
     assert grid.locator(".tokens").nth(0).locator(".token").all_inner_texts() == list(rows)
     assert grid.locator(".tokens").nth(1).locator(".token").all_inner_texts() == list(columns)
     assert grid.locator("select option").evaluate_all("(all) => all.map((one) => one.value)") == [
@@ -38,7 +38,7 @@ def test_rectangle_equals_torch_and_link(visit, new_page):
     def point():
         for query, key in ((10, 2), (3, 13), (12, 15)):
             page.mouse.move(*place(grid, query, key))
-            sentence = says(page)
+            sentence = sentence_of(page)
             assert sentence.startswith(f"“{rows[query]}” gives") and sentence.endswith(f"to “{columns[key]}”.")
             assert abs(number_in(sentence) - float(weights[query, key])) < 6e-5
 
@@ -69,7 +69,7 @@ def test_rectangle_equals_torch_and_link(visit, new_page):
     wait_run(second)
     again = grid_of(second)
     assert_close(values(again).view(13, 16), trace.weights[11], atol=NEAR, rtol=0)
-    assert abs(number_in(says(second)) - float(trace.weights[11, 3, 2])) < 6e-5
+    assert abs(number_in(sentence_of(second)) - float(trace.weights[11, 3, 2])) < 6e-5
     # the same head, each text by itself
     second.get_by_role("radio", name=T("two_sequences.between_target")).click()
     wait_run(second)
@@ -94,8 +94,8 @@ def test_one_word_asks_five_hundred(visit):
     box.evaluate("(box) => { box.scrollLeft = 2000; }")
     key = int(2000 / cell) + 5
     page.mouse.move(*place(grid, 0, key))
-    assert says(page).startswith("“why” gives")
-    assert abs(number_in(says(page)) - float(row[key])) < 6e-5
+    assert sentence_of(page).startswith("“why” gives")
+    assert abs(number_in(sentence_of(page)) - float(row[key])) < 6e-5
 
 
 @pytest.mark.parametrize(("lang", "scheme"), [("zh", "dark"), ("en", "light")])

@@ -10,7 +10,7 @@ from torch.testing import assert_close
 from pages.two_sequences import differences, scoring
 from tests import checkpoints
 from tests.components.test_maps import unpack
-from tests.frame.head_grid.test_grid import sent
+from tests.frame.head_grid.test_grid import payloads
 from tests.running import checked, matrices, sentences_of
 from tests.sections import views_of
 from viz import limits
@@ -56,7 +56,7 @@ def test_every_source_in_both_languages(open_app, source, lang):
     app, t = open_app("two_sequences", section="all", source=source, lang=lang), translator(lang)
     assert not app.exception and not app.error
     assert list(N_CHECKS) == views_of("two_sequences") and all_hold(app)
-    wall, head, data = sent(app)
+    wall, head, data = payloads(app)
     queries, keys = data["axes"]["queries"]["labels"], data["axes"]["keys"]["labels"]
     assert (wall["n_queries"], wall["n_keys"]) == (head["rows"], head["columns"]) == (len(queries), len(keys))
     assert not data["axes"]["same"] and "sleepy" in queries and "animal" in keys
@@ -73,7 +73,7 @@ def test_every_source_in_both_languages(open_app, source, lang):
 
 def test_rectangle_equals_model_with_lock(open_app):
     app = open_app("two_sequences", cross_key=2)
-    wall, head, data = sent(app)
+    wall, head, data = payloads(app)
     observed = minilm()
     for i in range(6):
         for h in (0, 7):
@@ -85,7 +85,7 @@ def test_rectangle_equals_model_with_lock(open_app):
 
 @pytest.mark.parametrize(("between", "n"), [("target", 13), ("source", 16)])
 def test_single_text_square_with_own_lock(open_app, between, n):
-    wall, _, data = sent(open_app("two_sequences", between=between, query=3, cross_query=11, mask="causal"))
+    wall, _, data = payloads(open_app("two_sequences", between=between, query=3, cross_query=11, mask="causal"))
     text = PAIR.text if between == "source" else PAIR.target
     causal = torch.ones(n, n).tril().bool()
     assert_close(
@@ -150,7 +150,7 @@ def test_extreme_lengths_and_hostile_words(open_app, link, shape):
     assert not app.exception and not app.error
     counts = N_CHECKS | ({"cross_attention": 9} if "merge" in link else {})  # a word's keys are added up in the map
     assert {name: checked(app, name) for name in N_CHECKS} == {name: (n, n) for name, n in counts.items()}
-    wall, _, data = sent(app)
+    wall, _, data = payloads(app)
     assert shape is None or (wall["n_queries"], wall["n_keys"]) == shape
     assert not any("e.com" in element.value for element in app.markdown)
     if shape == (16, 16):  # the same text twice is still two texts
@@ -177,12 +177,12 @@ def test_pair_fills_boxes_and_link(open_app):
     app.selectbox(key="_pair").set_value("mixed").run()
     mixed = next(element for element in pairs() if element.code == "mixed")
     assert (app.text_area(key="text").value, app.text_area(key="target").value) == (mixed.text, mixed.target)
-    wall, _, data = sent(app)
+    wall, _, data = payloads(app)
     assert data["axes"]["queries"]["labels"][data["choice"]["query"]] == "猫"
     assert app.query_params["target"] == mixed.target
     app.button[0].click().run()
     assert (app.text_area(key="text").value, app.text_area(key="target").value) == (mixed.target, mixed.text)
-    assert sent(app)[0]["n_queries"] == wall["n_keys"]
+    assert payloads(app)[0]["n_queries"] == wall["n_keys"]
 
 
 @pytest.fixture
@@ -190,7 +190,7 @@ def family(monkeypatch, tmp_path):
     """A small checkpoint named on the command line."""
 
     def save(name):
-        entry = checkpoints.offered(name, tmp_path / name)
+        entry = checkpoints.make_entry(name, tmp_path / name)
         for module in (compute, specs):
             monkeypatch.setattr(module, "local_entries", lambda: (entry,))
         return entry
@@ -242,7 +242,7 @@ def test_translator_offered_without_encoder_decoder(open_app):
     assert (app.session_state["layer"], app.session_state["head"]) == (1, 0)
     next(element for element in app.button if element.label == T("two_sequences.use")).click().run()
     assert app.session_state["section"] == "cross_attention"
-    wall, _, data = sent(app)
+    wall, _, data = payloads(app)
     looking, keys = data["choice"]["query"], data["axes"]["keys"]["labels"]
     assert data["axes"]["queries"]["labels"][looking] == "黑"
     assert keys[int(cells(wall, 1, 0)[looking].argmax())] == "cat"
@@ -324,7 +324,7 @@ def test_head_control_without_grid(open_app):
     app.slider(key="layer").set_value(2).run()
     assert any(element.startswith("Layer 2, head 5:") for element in page_sentences(app))
     app.button_group(key="section").set_value("cross_attention").run()
-    assert (sent(app)[2]["choice"]["layer"], sent(app)[2]["choice"]["head"]) == (2, 5)
+    assert (payloads(app)[2]["choice"]["layer"], payloads(app)[2]["choice"]["head"]) == (2, 5)
     app.selectbox(key="model").set_value("animals-en-zh").run()  # it has fewer heads
     assert not app.exception and app.session_state["head"] < 5
 
@@ -367,7 +367,7 @@ def test_encoder_decoder_family_cross_attention(open_app, family):
     assert all_hold(app)
     model = load(entry.id, extra=(entry,))
     together = capture(model, link["text"], target=link["target"])
-    wall, _, data = sent(app)
+    wall, _, data = payloads(app)
     assert wall["n_layers"] == 3
     assert_close(cells(wall, 2, 4), together.layer(2, stack="cross").weights[4], atol=1e-5, rtol=0)
     assert data["axes"]["queries"]["labels"] == list(together.target.labels)

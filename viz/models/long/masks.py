@@ -20,7 +20,7 @@ def attend_by_rows(
     *,
     scale: float,
     causal: bool,
-    row_mask: RowMask | None,
+    allowed: RowMask | None,
     score_mod: ScoreMod | None,
     sinks: Tensor | None = None,
 ) -> Tensor:
@@ -34,7 +34,7 @@ def attend_by_rows(
     for start in range(0, n, height):
         check()
         at = torch.arange(start, min(n, start + height))
-        may = torch.ones(len(at), n, dtype=torch.bool) if row_mask is None else row_mask(at, n)
+        may = torch.ones(len(at), n, dtype=torch.bool) if allowed is None else allowed(at, n)
         if causal:
             may = may & (torch.arange(n) <= at[:, None])
         inside = may.any(0).nonzero()[:, 0]
