@@ -55,9 +55,7 @@ def test_matrix_is_saved_and_copied(visit):
         "({ matrix: { data }, clientWidth }) => [data.rows.labels, [...data.values], clientWidth]"
     )
     head, *rows = table(page, "map_A")
-    assert [path_.partition("headlight.")[2].split("/")[0] for path_ in traffic.paths_with("bidi-components")] == [
-        "menu"
-    ]
+    assert [path.partition("headlight.")[2].split("/")[0] for path in traffic.paths_with("bidi-components")] == ["menu"]
     assert "=" in names, "a name that a spreadsheet would run"
     assert head[1:] == [row[0] for row in rows] == [f"'{name}" if name == "=" else name for name in names]
     assert [float(cell) for row in rows for cell in row[1:]] == values

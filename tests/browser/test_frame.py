@@ -73,9 +73,7 @@ def test_first_paint_is_default_example(new_page, app_url):
     expect(page.locator(".st-key-chip_layer")).to_have_text(re.compile("layer 3"))
     expect(pictures(page).first).to_be_visible()
     assert page.url.endswith("/heads"), "defaults are not in the link"
-    assert not traffic.paths_with("Plotly") + traffic.paths_with("Highlighter"), (
-        "neither is needed for the first picture"
-    )
+    assert not traffic.paths_with("Plotly") + traffic.paths_with("Highlighter"), "needed for no first picture"
     views = {path.rpartition("/")[2].partition("-")[0] for path in traffic.paths_with("/bidi-components/")}
     views -= {"first"}  # what is seen before the page comes; it is made when somebody has been here
     views -= {"load"}  # Streamlit asks for each view's code through it

@@ -356,7 +356,7 @@ SIBLINGS = {
     ),
     "e5's vocabulary one on": Misplaced(
         e5._pieces,
-        _with_fields(scored=lambda pieces: [*pieces[:4], *pieces[5:], pieces[4]]),
+        _with_fields(scored_pieces=lambda pieces: [*pieces[:4], *pieces[5:], pieces[4]]),
         (HEADS_E5,),
         E5,
     ),
