@@ -7,6 +7,7 @@ format:
 
 lint:
     ruff check .
+    python -m tools.plain_words
 
 types:
     mypy
