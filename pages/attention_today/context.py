@@ -1,4 +1,4 @@
-"""What every section of the page stands on: the first tokens of a text, a layer's heads on them, one head."""
+"""The first tokens of a text, a layer's heads on them, and one head: the base of every section."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -72,7 +72,7 @@ def test_nobody_default_sink_is_visible(open_app, layer: int, head: int):
     assert any(f"{share(nobody)} of a row goes to nobody" in sentence for sentence in sentences_of(app))
 
 
-def test_nobody_opens_on_head_of_first_token(open_app):
+def test_nobody_opens_on_sink_head(open_app):
     """The head at first is the one that looks most at the first token."""
     app = open_app("attention_today", section="nobody", layer=3)
     weights = compute.trace(REAL, 3, specs.Mask()).weights
