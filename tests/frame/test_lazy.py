@@ -23,7 +23,7 @@ def test_lazy_on_frozen_object_computes_once():
     page = Page(threading.Event())
     page.go.set()
     assert page.slow is page.slow
-    assert Page.slow.__doc__ == "What takes its time."
+    assert Page.slow.__doc__ == "A slow computation."
 
 
 def test_lazy_does_not_block_other_pages():

@@ -1,4 +1,6 @@
-"""The parameters of the link. Each is an object, declared once at the top of a module; its name is its widget's key::
+"""Parameters of the link: each an object that a module declares once, named as its widget's key.
+
+Declared, read and drawn::
 
     LAYER = Int("layer", 3, high=lambda model: model.n_layers - 1)  # or low=, among=(1, 3, 5)
     layer = LAYER.read(model)  # declares it: the value of the link or the user if valid, else the default

@@ -1,4 +1,4 @@
-"""Copying scores of a decoder's heads: does a head write the word it looks at, as far as W_V and W_O go?"""
+"""Copying scores of a decoder's heads: whether a head writes the word it looks at, as far as W_V and W_O go."""
 
 import torch
 from torch import Tensor, nn
