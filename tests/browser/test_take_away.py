@@ -221,7 +221,7 @@ def test_layers_and_missing_weights_are_shown(blank, tmp_path):
 
 def test_nothing_can_leave_a_file(blank, tmp_path):
     """Its policy stops a request even of a script that is let in by a flaw."""
-    page, blocked_requests = blank(watched=False), []
+    page, blocked_requests = blank(is_watched=False), []
     page.on("requestfailed", lambda request: blocked_requests.append((request.url, request.failure)))
     file = viz.show(maps(), HOSTILE).save_html(tmp_path / "heads.html")
     flaw = "<img src='http://127.0.0.1:9/seen'><script>document.title = 'run'</script><main"
