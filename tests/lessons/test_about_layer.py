@@ -28,7 +28,7 @@ def order_of_steps(_: Sample) -> Any:
     return ("q", "scores", "weights", "head_outputs", "concat", "output")
 
 
-def joined_heads(example: Sample) -> Any:
+def joined(example: Sample) -> Any:
     outputs = [example.weights[example.subject.layer, head] @ example.values[head] for head in range(H)]
     expected = np.concatenate(outputs, axis=1) @ example.subject.trace.projections.w_o.numpy()
     parts = np.stack(
@@ -57,7 +57,7 @@ def shuffled(example: Sample) -> Any:
 
 
 REFERENCES = {work.__name__: work for work in (
-    head_width, reads, first_column, order_of_steps, joined_heads, one_head_instead, shuffled,
+    head_width, reads, first_column, order_of_steps, joined, one_head_instead, shuffled,
 )}  # fmt: skip
 
 
