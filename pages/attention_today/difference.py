@@ -40,7 +40,7 @@ def draw(context: TodayContext) -> list[Check]:
     head, other = context.head, (context.head + 1) % H
     trace = subtract(layer, head, other, lam)
     maps = torch.stack([trace.first.weights, trace.second.weights, trace.weights])
-    titles = [t("attention_today.difference.map", head=number) for number in (head, other)]
+    titles = [t("attention_today.difference.map", head=place) for place in (head, other)]
     with picture:
         show_maps(
             context, [*titles, t("attention_today.difference.map_both")], maps, key="difference_maps", signed=True

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from pages.attention_today.context import Layer, TodayContext
 from pages.attention_today.models import show_users
-from pages.attention_today.parameters import GATE_BIAS, GATE_SEED, GATED, STANDARD
+from pages.attention_today.parameters import GATE_BIAS, GATED, STANDARD
 from viz.components.matrix import Axis, Matrix
 from viz.core.analysis.checks import largest
 from viz.core.heads import MultiHeadTrace, concat_heads, merge_heads
@@ -21,11 +21,11 @@ from viz.frame.show import show_matrix
 GATE = r"O = \operatorname{concat}_h\big(A_h V_h \odot \operatorname{sigmoid}(X W_{g,h} + b)\big)\, W_O"
 
 
-def gates(layer: Layer, kind: str, bias: float, seed: int) -> Tensor:
+def gates(layer: Layer, kind: str, bias: float) -> Tensor:
     """Return the gate of every word and head, (H, T, d_v or 1): 1 everywhere at the standard."""
     H, d_model = len(layer.q), layer.x.shape[-1]
     width = H if kind != "dimension" else H * layer.v.shape[-1]
-    w_gate = torch.randn(d_model, width, generator=torch.Generator().manual_seed(seed)) / d_model**0.5
+    w_gate = torch.randn(d_model, width, generator=torch.Generator().manual_seed(0)) / d_model**0.5
     b_gate = torch.full((width,), torch.inf if kind == STANDARD else bias)
     x = torch.nn.functional.layer_norm(layer.x, layer.x.shape[-1:])
     return output_gate(x, w_gate.to(x.dtype), H, b_gate=b_gate.to(x.dtype))
@@ -41,10 +41,9 @@ def draw(context: TodayContext) -> list[Check]:
     """The gates of all words and heads, and what they leave of the layer's output."""
     t, layer, picture, finding = context.t, context.layer, st.container(), st.container()
     kind = GATED.segments(t("attention_today.gate.switch"), says=lambda code: t(f"attention_today.gate.{code}"))
-    bias, seed = GATE_BIAS.read(), GATE_SEED.read()
-    if kind != STANDARD:
-        bias = GATE_BIAS.slider(t("attention_today.gate.bias"), step=0.5)
-    gate = gates(layer, kind, bias, seed)
+    is_gated = kind != STANDARD
+    bias = GATE_BIAS.slider(t("attention_today.gate.bias"), step=0.5) if is_gated else GATE_BIAS.read()
+    gate = gates(layer, kind, bias)
     standard, gated = pass_on(layer, None), pass_on(layer, gate)
     means = gate.mean(-1).mT
     with picture:
@@ -69,7 +68,7 @@ def draw(context: TodayContext) -> list[Check]:
 
 def _checks(layer: Layer, gated: MultiHeadTrace, gate: Tensor) -> list[Check]:
     double = layer.double()
-    off = pass_on(double, gates(double, STANDARD, 0.0, 0)).output - pass_on(double, None).output
+    off = pass_on(double, gates(double, STANDARD, 0.0)).output - pass_on(double, None).output
     bias = 0 if layer.weights.b_o is None else layer.weights.b_o
     by_hand = concat_heads(layer.attend().output * gate) @ layer.weights.w_o + bias
     apart = (by_hand - gated.output).abs().max()

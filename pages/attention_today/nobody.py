@@ -4,7 +4,7 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from pages.attention_today.context import TodayContext, layer_of
+from pages.attention_today.context import Layer, TodayContext
 from pages.attention_today.maps import show_maps
 from pages.attention_today.models import show_users
 from pages.attention_today.parameters import NOBODY, SIGMA, STANDARD
@@ -15,7 +15,6 @@ from viz.core.variants.today.sinks import first_token_share, gate_by_sink, softm
 from viz.frame.checks import Check, check
 from viz.frame.format import share
 from viz.frame.modes import say
-from viz.frame.scene import Scene
 from viz.frame.show import show_bars
 
 SINK = (
@@ -32,15 +31,15 @@ def draw(context: TodayContext) -> list[Check]:
     sigma = SIGMA.slider(label, default, step=0.5) if kind == "learned" else SIGMA.read(default)
     score = {"by_one": 0.0, "learned": sigma, STANDARD: -torch.inf}[kind]
     sink = torch.full((len(context.layer.q),), score)
-    after = context.layer.attend(sink=sink)
+    after, nobody = context.layer.attend(sink=sink), share_of_nobody(context.standard.masked, sink)
     with pictures:
-        _show_maps(context, after.weights)
+        _show_maps(context, after.weights, nobody[context.head])
     if context.n < 2:
         finding.info(t("attention_today.nobody.one_word"))
     else:
         with finding:
-            _say_shares(context, after.weights, sink)
-        _show_heads(context, after.weights)
+            _say_shares(context, after.weights, nobody)
+        _show_heads(context, after.weights, nobody)
         _compare_untrained(context)
     show_users(t, "sink")
     return _checks(context, after.output, sink)
@@ -57,23 +56,27 @@ def equal_sink(masked: Tensor) -> float:
     return min(max(round(2 * score) / 2, -10.0), 40.0)
 
 
-def _show_maps(context: TodayContext, after: Tensor) -> None:
+def share_of_nobody(masked: Tensor, sink: Tensor) -> Tensor:
+    """Return the share of each row of scores (H, Q, K) that goes to the head's sink, (H, Q); 0 without a sink."""
+    return (1 - word_share(masked, sink)) * sink.isfinite()[:, None]
+
+
+def _show_maps(context: TodayContext, after: Tensor, nobody: Tensor) -> None:
     """Show the head's map without and with the sink; a last column has what goes to nobody."""
     t, before = context.t, context.standard.weights
     titles = [t(f"attention_today.nobody.map_{which}", head=context.head) for which in ("before", "after")]
     maps = torch.stack([before[context.head], after[context.head]])
-    is_blind = context.standard.masked[context.head].isneginf().all(-1, keepdim=True)  # its row of words is 0 anyway
-    to_nobody = (1 - maps.sum(-1, keepdim=True)).clamp(min=0).masked_fill(is_blind, 0.0)
+    to_nobody = torch.stack([torch.zeros_like(nobody), nobody])[..., None]
     columns = (*context.labels, t("attention_today.nobody.column"))
     show_maps(context, titles, torch.cat([maps, to_nobody], -1), key="nobody_maps", columns=columns)
 
 
-def _show_heads(context: TodayContext, after: Tensor) -> None:
+def _show_heads(context: TodayContext, after: Tensor, nobody: Tensor) -> None:
     t, before = context.t, context.standard.weights
     series = {
         t("attention_today.nobody.before"): first_token_share(before),
         t("attention_today.nobody.after"): first_token_share(after),
-        t("attention_today.nobody.to_nobody"): 1 - after[:, 1:].sum(-1).mean(-1),
+        t("attention_today.nobody.to_nobody"): nobody[:, 1:].mean(-1),
     }
     bars = BarChart(
         list(map(str, range(len(before)))),
@@ -86,12 +89,11 @@ def _show_heads(context: TodayContext, after: Tensor) -> None:
     show_bars(bars, key="nobody_bars", alt=t("attention_today.nobody.bars_alt"))
 
 
-def _say_shares(context: TodayContext, after: Tensor, sink: Tensor) -> None:
+def _say_shares(context: TodayContext, after: Tensor, nobody: Tensor) -> None:
     t, head, standard = context.t, context.head, context.standard
     before, now = (float(first_token_share(weights)[head]) for weights in (standard.weights, after))
-    nobody = 1 - float(word_share(standard.masked, sink)[head, 1:].mean())
-    key = "same" if sink.isneginf().all() else "says"
-    numbers = {"before": share(before), "after": share(now), "nobody": share(max(nobody, 0.0))}
+    key = "says" if nobody.any() else "same"
+    numbers = {"before": share(before), "after": share(now), "nobody": share(float(nobody[head, 1:].mean()))}
     say(t(f"attention_today.nobody.{key}", head=head, **numbers))
 
 
@@ -101,14 +103,13 @@ def _compare_untrained(context: TodayContext) -> None:
     even_share = float(first_token_share(even / even.sum(-1, keepdim=True).clamp(min=1))[head])
     values = {"even": share(even_share), "layer": share(float(first_token_share(standard.weights).mean()))}
     if context.is_model:
-        st.caption(t("attention_today.nobody.seeded", seeded=share(seeded_share(context.scene, context.n)), **values))
+        st.caption(t("attention_today.nobody.seeded", seeded=share(seeded_share(context.layer)), **values))
     else:
         st.caption(t("attention_today.nobody.untrained", **values))
 
 
-def seeded_share(scene: Scene, n: int) -> float:
+def seeded_share(layer: Layer) -> float:
     """Return the mean share that heads nothing has trained give the first token, on the vectors the layer reads."""
-    layer = layer_of(scene, n)
     generator = torch.Generator().manual_seed(0)
     x = torch.nn.functional.layer_norm(layer.x, layer.x.shape[-1:])
     q, k = (

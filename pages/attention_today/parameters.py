@@ -1,6 +1,6 @@
 """The parameters of the page: one in each section has a value at which the variant is standard attention."""
 
-from viz.params import Choice, Int, Real
+from viz.params import Choice, Real
 
 STANDARD = "off"
 """The value of every switch at which a section shows standard attention."""
@@ -14,7 +14,6 @@ NORM_GAIN = Real("norm_gain", 1.0, low=0.5, high=3.0)
 """The gain of both norms, the same in every dimension."""
 GATED = Choice("gated", among=("head", "dimension", STANDARD))
 GATE_BIAS = Real("gate_bias", 0.0, low=-4.0, high=4.0)
-GATE_SEED = Int("gate_seed", high=9_999)
 SUBTRACTED = Real("subtracted", 0.5, high=1.0)
 """λ, the share of the second map that is taken away; 0 is standard attention."""
 STATE = Choice("state", among=("delta", "linear", STANDARD))

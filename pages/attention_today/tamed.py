@@ -25,7 +25,7 @@ BOUNDS = (
 )
 
 
-def capped(layer: Layer, cap: float) -> AttentionTrace:
+def attend_capped(layer: Layer, cap: float) -> AttentionTrace:
     """Attend with a soft cap in place of the model's own."""
     return layer.attend(score_mod=soft_cap(cap))
 
@@ -36,7 +36,7 @@ def norm_of(layer: Layer, gain: float) -> QKNorm:
     return QKNorm(place="after_turn", q_gain=gains, k_gain=gains)
 
 
-def normed(layer: Layer, norm: QKNorm) -> AttentionTrace:
+def attend_normed(layer: Layer, norm: QKNorm) -> AttentionTrace:
     """Attend with normed queries and keys."""
     q, k = norm_queries_and_keys(layer.q, layer.k, norm)
     return attend(q, k, layer.v, **{**layer.options, "score_mod": None})
@@ -49,10 +49,10 @@ def draw(context: TodayContext) -> list[Check]:
     cap = CAP.slider("c", step=0.5) if kind == "cap" else CAP.read()
     gain = NORM_GAIN.slider("γ", step=0.1) if kind == "norm" else NORM_GAIN.read()
     norm, standard = norm_of(layer, gain), layer.attend(score_mod=None)
-    traces = {STANDARD: standard, "cap": capped(layer, cap), "norm": normed(layer, norm)}
+    traces = {STANDARD: standard, "cap": attend_capped(layer, cap), "norm": attend_normed(layer, norm)}
     bound = largest_score(norm, d_k=layer.q.shape[-1]) * layer.scale * math.sqrt(layer.q.shape[-1])
     bounds = {"undivided": math.inf, STANDARD: math.inf, "cap": cap, "norm": bound}
-    shown = {"undivided": layer.attend(score_mod=None, scale=1.0), **traces}
+    rows = {"undivided": layer.attend(score_mod=None, scale=1.0), **traces}
     with pictures:
         titles = [t(f"attention_today.tamed.{code}") for code in (STANDARD, kind)]
         maps = torch.stack([standard.weights[context.head], traces[kind].weights[context.head]])
@@ -61,7 +61,7 @@ def draw(context: TodayContext) -> list[Check]:
     values = {"before": number(before, 3), "after": number(now, 3), "bound": number(bounds[kind])}
     with finding:
         say(t(f"attention_today.tamed.says_{kind}", head=context.head, **values))
-    show_table([_row(context, code, trace, bounds[code]) for code, trace in shown.items()])
+    show_table([_row(context, code, trace, bounds[code]) for code, trace in rows.items()])
     show_users(t, "cap", "qk_norm")
     return _checks(layer, traces, bounds)
 
@@ -88,7 +88,7 @@ def _row(context: TodayContext, code: str, trace: AttentionTrace, bound: float) 
 def _checks(layer: Layer, traces: dict[str, AttentionTrace], bounds: dict[str, float]) -> list[Check]:
     double = layer.double()
     plain = double.attend(score_mod=None)
-    ends = [double.attend(score_mod=soft_cap(math.inf)), normed(double, QKNorm(place="off"))]
+    ends = [double.attend(score_mod=soft_cap(math.inf)), attend_normed(double, QKNorm(place="off"))]
     off = max(float((trace.output - plain.output).abs().max()) for trace in ends)
     over = max(float(_scores(layer, traces[code]).abs().max()) - bounds[code] for code in ("cap", "norm"))
     by_hand = (layer.q @ layer.k.mT * layer.scale / bounds["cap"]).tanh() * bounds["cap"]

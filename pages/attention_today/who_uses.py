@@ -14,6 +14,7 @@ from viz.core.variants.today.switches import SWITCHES, standard
 from viz.frame.checks import Check, check
 from viz.frame.modes import say
 from viz.frame.show import show_table
+from viz.text import Translate
 
 SHAPE = (23, 48)
 """Seeded vectors that the switches are tried on: the check is of formulas, whatever the text."""
@@ -39,7 +40,9 @@ def has(model: Model, feature: str) -> bool:
 
 def _row(context: TodayContext, model: Model) -> dict[str, str]:
     t = context.t
-    features = [f"{t(f'attention_today.feature.{code}')}: {size}" for code, size in model.features.items()]
+    features = [
+        f"{t(f'attention_today.feature.{code}')}: {size_text(t, size)}" for code, size in model.features.items()
+    ]
     return {
         t("attention_today.who_uses.model"): model.name,
         t("attention_today.who_uses.year"): str(model.year),
@@ -48,9 +51,14 @@ def _row(context: TodayContext, model: Model) -> dict[str, str]:
     }
 
 
+def size_text(t: Translate, size: str) -> str:
+    """Return the size of a feature: figures as they stand, a word in the user's language."""
+    return t(f"attention_today.size.{size}") if size.isidentifier() else size
+
+
 def differences() -> Mapping[str, float]:
     """Return how far each variant is from standard attention at its switch, on seeded vectors and heads."""
     x = torch.randn(SHAPE, generator=torch.Generator().manual_seed(0))
     weights = HeadWeights.random(AttentionSpec(d_model=SHAPE[1], n_heads=2), seed=0)
-    made = standard(x, weights, allowed=causal(SHAPE[0], SHAPE[0]))
-    return {name: switch(made) for name, switch in SWITCHES.items()}
+    trace = standard(x, weights, allowed=causal(SHAPE[0], SHAPE[0]))
+    return {name: switch(trace) for name, switch in SWITCHES.items()}

@@ -3,21 +3,23 @@
 import json
 import math
 import tomllib
+from string import ascii_letters
 
 import pytest
 import torch
 from torch.testing import assert_close
 
 from pages.attention_today.models import FEATURES, models
-from pages.attention_today.nobody import equal_sink
+from pages.attention_today.nobody import equal_sink, share_of_nobody
 from pages.attention_today.page import PAGE
+from pages.attention_today.who_uses import size_text
 from tests.running import checked, sentences_of
 from viz import ROOT
 from viz.core.attention import attend
 from viz.frame import compute, specs
 from viz.frame.examples import examples
 from viz.frame.format import share
-from viz.text import translator
+from viz.text import LANGUAGES, translator
 
 T = translator("en")
 REAL = specs.Source(kind="model", text=examples()[0].text, model=compute.DEFAULT_MODEL)
@@ -72,6 +74,13 @@ def test_nobody_default_sink_is_visible(open_app, layer: int, head: int):
     assert any(f"{share(nobody)} of a row goes to nobody" in sentence for sentence in sentences_of(app))
 
 
+def test_nobody_takes_fully_masked_row():
+    """A row without a visible word goes to the sink as a whole; without a sink no row goes anywhere else."""
+    masked = torch.tensor([[[-math.inf, -math.inf], [0.0, 0.0]]])
+    assert_close(share_of_nobody(masked, torch.zeros(1)), torch.tensor([[1.0, 1 / 3]]))
+    assert_close(share_of_nobody(masked, torch.tensor([-math.inf])), torch.zeros(1, 2))
+
+
 def test_nobody_opens_on_sink_head(open_app):
     """The head at first is the one that looks most at the first token."""
     app = open_app("attention_today", section="nobody", layer=3)
@@ -124,6 +133,17 @@ def test_models_table_says_what_configs_do():
     assert {name: set(model.features) for name, (model, _) in found.items()} == {
         name: features_of(config) for name, (_, config) in found.items()
     }
+
+
+def test_size_words_are_translated():
+    """A word among the sizes would stand in English on a Chinese page."""
+    sizes = {size for model in models() for size in model.features.values()}
+    for lang in LANGUAGES:
+        t = translator(lang)
+        texts = {size_text(t, size) for size in sizes}
+        assert lang == "en" or not any(
+            character in ascii_letters for text in texts for character in text.replace("RoPE", "")
+        )
 
 
 def test_models_are_twenty_with_known_features():
