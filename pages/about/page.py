@@ -6,8 +6,8 @@ from importlib.metadata import version
 import streamlit as st
 
 from viz import limits
+from viz.frame.available_models import models_here
 from viz.frame.links import SHARED
-from viz.frame.models_here import models_here
 from viz.frame.page import Page, say_refused
 from viz.frame.shared import LANG
 from viz.frame.show import show_table

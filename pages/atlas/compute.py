@@ -6,7 +6,7 @@ from torch import Tensor
 
 from viz import limits
 from viz.frame.compute import model, results
-from viz.frame.waiting import until
+from viz.frame.queue_notice import until
 from viz.models.atlas import make
 from viz.models.atlas.copying import sample_words
 from viz.models.atlas.corpus import LONGEST, repeated_tokens

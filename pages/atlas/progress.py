@@ -7,9 +7,9 @@ import streamlit as st
 from pages.atlas import compute
 from pages.atlas.parameters import ATLAS_CORPUS, ATLAS_HEAD, ATLAS_LAYER, ATLAS_NOW
 from viz import limits
+from viz.frame.available_models import models_here
 from viz.frame.compute import model
-from viz.frame.compute.pieces import Step, Words, run_resumable
-from viz.frame.models_here import models_here
+from viz.frame.compute.resumable import Step, Words, run_resumable
 from viz.frame.shared import MODEL, SOURCE
 from viz.models.atlas import make
 from viz.models.atlas.corpus import sentences

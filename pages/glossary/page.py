@@ -7,7 +7,7 @@ from itertools import groupby
 import streamlit as st
 
 from pages.glossary.parameters import LISTED, TERM
-from viz.frame.connection.old_links import go_on
+from viz.frame.connection.redirects import go_on
 from viz.frame.links import SHARED
 from viz.frame.links.terms import heading, see
 from viz.frame.page import Page, say_refused

@@ -13,7 +13,7 @@ from viz.frame.page import Page, say_refused
 from viz.frame.shared import LANG, SECTION, Sections
 from viz.frame.sidebar import path_of
 from viz.lessons.lesson import Lesson
-from viz.lessons.read import lessons
+from viz.lessons.lesson_file import lessons
 from viz.modes.lesson.editor import editor
 from viz.modes.lesson.running import n_done
 from viz.params.link import keep

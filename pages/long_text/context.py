@@ -13,13 +13,13 @@ from pages.long_text import compute
 from pages.long_text.compute import LongText
 from pages.long_text.texts import choose_text, default_text, shipped
 from viz import limits
+from viz.frame.available_models import models_here
 from viz.frame.checks import Check
-from viz.frame.choice import Asked
 from viz.frame.compute import model
 from viz.frame.compute.long_texts import most_tokens, told
 from viz.frame.header.layer_kinds import say_layer_kinds
+from viz.frame.inputs import Asked
 from viz.frame.lazy import lazy
-from viz.frame.models_here import models_here
 from viz.frame.modes.figure_facts import note_source
 from viz.frame.scene import Scene, chosen_head, model_own, unknown_tokens
 from viz.frame.shared import MODEL

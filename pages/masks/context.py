@@ -13,8 +13,8 @@ from viz.core.attention import AttentionTrace, attend, row_softmax
 from viz.core.heads import share_kv
 from viz.core.masks import combine
 from viz.frame import specs
-from viz.frame.choice import MASK, PAINTED, mask_details
 from viz.frame.first_pair import first_query
+from viz.frame.inputs import MASK, PAINTED, mask_details
 from viz.frame.lazy import lazy
 from viz.frame.mask_code import to_code
 from viz.frame.scene import Scene, chosen_head

@@ -16,8 +16,8 @@ from viz.core.analysis.checks import added_to_scores, heads_off, rows_error
 from viz.core.attention import attend
 from viz.core.heads import share_kv
 from viz.frame.checks import Check, check
-from viz.frame.choice import MASK, PAINTED, mask_details
 from viz.frame.header.parts import is_whole_page
+from viz.frame.inputs import MASK, PAINTED, mask_details
 from viz.frame.mask_code import from_code, to_code
 from viz.frame.modes import say
 from viz.frame.shared import SECTION

@@ -16,8 +16,8 @@ from viz.core.attention import row_softmax
 from viz.core.cost.attention import attention_flops
 from viz.frame import specs
 from viz.frame.checks import Check, check
-from viz.frame.choice import DETAILS, MASK, PAINTED
 from viz.frame.format import share
+from viz.frame.inputs import DETAILS, MASK, PAINTED
 from viz.frame.show import MAPS, show_table
 
 THUMBNAILS, LARGE = "thumbnails", "every_mask"

@@ -14,7 +14,7 @@ from viz.components.bars import BarChart
 from viz.components.matrix import Axis, Matrix, numbered
 from viz.core.random_place import random_place
 from viz.frame.checks import Check, check
-from viz.frame.compute.pieces import Words, run_resumable
+from viz.frame.compute.resumable import Words, run_resumable
 from viz.frame.format import number
 from viz.frame.show import show_bars, show_matrix
 from viz.frame.specs import Source

@@ -15,8 +15,8 @@ from viz.core.mistakes.kv_sharing import Tiled
 from viz.frame.checks import with_mask
 from viz.frame.compute import kept, model, read, results, trace
 from viz.frame.compute.mask_rule import mask_by_rule
+from viz.frame.queue_notice import until
 from viz.frame.specs import Mask, Source
-from viz.frame.waiting import until
 from viz.models.kv_sharing import with_fewer, wrongly_shared
 from viz.models.trained.twins import Recipe, measure, twin_id
 from viz.scheduler.cache import CachedFunction

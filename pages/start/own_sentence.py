@@ -15,7 +15,7 @@ _CHINESE = re.compile("[\u3400-\u9fff]")
 
 def head_for(text: str) -> Pair:
     """Return the pair whose model and head read a text: those of its language, if that model is available."""
-    available = loading.module("viz.frame.models_here").models_here()
+    available = loading.module("viz.frame.available_models").models_here()
     pair = pairs()["zh" if _CHINESE.search(text) else "en"]
     return pair if pair["model"] in available else pairs()["en"]
 

@@ -6,7 +6,7 @@ from functools import cache
 
 from viz import ASSETS
 from viz.frame import specs
-from viz.frame.models_here import models_here
+from viz.frame.available_models import models_here
 from viz.frame.shared import HEAD, LAYER, MODEL, TEXT
 from viz.models import registry
 from viz.params import link

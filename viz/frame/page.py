@@ -1,6 +1,6 @@
 """A page is an ordered list of named sections. One is open at a time; only that one is computed and sent.
 
-Above the picture stand the tabs, then the text and the chips (:mod:`viz.frame.choice`). A section is its picture and
+Above the picture stand the tabs, then the text and the chips (:mod:`viz.frame.inputs`). A section is its picture and
 what it shows; formula, checks, code and downloads are folded into one footer.
 """
 
@@ -17,14 +17,14 @@ from streamlit.delta_generator import DeltaGenerator
 from viz.errors import ModelError
 from viz.frame import modes
 from viz.frame.checks import Check, choice_checks
-from viz.frame.choice import Asked, Choice, Controls, choose
 from viz.frame.compute import read
-from viz.frame.connection import arrival
+from viz.frame.connection import visit
 from viz.frame.connection.fragments import fragment
 from viz.frame.header.footer import footer
 from viz.frame.header.section import Reads, Section, standalone, with_views
 from viz.frame.header.tabs import draw_tabs
 from viz.frame.header.views import draw_views
+from viz.frame.inputs import Asked, Choice, Controls, choose
 from viz.frame.lazy import without_results
 from viz.frame.modes import figure_facts, say
 from viz.frame.scene import Scene, cuts, open_scene, provenance, say_error
@@ -165,7 +165,7 @@ class Page:
 
     def _open_carried(self, first: str) -> None:
         """Open the section, and the view, whose parameters an old link carries without a name."""
-        former = self.former if set(arrival.link()) - _no_choices() else ""
+        former = self.former if set(visit.link()) - _no_choices() else ""
         pairs = [(section, view) for section in self.sections for view in section.views or (section,)]
         matches = (pair for pair in pairs if any(map(link.asked, pair[1].parameters)))
         match = next(matches, None) or next((pair for pair in pairs if pair[1].name == former), None)

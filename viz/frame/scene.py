@@ -9,8 +9,8 @@ from viz.core.heads import MultiHeadTrace
 from viz.core.spec import OddWidthError
 from viz.errors import ModelError
 from viz.frame import compute, specs
-from viz.frame.choice import Asked, Chips, Choice
 from viz.frame.header.layer_kinds import say_layer_kinds
+from viz.frame.inputs import Asked, Chips, Choice
 from viz.frame.lazy import lazy
 from viz.frame.shared import HEAD
 from viz.models.capture import Capture

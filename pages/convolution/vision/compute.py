@@ -12,8 +12,8 @@ from viz.core.analysis.window_fit import WindowFit
 from viz.errors import ModelError
 from viz.frame import compute
 from viz.frame.compute import kept
+from viz.frame.queue_notice import until
 from viz.frame.specs import picture_entries
-from viz.frame.waiting import until
 from viz.models import registry
 from viz.models.pictures.vision import Seen, VisionModel, judged, load_vision, look, untrained
 from viz.models.trained import digits

@@ -8,8 +8,8 @@ from pages.heads.compare.compute import Compared
 from viz import limits
 from viz.errors import ModelError
 from viz.frame import compute, specs
+from viz.frame.available_models import models_here, to_choose_from
 from viz.frame.examples import counterpart
-from viz.frame.models_here import models_here, to_choose_from
 from viz.frame.scene import Scene, cuts, say_error
 from viz.frame.shared import TEXT
 from viz.models.tokens import read_text

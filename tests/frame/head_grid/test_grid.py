@@ -10,7 +10,7 @@ from tests.components.test_head_grid import unpack
 from viz.components.head_grid import Packed
 from viz.core.analysis import map_statistics
 from viz.core.analysis.head_statistics import head_statistics
-from viz.frame import choice, compute, specs
+from viz.frame import compute, inputs, specs
 from viz.frame.compute import head_grid
 from viz.frame.examples import examples
 from viz.frame.head_grid.grid import _choose
@@ -31,7 +31,7 @@ def payloads(app):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("source", choice.SOURCES)
+@pytest.mark.parametrize("source", inputs.SOURCES)
 def test_every_source_in_both_languages(open_app, source, lang):
     app = open_app(source=source, lang=lang)
     wall, head, data = payloads(app)

@@ -17,7 +17,7 @@ from viz.frame.connection.moved import Moved, moved_sections
 from viz.frame.search import index as search_index
 from viz.frame.search.index import index
 from viz.frame.sidebar import path_of
-from viz.lessons.read import lessons
+from viz.lessons.lesson_file import lessons
 from viz.text import LANGUAGES, translator
 from viz.text.glossary import terms
 

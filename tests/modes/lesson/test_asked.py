@@ -9,7 +9,7 @@ import pytest
 from tests.running import sentences_of
 from viz.frame.sidebar import file_of
 from viz.lessons.judge import read_answer
-from viz.lessons.read import lesson_named, lessons
+from viz.lessons.lesson_file import lesson_named, lessons
 from viz.modes.lesson.bar import DID, HERE, do
 from viz.modes.lesson.running import Progress
 from viz.text import LANGUAGES, translator

@@ -16,8 +16,8 @@ from viz import limits
 from viz.core.long.shapes import SHORTEST
 from viz.frame import compute
 from viz.frame.compute import long_texts
+from viz.frame.queue_notice import stores
 from viz.frame.specs import Source
-from viz.frame.waiting import stores
 from viz.models.registry import SMALL_DECODER
 from viz.models.tokens import split_words
 from viz.text import LANGUAGES, sentences, translator

@@ -19,7 +19,7 @@ from tests.pages.test_faults import forget_all
 from tests.running import bar_charts, checked
 from viz import limits
 from viz.core.analysis.lens import surprise
-from viz.frame import compute, models_here, specs
+from viz.frame import available_models, compute, specs
 from viz.frame.examples import examples
 from viz.frame.sidebar import file_of
 from viz.models import registry
@@ -163,7 +163,7 @@ def test_untrained_heads_have_nothing_to_say(open_app, twins_only):
 
 def test_no_decoder_shows_sentence_only(open_app, monkeypatch):
     monkeypatch.setattr(limits, "MODELS", (compute.DEFAULT_MODEL,))
-    models_here._on_this_machine.cache_clear()
+    available_models._on_this_machine.cache_clear()
     app = open_app("next_word", section="all")
     assert not app.exception and not app.error
     assert T("next_word.silent_model", model=compute.DEFAULT_MODEL) in [element.value for element in app.caption]
@@ -181,7 +181,7 @@ def test_the_registry_says_which_models_write():
         "t5-small",
         "bert-base-uncased",
     }
-    models_here._on_this_machine.cache_clear()
+    available_models._on_this_machine.cache_clear()
     assert {*map(twin_id, GROUPS)} <= set(decoders())
 
 
@@ -191,7 +191,7 @@ def test_command_line_folder(open_app, monkeypatch, tmp_path, family):
     entry = make_entry(family, tmp_path / family)
     monkeypatch.setattr(specs, "local_entries", lambda: (entry,))
     monkeypatch.setattr(compute, "local_entries", lambda: (entry,))
-    models_here._on_this_machine.cache_clear()
+    available_models._on_this_machine.cache_clear()
     text, second = "Paris is old and Paris is big.", "Paris is big and Paris is old."
     result = {}
     for section in SECTIONS:
@@ -201,7 +201,7 @@ def test_command_line_folder(open_app, monkeypatch, tmp_path, family):
         if section in ("attribution", "swap"):
             capped = T("next_word.capped", cap="30") in [caption.value for caption in app.caption]
             assert capped == (family == "gemma2")
-    models_here._on_this_machine.cache_clear()
+    available_models._on_this_machine.cache_clear()
     assert all(n_passed == n > 0 for n_passed, n in result.values()), result
 
 

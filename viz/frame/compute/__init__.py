@@ -21,8 +21,8 @@ from torch.nn.functional import layer_norm
 from viz import limits
 from viz.core.heads import HeadWeights, MultiHeadTrace
 from viz.core.spec import AttentionSpec
+from viz.frame.queue_notice import stores, until
 from viz.frame.specs import Mask, Source, local_entries
-from viz.frame.waiting import stores, until
 from viz.models import registry
 from viz.models.capture import Capture, Head, capture, seeded
 from viz.models.cross import has_cross, pair, trained_cross

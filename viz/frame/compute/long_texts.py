@@ -7,7 +7,7 @@ from typing import ParamSpec, TypeVar
 
 from viz import limits
 from viz.frame.compute import kind_of
-from viz.frame.waiting import stores, until
+from viz.frame.queue_notice import stores, until
 from viz.scheduler.cache import CachedFunction, Store
 from viz.scheduler.stores import Stores
 

@@ -14,8 +14,8 @@ from types import ModuleType
 
 from viz import limits
 from viz.errors import ModelError
-from viz.frame import waiting
-from viz.frame.connection.runs import mark_background
+from viz.frame import queue_notice
+from viz.frame.connection.streamlit_compat import mark_background
 from viz.imports import importing
 
 os.environ.setdefault("OMP_NUM_THREADS", str(limits.TORCH_THREADS))
@@ -67,7 +67,7 @@ def come_in() -> None:
     """Wait until this server is warm, before a page that computes. First pages are rendered meanwhile."""
     if not _is_warm.is_set():
         ask()
-        waiting.wait_until_warm(_is_warm)
+        queue_notice.wait_until_warm(_is_warm)
 
 
 def is_wanted() -> bool:
@@ -100,10 +100,10 @@ def begin_to_import(*modules: str) -> None:
 
 
 def _begin(load: Callable[..., object], modules: tuple[str, ...]) -> None:
-    app_stores = waiting.stores()
+    app_stores = queue_notice.stores()
 
     def run() -> None:
-        with waiting.use(app_stores):
+        with queue_notice.use(app_stores):
             load(*modules)
 
     with _start_lock:
@@ -125,6 +125,6 @@ def _load(*modules: str) -> None:
     time.sleep(_MOMENT)
     compute = _import(*modules)
     candidates = [entry.id for entry in module("viz.frame.specs").local_entries()] or [compute.DEFAULT_MODEL]
-    if candidates[0] in module("viz.frame.models_here").models_here():
+    if candidates[0] in module("viz.frame.available_models").models_here():
         with suppress(ModelError):  # the page that needs it says so
             compute.model(candidates[0])

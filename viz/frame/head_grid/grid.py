@@ -15,8 +15,8 @@ from viz.components.view import View
 from viz.frame import specs
 from viz.frame.compute import head_grid
 from viz.frame.examples import examples, pairs
-from viz.frame.head_grid.ahead import mask_previews
 from viz.frame.head_grid.covered import cover_head, cover_wall, encode_cells, view_places
+from viz.frame.head_grid.mask_preview import mask_previews
 from viz.frame.scene import Scene
 from viz.frame.shared import COLDEST, HEAD, HOTTEST, KEY, LAYER, QUERY, TEMPERATURE, Places
 from viz.models.capture import Head

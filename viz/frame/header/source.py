@@ -5,7 +5,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from viz import limits
 from viz.frame import specs
-from viz.frame.models_here import models_here, offered, to_choose_from, too_large
+from viz.frame.available_models import models_here, offered, to_choose_from, too_large
 from viz.frame.shared import D_MODEL, MODEL, N_HEADS, N_KV_HEADS, SEED, SOURCE, Models, Sizes
 from viz.text import Translate
 

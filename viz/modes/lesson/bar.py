@@ -12,7 +12,7 @@ from viz.components.view import View
 from viz.frame import view
 from viz.lessons.judge import LONGEST
 from viz.lessons.lesson import IN_THE_PAGE, OPEN
-from viz.lessons.read import lesson_named
+from viz.lessons.lesson_file import lesson_named
 from viz.modes.lesson.running import Progress, Running, n_done, progress, toggle_explore
 from viz.text import Translate
 

@@ -11,10 +11,10 @@ from viz import limits
 from viz.components.kinds import Text
 from viz.components.view import View
 from viz.errors import ModelError
+from viz.frame.queue_notice import aside, stores, until
 from viz.frame.sidebar import path_of
-from viz.frame.waiting import aside, stores, until
+from viz.lessons.custom_lesson import checked, lesson_of, read_toml, unpacked
 from viz.lessons.lesson import OwnLessonError
-from viz.lessons.own import checked, lesson_of, read_toml, unpacked
 from viz.modes.lesson.own import of_link, said_of, with_places
 from viz.modes.lesson.parameters import LESSON_STEP, OWN
 from viz.params.memory import Remembered

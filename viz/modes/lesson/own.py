@@ -11,8 +11,8 @@ from viz.frame import modes
 from viz.frame.connection.moved import where_now
 from viz.frame.shared import LANG, SECTION
 from viz.frame.show import IMAGE
+from viz.lessons.custom_lesson import own_lesson
 from viz.lessons.lesson import Lesson, OwnLessonError, Step
-from viz.lessons.own import own_lesson
 from viz.modes.lesson.parameters import LESSON, LESSON_STEP, OWN
 from viz.params import link
 from viz.params.memory import Remembered

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from viz.frame import modes
 from viz.frame.modes.steps import Place, Walk, title_of
 from viz.frame.sidebar import path_of
-from viz.lessons.read import lesson_named, names
+from viz.lessons.lesson_file import lesson_named, names
 from viz.modes.lesson.bar import do
 from viz.modes.lesson.running import Running
 from viz.text import Translate

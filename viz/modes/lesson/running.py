@@ -10,13 +10,13 @@ from streamlit.delta_generator import DeltaGenerator
 
 from viz.components.cover import Cover
 from viz.frame import modes, view
+from viz.frame.available_models import models_here
 from viz.frame.links import SHARED
-from viz.frame.models_here import models_here
 from viz.frame.shared import LANG, TEXT
 from viz.frame.sidebar import path_of
 from viz.frame.view.assets import style
 from viz.lessons.lesson import LANGUAGES, Lesson, Step
-from viz.lessons.read import lesson_named, names
+from viz.lessons.lesson_file import lesson_named, names
 from viz.modes.lesson.own import LIST, of_link
 from viz.modes.lesson.parameters import LESSON, LESSON_STEP, OWN
 from viz.params.link import preset

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from viz import limits
 from viz.frame import specs
-from viz.frame.waiting import stores
+from viz.frame.queue_notice import stores
 from viz.models import registry
 from viz.scheduler.stores import Stores
 

@@ -13,10 +13,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from viz import limits, params
 from viz.frame import compute, specs
+from viz.frame.available_models import models_here
 from viz.frame.examples import examples, restore_text, take_head
 from viz.frame.header.source import choose_sizes, source_controls
 from viz.frame.mask_code import from_code
-from viz.frame.models_here import models_here
 from viz.frame.shared import LANG, LAYER, MODEL, SOURCE, TEXT, Models
 from viz.models.layout import LoadedModel
 from viz.params import Flag, Int, Text, link
