@@ -14,7 +14,7 @@ from viz.core.heads import share_kv
 from viz.core.masks import combine
 from viz.frame import specs
 from viz.frame.first_pair import first_query
-from viz.frame.inputs import MASK, PAINTED, mask_details
+from viz.frame.inputs import MASK, PAINTED_MASK, mask_details
 from viz.frame.lazy import lazy
 from viz.frame.mask_code import to_code
 from viz.frame.scene import Scene, chosen_head
@@ -168,5 +168,5 @@ def _mask_pills(t: Translate) -> None:
 
 def begin_painting() -> None:
     """Start painting from the current mask."""
-    if MASK.value == "painted" and not (PAINTED.has_value and PAINTED.value):
-        PAINTED.set(BASE_MASK.read())
+    if MASK.value == "painted" and not (PAINTED_MASK.has_value and PAINTED_MASK.value):
+        PAINTED_MASK.set(BASE_MASK.read())

@@ -17,7 +17,7 @@ from viz.core.attention import attend
 from viz.core.heads import share_kv
 from viz.frame.checks import Check, check
 from viz.frame.header.parts import is_whole_page
-from viz.frame.inputs import MASK, PAINTED, mask_details
+from viz.frame.inputs import MASK, PAINTED_MASK, mask_details
 from viz.frame.mask_code import from_code, to_code
 from viz.frame.modes import say
 from viz.frame.shared import SECTION
@@ -69,14 +69,14 @@ def _painter(context: MasksContext) -> None:
 
 def _paint(code: str) -> None:
     MASK.set("painted")
-    PAINTED.set(code)
+    PAINTED_MASK.set(code)
 
 
 def open_diagonal() -> None:
     """Keep only the diagonal visible."""
     side = len(from_code(BASE_MASK.read()))
     MASK.set("painted")
-    PAINTED.set(to_code(torch.eye(side, dtype=torch.bool)))
+    PAINTED_MASK.set(to_code(torch.eye(side, dtype=torch.bool)))
 
 
 def _warn_of_empty_rows(context: MasksContext) -> None:

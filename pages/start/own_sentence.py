@@ -28,7 +28,7 @@ def read_sentence(text: str) -> Mapping[str, Any] | None:
     Raises:
         ValueError: if the text has no word; a ModelError if the model cannot be used now.
     """
-    loading.come_in()  # the compute modules are imported in the background while users look at the page
+    loading.wait_until_warm()  # the compute modules are imported in the background while users look at the page
     compute, specs = loading.module("viz.frame.compute"), loading.module("viz.frame.specs")
     spelling = loading.module("viz.models.spelling.visible")
     compute.warm()

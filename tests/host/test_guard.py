@@ -472,13 +472,13 @@ def test_connected_users_enter_before_ready(monkeypatch):
     readiness = Readiness(Sockets(), then=lambda: rest.wait(60))
 
     async def start():
-        loading.hold()
+        loading.start_cold()
         warming = asyncio.create_task(readiness._warm())
         await asyncio.sleep(0)
         assert not readiness.can_open.is_set()
         first.set()
         await readiness.can_open.wait()
-        loading.come_in()
+        loading.wait_until_warm()
         assert readiness.reasons() == ["warm"]
         rest.set()
         await warming

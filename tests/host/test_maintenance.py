@@ -18,7 +18,7 @@ from viz.host.sockets import Sockets
 from viz.host.uploads import Uploads
 from viz.scheduler.cache import CachedFunction, Store
 from viz.scheduler.ceiling import Ceiling
-from viz.scheduler.fair_queue import FairQueue, come, wait_silently
+from viz.scheduler.fair_queue import FairQueue, mark_arrival, wait_silently
 from viz.streamlit_internals import hosted
 
 
@@ -80,7 +80,7 @@ def test_free_memory_admits_waiting():
 def test_free_memory_keeps_oldest_users_results():
     ceiling = Ceiling(lambda: 1_000_000, 0, lambda: 2_000_000)
     store = Store(10**6, FairQueue(2, 7, ceiling=ceiling), seconds=60, protect_after_seconds=0)
-    with ceiling.visit(come()):
+    with ceiling.visit(mark_arrival()):
         CachedFunction(lambda: "x" * 10_000, store, "pass", wait_silently)()
         n_bytes = store.bytes
         maintenance.Maintenance(store, ceiling, Uploads()).free_memory()

@@ -97,7 +97,7 @@ def opened_page(t: Translate, view_options: view.View) -> str:
         sidebar_search(LANG.value)
         sidebar.language_control(t)
     if name != FIRST or view_options.present or view_options.notes:
-        loading.come_in()
+        loading.wait_until_warm()
     if name != FIRST:  # that page computes nothing, and renders before the compute modules are imported
         loading.module("viz.frame.compute").warm()
         if name in PAGES and (visit.came_without_choices() or (visit.is_bare() and name == HEADS) or asks_in_chinese()):

@@ -24,7 +24,7 @@ from viz.frame.header.footer import footer
 from viz.frame.header.section import Reads, Section, standalone, with_views
 from viz.frame.header.tabs import draw_tabs
 from viz.frame.header.views import draw_views
-from viz.frame.inputs import Asked, Choice, Controls, choose
+from viz.frame.inputs import Choice, Controls, PageInputs, read_inputs
 from viz.frame.lazy import without_results
 from viz.frame.modes import figure_facts, say
 from viz.frame.scene import Scene, cuts, open_scene, provenance, say_error
@@ -58,7 +58,7 @@ def the_scene(scene: Scene) -> Scene:
     return scene
 
 
-def as_asked(inputs: Asked) -> Asked:
+def as_asked(inputs: PageInputs) -> PageInputs:
     """The scene of a page that needs all that was asked for."""
     return inputs
 
@@ -87,7 +87,7 @@ class Page:
     context: Callable[[Scene], Any] = the_scene
     controls: Controls = EVERY_CONTROL
     about: Callable[[Scene], None] = provenance
-    scene_of: Callable[[Asked], Asked] = as_asked
+    scene_of: Callable[[PageInputs], PageInputs] = as_asked
     checks_source: bool = True
     former: str = ""
     knows: tuple[str, ...] = ()
@@ -98,7 +98,7 @@ class Page:
         open_sections = self._opened()
         note = self.head(t, open_sections)
         try:
-            inputs = choose(t, self._controls(open_sections))
+            inputs = read_inputs(t, self._controls(open_sections))
             scene = open_scene(t, self.scene_of(inputs))
         except ValueError as error:
             say_error(t, error)
@@ -167,7 +167,7 @@ class Page:
         """Open the section, and the view, whose parameters an old link carries without a name."""
         former = self.former if set(visit.link()) - _no_choices() else ""
         pairs = [(section, view) for section in self.sections for view in section.views or (section,)]
-        matches = (pair for pair in pairs if any(map(link.asked, pair[1].parameters)))
+        matches = (pair for pair in pairs if any(map(link.has_query, pair[1].parameters)))
         match = next(matches, None) or next((pair for pair in pairs if pair[1].name == former), None)
         if match is None:
             SECTION.set(first)
@@ -256,5 +256,5 @@ def say_refused(t: Translate, note: DeltaGenerator) -> None:
     """Say which parts of the link were not believed, once every control has read it."""
     if problem := modes.refusal(t):
         note.error(problem)
-    if invalid_names := link.refused():
+    if invalid_names := link.take_invalid_names():
         note.info(t("note.refused", names=", ".join(invalid_names)))

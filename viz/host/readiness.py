@@ -118,7 +118,7 @@ class Readiness:
     @asynccontextmanager
     async def lifespan(self, _: Any) -> AsyncIterator[None]:
         """Warm up in the background while the server is alive but not ready; run the maintenance."""
-        loading.hold()
+        loading.start_cold()
         bind_sessions_to_header(HEADER)
         end_forgotten_sessions()
         answer_unknown_fragments()

@@ -28,7 +28,7 @@ def warm(admit: Callable[[], object] = lambda: None) -> int:
         source = Source(kind="model", text=example.text, model=compute.DEFAULT_MODEL)
         head_grid.wall(source, Mask(), View())
         for layer in range(model.n_layers):
-            heads = head_grid.shown(source, layer, Mask(), View()).values.shape[0]
+            heads = head_grid.layer_maps(source, layer, Mask(), View()).values.shape[0]
             for head in range(heads):
                 head_grid.head_scores(source, layer, head, Mask(), View())
         if example is read_by_it[0]:

@@ -36,7 +36,7 @@ def somebody_imports() -> Iterator[None]:
 @pytest.fixture
 def cold() -> Iterator[None]:
     """A public server that is not warm."""
-    loading.hold()
+    loading.start_cold()
     yield
     loading.mark_warm()
 
@@ -105,7 +105,7 @@ def test_missing_module_is_requested_and_awaited(cold):
     arrival = threading.Event()
 
     def visit() -> None:
-        loading.come_in()
+        loading.wait_until_warm()
         arrival.set()
 
     thread = threading.Thread(target=visit)

@@ -99,7 +99,7 @@ def test_axis_groups_tokens(merge, hide):
     """Grouping by the axis, as the browser does it, is what viz.core.analysis.map_statistics does."""
     source, view = specs.Source(kind="model", text=PIECES, model=REAL.model), specs.View(merge=merge, hide=hide)
     trace = compute.read(source)
-    place, map_ = head_grid.axis(trace.tokens, view), head_grid.shown(source, 2, MASK, view)
+    place, map_ = head_grid.axis(trace.tokens, view), head_grid.layer_maps(source, 2, MASK, view)
     assert tuple(place.labels) == map_.labels
     assert place.sent()["count"] == len(map_.labels)
     of = torch.tensor(place.of)

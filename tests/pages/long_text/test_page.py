@@ -135,7 +135,7 @@ def test_wall_formula_states_its_rows(open_app, repeats, rows):
 
 def test_wall_formula_of_stopped_pass(open_app, monkeypatch):
     """A pass that was stopped has a formula, and no rows to count."""
-    monkeypatch.setattr("pages.long_text.context._watched", lambda *_: nullcontext(True))
+    monkeypatch.setattr("pages.long_text.context._watch_progress", lambda *_: nullcontext(True))
     app = open_app("long_text", **WORDS, section="wall")
     app.session_state["_footer_wall"] = "why"
     assert [element.value for element in app.run().latex] and not app.exception

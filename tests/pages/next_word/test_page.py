@@ -326,7 +326,7 @@ def test_continuation_runs_in_chunks(open_app, monkeypatch):
 def test_stopped_it_keeps_what_was_written(open_app):
     app = open_app("next_word", model=TWIN, text=COPY.text, written=16)
     app.session_state["written"] = 48  # under way, and 16 are done when the visitor clicks
-    app.session_state[writing.DONE.name] = 16
+    app.session_state[writing.N_TOKENS_DONE.name] = 16
     app.button(key="stop_writing").click().run()
     assert link(app)["written"] == "16"
 
@@ -381,16 +381,16 @@ def test_twin_without_previous_heads_stops_copying(open_app, G):
     numbers, inputs = app.session_state["cut"], source(twin_id(G))
     assert numbers and all(number < 8 for number in numbers), "all of layer 0"
     heads = frozenset(divmod(number, 8) for number in numbers)
-    rows = switch_off.known(own_compute.tokens_of(inputs).ids)
+    rows = switch_off.is_predictable(own_compute.tokens_of(inputs).ids)
     assert rows.sum() == 14
     for mean in (False, True):
-        change = own_compute.changed(inputs, heads, mean, 30)
+        change = own_compute.changes_without(inputs, heads, mean, 30)
         assert change.surprise_before[rows].mean() < 1.0
         assert change.surprise_after[rows].mean() > 3.0
     app.button(key="cut_induction").click().run()
     assert checked(app, "switch_off") == (7, 7)
     assert app.session_state["cut"] == list(range(8, 16)), "in a twin every head of layer 1 copies"
-    change = own_compute.changed(inputs, frozenset((1, head) for head in range(8)), False, 30)
+    change = own_compute.changes_without(inputs, frozenset((1, head) for head in range(8)), False, 30)
     assert change.surprise_after[rows].mean() > 7.5, "no better than guessing among 257 words: 8 bits"
     app.button(key="cut_none").click().run()
     assert link(app)["cut"] == ""
@@ -399,12 +399,12 @@ def test_twin_without_previous_heads_stops_copying(open_app, G):
 
 
 def test_the_most_changed_word_comes_first():
-    change = own_compute.changed(source(), frozenset({(1, 2), (1, 3)}), False, 30)
+    change = own_compute.changes_without(source(), frozenset({(1, 2), (1, 3)}), False, 30)
     ids = own_compute.tokens_of(source()).ids
     edits = without(own_compute.stream(source()), {(1, 2), (1, 3)}, mean=False)
     before, after = (logits_of(compute.model(TWIN), ids, edit)[30].softmax(-1) for edit in (None, edits))
     difference = (after - before).abs()
-    assert change.words.tolist() == difference.argsort(descending=True)[: own_compute.CHANGED].tolist()
+    assert change.words.tolist() == difference.argsort(descending=True)[: own_compute.N_CHANGES].tolist()
     torch.testing.assert_close(change.after - change.before, (after - before)[change.words])
 
 
@@ -418,7 +418,7 @@ def test_head_scores_use_repeated_tokens():
 
 
 def test_the_known_tokens_by_hand():
-    assert switch_off.known((5, 7, 5, 7, 9)).tolist() == [False, False, True, True]
+    assert switch_off.is_predictable((5, 7, 5, 7, 9)).tolist() == [False, False, True, True]
 
 
 # --- Swap ------------------------------------------------------------------------------------------------------------
@@ -434,7 +434,7 @@ def test_swap_moves_answer(open_app):
     mine, theirs = (float(element[door] - element[house]) for element in logits)
     assert mine > 3 and theirs < -3
     difference = [
-        own_compute.word_scores(source(), own_compute.swapped(source(), second, layer, 30), (door, house))
+        own_compute.word_scores(source(), own_compute.swap_heads(source(), second, layer, 30), (door, house))
         for layer in (0, 1)
     ]
     assert min(float((element[:, 0] - element[:, 1] - mine).min()) for element in difference) < -0.5
@@ -478,5 +478,5 @@ def test_unswappable_texts_explained(open_app, other_text, sentence_values):
 
 def test_cache_keys_hold_no_tensor():
     """Keys hold no tensor, and equal requests are one computation."""
-    key = own_compute.swapped.key(source(), source(text=COPY.swap_with), 1, 30)
-    assert hash(key) == hash(own_compute.swapped.key(source(), replace(source(), text=COPY.swap_with), 1, 30))
+    key = own_compute.swap_heads.key(source(), source(text=COPY.swap_with), 1, 30)
+    assert hash(key) == hash(own_compute.swap_heads.key(source(), replace(source(), text=COPY.swap_with), 1, 30))

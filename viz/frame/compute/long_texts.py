@@ -47,7 +47,7 @@ def keep_less(of: Stores) -> None:
 
 
 @contextmanager
-def told(report: Callable[[float], None]) -> Iterator[None]:
+def report_progress(report: Callable[[float], None]) -> Iterator[None]:
     """Report the progress of this thread's computations inside the ``with``, as a share of 1."""
     token = _listener.set(report)
     try:

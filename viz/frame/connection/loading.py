@@ -42,8 +42,8 @@ def module(name: str) -> ModuleType:
     return sys.modules[name]
 
 
-def hold() -> None:
-    """Start cold, on a public server: runs that compute wait until it is warm (:func:`come_in`)."""
+def start_cold() -> None:
+    """Start cold, on a public server: runs that compute wait until it is warm (:func:`wait_until_warm`)."""
     _is_requested.clear()
     _is_warm.clear()
 
@@ -53,7 +53,7 @@ def is_asked(seconds: float) -> bool:
     return _is_requested.wait(seconds)
 
 
-def ask() -> None:
+def request_warmup() -> None:
     """Request the warm-up."""
     _is_requested.set()
 
@@ -63,10 +63,10 @@ def mark_warm() -> None:
     _is_warm.set()
 
 
-def come_in() -> None:
+def wait_until_warm() -> None:
     """Wait until this server is warm, before a page that computes. First pages are rendered meanwhile."""
     if not _is_warm.is_set():
-        ask()
+        request_warmup()
         queue_notice.wait_until_warm(_is_warm)
 
 
@@ -81,7 +81,7 @@ def begin(*modules: str) -> None:
     A public server that is not warm does so by itself: it is told that the first page was seen.
     """
     if not _is_warm.is_set():
-        later = Timer(_MOMENT, ask)
+        later = Timer(_MOMENT, request_warmup)
         later.daemon = True
         later.start()
         return
@@ -96,7 +96,7 @@ def begin_to_import(*modules: str) -> None:
     if _is_warm.is_set():
         _begin(_import, modules)
     else:
-        ask()
+        request_warmup()
 
 
 def _begin(load: Callable[..., object], modules: tuple[str, ...]) -> None:
