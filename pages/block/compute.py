@@ -132,7 +132,7 @@ def torch_error(trace: BlockTrace, stack: Blocks) -> Off | None:
 
     None where torch has no such layer, or a row is fully masked, for which torch returns NaN.
     """
-    if not stack.usual:
+    if not stack.is_standard:
         return None
     attentions = [steps for steps in (trace.attention, trace.cross) if steps is not None]
     if any(bool((steps.weights.amax(-1) == 0).any()) for steps in attentions):

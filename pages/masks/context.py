@@ -114,7 +114,7 @@ class MasksContext:
         return row_softmax(self.scores.masked_fill(~self.visible, -torch.inf))
 
     @property
-    def blind(self) -> list[int]:
+    def fully_masked(self) -> list[int]:
         """Fully masked queries."""
         return [i for i, sees in enumerate(self.visible.any(-1).tolist()) if not sees]
 

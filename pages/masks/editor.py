@@ -81,12 +81,12 @@ def open_diagonal() -> None:
 
 def _warn_of_empty_rows(context: MasksContext) -> None:
     """Warn of fully masked queries, and offer remedies."""
-    t, blind = context.t, context.blind
-    if len(blind) == context.n:
+    t, fully_masked = context.t, context.fully_masked
+    if len(fully_masked) == context.n:
         st.warning(t("masks.blocks_all"))
         st.button(t("masks.open_diagonal"), on_click=open_diagonal)
-    elif blind:
-        st.warning(t("masks.blocks_rows", n=len(blind)))
+    elif fully_masked:
+        st.warning(t("masks.blocks_rows", n=len(fully_masked)))
     if not bool(context.model_allowed.all()):
         st.caption(t("masks.own", n=int((~context.model_allowed).sum())))
 

@@ -45,8 +45,8 @@ def _swap_source(context: NextWordContext) -> Source | None:
     """Return the second text; it needs as many tokens."""
     t, source = context.t, context.source
     preset = preset_of(source.model, source.text)
-    usual, most = preset.swap_with if preset else source.text, limits.CHARACTERS
-    text = SWAP_WITH.text_box(t("next_word.swap_with"), usual, draw=st.text_input, max_chars=most)
+    default_text, most = preset.swap_with if preset else source.text, limits.CHARACTERS
+    text = SWAP_WITH.text_box(t("next_word.swap_with"), default_text, draw=st.text_input, max_chars=most)
     if not text.strip():
         st.info(t("next_word.swap_empty"))
         return None

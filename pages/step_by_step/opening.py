@@ -60,4 +60,4 @@ class HandFirst(Page):
     def finish(self) -> None:
         """Omit ``section=`` from the link where the link opens that section without it."""
         name_in_link(STEP.name)
-        SECTION.leave_out(ON_THE_TEXT if set(OF_THE_TEXT) & set(link.link()) else THREE_WORDS)
+        SECTION.omit_from_link(ON_THE_TEXT if set(OF_THE_TEXT) & set(link.link()) else THREE_WORDS)

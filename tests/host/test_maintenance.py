@@ -67,7 +67,7 @@ def test_free_memory_admits_waiting():
     for n in range(3):
         read(n)
     before, in_use[0] = store.bytes, 900
-    with ceiling.visit(0.0):
+    with ceiling.active_user(0.0):
         store.turns.enter("pass", lambda: starts.append("later"))
         keeper = maintenance.Maintenance(store, ceiling, Uploads())
         keeper.free_memory()
@@ -80,7 +80,7 @@ def test_free_memory_admits_waiting():
 def test_free_memory_keeps_oldest_users_results():
     ceiling = Ceiling(lambda: 1_000_000, 0, lambda: 2_000_000)
     store = Store(10**6, FairQueue(2, 7, ceiling=ceiling), seconds=60, protect_after_seconds=0)
-    with ceiling.visit(mark_arrival()):
+    with ceiling.active_user(mark_arrival()):
         CachedFunction(lambda: "x" * 10_000, store, "pass", wait_silently)()
         n_bytes = store.bytes
         maintenance.Maintenance(store, ceiling, Uploads()).free_memory()

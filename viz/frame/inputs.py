@@ -224,7 +224,7 @@ def _example_list(t: Translate, lang: str) -> None:
 
 
 def own_model(default: str = "") -> str:
-    """The model whose own heads are chosen, ``usual`` where none is; "" for seeded ones."""
+    """The model whose own heads are chosen, ``default`` where none is; "" for seeded ones."""
     return MODEL.read(Models(models_here(), default or compute.DEFAULT_MODEL)) if SOURCE.read() == "model" else ""
 
 

@@ -234,7 +234,7 @@ class Page:
         """
         if self.former:
             choices = set(link.link()) - _no_choices() - {SECTION.name}
-            SECTION.leave_out("" if choices else self.sections[0].name)
+            SECTION.omit_from_link("" if choices else self.sections[0].name)
 
     def _note_figures(self, scene: Scene, open_sections: tuple[Section, ...]) -> None:
         """Note the model and the text for saved pictures, except sections with numbers of their own."""

@@ -104,7 +104,7 @@ def writing(part: str = "", *, is_alone: bool = True) -> Iterator[None]:
 def _visit() -> Iterator[None]:
     """Count a user as being under way. Their run stays with its app, even where the server ends before it."""
     app_stores = stores()
-    with use(app_stores), app_stores.memory.visit(mark_arrival()):
+    with use(app_stores), app_stores.memory.active_user(mark_arrival()):
         yield
 
 

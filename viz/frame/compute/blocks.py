@@ -23,7 +23,7 @@ from viz.models.positions import first
 from viz.models.tokens import Tokens
 
 WIDER = 4
-"""d_ff / d_model of seeded blocks: the usual factor."""
+"""d_ff / d_model of seeded blocks: the default."""
 SEEDS = 10_000
 """From one layer's seed to the next one's: more than a visitor may choose, so that layers never share one."""
 DECODERS = 1_000
