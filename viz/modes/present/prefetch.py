@@ -48,7 +48,7 @@ def _read(source: Source, app: Stores) -> None:
     try:
         mark_lowest_priority()
         mark_background()
-        with use(app), app.memory.visit(math.inf):
+        with use(app), app.memory.active_user(math.inf):
             compute.read(source)
             head_grid.wall(source, Mask(), View())
     except Exception as error:
