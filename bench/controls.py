@@ -16,7 +16,7 @@ from bench.visit import click_to_paint, drawn
 from tests.browser.drive import count, find_browser, open_chip, wait_run
 from tests.sections import SECTIONS as PLACES
 from viz.frame.sidebar import path_of
-from viz.lessons.read import lessons
+from viz.lessons.lesson_file import lessons
 
 REPEATS = 3
 MAIN = (

@@ -18,7 +18,7 @@ from tests.load.visitor import WORDS
 from tests.running import opener
 from tests.sections import SECTIONS
 from viz.frame import compute
-from viz.frame.waiting import stores
+from viz.frame.queue_notice import stores
 from viz.scheduler.ceiling import resident
 
 TOKENS = 600

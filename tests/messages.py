@@ -4,11 +4,11 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from pages.convolution.vision.heads import DRAWN
+from pages.convolution.vision.heads import DRAWING
 from pages.masks.editor import CODE
-from viz.components.kinds import LARGEST, Either, Fields, Flag, Kind, Many, OneOf, Optional, Real, Text, Whole
+from viz.components.kinds import LARGEST, Either, Fields, Flag, Integer, Kind, Many, OneOf, Optional, Real, Text
 
-CODES = {CODE: "3.m4A", DRAWN: "g" * 64}
+CODES = {CODE: "3.m4A", DRAWING: "g" * 64}
 """Texts that mean something, for kinds that read them."""
 
 NASTY: list[Any] = [
@@ -24,7 +24,7 @@ NASTY.append(NESTED)
 def example(kind: Kind, *, last: bool = False) -> Any:  # noqa: PLR0911
     """Return a value that fits a kind, the least that it allows or the ``last``."""
     match kind:
-        case Whole() | Real():
+        case Integer() | Real():
             return kind.high if last else kind.low
         case Flag():
             return last
@@ -46,7 +46,7 @@ def example(kind: Kind, *, last: bool = False) -> Any:  # noqa: PLR0911
 def fits(kind: Kind, value: Any) -> bool:  # noqa: PLR0911
     """Return whether a value is of a kind, by what the kind says and not by calling it."""
     match kind:
-        case Whole():
+        case Integer():
             return type(value) is int and kind.low <= value <= kind.high
         case Real():
             return type(value) is float and kind.low <= value <= kind.high
@@ -82,7 +82,7 @@ def hostile(kind: Kind) -> Iterator[Any]:
 def _spoilt(kind: Kind) -> Iterator[Any]:
     """Yield values of a kind with one part of them spoilt."""
     match kind:
-        case Whole() | Real():
+        case Integer() | Real():
             yield from (kind.low - 1, kind.high + 1)
         case Text():
             yield "x" * (kind.longest + 1)

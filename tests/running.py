@@ -22,7 +22,7 @@ from streamlit.util import calc_hash
 import viz.modes
 from pages import FIRST
 from viz import ROOT
-from viz.frame import models_here, sidebar
+from viz.frame import available_models, sidebar
 from viz.params import address
 from viz.streamlit_internals.optional import SWITCH
 
@@ -67,7 +67,7 @@ def opener(monkeypatch: pytest.MonkeyPatch) -> OpenApp:
     monkeypatch.setattr(local_script_runner, "require_widgets_deltas", _wait)
     write_links(monkeypatch)
     monkeypatch.setenv(SWITCH, "0")  # every page does without private names
-    models_here._on_this_machine.cache_clear()
+    available_models._on_this_machine.cache_clear()
     # What a presentation has computed ahead would go on in a thread beside the tests that follow, and be seen by them.
     if "present" in {mode.name for mode in iter_modules(viz.modes.__path__)}:
         monkeypatch.setattr("viz.modes.present.prefetch.Thread", Mock)

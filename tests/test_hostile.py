@@ -32,7 +32,7 @@ from tests.load.tab import XSRF, Answer, Tab, said_of
 from tests.load.visitor import PATHS
 from viz import limits
 from viz.host.errors import SESSION
-from viz.host.owner import HEADER, NAME, mark_of
+from viz.host.session_cookie import HEADER, NAME, mark_of
 from viz.text import LANGUAGES, sentences
 
 FOLDER = Path(__file__).parent / "hostile"

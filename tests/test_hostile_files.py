@@ -14,7 +14,7 @@ from streamlit.proto.ClientState_pb2 import ClientState
 
 from tests.browser.drive import ROOT, Server, serve
 from tests.coroutines import finish
-from tests.lessons.test_own import TOML
+from tests.lessons.test_custom_lesson import TOML
 from tests.lessons.test_toml_nesting import COSTLIEST, COSTLY
 from tests.load.__main__ import wait_until_ready
 from tests.load.tab import Tab

@@ -17,16 +17,16 @@ from pages.long_text.texts import FileError, decode
 from pages.step_by_step.own_numbers.numbers import is_code
 from tests.coroutines import finish
 from tests.host.test_guard import HOST, Door
-from tests.lessons.test_own import squeezed
+from tests.lessons.test_custom_lesson import squeezed
 from viz import ROOT, limits
 from viz.frame.mask_code import from_code
 from viz.host.address import address_of
-from viz.host.inbox import MOST
+from viz.host.message_filter import MOST
 from viz.host.uploads import Uploads
-from viz.lessons import own
+from viz.lessons import custom_lesson
+from viz.lessons.custom_lesson import own_lesson, packed, read_toml, unpacked
 from viz.lessons.judge import LONGEST, read_number
 from viz.lessons.lesson import OwnLessonError
-from viz.lessons.own import own_lesson, packed, read_toml, unpacked
 from viz.streamlit_internals.hosted import check_size, message_type
 
 STEP = {"page": "heads", "section": "row"}
@@ -129,7 +129,7 @@ def test_unpacked_bytes_at_limit_accepted():
 def test_unpacked_code_at_limit_accepted(monkeypatch):
     """A code of as many characters as there may be is unpacked, one more is not."""
     code = packed({"title": "", "step": [STEP]})
-    monkeypatch.setattr(own.limits, "OWN_LESSON_LINK", len(code))
+    monkeypatch.setattr(custom_lesson.limits, "OWN_LESSON_LINK", len(code))
     assert unpacked(code)["step"] == [STEP]
     assert refusal(unpacked, f"{code}A") == "large"
 

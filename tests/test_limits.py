@@ -14,11 +14,11 @@ SERVER = tomllib.loads((Path(__file__).parents[1] / ".streamlit" / "config.toml"
 
 def test_environment_overrides_limits(monkeypatch):
     """The environment overrides the limits that it names."""
-    assert limits.whole("QUEUE", 256, 1, 1000) == 256
+    assert limits.read_integer("QUEUE", 256, 1, 1000) == 256
     monkeypatch.setenv("HEADLIGHT_QUEUE", "7")
-    assert limits.whole("QUEUE", 256, 1, 1000) == 7
+    assert limits.read_integer("QUEUE", 256, 1, 1000) == 7
     monkeypatch.setenv("HEADLIGHT_QUEUE", "")
-    assert limits.whole("QUEUE", 256, 1, 1000) == 256
+    assert limits.read_integer("QUEUE", 256, 1, 1000) == 256
     monkeypatch.setenv("HEADLIGHT_MODELS", "gpt2, twin-g8 ")
     assert limits.names("MODELS") == ("gpt2", "twin-g8")
 
@@ -27,7 +27,7 @@ def test_environment_overrides_limits(monkeypatch):
 def test_unusable_limit_is_refused_at_start(monkeypatch, value):
     monkeypatch.setenv("HEADLIGHT_QUEUE", value)
     with pytest.raises(ValueError, match=f"HEADLIGHT_QUEUE=.{value}. is not a whole number from 1 to 1000"):
-        limits.whole("QUEUE", 256, 1, 1000)
+        limits.read_integer("QUEUE", 256, 1, 1000)
 
 
 def test_server_limits_equal_page_limits():

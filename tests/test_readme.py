@@ -9,7 +9,7 @@ import torch
 
 from pages import FIRST, PAGES
 from viz import ASSETS, ROOT, limits
-from viz.frame import choice, shared
+from viz.frame import inputs, shared
 from viz.frame.links import SHARED
 from viz.frame.sidebar import path_of
 from viz.models import registry
@@ -101,7 +101,7 @@ def declared_parameters(module: ModuleType) -> set[str]:
 def test_table_of_parameters_equals_frame():
     rows = {name: row[1] for row in table("parameter") for name in re.findall(r"`(\w+)`", row[0])}
     named_elsewhere = {"head", "query", "key", "pad_left", "temperature", "target", "step", "words"}
-    assert set(rows) == (declared_parameters(shared) | declared_parameters(choice)) - named_elsewhere
+    assert set(rows) == (declared_parameters(shared) | declared_parameters(inputs)) - named_elsewhere
     names_in_table = set(rows) - {"lang", "section"} | {"head", "pad_left"}
     assert set(SHARED) == names_in_table, "a link to another page takes them along"
     assert f"{limits.CHARACTERS:,} characters and {limits.TOKENS:,} tokens" in rows["text"]

@@ -26,7 +26,7 @@ from pages import PAGES
 from tests.checkpoints import save_tokenizer
 from tests.running import OpenApp, checked, opener, walk
 from tests.sections import page_named, section_views
-from viz.frame import compute, models_here, specs
+from viz.frame import available_models, compute, specs
 from viz.models.registry import Entry
 from viz.text import sentences, translator
 
@@ -84,7 +84,7 @@ def offer(patch: pytest.MonkeyPatch, name: str, folder: Path) -> str:
     entry = Entry(id=f"{name}-{next(_NUMBERS)}", path=make(name, folder))
     for module in (specs, compute):
         patch.setattr(module, "local_entries", lambda: (entry,))
-    models_here._on_this_machine.cache_clear()
+    available_models._on_this_machine.cache_clear()
     return entry.id
 
 

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from tests.browser.drive import FLAGS, ROOT, address, find_browser, listen, serve, wait_run
 from tests.sections import SECTIONS
 from viz.frame.sidebar import path_of
-from viz.lessons.read import lesson_named, names
+from viz.lessons.lesson_file import lesson_named, names
 
 SIZES = ((1280, 720), (390, 844))
 BEGINS_BY = {1280: 260, 390: 360}

@@ -1,6 +1,6 @@
 """Limits on requests of one user and on the server, and their reasons. All are enforced on the server.
 
-Whoever runs the server may change those read by :func:`whole` and :func:`names`, by ``HEADLIGHT_<NAME>`` in the
+Whoever runs the server may change those read by :func:`read_integer` and :func:`names`, by ``HEADLIGHT_<NAME>`` in the
 environment.
 """
 
@@ -9,7 +9,7 @@ import os
 from viz.container import HOST, IS_SMALL, MEMORY, SPACE, share_mb
 
 
-def whole(name: str, default: int, low: int, high: int, local: int | None = None) -> int:
+def read_integer(name: str, default: int, low: int, high: int, local: int | None = None) -> int:
     """Read an integer from the environment, else the default, or the one for this container or host.
 
     Raises:
@@ -92,7 +92,7 @@ names beside them; and the maps or charts of one picture."""
 LONGEST = 32_768
 """Tokens of any text: one head's map of as many takes 5 s on one core."""
 
-LONG_TOKENS = whole("LONG_TOKENS", 0, 0, LONGEST)
+LONG_TOKENS = read_integer("LONG_TOKENS", 0, 0, LONGEST)
 """Of a long text at most; a model's own limit holds besides. 0: ``TOKENS`` on a public server, 32,768 elsewhere. For
 1000 tokens of SmolLM2 71 MB are kept (``LONG_MB``), and its pass takes 4 s and 20 MB more."""
 
@@ -102,7 +102,7 @@ LONG_BYTES = 200_000
 ATLAS_LINES, ATLAS_PARAMETERS = 200, 160_000_000
 """Of the visitor's own lines that heads are scored on, and of a model that is scored while the visitor waits."""
 
-ATLAS_NOW = bool(whole("ATLAS_NOW", 1, 0, 1, int(not IS_SMALL)))
+ATLAS_NOW = bool(read_integer("ATLAS_NOW", 1, 0, 1, int(not IS_SMALL)))
 """True if heads are scored while the user waits: 27 s of one core for the default model and 200 sentences, 110 for
 SmolLM2. Without it the page shows the atlases that come with the app, and no other."""
 
@@ -141,7 +141,7 @@ OWN_LESSON_TITLE, OWN_LESSON_QUESTION = 120, 600
 
 # --- Work: who computes when -------------------------------------------------------------------------------------
 
-FORWARD_PASSES = whole("PASSES", 2, 1, 64)
+FORWARD_PASSES = read_integer("PASSES", 2, 1, 64)
 """Computations under way at once that take long: one for each core. Others wait their turn, and see their place."""
 
 QUICK = 1
@@ -161,14 +161,14 @@ LESSONS, MEASUREMENTS = 1, 1
 """Of these, steps of a lesson (a student learning a convolution), so that a class that trains leaves room for users who
 look; and layers being timed, since two at once would time each other."""
 
-QUEUE = whole("QUEUE", 256, 1, 10_000)
+QUEUE = read_integer("QUEUE", 256, 1, 10_000)
 """Computations that may wait. At 50 ms each, two at a time, the last waits 6 s; one more is asked to try again."""
 
-COMPUTATION_SECONDS = whole("SECONDS", 20, 1, 600)
+COMPUTATION_SECONDS = read_integer("SECONDS", 20, 1, 600)
 """For one computation, looked at between layers; a single layer, a model being loaded and the steps of a lesson run to
 their end. The Heads page of 512 tokens took 1.8 s on two busy cores."""
 
-LONG_SECONDS = whole("LONG_SECONDS", 300, 1, 3_600)
+LONG_SECONDS = read_integer("LONG_SECONDS", 300, 1, 3_600)
 """For a long text's pass, which says how far it is and can be stopped: 8192 tokens of SmolLM2 took 70 s on one core."""
 
 LONG_TOKEN_BYTES = 90_000
@@ -178,7 +178,7 @@ LONG_PASSES, ATLAS_PASSES = 1, 1
 """Of the computations under way, passes of a long text, and parts of an atlas: dozens of seconds each, one after the
 other, while others look at a sentence. With 50 visitors, who tried all there is, their answers took 20 s until then."""
 
-WAIT_SECONDS = whole("WAIT", 60, 1, 600)
+WAIT_SECONDS = read_integer("WAIT", 60, 1, 600)
 """Seconds a visitor waits for one answer, queue and all, before the page says that the server is busy."""
 
 TORCH_THREADS = 1
@@ -190,7 +190,7 @@ MEASUREMENTS_WAITING = 4
 
 # --- Memory ------------------------------------------------------------------------------------------------------
 
-MEMORY_BYTES = whole("MEMORY_MB", 1_700, 600, 1_000_000, share_mb(1_700, 0.92)) * 10**6
+MEMORY_BYTES = read_integer("MEMORY_MB", 1_700, 600, 1_000_000, share_mb(1_700, 0.92)) * 10**6
 """Of the whole process, resident, on a public server, with the default model alone; each further model in memory adds
 its weights, as far as the container has room. What would go beyond waits, and what is kept gives way. Warm: 0.7 GB."""
 
@@ -204,7 +204,7 @@ default model, 200 to 390 with SmolLM2, what is kept meanwhile included (``pytho
 SENTENCE_PASS_BYTES = 30_000_000
 """Of a sentence: it takes a few MB, and does not wait until a long text has ended."""
 
-CACHE_BYTES = whole("CACHE_MB", 270, 50, 100_000, share_mb(270, 0.08, 50)) * 10**6
+CACHE_BYTES = read_integer("CACHE_MB", 270, 50, 100_000, share_mb(270, 0.08, 50)) * 10**6
 """Of everything computed and kept, whoever it was for; the least recently used goes first. The examples take
 50 MB in all layers and heads, one layer of 512 tokens 50 MB; SmolLM2's pass of them 96 and all its blocks 105."""
 
@@ -212,10 +212,10 @@ SMALL_BYTES, DEAR_SECONDS = 100_000, 0.3
 """Of a result that stays where memory is short: to forget it gives back nothing. And seconds that one took which stays
 with the visitor who came first: the pass of 512 tokens through SmolLM2 (3 s) was computed three times for a page."""
 
-LONG_KEPT_BYTES = whole("LONG_MB", 1_200, 50, 100_000, share_mb(1_200, 0.1, 50)) * 10**6
+LONG_KEPT_BYTES = read_integer("LONG_MB", 1_200, 50, 100_000, share_mb(1_200, 0.1, 50)) * 10**6
 """Of long texts' q and k, and of the maps made of them: two of the longest that SmolLM2 reads."""
 
-MODELS_BYTES = whole("MODELS_MB", 4_200, 1, 1_000_000, 100 if IS_SMALL else share_mb(4_200, 0.58)) * 10**6
+MODELS_BYTES = read_integer("MODELS_MB", 4_200, 1, 1_000_000, 100 if IS_SMALL else share_mb(4_200, 0.58)) * 10**6
 """Of all models in memory: the default one (0.1 GB), the twins (4 MB) and the two largest of the list (2 GB each). One
 that is larger by itself is not offered."""
 
@@ -227,13 +227,13 @@ MEASUREMENTS_KEPT, COUNTS_KEPT = 32, 64
 
 # --- A public address: read by viz/host --------------------------------------------------------------------------
 
-SOCKETS = whole("SOCKETS", 600, 1, 100_000)
+SOCKETS = read_integer("SOCKETS", 600, 1, 100_000)
 """Browser tabs connected at once: about 1 MB each, which stays with a visitor who only reads."""
 
-SOCKETS_EACH = whole("SOCKETS_PER_ADDRESS", 300, 1, 100_000, 600 if HOST else None)
+SOCKETS_EACH = read_integer("SOCKETS_PER_ADDRESS", 300, 1, 100_000, 600 if HOST else None)
 """Of one address: a whole school, or all who come through a host's proxy."""
 
-IDLE_SECONDS = whole("IDLE_MINUTES", 30, 1, 10_000) * 60
+IDLE_SECONDS = read_integer("IDLE_MINUTES", 30, 1, 10_000) * 60
 """Seconds without a click after which a tab gives way when somebody new finds no room. Its link brings it back."""
 
 MESSAGE_BYTES, MESSAGE_SECONDS = 1_000_000, 30
@@ -249,7 +249,7 @@ UNFINISHED_BYTES, UNFINISHED_BYTES_EACH = 32_000_000, 12_000_000
 """Of all messages that browsers have begun to send and no page has read, and of those of one address. A class of 30
 that presses a key at once sends 1 MB. Who has been at it longest is disconnected first."""
 
-CONNECTIONS_EACH = whole("CONNECTIONS_PER_ADDRESS", 600, 10, 100_000, 3_600 if HOST else None)
+CONNECTIONS_EACH = read_integer("CONNECTIONS_PER_ADDRESS", 600, 10, 100_000, 3_600 if HOST else None)
 """Connections of one address beside its tabs: a browser opens six for a first page, and keeps them for 5 seconds.
 Behind a proxy it is the proxy that counts."""
 
@@ -274,7 +274,7 @@ UPLOAD_SECONDS = 60
 STOPPING_SECONDS = 15
 """Seconds from being told to stop to the end of the process, whatever still runs: orchestrators kill after 20 or 30."""
 
-PROXIES = whole("PROXIES", 0, 0, 9)
+PROXIES = read_integer("PROXIES", 0, 0, 9)
 """Proxies in front of the server, each of which adds the address it sees to X-Forwarded-For; 0: the header is a
 visitor's own claim and is not read."""
 
@@ -288,7 +288,7 @@ FRAMES = names("FRAMES", "https://huggingface.co" if HOST == SPACE else "'self'"
 EMBEDS = names("EMBEDS") or FRAMES
 """Sites that may show a section (``embed=1``) in a frame: "*" is any. Nobody else's page shows more than that."""
 
-TLS = bool(whole("TLS", 0, 0, 1))
+TLS = bool(read_integer("TLS", 0, 0, 1))
 """True if all users connect by TLS, which ends here or in a proxy before: then HSTS is sent, for a year."""
 
 SOURCE = os.environ.get("HEADLIGHT_SOURCE", "")

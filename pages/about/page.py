@@ -6,13 +6,13 @@ from importlib.metadata import version
 import streamlit as st
 
 from viz import limits
+from viz.frame.available_models import models_here
 from viz.frame.links import SHARED
-from viz.frame.models_here import models_here
 from viz.frame.page import Page, say_refused
 from viz.frame.shared import LANG
 from viz.frame.show import show_table
 from viz.models.layout import families
-from viz.params.link import keep
+from viz.params.link import retain_in_link
 from viz.text import Translate, translator
 
 CITATION = """\
@@ -39,7 +39,7 @@ class About(Page):
             st.header(t(f"about.{part}"), anchor=False)
             st.markdown(t(f"about.{part}_says"))
             draw_more(t)
-        keep(*SHARED)
+        retain_in_link(*SHARED)
         say_refused(t, note)
 
 

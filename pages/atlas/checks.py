@@ -8,18 +8,18 @@ import torch
 
 from pages.atlas import recount
 from pages.atlas.context import AtlasContext
-from pages.atlas.parameters import OWN
+from pages.atlas.parameters import OWN_TEXTS
 from viz.core.analysis.atlas.scores import SENTENCES, sentence_scores
 from viz.core.analysis.map_statistics import uniform
 from viz.frame import specs
 from viz.frame.checks import Check, check, source_checks
-from viz.frame.compute import kept, read, trace
+from viz.frame.compute import cached, read, trace
 from viz.frame.specs import Source
 from viz.models.atlas.corpus import LONGEST
-from viz.models.atlas.file import WHOLE
+from viz.models.atlas.file import SCALE
 from viz.models.tokens import is_mark
 
-STORED, COMPUTED = 1 / WHOLE, 1e-4
+STORED_ERROR, COMPUTED_ERROR = 1 / SCALE, 1e-4
 """Tolerances of a number from a file, which is rounded, and of one computed now."""
 MAX_RECOUNTED_LINES = 12
 """The most lines whose mean is recomputed."""
@@ -63,10 +63,10 @@ def head_checks(context: AtlasContext, name: str, layer: int, head: int) -> list
 def _tolerance(context: AtlasContext, name: str) -> float:
     """Return a score's tolerance: copying ranks words in float64, a window is fitted in steps."""
     loose = {"copying": 0.011, "window": 2e-3, "removal": 1e-3}.get(name, 0.0)
-    return max(loose, 2 * STORED if context.atlas.made else COMPUTED)
+    return max(loose, 2 * STORED_ERROR if context.atlas.made else COMPUTED_ERROR)
 
 
-@kept
+@cached
 def on_text(source: Source, layer: int, head: int) -> Mapping[str, tuple[float, float]]:
     """A head's scores on the page's text, each beside that of an even spread."""
     tokens = read(source).tokens
@@ -86,7 +86,7 @@ def _check_text(context: AtlasContext, name: str, layer: int, head: int) -> Chec
     expected = recount.on_line(context.source, name, layer, head)
     both_none = math.isnan(value) and math.isnan(expected)
     off = 0.0 if both_none else abs(value - expected) / max(1.0, abs(expected))
-    return check("atlas.check_text", off, COMPUTED, layer=layer, head=head)
+    return check("atlas.check_text", off, COMPUTED_ERROR, layer=layer, head=head)
 
 
 def _check_mean(context: AtlasContext, name: str, layer: int, head: int) -> Check:
@@ -102,9 +102,9 @@ def _check_mean(context: AtlasContext, name: str, layer: int, head: int) -> Chec
     if n > 2:
         half = student.ppf(0.975, n - 1) * values.std(ddof=1) / math.sqrt(n)
         off = max(off, abs(float(score.half[layer, head]) - half))
-    return check("atlas.check_mean", off / max(1.0, abs(mean)), COMPUTED, n=n)
+    return check("atlas.check_mean", off / max(1.0, abs(mean)), COMPUTED_ERROR, n=n)
 
 
 def is_own(context: AtlasContext) -> bool:
     """Return whether the lines are the user's own."""
-    return context.atlas.corpus == OWN
+    return context.atlas.corpus == OWN_TEXTS

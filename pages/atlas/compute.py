@@ -6,7 +6,7 @@ from torch import Tensor
 
 from viz import limits
 from viz.frame.compute import model, results
-from viz.frame.waiting import until
+from viz.frame.queue_notice import until
 from viz.models.atlas import make
 from viz.models.atlas.copying import sample_words
 from viz.models.atlas.corpus import LONGEST, repeated_tokens
@@ -16,7 +16,7 @@ from viz.models.atlas.random_weights import SEEDS
 from viz.models.tokens import read_text
 from viz.scheduler.cache import CachedFunction, Key
 
-kept = partial(CachedFunction, store=results, kind="atlas", wait=until)
+cached = partial(CachedFunction, store=results, kind="atlas", wait=until)
 
 
 def on_file(model_id: str, corpus: str) -> Atlas | None:
@@ -24,14 +24,14 @@ def on_file(model_id: str, corpus: str) -> Atlas | None:
     return shipped(model(model_id), corpus)
 
 
-@kept
+@cached
 def chunk(model_id: str, lines: tuple[str, ...]) -> dict[str, Tensor]:
     """The scores of a few sentences."""
     return make.score_lines(model(model_id), lines)
 
 
-@kept
-def others(model_id: str) -> dict[str, Tensor]:
+@cached
+def scores_without_text(model_id: str) -> dict[str, Tensor]:
     """The scores that need no sentence."""
     return make.score_without_text(model(model_id))
 
@@ -47,13 +47,13 @@ def by_chance(model_id: str, lines: tuple[str, ...], seed: int) -> dict[str, Ten
     return make.score_by_chance(model(model_id), lines, seed)
 
 
-@kept
+@cached
 def assembled(model_id: str, corpus: str, lines: tuple[str, ...], n_chunks: int) -> Atlas:
     """The atlas of the first chunks."""
     pieces = chunks_of(lines)[:n_chunks]
     values = [chunk(model_id, piece) for piece in pieces]
     random = {seed: by_chance(model_id, spaced(lines), seed) for seed in SEEDS}
-    return make.assemble(model(model_id), corpus, lines, values, others(model_id), random)
+    return make.assemble(model(model_id), corpus, lines, values, scores_without_text(model_id), random)
 
 
 def spaced(lines: tuple[str, ...]) -> tuple[str, ...]:
@@ -61,7 +61,7 @@ def spaced(lines: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(make.spaced(lines))
 
 
-@kept
+@cached
 def n_cut(model_id: str, lines: tuple[str, ...]) -> int:
     """The number of lines longer than the tokens read of them."""
     tokenizer = model(model_id).tokenizer
@@ -73,7 +73,7 @@ def chunks_of(lines: tuple[str, ...]) -> list[tuple[str, ...]]:
     return [lines[first : first + CHUNK] for first in range(0, len(lines), CHUNK)]
 
 
-@kept
+@cached
 def random_ids(model_id: str, number: int) -> tuple[tuple[int, ...], tuple[bool, ...]]:
     """One of the texts of random tokens, and which of its tokens are special."""
     text = repeated_tokens(model(model_id))[number]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages.atlas import compute, progress
-from pages.atlas.parameters import ATLAS_CORPUS, ATLAS_HEAD, ATLAS_LAYER, ATLAS_NOW, OWN
+from pages.atlas.parameters import ATLAS_CORPUS, ATLAS_HEAD, ATLAS_LAYER, ATLAS_NOW, OWN_TEXTS
 from viz import limits
 from viz.core.analysis.atlas.summary import Score, labels_of
 from viz.frame.format import number, part
@@ -75,7 +75,7 @@ class AtlasContext:
 
     def choose_score(self, parameter: Choice) -> str:
         """A select box of the scores."""
-        t = self.t  # a method as `says` would keep a reference to the scene
+        t = self.t  # a method as `format_score` would keep a reference to the scene
         return parameter.selectbox(
             t(f"atlas.{parameter.name}"), self.names, says=lambda name: t(f"atlas.s_{name}"), width=WIDTH
         )
@@ -87,7 +87,7 @@ def choose_head(layer: int, head: int) -> None:
     ATLAS_HEAD.choose(head)
 
 
-def says(name: str, value: float) -> str:
+def format_score(name: str, value: float) -> str:
     """A score as text; "–" where there is none."""
     if not math.isfinite(value):
         return "–"
@@ -101,16 +101,16 @@ def open_atlas(scene: Scene) -> AtlasContext | None:
     model = SHIPPED[0][0] if example else selected_source.model
     source = Source(kind="model", text=selected_source.text, model=model)
     corpus, now = _corpus(scene, model)
-    lines = own_lines(selected_source.text) if corpus == OWN else sentences(corpus)
-    atlas = None if now or corpus == OWN else compute.on_file(model, corpus)
+    lines = own_lines(selected_source.text) if corpus == OWN_TEXTS else sentences(corpus)
+    atlas = None if now or corpus == OWN_TEXTS else compute.on_file(model, corpus)
     if example:
         st.caption(t("atlas.example", model=model))
     if atlas is None:
-        atlas = progress.computed(t, model, corpus, lines, at_once=now or corpus == OWN)
+        atlas = progress.compute_atlas(t, model, corpus, lines, at_once=now or corpus == OWN_TEXTS)
     if atlas is None:
         return None
     note([_which(t, atlas)])  # it stands below the pictures that are saved, too
-    if n := compute.n_cut(model, lines) if corpus == OWN else 0:
+    if n := compute.n_cut(model, lines) if corpus == OWN_TEXTS else 0:
         st.caption(t("atlas.lines_cut", n=n, most=LONGEST))
     return AtlasContext(scene=scene, source=source, example=example, atlas=atlas)
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.atlas import compute
 from pages.atlas.checks import is_own, on_text
-from pages.atlas.context import SIZES, AtlasContext, says
+from pages.atlas.context import SIZES, AtlasContext, format_score
 from viz.core.analysis.atlas.scores import REPEATED, SENTENCES
 from viz.core.analysis.atlas.summary import Score
 from viz.frame.compute import model
@@ -21,11 +21,11 @@ from viz.text import Translate, paragraph
 def interval(name: str, mean: float, half: float) -> tuple[str, ...]:
     """The mean, and the ends of its interval unless they read the same; a share's are no further than 0 and 1."""
     if not math.isfinite(half):
-        return (says(name, mean),)
+        return (format_score(name, mean),)
     low, high = mean - half, mean + half
     if name not in SIZES:
         low, high = max(0.0, low), min(1.0, high)
-    numbers = tuple(says(name, value) for value in (mean, low, high))
+    numbers = tuple(format_score(name, value) for value in (mean, low, high))
     return numbers if len(set(numbers)) > 1 else numbers[:1]
 
 
@@ -53,13 +53,13 @@ def draw_head(context: AtlasContext, section: str, name: str, place: tuple[int, 
         "mean": mean_said(t, name, *_mean_and_half(score, place)),
         "n": score.n,
     }
-    even = t("atlas.head_even", even=says(name, score.even)) if math.isfinite(score.even) else ""
+    even = t("atlas.head_even", even=format_score(name, score.even)) if math.isfinite(score.even) else ""
     say(t("atlas.head_line", layer=layer, head=head, score=context.title(name), even=even, **values))
     more = _labels(context, layer, head)
     if name in SENTENCES:
         value, _ = on_text(context.source, layer, head)[name]
         if math.isfinite(value):
-            more.append(t("atlas.on_text", value=says(name, value)))
+            more.append(t("atlas.on_text", value=format_score(name, value)))
     say(paragraph(*more))
     _texts(context, section, name, place)
     table = st.expander(t("atlas.all_scores", layer=layer, head=head), key=f"_atlas_all_{section}", on_change="rerun")
@@ -73,7 +73,7 @@ def say_even_on_text(context: AtlasContext, name: str) -> None:
     if name in SENTENCES:
         value, even = on_text(context.source, *context.chosen(name))[name]
         if math.isfinite(value):
-            say(context.t("atlas.on_text_even", even=says(name, even)))
+            say(context.t("atlas.on_text_even", even=format_score(name, even)))
 
 
 def _labels(context: AtlasContext, layer: int, head: int) -> list[str]:
@@ -83,7 +83,7 @@ def _labels(context: AtlasContext, layer: int, head: int) -> list[str]:
         score = context.score(name)
         against = int(score.against[layer, head])
         key = "atlas.label_held" if against == 0 else "atlas.label_against"
-        values = {"against": against, "n": score.n, "hurdle": says(name, score.hurdle)}
+        values = {"against": against, "n": score.n, "hurdle": format_score(name, score.hurdle)}
         sentences.append(t(key, label=context.title(name), **values))
     return sentences or [t("atlas.no_label")]
 
@@ -113,18 +113,18 @@ def _opens(name: str) -> bool:
 
 def _text(context: AtlasContext, name: str, place: tuple[int, int], number: int, value: float, *, key: str) -> None:
     """A text with its value; a sentence opens on Heads."""
-    t, content = context.t, written(context, name, number)
+    t, content = context.t, text_content(context, name, number)
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"atlas_{key}"):
         if not _opens(name):
-            st.text(f"{says(name, value)} · {content}")
+            st.text(f"{format_score(name, value)} · {content}")
             return
-        label = t("atlas.open", value=says(name, value))
+        label = t("atlas.open", value=format_score(name, value))
         if st.button(label, key=f"atlas_open_{key}", on_click=_go, args=(context.source.model, content, place)):
             st.switch_page(file_of("heads"))
         st.text(content, width="stretch")
 
 
-def written(context: AtlasContext, name: str, number: int) -> str:
+def text_content(context: AtlasContext, name: str, number: int) -> str:
     """The content of a text of this score: a line, random tokens or a word."""
     tokenizer = model(context.source.model).tokenizer
     if name == "copying":
@@ -155,8 +155,8 @@ def _table(context: AtlasContext, section: str, layer: int, head: int) -> None:
         {
             t("atlas.t_score"): context.title(name),
             t("atlas.t_mean"): _short(interval(name, *_mean_and_half(score, (layer, head)))),
-            t("atlas.t_even"): says(name, score.even) if math.isfinite(score.even) else "–",
-            t("atlas.t_random", models=len(context.atlas.seeds)): says(name, highest(score)),
+            t("atlas.t_even"): format_score(name, score.even) if math.isfinite(score.even) else "–",
+            t("atlas.t_random", models=len(context.atlas.seeds)): format_score(name, highest(score)),
             t("atlas.t_label"): "✓" if name in earned else "",
             t("atlas.t_n"): score.n,
         }

@@ -5,7 +5,7 @@ import math
 import streamlit as st
 
 from pages.atlas.checks import head_checks
-from pages.atlas.context import AtlasContext, choose_head, says
+from pages.atlas.context import AtlasContext, choose_head, format_score
 from pages.atlas.head import draw_head, highest, mean_said, say_even_on_text
 from pages.atlas.parameters import score
 from pages.atlas.rule_checks import rule_checks
@@ -93,7 +93,7 @@ def formula(context: AtlasContext | None) -> str:
         name = SCORE.read(context.names)
         score = context.score(name)
         if not math.isnan(score.hurdle):
-            values = {"hurdle": says(name, score.hurdle), "chance": says(name, highest(score))}
+            values = {"hurdle": format_score(name, score.hurdle), "chance": format_score(name, highest(score))}
             say(context.t("atlas.found_hurdle", label=context.title(name), models=len(context.atlas.seeds), **values))
         say_even_on_text(context, name)
     return LABEL

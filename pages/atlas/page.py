@@ -7,7 +7,7 @@ from pages.atlas.context import about, open_atlas
 from viz.core.analysis.atlas.evidence import clears, gather, hurdle
 from viz.core.analysis.atlas.scores import sentence_scores
 from viz.core.analysis.atlas.summary import correlation, histogram, summarize
-from viz.frame.choice import Controls
+from viz.frame.inputs import Controls
 from viz.frame.page import Page, Section, with_views
 
 R = r"r = \frac{\sum_h (x_h - \bar x)(y_h - \bar y)}{\sqrt{\sum_h (x_h - \bar x)^2 \sum_h (y_h - \bar y)^2}}"

@@ -3,7 +3,7 @@
 from viz.models.atlas.corpus import LANGUAGES
 from viz.params import Choice, Flag, Int
 
-OWN = "own"
+OWN_TEXTS = "own"
 """The corpus that is the text of the page."""
 
 
@@ -12,7 +12,7 @@ def score(name: str, first: str) -> Choice:
     return Choice(name, lambda names: first if first in names else names[0], among=lambda names: names)
 
 
-ATLAS_CORPUS = Choice("atlas_corpus", lambda corpus: corpus, among=(*LANGUAGES, OWN))
+ATLAS_CORPUS = Choice("atlas_corpus", lambda corpus: corpus, among=(*LANGUAGES, OWN_TEXTS))
 ATLAS_NOW = Flag("atlas_now")
 ATLAS_LAYER = Int("atlas_layer", lambda places: places.first, high=lambda places: places.among[-1])
 ATLAS_HEAD = ATLAS_LAYER.variant(name="atlas_head")

@@ -7,9 +7,9 @@ import streamlit as st
 from pages.atlas import compute
 from pages.atlas.parameters import ATLAS_CORPUS, ATLAS_HEAD, ATLAS_LAYER, ATLAS_NOW
 from viz import limits
+from viz.frame.available_models import models_here
 from viz.frame.compute import model
-from viz.frame.compute.pieces import Step, Words, run_resumable
-from viz.frame.models_here import models_here
+from viz.frame.compute.resumable import Step, Words, run_resumable
 from viz.frame.shared import MODEL, SOURCE
 from viz.models.atlas import make
 from viz.models.atlas.corpus import sentences
@@ -22,7 +22,7 @@ BEFORE = 1 + len(SEEDS)
 """Computations before the corpus is read."""
 
 
-def computed(t: Translate, model_id: str, corpus: str, lines: tuple[str, ...], *, at_once: bool) -> Atlas | None:
+def compute_atlas(t: Translate, model_id: str, corpus: str, lines: tuple[str, ...], *, at_once: bool) -> Atlas | None:
     """The atlas of these lines, or of those read before the user stopped; None if there is none yet.
 
     Args:
@@ -89,7 +89,7 @@ def _run(t: Translate, model_id: str, corpus: str, lines: tuple[str, ...]) -> li
         go_on=t("atlas.go_on"),
         stopped=lambda done: t("atlas.stopped", done=done, n=BEFORE + len(pieces)),
     )
-    steps: list[Step] = [(compute.others, (model_id,))]
+    steps: list[Step] = [(compute.scores_without_text, (model_id,))]
     steps += [(compute.by_chance, (model_id, compute.spaced(lines), seed)) for seed in SEEDS]
     steps += [(compute.chunk, (model_id, piece)) for piece in pieces]
     return run_resumable("atlas", (model_id, corpus, lines), steps, words)

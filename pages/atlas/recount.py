@@ -11,7 +11,7 @@ from pages.atlas import compute
 from viz import limits
 from viz.core.analysis.checks import sdpa_weights
 from viz.core.analysis.window_fit import ROWS, fit_windows
-from viz.frame.compute import kept, model, read
+from viz.frame.compute import cached, model, read
 from viz.frame.specs import Source
 from viz.models.atlas.copying import read_by_heads
 from viz.models.blocks import find_block_layout
@@ -24,12 +24,12 @@ from viz.models.tokens import Tokens, labels, read_text
 Flags = Sequence[bool]
 
 
-@kept
+@cached
 def on_line(source: Source, name: str, layer: int, head: int, most: int = limits.TOKENS) -> float:
     """A score of a sentence, of its first tokens at most; NaN where it has nothing to score."""
     text = _beginning(source, most)
     weights = _weights(text, layer, head)
-    return explained(weights, is_causal(source.model)) if name == "window" else score(name, weights, text.tokens)
+    return explained_share(weights, is_causal(source.model)) if name == "window" else score(name, weights, text.tokens)
 
 
 def is_causal(model_id: str) -> bool:
@@ -37,7 +37,7 @@ def is_causal(model_id: str) -> bool:
     return model(model_id).layers[0].layout.stack == "decoder"
 
 
-@kept
+@cached
 def on_word(model_id: str, number: int, layer: int, head: int) -> float:
     """Share of the other words that a head raises less than a word itself, in float64."""
     loaded_model, words = model(model_id), list(compute.word_ids(model_id))
@@ -54,7 +54,7 @@ def on_word(model_id: str, number: int, layer: int, head: int) -> float:
     return float(np.sum(logits < logits[number]) / (len(words) - 1))
 
 
-@kept
+@cached
 def without_head(source: Source, layer: int, head: int, most: int = limits.TOKENS) -> float:
     """Increase of the next-token loss without a head: two full runs of the model, summed in NumPy."""
     loaded_model, tokens = model(source.model), _beginning(source, most).tokens
@@ -71,7 +71,7 @@ def without_head(source: Source, layer: int, head: int, most: int = limits.TOKEN
     return float(losses[1] - losses[0])
 
 
-def explained(weights: np.ndarray, causal: bool) -> float:
+def explained_share(weights: np.ndarray, causal: bool) -> float:
     """Share of a map explained by its fitted window, from centre and sharpness, in NumPy."""
     n = len(weights)
     may = np.tril(np.ones((n, n), dtype=bool)) if causal else np.ones((n, n), dtype=bool)
@@ -89,7 +89,7 @@ def explained(weights: np.ndarray, causal: bool) -> float:
     return float(max(0.0, 1 - np.sum((actual - window) ** 2) / max(np.sum((actual - even) ** 2), 1e-12)))
 
 
-@kept
+@cached
 def on_random_tokens(model_id: str, number: int, name: str, layer: int, head: int) -> float:
     """A score of random tokens that are repeated."""
     ids, special = compute.random_ids(model_id, number)

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from pages.atlas import compute
-from pages.atlas.checks import COMPUTED, STORED
-from pages.atlas.context import AtlasContext, says
+from pages.atlas.checks import COMPUTED_ERROR, STORED_ERROR
+from pages.atlas.context import AtlasContext, format_score
 from pages.atlas.head import interval
 from viz.core.analysis.atlas.scores import SENTENCES
 from viz.core.random_place import random_place
 from viz.frame.checks import Check, check
-from viz.models.atlas.file import WHOLE, path_of
+from viz.models.atlas.file import SCALE, path_of
 
 QUARTER, THREE_QUARTERS = 0.25, 0.75
 """The least share a label takes: of the weight, and, for copying, of the other words beaten."""
@@ -26,7 +26,7 @@ NO_LABELS = (*PARTS, "window")
 
 def rule_checks(context: AtlasContext, name: str, layer: int, head: int) -> list[Check]:
     """Return what must hold of a score's label and interval, of the head that is open and of all heads."""
-    checks = [check("atlas.check_rule", _rule_off(context, name, layer, head), 2 * STORED)]
+    checks = [check("atlas.check_rule", _rule_off(context, name, layer, head), 2 * STORED_ERROR)]
     places = [(i, j) for i in range(context.atlas.size[0]) for j in range(context.atlas.size[1])]
     wrong = sum(_interval_off(context, name, *place) for place in places)
     checks.append(check("atlas.check_interval", wrong, 0, n=len(places)))
@@ -36,7 +36,7 @@ def rule_checks(context: AtlasContext, name: str, layer: int, head: int) -> list
         off = _file_off(context, name, any_layer, any_head)
         checks.append(check("atlas.check_file", off, 1e-6, layer=any_layer, head=any_head))
     elif name in SENTENCES:
-        checks.append(check("atlas.check_spread", _spread_off(context, name, layer, head), COMPUTED))
+        checks.append(check("atlas.check_spread", _spread_off(context, name, layer, head), COMPUTED_ERROR))
     return checks
 
 
@@ -55,7 +55,7 @@ def _rule_off(context: AtlasContext, name: str, layer: int, head: int) -> float:
     off = abs(float(chance[0]) - first[np.isfinite(first)].max(initial=-math.inf)) if np.isfinite(chance[0]) else 0.0
     wrong = int(((lower > score.hurdle) != score.labelled.numpy())[clear].sum())
     lowest, against = float(score.low_values[0, layer, head]), int(score.against[layer, head])
-    if math.isfinite(lowest) and abs(lowest - score.hurdle) > STORED:
+    if math.isfinite(lowest) and abs(lowest - score.hurdle) > STORED_ERROR:
         wrong += (lowest <= score.hurdle) != (against > 0)
     return max(abs(hurdle - score.hurdle), off) + wrong
 
@@ -68,7 +68,7 @@ def _interval_off(context: AtlasContext, name: str, layer: int, head: int) -> in
     ends = [mean, mean - half, mean + half] if math.isfinite(half) else [mean]
     if name not in PARTS:
         ends = [ends[0], *(min(1.0, max(0.0, end)) for end in ends[1:])]
-    expected = [says(name, end) for end in ends]
+    expected = [format_score(name, end) for end in ends]
     return sum(a != b for a, b in zip(expected, texts, strict=False)) + (len(texts) == 1 < len(set(expected)))
 
 
@@ -87,7 +87,7 @@ def _file_off(context: AtlasContext, name: str, layer: int, head: int) -> float:
     for part, values in numbers.items():
         expected, value = file_numbers[part][place], float(values[layer, head])
         if expected is not None:
-            off = max(off, abs(expected / (1 if part == "against" else WHOLE) - value))
+            off = max(off, abs(expected / (1 if part == "against" else SCALE) - value))
     return off
 
 

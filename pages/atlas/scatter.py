@@ -6,7 +6,7 @@ import streamlit as st
 import torch
 
 from pages.atlas.checks import head_checks
-from pages.atlas.context import AtlasContext, says
+from pages.atlas.context import AtlasContext, format_score
 from pages.atlas.head import draw_head
 from pages.atlas.parameters import score
 from pages.atlas.rule_checks import rule_checks
@@ -38,7 +38,12 @@ def draw(context: AtlasContext | None) -> list[Check]:
     x, y = context.score(across), context.score(upwards)
     selected = layer * context.atlas.size[1] + head
     trained, by_chance = (
-        Points(name=t(f"atlas.{name}"), x=xs.flatten(), y=ys.flatten(), says=_says(context, across, upwards, xs, ys))
+        Points(
+            name=t(f"atlas.{name}"),
+            x=xs.flatten(),
+            y=ys.flatten(),
+            says=_describe_points(context, across, upwards, xs, ys),
+        )
         for name, xs, ys in (("trained", x.mean, y.mean), ("by_chance", x.random, y.random))
     )
     fig = head_points(trained, by_chance, selected, x_title=context.title(across), y_title=context.title(upwards))
@@ -57,13 +62,13 @@ def draw(context: AtlasContext | None) -> list[Check]:
     ]
 
 
-def _says(context: AtlasContext, across: str, upwards: str, xs: torch.Tensor, ys: torch.Tensor) -> list[str]:
+def _describe_points(context: AtlasContext, across: str, upwards: str, xs: torch.Tensor, ys: torch.Tensor) -> list[str]:
     heads = context.atlas.size[1]
     pairs = zip(xs.flatten().tolist(), ys.flatten().tolist(), strict=True)
     return [
         context.t(
             "atlas.hover_two", layer=i // heads, head=i % heads,
-            x=context.title(across), y=context.title(upwards), a=says(across, a), b=says(upwards, b),
+            x=context.title(across), y=context.title(upwards), a=format_score(across, a), b=format_score(upwards, b),
         )
         for i, (a, b) in enumerate(pairs)
     ]  # fmt: skip

@@ -6,7 +6,7 @@ import streamlit as st
 import torch
 
 from pages.atlas.checks import head_checks
-from pages.atlas.context import AtlasContext, says
+from pages.atlas.context import AtlasContext, format_score
 from pages.atlas.head import draw_head, highest, say_even_on_text
 from pages.atlas.parameters import score
 from pages.atlas.rule_checks import rule_checks
@@ -40,7 +40,7 @@ def draw(context: AtlasContext | None) -> list[Check]:
     with picture:
         show_bars(chart, key="atlas_spread", alt=t("atlas.spread_alt", score=context.title(name)))
     context.say_which()
-    middle = says(name, float(trained.quantile(0.5)))
+    middle = format_score(name, float(trained.quantile(0.5)))
     above = int((trained > highest(score)).sum())
     key = "atlas.spread_found" if by_chance.any() else "atlas.spread_alone"
     say(t(key, middle=middle, above=above, all=len(trained), models=len(context.atlas.seeds)))
@@ -58,9 +58,9 @@ def formula(context: AtlasContext | None) -> str:
         name = SCORE.read(context.names)
         score, models = context.score(name), len(context.atlas.seeds)
         low, high = score.mean.flatten().quantile(torch.tensor([0.25, 0.75])).tolist()
-        say(context.t("atlas.spread_half", low=says(name, low), high=says(name, high)))
+        say(context.t("atlas.spread_half", low=format_score(name, low), high=format_score(name, high)))
         if math.isfinite(most := highest(score)):
-            say(context.t("atlas.spread_chance", models=models, chance=says(name, most)))
+            say(context.t("atlas.spread_chance", models=models, chance=format_score(name, most)))
         say_even_on_text(context, name)
     return ""
 

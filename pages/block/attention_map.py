@@ -46,5 +46,5 @@ def attention_map(
     words = {"says": t("map.says"), "axes": axes}
     packed = pack_maps([panel], weights[None], what="weights", limit=1.0, gutter=True)
     MAPS.mount(key=key, data=packed, words=words)
-    if blind := int((weights.amax(-1) == 0).sum()):
-        st.caption(t("block.weights_blind", n=blind))
+    if n_fully_masked := int((weights.amax(-1) == 0).sum()):
+        st.caption(t("block.weights_blind", n=n_fully_masked))

@@ -72,7 +72,10 @@ def torch_checks(context: BlockContext) -> list[Check]:
     checks = list[Check]()
     for side in context.sides:
         target = context.target if side.code == "dec" else ""
-        rows, name = compute.compared(context.source, target, context.plan, context.mask), side_name(context.t, side)
+        rows, name = (
+            compute.block_errors(context.source, target, context.plan, context.mask),
+            side_name(context.t, side),
+        )
         checks.append(check("block.check_equations_side", worst(row.equations for row in rows), 1e-5, name=name))
         by_torch = [row.torch_layer for row in rows if row.torch_layer is not None]
         if by_torch:

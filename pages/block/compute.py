@@ -69,7 +69,7 @@ class Outcome:
     error: float
 
 
-@compute.kept
+@compute.cached
 def outcome(source: Source, target: str, plan: BlockPlan, mask: Mask) -> Outcome:
     """Run a whole stack for its result alone; without a target, the first one."""
     plan = deep(source, plan)
@@ -108,7 +108,7 @@ PLACES: tuple[Literal["post", "pre"], ...] = ("post", "pre")
 """Places of a norm: after the sum, or inside the branch."""
 
 
-@compute.kept
+@compute.cached
 def both_places(source: Source, target: str, mask: Mask, layer: int) -> BothPlaces:
     """One block, put together both ways, on what it reads in the stack as it was built."""
     stack, masks = stack_of(source, target, BlockPlan(), mask)
@@ -132,7 +132,7 @@ def torch_error(trace: BlockTrace, stack: Blocks) -> Off | None:
 
     None where torch has no such layer, or a row is fully masked, for which torch returns NaN.
     """
-    if not stack.usual:
+    if not stack.is_standard:
         return None
     attentions = [steps for steps in (trace.attention, trace.cross) if steps is not None]
     if any(bool((steps.weights.amax(-1) == 0).any()) for steps in attentions):
@@ -151,7 +151,7 @@ def torch_error(trace: BlockTrace, stack: Blocks) -> Off | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compared:
+class BlockErrors:
     """Errors of one block against other implementations, as shares of its largest intermediate.
 
     ``equations`` are written out with torch's functions, ``torch_layer`` is torch's own, ``model_state`` what the model
@@ -163,14 +163,14 @@ class Compared:
     model_state: float | None
 
 
-@compute.kept
-def compared(source: Source, target: str, plan: BlockPlan, mask: Mask) -> tuple[Compared, ...]:
+@compute.cached
+def block_errors(source: Source, target: str, plan: BlockPlan, mask: Mask) -> tuple[BlockErrors, ...]:
     """The errors of every block of a stack; without a target, of the first stack."""
     stack, masks = stack_of(source, target, plan, mask)
     traces = blocks.decoder_blocks(source, target, plan, mask) if target else blocks.blocks(source, plan, mask)
     may_compare = stack.states and plan.as_is and mask.kind == "own"
     return tuple(
-        Compared(
+        BlockErrors(
             equations=equations_error(replace(stack.choose((layer,)), x=trace.x), (trace,), masks),
             torch_layer=torch_error(trace, stack),
             model_state=state_error(stack, layer, trace) if may_compare else None,

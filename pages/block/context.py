@@ -86,8 +86,8 @@ class BlockContext:
     def box(self) -> str:
         """The code of the box that is open in the diagram."""
         codes = [code for side in self.sides for code in side.boxes]
-        usual = next(code for code in codes if kind_of(code) == "attention")
-        return BOX.read(Codes(codes, usual))
+        standard = next(code for code in codes if kind_of(code) == "attention")
+        return BOX.read(Codes(codes, standard))
 
     def side_of(self, code: str) -> Side:
         """The side a box belongs to."""

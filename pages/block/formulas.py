@@ -45,10 +45,10 @@ def formula(code: str, trace: BlockTrace) -> str:
     d = trace.design
     name = code.removesuffix("_add").removesuffix("_norm")
     if code.endswith("_norm"):
-        lines = [NORMS[d.normalize], _whole(name, d)]
+        lines = [NORMS[d.normalize], _sublayer(name, d)]
         return _lines(*(lines[:1] if d.normalize is no_norm else lines))
     if code.endswith("_add"):
-        return _whole(name, d)
+        return _sublayer(name, d)
     if code in ("attention", "cross"):
         masked = trace.attention.allowed if code == "attention" else trace.cross and trace.cross.allowed
         values = {
@@ -60,7 +60,7 @@ def formula(code: str, trace: BlockTrace) -> str:
     return _feed_forward(code, trace)
 
 
-def _whole(name: str, design: BlockDesign) -> str:
+def _sublayer(name: str, design: BlockDesign) -> str:
     """A sublayer with its residual and its norm, where they stand now."""
     f, off = SUBLAYERS[name], design.normalize is no_norm
     if design.norm == "pre":

@@ -112,7 +112,7 @@ def decoder_side(source: Source, target: str, plan: BlockPlan, mask: Mask, layer
         as_trained = [stacks[name][shown_layer].options for name in ("decoder", "cross")]
     return Side(
         code="dec",
-        labels=blocks.written(source, target, plan).labels,
+        labels=blocks.target_tokens(source, target, plan).labels,
         traces=traces,
         stack=blocks.decoder_stack(source, target, plan, mask),
         layer=shown_layer,

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from viz.core.analysis.window_fit import WindowFit, fit_layers
 from viz.core.variants.relative import axial_layer, heads_from_kernel
-from viz.frame.compute import kept, read
+from viz.frame.compute import cached, read
 from viz.frame.specs import Mask, Source
 
 
@@ -28,14 +28,14 @@ class Numbers:
         return torch.frombuffer(bytearray(self.values), dtype=torch.float32).reshape(self.shape)
 
 
-@kept
+@cached
 def sharpened(picture: Numbers, kernel: Numbers, alphas: tuple[float, ...]) -> Tensor:
     """A kernel's heads on a picture, for each alpha: (alphas, channels, rows, columns)."""
     image, heads = picture.tensor(), heads_from_kernel(kernel.tensor(), alpha=1.0)
     return torch.stack([axial_layer(heads.sharpened(alpha), image) for alpha in alphas])
 
 
-@kept
+@cached
 def windows(source: Source, mask: Mask) -> tuple[WindowFit, ...]:
     """The window closest to every head of every layer."""
     capture = read(source)

@@ -6,7 +6,7 @@ from viz.params import Text
 
 
 def reals(name: str, default: Sequence[float], low: float, high: float) -> Text:
-    """Return a parameter that is some numbers, as many as ``usual``; in the link they are joined by "_"."""
+    """Return a parameter that is some numbers, as many as ``default``; in the link they are joined by "_"."""
 
     def allows(raw: str) -> bool:
         try:

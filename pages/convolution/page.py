@@ -22,7 +22,7 @@ CONCATENATED = (
     r" \\ W_O^{(h)} = w_{\cdot,\cdot,\Delta_h}^\top \end{gathered}"
 )
 LOSS = r"\frac{1}{P} \sum_i \Big( \sum_h w_h \sum_j A^{(h)}_{ij}\, x_j \;-\; (w^{*} * x)_i \Big)^2"
-EXPLAINED = r"R^2 = 1 - \frac{\sum_{ij} (A_{ij} - \hat A_{ij})^2}{\sum_{ij} (A_{ij} - U_{ij})^2}"
+R_SQUARED = r"R^2 = 1 - \frac{\sum_{ij} (A_{ij} - \hat A_{ij})^2}{\sum_{ij} (A_{ij} - U_{ij})^2}"
 
 # What only a section declares: an old link, without its name, opens it by these.
 WINDOWS = ("w_alpha", "w_delta", "mix", "window", "asks")
@@ -67,11 +67,11 @@ PAGE = Page(
             in_menu=True,
         ),
         Section(
-            "likeness", likeness.draw, (fit_windows, window_weights), EXPLAINED, parameters=("head",), in_menu=True
+            "likeness", likeness.draw, (fit_windows, window_weights), R_SQUARED, parameters=("head",), in_menu=True
         ),
         with_views(
             "view",
-            standalone("vision", vision_heads.draw, (fit_planes, plane_weights), EXPLAINED, parameters=VISION),
+            standalone("vision", vision_heads.draw, (fit_planes, plane_weights), R_SQUARED, parameters=VISION),
             standalone("vision_training", vision_training.draw, (train,)),
             in_menu=True,
         ),

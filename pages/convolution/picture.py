@@ -17,7 +17,7 @@ from pages.convolution.picture_choice import PictureChoice, choose, choose_chann
 from pages.convolution.side_by_side import shared_scale, show_side_by_side
 from viz import limits
 from viz.components.head_grid import pack
-from viz.components.kinds import Fields, Many, Real, Whole
+from viz.components.kinds import Fields, Integer, Many, Real
 from viz.components.kinds import Flag as Switch
 from viz.components.maps import Picture
 from viz.core.analysis.checks import largest
@@ -31,12 +31,12 @@ FARTHEST = 4.0
 DEFAULT_ALPHA = 5.0
 MOST = 25
 """Cells of the largest kernel."""
-SHIFT, PIXEL = Real(-FARTHEST, FARTHEST), Whole(0, limits.PICTURE_SIDE - 1)
+SHIFT, PIXEL = Real(-FARTHEST, FARTHEST), Integer(0, limits.PICTURE_SIDE - 1)
 CHOICE = Fields(
     offsets=Many(Many(SHIFT, 2, 2), MOST),
     alphas=Many(ALPHA, MOST),
     query=Many(PIXEL, 2, 2),
-    head=Whole(0, MOST - 1),
+    head=Integer(0, MOST - 1),
     shared=Switch(),
 )
 VIEW = live_view(CHOICE)

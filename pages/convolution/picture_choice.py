@@ -11,7 +11,7 @@ from pages.convolution.context import ConvolutionContext
 from pages.convolution.images import PICTURES, ImageError, decode, for_channels, kernels, picture
 from viz import limits
 from viz.frame.connection.uploads import file_uploader, say_missing, uploaded_bytes
-from viz.frame.waiting import aside, stores, until
+from viz.frame.queue_notice import aside, stores, until
 from viz.params import Choice, Int, Real
 from viz.text import Translate
 

@@ -21,8 +21,8 @@ from viz.figures.line_chart import Axis
 from viz.frame.checks import Check, check
 from viz.frame.format import number, span
 from viz.frame.modes import say
+from viz.frame.queue_notice import aside, stores, until
 from viz.frame.show import show, show_lines
-from viz.frame.waiting import aside, stores, until
 from viz.params import Choice, Flag, Int, Real
 from viz.params.memory import Remembered
 from viz.text import Translate

@@ -34,8 +34,8 @@ CHOICE = kinds.Fields(
     alphas=kinds.Many(ALPHA, N, N),
     deltas=kinds.Many(kinds.Real(-FARTHEST, FARTHEST), N, N),
     mix=kinds.Real(0, 1),
-    head=kinds.Whole(0, N - 1),
-    query=kinds.Whole(0, limits.WINDOW_TOKENS - 1),
+    head=kinds.Integer(0, N - 1),
+    query=kinds.Integer(0, limits.WINDOW_TOKENS - 1),
 )
 VIEW = live_view(CHOICE)
 W_ALPHA, W_DELTA = reals("w_alpha", ALPHAS, 0, HIGHEST_ALPHA), reals("w_delta", DELTAS, -FARTHEST, FARTHEST)

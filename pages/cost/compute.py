@@ -9,7 +9,7 @@ from pages.cost import recount
 from pages.cost.measurement import Measurement
 from viz import limits
 from viz.core.cost.timed_layers import Plan
-from viz.frame.waiting import stores
+from viz.frame.queue_notice import stores
 from viz.scheduler.fair_queue import FairQueue, wait_silently
 
 

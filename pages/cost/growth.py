@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.cost import compute
 from pages.cost.context import CostContext, draw_sizes, powers_of_two
-from viz.core.cost.architectures import ARCHITECTURES, Architecture, Sizes, crossing, gru, lstm, named
+from viz.core.cost.architectures import ARCHITECTURES, Architecture, Sizes, crossing, find_architecture, gru, lstm
 from viz.core.cost.timed_layers import CANDIDATES
 from viz.figures.growth import Line, growth
 from viz.frame.checks import Check, check
@@ -64,7 +64,7 @@ def architectures(*, exact: bool) -> dict[str, Architecture]:
     layers = {architecture.name: architecture for architecture in ARCHITECTURES if architecture.name != "dilated"}
     if exact:
         for name, count in (("gru", gru), ("lstm", lstm)):
-            layers[name] = replace(named("recurrence"), name=name, multiply_adds=count)
+            layers[name] = replace(find_architecture("recurrence"), name=name, multiply_adds=count)
     return layers
 
 

@@ -7,7 +7,7 @@ import streamlit as st
 from pages.cost import recount
 from pages.cost.context import CostContext, draw_sizes, powers_of_two
 from pages.cost.growth import COUNTED_TOKENS
-from viz.core.cost.architectures import Sizes, named
+from viz.core.cost.architectures import Sizes, find_architecture
 from viz.core.cost.attention import shortest, softmax_exponentials
 from viz.core.masks import window
 from viz.core.spec import AttentionSpec
@@ -34,7 +34,9 @@ def draw(context: CostContext) -> list[Check]:
     half = shortest(lambda n: _pairs(replace(s, n=n)) >= _matrices(replace(s, n=n)))
     lengths = powers_of_two(s.n, 4 * s.d)
     shares = {n: _pairs(at) / (_pairs(at) + _matrices(at)) for n in lengths for at in [replace(s, n=n)]}
-    near = {n: _pairs(at, "window") / named("window").count(at) for n in lengths for at in [replace(s, n=n)]}
+    near = {
+        n: _pairs(at, "window") / find_architecture("window").count(at) for n in lengths for at in [replace(s, n=n)]
+    }
     lines = [
         Line(name=t("cost.parts_pairs"), style=0, values=shares),
         Line(name=t("cost.parts_matrices"), style=2, values={n: 1 - pairs for n, pairs in shares.items()}),
@@ -54,18 +56,18 @@ def draw(context: CostContext) -> list[Check]:
     say(sentence)
     _table(t, s)
     exponentials = softmax_exponentials(AttentionSpec(d_model=s.d, n_heads=s.h), n_queries=s.n, n_keys=s.n)
-    flops = amount(2 * named("self_attention").count(s))
+    flops = amount(2 * find_architecture("self_attention").count(s))
     st.caption(t("cost.parts_note", flops=flops, exponentials=amount(exponentials)))
     return _checks(s, half)
 
 
 def _pairs(s: Sizes, name: str = "self_attention") -> int:
-    counts = named(name).multiply_adds(s)
+    counts = find_architecture(name).multiply_adds(s)
     return counts["scores"] + counts["mixing"]
 
 
 def _matrices(s: Sizes) -> int:
-    counts = named("self_attention").multiply_adds(s)
+    counts = find_architecture("self_attention").multiply_adds(s)
     return counts["projections"] + counts["output"]
 
 
@@ -73,7 +75,7 @@ def _table(t: Translate, s: Sizes) -> None:
     head = [t(f"cost.{name}") for name in ("layer", "part", "formula", "multiply_adds", "share")]
     rows = [head, ["---"] * len(head)]
     for name, formulas in FORMULAS.items():
-        counts = named(name).multiply_adds(s)
+        counts = find_architecture(name).multiply_adds(s)
         total = sum(counts.values())
         for i, (part, formula) in enumerate(formulas.items()):
             layer = "" if i else t(f"cost.{name}")
@@ -101,4 +103,10 @@ def pairs_check(s: Sizes) -> Check:
     """The pairs of windowed attention against the mask itself."""
     at = replace(s, n=min(s.n, MASKED_TOKENS))
     cells = int(window(at.n, at.n, at.reach).sum())
-    return check("cost.check_pairs", abs(named("window").multiply_adds(at)["scores"] - cells * at.d), 0, n=at.n, k=at.k)
+    return check(
+        "cost.check_pairs",
+        abs(find_architecture("window").multiply_adds(at)["scores"] - cells * at.d),
+        0,
+        n=at.n,
+        k=at.k,
+    )

@@ -19,7 +19,7 @@ from viz.core.cost.architectures import (
 from viz.core.cost.attention import attention_flops, kv_cache_bytes, parameters, softmax_exponentials, streaming_numbers
 from viz.core.cost.model import model_flops, model_kv_bytes, overtakes
 from viz.core.cost.timing import fit_exponent, measure
-from viz.frame.choice import Controls
+from viz.frame.inputs import Controls
 from viz.frame.page import Page, Section, with_views
 
 counted_section = partial(Section, reads_text=False)

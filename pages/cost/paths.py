@@ -6,7 +6,7 @@ from pages.cost.classic_table import steps_off
 from pages.cost.context import CostContext, draw_sizes
 from pages.cost.pack import paths_data
 from viz.components.view import View
-from viz.core.cost.architectures import named
+from viz.core.cost.architectures import find_architecture
 from viz.frame.checks import Check, check
 from viz.frame.modes import say
 
@@ -21,5 +21,5 @@ def draw(context: CostContext) -> list[Check]:
     draw_sizes(context)
     say(t("cost.path_shows", k=s.k))
     st.caption(t("cost.path_note"))
-    off = max(steps_off(named(panel["name"]), panel["steps"], s.k) for panel in data["panels"])
+    off = max(steps_off(find_architecture(panel["name"]), panel["steps"], s.k) for panel in data["panels"])
     return [check("cost.check_paths", off, 0, n=len(data["tokens"]))]

@@ -6,8 +6,8 @@ from itertools import groupby
 
 import streamlit as st
 
-from pages.glossary.parameters import LISTED, TERM
-from viz.frame.connection.old_links import go_on
+from pages.glossary.parameters import ORDER, TERM
+from viz.frame.connection.redirects import go_on
 from viz.frame.links import SHARED
 from viz.frame.links.terms import heading, see
 from viz.frame.page import Page, say_refused
@@ -15,7 +15,7 @@ from viz.frame.search.box import search_box
 from viz.frame.shared import LANG, SECTION, Sections
 from viz.frame.sidebar import path_of
 from viz.params.address import address_parameters
-from viz.params.link import keep
+from viz.params.link import retain_in_link
 from viz.text import Translate, translator
 from viz.text.glossary import Term, terms
 
@@ -26,8 +26,8 @@ class Glossary(Page):
     def draw(self) -> None:
         """Draw what is looked for, and the terms that answer to it."""
         link, lang = address_parameters(), LANG.value
-        if link.get(LISTED.name) == "course":  # stands among the lessons now
-            looked_for = LISTED.name, TERM.name
+        if link.get(ORDER.name) == "course":  # stands among the lessons now
+            looked_for = ORDER.name, TERM.name
             go_on(path_of("lessons"), {name: value for name, value in link.items() if name not in looked_for})
         t = translator(lang)
         SECTION.enter(Sections(self.name, ()))
@@ -35,13 +35,13 @@ class Glossary(Page):
         with st.container(key="look_up", horizontal=True, gap="small", vertical_alignment="bottom"):
             query = TERM.read()[: TERM.longest]
             search_box(lang, key="search_here", query=query)
-            order = LISTED.segments(t("glossary.order"), says=lambda code: t(f"glossary.by_{code}"))
+            order = ORDER.segments(t("glossary.order"), says=lambda code: t(f"glossary.by_{code}"))
         if query:
             st.html(
                 f'<a class="see" href="{path_of(self.name)}?lang={lang}&amp;term=">{escape(t("glossary.whole"))}</a>'
             )
         _terms(t, lang, query, order)
-        keep(*SHARED)
+        retain_in_link(*SHARED)
         say_refused(t, note)
 
 

@@ -4,4 +4,4 @@ from viz import limits
 from viz.params import Choice, Text
 
 TERM = Text("term", longest=limits.LOOKED_UP)
-LISTED = Choice("listed", among=("theme", "alphabet"))
+ORDER = Choice("listed", among=("theme", "alphabet"))

@@ -28,10 +28,10 @@ class HeadsContext:
         return self.scene.t
 
     @lazy
-    def shown(self) -> head_grid.Shown:
+    def shown(self) -> head_grid.LayerMaps:
         """The maps of the scene's layer as the view shows them."""
         choice = self.scene.choice
-        return head_grid.shown(choice.source, choice.layer, choice.mask, self.view)
+        return head_grid.layer_maps(choice.source, choice.layer, choice.mask, self.view)
 
 
 def open_heads(scene: Scene) -> HeadsContext:

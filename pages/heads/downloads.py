@@ -124,7 +124,7 @@ def to_code(source: specs.Source, layer: int, head: int, mask: specs.Mask, token
 
 
 def _csv(source: specs.Source, layer: int, mask: specs.Mask, view: specs.View, head: int) -> bytes:
-    grid = head_grid.shown(source, layer, mask, view)
+    grid = head_grid.layer_maps(source, layer, mask, view)
     return to_csv(grid.values[head], grid.labels, grid.labels)
 
 

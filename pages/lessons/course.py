@@ -10,7 +10,7 @@ from pages.lessons.contents import Part, Topic, parts
 from viz.frame.links import link_to
 from viz.frame.modes import say
 from viz.frame.sidebar import path_of
-from viz.lessons.read import lesson_named
+from viz.lessons.lesson_file import lesson_named
 from viz.text import Translate, has_text
 
 

@@ -13,10 +13,10 @@ from viz.frame.page import Page, say_refused
 from viz.frame.shared import LANG, SECTION, Sections
 from viz.frame.sidebar import path_of
 from viz.lessons.lesson import Lesson
-from viz.lessons.read import lessons
+from viz.lessons.lesson_file import lessons
 from viz.modes.lesson.editor import editor
 from viz.modes.lesson.running import n_done
-from viz.params.link import keep
+from viz.params.link import retain_in_link
 from viz.text import Translate, translator
 
 
@@ -33,7 +33,7 @@ class Lessons(Page):
             st.html(lesson_list(t, lang, lessons()))
         draw_course(t, lang)
         mine(t, lang)
-        keep(*SHARED)
+        retain_in_link(*SHARED)
         say_refused(t, note)
 
 

@@ -10,8 +10,8 @@ from pages.long_text.compute_checks import (
     ROWS,
     by_numpy,
     cell_errors,
-    drawn,
     packing_error,
+    random_places,
     row_errors,
     wrong_tokens,
 )
@@ -26,7 +26,7 @@ from viz.frame.specs import Mask
 def map_checks(context: LongTextContext, zoom: tuple[int, int], cut: Tensor, row: int, weights: Tensor) -> list[Check]:
     """Of the map, the window, the row that is read, and the packing of q and k."""
     capture, layer, head = context.seen, context.layer, context.head
-    some = drawn(context.text, layer, head, ROWS, len(cut))
+    some = random_places(context.text, layer, head, ROWS, len(cut))
     block = by_numpy(capture, layer, head, some + zoom[0])[:, zoom[1] : zoom[1] + cut.shape[1]]
     read = by_numpy(capture, layer, head, np.array([row]))[0]
     window_off = np.abs(cut[torch.from_numpy(some)].numpy() - block).max()

@@ -39,7 +39,7 @@ def by_numpy(capture: LongCapture, layer: int, head: int, rows: Places) -> Array
     return result
 
 
-def drawn(text: LongText, layer: int, head: int, most: int, n: int) -> Places:
+def random_places(text: LongText, layer: int, head: int, most: int, n: int) -> Places:
     """Some of the numbers below n, others for every head and every text."""
     ids = compute.read(text).tokens.ids
     seed = [layer, head, len(ids), *ids[-3:]]
@@ -51,7 +51,7 @@ def row_errors(text: LongText, layer: int, head: int) -> float:
     """The largest error of the statistics of some rows, each as a share of its maximum."""
     capture, long_map = compute.read(text), compute.head_map(text, layer, head)
     n = len(capture.tokens.ids)
-    rows, at = drawn(text, layer, head, ROWS, n), np.arange(n)
+    rows, at = random_places(text, layer, head, ROWS, n), np.arange(n)
     weights = by_numpy(capture, layer, head, rows)
     every = np.arange(len(rows))
     entropy = -(weights * np.log(np.maximum(weights, 1e-300))).sum(1)
@@ -75,7 +75,8 @@ def cell_errors(text: LongText, layer: int, head: int) -> float:
     capture, long_map = compute.read(text), compute.head_map(text, layer, head)
     side, count, n = long_map.side, len(long_map.most), len(capture.tokens.ids)
     cells = [
-        divmod(int(at), count) for at in (*drawn(text, layer, head, CELLS, count * count), int(long_map.most.argmax()))
+        divmod(int(at), count)
+        for at in (*random_places(text, layer, head, CELLS, count * count), int(long_map.most.argmax()))
     ]
     off = 0.0
     for a, b in cells:

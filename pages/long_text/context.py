@@ -13,13 +13,13 @@ from pages.long_text import compute
 from pages.long_text.compute import LongText
 from pages.long_text.texts import choose_text, default_text, shipped
 from viz import limits
+from viz.frame.available_models import models_here
 from viz.frame.checks import Check
-from viz.frame.choice import Asked
 from viz.frame.compute import model
-from viz.frame.compute.long_texts import most_tokens, told
+from viz.frame.compute.long_texts import most_tokens, report_progress
 from viz.frame.header.layer_kinds import say_layer_kinds
+from viz.frame.inputs import PageInputs
 from viz.frame.lazy import lazy
-from viz.frame.models_here import models_here
 from viz.frame.modes.figure_facts import note_source
 from viz.frame.scene import Scene, chosen_head, model_own, unknown_tokens
 from viz.frame.shared import MODEL
@@ -70,7 +70,7 @@ class LongTextContext:
         return self.scene.choice.layer
 
 
-def on_the_beginning(asked: Asked) -> Asked:
+def on_the_beginning(asked: PageInputs) -> PageInputs:
     """Have the scene opened on the beginning of the text."""
     source = asked.choice.source
     short = replace(source, text=source.text.lstrip()[:BEGINNING])
@@ -101,7 +101,7 @@ def open_long_text(scene: Scene) -> LongTextContext | None:
     most = model(source.model).max_tokens if source.kind == "model" else limits.LONGEST
     choice = choose_text(scene, most)
     text = LongText(source=replace(source, text=choice.text), times=choice.times, most=choice.most)
-    with _watched(scene.t, text) as is_stopped:
+    with _watch_progress(scene.t, text) as is_stopped:
         if is_stopped:
             return None
         context = LongTextContext(scene=scene, text=text, head=head)
@@ -116,7 +116,7 @@ _STOPPED_TEXT: Remembered[str | None] = Remembered("_long_stopped", default=None
 
 
 @contextmanager
-def _watched(t: Translate, text: LongText) -> Iterator[bool]:
+def _watch_progress(t: Translate, text: LongText) -> Iterator[bool]:
     """Inside the ``with`` it is said how far the text's pass is, and it can be stopped; True if it has been."""
     stopped_code, code = _STOPPED_TEXT.read(), f"{hash(text):x}"
     place = st.empty()
@@ -126,7 +126,7 @@ def _watched(t: Translate, text: LongText) -> Iterator[bool]:
             st.button(t("long_text.go_on"), key="long_go_on", type="primary", on_click=_stop, args=(None,))
         yield True
         return
-    with told(_Progress(t, place, code)):
+    with report_progress(_Progress(t, place, code)):
         yield False
     place.empty()
 

@@ -9,7 +9,7 @@ from pages.long_text import compute
 from pages.long_text.checks import map_checks
 from pages.long_text.context import LongTextContext, say_whose_text, unless_stopped
 from pages.long_text.pack import around, pack_map
-from viz.components.kinds import Many, Whole
+from viz.components.kinds import Integer, Many
 from viz.components.view import View
 from viz.core.long.rows import WINDOW, window
 from viz.core.long.streamed import LongMap
@@ -18,7 +18,7 @@ from viz.frame.modes import say
 from viz.frame.shared import Places
 from viz.params import Choice, Int
 
-VIEW = View("long/long_map", words="long_text.long_map.", sends={"choice": Many(Whole(), 3, 3)}, colours=True)
+VIEW = View("long/long_map", words="long_text.long_map.", sends={"choice": Many(Integer(), 3, 3)}, colours=True)
 """It sends the row that is read, and the first row and column of the window."""
 STRONGEST = 8
 """Keys listed of a row."""

@@ -5,7 +5,7 @@ from pages.long_text.context import about, default_text, on_the_beginning, open_
 from viz.core.long.rows import window
 from viz.core.long.shapes import fit_shapes, name_of
 from viz.core.long.streamed import long_map
-from viz.frame.choice import Controls
+from viz.frame.inputs import Controls
 from viz.frame.page import Page, Section, with_views
 from viz.models.long.capture import long_capture
 

@@ -34,7 +34,7 @@ class FileError(ValueError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class TextRequest:
     """The text that was asked for, how often, how many tokens of it at most, and whether it is a file's."""
 
     text: str
@@ -83,7 +83,7 @@ def read_file(content: bytes) -> tuple[str, str]:
     return decoded
 
 
-def choose_text(scene: Scene, most_of_model: int) -> Asked:
+def choose_text(scene: Scene, most_of_model: int) -> TextRequest:
     """Draw the controls, and say what was chosen.
 
     Args:
@@ -101,7 +101,7 @@ def choose_text(scene: Scene, most_of_model: int) -> Asked:
         if file_text is None:
             LONG_TIMES.select_slider(t("long_text.times"), says=_times, help=t("long_text.times_help"))
         LONG_TOKENS.select_slider(t("long_text.tokens"), lengths, help=t("long_text.tokens_help", most=most))
-    return Asked(text=file_text or box_text, times=times, most=n_tokens, is_file=file_text is not None)
+    return TextRequest(text=file_text or box_text, times=times, most=n_tokens, is_file=file_text is not None)
 
 
 def _times(times: int) -> str:

@@ -9,14 +9,14 @@ from pages.long_text import compute
 from pages.long_text.checks import wall_checks
 from pages.long_text.context import LongTextContext, say_whose_text, unless_stopped
 from pages.long_text.pack import pack_wall
-from viz.components.kinds import Many, Whole
+from viz.components.kinds import Integer, Many
 from viz.components.view import View
 from viz.core.long.shapes import SHAPES, SHORTEST, Fit
 from viz.frame.checks import Check
 from viz.frame.shared import HEAD, LAYER, SECTION
 from viz.text import paragraph
 
-VIEW = View("long/long_wall", words="long_text.long_wall.", sends={"chosen": Many(Whole(), 2, 2)}, colours=True)
+VIEW = View("long/long_wall", words="long_text.long_wall.", sends={"chosen": Many(Integer(), 2, 2)}, colours=True)
 SHARE = r"\text{share} = \frac{1}{|R|} \sum_{i \in R} \; \sum_{j \,:\, (i, j) \,\in\, \text{shape}} w_{ij}"
 NONE = "none"
 """A head that has none of the shapes."""

@@ -18,7 +18,7 @@ from viz.models.capture import Capture
 from viz.models.tokens import words_as_read
 
 
-@compute.kept
+@compute.cached
 def strengths(source: Source, layer: int, head: int) -> Tensor:
     """Return the singular values of W_Q W_Kᵀ, largest first."""
     weights = compute.trace(source, layer, Mask()).projections
@@ -26,7 +26,7 @@ def strengths(source: Source, layer: int, head: int) -> Tensor:
         return torch.linalg.svdvals(score_form(*q_and_k_of(weights, head)))
 
 
-@compute.kept
+@compute.cached
 def rank_by_torch(source: Source, layer: int, head: int) -> int:
     """Return the rank of W_Q W_Kᵀ from its factors in double precision: the smaller of their ranks."""
     weights = compute.trace(source, layer, Mask()).projections
@@ -35,7 +35,7 @@ def rank_by_torch(source: Source, layer: int, head: int) -> int:
         return int(torch.linalg.matrix_rank(torch.linalg.qr(w_q).R @ torch.linalg.qr(w_k).R.T, rtol=1e-5))
 
 
-@compute.kept
+@compute.cached
 def shares(source: Source, mask: Mask, patterns: tuple[Pattern, ...]) -> Tensor:
     """Return the share of each pattern in every head, (patterns, L, H)."""
     capture = compute.read(source)
@@ -45,7 +45,7 @@ def shares(source: Source, mask: Mask, patterns: tuple[Pattern, ...]) -> Tensor:
     return torch.stack([torch.stack([pattern_share(w, target) for target in targets]) for w in layers], 1)
 
 
-@compute.kept
+@compute.cached
 def shares_by_torch(source: Source, mask: Mask, patterns: tuple[Pattern, ...]) -> Tensor:
     """Return the shares from the weights inside torch's own attention, summed pair by pair."""
     capture = compute.read(source)
@@ -62,7 +62,7 @@ def _by_pairs(weights: Tensor, pattern: Pattern) -> Tensor:
     return total / len({query for query, _ in pattern.pairs})
 
 
-@compute.kept
+@compute.cached
 def nearest_and_mean(source: Source, mask: Mask, layer: int, head: int) -> Tensor:
     """Return the map of one head and the mean over all heads of all layers, (2, T, T)."""
     capture = compute.read(source)
@@ -73,13 +73,13 @@ def nearest_and_mean(source: Source, mask: Mask, layer: int, head: int) -> Tenso
     return torch.stack([capture.layer(layer, allowed=visible).weights[head], mean])
 
 
-@compute.kept
+@compute.cached
 def looks_of_it(model: str) -> Tensor:
     """Return the weight of "it" on the nouns of every pair, (pairs, words, L, H, nouns); empty if a word is unknown."""
     return _looks(model, lambda capture, i: capture.layer(i).weights)
 
 
-@compute.kept
+@compute.cached
 def looks_of_it_by_torch(model: str) -> Tensor:
     """Return the same from the weights inside torch's own attention."""
     return _looks(

@@ -32,7 +32,7 @@ def heads_of(n_heads: int, before: float) -> list[dict[int, float]]:
     return [{-1: 1.0}, {1: 1.0}, {0: 1.0}][:n_heads]
 
 
-@compute.kept
+@compute.cached
 def vectors() -> tuple[Tensor, Tensor]:
     """Return the random vectors, and both neighbours of each inner one."""
     x = torch.randn(VECTORS, WIDTH, generator=torch.Generator().manual_seed(SEED), dtype=torch.float64)
@@ -44,14 +44,14 @@ def outputs_of(x: Tensor, heads: list[dict[int, float]]) -> Tensor:
     return torch.cat([(row_softmax(offset_scores(len(x), shares)) @ x)[1:-1] for shares in heads], dim=-1)
 
 
-@compute.kept
+@compute.cached
 def loss(n_heads: int, before: float) -> Tensor:
     """Return the share of the two neighbours that cannot be read out of the heads' outputs."""
     x, target = vectors()
     return lost(outputs_of(x, heads_of(n_heads, before)), target)
 
 
-@compute.kept
+@compute.cached
 def shift_off() -> float:
     """Return the largest difference between the outputs of two heads and the neighbours."""
     x, target = vectors()
@@ -126,7 +126,7 @@ def _maps(context: ManyHeadsContext, labels: tuple[str, ...], heads: list[dict[i
         MAPS.mount(key="two_places_maps", data=packed, words=words)
 
 
-@compute.kept
+@compute.cached
 def by_numpy(n_heads: int, before: float) -> float:
     """Return the same loss without the core: neighbours weighted by numpy, the read-out by the pseudo-inverse."""
     rows, heads = vectors()[0].numpy(), heads_of(n_heads, before)

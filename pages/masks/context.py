@@ -13,8 +13,8 @@ from viz.core.attention import AttentionTrace, attend, row_softmax
 from viz.core.heads import share_kv
 from viz.core.masks import combine
 from viz.frame import specs
-from viz.frame.choice import MASK, PAINTED, mask_details
 from viz.frame.first_pair import first_query
+from viz.frame.inputs import MASK, PAINTED_MASK, mask_details
 from viz.frame.lazy import lazy
 from viz.frame.mask_code import to_code
 from viz.frame.scene import Scene, chosen_head
@@ -114,7 +114,7 @@ class MasksContext:
         return row_softmax(self.scores.masked_fill(~self.visible, -torch.inf))
 
     @property
-    def blind(self) -> list[int]:
+    def fully_masked(self) -> list[int]:
         """Fully masked queries."""
         return [i for i, sees in enumerate(self.visible.any(-1).tolist()) if not sees]
 
@@ -168,5 +168,5 @@ def _mask_pills(t: Translate) -> None:
 
 def begin_painting() -> None:
     """Start painting from the current mask."""
-    if MASK.value == "painted" and not (PAINTED.has_value and PAINTED.value):
-        PAINTED.set(BASE_MASK.read())
+    if MASK.value == "painted" and not (PAINTED_MASK.has_value and PAINTED_MASK.value):
+        PAINTED_MASK.set(BASE_MASK.read())

@@ -16,8 +16,8 @@ from viz.core.analysis.checks import added_to_scores, heads_off, rows_error
 from viz.core.attention import attend
 from viz.core.heads import share_kv
 from viz.frame.checks import Check, check
-from viz.frame.choice import MASK, PAINTED, mask_details
 from viz.frame.header.parts import is_whole_page
+from viz.frame.inputs import MASK, PAINTED_MASK, mask_details
 from viz.frame.mask_code import from_code, to_code
 from viz.frame.modes import say
 from viz.frame.shared import SECTION
@@ -69,24 +69,24 @@ def _painter(context: MasksContext) -> None:
 
 def _paint(code: str) -> None:
     MASK.set("painted")
-    PAINTED.set(code)
+    PAINTED_MASK.set(code)
 
 
 def open_diagonal() -> None:
     """Keep only the diagonal visible."""
     side = len(from_code(BASE_MASK.read()))
     MASK.set("painted")
-    PAINTED.set(to_code(torch.eye(side, dtype=torch.bool)))
+    PAINTED_MASK.set(to_code(torch.eye(side, dtype=torch.bool)))
 
 
 def _warn_of_empty_rows(context: MasksContext) -> None:
     """Warn of fully masked queries, and offer remedies."""
-    t, blind = context.t, context.blind
-    if len(blind) == context.n:
+    t, fully_masked = context.t, context.fully_masked
+    if len(fully_masked) == context.n:
         st.warning(t("masks.blocks_all"))
         st.button(t("masks.open_diagonal"), on_click=open_diagonal)
-    elif blind:
-        st.warning(t("masks.blocks_rows", n=len(blind)))
+    elif fully_masked:
+        st.warning(t("masks.blocks_rows", n=len(fully_masked)))
     if not bool(context.model_allowed.all()):
         st.caption(t("masks.own", n=int((~context.model_allowed).sum())))
 

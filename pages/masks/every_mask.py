@@ -16,8 +16,8 @@ from viz.core.attention import row_softmax
 from viz.core.cost.attention import attention_flops
 from viz.frame import specs
 from viz.frame.checks import Check, check
-from viz.frame.choice import DETAILS, MASK, PAINTED
 from viz.frame.format import share
+from viz.frame.inputs import DETAILS, MASK, PAINTED_MASK
 from viz.frame.show import MAPS, show_table
 
 THUMBNAILS, LARGE = "thumbnails", "every_mask"
@@ -85,7 +85,7 @@ def _mount(context: MasksContext, masks: EveryMask, key: str, **header: Any) -> 
 
 def _with_its_details(kind: str) -> specs.Mask:
     """Return a kind of mask with the user's last details."""
-    details: dict[str, Any] = {detail.name: detail.value for detail in (*DETAILS, PAINTED) if detail.has_value}
+    details: dict[str, Any] = {detail.name: detail.value for detail in (*DETAILS, PAINTED_MASK) if detail.has_value}
     return specs.Mask(kind=kind, **details)
 
 

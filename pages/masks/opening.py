@@ -1,7 +1,7 @@
 """The Masks page: opens on the causal mask."""
 
-from viz.frame.choice import MASK
 from viz.frame.connection.openings import name_in_link, open_with
+from viz.frame.inputs import MASK
 from viz.frame.page import Page
 
 

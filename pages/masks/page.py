@@ -8,8 +8,8 @@ from viz.core.masks import causal, dilated, padding, prefix, window
 from viz.core.mistakes.masks import mask_after_softmax, softmax_inf_fill, softmax_replace_1e9, through_mha
 from viz.core.variants.decoding import decode, weight_taken_by_new_token
 from viz.core.variants.kv_sharing import decode_step
-from viz.frame.choice import Controls
 from viz.frame.header.parts import Part, section_of_parts
+from viz.frame.inputs import Controls
 from viz.frame.page import Section
 
 MASKED_SOFTMAX = r"A_{ij} = \frac{M_{ij}\, e^{s_{ij}}}{\sum_m M_{im}\, e^{s_{im}}}"

@@ -122,7 +122,7 @@ def _open(context: NextWordContext, attribution: Attribution, selection: tuple[i
             label, key="open_heads", on_click=_go, args=(context.source.model, context.source.text, selection)
         ):
             for parameter in (MODEL, TEXT):  # defaults of this page, but choices for that one
-                parameter.leave_out("")
+                parameter.omit_from_link("")
             st.switch_page(file_of("heads"))
 
 

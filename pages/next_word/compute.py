@@ -10,7 +10,7 @@ from viz.core.analysis.attribution import Attribution, attribute
 from viz.core.analysis.lens import chances, logit_lens, rank, surprise
 from viz.core.analysis.map_statistics import weight_at_offset
 from viz.core.variants.kv_sharing import induction
-from viz.frame.compute import kept, model, read
+from viz.frame.compute import cached, model, read
 from viz.frame.specs import Source
 from viz.models.capture import Head, capture_tokens
 from viz.models.generation import continue_text
@@ -23,14 +23,14 @@ from viz.models.stream import (
     logits_of,
     normalize,
     read_stream,
+    split_stream,
     unembed,
-    written,
 )
 from viz.models.tokens import Tokens, labels
 
 BEST = 5
 """Number of best words after each token."""
-CHANGED = 10
+N_CHANGES = 10
 """Number of words whose probabilities are compared before and after."""
 REPEATED, SEED = 24, 0
 """Number of random tokens, repeated once, on which heads are scored, and their seed."""
@@ -59,7 +59,7 @@ class Layers:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Changed:
+class Changes:
     """Probabilities at one token and the surprise at each token, before and after heads were switched off."""
 
     words: Tensor
@@ -74,7 +74,7 @@ def tokens_of(source: Source) -> Tokens:
     return first(read(source).tokens, limits.NEXT_TOKENS)
 
 
-@kept
+@cached
 def expected(source: Source) -> Expected:
     """Return the predictions after every token, and the model's surprise."""
     ids = tokens_of(source).ids
@@ -83,13 +83,13 @@ def expected(source: Source) -> Expected:
     return Expected(best=best.indices, chances=best.values, surprise=surprise(logits, torch.tensor(ids)))
 
 
-@kept
+@cached
 def chances_of(source: Source, word: int) -> Tensor:
     """Return the probability of one word after every token, (T,)."""
     return chances(logits_of(model(source.model), tokens_of(source).ids))[:, word].clone()
 
 
-@kept
+@cached
 def stream(source: Source) -> Reading:
     """The residual stream of a text.
 
@@ -107,7 +107,7 @@ def word_scores(source: Source, final: Tensor, words: tuple[int, ...]) -> Tensor
         return normalize(loaded_model, final) @ torch.stack(columns, -1) + torch.tensor(biases)
 
 
-@kept
+@cached
 def by_layer(source: Source, word: int) -> Layers:
     """Return each layer's predictions, read by the final norm and the vocabulary head."""
     loaded, rows = model(source.model), []
@@ -125,7 +125,7 @@ def by_layer(source: Source, word: int) -> Layers:
     )
 
 
-@kept
+@cached
 def parts(source: Source, at: int, word: int, against: int) -> Attribution:
     """Return the logit of a word, or its difference to another one (-1: to none), as a sum over all parts."""
     loaded_model = model(source.model)
@@ -135,7 +135,7 @@ def parts(source: Source, at: int, word: int, against: int) -> Attribution:
         read, bias = read - other_column, bias - other_bias
     weights, centred = final_norm(loaded_model)
     with torch.inference_mode():
-        return attribute(written(loaded_model, stream(source), at), read, weights, centred=centred, bias=bias)
+        return attribute(split_stream(loaded_model, stream(source), at), read, weights, centred=centred, bias=bias)
 
 
 def random_tokens(model_id: str) -> Tokens:
@@ -150,7 +150,7 @@ def random_tokens(model_id: str) -> Tokens:
     )
 
 
-@kept
+@cached
 def head_scores(model_id: str) -> dict[str, Tensor]:
     """Return each head's mean weight on the previous token, and on the token after an earlier mention: (L, H) each.
 
@@ -163,16 +163,16 @@ def head_scores(model_id: str) -> dict[str, Tensor]:
     return {"previous": weight_at_offset(maps, -1).mean(-1), "induction": copying}
 
 
-@kept
-def changed(source: Source, heads: frozenset[Head], mean: bool, at: int) -> Changed:
+@cached
+def changes_without(source: Source, heads: frozenset[Head], mean: bool, at: int) -> Changes:
     """Return the probabilities with heads switched off; the words that change most come first."""
     loaded, ids = model(source.model), tokens_of(source).ids
     before = logits_of(loaded, ids)
     after = logits_of(loaded, ids, without(stream(source), heads, mean=mean)) if heads else before
     likely = chances(before[at]), chances(after[at])
     differences = (likely[1] - likely[0]).abs()
-    words = (differences if heads else likely[0]).topk(min(CHANGED, len(differences))).indices
-    return Changed(
+    words = (differences if heads else likely[0]).topk(min(N_CHANGES, len(differences))).indices
+    return Changes(
         words=words,
         before=likely[0][words],
         after=likely[1][words],
@@ -181,13 +181,13 @@ def changed(source: Source, heads: frozenset[Head], mean: bool, at: int) -> Chan
     )
 
 
-@kept
-def swapped(source: Source, other: Source, layer: int, at: int) -> Tensor:
+@cached
+def swap_heads(source: Source, other: Source, layer: int, at: int) -> Tensor:
     """Return the last stream at one token, (H, d_model), with each head of a layer swapped in turn."""
     return patch_layer(model(source.model), stream(source), stream(other), layer, at)
 
 
-@kept
+@cached
 def continued(source: Source, steps: int, temperature: float, seed: int) -> tuple[int, ...]:
     """Return the tokens of the continuation in resumable pieces: earlier tokens are not generated again."""
     ids = tokens_of(source).ids

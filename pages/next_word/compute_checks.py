@@ -9,7 +9,7 @@ from torch import Tensor
 
 from pages.next_word import compute
 from viz.core.analysis.lens import logit_lens
-from viz.frame.compute import kept, model
+from viz.frame.compute import cached, model
 from viz.frame.specs import Source
 from viz.models.attention_interface import Edit
 from viz.models.capture import Head
@@ -30,7 +30,7 @@ def _by_numpy(logits: Tensor) -> np.ndarray:
     return chances
 
 
-@kept
+@cached
 def expected_errors(source: Source, word: int) -> tuple[float, float, float]:
     """Return the errors of the best words' probabilities, one word's probabilities and the surprises against NumPy."""
     expected, word_chances = compute.expected(source), compute.chances_of(source, word).numpy()
@@ -49,7 +49,7 @@ def expected_errors(source: Source, word: int) -> tuple[float, float, float]:
     return float(worst[0]), float(worst[1]), float(worst[2])
 
 
-@kept
+@cached
 def greedy_gap(source: Source, steps: int) -> float:
     """Return the largest gap of a chosen word's logit to the maximum, in one pass without a cache."""
     ids, added = compute.tokens_of(source).ids, compute.continued(source, steps, 0.0, 0)
@@ -60,7 +60,7 @@ def greedy_gap(source: Source, steps: int) -> float:
     return float((logits.max(-1).values - chosen_logits).max())
 
 
-@kept
+@cached
 def lens_errors(source: Source, word: int) -> tuple[float, float, float]:
     """Compare the last layer's lens to the model's logits, and its words, probabilities and rank."""
     loaded, layers, logits = model(source.model), compute.by_layer(source, word), _logits(source)
@@ -72,7 +72,7 @@ def lens_errors(source: Source, word: int) -> tuple[float, float, float]:
     return float(bits), float(error), float(np.abs(layers.rank[-1].numpy() - places).max())
 
 
-@kept
+@cached
 def logits_at(source: Source, at: int, words: tuple[int, ...]) -> tuple[float, ...]:
     """Return the model's own logits of some words after one token, before its cap if it has one."""
     return tuple(uncapped(model(source.model), _logits(source)[at, list(words)]).tolist())
@@ -103,10 +103,14 @@ def _w_o_error(loaded_model: LoadedModel, reading: Reading, edits: dict[int, Edi
     return float((change - expected).abs().max()) / size
 
 
-@kept
+@cached
 def off_errors(source: Source, heads: frozenset[Head], mean: bool, at: int) -> tuple[float, float, float]:
     """Return errors of switched-off heads: probabilities, largest change, and the layer's output."""
-    loaded, reading, change = model(source.model), compute.stream(source), compute.changed(source, heads, mean, at)
+    loaded, reading, change = (
+        model(source.model),
+        compute.stream(source),
+        compute.changes_without(source, heads, mean, at),
+    )
     edits = _by_hand(reading, heads, mean)
     before, after = (
         logits[at].double().softmax(-1) for logits in (_logits(source), logits_of(loaded, reading.tokens.ids, edits))
@@ -116,7 +120,7 @@ def off_errors(source: Source, heads: frozenset[Head], mean: bool, at: int) -> t
     return float(error), float(most.abs()), _w_o_error(loaded, reading, edits) if edits else 0.0
 
 
-@kept
+@cached
 def swapped_alone(
     source: Source, other: Source, layer: int, head: int, at: int, words: tuple[int, ...]
 ) -> tuple[float, ...]:

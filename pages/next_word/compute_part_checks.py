@@ -8,7 +8,7 @@ from torch.nn.functional import linear
 
 from pages.next_word import compute
 from viz.core.random_place import random_place
-from viz.frame.compute import kept, model, read
+from viz.frame.compute import cached, model, read
 from viz.frame.specs import Source
 from viz.models.layout import LoadedModel
 from viz.models.recount.own_attention import has_own_attention, own_heads, own_map, twin
@@ -52,7 +52,7 @@ def random_level(source: Source, n_levels: int, n_tokens: int) -> Cell:
     return random_place(n_levels - 1, source, "level"), random_place(n_tokens, source, "token")
 
 
-@kept
+@cached
 def lens_row(source: Source, word: int, level: int, at: int) -> tuple[int, float, float, int, int]:
     """Return a level's predictions at one token from the model's own state: best word, chances, and the word's rank.
 
@@ -68,7 +68,7 @@ def lens_row(source: Source, word: int, level: int, at: int) -> tuple[int, float
     return best, float(likely[best]), float(likely[word]), *ranks
 
 
-@kept
+@cached
 def best_words(source: Source, at: int) -> tuple[tuple[int, ...], tuple[float, ...]]:
     """Return the likeliest words after one token and their chances, twice as many as on the page, in a shorter pass."""
     logits = logits_of(model(source.model), compute.tokens_of(source).ids[: at + 1])[-1].double()
@@ -76,7 +76,9 @@ def best_words(source: Source, at: int) -> tuple[tuple[int, ...], tuple[float, .
     return tuple(best.indices.tolist()), tuple(best.values.tolist())
 
 
-def _held(loaded_model: LoadedModel, final: Tensor, vector: Tensor, words: Sequence[int]) -> tuple[float, float]:
+def _share_at_fixed_scale(
+    loaded_model: LoadedModel, final: Tensor, vector: Tensor, words: Sequence[int]
+) -> tuple[float, float]:
     """Return a vector's share of a logit, or a difference, at a fixed scale of the final norm, and its size."""
     weights, centred = final_norm(loaded_model)
     table = loaded_model.model.get_output_embeddings().weight.detach()
@@ -98,7 +100,7 @@ def random_part(source: Source, at: int, n_layers: int, n_heads: int) -> tuple[i
     )
 
 
-@kept
+@cached
 def head_part(source: Source, at: int, words: tuple[int, ...], layer: int, head: int) -> float | None:
     """Return one head's contribution to a logit from its output and its layer's W_O; None without an attention."""
     loaded_model = model(source.model)
@@ -113,10 +115,10 @@ def head_part(source: Source, at: int, words: tuple[int, ...], layer: int, head:
         contribution = w_o(alone.flatten()[None])[0] - w_o(torch.zeros_like(alone).flatten()[None])[0]
     if not torch.equal(together, full):  # a norm (Gemma 2) or a scale (Granite) follows attention
         contribution = contribution * (together / full).nan_to_num(1.0)
-    return _held(loaded_model, compute.stream(source).states[-1, at], contribution, words)[0]
+    return _share_at_fixed_scale(loaded_model, compute.stream(source).states[-1, at], contribution, words)[0]
 
 
-@kept
+@cached
 def feed_forward_part(source: Source, at: int, words: tuple[int, ...], layer: int) -> tuple[float, float] | None:
     """Return one feed-forward network's contribution: its layer's less its attention's; and the tolerance.
 
@@ -128,12 +130,12 @@ def feed_forward_part(source: Source, at: int, words: tuple[int, ...], layer: in
     final, states = compute.stream(source).states[-1, at], own_states(source, at + 1)
     before, after = states[layer][at], final if layer == len(states) - 2 else states[layer + 1][at]
     attention = through_w_o(loaded_model, layer, own_heads(loaded_model, read(source), layer)[1][at][None])[0]
-    added, _ = _held(loaded_model, final, after.double() - before.double() - attention.double(), words)
-    size = max(_held(loaded_model, final, part, words)[1] for part in (before, after, attention))
+    added, _ = _share_at_fixed_scale(loaded_model, final, after.double() - before.double() - attention.double(), words)
+    size = max(_share_at_fixed_scale(loaded_model, final, part, words)[1] for part in (before, after, attention))
     return added, 1e-4 + 4e-6 * size
 
 
-@kept
+@cached
 def head_score(source: Source, name: str, layer: int, head: int) -> float | None:
     """Return a head's mean weight on the previous token, or after earlier mentions, on random tokens, cell by cell."""
     loaded, ids = model(source.model), compute.random_tokens(source.model).ids

@@ -30,7 +30,7 @@ ALONE = "∅"
 """In place of a second word: the first one's logit by itself. No vocabulary has it as a word."""
 WIDTH = 300
 """Width of a control, in pixels."""
-OTHERS = 6
+N_ALTERNATIVES = 6
 """Most decoders with a button each."""
 
 
@@ -206,10 +206,10 @@ def _words(scene: Scene, source: Source, at: int, last: int) -> tuple[Word, Word
 
 def _word_control(t: Translate, parameter: Text, default: str, options: list[str]) -> str:
     label, help_text = t(f"next_word.{parameter.name}"), t("next_word.word_help")
-    return parameter.selectbox(label, default, suggestions=options, says=_named(t), width=WIDTH, help=help_text)
+    return parameter.selectbox(label, default, suggestions=options, says=_name_word(t), width=WIDTH, help=help_text)
 
 
-def _named(t: Translate) -> Callable[[str], str]:
+def _name_word(t: Translate) -> Callable[[str], str]:
     alone = t("next_word.alone")
     return lambda word: alone if word == ALONE else word
 
@@ -253,7 +253,7 @@ def about(scene: Scene) -> None:
     if other_names := [name for name in decoders() if name != source.model]:
         st.caption(t("next_word.others"))
         with st.container(horizontal=True, gap="small", key="next_others"):
-            for name in other_names[:OTHERS]:
+            for name in other_names[:N_ALTERNATIVES]:
                 st.button(name, key=f"open_{name}", on_click=take, args=(name,), type="tertiary")
     if source.kind != "model":
         provenance(scene)

@@ -2,10 +2,10 @@
 
 from pages.next_word.parameters import OF_THE_TEXT
 from pages.next_word.presets import TWINS, opening, presets, presets_for
-from viz.frame.choice import first_text, own_model
+from viz.frame.available_models import files_here, models_here
 from viz.frame.compute import model
 from viz.frame.examples import examples, keep_old_choice, stash_text
-from viz.frame.models_here import files_here, models_here
+from viz.frame.inputs import first_text, own_model
 from viz.frame.shared import LANG, MODEL, SOURCE, TEXT
 from viz.models.registry import SMALL_DECODER
 from viz.models.stream import has_words

@@ -33,7 +33,7 @@ def draw(context: NextWordContext) -> list[Check]:
     _bars(context, expected)
     rows = _table(context, expected)
     _say_surprise(context, expected)
-    _followed(context)
+    _draw_followed_word(context)
     checks = [*_checks(context, expected), row_check(context, rows), *model_checks(context)]
     return checks + writing.draw(context)
 
@@ -100,7 +100,7 @@ def _say_surprise(context: NextWordContext, expected: compute.Expected) -> None:
         st.text(t("next_word.surprised", token=token, bits=number(bits), mean=mean))
 
 
-def _followed(context: NextWordContext) -> None:
+def _draw_followed_word(context: NextWordContext) -> None:
     """Draw the chance of the followed word after each token."""
     t, word = context.t, context.word
     chances = compute.chances_of(context.source, word.token)

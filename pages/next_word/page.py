@@ -5,7 +5,7 @@ from pages.next_word.context import about, open_next_word
 from pages.next_word.decoders import default_model, default_text
 from viz.core.analysis.attribution import attribute, final_norm_direction
 from viz.core.analysis.lens import logit_lens, rank, surprise
-from viz.frame.choice import Controls
+from viz.frame.inputs import Controls
 from viz.frame.page import Page, Section
 from viz.models.generation import continue_text
 from viz.models.interventions import one_in_each, patch_layer, replaced, without

@@ -17,11 +17,11 @@ def _last(tokens: Tokens) -> int:
 
 AT: Final = TokenIndex("next_at", _last, high=_last, words=lambda tokens: tokens.labels)
 """The token to predict after; the last one by default."""
-FOLLOW: Final = Text("follow", lambda usual: usual, allows=_is_word)
+FOLLOW: Final = Text("follow", lambda default: default, allows=_is_word)
 """The followed word: of the likeliest, or any typed one."""
 AGAINST: Final = FOLLOW.variant(name="against")
 """The word to compare it with."""
-SWAP_WITH: Final = Text("swap_with", lambda usual: usual, longest=limits.CHARACTERS)
+SWAP_WITH: Final = Text("swap_with", lambda default: default, longest=limits.CHARACTERS)
 """The text to swap heads with."""
 CUT: Final = Ints("cut")
 """Heads to switch off: layer times H plus head."""

@@ -14,7 +14,7 @@ from viz.components.bars import BarChart
 from viz.components.matrix import Axis, Matrix, numbered
 from viz.core.random_place import random_place
 from viz.frame.checks import Check, check
-from viz.frame.compute.pieces import Words, run_resumable
+from viz.frame.compute.resumable import Words, run_resumable
 from viz.frame.format import number
 from viz.frame.show import show_bars, show_matrix
 from viz.frame.specs import Source
@@ -25,7 +25,7 @@ MAP, MOST = "next_swaps", 12
 @for_decoders
 def draw(context: NextWordContext) -> list[Check]:
     """Draw the second text, then layers by heads: the effect of each swap on the difference of the two words."""
-    second = _other(context)
+    second = _swap_source(context)
     if second is None:
         return []
     before = _score(context, compute.stream(context.source).states[-1, context.at][None])[0]
@@ -41,12 +41,12 @@ def draw(context: NextWordContext) -> list[Check]:
     return [*_checks(context, second, matrix, before, n_layers), *model_checks(context)]
 
 
-def _other(context: NextWordContext) -> Source | None:
+def _swap_source(context: NextWordContext) -> Source | None:
     """Return the second text; it needs as many tokens."""
     t, source = context.t, context.source
     preset = preset_of(source.model, source.text)
-    usual, most = preset.swap_with if preset else source.text, limits.CHARACTERS
-    text = SWAP_WITH.text_box(t("next_word.swap_with"), usual, draw=st.text_input, max_chars=most)
+    default_text, most = preset.swap_with if preset else source.text, limits.CHARACTERS
+    text = SWAP_WITH.text_box(t("next_word.swap_with"), default_text, draw=st.text_input, max_chars=most)
     if not text.strip():
         st.info(t("next_word.swap_empty"))
         return None
@@ -85,7 +85,7 @@ def _run(context: NextWordContext, second: Source) -> list[Tensor]:
         go_on=t("next_word.go_on"),
         stopped=lambda done: t("next_word.swap_stopped", done=done, n=n_layers),
     )
-    steps = [(compute.swapped, (source, second, layer, at)) for layer in reversed(range(n_layers))]
+    steps = [(compute.swap_heads, (source, second, layer, at)) for layer in reversed(range(n_layers))]
     return run_resumable("swap", (source, second, at), steps, words)[::-1]
 
 

@@ -38,8 +38,8 @@ def draw(context: NextWordContext) -> list[Check]:
         buttons = st.container(horizontal=True, gap="small", width="content")
         label, says = t("next_word.cut_by"), partial(_way, t)
         mean = CUT_BY.segments(label, says=says, label_visibility="collapsed", width="content") == "mean"
-    heads = _chosen(context, buttons)
-    change = compute.changed(context.source, heads, mean, context.at)
+    heads = _select_heads(context, buttons)
+    change = compute.changes_without(context.source, heads, mean, context.at)
     _chances(context, change)
     _say(context, change, heads)
     _surprise(context, change)
@@ -56,7 +56,7 @@ def _way(t: Translate, way: str) -> str:
     return t(f"next_word.by_{way}")
 
 
-def _chosen(context: NextWordContext, buttons: DeltaGenerator) -> frozenset[Head]:
+def _select_heads(context: NextWordContext, buttons: DeltaGenerator) -> frozenset[Head]:
     """Draw the controls and return the selected heads; by default those that attend to the previous token."""
     t, shape = context.t, compute.head_scores(context.source.model)["previous"].shape
     heads_by_kind, last = {kind: found_by(context, kind) for kind in KINDS}, shape.numel() - 1
@@ -76,12 +76,12 @@ def _chosen(context: NextWordContext, buttons: DeltaGenerator) -> frozenset[Head
     return frozenset(divmod(number, shape[1]) for number in numbers)
 
 
-def known(ids: tuple[int, ...]) -> Tensor:
+def is_predictable(ids: tuple[int, ...]) -> Tensor:
     """Return True for each token after the first that copying can predict: the previous token occurred earlier."""
     return torch.tensor([token in ids[:place] for place, token in enumerate(ids[:-1])], dtype=torch.bool)
 
 
-def _say(context: NextWordContext, change: compute.Changed, heads: frozenset[Head]) -> None:
+def _say(context: NextWordContext, change: compute.Changes, heads: frozenset[Head]) -> None:
     t, at = context.t, context.at
     if not heads:
         st.text(t("next_word.cut_empty"))
@@ -89,14 +89,14 @@ def _say(context: NextWordContext, change: compute.Changed, heads: frozenset[Hea
     word = context.words(change.words[:1].tolist())[0]
     before, after = part(float(change.before[0])), part(float(change.after[0]))
     st.text(t("next_word.cut_found", n=len(heads), token=context.labels[at], word=word, before=before, after=after))
-    for name, rows in (("all", None), ("known", known(context.tokens.ids))):
+    for name, rows in (("all", None), ("known", is_predictable(context.tokens.ids))):
         sums = [bits if rows is None else bits[rows] for bits in (change.surprise_before, change.surprise_after)]
         if len(sums[0]):
             before, after = (number(float(bits.mean())) for bits in sums)
             say(t(f"next_word.cut_bits_{name}", before=before, after=after, n=len(sums[0])))
 
 
-def _chances(context: NextWordContext, change: compute.Changed) -> None:
+def _chances(context: NextWordContext, change: compute.Changes) -> None:
     t = context.t
     series = {t("next_word.before"): change.before, t("next_word.after"): change.after}
     title = t("next_word.most_changed")
@@ -106,7 +106,7 @@ def _chances(context: NextWordContext, change: compute.Changed) -> None:
     show_bars(chart, key="next_cut", alt=t("next_word.cut_alt"))
 
 
-def _surprise(context: NextWordContext, change: compute.Changed) -> None:
+def _surprise(context: NextWordContext, change: compute.Changes) -> None:
     t, n = context.t, len(change.surprise_before)
     if not n:
         return

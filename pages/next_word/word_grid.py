@@ -8,10 +8,10 @@ import streamlit as st
 
 from pages.next_word.context import NextWordContext
 from pages.next_word.parameters import AT
-from viz.components.kinds import Whole
+from viz.components.kinds import Integer
 from viz.components.view import View
 
-WORD_GRID = View("next_word/word_grid", sends={"chosen": Whole()}, colours=True)
+WORD_GRID = View("next_word/word_grid", sends={"chosen": Integer()}, colours=True)
 """It sends the clicked row or column, whichever is the axis of tokens."""
 
 FILLING = 9

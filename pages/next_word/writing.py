@@ -16,19 +16,19 @@ from viz.text import Translate
 
 HEATS = (0, 50, 80, 100, 130, 200)
 """Temperatures in hundredths: 0 takes the likeliest word."""
-DONE: Remembered[int] = Remembered("_written_so_far", default=0)
+N_TOKENS_DONE: Remembered[int] = Remembered("_written_so_far", default=0)
 """Number of finished tokens."""
 PRESENTED = 12
 """Tokens that a presentation writes one by one."""
-WRITTEN = Int("written", high=limits.CONTINUED_TOKENS)
+N_WRITTEN = Int("written", high=limits.CONTINUED_TOKENS)
 HEAT = Int("heat", among=HEATS)
 WRITE_SEED = Int("write_seed", high=9_999)
 
 
 def draw(context: NextWordContext) -> list[Check]:
     """Write up to the number of tokens in the link, and show the text with its continuation."""
-    t, target = context.t, WRITTEN.read()
-    offer(WRITTEN.name, range(PRESENTED + 1))
+    t, target = context.t, N_WRITTEN.read()
+    offer(N_WRITTEN.name, range(PRESENTED + 1))
     st.subheader(t("next_word.writing"), anchor=False)
     say(t("next_word.writing_lead"))
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
@@ -61,13 +61,13 @@ def _buttons(t: Translate, target: int) -> None:
     all_written = target == limits.CONTINUED_TOKENS
     go_on = t("next_word.write" if not target else "next_word.go_on")
     args = (limits.CONTINUED_TOKENS,)
-    st.button(go_on, key="write_on", type="primary", on_click=WRITTEN.set, args=args, disabled=all_written)
+    st.button(go_on, key="write_on", type="primary", on_click=N_WRITTEN.set, args=args, disabled=all_written)
     st.button(t("next_word.stop"), key="stop_writing", on_click=_stop, disabled=not target)
-    st.button(t("next_word.again"), key="write_again", on_click=WRITTEN.set, args=(0,), disabled=not target)
+    st.button(t("next_word.again"), key="write_again", on_click=N_WRITTEN.set, args=(0,), disabled=not target)
 
 
 def _stop() -> None:
-    WRITTEN.set(min(WRITTEN.value, DONE.read()))
+    N_WRITTEN.set(min(N_WRITTEN.value, N_TOKENS_DONE.read()))
 
 
 def _write(context: NextWordContext, target: int, temperature: float, seed: int) -> tuple[int, ...]:
@@ -78,7 +78,7 @@ def _write(context: NextWordContext, target: int, temperature: float, seed: int)
     while n_tokens < target:
         n_tokens = min(target, n_tokens + limits.WRITTEN_AT_ONCE)
         tokens = compute.continued(context.source, n_tokens, temperature, seed)
-        DONE.set(n_tokens)
+        N_TOKENS_DONE.set(n_tokens)
         if n_tokens < target:
             place.text(tokenizer.decode(context.tokens.ids + tokens))
         if len(tokens) < n_tokens:

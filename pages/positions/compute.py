@@ -8,7 +8,7 @@ from viz import limits
 from viz.core.heads import MultiHeadTrace
 from viz.core.positions import kernel
 from viz.core.variants.encodings import encode, no_table, offset_profile
-from viz.frame.compute import bare, kept, model, on_seeded_heads
+from viz.frame.compute import bare, cached, model, on_seeded_heads
 from viz.frame.compute.positions import every_encoding
 from viz.frame.specs import Placing, Source
 from viz.models import positions
@@ -18,8 +18,8 @@ TRAINED = (8, 1024)
 """Shortest and longest length of training that the user can set."""
 
 
-@kept
-def placed(source: Source, placing: Placing) -> Capture:
+@cached
+def place_tokens(source: Source, placing: Placing) -> Capture:
     """Return a capture of the first tokens of a text with other positions, or in another order.
 
     Only the encoding's table is added here; rotations and biases follow in :func:`viz.core.variants.encodings.encode`.
@@ -42,32 +42,32 @@ def first_layer(source: Source, placing: Placing) -> MultiHeadTrace:
     """
     how = every_encoding(source, placing)[placing.code]
     added = Placing(order=placing.order) if how.table is no_table else placing
-    call = placed(source, added).calls[0]
+    call = place_tokens(source, added).calls[0]
     with torch.inference_mode():
         options = {name: call.options[name] for name in ("scale", "score_mod") if name in call.options}
         return encode(call.x, call.projections, how, **options)
 
 
-@kept
+@cached
 def queries_and_keys(source: Source, placing: Placing) -> tuple[Tensor, Tensor]:
     """Return the queries and keys of :func:`first_layer`, (H, T, d_k) and (G, T, d_k)."""
     trace = first_layer(source, placing)
     return trace.q, trace.k
 
 
-@kept
+@cached
 def encoded(source: Source, placing: Placing) -> Tensor:
     """The scaled scores of :func:`first_layer` with the encoding's bias, (H, T, T)."""
     return first_layer(source, placing).masked
 
 
-@kept
+@cached
 def far_kernel(width: int, base: float) -> Tensor:
     """Return the dot products of two sinusoidal rows k places apart, for every k that can be set."""
     return kernel(2 * TRAINED[1], width, base=base)
 
 
-@kept
+@cached
 def trained_profile(model_id: str, n: int) -> Tensor:
     """Return the mean cosine of a model's first n rows of positions k apart, k from 0 to n - 1."""
     rows = model(model_id).positions()

@@ -83,7 +83,7 @@ class PositionsContext:
     @lazy
     def unplaced(self) -> Capture:
         """The text read without any position."""
-        return own_compute.placed(self.scene.choice.source, Placing())
+        return own_compute.place_tokens(self.scene.choice.source, Placing())
 
     @property
     def model_allowed(self) -> Tensor | None:

@@ -23,7 +23,7 @@ from viz.frame.specs import Placing
 from viz.params import Int
 
 ABREAST = 3
-TRAINED = Int("trained", lambda usual: usual, low=compute.TRAINED[0], high=compute.TRAINED[1])
+TRAINED = Int("trained", lambda default: default, low=compute.TRAINED[0], high=compute.TRAINED[1])
 """The trained length; by default the text's, or the model's if it has learned positions."""
 
 

@@ -6,7 +6,7 @@ from viz.core import positions
 from viz.core.analysis.map_statistics import weight_at_offset
 from viz.core.variants.encodings import encode, offset_profile, restore_order
 from viz.core.variants.relative import quadratic_scores
-from viz.frame.choice import Controls
+from viz.frame.inputs import Controls
 from viz.frame.page import Page, Section, standalone, with_views
 
 ROWS = (

@@ -47,7 +47,7 @@ def draw(context: PositionsContext) -> list[Check]:
     t, source = context.t, context.scene.choice.source
     source = replace(source, kind="model", model=source.model or compute.DEFAULT_MODEL)
     try:
-        tokens = own_compute.placed(source, specs.Placing()).tokens
+        tokens = own_compute.place_tokens(source, specs.Placing()).tokens
         rows = own_rows(source)
     except ModelError as error:
         say_error(t, error)
@@ -76,7 +76,7 @@ def draw(context: PositionsContext) -> list[Check]:
 
 def _find(source: specs.Source, order: tuple[int, ...]) -> PreviousTokenHead:
     def read(code: str, order: tuple[int, ...] = ()) -> Capture:
-        return own_compute.placed(source, specs.Placing(code=code, order=order))
+        return own_compute.place_tokens(source, specs.Placing(code=code, order=order))
 
     as_trained = read("learned")
     means = torch.stack(

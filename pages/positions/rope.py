@@ -63,7 +63,7 @@ def draw(context: PositionsContext) -> list[Check]:
         selection = _controls(context, PAIRINGS[PAIRINGS.index(pairing)], len(omega))
     q, k = trace.q[context.head, selection.query], share_kv(trace.k, len(trace.q))[context.head, selection.key]
     turned_q, turned_k = (
-        turned(x, start, base=base, pairing=selection.pairing)
+        rotate_at_places(x, start, base=base, pairing=selection.pairing)
         for x, start in ((q, selection.query), (k, selection.key))
     )
     with left_column:
@@ -82,7 +82,7 @@ def draw(context: PositionsContext) -> list[Check]:
     ]
 
 
-def turned(x: Tensor, start: int, *, base: float, pairing: Pairing) -> Tensor:
+def rotate_at_places(x: Tensor, start: int, *, base: float, pairing: Pairing) -> Tensor:
     """Return a vector rotated at its own place, and at every place up to FARTHEST further on, (places, d_k)."""
     places = torch.arange(FARTHEST + 1)
     return rope(x.expand(len(places), -1), base=base, pairing=pairing, positions=places + start)

@@ -96,7 +96,7 @@ def _whole_model(context: PositionsContext, order: tuple[int, ...]) -> list[Chec
     if any(mask is not None and not mask.all() for mask in masks):
         st.caption(context.t("positions.causal"))
         return []
-    shuffled, places = compute.placed(source, specs.Placing(order=order)), torch.tensor(order)
+    shuffled, places = compute.place_tokens(source, specs.Placing(order=order)), torch.tensor(order)
     off = worst(
         float((plain.layer(i).weights - restore_order(shuffled.layer(i).weights, places)).abs().max())
         for i in range(plain.n_layers)

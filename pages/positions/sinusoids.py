@@ -6,7 +6,7 @@ from typing import Any
 
 from pages.positions.checks import sinusoids_error
 from pages.positions.context import BASE, HIGHEST_BASE, LOWEST_BASE, PositionsContext
-from viz.components.kinds import Fields, Many, Real, Whole
+from viz.components.kinds import Fields, Integer, Many, Real
 from viz.components.view import View
 from viz.core.positions import sinusoidal
 from viz.frame.checks import Check, check
@@ -22,11 +22,11 @@ PAIRS = Ints("pe_pairs", high=lambda table: max(0, table.width // 2 - 1))
 PARAMETERS_BY_NAME: dict[str, Parameter[Any]] = {"width": WIDTH, "n": N, "at": AT, "base": BASE, "pairs": PAIRS}
 """The parameters that the explorer sends, by the names in its message."""
 CHOICE = Fields(
-    width=Whole(1, WIDEST),
-    n=Whole(8, MOST),
+    width=Integer(1, WIDEST),
+    n=Integer(8, MOST),
     base=Real(LOWEST_BASE, HIGHEST_BASE),
-    at=Whole(0, MOST - 1),
-    pairs=Many(Whole(0, WIDEST // 2 - 1), WIDEST // 2),
+    at=Integer(0, MOST - 1),
+    pairs=Many(Integer(0, WIDEST // 2 - 1), WIDEST // 2),
 )
 EXPLORER = View("positions/sinusoids", words="sinusoids.", sends={"choice": CHOICE}, colours=True)
 

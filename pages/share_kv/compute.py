@@ -13,10 +13,10 @@ from viz.core.cost.decode_timing import DecodePlan, decode_seconds
 from viz.core.heads import MultiHeadTrace
 from viz.core.mistakes.kv_sharing import Tiled
 from viz.frame.checks import with_mask
-from viz.frame.compute import kept, model, read, results, trace
+from viz.frame.compute import cached, model, read, results, trace
 from viz.frame.compute.mask_rule import mask_by_rule
+from viz.frame.queue_notice import until
 from viz.frame.specs import Mask, Source
-from viz.frame.waiting import until
 from viz.models.kv_sharing import with_fewer, wrongly_shared
 from viz.models.trained.twins import Recipe, measure, twin_id
 from viz.scheduler.cache import CachedFunction
@@ -35,11 +35,11 @@ def pooled(source: Source, layer: int, mask: Mask, n_kv_heads: int, mistake: boo
         )
 
 
-shared = kept(pooled)
+shared = cached(pooled)
 """Cached :func:`pooled` for the selected number. One takes 50 MB for 512 tokens: the others are not cached."""
 
 
-@kept
+@cached
 def variation_by_head(source: Source, layer: int, mask: Mask, n_kv_heads: int) -> Tensor:
     """Return each head's mean total variation between its rows before and after pooling, (H,)."""
     with torch.inference_mode():
@@ -56,7 +56,7 @@ class ModuleErrors:
     size: float
 
 
-@kept
+@cached
 def module_errors(source: Source, layer: int, mask: Mask, n_kv_heads: int) -> ModuleErrors:
     """Compare the layer with this many key/value heads to PyTorch modules with its weights."""
     after = pooled(source, layer, mask, n_kv_heads)
@@ -77,7 +77,7 @@ def decode_time(plan: DecodePlan, n_kv_heads: int) -> float:
     return decode_seconds(plan, n_kv_heads)
 
 
-@kept
+@cached
 def twin_accuracy(n_kv_heads: int) -> float:
     """Return a twin's accuracy on the sequences that it was measured on after training."""
     return measure(model(twin_id(n_kv_heads)).model, Recipe(), seed=MEASURED_SEED)[1]

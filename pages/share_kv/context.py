@@ -14,11 +14,11 @@ from viz.core.cost.attention import kv_cache_bytes
 from viz.core.heads import MultiHeadTrace
 from viz.core.spec import AttentionSpec
 from viz.core.variants.kv_sharing import divisors
+from viz.frame.available_models import models_here
 from viz.frame.checks import asked_of
 from viz.frame.compute import model
 from viz.frame.format import size
 from viz.frame.lazy import lazy
-from viz.frame.models_here import models_here
 from viz.frame.modes import say
 from viz.frame.page import ALL
 from viz.frame.scene import Scene, mask_has_effect, model_own

@@ -10,7 +10,7 @@ from viz.core.heads import HeadWeights
 from viz.core.heads import share_kv as share_out
 from viz.core.variants.decoding import decode
 from viz.core.variants.kv_sharing import attend_shared, decode_step, induction, pool_heads, repeat_kv
-from viz.frame.choice import Controls
+from viz.frame.inputs import Controls
 from viz.frame.page import Page, Section, standalone, with_views
 from viz.frame.scene import provenance_pooled
 from viz.models.trained.twins import predictable, repeated

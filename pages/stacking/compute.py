@@ -37,7 +37,7 @@ class Rollouts:
     through: Tensor
 
 
-@compute.kept
+@compute.cached
 def rollouts(source: Source, plan: BlockPlan, mask: Mask) -> Rollouts:
     """Rollout through the layers of a stack."""
     with torch.inference_mode():
@@ -102,7 +102,7 @@ def _levels(
     return levels, x
 
 
-@compute.kept
+@compute.cached
 def gradients(source: Source, plan: BlockPlan, mask: Mask, query: int) -> Tensor:
     """Return the gradient norm of one last-layer token by each token of each level, (levels, T); level 0: the words."""
     levels, x = _levels(source, plan, mask)
@@ -113,7 +113,7 @@ STEP = 1e-8
 """Step of a finite difference as a share of the word's length: a ReLU may bend within a larger step."""
 
 
-@compute.kept
+@compute.cached
 def measured_slopes(source: Source, plan: BlockPlan, mask: Mask, query: int, word: int) -> tuple[float, float]:
     """Measure the slope that :func:`gradients` gives for one word: the change of the output when the word moves.
 
@@ -145,7 +145,7 @@ class Field:
     leak: float
 
 
-@compute.kept
+@compute.cached
 def field(source: Source, plan: BlockPlan, mask: Mask, query: int) -> Field:
     """Return the receptive field of one token of the last layer."""
     traces = blocks(source, plan, mask)
@@ -184,7 +184,7 @@ DESIGNS = ((True, True), (True, False), (False, True), (False, False))
 """With residuals or not, with norms or not."""
 
 
-@compute.kept
+@compute.cached
 def similarity(source: Source, plan: BlockPlan, mask: Mask) -> tuple[Similarity, ...]:
     """Return the similarity of the tokens at each level, for each of :data:`DESIGNS`."""
     stacked = first_stack(source, plan)
@@ -193,7 +193,7 @@ def similarity(source: Source, plan: BlockPlan, mask: Mask) -> tuple[Similarity,
     return tuple(_similarity(stacked, visible, variant) for variant in plans)
 
 
-@compute.kept
+@compute.cached
 def portraits(source: Source, plan: BlockPlan, mask: Mask) -> tuple[tuple[HeadStatistics, ...], HeadStatistics]:
     """Return the statistics of every layer's heads, and those of an even spread over the same keys."""
     tokens = reading(source, plan.positions).tokens
@@ -216,7 +216,7 @@ class Sharing:
     similarity: Similarity
 
 
-@compute.kept
+@compute.cached
 def sharing(source: Source, plan: BlockPlan, mask: Mask, n_sets: int) -> Sharing:
     """Return the same stack with this many sets of weights."""
     independent = first_stack(source, plan)

@@ -16,7 +16,7 @@ from viz.core.analysis.map_statistics import distance, entropy
 from viz.core.analysis.token_similarity import mean_cosine, residual_share
 from viz.core.block import stack
 from viz.core.variants.layer_sharing import layers_used
-from viz.frame.choice import Controls
+from viz.frame.inputs import Controls
 from viz.frame.page import Page, Section, standalone, with_views
 from viz.models.trained.layer_sharing import look, tied
 

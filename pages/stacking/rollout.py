@@ -30,8 +30,8 @@ def draw(context: StackingContext) -> list[Check]:
     st.text(f"{most}\n{most_last}")
     say(_describe_depth(context))
     show_maps(context, {"weights": rollouts.weights, "rollout": rollouts.through[-1]})
-    if blind := int((rollouts.weights.amax(-1) == 0).sum()):
-        st.caption(t("stacking.rollout.blind", n=blind))
+    if n_fully_masked := int((rollouts.weights.amax(-1) == 0).sum()):
+        st.caption(t("stacking.rollout.blind", n=n_fully_masked))
     layers = context.layers(context.depth)
     return [
         check("stacking.check_rollout", rows_error(rollouts.through), 1e-5, layers=layers),
@@ -101,6 +101,6 @@ def mixed_by_hand(context: StackingContext) -> np.ndarray:
     maps = attention_maps(context.source, context.plan, context.mask).double().numpy()
     identity = np.eye(maps.shape[-1])
     steps = 0.5 * maps.mean(axis=1) + 0.5 * identity
-    blind = maps.sum(axis=(1, 3)) == 0
-    steps[blind] = np.broadcast_to(identity, steps.shape)[blind]  # a fully masked token stays as it is
+    fully_masked = maps.sum(axis=(1, 3)) == 0
+    steps[fully_masked] = np.broadcast_to(identity, steps.shape)[fully_masked]  # a fully masked token stays as it is
     return steps

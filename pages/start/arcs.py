@@ -10,7 +10,7 @@ from pages.start.sentences import WEIGHT_UNITS, pairs
 from viz import limits
 from viz.components import kinds
 from viz.components.view import View
-from viz.frame.connection import arrival, loading
+from viz.frame.connection import loading, visit
 from viz.frame.links import SHARED
 from viz.frame.modes import figure_facts
 from viz.frame.shared import SECTION, TEXT
@@ -37,7 +37,7 @@ ARCS = View(
 def open_typed() -> None:
     """Open Heads with the typed sentence if all its heads were requested, and end this run."""
     if _ALL_HEADS_REQUESTED.take():
-        arrival.stay_untouched(*set(SHARED) - {"text"})  # so that the model is the default of the text's language
+        visit.stay_untouched(*set(SHARED) - {"text"})  # so that the model is the default of the text's language
         st.switch_page(file_of(HEADS))
 
 

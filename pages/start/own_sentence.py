@@ -15,7 +15,7 @@ _CHINESE = re.compile("[\u3400-\u9fff]")
 
 def head_for(text: str) -> Pair:
     """Return the pair whose model and head read a text: those of its language, if that model is available."""
-    available = loading.module("viz.frame.models_here").models_here()
+    available = loading.module("viz.frame.available_models").models_here()
     pair = pairs()["zh" if _CHINESE.search(text) else "en"]
     return pair if pair["model"] in available else pairs()["en"]
 
@@ -28,7 +28,7 @@ def read_sentence(text: str) -> Mapping[str, Any] | None:
     Raises:
         ValueError: if the text has no word; a ModelError if the model cannot be used now.
     """
-    loading.come_in()  # the compute modules are imported in the background while users look at the page
+    loading.wait_until_warm()  # the compute modules are imported in the background while users look at the page
     compute, specs = loading.module("viz.frame.compute"), loading.module("viz.frame.specs")
     spelling = loading.module("viz.models.spelling.visible")
     compute.warm()

@@ -36,12 +36,12 @@ class Start:
         arcs.open_typed()
         lang = LANG.value
         t = translator(lang)
-        link.hold(*SHARED)
+        link.retain(*SHARED)
         with st.container(key="start"):
             st.title(t("start.headline"), anchor=False)
             say(t("start.lead"))
         arcs.draw(lang)
-        choices = {"lang": lang, **link.chosen(*SHARED)}
+        choices = {"lang": lang, **link.query_parameters(*SHARED)}
         with st.container(key="doors"):
             st.html(doors(t, choices))
         DIAGRAM.mount(key="diagram", data=diagram(t, choices))

@@ -45,8 +45,8 @@ class HandFirst(Page):
         """Return the section in the link; without one, the section whose parameters the link has."""
         SECTION.enter(Sections(self.name, [section.name for section in self.sections]))
         if not SECTION.is_known:
-            matches = [section.name for section in self.sections if any(map(link.asked, section.parameters))]
-            if matches or any(map(link.asked, OF_THE_TEXT)):
+            matches = [section.name for section in self.sections if any(map(link.has_query, section.parameters))]
+            if matches or any(map(link.has_query, OF_THE_TEXT)):
                 SECTION.set([*matches, ON_THE_TEXT][0])
         return super()._opened()
 
@@ -54,10 +54,10 @@ class HandFirst(Page):
         t = translator(LANG.value)
         note = self.head(t, open_sections)
         replace(self, context=lambda scene: scene)._draw_sections(WithoutText(t), open_sections)  # type: ignore[arg-type]
-        link.keep(*OF_THE_TEXT)
+        link.retain_in_link(*OF_THE_TEXT)
         say_refused(t, note)
 
     def finish(self) -> None:
         """Omit ``section=`` from the link where the link opens that section without it."""
         name_in_link(STEP.name)
-        SECTION.leave_out(ON_THE_TEXT if set(OF_THE_TEXT) & set(link.link()) else THREE_WORDS)
+        SECTION.omit_from_link(ON_THE_TEXT if set(OF_THE_TEXT) & set(link.link()) else THREE_WORDS)

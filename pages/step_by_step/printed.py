@@ -1,7 +1,7 @@
 """The browser view of matrices with numbers to explain and edit, shared by both examples."""
 
 from viz import limits
-from viz.components.kinds import Fields, Many, Optional, Real, Text, Whole
+from viz.components.kinds import Fields, Integer, Many, Optional, Real, Text
 from viz.components.view import View
 from viz.text import Translate
 
@@ -12,9 +12,9 @@ CODE = Text(20)
 MATRIX_VIEW = View(
     "step_by_step/three_words",
     sends={
-        "chosen": Fields(at=Optional(CODE), cell=Optional(Many(Whole(), 2, 2)), letter=Optional(CODE)),
-        "edited": Fields(matrix=CODE, row=Whole(), column=Whole(), value=Real(-LARGEST, LARGEST)),
-        "renamed": Fields(row=Whole(), word=Text(limits.HAND_CHARACTERS)),
+        "chosen": Fields(at=Optional(CODE), cell=Optional(Many(Integer(), 2, 2)), letter=Optional(CODE)),
+        "edited": Fields(matrix=CODE, row=Integer(), column=Integer(), value=Real(-LARGEST, LARGEST)),
+        "renamed": Fields(row=Integer(), word=Text(limits.HAND_CHARACTERS)),
     },
 )
 

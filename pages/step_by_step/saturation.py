@@ -40,7 +40,7 @@ def draw(context: StepByStepContext) -> list[Check]:
     return _checks(measures)
 
 
-@compute.kept
+@compute.cached
 def sample_scores() -> tuple[Tensor, Tensor]:
     """Return random scores (widths, rows, keys), and the same divided by the root of their width."""
     scores = random_scores(WIDTHS, n_rows=ROWS, n_keys=KEYS, seed=0)

@@ -62,7 +62,7 @@ def _lines(context: StepByStepContext) -> Iterator[tuple[int, str, str]]:
     yield from _before_the_mask(context)
     is_blocked = cell.masked == -torch.inf
     yield 6, "line_blocked" if is_blocked else "line_allowed", rf"{s} = {number(cell.masked)}"
-    if cell.blind:
+    if cell.fully_masked:
         yield 7, "line_blind", rf"A_{{{i},{j}}} = 0"
     else:
         exp, peak = number(float(cell.exps[j])), rf"\max_m \tilde S_{{{i},m}}"

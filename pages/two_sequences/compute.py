@@ -8,13 +8,13 @@ from viz.models.cross import self_error
 from viz.models.generation import Writing, write
 
 
-@compute.kept
+@compute.cached
 def self_attention_error(source: Source, layer: int) -> float:
     """Return the difference between a text's cross-attention to itself and its self-attention."""
     return self_error(compute.read(source), layer)
 
 
-@compute.kept
+@compute.cached
 def write_twice(source: Source) -> tuple[Writing, Capture]:
     """Return an encoder-decoder's output for a text step by step, and a capture of the same words in one pass."""
     loaded_model = compute.model(source.model)

@@ -6,10 +6,10 @@ import streamlit as st
 
 from viz import limits
 from viz.frame import compute, specs
-from viz.frame.choice import first_text, own_model
+from viz.frame.available_models import models_here
 from viz.frame.examples import Example, default_target, keep_old_choice, pairs, stash_text
+from viz.frame.inputs import first_text, own_model
 from viz.frame.lazy import lazy
-from viz.frame.models_here import models_here
 from viz.frame.scene import Scene, chosen_head, unknown_tokens
 from viz.frame.shared import MODEL, SECTION, TARGET, TEXT
 from viz.params.memory import Remembered

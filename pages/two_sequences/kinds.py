@@ -28,7 +28,7 @@ FORMULA = (
     r" \\ f(q, k) = q \cdot k / \sqrt{p_q}"
     r" \\ \text{or}\;\; f(q, k) = w^\top \tanh(W^\top q + U^\top k) \end{gathered}"
 )
-SIZES = tuple(Int(name, usual, low=1, high=64) for name, usual in (("p_q", 5), ("p_k", 3), ("p_v", 4), ("p_o", 6)))
+SIZES = tuple(Int(name, default, low=1, high=64) for name, default in (("p_q", 5), ("p_k", 3), ("p_v", 4), ("p_o", 6)))
 """Widths of the heads' vectors, and of the layer's output."""
 SAME = Flag("same_p_k")
 INPUT_WIDTHS = {"d_q": 10, "d_k": 7, "d_v": 8}

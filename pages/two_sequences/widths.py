@@ -24,8 +24,8 @@ from viz.params import Int
 
 SHAPES = View("two_sequences/shapes", words="two_sequences.shapes.")
 SIZES = {
-    name: Int(f"two_{name}", usual, low=1, high=64)
-    for name, usual in (("d_model", 10), ("d_memory", 7), ("d_head", 4), ("d_value", 5), ("d_output", 3))
+    name: Int(f"two_{name}", default, low=1, high=64)
+    for name, default in (("d_model", 10), ("d_memory", 7), ("d_head", 4), ("d_value", 5), ("d_output", 3))
 }
 HEADS = Int("two_heads", 2, low=1, high=16)
 MEANS = {

@@ -15,10 +15,10 @@ from viz import ROOT, limits
 from viz.app import public
 from viz.app.make import App, make_app
 from viz.errors import ModelError
-from viz.frame import compute, waiting
+from viz.frame import compute, queue_notice
 from viz.frame.compute import long_texts
+from viz.frame.queue_notice import default_stores, make_stores, serve, stores, use
 from viz.frame.specs import Mask, Source
-from viz.frame.waiting import default_stores, make_stores, serve, stores, use
 from viz.host.readiness import set_ceiling
 from viz.scheduler.fair_queue import wait_silently
 from viz.scheduler.stores import Bounds
@@ -92,7 +92,7 @@ def test_full_queue_holds_up_no_other(apps):
     first, second = (app.stores for app in apps)
     with ExitStack() as stack:
         fill(stack, first.turns, first.turns.places)
-        waiting = [first.turns.enter("sentence", lambda: None) for _ in range(2)]
+        tickets = [first.turns.enter("sentence", lambda: None) for _ in range(2)]
         assert (first.turns.working, first.turns.waiting) == (first.turns.places, 2)
         assert (second.turns.working, second.turns.waiting) == (0, 0)
         assert [app.server.readiness.reasons() for app in apps] == [["warm", "queue"], ["warm"]]
@@ -100,7 +100,7 @@ def test_full_queue_holds_up_no_other(apps):
             compute.read(SOURCE)
         with use(second):
             assert compute.read(SOURCE).tokens.words
-        for ticket in waiting:
+        for ticket in tickets:
             first.turns.drop(ticket)
 
 
@@ -180,7 +180,7 @@ def test_run_after_server_keeps_app():
     def run():
         with ExitStack() as stack:
             with serve(server_stores):
-                stack.enter_context(waiting.writing())
+                stack.enter_context(queue_notice.writing())
             assert stores() is server_stores and server_stores.pages.working == 1
         return stores()
 
@@ -199,7 +199,7 @@ SERVE_TWO = """
 import asyncio, json, threading
 import streamlit as st
 from viz.app.make import make_app
-from viz.frame.waiting import stores
+from viz.frame.queue_notice import stores
 
 async def begin(app):
     "Start an ASGI application as a server does; return how that went."
@@ -244,13 +244,13 @@ def test_streamlit_serves_one_app():
 IMPORT_ALL = """
 import importlib
 from pathlib import Path
-from viz.frame import waiting
+from viz.frame import queue_notice
 made = []
-waiting.Stores, make = (lambda *args: made.append(1) or make(*args)), waiting.Stores
+queue_notice.Stores, make = (lambda *args: made.append(1) or make(*args)), queue_notice.Stores
 for path in sorted([*Path("viz/frame").rglob("*.py"), *Path("viz/host").rglob("*.py"), *Path("pages").rglob("*.py")]):
     importlib.import_module(".".join(path.with_suffix("").parts).removesuffix(".__init__"))
 assert not made, "an import made stores"
-assert waiting.stores() is waiting.stores() and len(made) == 1, "made at first use"
+assert queue_notice.stores() is queue_notice.stores() and len(made) == 1, "made at first use"
 """
 
 

@@ -9,10 +9,10 @@ from pypdf import PdfReader
 
 from tests.browser.drive import frame, wait_run
 from tests.contrast import ENOUGH, contrast
-from tests.lessons.test_own import TABLE
+from tests.lessons.test_custom_lesson import TABLE
+from viz.lessons.custom_lesson import own_lesson, packed
 from viz.lessons.lesson import Lesson
-from viz.lessons.own import own_lesson, packed
-from viz.lessons.read import lesson_named
+from viz.lessons.lesson_file import lesson_named
 from viz.text import translator
 
 T = translator("en")

@@ -5,7 +5,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.drive import PHONE, eventually, frame, wait_run
 from tests.browser.test_accessibility import look, look_at_both_themes
-from viz.lessons.read import lesson_named
+from viz.lessons.lesson_file import lesson_named
 from viz.text import translator
 from viz.text.glossary import terms
 

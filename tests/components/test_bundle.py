@@ -183,7 +183,7 @@ def test_default_export_by_name_is_imported(client, tmp_path):
     (client / "toy/toy.js").write_text(
         'import { default as Own } from "../lib/base.js";\n\nexport const made = new Own();\n'
     )
-    (tmp_path / "joined.mjs").write_text(bundle.joined(client / "toy/toy.js"), "utf8")
+    (tmp_path / "joined.mjs").write_text(bundle.join_modules(client / "toy/toy.js"), "utf8")
     run = 'console.log((await import("./joined.mjs")).made.constructor.name)'
     command = [str(NODE), "--input-type=module", "--eval", run]
     assert subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True).stdout == "Name\n"

@@ -1,4 +1,4 @@
-"""The colours: what is written beside coloured cells can be read in both themes; in them, see ``client/lib/ink.js``."""
+"""Contrast of text beside coloured cells in both themes; for text in them, see ``client/lib/contrast.js``."""
 
 import re
 from itertools import pairwise

@@ -19,7 +19,7 @@ from tests.running import all_elements, checked, line_charts, matrices, sentence
 from tests.sections import SECTIONS, page_named
 from viz import limits
 from viz.errors import ModelError
-from viz.frame import choice, compute
+from viz.frame import compute, inputs
 from viz.frame.examples import examples
 from viz.frame.scene import Scene
 from viz.frame.sidebar import file_of
@@ -433,7 +433,7 @@ LITERAL = {"TextArea", "TextInput", "Text", "Code", "Json", "Selectbox", "MultiS
 }  # fmt: skip
 
 
-IN_TURN = [*zip(choice.SOURCES * 2, cycle(LANGUAGES))]
+IN_TURN = [*zip(inputs.SOURCES * 2, cycle(LANGUAGES))]
 """Every source in both languages: of an odd number of sources the next three are in the other ones."""
 
 
@@ -461,7 +461,7 @@ def plotly_texts(app: AppTest) -> Iterator[str]:
 
 @pytest.mark.parametrize(
     ("page", "source", "lang"),
-    [(page, *view) for page, view in zip((page for page in PAGES for _ in choice.SOURCES), cycle(IN_TURN))],
+    [(page, *view) for page, view in zip((page for page in PAGES for _ in inputs.SOURCES), cycle(IN_TURN))],
 )
 def test_user_text_is_shown_literally(open_app, page, source, lang):
     """Every page from every source and in both languages: where a text goes is the program's, not the language's."""

@@ -8,7 +8,7 @@ from tests.running import all_elements
 from viz import limits
 from viz.frame import compute
 from viz.frame.examples import examples
-from viz.frame.waiting import stores
+from viz.frame.queue_notice import stores
 from viz.host.warmup import warm
 from viz.models import registry
 from viz.models.registry import Entry

@@ -15,7 +15,7 @@ from streamlit.proto.ClientState_pb2 import ClientState
 from tests.coroutines import finish
 from viz import limits
 from viz.frame.connection import loading
-from viz.host import guard, inbox, owner, uploads
+from viz.host import guard, message_filter, session_cookie, uploads
 from viz.host import readiness as told
 from viz.host.address import address_of
 from viz.host.guard import Guard
@@ -332,7 +332,7 @@ def test_fast_messages_are_delayed(door, monkeypatch):
     async def sleep(seconds):
         slept.append(seconds)
 
-    monkeypatch.setattr(inbox.asyncio, "sleep", sleep)
+    monkeypatch.setattr(message_filter.asyncio, "sleep", sleep)
     monkeypatch.setattr(
         limits, "MESSAGES_A_SECOND", 0.001
     )  # the bucket does not fill meanwhile, however slow the machine
@@ -472,13 +472,13 @@ def test_connected_users_enter_before_ready(monkeypatch):
     readiness = Readiness(Sockets(), then=lambda: rest.wait(60))
 
     async def start():
-        loading.hold()
+        loading.start_cold()
         warming = asyncio.create_task(readiness._warm())
         await asyncio.sleep(0)
         assert not readiness.can_open.is_set()
         first.set()
         await readiness.can_open.wait()
-        loading.come_in()
+        loading.wait_until_warm()
         assert readiness.reasons() == ["warm"]
         rest.set()
         await warming
@@ -558,7 +558,7 @@ def test_cookie_is_set_once(door):
         "type": "http.response.start",
         "headers": [(b"content-type", b"text/html"), (b"cache-control", b"no-cache")],
     }
-    owner.set_cookie(page, "/masks", tls=True)
+    session_cookie.set_cookie(page, "/masks", tls=True)
     fields = guard.Headers(raw=page["headers"])
     assert fields["set-cookie"].endswith("; SameSite=Lax; Secure") and fields["cache-control"] == "private, no-cache"
 
@@ -577,11 +577,11 @@ def test_owner_mark_hides_cookie(door, monkeypatch):
         second,
         SAME_ORIGIN,
         SAME_ORIGIN,
-        SAME_ORIGIN | {owner.HEADER: "mine"},
-        mine | {owner.HEADER: "mine"},
+        SAME_ORIGIN | {session_cookie.HEADER: "mine"},
+        mine | {session_cookie.HEADER: "mine"},
     ):
         door.open(request_headers)
-    owners = [guard.Headers(scope=scope).getlist(owner.HEADER) for scope in scopes]
+    owners = [guard.Headers(scope=scope).getlist(session_cookie.HEADER) for scope in scopes]
     assert all(len(mark) == 1 and re.fullmatch("[0-9a-f]{64}", mark[0]) for mark in owners)
     marks = [mark for (mark,) in owners]
     assert marks[0] == marks[1] == marks[6], "several tabs, one browser"
@@ -590,7 +590,7 @@ def test_owner_mark_hides_cookie(door, monkeypatch):
 
 def test_files_go_to_ones_own_session(door, files, monkeypatch):
     mine = SAME_ORIGIN | {"cookie": f"headlight={'a' * 43}"}
-    monkeypatch.setattr(guard, "session_owner", lambda session: owner.mark_of(guard.Headers(mine)))
+    monkeypatch.setattr(guard, "session_owner", lambda session: session_cookie.mark_of(guard.Headers(mine)))
     assert door.ask(f"{UPLOADS}new/a", "PUT", mine | {"content-length": "10"})["status"] == 200
     assert door.ask(f"{UPLOADS}new/a", "DELETE", mine)["status"] == 200
     for foreign in (SAME_ORIGIN, SAME_ORIGIN | {"cookie": f"headlight={'b' * 43}"}):

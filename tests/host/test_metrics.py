@@ -7,7 +7,7 @@ from streamlit.runtime.stats import CounterStat
 
 from tests.coroutines import finish
 from viz import limits
-from viz.frame.waiting import make_stores
+from viz.frame.queue_notice import make_stores
 from viz.host.metrics import METRICS, Metrics, counter
 from viz.host.sockets import Sockets
 

@@ -13,7 +13,7 @@ import torch
 from viz.core import masks
 from viz.core.heads import HeadWeights, multi_head
 from viz.core.spec import AttentionSpec
-from viz.lessons.key import Function, Given, Key, PremiseError
+from viz.lessons.key import AnswerValue, Function, Key, PremiseError
 from viz.lessons.subject import Decoder, Subject
 
 SUBJECTS = ("it", "animal", "street")
@@ -200,7 +200,7 @@ def _assert_right(key: Key, expected: Any, seed: int) -> None:
 def _assert_says_why(function: Function, key: Key, subject: Subject) -> None:
     """Assert that every wrong answer has a reason that the function has announced."""
     n_heads, n = subject.trace.weights.shape[:2]
-    possible: dict[str, Iterable[Given]] = {
+    possible: dict[str, Iterable[AnswerValue]] = {
         "word": range(n),
         "head": [(layer, head) for layer in range(subject.n_layers) for head in range(n_heads)],
         "cell": [(row, column) for row in range(n) for column in range(n)],

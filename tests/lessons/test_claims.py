@@ -19,7 +19,7 @@ from viz.core.spec import AttentionSpec
 from viz.lessons.answers import ANSWERS
 from viz.lessons.key import Key, PremiseError
 from viz.lessons.lesson import Ask, Lesson, Step
-from viz.lessons.read import lessons
+from viz.lessons.lesson_file import lessons
 
 STEPS = [(lesson, number) for lesson in lessons() for number in range(1, len(lesson.steps) + 1)]
 WITHIN = {"step_by_step", "convolution"}

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from viz import ROOT, limits
-from viz.lessons import own
+from viz.lessons import custom_lesson
+from viz.lessons.custom_lesson import read_toml
 from viz.lessons.lesson import OwnLessonError
-from viz.lessons.own import read_toml
-from viz.lessons.read import FOLDER
+from viz.lessons.lesson_file import FOLDER
 from viz.lessons.toml_nesting import check_nesting
 
 NODE = shutil.which("node")
@@ -72,7 +72,7 @@ def peak(text: str) -> int:
 @pytest.mark.parametrize("name", COSTLY)
 def test_read_toml_deep_file_never_parsed(name, monkeypatch):
     """A file that nests deeply is refused with a sentence of its own, before the parser begins."""
-    monkeypatch.setattr(own.tomllib, "loads", lambda text: pytest.fail("the parser was called"))
+    monkeypatch.setattr(custom_lesson.tomllib, "loads", lambda text: pytest.fail("the parser was called"))
     assert len(COSTLY[name].encode()) <= limits.OWN_LESSON_BYTES
     assert refusal(COSTLY[name]) == "nested"
 

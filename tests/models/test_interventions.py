@@ -14,7 +14,7 @@ from viz.core.analysis.map_statistics import weight_at_offset
 from viz.core.variants.kv_sharing import induction
 from viz.models.capture import capture_tokens
 from viz.models.interventions import by_layer, patch_layer, without
-from viz.models.stream import column, final_norm, logits_of, normalize, read_stream, unembed, written
+from viz.models.stream import column, final_norm, logits_of, normalize, read_stream, split_stream, unembed
 from viz.models.tokens import Tokens, read_text, word_token
 
 DECODERS = ("llama", "gpt2", "mistral", "gpt_bigcode")
@@ -190,7 +190,7 @@ class TestSmolLM:
         reading, (mary, john) = self.read(smollm2, self.JOHN), self.words(smollm2)
         (u, _), (v, _) = column(smollm2, mary), column(smollm2, john)
         weights, centred = final_norm(smollm2)
-        attribution = attribute(written(smollm2, reading, -1), u - v, weights, centred=centred)
+        attribution = attribute(split_stream(smollm2, reading, -1), u - v, weights, centred=centred)
         difference = float(self.difference(smollm2, reading.states[-1])[-1])
         assert attribution.total == pytest.approx(difference, abs=1e-4)
         best = sorted(attribution.parts(), key=lambda part: -abs(part[3]))[:10]

@@ -16,9 +16,9 @@ from viz.models.stream import (
     logits_of,
     normalize,
     read_stream,
+    split_stream,
     uncapped,
     unembed,
-    written,
 )
 from viz.models.tokens import read_text
 
@@ -103,7 +103,7 @@ def test_logit_difference_parts_equal_modules(pair):
     model, reading, reference = pair
     (u, b), (v, c) = column(model, WORD), column(model, SECOND_WORD)
     weights, centred = final_norm(model)
-    attribution = attribute(written(model, reading, AT), u - v, weights, centred=centred, bias=b - c)
+    attribution = attribute(split_stream(model, reading, AT), u - v, weights, centred=centred, bias=b - c)
     x, head = reference.stream[AT].double(), reference.model.get_output_embeddings()
     direction = (
         (head.weight[WORD] - head.weight[SECOND_WORD]).double() * (reference.norm.weight.double() + reference.offset)
@@ -208,7 +208,7 @@ def test_stream_of_family_adds_up(name, tmp_path):
     model = open_folder(save(name, tmp_path / name))
     tokens = tokens_of(model)
     reading = read_stream(model, tokens)
-    parts = written(model, reading, AT)
+    parts = split_stream(model, reading, AT)
     final = reading.states[-1, AT].double()
     assert_close(parts.stream, final, atol=2e-5 * float(final.abs().max()), rtol=0)
     theirs = eager(name, tmp_path / name)

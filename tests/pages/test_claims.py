@@ -19,7 +19,7 @@ from viz.core.long.shapes import CLOSE
 from viz.core.spec import AttentionSpec
 from viz.core.variants.relative import quadratic_scores
 from viz.frame.examples import minimal_pairs
-from viz.lessons.read import lesson_named
+from viz.lessons.lesson_file import lesson_named
 from viz.models import registry
 from viz.models.atlas.corpus import LENGTH, SEQUENCES
 from viz.models.atlas.corpus import sentences as lines

@@ -176,7 +176,7 @@ FAULTS = {
     "the diagonal for the token before": Misplaced(
         map_statistics.weight_at_offset, lambda right, weights, offset: right(weights, 0), (CUT,)
     ),
-    "the heads of one layer of the swap exchanged": Misplaced(next_word.swapped, _one_layer_still, (SWAP,)),
+    "the heads of one layer of the swap exchanged": Misplaced(next_word.swap_heads, _one_layer_still, (SWAP,)),
     # Heads
     "labels a token on": Misplaced(head_grid.axis, _axis, (HEADS,)),
     "the layer below": Misplaced(
@@ -283,7 +283,7 @@ SIBLINGS = {
     ),
     "columns of the grid one on": Misplaced(take_away.Axis.sent, _sent_one_on, (HEADS, f"{HEADS}&merge=1", CROSS)),
     "the row of the next token": Misplaced(
-        head_grid.shown,
+        head_grid.layer_maps,
         _with_fields(values=lambda values: values.roll(1, 1)),
         (f"heads/all_heads?heads_view=row&{SENTENCE}",),
     ),

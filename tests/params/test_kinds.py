@@ -15,7 +15,7 @@ def page() -> None:
     if Flag("there", True).toggle("There"):
         st.text(Int("layer", 3, high=lambda last: last).slider("Layer", last))
     else:
-        link.hold("layer")
+        link.retain("layer")
     link.end()
 
 

@@ -24,7 +24,7 @@ def kinds() -> None:
         "ints": Ints("ints", high=4).read(),
         "at": TokenIndex("at", low=-1, high=lambda words: len(words) - 1, words=lambda words: words).read(("a", "b")),
     }
-    st.session_state["_refused"], st.session_state["_read"] = link.refused(), read
+    st.session_state["_refused"], st.session_state["_read"] = link.take_invalid_names(), read
     link.end()
 
 

@@ -48,7 +48,7 @@ def page() -> None:
         values_ |= {"m": m.number_input("m", n.value), "on": on.toggle("on"), "some": some.multiselect("some")}
         values_["k"] = k.select_slider("k", n.value)
     else:
-        link.hold("m", "k", "on", "some")
+        link.retain("m", "k", "on", "some")
     link.end()
     st.code(json.dumps({"shown": values_, "session": {name: st.session_state[name] for name in values_}}))
 

@@ -16,7 +16,7 @@ from viz.errors import ModelError
 from viz.scheduler import job
 from viz.scheduler.cache import LARGE, CachedFunction, Store
 from viz.scheduler.ceiling import Ceiling
-from viz.scheduler.fair_queue import FairQueue, Kind, come, mark_lowest_priority, wait_silently
+from viz.scheduler.fair_queue import FairQueue, Kind, mark_arrival, mark_lowest_priority, wait_silently
 from viz.scheduler.sizes import OVERHEAD
 
 TEXT = "what a visitor typed"
@@ -415,8 +415,8 @@ def test_shrink_keeps_oldest_users_results(turns, waits):
     store = Store(1_000_000, turns, seconds=60, protect_after_seconds=0.05)
     read = cache(lambda seconds: time.sleep(seconds) or "x" * 10_000, store)
     first, second = contextvars.copy_context(), contextvars.copy_context()
-    came = first.run(come)
-    second.run(come)
+    came = first.run(mark_arrival)
+    second.run(mark_arrival)
     others = fill_queue(turns) if waits else []
     for ticket in others:
         threading.Timer(0.1, turns.leave, [ticket]).start()
@@ -433,9 +433,9 @@ def test_shrink_keeps_oldest_users_results(turns, waits):
 def test_long_result_survives_next_request(turns):
     store = Store(25_000 + 3 * OVERHEAD, turns, seconds=60, protect_after_seconds=0.05)
     read = cache(lambda seconds: time.sleep(seconds) or "x" * 2_500, store)  # 10 kB
-    contextvars.copy_context().run(lambda: (come(), read(0.06), read(0.001), read(0.002)))
+    contextvars.copy_context().run(lambda: (mark_arrival(), read(0.06), read(0.001), read(0.002)))
     assert [read.key(seconds) in store for seconds in (0.06, 0.001, 0.002)] == [True, False, True]
-    contextvars.copy_context().run(lambda: (come(), read(0.003)))
+    contextvars.copy_context().run(lambda: (mark_arrival(), read(0.003)))
     assert [read.key(seconds) in store for seconds in (0.06, 0.002, 0.003)] == [False, True, True], "others' goes first"
 
 

@@ -7,7 +7,7 @@ from mmap import mmap
 import pytest
 
 from viz.scheduler.ceiling import Ceiling, resident
-from viz.scheduler.fair_queue import FairQueue, Kind, come
+from viz.scheduler.fair_queue import FairQueue, Kind, mark_arrival
 
 
 class Process:
@@ -26,7 +26,7 @@ class User:
     def __init__(self, process: Process, name: str) -> None:
         self.process, self.name, self.stay = process, name, ExitStack()
         self.context = contextvars.copy_context()
-        self.stay.enter_context(process.ceiling.visit(self.context.run(come)))
+        self.stay.enter_context(process.ceiling.active_user(self.context.run(mark_arrival)))
 
     def ask(self):
         return self.context.run(self.process.turns.enter, "pass", lambda: self.process.started.append(self.name))

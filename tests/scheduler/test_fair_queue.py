@@ -7,7 +7,7 @@ import pytest
 
 from viz.errors import ModelError
 from viz.scheduler import fair_queue
-from viz.scheduler.fair_queue import FairQueue, Kind, come, wait_silently
+from viz.scheduler.fair_queue import FairQueue, Kind, mark_arrival, wait_silently
 
 
 @pytest.fixture
@@ -34,8 +34,8 @@ def test_next_request_keeps_arrival(admitted):
     turns, busy = FairQueue(1, 7), []
     first = enter(turns, busy, "somebody")
     early, late = contextvars.copy_context(), contextvars.copy_context()
-    early.run(come)
-    late.run(come)
+    early.run(mark_arrival)
+    late.run(mark_arrival)
     later = late.run(enter, turns, admitted, "late")
     second = early.run(enter, turns, admitted, "early, again")
     assert (turns.place(second), turns.place(later)) == (1, 2)
@@ -104,7 +104,7 @@ def test_interactive_users_limit_long_work(admitted, monkeypatch):
 def test_requeue_parts_queues_by_request_time(admitted):
     """An atlas of twenty parts would come before all others each time, since its visitor did."""
     turns, asks = FairQueue(1, 7, {"atlas": Kind(at_once=1, requeue_parts=True)}), contextvars.copy_context()
-    asks.run(come)
+    asks.run(mark_arrival)
     part = asks.run(enter, turns, admitted, "a part", "atlas")
     contextvars.Context().run(enter, turns, admitted, "another visitor")  # nothing of what an earlier test has set
     later = asks.run(enter, turns, admitted, "the next part", "atlas")

@@ -13,8 +13,8 @@ from pages.start.static_picture import PICTURES
 from viz import ROOT
 from viz.app.search import send_index
 from viz.frame.connection import loading
+from viz.frame.queue_notice import make_stores, serve
 from viz.frame.search.box import INDEX
-from viz.frame.waiting import make_stores, serve
 from viz.host.desk import Desk
 from viz.host.files import Files
 from viz.host.first_paint import StaticPaint
@@ -56,7 +56,7 @@ class App:
     @asynccontextmanager
     async def lifespan(self, app: Any) -> AsyncIterator[None]:
         """Run the server's startup and background tasks."""
-        # The app has its own navigation: no first user need tell Streamlit (viz/frame/connection/runs.py).
+        # The app has its own navigation: no first user need tell Streamlit (viz/frame/connection/streamlit_compat.py).
         ignore_pages_folder()
         with serve(self.stores):
             async with self.server.lifespan(app):

@@ -7,11 +7,11 @@ import streamlit as st
 
 from pages import FIRST, HEADS, NAVIGATION, PAGES
 from viz.errors import ModelError
-from viz.frame import modes, sidebar, view, waiting
-from viz.frame.connection import arrival, loading, old_links
+from viz.frame import modes, queue_notice, sidebar, view
+from viz.frame.connection import loading, redirects, visit
 from viz.frame.connection.fragments import fragment
 from viz.frame.connection.reconnect import come_back
-from viz.frame.connection.runs import begin_run
+from viz.frame.connection.streamlit_compat import begin_run
 from viz.frame.links import SHARED, open_links
 from viz.frame.modes import PageRun, figure_facts
 from viz.frame.search.box import sidebar_search
@@ -51,7 +51,7 @@ def page(name: str) -> None:
     for mode in modes.installed():
         mode.below_page(run)
     if name not in PAGES and not view.current().embed:
-        arrival.stay_untouched(*SHARED)
+        visit.stay_untouched(*SHARED)
     sidebar.describe_page()
 
 
@@ -66,14 +66,14 @@ def draw_frame() -> None:
     st.set_page_config(page_icon=picture("favicon.png"), layout="wide")
     st.html(style("style.css"))
     link.begin()
-    arrival.begin()
+    visit.begin()
     view_options = modes.read_view()
     open_links()
     t = sidebar.language()
     for mode in modes.installed():
         mode.before(t)
     try:
-        with waiting.writing():
+        with queue_notice.writing():
             name = opened_page(t, view_options)
             fragment(PAGE, partial(page, name), say_error)
             draw_surroundings(t, name)
@@ -89,27 +89,25 @@ def opened_page(t: Translate, view_options: view.View) -> str:
     name = sidebar.navigation(t, NAVIGATION, FIRST, hidden=not has_navigation)
     for mode in modes.installed():
         mode.before_page(t)
-    if name == FIRST and old_links.is_old(arrival.link(), embedded=view_options.embed):
-        old_links.go_on(sidebar.path_of(HEADS))
-    old_links.open_moved(name)
+    if name == FIRST and redirects.is_old(visit.link(), embedded=view_options.embed):
+        redirects.go_on(sidebar.path_of(HEADS))
+    redirects.open_moved(name)
     if has_navigation:  # the page links first: they would shift a sidebar drawn before them
         st.logo(picture("logo.png"), size="large")
         sidebar_search(LANG.value)
         sidebar.language_control(t)
     if name != FIRST or view_options.present or view_options.notes:
-        loading.come_in()
+        loading.wait_until_warm()
     if name != FIRST:  # that page computes nothing, and renders before the compute modules are imported
         loading.module("viz.frame.compute").warm()
-        if name in PAGES and (
-            arrival.came_without_choices() or (arrival.is_bare() and name == HEADS) or asks_in_chinese()
-        ):
+        if name in PAGES and (visit.came_without_choices() or (visit.is_bare() and name == HEADS) or asks_in_chinese()):
             loading.module("viz.frame.examples").open_on_what_is_read(LANG.value)
     return name
 
 
 def asks_in_chinese() -> bool:
     """Return whether a link names a section for a user who reads Chinese: an English sentence says nothing there."""
-    return LANG.value == "zh" and arrival.opens_section_alone()
+    return LANG.value == "zh" and visit.opens_section_alone()
 
 
 def draw_surroundings(t: Translate, name: str) -> None:

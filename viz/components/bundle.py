@@ -40,7 +40,7 @@ export default (sent) => {
 """Our style is ours, the page's is its own. Streamlit sees to that, too (``isolate_styles``), but draws all of its page
 once more before it calls the code."""
 
-PRINTED = """@media print { @container style(--page-ink: #fff) {
+PRINT_STYLES = """@media print { @container style(--page-ink: #fff) {
   * { color: #000 !important; }
   :not([style*="background"]) { background-color: transparent !important; }
   canvas { filter: invert(1) hue-rotate(180deg); }
@@ -65,7 +65,7 @@ WORDS = """th, td > span, .word, .option span, .order li > span, .long-map .text
 """
 """Of every view: words of the user's text each run in their own direction."""
 
-EVERY_VIEW = PRINTED + CONTRAST + WORDS
+EVERY_VIEW = PRINT_STYLES + CONTRAST + WORDS
 
 
 def views() -> list[str]:
@@ -81,7 +81,7 @@ def views() -> list[str]:
     )
 
 
-def joined(entry: Path) -> str:
+def join_modules(entry: Path) -> str:
     """A module with all it imports before it, each in a scope of its own; it still exports what it exports.
 
     Raises:
@@ -158,7 +158,7 @@ def _style(entry: Path) -> str:
 def dressed(view: str) -> str:
     """A view's code, which makes of it the function ``$dressed``: it puts the style on, then shows the view."""
     entry = CLIENT / f"{view}.js"
-    code, n_defaults = _DEFAULT.subn("const $view = ", joined(entry))
+    code, n_defaults = _DEFAULT.subn("const $view = ", join_modules(entry))
     if n_defaults != 1:
         raise ValueError(f"{entry.name} exports {n_defaults} views, not one")
     return code + _WITH_STYLE.format(style=json.dumps(_style(entry)))

@@ -19,7 +19,7 @@ class MisfitError(ValueError):
 
 
 @dataclass(frozen=True)
-class Whole:
+class Integer:
     """A whole number."""
 
     low: int = 0

@@ -13,7 +13,7 @@ from typing import Any
 
 import streamlit as st
 
-from viz.components.kinds import Kind, Whole
+from viz.components.kinds import Integer, Kind
 from viz.components.mount import mount
 from viz.text import sentences, translator
 
@@ -26,7 +26,7 @@ def palette() -> Mapping[str, Any]:
     return MappingProxyType({"positive": BLUE, "negative": ORANGE, "grey": GREY, "heads": HEADS})
 
 
-_COUNT = Whole()
+_COUNT = Integer()
 
 
 @dataclass(frozen=True, kw_only=True)

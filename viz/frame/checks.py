@@ -14,9 +14,9 @@ from torch import Tensor
 from viz.core.analysis.checks import added_to_scores, largest, rows_error, sdpa_deviation, sink_share, sum_error
 from viz.core.heads import MultiHeadTrace
 from viz.core.random_place import random_place
-from viz.frame.choice import Choice
 from viz.frame.compute import read, recount
 from viz.frame.compute.mask_rule import mask_by_rule
+from viz.frame.inputs import Choice
 from viz.frame.scene import Scene
 from viz.frame.specs import Mask, Source
 

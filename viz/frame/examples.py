@@ -6,7 +6,7 @@ from functools import cache
 
 from viz import ASSETS
 from viz.frame import specs
-from viz.frame.models_here import models_here
+from viz.frame.available_models import models_here
 from viz.frame.shared import HEAD, LAYER, MODEL, TEXT
 from viz.models import registry
 from viz.params import link
@@ -141,10 +141,10 @@ def keep_old_choice(default: str) -> bool:
 
     There the model was no default, so the link names it; one of now leaves it out.
     """
-    if not link.asked(f"{MODEL.name}={default}"):
+    if not link.has_query(f"{MODEL.name}={default}"):
         return False
     MODEL.choose(default)
-    if link.asked(TEXT.name) or TEXT.is_chosen:
+    if link.has_query(TEXT.name) or TEXT.is_chosen:
         return False
     TEXT.choose(examples()[0].text)
     return True

@@ -13,7 +13,7 @@ class Lazy(Generic[T]):
 
     ``functools.cached_property`` will not do for what a page computes: in Python 3.11 it holds a lock, one for all
     objects of the class. A page that waits in the line inside it would keep out the next visitor's page, for whose
-    turn it waits itself (:func:`viz.frame.waiting.aside`).
+    turn it waits itself (:func:`viz.frame.queue_notice.aside`).
 
     Example:
         >>> class Text:

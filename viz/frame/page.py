@@ -1,6 +1,6 @@
 """A page is an ordered list of named sections. One is open at a time; only that one is computed and sent.
 
-Above the picture stand the tabs, then the text and the chips (:mod:`viz.frame.choice`). A section is its picture and
+Above the picture stand the tabs, then the text and the chips (:mod:`viz.frame.inputs`). A section is its picture and
 what it shows; formula, checks, code and downloads are folded into one footer.
 """
 
@@ -17,14 +17,14 @@ from streamlit.delta_generator import DeltaGenerator
 from viz.errors import ModelError
 from viz.frame import modes
 from viz.frame.checks import Check, choice_checks
-from viz.frame.choice import Asked, Choice, Controls, choose
 from viz.frame.compute import read
-from viz.frame.connection import arrival
+from viz.frame.connection import visit
 from viz.frame.connection.fragments import fragment
 from viz.frame.header.footer import footer
 from viz.frame.header.section import Reads, Section, standalone, with_views
 from viz.frame.header.tabs import draw_tabs
 from viz.frame.header.views import draw_views
+from viz.frame.inputs import Choice, Controls, PageInputs, read_inputs
 from viz.frame.lazy import without_results
 from viz.frame.modes import figure_facts, say
 from viz.frame.scene import Scene, cuts, open_scene, provenance, say_error
@@ -58,7 +58,7 @@ def the_scene(scene: Scene) -> Scene:
     return scene
 
 
-def as_asked(inputs: Asked) -> Asked:
+def as_asked(inputs: PageInputs) -> PageInputs:
     """The scene of a page that needs all that was asked for."""
     return inputs
 
@@ -87,7 +87,7 @@ class Page:
     context: Callable[[Scene], Any] = the_scene
     controls: Controls = EVERY_CONTROL
     about: Callable[[Scene], None] = provenance
-    scene_of: Callable[[Asked], Asked] = as_asked
+    scene_of: Callable[[PageInputs], PageInputs] = as_asked
     checks_source: bool = True
     former: str = ""
     knows: tuple[str, ...] = ()
@@ -98,7 +98,7 @@ class Page:
         open_sections = self._opened()
         note = self.head(t, open_sections)
         try:
-            inputs = choose(t, self._controls(open_sections))
+            inputs = read_inputs(t, self._controls(open_sections))
             scene = open_scene(t, self.scene_of(inputs))
         except ValueError as error:
             say_error(t, error)
@@ -165,9 +165,9 @@ class Page:
 
     def _open_carried(self, first: str) -> None:
         """Open the section, and the view, whose parameters an old link carries without a name."""
-        former = self.former if set(arrival.link()) - _no_choices() else ""
+        former = self.former if set(visit.link()) - _no_choices() else ""
         pairs = [(section, view) for section in self.sections for view in section.views or (section,)]
-        matches = (pair for pair in pairs if any(map(link.asked, pair[1].parameters)))
+        matches = (pair for pair in pairs if any(map(link.has_query, pair[1].parameters)))
         match = next(matches, None) or next((pair for pair in pairs if pair[1].name == former), None)
         if match is None:
             SECTION.set(first)
@@ -234,7 +234,7 @@ class Page:
         """
         if self.former:
             choices = set(link.link()) - _no_choices() - {SECTION.name}
-            SECTION.leave_out("" if choices else self.sections[0].name)
+            SECTION.omit_from_link("" if choices else self.sections[0].name)
 
     def _note_figures(self, scene: Scene, open_sections: tuple[Section, ...]) -> None:
         """Note the model and the text for saved pictures, except sections with numbers of their own."""
@@ -256,5 +256,5 @@ def say_refused(t: Translate, note: DeltaGenerator) -> None:
     """Say which parts of the link were not believed, once every control has read it."""
     if problem := modes.refusal(t):
         note.error(problem)
-    if invalid_names := link.refused():
+    if invalid_names := link.take_invalid_names():
         note.info(t("note.refused", names=", ".join(invalid_names)))

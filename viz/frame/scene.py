@@ -9,8 +9,8 @@ from viz.core.heads import MultiHeadTrace
 from viz.core.spec import OddWidthError
 from viz.errors import ModelError
 from viz.frame import compute, specs
-from viz.frame.choice import Asked, Chips, Choice
 from viz.frame.header.layer_kinds import say_layer_kinds
+from viz.frame.inputs import Chips, Choice, PageInputs
 from viz.frame.lazy import lazy
 from viz.frame.shared import HEAD
 from viz.models.capture import Capture
@@ -57,7 +57,7 @@ class Scene:
         return self.capture.tokens.labels
 
 
-def open_scene(t: Translate, inputs: Asked) -> Scene:
+def open_scene(t: Translate, inputs: PageInputs) -> Scene:
     """Read the text and take every step of the chosen layer.
 
     Raises:

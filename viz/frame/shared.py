@@ -36,12 +36,12 @@ class Models:
     """The models that are installed, and the one that is read where none was chosen."""
 
     available: Mapping[str, Any]
-    usual: str
+    default: str
 
     @property
     def first(self) -> str:
         """The default, or the first that is there if that is not."""
-        return self.usual if self.usual in self.available else next(iter(self.available), self.usual)
+        return self.default if self.default in self.available else next(iter(self.available), self.default)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import streamlit as st
 from viz.components.bars import BarChart, pack_bars
 from viz.components.cover import is_covered
 from viz.components.covered_data import cover_figure, cover_table
-from viz.components.kinds import Many, Text, Whole
+from viz.components.kinds import Integer, Many, Text
 from viz.components.lines import packed
 from viz.components.matrix import Matrix, pack_matrix
 from viz.components.view import View
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Chart = TypeVar("Chart", BarChart, LineChart)
 
 BARS, LINES = View("charts/bars"), View("charts/lines")
-MATRIX = View("matrix/matrix", sends={"chosen": Many(Whole(), most=2, least=2)}, colours=True)
+MATRIX = View("matrix/matrix", sends={"chosen": Many(Integer(), most=2, least=2)}, colours=True)
 MAPS = View("maps/maps", sends={"chosen": Text(40)}, colours=True)
 """Maps side by side; a map that is chosen is sent by its code."""
 

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from viz.components import bundle
 from viz.components.mount import LOADER, component_name
-from viz.frame.connection.old_links import is_old
+from viz.frame.connection.redirects import is_old
 from viz.frame.sidebar import path_of
 from viz.host.first_paint import StaticPaint, style
 from viz.host.page_head import language_of, site_of, with_head

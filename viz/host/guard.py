@@ -13,9 +13,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from viz import limits
 from viz.frame.sidebar import path_of
-from viz.host import descriptors, owner, policy
+from viz.host import descriptors, policy, session_cookie
 from viz.host.address import address_of
-from viz.host.inbox import LATER, NOT_ALLOWED, MessageFilter
+from viz.host.message_filter import LATER, NOT_ALLOWED, MessageFilter
 from viz.host.metrics import METRICS
 from viz.host.page_head import PREVIEW
 from viz.host.readiness import LOOP_ENDED, PATHS, Readiness
@@ -85,7 +85,7 @@ class Guard:
 
     def _with_headers(self, scope: Scope, send: Send) -> Send:
         policy_headers = self.embedded if policy.is_embedded(scope) else self.headers
-        cookie = owner.cookie_of(Headers(scope=scope))
+        cookie = session_cookie.cookie_of(Headers(scope=scope))
 
         async def send_more(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -93,7 +93,7 @@ class Guard:
                 kind = Headers(raw=raw).get("content-type", "")
                 message["headers"] = [*raw, *policy.headers_of(kind, policy_headers)]
                 if not cookie:
-                    owner.set_cookie(message, scope["path"])
+                    session_cookie.set_cookie(message, scope["path"])
             await send(message)
 
         return send_more
@@ -180,7 +180,7 @@ class Guard:
         try:
             if len(self.sockets) > EARLY:
                 await self.readiness.can_open.wait()
-            await self.app(owner.with_owner(scope, headers), inbox, send)
+            await self.app(session_cookie.with_owner(scope, headers), inbox, send)
         finally:
             self.sockets.forget(socket)
         if inbox.close_code is not None:
@@ -252,6 +252,6 @@ def reject_foreign_session(scope: Scope, headers: Headers) -> Response | None:
     if scope["method"] in ("GET", "HEAD"):
         return None
     mark = session_owner(session_of(scope["path"]))
-    if mark is None or hmac.compare_digest(mark, owner.mark_of(headers)):
+    if mark is None or hmac.compare_digest(mark, session_cookie.mark_of(headers)):
         return None
     return PlainTextResponse("That is not your session.", 403)

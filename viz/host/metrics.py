@@ -8,7 +8,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from viz import limits
-from viz.frame import waiting
+from viz.frame import queue_notice
 from viz.host import descriptors
 from viz.host.sockets import Sockets
 from viz.scheduler.stores import Stores
@@ -64,7 +64,7 @@ class Metrics:
     """
 
     def __init__(self, sockets: Sockets, refusals: dict[str, int], stores: Stores | None = None) -> None:
-        self.sockets, self.refusals, self.stores = sockets, refusals, stores or waiting.stores()
+        self.sockets, self.refusals, self.stores = sockets, refusals, stores or queue_notice.stores()
         self.route = Route(METRICS, self._answer)
 
     def text(self) -> str:

@@ -17,13 +17,13 @@ from starlette.routing import Route
 from streamlit.logger import get_logger
 
 from viz import limits
-from viz.frame import waiting
+from viz.frame import queue_notice
 from viz.frame.connection import loading
 from viz.host.errors import redact_log
+from viz.host.maintenance import Maintenance
 from viz.host.metrics import Metrics
-from viz.host.owner import HEADER
+from viz.host.session_cookie import HEADER
 from viz.host.sockets import Sockets
-from viz.host.upkeep import Maintenance
 from viz.host.uploads import Uploads
 from viz.scheduler.job import where
 from viz.scheduler.stores import Stores
@@ -92,7 +92,7 @@ class Readiness:
         self, sockets: Sockets, then: Callable[[], object] = lambda: None, stores: Stores | None = None
     ) -> None:
         self.sockets, self.uploads, self.then = sockets, Uploads(), then
-        self.stores = stores or waiting.stores()
+        self.stores = stores or queue_notice.stores()
         self.refusals: Counter[str] = Counter()
         self.can_open = asyncio.Event()
         self.pulse = Pulse()
@@ -118,7 +118,7 @@ class Readiness:
     @asynccontextmanager
     async def lifespan(self, _: Any) -> AsyncIterator[None]:
         """Warm up in the background while the server is alive but not ready; run the maintenance."""
-        loading.hold()
+        loading.start_cold()
         bind_sessions_to_header(HEADER)
         end_forgotten_sessions()
         answer_unknown_fragments()
@@ -162,7 +162,7 @@ class Readiness:
     def _warm_in_time(self, admit: Callable[[], object]) -> int:
         if not loading.is_asked(FIRST_USER) and len(self.sockets):
             loading.is_asked(FIRST_PICTURE)
-        with waiting.use(self.stores):
+        with queue_notice.use(self.stores):
             return warm(admit)
 
     def _admit(self) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from viz.frame import compute
 from viz.frame.compute import head_grid
-from viz.frame.connection.runs import mark_background
+from viz.frame.connection.streamlit_compat import mark_background
 from viz.frame.examples import examples
+from viz.frame.queue_notice import stores
 from viz.frame.specs import Mask, Source, View
-from viz.frame.waiting import stores
 
 MOMENT, PATIENCE = 0.1, 3.0
 """Seconds between two checks for running pages, and seconds after which the warm-up continues beside them."""
@@ -28,7 +28,7 @@ def warm(admit: Callable[[], object] = lambda: None) -> int:
         source = Source(kind="model", text=example.text, model=compute.DEFAULT_MODEL)
         head_grid.wall(source, Mask(), View())
         for layer in range(model.n_layers):
-            heads = head_grid.shown(source, layer, Mask(), View()).values.shape[0]
+            heads = head_grid.layer_maps(source, layer, Mask(), View()).values.shape[0]
             for head in range(heads):
                 head_grid.head_scores(source, layer, head, Mask(), View())
         if example is read_by_it[0]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from viz.lessons.key import Given, Key, Values
+from viz.lessons.key import AnswerValue, Key, Values
 
 LONGEST = 40
 """Characters of a number that is typed."""
@@ -44,7 +44,7 @@ def read_number(typed: str) -> float | None:
     return value / (100 if match[2] else 1) if math.isfinite(value) else None
 
 
-def read_answer(kind: str, sent: Any, options: Sequence[Given]) -> Given | None:
+def read_answer(kind: str, sent: Any, options: Sequence[AnswerValue]) -> AnswerValue | None:
     """Return the answer in a browser's message; None if it cannot be one.
 
     Args:
@@ -71,7 +71,7 @@ def read_answer(kind: str, sent: Any, options: Sequence[Given]) -> Given | None:
     return sent if sent in options else None
 
 
-def judge(key: Key, given: Given, tolerance: float) -> Verdict:
+def judge(key: Key, given: AnswerValue, tolerance: float) -> Verdict:
     """Judge an answer, with the reason if it is wrong."""
     if isinstance(given, float):
         (exact,) = key.right

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-Given = int | float | str | bool | tuple[int, ...] | tuple[str, ...]
+AnswerValue = int | float | str | bool | tuple[int, ...] | tuple[str, ...]
 """An answer: a token's place, a head's layer and number, a number, an option's code, options in order, or yes."""
 
 
@@ -86,7 +86,7 @@ class Key:
         hides: what the picture shows of the answer, by place.
     """
 
-    right: tuple[Given, ...]
+    right: tuple[AnswerValue, ...]
     values: Values = field(default_factory=dict)
     wrong: Callable[[Any], Because] = _no_reason
     traps: Mapping[str, float] = field(default_factory=dict)

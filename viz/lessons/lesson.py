@@ -14,7 +14,7 @@ OPEN = "open"
 IN_THE_PAGE = ("head", "cell", "mask", "sentence")
 """Of these, what is answered in the page itself, and not in the bar."""
 
-Said = Mapping[str, str]
+Translations = Mapping[str, str]
 """One text, by language."""
 
 Link = Mapping[str, str]
@@ -41,11 +41,11 @@ class Ask:
     answer: str
     arguments: Mapping[str, Mapping[str, Any]]
     tolerance: float
-    options: Mapping[str, Said]
-    question: Said
-    hint: Said
-    wrong: Mapping[str, Said]
-    reveal: Said
+    options: Mapping[str, Translations]
+    question: Translations
+    hint: Translations
+    wrong: Mapping[str, Translations]
+    reveal: Translations
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,11 +92,11 @@ class Step:
     before: Mapping[str, Link]
     covers: bool
     minutes: float
-    text: Said
-    note: Said
+    text: Translations
+    note: Translations
     ask: Ask
     hides: Hides = Hides()
-    why: Said = field(default_factory=dict)
+    why: Translations = field(default_factory=dict)
 
     def link(self, read: str, *, is_open: bool) -> dict[str, str]:
         """Return the link's parameters while the question is open, or when it is answered."""
@@ -118,10 +118,10 @@ class Lesson:
     """
 
     name: str
-    title: Said
-    knows: Said
+    title: Translations
+    knows: Translations
     steps: tuple[Step, ...]
-    keep: tuple[Said, ...] = ()
+    keep: tuple[Translations, ...] = ()
     next: str = ""
 
     @property

@@ -70,7 +70,7 @@ class Blocks:
     """One stack of blocks ready to run, a model's or seeded ones.
 
     ``x`` is what the first block reads and ``memory`` what decoder blocks read; ``attentions`` are each layer's own
-    ways of attending, and ``usual`` says whether these are the paper's: scores times 1/sqrt(d_k), nothing added,
+    ways of attending, and ``is_standard`` says whether these are the paper's: scores times 1/sqrt(d_k), nothing added,
     nothing turned. ``final`` is the norm behind the last block; ``states`` are the model's own hidden states.
     """
 
@@ -79,7 +79,7 @@ class Blocks:
     design: BlockDesign
     memory: Tensor | None = None
     attentions: tuple[Mapping[str, Any], ...] | None = None
-    usual: bool = True
+    is_standard: bool = True
     final: NormWeights | None = None
     states: tuple[Tensor, ...] = ()
 
@@ -202,7 +202,7 @@ def model_blocks(model: LoadedModel, capture: Capture, stack_name: str | None = 
             {"attention": way} | ({} if cross is None else {"cross": _as_trained(cross, unchanged)})
             for way, cross in zip(ways, crosses, strict=True)
         ),
-        usual=all(_is_standard(call) for call in (*calls, *crosses) if call is not None),
+        is_standard=all(_is_standard(call) for call in (*calls, *crosses) if call is not None),
         memory=capture.states["encoder"][-1] if crosses[0] is not None else None,
         design=BlockDesign(
             norm=layout.norm,

@@ -31,7 +31,7 @@ FOLLOWED_BLINDLY = ("quantization_config", "attn_implementation", "_attn_impleme
 """Keys that make transformers load in another way, or another file."""
 
 
-def refused(config: dict[str, Any]) -> str | None:
+def refusal_reason(config: dict[str, Any]) -> str | None:
     """Return the reason why a configuration cannot be used, in a few words; None if it can."""
     for name in FOLLOWED_BLINDLY:
         if config.get(name) is not None:

@@ -11,7 +11,7 @@ from torch import Tensor
 from viz.errors import ModelError
 from viz.models import packaged
 from viz.models.attention_interface import INTERFACE, install, watch
-from viz.models.checks import find_non_finite, refused
+from viz.models.checks import find_non_finite, refusal_reason
 from viz.models.folders import adapters, quantised
 from viz.models.folders.fetch import fetch_from_hub, fetch_from_index
 from viz.models.folders.files import corrupt, read_json
@@ -188,7 +188,7 @@ def _model_in(entry: Entry, folder: Path, adapter: Path | None = None) -> Any:
     """The model of a folder under the names its code gives it, with an adapter merged into it if there is one."""
     config = _read_config(entry, folder)
     files = check_weights(entry, folder, pickled_files(entry, folder))
-    if reason := refused(config):
+    if reason := refusal_reason(config):
         raise corrupt(entry, reason)
     types = {name: kind for file in files if file.suffix == ".safetensors" for name, kind in types_in(file).items()}
     names, full_config = list(types), read_json(entry, folder / "config.json")
@@ -220,7 +220,7 @@ def _from_folder(entry: Entry, folder: Path) -> tuple[Any, Any]:
     base = adapters.find_base(entry, folder) if adapters.is_adapter(folder) else folder
     config = _read_config(entry, base)
     check_weights(entry, base, pickled_files(entry, base))
-    if reason := refused(config):
+    if reason := refusal_reason(config):
         raise corrupt(entry, reason)
     tokenizer = read_tokenizer(entry, find_tokenizer(entry, folder, base))
     model = _model_in(entry, base, folder if base != folder else None)

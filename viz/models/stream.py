@@ -210,7 +210,7 @@ def _w_o(model: LoadedModel, layer: int, n_heads: int) -> tuple[Tensor, Tensor]:
     return (w_o, bias) if scale == 1 else (w_o * scale, bias * scale)
 
 
-def written(model: LoadedModel, reading: Reading, at: int) -> StreamParts:
+def split_stream(model: LoadedModel, reading: Reading, at: int) -> StreamParts:
     """Everything that was added to the stream of the token at this place.
 
     Where a norm stands behind attention (Gemma 2), its scale is held at what it is here, as the final norm's is.

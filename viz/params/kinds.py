@@ -44,8 +44,8 @@ class Int(OneOf[int]):
             return min(max(value, options.start), options.stop - 1)
         return min(options, key=lambda option: abs(option - value)) if self.nearest else value
 
-    def _usual(self, about: Any) -> int:
-        return self._nearest(super()._usual(about), about)
+    def _resolve_default(self, about: Any) -> int:
+        return self._nearest(super()._resolve_default(about), about)
 
     def _parse(self, raw: str) -> int:
         return int(raw)
@@ -80,7 +80,7 @@ class TokenIndex(Int):
     def read(self, about: Any = None) -> int:
         """Declare the parameter and return its value, the position of its word in this text."""
         if self.words:
-            self.follow(self.words(about), locked_at_first=self._usual(about) >= 0)
+            self.follow(self.words(about), locked_at_first=self._resolve_default(about) >= 0)
         return super().read(about)
 
     def follow(self, words: tuple[str, ...], *, locked_at_first: bool = True) -> None:
@@ -141,8 +141,8 @@ class Real(OneOf[float]):
 class Choice(OneOf[str]):
     """One of a few codes, independent of the language; by default the first."""
 
-    def _usual(self, about: Any) -> str:
-        return self.options(about)[0] if self.default is None else super()._usual(about)
+    def _resolve_default(self, about: Any) -> str:
+        return self.options(about)[0] if self.default is None else super()._resolve_default(about)
 
     def _parse(self, raw: str) -> str:
         return raw
@@ -213,8 +213,8 @@ class Ints(Parameter[list[int]]):
     low: int | Callable[[Any], int] = field(default=0, kw_only=True)
     high: int | Callable[[Any], int] = field(default=0, kw_only=True)
 
-    def _usual(self, about: Any) -> list[int]:
-        return list(super()._usual(about))
+    def _resolve_default(self, about: Any) -> list[int]:
+        return list(super()._resolve_default(about))
 
     def _parse(self, raw: str) -> list[int]:
         return [int(part) for part in raw.split("-") if part]

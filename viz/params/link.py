@@ -42,7 +42,7 @@ def presets() -> Mapping[str, str]:
     return of_session().preset
 
 
-def asked(query: str) -> bool:
+def has_query(query: str) -> bool:
     """Return True if the session's link has ``name`` and nothing has declared it yet, or has ``name=value``.
 
     ``name=value`` is for parameters of earlier versions, which nothing declares any more; it is removed from the link.
@@ -54,20 +54,20 @@ def asked(query: str) -> bool:
     return session_link.get(name) == value and session_link.pop(name) == value
 
 
-def keep(*names: str) -> None:
+def retain_in_link(*names: str) -> None:
     """Keep the values of parameters without a widget in this run, and keep them in the link.
 
     A value that is only in the link is validated when its parameter is declared.
     """
     record = of_session()
     record.kept = names
-    hold(*names)
+    retain(*names)
     for name in names:
         if name in st.session_state:
             record.declare(name, record.declared.get(name))
 
 
-def hold(*names: str) -> None:
+def retain(*names: str) -> None:
     """Keep the values of parameters without a widget in this run, but leave them out of the link."""
     state = st.session_state
     for name in names:
@@ -79,14 +79,14 @@ def hold(*names: str) -> None:
             state[name] = state[name]  # else Streamlit drops the value of a widget that is not drawn
 
 
-def refused() -> list[str]:
+def take_invalid_names() -> list[str]:
     """Return the sorted names of parameters whose values in the link were invalid, and clear the list."""
     record = of_session()
     names, record.refused = record.refused, []
     return sorted(set(names))
 
 
-def chosen(*names: str) -> dict[str, str]:
+def query_parameters(*names: str) -> dict[str, str]:
     """Return these parameters as query parameters for a link to another page, without defaults."""
     return {name: _write(name) for name in names if of_session().is_chosen(name)}
 

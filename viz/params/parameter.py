@@ -65,12 +65,12 @@ class Parameter(Generic[T]):
         """Declare the parameter and return its value: that of the link or the user if valid, else the default."""
         self.enter(about)
         state, record, name = st.session_state, of_session(), self.name
-        default, is_declared = self._usual(about), name in record.declared
+        default, is_declared = self._resolve_default(about), name in record.declared
         if name in record.preset:
             default = self._from_link(record.preset[name], about, default)
         record.declare(name, default)
         if name not in state or record.predates_navigation(name):
-            record.usual.pop(name, None)
+            record.current_defaults.pop(name, None)
             record.send(name, self._read_link(about, default))
         elif self.value != default and (not self._is_allowed(about, self.value) or not (is_declared or self.is_chosen)):
             record.send(name, default)
@@ -80,9 +80,9 @@ class Parameter(Generic[T]):
         elif not is_declared and record.has_stale_browser_value(name):
             record.send(name, self.value)
         if self.value == default:
-            record.usual[name] = default
+            record.current_defaults[name] = default
         elif self.is_chosen:
-            record.usual.pop(name, None)
+            record.current_defaults.pop(name, None)
         return self.value
 
     def _read_link(self, about: Any, default: T) -> T:
@@ -103,7 +103,7 @@ class Parameter(Generic[T]):
                 return value
         return otherwise
 
-    def _usual(self, about: Any) -> T:
+    def _resolve_default(self, about: Any) -> T:
         default: T = resolve(self.default, about)
         return default
 
@@ -165,18 +165,18 @@ class Parameter(Generic[T]):
     def choose(self, value: T) -> None:
         """Set the value as chosen by the user, even if it equals the default."""
         self.set(value)
-        of_session().usual.pop(self.name, None)
+        of_session().current_defaults.pop(self.name, None)
 
     def forget(self) -> None:
         """Reset the value: it is the default when it is next read."""
         st.session_state.pop(self.name, None)
 
-    def leave_out(self, default: T) -> None:
+    def omit_from_link(self, default: T) -> None:
         """Leave this value out of the link in place of the default; the current value then counts as chosen."""
         record = of_session()
         if record.declared[self.name] != default:
             record.declared[self.name] = default
-            record.usual.pop(self.name, None)
+            record.current_defaults.pop(self.name, None)
 
     def draw(self, widget: Callable[..., Any], label: str, *args: Any, **options: Any) -> Any:
         """Draw a Streamlit widget for the parameter, which must have been read in this run."""

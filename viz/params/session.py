@@ -21,7 +21,7 @@ class Parameters:
     link: dict[str, str] = field(default_factory=dict)  # values of parameters not declared yet
     believed: set[str] | None = None  # after Back or Forward: names already read from the link
     refused: list[str] = field(default_factory=list)  # names whose values in the link were invalid
-    usual: dict[str, Any] = field(default_factory=dict)  # defaults that are the current value
+    current_defaults: dict[str, Any] = field(default_factory=dict)  # defaults that are the current value
     longest: dict[str, int] = field(default_factory=dict)  # maximal characters of a text in the link
     set_values: dict[str, list[Any]] = field(default_factory=dict)  # that the browser may still send, the newest last
     scopes: dict[str, Any] = field(default_factory=dict)  # the owner of a value, or the words of a TokenIndex
@@ -75,7 +75,7 @@ class Parameters:
     def is_chosen(self, name: str) -> bool:
         """Return True if a parameter's value was chosen, and is not a default set by ``read``."""
         state = st.session_state
-        return name in state and not (name in self.usual and state[name] == self.usual[name])
+        return name in state and not (name in self.current_defaults and state[name] == self.current_defaults[name])
 
     def is_known(self, name: str) -> bool:
         """Return True if a parameter has a value in the session, in the link or among the presets."""

@@ -61,7 +61,7 @@ class Ceiling:
             return self._under_way[0] if self._under_way else None
 
     @contextmanager
-    def visit(self, arrival: float) -> Iterator[None]:
+    def active_user(self, arrival: float) -> Iterator[None]:
         """Count the user who arrived then as active inside the ``with``."""
         with self._lock:
             insort(self._under_way, arrival)

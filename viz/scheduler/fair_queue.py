@@ -21,7 +21,7 @@ RECENT = 3.0
 _arrival: ContextVar[float] = ContextVar("arrival")
 
 
-def come() -> float:
+def mark_arrival() -> float:
     """Record the user's arrival time: it is the priority of everything this thread requests."""
     now = time.monotonic()
     _arrival.set(now)
@@ -88,7 +88,7 @@ _DEFAULT = Kind()
 
 
 class FairQueue:
-    """A first-come (:func:`come`), first-served queue with limits by kind of work.
+    """A first-come (:func:`mark_arrival`), first-served queue with limits by kind of work.
 
     Args:
         places: the number of workers.

@@ -42,7 +42,7 @@ class VisionChoice:
     @property
     def model(self) -> VisionModel:
         """The model."""
-        return compute.opened(self.reader)
+        return compute.load_reader(self.reader)
 
     @property
     def is_own(self) -> bool:

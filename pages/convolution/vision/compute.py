@@ -11,11 +11,11 @@ from viz.core.analysis.plane_fit import fit_planes, plane_weights
 from viz.core.analysis.window_fit import WindowFit
 from viz.errors import ModelError
 from viz.frame import compute
-from viz.frame.compute import kept
+from viz.frame.compute import cached
+from viz.frame.queue_notice import until
 from viz.frame.specs import picture_entries
-from viz.frame.waiting import until
 from viz.models import registry
-from viz.models.pictures.vision import Seen, VisionModel, judged, load_vision, look, untrained
+from viz.models.pictures.vision import VisionCapture, VisionModel, judged, load_vision, look, untrained
 from viz.models.trained import digits
 from viz.scheduler.cache import CachedFunction
 
@@ -37,14 +37,14 @@ class Agreement:
 
 
 @partial(CachedFunction, store=compute.models, kind="load", wait=until)
-def opened(reader: Reader) -> VisionModel:
+def load_reader(reader: Reader) -> VisionModel:
     """A loaded model, shared by all users.
 
     Raises:
         ModelError: if it cannot be used.
     """
     if not reader.trained:
-        after = opened(Reader(model=reader.model))
+        after = load_reader(Reader(model=reader.model))
         is_ours = after.entry in registry.picture_entries()
         return untrained(after, digits.build(digits.Recipe()) if is_ours else None)
     entry = next((entry for entry in picture_entries() if entry.id == reader.model), None)
@@ -53,53 +53,53 @@ def opened(reader: Reader) -> VisionModel:
     return load_vision(entry)
 
 
-@kept
-def seen(reader: Reader, picture: Numbers) -> Seen:
+@cached
+def capture_of(reader: Reader, picture: Numbers) -> VisionCapture:
     """The capture of a picture, layer by layer."""
-    return look(opened(reader), picture.tensor())
+    return look(load_reader(reader), picture.tensor())
 
 
-@kept
+@cached
 def fits(reader: Reader, picture: Numbers) -> tuple[WindowFit, ...]:
     """The window closest to every head, for each layer."""
-    capture = seen(reader, picture)
+    capture = capture_of(reader, picture)
     return tuple(fit_planes(capture.among_patches(i).weights, capture.grid) for i in range(len(capture.calls)))
 
 
-@kept
+@cached
 def windows(reader: Reader, picture: Numbers, layer: int, query: int) -> Tensor:
     """The weights of the window closest to each head of a layer, from one patch to all, (H, P)."""
-    fit, grid = fits(reader, picture)[layer], seen(reader, picture).grid
+    fit, grid = fits(reader, picture)[layer], capture_of(reader, picture).grid
     heads = zip(fit.offset, fit.alpha, strict=True)
     return torch.stack([plane_weights(offset[None], alpha[None], grid)[0, query] for offset, alpha in heads])
 
 
-@kept
+@cached
 def rows(reader: Reader, picture: Numbers, query: int) -> Tensor:
     """The weights of every head from one patch, (L, H, P)."""
-    capture = seen(reader, picture)
+    capture = capture_of(reader, picture)
     return torch.stack([capture.among_patches(i).weights[:, query] for i in range(len(capture.calls))])
 
 
-@kept
+@cached
 def agreement(reader: Reader, picture: Numbers) -> Agreement:
     """Our weights and scores against the model's own forward pass, in transformers' attention."""
-    capture = seen(reader, picture)
-    weights, logits = judged(opened(reader), picture.tensor())
+    capture = capture_of(reader, picture)
+    weights, logits = judged(load_reader(reader), picture.tensor())
     off = max(float((capture.layer(i).weights - theirs).abs().max()) for i, theirs in enumerate(weights))
     return Agreement(weights=off, probabilities=torch.zeros(0) if logits is None else logits.softmax(-1))
 
 
-@kept
+@cached
 def right(reader: Reader) -> int:
     """The number of held-out digits that the model classifies correctly."""
-    held_out_digits, model = digits.held_out(), opened(reader).model
+    held_out_digits, model = digits.held_out(), load_reader(reader).model
     with torch.inference_mode():
         predicted = model(pixel_values=digits.pixels(held_out_digits.levels)).logits.argmax(-1)
     return int((predicted == held_out_digits.names).sum())
 
 
-@kept
+@cached
 def every_digit(reader: Reader, of_each: int) -> Tensor:
     """The share that the closest window explains of each head, for so many held-out digits of each name, (n, L, H)."""
     held_out_digits = digits.held_out()

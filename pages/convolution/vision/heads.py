@@ -14,7 +14,7 @@ from pages.convolution.vision.ink import check_drawn
 from viz import limits
 from viz.components.bars import BarChart
 from viz.components.head_grid import pack
-from viz.components.kinds import Text, Whole
+from viz.components.kinds import Integer, Text
 from viz.components.view import View
 from viz.core.analysis.window_fit import WindowFit
 from viz.figures.palette import BLUE, GREY
@@ -26,9 +26,9 @@ from viz.models.trained.digits import SIDE
 from viz.params import Int
 from viz.text import paragraph
 
-DRAWN = Text(SIDE * SIDE, reads=check_drawn)
-PAD = View("convolution/digit_pad", words="convolution.pad.", sends={"code": DRAWN}, colours=True)
-HEADS = View("convolution/patch_heads", words="convolution.patches.", sends={"patch": Whole()}, colours=True)
+DRAWING = Text(SIDE * SIDE, reads=check_drawn)
+PAD = View("convolution/digit_pad", words="convolution.pad.", sends={"code": DRAWING}, colours=True)
+HEADS = View("convolution/patch_heads", words="convolution.patches.", sends={"patch": Integer()}, colours=True)
 MOST_NAMES = 10
 MOST_CARDS = 36
 """Heads drawn at once; a larger model shows one layer."""
@@ -61,7 +61,7 @@ def _answer(context: ConvolutionContext, choice: VisionChoice) -> None:
     else:
         right, sizes = st.container(), {"rows": rows, "columns": columns, "n": choice.model.n_patches}
         st.caption(t("convolution.vision.scaled", side=limits.PICTURE_SIDE, **sizes))
-    logits = compute.seen(choice.reader, choice.key).logits
+    logits = compute.capture_of(choice.reader, choice.key).logits
     if logits is None:
         st.info(t("convolution.vision.nameless"))
     else:
@@ -191,7 +191,7 @@ def share_on_plane(weights: Tensor, offset: Tensor, alpha: Tensor, grid: tuple[i
 def _checks(choice: VisionChoice, agreement: compute.Agreement, fits: tuple[WindowFit, ...], layer: int) -> list[Check]:
     """Against transformers' own pass; and the best head of a layer, from the model's own weights."""
     checks = [check("convolution.vision.check_weights", agreement.weights, 1e-5, n=len(fits))]
-    capture = compute.seen(choice.reader, choice.key)
+    capture = compute.capture_of(choice.reader, choice.key)
     if capture.logits is not None:
         apart = (capture.logits.softmax(-1) - agreement.probabilities).abs().max()
         checks.append(check("convolution.vision.check_answer", apart, 1e-5))

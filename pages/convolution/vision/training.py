@@ -68,7 +68,7 @@ def _shares(context: ConvolutionContext, choice: VisionChoice, before: Reader) -
 
 def _spread(reader: Reader, choice: VisionChoice) -> float:
     """The mean entropy of a row over the patches, as a share of its maximum."""
-    capture = compute.seen(reader, choice.key)
+    capture = compute.capture_of(reader, choice.key)
     means = [entropy(capture.among_patches(i).weights).mean() for i in range(len(capture.calls))]
     return float(torch.stack(means).mean() / torch.tensor(float(choice.model.n_patches)).log())
 
@@ -97,7 +97,7 @@ def _how_it_went(context: ConvolutionContext, choice: VisionChoice, before: Read
 def _checks(choice: VisionChoice, before: Reader) -> list[Check]:
     """Both models against transformers' own passes; a share of the untrained one, written out."""
     then, now = (compute.agreement(reader, choice.key) for reader in (before, choice.reader))
-    capture, fit = compute.seen(before, choice.key), compute.fits(before, choice.key)[0]
+    capture, fit = compute.capture_of(before, choice.key), compute.fits(before, choice.key)[0]
     among = capture.layer(0).weights[0, capture.n_other :, capture.n_other :]
     by_pairs = share_on_plane(among / among.sum(-1, keepdim=True), fit.offset[0], fit.alpha[0], choice.model.grid)
     off = abs(by_pairs - float(fit.explained[0]))

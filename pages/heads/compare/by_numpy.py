@@ -7,11 +7,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear
 
-from pages.heads.compare.compute import Compared, keys_of, sides
+from pages.heads.compare.compute import ComparisonKey, keys_of, sides
 from viz.core.analysis.checks import sdpa_weights
 from viz.core.comparison.alignment import Alignment
 from viz.frame.checks import with_mask
-from viz.frame.compute import kept, read, trace
+from viz.frame.compute import cached, read, trace
 from viz.frame.compute.mask_rule import mask_by_rule
 from viz.frame.specs import Mask, Source, View
 from viz.models.capture import Head
@@ -59,8 +59,8 @@ def _places(alignment: Alignment) -> tuple[list[int | None], list[int | None]]:
     return [slot.a for slot in alignment.slots], [slot.b for slot in alignment.slots]
 
 
-@kept
-def two_by_torch(comparison: Compared, what: str, head_a: Head, head_b: Head) -> tuple[np.ndarray, np.ndarray]:
+@cached
+def two_by_torch(comparison: ComparisonKey, what: str, head_a: Head, head_b: Head) -> tuple[np.ndarray, np.ndarray]:
     """One head's maps on both texts: its weights, or the lengths of its messages taken one by one."""
     places = _places(sides(comparison).alignment)
     return tuple(
@@ -69,7 +69,7 @@ def two_by_torch(comparison: Compared, what: str, head_a: Head, head_b: Head) ->
     )  # type: ignore[return-value]
 
 
-def _one_map(source: Source, what: str, head: Head, comparison: Compared) -> np.ndarray:
+def _one_map(source: Source, what: str, head: Head, comparison: ComparisonKey) -> np.ndarray:
     layer, i = head
     if what == "weights":
         return _maps(source, layer, comparison.mask, comparison.view)[i]
@@ -84,8 +84,8 @@ def _one_map(source: Source, what: str, head: Head, comparison: Compared) -> np.
     return _in_view(lengths, read(source).tokens, comparison.view)[0]
 
 
-@kept
-def changes_by_torch(comparison: Compared) -> np.ndarray:
+@cached
+def changes_by_torch(comparison: ComparisonKey) -> np.ndarray:
     r"""The change of every head as :math:`1 - \sum_j \min(p_j, q_j)`, over the pairs of an alignment one by one."""
     pairs = [
         (slot.a, slot.b) for slot in sides(comparison).alignment.slots if slot.a is not None and slot.b is not None
@@ -111,7 +111,7 @@ def _overlap(p: np.ndarray, q: np.ndarray) -> float:
     return float((1 - np.minimum(p, q).sum(-1)).mean()) if counts.any() else float("nan")
 
 
-@kept
+@cached
 def copying_by_torch(source: Source, mask: Mask) -> float:
     """The most that any head gives, on average, to what came after the query's token: earlier mentions one by one."""
     ids, weights_there = read(source).tokens.ids, []
@@ -124,8 +124,8 @@ def copying_by_torch(source: Source, mask: Mask) -> float:
     return float(max(weights_there))
 
 
-@kept
-def wrong_pairs(comparison: Compared) -> int:
+@cached
+def wrong_pairs(comparison: ComparisonKey) -> int:
     """The number of wrongly paired tokens plus the number of superfluous changes."""
     (a, of_a), (b, of_b) = (
         keys_of(read(source).tokens, comparison.view, comparison.a.model != comparison.b.model)

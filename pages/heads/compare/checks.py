@@ -3,7 +3,7 @@
 import numpy as np
 
 from pages.heads.compare import by_numpy
-from pages.heads.compare.picture import Shown
+from pages.heads.compare.picture import PictureData
 from viz.components.comparison import two_maps, unpacked
 from viz.frame.checks import Check, check
 
@@ -14,7 +14,7 @@ COLOUR = 1 / 254 + 1e-3
 """A code of 8 bits is that far off in what a colour shows, the square root; 1e-3 is a difference of 1e-6 there."""
 
 
-def compare_checks(view: Shown) -> list[Check]:
+def compare_checks(view: PictureData) -> list[Check]:
     """Of the two maps, the order of the heads, the small map of the chosen head, and the pairs of tokens."""
     wall, two = unpacked(view.wall), unpacked(view.two)
     expected = by_numpy.two_by_torch(view.compared, view.what, *view.heads)
@@ -30,7 +30,7 @@ def compare_checks(view: Shown) -> list[Check]:
     return checks
 
 
-def _small_map(view: Shown, wall: dict[str, object]) -> float:
+def _small_map(view: PictureData, wall: dict[str, object]) -> float:
     """Error of the selected head's small map against the difference, in the codes of its colours."""
     layer, head = view.heads[1]
     a, b = by_numpy.two_by_torch(view.compared, "weights", *view.heads)

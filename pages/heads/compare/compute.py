@@ -14,7 +14,7 @@ from viz.core.comparison.alignment import Alignment, align
 from viz.core.comparison.maps import change, place_on_slots
 from viz.core.heads import share_kv
 from viz.core.variants.kv_sharing import induction
-from viz.frame.compute import kept, model, read, trace
+from viz.frame.compute import cached, model, read, trace
 from viz.frame.compute.head_grid import axis, look
 from viz.frame.specs import Mask, Source, View
 from viz.models.capture import Head
@@ -26,7 +26,7 @@ LIKELIEST = 6
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compared:
+class ComparisonKey:
     """Complete key of a comparison: equal keys give equal numbers.
 
     Every head with the same head on the other text; or, if ``head`` is given, that one of the first model with every
@@ -87,8 +87,8 @@ def keys_of(tokens: Tokens, view: View, spelled: bool) -> tuple[tuple[str, ...],
     return tuple(keys), tuple(int(row in special) for row in range(len(keys)))
 
 
-@kept
-def sides(comparison: Compared) -> Sides:
+@cached
+def sides(comparison: ComparisonKey) -> Sides:
     """The alignment of the tokens of both texts."""
     view, spelled = comparison.view, comparison.a.model != comparison.b.model
     texts = [read(source).tokens for source in (comparison.a, comparison.b)]
@@ -106,7 +106,7 @@ def sides(comparison: Compared) -> Sides:
     return Sides(alignment=alignment, labels=(labels[0], labels[1]), of=of)
 
 
-def _maps_on_slots(comparison: Compared, which: str, layer: int) -> Tensor:
+def _maps_on_slots(comparison: ComparisonKey, which: str, layer: int) -> Tensor:
     """The maps of a layer of one side, on the slots."""
     source, places = getattr(comparison, which), getattr(sides(comparison).alignment, which)
     capture = read(source)
@@ -116,13 +116,13 @@ def _maps_on_slots(comparison: Compared, which: str, layer: int) -> Tensor:
     return place_on_slots(look(steps, capture.tokens, capture.tokens, comparison.view).values, places)
 
 
-def maps(comparison: Compared, head_a: Head, head_b: Head) -> tuple[Tensor, Tensor]:
+def maps(comparison: ComparisonKey, head_a: Head, head_b: Head) -> tuple[Tensor, Tensor]:
     """One head's weights on both sides, on the slots; NaN where one has no such token."""
     return _maps_on_slots(comparison, "a", head_a[0])[head_a[1]], _maps_on_slots(comparison, "b", head_b[0])[head_b[1]]
 
 
-@kept
-def differences(comparison: Compared) -> Packed:
+@cached
+def differences(comparison: ComparisonKey) -> Packed:
     """The change of every head's map, packed for the browser, with the number by which heads are ordered."""
     n_layers = read(comparison.b).n_layers
 
@@ -140,8 +140,8 @@ def differences(comparison: Compared) -> Packed:
     return pack_differences(layers(), n_layers=n_layers, order=order, channel="compare")
 
 
-@kept
-def two(comparison: Compared, what: str, head_a: Head, head_b: Head) -> Packed:
+@cached
+def two(comparison: ComparisonKey, what: str, head_a: Head, head_b: Head) -> Packed:
     """One head's maps on both texts: "weights", or the lengths of what "arrives"."""
     a, b = (
         _maps_on_slots(comparison, which, head[0])[head[1]] if what == "weights" else _arrivals(comparison, which, head)
@@ -150,7 +150,7 @@ def two(comparison: Compared, what: str, head_a: Head, head_b: Head) -> Packed:
     return pack_two(a, b, what=what, heads=[head_a, head_b], channel="compare")
 
 
-def _arrivals(comparison: Compared, which: str, head: Head) -> Tensor:
+def _arrivals(comparison: ComparisonKey, which: str, head: Head) -> Tensor:
     r"""The lengths :math:`\lVert A_{ij} v_j W_O \rVert` on the slots: of words the sum over keys, mean over queries."""
     source, places = getattr(comparison, which), getattr(sides(comparison).alignment, which)
     steps, tokens = trace(source, head[0], comparison.mask), read(source).tokens
@@ -164,7 +164,7 @@ def _arrivals(comparison: Compared, which: str, head: Head) -> Tensor:
     return place_on_slots(lengths[:, at][..., at], places)[0]
 
 
-@kept
+@cached
 def copying(source: Source, mask: Mask) -> Copying | None:
     """The head of a text that is most of an induction head; None where no token comes again after something else."""
     capture = read(source)
@@ -183,7 +183,7 @@ def _rows(tokens: Tokens, view: View) -> tuple[Sequence[int], Sequence[int]]:
     return axis(tokens, view).of, axis(tokens, replace(view, hide=False)).of
 
 
-@kept
+@cached
 def next_words(a: Source, b: Source) -> NextWords | None:
     """The likeliest next tokens of both texts with both probabilities; None if a model does not predict."""
     likely = []

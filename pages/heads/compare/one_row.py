@@ -13,7 +13,7 @@ from torch import Tensor
 
 from pages.heads.compare import by_numpy, compute
 from pages.heads.compare.checks import apart
-from pages.heads.compare.compute import Compared, Sides
+from pages.heads.compare.compute import ComparisonKey, Sides
 from pages.heads.compare.next_word import PAIR
 from pages.heads.compare.picture import labels_of, numbers_of_layers, second_parameters
 from pages.heads.compare.second import Second, ask_second, compared_of
@@ -148,7 +148,7 @@ def _names(context: Pair, second: Second) -> tuple[str, str]:
     return context.t("compare.first"), context.t("compare.second")
 
 
-def _second_head(context: Pair, second: Second, comparison: Compared) -> Head:
+def _second_head(context: Pair, second: Second, comparison: ComparisonKey) -> Head:
     """The head that is compared with: the same one, or one of another model, at first the one that is most alike."""
     if comparison.head is None:
         return second.scene.choice.layer, context.head
@@ -167,7 +167,7 @@ def _at(scene: Scene, layer: int) -> Scene:
     return replace(scene, choice=replace(scene.choice, layer=layer))
 
 
-def _by_words(context: Pair, second: Second, comparison: Compared, head: Head) -> list[Check]:
+def _by_words(context: Pair, second: Second, comparison: ComparisonKey, head: Head) -> list[Check]:
     """The weights alone: those of pieces add up to a word's, and scores do not."""
     t, sides, heads = context.t, compute.sides(comparison), ((context.scene.choice.layer, context.head), head)
     st.caption(paragraph(t("second.by_words"), t("second.scores_do_not_add_up")))

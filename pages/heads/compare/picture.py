@@ -9,11 +9,11 @@ import numpy as np
 import streamlit as st
 
 from pages.heads.compare import compute
-from pages.heads.compare.compute import Compared, Sides
+from pages.heads.compare.compute import ComparisonKey, Sides
 from pages.heads.compare.second import Second
 from viz.components.comparison import unpacked
 from viz.components.head_grid import Packed
-from viz.components.kinds import Fields, OneOf, Optional, Whole
+from viz.components.kinds import Fields, Integer, OneOf, Optional
 from viz.components.view import View
 from viz.core.comparison.alignment import Slot
 from viz.frame.first_pair import first_query
@@ -26,17 +26,17 @@ from viz.params import Choice, Int, Parameter
 KEY = "comparison"
 LONGEST = 120
 """Characters of each text below a picture that is saved."""
-COMPARED = Choice("compared", among=("weights", "arrives"))
+COMPARE = Choice("compared", among=("weights", "arrives"))
 LAYER_B, HEAD_B = LAYER.variant(name="layer_b"), HEAD.variant(name="head_b")
-CHOSEN: Mapping[str, Parameter[Any]] = {
-    parameter.name: parameter for parameter in (LAYER, HEAD, LAYER_B, HEAD_B, QUERY, COMPARED)
+BROWSER_PARAMETERS: Mapping[str, Parameter[Any]] = {
+    parameter.name: parameter for parameter in (LAYER, HEAD, LAYER_B, HEAD_B, QUERY, COMPARE)
 }
 """The parameters that the browser sends, by name."""
-_HEAD = Optional(Whole())
+_HEAD = Optional(Integer())
 CHOICE = Fields(
     **dict.fromkeys(("layer", "head", "layer_b", "head_b"), _HEAD),
-    query=Optional(Whole(-1)),
-    compared=Optional(OneOf(*COMPARED.options())),
+    query=Optional(Integer(-1)),
+    compared=Optional(OneOf(*COMPARE.options())),
 )
 VIEW = View("compare/compare", words="compare.", sends={"choice": CHOICE}, colours=True)
 NUMBERS = View("compare/compare")
@@ -46,22 +46,22 @@ NONE = "–"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown:
+class PictureData:
     """Data sent to the browser, and its heads."""
 
-    compared: Compared
+    compared: ComparisonKey
     wall: Packed
     two: Packed
     heads: tuple[Head, Head]
     what: str
 
 
-def picture(scene: Scene, second: Second, comparison: Compared, head: int) -> Shown:
+def picture(scene: Scene, second: Second, comparison: ComparisonKey, head: int) -> PictureData:
     """Show two maps and their difference, one row of them as bars, and how every head changes."""
     wall = compute.differences(comparison)
     first = scene.choice.layer, head
     head_b = second_head(second, comparison) if comparison.head else first
-    what = COMPARED.read()
+    what = COMPARE.read()
     two = compute.two(comparison, what, first, head_b)
     sides = compute.sides(comparison)
     selection = {"layer": first[0], "head": first[1]}
@@ -88,10 +88,10 @@ def picture(scene: Scene, second: Second, comparison: Compared, head: int) -> Sh
             words={"alt": _alt(scene, second, titles["titles"][:2])},
             on={"choice": partial(_choose, *numbers)},
         )
-    return Shown(compared=comparison, wall=wall, two=two, heads=(first, head_b), what=what)
+    return PictureData(compared=comparison, wall=wall, two=two, heads=(first, head_b), what=what)
 
 
-def second_parameters(second: Second, comparison: Compared) -> tuple[Int, Int]:
+def second_parameters(second: Second, comparison: ComparisonKey) -> tuple[Int, Int]:
     """Return the layer and the head of the second model; at first those of the head that is most alike."""
     capture, changes = second.scene.capture, unpacked(compute.differences(comparison))["measures"]
     default = 0 if np.isnan(changes).all() else int(np.nanargmin(changes))
@@ -105,7 +105,7 @@ def numbers_of_layers(second: Second) -> Sequence[int]:
     return capture.numbers or range(capture.n_layers)
 
 
-def second_head(second: Second, comparison: Compared) -> Head:
+def second_head(second: Second, comparison: ComparisonKey) -> Head:
     """Return the head of the second model."""
     (layer, head), numbers = second_parameters(second, comparison), numbers_of_layers(second)
     return numbers.index(layer.read(numbers)), head.read(second.scene.capture.n_heads)
@@ -164,4 +164,4 @@ def _choose(numbers: Sequence[int], numbers_b: Sequence[int], choice: Mapping[st
     """
     for name, value in choice.items():
         layers = {"layer": numbers, "layer_b": numbers_b}.get(name, ())
-        CHOSEN[name].set(layers[value] if layers and value < len(layers) else value)
+        BROWSER_PARAMETERS[name].set(layers[value] if layers and value < len(layers) else value)

@@ -4,12 +4,12 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from pages.heads.compare.compute import Compared
+from pages.heads.compare.compute import ComparisonKey
 from viz import limits
 from viz.errors import ModelError
 from viz.frame import compute, specs
+from viz.frame.available_models import list_models, models_here
 from viz.frame.examples import counterpart
-from viz.frame.models_here import models_here, to_choose_from
 from viz.frame.scene import Scene, cuts, say_error
 from viz.frame.shared import TEXT
 from viz.models.tokens import read_text
@@ -67,7 +67,7 @@ def ask_second(scene: Scene) -> Second | None:
 def _model(scene: Scene) -> str:
     """The second model; SAME where none is chosen, or there is no other. Points of one training stand first."""
     first = scene.choice.source.model
-    other_models = [name for name in to_choose_from(first) if name != first]
+    other_models = [name for name in list_models(first) if name != first]
     other_models.sort(key=lambda name: _training_of(name) != _training_of(first))
     selected = MODEL_B.read([SAME, *other_models])
     if other_models:
@@ -106,12 +106,12 @@ def _same_tokens(a: specs.Source, b: specs.Source) -> bool:
     return True
 
 
-def compared_of(scene: Scene, second: Second, view: specs.View, head: int) -> Compared:
+def compared_of(scene: Scene, second: Second, view: specs.View, head: int) -> ComparisonKey:
     """The key of the comparison. It always uses weights, as scores of two texts have no common zero.
 
     Every head with its like on the other side; one head with all of a second model that is another one.
     """
-    return Compared(
+    return ComparisonKey(
         a=scene.choice.source,
         b=second.scene.choice.source,
         mask=scene.choice.mask,

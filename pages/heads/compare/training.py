@@ -4,9 +4,9 @@ import streamlit as st
 
 from pages.heads.compare import by_numpy, compute
 from pages.heads.compare.second import MODEL_B, TEXT_B, Second
+from viz.frame.available_models import models_here
 from viz.frame.checks import Check, check
 from viz.frame.format import part
-from viz.frame.models_here import models_here
 from viz.frame.modes import say
 from viz.frame.scene import Scene
 from viz.frame.shared import MODEL, QUERY, TEXT

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { columnNames } from "../../../viz/components/client/plot/names.js";
+import { columnNames } from "../../../viz/components/client/plot/axis_labels.js";
 import { formatNumber, logTicks, tickNames, ticks } from "../../../viz/components/client/plot/ticks.js";
 import { levelLabels } from "../../../viz/components/client/plot/labels.js";
 import { scale } from "../../../viz/components/client/plot/scale.js";

@@ -21,7 +21,7 @@ import {
   withTemperature,
 } from "../../../viz/components/client/lib/numbers.js";
 import { codePixels, decodeWeight, logColour } from "../../../viz/components/client/long/log_scale.js";
-import { partDigits, sayLarge } from "../../../viz/components/client/lib/say.js";
+import { partDigits, sayLarge } from "../../../viz/components/client/lib/describe.js";
 import { between } from "../../../viz/components/client/lib/strokes.js";
 import { places, toCode } from "../../../viz/components/client/masks/painted.js";
 

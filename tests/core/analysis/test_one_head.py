@@ -91,6 +91,6 @@ def test_fully_masked_query_is_zero():
     allowed = torch.ones(QUERIES, KEYS, dtype=torch.bool)
     allowed[3] = False
     cell = by_hand(layer(allowed=allowed), 1, 3, 2)
-    assert cell.blind and cell.masked == -math.inf
+    assert cell.fully_masked and cell.masked == -math.inf
     assert cell.total == cell.weight == cell.weight_error == cell.output_error == 0
-    assert not by_hand(layer(allowed=allowed), 1, 2, 2).blind
+    assert not by_hand(layer(allowed=allowed), 1, 2, 2).fully_masked

@@ -11,9 +11,9 @@ from viz.core.cost.architectures import (
     Sizes,
     convolution,
     crossing,
+    find_architecture,
     gru,
     lstm,
-    named,
     recurrence,
     self_attention,
     window_pairs,
@@ -46,16 +46,18 @@ def count_layers_by_spreading(reaches, distance):
 def test_paths_equal_spreading(k, distance):
     s, both_sides = Sizes(n=29, d=1, k=k), range(-(k // 2), k // 2 + 1)
     for name in ("window", "convolution"):
-        assert named(name).steps(s, distance) == count_layers_by_spreading(lambda _: both_sides, distance)
+        assert find_architecture(name).steps(s, distance) == count_layers_by_spreading(lambda _: both_sides, distance)
     gaps = count_layers_by_spreading(lambda layer: [tap * k**layer for tap in range(k)], distance)
-    assert named("dilated").steps(s, distance) == gaps
-    assert named("recurrence").steps(s, distance) == count_layers_by_spreading(lambda _: [0, 1], distance)
-    assert named("self_attention").steps(s, distance) == count_layers_by_spreading(lambda _: range(-28, 29), distance)
+    assert find_architecture("dilated").steps(s, distance) == gaps
+    assert find_architecture("recurrence").steps(s, distance) == count_layers_by_spreading(lambda _: [0, 1], distance)
+    assert find_architecture("self_attention").steps(s, distance) == count_layers_by_spreading(
+        lambda _: range(-28, 29), distance
+    )
 
 
 @pytest.mark.parametrize("name", ["window", "convolution", "dilated"])
 def test_kernel_of_one_has_no_path(name):
-    architecture = named(name)
+    architecture = find_architecture(name)
     assert architecture.longest_path(Sizes(n=5, d=1, k=1)) is None
     assert architecture.longest_path(Sizes(n=1, d=1, k=1)) == 0
 
@@ -101,7 +103,7 @@ def test_golden_counts_at_n_equal_d():
     s = Sizes(n=512, d=512)
     assert sum(self_attention(s).values()) == 805_306_368
     assert sum(recurrence(s).values()) == 268_435_456
-    assert named("self_attention").order(s) == named("recurrence").order(s) == 512**3
+    assert find_architecture("self_attention").order(s) == find_architecture("recurrence").order(s) == 512**3
 
 
 @pytest.mark.parametrize("d", [1, 31, 512])
@@ -113,13 +115,17 @@ def test_crossings_of_the_table(d, k):
 
 
 def test_crossings_of_the_exact_counts():
-    count = named("self_attention").count
+    count = find_architecture("self_attention").count
     at = Sizes(n=1, d=512, k=7, h=8)
-    assert crossing(count, named("recurrence").count, at) == 1, "4nd² is more than 2nd² from the first word on"
+    assert crossing(count, find_architecture("recurrence").count, at) == 1, (
+        "4nd² is more than 2nd² from the first word on"
+    )
     assert crossing(count, lambda s: sum(gru(s).values()), at) == 512
     assert crossing(count, lambda s: sum(lstm(s).values()), at) == 1024
-    assert crossing(count, named("convolution").count, at) == (7 - 4) * 512 // 2
-    assert crossing(named("window").count, named("convolution").count, at) is None, "4nd² + 2knd stays below 7nd²"
+    assert crossing(count, find_architecture("convolution").count, at) == (7 - 4) * 512 // 2
+    assert crossing(find_architecture("window").count, find_architecture("convolution").count, at) is None, (
+        "4nd² + 2knd stays below 7nd²"
+    )
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES, ids=lambda one: one.name)

@@ -23,7 +23,7 @@ def test_every_group_count_has_own_cache(G, monkeypatch):
         caches.append((tuple(q.shape), tuple(keys.shape), tuple(values.shape)))
 
     monkeypatch.setattr(decode_timing, "decode_step", step)
-    monkeypatch.setattr(decode_timing, "SETTLED", 0.0)
+    monkeypatch.setattr(decode_timing, "SETTLE_SECONDS", 0.0)
     assert decode_seconds(DecodePlan(n_heads=6, d_head=5, n_tokens=7), G) > 0
     assert set(caches) == {((6, 5), (G, 7, 5), (G, 7, 5))}
     assert len(caches) == decode_timing.REPEATS + 1

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from viz.frame import waiting
+from viz.frame import queue_notice
 from viz.frame.connection import loading
 from viz.imports import importing
 
@@ -36,7 +36,7 @@ def somebody_imports() -> Iterator[None]:
 @pytest.fixture
 def cold() -> Iterator[None]:
     """A public server that is not warm."""
-    loading.hold()
+    loading.start_cold()
     yield
     loading.mark_warm()
 
@@ -90,11 +90,11 @@ def test_page_modules_are_imported_once(monkeypatch):
 
 def test_thread_loads_into_its_app(monkeypatch):
     """The app of whoever asked for the page, though another is served."""
-    results, start, stores = [], [], waiting.make_stores()
+    results, start, stores = [], [], queue_notice.make_stores()
     monkeypatch.setattr(loading, "_threads", start)
     monkeypatch.setattr(loading, "_COMPUTE", "viz.frame.not_imported_yet")
-    monkeypatch.setattr(loading, "_import", lambda *modules: results.append(waiting.stores()))
-    with waiting.serve(waiting.make_stores()), waiting.use(stores):
+    monkeypatch.setattr(loading, "_import", lambda *modules: results.append(queue_notice.stores()))
+    with queue_notice.serve(queue_notice.make_stores()), queue_notice.use(stores):
         loading.begin_to_import("pages.masks.page")
         start[0].join(60)
     assert results == [stores]
@@ -105,7 +105,7 @@ def test_missing_module_is_requested_and_awaited(cold):
     arrival = threading.Event()
 
     def visit() -> None:
-        loading.come_in()
+        loading.wait_until_warm()
         arrival.set()
 
     thread = threading.Thread(target=visit)

@@ -4,15 +4,15 @@ import pytest
 
 from tests.sections import SECTIONS
 from viz.frame.connection import moved
-from viz.frame.connection.moved import Moved, moved_sections, where_now
+from viz.frame.connection.moved import NewPlace, moved_sections, where_now
 
 
 @pytest.fixture
 def two_moved(monkeypatch):
     """A section that is on the same page, and one that is on another."""
     table = {
-        "block": {"points": Moved(section="diagram", parameters={"show": "points"})},
-        "step_by_step": {"compare": Moved(section="compare", page="heads")},
+        "block": {"points": NewPlace(section="diagram", parameters={"show": "points"})},
+        "step_by_step": {"compare": NewPlace(section="compare", page="heads")},
     }
     monkeypatch.setattr(moved, "moved_sections", lambda: table)
 
@@ -43,8 +43,8 @@ def test_every_moved_section_leads_somewhere():
 def test_where_now_reads_old_links(monkeypatch):
     """A link that names no section means the one whose parameter it carries; "name=value" is gone from it then."""
     table = {
-        "heads": {"row": Moved(section="all_heads", parameters={"heads_view": "row"}, asked=("part=row",))},
-        "masks": {"too_late": Moved(section="mistakes", asked=("mask_late",))},
+        "heads": {"row": NewPlace(section="all_heads", parameters={"heads_view": "row"}, asked=("part=row",))},
+        "masks": {"too_late": NewPlace(section="mistakes", asked=("mask_late",))},
     }
     monkeypatch.setattr(moved, "moved_sections", lambda: table)
     assert where_now("heads", {"part": "row", "query": "3"}) == (

@@ -21,7 +21,7 @@ def one_box() -> None:
             box.forget()
     text = box.text_box("box", draw=st.text_area)
     st.code(text)
-    st.text(" ".join(link.chosen("text").values()))
+    st.text(" ".join(link.query_parameters("text").values()))
     link.end()
 
 

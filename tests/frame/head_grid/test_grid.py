@@ -10,7 +10,7 @@ from tests.components.test_head_grid import unpack
 from viz.components.head_grid import Packed
 from viz.core.analysis import map_statistics
 from viz.core.analysis.head_statistics import head_statistics
-from viz.frame import choice, compute, specs
+from viz.frame import compute, inputs, specs
 from viz.frame.compute import head_grid
 from viz.frame.examples import examples
 from viz.frame.head_grid.grid import _choose
@@ -31,7 +31,7 @@ def payloads(app):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("source", choice.SOURCES)
+@pytest.mark.parametrize("source", inputs.SOURCES)
 def test_every_source_in_both_languages(open_app, source, lang):
     app = open_app(source=source, lang=lang)
     wall, head, data = payloads(app)
@@ -99,7 +99,7 @@ def test_axis_groups_tokens(merge, hide):
     """Grouping by the axis, as the browser does it, is what viz.core.analysis.map_statistics does."""
     source, view = specs.Source(kind="model", text=PIECES, model=REAL.model), specs.View(merge=merge, hide=hide)
     trace = compute.read(source)
-    place, map_ = head_grid.axis(trace.tokens, view), head_grid.shown(source, 2, MASK, view)
+    place, map_ = head_grid.axis(trace.tokens, view), head_grid.layer_maps(source, 2, MASK, view)
     assert tuple(place.labels) == map_.labels
     assert place.sent()["count"] == len(map_.labels)
     of = torch.tensor(place.of)

@@ -13,11 +13,11 @@ import pytest
 from pages import EVERY
 from tests.sections import SECTIONS
 from viz.components import bundle
-from viz.frame.connection.moved import Moved, moved_sections
+from viz.frame.connection.moved import NewPlace, moved_sections
 from viz.frame.search import index as search_index
 from viz.frame.search.index import index
 from viz.frame.sidebar import path_of
-from viz.lessons.read import lessons
+from viz.lessons.lesson_file import lessons
 from viz.text import LANGUAGES, translator
 from viz.text.glossary import terms
 
@@ -37,7 +37,7 @@ def entries():
 def find(entries, tmp_path_factory):
     """Return what the search finds for many queries: for each the codes of its entries, the best first."""
     folder = tmp_path_factory.mktemp("search")
-    (folder / "ranking.mjs").write_text(bundle.joined(bundle.CLIENT / "search" / "ranking.js"), "utf8")
+    (folder / "ranking.mjs").write_text(bundle.join_modules(bundle.CLIENT / "search" / "ranking.js"), "utf8")
     (folder / "index.json").write_text(json.dumps(entries), "utf8")
     run = """
         const { Ranking } = await import("./ranking.mjs"), { readFileSync } = await import("node:fs");
@@ -124,8 +124,8 @@ def test_index_has_section_that_became_view(monkeypatch):
     """A section that is a view of another one now is found under its title, and leads to where it is."""
     places = {
         "positions": {
-            "added": Moved(section="sinusoids", parameters={"pe_show": "added"}),
-            "gone": Moved(section="sinusoids"),
+            "added": NewPlace(section="sinusoids", parameters={"pe_show": "added"}),
+            "gone": NewPlace(section="sinusoids"),
         }
     }
     monkeypatch.setattr(search_index, "moved_sections", lambda: places)

@@ -13,7 +13,7 @@ from tests.coroutines import finish
 from viz import limits
 from viz.host import connections
 from viz.host.connections import Messages, Requests, limit_connections
-from viz.host.connections.unfinished import PartialMessages
+from viz.host.connections.partial_messages import PartialMessages
 
 HOST = "127.0.0.1"
 SHORT = 1_000

@@ -54,7 +54,7 @@ def test_malformed_socket_request_is_refused(rest):
 
 @pytest.mark.parametrize("content", [b"okapi", b"\xff\xfe"], ids=["text", "no text"])
 def test_text_message_is_not_decoded(caplog, content):
-    """The app refuses it (viz/host/inbox.py); what is no UTF-8 would be an error in the log before."""
+    """The app refuses it (viz/host/message_filter.py); what is no UTF-8 would be an error in the log before."""
 
     async def test(port):
         tab = await Line.tab(port)

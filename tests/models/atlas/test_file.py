@@ -12,13 +12,13 @@ from viz.core.analysis.atlas.evidence import gather
 from viz.core.analysis.atlas.scores import SENTENCES
 from viz.models.atlas.copying import score_copying
 from viz.models.atlas.corpus import read_lines, repeated_tokens, sentences
-from viz.models.atlas.file import SHIPPED, WHOLE, path_of, read, shipped, written
+from viz.models.atlas.file import SCALE, SHIPPED, encode_atlas, path_of, read, shipped
 from viz.models.atlas.make import score_by_chance, score_lines
 from viz.models.atlas.passes import score_repeats, score_texts
 from viz.models.atlas.random_weights import SEEDS
 from viz.models.registry import find
 
-TOLERANCE = 0.5 / WHOLE + 2e-5
+TOLERANCE = 0.5 / SCALE + 2e-5
 """The error of rounding, and the difference of float32 between two machines."""
 LINES = 3
 
@@ -46,7 +46,7 @@ def test_file_names_model_corpus_date(atlas_key):
 
 def test_file_round_trips(atlas_key):
     text = path_of(*atlas_key).read_text("utf-8")
-    assert written(read(text)) == text
+    assert encode_atlas(read(text)) == text
 
 
 def test_file_of_other_sentences_is_refused():

@@ -9,8 +9,8 @@ import pytest
 from tests.running import sentences_of
 from viz.frame.sidebar import file_of
 from viz.lessons.judge import read_answer
-from viz.lessons.read import lesson_named, lessons
-from viz.modes.lesson.bar import DID, HERE, do
+from viz.lessons.lesson_file import lesson_named, lessons
+from viz.modes.lesson.bar import DID, IN_PAGE, do
 from viz.modes.lesson.running import Progress
 from viz.text import LANGUAGES, translator
 
@@ -111,12 +111,12 @@ def test_head_is_picked_and_judged(open_app):
     assert bar_state(app)["picked"][0] == [1, 3]
     assert answer(app, "ten_minutes", 5, [9, 9])["is_right"] is None, "what was not chosen is no answer"
     app.slider(key="head").set_value(8)
-    assert answer(app, "ten_minutes", 5, HERE)["is_right"], "chosen and checked at once"
+    assert answer(app, "ten_minutes", 5, IN_PAGE)["is_right"], "chosen and checked at once"
 
 
 def test_cell_is_selected_before_check(open_app):
     app = open_app(lesson="masks_and_order", lang="en")
-    bar = answer(app, "masks_and_order", 1, HERE)
+    bar = answer(app, "masks_and_order", 1, IN_PAGE)
     assert (bar["picked"], bar["done"], bar["verdict"]) == (None, "", bar["words"]["nothing"])
 
 

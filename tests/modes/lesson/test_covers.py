@@ -12,7 +12,7 @@ from tests.modes.lesson.test_asked import bar_state, pictures
 from tests.running import sentences_of
 from viz.components.unpack import unpack
 from viz.lessons.lesson import IN_THE_PAGE
-from viz.lessons.read import lesson_named, lessons
+from viz.lessons.lesson_file import lesson_named, lessons
 from viz.modes.lesson import asked
 from viz.modes.lesson.bar import do
 from viz.modes.lesson.covers import cover_of

@@ -8,7 +8,7 @@ from tests.browser.drive import PHONE, eventually, wait_run
 from tests.modes.lesson.hands import Keyboard
 from tests.modes.lesson.test_bar import bar
 from viz import limits
-from viz.lessons.own import own_lesson
+from viz.lessons.custom_lesson import own_lesson
 from viz.text import translator
 
 T = translator("en")

@@ -14,7 +14,7 @@ from tests.browser.drive import PHONE, eventually, wait_run
 from tests.browser.test_accessibility import EMPTY
 from tests.modes.lesson.hands import Finger, Keyboard
 from viz.lessons.lesson import Lesson, Step
-from viz.lessons.read import lessons
+from viz.lessons.lesson_file import lessons
 
 STEPS = ("q", "scores", "weights", "head_outputs", "concat", "output")
 BLOCK = tuple(f"{part}{step}" for part in ("attention", "feed_forward") for step in ("", "_add", "_norm"))

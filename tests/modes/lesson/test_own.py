@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from tests.lessons.test_own import QUESTION, TABLE, TOML
+from tests.lessons.test_custom_lesson import QUESTION, TABLE, TOML
 from tests.modes.lesson.test_asked import bar_state, link, pictures
-from viz.frame.waiting import stores
+from viz.frame.queue_notice import stores
+from viz.lessons.custom_lesson import packed, read_toml
 from viz.lessons.lesson import OwnLessonError
-from viz.lessons.own import packed, read_toml
-from viz.lessons.read import lesson_named
+from viz.lessons.lesson_file import lesson_named
 from viz.modes.lesson import editor as editor_module
 from viz.modes.lesson.bar import do
 from viz.modes.lesson.own import step_of_view

@@ -10,7 +10,7 @@ from tests.modes.lesson.hands import FOCUSED
 from tests.modes.lesson.test_covers import COVERED_STEPS
 from viz.frame.sidebar import path_of
 from viz.lessons.lesson import IN_THE_PAGE
-from viz.lessons.read import lesson_named
+from viz.lessons.lesson_file import lesson_named
 
 AROUND = 8
 """Tab stops beside those in the picture, at most: the ways, the answers, three buttons."""

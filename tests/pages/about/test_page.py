@@ -7,7 +7,7 @@ import yaml
 
 from pages.about.page import CITATION
 from viz import ROOT
-from viz.frame.models_here import models_here
+from viz.frame.available_models import models_here
 from viz.models.layout import families
 from viz.text import LANGUAGES, translator
 

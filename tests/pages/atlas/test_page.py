@@ -6,7 +6,7 @@ import pytest
 from torch.testing import assert_close
 
 from pages.atlas import compute as atlas_compute
-from pages.atlas.context import own_lines, says
+from pages.atlas.context import format_score, own_lines
 from pages.atlas.progress import BEFORE
 from tests.packaged import packaged_file
 from tests.pages.test_faults import forget_all
@@ -54,7 +54,7 @@ def test_opening_reads_default_models_file(open_app, monkeypatch):
 def test_random_models_sentence_names_maximum(open_app, name):
     """One random model may stay low: the sentences say of how many models the number is the largest."""
     score = read(path_of("all-MiniLM-L6-v2", "en").read_text("utf-8")).scores[name]
-    chance = says(name, float(score.chance.max()))
+    chance = format_score(name, float(score.chance.max()))
     assert len(score.chance) == len(SEEDS) == 5
     for section, code in (("map", "atlas_score"), ("spread", "atlas_of")):
         app = open_app("atlas", section=section, **{code: name})
@@ -198,7 +198,7 @@ def test_own_lines_limited_without_empty_lines():
     [("previous", 0.5, "0.50"), ("entropy", 2.345, "2.35"), ("next", -0.001, "−0.001")],
 )
 def test_score_format_digits(name, value, expected_text):
-    assert says(name, value) == expected_text
+    assert format_score(name, value) == expected_text
 
 
 @pytest.mark.usefixtures("memory_given_back")

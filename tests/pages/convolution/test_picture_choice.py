@@ -7,7 +7,7 @@ import torch
 
 from pages.convolution import picture_choice
 from viz.errors import ModelError
-from viz.frame.waiting import stores
+from viz.frame.queue_notice import stores
 from viz.scheduler.fair_queue import FairQueue
 
 

@@ -10,7 +10,7 @@ from pages.cost.page import PAGE
 from tests.running import checked, line_charts, opened_view, sentences_of
 from tests.sections import section_views
 from viz import limits
-from viz.core.cost.architectures import named
+from viz.core.cost.architectures import find_architecture
 from viz.text import LANGUAGES, translator
 
 GOLDEN = {"cost_n": 10, "cost_d": 512, "cost_k": 3, "cost_h": 8}
@@ -234,7 +234,7 @@ def test_paths_view_steps_equal_core(open_app):
     assert data["tokens"] == list("abcdefghij")
     last = {panel["name"]: panel["steps"][9] for panel in data["panels"]}
     assert last == {"self_attention": 1, "window": 9, "convolution": 9, "dilated": 3, "recurrence": 9}
-    assert all(named(panel["name"]) for panel in data["panels"])
+    assert all(find_architecture(panel["name"]) for panel in data["panels"])
 
 
 def test_a_measurement_from_end_to_end(open_app):

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from pages import LOOK_UP, NAVIGATION, PAGES
-from pages.glossary.parameters import LISTED
+from pages.glossary.parameters import ORDER
 from tests.frame.test_every_page import BAD_TEXTS, strings
 from tests.running import all_elements
 from viz.text import LANGUAGES, translator
@@ -32,9 +32,9 @@ def test_terms_listed_once_either_order(open_app, lang):
     assert listed_codes(app) == CODES
     assert len(app.header) == len({term.theme for term in terms().values()})
     assert len(re.findall('<a class="see" ', "".join(element.proto.body for element in app.get("html")))) == len(CODES)
-    app.button_group(key="listed").set_value(LISTED.options()[1]).run()
+    app.button_group(key="listed").set_value(ORDER.options()[1]).run()
     assert sorted(listed_codes(app)) == sorted(CODES) and not app.header
-    assert (app.query_params["listed"], app.query_params["text"]) == (LISTED.options()[1], "zebra"), "the text is kept"
+    assert (app.query_params["listed"], app.query_params["text"]) == (ORDER.options()[1], "zebra"), "the text is kept"
     names = [terms()[code].names[lang] for code in listed_codes(app)]
     if lang == "en":
         assert names == sorted(names, key=str.casefold)

@@ -143,7 +143,7 @@ def test_downloads_equal_trace(visit, new_page, tmp_path):
     rows = list(csv.reader(Path(download.value.path()).read_text("utf-8-sig").splitlines()))
     saved_values = torch.tensor([[float(cell) for cell in row[1:]] for row in rows[1:]])
     view = specs.View(merge=True)
-    visible = head_grid.shown(REAL, 2, specs.Mask(), view)
+    visible = head_grid.layer_maps(REAL, 2, specs.Mask(), view)
     torch.testing.assert_close(saved_values, visible.values[9], atol=1e-6, rtol=1e-5)
     with page.expect_download() as download:
         page.get_by_role("button", name=T("export.page")).click()

@@ -12,7 +12,7 @@ from tests.largest import Largest
 from tests.packaged import packaged_file
 from tests.running import all_elements, bar_charts, checked, matrices, sentences_of
 from viz.core.analysis.map_statistics import hide, message_norms
-from viz.frame import choice, compute, specs
+from viz.frame import compute, inputs, specs
 from viz.frame.examples import examples
 from viz.frame.format import share
 from viz.models.head_notes import note
@@ -153,7 +153,7 @@ def test_the_table_is_the_portrait(open_app):
 
 
 @pytest.mark.parametrize("stage", ["contributions", "concat", "w_o", "output"])
-@pytest.mark.parametrize("source", choice.SOURCES)
+@pytest.mark.parametrize("source", inputs.SOURCES)
 def test_what_leaves_the_heads(open_app, stage, source):
     app = open_app(source=source, part="after", after=stage)
     _, plotted = matrices(app)[f"after_{stage}"]
@@ -163,7 +163,7 @@ def test_what_leaves_the_heads(open_app, stage, source):
     assert plotted.shape == (rows, n if stage == "contributions" else width)
 
 
-@pytest.mark.parametrize("source", choice.SOURCES)
+@pytest.mark.parametrize("source", inputs.SOURCES)
 def test_heads_off_remove_contributions(open_app, source):
     app = open_app(source=source, part="off", off="1-2")
     local_value, end = both(app, "change")
@@ -239,7 +239,7 @@ def test_an_example_is_one_click_away(open_app):
     assert app.text_area(key="text").value == app.session_state["text"]
 
 
-@pytest.mark.parametrize("source", choice.SOURCES)
+@pytest.mark.parametrize("source", inputs.SOURCES)
 @pytest.mark.parametrize("text", ["a", "猫", "word " * 200, HOSTILE])
 def test_any_text(open_app, source, text):
     app = open_app(source=source, text=text, off="0", after="concat", mask="causal", hide="1", section="all")

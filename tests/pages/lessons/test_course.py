@@ -9,7 +9,7 @@ import pytest
 from pages.lessons.contents import parts
 from tests.sections import SECTIONS, VIEWS
 from viz.frame.sidebar import path_of
-from viz.lessons.read import ORDER, lesson_named
+from viz.lessons.lesson_file import ORDER, lesson_named
 from viz.text import LANGUAGES, has_text, translator
 
 PLACES = [place for part in parts() for topic in part.topics for place in topic.places]

@@ -7,7 +7,7 @@ import pytest
 
 from pages import FIRST, LESSONS, NAVIGATION, PAGES
 from viz.frame.sidebar import path_of
-from viz.lessons.read import lessons
+from viz.lessons.lesson_file import lessons
 from viz.text import LANGUAGES, translator
 
 

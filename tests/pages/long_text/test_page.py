@@ -16,8 +16,8 @@ from viz import limits
 from viz.core.long.shapes import SHORTEST
 from viz.frame import compute
 from viz.frame.compute import long_texts
+from viz.frame.queue_notice import stores
 from viz.frame.specs import Source
-from viz.frame.waiting import stores
 from viz.models.registry import SMALL_DECODER
 from viz.models.tokens import split_words
 from viz.text import LANGUAGES, sentences, translator
@@ -135,7 +135,7 @@ def test_wall_formula_states_its_rows(open_app, repeats, rows):
 
 def test_wall_formula_of_stopped_pass(open_app, monkeypatch):
     """A pass that was stopped has a formula, and no rows to count."""
-    monkeypatch.setattr("pages.long_text.context._watched", lambda *_: nullcontext(True))
+    monkeypatch.setattr("pages.long_text.context._watch_progress", lambda *_: nullcontext(True))
     app = open_app("long_text", **WORDS, section="wall")
     app.session_state["_footer_wall"] = "why"
     assert [element.value for element in app.run().latex] and not app.exception

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from viz.lessons.read import lesson_named
+from viz.lessons.lesson_file import lesson_named
 
 AT = next(n for n, step in enumerate(lesson_named("probability").steps, 1) if step.ask.answer == "likelier")
 

@@ -19,7 +19,7 @@ from tests.pages.test_faults import forget_all
 from tests.running import bar_charts, checked
 from viz import limits
 from viz.core.analysis.lens import surprise
-from viz.frame import compute, models_here, specs
+from viz.frame import available_models, compute, specs
 from viz.frame.examples import examples
 from viz.frame.sidebar import file_of
 from viz.models import registry
@@ -163,7 +163,7 @@ def test_untrained_heads_have_nothing_to_say(open_app, twins_only):
 
 def test_no_decoder_shows_sentence_only(open_app, monkeypatch):
     monkeypatch.setattr(limits, "MODELS", (compute.DEFAULT_MODEL,))
-    models_here._on_this_machine.cache_clear()
+    available_models._on_this_machine.cache_clear()
     app = open_app("next_word", section="all")
     assert not app.exception and not app.error
     assert T("next_word.silent_model", model=compute.DEFAULT_MODEL) in [element.value for element in app.caption]
@@ -181,7 +181,7 @@ def test_the_registry_says_which_models_write():
         "t5-small",
         "bert-base-uncased",
     }
-    models_here._on_this_machine.cache_clear()
+    available_models._on_this_machine.cache_clear()
     assert {*map(twin_id, GROUPS)} <= set(decoders())
 
 
@@ -191,7 +191,7 @@ def test_command_line_folder(open_app, monkeypatch, tmp_path, family):
     entry = make_entry(family, tmp_path / family)
     monkeypatch.setattr(specs, "local_entries", lambda: (entry,))
     monkeypatch.setattr(compute, "local_entries", lambda: (entry,))
-    models_here._on_this_machine.cache_clear()
+    available_models._on_this_machine.cache_clear()
     text, second = "Paris is old and Paris is big.", "Paris is big and Paris is old."
     result = {}
     for section in SECTIONS:
@@ -201,7 +201,7 @@ def test_command_line_folder(open_app, monkeypatch, tmp_path, family):
         if section in ("attribution", "swap"):
             capped = T("next_word.capped", cap="30") in [caption.value for caption in app.caption]
             assert capped == (family == "gemma2")
-    models_here._on_this_machine.cache_clear()
+    available_models._on_this_machine.cache_clear()
     assert all(n_passed == n > 0 for n_passed, n in result.values()), result
 
 
@@ -326,7 +326,7 @@ def test_continuation_runs_in_chunks(open_app, monkeypatch):
 def test_stopped_it_keeps_what_was_written(open_app):
     app = open_app("next_word", model=TWIN, text=COPY.text, written=16)
     app.session_state["written"] = 48  # under way, and 16 are done when the visitor clicks
-    app.session_state[writing.DONE.name] = 16
+    app.session_state[writing.N_TOKENS_DONE.name] = 16
     app.button(key="stop_writing").click().run()
     assert link(app)["written"] == "16"
 
@@ -381,16 +381,16 @@ def test_twin_without_previous_heads_stops_copying(open_app, G):
     numbers, inputs = app.session_state["cut"], source(twin_id(G))
     assert numbers and all(number < 8 for number in numbers), "all of layer 0"
     heads = frozenset(divmod(number, 8) for number in numbers)
-    rows = switch_off.known(own_compute.tokens_of(inputs).ids)
+    rows = switch_off.is_predictable(own_compute.tokens_of(inputs).ids)
     assert rows.sum() == 14
     for mean in (False, True):
-        change = own_compute.changed(inputs, heads, mean, 30)
+        change = own_compute.changes_without(inputs, heads, mean, 30)
         assert change.surprise_before[rows].mean() < 1.0
         assert change.surprise_after[rows].mean() > 3.0
     app.button(key="cut_induction").click().run()
     assert checked(app, "switch_off") == (7, 7)
     assert app.session_state["cut"] == list(range(8, 16)), "in a twin every head of layer 1 copies"
-    change = own_compute.changed(inputs, frozenset((1, head) for head in range(8)), False, 30)
+    change = own_compute.changes_without(inputs, frozenset((1, head) for head in range(8)), False, 30)
     assert change.surprise_after[rows].mean() > 7.5, "no better than guessing among 257 words: 8 bits"
     app.button(key="cut_none").click().run()
     assert link(app)["cut"] == ""
@@ -399,12 +399,12 @@ def test_twin_without_previous_heads_stops_copying(open_app, G):
 
 
 def test_the_most_changed_word_comes_first():
-    change = own_compute.changed(source(), frozenset({(1, 2), (1, 3)}), False, 30)
+    change = own_compute.changes_without(source(), frozenset({(1, 2), (1, 3)}), False, 30)
     ids = own_compute.tokens_of(source()).ids
     edits = without(own_compute.stream(source()), {(1, 2), (1, 3)}, mean=False)
     before, after = (logits_of(compute.model(TWIN), ids, edit)[30].softmax(-1) for edit in (None, edits))
     difference = (after - before).abs()
-    assert change.words.tolist() == difference.argsort(descending=True)[: own_compute.CHANGED].tolist()
+    assert change.words.tolist() == difference.argsort(descending=True)[: own_compute.N_CHANGES].tolist()
     torch.testing.assert_close(change.after - change.before, (after - before)[change.words])
 
 
@@ -418,7 +418,7 @@ def test_head_scores_use_repeated_tokens():
 
 
 def test_the_known_tokens_by_hand():
-    assert switch_off.known((5, 7, 5, 7, 9)).tolist() == [False, False, True, True]
+    assert switch_off.is_predictable((5, 7, 5, 7, 9)).tolist() == [False, False, True, True]
 
 
 # --- Swap ------------------------------------------------------------------------------------------------------------
@@ -434,7 +434,7 @@ def test_swap_moves_answer(open_app):
     mine, theirs = (float(element[door] - element[house]) for element in logits)
     assert mine > 3 and theirs < -3
     difference = [
-        own_compute.word_scores(source(), own_compute.swapped(source(), second, layer, 30), (door, house))
+        own_compute.word_scores(source(), own_compute.swap_heads(source(), second, layer, 30), (door, house))
         for layer in (0, 1)
     ]
     assert min(float((element[:, 0] - element[:, 1] - mine).min()) for element in difference) < -0.5
@@ -478,5 +478,5 @@ def test_unswappable_texts_explained(open_app, other_text, sentence_values):
 
 def test_cache_keys_hold_no_tensor():
     """Keys hold no tensor, and equal requests are one computation."""
-    key = own_compute.swapped.key(source(), source(text=COPY.swap_with), 1, 30)
-    assert hash(key) == hash(own_compute.swapped.key(source(), replace(source(), text=COPY.swap_with), 1, 30))
+    key = own_compute.swap_heads.key(source(), source(text=COPY.swap_with), 1, 30)
+    assert hash(key) == hash(own_compute.swap_heads.key(source(), replace(source(), text=COPY.swap_with), 1, 30))

@@ -20,9 +20,9 @@ from tests.packaged import packaged_file
 from viz.errors import ModelError
 from viz.frame import compute, modes, specs
 from viz.frame.connection import loading
-from viz.frame.connection.old_links import HEADS_PARAMETERS
+from viz.frame.connection.redirects import HEADS_PARAMETERS
 from viz.frame.sidebar import file_of, path_of
-from viz.lessons.read import lessons
+from viz.lessons.lesson_file import lessons
 from viz.text import LANGUAGES, translator
 
 

@@ -17,7 +17,7 @@ from tests import checkpoints
 from tests.running import all_elements, bar_charts, checked, line_charts, matrices, sentences_of
 from viz.core.attention import attend
 from viz.core.mistakes.attention import measure_rows
-from viz.frame import choice, compute, specs
+from viz.frame import compute, inputs, specs
 from viz.frame.examples import examples
 from viz.frame.mask_code import to_code
 from viz.frame.sidebar import file_of
@@ -103,7 +103,7 @@ def with_formula(app):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("source", choice.SOURCES)
+@pytest.mark.parametrize("source", inputs.SOURCES)
 def test_every_step_from_every_source(visit, source, lang):
     app, t = with_formula(visit(source=source, lang=lang)), translator(lang)
     for step in (*STEPS[1:], 0):
@@ -118,7 +118,7 @@ def test_every_step_from_every_source(visit, source, lang):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("source", choice.SOURCES)
+@pytest.mark.parametrize("source", inputs.SOURCES)
 def test_every_section_passes_checks(visit, source, lang):
     for section in PAGE.sections:
         app = visit(source=source, lang=lang, section=section.name)
@@ -168,7 +168,7 @@ def turned_mask(q, k, v, **options):
     return attend(q, k, v, **{**options, "allowed": None if is_allowed is None else ~is_allowed})
 
 
-@pytest.mark.parametrize("source", choice.SOURCES)
+@pytest.mark.parametrize("source", inputs.SOURCES)
 @pytest.mark.parametrize("fault", [wrong_scale, no_mask, turned_mask])
 def test_core_fault_fails_checks(open_app, monkeypatch, fault, source):
     """Faults that agree with themselves: the trace is wrong in every place alike."""

@@ -16,7 +16,7 @@ from tests.sections import views_of
 from viz import limits
 from viz.core.attention import row_softmax
 from viz.core.variants.scoring import AdditiveWeights, additive
-from viz.frame import choice, compute, specs
+from viz.frame import compute, inputs, specs
 from viz.frame.examples import pairs
 from viz.models import capture, load
 from viz.models.cross import pair
@@ -51,7 +51,7 @@ def minilm():
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("source", choice.SOURCES)
+@pytest.mark.parametrize("source", inputs.SOURCES)
 def test_every_source_in_both_languages(open_app, source, lang):
     app, t = open_app("two_sequences", section="all", source=source, lang=lang), translator(lang)
     assert not app.exception and not app.error

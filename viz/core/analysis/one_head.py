@@ -76,7 +76,7 @@ class Cell:
     output: Tensor
 
     @property
-    def blind(self) -> bool:
+    def fully_masked(self) -> bool:
         """True if the query may look at no key; then every weight is 0."""
         return self.peak == -torch.inf
 

@@ -203,7 +203,7 @@ ARCHITECTURES = (
 """The rows of the table. A window and a kernel both see k positions, to be compared; the paper calls the window r."""
 
 
-def named(name: str) -> Architecture:
+def find_architecture(name: str) -> Architecture:
     """The architecture of that name."""
     return next(architecture for architecture in ARCHITECTURES if architecture.name == name)
 

@@ -12,7 +12,7 @@ from viz.core.variants.kv_sharing import decode_step
 BYTES = 4
 """Bytes of a float32: half precision is slow on most CPUs."""
 
-SETTLED, REPEATS = 0.25, 5
+SETTLE_SECONDS, REPEATS = 0.25, 5
 """A step is repeated for a quarter of a second and at least 5 times; the shortest counts: other work only ever adds."""
 
 
@@ -52,7 +52,7 @@ def decode_seconds(plan: DecodePlan, n_kv_heads: int) -> float:
     durations: list[float] = []
     with torch.inference_mode():
         decode_step(q, keys, values)  # the first time, buffers are made
-        while len(durations) < REPEATS or sum(durations) < SETTLED:
+        while len(durations) < REPEATS or sum(durations) < SETTLE_SECONDS:
             start = time.perf_counter()
             decode_step(q, keys, values)
             durations.append(time.perf_counter() - start)

@@ -14,7 +14,7 @@ from viz.core.cost.timed_layers import CANDIDATES, Candidate, Plan, Run
 
 os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # else torch's profiler writes lines into the log
 
-REPEATS, SETTLED = 5, 0.05
+REPEATS, SETTLE_SECONDS = 5, 0.05
 """A run is repeated until it took 0.05 s in all, at most 5 times; the shortest counts: other work only ever adds."""
 FITTED = 4
 """The exponent is fitted to the longest few texts: for short ones a run is mostly overhead."""
@@ -122,7 +122,7 @@ def _measure_one(
             _synchronize(plan)
             duration = clock() - start
             best, total = min(best, duration), total + duration
-            if total > SETTLED:
+            if total > SETTLE_SECONDS:
                 break
         if stop():
             return None

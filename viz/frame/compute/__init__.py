@@ -21,8 +21,8 @@ from torch.nn.functional import layer_norm
 from viz import limits
 from viz.core.heads import HeadWeights, MultiHeadTrace
 from viz.core.spec import AttentionSpec
+from viz.frame.queue_notice import stores, until
 from viz.frame.specs import Mask, Source, local_entries
-from viz.frame.waiting import stores, until
 from viz.models import registry
 from viz.models.capture import Capture, Head, capture, seeded
 from viz.models.cross import has_cross, pair, trained_cross
@@ -50,7 +50,7 @@ def warm() -> bool:
     return True
 
 
-def kept(function: Callable[P, R]) -> CachedFunction[P, R]:
+def cached(function: Callable[P, R]) -> CachedFunction[P, R]:
     """Compute in turn, once for all who ask, and keep."""
     return CachedFunction(function, results, kind_of, until)
 
@@ -89,7 +89,7 @@ def bare(source: Source) -> tuple[Tokens, Tensor]:
     return tokens, loaded_model.embeddings(list(tokens.ids))
 
 
-@kept
+@cached
 def read(source: Source, heads_off: frozenset[Head] = frozenset()) -> Capture:
     """A text as seen from a source; with a target, that text asks and this one answers.
 
@@ -128,7 +128,7 @@ def on_seeded_heads(source: Source, tokens: Tokens, x: Tensor, heads_off: frozen
     return seeded(tokens, x, HeadWeights.random(spec, seed=source.seed), heads_off)
 
 
-@kept
+@cached
 def trace(source: Source, layer: int, mask: Mask, heads_off: frozenset[Head] = frozenset()) -> MultiHeadTrace:
     """Every intermediate of one layer."""
     captured = read(source, heads_off)

@@ -23,7 +23,7 @@ from viz.models.positions import first
 from viz.models.tokens import Tokens
 
 WIDER = 4
-"""d_ff / d_model of seeded blocks: the usual factor."""
+"""d_ff / d_model of seeded blocks: the default."""
 SEEDS = 10_000
 """From one layer's seed to the next one's: more than a visitor may choose, so that layers never share one."""
 DECODERS = 1_000
@@ -43,13 +43,13 @@ def reading(source: Source, positions: bool = True, target: str = "") -> Capture
     return _reading(source, positions, target)
 
 
-@compute.kept
+@compute.cached
 def _is_short(source: Source) -> bool:
     """Return True if whole blocks take all of a text; kept, because the pass that tells is large and may be gone."""
     return len(compute.read(source).tokens.ids) <= compute.stack_tokens(source)
 
 
-@compute.kept
+@compute.cached
 def _reading(source: Source, positions: bool, target: str) -> Capture:
     if source.kind == "model":
         loaded_model = compute.model(source.model)
@@ -76,7 +76,7 @@ def inputs(source: Source, plan: BlockPlan) -> dict[str, Tensor]:
     return {"embedding": vectors} | ({"position": table(source, len(vectors))} if plan.positions else {})
 
 
-def written(source: Source, target: str, plan: BlockPlan) -> Tokens:
+def target_tokens(source: Source, target: str, plan: BlockPlan) -> Tokens:
     """The target's tokens as a decoder reads them."""
     if not has_decoder(source):
         return reading(writer(source, target), plan.positions).tokens
@@ -102,7 +102,7 @@ def own_norm(source: Source) -> str:
     return find_block_layout(loaded_model, loaded_model.layers[0].layout.stack).norm
 
 
-@compute.kept
+@compute.cached
 def seeded_weights(spec: AttentionSpec, d_ff: int, seed: int, d_memory: int | None) -> BlockWeights:
     """Untrained weights of a block; with the width of a memory, of a decoder's."""
     return BlockWeights.random(spec, d_ff, seed=seed, d_memory=d_memory)
@@ -131,7 +131,7 @@ def first_stack(source: Source, plan: BlockPlan) -> Blocks:
     return trained.choose(plan.layers) if plan.layers else trained
 
 
-@compute.kept
+@compute.cached
 def blocks(source: Source, plan: BlockPlan, mask: Mask) -> tuple[BlockTrace, ...]:
     """Every intermediate of every block of an encoder, or of a decoder-only model.
 
@@ -181,7 +181,7 @@ def decoder_masks(mask: Mask, n_queries: int, n_keys: int) -> dict[str, Tensor |
     return {"allowed": combine(causal(n_queries, n_queries), user_mask), "memory_allowed": None}
 
 
-@compute.kept
+@compute.cached
 def decoder_blocks(source: Source, target: str, plan: BlockPlan, mask: Mask) -> tuple[BlockTrace, ...]:
     """Every intermediate of every decoder block, causal, which reads what :func:`handed_on` says.
 

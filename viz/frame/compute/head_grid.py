@@ -10,7 +10,7 @@ from viz.components.head_grid import Packed, pack_combined, pack_head, pack_wall
 from viz.components.take_away import Axis, Heads, Stack, payload
 from viz.core.analysis import map_statistics
 from viz.core.attention import AttentionTrace
-from viz.frame.compute import kept, read, trace
+from viz.frame.compute import cached, read, trace
 from viz.frame.specs import Mask, Source, View
 from viz.models.capture import Head
 from viz.models.head_statistics import describe
@@ -18,7 +18,7 @@ from viz.models.tokens import Tokens, word_labels
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown:
+class LayerMaps:
     """The maps of one layer as a view shows them: (H, rows, columns), and a label for each row and each column."""
 
     values: Tensor
@@ -47,7 +47,7 @@ def axis(tokens: Tokens, view: View) -> Axis:
     return Axis(of=of, labels=labels)
 
 
-def look(steps: AttentionTrace, queries: Tokens, keys: Tokens, view: View) -> Shown:
+def look(steps: AttentionTrace, queries: Tokens, keys: Tokens, view: View) -> LayerMaps:
     """The maps of a layer as a view shows them."""
     weights = view.what == "weights"
     values = steps.weights if weights else steps.masked
@@ -61,15 +61,17 @@ def look(steps: AttentionTrace, queries: Tokens, keys: Tokens, view: View) -> Sh
             if weights
             else values[:, visible_rows][..., visible_columns]
         )
-    return Shown(
+    return LayerMaps(
         values=values,
         labels=tuple(label for label, is_visible in zip(rows, visible_rows.tolist(), strict=True) if is_visible),
         columns=tuple(label for label, is_visible in zip(columns, visible_columns.tolist(), strict=True) if is_visible),
     )
 
 
-@kept
-def shown(source: Source, layer: int, mask: Mask, view: View, heads_off: frozenset[Head] = frozenset()) -> Shown:
+@cached
+def layer_maps(
+    source: Source, layer: int, mask: Mask, view: View, heads_off: frozenset[Head] = frozenset()
+) -> LayerMaps:
     """Weights (pieces merged, special tokens hidden, rows summing to 1 again) or scaled scores, of every head.
 
     Scores are logits, which neither add up over pieces nor renormalise: merging takes the mean of a word's pairs,
@@ -85,7 +87,7 @@ def _steps(source: Source, layer: int, mask: Mask, heads_off: frozenset[Head]) -
         return captured.layer(layer, allowed=mask.allowed(len(captured.queries.ids), len(captured.tokens.ids)))
 
 
-@kept
+@cached
 def wall(source: Source, mask: Mask, view: View, heads_off: frozenset[Head] = frozenset()) -> Packed:
     """Every head of every layer, ready for the head grid, with the numbers of each head's portrait to sort by."""
     captured = read(source, heads_off)
@@ -99,7 +101,7 @@ def wall(source: Source, mask: Mask, view: View, heads_off: frozenset[Head] = fr
     return pack_wall(layers(), n_layers=captured.n_layers, what=view.what, channel=source.channel, **numbers)
 
 
-@kept
+@cached
 def head_scores(
     source: Source, layer: int, head: int, mask: Mask, view: View, heads_off: frozenset[Head] = frozenset()
 ) -> Packed:
@@ -109,7 +111,7 @@ def head_scores(
     :mod:`viz.core.analysis.map_statistics`.
     """
     if view.what == "scores":
-        scores = shown(source, layer, mask, view, heads_off).values[head]
+        scores = layer_maps(source, layer, mask, view, heads_off).values[head]
     else:
         scores = trace(source, layer, mask, heads_off).masked[head]
     sink = read(source, heads_off).calls[layer].options.get("sink")
@@ -117,7 +119,7 @@ def head_scores(
     return pack_head(scores, layer=layer, head=head, channel=source.channel, **with_sink)
 
 
-@kept
+@cached
 def combined(
     source: Source, heads: frozenset[Head], how: str, mask: Mask, view: View, heads_off: frozenset[Head] = frozenset()
 ) -> Packed:
@@ -125,7 +127,7 @@ def combined(
     total: Tensor | None = None
     for layer in sorted({layer for layer, _ in heads}):
         layer_heads = [head for head_layer, head in heads if head_layer == layer]
-        maps = shown(source, layer, mask, view, heads_off).values[layer_heads]
+        maps = layer_maps(source, layer, mask, view, heads_off).values[layer_heads]
         part = maps.sum(0) if how == "mean" else maps.amax(0)
         total = part if total is None else (total + part if how == "mean" else total.maximum(part))
     assert total is not None
@@ -134,7 +136,7 @@ def combined(
     )
 
 
-@kept
+@cached
 def links(
     source: Source, mask: Mask, view: View, query: int, key: int, heads_off: frozenset[Head] = frozenset()
 ) -> tuple[float, ...]:
@@ -145,7 +147,7 @@ def links(
     return tuple(value for layer in maps for value in layer[:, query, key].tolist())
 
 
-@kept
+@cached
 def away(source: Source, mask: Mask, view: View) -> bytes:
     """Every head as :func:`wall` and :func:`head_scores` have it, for a page that leaves the app."""
     captured = read(source)

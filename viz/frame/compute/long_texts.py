@@ -7,7 +7,7 @@ from typing import ParamSpec, TypeVar
 
 from viz import limits
 from viz.frame.compute import kind_of
-from viz.frame.waiting import stores, until
+from viz.frame.queue_notice import stores, until
 from viz.scheduler.cache import CachedFunction, Store
 from viz.scheduler.stores import Stores
 
@@ -47,7 +47,7 @@ def keep_less(of: Stores) -> None:
 
 
 @contextmanager
-def told(report: Callable[[float], None]) -> Iterator[None]:
+def report_progress(report: Callable[[float], None]) -> Iterator[None]:
     """Report the progress of this thread's computations inside the ``with``, as a share of 1."""
     token = _listener.set(report)
     try:

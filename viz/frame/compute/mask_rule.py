@@ -27,11 +27,11 @@ def mask_by_rule(mask: Mask, n_queries: int, n_keys: int) -> Tensor | None:
         "prefix": (key < mask.width) | (query >= key),
     }
     if mask.kind == "painted" and mask.painted:
-        rules["painted"] = _painted(mask.painted, n_queries, n_keys)
+        rules["painted"] = _decode_painted(mask.painted, n_queries, n_keys)
     return torch.from_numpy(rules[mask.kind]) if mask.kind in rules else None
 
 
-def _painted(code: str, n_queries: int, n_keys: int) -> np.ndarray:
+def _decode_painted(code: str, n_queries: int, n_keys: int) -> np.ndarray:
     """A painted square over the first cells, read as bits; what lies beyond it is open."""
     side, _, bits = code.partition(".")
     n, raw = int(side), base64.urlsafe_b64decode(bits + "=" * (-len(bits) % 4))

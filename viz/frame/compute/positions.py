@@ -3,7 +3,7 @@
 from torch import Tensor
 
 from viz.core.variants.encodings import Encoding, encodings
-from viz.frame.compute import bare, kept, model
+from viz.frame.compute import bare, cached, model
 from viz.frame.specs import Placing, Source
 from viz.models import positions
 
@@ -13,7 +13,7 @@ def own_rows(source: Source) -> Tensor | None:
     return model(source.model).positions() if source.model else None
 
 
-@kept
+@cached
 def row_gain(source: Source) -> float:
     """By how much a formula's rows are scaled to suit a model's tokens; the formula's own beside N(0, 1) numbers."""
     _, vectors = bare(source)

@@ -12,7 +12,7 @@ from viz.core.analysis.checks import scores_rounding, sink_share
 from viz.core.heads import HeadWeights
 from viz.core.random_place import random_place
 from viz.core.spec import AttentionSpec
-from viz.frame.compute import kept, model, read, trace
+from viz.frame.compute import cached, model, read, trace
 from viz.frame.compute.mask_rule import mask_by_rule
 from viz.frame.specs import Mask, Source
 from viz.models.capture import Call, Head
@@ -55,7 +55,7 @@ def has_own_row(source: Source) -> bool:
     return source.kind != "model" or (not source.target and has_own_attention(model(source.model)))
 
 
-@kept
+@cached
 def row_of(source: Source, layer: int, mask: Mask, head: int, row: int) -> Row:
     """One row of a head: by transformers' own attention where it is a model's, by NumPy where the heads are seeded."""
     captured = read(source)
@@ -126,7 +126,7 @@ def row_tolerance(source: Source, layer: int, head: int, row: int) -> float:
     return 1e-4 + min(MOST_ROUNDED, 4 * float(lost))
 
 
-@kept
+@cached
 def scene_row_error(source: Source, layer: int, mask: Mask) -> tuple[int, int, float]:
     """A random head and row of a scene's layer, and how far they are from what another way makes of them."""
     head, place = random_cell(source, layer, mask)
@@ -139,7 +139,7 @@ def scene_row_error(source: Source, layer: int, mask: Mask) -> tuple[int, int, f
     return head, place, off
 
 
-@kept
+@cached
 def wrong_tokens(source: Source) -> int:
     """Return how many labels of a text, or numbers of its tokens, are not what its tokenizer itself says."""
     captured, target = read(source), source.target
@@ -170,7 +170,7 @@ def _wrong(source: Source, text: str, tokens: Tokens) -> int:
     return n_wrong + wrong_labels(tokenizer, tokens.ids, tokens.labels)
 
 
-@kept
+@cached
 def vector_error(source: Source) -> tuple[int, float]:
     """A random place of a text of seeded heads, and how far the vector they read there is from the token's own."""
     captured = read(source)
@@ -185,7 +185,7 @@ def vector_error(source: Source) -> tuple[int, float]:
     return place, float((alone - x[place]).abs().max())
 
 
-@kept
+@cached
 def weights_error(source: Source, layer: int) -> float | None:
     """Return how far random blocks of a layer's weights are from the model's file; None if it cannot be read."""
     loaded_model, ids = model(source.model), read(source).tokens.ids
@@ -193,7 +193,7 @@ def weights_error(source: Source, layer: int) -> float | None:
     return file_error(loaded_model, layer, token, source, layer)
 
 
-@kept
+@cached
 def without_error(source: Source, layer: int, heads_off: frozenset[Head], place: int) -> float | None:
     """Return how far the state of a token behind a layer without some heads is off; None where it is not known.
 

@@ -12,7 +12,7 @@ import streamlit as st
 
 from viz.components.mount import after_callbacks
 from viz.errors import ModelError
-from viz.frame import modes, waiting
+from viz.frame import modes, queue_notice
 from viz.params.link import end_part
 from viz.params.session import PAGE, of_session, redraw_page
 
@@ -34,7 +34,11 @@ def fragment(name: str, draw: Callable[[], None], on_error: Callable[[ModelError
             st.rerun()
         modes.remember(memories)
         try:
-            with waiting.writing(name, is_alone=is_alone), _declaring(path), after_callbacks(partial(_redraw, path)):
+            with (
+                queue_notice.writing(name, is_alone=is_alone),
+                _declaring(path),
+                after_callbacks(partial(_redraw, path)),
+            ):
                 draw()
         except ModelError as error:  # too busy, or what was asked for failed: what was typed is still there
             on_error(error)

@@ -14,8 +14,8 @@ from types import ModuleType
 
 from viz import limits
 from viz.errors import ModelError
-from viz.frame import waiting
-from viz.frame.connection.runs import mark_background
+from viz.frame import queue_notice
+from viz.frame.connection.streamlit_compat import mark_background
 from viz.imports import importing
 
 os.environ.setdefault("OMP_NUM_THREADS", str(limits.TORCH_THREADS))
@@ -42,8 +42,8 @@ def module(name: str) -> ModuleType:
     return sys.modules[name]
 
 
-def hold() -> None:
-    """Start cold, on a public server: runs that compute wait until it is warm (:func:`come_in`)."""
+def start_cold() -> None:
+    """Start cold, on a public server: runs that compute wait until it is warm (:func:`wait_until_warm`)."""
     _is_requested.clear()
     _is_warm.clear()
 
@@ -53,7 +53,7 @@ def is_asked(seconds: float) -> bool:
     return _is_requested.wait(seconds)
 
 
-def ask() -> None:
+def request_warmup() -> None:
     """Request the warm-up."""
     _is_requested.set()
 
@@ -63,11 +63,11 @@ def mark_warm() -> None:
     _is_warm.set()
 
 
-def come_in() -> None:
+def wait_until_warm() -> None:
     """Wait until this server is warm, before a page that computes. First pages are rendered meanwhile."""
     if not _is_warm.is_set():
-        ask()
-        waiting.wait_until_warm(_is_warm)
+        request_warmup()
+        queue_notice.wait_until_warm(_is_warm)
 
 
 def is_wanted() -> bool:
@@ -81,7 +81,7 @@ def begin(*modules: str) -> None:
     A public server that is not warm does so by itself: it is told that the first page was seen.
     """
     if not _is_warm.is_set():
-        later = Timer(_MOMENT, ask)
+        later = Timer(_MOMENT, request_warmup)
         later.daemon = True
         later.start()
         return
@@ -96,14 +96,14 @@ def begin_to_import(*modules: str) -> None:
     if _is_warm.is_set():
         _begin(_import, modules)
     else:
-        ask()
+        request_warmup()
 
 
 def _begin(load: Callable[..., object], modules: tuple[str, ...]) -> None:
-    app_stores = waiting.stores()
+    app_stores = queue_notice.stores()
 
     def run() -> None:
-        with waiting.use(app_stores):
+        with queue_notice.use(app_stores):
             load(*modules)
 
     with _start_lock:
@@ -125,6 +125,6 @@ def _load(*modules: str) -> None:
     time.sleep(_MOMENT)
     compute = _import(*modules)
     candidates = [entry.id for entry in module("viz.frame.specs").local_entries()] or [compute.DEFAULT_MODEL]
-    if candidates[0] in module("viz.frame.models_here").models_here():
+    if candidates[0] in module("viz.frame.available_models").models_here():
         with suppress(ModelError):  # the page that needs it says so
             compute.model(candidates[0])

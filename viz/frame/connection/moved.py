@@ -16,7 +16,7 @@ FILE = ROOT / "pages" / "moved_sections.toml"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Moved:
+class NewPlace:
     """The new place of a section. ``page`` is empty if it is unchanged."""
 
     section: str
@@ -26,10 +26,10 @@ class Moved:
 
 
 @cache
-def moved_sections() -> Mapping[str, Mapping[str, Moved]]:
+def moved_sections() -> Mapping[str, Mapping[str, NewPlace]]:
     """Return all sections that have moved, by the page and the name they had."""
     table = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    return {page: {name: Moved(**where) for name, where in sections.items()} for page, sections in table.items()}
+    return {page: {name: NewPlace(**where) for name, where in sections.items()} for page, sections in table.items()}
 
 
 def where_now(page: str, link: Mapping[str, str]) -> tuple[str, dict[str, str]]:
@@ -46,6 +46,6 @@ def where_now(page: str, link: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     return target.page or page, {**target.parameters, **rest, "section": target.section}
 
 
-def _means(link: Mapping[str, str], target: Moved) -> bool:
+def _means(link: Mapping[str, str], target: NewPlace) -> bool:
     """Return True if a link that names no section carries what belongs to one of before."""
     return any(name in target.asked or f"{name}={value}" in target.asked for name, value in link.items())

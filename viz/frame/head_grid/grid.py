@@ -10,13 +10,13 @@ import streamlit as st
 
 from viz.components.cover import current as current_cover
 from viz.components.head_grid import Packed
-from viz.components.kinds import Fields, Many, OneOf, Optional, Real, Whole
+from viz.components.kinds import Fields, Integer, Many, OneOf, Optional, Real
 from viz.components.view import View
 from viz.frame import specs
 from viz.frame.compute import head_grid
 from viz.frame.examples import examples, pairs
-from viz.frame.head_grid.ahead import mask_previews
 from viz.frame.head_grid.covered import cover_head, cover_wall, encode_cells, view_places
+from viz.frame.head_grid.mask_preview import mask_previews
 from viz.frame.scene import Scene
 from viz.frame.shared import COLDEST, HEAD, HOTTEST, KEY, LAYER, QUERY, TEMPERATURE, Places
 from viz.models.capture import Head
@@ -29,17 +29,17 @@ SHOW = Choice("show", among=("all", "layer", "top"))
 LOOK = Choice("look", among=("map", "lines", "across"))
 COMBINE = Choice("combine", among=("one", "mean", "max"))
 SEVERAL = Ints("several", high=lambda n_all_heads: n_all_heads - 1)
-CHOSEN: Mapping[str, Parameter[Any]] = {
+BROWSER_PARAMETERS: Mapping[str, Parameter[Any]] = {
     parameter.name: parameter
     for parameter in (LAYER, HEAD, QUERY, KEY, TEMPERATURE, SORT, SHOW, LOOK, COMBINE, SEVERAL)
 }
 """The parameters that the browser sends, by name."""
 CHOICE = Fields(
-    **dict.fromkeys(("layer", "head"), Optional(Whole())),
-    **dict.fromkeys(("query", "key"), Optional(Whole(-1))),
+    **dict.fromkeys(("layer", "head"), Optional(Integer())),
+    **dict.fromkeys(("query", "key"), Optional(Integer(-1))),
     temperature=Optional(Real(COLDEST, HOTTEST)),
     **{choice.name: Optional(OneOf(*choice.options())) for choice in (SORT, SHOW, LOOK, COMBINE)},
-    several=Optional(Many(Whole(), 10_000)),
+    several=Optional(Many(Integer(), 10_000)),
 )
 VIEW = View("head_grid/head_grid", words="head_grid.", sends={"choice": CHOICE}, colours=True)
 NUMBERS = View("head_grid/head_grid")
@@ -115,7 +115,7 @@ def _choose(channel: str, numbers: Sequence[int], choice: Mapping[str, Any]) -> 
     """
     for name, value in choice.items():
         is_layer_index = name == "layer" and value < len(numbers)
-        _of_channel(channel, CHOSEN[name]).set(numbers[value] if is_layer_index else value)
+        _of_channel(channel, BROWSER_PARAMETERS[name]).set(numbers[value] if is_layer_index else value)
 
 
 def _head(scene: Scene, view: specs.View, wall: Packed, choice: Mapping[str, Any], off: frozenset[Head]) -> Packed:
@@ -167,7 +167,7 @@ def grid(scene: Scene, view: specs.View, heads_off: frozenset[Head] = frozenset(
     is_covered = cover is not None and cover.is_open and places is not None
     if is_covered:
         assert places is not None
-        weights = head_grid.shown(source, choice["layer"], mask, replace(view, what="weights"), heads_off).values
+        weights = head_grid.layer_maps(source, choice["layer"], mask, replace(view, what="weights"), heads_off).values
         about = {"layer": choice["layer"], "head": choice["head"], "channel": channel}
         wall, head = cover_wall(wall, places), cover_head(weights[choice["head"]], places, about)
     queries, keys = (head_grid.axis(side, view).sent() for side in (scene.capture.queries, scene.capture.tokens))

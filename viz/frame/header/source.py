@@ -5,7 +5,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from viz import limits
 from viz.frame import specs
-from viz.frame.models_here import models_here, offered, to_choose_from, too_large
+from viz.frame.available_models import list_models, listed_entries, models_here, too_large
 from viz.frame.shared import D_MODEL, MODEL, N_HEADS, N_KV_HEADS, SEED, SOURCE, Models, Sizes
 from viz.text import Translate
 
@@ -22,14 +22,14 @@ def _model_control(t: Translate, lang: str, models: Models) -> None:
     available = models_here()
     chosen = available.get(MODEL.value)
     help_text = chosen.why.get(lang) if chosen else None
-    MODEL.selectbox(t("choice.model"), models, listed=to_choose_from(MODEL.value), help=help_text)
+    MODEL.selectbox(t("choice.model"), models, listed=list_models(MODEL.value), help=help_text)
     if readers := [entry.id for entry in specs.local_picture_entries()]:
         st.caption(t("choice.reads_pictures", models=", ".join(readers)))
-    if to_add := [entry.id for entry in offered() if entry.file and entry.id not in available]:
+    if to_add := [entry.id for entry in listed_entries() if entry.file and entry.id not in available]:
         st.caption(t("choice.packaged", models=", ".join(to_add)))
     if larger := [entry.id for entry in too_large()]:
         st.caption(t("choice.too_large", models=", ".join(larger), mb=limits.MODELS_BYTES // 10**6))
-    if away := [entry for entry in offered() if entry.id not in available]:
+    if away := [entry for entry in listed_entries() if entry.id not in available]:
         with st.expander(t("choice.more_models", n=len(away))):
             listed = [
                 f"**{entry.id}** · {entry.parameters / 1e6:.0f} M · {entry.size_mb:.0f} MB · {entry.licence}  \n"

@@ -166,7 +166,7 @@ def parameters() -> tuple[str, ...]:
     return tuple(name for mode in _installed for name in mode.parameters)
 
 
-def carried() -> dict[str, str]:
+def link_parameters() -> dict[str, str]:
     """Return the view's query parameters for a link to another step or page; the browser adds Streamlit's own."""
     current_link = link.link()
     return {name: current_link[name] for name in parameters() if name in current_link}

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from viz.frame.connection.moved import moved_sections
 from viz.frame.sidebar import path_of
 from viz.lessons.lesson import Lesson
-from viz.lessons.read import lessons
+from viz.lessons.lesson_file import lessons
 from viz.text import LANGUAGES, has_text, translator
 from viz.text.glossary import Term, terms
 

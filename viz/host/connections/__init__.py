@@ -16,7 +16,7 @@ from uvicorn.server import Server
 from viz import limits
 from viz.host import descriptors
 from viz.host.address import address_of
-from viz.host.connections.unfinished import PartialMessages
+from viz.host.connections.partial_messages import PartialMessages
 
 LATER, TOO_BIG = 1013, 1009
 TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
@@ -162,7 +162,7 @@ class Messages(WebSocketsSansIOProtocol):
         self._count()
 
     def send_receive_event_to_app(self) -> None:
-        """Pass on a complete message; empty one of text, which viz/host/inbox.py refuses, to save decoding it."""
+        """Pass on a complete message; a text is emptied undecoded, as viz/host/message_filter.py refuses texts."""
         if self.curr_msg_data_type == "text":
             self.frames = [b""]
         self._unread += sum(map(len, self.frames))

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import torch
 
 from viz.models.atlas.corpus import sentences
-from viz.models.atlas.file import FOLDER, SHIPPED, dated, path_of, written
+from viz.models.atlas.file import FOLDER, SHIPPED, dated, encode_atlas, path_of
 from viz.models.atlas.make import make, with_removal
 from viz.models.load import load
 
@@ -24,7 +24,7 @@ def main(*models: str) -> None:
         began, spent = time.monotonic(), time.process_time()
         atlas = make(model, corpus, sentences(corpus))
         seconds, processor = time.monotonic() - began, time.process_time() - spent
-        path_of(name, corpus).write_text(written(dated(with_removal(atlas, model), today)), "utf-8")
+        path_of(name, corpus).write_text(encode_atlas(dated(with_removal(atlas, model), today)), "utf-8")
         size = path_of(name, corpus).stat().st_size
         took = f"{seconds:.1f} s ({processor:.1f} s of one core) without removal"
         sys.stdout.write(f"{name}: {len(atlas.lines)} lines in {took}, {size / 1000:.0f} kB\n")

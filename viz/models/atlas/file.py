@@ -20,7 +20,7 @@ from viz.models.atlas.make import Atlas
 from viz.models.layout import LoadedModel
 
 FOLDER = ASSETS / "atlas"
-WHOLE = 10_000
+SCALE = 10_000
 """Numbers are stored as whole ones: so many are 1."""
 SHIPPED = (("all-MiniLM-L6-v2", "en"), ("multilingual-e5-small", "zh"), ("SmolLM2-135M-Instruct", "en"))
 """Models and the corpora they are shown on at first."""
@@ -34,7 +34,7 @@ def path_of(model: str, corpus: str) -> Path:
     return FOLDER / f"{model}.{corpus}.json"
 
 
-def written(atlas: Atlas) -> str:
+def encode_atlas(atlas: Atlas) -> str:
     """An atlas as its file says it: one line for each list."""
     scores = {name: _encode_score(score) for name, score in atlas.scores.items()}
     header = {
@@ -69,7 +69,7 @@ def _encode_score(score: Score) -> dict[str, Any]:
 
 
 def _quantise(value: float) -> int | None:
-    return round(value * WHOLE) if math.isfinite(value) else None
+    return round(value * SCALE) if math.isfinite(value) else None
 
 
 def read(text: str) -> Atlas:
@@ -105,7 +105,7 @@ def _score(parts: dict[str, Any], size: tuple[int, ...]) -> Score:
 
 
 def _number(values: list[int | None]) -> Tensor:
-    return torch.tensor([math.nan if value is None else value / WHOLE for value in values])
+    return torch.tensor([math.nan if value is None else value / SCALE for value in values])
 
 
 @cache

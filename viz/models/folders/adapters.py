@@ -11,7 +11,7 @@ from torch import Tensor
 from viz.errors import ModelError
 from viz.models.folders.files import corrupt, read_json
 from viz.models.folders.recognise import ADAPTER, base_name
-from viz.models.folders.weights import LORA, read_tensors, renamed
+from viz.models.folders.weights import LORA, map_names, read_tensors
 from viz.models.registry import Entry, checkpoints, entries
 
 UNSUPPORTED_PARTS = ("lora_embedding_", "lora_magnitude", "lora_bias", ".vera_", ".hada_", ".oft_", "ia3_")
@@ -86,7 +86,7 @@ def split_off(tensors: Mapping[str, Tensor], expected: Iterable[str], entry: Ent
     inside = {name: tensor for name, tensor in tensors.items() if LORA.search(name)}
     outside = {name: tensor for name, tensor in tensors.items() if name not in inside}
     plain = {name: re.sub(r"\.base_layer(?=\.)", "", name) for name in outside}
-    names = renamed(plain.values(), expected)
+    names = map_names(plain.values(), expected)
     weights = {names[plain[name]]: tensor for name, tensor in outside.items()}
     if not inside:
         return weights

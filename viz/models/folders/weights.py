@@ -41,7 +41,7 @@ def types_in(file: Path) -> dict[str, str]:
     }
 
 
-def renamed(names: Iterable[str], expected: Iterable[str]) -> dict[str, str]:
+def map_names(names: Iterable[str], expected: Iterable[str]) -> dict[str, str]:
     """Return each name as the model has it, without wrappers and without a first part that the model lacks.
 
     Args:
@@ -64,7 +64,7 @@ def renamed(names: Iterable[str], expected: Iterable[str]) -> dict[str, str]:
 
 def has_own_names(names: list[str], expected: Iterable[str]) -> bool:
     """Return whether the names in a file are those that the model's own code reads."""
-    return all(name == plain for name, plain in renamed(names, expected).items()) and not any(map(LORA.search, names))
+    return all(name == plain for name, plain in map_names(names, expected).items()) and not any(map(LORA.search, names))
 
 
 def _common(names: Iterable[str]) -> str:

@@ -31,7 +31,7 @@ MODULES = {
     "oln": "output.LayerNorm",
 }
 """Names of modules in the file, and in transformers."""
-TILDE, KEPT = "\uff5e", "\ufdd0"
+TILDE, TILDE_STAND_IN = "\uff5e", "\ufdd0"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,9 +89,9 @@ def normalizer() -> Any:
     return normalizers.Sequence(
         [
             normalizers.Nmt(),
-            normalizers.Replace(TILDE, KEPT),
+            normalizers.Replace(TILDE, TILDE_STAND_IN),
             normalizers.NFKC(),
-            normalizers.Replace(KEPT, TILDE),
+            normalizers.Replace(TILDE_STAND_IN, TILDE),
         ]
     )
 

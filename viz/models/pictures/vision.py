@@ -17,7 +17,7 @@ from viz.core.attention import AttentionTrace, attend
 from viz.errors import ModelError
 from viz.models.attention_interface import INTERFACE, install, recording, watch
 from viz.models.capture import Call, calls_of
-from viz.models.checks import refused
+from viz.models.checks import refusal_reason
 from viz.models.folders.files import corrupt, read_json
 from viz.models.layout import Layer, find_layers
 from viz.models.load import check_weights, read_checkpoint
@@ -86,7 +86,7 @@ class VisionModel:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
+class VisionCapture:
     """A picture as a model's layers saw it: ``calls`` for each layer, and the class scores, if the model gives any."""
 
     calls: tuple[Call, ...]
@@ -127,12 +127,12 @@ def load_vision(entry: Entry) -> VisionModel:
             "family", model=entry.id, family=str(config.get("model_type")), n=len(PICTURE_FAMILIES), known=family_names
         )
     check_weights(entry, entry.path)
-    if reason := refused(config) or _sizes_refused(config):
+    if reason := refusal_reason(config) or _sizes_refused(config):
         raise corrupt(entry, reason)
     reads = read_json(entry, file) if (file := entry.path / "preprocessor_config.json").is_file() else {}
     size = _size_read(entry, str(config["model_type"]), config.get("image_size", 224), reads)
     _check_grid(entry, _grid(size, config.get("patch_size", 16)))
-    return opened(entry, read_checkpoint(entry, entry.path, _class_of(config)), reads)
+    return share_model(entry, read_checkpoint(entry, entry.path, _class_of(config)), reads)
 
 
 def _size_read(entry: Entry, family: str, size: Any, reads: Mapping[str, Any]) -> tuple[int, int]:
@@ -160,7 +160,7 @@ def _class_of(config: Mapping[str, Any]) -> Any:
     return transformers.AutoModel
 
 
-def opened(entry: Entry, model: Any, reads: Mapping[str, Any]) -> VisionModel:
+def share_model(entry: Entry, model: Any, reads: Mapping[str, Any]) -> VisionModel:
     """A model in memory as visitors share it: never changed, and watched.
 
     Args:
@@ -210,7 +210,7 @@ def untrained(vision: VisionModel, initial_model: Any = None, *, seed: int = 0) 
             torch.manual_seed(seed)
             initial_model = type(vision.model)(vision.model.config)
     initial_model.set_attn_implementation(INTERFACE)
-    return opened(
+    return share_model(
         vision.entry, initial_model, {"image_mean": vision.mean, "image_std": vision.std, "size": [*vision.size]}
     )
 
@@ -273,7 +273,7 @@ def _names(config: Any) -> tuple[str, ...]:
     return tuple(visible(str(labels.get(i, i)))[:NAME_CHARACTERS] for i in range(config.num_labels))
 
 
-def look(vision: VisionModel, picture: Tensor) -> Seen:
+def look(vision: VisionModel, picture: Tensor) -> VisionCapture:
     """Run a model on a picture (channels, rows, columns), 0 to 1, and keep what every layer saw.
 
     Raises:
@@ -285,7 +285,7 @@ def look(vision: VisionModel, picture: Tensor) -> Seen:
     if not all(bool(call.x.isfinite().all()) for call in calls) or not bool(result[0].isfinite().all()):
         raise ModelError("infinite", model=vision.entry.id)
     logits = getattr(result, "logits", None)
-    return Seen(calls=calls, grid=vision.grid, logits=None if logits is None else logits[0])
+    return VisionCapture(calls=calls, grid=vision.grid, logits=None if logits is None else logits[0])
 
 
 def judged(vision: VisionModel, picture: Tensor) -> tuple[tuple[Tensor, ...], Tensor | None]:

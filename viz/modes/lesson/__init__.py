@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from viz.frame import view
 from viz.frame.modes import NOTHING, Draw, Mode, PagePart, PageRun
-from viz.modes.lesson.parameters import LESSON, LESSON_STEP, OWN
+from viz.modes.lesson.parameters import LESSON, LESSON_STEP, OWN_LESSON
 from viz.params.memory import Remembered
 
 if TYPE_CHECKING:
@@ -75,9 +75,9 @@ class LessonMode(Mode):
         """Draw the section, or what stands in its place until the question is answered."""
         lesson = current()
         if lesson and lesson.covers_sections:
-            from viz.modes.lesson.bar import covered
+            from viz.modes.lesson.bar import draw_cover
 
-            covered(lesson.t, lesson.t(f"{lesson.page}.{lesson.step.section}.title"))
+            draw_cover(lesson.t, lesson.t(f"{lesson.page}.{lesson.step.section}.title"))
         else:
             draw()
 
@@ -87,14 +87,14 @@ class LessonMode(Mode):
         if lesson is None or lesson.cover is None:
             draw()
             return
-        from viz.modes.lesson.covers import covered
+        from viz.modes.lesson.covers import cover_cells
 
-        with covered(lesson.cover):
+        with cover_cells(lesson.cover):
             draw()
 
     def refusal(self, t: "Translate") -> str:
         """Return why a teacher's own lesson in the link cannot be had."""
-        if not OWN.is_known:
+        if not OWN_LESSON.is_known:
             return ""
         from viz.modes.lesson.own import refusal
 
@@ -119,10 +119,10 @@ class LessonMode(Mode):
 def begin(page: str) -> None:
     """Open the lesson of the link, if there is one: before anything of the page declares a parameter."""
     _ON.set(None)
-    for parameter in (LESSON, OWN, LESSON_STEP):
+    for parameter in (LESSON, OWN_LESSON, LESSON_STEP):
         if not parameter.is_known:  # a link without it, after Back or Forward, ends the lesson
             parameter.forget()
-    if LESSON.is_known or OWN.is_known:
+    if LESSON.is_known or OWN_LESSON.is_known:
         from viz.modes.lesson.running import open_lesson
 
         _ON.set(open_lesson(page))

@@ -13,10 +13,10 @@ from viz.frame.scene import Scene
 from viz.lessons.about_masks import allowed
 from viz.lessons.answers import key_of
 from viz.lessons.judge import Verdict, judge, read_answer
-from viz.lessons.key import Given, Key, Part, PremiseError, Value
+from viz.lessons.key import AnswerValue, Key, Part, PremiseError, Value
 from viz.lessons.lesson import IN_THE_PAGE, OPEN, Ask
 from viz.lessons.subject import Subject
-from viz.modes.lesson.bar import HERE, Shown, ask_class, draw
+from viz.modes.lesson.bar import IN_PAGE, BarContent, ask_class, draw
 from viz.modes.lesson.covers import cover_of
 from viz.modes.lesson.running import Running
 from viz.params import Parameter
@@ -75,10 +75,10 @@ def _fill_bar(running: Running, subject: Subject) -> bool:
         key = key_of(running.step, subject, running.read)
     except PremiseError as error:
         premise = running.t(f"lesson.premise_{error.code}", **format_values(error.values))
-        draw(running, Shown(premise=premise, reveal=""))
+        draw(running, BarContent(premise=premise, reveal=""))
         return False
     about, is_nothing = _about(ask, subject), False
-    if ask.kind in IN_THE_PAGE and progress.sent == HERE:
+    if ask.kind in IN_THE_PAGE and progress.sent == IN_PAGE:
         answer_in_page = answer_in_page_of(ask, subject)
         progress.sent, is_nothing = (answer_in_page.sent, False) if answer_in_page else (None, True)
     verdict = _judge_answer(ask, key, subject, progress.sent) if progress.about in ("", about) else None
@@ -124,7 +124,7 @@ def _options(ask: Ask, subject: Subject) -> list[int | str]:
     return [*ask.options]
 
 
-def _bar_content(running: Running, key: Key, subject: Subject, verdict: Verdict | None) -> Shown:
+def _bar_content(running: Running, key: Key, subject: Subject, verdict: Verdict | None) -> BarContent:
     """The sentences of the bar, filled in."""
     ask, lang, progress = running.step.ask, running.lang, running.progress
     values = format_values(key.values)
@@ -135,7 +135,7 @@ def _bar_content(running: Running, key: Key, subject: Subject, verdict: Verdict 
     wrong = ""
     if verdict and not verdict.is_right:
         wrong = fill(ask.wrong[verdict.reason][lang], **format_values(verdict.values))
-    return Shown(
+    return BarContent(
         question=fill(ask.question[lang], **values),
         options=options,
         picked=_describe_page_answer(running.t, ask, subject),
@@ -149,7 +149,7 @@ def _bar_content(running: Running, key: Key, subject: Subject, verdict: Verdict 
     )
 
 
-def _right(kind: str, key: Key) -> list[Given]:
+def _right(kind: str, key: Key) -> list[AnswerValue]:
     """The options of the bar that are right; of an order, all of them in it."""
     if kind == "order":
         (order,) = key.right
@@ -169,7 +169,7 @@ class PageAnswer:
     """
 
     sent: Any
-    given: Given
+    given: AnswerValue
     values: Mapping[str, Value]
 
 

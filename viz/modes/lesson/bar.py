@@ -7,24 +7,24 @@ from typing import Any
 
 import streamlit as st
 
-from viz.components.kinds import Either, Fields, Many, OneOf, Optional, Text, Whole
+from viz.components.kinds import Either, Fields, Integer, Many, OneOf, Optional, Text
 from viz.components.view import View
 from viz.frame import view
 from viz.lessons.judge import LONGEST
 from viz.lessons.lesson import IN_THE_PAGE, OPEN
-from viz.lessons.read import lesson_named
+from viz.lessons.lesson_file import lesson_named
 from viz.modes.lesson.running import Progress, Running, n_done, progress, toggle_explore
 from viz.text import Translate
 
 BAR = "lesson_bar"
-HERE = "here"
+IN_PAGE = "here"
 """The answer, where what is checked is what stands in the page by then."""
 MOST = 64
 """Things that an answer puts in order, at most."""
-CODE = Either(Text(LONGEST), Whole(1 - 10**6, 10**6 - 1))
+CODE = Either(Text(LONGEST), Integer(1 - 10**6, 10**6 - 1))
 DID = Fields(
     lesson=Text(200),
-    number=Whole(),
+    number=Integer(),
     action=OneOf("explore", "check", "hint", "reveal", "again"),
     answer=Optional(Either(CODE, Many(CODE, MOST))),
 )
@@ -32,7 +32,7 @@ VIEW = View("lesson/lesson_bar", words="lesson.bar_", sends={"did": DID})
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown:
+class BarContent:
     """The bar's content for a question; ``premise`` says why it cannot be asked.
 
     ``right`` is what is marked as right when the question is over: options, or things in their order. ``why`` is a
@@ -52,7 +52,7 @@ class Shown:
     right: list[Any] = field(default_factory=list)
 
 
-def draw(running: Running, content: Shown) -> None:
+def draw(running: Running, content: BarContent) -> None:
     """Draw the bar with a question, in the place that was kept for it."""
     step, outcome = running.step, running.progress.done
     view_options = view.current()
@@ -90,11 +90,11 @@ def ask_class(running: Running) -> bool:
     if not step.covers:  # there is nothing to wait for
         progress.done = progress.done or "revealed"
     running.asks = not progress.done
-    draw(running, Shown(question=step.ask.question[running.lang]))
+    draw(running, BarContent(question=step.ask.question[running.lang]))
     return running.asks
 
 
-def _verdict(t: Translate, content: Shown, outcome: str) -> str:
+def _verdict(t: Translate, content: BarContent, outcome: str) -> str:
     if content.is_right:
         return t("lesson.right")
     if content.is_right is False and not outcome:
@@ -167,7 +167,7 @@ def do(at: Progress, action: str, answer: Any) -> None:
             at.done, at.sent, at.about, at.hinted = "", None, "", False
 
 
-def covered(t: Translate, title: str) -> None:
+def draw_cover(t: Translate, title: str) -> None:
     """Draw the frame of a picture that is covered as a whole, and the name of what will stand there."""
     with st.container(key="lesson_cover"):
         st.markdown(t("lesson.covered", title=title))

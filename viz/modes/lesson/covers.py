@@ -95,7 +95,7 @@ FULL_STOPS = (".", "。", "！", "？", "!", "?")
 
 
 @contextmanager
-def covered(cover: Cover | None) -> Iterator[None]:
+def cover_cells(cover: Cover | None) -> Iterator[None]:
     """Cover what is drawn inside the ``with``: pictures and tables by their cells, sentences by their numbers."""
     is_open = cover is not None and cover.is_open
     with covering(cover), rewriting(partial(_rewrite, cover) if cover and is_open else None):

@@ -11,12 +11,12 @@ from viz import limits
 from viz.components.kinds import Text
 from viz.components.view import View
 from viz.errors import ModelError
+from viz.frame.queue_notice import aside, stores, until
 from viz.frame.sidebar import path_of
-from viz.frame.waiting import aside, stores, until
+from viz.lessons.custom_lesson import checked, lesson_of, read_toml, unpacked
 from viz.lessons.lesson import OwnLessonError
-from viz.lessons.own import checked, lesson_of, read_toml, unpacked
 from viz.modes.lesson.own import of_link, said_of, with_places
-from viz.modes.lesson.parameters import LESSON_STEP, OWN
+from viz.modes.lesson.parameters import LESSON_STEP, OWN_LESSON
 from viz.params.memory import Remembered
 from viz.text import Translate
 
@@ -44,11 +44,11 @@ def editor(t: Translate, lang: str) -> None:
 
 def _lesson_of_link(lang: str) -> dict[str, Any] | None:
     """The lesson of the link: to begin it, and to take it over."""
-    if not OWN.is_known or (lesson_and_link := of_link()) is None:
+    if not OWN_LESSON.is_known or (lesson_and_link := of_link()) is None:
         return None
     lesson, opens = lesson_and_link
     start = f"{path_of(lesson.steps[0].page)}?{urlencode({**opens, LESSON_STEP.name: 1, 'lang': lang})}"
-    table = _in_language(checked(unpacked(opens[OWN.name])), lang)
+    table = _in_language(checked(unpacked(opens[OWN_LESSON.name])), lang)
     return {"title": lesson.title[lang], "start": start, "lesson": table}
 
 

@@ -11,9 +11,9 @@ from viz.frame import modes
 from viz.frame.connection.moved import where_now
 from viz.frame.shared import LANG, SECTION
 from viz.frame.show import IMAGE
+from viz.lessons.custom_lesson import own_lesson
 from viz.lessons.lesson import Lesson, OwnLessonError, Step
-from viz.lessons.own import own_lesson
-from viz.modes.lesson.parameters import LESSON, LESSON_STEP, OWN
+from viz.modes.lesson.parameters import LESSON, LESSON_STEP, OWN_LESSON
 from viz.params import link
 from viz.params.memory import Remembered
 from viz.text import Translate, has_text, translator
@@ -22,19 +22,19 @@ LIST = "lessons"
 """The page that lists the lessons, and on which one's own is made."""
 
 _ERROR: Remembered[OwnLessonError | None] = Remembered("_own_lesson_error", default=None)
-_STEPS = tuple(parameter.name for parameter in (LESSON, LESSON_STEP, OWN, SECTION, LANG, IMAGE))
+_STEPS = tuple(parameter.name for parameter in (LESSON, LESSON_STEP, OWN_LESSON, SECTION, LANG, IMAGE))
 """Parameters of a link that are not part of a step."""
 
 
 def of_link() -> tuple[Lesson, Mapping[str, str]] | None:
     """The teacher's lesson that the link holds, and what the link says of it; None if it holds none that can be had."""
     _ERROR.forget()
-    code = OWN.variant(parse=_code).read()
+    code = OWN_LESSON.variant(parse=_code).read()
     if not code:
         return None
     lesson = with_places(own_lesson(code))
     titles = {language: title or translator(language)("lesson.own_title") for language, title in lesson.title.items()}
-    return replace(lesson, title=titles), {OWN.name: code}
+    return replace(lesson, title=titles), {OWN_LESSON.name: code}
 
 
 def _code(raw: str) -> str:

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from viz.frame import modes
 from viz.frame.modes.steps import Place, Walk, title_of
 from viz.frame.sidebar import path_of
-from viz.lessons.read import lesson_named, names
+from viz.lessons.lesson_file import lesson_named, names
 from viz.modes.lesson.bar import do
 from viz.modes.lesson.running import Running
 from viz.text import Translate
@@ -74,5 +74,5 @@ def _following(name: str, wanted: str) -> Sequence[str]:
 def _link(name: str, lang: str) -> dict[str, str]:
     """Return a link that presents a lesson from its first step."""
     lesson = lesson_named(name)
-    query = {"lesson": name, "lesson_step": "1", "lang": lang, **modes.carried()}
+    query = {"lesson": name, "lesson_step": "1", "lang": lang, **modes.link_parameters()}
     return {"text": lesson.title[lang], "to": f"{path_of(lesson.steps[0].page)}?{urlencode(query)}"}

@@ -10,15 +10,15 @@ from streamlit.delta_generator import DeltaGenerator
 
 from viz.components.cover import Cover
 from viz.frame import modes, view
+from viz.frame.available_models import models_here
 from viz.frame.links import SHARED
-from viz.frame.models_here import models_here
 from viz.frame.shared import LANG, TEXT
 from viz.frame.sidebar import path_of
 from viz.frame.view.assets import style
 from viz.lessons.lesson import LANGUAGES, Lesson, Step
-from viz.lessons.read import lesson_named, names
+from viz.lessons.lesson_file import lesson_named, names
 from viz.modes.lesson.own import LIST, of_link
-from viz.modes.lesson.parameters import LESSON, LESSON_STEP, OWN
+from viz.modes.lesson.parameters import LESSON, LESSON_STEP, OWN_LESSON
 from viz.params.link import preset
 from viz.params.memory import Remembered
 from viz.text import Translate, translator
@@ -115,18 +115,18 @@ class Running:
         A sentence of the user's goes along to a step that begins with the same one.
         """
         if not 1 <= number <= len(self.lesson.steps):
-            unlisted = {name: value for name, value in self.opens.items() if name == OWN.name}
+            unlisted = {name: value for name, value in self.opens.items() if name == OWN_LESSON.name}
             return f"{path_of(LIST)}?{urlencode({**unlisted, 'lang': self.lang})}"
         step, link = self.lesson.steps[number - 1], {**self.opens, LESSON_STEP.name: str(number)}
         text = TEXT.value if TEXT.has_value else None
         is_same = step.shows[self.read].get("text") == self.step.shows[self.read].get("text")
         if number != self.number and is_same and text and TEXT.is_chosen:
             link[TEXT.name] = str(text)
-        return f"{path_of(step.page)}?{urlencode({**link, 'lang': self.lang, **modes.carried()})}"
+        return f"{path_of(step.page)}?{urlencode({**link, 'lang': self.lang, **modes.link_parameters()})}"
 
     def link_to(self, lesson: Lesson) -> str:
         """To the first step of another of the app's lessons."""
-        link = {LESSON.name: lesson.name, LESSON_STEP.name: "1", "lang": self.lang, **modes.carried()}
+        link = {LESSON.name: lesson.name, LESSON_STEP.name: "1", "lang": self.lang, **modes.link_parameters()}
         return f"{path_of(lesson.steps[0].page)}?{urlencode(link)}"
 
 
@@ -152,7 +152,7 @@ def lesson_of_link() -> tuple[Lesson, Mapping[str, str]] | None:
     """The lesson of the link, and what the link says of it: one of the app's by its name, or a teacher's own."""
     if name := LESSON.read(names()):
         return lesson_named(name), {LESSON.name: name}
-    if OWN.is_known:
+    if OWN_LESSON.is_known:
         return of_link()
     return None
 
@@ -162,7 +162,7 @@ def open_lesson(page: str) -> Running | None:
     if (lesson_and_link := lesson_of_link()) is None:
         return None
     (lesson, opens), lang = lesson_and_link, LANG.value
-    if page == LIST and OWN.name in opens:  # there it is offered, to be begun or changed
+    if page == LIST and OWN_LESSON.name in opens:  # there it is offered, to be begun or changed
         return None
     number = LESSON_STEP.read(lesson)
     step = lesson.steps[number - 1]

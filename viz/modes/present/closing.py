@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from viz.frame.modes.steps import Walk
 from viz.frame.shared import LANG
-from viz.modes.present.ways import Sections
+from viz.modes.present.steps import Sections
 from viz.text import Translate
 
 

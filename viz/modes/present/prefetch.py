@@ -7,13 +7,13 @@ from threading import Lock, Thread
 
 from viz import limits
 from viz.frame import compute
-from viz.frame.choice import own_model
+from viz.frame.available_models import models_here
 from viz.frame.compute import head_grid
-from viz.frame.connection.runs import mark_background
+from viz.frame.connection.streamlit_compat import mark_background
 from viz.frame.examples import examples
-from viz.frame.models_here import models_here
+from viz.frame.inputs import own_model
+from viz.frame.queue_notice import stores, use
 from viz.frame.specs import Mask, Source, View
-from viz.frame.waiting import stores, use
 from viz.scheduler.fair_queue import mark_lowest_priority
 from viz.scheduler.job import where
 from viz.scheduler.stores import Stores
@@ -48,7 +48,7 @@ def _read(source: Source, app: Stores) -> None:
     try:
         mark_lowest_priority()
         mark_background()
-        with use(app), app.memory.visit(math.inf):
+        with use(app), app.memory.active_user(math.inf):
             compute.read(source)
             head_grid.wall(source, Mask(), View())
     except Exception as error:

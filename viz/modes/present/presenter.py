@@ -20,7 +20,7 @@ from viz.frame.shared import LANG
 from viz.frame.sidebar import path_of
 from viz.modes.present.closing import closing_slide
 from viz.modes.present.prefetch import prefetch
-from viz.modes.present.ways import Sections, leave, place
+from viz.modes.present.steps import Sections, leave, place
 from viz.params.memory import Remembered
 from viz.streamlit_internals.static import STATIC
 from viz.text import Translate

@@ -7,7 +7,7 @@ from scipy import stats
 from torch.testing import assert_close
 
 from viz.core.analysis.atlas.evidence import LEAST, against, clears, extremes, gather, hurdle
-from viz.core.analysis.atlas.summary import KEPT, correlation, histogram, labels_of, summarize
+from viz.core.analysis.atlas.summary import EXTREMES, correlation, histogram, labels_of, summarize
 
 S, L, H = 23, 3, 5
 NAN = float("nan")
@@ -73,7 +73,7 @@ def test_summary_has_best_head_and_counterexample():
     assert score.labelled.nonzero().tolist() == [[2, 1]]
     assert score.against[2, 1] == 1 and score.low[0, 2, 1] == 5
     assert_close(score.low_values[0, 2, 1], torch.tensor(0.01))
-    assert score.low.shape == (KEPT, L, H) and score.hurdle == LEAST["next"] and score.even == pytest.approx(0.1)
+    assert score.low.shape == (EXTREMES, L, H) and score.hurdle == LEAST["next"] and score.even == pytest.approx(0.1)
     assert labels_of({"next": score}, 2, 1) == ["next"] and labels_of({"next": score}, 0, 0) == []
 
 

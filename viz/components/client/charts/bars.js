@@ -5,7 +5,7 @@ import { unpack } from "../lib/bytes.js";
 import { css, theme } from "../lib/colour.js";
 import { answerCells, coveredCells, drawCover, drawAnswer } from "../lib/covers.js";
 import { mount } from "../lib/view.js";
-import { columnNames } from "../plot/names.js";
+import { columnNames } from "../plot/axis_labels.js";
 import { AWAY, faint, levelTicks, TEXT } from "../plot/axes.js";
 import { Chart, TITLE } from "../plot/chart.js";
 import { formatNumber, tickNames, ticks } from "../plot/ticks.js";

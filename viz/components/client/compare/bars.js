@@ -4,7 +4,7 @@
 import { start, stripes } from "../lib/canvas.js";
 import { css } from "../lib/colour.js";
 import { levelTicks } from "../plot/axes.js";
-import { columnNames } from "../plot/names.js";
+import { columnNames } from "../plot/axis_labels.js";
 
 const MARGIN_LEFT = 44,
   BELOW = 76,

@@ -2,7 +2,7 @@
 // The numbers of two maps of one head, on the slots of two texts, and what can be said of a cell and of a row of them.
 
 import { fill } from "../lib/dom.js";
-import { digits } from "../lib/say.js";
+import { digits } from "../lib/describe.js";
 
 /**
  * @typedef {{rows: number, columns: number, values: Float32Array, masked: Uint8Array | null, exact: boolean, limit?:

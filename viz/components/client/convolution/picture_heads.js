@@ -5,7 +5,7 @@
 import { image, line, start } from "../lib/canvas.js";
 import { css, theme } from "../lib/colour.js";
 import { ARROWS, element, fill } from "../lib/dom.js";
-import { inks } from "../lib/ink.js";
+import { inks } from "../lib/contrast.js";
 import { LiveView, spoken } from "../lib/view.js";
 import { place } from "../lib/place.js";
 import { mapTable } from "../plot/tables.js";

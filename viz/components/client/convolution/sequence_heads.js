@@ -7,10 +7,10 @@ import { css, theme, weightColour, weightTable } from "../lib/colour.js";
 import { element, fill, segments } from "../lib/dom.js";
 import { LiveView, spoken } from "../lib/view.js";
 import { Cells } from "../plot/cells.js";
-import { columnNames, overhang, rowNames } from "../plot/names.js";
+import { columnNames, overhang, rowNames } from "../plot/axis_labels.js";
 import { mapTable } from "../plot/tables.js";
 import { place } from "../lib/place.js";
-import { partDigits } from "../lib/say.js";
+import { partDigits } from "../lib/describe.js";
 import { windowWeights } from "./quadratic.js";
 import { ALPHA, minus, slider } from "./slider.js";
 

@@ -1,7 +1,7 @@
 // A picture as a file: with what it is, whose numbers it shows and where it is to be found again written below it.
 
-import { paintElements } from "./paint.js";
-import { colourOf, svgElement } from "./sketch.js";
+import { paintElements } from "./dom_to_svg.js";
+import { colourOf, svgElement } from "./svg_recorder.js";
 
 const EDGE = 16,
   LINE = 18,

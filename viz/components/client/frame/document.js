@@ -2,7 +2,7 @@
 // wide elements, live sentences. Also the button of every picture's menu, and Enter to apply a text area.
 
 import { mount } from "../lib/view.js";
-import { hasHistoryNote, noteHistory } from "../lib/open.js";
+import { hasHistoryNote, noteHistory } from "../lib/navigate.js";
 import { Figures } from "./figures.js";
 
 const GROUPS = '[data-testid="stSidebarNavItems"]';

@@ -1,7 +1,7 @@
 // Links from one section to another: they take along what was chosen, unless they stand alone, and open without a new
 // visit.
 
-import { follow as goTo, isBrowserClick } from "../lib/open.js";
+import { follow as goTo, isBrowserClick } from "../lib/navigate.js";
 import { followTranslator } from "./translated.js";
 
 const NEW = ["section", "embed", "embed_options"]; // these are the other section's own, or Streamlit's

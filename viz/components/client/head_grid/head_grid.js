@@ -8,21 +8,21 @@
 import { View, mount } from "../lib/view.js";
 import { unpack } from "../lib/bytes.js";
 import { css, scoreTable, theme, weightTable } from "../lib/colour.js";
-import { MaskPreview } from "./ahead.js";
-import { LargeMapModel } from "./current.js";
+import { MaskPreview } from "./mask_preview.js";
+import { LargeMapModel } from "./large_map_model.js";
 import { fill } from "../lib/dom.js";
 import { walkMap, walkWall } from "./keys.js";
 import { placeOf } from "../lib/fit.js";
-import { LargeMap } from "../lib/large.js";
+import { LargeMap } from "../lib/scroll_map.js";
 import { FAINT, Lines, MOST } from "./lines.js";
 import { numberOf, wallValue } from "../lib/numbers.js";
 import { answerCells, coveredCells } from "../lib/covers.js";
-import { Channels } from "../lib/parts.js";
+import { Channels } from "../lib/channels.js";
 import { buildPanel, showLegend, showLock } from "./panel.js";
 import { mapTable } from "../plot/tables.js";
 import { savePng, saveSvg } from "../figure/canvas.js";
-import { sayLarge, sayThumb, describeMap } from "../lib/say.js";
-import { PictureCache } from "./seen.js";
+import { sayLarge, sayThumb, describeMap } from "../lib/describe.js";
+import { PictureCache } from "./picture_cache.js";
 import { Tokens } from "./tokens.js";
 import { Wall } from "./wall.js";
 

@@ -3,7 +3,7 @@
 
 import { element, fill } from "../lib/dom.js";
 import { View, mount } from "../lib/view.js";
-import { follow, isBrowserClick, withEmbedOptions, wasFollowed } from "../lib/open.js";
+import { follow, isBrowserClick, withEmbedOptions, wasFollowed } from "../lib/navigate.js";
 
 const FINGER = "(pointer: coarse)";
 const IN_PAGE = "here"; // as in viz/modes/lesson/bar.py

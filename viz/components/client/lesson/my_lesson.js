@@ -3,7 +3,7 @@
 
 import { element, fill } from "../lib/dom.js";
 import { View, mount } from "../lib/view.js";
-import { isBrowserClick, open } from "../lib/open.js";
+import { isBrowserClick, open } from "../lib/navigate.js";
 import { offer } from "../lib/save.js";
 import { keep, load } from "./store.js";
 import { normalise, toCode, toToml } from "./written.js";

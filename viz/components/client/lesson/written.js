@@ -1,13 +1,13 @@
 // @ts-check
 // A teacher's own lesson as it is passed on: packed into a link, or as a file in the format of assets/lessons. What
-// comes back from either is read, and held to its limits, by the server (viz/lessons/own.py).
+// comes back from either is read, and held to its limits, by the server (viz/lessons/custom_lesson.py).
 
 /**
  * @typedef {{page: string, section: string, parameters: Record<string, string>, covers: boolean, title: string, ask: {question: string}}} Step
  * @typedef {{title: string, step: Step[]}} Lesson
  */
 
-const VERSION = "1"; // as in viz/lessons/own.py
+const VERSION = "1"; // as in viz/lessons/custom_lesson.py
 const BARE = /^[A-Za-z0-9_-]+$/;
 
 /** @param {any} text */

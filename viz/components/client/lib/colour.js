@@ -86,7 +86,7 @@ export function hasContrastTheme() {
 }
 
 /**
- * A colour as a canvas and `ink.js` take it.
+ * A colour as a canvas and `contrast.js` take it.
  *
  * @param {string} colour
  * @param {HTMLElement | null} probe a place to ask at

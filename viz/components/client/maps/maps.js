@@ -9,7 +9,7 @@ import { css, grey, scoreColour, scoreTable, theme, weightColour, weightTable } 
 import { element, fill } from "../lib/dom.js";
 import { fitHeight } from "../lib/fit.js";
 import { Cells } from "../plot/cells.js";
-import { columnNames, overhang, rowNames } from "../plot/names.js";
+import { columnNames, overhang, rowNames } from "../plot/axis_labels.js";
 import { readOff } from "../plot/pointer.js";
 import { mapTable } from "../plot/tables.js";
 import { fourDigits } from "./digits.js";

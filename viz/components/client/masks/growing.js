@@ -7,7 +7,7 @@ import { css, theme, weightColour, weightTable } from "../lib/colour.js";
 import { element, fill, sentenceOf } from "../lib/dom.js";
 import { softmax } from "../lib/numbers.js";
 import { firstOf, Player } from "../lib/player.js";
-import { partDigits } from "../lib/say.js";
+import { partDigits } from "../lib/describe.js";
 import { placeOf } from "../lib/fit.js";
 import { mapTable } from "../plot/tables.js";
 import { begin, finish } from "./square.js";

@@ -11,7 +11,7 @@ import { placeOf } from "../lib/fit.js";
 import { softmax } from "../lib/numbers.js";
 import { Debouncer, strokes } from "../lib/strokes.js";
 import { places, toCode } from "./painted.js";
-import { digits } from "../lib/say.js";
+import { digits } from "../lib/describe.js";
 import { fourDigits } from "../maps/digits.js";
 import { place } from "../lib/place.js";
 import { mapTable } from "../plot/tables.js";

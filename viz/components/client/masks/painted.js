@@ -14,7 +14,7 @@ export function toCode(cells, n) {
 /**
  * The cells of a row, a column or a pair, as places in the mask.
  *
- * @param {import("../lib/say.js").Pair} pair
+ * @param {import("../lib/describe.js").Pair} pair
  * @param {number} n
  */
 export function places({ query, key }, n) {

@@ -4,7 +4,7 @@ import { start } from "../lib/canvas.js";
 import { fitRow } from "../lib/fit.js";
 import { zoomOf } from "../lib/place.js";
 import { Cells } from "../plot/cells.js";
-import { columnNames, overhang, rowNames } from "../plot/names.js";
+import { columnNames, overhang, rowNames } from "../plot/axis_labels.js";
 
 const LARGEST = 64,
   RULED = 7; // pixels: the most of a cell, and the least that has a line around it

@@ -2,8 +2,8 @@
 
 import { stripes } from "../lib/canvas.js";
 import { drawCover, drawAnswer } from "../lib/covers.js";
-import { inks, ofPixel } from "../lib/ink.js";
-import { AWAY, LEAN } from "./names.js";
+import { inks, ofPixel } from "../lib/contrast.js";
+import { AWAY, LEAN } from "./axis_labels.js";
 
 /** @typedef {{query: number | null, key: number | null}} Pair a cell; or a row or a column, where the other is null */
 

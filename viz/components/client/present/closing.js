@@ -1,7 +1,7 @@
 // The last slide: what was shown, what to keep, and where to go on.
 
 import { element } from "../lib/dom.js";
-import { open } from "../lib/open.js";
+import { open } from "../lib/navigate.js";
 
 export function drawClosing(slide, { title, shown: points, keep, links }, words) {
   const list = (kind, sentences) => {

@@ -3,7 +3,7 @@
 
 import { element } from "../lib/dom.js";
 import { View, mount } from "../lib/view.js";
-import { open, withEmbedOptions } from "../lib/open.js";
+import { open, withEmbedOptions } from "../lib/navigate.js";
 import { drawCode } from "../lib/qr.js";
 import { drawClosing } from "./closing.js";
 import { belongsToPage, CHANNEL, idOf, windowOf } from "./keys.js";

@@ -3,7 +3,7 @@
 
 import { element, fill } from "../lib/dom.js";
 import { mount } from "../lib/view.js";
-import { isBrowserClick } from "../lib/open.js";
+import { isBrowserClick } from "../lib/navigate.js";
 
 const LONGEST = 80,
   MOST = 12,

@@ -5,7 +5,7 @@ import { readingDirection } from "../lib/direction.js";
 import { element, fill, segments, wordOf } from "../lib/dom.js";
 import { View, mount } from "../lib/view.js";
 import { zoomOf } from "../lib/place.js";
-import { partDigits } from "../lib/say.js";
+import { partDigits } from "../lib/describe.js";
 import { describe, joinSentences, LEAST, otherWords } from "./looks.js";
 
 const SVG = "http://www.w3.org/2000/svg";

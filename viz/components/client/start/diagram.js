@@ -1,7 +1,7 @@
 // The transformer as a diagram: each box is a link to the page about it.
 
 import { View, mount } from "../lib/view.js";
-import { isBrowserClick, open } from "../lib/open.js";
+import { isBrowserClick, open } from "../lib/navigate.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const ABOVE = 5,

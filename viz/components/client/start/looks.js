@@ -2,7 +2,7 @@
 // Sentences about a word's attention: to the other words, and the rest for itself and the special tokens.
 
 import { fill } from "../lib/dom.js";
-import { partDigits } from "../lib/say.js";
+import { partDigits } from "../lib/describe.js";
 
 /** Weights below this are drawn as no arc, and named by no number. */
 export const LEAST = 0.03;

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from viz.core.analysis.atlas.evidence import LEAST, against, clears, extremes, gather, hurdle
 
-KEPT = 2
+EXTREMES = 2
 """Texts that are kept of each head and score: those where it scores least, and as many where it scores most."""
 
 
@@ -62,7 +62,7 @@ def summarize(
     evidence, by_chance = gather(flat), torch.stack([gather(texts.flatten(1)).mean for texts in random])
     level = float(even[even.isfinite()].double().mean()) if even.isfinite().any() else torch.nan
     bar = hurdle(name, level, by_chance) if name in LEAST else torch.nan
-    low, high = extremes(flat, KEPT)
+    low, high = extremes(flat, EXTREMES)
     return Score(
         n=evidence.n,
         even=level,

@@ -15,10 +15,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from viz import limits
 from viz.errors import ModelError
-from viz.frame.connection.runs import is_run, raise_if_disconnected
+from viz.frame.connection.streamlit_compat import is_run, raise_if_disconnected
 from viz.frame.shared import LANG
 from viz.params.memory import Remembered
-from viz.scheduler.fair_queue import FairQueue, Ticket, come
+from viz.scheduler.fair_queue import FairQueue, Ticket, mark_arrival
 from viz.scheduler.stores import Bounds, Stores
 from viz.text import translator
 from viz.wheels import Progress, under_way
@@ -104,7 +104,7 @@ def writing(part: str = "", *, is_alone: bool = True) -> Iterator[None]:
 def _visit() -> Iterator[None]:
     """Count a user as being under way. Their run stays with its app, even where the server ends before it."""
     app_stores = stores()
-    with use(app_stores), app_stores.memory.visit(come()):
+    with use(app_stores), app_stores.memory.active_user(mark_arrival()):
         yield
 
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from viz.frame.connection import runs
+from viz.frame.connection import streamlit_compat
 from viz.params import session
 
 
@@ -13,10 +13,10 @@ from viz.params import session
 def test_begin_run_with_old_pages_reruns(monkeypatch, is_taken, calls):
     """Once for the process: the run after it is one of the app's own."""
     created = []
-    monkeypatch.setattr(runs, "uses_pages_folder", lambda: is_taken)
-    monkeypatch.setattr(runs, "ignore_pages_folder", lambda: created.append("ignore_pages_folder"))
-    monkeypatch.setattr(runs, "st", SimpleNamespace(rerun=lambda: created.append("rerun")))
-    runs.begin_run()
+    monkeypatch.setattr(streamlit_compat, "uses_pages_folder", lambda: is_taken)
+    monkeypatch.setattr(streamlit_compat, "ignore_pages_folder", lambda: created.append("ignore_pages_folder"))
+    monkeypatch.setattr(streamlit_compat, "st", SimpleNamespace(rerun=lambda: created.append("rerun")))
+    streamlit_compat.begin_run()
     assert created == calls
 
 
@@ -44,9 +44,9 @@ def test_raise_if_left_reads_state(monkeypatch):
     """Streamlit ends the run of a user who has left where its script reads the session's state."""
 
     def read_twice():
-        assert runs.is_run()
+        assert streamlit_compat.is_run()
         monkeypatch.setattr(session, "exist", leave)
-        runs.raise_if_disconnected()
+        streamlit_compat.raise_if_disconnected()
 
     def leave():
         raise LeftError
@@ -59,9 +59,9 @@ def test_background_thread_is_no_run(monkeypatch):
     """Streamlit is not asked, which would log a line in a thread without a run."""
 
     def work():
-        runs.mark_background()
-        runs.raise_if_disconnected()
-        return runs.is_run()
+        streamlit_compat.mark_background()
+        streamlit_compat.raise_if_disconnected()
+        return streamlit_compat.is_run()
 
     monkeypatch.setattr(session, "exist", lambda: pytest.fail("Streamlit was asked"))
     assert result_in_thread(work) is False
@@ -69,4 +69,4 @@ def test_background_thread_is_no_run(monkeypatch):
 
 def test_thread_without_session_is_no_run():
     """The state of a thread without a run is empty."""
-    assert result_in_thread(runs.is_run) is False
+    assert result_in_thread(streamlit_compat.is_run) is False

@@ -13,10 +13,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from viz import limits, params
 from viz.frame import compute, specs
+from viz.frame.available_models import models_here
 from viz.frame.examples import examples, restore_text, take_head
 from viz.frame.header.source import choose_sizes, source_controls
 from viz.frame.mask_code import from_code
-from viz.frame.models_here import models_here
 from viz.frame.shared import LANG, LAYER, MODEL, SOURCE, TEXT, Models
 from viz.models.layout import LoadedModel
 from viz.params import Flag, Int, Text, link
@@ -43,7 +43,7 @@ WIDTH = Int("width", 2, high=32)
 GAP = Int("gap", 2, low=1, high=16)
 PAD = Int("pad", 3, high=32)
 PAD_LEFT = Flag("pad_left")
-PAINTED = Text("painted", allows=_is_painted)
+PAINTED_MASK = Text("painted", allows=_is_painted)
 DETAILS = WIDTH, GAP, PAD, PAD_LEFT
 """Of masks that are a rule."""
 _EXAMPLE: Remembered[str | None] = Remembered("_example")
@@ -121,7 +121,7 @@ class Chips:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class PageInputs:
     """The inputs of a page: the choice, the row of chips, and the source's chip for further notes.
 
     ``source_chip`` is None where the open section reads neither text nor model.
@@ -134,7 +134,7 @@ class Asked:
     reads_head: bool
 
 
-def choose(t: Translate, controls: Controls) -> Asked:
+def read_inputs(t: Translate, controls: Controls) -> PageInputs:
     """Draw the text and the chips that pages share, in one row, and say what was chosen.
 
     Raises:
@@ -155,7 +155,7 @@ def choose(t: Translate, controls: Controls) -> Asked:
         with chip:
             source_controls(t, lang, models)
     with chip or nullcontext():
-        loaded = _loaded(t, model) if model else None
+        loaded = _load_model(t, model) if model else None
     if not isinstance(reads_text, bool):
         reads_text = reads_text(loaded if kind == "model" else None)
         text, n_dropped = _text(t, lang, place if reads_text else None, default)
@@ -171,13 +171,13 @@ def choose(t: Translate, controls: Controls) -> Asked:
     _omit_from_link(([] if reads_text else ["text"]) + ([] if controls.model else OF_THE_SOURCE))
     source = specs.Source(kind=kind, text=text, model=model, **sizes)
     choice = Choice(lang=lang, layer=layer, mask=mask, dropped_characters=n_dropped, source=source)
-    return Asked(choice=choice, chips=chips, source_chip=chip, reads_head=controls.head_chip(trained))
+    return PageInputs(choice=choice, chips=chips, source_chip=chip, reads_head=controls.head_chip(trained))
 
 
 def _omit_from_link(names: list[str]) -> None:
     """Keep the values of parameters that have no control in this run, and leave them out of its link."""
     of_session().omit(names)
-    link.hold(*names)
+    link.retain(*names)
 
 
 def _open_example() -> None:
@@ -224,11 +224,11 @@ def _example_list(t: Translate, lang: str) -> None:
 
 
 def own_model(default: str = "") -> str:
-    """The model whose own heads are chosen, ``usual`` where none is; "" for seeded ones."""
+    """The model whose own heads are chosen, ``default`` where none is; "" for seeded ones."""
     return MODEL.read(Models(models_here(), default or compute.DEFAULT_MODEL)) if SOURCE.read() == "model" else ""
 
 
-def _loaded(t: Translate, model: str) -> LoadedModel:
+def _load_model(t: Translate, model: str) -> LoadedModel:
     """The model; while it is being loaded, the page says so."""
     # The spinner starts a thread: not in every run.
     with nullcontext() if compute.models().holds(model) else st.spinner(t("choice.loading")):
@@ -257,7 +257,7 @@ def chosen_mask() -> specs.Mask:
     if kind in ("padding", "both"):
         details |= {"pad": PAD.read(), "pad_left": PAD_LEFT.read()}
     if kind == "painted":
-        details["painted"] = PAINTED.read()
+        details["painted"] = PAINTED_MASK.read()
     return specs.Mask(kind=kind, **details)
 
 

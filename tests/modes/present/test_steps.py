@@ -2,7 +2,7 @@
 
 import pytest
 
-from viz.modes.present.ways import beside
+from viz.modes.present.steps import beside
 
 SECTIONS = {"a": ["x", "y"], "b": ["z"], "c": ["u", "v"]}
 

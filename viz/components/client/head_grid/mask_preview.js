@@ -9,7 +9,7 @@ import { decodeScores } from "../lib/numbers.js";
 /** @typedef {{wall: Wall, head: Head | null}} Parts */
 /**
  * @typedef {{kind: string, own: string, open: Record<string, string>} | null | undefined} Masks as
- *   viz/frame/head_grid/ahead.py sends them
+ *   viz/frame/head_grid/mask_preview.py sends them
  */
 
 const FULL_WEIGHT = 65535; // the code of a weight of 1

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from viz.errors import ModelError
-from viz.frame import waiting
+from viz.frame import queue_notice
 
 
 class Page(threading.Thread):
@@ -18,12 +18,12 @@ class Page(threading.Thread):
 
     @contextmanager
     def beside(self):
-        with waiting.aside():
+        with queue_notice.aside():
             self.log.append(f"{self.name} aside")
             yield
 
     def run(self):
-        with waiting.writing():
+        with queue_notice.writing():
             self.log.append(f"{self.name} writes")
             if self.error:
                 raise self.error
@@ -36,7 +36,7 @@ class Page(threading.Thread):
 def log(monkeypatch):
     monkeypatch.setattr(threading, "excepthook", lambda _: None)
     yield []
-    assert (waiting.stores().pages.working, waiting.stores().pages.waiting) == (0, 0)
+    assert (queue_notice.stores().pages.working, queue_notice.stores().pages.waiting) == (0, 0)
 
 
 def until(log, text):
@@ -54,10 +54,10 @@ def test_pages_render_in_order_of_arrival(log):
     until(log, "first aside")
     second.start()
     until(log, "second aside")
-    with waiting.writing():
+    with queue_notice.writing():
         second.go.set()
         first.go.set()
-        while waiting.stores().pages.waiting < 2:
+        while queue_notice.stores().pages.waiting < 2:
             threading.Event().wait(0.01)
         assert log == ["first writes", "first aside", "second writes", "second aside"]
     first.join()
@@ -76,5 +76,5 @@ def test_failed_page_releases_render_slot(log):
 
 
 def test_release_without_slot_is_allowed(log):
-    with waiting.aside():
-        assert waiting.stores().pages.working == 0
+    with queue_notice.aside():
+        assert queue_notice.stores().pages.working == 0

@@ -2,7 +2,7 @@
 // cells costs the same. Labels stay in place while the map scrolls under them.
 
 import { Cells } from "../plot/cells.js";
-import { columnNames, LEAN, rowNames } from "../plot/names.js";
+import { columnNames, LEAN, rowNames } from "../plot/axis_labels.js";
 import { scoreColour, weightColour } from "./colour.js";
 import { CanvasWindow } from "./canvas_window.js";
 import { fitRow } from "./fit.js";
@@ -155,7 +155,7 @@ export class LargeMap extends CanvasWindow {
       { theme } = this.colours,
       { rows, columns } = this.labels,
       [width, height] = this.size;
-    /** @returns {import("../plot/names.js").Options} */
+    /** @returns {import("../plot/axis_labels.js").Options} */
     const options = (along, count, from, to) => ({
       boxes: new Map(
         [

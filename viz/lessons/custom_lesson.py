@@ -15,7 +15,7 @@ from hashlib import blake2b
 from typing import Any
 
 from viz import limits
-from viz.lessons.lesson import LANGUAGES, OPEN, Ask, Lesson, OwnLessonError, Said, Step
+from viz.lessons.lesson import LANGUAGES, OPEN, Ask, Lesson, OwnLessonError, Step, Translations
 from viz.lessons.toml_nesting import check_nesting
 
 VERSION = "1"
@@ -163,7 +163,7 @@ def _parameters(table: Any, number: int) -> dict[str, str]:
     return parameters
 
 
-def _in_every_language(text: str | Mapping[str, str]) -> Said:
+def _in_every_language(text: str | Mapping[str, str]) -> Translations:
     return {language: text if isinstance(text, str) else text[language] for language in LANGUAGES}
 
 

@@ -66,7 +66,7 @@ def _link(page: str, to_page: str, section: str, *, without: str = "") -> str:
     if to_page != page:
         parameters = {name: value for name, value in parameters.items() if name in SHARED}
     lang = {LANG.name: LANG.value}
-    return f"{path_of(to_page)}?{urlencode({**parameters, **lang, **modes.carried(), 'section': section})}"
+    return f"{path_of(to_page)}?{urlencode({**parameters, **lang, **modes.link_parameters(), 'section': section})}"
 
 
 def leave(page: str) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from viz.lessons.answers import ANSWERS
 from viz.lessons.lesson import LANGUAGES, Hides
-from viz.lessons.read import FOLDER, ORDER, LessonError, lessons, names, read_lesson
+from viz.lessons.lesson_file import FOLDER, ORDER, LessonError, lessons, names, read_lesson
 
 STEPS = [(lesson, number) for lesson in lessons() for number in range(1, len(lesson.steps) + 1)]
 ENGLISH = re.compile(r"[A-Za-z]{2,}[,;:]? [A-Za-z]{2,}")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from viz import limits
+from viz.lessons.custom_lesson import checked, own_lesson, packed, read_toml
 from viz.lessons.lesson import OPEN, OwnLessonError
-from viz.lessons.own import checked, own_lesson, packed, read_toml
 
 QUESTION = "Which <b>word</b> does {it} look at? **$x$**"
 TABLE: dict[str, Any] = {

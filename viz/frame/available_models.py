@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from viz import limits
 from viz.frame import specs
-from viz.frame.waiting import stores
+from viz.frame.queue_notice import stores
 from viz.models import registry
 from viz.scheduler.stores import Stores
 
@@ -14,7 +14,7 @@ MOMENT = 10
 """Seconds after which the disk is asked again which models there are."""
 
 
-def offered() -> tuple[registry.Entry, ...]:
+def listed_entries() -> tuple[registry.Entry, ...]:
     """The list of models, as far as whoever runs the server wants it and has the memory; points of training last."""
     return *specs.local_entries(), *(entry for entry in _permitted_entries() if not _is_too_large(entry))
 
@@ -40,7 +40,7 @@ def _on_this_machine(_moment: int, of: Stores) -> Mapping[str, bool]:
     Others are in memory already (their files may be gone since) or to be had from the hub. A wheel of the package index
     counts as here: it is small, and fetched once.
     """
-    has_files = {entry.id: entry.is_here() or _has_wheel(entry) for entry in offered()}
+    has_files = {entry.id: entry.is_here() or _has_wheel(entry) for entry in listed_entries()}
     return {name: has for name, has in has_files.items() if has or of.models.holds(name) or registry.hub().reachable}
 
 
@@ -60,10 +60,10 @@ def files_here(name: str) -> bool:
 def models_here() -> dict[str, registry.Entry]:
     """The models that a visitor may choose now, by name."""
     had = _now()
-    return {entry.id: entry for entry in offered() if entry.id in had}
+    return {entry.id: entry for entry in listed_entries() if entry.id in had}
 
 
-def to_choose_from(beside: str) -> list[str]:
+def list_models(beside: str) -> list[str]:
     """The names of a list of models: all, but points of training only of the model that is chosen ``beside`` them."""
     had = models_here()
     family = had[beside].trained_as if beside in had else ""

@@ -12,20 +12,20 @@ from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from tests.coroutines import finish
 from tests.load.watch import memory_of
 from viz import limits
-from viz.frame.waiting import make_stores
-from viz.host import readiness, upkeep
+from viz.frame.queue_notice import make_stores
+from viz.host import maintenance, readiness
 from viz.host.sockets import Sockets
 from viz.host.uploads import Uploads
 from viz.scheduler.cache import CachedFunction, Store
 from viz.scheduler.ceiling import Ceiling
-from viz.scheduler.fair_queue import FairQueue, come, wait_silently
+from viz.scheduler.fair_queue import FairQueue, mark_arrival, wait_silently
 from viz.streamlit_internals import hosted
 
 
-@pytest.mark.skipif(upkeep.trimmer() is abs, reason="needs glibc: elsewhere nothing is handed back, as on a Mac")
+@pytest.mark.skipif(maintenance.trimmer() is abs, reason="needs glibc: elsewhere nothing is handed back, as on a Mac")
 def test_pages_between_what_stays_go_back(monkeypatch):
     """The lifespan does it: a tenth of many small tensors stays, and pins nearly all of the rest."""
-    monkeypatch.setattr(upkeep, "TIDY_SECONDS", 0.05)
+    monkeypatch.setattr(maintenance, "TIDY_SECONDS", 0.05)
     monkeypatch.setattr(readiness, "warm", lambda admit: 0)
     monkeypatch.setattr(readiness, "redact_log", lambda: None)  # these two are for the whole process
     monkeypatch.setattr(readiness.Readiness, "_watch_for_the_end", lambda _: None)
@@ -67,9 +67,9 @@ def test_free_memory_admits_waiting():
     for n in range(3):
         read(n)
     before, in_use[0] = store.bytes, 900
-    with ceiling.visit(0.0):
+    with ceiling.active_user(0.0):
         store.turns.enter("pass", lambda: starts.append("later"))
-        keeper = upkeep.Maintenance(store, ceiling, Uploads())
+        keeper = maintenance.Maintenance(store, ceiling, Uploads())
         keeper.free_memory()
         assert 0 < store.bytes < before and starts == []
         in_use[0] = 100
@@ -80,12 +80,12 @@ def test_free_memory_admits_waiting():
 def test_free_memory_keeps_oldest_users_results():
     ceiling = Ceiling(lambda: 1_000_000, 0, lambda: 2_000_000)
     store = Store(10**6, FairQueue(2, 7, ceiling=ceiling), seconds=60, protect_after_seconds=0)
-    with ceiling.visit(come()):
+    with ceiling.active_user(mark_arrival()):
         CachedFunction(lambda: "x" * 10_000, store, "pass", wait_silently)()
         n_bytes = store.bytes
-        upkeep.Maintenance(store, ceiling, Uploads()).free_memory()
+        maintenance.Maintenance(store, ceiling, Uploads()).free_memory()
         assert store.bytes == n_bytes > 0
-    upkeep.Maintenance(store, ceiling, Uploads()).free_memory()
+    maintenance.Maintenance(store, ceiling, Uploads()).free_memory()
     assert store.bytes == 0
 
 
@@ -95,7 +95,7 @@ def test_long_texts_are_evicted_first():
     for store in stores:
         CachedFunction(lambda: "x" * 10_000, store, "pass", wait_silently)()
     n_bytes = stores[0].bytes
-    upkeep.Maintenance(stores[0], ceiling, Uploads(), (stores[1],)).free_memory()
+    maintenance.Maintenance(stores[0], ceiling, Uploads(), (stores[1],)).free_memory()
     assert (stores[0].bytes, stores[1].bytes) == (n_bytes, 0)
 
 

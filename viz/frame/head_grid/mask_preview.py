@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from viz.frame import specs
-from viz.frame.choice import DETAILS
+from viz.frame.inputs import DETAILS
 from viz.frame.scene import Scene
 
 MOST = 64

@@ -9,7 +9,7 @@ from typing import Any
 
 from viz import ASSETS
 from viz.lessons.answers import ANSWERS
-from viz.lessons.lesson import KINDS, LANGUAGES, Ask, Hides, Lesson, Link, Said, Step
+from viz.lessons.lesson import KINDS, LANGUAGES, Ask, Hides, Lesson, Link, Step, Translations
 
 FOLDER = ASSETS / "lessons"
 ORDER = (
@@ -69,7 +69,7 @@ def read_lesson(name: str, written: str) -> Lesson:
     )
 
 
-def _keep(sentences: Any, where: str) -> tuple[Said, ...]:
+def _keep(sentences: Any, where: str) -> tuple[Translations, ...]:
     """Return the sentences to remember: three, or none."""
     if not isinstance(sentences, list) or len(sentences) not in (0, 3):
         raise LessonError(f"{where}: keep is a list of three sentences")
@@ -92,7 +92,7 @@ def _check_names(table: Any, names: set[str], where: str) -> None:
         raise LessonError(f"{where}: {', '.join(sorted(unknown))} is not known; known are {', '.join(sorted(names))}")
 
 
-def _read_text(table: Mapping[str, Any], name: str, where: str) -> Said:
+def _read_text(table: Mapping[str, Any], name: str, where: str) -> Translations:
     """A text in every language."""
     text = table.get(name)
     if not isinstance(text, dict) or set(text) != set(LANGUAGES):
@@ -103,7 +103,7 @@ def _read_text(table: Mapping[str, Any], name: str, where: str) -> Said:
     return {language: " ".join(sentence.split()) for language, sentence in text.items()}
 
 
-def _read_plain_text(table: Mapping[str, Any], name: str, where: str) -> Said:
+def _read_plain_text(table: Mapping[str, Any], name: str, where: str) -> Translations:
     """A text that is shown whatever can be asked, so nothing in it is filled in."""
     text = _read_text(table, name, where)
     if any("{" in sentence for sentence in text.values()):
