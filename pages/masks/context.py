@@ -23,8 +23,8 @@ from viz.models.capture import Call
 from viz.params.memory import Remembered
 from viz.text import Translate
 
-WITHOUT_CHIP = ("editor", "decoding")
-"""Sections without the mask's chip: in one the picture chooses the mask, the other has its own masks."""
+WITHOUT_CHIP = ("editor", "decoding", "layers")
+"""Sections without the mask's chip: in one the picture chooses the mask, the others have masks of their own."""
 BASE_MASK: Remembered[str] = Remembered("_laid")
 """The page's mask over the scores, encoded as in a link: painting starts from it."""
 

@@ -1,13 +1,15 @@
 """The Masks page: ready-made and painted masks, the softmax under them, and a growing text."""
 
-from pages.masks import decoding, editor, pitfalls
+from pages.masks import decoding, editor, layers, pitfalls
 from pages.masks.context import open_masks
 from pages.masks.opening import CausalFirst
+from viz.core.analysis.receptive_field import cone
 from viz.core.attention import row_softmax
-from viz.core.masks import causal, dilated, padding, prefix, window
+from viz.core.masks import causal, chunks, dilated, look_back, padding, prefix, window
 from viz.core.mistakes.masks import mask_after_softmax, softmax_inf_fill, softmax_replace_1e9, through_mha
 from viz.core.variants.decoding import decode, weight_taken_by_new_token
 from viz.core.variants.kv_sharing import decode_step
+from viz.core.variants.today.interleaved import earliest_token, full_layers, interleaved_masks
 from viz.frame.header.parts import Part, section_of_parts
 from viz.frame.inputs import Controls
 from viz.frame.page import Section
@@ -29,6 +31,16 @@ PAGE = CausalFirst(
             formula=MASKED_SOFTMAX,
         ),
         Section("decoding", decoding.draw, code=(decode, decode_step, weight_taken_by_new_token), reads_mask=False),
+        Section(
+            "layers",
+            layers.draw,
+            code=(full_layers, interleaved_masks, look_back, chunks, cone, earliest_token),
+            formula=layers.REACH,
+            parameters=("pattern", "near", "near_size", "stack"),
+            reads_mask=False,
+            reads_layer=False,
+            reads_head=False,
+        ),
         section_of_parts(
             "masks",
             "mistakes",

@@ -10,8 +10,10 @@ from viz.core.analysis.checks import largest
 from viz.core.analysis.grouped_module import through_module
 from viz.core.analysis.map_statistics import total_variation
 from viz.core.cost.decode_timing import DecodePlan, decode_seconds
-from viz.core.heads import MultiHeadTrace
+from viz.core.heads import HeadWeights, MultiHeadTrace
 from viz.core.mistakes.kv_sharing import Tiled
+from viz.core.spec import AttentionSpec
+from viz.core.variants.today.latent import LatentWeights
 from viz.frame.checks import with_mask
 from viz.frame.compute import cached, model, read, results, trace
 from viz.frame.compute.mask_rule import mask_by_rule
@@ -45,6 +47,28 @@ def variation_by_head(source: Source, layer: int, mask: Mask, n_kv_heads: int) -
     with torch.inference_mode():
         before, after = trace(source, layer, mask), pooled(source, layer, mask, n_kv_heads)
         return total_variation(after.weights, before.weights).mean(-1)
+
+
+def with_biases_as_rows(weights: HeadWeights) -> HeadWeights:
+    """Return a layer without biases for tokens that end in a number of 1: biases become rows; b_O is left out."""
+    s, biases = weights.spec, {name: vars(weights)[f"b_{name}"] for name in "qkv"}
+    tensors = {f"w_{name}": vars(weights)[f"w_{name}"].double() for name in "qkvo"}
+    added = int(any(bias is not None for bias in biases.values()))
+    if added:
+        for name, bias in biases.items():
+            w = tensors[f"w_{name}"]
+            tensors[f"w_{name}"] = torch.cat([w, (w.new_zeros(w.shape[1]) if bias is None else bias.double())[None]])
+        tensors["w_o"] = torch.nn.functional.pad(tensors["w_o"], (0, 1))
+    sizes = {"n_heads": s.H, "n_kv_heads": s.G, "d_head": s.d_k, "d_value": s.d_v}
+    return HeadWeights(spec=AttentionSpec(d_model=s.d_model + added, **sizes), **tensors)
+
+
+@kept
+def latent_layer(source: Source, layer: int) -> tuple[HeadWeights, LatentWeights]:
+    """Return a layer without biases in float64, and the same behind a latent vector wide enough to lose nothing."""
+    with torch.inference_mode():
+        weights = with_biases_as_rows(read(source).multi_head(layer).projections)
+        return weights, LatentWeights.from_heads(weights)
 
 
 @dataclass(frozen=True, kw_only=True)

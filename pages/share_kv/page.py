@@ -3,6 +3,8 @@
 from pages.share_kv import converted, copying, growing_cache, in_code, published, savings, speed, trained, who_shares
 from pages.share_kv.context import open_share_kv
 from pages.share_kv.formulas import CACHE, COPIED, PARAMETERS, POOLED, SHARED_HEAD
+from pages.share_kv.mla import LATENT
+from pages.share_kv.mla import draw as draw_latent
 from viz.core.analysis.grouped_module import GroupedQueryAttention
 from viz.core.cost.attention import kv_cache_bytes, parameters
 from viz.core.cost.decode_timing import decode_seconds
@@ -10,6 +12,7 @@ from viz.core.heads import HeadWeights
 from viz.core.heads import share_kv as share_out
 from viz.core.variants.decoding import decode
 from viz.core.variants.kv_sharing import attend_shared, decode_step, induction, pool_heads, repeat_kv
+from viz.core.variants.today.latent import attend_absorbed, attend_latent, latent_cache
 from viz.frame.inputs import Controls
 from viz.frame.page import Page, Section, standalone, with_views
 from viz.frame.scene import provenance_pooled
@@ -29,6 +32,7 @@ PAGE = Page(
             parameters=("mistake",),
         ),
         Section("growing_cache", growing_cache.draw, formula=CACHE, code=(decode, decode_step, kv_cache_bytes)),
+        Section("latent", draw_latent, formula=LATENT, code=(latent_cache, attend_latent, attend_absorbed)),
         Section(
             "in_code",
             in_code.draw,

@@ -44,7 +44,7 @@ from viz.core.long import rows, shapes, streamed
 from viz.core.mistakes import kv_sharing as mistaken_sharing
 from viz.core.mistakes import relative as mistaken_windows
 from viz.core.variants import decoding, encodings, general_heads, kv_sharing, relative, scoring
-from viz.core.variants.today import bounded_scores, delta, differential, gates, linear, sinks
+from viz.core.variants.today import bounded_scores, delta, differential, gates, interleaved, latent, linear, sinks
 from viz.frame import compute, mask_code
 from viz.frame.compute import long_texts
 from viz.models import generation, interventions, stream
@@ -116,6 +116,9 @@ PLACES = {
     "editor, window": f"masks/editor?{SEEDED}&mask=window&width=1",
     "editor, painted": f"masks/editor?{SEEDED}&mask=painted&painted=3.m4A",
     "every mask": f"masks/editor?costs=1&mask=own&{SEEDED}",
+    "layers with windows": f"masks/layers?{SEEDED}&pattern=none&stack=2&near_size=2",
+    "layers with chunks": f"masks/layers?{SEEDED}&near=chunks&near_size=2",
+    "layers, 1 to 1": f"masks/layers?{SEEDED}&pattern=one&near_size=2&stack=2",
     "decoding": f"masks/decoding?{SEEDED}",
     "empty row": f"masks/mistakes?mistake=empty_row&{SEEDED}&mask=causal",
     "too late": f"masks/mistakes?{SEEDED}&mask=causal",
@@ -160,6 +163,8 @@ PLACES = {
     "who shares, MQA": f"share_kv/who_shares?{SEEDED}&n_kv_heads=1&mask=causal",
     "sharing in code": f"share_kv/in_code?{SEEDED}&n_kv_heads=2&mask=causal",
     "growing cache": f"share_kv/growing_cache?{SEEDED}&n_kv_heads=2",
+    "latent vector": f"share_kv/latent?{SEEDED}&n_kv_heads=2&mask=causal",
+    "latent vector, a model": "share_kv/latent?n_kv_heads=2",
     "savings": f"share_kv/savings?{SEEDED}&n_kv_heads=2",
     "published": f"share_kv/published?{SEEDED}&n_kv_heads=2",
     "speed": f"share_kv/speed?{SEEDED}&n_kv_heads=2",
@@ -988,6 +993,48 @@ FAULTS |= {
         function=delta.to_unit_length,
         wrong=lambda right, x, **options: 1.5 * right(x, **options),
         places=("delta rule", "linear attention"),
+    ),
+    "an absorbed form that scales by the longer key": Fault(
+        function=latent.attend_absorbed,
+        wrong=lambda right, x, weights, **options: right(x, replace(weights, w_q=0.9 * weights.w_q), **options),
+        places=("latent vector", "latent vector, a model"),
+    ),
+    "a latent vector's W_UV where W_UK belongs": Fault(
+        function=latent.attend_absorbed,
+        wrong=lambda right, x, weights, **options: right(
+            x, replace(weights, w_up_k=weights.w_up_v, w_up_v=weights.w_up_k), **options
+        ),
+        places=("latent vector", "latent vector, a model"),
+    ),
+    "a latent vector without the mask": Fault(
+        function=latent.attend_latent,
+        wrong=lambda right, x, weights, *, allowed=None, **options: right(x, weights, **options),
+        places=("latent vector",),
+    ),
+    "a latent cache a tenth too small": Fault(
+        function=latent.latent_cache,
+        wrong=lambda right, x, weights, **options: tuple(0.9 * part for part in right(x, weights, **options)),
+        places=("latent vector", "latent vector, a model"),
+    ),
+    "a window one token too wide": Fault(
+        function=masks.look_back,
+        wrong=lambda right, n_queries, n_keys, size: right(n_queries, n_keys, size + 1),
+        places=("layers with windows",),
+    ),
+    "chunks that are windows": Fault(
+        function=masks.chunks,
+        wrong=lambda right, n_queries, n_keys, size: masks.look_back(n_queries, n_keys, size),
+        places=("layers with chunks",),
+    ),
+    "the first layer full in place of the last": Fault(
+        function=interleaved.full_layers,
+        wrong=lambda right, n_layers, *, period, starts_full=False: right(n_layers, period=period + 1),
+        places=("layers, 1 to 1",),
+    ),
+    "a reach of w tokens a layer": Fault(
+        function=interleaved.earliest_token,
+        wrong=lambda right, query, full, *, size, near: right(query, full, size=size + 1, near=near),
+        places=("layers with windows", "layers with chunks"),
     ),
     "a delta rule that writes by halves": Fault(
         function=delta.delta_map,

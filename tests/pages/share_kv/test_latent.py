@@ -1,0 +1,108 @@
+"""The latent section: hand values, the widths of the bars, and the error beside numpy's."""
+
+import numpy as np
+import pytest
+import torch
+from torch.testing import assert_close
+
+from pages.share_kv import compute as own_compute
+from pages.share_kv.mla import DEEPSEEK_V3, narrow
+from tests.running import bar_charts, checked, sentences_of
+from viz.core.heads import HeadWeights, multi_head
+from viz.core.spec import AttentionSpec
+from viz.core.variants.today.latent import LatentWeights
+from viz.frame import compute, specs
+from viz.frame.examples import examples
+from viz.frame.format import share
+from viz.text import LANGUAGES, translator
+
+T = translator("en")
+REAL = specs.Source(kind="model", text=examples()[0].text, model=compute.DEFAULT_MODEL)
+SEEDED = {"source": "words", "text": "one two three four two", "n_heads": 4}
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {},
+        {"mla_form": "absorbed", "lang": "zh", "mask": "causal", "n_kv_heads": 1},
+        SEEDED | {"mla_width": 3},
+        {"source": "words", "text": "word", "n_heads": 1},
+        {"model": "twin-g2", "text": "red blue red blue", "mla_form": "absorbed"},
+    ],
+)
+@pytest.mark.usefixtures("without_source_checks")
+def test_latent_checks_hold(open_app, link):
+    app = open_app("share_kv", section="latent", **link)
+    assert not app.exception
+    assert checked(app, "latent") == (5, 5)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_latent_deepseek_numbers_by_hand(open_app, lang):
+    """512 + 64 numbers in place of 128 · (128 + 64 + 128), and 61 · 576 · 2 bytes, 71 times fewer."""
+    assert (DEEPSEEK_V3.cache_width, DEEPSEEK_V3.expanded_width) == (576, 40_960)
+    app = open_app("share_kv", section="latent", lang=lang, **SEEDED)
+    values = {"numbers": 576, "all": "40,960", "bytes": "70,272", "unshared": "4,997,120", "times": 71}
+    assert translator(lang)("share_kv.latent.deepseek", **values) in [element.value for element in app.caption]
+
+
+def test_latent_bars_count_numbers(open_app):
+    """MHA, GQA and MQA with each G that divides 12, heads 32 wide; MLA last."""
+    app = open_app("share_kv", section="latent", n_kv_heads=4, mla_width=100)
+    (numbers,) = bar_charts(app)["latent_widths"].series.values()
+    assert numbers.tolist() == [64 * 12, 64 * 6, 64 * 4, 64 * 3, 64 * 2, 64, 100]
+
+
+def test_latent_default_width_matches_groups(open_app):
+    """At first a latent vector takes as many numbers as the key/value heads of the page."""
+    assert open_app("share_kv", section="latent", n_kv_heads=4).session_state["mla_width"] == 4 * 64
+
+
+def test_latent_error_equals_numpy(open_app):
+    """The error of the sentence, from numpy's own singular values and softmax."""
+    app = open_app("share_kv", section="latent", layer=3, n_kv_heads=2, mla_width=64)
+    trace = compute.read(REAL).multi_head(3)
+    w = trace.projections
+    x = np.c_[trace.x.double().numpy(), np.ones(len(trace.x))]
+    q, k, v = (
+        np.r_[vars(w)[f"w_{name}"].double().numpy(), vars(w)[f"b_{name}"].double().numpy()[None]] for name in "qkv"
+    )
+    u, s, vh = np.linalg.svd(np.c_[k, v], full_matrices=False)
+    outputs = []
+    for rank in (64, len(s)):
+        heads = x @ (u[:, :rank] * s[:rank]) @ vh[:rank]
+        keys, values = heads[:, : k.shape[1]], heads[:, k.shape[1] :]
+        made = []
+        for head in range(12):
+            columns = slice(32 * head, 32 * head + 32)
+            e = np.exp((x @ q)[:, columns] @ keys[:, columns].T / 32**0.5)
+            made.append(e / e.sum(-1, keepdims=True) @ values[:, columns])
+        outputs.append(np.concatenate(made, -1) @ w.w_o.double().numpy())
+    off = np.linalg.norm(outputs[0] - outputs[1]) / np.linalg.norm(outputs[1])
+    assert T("share_kv.latent.says", c=64, off=share(float(off))) in sentences_of(app)
+
+
+def test_latent_width_full_says_same(open_app):
+    app = open_app("share_kv", section="latent", mla_width=385, n_kv_heads=2)
+    assert T("share_kv.latent.same", c=385, all=768) in sentences_of(app)
+
+
+def test_narrow_equals_direct_conversion():
+    weights = HeadWeights.random(AttentionSpec(d_model=10, n_heads=2, n_kv_heads=1, d_head=3), seed=1)
+    narrowed, direct = narrow(LatentWeights.from_heads(weights), 4), LatentWeights.from_heads(weights, d_latent=4)
+    for name in ("w_down", "w_up_k", "w_up_v"):
+        assert_close(vars(narrowed)[name], vars(direct)[name])
+
+
+def test_biases_as_rows_keep_output():
+    """A layer with some biases gives the same without them, for tokens that end in 1; b_O is not counted."""
+    spec = AttentionSpec(d_model=6, n_heads=2, n_kv_heads=1, d_head=3)
+    plain, generator = HeadWeights.random(spec, seed=2), torch.Generator().manual_seed(3)
+    biases = {"b_q": torch.randn(6, generator=generator), "b_v": torch.randn(3, generator=generator)}
+    biased = HeadWeights(**{name: x for name, x in vars(plain).items() if x is not None} | biases)
+    x = torch.randn(5, 6, generator=generator)
+    with_one = torch.cat([x, torch.ones(5, 1)], -1).double()
+    output = multi_head(with_one, with_one, own_compute.with_biases_as_rows(biased)).output
+    assert_close(output[:, :6], multi_head(x, x, biased).output.double(), atol=1e-5, rtol=1e-5)
+    assert output[:, 6].abs().max() == 0
