@@ -28,7 +28,7 @@ test:
 layer name:
     pytest -n 3 --dist loadfile -m {{name}}
 
-# What was installed, in one version with hashes, and under which licence: after a change of requirements.txt.
+# uv.lock, requirements.lock and THIRD_PARTY.md: after a change of requirements.txt. PyTorch's index must be reachable.
 lock:
     python -m tools.lock
 

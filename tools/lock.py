@@ -1,23 +1,21 @@
-"""Write requirements.lock and THIRD_PARTY.md anew: ``python -m tools.lock``, after a change of requirements.txt.
+"""Write both locks and THIRD_PARTY.md anew: ``python -m tools.lock``, after a change of requirements.txt.
 
-The lock names every package below the requirements, in one version, with the hashes of its files. torch is the build
-for CPUs alone: what PyPI's build for Linux asks for beside it (several GB of CUDA) is left out, so it is installed
-with ``--no-deps``.
+uv.lock and requirements.lock name every package below the requirements, in the same version, with the hashes of its
+files. torch is the build for CPUs alone: what PyPI's build for Linux asks for beside it (several GB of CUDA) is left
+out, so requirements.lock is installed with ``--no-deps``. uv.lock is made first, from PyTorch's index for CPUs.
 """
 
 import importlib.metadata
-import json
 import re
 import subprocess
-import tempfile
-from pathlib import Path
+import tomllib
 
 from packaging.requirements import Requirement
 
 from viz import ROOT
 from viz.models import registry
 
-LOCK, LICENCES = ROOT / "requirements.lock", ROOT / "THIRD_PARTY.md"
+UV_LOCK, LOCK, LICENCES = ROOT / "uv.lock", ROOT / "requirements.lock", ROOT / "THIRD_PARTY.md"
 CUDA = re.compile(r"(nvidia|cuda)-|triton==")
 HEAD = """\
 # Every package that requirements.txt brings, in one version, with the hashes of its files: python -m tools.lock
@@ -66,31 +64,18 @@ def resolved() -> list[str]:
     return [package for package in packages if not CUDA.match(package)]
 
 
-def torch_for_cpus() -> str:
-    """The hash of the file that pip would install for torch here: PyTorch's own build, which PyPI does not have."""
-    (requirement,) = re.findall(r"^torch==\S+", (ROOT / "requirements.txt").read_text("utf8"), re.MULTILINE)
-    with tempfile.NamedTemporaryFile(suffix=".json") as report:
-        command = [
-            "pip",
-            "install",
-            "--dry-run",
-            "--ignore-installed",
-            "--no-deps",
-            "--report",
-            report.name,
-            requirement,
-        ]
-        subprocess.run(command, capture_output=True, check=True)
-        (item,) = json.loads(Path(report.name).read_text("utf8"))["install"]
-    return str(item["download_info"]["archive_info"]["hashes"]["sha256"])
+def torch_for_cpus() -> list[str]:
+    """The hashes of torch's files for CPUs, which are in PyTorch's own index alone, as uv.lock has them."""
+    packages = tomllib.loads(UV_LOCK.read_text("utf8"))["package"]
+    (torch,) = (package for package in packages if package["name"] == "torch" and package["version"].endswith("+cpu"))
+    return [str(wheel["hash"]) for wheel in torch["wheels"]]
 
 
 def lock() -> str:
     """The text of requirements.lock."""
-    packages, sha256 = resolved(), torch_for_cpus()
+    packages = resolved()
     (torch,) = (i for i, package in enumerate(packages) if package.startswith("torch=="))
-    if sha256 not in packages[torch]:
-        packages[torch] += f" \\\n    --hash=sha256:{sha256}"
+    packages[torch] += "".join(f" \\\n    --hash={sha256}" for sha256 in torch_for_cpus())
     return HEAD + "\n".join(packages) + "\n"
 
 
@@ -126,7 +111,8 @@ def third_party(text: str) -> str:
 
 
 def main() -> None:
-    """Write both."""
+    """Write all three."""
+    subprocess.run(["uv", "lock", "--upgrade"], check=True, cwd=ROOT)
     text = lock()
     LOCK.write_text(text, "utf8")
     LICENCES.write_text(third_party(text), "utf8")

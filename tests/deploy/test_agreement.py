@@ -62,6 +62,7 @@ LEFT_OUT = {
     "requirements.txt",
     "tests",
     "tools",
+    "uv.lock",
 }
 """Of the project, what no running program needs."""
 

@@ -1,0 +1,76 @@
+"""Files of the direct requirements for each Python: ``python -m tools.wheels_by_python`` prints a table from the index.
+
+For each package of requirements.txt, in the version of requirements.lock, the index's metadata say which files there
+are; a Python has one if some wheel's tags fit it on that system.
+"""
+
+import json
+import re
+import urllib.request
+from collections.abc import Iterator
+
+from packaging.requirements import Requirement
+from packaging.tags import compatible_tags, cpython_tags, mac_platforms
+from packaging.utils import canonicalize_name, parse_wheel_filename
+
+from viz import ROOT
+from viz.wheels import index_url
+
+PYTHONS = ((3, 11), (3, 12), (3, 13), (3, 14))
+SYSTEMS = {
+    "linux": [f"manylinux_2_{minor}_x86_64" for minor in range(36, 4, -1)] + ["manylinux2014_x86_64", "linux_x86_64"],
+    "darwin": list(mac_platforms((15, 0), "arm64")),
+    "win32": ["win_amd64"],
+}
+"""Platforms of pip's tags: Linux on x86-64, macOS on Apple's processors, Windows."""
+
+
+def direct() -> Iterator[tuple[Requirement, str]]:
+    """Return the requirements of requirements.txt, with the version of each in the lock."""
+    lock = (ROOT / "requirements.lock").read_text("utf8")
+    for line in (ROOT / "requirements.txt").read_text("utf8").splitlines():
+        if re.match(r"\w", line):
+            requirement = Requirement(line.partition("#")[0])
+            name = re.escape(canonicalize_name(requirement.name))
+            yield requirement, re.findall(rf"^{name}==([^\s;\\]+)", lock, re.MULTILINE)[0]
+
+
+def wheels(name: str, version: str) -> list[str]:
+    """Return the names of a version's wheels in the index."""
+    address = f"{index_url().rstrip('/')}/{canonicalize_name(name)}/"
+    request = urllib.request.Request(address, headers={"Accept": "application/vnd.pypi.simple.v1+json"})
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        files = [file["filename"] for file in json.load(answer)["files"]]
+    return [file for file in files if file.endswith(".whl") and str(parse_wheel_filename(file)[1]) == version]
+
+
+def pythons(files: list[str], system: str) -> list[str]:
+    """Return the Pythons that one of these files can be installed for on a system."""
+    tags = {tag for file in files for tag in parse_wheel_filename(file)[3]}
+    platforms = SYSTEMS[system]
+    return [
+        ".".join(map(str, python))
+        for python in PYTHONS
+        if tags.intersection(
+            [*cpython_tags(python, platforms=platforms), *compatible_tags(python, platforms=platforms)]
+        )
+    ]
+
+
+def main() -> None:
+    """Print the table: a cell names the Pythons that have no file."""
+    print(f"| package | version | {' | '.join(SYSTEMS)} |\n|---|---|{'---|' * len(SYSTEMS)}")  # noqa: T201
+    for requirement, version in direct():
+        files = wheels(requirement.name, version)
+        cells = []
+        for system in SYSTEMS:
+            environment = {"sys_platform": system, "platform_machine": "arm64" if system == "darwin" else "x86_64"}
+            missing = [".".join(map(str, python)) for python in PYTHONS]
+            missing = [python for python in missing if python not in pythons(files, system)]
+            wanted = requirement.marker is None or requirement.marker.evaluate(environment)
+            cells.append(f"none for {', '.join(missing)}" if wanted and missing else "all" if wanted else "not needed")
+        print(f"| {requirement.name} | {version} | {' | '.join(cells)} |", flush=True)  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
