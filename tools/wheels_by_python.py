@@ -67,8 +67,8 @@ def main() -> None:
             environment = {"sys_platform": system, "platform_machine": "arm64" if system == "darwin" else "x86_64"}
             missing = [".".join(map(str, python)) for python in PYTHONS]
             missing = [python for python in missing if python not in pythons(files, system)]
-            wanted = requirement.marker is None or requirement.marker.evaluate(environment)
-            cells.append(f"none for {', '.join(missing)}" if wanted and missing else "all" if wanted else "not needed")
+            needed = requirement.marker is None or requirement.marker.evaluate(environment)
+            cells.append(f"none for {', '.join(missing)}" if needed and missing else "all" if needed else "not needed")
         print(f"| {requirement.name} | {version} | {' | '.join(cells)} |", flush=True)  # noqa: T201
 
 

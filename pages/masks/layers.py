@@ -1,5 +1,7 @@
 """Layers with windows and layers without: the tokens that the last token depends on, layer by layer."""
 
+from typing import cast
+
 import streamlit as st
 import torch
 from torch import Tensor
@@ -37,7 +39,7 @@ def draw(context: MasksContext) -> list[Check]:
     """Draw what the last token depends on, level by level, and the first token that has a say in it."""
     t, n, picture, finding = context.t, context.n, st.container(), st.container()
     pattern = PATTERN.segments(t("masks.layers.pattern"), says=lambda code: t(f"masks.layers.{code}"))
-    near: Near = NEAR.segments(t("masks.layers.near"), says=lambda code: t(f"masks.layers.{code}"))
+    near = cast("Near", NEAR.segments(t("masks.layers.near"), says=lambda code: t(f"masks.layers.{code}")))
     left, right = st.columns(2)
     with left:
         size = NEAR_SIZE.slider(t("masks.layers.size"))

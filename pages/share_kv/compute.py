@@ -63,7 +63,7 @@ def with_biases_as_rows(weights: HeadWeights) -> HeadWeights:
     return HeadWeights(spec=AttentionSpec(d_model=s.d_model + added, **sizes), **tensors)
 
 
-@kept
+@cached
 def latent_layer(source: Source, layer: int) -> tuple[HeadWeights, LatentWeights]:
     """Return a layer without biases in float64, and the same behind a latent vector wide enough to lose nothing."""
     with torch.inference_mode():

@@ -32,7 +32,8 @@ from viz.host.readiness import PATHS
 from viz.host.sockets import Sockets
 
 README = (DEPLOY / "README.md").read_text("utf8")
-SETTINGS = set(re.findall(r'(?:whole\("|names\("|"HEADLIGHT_)(\w+)"', (ROOT / "viz" / "limits.py").read_text("utf8")))
+LIMITS = (ROOT / "viz" / "limits.py").read_text("utf8")
+SETTINGS = set(re.findall(r'(?:read_integer\("|names\("|"HEADLIGHT_)(\w+)"', LIMITS))
 PORT = image_environment()["STREAMLIT_SERVER_PORT"]
 LEFT_OUT = {
     ".ci",

@@ -63,8 +63,8 @@ def test_uv_lock_files_equal_requirements_lock():
         accepted[canonicalize_name(package.name), str(package.specifier)[2:]] = set(re.findall(r"--hash=(\S+)", block))
     for package in UV["package"]:
         if files := accepted.get((package["name"], public(package["version"]))):
-            recorded = hashes(package)
-            assert recorded <= files or files <= recorded, package["name"]
+            lock_hashes = hashes(package)
+            assert lock_hashes <= files or files <= lock_hashes, package["name"]
 
 
 @pytest.mark.parametrize(
@@ -72,20 +72,20 @@ def test_uv_lock_files_equal_requirements_lock():
 )
 def test_uv_lock_knows_todays_requirements(extra, file):
     """An entry of the lock for each requirement, with the versions that it allows today."""
-    wanted = requirements(file) if file else map(Requirement, PROJECT["project"]["dependencies"])
-    recorded: dict[str, set[SpecifierSet]] = {}
+    expected = requirements(file) if file else map(Requirement, PROJECT["project"]["dependencies"])
+    lock_specifiers: dict[str, set[SpecifierSet]] = {}
     for entry in HEADLIGHT["metadata"]["requires-dist"]:
         if ("extra == " in entry.get("marker", "")) == bool(extra) and extra in entry.get("marker", ""):
-            recorded.setdefault(entry["name"], set()).add(SpecifierSet(entry["specifier"]))
-    assert recorded == {canonicalize_name(package.name): {package.specifier} for package in wanted}
+            lock_specifiers.setdefault(entry["name"], set()).add(SpecifierSet(entry["specifier"]))
+    assert lock_specifiers == {canonicalize_name(package.name): {package.specifier} for package in expected}
 
 
 def test_uv_lock_models_equal_requirements_models():
-    (wanted,) = requirements("requirements-models.txt")
-    assert PROJECT["dependency-groups"]["models"] == [str(wanted)]
-    (package,) = (package for package in UV["package"] if package["name"] == wanted.name)
+    (expected,) = requirements("requirements-models.txt")
+    assert PROJECT["dependency-groups"]["models"] == [str(expected)]
+    (package,) = (package for package in UV["package"] if package["name"] == expected.name)
     text = (ROOT / "requirements-models.txt").read_text("utf8")
-    assert re.findall(r"--hash=(\S+)", text)[0] in hashes(package) and wanted.specifier.contains(package["version"])
+    assert re.findall(r"--hash=(\S+)", text)[0] in hashes(package) and expected.specifier.contains(package["version"])
 
 
 def test_uv_lock_omits_unwanted_packages():
@@ -98,10 +98,10 @@ def test_uv_lock_has_torch_everywhere():
     """A file of torch for CPUs for each Python on Linux, and one of PyPI for each Python elsewhere."""
     builds = {package["version"]: package for package in UV["package"] if package["name"] == "torch"}
     cpu = next(build for version, build in builds.items() if version.endswith("+cpu"))
-    other = next(build for version, build in builds.items() if "+" not in version)
+    pypi = next(build for version, build in builds.items() if "+" not in version)
     for python in PYTHONS:
         tag = "cp" + python.replace(".", "")
-        for build, systems in ((cpu, ("linux|x86_64", "linux|aarch64")), (other, ("macosx|arm64", "win|amd64"))):
+        for build, systems in ((cpu, ("linux|x86_64", "linux|aarch64")), (pypi, ("macosx|arm64", "win|amd64"))):
             for system, _, machine in (text.partition("|") for text in systems):
                 pattern = rf"-{tag}-{tag}-[\w.]*{system}[\w.]*{machine}\.whl"
                 assert [wheel for wheel in build["wheels"] if re.search(pattern, wheel["url"])], pattern
@@ -110,5 +110,5 @@ def test_uv_lock_has_torch_everywhere():
 def test_declared_pythons_match_lock():
     project = PROJECT["project"]
     assert project["requires-python"] == UV["requires-python"] == f">={PYTHONS[0]}"
-    declared = [line.rpartition(" ")[2] for line in project["classifiers"]]
-    assert declared == ["3", *PYTHONS]
+    versions = [line.rpartition(" ")[2] for line in project["classifiers"]]
+    assert versions == ["3", *PYTHONS]

@@ -73,12 +73,12 @@ def test_latent_error_equals_numpy(open_app):
     for rank in (64, len(s)):
         heads = x @ (u[:, :rank] * s[:rank]) @ vh[:rank]
         keys, values = heads[:, : k.shape[1]], heads[:, k.shape[1] :]
-        made = []
+        head_outputs = []
         for head in range(12):
             columns = slice(32 * head, 32 * head + 32)
             e = np.exp((x @ q)[:, columns] @ keys[:, columns].T / 32**0.5)
-            made.append(e / e.sum(-1, keepdims=True) @ values[:, columns])
-        outputs.append(np.concatenate(made, -1) @ w.w_o.double().numpy())
+            head_outputs.append(e / e.sum(-1, keepdims=True) @ values[:, columns])
+        outputs.append(np.concatenate(head_outputs, -1) @ w.w_o.double().numpy())
     off = np.linalg.norm(outputs[0] - outputs[1]) / np.linalg.norm(outputs[1])
     assert T("share_kv.latent.says", c=64, off=share(float(off))) in sentences_of(app)
 
