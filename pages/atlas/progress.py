@@ -84,10 +84,10 @@ def _run(t: Translate, model_id: str, corpus: str, lines: tuple[str, ...]) -> li
     """Compute the missing results: scores without sentences, random weights, then the corpus in chunks."""
     pieces = compute.chunks_of(lines)
     words = Words(
-        computing=lambda done: t("atlas.computing", done=done, n=BEFORE + len(pieces)),
+        computing=lambda n_done: t("atlas.computing", done=n_done, n=BEFORE + len(pieces)),
         stop=t("atlas.stop"),
         go_on=t("atlas.go_on"),
-        stopped=lambda done: t("atlas.stopped", done=done, n=BEFORE + len(pieces)),
+        stopped=lambda n_done: t("atlas.stopped", done=n_done, n=BEFORE + len(pieces)),
     )
     steps: list[Step] = [(compute.scores_without_text, (model_id,))]
     steps += [(compute.by_chance, (model_id, compute.spaced(lines), seed)) for seed in SEEDS]

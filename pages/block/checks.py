@@ -49,9 +49,9 @@ def norm_error(trace: BlockTrace) -> float:
     normalize, errors = trace.design.normalize, list[float]()
     for point in trace.points:
         if point.endswith("_norm"):
-            came, learned = trace.before(point), trace.norm_weights(point)
-            off = (trace.points[point] - normalize(came, learned)).abs().max()
-            errors += [float(off), standard_error(came, learned, normalize)]
+            before, learned = trace.before(point), trace.norm_weights(point)
+            off = (trace.points[point] - normalize(before, learned)).abs().max()
+            errors += [float(off), standard_error(before, learned, normalize)]
     return worst(errors)
 
 

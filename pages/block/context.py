@@ -79,8 +79,8 @@ class BlockContext:
     @lazy
     def sides(self) -> tuple[Side, ...]:
         """The sides that were chosen: the encoder's, the decoder's or both."""
-        shown = [] if self.kind == "decoder" else [self.encoder]
-        return (*shown, self.decoder(self.target)) if self.kind != "encoder" else tuple(shown)
+        sides = [] if self.kind == "decoder" else [self.encoder]
+        return (*sides, self.decoder(self.target)) if self.kind != "encoder" else tuple(sides)
 
     @lazy
     def box(self) -> str:

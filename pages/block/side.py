@@ -44,7 +44,7 @@ class Side:
     def attentions(self) -> list[Attention]:
         """The attention of the block that is shown, or both of a decoder's."""
         traces = (self.trace.attention, self.trace.cross)
-        return [(steps, asked) for steps, asked in zip(traces, self.asked, strict=False) if steps is not None]
+        return [(steps, parameters) for steps, parameters in zip(traces, self.asked, strict=False) if steps is not None]
 
     @property
     def trace(self) -> BlockTrace:
@@ -70,15 +70,15 @@ class Side:
     @property
     def boxes(self) -> dict[str, Tensor]:
         """Every tensor that can be opened, by its code, in order of computation."""
-        trace, found = self.trace, dict(self.inputs) | {"sum": self.traces[0].x}
+        trace, boxes = self.trace, dict(self.inputs) | {"sum": self.traces[0].x}
         for name, point in trace.points.items():
             if name == "cross" and trace.cross is not None:
-                found["memory"] = trace.cross.memory
+                boxes["memory"] = trace.cross.memory
             if name == "feed_forward":
-                found["hidden"] = trace.feed_forward.active
+                boxes["hidden"] = trace.feed_forward.active
             if name != "x" or self.layer > 0:
-                found[name] = point
-        return {f"{self.code}_{name}": tensor for name, tensor in found.items()}
+                boxes[name] = point
+        return {f"{self.code}_{name}": tensor for name, tensor in boxes.items()}
 
 
 def encoder_side(source: Source, plan: BlockPlan, mask: Mask, layer: int) -> Side:

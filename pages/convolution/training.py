@@ -58,7 +58,7 @@ def draw(context: ConvolutionContext) -> list[Check]:
     run = _run_of(_read_recipe(t, row))
     LEARNED.read()
     with buttons:
-        _buttons(t, done=run.shots[-1].step)
+        _buttons(t, n_steps=run.shots[-1].step)
     with picture:
         _train(t, run)
         return _results(t, run)
@@ -89,11 +89,11 @@ def _run_of(lesson: Lesson) -> Run:
     return run
 
 
-def _buttons(t: Translate, *, done: int) -> None:
-    label, finished = t("convolution.learn" if done == 0 else "convolution.go_on"), done == STEPS
+def _buttons(t: Translate, *, n_steps: int) -> None:
+    label, finished = t("convolution.learn" if n_steps == 0 else "convolution.go_on"), n_steps == STEPS
     st.button(label, key="learn", type="primary", on_click=LEARNED.set, args=(STEPS,), disabled=finished)
     st.button(t("convolution.stop"), key="stop", on_click=_stop, disabled=finished)
-    st.button(t("convolution.again"), key="again", on_click=_again, disabled=done == 0)
+    st.button(t("convolution.again"), key="again", on_click=_again, disabled=n_steps == 0)
 
 
 def _stop() -> None:

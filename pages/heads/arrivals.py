@@ -18,13 +18,13 @@ AT_ONCE = 16
 """Keys whose messages are held at once: those of 512 tokens to 512 are 400 MB."""
 
 
-def by_messages(weights: Tensor, expected: Tensor) -> tuple[Tensor, Tensor]:
+def by_messages(weights: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
     """The output of each query, (Q, d), and the lengths of each key's messages, (K,), message by message.
 
-    Not by the matrix product the trace was made with. ``weights`` (Q, K) say how much of ``delivered`` (K, d) arrives.
+    Not by the matrix product the trace was made with. ``weights`` (Q, K) say how much of ``values`` (K, d) arrives.
     """
-    added_up, lengths = torch.zeros(len(weights), expected.shape[-1]), list[Tensor]()
-    for shares, keys in zip(weights.split(AT_ONCE, 1), expected.split(AT_ONCE), strict=True):
+    added_up, lengths = torch.zeros(len(weights), values.shape[-1]), list[Tensor]()
+    for shares, keys in zip(weights.split(AT_ONCE, 1), values.split(AT_ONCE), strict=True):
         messages = shares.unsqueeze(-1) * keys
         added_up += messages.sum(1)
         lengths.append(messages.norm(dim=-1).sum(0))

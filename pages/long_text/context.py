@@ -70,11 +70,11 @@ class LongTextContext:
         return self.scene.choice.layer
 
 
-def on_the_beginning(asked: PageInputs) -> PageInputs:
+def on_the_beginning(inputs: PageInputs) -> PageInputs:
     """Have the scene opened on the beginning of the text."""
-    source = asked.choice.source
+    source = inputs.choice.source
     short = replace(source, text=source.text.lstrip()[:BEGINNING])
-    return replace(asked, choice=replace(asked.choice, source=short))
+    return replace(inputs, choice=replace(inputs.choice, source=short))
 
 
 def about(scene: Scene) -> None:

@@ -110,9 +110,9 @@ def word_scores(source: Source, final: Tensor, words: tuple[int, ...]) -> Tensor
 @cached
 def by_layer(source: Source, word: int) -> Layers:
     """Return each layer's predictions, read by the final norm and the vocabulary head."""
-    loaded, rows = model(source.model), []
+    loaded_model, rows = model(source.model), []
     for state in stream(source).states:
-        logits = logit_lens(state, lambda x: normalize(loaded, x), lambda x: unembed(loaded, x))
+        logits = logit_lens(state, lambda x: normalize(loaded_model, x), lambda x: unembed(loaded_model, x))
         likely = chances(logits)
         best = likely.max(-1)
         word_chance = likely[:, word].clone()  # a view would hold all words' probabilities: 10 MB, thirty times
@@ -166,9 +166,9 @@ def head_scores(model_id: str) -> dict[str, Tensor]:
 @cached
 def changes_without(source: Source, heads: frozenset[Head], mean: bool, at: int) -> Changes:
     """Return the probabilities with heads switched off; the words that change most come first."""
-    loaded, ids = model(source.model), tokens_of(source).ids
-    before = logits_of(loaded, ids)
-    after = logits_of(loaded, ids, without(stream(source), heads, mean=mean)) if heads else before
+    loaded_model, ids = model(source.model), tokens_of(source).ids
+    before = logits_of(loaded_model, ids)
+    after = logits_of(loaded_model, ids, without(stream(source), heads, mean=mean)) if heads else before
     likely = chances(before[at]), chances(after[at])
     differences = (likely[1] - likely[0]).abs()
     words = (differences if heads else likely[0]).topk(min(N_CHANGES, len(differences))).indices
@@ -182,9 +182,9 @@ def changes_without(source: Source, heads: frozenset[Head], mean: bool, at: int)
 
 
 @cached
-def swap_heads(source: Source, other: Source, layer: int, at: int) -> Tensor:
+def swap_heads(source: Source, second: Source, layer: int, at: int) -> Tensor:
     """Return the last stream at one token, (H, d_model), with each head of a layer swapped in turn."""
-    return patch_layer(model(source.model), stream(source), stream(other), layer, at)
+    return patch_layer(model(source.model), stream(source), stream(second), layer, at)
 
 
 @cached

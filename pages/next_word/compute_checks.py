@@ -63,9 +63,13 @@ def greedy_gap(source: Source, steps: int) -> float:
 @cached
 def lens_errors(source: Source, word: int) -> tuple[float, float, float]:
     """Compare the last layer's lens to the model's logits, and its words, probabilities and rank."""
-    loaded, layers, logits = model(source.model), compute.by_layer(source, word), _logits(source)
+    loaded_model, layers, logits = model(source.model), compute.by_layer(source, word), _logits(source)
     last = compute.stream(source).states[-1]
-    bits = (logit_lens(last, lambda x: normalize(loaded, x), lambda x: unembed(loaded, x)) - logits).abs().max()
+    bits = (
+        (logit_lens(last, lambda x: normalize(loaded_model, x), lambda x: unembed(loaded_model, x)) - logits)
+        .abs()
+        .max()
+    )
     best = logits.double().softmax(-1).max(-1)
     error = (layers.chance[-1] - best.values).abs().max() + (layers.best[-1] != best.indices).sum()
     places = [len(row) - np.searchsorted(np.sort(row), row[word], "right") + 1 for row in logits.numpy()]
@@ -106,26 +110,27 @@ def _w_o_error(loaded_model: LoadedModel, reading: Reading, edits: dict[int, Edi
 @cached
 def off_errors(source: Source, heads: frozenset[Head], mean: bool, at: int) -> tuple[float, float, float]:
     """Return errors of switched-off heads: probabilities, largest change, and the layer's output."""
-    loaded, reading, change = (
+    loaded_model, reading, change = (
         model(source.model),
         compute.stream(source),
         compute.changes_without(source, heads, mean, at),
     )
     edits = _by_hand(reading, heads, mean)
     before, after = (
-        logits[at].double().softmax(-1) for logits in (_logits(source), logits_of(loaded, reading.tokens.ids, edits))
+        logits[at].double().softmax(-1)
+        for logits in (_logits(source), logits_of(loaded_model, reading.tokens.ids, edits))
     )
     error = max((before[change.words] - change.before).abs().max(), (after[change.words] - change.after).abs().max())
     most = (after - before).abs().max() - (change.after - change.before).abs()[0]
-    return float(error), float(most.abs()), _w_o_error(loaded, reading, edits) if edits else 0.0
+    return float(error), float(most.abs()), _w_o_error(loaded_model, reading, edits) if edits else 0.0
 
 
 @cached
 def swapped_alone(
-    source: Source, other: Source, layer: int, head: int, at: int, words: tuple[int, ...]
+    source: Source, second: Source, layer: int, head: int, at: int, words: tuple[int, ...]
 ) -> tuple[float, ...]:
     """Return some words' logits when one head is the other text's, in a whole run of the model."""
-    lent = compute.stream(other).heads[layer][:, head]
+    lent = compute.stream(second).heads[layer][:, head]
 
     def edit(output: Tensor) -> Tensor:
         heads = list(output.unbind(2))

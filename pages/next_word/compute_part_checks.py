@@ -138,10 +138,10 @@ def feed_forward_part(source: Source, at: int, words: tuple[int, ...], layer: in
 @cached
 def head_score(source: Source, name: str, layer: int, head: int) -> float | None:
     """Return a head's mean weight on the previous token, or after earlier mentions, on random tokens, cell by cell."""
-    loaded, ids = model(source.model), compute.random_tokens(source.model).ids
-    if not has_own_attention(loaded):
+    loaded_model, ids = model(source.model), compute.random_tokens(source.model).ids
+    if not has_own_attention(loaded_model):
         return None
-    weights, n = own_map(loaded, ids, layer, head).double().numpy(), len(ids)
+    weights, n = own_map(loaded_model, ids, layer, head).double().numpy(), len(ids)
     if name == "previous":
         return float(sum(weights[i, i - 1] for i in range(1, n)) / (n - 1))
     rows = {i: [j + 1 for j in range(i) if ids[j] == ids[i]] for i in range(n)}

@@ -36,8 +36,8 @@ def draw(context: NextWordContext) -> list[Check]:
     t = context.t
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         buttons = st.container(horizontal=True, gap="small", width="content")
-        label, says = t("next_word.cut_by"), partial(_way, t)
-        mean = CUT_BY.segments(label, says=says, label_visibility="collapsed", width="content") == "mean"
+        label, format_way = t("next_word.cut_by"), partial(_way, t)
+        mean = CUT_BY.segments(label, says=format_way, label_visibility="collapsed", width="content") == "mean"
     heads = _select_heads(context, buttons)
     change = compute.changes_without(context.source, heads, mean, context.at)
     _chances(context, change)

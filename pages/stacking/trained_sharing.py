@@ -29,7 +29,7 @@ def draw(context: StackingContext) -> list[Check]:
     """Draw the training of two separate layers, one layer used twice, and one layer used once."""
     t = context.t
     by_variant = {code: [training for training in trainings() if training.variant == code] for code in VARIANTS}
-    by_variant = {code: found for code, found in by_variant.items() if found}
+    by_variant = {code: runs for code, runs in by_variant.items() if runs}
     _curves(t, by_variant)
     _verdict(t, by_variant)
     _table(t, by_variant)
@@ -69,8 +69,8 @@ def _verdict(t: Translate, by_variant: ByVariant) -> None:
     """Summarise the trainings in numbers."""
     independent, tied, single = (by_variant[code] for code in ("independent", "tied", "single"))
 
-    def learned(found: list[Trained], step: int) -> int:
-        return sum(_accuracy(training, step) > LEARNED for training in found)
+    def learned(runs: list[Trained], step: int) -> int:
+        return sum(_accuracy(training, step) > LEARNED for training in runs)
 
     best = max(max(training.run.accuracy) for training in single)
     size_share = share(tied[0].parameters / independent[0].parameters)

@@ -32,7 +32,7 @@ class HandFirst(Page):
 
     def draw(self) -> None:
         """Draw the page with the open section."""
-        open_sections = self._opened()
+        open_sections = self._open_sections()
         if any(section.name == ON_THE_TEXT for section in open_sections):
             open_with(STEP.name, str(SOFTMAX))
         if {section.name for section in open_sections} <= set(WITHOUT_TEXT):
@@ -41,14 +41,14 @@ class HandFirst(Page):
             super().draw()
         self.finish()
 
-    def _opened(self) -> tuple[Section, ...]:
+    def _open_sections(self) -> tuple[Section, ...]:
         """Return the section in the link; without one, the section whose parameters the link has."""
         SECTION.enter(Sections(self.name, [section.name for section in self.sections]))
         if not SECTION.is_known:
             matches = [section.name for section in self.sections if any(map(link.has_query, section.parameters))]
             if matches or any(map(link.has_query, OF_THE_TEXT)):
                 SECTION.set([*matches, ON_THE_TEXT][0])
-        return super()._opened()
+        return super()._open_sections()
 
     def _draw_without_text(self, open_sections: tuple[Section, ...]) -> None:
         t = translator(LANG.value)

@@ -104,8 +104,8 @@ def _other_blocks(right: Any, data: Any, *sizes: int) -> Any:
     return scale.roll(1, 0), codes
 
 
-def _one_layer_still(right: Any, source: Any, other: Any, layer: int, at: int) -> Any:
-    result = right(source, other, layer, at)
+def _one_layer_still(right: Any, source: Any, second: Any, layer: int, at: int) -> Any:
+    result = right(source, second, layer, at)
     return result.roll(1, 0) if layer == 0 else result
 
 

@@ -5,9 +5,9 @@ import pytest
 from viz.frame.connection.moved import moved_sections
 
 MOVED_SECTIONS = [
-    (page, name, moved)
+    (page, name, place)
     for page, sections in moved_sections().items()
-    for name, moved in sections.items()
+    for name, place in sections.items()
     if not moved.page  # to open another page takes a browser
 ]
 

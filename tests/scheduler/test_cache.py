@@ -38,21 +38,21 @@ def cache(function, store, wait=wait_silently):
 
 def run_together(n, work):
     """Run a function in n threads at once; return what each returned or raised."""
-    found, start = [None] * n, threading.Barrier(n)
+    outcomes, start = [None] * n, threading.Barrier(n)
 
     def run(i):
         start.wait()
         try:
-            found[i] = work()
+            outcomes[i] = work()
         except ModelError as error:
-            found[i] = error
+            outcomes[i] = error
 
     threads = [threading.Thread(target=run, args=(i,)) for i in range(n)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return found
+    return outcomes
 
 
 def test_equal_requests_compute_once(store):
@@ -65,10 +65,10 @@ def test_equal_requests_compute_once(store):
 
     read = cache(passes, store)
     threading.Timer(0.05, gate.set).start()
-    found = run_together(40, lambda: read("cat"))
+    results = run_together(40, lambda: read("cat"))
     assert calls == {("cat", 0): 1}
-    assert all(one is found[0] for one in found), "shared, not copied"
-    assert read("cat", layer=0) is found[0], "however it is written"
+    assert all(result is results[0] for result in results), "shared, not copied"
+    assert read("cat", layer=0) is results[0], "however it is written"
     assert read("cat", 1) == ["cat", 1]
 
 
@@ -91,9 +91,9 @@ def test_nested_results_take_one_turn(store):
     def outer(text):
         return shared(text) * 2
 
-    shared, whole = cache(inner, store), cache(outer, store)
-    found = run_together(5, lambda: whole(threading.current_thread().name))
-    assert sorted(found) == sorted(set(found))
+    shared, outer_read = cache(inner, store), cache(outer, store)
+    results = run_together(5, lambda: outer_read(threading.current_thread().name))
+    assert sorted(results) == sorted(set(results))
     assert store.turns.working == 0
 
 
@@ -120,7 +120,9 @@ def test_job_holds_last_part_only(turns, no_collector):
     store, calls, references = Store(0, turns, seconds=60), Counter(), []
 
     def passes(text):
-        assert [one for one in references if one() is not None] == [], "what is made next has the room of the last"
+        assert [reference for reference in references if reference() is not None] == [], (
+            "what is made next has the room of the last"
+        )
         calls[text] += 1
         references.append(weakref.ref(tensor := torch.ones(7)))
         return tensor
@@ -138,10 +140,10 @@ def test_part_in_progress_is_awaited(store):
         gate.wait(5)
         return 3
 
-    def whole(n):
+    def add_part(n):
         return shared() + n
 
-    shared, both = cache(part, store), cache(whole, store)
+    shared, both = cache(part, store), cache(add_part, store)
     threading.Timer(0.05, gate.set).start()
     order = iter((1, 2))
     assert sorted(run_together(2, lambda: both(next(order)))) == [4, 5]
@@ -189,38 +191,38 @@ def fill_queue(turns):
 
 
 def test_disconnect_while_waiting_drops_ticket(store, turns):
-    calls, others = [], fill_queue(turns)
+    calls, tickets = [], fill_queue(turns)
     with pytest.raises(Clicked):
         cache(calls.append, store, raise_clicked)("cat")
     assert (turns.waiting, store._jobs) == (0, {})
-    for ticket in others:
+    for ticket in tickets:
         turns.leave(ticket)
     assert calls == [], "nobody waits for it, so it is not computed"
 
 
 def test_unclaimed_job_ends_between_layers(store, turns, monkeypatch):
     monkeypatch.setattr(job, "PATIENCE", 0.05)
-    begun, ended, others, layers = threading.Event(), threading.Event(), fill_queue(turns), 0
+    beginning, end, tickets, layers = threading.Event(), threading.Event(), fill_queue(turns), 0
 
     def passes():
         nonlocal layers
-        begun.set()
+        beginning.set()
         try:
             while True:
                 layers += 1
                 check()
                 threading.Event().wait(0.01)
         finally:
-            ended.set()
+            end.set()
 
     def leave_when_begun(*_):
-        turns.leave(others.pop())
-        begun.wait(5)
+        turns.leave(tickets.pop())
+        beginning.wait(5)
         raise Clicked
 
     with pytest.raises(Clicked):
         cache(passes, store, leave_when_begun)()
-    assert ended.wait(5)
+    assert end.wait(5)
     assert layers > 1, "a click on the same text a moment later would have found it"
 
 
@@ -237,15 +239,19 @@ def test_disconnect_while_computing_ends_job(turns):
 
 
 def test_shared_job_survives_disconnect(turns):
-    store, joined, found = Store(1_000, turns, seconds=60, raise_if_disconnected=raise_clicked), threading.Event(), []
+    store, second_waits, answers = (
+        Store(1_000, turns, seconds=60, raise_if_disconnected=raise_clicked),
+        threading.Event(),
+        [],
+    )
 
     def passes():
-        joined.wait(5)
+        second_waits.wait(5)
         check()
         return "done"
 
     def wait_beside(event, *_):
-        joined.set()
+        second_waits.set()
         event.wait()
 
     read, beside = cache(passes, store), cache(passes, store, wait_beside)
@@ -253,13 +259,13 @@ def test_shared_job_survives_disconnect(turns):
     def join():
         while not store._jobs:
             pass
-        found.append(beside())
+        answers.append(beside())
 
-    other = threading.Thread(target=join)
-    other.start()
+    second = threading.Thread(target=join)
+    second.start()
     assert read() == "done"
-    other.join()
-    assert found == ["done"]
+    second.join()
+    assert answers == ["done"]
 
 
 def test_job_over_time_is_stopped(turns):
@@ -319,13 +325,13 @@ def test_pin_keeps_results(turns):
 def test_shared_storage_counts_once(turns):
     store = Store(100_000, turns, seconds=60)
 
-    def whole():
+    def make_base():
         return torch.zeros(1_009)
 
     def part():
         return base()[:503], torch.zeros(11)
 
-    base, view = cache(whole, store), cache(part, store)
+    base, view = cache(make_base, store), cache(part, store)
     base()
     alone = store.bytes
     view()
@@ -394,10 +400,10 @@ def test_shrink_evicts_least_recently_used(turns):
 
 
 def test_kind_is_read_on_miss(store):
-    asked = []
-    read = CachedFunction(len, store, lambda key: asked.append(key) or "pass", wait_silently)
+    keys = []
+    read = CachedFunction(len, store, lambda key: keys.append(key) or "pass", wait_silently)
     assert [read("a text"), read("a text")] == [6, 6]
-    assert asked == [read.key("a text")]
+    assert keys == [read.key("a text")]
 
 
 def test_shrink_keeps_small_results(turns):
@@ -415,18 +421,18 @@ def test_shrink_keeps_oldest_users_results(turns, waits):
     store = Store(1_000_000, turns, seconds=60, protect_after_seconds=0.05)
     read = cache(lambda seconds: time.sleep(seconds) or "x" * 10_000, store)
     first, second = contextvars.copy_context(), contextvars.copy_context()
-    came = first.run(mark_arrival)
+    arrival = first.run(mark_arrival)
     second.run(mark_arrival)
-    others = fill_queue(turns) if waits else []
-    for ticket in others:
+    tickets = fill_queue(turns) if waits else []
+    for ticket in tickets:
         threading.Timer(0.1, turns.leave, [ticket]).start()
     for seconds in (0.06, 0.001):
         first.run(read, seconds)
     second.run(read, 0.07)
-    store.shrink(float("inf"), came)
+    store.shrink(float("inf"), arrival)
     assert [read.key(seconds) in store for seconds in (0.06, 0.001, 0.07)] == [True, False, False]
     second.run(read, 0.06)
-    store.shrink(float("inf"), came)
+    store.shrink(float("inf"), arrival)
     assert store.bytes == 0, "the second used it last, and goes on when it is first itself"
 
 
@@ -440,14 +446,14 @@ def test_long_result_survives_next_request(turns):
 
 
 def test_short_memory_skips_large_results():
-    held = [700]
-    turns = FairQueue(2, 5, ceiling=Ceiling(lambda: 1_000, 300, lambda: held[0]))
+    bytes_in_use = [700]
+    turns = FairQueue(2, 5, ceiling=Ceiling(lambda: 1_000, 300, lambda: bytes_in_use[0]))
     store = Store(10 * LARGE, turns, seconds=60, protect_after_seconds=0.05)
     read = cache(lambda n, seconds: time.sleep(seconds) or b"x" * n, store)
-    for held[0], kept in ((701, [False, True, True]), (700, [True, True, True])):
-        asked = [(LARGE, 0.0), (LARGE - 2 * OVERHEAD, 0.0), (LARGE, 0.06)]
-        assert [len(read(*one)) for one in asked] == [n for n, _ in asked]
-        assert [read.key(*one) in store for one in asked] == kept
+    for bytes_in_use[0], are_cached in ((701, [False, True, True]), (700, [True, True, True])):
+        requests = [(LARGE, 0.0), (LARGE - 2 * OVERHEAD, 0.0), (LARGE, 0.06)]
+        assert [len(read(*request)) for request in requests] == [n for n, _ in requests]
+        assert [read.key(*request) in store for request in requests] == are_cached
 
 
 def test_background_results_are_evicted_first(turns):
@@ -472,48 +478,48 @@ def no_collector():
 @pytest.mark.parametrize("waits", [False, True])
 def test_result_is_freed_without_collection(turns, no_collector, waits):
     store = Store(0, turns, seconds=60)
-    others = fill_queue(turns) if waits else []
+    tickets = fill_queue(turns) if waits else []
     read = cache(Result, store)
-    for ticket in others:
+    for ticket in tickets:
         threading.Timer(0.05, turns.leave, (ticket,)).start()
-    held = weakref.ref(read())
+    result = weakref.ref(read())
     for _ in range(100):  # a thread of the store may still be about to forget it
-        if held() is None:
+        if result() is None:
             break
         time.sleep(0.01)
-    assert held() is None
+    assert result() is None
 
 
 @pytest.mark.parametrize("error", [ModelError("empty"), RuntimeError("broken")])
 def test_failed_job_releases_results(store, no_collector, error):
-    held = []
+    references = []
 
     def passes():
         half = Result()
-        held.append(weakref.ref(half))
+        references.append(weakref.ref(half))
         raise error
 
     def page():
         context = Result()
-        held.append(weakref.ref(context))
+        references.append(weakref.ref(context))
         cache(passes, store)()
 
-    with pytest.raises(ModelError) as raised:
+    with pytest.raises(ModelError) as info:
         page()
-    del raised
+    del info
     error.__traceback__ = None  # this list of parameters holds it
-    assert [one() for one in held] == [None, None]
+    assert [reference() for reference in references] == [None, None]
 
 
 def test_disconnect_while_waiting_releases_results(store, turns, no_collector):
-    held, others = [], fill_queue(turns)
+    references, tickets = [], fill_queue(turns)
 
     def page():
         context = Result()
-        held.append(weakref.ref(context))
+        references.append(weakref.ref(context))
         cache(lambda: context, store, raise_clicked)()
 
     with pytest.raises(Clicked):
         page()
-    assert [one() for one in held] == [None]
-    assert others
+    assert [reference() for reference in references] == [None]
+    assert tickets

@@ -64,7 +64,7 @@ def test_short_memory_admits_oldest_user(process):
     process.bytes = 100
     process.turns.admit_waiting()
     assert process.started == ["a", "a", "b"], "both places are taken"
-    process.turns.leave(ticket := next(one for one in process.turns._working))
+    process.turns.leave(ticket := next(ticket_ for ticket_ in process.turns._working))
     assert process.started[-1] == "c" and ticket.kind == "pass"
 
 
@@ -87,19 +87,19 @@ def test_background_work_without_users_begins(process):
 
 
 def test_no_ceiling_skips_measurement():
-    def asked() -> int:
+    def measure() -> int:
         raise AssertionError
 
-    assert Ceiling(in_use=asked).has_room()
+    assert Ceiling(in_use=measure).has_room()
 
 
 def test_resident_counts_mapped_memory():
     before = resident()
     if not before:
         pytest.skip("only Linux says it in /proc; elsewhere there is no ceiling")
-    with mmap(-1, 50_000_000) as held:  # of the system's own, whatever malloc has kept from other tests
-        for page in range(0, len(held), 4096):
-            held[page] = 1
+    with mmap(-1, 50_000_000) as memory:  # of the system's own, whatever malloc has kept from other tests
+        for page in range(0, len(memory), 4096):
+            memory[page] = 1
         assert 40e6 < resident() - before < 100e6
 
 

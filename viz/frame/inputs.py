@@ -155,14 +155,14 @@ def read_inputs(t: Translate, controls: Controls) -> PageInputs:
         with chip:
             source_controls(t, lang, models)
     with chip or nullcontext():
-        loaded = _load_model(t, model) if model else None
+        loaded_model = _load_model(t, model) if model else None
     if not isinstance(reads_text, bool):
-        reads_text = reads_text(loaded if kind == "model" else None)
+        reads_text = reads_text(loaded_model if kind == "model" else None)
         text, n_dropped = _text(t, lang, place if reads_text else None, default)
     sizes: dict[str, Any] = {}
     if kind != "model":
-        sizes = choose_sizes(t, chip, loaded.width if loaded else None, own_groups=controls.n_kv_heads)
-    trained = loaded if kind == "model" else None
+        sizes = choose_sizes(t, chip, loaded_model.width if loaded_model else None, own_groups=controls.n_kv_heads)
+    trained = loaded_model if kind == "model" else None
     layer = _layer(t, chips, trained, controls) if trained else 0
     mask = chosen_mask()
     if controls.mask:

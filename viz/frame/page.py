@@ -95,7 +95,7 @@ class Page:
     def draw(self) -> None:
         """Draw the page, with the section that is open."""
         t = translator(LANG.value)
-        open_sections = self._opened()
+        open_sections = self._open_sections()
         note = self.head(t, open_sections)
         try:
             inputs = read_inputs(t, self._controls(open_sections))
@@ -151,7 +151,7 @@ class Page:
                 say(t(f"{self.name}.lead"))
         return st.container(key="note")
 
-    def _opened(self) -> tuple[Section, ...]:
+    def _open_sections(self) -> tuple[Section, ...]:
         """The section of the link; of an old link, the one whose parameters it carries."""
         names = [section.name for section in self.sections]
         SECTION.enter(sections := Sections(self.name, [*names, ALL]))
@@ -161,7 +161,7 @@ class Page:
         is_whole = section_name == ALL and modes.shows("all_sections")
         matches = [section for section in self.sections if section.name == section_name]
         sections_to_show = self.sections if is_whole else matches or self.sections[:1]
-        return tuple(chain.from_iterable(section.opened_views(whole=is_whole) for section in sections_to_show))
+        return tuple(chain.from_iterable(section.opened_views(all_views=is_whole) for section in sections_to_show))
 
     def _open_carried(self, first: str) -> None:
         """Open the section, and the view, whose parameters an old link carries without a name."""

@@ -112,4 +112,4 @@ def shuffled(subject: Subject) -> Key:
     off["places"] = float((after - before).abs().max())
     values: Values = {"n": n, "first": subject.word(0), "last": subject.word(n - 1), "off": Part(off["places"])}
     right = tuple(code for code in off if off[code] < 1e-4) or ("new",)  # of equal words both are right
-    return Key(right=right, values=values, wrong=lambda given: (str(given), {}))
+    return Key(right=right, values=values, wrong=lambda answer: (str(answer), {}))

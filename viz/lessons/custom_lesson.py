@@ -73,17 +73,17 @@ def packed(table: Mapping[str, Any]) -> str:
     return VERSION + base64.urlsafe_b64encode(compressed).decode().rstrip("=")
 
 
-def read_toml(written: str) -> dict[str, Any]:
+def read_toml(text: str) -> dict[str, Any]:
     """A lesson from a file in the format of ``assets/lessons``, where a text may be one for all languages.
 
     Raises:
         OwnLessonError: if it is none.
     """
-    if len(written.encode("utf8", "replace")) > limits.OWN_LESSON_BYTES:
+    if len(text.encode("utf8", "replace")) > limits.OWN_LESSON_BYTES:
         raise OwnLessonError("large")
-    check_nesting(written)
+    check_nesting(text)
     try:
-        table = tomllib.loads(written)
+        table = tomllib.loads(text)
     except (RecursionError, ValueError) as error:
         line = _LINE.search(str(error))
         raise OwnLessonError("toml", line=line[1] if line else "?") from None

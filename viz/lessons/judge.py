@@ -24,18 +24,18 @@ class Verdict:
     values: Values
 
 
-def read_number(typed: str) -> float | None:
+def read_number(text: str) -> float | None:
     """A number as people type it; None if it is none.
 
     Example:
         >>> [read_number(typed) for typed in ("0.32", "0,32", "32 %", "1/4", "−2", "two", "1e999", "")]
         [0.32, 0.32, 0.32, 0.25, -2.0, None, None, None]
     """
-    typed = typed.strip().replace("−", "-")[: LONGEST + 1]
-    if (fraction := _FRACTION.fullmatch(typed)) and len(typed) <= LONGEST and int(fraction[2]):
+    text = text.strip().replace("−", "-")[: LONGEST + 1]
+    if (fraction := _FRACTION.fullmatch(text)) and len(text) <= LONGEST and int(fraction[2]):
         return int(fraction[1]) / int(fraction[2])
-    match = _NUMBER.fullmatch(typed)
-    if match is None or not re.search(r"\d", match[1]) or len(typed) > LONGEST:
+    match = _NUMBER.fullmatch(text)
+    if match is None or not re.search(r"\d", match[1]) or len(text) > LONGEST:
         return None
     try:
         value = float(match[1].replace(",", "."))
@@ -44,12 +44,12 @@ def read_number(typed: str) -> float | None:
     return value / (100 if match[2] else 1) if math.isfinite(value) else None
 
 
-def read_answer(kind: str, sent: Any, options: Sequence[AnswerValue]) -> AnswerValue | None:
+def read_answer(kind: str, message: Any, options: Sequence[AnswerValue]) -> AnswerValue | None:
     """Return the answer in a browser's message; None if it cannot be one.
 
     Args:
         kind: of the question.
-        sent: by the browser.
+        message: by the browser.
         options: what can be chosen, or put in order.
 
     Example:
@@ -61,27 +61,27 @@ def read_answer(kind: str, sent: Any, options: Sequence[AnswerValue]) -> AnswerV
         (0.5, None)
     """
     if kind == "number":
-        return read_number(sent) if isinstance(sent, str) else None
+        return read_number(message) if isinstance(message, str) else None
     if kind == "order":
-        if not isinstance(sent, list) or not all(isinstance(code, str) for code in sent):
+        if not isinstance(message, list) or not all(isinstance(code, str) for code in message):
             return None
-        return tuple(sent) if sorted(sent) == sorted(map(str, options)) else None
-    if isinstance(sent, bool) or not isinstance(sent, int | str):
+        return tuple(message) if sorted(message) == sorted(map(str, options)) else None
+    if isinstance(message, bool) or not isinstance(message, int | str):
         return None
-    return sent if sent in options else None
+    return message if message in options else None
 
 
-def judge(key: Key, given: AnswerValue, tolerance: float) -> Verdict:
+def judge(key: Key, answer: AnswerValue, tolerance: float) -> Verdict:
     """Judge an answer, with the reason if it is wrong."""
-    if isinstance(given, float):
+    if isinstance(answer, float):
         (exact,) = key.right
         assert isinstance(exact, int | float)
-        if abs(given - exact) <= tolerance:
+        if abs(answer - exact) <= tolerance:
             return Verdict(is_right=True, values=key.values)
-        near = (reason for reason, value in key.traps.items() if abs(given - value) <= tolerance)
+        near = (reason for reason, value in key.traps.items() if abs(answer - value) <= tolerance)
         reason = next(near, "other")
-        return Verdict(is_right=False, reason=reason, values={**key.values, "given": given})
-    if given in key.right:
+        return Verdict(is_right=False, reason=reason, values={**key.values, "given": answer})
+    if answer in key.right:
         return Verdict(is_right=True, values=key.values)
-    reason, values = key.wrong(given)
+    reason, values = key.wrong(answer)
     return Verdict(is_right=False, reason=reason, values={**key.values, **values})

@@ -131,4 +131,4 @@ def registered(registry: Registry, kind: str, *reasons: str, codes: tuple[str, .
 
 def one_of(code: str, **values: Value) -> Key:
     """The key of a question with options, one of which is right: why another is wrong is said under its own code."""
-    return Key(right=(code,), values=values, wrong=lambda given: (str(given), {}))
+    return Key(right=(code,), values=values, wrong=lambda answer: (str(answer), {}))

@@ -44,14 +44,14 @@ def names() -> tuple[str, ...]:
     return tuple(path.stem for path in sorted(Path(FOLDER).glob("*.toml")))
 
 
-def read_lesson(name: str, written: str) -> Lesson:
+def read_lesson(name: str, text: str) -> Lesson:
     """A lesson from what its file says.
 
     Raises:
         LessonError: if something is missing, of the wrong kind, or not known.
     """
     try:
-        table = tomllib.loads(written)
+        table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise LessonError(f"{name}: {error}") from None
     _check_names(table, {"title", "knows", "parameters", "step", "keep", "next"}, name)

@@ -20,21 +20,21 @@ _TOKEN = re.compile(
 )
 
 
-def check_nesting(written: str, most: int = limits.OWN_LESSON_NESTING) -> None:
+def check_nesting(text: str, most: int = limits.OWN_LESSON_NESTING) -> None:
     """Refuse a file in which a key has more dots, or more brackets are open at once, than a lesson needs.
 
     Texts and comments are skipped. A quote or a bracket without its partner is refused as well: then it is not certain
     where a text ends.
 
     Args:
-        written: the file.
+        text: the file.
         most: parts of a key, and brackets that are open at once.
 
     Raises:
         OwnLessonError: "nested" or "toml", with the line.
     """
     parts, is_open = 1, 0
-    for token in _TOKEN.finditer(written):
+    for token in _TOKEN.finditer(text):
         sign = token[0]
         if sign == ".":
             parts += 1
@@ -45,9 +45,9 @@ def check_nesting(written: str, most: int = limits.OWN_LESSON_NESTING) -> None:
         if len(sign) == 1 and sign in ",=\n[]{}":
             parts = 1
         if sign in ("'", '"') or is_open < 0:
-            raise OwnLessonError("toml", line=_line(written, token))
+            raise OwnLessonError("toml", line=_line(text, token))
         if max(parts, is_open) > most:
-            raise OwnLessonError("nested", line=_line(written, token), most=most)
+            raise OwnLessonError("nested", line=_line(text, token), most=most)
 
 
 def _line(text: str, token: re.Match[str]) -> int:

@@ -117,15 +117,15 @@ def _heads(context: ConvolutionContext, choice: VisionChoice, fits: tuple[Window
     cards = []
     for i, layer in enumerate(layers):
         for head in range(H):
-            explained, most = part(float(fits[layer].explained[head])), int(head_rows[i, head].argmax())
+            window_share, most = part(float(fits[layer].explained[head])), int(head_rows[i, head].argmax())
             down, right = (number(value, 2) for value in fits[layer].offset[head].tolist())
             alt = t(
                 "convolution.vision.card",
                 layer=layer, head=head, row=most // columns, column=most % columns,
-                weight=part(float(head_rows[i, head, most])), share=explained,
+                weight=part(float(head_rows[i, head, most])), share=window_share,
                 down=down, right=right, alpha=number(float(fits[layer].alpha[head])),
             )  # fmt: skip
-            cards.append({"layer": layer, "name": t("convolution.head", i=head), "share": explained, "alt": alt})
+            cards.append({"layer": layer, "name": t("convolution.head", i=head), "share": window_share, "alt": alt})
     picture = grey(_as_read(choice))
     if choice.ink is not None:  # ink is dark
         picture = 1 - picture
@@ -154,17 +154,17 @@ def _open_patch(patch: int) -> None:
 
 def _say_heads(context: ConvolutionContext, choice: VisionChoice, fits: tuple[WindowFit, ...]) -> None:
     t = context.t
-    explained = torch.stack([fit.explained for fit in fits])
+    window_shares = torch.stack([fit.explained for fit in fits])
     inside = torch.stack([inside_share(fit.offset, choice.model.grid) for fit in fits])
-    windows = explained * (inside >= 0.5)  # else the centre lies outside the picture, and the window is its edge
+    windows = window_shares * (inside >= 0.5)  # else the centre lies outside the picture, and the window is its edge
     layer, head = divmod(int(windows.argmax()), choice.model.n_heads)
     values: dict[str, Any] = {
-        "n": explained.numel(),
+        "n": window_shares.numel(),
         "many": int((windows > 0.5).sum()),
-        "mean": part(float(explained.mean())),
+        "mean": part(float(window_shares.mean())),
         "layer": layer,
         "head": head,
-        "share": part(float(explained[layer, head])),
+        "share": part(float(window_shares[layer, head])),
     }
     say(t("convolution.vision.found", **values))
     st.caption(t("convolution.vision.note"))

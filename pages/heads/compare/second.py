@@ -88,11 +88,11 @@ def _training_of(model: str) -> str:
     return entry.trained_as if entry else model
 
 
-def _open(scene: Scene, source: specs.Source, dropped: int) -> Scene:
+def _open(scene: Scene, source: specs.Source, n_dropped: int) -> Scene:
     """The scene of the second text, as the page's own is made."""
     capture = compute.read(source)
     layer = min(scene.choice.layer, capture.n_layers - 1)
-    choice = replace(scene.choice, source=source, layer=layer, dropped_characters=dropped)
+    choice = replace(scene.choice, source=source, layer=layer, dropped_characters=n_dropped)
     return replace(scene, choice=choice)
 
 

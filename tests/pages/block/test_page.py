@@ -276,7 +276,7 @@ def test_the_hidden_layers_zeros_are_counted(open_app):
     assert T("block.hidden_says", zero=zeros, all=f"{active.numel():,}") in captions
     loaded_model, outputs = load(MINILM), []
     part = loaded_model.model.encoder.layer[1].intermediate
-    hook = part.register_forward_hook(lambda *given: outputs.append(given[-1]))
+    hook = part.register_forward_hook(lambda *arguments: outputs.append(arguments[-1]))
     with torch.inference_mode():
         loaded_model.model(input_ids=loaded_model.tokenizer(TEXT, return_tensors="pt").input_ids)
     hook.remove()

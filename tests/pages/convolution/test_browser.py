@@ -29,8 +29,8 @@ def view(page: Page, kind: str):
     return result
 
 
-def slide_live(found, name: str, value: float, *, release: bool = False) -> None:
-    found.locator(f"input[data-name={name}]").evaluate(
+def slide_live(view, name: str, value: float, *, release: bool = False) -> None:
+    view.locator(f"input[data-name={name}]").evaluate(
         """(input, [value, release]) => {
             input.value = value;
             input.dispatchEvent(new Event("input"));

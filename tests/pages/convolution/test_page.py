@@ -23,7 +23,7 @@ from viz.frame.format import SUPERSCRIPTS, number, part
 from viz.text import translator
 
 T = translator("en")
-FLAT = {raised: digit for digit, raised in SUPERSCRIPTS.items()}
+FLAT = {superscript: digit for digit, superscript in SUPERSCRIPTS.items()}
 """Raised digits as plain ones."""
 HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001 ]("
 CHECKS = {

@@ -104,7 +104,7 @@ def test_revisited_example_drawn_before_answer(visit, server):
         page.locator(".st-key-_example input").click()
         page.get_by_role("option", name=visible[code].text).click()
 
-    def drawn():
+    def read_grid():
         frame(page)
         return grid.evaluate("""({ headGrid: { map, labels, choice: { layer, head, query } } }) =>
             [Array.from(map.values), labels.columns, layer, head, query]""")
@@ -122,9 +122,9 @@ def test_revisited_example_drawn_before_answer(visit, server):
         with unanswered(server):
             choose(code)
             expect(page.locator(".st-key-_example input")).not_to_have_value("")
-            early = drawn()
+            early = read_grid()
         wait_run(page)
-        late = drawn()
+        late = read_grid()
         assert early[1:] == late[1:], code
         torch.testing.assert_close(torch.tensor(early[0]), torch.tensor(late[0]), atol=1e-4, rtol=0)
         assert late[2:4] == ([visible[code].layer, visible[code].head] if visible[code].model else [2, 5])

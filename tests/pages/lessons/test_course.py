@@ -20,10 +20,10 @@ def tables(app):
     return "".join(element.proto.body for element in app.get("html") if "table" in element.proto.body)
 
 
-def title_of_link(page, section, asked):
+def title_of_link(page, section, parameters):
     """The title of what a link opens: a view of a section, or a part of it, has one of its own."""
-    views = [f"{page}.{view}.title" for *of, view in VIEWS if of == [page, section] and view in asked.values()]
-    parts_of = [f"{page}.{section}.{value}.title" for value in asked.values()]
+    views = [f"{page}.{view}.title" for *of, view in VIEWS if of == [page, section] and view in parameters.values()]
+    parts_of = [f"{page}.{section}.{value}.title" for value in parameters.values()]
     return next(filter(has_text, views + parts_of), f"{page}.{section}.title")
 
 

@@ -174,8 +174,8 @@ def test_a_window_is_a_cone(open_app):
     open_ = matrices(app)["cone"][1].isfinite().tolist()
     assert [sum(row) for row in open_] == [1, 3, 5, 7]
     assert [row.index(True) for row in open_] == [5, 4, 3, 2]
-    counted = T("stacking.receptive_field.counted", back=3, ahead=3)
-    assert any("= **3**" in line and counted in line for line in sentences_of(app))
+    sentence = T("stacking.receptive_field.counted", back=3, ahead=3)
+    assert any("= **3**" in line and sentence in line for line in sentences_of(app))
 
 
 def test_causal_model_field_note(open_app):

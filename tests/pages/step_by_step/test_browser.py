@@ -161,9 +161,9 @@ def test_phone_without_horizontal_scroll(visit):
 def test_every_figure_says_what_it_shows(visit):
     page = visit("step-by-step", section="steps", step=7, every_term=1)
     expect(page.locator(".st-key-map_A canvas")).to_be_visible()
-    described = page.locator(":is(.bars, .matrix) .picture").evaluate_all("all => all.map(one => one.ariaLabel)")
-    assert len(described) == 4
-    assert all(len(element) > 20 for element in described), described
+    labels = page.locator(":is(.bars, .matrix) .picture").evaluate_all("all => all.map(one => one.ariaLabel)")
+    assert len(labels) == 4
+    assert all(len(element) > 20 for element in labels), labels
 
 
 # --- Three words -------------------------------------------------------------------------------------------------
@@ -240,18 +240,18 @@ def test_three_words_keys_follow_focus(visit):
 
 def test_three_words_step_traffic(visit):
     page = visit("step-by-step")
-    requests, received = [], []
+    requests, sizes = [], []
     page.on("request", lambda request: requests.append(request.url))
     sockets = page.context.new_cdp_session(page)
     sockets.send("Network.enable")
-    sockets.on("Network.webSocketFrameReceived", lambda event: received.append(len(event["response"]["payloadData"])))
+    sockets.on("Network.webSocketFrameReceived", lambda event: sizes.append(len(event["response"]["payloadData"])))
     for n in range(2, 10):
         page.keyboard.press("ArrowRight")
         expect(heading(page, n)).to_be_visible()
         wait_run(page)
     assert page.locator(".three-words").count() == 1
     assert not [url for url in requests if url.endswith((".js", ".css"))], "no code is fetched from step to step"
-    assert 0 < sum(received) / 8 < 60_000
+    assert 0 < sum(sizes) / 8 < 60_000
 
 
 @pytest.mark.parametrize("step", [1, 2, 3, 4, 7, 8, 9])

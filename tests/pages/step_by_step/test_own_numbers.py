@@ -246,8 +246,15 @@ INPUTS = {
 def matrices_that_follow(of):
     """Every matrix that follows from what is given, by the core; -inf is null, as JSON has it."""
     trace = of.trace
-    named = {"q": trace.q, "k": trace.k, "v": trace.v, "s": trace.masked, "a": trace.weights, "z": trace.head_outputs}
-    every = {f"{name}{head}": values[head] for name, values in named.items() for head in range(of.numbers.n_heads)}
+    matrices = {
+        "q": trace.q,
+        "k": trace.k,
+        "v": trace.v,
+        "s": trace.masked,
+        "a": trace.weights,
+        "z": trace.head_outputs,
+    }
+    every = {f"{name}{head}": values[head] for name, values in matrices.items() for head in range(of.numbers.n_heads)}
     entries = (every | {"c": trace.concat, "o": trace.output}).items()
     return {
         name: [[value if math.isfinite(value) else None for value in row] for row in values.tolist()]
@@ -321,8 +328,8 @@ def test_verdict_equals_loops(name):
             numbers = numbers.with_number(matrix, row, column, float(torch.rand(1, generator=generator)) * 4 - 2)
         of = example(numbers)
         result = game.verdict(name, of.trace)
-        missing, measured = game.measure_by_loops(name, of)
-        assert (result.missing, result.found) == (missing, pytest.approx(measured, abs=1e-9))
+        missing, distance = game.measure_by_loops(name, of)
+        assert (result.missing, result.found) == (missing, pytest.approx(distance, abs=1e-9))
         verdicts.add(result.is_solved)
     assert verdicts == {True, False}
 
@@ -394,10 +401,10 @@ def test_default_link_is_bare(open_app):
 )
 def test_invalid_link_resets_with_note(open_app, code):
     hostile = {"own": code, "own_words": "|" * 10_000, "own_at": "a9-9-9", "puzzle_cancel": code, "puzzle": "<b>"}
-    for section, refused in (("own_numbers", "own, own_at, own_words"), ("puzzles", "puzzle, puzzle_cancel")):
+    for section, names in (("own_numbers", "own, own_at, own_words"), ("puzzles", "puzzle, puzzle_cancel")):
         app = open_app("step_by_step", section=section, **hostile)
         assert not app.exception
-        assert translator("en")("note.refused", names=refused) in [element.value for element in app.info]
+        assert translator("en")("note.refused", names=names) in [element.value for element in app.info]
         assert link_of(app) == {"section": section}
 
 

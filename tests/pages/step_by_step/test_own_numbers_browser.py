@@ -43,9 +43,9 @@ def test_number_typing_drag_keys_undo(visit):
     number(page, "q", 0, 0).fill("２,５")
     number(page, "q", 0, 0).press("Enter")
     wait_run(page)
-    typed = START.with_number("q", 0, 0, 2.5)
-    shows(page, typed)
-    assert f"own={to_code(typed)}" in page.url
+    numbers = START.with_number("q", 0, 0, 2.5)
+    shows(page, numbers)
+    assert f"own={to_code(numbers)}" in page.url
     expect(box).to_have_value("abc")
     expect(problem).to_have_text(wrong)
     # A drag is seen at once, and sent when it is over: one entry of the history.
@@ -58,7 +58,7 @@ def test_number_typing_drag_keys_undo(visit):
     page.mouse.down()
     for way in (10, 30, 45):
         page.mouse.move(x + way, y)
-    dragged = typed.with_number("v", 2, 1, 2.5)
+    dragged = numbers.with_number("v", 2, 1, 2.5)
     expect(box).to_have_value("2.50")
     shows(page, dragged)
     assert page.url == before
@@ -68,13 +68,13 @@ def test_number_typing_drag_keys_undo(visit):
     shows(page, dragged)
     assert page.evaluate("history.length") == entries + 1
     go(page, -1)
-    shows(page, typed)
+    shows(page, numbers)
     # Keys: 1 up, and a tenth down with Shift; then the number is still the one in focus.
     box.focus()
     box.press("ArrowUp")
     box.press("Shift+ArrowDown")
     wait_run(page)
-    expect(page).to_have_url(re.compile(f"own={re.escape(to_code(typed.with_number('v', 2, 1, 1.9)))}"))
+    expect(page).to_have_url(re.compile(f"own={re.escape(to_code(numbers.with_number('v', 2, 1, 1.9)))}"))
     expect(box).to_be_focused()
     expect(box).to_have_value("1.90")
 

@@ -418,9 +418,9 @@ def test_ablation_default_and_ineffective_fault(visit):
     t = translator("en")
     assert "break_broken" not in matrices(visit())
     open_view, unscaled = visit(section="ablation"), visit(no_scale=1)
-    correct, broken = (values(open_view, f"break_{name}") for name in ("correct", "broken"))
-    assert float((correct - broken).abs().max()) > 0.3
-    torch.testing.assert_close(broken, values(unscaled, "break_broken"))
+    correct, wrong = (values(open_view, f"break_{name}") for name in ("correct", "broken"))
+    assert float((correct - wrong).abs().max()) > 0.3
+    torch.testing.assert_close(wrong, values(unscaled, "break_broken"))
     assert not open_view.info and "no_scale" not in open_view.query_params, "nobody has chosen it"
     assert not open_view.toggle(key="no_scale").value
     messages = [t("step_by_step.break_none") in [line.value for line in app.caption] for app in (open_view, unscaled)]
@@ -450,11 +450,11 @@ def test_output_length_includes_bias(visit, lang):
     assert abs(total - float(heads.norm())) > 0.1
     added = f"{float(trace.contributions[HEAD, IT].norm()):.3g}"
     sentence = t("step_by_step.lengths", i=IT, head=HEAD, added=added, whole=f"{total:.3g}", H=12)
-    assert sentence in said(visit(step=9, lang=lang))
+    assert sentence in visible_sentences(visit(step=9, lang=lang))
     assert all("b_O" in element for element in (sentence, t("step_by_step.more_leaves"), t("truth.sum")))
 
 
-def said(app):
+def visible_sentences(app):
     return [*sentences_of(app), *(element.value for element in (*app.caption, *app.info))]
 
 
@@ -477,7 +477,9 @@ def test_query_key_norm_sentence(visit, monkeypatch, tmp_path, lang, family, kin
         name: t(f"step_by_step.{name}").partition("{")[0]
         for name in ("normed", "turned_normed", "only_normed", "rotary")
     }
-    assert [name for name, start in starts.items() if any(element.startswith(start) for element in said(app))] == [kind]
+    assert [
+        name for name, start in starts.items() if any(element.startswith(start) for element in visible_sentences(app))
+    ] == [kind]
     assert any(formula in element.value for element in app.latex)
     assert not app.exception and not app.error
 
@@ -487,9 +489,13 @@ def test_query_key_norm_sentence(visit, monkeypatch, tmp_path, lang, family, kin
 def test_wrong_axis_sentence(visit, link, lang):
     app, t = visit(source="words", wrong_axis=1, lang=lang, **link), translator(lang)
     start = t("step_by_step.break_axis").partition("{")[0]
-    messages = [element for element in said(app) if element.startswith(start)]
+    messages = [element for element in visible_sentences(app) if element.startswith(start)]
     same = torch.equal(values(app, "break_correct"), values(app, "break_broken"))
-    assert same == (link.get("text") == "hello" or link.get("pad") == 32) == (t("step_by_step.break_same") in said(app))
+    assert (
+        same
+        == (link.get("text") == "hello" or link.get("pad") == 32)
+        == (t("step_by_step.break_same") in visible_sentences(app))
+    )
     sums = values(app, "break_broken").nan_to_num().sum(-1)
     ends = {"low": f"{float(sums.min()):.2f}", "high": f"{float(sums.max()):.2f}"}
     assert messages == ([] if same else [t("step_by_step.break_axis", **ends)])
@@ -517,7 +523,7 @@ def test_even_row_measures():
      ({"step": 5, "text": "hello"}, "scale_single")],
 )  # fmt: skip
 def test_ineffective_settings_noted(visit, link, key):
-    assert translator("en")(f"step_by_step.{key}") in said(visit(source="words", **link))
+    assert translator("en")(f"step_by_step.{key}") in visible_sentences(visit(source="words", **link))
 
 
 def test_the_switches_are_in_the_link(visit):
@@ -651,7 +657,7 @@ def test_opening_three_words_reads_no_model(open_app, monkeypatch):
     (x,) = views(app)[1]["blocks"]
     assert x["rows"] == ["cats", "eat", "fish"] and [len(row) for row in x["texts"]] == [4, 4, 4]
     assert passes_checks(app, "three_words")
-    assert translator("en")("step_by_step.hand_source") in said(app)
+    assert translator("en")("step_by_step.hand_source") in visible_sentences(app)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

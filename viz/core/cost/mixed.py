@@ -246,7 +246,7 @@ def text_flops(layers: Sequence[LayerCost], *, n_tokens: int) -> int:
     return sum(layer.text_flops(n_tokens) for layer in layers)
 
 
-def cheaper_from(cost: Callable[[int], int], other: Callable[[int], int]) -> int | None:
+def cheaper_from(cost: Callable[[int], int], reference: Callable[[int], int]) -> int | None:
     """Return the shortest text from which ``cost`` is below ``other``; None if it never is.
 
     ``other`` must grow at least as fast.
@@ -258,4 +258,4 @@ def cheaper_from(cost: Callable[[int], int], other: Callable[[int], int]) -> int
         >>> cheaper_from(LinearCost(n_heads=1, d_k=64, d_v=64).cache_numbers, full.cache_numbers)
         33
     """
-    return shortest(lambda n: cost(n) < other(n))
+    return shortest(lambda n: cost(n) < reference(n))

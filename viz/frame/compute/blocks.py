@@ -108,9 +108,11 @@ def seeded_weights(spec: AttentionSpec, d_ff: int, seed: int, d_memory: int | No
     return BlockWeights.random(spec, d_ff, seed=seed, d_memory=d_memory)
 
 
-def seeded_blocks(captured: Capture, source: Source, layers: tuple[int, ...], memory: Tensor | None = None) -> Blocks:
+def seeded_blocks(
+    text_capture: Capture, source: Source, layers: tuple[int, ...], memory: Tensor | None = None
+) -> Blocks:
     """Untrained blocks around a source's seeded heads; with a memory, decoder blocks."""
-    call = captured.calls[0]
+    call = text_capture.calls[0]
     first, d_memory = (0, None) if memory is None else (DECODERS, memory.shape[1])
     d_ff = WIDER * call.projections.spec.d_model
     spec = call.projections.spec

@@ -77,8 +77,8 @@ def layer_maps(
     Scores are logits, which neither add up over pieces nor renormalise: merging takes the mean of a word's pairs,
     hiding leaves cells out.
     """
-    captured = read(source, heads_off)
-    return look(_steps(source, layer, mask, heads_off), captured.queries, captured.tokens, view)
+    text_capture = read(source, heads_off)
+    return look(_steps(source, layer, mask, heads_off), text_capture.queries, text_capture.tokens, view)
 
 
 def _steps(source: Source, layer: int, mask: Mask, heads_off: frozenset[Head]) -> AttentionTrace:
@@ -90,15 +90,20 @@ def _steps(source: Source, layer: int, mask: Mask, heads_off: frozenset[Head]) -
 @cached
 def wall(source: Source, mask: Mask, view: View, heads_off: frozenset[Head] = frozenset()) -> Packed:
     """Every head of every layer, ready for the head grid, with the numbers of each head's portrait to sort by."""
-    captured = read(source, heads_off)
+    text_capture = read(source, heads_off)
 
     def layers() -> Iterator[tuple[Tensor, Mapping[str, Tensor]]]:
-        for layer in range(captured.n_layers):
+        for layer in range(text_capture.n_layers):
             steps = _steps(source, layer, mask, heads_off)
-            yield look(steps, captured.queries, captured.tokens, view).values, describe(captured, steps.weights)
+            yield (
+                look(steps, text_capture.queries, text_capture.tokens, view).values,
+                describe(text_capture, steps.weights),
+            )
 
-    numbers = {} if captured.numbers in ((), tuple(range(captured.n_layers))) else {"numbers": captured.numbers}
-    return pack_wall(layers(), n_layers=captured.n_layers, what=view.what, channel=source.channel, **numbers)
+    numbers = (
+        {} if text_capture.numbers in ((), tuple(range(text_capture.n_layers))) else {"numbers": text_capture.numbers}
+    )
+    return pack_wall(layers(), n_layers=text_capture.n_layers, what=view.what, channel=source.channel, **numbers)
 
 
 @cached
@@ -141,37 +146,37 @@ def links(
     source: Source, mask: Mask, view: View, query: int, key: int, heads_off: frozenset[Head] = frozenset()
 ) -> tuple[float, ...]:
     """Return every head's value for one pair, for a wall that is pooled; rows and columns of the view."""
-    captured = read(source, heads_off)
-    layers = (_steps(source, i, mask, heads_off) for i in range(captured.n_layers))
-    maps = (look(steps, captured.queries, captured.tokens, view).values for steps in layers)
+    text_capture = read(source, heads_off)
+    layers = (_steps(source, i, mask, heads_off) for i in range(text_capture.n_layers))
+    maps = (look(steps, text_capture.queries, text_capture.tokens, view).values for steps in layers)
     return tuple(value for layer in maps for value in layer[:, query, key].tolist())
 
 
 @cached
 def away(source: Source, mask: Mask, view: View) -> bytes:
     """Every head as :func:`wall` and :func:`head_scores` have it, for a page that leaves the app."""
-    captured = read(source)
-    queries, keys = axis(captured.queries, view), axis(captured.tokens, view)
+    text_capture = read(source)
+    queries, keys = axis(text_capture.queries, view), axis(text_capture.tokens, view)
     plain = view == View()
 
     def heads(layer: int) -> Heads:
         steps = _steps(source, layer, mask, frozenset())
         return Heads(
             weights=steps.weights,
-            measures=describe(captured, steps.weights),
+            measures=describe(text_capture, steps.weights),
             masked=steps.masked.isneginf().all(0),
             logarithms=steps.masked.log_softmax(-1).nan_to_num(nan=-torch.inf, neginf=-torch.inf),
-            shown=None if plain else look(steps, captured.queries, captured.tokens, view).values,
+            shown=None if plain else look(steps, text_capture.queries, text_capture.tokens, view).values,
         )
 
     stack = Stack(
-        name="cross" if captured.is_cross else "self",
-        layers=map(heads, range(captured.n_layers)),
-        n_layers=captured.n_layers,
-        numbers=captured.numbers,
+        name="cross" if text_capture.is_cross else "self",
+        layers=map(heads, range(text_capture.n_layers)),
+        n_layers=text_capture.n_layers,
+        numbers=text_capture.numbers,
         queries=queries,
         keys=keys,
-        same=not captured.is_cross,
+        same=not text_capture.is_cross,
         what=view.what,
         renormalise=view.hide,
     )

@@ -32,14 +32,14 @@ MOST_ROUNDED = 0.05
 class Row:
     """One row of one head of a layer, (K,), by another way than the page's, and what it hands on, if that is known.
 
-    ``delivered`` (d_v,) is the head's own output in this row, or ``output`` (d_out,) that of all heads behind W_O.
+    ``head_output`` (d_v,) is the head's own output in this row, or ``output`` (d_out,) that of all heads behind W_O.
     """
 
     layer: int
     head: int
     row: int
     weights: Tensor
-    delivered: Tensor | None = None
+    head_output: Tensor | None = None
     output: Tensor | None = None
 
 
@@ -58,13 +58,13 @@ def has_own_row(source: Source) -> bool:
 @cached
 def row_of(source: Source, layer: int, mask: Mask, head: int, row: int) -> Row:
     """One row of a head: by transformers' own attention where it is a model's, by NumPy where the heads are seeded."""
-    captured = read(source)
+    text_capture = read(source)
     if source.kind == "model":
-        weights, output = own_row(model(source.model), captured, layer, head, row)
+        weights, output = own_row(model(source.model), text_capture, layer, head, row)
         if mask.kind == "own":
             return Row(layer=layer, head=head, row=row, weights=weights, output=output)
-        return Row(layer=layer, head=head, row=row, weights=_among(weights, mask, captured.calls[layer], head, row))
-    return _seeded_row(source, captured.calls[layer], mask, layer, head, row)
+        return Row(layer=layer, head=head, row=row, weights=_among(weights, mask, text_capture.calls[layer], head, row))
+    return _seeded_row(source, text_capture.calls[layer], mask, layer, head, row)
 
 
 def _open_keys(mask: Mask, call: Call, row: int) -> Tensor:
@@ -109,7 +109,7 @@ def _seeded_row(source: Source, call: Call, mask: Mask, layer: int, head: int, r
         head=head,
         row=row,
         weights=torch.from_numpy(shares),
-        delivered=torch.from_numpy(shares @ values),
+        head_output=torch.from_numpy(shares @ values),
     )
 
 
@@ -132,7 +132,7 @@ def scene_row_error(source: Source, layer: int, mask: Mask) -> tuple[int, int, f
     head, place = random_cell(source, layer, mask)
     expected, page_trace = row_of(source, layer, mask, head, place), trace(source, layer, mask)
     off = row_error(expected, page_trace.weights[head, place])
-    pairs = ((expected.delivered, page_trace.head_outputs[head, place]), (expected.output, page_trace.output[place]))
+    pairs = ((expected.head_output, page_trace.head_outputs[head, place]), (expected.output, page_trace.output[place]))
     for computed, page_values in pairs:
         if computed is not None:
             off = max(off, float((computed - page_values).abs().max() / computed.abs().max().clamp(min=1.0)))
@@ -142,11 +142,11 @@ def scene_row_error(source: Source, layer: int, mask: Mask) -> tuple[int, int, f
 @cached
 def wrong_tokens(source: Source) -> int:
     """Return how many labels of a text, or numbers of its tokens, are not what its tokenizer itself says."""
-    captured, target = read(source), source.target
+    text_capture, target = read(source), source.target
     if not target:
-        return _wrong(source, source.text, captured.tokens)
-    return _wrong(source, source.text, captured.tokens) + (
-        0 if captured.target is None else _wrong_target(source, captured.target)
+        return _wrong(source, source.text, text_capture.tokens)
+    return _wrong(source, source.text, text_capture.tokens) + (
+        0 if text_capture.target is None else _wrong_target(source, text_capture.target)
     )
 
 
@@ -173,8 +173,8 @@ def _wrong(source: Source, text: str, tokens: Tokens) -> int:
 @cached
 def vector_error(source: Source) -> tuple[int, float]:
     """A random place of a text of seeded heads, and how far the vector they read there is from the token's own."""
-    captured = read(source)
-    x, ids = captured.calls[0].memory, captured.tokens.ids
+    text_capture = read(source)
+    x, ids = text_capture.calls[0].memory, text_capture.tokens.ids
     place = random_place(len(ids), source, "vector")
     if source.kind == "words":
         number = zlib.crc32(f"{source.seed} {ids[place]}".encode())

@@ -91,13 +91,13 @@ class _Parts:
         return [part.name for part in self.parts]
 
     @property
-    def _opened(self) -> Choice:
+    def _open_sections(self) -> Choice:
         return Choice(self.parameter, among=self._names)
 
     @property
     def shown(self) -> Part:
         """The part that is chosen."""
-        return self.parts[self._names.index(self._opened.read())]
+        return self.parts[self._names.index(self._open_sections.read())]
 
     @property
     def visible(self) -> tuple[Part, ...]:
@@ -122,7 +122,7 @@ class _Parts:
         t = context.t  # the context itself would stay with the widget
         with st.container(key=f"parts_{self.section}", horizontal=True, gap="medium", vertical_alignment="center"):
             page, section = self.page, self.section
-            self._opened.pills(
+            self._open_sections.pills(
                 t(f"{page}.{section}.switch"),
                 says=lambda name: t(f"{page}.{section}.{name}.title"),
                 label_visibility="collapsed",

@@ -75,11 +75,11 @@ class Section:
         """The parameter that says which of the views is open."""
         return Choice(self.switch, among=[view.name for view in self.views])
 
-    def opened_views(self, *, whole: bool) -> tuple["Section", ...]:
+    def opened_views(self, *, all_views: bool) -> tuple["Section", ...]:
         """Return the section as the view that is open, or if ``whole`` as each of its views."""
         if not self.views:
             return (self,)
-        view_names = self.opened_view.options() if whole else [self.opened_view.read()]
+        view_names = self.opened_view.options() if all_views else [self.opened_view.read()]
         return tuple(
             replace(view, name=self.name, view=view.name, views=self.views, switch=self.switch, in_menu=self.in_menu)
             for view in self.views

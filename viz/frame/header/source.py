@@ -20,8 +20,8 @@ def source_controls(t: Translate, lang: str, models: Models) -> None:
 
 def _model_control(t: Translate, lang: str, models: Models) -> None:
     available = models_here()
-    chosen = available.get(MODEL.value)
-    help_text = chosen.why.get(lang) if chosen else None
+    model_entry = available.get(MODEL.value)
+    help_text = model_entry.why.get(lang) if model_entry else None
     MODEL.selectbox(t("choice.model"), models, listed=list_models(MODEL.value), help=help_text)
     if readers := [entry.id for entry in specs.local_picture_entries()]:
         st.caption(t("choice.reads_pictures", models=", ".join(readers)))
@@ -31,12 +31,12 @@ def _model_control(t: Translate, lang: str, models: Models) -> None:
         st.caption(t("choice.too_large", models=", ".join(larger), mb=limits.MODELS_BYTES // 10**6))
     if away := [entry for entry in listed_entries() if entry.id not in available]:
         with st.expander(t("choice.more_models", n=len(away))):
-            listed = [
+            lines = [
                 f"**{entry.id}** · {entry.parameters / 1e6:.0f} M · {entry.size_mb:.0f} MB · {entry.licence}  \n"
                 + entry.why.get(lang, "")
                 for entry in away
             ]
-            st.caption("\n\n".join([t("choice.offline"), *listed]))  # one message a rerun, not one for each
+            st.caption("\n\n".join([t("choice.offline"), *lines]))  # one message a rerun, not one for each
 
 
 def choose_sizes(t: Translate, chip: DeltaGenerator | None, d_model: int | None, *, own_groups: bool) -> dict[str, int]:

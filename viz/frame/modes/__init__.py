@@ -80,7 +80,7 @@ class Mode:
     def below_title(self) -> None:
         """Draw between a page's title and its tabs."""
 
-    def before_sections(self, scene: "Scene", opened: "Sequence[Section]", context: Any) -> None:
+    def before_sections(self, scene: "Scene", open_sections: "Sequence[Section]", context: Any) -> None:
         """Draw above the sections that are open."""
 
     def around_section(self, t: Translate, section: "Section", draw: Draw) -> None:

@@ -63,13 +63,13 @@ class LessonMode(Mode):
             hidden.add("footer")
         return hidden
 
-    def before_sections(self, scene: "Scene", opened: "Sequence[Section]", context: Any) -> None:
+    def before_sections(self, scene: "Scene", open_sections: "Sequence[Section]", context: Any) -> None:
         """Ask what the step asks, if this is what it shows."""
         lesson = current()
-        if lesson and lesson.is_here([section.name for section in opened]):
+        if lesson and lesson.is_here([section.name for section in open_sections]):
             from viz.modes.lesson.asked import ask_here
 
-            lesson.covers_sections = ask_here(lesson, scene, opened, context)
+            lesson.covers_sections = ask_here(lesson, scene, open_sections, context)
 
     def around_section(self, t: "Translate", section: "Section", draw: Draw) -> None:
         """Draw the section, or what stands in its place until the question is answered."""

@@ -34,11 +34,11 @@ ANSWER_PARAMETERS = {
 """Of a question that is answered in the page, the parameters that hold the answer."""
 
 
-def ask_here(running: Running, scene: Scene, opened: "Sequence[Section]", context: Any) -> bool:
+def ask_here(running: Running, scene: Scene, open_sections: "Sequence[Section]", context: Any) -> bool:
     """Draw the bar with the step's question, and say whether the sections stay covered."""
     if running.step.ask.kind == OPEN:
         return ask_class(running)
-    section = next(section for section in opened if section.name == running.step.section)
+    section = next(section for section in open_sections if section.name == running.step.section)
     has_own = context is not None  # else a page without what it reads, such as a decoder
     subject = section.subject(context) if section.subject and has_own else of_scene(scene, running)
     if not _fill_bar(running, subject):
@@ -138,7 +138,7 @@ def _bar_content(running: Running, key: Key, subject: Subject, verdict: Verdict 
     return BarContent(
         question=fill(ask.question[lang], **values),
         options=options,
-        picked=_describe_page_answer(running.t, ask, subject),
+        selection=_describe_page_answer(running.t, ask, subject),
         is_right=verdict.is_right if verdict else None,
         wrong=wrong,
         hint=fill(ask.hint[lang], **values) if progress.hinted else None,

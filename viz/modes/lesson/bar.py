@@ -41,7 +41,7 @@ class BarContent:
 
     question: str = ""
     options: list[tuple[Any, str]] = field(default_factory=list)
-    picked: tuple[Any, str] | None = None
+    selection: tuple[Any, str] | None = None
     is_right: bool | None = None
     wrong: str = ""
     hint: str | None = None
@@ -66,7 +66,7 @@ def draw(running: Running, content: BarContent) -> None:
             "note": running.t("lesson.other_text") if reads_other else "",
             "question": content.question,
             "options": content.options,
-            "picked": content.picked,
+            "picked": content.selection,
             "sent": running.progress.sent,
             "done": outcome,
             "verdict": _verdict(running.t, content, outcome),

@@ -63,11 +63,11 @@ def closing(t: Translate, running: Running) -> dict[str, Any]:
     }
 
 
-def _following(name: str, wanted: str) -> Sequence[str]:
+def _following(name: str, following: str) -> Sequence[str]:
     """Return the lesson that goes on from one: the one that it names, or the next in the list."""
     lesson_names = names()
-    if wanted:
-        return [wanted]
+    if following:
+        return [following]
     return lesson_names[lesson_names.index(name) + 1 :][:1] if name in lesson_names else ()
 
 

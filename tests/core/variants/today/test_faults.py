@@ -400,7 +400,7 @@ FAULTS: dict[str, Fault] = {
     ),
     "equal costs are below": (
         mixed.cheaper_from,
-        lambda right, cost, other: right(lambda n: cost(n) - 1, other),
+        lambda right, cost, reference: right(lambda n: cost(n) - 1, reference),
         test_mixed.test_crossings_by_hand,
     ),
 }  # fmt: skip
