@@ -125,7 +125,7 @@ def passes(n: int) -> Iterator[Goal]:
 
 
 def atlases() -> Iterator[Goal]:
-    """Every head of a model over all English sentences, as a visitor has it computed."""
+    """Every head of a model over all English sentences, as a user has it computed."""
     for name, most in ATLASES:
         model, lines = load(name), sentences("en")
         n_layers, n_heads = make(model, "en", lines[:1]).size

@@ -55,7 +55,7 @@ FIRST_PAGES = {(script, path): f"{name}, {script}.py" for path, name in PATHS.it
 
 @contextmanager
 def browser_and_scripts() -> Iterator[tuple[Browser, dict[str, Path]]]:
-    """A browser, and the scripts that are compared: the app at a desk, the same for many visitors, and a bare page."""
+    """A browser, and the scripts that are compared: the app at a desk, the same for many users, and a bare page."""
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         bare = Path(name) / "bare.py"
         bare.write_text(BARE)

@@ -1,6 +1,6 @@
 """Hostile texts, links, messages and paths do not break the server, and no other user notices them.
 
-One hosted server takes all of it. When it has, its log holds no word of a visitor's and it has tried to reach no other
+One hosted server takes all of it. When it has, its log holds no word of a user's and it has tried to reach no other
 machine.
 """
 
@@ -54,7 +54,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def visiting(do: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Run what visitors do."""
+    """Run what users do."""
     finish(do())
 
 
@@ -65,7 +65,7 @@ def wrong(answer: Answer) -> list[str]:
 
 
 async def still_well(server: Server) -> None:
-    """Another visitor is served."""
+    """Another user is served."""
     async with Tab(server.url, patience=30) as tab:
         assert not wrong(await tab.open("masks", **SMALL))
 
@@ -303,7 +303,7 @@ def test_announced_message_size_is_not_awaited(server):
 
 
 class Crowd:
-    """Uploads of one visitor's, each said to be that long, which come to their end together."""
+    """Uploads of one user's, each said to be that long, which come to their end together."""
 
     def __init__(self, tab: Tab) -> None:
         self.tab, self.parts = tab, urlparse(tab.url)

@@ -47,7 +47,7 @@ def test_five_users_are_answered(warm, running):
     ]
 
     async def stay(visitor: Visitor) -> None:
-        """One of every kind, in an order of the visitor's own; then whatever comes, until the time is over."""
+        """One of every kind, in an order of the user's own; then whatever comes, until the time is over."""
         async with Tab(url) as tab:
             recorded_changes.append(judged("open", "heads", await tab.open()))
             for kind in ("head", "model", *visitor.chance.sample(list(ACTIONS), len(ACTIONS))):
@@ -100,7 +100,7 @@ def test_number_typed_stands_in_the_link(running):
 
 
 BURST, ROOM = 8, 260
-"""Visitors at once, each of whom needs 70 MB and up to 150 for a moment; MB above a warm server. Without a ceiling they
+"""Users at once, each of whom needs 70 MB and up to 150 for a moment; MB above a warm server. Without a ceiling they
 take 360."""
 
 

@@ -45,7 +45,7 @@ def test_first_screen_holds_two_commands():
 
 
 def test_readme_names_every_recorded_number():
-    """Numbers that no visitor's click computes lie in files of results; a new one belongs to the sentence above."""
+    """Numbers that no user's click computes lie in files of results; a new one belongs to the sentence above."""
     records = {"start.json": "the start page", "atlas": "the atlases", "twins": "records of trainings"}
     records["digits"] = records["twins"]
     settings = re.compile(r"(generation_|preprocessor_|tokenizer_)?config\.json|tokenizer\.json")

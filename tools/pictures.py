@@ -15,7 +15,7 @@ SHARED: ViewportSize = {"width": 1200, "height": 630}
 
 
 def main() -> None:
-    """Open the page of heads in light and dark, and save what a visitor sees."""
+    """Open the page of heads in light and dark, and save what a user sees."""
     FOLDER.mkdir(exist_ok=True)
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -23,7 +23,7 @@ def main() -> None:
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(executable_path=find_browser(), args=list(FLAGS))
-        first = listen(browser.new_page())  # a server's first visitor by a link sees the page opened twice
+        first = listen(browser.new_page())  # a server's first user by a link sees the page opened twice
         first.goto(server.url)
         wait_run(first)
         for scheme in ("light", "dark"):

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 class ModelError(ValueError):
     """A model cannot be used; the sentence says what is wrong and what to do.
 
-    ``code`` and ``values`` let the interface say it in the visitor's language.
+    ``code`` and ``values`` let the interface say it in the user's language.
     """
 
     SENTENCES: ClassVar[dict[str, str]] = {

@@ -53,7 +53,7 @@ HAND_NUMBER, HAND_CHARACTERS = 5, 12
 """Of the example that is worked out by hand: how large a number may be, and how long a word; both fit a phone."""
 
 OWN_WORDS, OWN_WIDTH, OWN_HEADS, OWN_NUMBER = 6, 6, 3, 20
-"""Of numbers that a visitor types in: words, the width of their vectors, heads, and how large a number may be. The
+"""Of numbers that a user types in: words, the width of their vectors, heads, and how large a number may be. The
 largest example has 180 numbers, 365 characters in a link, and every one can be read on the screen at once."""
 
 PLACED_TOKENS = 128
@@ -82,7 +82,7 @@ SWAPPED_TOKENS = 32
 """Of two texts whose heads are swapped one at a time: 270 heads of 30 layers take 6 s for 14 tokens, 12 s for 32."""
 
 CONTINUED_TOKENS, WRITTEN_AT_ONCE = 48, 8
-"""Of what a decoder writes on, and of one computation of it: after each the visitor may stop, and others have turns."""
+"""Of what a decoder writes on, and of one computation of it: after each the user may stop, and others have turns."""
 
 LARGE_BYTES, LARGE_CELLS, LARGE_CHARACTERS, LARGE_TABLES = 530_000, 270_000, 60_000, 64
 """Of the numbers that a browser sends for a large figure: 707,000 characters of ``MESSAGE_STATES``, in which a map of
@@ -97,10 +97,10 @@ LONG_TOKENS = read_integer("LONG_TOKENS", 0, 0, LONGEST)
 1000 tokens of SmolLM2 71 MB are kept (``LONG_MB``), and its pass takes 4 s and 20 MB more."""
 
 LONG_BYTES = 200_000
-"""Of a visitor's text file: 35,000 words."""
+"""Of a user's text file: 35,000 words."""
 
 ATLAS_LINES, ATLAS_PARAMETERS = 200, 160_000_000
-"""Of the visitor's own lines that heads are scored on, and of a model that is scored while the visitor waits."""
+"""Of the user's own lines that heads are scored on, and of a model that is scored while the user waits."""
 
 ATLAS_NOW = bool(read_integer("ATLAS_NOW", 1, 0, 1, int(not IS_SMALL)))
 """True if heads are scored while the user waits: 27 s of one core for the default model and 200 sentences, 110 for
@@ -113,7 +113,7 @@ PICTURE_SIDE = 64
 """Pixels of a picture's side: a head on 64 x 64 has a map of 4096 x 4096."""
 
 PICTURE_BYTES = 2_000_000
-"""Of a visitor's file, as .streamlit/config.toml has it: more than a picture reduced to 64 x 64 needs."""
+"""Of a user's file, as .streamlit/config.toml has it: more than a picture reduced to 64 x 64 needs."""
 
 PICTURE_PIXELS, PICTURE_LONGEST = 16_000_000, 16_384
 """Of a user's file and of one side of it, read from its header before it is unpacked: up to 192 MB until it is small.
@@ -145,14 +145,14 @@ FORWARD_PASSES = read_integer("PASSES", 2, 1, 64)
 """Computations under way at once that take long: one for each core. Others wait their turn, and see their place."""
 
 QUICK = 1
-"""Beside them, of a sentence: 10 to 50 ms each. Behind two texts of 512 tokens 40 visitors had to wait."""
+"""Beside them, of a sentence: 10 to 50 ms each. Behind two texts of 512 tokens 40 users had to wait."""
 
 SENTENCE_BYTES = 1_000
 """Of what is computed at once, with all that it depends on, written out: 150 words. What is longer takes long."""
 
 PAGES = 1
 """Pages being written at once, not counting those that wait. Python runs one thread at a time, and many that take turns
-take far longer than one after the other: with 50 visitors on two cores, the 95th percentile went from 4.4 s to 0.9."""
+take far longer than one after the other: with 50 users on two cores, the 95th percentile went from 4.4 s to 0.9."""
 
 SHORT_SECONDS = 0.1
 """Seconds that a page computes by itself before others are written beside it, at the next layer."""
@@ -176,10 +176,10 @@ LONG_TOKEN_BYTES = 90_000
 
 LONG_PASSES, ATLAS_PASSES = 1, 1
 """Of the computations under way, passes of a long text, and parts of an atlas: dozens of seconds each, one after the
-other, while others look at a sentence. With 50 visitors, who tried all there is, their answers took 20 s until then."""
+other, while others look at a sentence. With 50 users, who tried all there is, their answers took 20 s until then."""
 
 WAIT_SECONDS = read_integer("WAIT", 60, 1, 600)
-"""Seconds a visitor waits for one answer, queue and all, before the page says that the server is busy."""
+"""Seconds a user waits for one answer, queue and all, before the page says that the server is busy."""
 
 TORCH_THREADS = 1
 """Of one forward pass. With one a core, another busy process makes every operation wait for the scheduler: 0.6 ms of
@@ -210,7 +210,7 @@ CACHE_BYTES = read_integer("CACHE_MB", 270, 50, 100_000, share_mb(270, 0.08, 50)
 
 SMALL_BYTES, DEAR_SECONDS = 100_000, 0.3
 """Of a result that stays where memory is short: to forget it gives back nothing. And seconds that one took which stays
-with the visitor who came first: the pass of 512 tokens through SmolLM2 (3 s) was computed three times for a page."""
+with the user who came first: the pass of 512 tokens through SmolLM2 (3 s) was computed three times for a page."""
 
 LONG_KEPT_BYTES = read_integer("LONG_MB", 1_200, 50, 100_000, share_mb(1_200, 0.1, 50)) * 10**6
 """Of long texts' q and k, and of the maps made of them: two of the longest that SmolLM2 reads."""
@@ -228,7 +228,7 @@ MEASUREMENTS_KEPT, COUNTS_KEPT = 32, 64
 # --- A public address: read by viz/host --------------------------------------------------------------------------
 
 SOCKETS = read_integer("SOCKETS", 600, 1, 100_000)
-"""Browser tabs connected at once: about 1 MB each, which stays with a visitor who only reads."""
+"""Browser tabs connected at once: about 1 MB each, which stays with a user who only reads."""
 
 SOCKETS_EACH = read_integer("SOCKETS_PER_ADDRESS", 300, 1, 100_000, 600 if HOST else None)
 """Of one address: a whole school, or all who come through a host's proxy."""
@@ -263,7 +263,7 @@ MESSAGES_A_SECOND, MESSAGES_AT_ONCE = 20, 100
 """Of one browser: what comes faster is read later. A hand on a slider sends three a second, a first visit ten."""
 
 UPLOADS_EACH = 4
-"""Files of one visitor, in memory or on their way: a page has one place for a picture, and a new one takes it."""
+"""Files of one user, in memory or on their way: a page has one place for a picture, and a new one takes it."""
 
 UPLOADS_BYTES = 100_000_000
 """Of all files, in memory or on their way: 50 of the largest, and a class of 30 uploads one each at once."""
@@ -276,7 +276,7 @@ STOPPING_SECONDS = 15
 
 PROXIES = read_integer("PROXIES", 0, 0, 9)
 """Proxies in front of the server, each of which adds the address it sees to X-Forwarded-For; 0: the header is a
-visitor's own claim and is not read."""
+user's own claim and is not read."""
 
 HOSTS = names("HOSTS")
 """Names (with the port, if it is not the default) under which the page is public; any if nothing is set. A request

@@ -37,7 +37,7 @@ class AtlasContext:
 
     @property
     def t(self) -> Translate:
-        """The texts in the visitor's language."""
+        """The texts in the user's language."""
         return self.scene.t
 
     @property

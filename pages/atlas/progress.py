@@ -26,7 +26,7 @@ def compute_atlas(t: Translate, model_id: str, corpus: str, lines: tuple[str, ..
     """The atlas of these lines, or of those read before the user stopped; None if there is none yet.
 
     Args:
-        t: the texts in the visitor's language.
+        t: the texts in the user's language.
         model_id: whose heads.
         corpus: what the lines are called.
         lines: a sentence each.

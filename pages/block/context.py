@@ -44,7 +44,7 @@ class BlockContext:
 
     @property
     def t(self) -> Translate:
-        """The texts in the visitor's language."""
+        """The texts in the user's language."""
         return self.scene.t
 
     @property

@@ -26,7 +26,7 @@ class ConvolutionContext:
 
     @property
     def t(self) -> Translate:
-        """The texts in the visitor's language."""
+        """The texts in the user's language."""
         return self.scene.t
 
     @property

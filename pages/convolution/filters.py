@@ -80,7 +80,7 @@ def _says_alpha(value: float) -> str:
 
 
 def _own_taps() -> tuple[float, ...]:
-    """The visitor's own filter, which is the identity at first."""
+    """The user's own filter, which is the identity at first."""
     taps = []
     with st.container(horizontal=True, gap="small"):
         for i in range(OWN_TAPS):

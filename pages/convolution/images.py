@@ -1,4 +1,4 @@
-"""Pictures: the ones drawn for this project, and a visitor's own, which are decoded with suspicion."""
+"""Pictures: the ones drawn for this project, and a user's own, which are decoded with suspicion."""
 
 import re
 import struct

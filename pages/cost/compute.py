@@ -29,7 +29,7 @@ _measuring = threading.BoundedSemaphore(1), threading.BoundedSemaphore(limits.ME
 
 
 def measurement(plan: Plan) -> Measurement:
-    """The measurement of a plan: not begun, under way, or done; visitors with the same plan share it."""
+    """The measurement of a plan: not begun, under way, or done; users with the same plan share it."""
     return shared_measurement(plan, stores().turns)
 
 

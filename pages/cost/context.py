@@ -32,7 +32,7 @@ class CostContext:
 
     @property
     def t(self) -> Translate:
-        """The texts in the visitor's language."""
+        """The texts in the user's language."""
         return self.scene.t
 
 

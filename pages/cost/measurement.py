@@ -16,13 +16,13 @@ Turn = Callable[[], AbstractContextManager[None]]
 
 
 class Measurement:
-    """The points of one plan, and what is happening to them; visitors with the same plan share it.
+    """The points of one plan, and what is happening to them; users with the same plan share it.
 
     Args:
         plan: what is measured.
         gate: held while measuring, so that no two measurements disturb each other.
         places: taken while waiting or measuring; without a free one nothing starts.
-        turn: taken for each point, so that visitors who only look come in between.
+        turn: taken for each point, so that users who only look come in between.
     """
 
     def __init__(self, plan: Plan, gate: threading.Semaphore, places: threading.Semaphore, turn: Turn) -> None:

@@ -51,7 +51,7 @@ class LongTextContext:
 
     @property
     def t(self) -> Translate:
-        """The texts in the visitor's language."""
+        """The texts in the user's language."""
         return self.scene.t
 
     @property

@@ -19,7 +19,7 @@ BOX, FILE = "box", "file"
 TIMES = (1, 2, 4, 8, 16, 32)
 LENGTHS = (512, 1_024, 2_048, 4_096, 8_192, 16_384, limits.LONGEST)
 DEFAULT_TOKENS = 1_024
-"""Tokens that are read of a text before a visitor asks for more: SmolLM2 takes five seconds for them."""
+"""Tokens that are read of a text before a user asks for more: SmolLM2 takes five seconds for them."""
 FROM = Choice("long_from", among=(BOX, FILE))
 LONG_TOKENS = Int("long_tokens", lambda lengths: min(DEFAULT_TOKENS, lengths[-1]), among=lambda lengths: lengths)
 LONG_TIMES = Int("long_times", 1, among=TIMES)
@@ -109,7 +109,7 @@ def _times(times: int) -> str:
 
 
 def _file(t: Translate) -> str | None:
-    """The visitor's file, if there is one that can be read; else why not."""
+    """The user's file, if there is one that can be read; else why not."""
     file_uploader(
         t("long_text.file"), "_long_file", type=["txt", "md"], max_upload_size=1, help=t("long_text.file_help")
     )

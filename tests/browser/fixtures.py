@@ -2,7 +2,7 @@
 
 ``visit`` opens the app; ``page`` is a blank page to open by hand. Both are closed, and judged, after the test: no
 request to another machine, no error in the console, no exception on the page, no traceback in the server's log. Tests
-come as visitors who were here before: they share a browser context, in which Streamlit's scripts are compiled already
+come as users who were here before: they share a browser context, in which Streamlit's scripts are compiled already
 (half of a visit's work), and leave nothing stored in it. ``fresh=True`` comes for the first time.
 """
 

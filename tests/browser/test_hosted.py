@@ -1,4 +1,4 @@
-"""The pages of a guarded server: nothing they do is against the policy, and a visitor's place in the queue is seen."""
+"""The pages of a guarded server: nothing they do is against the policy, and a user's place in the queue is seen."""
 
 import asyncio
 import re

@@ -71,7 +71,7 @@ def has_results(scene: ref[Scene]) -> bool:
 
 
 def keep_widgets(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Keep what a visitor's session keeps of every widget: its callbacks, and how its options are written."""
+    """Keep what a user's session keeps of every widget: its callbacks, and how its options are written."""
     widgets: list[Any] = []
     note = SessionState._set_widget_metadata
 
@@ -101,7 +101,7 @@ def link_without_section(app: AppTest) -> dict[str, str]:
 
 
 OWN_SIZES = ("cost",)
-"""Pages whose sizes are the visitor's: they say nothing of where numbers come from."""
+"""Pages whose sizes are the user's: they say nothing of where numbers come from."""
 
 
 VIEWS: dict[str, dict[str, Any]] = {
@@ -426,7 +426,7 @@ def test_text_without_word_is_explained(open_app, page, lang):
     assert not app.error
 
 
-# What shows a visitor's text as it is, tried in Chromium. Labels and help never do, nor do the options of radios,
+# What shows a user's text as it is, tried in Chromium. Labels and help never do, nor do the options of radios,
 # pills, segmented controls and select sliders, the cells of st.table, the values of st.metric.
 LITERAL = {"TextArea", "TextInput", "Text", "Code", "Json", "Selectbox", "MultiSelect", "Dataframe"} | {
     "PlotlyChart", "BidiComponent",  # by our own hand: palette.plain, canvas text and textContent

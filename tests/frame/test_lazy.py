@@ -27,7 +27,7 @@ def test_lazy_on_frozen_object_computes_once():
 
 
 def test_lazy_does_not_block_other_pages():
-    """functools.cached_property does in Python 3.11: one lock for the class, and two visitors stand still."""
+    """functools.cached_property does in Python 3.11: one lock for the class, and two users stand still."""
     waiting, second_page = Page(threading.Event()), Page(threading.Event())
     second_page.go.set()
     first = threading.Thread(target=lambda: waiting.slow)

@@ -1,9 +1,9 @@
 """A class at work: ``python -m tests.load --users 50 --minutes 3``. Real sessions over real sockets, on this machine.
 
-Visitors choose among the models that the server offers, in the shares of ``--models``. Starts the hosting entry
+Users choose among the models that the server offers, in the shares of ``--models``. Starts the hosting entry
 (serve.py) on a free port, unless ``--url`` names a server that runs. Prints how long answers took from a change to the
 end of the script, errors, and the server's memory; the exit status says whether the goals were met. With ``--recover``
-a single visitor goes through every page before the class and after it, until the answers come as fast as before.
+a single user goes through every page before the class and after it, until the answers come as fast as before.
 """
 
 import argparse
@@ -33,7 +33,7 @@ from viz import limits
 ARRIVE = 30.0
 """Seconds over which a class opens the link, or a third of the whole time if that is less."""
 P95, CEILING, GROWTH, NORMAL = 1.0, limits.MEMORY_BYTES / 1e6, 5.0, 30.0
-"""The goals: seconds (of up to 50 visitors, on texts that are not long, of the model that the page opens with), MB with
+"""The goals: seconds (of up to 50 users, on texts that are not long, of the model that the page opens with), MB with
 that model alone, MB, seconds."""
 AS_BEFORE = 1.5
 """A visit may be this many times slower than before to count as normal again."""
@@ -55,7 +55,7 @@ class Course:
     ceiling: float = CEILING
     """MB that the server may take with the models it has in memory at the end, by its own account."""
     recovered: float | None = None
-    """Seconds until a visitor after the class was served as before; None if nobody looked."""
+    """Seconds until a user after the class was served as before; None if nobody looked."""
 
     @property
     def errors(self) -> list[Change]:
@@ -126,7 +126,7 @@ def report(course: Course) -> Iterator[str]:
 
 
 async def walk(url: str) -> float:
-    """One visitor alone goes through every page and types on it; the 95th percentile of the answers, in seconds."""
+    """One user alone goes through every page and types on it; the 95th percentile of the answers, in seconds."""
     recorded_changes: list[Change] = []
     visitor = Visitor(url, 1, 0, recorded_changes.append, think=(0.05, 0.05))
     async with Tab(url) as tab:
@@ -184,7 +184,7 @@ async def run(
 
 
 def wait_until_ready(url: str) -> None:
-    """As whoever sends visitors there waits: it is warm, and they do not compete with that."""
+    """As whoever sends users there waits: it is warm, and they do not compete with that."""
     until = time.monotonic() + PATIENCE / 1000
     while time.monotonic() < until:
         with suppress(OSError), urllib.request.urlopen(f"{url}/readyz", timeout=60):

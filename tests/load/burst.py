@@ -1,6 +1,6 @@
 """Everybody at once, each with a text as long as any model reads: ``python -m tests.load.burst --users 30 --rounds 2``.
 
-In every round all visitors open every page, one page after the other, with texts that nobody else typed. Then they
+In every round all users open every page, one page after the other, with texts that nobody else typed. Then they
 leave, and for a minute nobody is there. Prints errors and the server's memory; the exit status says whether the ceiling
 held, and whether the server was small again in the end.
 """
@@ -17,9 +17,9 @@ from tests.load.visitor import PATHS, Change, Visitor, judged
 from tests.load.watch import Watch, memory_of
 
 AFTER, SMALL = 60.0, 1000.0
-"""Seconds after the last visitor has left, and MB: the goal, with the default model alone in memory."""
+"""Seconds after the last user has left, and MB: the goal, with the default model alone in memory."""
 PATIENCE = 600.0
-"""Seconds that a visitor of a burst waits for an answer: the last of 30 has 29 before."""
+"""Seconds that a user of a burst waits for an answer: the last of 30 has 29 before."""
 
 
 @dataclass
@@ -30,7 +30,7 @@ class Burst:
     watch: Watch | None = None
     ceiling: float = CEILING
     after: float = 0.0
-    """MB, a while after the last visitor left."""
+    """MB, a while after the last user left."""
 
     def missed_goals(self) -> list[str]:
         """The goals that were not reached."""
@@ -44,7 +44,7 @@ class Burst:
 
 
 async def join(burst: Burst, url: str, number: int, seed: int) -> None:
-    """One visitor opens every page with a text as long as any model reads."""
+    """One user opens every page with a text as long as any model reads."""
     visitor = Visitor(url, number, seed, burst.recorded_changes.append)
     for path in PATHS:
         async with Tab(url, PATIENCE) as tab:

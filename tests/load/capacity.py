@@ -13,12 +13,12 @@ from viz import limits
 README, MEASUREMENTS = ROOT / "deploy" / "README.md", ROOT / "deploy" / "capacity.toml"
 BLOCK = re.compile(r"(?<=<!-- capacity -->\n)(.*\n)*?(?=<!-- end of capacity -->)")
 FULL = 0.6
-"""Of one core, which is what one process's Python can use: beyond it answers wait for each other, and the visitors of a
+"""Of one core, which is what one process's Python can use: beyond it answers wait for each other, and the users of a
 replica that died find no room."""
 REPLICA_GB = 3
 """The memory limit of a replica in compose.yaml and deployment.yaml."""
 TABLE_ROWS = ((50, 4), (500, 20), (10_000, 20), (10_000, 4))
-"""Visitors at once, and seconds between two changes of each: 4 in the load test, 20 where people read."""
+"""Users at once, and seconds between two changes of each: 4 in the load test, 20 where people read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ def need(visitors: int, pause: float, work: float, sockets: int = limits.SOCKETS
     """Cores for the work, replicas for the cores and for the connections, and one more, because one may die.
 
     Args:
-        visitors: at once.
+        users: at once.
         pause: seconds between two changes of each.
         work: seconds of one core for a change, measured.
         sockets: connections a replica takes.
@@ -55,7 +55,7 @@ def need(visitors: int, pause: float, work: float, sockets: int = limits.SOCKETS
 
 
 def work(course: dict[str, Any]) -> float:
-    """Seconds of one core for a change, on average over everything visitors do."""
+    """Seconds of one core for a change, on average over everything users do."""
     return float(course["cores"] * course["seconds"] / course["changes"])
 
 

@@ -1,6 +1,6 @@
 """Real browsers that come and go: ``python -m tests.load.churn --pages 20 --minutes 10``, in Chromium on this machine.
 
-Each page is that of a visitor with a browser context of their own: it opens a link, does a few things (types, opens a
+Each page is that of a user with a browser context of their own: it opens a link, does a few things (types, opens a
 section, presses a slider, goes to another page, back, opens it again), leaves, and comes again, some as who was here
 before and some for the first time. Prints what went wrong (errors in the console, exceptions on the page, requests to
 another machine, tracebacks in the server's log) and the server's memory over time; the exit status says whether there
@@ -26,9 +26,9 @@ from tests.load.visitor import PATHS, WORDS
 from tests.load.watch import Watch
 
 THINK = 1.0, 5.0
-"""Seconds between two things that a visitor does, from and to."""
+"""Seconds between two things that a user does, from and to."""
 STAYS, RETURNS = 6, 0.5
-"""Things that a visitor does at most before leaving; of those who come again, how many as who was here before."""
+"""Things that a user does at most before leaving; of those who come again, how many as who was here before."""
 PATIENCE = 180.0
 """Seconds for whatever a browser is asked for: all of them share this machine with the server."""
 DETACHED = "not attached"

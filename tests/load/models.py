@@ -14,7 +14,7 @@ MIX = {
     "twin-g2": 0.04,
     "animals-en-zh": 0.04,
 }
-"""Of a public page's visitors most stay with what it opens with; the two packaged models are what the rest come for."""
+"""Of a public page's users most stay with what it opens with; the two packaged models are what the rest come for."""
 
 
 def pick_model(chance: random.Random, shares: Mapping[str, float], available: Sequence[str]) -> str:

@@ -85,7 +85,7 @@ def is_in(place: Place, block: Place) -> bool:
 
 
 class Tab:
-    """One visitor's tab: ``async with Tab(url) as tab: await tab.open("positions", text="a b")``.
+    """One user's tab: ``async with Tab(url) as tab: await tab.open("positions", text="a b")``.
 
     Args:
         url: of the server, on this machine.

@@ -46,7 +46,7 @@ LEFT_ALONE = {"_example", "model", "text", "mistake"}
 
 @dataclass(frozen=True)
 class Change:
-    """One change of one visitor: what it was, where, when the answer came, after how long, and what was wrong."""
+    """One change of one user: what it was, where, when the answer came, after how long, and what was wrong."""
 
     kind: str
     page: str
@@ -70,7 +70,7 @@ class Visitor:
     Args:
         url: of the server.
         number: even ones stay with the examples, odd ones type sentences of their own.
-        seed: of everything the visitor does.
+        seed: of everything the user does.
         report: is told of every change.
         think: seconds between two changes, from and to.
         long: how many of the texts typed have 512 tokens.
@@ -153,7 +153,7 @@ class Visitor:
         return " ".join(self.chance.choices(WORDS, k=self.chance.randint(5, 14))) + "."
 
     def long_text(self) -> str:
-        """As long as any model here reads, and nobody's but this visitor's."""
+        """As long as any model here reads, and nobody's but this user's."""
         return " ".join(self.chance.choices(WORDS, k=LONG_WORDS))
 
 

@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 
 def page() -> None:
-    """A slider whose end the visitor sets, and which another page has not."""
+    """A slider whose end the user sets, and which another page has not."""
     import streamlit as st
 
     from viz.params import Flag, Int, link

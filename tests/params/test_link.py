@@ -1,4 +1,4 @@
-"""The link holds what the visitor chose: no default of this page or another one, and nothing is lost on the way."""
+"""The link holds what the user chose: no default of this page or another one, and nothing is lost on the way."""
 
 from typing import Any
 

@@ -102,7 +102,7 @@ def test_interactive_users_limit_long_work(admitted, monkeypatch):
 
 
 def test_requeue_parts_queues_by_request_time(admitted):
-    """An atlas of twenty parts would come before all others each time, since its visitor did."""
+    """An atlas of twenty parts would come before all others each time, since its user did."""
     turns, asks = FairQueue(1, 7, {"atlas": Kind(at_once=1, requeue_parts=True)}), contextvars.copy_context()
     asks.run(mark_arrival)
     part = asks.run(enter, turns, admitted, "a part", "atlas")

@@ -59,7 +59,7 @@ def scores_scale() -> list[list[float | str]]:
 
 
 def plain(text: str) -> str:
-    """A visitor's token as a plotly label, shown literally.
+    """A user's token as a plotly label, shown literally.
 
     Plotly would read tags and entities, and Streamlit replaces #000001 and its like by theme colours.
 

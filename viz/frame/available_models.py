@@ -58,7 +58,7 @@ def files_here(name: str) -> bool:
 
 
 def models_here() -> dict[str, registry.Entry]:
-    """The models that a visitor may choose now, by name."""
+    """The models that a user may choose now, by name."""
     had = _now()
     return {entry.id: entry for entry in listed_entries() if entry.id in had}
 

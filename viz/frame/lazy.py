@@ -12,7 +12,7 @@ class Lazy(Generic[T]):
     """A property computed when it is first asked for, and kept on its object.
 
     ``functools.cached_property`` will not do for what a page computes: in Python 3.11 it holds a lock, one for all
-    objects of the class. A page that waits in the line inside it would keep out the next visitor's page, for whose
+    objects of the class. A page that waits in the line inside it would keep out the next user's page, for whose
     turn it waits itself (:func:`viz.frame.queue_notice.aside`).
 
     Example:

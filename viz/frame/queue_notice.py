@@ -1,4 +1,4 @@
-"""One page is written at a time; while a visitor waits, which place in the line is theirs is said below the page.
+"""One page is written at a time; while a user waits, which place in the line is theirs is said below the page.
 
 Each app has queues and caches of its own (:func:`stores`), which are there before anything that computes is imported.
 """
@@ -143,7 +143,7 @@ def _leave() -> None:
 
 
 def until(event: threading.Event, ticket: Ticket, turns: FairQueue) -> None:
-    """Wait on behalf of a visitor. If they leave or click elsewhere, Streamlit ends their run here.
+    """Wait on behalf of a user. If they leave or click elsewhere, Streamlit ends their run here.
 
     Raises:
         ModelError: "busy", if it takes longer than anybody should wait.

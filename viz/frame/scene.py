@@ -90,7 +90,7 @@ def say_error(t: Translate, error: ValueError) -> None:
 
 
 def _plain(value: Any) -> str:
-    """Text that Markdown shows as it is; only names of models and files come here, never a visitor's text."""
+    """Text that Markdown shows as it is; only names of models and files come here, never a user's text."""
     return "".join(f"\\{c}" if c in "\\`*_{}[]()<>#+-.!|$:~" else c for c in str(value))
 
 

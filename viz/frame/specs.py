@@ -15,7 +15,7 @@ from viz.frame.mask_code import from_code
 from viz.models import registry
 
 MASKS = ("own", "causal", "padding", "both", "window", "dilated", "prefix", "painted")
-"""Codes of the masks a visitor may lay over every head; "own" adds none to what the source has."""
+"""Codes of the masks a user may lay over every head; "own" adds none to what the source has."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -214,7 +214,7 @@ def watch(layers: tuple[Layer, ...]) -> None:
     """Note what goes into W_Q and W_K: the tokens that ask and the tokens that answer.
 
     Set once, when the model is loaded, and for good: the hooks write to the recorder of the pass they run in and
-    to nothing shared, so visitors who run the model at the same time do not meet.
+    to nothing shared, so users who run the model at the same time do not meet.
     """
 
     def note(module: nn.Module, args: tuple[Tensor, ...]) -> None:

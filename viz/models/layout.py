@@ -110,7 +110,7 @@ def _is_rotated(attention: Any, layout: Layout) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class LoadedModel:
-    """A pretrained model ready to be captured; shared by all visitors and never changed.
+    """A pretrained model ready to be captured; shared by all users and never changed.
 
     ``is_packaged`` says that its weights are those of its package's file, which are rounded to few bits.
     """

@@ -238,7 +238,7 @@ def load(model_id: str, *, extra: tuple[Entry, ...] = ()) -> LoadedModel:
 
     Only safetensors are read, and the files of known packages; no code of the model is run, and a file with a known
     SHA-256 must have it.
-    The model is in float32, in ``eval`` mode, and never changed again: visitors share it.
+    The model is in float32, in ``eval`` mode, and never changed again: users share it.
 
     Args:
         model_id: an entry's ``id`` or its name on the hub.

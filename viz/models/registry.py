@@ -109,7 +109,7 @@ def _entry(*, path: str | None = None, **fields: Any) -> Entry:
 
 @cache
 def entries() -> tuple[Entry, ...]:
-    """Every model a visitor may choose, the default one first."""
+    """Every model a user may choose, the default one first."""
     with (Path(__file__).parent / "registry.toml").open("rb") as file:
         return tuple(_entry(**model) for model in tomllib.load(file)["model"])
 

@@ -127,7 +127,7 @@ def read_text(tokenizer: Any, text: str, max_tokens: int) -> Tokens:
         ModelError: if nothing of the text becomes a token.
     """
     text = _encodable(text)
-    # Truncation is ours: asking the tokenizer for it would change its state, which visitors share.
+    # Truncation is ours: asking the tokenizer for it would change its state, which users share.
     encoding = tokenizer(text, return_special_tokens_mask=True, return_offsets_mapping=True, verbose=False)
     added = [bool(flag) for flag in encoding["special_tokens_mask"]]
     content = [i for i, flag in enumerate(added) if not flag]

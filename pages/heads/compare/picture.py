@@ -1,4 +1,4 @@
-"""The picture of two texts on a page, and what the visitor chose in it."""
+"""The picture of two texts on a page, and what the user chose in it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

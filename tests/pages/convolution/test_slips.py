@@ -1,4 +1,4 @@
-"""The slips, the two sliders and the table: their numbers by hand, and what a visitor reads."""
+"""The slips, the two sliders and the table: their numbers by hand, and what a user reads."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""The glossary: every term, by theme or by alphabet, and what a visitor looks for."""
+"""The glossary: every term, by theme or by alphabet, and what a user looks for."""
 
 import json
 import re

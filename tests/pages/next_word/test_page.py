@@ -325,7 +325,7 @@ def test_continuation_runs_in_chunks(open_app, monkeypatch):
 
 def test_stopped_it_keeps_what_was_written(open_app):
     app = open_app("next_word", model=TWIN, text=COPY.text, written=16)
-    app.session_state["written"] = 48  # under way, and 16 are done when the visitor clicks
+    app.session_state["written"] = 48  # under way, and 16 are done when the user clicks
     app.session_state[writing.N_TOKENS_DONE.name] = 16
     app.button(key="stop_writing").click().run()
     assert link(app)["written"] == "16"
@@ -451,7 +451,7 @@ def test_swap_layers_cached_and_resumable(open_app, monkeypatch):
     assert requests == [1, 0], "kept for all who ask for the same"
     key = (source(), source(text=COPY.swap_with), 30)
     forget_all()
-    app.session_state["_swap_stopped"] = (key, 1)  # the visitor stopped it after one layer
+    app.session_state["_swap_stopped"] = (key, 1)  # the user stopped it after one layer
     app.run()
     assert requests == [1, 0, 1]
     assert T("next_word.swap_stopped", done=1, n=2) in [element.value for element in app.caption]

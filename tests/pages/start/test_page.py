@@ -1,4 +1,4 @@
-"""The start page: what it shows without a model, where it leads, and what of it stays with the visitor."""
+"""The start page: what it shows without a model, where it leads, and what of it stays with the user."""
 
 import json
 import re

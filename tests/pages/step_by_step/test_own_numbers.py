@@ -1,4 +1,4 @@
-"""Numbers that a visitor types in: golden values, links read with suspicion, the core by loops; and the puzzles."""
+"""Numbers that a user types in: golden values, links read with suspicion, the core by loops; and the puzzles."""
 
 import json
 import math

@@ -2,7 +2,7 @@
 
 Keys are frozen specs of small values, never tensors; every cache is bounded.
 
-What a cache returns is shared by all visitors and must not be changed. What is ``@kept`` is computed in its turn
+What a cache returns is shared by all users and must not be changed. What is ``@kept`` is computed in its turn
 (:mod:`viz.scheduler.fair_queue`), once for all who ask, and kept in one memory that is bounded in bytes
 (:mod:`viz.scheduler.cache`).
 """
@@ -46,7 +46,7 @@ def warm() -> bool:
     torch.set_num_threads(limits.TORCH_THREADS)
     registry.hub()
     gc.set_threshold(GARBAGE)  # one run of a page makes tens of thousands of objects, nearly all without cycles
-    gc.freeze()  # imports leave hardly any garbage: to look for it would take 140 ms of the first visitor's time
+    gc.freeze()  # imports leave hardly any garbage: to look for it would take 140 ms of the first user's time
     return True
 
 
@@ -72,7 +72,7 @@ def kind_of(key: Key) -> str:
 
 @partial(CachedFunction, store=models, kind="load", wait=until)
 def model(model_id: str) -> LoadedModel:
-    """A loaded model, shared by all visitors."""
+    """A loaded model, shared by all users."""
     loaded_model = load(model_id, extra=local_entries())
     gc.collect()
     gc.freeze()

@@ -25,7 +25,7 @@ from viz.models.tokens import Tokens
 WIDER = 4
 """d_ff / d_model of seeded blocks: the default."""
 SEEDS = 10_000
-"""From one layer's seed to the next one's: more than a visitor may choose, so that layers never share one."""
+"""From one layer's seed to the next one's: more than a user may choose, so that layers never share one."""
 DECODERS = 1_000
 """The first layer number of seeded decoder blocks, whose weights are others than the encoder's."""
 

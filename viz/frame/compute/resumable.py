@@ -68,7 +68,7 @@ def run_resumable(name: str, subject: Any, steps: Sequence[Step], words: Words) 
 
 
 def _pieces_at_stop(name: str, subject: Any) -> int | None:
-    """After how many pieces the visitor stopped this very computation; None if they did not."""
+    """After how many pieces the user stopped this very computation; None if they did not."""
     progress = _progress_at_stop(name).read()
     if progress is None or progress[0] == subject:
         return None if progress is None else progress[1]

@@ -1,4 +1,4 @@
-"""The head grid on a page: every head as a small map, one of them large, and what the visitor chose there."""
+"""The head grid on a page: every head as a small map, one of them large, and what the user chose there."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -70,7 +70,7 @@ def _parameter(channel: str, name: str) -> str:
 
 
 def opening_query(scene: Scene) -> int:
-    """The query that is locked until the visitor chooses another: an example says which."""
+    """The query that is locked until the user chooses another: an example says which."""
     source, labels = scene.choice.source, scene.capture.queries.labels
     ours = (source.text, source.target)
     words = (example.query for example in (*examples(), *pairs()) if (example.text, example.target) == ours)
@@ -148,7 +148,7 @@ def _name_of(numbers: object) -> str:
 
 
 def grid(scene: Scene, view: specs.View, heads_off: frozenset[Head] = frozenset()) -> GridChoice:
-    """Show every head of the capture at once, and say what the visitor chose there.
+    """Show every head of the capture at once, and say what the user chose there.
 
     A page may have two: one of a text by itself, and one of two texts, whose maps have as many rows as the one that
     asks has tokens, and as many columns as the one that answers.

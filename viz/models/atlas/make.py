@@ -15,7 +15,7 @@ from viz.models.atlas.removal import score_removal
 from viz.models.layout import LoadedModel
 
 CHUNK = 20
-"""Lines of one computation: after each the visitor may stop."""
+"""Lines of one computation: after each the user may stop."""
 BY_CHANCE = 24
 """Lines that the model of random weights reads, evenly spaced over the corpus."""
 

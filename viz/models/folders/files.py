@@ -10,7 +10,7 @@ from viz.models.registry import Entry
 
 
 def corrupt(entry: Entry, reason: object) -> ModelError:
-    """Damaged files fail in many ways; all mean the same to a visitor. The first line of why is enough.
+    """Damaged files fail in many ways; all mean the same to a user. The first line of why is enough.
 
     Where the files lie on the server is nobody's business.
     """

@@ -161,7 +161,7 @@ def _class_of(config: Mapping[str, Any]) -> Any:
 
 
 def share_model(entry: Entry, model: Any, reads: Mapping[str, Any]) -> VisionModel:
-    """A model in memory as visitors share it: never changed, and watched.
+    """A model in memory as users share it: never changed, and watched.
 
     Args:
         entry: its name.

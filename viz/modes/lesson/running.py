@@ -177,7 +177,7 @@ def open_lesson(page: str) -> Running | None:
 
 
 def _read(step: Step, lang: str) -> str:
-    """The language of what a step reads: the visitor's, if the model for it is on this machine."""
+    """The language of what a step reads: the user's, if the model for it is on this machine."""
     model = step.shows[lang].get("model")
     available = models_here()
     return lang if model is None or (model in available and available[model].is_here()) else LANGUAGES[0]
