@@ -15,7 +15,7 @@ MOMENT = 10
 
 
 def listed_entries() -> tuple[registry.Entry, ...]:
-    """The list of models, as far as whoever runs the server wants it and has the memory; points of training last."""
+    """The models that this server offers and has the memory for; points of training come last."""
     return *specs.local_entries(), *(entry for entry in _permitted_entries() if not _is_too_large(entry))
 
 

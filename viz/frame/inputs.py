@@ -1,6 +1,6 @@
 """The inputs above the picture of every page: the text, and chips for its source, the layer and the mask.
 
-A chip names what is chosen; it opens the controls. Together they make the :class:`Choice` of a run.
+A chip names the choice and opens its controls. Together they make the :class:`Choice` of a run.
 """
 
 from collections.abc import Callable
@@ -116,7 +116,7 @@ class Chips:
         return self._row.popover(label, key=f"chip_{name}")
 
     def has(self, name: str) -> bool:
-        """Return True if there is such a chip: of several sections below each other one adds what they share."""
+        """Return True if the chip is there already: sections below each other share it."""
         return name in self._names
 
 
@@ -135,7 +135,7 @@ class PageInputs:
 
 
 def read_inputs(t: Translate, controls: Controls) -> PageInputs:
-    """Draw the text and the chips that pages share, in one row, and say what was chosen.
+    """Draw the text and the chips that pages share, in one row, and return the choice.
 
     Raises:
         ModelError: if the chosen model cannot be used.
@@ -144,7 +144,7 @@ def read_inputs(t: Translate, controls: Controls) -> PageInputs:
     with st.container(key="asked", horizontal=True, gap="xsmall", vertical_alignment="center"):
         place = st.container(key="text_row", horizontal=True, gap="xsmall", vertical_alignment="center")
         chips = Chips()
-    reads_text, default = controls.text, controls.default_text()  # which depends on what the link says of the model
+    reads_text, default = controls.text, controls.default_text()  # which depends on the model in the link
     if isinstance(reads_text, bool):  # the box stands there while the model is being loaded
         text, n_dropped = _text(t, lang, place if reads_text else None, default)
     kind = SOURCE.read()
@@ -229,7 +229,7 @@ def own_model(default: str = "") -> str:
 
 
 def _load_model(t: Translate, model: str) -> LoadedModel:
-    """The model; while it is being loaded, the page says so."""
+    """Return the model, with a note on the page while it loads."""
     # The spinner starts a thread: not in every run.
     with nullcontext() if compute.models().holds(model) else st.spinner(t("choice.loading")):
         return compute.model(model)

@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 class Lazy(Generic[T]):
-    """A property computed when it is first asked for, and kept on its object.
+    """A property computed on first access and stored on its object.
 
     ``functools.cached_property`` will not do for what a page computes: in Python 3.11 it holds a lock, one for all
     objects of the class. A page that waits in the line inside it would keep out the next user's page, for whose
@@ -45,7 +45,7 @@ lazy = Lazy  # written like property
 
 
 def without_results(value: T) -> T:
-    """Return a copy of what a page stands on without what its lazy properties have computed, small enough to be held.
+    """Return a copy of a page's context without the values of its lazy properties, small enough to store.
 
     Sets are copied too: a section notes in them what it has drawn.
 

@@ -65,7 +65,7 @@ def as_asked(inputs: PageInputs) -> PageInputs:
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """A page: its sections, and what they stand on.
+    """A page: its sections and their shared context.
 
     Args:
         name: of its folder and its texts: ``<page>.title`` and ``.lead``.
@@ -106,14 +106,12 @@ class Page:
             if inputs.source_chip:
                 with inputs.source_chip:
                     self.about(scene)
-            if (
-                self.scene_of is as_asked and inputs.source_chip
-            ):  # else the page says what it read, and what it left out
+            if self.scene_of is as_asked and inputs.source_chip:  # else the page has a note on what was read and cut
                 cuts(scene)
             self._note_figures(scene, open_sections)
             try:
                 self._draw_sections(scene, open_sections)
-            except ModelError as error:  # too busy, or what was asked for failed: what was typed is still there
+            except ModelError as error:  # busy server or failed computation: the user's text stays in its box
                 say_error(t, error)
         say_refused(t, note)
 
@@ -198,11 +196,11 @@ class Page:
         if section.is_fragment and may_be_fragment and modes.shows("fragments"):
             context_copy = without_results(context)
             fragment(section.texts, lambda: draw(without_results(context_copy)), partial(say_error, scene.t))
-        else:  # what stands around it says something of what is chosen in it
+        else:  # the page around it names choices made in it
             draw(context)
 
     def _draw_section(self, t: Translate, section: Section, choice: Choice | None, context: Any) -> None:
-        """The picture of a section and what it shows, and the footer."""
+        """Draw a section's picture, its finding and its footer."""
         if choice and not _has_own_numbers(section) and (problem := self._misfit(choice)):
             say_error(t, problem)
             self.finish()

@@ -1,4 +1,4 @@
-"""One page is written at a time; while a user waits, which place in the line is theirs is said below the page.
+"""The turn of a page: one is computed at a time, and a user who waits reads their place in the queue.
 
 Each app has queues and caches of its own (:func:`stores`), which are there before anything that computes is imported.
 """
@@ -25,7 +25,7 @@ from viz.wheels import Progress, under_way
 
 _PLACE: Remembered[DeltaGenerator] = Remembered("_waiting")
 POLL_SECONDS, SILENT_SECONDS = 0.05, 0.7
-"""Seconds between two looks, and before anything is said: most waits are over by then."""
+"""Seconds between two looks, and before the first notice: most waits are over by then."""
 
 _ticket: ContextVar[Ticket | None] = ContextVar("held", default=None)
 _of_thread: ContextVar[Stores | None] = ContextVar("of_thread", default=None)
@@ -39,7 +39,7 @@ def make_stores(bounds: Bounds | None = None) -> Stores:
 
 @cache
 def default_stores() -> Stores:
-    """Return the stores of what runs without a server, such as a test of a page; made when they are first needed."""
+    """Return the stores for code without a server, such as a test of a page; made on first use."""
     return make_stores()
 
 
@@ -79,7 +79,7 @@ def serve(app_stores: Stores) -> Iterator[None]:
 
 @contextmanager
 def writing(part: str = "", *, is_alone: bool = True) -> Iterator[None]:
-    """Write a page in turn: first come, first served, whatever it asks for.
+    """Compute a page in turn: first come, first served.
 
     Args:
         part: of the page, if it is one.

@@ -184,7 +184,7 @@ def say_unknown(t: Translate, model: str, tokenizer: Any, tokens: Tokens) -> Non
     """The same of a model by its name and its tokenizer."""
     unknown = tokenizer.unk_token_id  # asked for once: it is looked up among all marks each time
     if unknown is None or spells_bytes(tokenizer):
-        return  # what is called unknown by a tokenizer that knows every byte is another mark's token
+        return  # a byte-level tokenizer has no unknown token: its unk is another special token
     read = zip(tokens.ids, tokens.special, strict=True)
     if n := sum(token == unknown and not special for token, special in read):
         st.warning(t("note.unknown", model=_plain(model), n=n, all=len(tokens.ids), token=tokenizer.unk_token))

@@ -1,6 +1,5 @@
-"""The sidebar: the pages in their groups, and the interface's language. And the way from each page to others.
-
-In somebody else's page (``?embed=1``) there is no sidebar, and one way: to this page as it is here.
+"""The sidebar: the pages in their groups, and the interface's language. Embedded in another site (``?embed=1``) there
+is no sidebar, and one link: to this page in the app.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +26,7 @@ def language() -> Translate:
 
 @st.fragment
 def describe_page() -> None:
-    """Tell the browser what Streamlit does not: the page's language, what the keyboard needs, and of its pictures.
+    """Send the browser the page's language, the keyboard's shortcuts and the pictures' menus.
 
     It is a fragment, so that a large figure of a picture is opened without drawing the page again.
     """

@@ -114,7 +114,7 @@ class Placing:
 
 @cache
 def _folders() -> tuple[registry.Entry, ...]:
-    """Folders named on the command line by whoever runs the server: ``streamlit run app.py -- --model PATH``."""
+    """Model folders named on the command line: ``streamlit run app.py -- --model PATH``."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--model", action="append", type=Path, default=[])
     folders: list[Path] = parser.parse_known_args(sys.argv[1:])[0].model

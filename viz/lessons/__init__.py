@@ -1,1 +1,1 @@
-"""Lessons: data in ``assets/lessons``, and the functions that work out what the right answers are."""
+"""Lessons: data in ``assets/lessons``, and the functions that compute the right answers."""

@@ -1,4 +1,4 @@
-"""Answers that are read off the weights: what a word looks at, what is left over, which head does what."""
+"""Answers read off the weights: the word looked at most, remaining weight, and kinds of heads."""
 
 import torch
 from torch import Tensor

@@ -1,6 +1,6 @@
-"""The functions that work out what is right, by name: a lesson's file names one for each question.
+"""The functions that compute right answers, by name: a lesson's file names one for each question.
 
-None of them knows an answer: each is handed what the page shows, and computes.
+They contain no answers: each computes one from the page's subject.
 """
 
 from viz.lessons import (
@@ -36,7 +36,7 @@ ANSWERS: Registry = {
 
 
 def key_of(step: Step, subject: Subject, read: str) -> Key:
-    """The right answer to a step's question about what the page shows.
+    """Return the right answer to a step's question about the page.
 
     Args:
         step: of a lesson.

@@ -19,7 +19,7 @@ from viz.lessons.lesson import LANGUAGES, OPEN, Ask, Lesson, OwnLessonError, Ste
 from viz.lessons.toml_nesting import check_nesting
 
 VERSION = "1"
-"""The first sign of what a link holds: how the rest of it is written."""
+"""The first character of a lesson in a link: the encoding of the rest."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _CODE = re.compile(r"[A-Za-z0-9_-]+")
@@ -42,7 +42,7 @@ def own_lesson(code: str) -> Lesson:
 
 
 def unpacked(code: str) -> Any:
-    """Decode what a link holds: JSON, compressed, as URL-safe base64.
+    """Decode a lesson in a link: JSON, compressed, as URL-safe base64.
 
     Raises:
         OwnLessonError: if that cannot be read, or is larger than it may be.
@@ -61,7 +61,7 @@ def unpacked(code: str) -> Any:
         raise OwnLessonError("large")
     try:
         return json.loads(content) if unpacker.eof else None
-    except (RecursionError, ValueError):  # no JSON; lists in lists without an end; a number without one
+    except (RecursionError, ValueError):  # invalid JSON; endless nesting; an endless number
         raise OwnLessonError("broken") from None
 
 
@@ -168,7 +168,7 @@ def _in_every_language(text: str | Mapping[str, str]) -> Translations:
 
 
 def lesson_of(table: Mapping[str, Any], name: str) -> Lesson:
-    """A checked table as a lesson like any other; what is asked in it nobody but the teacher can judge."""
+    """Return a checked table as a lesson; only the teacher judges its answers."""
     steps = tuple(_lesson_step(step) for step in table["step"])
     return Lesson(name=name, title=_in_every_language(table["title"]), knows=_in_every_language(""), steps=steps)
 

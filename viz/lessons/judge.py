@@ -1,4 +1,4 @@
-"""Answers of a user: reading what the browser sends, and judging it."""
+"""A user's answers: read from the browser's messages, and judged."""
 
 import math
 import re

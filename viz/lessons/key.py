@@ -1,4 +1,4 @@
-"""The right answer to a question, as a function of what the page shows works it out."""
+"""The key of a question: the right answer as a function computes it from the page."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,7 @@ Values = Mapping[str, Value]
 
 
 class PremiseError(ValueError):
-    """A question cannot be asked of what the page shows now.
+    """The page's present text or model does not allow a question.
 
     ``code`` names the sentence that says why; ``values`` fill it in.
     """
@@ -93,7 +93,7 @@ class Key:
     hides: Hidden = NOTHING
 
     def hiding(self, hides: Hidden) -> "Key":
-        """Return the same key with what the picture shows of the answer."""
+        """Return the same key with the cells of the picture that show the answer."""
         return replace(self, hides=hides)
 
 
@@ -119,7 +119,7 @@ Work = Callable[..., Key]
 
 
 def registered(registry: Registry, kind: str, *reasons: str, codes: tuple[str, ...] = ()) -> Callable[[Work], Work]:
-    """Enter a function under its name; of a question with options, each wrong one is a reason of its own."""
+    """Register a function under its name; each wrong option of its question has its own reason."""
 
     def enter(work: Work) -> Work:
         name = getattr(work, "__name__", "")
@@ -130,5 +130,5 @@ def registered(registry: Registry, kind: str, *reasons: str, codes: tuple[str, .
 
 
 def one_of(code: str, **values: Value) -> Key:
-    """The key of a question with options, one of which is right: why another is wrong is said under its own code."""
+    """Return the key of a question with one right option; each wrong one has its reason under its code."""
     return Key(right=(code,), values=values, wrong=lambda answer: (str(answer), {}))

@@ -12,7 +12,7 @@ OPEN = "open"
 """The kind of a teacher's own question: it is put to a class, nothing works out its answer, and there may be none."""
 
 IN_THE_PAGE = ("head", "cell", "mask", "sentence")
-"""Of these, what is answered in the page itself, and not in the bar."""
+"""The kinds that are answered in the page, not in the bar."""
 
 Translations = Mapping[str, str]
 """One text, by language."""
@@ -23,7 +23,7 @@ Link = Mapping[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Ask:
-    """A question, and all that is said of the answers to it.
+    """A question with its hint, its explanation and the texts for wrong answers.
 
     Args:
         kind: one of KINDS.
@@ -70,7 +70,7 @@ class Hides:
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One idea: what the page shows, what is said of it, and a question.
+    """One step: a page with its parameters, a text and a question.
 
     Args:
         page: the page it is on.

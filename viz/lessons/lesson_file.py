@@ -1,4 +1,4 @@
-"""Lessons as they stand in ``assets/lessons/<name>.toml``. Errors name the place of what is missing or unknown."""
+"""Lessons read from ``assets/lessons/<name>.toml``. Errors name the place of what is missing or unknown."""
 
 import tomllib
 from collections.abc import Mapping
@@ -104,7 +104,7 @@ def _read_text(table: Mapping[str, Any], name: str, where: str) -> Translations:
 
 
 def _read_plain_text(table: Mapping[str, Any], name: str, where: str) -> Translations:
-    """A text that is shown whatever can be asked, so nothing in it is filled in."""
+    """Return a text shown even without a key: it has no placeholders."""
     text = _read_text(table, name, where)
     if any("{" in sentence for sentence in text.values()):
         raise LessonError(f"{where}: {name} has nothing to be filled in with")

@@ -1,4 +1,4 @@
-"""The letters of our formulas in other books: which letters a formula has, and what they are called there."""
+"""The letters of our formulas, and their names in other books."""
 
 import re
 import tomllib

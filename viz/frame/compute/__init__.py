@@ -1,8 +1,8 @@
-"""The computation that all pages share, kept: models, a text read, a layer of heads.
+"""Cached computations that all pages share: models, captures of texts, layers of heads.
 
 Keys are frozen specs of small values, never tensors; every cache is bounded.
 
-What a cache returns is shared by all users and must not be changed. What is ``@kept`` is computed in its turn
+Cached values are shared by all users and must not be changed. What is ``@kept`` is computed in its turn
 (:mod:`viz.scheduler.fair_queue`), once for all who ask, and kept in one memory that is bounded in bytes
 (:mod:`viz.scheduler.cache`).
 """
@@ -56,7 +56,7 @@ def cached(function: Callable[P, R]) -> CachedFunction[P, R]:
 
 
 def results() -> Store:
-    """Return where the app keeps what it has computed."""
+    """Return the store of the app's cached results."""
     return stores().results
 
 

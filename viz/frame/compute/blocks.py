@@ -1,4 +1,4 @@
-"""Whole blocks of a source, kept as single layers are.
+"""Whole blocks of a source, cached layer by layer.
 
 A source has blocks of its own (a model's, or seeded ones around the same heads as on the other pages). A decoder
 block reads a second text; a model that has none lends its encoder's output to a seeded one.
@@ -31,7 +31,7 @@ DECODERS = 1_000
 
 
 def reading(source: Source, positions: bool = True, target: str = "") -> Capture:
-    """A text as the first block reads it, cut to what a stack may take.
+    """Return the capture of a text for the first block, cut to the longest text of a stack.
 
     Args:
         source: where the text and the vectors come from.

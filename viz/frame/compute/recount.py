@@ -1,4 +1,4 @@
-"""A small part of what a page shows, computed once more by another way and kept: what its live checks compare with."""
+"""Small parts of a page's numbers, computed by a second way and cached, for its live checks."""
 
 import zlib
 from dataclasses import dataclass
@@ -73,7 +73,7 @@ def _open_keys(mask: Mask, call: Call, row: int) -> Tensor:
 
 
 def _among(weights: Tensor, mask: Mask, call: Call, head: int, row: int) -> Tensor:
-    """A row of weights under a further mask: what is left over, made to sum to 1; NaN where float32 has lost it."""
+    """Return a row of weights under a further mask, divided by its sum; NaN where float32 has rounded the sum to 0."""
     is_open = _open_keys(mask, call, row)
     layer_mask = call.options.get("allowed")
     if layer_mask is not None:

@@ -38,7 +38,7 @@ def _progress_at_stop(name: str) -> Remembered[Progress]:
 
 
 def run_resumable(name: str, subject: Any, steps: Sequence[Step], words: Words) -> list[Any]:
-    """Compute what is not kept yet, one piece after the other; what was computed before a stop is handed out.
+    """Compute the pieces that are not cached yet, one after the other; after a stop return the finished ones.
 
     Args:
         name: of the computation, in the session and in the keys of its buttons.

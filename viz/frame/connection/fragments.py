@@ -40,7 +40,7 @@ def fragment(name: str, draw: Callable[[], None], on_error: Callable[[ModelError
                 after_callbacks(partial(_redraw, path)),
             ):
                 draw()
-        except ModelError as error:  # too busy, or what was asked for failed: what was typed is still there
+        except ModelError as error:  # the server is busy or the computation failed: the user's text stays in its box
             on_error(error)
         if is_alone:
             if any(mode.is_out_of_date() for mode in modes.installed()):
@@ -51,14 +51,14 @@ def fragment(name: str, draw: Callable[[], None], on_error: Callable[[ModelError
 
 
 def _redraw(path: tuple[str, ...]) -> None:
-    """In a callback: have the page drawn again if it depends on what was changed."""
+    """In a callback: rerun the whole page if it depends on a changed parameter."""
     if path != (PAGE,) and of_session().is_out_of_date(path):
         redraw_page()
 
 
 @contextmanager
 def _declaring(path: tuple[str, ...]) -> Iterator[None]:
-    """Have what is declared inside the ``with`` belong to a fragment."""
+    """Assign the parameters declared inside the ``with`` to a fragment."""
     record = of_session()
     record.part = path
     try:

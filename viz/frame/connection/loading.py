@@ -24,8 +24,8 @@ os.environ.setdefault("OMP_NUM_THREADS", str(limits.TORCH_THREADS))
 
 _COMPUTE = "viz.frame.compute"
 _MOMENT = 0.5
-"""Seconds in which the answer to whoever asked for it is sent: an import holds up all other threads, and the page
-would turn pale meanwhile."""
+"""Seconds for sending an answer before an import starts: an import blocks all other threads, and Streamlit would show
+the page as stale."""
 _start_lock = Lock()
 _threads: list[Thread] = []
 _imported_modules: set[str] = set()
@@ -34,7 +34,7 @@ _is_warm.set()
 
 
 def module(name: str) -> ModuleType:
-    """A module; whoever imports another is waited for, unless this one was given before."""
+    """Return a module, imported on first use; waits for other threads' imports."""
     if name not in _imported_modules or name not in sys.modules:
         with importing():
             import_module(name)
@@ -78,7 +78,7 @@ def is_wanted() -> bool:
 def begin(*modules: str) -> None:
     """Import these modules and load the model that pages open on, in a thread of its own; once.
 
-    A public server that is not warm does so by itself: it is told that the first page was seen.
+    On a public server that is not warm yet, request its warm-up instead.
     """
     if not _is_warm.is_set():
         later = Timer(_MOMENT, request_warmup)
@@ -89,9 +89,9 @@ def begin(*modules: str) -> None:
 
 
 def begin_to_import(*modules: str) -> None:
-    """Import them at once: nobody sees a page before they are there. It says itself which model it needs.
+    """Import these modules now, in a thread: the page cannot be drawn without them.
 
-    A public server that is not warm does so by itself: it is told that a page is wanted.
+    On a public server that is not warm yet, request its warm-up instead.
     """
     if _is_warm.is_set():
         _begin(_import, modules)

@@ -1,4 +1,4 @@
-"""Sections of earlier versions that are parts of others now: a link to one opens what it asked for, where it is.
+"""Sections of earlier versions that are parts of others now: redirects for their links.
 
 They are listed in ``pages/moved_sections.toml``: under page and section of before, the section of now, the ``page`` it
 is on if that is another, the ``parameters`` that show there what was asked for, and as ``asked`` what a link that names
@@ -33,7 +33,7 @@ def moved_sections() -> Mapping[str, Mapping[str, NewPlace]]:
 
 
 def where_now(page: str, link: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-    """Return a link as it reads today: its page, and its parameters. One to a section that is there stays as it is.
+    """Return the page and the parameters of a link in today's names. One to a section that is there stays as it is.
 
     What the link asks for itself goes before what shows the section of before.
     """

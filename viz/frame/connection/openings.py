@@ -1,4 +1,4 @@
-"""Defaults of a page that earlier versions did not have: a link made by one of those shows what it showed.
+"""Defaults of earlier versions of a page: an old link shows the same picture as when it was made.
 
 Such a link does not name the parameter. So every link made now does, except that of the page as it opens.
 """

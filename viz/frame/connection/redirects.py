@@ -36,7 +36,7 @@ def open_moved(page: str) -> None:
 
 
 def go_on(path: str, parameters: Mapping[str, str] | None = None) -> None:
-    """Open another page with what a link asks for (if None: this one) in its place: Back does not lead here again."""
+    """Replace the page by another one with these parameters (None: by itself), so that Back skips the old address."""
     base = urlparse(st.context.url or "").path.rpartition("/")[0]
     link = urlencode(address_parameters() if parameters is None else parameters)
     REOPEN.mount(key="reopen", data={"address": f"{base}/{path}" + (f"?{link}" if link else "")})

@@ -21,7 +21,7 @@ def begin_run() -> None:
 
 
 def mark_background() -> None:
-    """Have this thread count as nobody's run, without asking Streamlit, which logs a line in such a thread."""
+    """Detach this thread from any script run; Streamlit's own getter would log a warning."""
     _is_run.set(False)
 
 

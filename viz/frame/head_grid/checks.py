@@ -1,4 +1,4 @@
-"""Of what a head grid is sent: one random small map, the row of the large one, and the labels, by another way."""
+"""Live checks of the head grid's data: a random small map, a row of the large one and the labels, recomputed."""
 
 import json
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ CODES = {"uint16": "<u2", "float32": "<f4", "int32": "<i4"}
 
 
 def unpacked(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """The header and the blocks of what a browser is sent, read by NumPy."""
+    """Return the header and the blocks of a browser's data, read by NumPy."""
     end = 4 + int.from_bytes(data[:4], "little")
     header = json.loads(data[4:end])
     blocks, at = {}, end

@@ -47,5 +47,5 @@ def cover_head(weights: torch.Tensor, places: Mask, header: Mapping[str, Any]) -
 
 
 def encode_cells(cover: Cover, places: Mask) -> dict[str, Any]:
-    """The covered cells, row by row, as the browser is told of them."""
+    """Return the covered cells for the browser, row by row."""
     return {"cells": np.flatnonzero(places).tolist(), "open": cover.is_open, "word": cover.word}

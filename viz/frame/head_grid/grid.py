@@ -1,4 +1,4 @@
-"""The head grid on a page: every head as a small map, one of them large, and what the user chose there."""
+"""The head grid on a page: every head as a small map, one of them large, and the user's choice."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -86,7 +86,7 @@ def _opening_pair(scene: Scene) -> tuple[int, int]:
 
 
 def _parameters(scene: Scene, channel: str) -> dict[str, Any]:
-    """Declare what the grid keeps in the link."""
+    """Declare the grid's parameters."""
     rows, columns = scene.capture.queries.labels, scene.labels
     n_layers, n_heads = scene.capture.n_layers, scene.capture.n_heads
     of_channel = partial(_of_channel, channel)
@@ -109,7 +109,7 @@ def _of_channel(channel: str, parameter: AnyParameter) -> AnyParameter:
 
 
 def _choose(channel: str, numbers: Sequence[int], choice: Mapping[str, Any]) -> None:
-    """Take over what was chosen in the browser; the rules of each parameter are applied in the run that follows.
+    """Set the parameters from the browser's choice; the next run validates them.
 
     The browser counts the layers that attend; ``numbers`` are the model's own, where these differ.
     """
@@ -148,7 +148,7 @@ def _name_of(numbers: object) -> str:
 
 
 def grid(scene: Scene, view: specs.View, heads_off: frozenset[Head] = frozenset()) -> GridChoice:
-    """Show every head of the capture at once, and say what the user chose there.
+    """Show every head of the capture at once, and return the user's choice.
 
     A page may have two: one of a text by itself, and one of two texts, whose maps have as many rows as the one that
     asks has tokens, and as many columns as the one that answers.

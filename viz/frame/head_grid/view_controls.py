@@ -11,7 +11,7 @@ MERGE, HIDE = Flag("merge"), Flag("hide")
 
 
 def view_controls(scene: Scene) -> specs.View:
-    """A chip with what a map shows; what a view changes is said in it."""
+    """Draw a chip with the view options of a map and their effects."""
     t, what, merge, hide = scene.t, WHAT.read(), MERGE.read(), HIDE.read()
     label = " · ".join([t(f"view.{what}"), *[t("view.merged")] * merge, *[t("view.hidden")] * hide])
     with scene.chips.add("view", label):

@@ -21,7 +21,7 @@ _log = getLogger(__name__)
 
 
 def footer(t: Translate, page: str, section: "Section", context: Any, checks: list[Check]) -> None:
-    """Formula, checks, code and downloads in one row; what is opened is drawn below it, and not before."""
+    """Draw formula, checks, code and downloads as one row of buttons; each opens below it, computed on click."""
     why = f"{page}.{section.texts}.why"
     code = section.code(context) if callable(section.code) else section.code
     parts = {
@@ -67,7 +67,7 @@ def _why(t: Translate, page: str, section: "Section", context: Any) -> None:
 
 
 def truth(t: Translate, checks: Iterable[Check]) -> None:
-    """The live checks of what a section shows, each with its number."""
+    """Draw a section's live checks with their numbers."""
     for check in checks:
         mark = "✓" if check.passed else "✗"
         off = number(check.error) if math.isfinite(check.error) else str(check.error)

@@ -1,4 +1,4 @@
-"""Sentences on layers that do not attend, and on what a layer has beside q, k and v."""
+"""Sentences on layers without attention, and on sinks, gates and short vectors of a layer."""
 
 from collections.abc import Sequence
 from itertools import chain

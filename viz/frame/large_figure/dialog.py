@@ -1,4 +1,4 @@
-"""The large figure of a picture, in a dialog: the menu of the picture asks for it, and sends what it shows.
+"""The large figure of a picture, in a dialog: the picture's menu sends its tables.
 
 The numbers come from the browser, because it makes many of them itself: at another temperature, under a painted mask.
 They are drawn for the user who sent them, and not kept.
@@ -14,7 +14,7 @@ _KEY = "large_figure"
 
 
 def open_figure(t: Translate, message: object) -> None:
-    """Open the figure of what a browser sent; what no menu sends opens nothing."""
+    """Open the figure of a browser's message; ignore messages that no menu sends."""
     try:
         name, caption, tables = read_message(message)
     except ValueError:

@@ -17,7 +17,7 @@ _MOST = 1e30
 
 
 def read_message(message: object) -> tuple[str, str, list[Table]]:
-    """Read what the menu of a picture sends: the name of its files, its caption, and its tables.
+    """Read the message of a picture's menu: the name of its files, its caption, and its tables.
 
     Raises:
         ValueError: if it is anything else, or larger than allowed.
@@ -93,7 +93,7 @@ def _scale(message: object) -> Scale | None:
 
 
 def _numbers(values: str, codes: str, size: int) -> np.ndarray[Any, Any]:
-    """Read little-endian floats of 4 or 8 bytes, or which of them stands where; what is not finite is nothing."""
+    """Read little-endian floats of 4 or 8 bytes, or indices into them; values that are not finite become NaN."""
     numbers = np.frombuffer(_bytes(values), f"<f{size}")
     numbers = np.where(np.isfinite(numbers), numbers, np.array(math.nan, numbers.dtype))
     if not codes:

@@ -1,4 +1,4 @@
-"""Links from the app to its own pages and sections: they take along what was chosen."""
+"""Links from the app to its own pages and sections; they carry the user's choices."""
 
 from functools import lru_cache
 from html import escape
@@ -18,7 +18,7 @@ SEE = View("frame/see")
 
 
 def open_links() -> None:
-    """Have the links of the terms take along what was chosen; and have what a translator replaces follow the app.
+    """Have the glossary's links carry the user's choices, and translated text follow the app's updates.
 
     To be called before the page is drawn: a browser translates it as soon as it comes.
     """

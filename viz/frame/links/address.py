@@ -1,4 +1,4 @@
-"""The public address of what is shown, and a code that a phone's camera opens it by."""
+"""The public address of the page with its parameters, and its QR code."""
 
 from functools import lru_cache
 from urllib.parse import urlencode, urlparse
@@ -14,7 +14,7 @@ LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
 def address(**more: str) -> str:
-    """Of what is shown, as the browser knows this server; without how it is looked at, but with what is said here."""
+    """Return the page's public address, without options of the view and with these parameters."""
     apart = modes.parameters()
     link = {name: value for name, value in current_link().items() if name not in apart} | more
     page = (st.context.url or "").partition("?")[0].partition("#")[0]

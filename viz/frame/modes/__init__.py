@@ -58,7 +58,7 @@ class Mode:
     """The parameters of the link that it reads in :meth:`read`; a link to another page carries them along."""
 
     def read(self, view_options: view.View) -> view.View:
-        """Return the view, with what the link asks of this mode."""
+        """Return the view with this mode's options from the link."""
         return view_options
 
     def before(self, t: Translate) -> None:
@@ -95,7 +95,7 @@ class Mode:
         """Draw below the formula of a section."""
 
     def hides(self) -> Collection[PagePart]:
-        """Return what is not on the page; asked again wherever it matters."""
+        """Return the controls that this mode hides; called wherever they are drawn."""
         return NOTHING
 
     def lead(self, t: Translate, page: str, section: str) -> str:
@@ -107,11 +107,11 @@ class Mode:
         return ""
 
     def refusal(self, t: Translate) -> str:
-        """Return the sentence that says why what the link asks of this mode cannot be had."""
+        """Return the reason why this mode refuses the link, in a sentence."""
         return ""
 
     def document(self, lang: str) -> Mapping[str, Any]:
-        """Return what the browser is sent once for the whole page."""
+        """Return the data sent to the browser once for the whole page."""
         return {}
 
     def is_out_of_date(self) -> bool:
@@ -130,7 +130,7 @@ class Mode:
         return None
 
     def step_of_view(self, t: Translate, page: str, section: str) -> Mapping[str, Any]:
-        """Return what the panel for sharing is sent of a step that shows this view."""
+        """Return the data of a step that the panel for sharing needs."""
         return {}
 
 
@@ -153,7 +153,7 @@ def shows(part: PagePart) -> bool:
 
 
 def read_view() -> view.View:
-    """Read the view of the link, for this run; what it cannot mean is left aside."""
+    """Read the view options of the link for this run; invalid ones are ignored."""
     view_options = view.View()
     for mode in _installed:
         view_options = mode.read(view_options)
@@ -208,7 +208,7 @@ def say(sentence: str) -> None:
 
 
 def document(lang: str) -> dict[str, Any]:
-    """Return what the browser is sent once for the whole page."""
+    """Return the data sent to the browser once for the whole page."""
     return {name: value for mode in _installed for name, value in mode.document(lang).items()}
 
 
@@ -234,5 +234,5 @@ def step_of_view(t: Translate, page: str, section: str) -> Mapping[str, Any] | N
 
 
 def refusal(t: Translate) -> str:
-    """Return why what the link asks of a mode cannot be had, in a sentence; "" if it can."""
+    """Return the reason why a mode refuses the link, in a sentence; "" if none does."""
     return next(filter(None, (mode.refusal(t) for mode in _installed)), "")

@@ -10,7 +10,7 @@ if TYPE_CHECKING:  # the first page needs no torch
     from viz.frame.specs import Source
 
 Facts = tuple[list[str], list[str]]
-"""Lines, and the sections that have numbers of their own, of which no such thing can be said."""
+"""Lines on the numbers of a run, and the sections to which they do not apply."""
 
 LONGEST = 300
 """Characters of a text that stand below a picture."""
@@ -28,11 +28,11 @@ def facts() -> Facts:
 
 
 def note(lines: Sequence[str], apart: Iterable[str] = ()) -> None:
-    """Have these lines stand below what this run shows.
+    """Set the lines below saved pictures of this run.
 
     Args:
         lines: whose numbers the pictures show, and on which text.
-        apart: the sections that have numbers of their own, of which no such thing can be said.
+        apart: the sections to which they do not apply.
     """
     _FACTS.set(([_short(line) for line in lines if line], sorted(apart)))
 
@@ -44,7 +44,7 @@ def note_source(t: Translate, source: "Source", apart: Iterable[str] = ()) -> No
 
 
 def stand_apart(section: str) -> None:
-    """A section shows an example in place of what the page is about: nothing of the page is said below its picture."""
+    """Drop the lines of the page below a section that shows an example of its own."""
     lines, apart = facts()
     _FACTS.set((lines, sorted({*apart, section})))
 

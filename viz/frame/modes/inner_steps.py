@@ -45,7 +45,7 @@ def offer(name: str, values: Sequence[Any]) -> None:
 
 
 def take() -> InnerSteps | None:
-    """Return what the section offered in this run, once."""
+    """Return the steps that the section offered in this run, once."""
     return _STEPS.take()
 
 

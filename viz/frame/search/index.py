@@ -78,7 +78,7 @@ def _section(key: str, page: str, link: Mapping[str, str]) -> Entry:
 
 
 def _new_words(why: str, sentences: Mapping[str, list[str]]) -> str:
-    """The words of an explanation that the sentences do not have, each once: what it is found by beside them."""
+    """Return the words of an explanation that its sentences lack, each once, as further search terms."""
     known_words = set(_WORD.findall(" ".join(text for texts in sentences.values() for text in texts).casefold()))
     return " ".join(word for word in dict.fromkeys(_WORD.findall(why.casefold())) if word not in known_words)
 
@@ -99,5 +99,5 @@ def _entry(kind: str, to: str, sentences: Mapping[str, list[str]], names: Iterab
 
 
 def _text(lang: str, key: str) -> str:
-    """A text as it is read, "" if there is none."""
+    """Return a text without markup, "" if there is none."""
     return _MARKS.sub("", translator(lang)(key)) if has_text(key) else ""

@@ -1,6 +1,6 @@
 """View options of a page from its link: presented, embedded, printed, without some controls.
 
-None of it changes a number. Before the page is drawn, each mode adds what the link asks of it
+They change no number. Before the page is drawn, each mode adds its options from the link
 (:meth:`viz.frame.modes.Mode.read`).
 """
 

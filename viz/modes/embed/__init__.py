@@ -1,4 +1,4 @@
-"""A page inside somebody else's: without the navigation, without some controls, as high as it is, with one way out."""
+"""A page embedded in another site: no navigation, fewer controls, its own height, and one link to the app."""
 
 import re
 from dataclasses import replace
@@ -58,11 +58,11 @@ class EmbedMode(Mode):
         hide(view_options.hide)
 
     def hides(self) -> frozenset[PagePart]:
-        """Return what the page around it does without."""
+        """Return the parts that an embedded page hides."""
         return _BARE if view.current().embed else NOTHING
 
     def below_page(self, run: PageRun) -> None:
-        """Draw the way to this page as it is here, with all that was chosen, and say how high the page is."""
+        """Draw the link to this page in the app with all its parameters, and report the page's height."""
         if view.current().embed:
             with st.container(key="way_out"):
                 st.link_button(run.t("page.open_here"), address(), type="tertiary")

@@ -1,4 +1,4 @@
-"""A formula's letters in other books, for whoever asks."""
+"""A formula's letters in other books, in a table behind a button."""
 
 import streamlit as st
 

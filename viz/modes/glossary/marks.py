@@ -1,7 +1,7 @@
 """Terms of the field in the sentences of a page: at its first place on the screen each opens what it means.
 
-The browser does it by itself: a button names a pop-over, and opens it, places it, reads it out, and closes it on Esc.
-So nothing is computed, asked for or drawn before somebody wants to know. No text of a user's passes through here.
+The browser's own popover opens, places and closes it; nothing is computed or sent before. No text of a user's passes
+through here.
 """
 
 import re

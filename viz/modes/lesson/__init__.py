@@ -1,4 +1,4 @@
-"""A lesson over the pages: its bar below the title, and what it keeps covered until a question is answered.
+"""A lesson over the pages: its bar below the title, and the cells covered while a question is open.
 
 Without a lesson in the link nothing of it is imported, computed or sent.
 """
@@ -48,7 +48,7 @@ class LessonMode(Mode):
             lesson.keep_place()
 
     def hides(self) -> set[PagePart] | frozenset[PagePart]:
-        """Return what the bar says itself, what would give the answer away, and what one explores after it."""
+        """Return the parts that the bar replaces, that give the answer away, or that belong to exploring afterwards."""
         lesson = current()
         if lesson is None:
             return NOTHING
@@ -64,7 +64,7 @@ class LessonMode(Mode):
         return hidden
 
     def before_sections(self, scene: "Scene", open_sections: "Sequence[Section]", context: Any) -> None:
-        """Ask what the step asks, if this is what it shows."""
+        """Draw the step's question if its section is open."""
         lesson = current()
         if lesson and lesson.is_here([section.name for section in open_sections]):
             from viz.modes.lesson.asked import ask_here
@@ -82,7 +82,7 @@ class LessonMode(Mode):
             draw()
 
     def around_picture(self, t: "Translate", section: "Section", draw: Draw) -> None:
-        """Draw the picture with what the open question asks covered."""
+        """Draw the picture with the open question's cells covered."""
         lesson = current()
         if lesson is None or lesson.cover is None:
             draw()

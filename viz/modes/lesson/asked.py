@@ -1,4 +1,4 @@
-"""A step's question about what the page shows: the right answer worked out, and the user's judged."""
+"""A step's question about the page: compute the right answer and judge the user's."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -39,7 +39,7 @@ def ask_here(running: Running, scene: Scene, open_sections: "Sequence[Section]",
     if running.step.ask.kind == OPEN:
         return ask_class(running)
     section = next(section for section in open_sections if section.name == running.step.section)
-    has_own = context is not None  # else a page without what it reads, such as a decoder
+    has_own = context is not None  # else a page without its subject, such as a decoder
     subject = section.subject(context) if section.subject and has_own else of_scene(scene, running)
     if not _fill_bar(running, subject):
         return False
@@ -69,7 +69,7 @@ def _value(name: str) -> Any:
 
 
 def _fill_bar(running: Running, subject: Subject) -> bool:
-    """Draw the bar; False if the question cannot be asked of what is shown."""
+    """Draw the bar; return False if the page's text or model does not allow the question."""
     ask, progress = running.step.ask, running.progress
     try:
         key = key_of(running.step, subject, running.read)

@@ -1,4 +1,4 @@
-"""The lesson bar, one component below the title: how far one is, the question, and what is said of the answer."""
+"""The lesson bar, one component below the title: progress, the question, and the verdict on the answer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,9 +18,9 @@ from viz.text import Translate
 
 BAR = "lesson_bar"
 IN_PAGE = "here"
-"""The answer, where what is checked is what stands in the page by then."""
+"""The code of an answer given in the page: the page's state is checked."""
 MOST = 64
-"""Things that an answer puts in order, at most."""
+"""Most items of an answer that puts them in order."""
 CODE = Either(Text(LONGEST), Integer(1 - 10**6, 10**6 - 1))
 DID = Fields(
     lesson=Text(200),
@@ -134,7 +134,7 @@ def _mount(running: Running, question: Mapping[str, Any]) -> None:
 
 
 def _end_card(running: Running) -> dict[str, Any]:
-    """The card after the last step: what was right at first try, what to keep, and which lesson goes on."""
+    """Draw the card after the last step: answers right at first try, what to remember, and the next lessons."""
     lesson, lang = running.lesson, running.lang
     questions = [number for number, step in enumerate(lesson.steps, 1) if step.ask.kind != OPEN]
     right = sum(progress(lesson.name, number).first == "right" for number in questions)
@@ -147,7 +147,7 @@ def _end_card(running: Running) -> dict[str, Any]:
 
 
 def _do(lesson: str, number: int, message: Mapping[str, Any]) -> None:
-    """Take over what was done in the bar; what it means is worked out in the run that follows."""
+    """Store the user's action in the bar; the next run evaluates it."""
     if (message["lesson"], message["number"]) == (lesson, number):
         if message["action"] == "explore":
             toggle_explore()
@@ -155,7 +155,7 @@ def _do(lesson: str, number: int, message: Mapping[str, Any]) -> None:
 
 
 def do(at: Progress, action: str, answer: Any) -> None:
-    """Change what was done at a step: an answer is kept as it was sent."""
+    """Store an action at a step; an answer is stored as the browser sent it."""
     match action:
         case "check" if answer is not None:
             at.sent, at.about = answer, ""
@@ -168,6 +168,6 @@ def do(at: Progress, action: str, answer: Any) -> None:
 
 
 def draw_cover(t: Translate, title: str) -> None:
-    """Draw the frame of a picture that is covered as a whole, and the name of what will stand there."""
+    """Draw an empty frame with its title in place of a wholly covered picture."""
     with st.container(key="lesson_cover"):
         st.markdown(t("lesson.covered", title=title))

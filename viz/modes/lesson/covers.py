@@ -96,7 +96,7 @@ FULL_STOPS = (".", "。", "！", "？", "!", "?")
 
 @contextmanager
 def cover_cells(cover: Cover | None) -> Iterator[None]:
-    """Cover what is drawn inside the ``with``: pictures and tables by their cells, sentences by their numbers."""
+    """Cover the elements drawn inside the ``with``: cells of pictures and tables, numbers in sentences."""
     is_open = cover is not None and cover.is_open
     with covering(cover), rewriting(partial(_rewrite, cover) if cover and is_open else None):
         yield

@@ -1,6 +1,6 @@
-"""A teacher's own lesson as it comes in a link, and the view that is shown as a step of one.
+"""A teacher's own lesson from a link, and the current view as one of its steps.
 
-The browser keeps it (``client/lesson/store.js``); the server holds nothing of it but what a link or a file brings.
+The browser keeps it (``client/lesson/store.js``); the server reads it from a link or a file and stores nothing.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ _STEPS = tuple(parameter.name for parameter in (LESSON, LESSON_STEP, OWN_LESSON,
 
 
 def of_link() -> tuple[Lesson, Mapping[str, str]] | None:
-    """The teacher's lesson that the link holds, and what the link says of it; None if it holds none that can be had."""
+    """Return the teacher's lesson in the link, and the link's parameter for it; None if there is no valid one."""
     _ERROR.forget()
     code = OWN_LESSON.variant(parse=_code).read()
     if not code:

@@ -52,7 +52,7 @@ def reveal(running: Running) -> None:
 
 
 def closing(t: Translate, running: Running) -> dict[str, Any]:
-    """Return what the last slide says: what was shown, what to keep, and the lessons to go on with."""
+    """Return the last slide: the steps, what to remember, and the next lessons."""
     lesson, lang = running.lesson, running.lang
     titles = [title_of(t, step.page, step.section) for step in lesson.steps]
     return {

@@ -86,7 +86,7 @@ class Running:
 
     def keep_place(self) -> None:
         """Keep a place for the bar, here."""
-        # In one element, whatever it holds: Streamlit keeps styles apart, and one that is not sent again stays.
+        # In one element: Streamlit keeps style elements apart, and a missing one would leave the old style in place.
         st.html(style("lesson.css") + self._style_alone())
         asks = "lesson_place" if any(self.step.ask.question.values()) else "lesson_says"
         self.place = st.container(key=asks if self.page == self.step.page else "lesson_away")
@@ -102,11 +102,11 @@ class Running:
         return f"{style('lesson_alone.css')}<style>{marks}</style>"
 
     def is_alone(self) -> bool:
-        """Return True if only the step's picture stands beside the bar."""
+        """Return True if the step shows its picture alone beside the bar."""
         return self.page == self.step.page and not self.explores and not view.current().is_bare
 
     def is_here(self, sections: list[str]) -> bool:
-        """Return True if the page that is open shows what the step is about."""
+        """Return True if the open page is the step's page and section."""
         return self.page == self.step.page and self.step.section in sections
 
     def link(self, number: int) -> str:
@@ -149,7 +149,7 @@ def n_done(lesson: Lesson) -> int:
 
 
 def lesson_of_link() -> tuple[Lesson, Mapping[str, str]] | None:
-    """The lesson of the link, and what the link says of it: one of the app's by its name, or a teacher's own."""
+    """Return the lesson of the link and the link's parameter for it: one of the app's, or a teacher's own."""
     if name := LESSON.read(names()):
         return lesson_named(name), {LESSON.name: name}
     if OWN_LESSON.is_known:
@@ -177,7 +177,7 @@ def open_lesson(page: str) -> Running | None:
 
 
 def _read(step: Step, lang: str) -> str:
-    """The language of what a step reads: the user's, if the model for it is on this machine."""
+    """Return the language of a step's text: the user's, if the model for it is on this machine."""
     model = step.shows[lang].get("model")
     available = models_here()
     return lang if model is None or (model in available and available[model].is_here()) else LANGUAGES[0]

@@ -48,7 +48,7 @@ class PresentMode(Mode):
             st.html(style("present.css"))
 
     def hides(self) -> frozenset[PagePart]:
-        """Return what a class is not shown."""
+        """Return the parts hidden from a class."""
         view_options = view.current()
         if not (view_options.present or view_options.notes):
             return NOTHING

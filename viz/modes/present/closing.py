@@ -1,4 +1,4 @@
-"""The slide at the end of a presentation: what was shown, and where to go on."""
+"""The last slide of a presentation: its steps, and links to go on."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from viz.text import Translate
 
 
 def closing_slide(t: Translate, page: str, sections_of: Sections, walk: Walk | None) -> dict[str, Any]:
-    """Return what the last slide says: ``title``, ``shown``, ``keep`` and ``links``, the list of lessons the last."""
+    """Return the last slide: ``title``, ``shown``, ``keep`` and ``links``; the last link is the list of lessons."""
     slide = _of_page(t, page, sections_of) if walk is None else walk.closing()
     # The list of lessons is no longer presented.
     lessons = {"text": t("lessons.title"), "to": f"lessons?{urlencode({'lang': LANG.value})}"}

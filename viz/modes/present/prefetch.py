@@ -42,7 +42,7 @@ def prefetch(link: Mapping[str, str]) -> None:
 
 
 def _read(source: Source, app: Stores) -> None:
-    """Read for nobody who waits, unless another step is being read; whoever opens the step is told what goes wrong."""
+    """Compute at the lowest priority, unless another step is prefetched; errors appear when it is opened."""
     if not _lock.acquire(blocking=False):
         return
     try:

@@ -72,13 +72,13 @@ def _shown_next(current_place: Place, walk: Walk | None) -> dict[str, str]:
 
 
 def draw_notes(t: Translate) -> None:
-    """The notes, in a window of their own."""
+    """Draw the notes in a separate window."""
     del t
     NOTES.mount(key="notes", data={})
 
 
 def _do(step: str, inner: InnerSteps | None, walk: Walk | None, message: Mapping[str, Any]) -> None:
-    """Do what was asked for in the browser at this step."""
+    """Apply the browser's action at this step."""
     if message["step"] != step:
         return
     match message["action"]:

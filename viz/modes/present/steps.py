@@ -60,7 +60,7 @@ def beside(page: str, at: int, pages: Sequence[str], sections_of: Sections) -> t
 
 
 def _link(page: str, to_page: str, section: str, *, without: str = "") -> str:
-    """To a section, with what was chosen; on another page, as far as it means the same there."""
+    """Return the link to a section with the user's choices; on another page, the shared ones alone."""
     apart = (SECTION.name, without, *modes.parameters())
     parameters = {name: value for name, value in current_link().items() if name not in apart}
     if to_page != page:

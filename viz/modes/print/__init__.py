@@ -49,11 +49,11 @@ class PrintMode(Mode):
         return replace(view_options, print=cast(Print, PRINT.read()))
 
     def hides(self) -> frozenset[PagePart]:
-        """Return what is not printed: nothing is to be pressed on paper."""
+        """Return the controls, which are not printed."""
         return frozenset(("views", "section_bar", "buttons", "figure_menu")) if view.current().is_paper else NOTHING
 
     def before(self, t: Translate) -> None:
-        """Make the page one for paper; before all is drawn it prints a sentence that says so."""
+        """Lay the page out for paper; until it is complete, printing gives a sentence that says so."""
         view_options = view.current()
         if view_options.is_paper:
             st.html(_style())
@@ -65,7 +65,7 @@ class PrintMode(Mode):
                     st.html("<style>.stApp { --paper-lines: 3; }</style>")
 
     def around_picture(self, t: Translate, section: "Section", draw: Draw) -> None:
-        """On a sheet to be filled in, draw lines below what a section draws, and what they are for."""
+        """On a worksheet, draw labelled lines to write on below a section."""
         if view.current().print != "worksheet":
             draw()
             return

@@ -1,4 +1,4 @@
-"""Passing on what a page shows: its address, a code for a phone's camera, a frame for somebody else's page."""
+"""Sharing a page: its address, a QR code, and HTML to embed it in another site."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,16 +18,16 @@ class ShareMode(Mode):
             panel.keep_place()
 
     def after_page(self, run: PageRun) -> None:
-        """Draw the button, which says what the whole page has declared."""
+        """Draw the button; its link has the parameters that the whole page has declared."""
         if modes.shows("navigation"):
             panel.offer(run.t, run.page)
 
     def document(self, lang: str) -> Mapping[str, Any]:
-        """Return what the menus of all pictures say."""
+        """Return the lines in the menus of all pictures."""
         return {"figures": figure_menu.tell(lang)}
 
     def is_out_of_date(self) -> bool:
-        """Return True if a section says something else of its pictures now."""
+        """Return True if a section has changed the lines of its pictures."""
         return figure_menu.is_out_of_date()
 
 

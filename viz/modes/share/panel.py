@@ -29,15 +29,15 @@ CONTROLS = ("text", "chips", "layer", "mask")
 
 
 def keep_place() -> None:
-    """Keep the button's place where the page begins: there the style has it, which comes a moment later.
+    """Reserve the button's place at the top of the page, where its style sheet expects it.
 
-    What it opens says what the whole page has declared, so it is drawn after that.
+    Its panel needs the whole page's parameters, so it is drawn last.
     """
     _PLACE.set(st.container(key="share_view"))
 
 
 def offer(t: Translate, page: str) -> None:
-    """Draw the button, and if it is open what it opens."""
+    """Draw the button, and its panel if it is open."""
     with _PLACE.read():
         panel = st.popover(t("share.title"), key=KEY, on_change="rerun", type="tertiary")
         if panel.open:
