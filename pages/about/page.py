@@ -1,4 +1,4 @@
-"""About Headlight: what it is, privacy, licences, citation, and versions."""
+"""About Headlight: purpose, privacy, licences, citation, and versions."""
 
 import platform
 from importlib.metadata import version
@@ -73,6 +73,6 @@ def _runs(_: Translate) -> None:
 
 
 PARTS = {"what": _source, "privacy": lambda _: None, "licence": _licences, "cite": _cite, "runs": _runs}
-"""The headings, and what stands under each beside its sentences."""
+"""The headings, and the function that draws more than sentences under each."""
 
 PAGE = About(name="about", sections=())

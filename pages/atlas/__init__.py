@@ -1,1 +1,1 @@
-"""Every head of a model as a point: what it does over many sentences, and what chance would do."""
+"""Every head of a model as a point: its scores over many sentences, beside those of random weights."""

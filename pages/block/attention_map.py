@@ -19,7 +19,7 @@ def attention_map(
     title: str = "",
     axes: str | None = None,
 ) -> None:
-    """Draw the weights of the chosen head, and say what a row and a column are.
+    """Draw the weights of the chosen head, with its row and column titles.
 
     Args:
         context: of the page.

@@ -110,7 +110,7 @@ PLACES: tuple[Literal["post", "pre"], ...] = ("post", "pre")
 
 @compute.cached
 def both_places(source: Source, target: str, mask: Mask, layer: int) -> BothPlaces:
-    """One block, put together both ways, on what it reads in the stack as it was built."""
+    """One block with its norms in both places, on the same input from the stack."""
     stack, masks = stack_of(source, target, BlockPlan(), mask)
     if target:
         traces = blocks.decoder_blocks(source, target, BlockPlan(), mask)

@@ -25,7 +25,7 @@ BOX = Choice("box", lambda codes: codes.first, among=lambda codes: codes.among)
 NORM = Choice("norm", among=lambda built: ("own", "pre" if built == "post" else "post"))
 RESIDUAL, NORMALIZE = Flag("residual", True), Flag("normalize", True)
 UNEVEN = 10
-"""From this ratio of lengths on, a map between two texts is a strip, and the page says so."""
+"""From this ratio of lengths on, a map between two texts is a strip, with a note."""
 
 
 @dataclass(frozen=True, kw_only=True)

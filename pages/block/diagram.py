@@ -1,4 +1,4 @@
-"""The diagram of the block, whose boxes open, beside what is in the box that is open."""
+"""The diagram of the block, beside the tensor of the open box."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -39,7 +39,7 @@ def draw(context: BlockContext) -> list[Check]:
 
 
 def _packed(context: BlockContext, side: Side, trace: BlockTrace, name: str) -> dict[str, Any]:
-    """A block on its own, from what it is given to what it hands on."""
+    """A single block, from its input to its output."""
     t, alone = context.t, replace(side, traces=(trace,), layer=0, inputs={})
     boxes = alone.boxes
     came_in = pack_box(t, alone, f"{side.code}_sum", boxes[f"{side.code}_sum"], "first")

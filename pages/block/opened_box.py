@@ -1,4 +1,4 @@
-"""The open box: what it does, its tensor, and what is particular to it; its formula stands in the footer."""
+"""The open box: its sentence, its tensor and its controls; its formula is in the footer."""
 
 import streamlit as st
 from torch import Tensor

@@ -14,7 +14,7 @@ from viz.frame.modes import say
 from viz.frame.show import show
 
 QUANTITIES = ("norm", "std", "mean")
-"""The length first: it is what grows, and what a norm holds."""
+"""The length first: it grows, and a norm fixes it."""
 
 
 def draw(context: BlockContext) -> list[Check]:

@@ -41,7 +41,7 @@ class ConvolutionContext:
 
 
 def open_convolution(scene: Scene) -> ConvolutionContext:
-    """Nothing is shared but the text and what reads it: every section has controls of its own."""
+    """The context of all sections: the text and its model; every section has its own controls."""
     return ConvolutionContext(scene=scene, whole_page=SECTION.value == ALL)
 
 

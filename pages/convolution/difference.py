@@ -84,7 +84,7 @@ def _border(context: ConvolutionContext, choice: PictureChoice, differences: Map
         alt = t("convolution.border_inside" if inside else "convolution.border_black")
         st.info(alt)
     else:
-        st.empty()  # keeps the place: what is below is neither moved nor sent again
+        st.empty()  # keeps the place, so that elements below are neither moved nor sent again
     show_side_by_side(t, pictures, key="borders", alt=alt)
     say(t("convolution.border_shows", alpha=number(SHARP)))
 
@@ -95,7 +95,7 @@ def _edge(image: Tensor) -> Tensor:
 
 
 def lopsided(k: int) -> tuple[Tensor, Tensor]:
-    """Noise, and a kernel that is another one when turned round, whatever is shown: no mistake in a shift's sign hides.
+    """Return noise and an asymmetric kernel, so that a shift of the wrong sign gives another result.
 
     Example:
         >>> image, kernel = lopsided(3)

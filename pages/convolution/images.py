@@ -53,7 +53,7 @@ def for_channels(filters: Float[Tensor, "filters k k"], channels: int) -> Float[
 def decode(
     raw: bytes, *, side: int, most_bytes: int, most_pixels: int, longest: int
 ) -> Float[Tensor, "channels rows columns"]:
-    """Read a PNG or JPEG file and reduce it: RGB, 0 to 1; nothing else of the file is kept.
+    """Read a PNG or JPEG file and reduce it: RGB, 0 to 1, without metadata.
 
     Size and kind are read from the header before anything is unpacked. Transparent pixels are laid on white; the
     camera's note on which side is up is followed.
@@ -71,7 +71,7 @@ def decode(
     if len(raw) > most_bytes:
         raise ImageError("bytes", mb=round(most_bytes / 1e6))
     try:
-        # Only these two decoders are tried, whatever the file says it is.
+        # Only these two decoders are tried, whatever the file's name or type.
         with Image.open(BytesIO(raw), formats=("PNG", "JPEG")) as image:
             if image.width * image.height > most_pixels:
                 raise ImageError("pixels", width=image.width, height=image.height, most=most_pixels // 10**6)
@@ -88,7 +88,7 @@ def decode(
     except ImageError:
         raise
     except (OSError, SyntaxError, EOFError, struct.error, OverflowError, MemoryError, ValueError) as error:
-        # Pillow unpacks a megabyte of a note or a colour profile, and 64 of all of them, before it says so.
+        # Pillow unpacks up to 1 MB of a text or colour profile chunk, 64 MB in all, before it refuses.
         stuffed = re.search("too large|too much memory", str(error), re.IGNORECASE)
         raise ImageError("stuffed" if stuffed else "broken") from error
 

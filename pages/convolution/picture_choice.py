@@ -75,7 +75,7 @@ def choose_channel(context: ConvolutionContext, choice: PictureChoice, *, first:
     if len(names) > 1:
         CHANNEL.selectbox(context.t("convolution.channel"), names, says=names.__getitem__, width=320)
     else:
-        st.empty()  # keeps the place: what is below is neither moved nor sent again
+        st.empty()  # keeps the place, so that elements below are neither moved nor sent again
     return channel
 
 

@@ -1,4 +1,4 @@
-"""Pictures side by side: what goes into a layer, what comes out, and where two layers differ."""
+"""Pictures side by side: a layer's input, its output, and the difference of two layers."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Three windows on the user's words: heads that look at a place, whatever the words are."""
+"""Three windows on the user's words: heads that attend by position alone."""
 
 import math
 from collections.abc import Mapping, Sequence

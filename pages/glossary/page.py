@@ -24,7 +24,7 @@ class Glossary(Page):
     """A page that reads no text: a list to look things up in."""
 
     def draw(self) -> None:
-        """Draw what is looked for, and the terms that answer to it."""
+        """Draw the search, and the matching terms."""
         link, lang = address_parameters(), LANG.value
         if link.get(ORDER.name) == "course":  # stands among the lessons now
             looked_for = ORDER.name, TERM.name
@@ -46,7 +46,7 @@ class Glossary(Page):
 
 
 def _terms(t: Translate, lang: str, query: str, order: str) -> None:
-    """The terms that answer to what is looked for."""
+    """Return the terms that match the search."""
     matches = [term for term in terms().values() if answers(term, query, lang)]
     st.caption(t("glossary.found", n=len(matches), all=len(terms())))
     if order == "theme":
@@ -58,7 +58,7 @@ def _terms(t: Translate, lang: str, query: str, order: str) -> None:
 
 
 def answers(term: Term, query: str, lang: str) -> bool:
-    """Return whether every word that is looked for stands in a term's sentence, or in what it is called anywhere."""
+    """Return True if every word of the search is in a term's sentence or one of its names."""
     searched = " ".join([*term.names.values(), term.says[lang], term.letter, *term.also]).casefold()
     return all(word in searched for word in query.casefold().split())
 
@@ -69,7 +69,7 @@ def _sound(name: str) -> bytes:
 
 
 def term_list(t: Translate, lang: str, matches: Iterable[Term]) -> str:
-    """Terms with what they mean, as a list of definitions in HTML."""
+    """Return terms with their meanings, as an HTML definition list."""
     items = (
         f'<dt id="{term.code}">{heading(lang, term)}</dt><dd>{escape(term.says[lang])} {see(t, lang, term)}</dd>'
         for term in matches

@@ -1,4 +1,4 @@
-"""The parameters of the page: what is looked for, and the order of the terms."""
+"""The parameters of the page: the search, and the order of the terms."""
 
 from viz import limits
 from viz.params import Choice, Text

@@ -1,4 +1,4 @@
-"""Every head as a small map, one of them large; and what is known of that one."""
+"""Every head as a small map, one of them large, with that head's facts."""
 
 import streamlit as st
 

@@ -35,7 +35,7 @@ class HeadsContext:
 
 
 def open_heads(scene: Scene) -> HeadsContext:
-    """Draw the chips of the head and of the view, and say what was chosen."""
+    """Draw the chips of the head and of the view, and return the choice."""
     head = chosen_head(scene, scene.t("heads.head"), scene.trace.projections.spec.H)
     return HeadsContext(scene=scene, view=view_controls(scene), head=head)
 

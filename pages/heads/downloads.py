@@ -1,4 +1,4 @@
-"""Numbers leave the app: CSV of what is on screen, every intermediate as .npz, and torch code that finds them again."""
+"""Downloads: the numbers on screen as CSV, every intermediate as .npz, and torch code that recomputes them."""
 
 import csv
 import io

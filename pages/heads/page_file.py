@@ -1,4 +1,4 @@
-"""The picture of every head as a file of its own: what is chosen now, on this text, with every number in it."""
+"""The picture of every head as one HTML file, with the present choice, text and all numbers."""
 
 from datetime import UTC, datetime
 from functools import partial

@@ -27,7 +27,7 @@ def draw(context: HeadsContext) -> list[Check]:
         sentence = t(
             "heads.row_weights" if weights else "heads.row_scores", query=view_data.labels[query], key=key, value=value
         )
-    else:  # blind, or what it looks at is hidden
+    else:  # a fully masked query, or its keys are hidden
         sentence = t("head_grid.says_blind", q=view_data.labels[query])
     show_bars(
         BarChart(

@@ -49,7 +49,7 @@ def draw(context: HeadsContext) -> list[Check]:
     if not selected:
         st.caption(t("heads.off_none", head=context.head))
     else:
-        st.empty()  # keeps the place: what is below is neither moved nor sent again
+        st.empty()  # keeps the place, so that elements below are neither moved nor sent again
     for before, now in zip(scene.capture.predictions, without.predictions, strict=True):
         claim = "predictions" if "decoder" in scene.capture.stacks else "predictions_masked"
         say(t(f"heads.{claim}", token=before.at))

@@ -23,7 +23,7 @@ class Topic:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Part:
-    """Some topics in the order they are taught, what they are called together, and the lessons that go through them."""
+    """A group of topics in order of teaching, its title, and its lessons."""
 
     names: Mapping[str, str]
     lessons: tuple[str, ...]

@@ -21,7 +21,7 @@ from viz.text import Translate, translator
 
 
 class Lessons(Page):
-    """A page that reads no text: a list of what can be learned."""
+    """The list of lessons, a page without a text."""
 
     def draw(self) -> None:
         """Draw every lesson with a link to its first step."""

@@ -33,7 +33,7 @@ __all__ = ["about", "default_text", "on_the_beginning", "open_long_text"]
 BEGINNING = 200
 """Characters of the text that the scene is opened on: what the other pages need of it would be a matrix."""
 SOON = 0.7
-"""Seconds before it is said how far a pass is: most are over by then."""
+"""Seconds before a pass shows its progress: most are over by then."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +105,7 @@ def open_long_text(scene: Scene) -> LongTextContext | None:
         if is_stopped:
             return None
         context = LongTextContext(scene=scene, text=text, head=head)
-        context.seen  # noqa: B018 -- here it is said how far the pass is
+        context.seen  # noqa: B018 -- shows the progress of the pass
     note_source(scene.t, text.source)  # the page's own is the beginning of the box's text
     _say_what_is_read(context, most=most, is_file=choice.is_file)
     return context
@@ -117,7 +117,7 @@ _STOPPED_TEXT: Remembered[str | None] = Remembered("_long_stopped", default=None
 
 @contextmanager
 def _watch_progress(t: Translate, text: LongText) -> Iterator[bool]:
-    """Inside the ``with`` it is said how far the text's pass is, and it can be stopped; True if it has been."""
+    """Show the progress of the text's pass inside the ``with``, with a stop button; yield True once stopped."""
     stopped_code, code = _STOPPED_TEXT.read(), f"{hash(text):x}"
     place = st.empty()
     if stopped_code == code:

@@ -90,7 +90,7 @@ def _is_japanese(text: str) -> bool:
 
 
 def _is_chinese(text: str) -> bool:
-    """Return True if two thirds of what is beyond ASCII are common characters and punctuation."""
+    """Return True if two thirds of the characters beyond ASCII are common ones or punctuation."""
     counts = Counter(letter for letter in text if not letter.isascii())
     common = sum(n for letter, n in counts.items() if _COMMON_CHINESE.fullmatch(letter.encode("gb18030")))
     return 3 * common >= 2 * counts.total()

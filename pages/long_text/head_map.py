@@ -101,4 +101,4 @@ def _say(context: LongTextContext, long_map: LongMap) -> None:
 
 def _choose(places: list[int]) -> None:
     for parameter, value in zip((LONG_ROW, ZOOM_ROW, ZOOM_COLUMN), places, strict=True):
-        parameter.choose(value)  # the window stays where it is, whatever row is read in it
+        parameter.choose(value)  # choosing a row does not move the window

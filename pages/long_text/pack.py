@@ -13,7 +13,7 @@ from viz.core.long.streamed import LongMap
 from viz.models.tokens import SPACE, Tokens, visible
 
 LOWEST = 1e-6
-"""The smallest weight that is told from 0 in a pooled map."""
+"""The smallest weight distinguished from 0 in a pooled map."""
 
 TOP = 65_535
 AROUND = 4

@@ -54,7 +54,7 @@ def shipped() -> str:
 
 
 def default_text() -> str:
-    """The text of whoever has typed none."""
+    """The default text."""
     stash_text()
     return shipped()
 
@@ -84,7 +84,7 @@ def read_file(content: bytes) -> tuple[str, str]:
 
 
 def choose_text(scene: Scene, most_of_model: int) -> TextRequest:
-    """Draw the controls, and say what was chosen.
+    """Draw the controls, and return the choice.
 
     Args:
         scene: for its chips.

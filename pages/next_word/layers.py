@@ -93,7 +93,7 @@ def _ranks(context: NextWordContext, layers: compute.Layers) -> None:
 
 
 def _checks(context: NextWordContext) -> list[Check]:
-    """Check the last row against a pass of its own: exact before the softmax, and the cells of the table."""
+    """Check the last row against a separate forward pass: logits exactly, and the cells of the table."""
     bits, last, rank = lens_errors(context.source, context.word.token)
     return [
         check("next_word.check_bits", bits, 0.0),

@@ -127,7 +127,7 @@ def _largest(context: NextWordContext, effects: Tensor) -> None:
 
 
 def _checks(context: NextWordContext, second: Source, matrix: Matrix, before: Tensor, n_layers: int) -> list[Check]:
-    """Check the largest and a random head of the map, each in a whole run of its own."""
+    """Check the largest and a random head of the map, each by a separate run of the model."""
     effects, first = matrix.values, n_layers - len(matrix.values)
     most = divmod(int(effects.abs().argmax()), effects.shape[1])
     drawn_at_random = random_place(len(effects), context.source, second), random_place(effects.shape[1], second, "head")

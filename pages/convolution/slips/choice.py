@@ -1,4 +1,4 @@
-"""Slips that are easily made on the way from heads to a kernel, each beside what is right."""
+"""Common mistakes on the way from heads to a kernel, each beside the right result."""
 
 import streamlit as st
 
@@ -25,7 +25,7 @@ PARAMETERS = (
 
 
 def draw(context: ConvolutionContext) -> list[Check]:
-    """Choose a slip; see it beside what is right."""
+    """Draw the choice of a mistake, beside the right result."""
     t = context.t
     slip = SLIP.pills(
         t("convolution.slips.which"),

@@ -33,7 +33,7 @@ COMPARE_K = Int("compare_k", 3, among=(3, 5, 7))
 
 
 def draw(context: ConvolutionContext) -> list[Check]:
-    """A line for each claim: what is so for a convolution, what for heads that go by place, and whether it holds."""
+    """Draw a table with a row for each claim: a convolution, heads by position, and the check."""
     t, table = context.t, st.container()
     k = COMPARE_K.select_slider(t("convolution.comparison.size"), says=lambda k: f"{k} × {k}", width=320)
     noise, kernel = example(k)

@@ -52,7 +52,7 @@ def draw(context: ConvolutionContext) -> list[Check]:
 
 
 def _answer(context: ConvolutionContext, choice: VisionChoice) -> None:
-    """The pad with the digit, beside the probabilities of what it is."""
+    """Draw the pad with the digit, beside the probabilities of the ten digits."""
     t, (rows, columns) = context.t, choice.model.size
     if choice.ink is not None:
         left, right = st.columns([1, 2], gap="large")

@@ -1,4 +1,4 @@
-"""Two texts, or two models, compared: which token stands for which, and how every head's map changes. Kept."""
+"""Comparison of two texts or two models, cached: pairs of tokens, and the change of every head's map."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -81,7 +81,7 @@ def keys_of(tokens: Tokens, view: View, spelled: bool) -> tuple[tuple[str, ...],
 
     ``spelled``: of two tokenizers, of which one may write a space before a word, or small letters only.
     """
-    along = axis(tokens if spelled else replace(tokens, spans=()), view)  # one model: by what it reads, not by case
+    along = axis(tokens if spelled else replace(tokens, spans=()), view)  # one model: by token, not by spelling
     special = {row for row, added in zip(along.of, tokens.special, strict=True) if added}
     keys = [label.removeprefix(SPACE).casefold() if spelled else label for label in along.labels]
     return tuple(keys), tuple(int(row in special) for row in range(len(keys)))
@@ -133,7 +133,7 @@ def differences(comparison: ComparisonKey) -> Packed:
             else:
                 a = _maps_on_slots(comparison, "a", comparison.head[0])[comparison.head[1]][None]
             b = _maps_on_slots(comparison, "b", layer)
-            # A head at a time: of 12 heads of 512 tokens what is between would be 300 MB.
+            # A head at a time: for 12 heads and 512 tokens the intermediate tensors would be 300 MB.
             yield b - a, torch.stack([change(*pair) for pair in zip(a.expand_as(b), b, strict=True)])
 
     order = "change" if comparison.head is None else "alike"

@@ -38,6 +38,6 @@ def next_words(scene: Scene, second: Second) -> list[Check]:
     chart = BarChart(words.labels, series, title=t("second.next_title"), value_title=t("second.chance"), hues=PAIR)
     show_bars(chart, key="compare_next", alt=sentence)
     st.text(sentence)
-    # The chances of the model's own run, and not the vocabulary head on what it handed on.
+    # The probabilities of the model's own run, not of the vocabulary head on captured states.
     run = [torch.tensor(read(source).predictions[0].probabilities) for source in sources]
     return [check("second.check_next", (torch.stack(run) - words.most).abs().max(), 1e-5)]

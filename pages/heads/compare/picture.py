@@ -112,7 +112,7 @@ def second_head(second: Second, comparison: ComparisonKey) -> Head:
 
 
 def _query(scene: Scene, sides: Sides) -> int:
-    """The row whose bars are drawn: what is locked in the head grid, else the example's, else one of both."""
+    """Return the row whose bars are drawn: the locked one, else the example's, else one of both texts."""
     opening = opening_query(scene)
     if opening < 0:
         opening = first_query(scene.labels, scene.capture.tokens.special, scene.trace.weights.mean(0))
@@ -158,7 +158,7 @@ def _alt(scene: Scene, second: Second, titles: Sequence[str]) -> str:
 
 
 def _choose(numbers: Sequence[int], numbers_b: Sequence[int], choice: Mapping[str, Any]) -> None:
-    """Take over what was chosen in the browser; the rules of each parameter are applied in the run that follows.
+    """Set the parameters from the browser's choice; the next run validates them.
 
     The browser counts the layers that attend; ``numbers`` are the first model's own, ``numbers_b`` the second's.
     """

@@ -1,4 +1,4 @@
-"""The second text and the second model: what is asked for, and what has to be said of it."""
+"""The second text and the second model: their controls and notes."""
 
 from dataclasses import dataclass, replace
 
