@@ -87,7 +87,7 @@ def test_link_parameters_at_limit_accepted(more):
     """A link with more parameters than any page has is refused before it is taken apart."""
     door, query = Door(), b"a=1" + b"&a=1" * (limits.LINK_PARAMETERS + more)
     (answer, *_) = finish(door.knock("http", "/", HOST, method="GET", query_string=query))
-    assert (answer["status"], door.reached) == ((400, []) if more else (200, ["/"]))
+    assert (answer["status"], door.requests) == ((400, []) if more else (200, ["/"]))
     assert door.readiness.refusals["parameters"] == more
 
 

@@ -65,7 +65,7 @@ def spaced(lines: tuple[str, ...]) -> tuple[str, ...]:
 def n_cut(model_id: str, lines: tuple[str, ...]) -> int:
     """The number of lines longer than the tokens read of them."""
     tokenizer = model(model_id).tokenizer
-    return sum(read_text(tokenizer, line, LONGEST).dropped > 0 for line in lines)
+    return sum(read_text(tokenizer, line, LONGEST).n_excess > 0 for line in lines)
 
 
 def chunks_of(lines: tuple[str, ...]) -> list[tuple[str, ...]]:

@@ -56,7 +56,7 @@ def _side(context: BlockContext, side: Side) -> None:
         signed=[t("block.moment_mean")],
         hover=t("block.moment_hover"),
         column_title=t("axis.tokens"),
-        marked=codes.index(context.box) if context.box in codes else None,
+        marked_row=codes.index(context.box) if context.box in codes else None,
     )
     alt = t("block.points_alt", points=len(codes), n=len(side.labels))
     if len(context.sides) > 1:

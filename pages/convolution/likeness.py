@@ -59,7 +59,7 @@ def _beside_window(context: ConvolutionContext, fit: WindowFit, head: int) -> No
 
 
 def _say_window(context: ConvolutionContext, fit: WindowFit, head: int) -> None:
-    t, offset, alpha, share = context.t, *(float(part[head]) for part in (fit.offset, fit.alpha, fit.explained))
+    t, offset, alpha, share = context.t, *(float(part[head]) for part in (fit.offset, fit.alpha, fit.explained_share))
     if alpha == 0:  # an even spread has no centre
         say(t("convolution.beside_even", head=head))
         return
@@ -83,7 +83,7 @@ def table(fits: tuple[WindowFit, ...], n: int, number: Callable[[int], int] = in
         {
             "layer": number(layer),
             "head": head,
-            "share": float(fit.explained[head]),
+            "share": float(fit.explained_share[head]),
             "offset": float(fit.offset[head]),
             "alpha": float(fit.alpha[head]),
             "inside": inside(float(fit.offset[head]), n),
@@ -152,5 +152,5 @@ def _checks(context: ConvolutionContext, fit: WindowFit, head: int) -> list[Chec
     trace = context.scene.trace
     visible = open_cells(context.scene).any(0)
     expected_share = share_by_hand(trace.weights[head], visible, fit.offset[head], fit.alpha[head])
-    off = abs(expected_share - float(fit.explained[head]))
+    off = abs(expected_share - float(fit.explained_share[head]))
     return [check("convolution.check_share", off, 1e-3, layer=context.scene.layer_number, head=head)]

@@ -160,11 +160,11 @@ def _say_what_is_read(context: LongTextContext, *, most: int, is_file: bool) -> 
     """Show the number of tokens read and dropped, and a model that reads more."""
     t, tokens, source = context.t, context.seen.tokens, context.text.source
     parts = [t("long_text.read", n=context.n)]
-    if tokens.dropped:
-        parts.append(t("long_text.left_out", n=tokens.dropped))
+    if tokens.n_excess:
+        parts.append(t("long_text.left_out", n=tokens.n_excess))
     if is_file:
         parts.append(t("long_text.not_in_link"))
-    is_the_models_limit = tokens.dropped and context.n >= most and most < most_tokens()
+    is_the_models_limit = tokens.n_excess and context.n >= most and most < most_tokens()
     reads_more = is_the_models_limit and source.model != SMALL_DECODER and _is_here(SMALL_DECODER)
     if source.kind == "model" and reads_more:
         with st.container(horizontal=True, gap="small", vertical_alignment="center", key="long_said"):

@@ -52,7 +52,7 @@ def _swap_source(context: NextWordContext) -> Source | None:
         return None
     second = Source(kind="model", text=text, model=source.model)
     mine, theirs = context.tokens, compute.tokens_of(second)
-    n, m = (len(tokens.ids) + tokens.dropped for tokens in (mine, theirs))
+    n, m = (len(tokens.ids) + tokens.n_excess for tokens in (mine, theirs))
     if n != m:
         st.info(t("next_word.swap_lengths", n=n, m=m))
         st.text(" ".join(theirs.labels))

@@ -69,7 +69,7 @@ def _checks(context: PositionsContext, code: str, parts: dict[str, Tensor]) -> l
         off = sinusoids_error(parts["P"] / context.gain, base)
         found.append(check("positions.check_sinusoids", off, 1e-6))
     if source.kind != "model":
-        layer_input = compute.place_tokens(source, context.placed(code)).calls[0].x
+        layer_input = compute.place_tokens(source, context.with_positions(code)).calls[0].x
         expected = parts["X + P"].double()
         if source.kind == "embeddings":  # each row is normalised: mean 0, variance 1
             centred = expected - expected.mean(-1, keepdim=True)
@@ -77,7 +77,7 @@ def _checks(context: PositionsContext, code: str, parts: dict[str, Tensor]) -> l
         found.append(check("positions.check_given", (layer_input - expected).abs().max(), 1e-5 * largest(expected)))
     elif code == "learned":
         layer_input, model_input = (
-            compute.place_tokens(source, context.placed(code)).calls[0].x,
+            compute.place_tokens(source, context.with_positions(code)).calls[0].x,
             context.scene.capture.calls[0].x,
         )
         expected = model_input[: context.n]

@@ -91,7 +91,7 @@ def scores_by_hand(context: PositionsContext, code: str) -> Tensor:
     """Return the head's scores under an encoding from its q and k, (T, T), without the core's attention."""
     options, n = context.unplaced.calls[0].options, context.n
     added = code not in (*BIASES, *TURNS)  # to the words: then q and k contain the encoding
-    queries, keys = queries_and_keys(context.scene.choice.source, context.placed(code if added else "none"))
+    queries, keys = queries_and_keys(context.scene.choice.source, context.with_positions(code if added else "none"))
     q, k = queries[context.head], keys[context.head * len(keys) // len(queries)]
     offset = torch.arange(n) - torch.arange(n)[:, None]
     if code in TURNS:
@@ -125,8 +125,8 @@ def map_checks(
     everywhere = torch.ones(context.n, context.n, dtype=torch.bool)
     everywhere = everywhere if allowed is None else allowed
     off, torchs = [], []
-    for code, computed in scores.items():
+    for code, recomputed in scores.items():
         by_hand = scores_by_hand(context, code)
-        off.append(float((computed - by_hand).abs().max()) / largest(by_hand))
-        torchs.append(float((sdpa_weights(computed, everywhere) - weights[code]).abs().max()))
+        off.append(float((recomputed - by_hand).abs().max()) / largest(by_hand))
+        torchs.append(float((sdpa_weights(recomputed, everywhere) - weights[code]).abs().max()))
     return [check("positions.check_scores", worst(off), 1e-5), check("positions.check_torch", worst(torchs), 1e-5)]

@@ -104,7 +104,7 @@ class PositionsContext:
         """The texts of a strip of maps."""
         return {"says": self.t("map.says"), "axes": self.t("positions.axes")}
 
-    def placed(self, code: str, order: tuple[int, ...] = ()) -> Placing:
+    def with_positions(self, code: str, order: tuple[int, ...] = ()) -> Placing:
         """Return the page's settings with one encoding, and the words in an order."""
         return replace(self.placing, code=code, order=order)
 
@@ -118,7 +118,7 @@ class PositionsContext:
         Raises:
             ValueError: if the encoding does not fit these sizes.
         """
-        return own_compute.encoded(self.scene.choice.source, self.placed(code, order))[self.head]
+        return own_compute.encoded(self.scene.choice.source, self.with_positions(code, order))[self.head]
 
     def masked(self, scores: Tensor) -> Tensor:
         """Apply the masks of the model and the user to scores."""

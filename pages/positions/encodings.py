@@ -178,7 +178,7 @@ def _same_as_the_model(context: PositionsContext) -> list[Check]:
     if context.rows is not None:
         return [check("positions.check_own", off("learned"), 1e-5)]
     call = scene.capture.calls[0]
-    if call.turned == "whole" and off("none") > SAME:  # else no map could be told from another
+    if call.rotation == "whole" and off("none") > SAME:  # else no map could be told from another
         rotations = [code for code in ("rope_adjacent", "rope_halves") if context.fits(code)]
         _which_turns(context, {code: off(code) for code in rotations})
     return []

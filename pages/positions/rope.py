@@ -50,7 +50,7 @@ class Selection:
 def draw(context: PositionsContext) -> list[Check]:
     """Draw one pair of one query and one key, before and after RoPE rotates them."""
     t, base = context.t, context.placing.base
-    trace = compute.first_layer(context.scene.choice.source, context.placed("none"))
+    trace = compute.first_layer(context.scene.choice.source, context.with_positions("none"))
     try:
         omega = frequencies(trace.q.shape[-1], base=base)
     except ValueError as error:

@@ -75,7 +75,7 @@ def projected(context: StepByStepContext) -> str:
         if bias is not None:
             right += " + " + weight(f"b_{letter}", index)
         if context.is_changed and letter != "V":
-            for step in STEPS_AFTER.get(context.call.turned, ("RoPE",)):
+            for step in STEPS_AFTER.get(context.call.rotation, ("RoPE",)):
                 right = rf"\operatorname{{{step}}}\bigl({right}\bigr)"
         lines.append(f"{shaped(letter, len(rows), matrix.shape[1])} = {right}")
     return _lines(lines)

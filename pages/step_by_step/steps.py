@@ -148,7 +148,7 @@ def _projected(context: StepByStepContext) -> None:
         before, after = project(trace.x, *context.projections["Q"][1:])[context.query], context.cell.q
         lengths = {"before": before, "after": after, "change": after - before}
         texts = {name: number(float(vector.norm()), 3) for name, vector in lengths.items()}
-        kind = context.call.turned if "normed" in context.call.turned else "rotary"
+        kind = context.call.rotation if "normed" in context.call.rotation else "rotary"
         if kind != "rotary":
             del texts["change"]
         say(context.t(f"step_by_step.{kind}", i=context.query, **texts))

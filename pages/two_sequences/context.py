@@ -78,7 +78,7 @@ def open_two_sequences(scene: Scene) -> TwoSequencesContext:
     # A mask refers to positions of one text; between two it is meaningless.
     cross = see(scene, replace(scene.choice.source, target=target), specs.Mask())
     if not is_translation():
-        if n_dropped := cross.capture.queries.dropped:
+        if n_dropped := cross.capture.queries.n_excess:
             st.warning(t("two_sequences.dropped", n=n_dropped, kept=len(cross.capture.queries.ids)))
         unknown_tokens(t, scene.choice.source.model, cross.capture.queries)
     opens = is_translation() and not MODEL.is_chosen

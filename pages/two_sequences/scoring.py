@@ -89,7 +89,7 @@ def _costs(name: str, way: Scoring, scores: Tensor, t: Translate) -> dict[str, A
         "parameters": way.parameters,
         "flops": way.flops.total,
         "tanhs": way.tanhs,
-        "held": way.held,
+        "held": way.n_stored,
         "range": span(number(float(scores.min()), 3), number(float(scores.max()), 3)),
         "entropy": round(float(entropy(row_softmax(scores)).mean()), 3),
     }

@@ -107,7 +107,7 @@ def test_full_queue_holds_up_no_other(apps):
 def test_closed_queue_closes_no_other(apps):
     """As where a server ends."""
     first, second = (app.stores for app in apps)
-    first.turns.closed = True
+    first.turns.is_closed = True
     with use(first), pytest.raises(ModelError, match="server"):
         compute.read(SOURCE)
     with use(second):

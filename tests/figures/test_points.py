@@ -39,5 +39,5 @@ def test_maps_are_stacked_with_rows_downwards():
 
 def test_selected_point_is_framed_everywhere():
     assert draw()["layout"]["shapes"] == ()
-    shapes = draw(marked=2)["layout"]["shapes"]
+    shapes = draw(marked_row=2)["layout"]["shapes"]
     assert [(shape["yref"], shape["y0"], shape["y1"]) for shape in shapes] == [("y", 1.5, 2.5), ("y2", 1.5, 2.5)]

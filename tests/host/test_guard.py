@@ -49,10 +49,10 @@ class Door:
     """A guard before an empty application."""
 
     def __init__(self, **options):
-        self.reached, self.sockets = [], options.pop("sockets", Sockets())
+        self.requests, self.sockets = [], options.pop("sockets", Sockets())
         self.readiness = Readiness(self.sockets)
         self.readiness.can_open.set()
-        self.guard = Guard(inside(self.reached), self.sockets, self.readiness, **options)
+        self.guard = Guard(inside(self.requests), self.sockets, self.readiness, **options)
 
     async def knock(self, kind, path, headers, messages=(), **scope):
         answers, waiting = [], asyncio.Queue()
@@ -87,7 +87,7 @@ def test_guard_refuses_other_sites(door, origin):
     connect = {"type": "websocket.connect"}
     assert door.open(HOST | {"origin": origin}, (connect,)) == [{"type": "websocket.close", "code": 1008}]
     assert door.ask("/_stcore/upload_file/a/b", "PUT", HOST | {"origin": origin})["status"] == 403
-    assert door.reached == []
+    assert door.requests == []
 
 
 def test_same_origin_and_scripts_connect(door):
@@ -118,7 +118,7 @@ def test_a_request_ends_where_it_says(door):
     both = HOST | {"content-length": "5", "transfer-encoding": "chunked"}
     answer = door.ask("/", headers=both)
     assert answer["status"] == 400 and (b"connection", b"close") in answer["headers"]
-    assert door.reached == []
+    assert door.requests == []
 
 
 def test_head_in_one_piece_is_bounded(door):
@@ -128,7 +128,7 @@ def test_head_in_one_piece_is_bounded(door):
     assert finish(door.knock("http", "/", HOST, method="GET", query_string=long.encode()))[0]["status"] == 431
     connect = ({"type": "websocket.connect"},)
     assert door.open(SAME_ORIGIN | {"cookie": long}, connect) == [{"type": "websocket.close", "code": 1008}]
-    assert door.reached == [] and door.readiness.refusals["head"] == 3
+    assert door.requests == [] and door.readiness.refusals["head"] == 3
     assert door.ask("/", headers=HOST | {"cookie": long[:-100]})["status"] == 200
 
 
@@ -137,7 +137,7 @@ def test_strange_names_below_core_are_hidden(door, name):
     """Streamlit logs what it did not find there."""
     for path in ("/_stcore/bidi-components/headlight.maps/", "/masks/_stcore/upload_file/"):
         assert door.ask(path + name)["status"] == 404
-    assert door.reached == []
+    assert door.requests == []
 
 
 def test_unknown_path_is_404():
@@ -214,7 +214,7 @@ def test_upload_length_is_checked(door, files):
 
 def test_upload_needs_an_uploader(door, files):
     assert door.ask(f"{UPLOADS}nobody/a", "PUT", sized(10))["status"] == 403
-    assert door.reached == []
+    assert door.requests == []
 
 
 def test_uploads_in_progress_count(files, monkeypatch):
@@ -284,7 +284,7 @@ def test_oversized_message_is_refused(door, monkeypatch):
     monkeypatch.setattr(limits, "MESSAGE_BYTES", len(rerun("1234567")))
     answers = door.open(messages=(as_message(rerun("1234567")), as_message(rerun("12345678")), as_message(rerun())))
     assert answers[-1] == {"type": "websocket.close", "code": 1009}
-    assert door.reached == ["/_stcore/stream", rerun("1234567")]
+    assert door.requests == ["/_stcore/stream", rerun("1234567")]
 
 
 def test_malformed_message_ends_connection(door):
@@ -310,12 +310,12 @@ def test_invalid_names_end_connection(door):
     ]
     for message in messages:
         assert door.open(messages=(as_message(message.SerializeToString()),))[-1]["code"] == 1002, message
-    door.reached.clear()
+    door.requests.clear()
     also = BackMsg(file_urls_request={"request_id": "a-1", "file_names": files[1:]})
     door.open(
         messages=(as_message(BackMsg(rerun_script=fine).SerializeToString()), as_message(also.SerializeToString()), END)
     )
-    assert len(door.reached) == 3
+    assert len(door.requests) == 3
     assert door.readiness.refusals == {"message 1002": len(messages)}
 
 
@@ -323,7 +323,7 @@ def test_clear_cache_message_is_dropped(door):
     orders = [BackMsg(clear_cache=True), BackMsg(set_run_on_save=True), BackMsg(debug_shutdown_runtime=True), BackMsg()]
     orders.append(BackMsg(backend_operation_request={"request_id": "a", "install_skills": {}}))
     door.open(messages=(*(as_message(order.SerializeToString()) for order in orders), as_message(rerun()), END))
-    assert door.reached == ["/_stcore/stream", rerun()]
+    assert door.requests == ["/_stcore/stream", rerun()]
 
 
 def test_fast_messages_are_delayed(door, monkeypatch):
@@ -338,7 +338,7 @@ def test_fast_messages_are_delayed(door, monkeypatch):
     )  # the bucket does not fill meanwhile, however slow the machine
     messages = [as_message(rerun())] * (limits.MESSAGES_AT_ONCE + 3)
     door.open(messages=(*messages, END))
-    assert door.reached.count(rerun()) == len(messages), "nothing is lost"
+    assert door.requests.count(rerun()) == len(messages), "nothing is lost"
     assert len(slept) == 3
     assert slept == sorted(slept)
 
@@ -513,9 +513,9 @@ def test_cold_server_admits_few(door, monkeypatch):
             await asyncio.sleep(0)
         for _ in range(10):
             await asyncio.sleep(0)
-        assert door.reached == ["/_stcore/stream"] * 2
+        assert door.requests == ["/_stcore/stream"] * 2
         door.readiness.can_open.set()
-        while len(door.reached) < 3:
+        while len(door.requests) < 3:
             await asyncio.sleep(0)
         for socket in list(door.sockets._open["203.0.113.7"]):
             socket.leave.set()

@@ -267,7 +267,7 @@ def test_overlong_text_is_truncated(load_family):
     text_capture = capture(load_family("bert"), "e " * 200)
     assert len(text_capture.tokens.ids) == 61
     assert text_capture.tokens.labels[0] == "[CLS]" and text_capture.tokens.labels[-1] == "[SEP]"
-    assert text_capture.tokens.dropped == 200 - 59
+    assert text_capture.tokens.n_excess == 200 - 59
     assert len(capture(load_family("bert"), "e " * 200, max_tokens=7).tokens.ids) == 7
 
 

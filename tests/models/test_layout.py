@@ -50,7 +50,7 @@ def check_projections(text_capture: Capture) -> None:
         ]
         scale = 1e-5 * max(1.0, float(call.q.abs().max()))
         assert errors[2] < 1e-5 * max(1.0, float(call.v.abs().max()))
-        assert [error < scale for error in errors[:2]] == [not call.turned] * 2
+        assert [error < scale for error in errors[:2]] == [not call.rotation] * 2
 
 
 @pytest.mark.parametrize("name", MORE)

@@ -40,7 +40,7 @@ def test_the_tokens_of_the_first_sentence(tired):
     labels = "[CLS] the animal didn ' t cross the street because it was too tired . [SEP]"
     assert tired.tokens.labels == tuple(labels.split())
     assert tired.tokens.special == (True, *[False] * 14, True)
-    assert tired.tokens.dropped == 0
+    assert tired.tokens.n_excess == 0
 
 
 def test_p1_it_looks_at_the_animal(tired):

@@ -88,7 +88,7 @@ def test_reorder_and_first():
     assert reordered.words == (0, 1, 2, 3)
     cut = first(tokens, 3)
     assert cut.labels == ("one", "two", "three")
-    assert cut.dropped == 1
+    assert cut.n_excess == 1
     assert first(tokens, 99) == tokens
 
 

@@ -99,8 +99,8 @@ def test_words_keep_all_hostile_text():
 def test_long_texts_are_cut_and_counted():
     tokens = split_words("a b, " * 2_000, 512)
     assert len(tokens.ids) == len(tokens.labels) == len(tokens.words) == len(tokens.special) == 512
-    assert tokens.dropped == 6_000 - 512
-    assert split_words("a b c", 3).dropped == 0
+    assert tokens.n_excess == 6_000 - 512
+    assert split_words("a b c", 3).n_excess == 0
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\t"])
@@ -160,7 +160,7 @@ def test_truncation_keeps_the_special_tokens(load_family):
     cut = read_text(load_family("bert").tokenizer, TEXT, 7)
     assert len(cut.ids) == 7
     assert (cut.ids[:6], cut.ids[6]) == (full.ids[:6], full.ids[-1])
-    assert cut.dropped == len(full.ids) - 7
+    assert cut.n_excess == len(full.ids) - 7
     assert len(read_text(load_family("bert").tokenizer, TEXT, 1).ids) == 3  # never less than one token of the text
 
 
@@ -168,7 +168,7 @@ def test_ten_thousand_characters(load_family):
     for name in ("bert", "gpt2", "llama", "t5"):
         tokens = read_text(load_family(name).tokenizer, "the cat " * 1_250, 61)
         full_ids = load_family(name).tokenizer("the cat " * 1_250, verbose=False).input_ids
-        assert (len(tokens.ids), tokens.dropped) == (61, len(full_ids) - 61)
+        assert (len(tokens.ids), tokens.n_excess) == (61, len(full_ids) - 61)
 
 
 def test_split_words_flags_cut_as_characters():

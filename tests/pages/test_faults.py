@@ -851,12 +851,12 @@ FAULTS = {
     ),
     "a window that explains more than it does": Fault(
         function=window_fit.fit_layers,
-        wrong=lambda right, *a: tuple(replace(fit, explained=fit.explained.roll(1)) for fit in right(*a)),
+        wrong=lambda right, *a: tuple(replace(fit, explained_share=fit.explained_share.roll(1)) for fit in right(*a)),
         places=("likeness",),
     ),
     "a window on a picture that explains more than it does": Fault(
         function=plane_fit.fit_planes,
-        wrong=lambda right, *a: replace(fit := right(*a), explained=(fit.explained + 1) / 2),
+        wrong=lambda right, *a: replace(fit := right(*a), explained_share=(fit.explained_share + 1) / 2),
         places=("vision", "vision, its training"),
     ),
     "down for right": Fault(

@@ -151,10 +151,10 @@ def test_part_in_progress_is_awaited(store):
 
 
 def test_error_is_reported_without_text(store, caplog):
-    broken = True
+    fails = True
 
     def passes(text):
-        if broken:
+        if fails:
             raise RuntimeError(f"cannot read {text}")
         return text.upper()
 
@@ -165,7 +165,7 @@ def test_error_is_reported_without_text(store, caplog):
     assert "RuntimeError in " in caplog.text
     assert TEXT not in caplog.text, "no visitor's text in the log"
     assert (store.turns.waiting, store.turns.working, store._jobs, store._in_progress) == (0, 0, {}, {})
-    broken = False
+    fails = False
     assert read(TEXT) == TEXT.upper()
 
 
@@ -280,7 +280,7 @@ def test_job_over_time_is_stopped(turns):
 
 def test_closing_server_stops_job(store):
     def passes():
-        store.turns.closed = True
+        store.turns.is_closed = True
         check()
 
     with pytest.raises(ModelError, match="restarted"):

@@ -137,7 +137,7 @@ def test_interrupted_wait_drops_ticket():
 
 def test_closed_queue_refuses(admitted):
     turns = FairQueue(1, 1)
-    turns.closed = True
+    turns.is_closed = True
     with pytest.raises(ModelError, match="restarted"):
         enter(turns, admitted, "a")
 

@@ -26,7 +26,7 @@ def points_map(
     signed: Sequence[str],
     hover: str,
     column_title: str,
-    marked: int | None = None,
+    marked_row: int | None = None,
 ) -> "Figure":
     """Draw one map for each quantity, under each other, points from the top in order of computation.
 
@@ -37,7 +37,7 @@ def points_map(
         signed: the quantities that may be negative; they are coloured around 0, the others from 0 on.
         hover: a sentence with {what}, {point}, {token} and {value}.
         column_title: what a column is, in words.
-        marked: the row to frame in every map.
+        marked_row: the row to frame in every map.
     """
     n, height = len(values), ROW * len(points)
     total = n * height + (n - 1) * BETWEEN
@@ -51,8 +51,8 @@ def points_map(
         traces.append(_map(name, cells, name in signed, texts, axis=f"y{number}", top=top, share=height / total))
         titles.append(_title(name, top))
         axes[f"yaxis{number}"] = _rows(points, [bottom, top])
-        if marked is not None:
-            frames.append(_frame(f"y{number}", marked))
+        if marked_row is not None:
+            frames.append(_frame(f"y{number}", marked_row))
     columns = _ticks(tokens) | {"anchor": f"y{number}", "tickangle": UPWARDS, "zeroline": False}
     layout = base_layout(total + AROUND, shapes=frames, annotations=titles, xaxis=axis(column_title, **columns), **axes)
     return plotly_figure(traces, layout | {"margin": layout["margin"] | {"t": TITLE}})

@@ -170,8 +170,8 @@ def cuts(scene: Scene) -> None:
     unknown_tokens(t, choice.source.model, scene.capture.tokens)
     if choice.dropped_characters:
         st.warning(t("note.dropped_characters", n=choice.dropped_characters))
-    if scene.capture.tokens.dropped:
-        st.warning(t("note.dropped_tokens", n=scene.capture.tokens.dropped, kept=len(scene.labels)))
+    if scene.capture.tokens.n_excess:
+        st.warning(t("note.dropped_tokens", n=scene.capture.tokens.n_excess, kept=len(scene.labels)))
 
 
 def unknown_tokens(t: Translate, model: str, tokens: Tokens) -> None:

@@ -180,7 +180,7 @@ class Readiness:
         server = signal.getsignal(signal.SIGTERM)
 
         def stop(number: int, frame: FrameType | None) -> None:
-            self.stopping = self.stores.turns.closed = True
+            self.stopping = self.stores.turns.is_closed = True
             last = threading.Timer(limits.STOPPING_SECONDS, os._exit, (0,))
             last.daemon = True
             last.start()

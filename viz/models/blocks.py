@@ -193,7 +193,7 @@ def model_blocks(model: LoadedModel, capture: Capture, stack_name: str | None = 
     base = model.model.base_model
     layers = [base.get_submodule(layout.layer.format(i=i)) for i in range(len(calls))]
     stacked = [layer for layer in model.layers if layer.layout.stack == name]
-    changes = [query_key_change(model, layer, call.turned) for layer, call in zip(stacked, calls, strict=True)]
+    changes = [query_key_change(model, layer, call.rotation) for layer, call in zip(stacked, calls, strict=True)]
     ways = list(map(_as_trained, calls, changes))
     return Blocks(
         x=capture.states[name][0],

@@ -34,8 +34,8 @@ class Call:
     """One attention layer at work on one text: what went in, and everything needed to do it again.
 
     ``q`` (H, Q, d_k), ``k`` (G, K, d_k) and ``v`` (G, K, d_v) as attention sees them: turned by position where
-    ``turned``, not yet repeated. ``x`` (Q, d_model) and ``memory`` (K, d_mem) are what W_Q and W_K are applied to.
-    ``turned``: "" (they are not), "whole", "part" of each head's width, "normed" before it, "turned_normed" after it,
+    ``rotation``, not yet repeated. ``x`` (Q, d_model) and ``memory`` (K, d_mem) are what W_Q and W_K are applied to.
+    ``rotation``: "" (they are not), "whole", "part" of each head's width, "normed" before it, "turned_normed" after it,
     or "only_normed" and not turned. ``options`` are those of :func:`~viz.core.attention.attend`. ``gate`` (H, Q, d_v or
     1) multiplies what each head gives, before W_O. ``latent``: ``memory`` is short vectors, ``x`` may be too.
     """
@@ -47,19 +47,19 @@ class Call:
     x: Tensor
     memory: Tensor
     projections: HeadWeights
-    turned: str = ""
+    rotation: str = ""
     gate: Tensor | None = None
     latent: Latent | None = None
 
     @property
     def rotary(self) -> bool:
         """True if q and k are turned by their position (RoPE) after the projection."""
-        return self.turned not in ("", "only_normed")
+        return self.rotation not in ("", "only_normed")
 
     @property
     def is_changed(self) -> bool:
         """True if q and k are not what the projection makes: turned, normed, or both."""
-        return bool(self.turned)
+        return bool(self.rotation)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,7 +156,7 @@ def _call(layer: Layer, recorder: Recorder) -> Call:
         x=x,
         memory=memory,
         options=options,
-        turned=changes,
+        rotation=changes,
         projections=projections,
         gate=None if gate_output is None else read_gate(layer, gate_output, len(q)),
         latent=read_latent(layer),
@@ -191,7 +191,7 @@ def _shifted(model: LoadedModel, tokens: Tokens) -> Tokens:
         labels=(*labels(model.tokenizer, [start]), *tokens.labels[:-1]),
         special=(True, *tokens.special[:-1]),
         words=(0, *(word + 1 for word in tokens.words[:-1])),
-        dropped=tokens.dropped,
+        n_excess=tokens.n_excess,
         text=tokens.text,
         spans=((0, 0), *tokens.spans[:-1]) if tokens.spans else (),
     )

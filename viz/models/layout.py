@@ -86,7 +86,7 @@ class Layer:
     output: nn.Module
 
     def changes(self, *, has_positions: bool = True) -> str:
-        """Return the changes to q and k between the projection and the scores, by the names of ``Call.turned``.
+        """Return the changes to q and k between the projection and the scores, by the names of ``Call.rotation``.
 
         Args:
             has_positions: False if the layer was called without positions to turn q and k by.

@@ -26,8 +26,8 @@ def reorder(tokens: Tokens, order: Sequence[int]) -> Tokens:
 def first(tokens: Tokens, n: int) -> Tokens:
     """The first n tokens; what is left out is counted as dropped."""
     cut = reorder(tokens, range(min(n, len(tokens.ids))))
-    n_dropped = tokens.dropped + max(0, len(tokens.ids) - n)
-    return replace(cut, words=tokens.words[:n], spans=tokens.spans[:n], dropped=n_dropped)
+    n_dropped = tokens.n_excess + max(0, len(tokens.ids) - n)
+    return replace(cut, words=tokens.words[:n], spans=tokens.spans[:n], n_excess=n_dropped)
 
 
 def capture_placed(model: LoadedModel, tokens: Tokens, table: Tensor) -> Capture:

@@ -39,7 +39,7 @@ class Tokens:
     """A text cut into tokens.
 
     ``special`` marks what the tokenizer added (``[CLS]``), ``words`` numbers the word each token is a piece of
-    (a special token is a word of its own), ``dropped`` counts the tokens over the limit that were left out.
+    (a special token is a word of its own), ``n_excess`` counts the tokens over the limit that were left out.
     ``spans`` has where in ``text`` each token stands; none where tokens are no text, as after a shuffle.
     """
 
@@ -47,7 +47,7 @@ class Tokens:
     labels: tuple[str, ...]
     special: tuple[bool, ...]
     words: tuple[int, ...]
-    dropped: int = 0
+    n_excess: int = 0
     text: str = ""
     spans: tuple[Span, ...] = ()
 
@@ -107,7 +107,7 @@ def split_words(text: str, max_tokens: int) -> Tokens:
         labels=tuple(visible(word) for word, _ in first_words),
         special=(False,) * len(first_words),
         words=tuple(range(len(first_words))),
-        dropped=len(words) - len(first_words),
+        n_excess=len(words) - len(first_words),
         text=text,
         spans=tuple(span for _, span in first_words),
     )
@@ -150,7 +150,7 @@ def read_text(tokenizer: Any, text: str, max_tokens: int) -> Tokens:
         labels=tuple(labels_by_place[i] for i in places_in_limit),
         special=special,
         words=words,
-        dropped=len(excess),
+        n_excess=len(excess),
         text=read_part,
         spans=spans,
     )

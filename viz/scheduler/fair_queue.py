@@ -110,7 +110,7 @@ class FairQueue:
         self.places, self.line, self.ceiling, self.quick = places, line, ceiling or Ceiling(), quick
         self._kinds = kinds
         self._last_quick = -math.inf
-        self.closed = False
+        self.is_closed = False
         self._waiting, self._working = list[Ticket](), set[Ticket]()
         self._lock = threading.Lock()
         self.ceiling.listeners.append(self.admit_waiting)
@@ -121,7 +121,7 @@ class FairQueue:
         Raises:
             ModelError: "crowded" if the queue is full; "closing" if the server is stopping.
         """
-        if self.closed:
+        if self.is_closed:
             raise ModelError("closing")
         ticket = Ticket(kind, begin)
         if not self.is_long(kind):

@@ -79,7 +79,7 @@ class Job:
         Raises:
             ModelError: "late" if it takes too long or has no waiters; "closing" if the server stops.
         """
-        if self._turns.closed:
+        if self._turns.is_closed:
             raise ModelError("closing")
         if self.n_waiting == 1:
             self._raise_if_disconnected()

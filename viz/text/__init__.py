@@ -66,7 +66,7 @@ def has_text(key: str) -> bool:
 
 
 def translator(lang: str) -> Translate:
-    """The function pages call ``t``: ``t("heads.title")``, ``t("sidebar.dropped", n=3)``.
+    """The function pages call ``t``: ``t("heads.title")``, ``t("sidebar.n_excess", n=3)``.
 
     A key that does not exist is an error: nothing is shown untranslated.
     """

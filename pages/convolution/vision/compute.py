@@ -105,4 +105,4 @@ def every_digit(reader: Reader, of_each: int) -> Tensor:
     held_out_digits = digits.held_out()
     indices = [at for name in range(10) for at in (held_out_digits.names == name).nonzero()[:of_each, 0].tolist()]
     pictures = [Numbers.of(held_out_digits.levels[at].float()[None] / digits.LEVELS) for at in indices]
-    return torch.stack([torch.stack([fit.explained for fit in fits(reader, picture)]) for picture in pictures])
+    return torch.stack([torch.stack([fit.explained_share for fit in fits(reader, picture)]) for picture in pictures])

@@ -117,7 +117,7 @@ def _heads(context: ConvolutionContext, choice: VisionChoice, fits: tuple[Window
     cards = []
     for i, layer in enumerate(layers):
         for head in range(H):
-            window_share, most = part(float(fits[layer].explained[head])), int(head_rows[i, head].argmax())
+            window_share, most = part(float(fits[layer].explained_share[head])), int(head_rows[i, head].argmax())
             down, right = (number(value, 2) for value in fits[layer].offset[head].tolist())
             alt = t(
                 "convolution.vision.card",
@@ -154,7 +154,7 @@ def _open_patch(patch: int) -> None:
 
 def _say_heads(context: ConvolutionContext, choice: VisionChoice, fits: tuple[WindowFit, ...]) -> None:
     t = context.t
-    window_shares = torch.stack([fit.explained for fit in fits])
+    window_shares = torch.stack([fit.explained_share for fit in fits])
     inside = torch.stack([inside_share(fit.offset, choice.model.grid) for fit in fits])
     windows = window_shares * (inside >= 0.5)  # else the centre lies outside the picture, and the window is its edge
     layer, head = divmod(int(windows.argmax()), choice.model.n_heads)
@@ -196,8 +196,8 @@ def _checks(choice: VisionChoice, agreement: compute.Agreement, fits: tuple[Wind
         apart = (capture.logits.softmax(-1) - agreement.probabilities).abs().max()
         checks.append(check("convolution.vision.check_answer", apart, 1e-5))
     fit, n = fits[layer], capture.n_other
-    head = int(fit.explained.argmax())
+    head = int(fit.explained_share.argmax())
     among = capture.layer(layer).weights[head, n:, n:]
     by_pairs = share_on_plane(among / among.sum(-1, keepdim=True), fit.offset[head], fit.alpha[head], capture.grid)
-    off = abs(by_pairs - float(fit.explained[head]))
+    off = abs(by_pairs - float(fit.explained_share[head]))
     return [*checks, check("convolution.vision.check_share", off, 1e-3, layer=layer, head=head)]

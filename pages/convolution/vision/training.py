@@ -38,7 +38,8 @@ def draw(context: ConvolutionContext) -> list[Check]:
 def _shares(context: ConvolutionContext, choice: VisionChoice, before: Reader) -> None:
     t = context.t
     then, now = (
-        torch.stack([fit.explained for fit in compute.fits(reader, choice.key)]) for reader in (before, choice.reader)
+        torch.stack([fit.explained_share for fit in compute.fits(reader, choice.key)])
+        for reader in (before, choice.reader)
     )
     L, H = now.shape
     sentence = t(
@@ -100,7 +101,7 @@ def _checks(choice: VisionChoice, before: Reader) -> list[Check]:
     capture, fit = compute.capture_of(before, choice.key), compute.fits(before, choice.key)[0]
     among = capture.layer(0).weights[0, capture.n_other :, capture.n_other :]
     by_pairs = share_on_plane(among / among.sum(-1, keepdim=True), fit.offset[0], fit.alpha[0], choice.model.grid)
-    off = abs(by_pairs - float(fit.explained[0]))
+    off = abs(by_pairs - float(fit.explained_share[0]))
     return [
         check("convolution.vision_training.check_weights", max(then.weights, now.weights), 1e-5),
         check("convolution.vision_training.check_share", off, 1e-3),

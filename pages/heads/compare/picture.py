@@ -36,7 +36,7 @@ _HEAD = Optional(Integer())
 CHOICE = Fields(
     **dict.fromkeys(("layer", "head", "layer_b", "head_b"), _HEAD),
     query=Optional(Integer(-1)),
-    compared=Optional(OneOf(*COMPARE.options())),
+    comparison_key=Optional(OneOf(*COMPARE.options())),
 )
 VIEW = View("compare/compare", words="compare.", sends={"choice": CHOICE}, colours=True)
 NUMBERS = View("compare/compare")
@@ -49,7 +49,7 @@ NONE = "–"
 class PictureData:
     """Data sent to the browser, and its heads."""
 
-    compared: ComparisonKey
+    comparison_key: ComparisonKey
     wall: Packed
     two: Packed
     heads: tuple[Head, Head]
@@ -88,7 +88,7 @@ def picture(scene: Scene, second: Second, comparison: ComparisonKey, head: int) 
             words={"alt": _alt(scene, second, titles["titles"][:2])},
             on={"choice": partial(_choose, *numbers)},
         )
-    return PictureData(compared=comparison, wall=wall, two=two, heads=(first, head_b), what=what)
+    return PictureData(comparison_key=comparison, wall=wall, two=two, heads=(first, head_b), what=what)
 
 
 def second_parameters(second: Second, comparison: ComparisonKey) -> tuple[Int, Int]:

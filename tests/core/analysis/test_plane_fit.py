@@ -45,11 +45,11 @@ class TestByHand:
         """On 3 x 2 patches; the last row has none below, and looks at itself."""
         at = torch.tensor([2, 3, 4, 5, 4, 5])
         fit = fit_planes(torch.eye(6)[at][None], (3, 2))
-        assert fit.offset.tolist() == [[1.0, 0.0]] and float(fit.explained) == pytest.approx(1, abs=1e-4)
+        assert fit.offset.tolist() == [[1.0, 0.0]] and float(fit.explained_share) == pytest.approx(1, abs=1e-4)
 
     def test_uniform_weights_have_zero_share(self):
         fit = fit_planes(torch.full((1, 35, 35), 1 / 35), GRID)
-        assert float(fit.explained) == 0 and float(fit.alpha) == 0
+        assert float(fit.explained_share) == 0 and float(fit.alpha) == 0
 
 
 @pytest.mark.parametrize(("offset", "alpha"), [((-1.0, 2.0), 3.0), ((0.3, -0.6), 0.7), ((2.5, 1.25), 0.2)])
@@ -58,14 +58,14 @@ def test_window_is_recovered(offset, alpha):
     fit = fit_planes(weights, GRID)
     assert_close(fit.offset[0], torch.tensor(offset), atol=0.02, rtol=0)
     assert float(fit.alpha) == pytest.approx(alpha, rel=0.02)
-    assert float(fit.explained) == pytest.approx(1, abs=1e-4)
+    assert float(fit.explained_share) == pytest.approx(1, abs=1e-4)
 
 
 def test_single_row_equals_text_fit():
     weights = maps(3, (1, 11)) * 0.3 + 0.7 * plane_weights(torch.tensor([[0.0, -1.0]]), torch.tensor([2.0]), (1, 11))
     fit, expected = fit_planes(weights, (1, 11)), fit_windows(weights)
     assert_close(fit.offset[:, 1], expected.offset, atol=0.02, rtol=0)
-    assert_close(fit.explained, expected.explained, atol=1e-3, rtol=0)
+    assert_close(fit.explained_share, expected.explained_share, atol=1e-3, rtol=0)
 
 
 def test_down_and_right_are_not_swapped():
@@ -73,7 +73,7 @@ def test_down_and_right_are_not_swapped():
     transposed = weights.unflatten(1, GRID).unflatten(3, GRID).permute(0, 2, 1, 4, 3).reshape(2, 35, 35)
     fit, transposed_fit = fit_planes(weights, GRID), fit_planes(transposed, GRID[::-1])
     assert_close(fit.offset, transposed_fit.offset.flip(-1), atol=0.02, rtol=0)
-    assert_close(fit.explained, transposed_fit.explained, atol=1e-4, rtol=0)
+    assert_close(fit.explained_share, transposed_fit.explained_share, atol=1e-4, rtol=0)
 
 
 def test_share_equals_window_and_scipys_best():
@@ -83,7 +83,7 @@ def test_share_equals_window_and_scipys_best():
     for head in range(3):
         rows = weights[head].double().numpy()
         offset, alpha = fit.offset[head].tolist(), float(fit.alpha[head])
-        fitted_share = float(fit.explained[head])
+        fitted_share = float(fit.explained_share[head])
         assert fitted_share == pytest.approx(share(rows, offset, alpha, GRID), abs=1e-4)
         starts = [(0.0, 1.0, 0.0), (*offset, np.log(alpha)), (2.0, -2.0, -1.0)]
         best = max(

@@ -95,7 +95,7 @@ def test_costs_equal_parameters_and_torch_count(name):
     by_hand = 2 * Q * K * HIDDEN if name == "additive" else 0
     assert cost.flops.total == counter.get_total_flops() + by_hand
     assert cost.parameters == (sum(t.numel() for t in vars(w).values()) if name == "additive" else 0)
-    assert cost.tanhs == cost.held == (Q * K * HIDDEN if name == "additive" else 0)
+    assert cost.tanhs == cost.n_stored == (Q * K * HIDDEN if name == "additive" else 0)
 
 
 def test_seeds_decide():

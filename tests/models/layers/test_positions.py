@@ -18,10 +18,10 @@ def test_query_key_change_is_models_own(name, change_name, tmp_path):
     """In float32 as the model has it, and in float64 without a step in less: a slope is measured with it."""
     model = open_folder(save(name, tmp_path / name))
     call = capture(model, TEXT).calls[1]
-    p, change = call.projections, query_key_change(model, model.layers[1], call.turned)
+    p, change = call.projections, query_key_change(model, model.layers[1], call.rotation)
     q = split_heads(project(call.x, p.w_q, p.b_q), p.spec.H)
     k = split_heads(project(call.memory, p.w_k, p.b_k), p.spec.G)
-    assert call.turned == change_name
+    assert call.rotation == change_name
     for changed_rows, expected in zip(change(q, k), (call.q, call.k), strict=True):
         assert_close(changed_rows, expected, atol=1e-5 * float(expected.abs().max()), rtol=0)
     step = torch.zeros_like(q, dtype=torch.float64)

@@ -39,7 +39,7 @@ def test_own_row_every_family_equals_trace(name: str, checkpoint: Checkpoint):
     text_capture = capture(model, checkpoints.TEXT, max_tokens=24)
     assert_rows_agree(model, text_capture)
     assert not wrong_labels(model.tokenizer, text_capture.tokens.ids, text_capture.tokens.labels)
-    assert not wrong_numbers(model.tokenizer, checkpoints.TEXT, text_capture.tokens.ids, text_capture.tokens.dropped)
+    assert not wrong_numbers(model.tokenizer, checkpoints.TEXT, text_capture.tokens.ids, text_capture.tokens.n_excess)
     full_capture = Capture(
         tokens=text_capture.tokens, stacks=text_capture.stacks, final=text_capture.final, target=text_capture.target
     )

@@ -24,7 +24,7 @@ def test_wrong_labels_right_text_finds_none(minilm: LoadedModel, text: str):
         tokens = read_text(minilm.tokenizer, text, most)
         assert not wrong_labels(minilm.tokenizer, tokens.ids, tokens.labels)
         assert not wrong_labels(minilm.tokenizer, tokens.ids, word_labels(tokens), tokens.words, merged=True)
-        assert not wrong_numbers(minilm.tokenizer, text, tokens.ids, tokens.dropped)
+        assert not wrong_numbers(minilm.tokenizer, text, tokens.ids, tokens.n_excess)
         words = split_words(text, most)
         assert not wrong_words(text, words.ids, words.labels)
 

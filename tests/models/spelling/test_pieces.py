@@ -65,7 +65,7 @@ def _ids_and_labels(tokenizer, text):
 def test_labels_cut_text_keeps_last_letter():
     """The first piece of a letter names it even if the text is cut inside that letter."""
     tokens = read_text(tokenizer_of("raw bytes"), "ab猫", 3)
-    assert (tokens.labels, tokens.dropped) == (("a", "b", "猫₁"), 2)
+    assert (tokens.labels, tokens.n_excess) == (("a", "b", "猫₁"), 2)
 
 
 @pytest.mark.parametrize("kind", ["CLIP", "GPT-1"])

@@ -88,7 +88,7 @@ def test_cut_text_ends_in_cut_word(kind):
     """The last word of a text that is cut inside a word is the part that was read."""
     tokens = read_text(tokenizer_of(kind), "unmisunderstandably animal", 7)
     content = [label for label, added in zip(tokens.labels, tokens.special, strict=True) if not added]
-    assert tokens.dropped
+    assert tokens.n_excess
     assert "unmisunderstandably animal".startswith(tokens.text)
     letters = "".join(content).replace("##", "").replace("␣", "").replace("[UNK]", "").replace("<unk>", "")
     assert tokens.text.replace(" ", "").endswith(letters[-1:])

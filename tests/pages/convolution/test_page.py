@@ -169,12 +169,12 @@ def test_query_minus_key_fails_check(open_app, monkeypatch, name, section):
 def test_transposed_kernel_fails_check(open_app, monkeypatch):
     import pages.convolution.kernel_in_w_o as module
 
-    def turned(kernel, *, alpha):
+    def rotation(kernel, *, alpha):
         right = heads_from_kernel(kernel, alpha=alpha)
         blocks = kernel.transpose(-1, -2).flatten(2).permute(2, 1, 0)
         return value_heads(right.offset, right.alpha, blocks)
 
-    monkeypatch.setattr(module, "heads_from_kernel", turned)
+    monkeypatch.setattr(module, "heads_from_kernel", rotation)
     app = open_app("convolution", section="kernel_in_w_o", source="words", kernel="sobel")
     assert checked(app, "kernel_in_w_o") == (1, 2)
 
@@ -187,7 +187,7 @@ def test_share_of_other_head_fails_check(open_app, monkeypatch):
 
     def rolled(source, mask):
         fits = right(source, mask)
-        return tuple(type(fit)(**vars(fit) | {"explained": fit.explained.roll(1)}) for fit in fits)
+        return tuple(type(fit)(**vars(fit) | {"explained": fit.explained_share.roll(1)}) for fit in fits)
 
     monkeypatch.setattr(module.own_compute, "windows", rolled)
     assert checked(open_app("convolution", section="likeness"), "likeness") == (0, 1)
@@ -303,7 +303,7 @@ def test_a_head_stands_beside_its_window(open_app):
     fit, delta = fit_windows(weights[None]), torch.arange(16.0) - torch.arange(16.0)[:, None]
     window = window_weights(fit.offset[0], fit.alpha[0], delta, torch.ones(16, 16).bool())
     assert_close(visible[1], window, rtol=0, atol=1e-4)
-    assert f"explains **{part(float(fit.explained[0]))}**" in page_sentences(app)
+    assert f"explains **{part(float(fit.explained_share[0]))}**" in page_sentences(app)
 
 
 def test_best_head_button_selects_head(open_app):

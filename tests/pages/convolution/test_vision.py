@@ -76,9 +76,9 @@ def test_cards_show_share_of_window(open_app):
     app = open_app("convolution", section="vision", digit=2)
     weights, _ = judged(project_model(), held_out(2).float()[None] / digits.LEVELS)
     among = torch.cat([layer[:, 1:, 1:] / layer[:, 1:, 1:].sum(-1, keepdim=True) for layer in weights])
-    explained = fit_planes(among, (8, 8)).explained
+    explained_share = fit_planes(among, (8, 8)).explained_share
     visible = [card["share"] for card in view_payload(app)[0]["heads"]]
-    for text, share in zip(visible, explained.tolist(), strict=True):
+    for text, share in zip(visible, explained_share.tolist(), strict=True):
         assert text in ("<0.01", ">0.99") or float(text) == pytest.approx(share, abs=0.0051)
 
 

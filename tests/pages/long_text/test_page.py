@@ -179,6 +179,6 @@ def test_seeded_text_shares_word_vectors():
 
     source = Source(kind="words", text="one two one", d_model=6, n_heads=2, n_kv_heads=1, seed=4)
     capture, expected = read(LongText(source=source, times=2, most=5)), compute.read(source).calls[0]
-    assert len(capture.tokens.ids) == 5 and capture.tokens.dropped == 1
+    assert len(capture.tokens.ids) == 5 and capture.tokens.n_excess == 1
     assert_close((capture.layers[0].q[:, :3], capture.layers[0].k[:, :3]), (expected.q, expected.k))
     assert_close(capture.layers[0].q[:, 3:], expected.q[:, :2])

@@ -61,7 +61,7 @@ def fit_planes(weights: Float[Tensor, "H P P"], grid: Sequence[int]) -> WindowFi
     return WindowFit(
         offset=offset,
         alpha=torch.where(better, log_alpha.exp(), 0.0),
-        explained=torch.where(better, 1 - error / even.clamp(min=1e-12), 0.0),
+        explained_share=torch.where(better, 1 - error / even.clamp(min=1e-12), 0.0),
     )
 
 

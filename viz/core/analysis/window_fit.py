@@ -28,7 +28,7 @@ class WindowFit:
 
     offset: Tensor
     alpha: Tensor
-    explained: Tensor
+    explained_share: Tensor
 
 
 def window_weights(
@@ -98,7 +98,7 @@ def _fit(maps: Float[Tensor, "H R T"], open_cells: Bool[Tensor, "R T"]) -> Windo
     return WindowFit(
         offset=offset,
         alpha=torch.where(better, log_alpha.exp(), 0.0),
-        explained=torch.where(better, 1 - error / even.clamp(min=1e-12), 0.0),
+        explained_share=torch.where(better, 1 - error / even.clamp(min=1e-12), 0.0),
     )
 
 
@@ -119,7 +119,7 @@ def fit_layers(
         return tuple(_fit(maps, open_cells) for maps, open_cells in samples)
     together = _fit(torch.cat([maps for maps, _ in samples]), first)
     parts = (value.split([len(maps) for maps, _ in samples]) for value in vars(together).values())
-    return tuple(WindowFit(offset=o, alpha=a, explained=e) for o, a, e in zip(*parts, strict=True))
+    return tuple(WindowFit(offset=o, alpha=a, explained_share=e) for o, a, e in zip(*parts, strict=True))
 
 
 def _error(maps: Tensor, windows: Tensor) -> Tensor:

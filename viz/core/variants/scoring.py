@@ -91,14 +91,14 @@ class Scoring:
     """One scoring function, and what it takes for Q queries and K keys.
 
     ``parameters`` are the numbers it learns, ``flops`` its multiplications and additions in matrix products,
-    ``tanhs`` how often it evaluates tanh, ``held`` the numbers it needs at once before the scores are there.
+    ``tanhs`` how often it evaluates tanh, ``n_stored`` the numbers it needs at once before the scores are there.
     """
 
     score: Callable[[Tensor, Tensor], Tensor]
     parameters: int
     flops: ScoringFlops
     tanhs: int
-    held: int
+    n_stored: int
 
 
 def scorings(*, d_q: int, d_k: int, n_queries: int, n_keys: int, weights: AdditiveWeights) -> Mapping[str, Scoring]:
@@ -119,13 +119,13 @@ def scorings(*, d_q: int, d_k: int, n_queries: int, n_keys: int, weights: Additi
         q=twice * n_queries * d_q * d_hidden, k=twice * n_keys * d_k * d_hidden, scores=twice * pairs * d_hidden
     )
     return {
-        "dot": Scoring(score=dot, parameters=0, flops=product, tanhs=0, held=0),
-        "scaled_dot": Scoring(score=scaled_dot, parameters=0, flops=product, tanhs=0, held=0),
+        "dot": Scoring(score=dot, parameters=0, flops=product, tanhs=0, n_stored=0),
+        "scaled_dot": Scoring(score=scaled_dot, parameters=0, flops=product, tanhs=0, n_stored=0),
         "additive": Scoring(
             score=lambda q, k: additive(q, k, weights),
             parameters=(d_q + d_k + 1) * d_hidden,
             flops=network,
             tanhs=pairs * d_hidden,
-            held=pairs * d_hidden,
+            n_stored=pairs * d_hidden,
         ),
     }

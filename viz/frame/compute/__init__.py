@@ -107,8 +107,8 @@ def read(source: Source, heads_off: frozenset[Head] = frozenset()) -> Capture:
 def _run(source: Source, heads_off: frozenset[Head] = frozenset()) -> Capture:
     if source.kind == "model":
         loaded_model, target = model(source.model), source.target or None
-        captured = capture(loaded_model, source.text, target=target, max_tokens=limits.TOKENS, heads_off=heads_off)
-        return captured if len(captured.tokens.ids) <= stack_tokens(source) else replace(captured, states={})
+        result = capture(loaded_model, source.text, target=target, max_tokens=limits.TOKENS, heads_off=heads_off)
+        return result if len(result.tokens.ids) <= stack_tokens(source) else replace(result, states={})
     tokens, vectors = bare(source)
     return on_seeded_heads(source, tokens, vectors, heads_off)
 

@@ -126,10 +126,10 @@ def first_stack(source: Source, plan: BlockPlan) -> Blocks:
     Raises:
         ModelError: "block", if it is not known how this model's blocks are put together.
     """
-    captured = reading(source, plan.positions)
+    source_capture = reading(source, plan.positions)
     if source.kind != "model":
-        return seeded_blocks(captured, source, plan.layers or (0,))
-    trained = model_blocks(compute.model(source.model), captured)
+        return seeded_blocks(source_capture, source, plan.layers or (0,))
+    trained = model_blocks(compute.model(source.model), source_capture)
     return trained.choose(plan.layers) if plan.layers else trained
 
 

@@ -82,9 +82,9 @@ def layer_maps(
 
 
 def _steps(source: Source, layer: int, mask: Mask, heads_off: frozenset[Head]) -> AttentionTrace:
-    captured = read(source, heads_off)
+    text_read = read(source, heads_off)
     with torch.inference_mode():
-        return captured.layer(layer, allowed=mask.allowed(len(captured.queries.ids), len(captured.tokens.ids)))
+        return text_read.layer(layer, allowed=mask.allowed(len(text_read.queries.ids), len(text_read.tokens.ids)))
 
 
 @cached

@@ -133,9 +133,9 @@ def scene_row_error(source: Source, layer: int, mask: Mask) -> tuple[int, int, f
     expected, page_trace = row_of(source, layer, mask, head, place), trace(source, layer, mask)
     off = row_error(expected, page_trace.weights[head, place])
     pairs = ((expected.head_output, page_trace.head_outputs[head, place]), (expected.output, page_trace.output[place]))
-    for computed, page_values in pairs:
-        if computed is not None:
-            off = max(off, float((computed - page_values).abs().max() / computed.abs().max().clamp(min=1.0)))
+    for recomputed, page_values in pairs:
+        if recomputed is not None:
+            off = max(off, float((recomputed - page_values).abs().max() / recomputed.abs().max().clamp(min=1.0)))
     return head, place, off
 
 
@@ -166,7 +166,7 @@ def _wrong(source: Source, text: str, tokens: Tokens) -> int:
     if source.kind == "words":
         return wrong_words(text, tokens.ids, tokens.labels)
     tokenizer = model(source.model).tokenizer
-    n_wrong = wrong_numbers(tokenizer, text, tokens.ids, tokens.dropped)
+    n_wrong = wrong_numbers(tokenizer, text, tokens.ids, tokens.n_excess)
     return n_wrong + wrong_labels(tokenizer, tokens.ids, tokens.labels)
 
 
@@ -200,10 +200,10 @@ def without_error(source: Source, layer: int, heads_off: frozenset[Head], place:
     A model's own layer is run once more on its own state. Seeded heads have one layer: theirs is the output less each
     head's own part, in float64.
     """
-    captured, without = read(source), read(source, heads_off)
+    source_capture, without = read(source), read(source, heads_off)
     heads = sorted(head for _, head in heads_off)
     if source.kind != "model":
-        weights = captured.calls[0].projections
+        weights = source_capture.calls[0].projections
         w_o = weights.w_o.double().unflatten(0, (weights.spec.H, -1))
         parts = [
             trace(source, layer, Mask()).head_outputs[head, place].double() @ w_o[head] for head in range(len(w_o))
@@ -214,7 +214,7 @@ def without_error(source: Source, layer: int, heads_off: frozenset[Head], place:
     stack = loaded_model.layers[0].layout.stack
     if not has_own_attention(loaded_model) or source.target or stack not in without.states:
         return None
-    expected = own_state_without(loaded_model, captured, layer, heads)
+    expected = own_state_without(loaded_model, source_capture, layer, heads)
     state = without.states[stack][without.number(layer) + 1]
     return None if expected is None else _share_off(expected[place], state[place])
 

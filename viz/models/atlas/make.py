@@ -30,7 +30,7 @@ Values = Mapping[str, Tensor]
 class Atlas:
     """Every head's scores over the ``lines`` of a corpus, which is called by its language, or "own".
 
-    ``seeds`` are those of the models of random weights that the scores are held against. ``made`` is the day it was
+    ``seeds`` are those of the models of random weights that the scores are n_stored against. ``made`` is the day it was
     written down; "" if it was computed just now. ``sha256`` and ``packaged`` say of which weights it is.
     """
 

@@ -35,7 +35,7 @@ VIEW = View("lesson/lesson_bar", words="lesson.bar_", sends={"did": DID})
 class BarContent:
     """The bar's content for a question; ``premise`` says why it cannot be asked.
 
-    ``right`` is what is marked as right when the question is over: options, or things in their order. ``why`` is a
+    ``right`` is what is marked_row as right when the question is over: options, or things in their order. ``why`` is a
     model answer to "say why".
     """
 

@@ -58,7 +58,7 @@ def sentence_scores(
 
 def window_score(weights: Float[Tensor, "H T T"], allowed: Bool[Tensor, "T T"]) -> Float[Tensor, " H"]:
     """Share of each head's variance that the best window of positions explains, from 0 to 1."""
-    return fit_windows(weights, allowed).explained
+    return fit_windows(weights, allowed).explained_share
 
 
 def earlier_mention(ids: Int[Tensor, " T"]) -> Bool[Tensor, "T T"]:
