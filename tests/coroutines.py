@@ -1,4 +1,4 @@
-"""Coroutines in tests: run in a thread of their own, since Playwright keeps a loop in the one that has the browser."""
+"""Coroutines in tests, run in another thread: Playwright's event loop occupies the test's."""
 
 import asyncio
 from collections.abc import Coroutine

@@ -1,4 +1,4 @@
-"""An app put together for a desk and for many users: what is the same, and what is not."""
+"""The app for one user and for many: shared parts and differences."""
 
 from contextlib import asynccontextmanager
 from dataclasses import replace

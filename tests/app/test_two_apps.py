@@ -134,7 +134,7 @@ def test_pool_thread_computes_for_its_app(apps, passes):
 
 
 def test_memory_ceiling_is_of_one_app(apps):
-    """Nor is what depends on it: the longest text, and what is kept of such."""
+    """Nor are the limits that depend on it: the longest text, and its cached results."""
     first, second = (app.stores for app in apps)
     set_ceiling(first)
     assert (first.memory.most(), second.memory.most()) == (10**9, float("inf"))
@@ -147,7 +147,7 @@ def test_memory_ceiling_is_of_one_app(apps):
 
 
 def test_metrics_count_by_app(apps):
-    """The metrics of each say what it refused itself, and who is connected to it."""
+    """The metrics of each app count its own refusals and connections."""
     first = apps[0]
     guard = first.middleware[0]
     assert ask(guard.cls(Streamlit(), *guard.args, **guard.kwargs), "/unknown", host="a")[0] == 404
@@ -161,7 +161,7 @@ def test_metrics_count_by_app(apps):
 
 
 def test_run_finds_stores_of_served_app(apps, open_app):
-    """A run in a thread of its own uses the server's stores; without a server, the default ones."""
+    """A run in another thread uses the server's stores; without a server, the default ones."""
     first, second = (app.stores for app in apps)
     assert in_thread(stores) is default_stores()
     before = default_stores().results.bytes

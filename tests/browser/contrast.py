@@ -1,6 +1,5 @@
-"""Contrast themes (forced colours): what is chosen looks otherwise than what is not.
-
-Asked where a page is open anyway.
+"""Contrast themes (forced colours): selected elements look different from others. Checked on pages open for other
+tests.
 """
 
 from functools import partial

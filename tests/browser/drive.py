@@ -1,4 +1,4 @@
-"""Driving the app: a server of its own, and pages that are watched while they are open."""
+"""A server for tests, and pages whose requests and errors are recorded."""
 
 import os
 import shutil
@@ -38,7 +38,7 @@ FLAGS = (
 )  # fmt: skip
 WIDE, PHONE = (1280, 800), (390, 844)
 DELAY = "() => new Promise((done) => setTimeout(() => done(true), 210))"
-"""A page sends a change after up to 200 ms; a timer of its own ends after that one, however busy the machine is."""
+"""A page sends a change after up to 200 ms; a timer in the same page ends after that one on any machine."""
 
 FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
 """Like the one above, waited for anew if the page opens itself again meanwhile, as a server's first visit does."""
@@ -57,7 +57,7 @@ def find_browser() -> str | None:
 
 @dataclass(frozen=True)
 class Server:
-    """A running Streamlit server and what it wrote."""
+    """A running Streamlit server and its log."""
 
     url: str
     log: Path
@@ -137,7 +137,7 @@ def listen(page: Page) -> Page:
             _UNANSWERED[page] = "asked"
 
     def answers(message: str | bytes) -> None:
-        if isinstance(message, str) or len(message) > 10_000:  # where a run begins and ends is said in a few bytes
+        if isinstance(message, str) or len(message) > 10_000:  # beginnings and ends of runs are short
             return
         message_ = ForwardMsg.FromString(message)
         kind = message_.WhichOneof("type")
@@ -158,7 +158,7 @@ def listen(page: Page) -> Page:
 
 
 def answered(page: Page) -> None:
-    """Wait until every run asked for is finished, whatever the page has made of it."""
+    """Wait until every requested run is finished; the page may still be drawing."""
     page.wait_for_function(DELAY)
     deadline = time.monotonic() + PATIENCE / 1000
     while _UNANSWERED[page]:
@@ -181,7 +181,7 @@ def wait_run(page: Page) -> None:
 
 
 def frame(page: Page) -> None:
-    """Wait until views have drawn what they were given: they do so in the next frame."""
+    """Wait until views have drawn their data: they do so in the next frame."""
     page.wait_for_function(FRAMES)
 
 

@@ -31,7 +31,7 @@ from tests.browser.drive import (
 
 Visit = Callable[..., Page]
 PUBLIC = {"HEADLIGHT_PRIVATE": "0"}
-"""Leaves out every private name of Streamlit's that the app does without; those who test what it mends have it."""
+"""Environment without the optional private names of Streamlit; tests of what they mend set it otherwise."""
 _SERVER = pytest.StashKey[Server]()
 
 

@@ -1,4 +1,4 @@
-"""Words from right to left, each set apart from what is around it. Asked where a page is open anyway."""
+"""Words from right to left, each isolated from the text around it. Checked on pages open for other tests."""
 
 from playwright.sync_api import Page
 
@@ -10,7 +10,7 @@ RECORD = """() => {
         return fillText.call(this, text, ...rest);
     };
 }"""
-"""Note what is written on canvases without being set apart."""
+"""Record text written on canvases without isolation."""
 
 LOOSE = """() => {
     const found = [...drawnLoose].map((text) => `canvas: ${text}`), roots = [document.body];
@@ -33,7 +33,7 @@ LOOSE = """() => {
 
 
 def record_drawn_words(page: Page) -> None:
-    """Note from the next visit on what is written on canvases."""
+    """Record text written on canvases from the next visit on."""
     page.add_init_script(f"({RECORD})()")
 
 

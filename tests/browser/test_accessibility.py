@@ -165,7 +165,7 @@ def test_reduced_motion_stops_animations(new_page, app_url):
 
 
 def test_headings_leave_out_no_level(visit):
-    """From the page's title to the section's to what is below it: none is left out, also where the bar has the name."""
+    """Heading levels from the page's title down: none is skipped, also where a lesson's bar has the title."""
     page = visit("step-by-step")
     titles = page.locator(":is(h1, h2, h3, h4, h5, h6)").evaluate_all("all => all.map(one => one.tagName)")
     assert titles == ["H1", "H2", "H3"]
@@ -181,7 +181,7 @@ LIVE = """() => [...document.querySelectorAll('.stMain [aria-live]')].map((node)
 
 
 def test_changed_sentence_is_announced_once(visit):
-    """It was a polite live region before it changed, in no other one; what is opened in the footer is none."""
+    """The finding is a polite live region before it changes, inside no other one; the footer is none."""
     page = visit("many-heads", section="inputs")
     live_region = page.locator(".st-key-section_inputs [aria-live]", has_text="Without number")
     live_region.wait_for(state="attached")  # the view that says so of Streamlit's sentences may come last

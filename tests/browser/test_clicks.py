@@ -100,7 +100,7 @@ def assert_sections_uncovered(page: Page, name: str) -> None:
 
 
 def click_middle(page: Page, control: Locator) -> None:
-    """Click with the mouse where a control is, whatever lies there."""
+    """Click with the mouse at a control's middle, on the topmost element."""
     box = control.bounding_box()
     assert box
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)

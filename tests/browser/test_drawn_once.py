@@ -1,4 +1,4 @@
-"""A picture is drawn when Python has sent what it shows, and not once more in the frame after."""
+"""A picture is drawn once for each of Python's messages."""
 
 import pytest
 from playwright.sync_api import Page, expect

@@ -1,4 +1,4 @@
-"""Every kind of control on the public server: the screen, the link and what was computed hold the same value."""
+"""Every kind of control on the public server: screen, link and computation have the same value."""
 
 import ast
 import inspect

@@ -1,4 +1,4 @@
-"""The menu of a picture: what it saves and copies, by hand and by keyboard, of each kind of picture."""
+"""The menu of a picture: saving and copying by mouse and by keyboard, for each kind of picture."""
 
 import csv
 import io

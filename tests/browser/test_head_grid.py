@@ -252,7 +252,7 @@ def test_long_text_is_pooled_in_wall(see):
 
 
 def test_maps_share_one_canvas(see):
-    """Each canvas is a picture of its own to the browser, put together with all others for every frame."""
+    """The browser composes each canvas as a layer of its own in every frame."""
     grid = grid_of(see())
     assert grid.locator(".wall canvas").count() == 2, "all maps, and what is lit in them"
     read = """(root, index) => {
@@ -432,7 +432,7 @@ def test_mask_is_drawn_before_python_answers(see, bare):
         weights, before = (torch.stack([layer(i, allowed=cells).weights for i in range(6)]) for cells in (mask_, None))
         assert_close(displayed, weights[3, 1].flatten(), atol=NEAR, rtol=0)
         assert_close(values(grid), weights[3, 1].flatten(), atol=NEAR, rtol=0)
-        # Each code is off by half a step at most, and all of a row are divided by what of it was open before.
+        # Each code is off by half a step at most; a row is divided by the sum of its open cells.
         was_open = before.where(torch.tensor(True) if mask_ is None else mask_, 0).sum(-1, keepdim=True)
         assert ((wall - weights).abs() * was_open).max() < (queries + 2) / 2 / 65535
 

@@ -98,7 +98,7 @@ def _run_all(page: Page) -> Locator:
 
 @pytest.fixture
 def lab_page(browser: Browser) -> Iterator[Page]:
-    """A page of its own: what JupyterLab itself writes into the console is not ours to judge."""
+    """A page without the check of the console, since JupyterLab writes into it."""
     context = browser.new_context(viewport={"width": 1400, "height": 1000})
     context.set_default_timeout(PATIENCE)
     yield context.new_page()

@@ -1,4 +1,4 @@
-"""Lines on a page: read off by pointer and keyboard, taken away by their names, on axes that are as they are told."""
+"""Line charts on a page: values by pointer and keyboard, lines hidden by the legend, axes as set."""
 
 import pytest
 from playwright.sync_api import expect

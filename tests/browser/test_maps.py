@@ -1,4 +1,4 @@
-"""Maps side by side: what is chosen or changed is drawn in the places there are, and whoever reads one off goes on."""
+"""Maps side by side: a choice is drawn into the existing canvases, and reading by keyboard continues."""
 
 import pytest
 from playwright.sync_api import expect

@@ -53,7 +53,7 @@ def assert_key(page: Page, reveal: str) -> None:
 
 
 def test_step_prints_worksheet_or_key(visit):
-    """The question and its picture, where what is asked is covered; with the answer, the picture as it is."""
+    """The question and its picture with the answer's cells covered; with the answer, the whole picture."""
     page = visit("heads", lesson="ten_minutes", lesson_step=1)
     page.emulate_media(media="print")
     bar, picture = page.locator(".lesson"), page.locator(".bars")

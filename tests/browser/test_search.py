@@ -1,4 +1,4 @@
-"""The search with real keys: what is typed, what is shown, read out and opened, and what is asked of the server."""
+"""The search with real keys: typing, results, announcements, opening, and requests to the server."""
 
 import pytest
 from playwright.sync_api import Page, expect

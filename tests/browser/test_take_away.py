@@ -35,7 +35,7 @@ def maps(n=2, heads=3, tokens=7, seed=0):
 
 @pytest.fixture(scope="module")
 def blank(browser):
-    """Pages that are watched: what they ask for, what they complain of."""
+    """Pages whose requests and console errors are recorded."""
     contexts, watch = [], Watch()
 
     def open_blank(viewport=(1280, 800), scheme="light", is_watched=True):

@@ -1,4 +1,4 @@
-"""A page that the browser has translated: what is computed after that is what stands on the screen."""
+"""A page that the browser has translated: later numbers replace the translated ones."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""A view as one file: the modules do in it what they do apart, and its name says what is in it."""
+"""A view bundled into one file: the same behaviour as its modules, and a name by its content."""
 
 import hashlib
 import json

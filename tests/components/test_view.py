@@ -1,4 +1,4 @@
-"""A view in the browser: what Python hands to it, and what it takes from it, by Streamlit's own path."""
+"""A view in the browser: Python's data and the browser's messages, by Streamlit's own path."""
 
 import json
 import re

@@ -112,7 +112,7 @@ def test_metrics_path_and_token_agree():
 
 
 def test_hosts_use_valid_settings():
-    """The Dockerfile at the root is what each of them builds; what they set is read, and probed is what answers."""
+    """Each host builds the Dockerfile at the root, sets known settings, and probes a path that answers."""
     assert space()["sdk"] == render()["runtime"] == "docker" and render()["healthCheckPath"] in PATHS
     settings = {*render()["envVars"], *cloud_run()["env"]} - {"PORT"}
     assert {name.removeprefix("HEADLIGHT_") for name in settings} <= SETTINGS

@@ -1,4 +1,4 @@
-"""Figures of a lesson say what they were given, and names are shown literally."""
+"""Figures of a lesson have the given values, and names are shown literally."""
 
 import torch
 

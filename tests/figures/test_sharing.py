@@ -1,4 +1,4 @@
-"""Figures of caches and trainings: what is drawn is what was given."""
+"""Figures of caches and trainings have the given values."""
 
 from viz.figures.sharing import cache_growth, learning
 

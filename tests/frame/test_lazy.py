@@ -1,4 +1,4 @@
-"""A property that is computed once, and keeps nobody else waiting."""
+"""A property that is computed once, without a lock shared by other objects."""
 
 import threading
 from dataclasses import dataclass

@@ -25,7 +25,7 @@ LOOKED_AT = {("atlas", "map"): {"atlas_score": "punctuation"}, ("atlas", "spread
 
 @pytest.mark.parametrize(("page", "section"), [place for place in SECTIONS if place not in OWN_CLOCK])
 def test_section_reads_text_as_marked(open_app, page, section):
-    """Another text, or another model, changes what the browser is sent of the section if the section says so."""
+    """Another text or model changes the section's data in the browser if the section reads it."""
     packaged_file(OTHER_MODELS[1]["model"])
     section_ = next(part for part in page_named(page).sections if part.name == section)
     link = {"section": section} | LOOKED_AT.get((page, section), {})

@@ -1,4 +1,4 @@
-"""Pages are written one after the other; whoever steps aside or fails lets the next one write."""
+"""Pages are computed one after the other; one that waits or fails lets the next one begin."""
 
 import threading
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Files on their way to a browser, asked without a server: what is compressed, kept for how long, and named."""
+"""Files for a browser, tested without a server: compression, caching and names."""
 
 import gzip
 import html

@@ -122,7 +122,7 @@ def test_a_request_ends_where_it_says(door):
 
 
 def test_head_in_one_piece_is_bounded(door):
-    """h11 counts a head that it waits for; one that comes whole passes it, whatever its size."""
+    """h11 limits a head that arrives in parts; one that arrives at once passes at any size."""
     long = "a" * limits.HEAD_BYTES
     assert door.ask("/", headers=HOST | {"cookie": long})["status"] == 431
     assert finish(door.knock("http", "/", HOST, method="GET", query_string=long.encode()))[0]["status"] == 431

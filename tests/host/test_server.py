@@ -1,4 +1,4 @@
-"""A server of its own, visited over real sockets: who leaves, who breaks something, crowds, and the end."""
+"""A server over real sockets: disconnects, faults, many users, and shutdown."""
 
 import asyncio
 import json

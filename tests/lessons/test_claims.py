@@ -32,7 +32,7 @@ def ids(value: Any) -> str:
 
 
 def sentences_of(step: Step) -> Iterator[tuple[str, str, str]]:
-    """Name, language and text of all that is said in a step."""
+    """Name, language and text of all sentences of a step."""
     ask = step.ask
     sentences = {"text": step.text, "note": step.note, "question": ask.question, "hint": ask.hint, "reveal": ask.reveal}
     sentences |= {f"wrong.{code}": sentence for code, sentence in ask.wrong.items()}
@@ -319,7 +319,7 @@ def _sum_to_one(_: Sample, key: Key) -> bool:
 
 
 def _best_of_words(example: Sample, key: Key) -> bool:
-    """Of the words, this one gets the most, as much as is said."""
+    """This word gets the largest weight, and the stated one."""
     row = example.row_of_head[example.subject.labels.index(str(key.values["query"]))][1:-1]
     name, weight = ("key", "weight") if "key" in key.values else ("most", "most_weight")
     is_most = example.subject.labels[1 + int(row.argmax())] == key.values[name]

@@ -1,4 +1,4 @@
-"""A teacher's own lesson from a link or a file: it comes back as it was, and whatever else comes is refused."""
+"""A teacher's own lesson from a link or a file: a round trip, and refusals of anything else."""
 
 import base64
 import json

@@ -32,7 +32,7 @@ def open_link(open_app: OpenApp, link: dict[str, Any], **changes: Any) -> AppTes
 
 
 def read_record() -> dict[str, tuple[tuple[int, int], list[Digest]]]:
-    """For each link how many checks hold and fail, and the digests of what it showed."""
+    """Counts of checks that hold and fail, and digests of a page's numbers, for each link."""
     lines = json.loads(RECORD.read_text("utf8"))
     return {
         name: (
@@ -54,7 +54,7 @@ def _short(number: float) -> float | int:
 
 
 def main() -> None:
-    """Open every link and write down what it shows."""
+    """Open every link and record its page's numbers."""
     with pytest.MonkeyPatch.context() as patch:
         open_app = opener(patch)
         lines = []

@@ -1,4 +1,4 @@
-"""A page shows at least what it showed when the record was made, wherever on it that stands now."""
+"""A page shows at least the recorded numbers, anywhere on it."""
 
 import numpy as np
 import pytest

@@ -184,7 +184,7 @@ async def run(
 
 
 def wait_until_ready(url: str) -> None:
-    """As whoever sends users there waits: it is warm, and they do not compete with that."""
+    """Wait as a load balancer does, until the server is warm."""
     until = time.monotonic() + PATIENCE / 1000
     while time.monotonic() < until:
         with suppress(OSError), urllib.request.urlopen(f"{url}/readyz", timeout=60):

@@ -1,4 +1,4 @@
-"""From what was measured to what is needed: ``python -m tests.load.capacity`` writes the tables of deploy/README.md."""
+"""From measurements to the needed capacity: ``python -m tests.load.capacity`` writes the tables of deploy/README.md."""
 
 import re
 import tomllib

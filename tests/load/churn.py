@@ -30,14 +30,14 @@ THINK = 1.0, 5.0
 STAYS, RETURNS = 6, 0.5
 """Things that a user does at most before leaving; of those who come again, how many as who was here before."""
 PATIENCE = 180.0
-"""Seconds for whatever a browser is asked for: all of them share this machine with the server."""
+"""Timeout in seconds for every browser action: all browsers share this machine with the server."""
 DETACHED = "not attached"
 """The browser's error if a run has removed the element to be pressed: no user could press it then."""
 STEADY = 300.0
 """Seconds after which memory is judged: what comes before is warming up."""
 SETTLED_APP = "[data-testid=stApp][data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
 SEND_DELAY = 250
-"""Milliseconds until a page has sent what was changed."""
+"""Milliseconds until a page has sent its change."""
 PLACES = {
     "section": ".st-key-section [role=radio]",
     "slider": "input[type=range]",
@@ -96,7 +96,7 @@ class Guest:
         await context.close()
 
     async def _arrive(self) -> tuple[BrowserContext, Seen]:
-        """A browser that was never here, and what is seen in it."""
+        """A new browser context, and its errors."""
         self.churn.counts["come"] += 1
         context = await self.browser.new_context(viewport={"width": WIDE[0], "height": WIDE[1]}, locale="en-US")
         console = Seen()

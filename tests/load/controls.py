@@ -14,7 +14,7 @@ Value = str | float | bool | list[str] | dict[str, Any] | None
 
 @dataclass(frozen=True, kw_only=True)
 class Control:
-    """One widget: its id, what it may be set to, and what it stands at when it first appears."""
+    """One widget: its id, its allowed values, and its first value."""
 
     id: str
     kind: str

@@ -31,7 +31,7 @@ KEPT_RUNS = 2
 
 @dataclass
 class Answer:
-    """The answer to one change: when the script ended, and what it showed."""
+    """The answer to one change: the time of its end, and the elements on the page."""
 
     seconds: float = 0.0
     messages: int = 0
@@ -241,7 +241,7 @@ class Tab:
             return False
         if message.script_finished == message.FINISHED_WITH_COMPILE_ERROR:
             answer.exceptions.append("compile error")
-        root = self._root if self._is_part else ()  # a fragment draws its own place first; what is around it stays
+        root = self._root if self._is_part else ()  # a fragment draws its own place first; elements around it stay
         if self._redrawn or not self._is_part:
             self._elements = {
                 place: element_

@@ -1,4 +1,4 @@
-"""The arithmetic of deploy/README.md, and that the tables there are what it gives."""
+"""The arithmetic of deploy/README.md, and the agreement of the tables there."""
 
 import pytest
 

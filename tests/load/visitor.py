@@ -46,7 +46,7 @@ LEFT_ALONE = {"_example", "model", "text", "mistake"}
 
 @dataclass(frozen=True)
 class Change:
-    """One change of one user: what it was, where, when the answer came, after how long, and what was wrong."""
+    """One change of one user: the action, the page, the time and duration of the answer, and any fault."""
 
     kind: str
     page: str
@@ -60,7 +60,7 @@ class Change:
     model: str = ""
     """The model whose numbers the page shows; "" where it has no model to choose."""
     link: str = ""
-    """The parameters of what was shown, to open it again."""
+    """The parameters of the page, to open it again."""
 
 
 @dataclass

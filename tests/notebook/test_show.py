@@ -1,4 +1,4 @@
-"""`viz.show`: of a model, of what it gave, or of attentions and tokens; and what of it Python can read and set."""
+"""`viz.show`: of a model, of its outputs, or of attentions and tokens; and its traits in Python."""
 
 import sys
 from types import SimpleNamespace

@@ -156,7 +156,7 @@ def test_attention_overtakes_in_most_models():
 
 
 def test_numbers_in_fixed_sentences_are_counted():
-    """A number that is no placeholder is held here to what it counts."""
+    """Numbers written in sentences, each compared with its count."""
     first = lesson_named("attention_from_nothing")
     assert (len(first.steps), first.minutes) == (8, 12)
     en, zh = sentences("en"), sentences("zh")

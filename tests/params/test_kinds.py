@@ -1,4 +1,4 @@
-"""Controls: what one shows is what the page was told, whatever became of its range meanwhile."""
+"""Controls: the widget shows the page's value, also after its range has changed."""
 
 import pytest
 from streamlit.testing.v1 import AppTest

@@ -1,4 +1,4 @@
-"""A parameter: what its rule refuses, whose its value is, and what a variant changes."""
+"""A parameter: refusals of its rule, the owner of its value, and variants."""
 
 import pytest
 from streamlit.testing.v1 import AppTest

@@ -1,4 +1,4 @@
-"""Random sequences of what a user does: link, session and screen always say the same."""
+"""Random sequences of a user's actions: link, session and screen always agree."""
 
 import json
 import random

@@ -35,7 +35,7 @@ class TestCosine:
 
 class TestResidualShare:
     def test_by_hand(self):
-        """The mean is (2, 0); what is left is (0, 3), (0, -3): sqrt(18) of sqrt(26)."""
+        """The mean is (2, 0) and the differences (0, 3), (0, -3): sqrt(18) of sqrt(26)."""
         assert_close(residual_share(torch.tensor([[2.0, 3.0], [2.0, -3.0]])), torch.tensor(math.sqrt(18 / 26)))
 
     def test_mean_is_nearest_vector(self):

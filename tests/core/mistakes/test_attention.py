@@ -1,4 +1,4 @@
-"""Attention with faults: each fault changes only what it names."""
+"""Attention with faults: each fault changes its own step alone."""
 
 import math
 

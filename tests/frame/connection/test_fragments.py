@@ -48,7 +48,7 @@ def test_tensor_held_is_found():
 
 
 def test_context_without_results_computes_again():
-    """A copy of what a page stands on begins without what was computed."""
+    """A copy of a page's context has no computed values."""
     from dataclasses import dataclass
 
     from viz.frame.lazy import lazy

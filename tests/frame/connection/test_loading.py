@@ -89,7 +89,7 @@ def test_page_modules_are_imported_once(monkeypatch):
 
 
 def test_thread_loads_into_its_app(monkeypatch):
-    """The app of whoever asked for the page, though another is served."""
+    """Loading uses the app that requested the page, while another is served."""
     results, start, stores = [], [], queue_notice.make_stores()
     monkeypatch.setattr(loading, "_threads", start)
     monkeypatch.setattr(loading, "_COMPUTE", "viz.frame.not_imported_yet")

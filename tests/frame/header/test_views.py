@@ -70,7 +70,7 @@ OF_VIEWS = {
 
 @pytest.mark.parametrize(("place", "link"), OF_VIEWS.items())
 def test_old_parameter_keeps_its_value(open_app, place, link):
-    """A link without a section, from when its parameter alone said what it means."""
+    """A link of an earlier version, without a section: its parameter names the view."""
     (page, view), app = place, open_app(place[0], **link)
     assert not app.exception and not app.info
     assert translator("en")(f"{page}.{view}.lead") in sentences_of(app)

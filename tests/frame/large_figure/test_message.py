@@ -1,4 +1,4 @@
-"""The large figure of a picture: what a browser sends for it, and what it may not send."""
+"""The large figure of a picture: valid and invalid messages of a browser."""
 
 import base64
 import copy

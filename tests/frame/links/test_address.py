@@ -1,4 +1,4 @@
-"""The address that is passed on opens what it was taken from: fifty states of controls, and a few pages' numbers."""
+"""A shared address opens the same page: fifty states of controls, and a few pages' numbers."""
 
 import random
 from typing import Any

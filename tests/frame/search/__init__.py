@@ -1,1 +1,1 @@
-"""The search: what it knows, what it finds first, and typos."""
+"""The search: its index, its order of results, and typos."""

@@ -1,4 +1,4 @@
-"""The search's index, and what it finds: run by node as the browser runs it."""
+"""The search's index and results: run by node as the browser runs it."""
 
 import gzip
 import json

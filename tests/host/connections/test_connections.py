@@ -85,7 +85,7 @@ class Line:
         self.writer.write(bytes([first, 0x80 | 127]) + size.to_bytes(8, "big") + bytes(4) + b"x" * n_bytes)
 
     async def answer(self):
-        """The next short message, or the code of the end; None if that came to nothing under what was still sent."""
+        """The next short message, or the closing code; None if neither came."""
         try:
             head = await asyncio.wait_for(self.reader.readexactly(2), 20)
             body = await self.reader.readexactly(head[1])

@@ -1,4 +1,4 @@
-"""While a step's question is open its picture is there, and what is asked is in no message that a browser gets."""
+"""While a step's question is open its picture is drawn, and no message to the browser has the answer."""
 
 import json
 import re

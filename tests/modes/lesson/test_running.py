@@ -1,4 +1,4 @@
-"""Every step in Chromium: its picture below the question, what is asked covered in it, and few tab stops around."""
+"""Every step in Chromium: the picture below the question, the answer's cells covered, and few tab stops."""
 
 from typing import Any
 
@@ -46,7 +46,7 @@ def open_step(visit: Any, lesson: str, number: int, **options: Any) -> Page:
 
 @pytest.mark.parametrize(("lesson", "number"), COVERED_STEPS)
 def test_open_step_shows_covered_picture(visit, lesson, number):
-    """The picture begins on the first screen; what is asked is covered in it, and is there after the answer."""
+    """The picture begins on the first screen; the answer's cells are covered until it is given."""
     page = open_step(visit, lesson, number, viewport=(1280, 720))
     picture = page.locator("[class*=st-key-section_]").locator(PICTURE).first
     expect(picture).to_be_visible()

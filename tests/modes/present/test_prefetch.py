@@ -1,4 +1,4 @@
-"""The next step's pass is computed before it is opened, and what fails there is told to nobody."""
+"""The next step's pass is computed before the step is opened; its errors are not shown."""
 
 from typing import Any
 
@@ -54,7 +54,7 @@ def test_seeded_heads_are_not_prefetched(passes):
 
 
 def test_failed_prefetch_is_logged_without_text(monkeypatch, caplog):
-    """Nobody waits for it: whoever opens the step is told."""
+    """The error appears when the step is opened."""
 
     def fail(source: Any) -> None:
         raise ValueError(source.text)

@@ -1,4 +1,4 @@
-"""The page about the program: what it says is what the project's own files say."""
+"""The page about the program: its facts agree with the project's files."""
 
 import re
 

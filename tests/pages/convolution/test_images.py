@@ -1,4 +1,5 @@
-"""Pictures are what they say, and hostile files end in a sentence's code, never in a crash or a full memory."""
+"""Pictures are of their declared kind; hostile files end in the code of a sentence, never in a crash or a full
+memory."""
 
 import struct
 import zlib

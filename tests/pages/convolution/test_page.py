@@ -187,7 +187,7 @@ def test_share_of_other_head_fails_check(open_app, monkeypatch):
 
     def rolled(source, mask):
         fits = right(source, mask)
-        return tuple(type(fit)(**vars(fit) | {"explained": fit.explained_share.roll(1)}) for fit in fits)
+        return tuple(type(fit)(**vars(fit) | {"explained_share": fit.explained_share.roll(1)}) for fit in fits)
 
     monkeypatch.setattr(module.own_compute, "windows", rolled)
     assert checked(open_app("convolution", section="likeness"), "likeness") == (0, 1)

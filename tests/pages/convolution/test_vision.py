@@ -1,4 +1,4 @@
-"""The sections on a trained vision model: what they show is what the model says, of any digit and any folder."""
+"""The sections on a trained vision model: their numbers are the model's, for any digit and any folder."""
 
 import json
 import re

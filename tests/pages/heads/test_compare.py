@@ -1,4 +1,4 @@
-"""Two texts side by side, without a browser: what is compared with what, and what is said of it."""
+"""Two texts side by side, without a browser: the pairs of tokens, and the sentences."""
 
 import json
 from statistics import mean

@@ -45,7 +45,7 @@ def test_comparison_pointer_keys_and_heads(visit):
     near(tables[0], weights(TIRED, 3, 1))
     near(tables[2], weights(WIDE, 3, 1) - weights(TIRED, 3, 1))
 
-    # One crosshair: what is pointed at in one map is marked in all, and nothing is asked of the server.
+    # One crosshair: a cell under the pointer is marked in all maps, without a request to the server.
     read_view(
         page,
         "{ view.told = 0; view.change = (to) => { view.told++; view.constructor.prototype.change.call(view, to); }; }",
@@ -65,7 +65,7 @@ def test_comparison_pointer_keys_and_heads(visit):
     page.mouse.move(5, 5)
     expect(sentence).to_contain_text("In the second, “it”")
 
-    # Keys walk the cells, and lock a row; what they come to is said.
+    # Arrow keys walk the cells and announce each; Enter locks a row.
     view.locator(".large").first.focus()
     page.keyboard.press("ArrowUp")
     expect(live).to_contain_text("“because” gives “[CLS]”")

@@ -1,4 +1,4 @@
-"""The Heads page: what it says is what torch says, from every source and in both languages."""
+"""The Heads page: its numbers are torch's, from every source and in both languages."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The page as a file: the app's own values, whatever is shown; offered where every head fits, built when asked for."""
+"""The page as a file: the app's own values in every view; offered where every head fits, built on a click."""
 
 import pytest
 import torch

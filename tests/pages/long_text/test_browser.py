@@ -1,4 +1,4 @@
-"""The map of a long text in a real browser: what is drawn is the core's, a click opens a window, another a row."""
+"""The map of a long text in a real browser: the core's numbers, a click for a window, another for a row."""
 
 import torch
 from playwright.sync_api import Page, expect

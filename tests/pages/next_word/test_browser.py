@@ -1,4 +1,4 @@
-"""The table of words in a real browser: what is drawn is what the model says, and a click asks elsewhere."""
+"""The table of words in a real browser: the model's predictions, and clicks that choose another word."""
 
 import torch
 from playwright.sync_api import expect

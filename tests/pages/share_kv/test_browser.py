@@ -1,4 +1,4 @@
-"""Shared keys and values in a real browser: what is drawn, the cache as it grows, and phones."""
+"""Shared keys and values in a real browser: the maps, the growing cache, and phones."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Sharing in code: what the four versions do when they are run, and how it is said."""
+"""Sharing in code: the results of the four versions, and their sentences."""
 
 import inspect
 

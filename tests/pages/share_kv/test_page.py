@@ -383,7 +383,7 @@ def test_g_control_shown_where_used(open_app, section):
 
 
 class TestFaults:
-    """Each check fails if what it checks is wrong."""
+    """Each check fails if its subject is wrong."""
 
     @pytest.mark.parametrize("module", [growing_cache, savings, published])
     def test_a_cache_that_counts_query_heads(self, open_app, monkeypatch, module):

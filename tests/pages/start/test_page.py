@@ -1,4 +1,4 @@
-"""The start page: what it shows without a model, where it leads, and what of it stays with the user."""
+"""The start page: without a model, its links, and the state that stays with the user."""
 
 import json
 import re

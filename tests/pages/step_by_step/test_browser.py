@@ -1,4 +1,4 @@
-"""The Step by step page in a real browser: keys, buttons, clicks on cells, what is written by hand, phones."""
+"""The Step by step page in a real browser: keys, buttons, clicks on cells, the worked example, phones."""
 
 import math
 import re
@@ -170,7 +170,7 @@ def test_every_figure_says_what_it_shows(visit):
 
 
 def line(page: Page):
-    """The calculation that is written, and what of."""
+    """The calculation on the page, and its subject."""
     return page.locator(".three-words .line"), page.locator(".three-words .says")
 
 
