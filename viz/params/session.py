@@ -54,9 +54,10 @@ class Parameters:
         """Return the parameters of a fragment and of its inner fragments."""
         return [name for name, owner in self.owners.items() if owner[: len(part)] == part]
 
-    def note_drawn(self, names: Iterable[str]) -> None:
-        """Record the values that the screen was drawn with."""
-        self.drawn_values |= {name: st.session_state[name] for name in names if name in st.session_state}
+    def note_drawn(self, part: tuple[str, ...]) -> None:
+        """Record the values that a fragment was drawn with."""
+        state, names = st.session_state, self.declared_inside(part)
+        self.drawn_values |= {name: state[name] for name in names if name in state}
 
     def is_out_of_date(self, part: tuple[str, ...]) -> bool:
         """Return True if a parameter outside the fragment has changed since the last draw."""
@@ -67,20 +68,6 @@ class Parameters:
         """Set ``is_back``: True if the browser's note is new, so that Back or Forward started this run."""
         self.is_back = not is_first and note not in ("", self.history_note)
         self.history_note = note or self.history_note
-
-    def predates_navigation(self, name: str) -> bool:
-        """Return True if a value predates the last Back or Forward and was not read from its link yet."""
-        return self.believed is not None and name not in self.believed
-
-    def is_chosen(self, name: str) -> bool:
-        """Return True if a parameter's value was chosen, and is not a default set by ``read``."""
-        state = st.session_state
-        return name in state and not (name in self.current_defaults and state[name] == self.current_defaults[name])
-
-    def is_known(self, name: str) -> bool:
-        """Return True if a parameter has a value in the session, in the link or among the presets."""
-        has_value = name in st.session_state and not self.predates_navigation(name)
-        return has_value or name in self.link or name in self.preset
 
     @property
     def is_new_page(self) -> bool:
