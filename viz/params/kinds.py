@@ -182,8 +182,7 @@ class Text(Parameter[str]):
         """Draw a select box that also takes a typed text; return the text."""
         value = self.read(about)
         values = suggestions if value in suggestions else [*suggestions, value]
-        self.draw_list(st.selectbox, label, values, accept_new_options=True, **options)
-        return value
+        return self._draw_list(st.selectbox, label, about, values, accept_new_options=True, **options)
 
 
 @dataclass(frozen=True)
@@ -211,12 +210,8 @@ class Ints(Parameter[list[int]]):
 
     def pills(self, label: str, about: Any = None, **options: Any) -> list[int]:
         """Draw a pill for each number; return the selected ones."""
-        value = self.read(about)
-        self.draw_list(st.pills, label, self.options(about), selection_mode="multi", **options)
-        return value
+        return self._draw_list(st.pills, label, about, self.options(about), selection_mode="multi", **options)
 
     def multiselect(self, label: str, about: Any = None, **options: Any) -> list[int]:
         """Draw a multiselect; return the selected numbers."""
-        value = self.read(about)
-        self.draw_list(st.multiselect, label, self.options(about), **options)
-        return value
+        return self._draw_list(st.multiselect, label, about, self.options(about), **options)

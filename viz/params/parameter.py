@@ -4,16 +4,18 @@ An invalid value in the link is replaced by the default and reported to the user
 page.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Final, Generic, Self, TypeVar
 
 import streamlit as st
 
 from viz.params.session import of_session, redraw_page
 
 T = TypeVar("T")
+_MAX_RECENT_VALUES: Final = 4
+"""Recent values of a parameter that the browser may still send."""
 
 
 def resolve(value: Any, about: Any) -> Any:
@@ -70,12 +72,12 @@ class Parameter(Generic[T]):
             record.current_defaults.pop(name, None)
             self.set(self._read_link(about, default))
         elif self.value != default and (not self._is_allowed(about, self.value) or not (is_declared or self.is_chosen)):
-            record.send(name, default)
+            self.set(default)
         elif not is_declared and record.is_new_page:
             # Streamlit treats another page's widget of this name as new: it is empty unless its value is set.
             state[name] = state[name]
-        elif not is_declared and record.has_stale_browser_value(name):
-            record.send(name, self.value)
+        elif not is_declared and self._has_stale_value():
+            self.set(self.value)
         if self.value == default:
             record.current_defaults[name] = default
         elif self.is_chosen:
@@ -85,6 +87,21 @@ class Parameter(Generic[T]):
     def _adjust(self, about: Any) -> None:
         """Adjust the session's value to the page's data, before it is read."""
         self.enter(about)
+
+    def _has_stale_value(self) -> bool:
+        """Return True if the browser has sent an older value than the server's last one. Call it once in a run.
+
+        The page is then drawn with the browser's value while the widget is about to show the server's, so the value of
+        the page has to be sent again. In all other cases it must not be: it would overwrite what is being typed. Older
+        values are dropped once the browser has sent the last one, or a new one.
+        """
+        recent = of_session().set_values.get(self.name)
+        if not recent or self.value == recent[-1]:
+            return False
+        if self.value in recent:
+            return True
+        del of_session().set_values[self.name]
+        return False
 
     def _read_link(self, about: Any, default: T) -> T:
         """Return the link's value if it is there and valid, else the default."""
@@ -155,10 +172,13 @@ class Parameter(Generic[T]):
 
     def set(self, value: T) -> None:
         """Set the value, before its widget is drawn in this run, or in a callback."""
-        record = of_session()
-        record.send(self.name, value)
+        state, record, name = st.session_state, of_session(), self.name
+        recent = record.set_values.setdefault(name, [])
+        recent += [state[name], value] if name in state else [value]
+        del recent[:-_MAX_RECENT_VALUES]
+        state[name] = value
         if record.believed is not None:
-            record.believed.add(self.name)
+            record.believed.add(name)
 
     def choose(self, value: T) -> None:
         """Set the value as chosen by the user, even if it equals the default."""
@@ -183,19 +203,26 @@ class Parameter(Generic[T]):
             options = {"on_change": redraw_page, **options}  # the page depends on it: rerun the page
         return widget(label, *args, key=self.name, persist_state="session", **options)
 
-    def draw_list(
+    def _draw_list(
         self,
         widget: Callable[..., Any],
         label: str,
-        values: Iterable[Any],
+        about: Any,
+        values: Sequence[Any],
         *,
         says: Callable[[Any], str] = str,
+        listed: Sequence[Any] | None = None,
         **options: Any,
-    ) -> None:
-        """Draw a Streamlit widget that lists values; ``says`` formats one."""
+    ) -> T:
+        """Draw a Streamlit widget that lists values, or those ``listed``; return the chosen one.
+
+        ``says`` formats a value. Streamlit keeps a reference to it, so it may hold texts, but no context.
+        """
+        value, listed = self.read(about), values if listed is None else listed
         if widget not in (st.segmented_control, st.pills):  # the browser shows their new labels by itself
-            self.resend_on_change(hash(tuple(map(says, values))))  # a hash: the labels of a long text are 20 kB
-        self.draw(widget, label, values, format_func=says, **options)
+            self.resend_on_change(hash(tuple(map(says, listed))))  # a hash: the labels of a long text are 20 kB
+        self.draw(widget, label, listed, format_func=says, **options)
+        return value
 
     def resend_on_change(self, signature: Hashable) -> None:
         """Send a widget its value again if its range or its labels differ from those of the last run.
@@ -214,7 +241,7 @@ class OneOf(Parameter[T]):
     """A parameter with one of a few values: ``among``, or a function of the page's data that lists them.
 
     Its widgets take Streamlit's arguments, and ``says``, which formats a value, and ``listed``, the values to draw if
-    not all. Streamlit keeps a reference to ``says``, so it may hold texts, but no context.
+    not all.
     """
 
     among: Sequence[T] | Callable[[Any], Sequence[T]] | None = field(default=None, kw_only=True)
@@ -227,31 +254,24 @@ class OneOf(Parameter[T]):
     def _is_allowed(self, about: Any, value: T) -> bool:
         return value in self.options(about) and super()._is_allowed(about, value)
 
-    def _draw_one_of(
-        self, widget: Callable[..., Any], label: str, about: Any, listed: Sequence[T] | None = None, **options: Any
-    ) -> T:
-        value = self.read(about)
-        self.draw_list(widget, label, self.options(about) if listed is None else listed, **options)
-        return value
-
     def selectbox(self, label: str, about: Any = None, **options: Any) -> T:
         """Draw a select box; return the value."""
-        return self._draw_one_of(st.selectbox, label, about, **options)
+        return self._draw_list(st.selectbox, label, about, self.options(about), **options)
 
     def radio(self, label: str, about: Any = None, **options: Any) -> T:
         """Draw radio buttons; return the value."""
-        return self._draw_one_of(st.radio, label, about, **options)
+        return self._draw_list(st.radio, label, about, self.options(about), **options)
 
     def segments(self, label: str, about: Any = None, **options: Any) -> T:
         """Draw a segmented control; return the value."""
-        return self._draw_one_of(st.segmented_control, label, about, required=True, **options)
+        return self._draw_list(st.segmented_control, label, about, self.options(about), required=True, **options)
 
     def pills(self, label: str, about: Any = None, **options: Any) -> T:
         """Draw a row of pills; return the value."""
-        return self._draw_one_of(st.pills, label, about, required=True, **options)
+        return self._draw_list(st.pills, label, about, self.options(about), required=True, **options)
 
     def select_slider(self, label: str, about: Any = None, **options: Any) -> T:
         """Draw a slider over the values, if there are several; return the value."""
         if len(self.options(about)) < 2:
             return self.read(about)
-        return self._draw_one_of(st.select_slider, label, about, **options)
+        return self._draw_list(st.select_slider, label, about, self.options(about), **options)

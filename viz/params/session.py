@@ -7,8 +7,6 @@ from typing import Any, Final
 import streamlit as st
 
 _NAME: Final = "_parameters"
-_MAX_RECENT_VALUES: Final = 4
-"""Recent values of a parameter that the browser may still send."""
 
 PAGE: Final = "page"
 """The name of the outermost fragment."""
@@ -73,30 +71,6 @@ class Parameters:
     def is_new_page(self) -> bool:
         """True until a run of this page is complete."""
         return self.page != self.path
-
-    def send(self, name: str, value: Any) -> None:
-        """Set a parameter, and record the values that the browser may still send."""
-        earlier = self.set_values.setdefault(name, [])
-        if name in st.session_state:
-            earlier.append(st.session_state[name])
-        earlier.append(value)
-        del earlier[:-_MAX_RECENT_VALUES]
-        st.session_state[name] = value
-
-    def has_stale_browser_value(self, name: str) -> bool:
-        """Return True if the browser has sent an older value than the server's last one. Call it once in a run.
-
-        The page is then drawn with the browser's value while the widget is about to show the server's, so the value of
-        the page has to be sent again. In all other cases it must not be: it would overwrite what is being typed. Older
-        values are dropped once the browser has sent the last one, or a new one.
-        """
-        value = st.session_state[name]
-        if not (values := self.set_values.get(name)) or value == values[-1]:
-            return False
-        if value in values:
-            return True
-        del self.set_values[name]
-        return False
 
 
 def exist() -> bool:
