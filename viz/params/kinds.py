@@ -59,6 +59,8 @@ class Int(Number[int]):
     ``nearest``, else the default.
     """
 
+    low: int | Callable[[Any], int] = field(default=0, kw_only=True)
+    high: int | Callable[[Any], int] = field(default=0, kw_only=True)
     parse: Callable[[str], Any] = field(default=int, kw_only=True)
     nearest: bool = field(default=False, kw_only=True)
 
@@ -77,11 +79,8 @@ class Int(Number[int]):
 
     def _adjust(self, about: Any) -> None:
         super()._adjust(about)
-        if (
-            self.is_chosen
-            and isinstance(self.value, int)
-            and (nearest := self._nearest(self.value, about)) != self.value
-        ):
+        value = st.session_state.get(self.name)
+        if self.is_chosen and isinstance(value, int) and (nearest := self._nearest(value, about)) != value:
             self.set(nearest)
 
     def _nearest(self, value: int, about: Any) -> int:
@@ -125,8 +124,8 @@ class Real(Number[float]):
     """A number from ``low`` to ``high``, or one of those in ``among``; NaN is none."""
 
     default: Any = 0.0
-    low: Any = field(default=0.0, kw_only=True)
-    high: Any = field(default=0.0, kw_only=True)
+    low: float | Callable[[Any], float] = field(default=0.0, kw_only=True)
+    high: float | Callable[[Any], float] = field(default=0.0, kw_only=True)
     parse: Callable[[str], Any] = field(default=float, kw_only=True)
 
 

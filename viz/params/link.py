@@ -155,8 +155,8 @@ def end_part(part: tuple[str, ...]) -> None:
     record.note_drawn(part)
 
 
-def _write_address(wanted: Mapping[str, str]) -> None:
+def _write_address(parameters: Mapping[str, str]) -> None:
     # Of two quick changes that undo each other, the second arrives with the address from before the first. So compare
     # with both: the address of the browser, and the link that was last sent.
-    if not wanted == address_parameters() == of_session().written:
-        st.query_params.from_dict(wanted)
+    if not parameters == address_parameters() == of_session().written:
+        st.query_params.from_dict(parameters)

@@ -167,8 +167,8 @@ class Parameter(Generic[T]):
     @property
     def predates_navigation(self) -> bool:
         """True if the value predates the last Back or Forward and was not read from its link yet."""
-        believed = of_session().believed
-        return believed is not None and self.name not in believed
+        record = of_session()
+        return record.believed is not None and self.name not in record.believed
 
     def set(self, value: T) -> None:
         """Set the value, before its widget is drawn in this run, or in a callback."""
@@ -218,10 +218,10 @@ class Parameter(Generic[T]):
 
         ``says`` formats a value. Streamlit keeps a reference to it, so it may hold texts, but no context.
         """
-        value, listed = self.read(about), values if listed is None else listed
+        value, values = self.read(about), values if listed is None else listed
         if widget not in (st.segmented_control, st.pills):  # the browser shows their new labels by itself
-            self.resend_on_change(hash(tuple(map(says, listed))))  # a hash: the labels of a long text are 20 kB
-        self.draw(widget, label, listed, format_func=says, **options)
+            self.resend_on_change(hash(tuple(map(says, values))))  # a hash: the labels of a long text are 20 kB
+        self.draw(widget, label, values, format_func=says, **options)
         return value
 
     def resend_on_change(self, signature: Hashable) -> None:
