@@ -15,7 +15,7 @@ N = TypeVar("N", bound=float)
 
 @dataclass(frozen=True)
 class Number(OneOf[N]):
-    """A number from ``low`` to ``high``, or one of those in ``among``: what ``Int`` and ``Real`` have in common."""
+    """A number from ``low`` to ``high``, or one of those in ``among``: the base of ``Int`` and ``Real``."""
 
     default: Any = 0
     low: Any = field(default=0, kw_only=True)

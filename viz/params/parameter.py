@@ -38,9 +38,10 @@ class Scope:
 
 @dataclass(frozen=True)
 class Parameter(Generic[T]):
-    """A query parameter of the link; its name is also its widget's key. ``Parameter(name)`` asks for the state of any.
+    """A query parameter of the link; its name is also its widget's key.
 
-    A default, a range or an owner may be a function of ``about``, the page's data.
+    A default, a range or an owner may be a function of ``about``, the page's data. ``Parameter(name)`` is enough to ask
+    for the state of one that is declared elsewhere, such as ``is_chosen``.
 
     Args:
         name: in the link; never changed, because links are saved.
