@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.components.test_view import SENDING
 from tests.messages import example, hostile
-from viz.components.mount import component_name
+from viz.components.view import component_name
 from viz.text import translator
 
 SMALL = {"source": "words", "text": "one two three", "d_model": 8, "n_heads": 2, "lang": "en"}

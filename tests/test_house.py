@@ -665,7 +665,7 @@ MIRRORED = (
 NO_MODULE = {
     *("minilm", "every_page", "every_lesson", "client", "figure_menu", "toy_page", "server", "faults", "two_apps"),
     *("lists", "malformed", "deleted", "sequences", "notes_alone", "odd_configurations", "padding", "read_only"),
-    *("claims", "today"),
+    *("claims", "today", "packaged_views"),
 }
 """Tests of more than one module: the app and its pages, claims, a running server and its messages."""
 
@@ -689,7 +689,7 @@ def test_coroutines_run_in_own_thread():
 
 
 BY_HAND = re.compile(r"\b_take\w*\(|\bread_choice\b|\bcount_choices\b|\bHUES\b|\.v2\.component\(|(?<!\w|\.)mount\(")
-MOUNTS = {"viz/components/mount.py", "viz/components/view.py"}
+MOUNTS = {"viz/components/view.py"}
 
 
 def test_views_are_mounted_by_their_declaration():

@@ -11,8 +11,6 @@ from tests.test_house import SOURCES, house_of, name, nodes
 EXCEPTIONS = {
     # The messages of a view in the browser, and the language of its words.
     "viz/components/view.py": 2,
-    # An uploaded file, of a widget whose key its caller gives.
-    "viz/frame/connection/uploads.py": 2,
 }
 """The uses that are left, by file. It may only shrink."""
 

@@ -14,8 +14,7 @@ from viz.frame.page import Page, say_refused
 from viz.frame.search.box import search_box
 from viz.frame.shared import LANG, SECTION, Sections
 from viz.frame.sidebar import path_of
-from viz.params.address import address_parameters
-from viz.params.link import retain_in_link
+from viz.params.link import address_parameters, retain_in_link
 from viz.text import Translate, translator
 from viz.text.glossary import Term, terms
 

@@ -115,7 +115,7 @@ def test_view_words_and_colours_are_added(monkeypatch):
     """To a mapping and to packed bytes alike; what data says itself stands, and bytes keep their blocks."""
     monkeypatch.setattr("viz.components.view.st.session_state", {"lang": "en"})
     mounted: list[Any] = []
-    monkeypatch.setattr("viz.components.view.mount", lambda _, *, data, **rest: mounted.append(data))
+    monkeypatch.setattr("viz.components.view._mount", lambda _, *, data, **rest: mounted.append(data))
     view = View("masks/growing", words="masks.growing.", colours=True)
     VIEWS.remove(view)
     view.mount(key="a", data={"n": 3}, words={"play": "Go"})
@@ -129,7 +129,7 @@ def test_view_words_and_colours_are_added(monkeypatch):
 def test_view_trigger_is_returned(monkeypatch):
     """Streamlit returns one that has a callback, so each name has one; the result is that of the run."""
     mounted: dict[str, Any] = {}
-    monkeypatch.setattr("viz.components.view.mount", lambda _, **arguments: mounted.update(arguments) or "the result")
+    monkeypatch.setattr("viz.components.view._mount", lambda _, **arguments: mounted.update(arguments) or "the result")
     view = View("masks/growing", triggers=("plot",))
     VIEWS.remove(view)
     assert view.mount(key="a", data={}) == "the result" and mounted.pop("on_plot_change")() is None

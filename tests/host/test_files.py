@@ -7,7 +7,7 @@ import pytest
 
 from tests.coroutines import finish
 from viz.components import bundle
-from viz.components.mount import LOADER
+from viz.components.view import LOADER
 from viz.host.files import Files, addresses_of_view
 from viz.host.first_paint import FRAME, ROOT_ELEMENT, StaticPaint, style
 from viz.host.page_head import with_head

@@ -1,8 +1,8 @@
 """Data of views, tables and figures while a lesson's question is open, without what it covers.
 
-Every view is sent through :func:`viz.components.mount.mount`, and so through :func:`cover_data`, which takes the hidden
-numbers out and lists their places; the view draws a hatched "?" there. When the question is over, the same places are
-listed as those that tell the answer, and the view labels them.
+Every view is sent through :meth:`viz.components.view.View.mount`, and so through :func:`cover_data`, which takes the
+hidden numbers out and lists their places; the view draws a hatched "?" there. When the question is over, the same
+places are listed as those that tell the answer, and the view labels them.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,21 +1,36 @@
 """A view in the browser, declared once: what it may send, its words, its colours, and how it is mounted.
 
+A view is a Streamlit component (v2) of an installed package, served by URL as one file (``bundle.py``). A checkout is
+such a package: ``headlight-1.dist-info`` lies in the folder from which the app is run, and names the manifest in
+``package/``. By URL, and not as text, because text is sent again with each change, and needs a content policy that
+allows scripts from elsewhere than the server (``blob:``). The files that Streamlit knows have to lie on disk. Only a
+loader does: it imports the view's own file, which ``viz/host/files.py`` sends from memory, by the name in the
+component's HTML.
+
 Every message of a view is ``{"value": ..., "sent": n}``, the state of one name: n counts the view's messages, and the
 answer says which of them Python has seen, so that a view knows an answer to an older one (``client/lib/view.js``).
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache, partial
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import streamlit as st
 
+from viz.components import bundle
+from viz.components.cover import current
 from viz.components.kinds import Integer, Kind
-from viz.components.mount import mount
 from viz.text import sentences, translator
+
+PACKAGE = "headlight"
+LOADER = next(Path(__file__).parent.glob("package/loader/load-*.js"))
+"""The file that loads a view's code; its name holds a hash of its content, as all that a browser may keep for good."""
 
 
 @cache
@@ -41,7 +56,7 @@ class View:
     """A view ``client/<name>.js``; the pages that show it declare it at the top of a module.
 
     Args:
-        name: its folder and name, as in "masks/mask_painter".
+        name: its folder and name, as in "masks/mask_painter"; names differ, whatever their folder.
         words: what the keys of its texts begin with, as in "masks.painter."; "" if it has none of its own.
         sends: the kind of each message by its name; one that does not fit is ignored.
         colours: send it the palette, as ``hues``.
@@ -73,7 +88,7 @@ class View:
         """Show the view, or give it new data; return Streamlit's result, whose attributes are the triggers.
 
         Args:
-            key: of this place on the page.
+            key: of this place on the page; the view's own state lives as long as the key stays.
             data: bytes as :func:`viz.components.head_grid.pack` makes them, or a mapping that JSON can hold.
             words: more words, and others in place of its own.
             on: what a message is handed to, by its name. A session keeps these functions: none may hold a scene.
@@ -88,7 +103,7 @@ class View:
             f"on_{name}_change": partial(_receive, key, name, self.sends[name], act) for name, act in on.items()
         }
         calls |= {f"on_{name}_change": _ignore for name in self.triggers}
-        return mount(self.name, key=key, data=_add(added, data) if added else data, **calls)
+        return _mount(self.name, key=key, data=_add(added, data) if added else data, **calls)
 
     def words(self) -> dict[str, str]:
         """Return the view's own words in the user's language, by the rest of their keys."""
@@ -109,6 +124,51 @@ class View:
 
 VIEWS: list[View] = []
 """Every view that has been declared."""
+
+
+def component_name(view: str) -> str:
+    """Return the name under which Streamlit knows a view."""
+    return f"{PACKAGE}.{Path(view).name}"
+
+
+def address(view: str) -> str:
+    """Return the address of the code of a view that is not mounted yet, relative to any page of the app."""
+    return f"_stcore/bidi-components/{component_name(view)}/{bundle.bundle(view)[0]}"
+
+
+_after_callback: ContextVar[Callable[[], None]] = ContextVar("after_callback", default=lambda: None)
+
+
+@contextmanager
+def after_callbacks(call: Callable[[], None]) -> Iterator[None]:
+    """Call this after each callback of the views that are mounted inside the ``with``."""
+    token = _after_callback.set(call)
+    try:
+        yield
+    finally:
+        _after_callback.reset(token)
+
+
+def _mount(view: str, *, key: str, data: Any, **callbacks: Callable[[], None]) -> Any:
+    """Mount the component of a view, and cover its data while a lesson's question is open."""
+    wrapped = {name: partial(_call_then, callback, _after_callback.get()) for name, callback in callbacks.items()}
+    if current() is not None:  # what unpacks and covers needs torch
+        from viz.components.covered_data import cover_data
+
+        data = cover_data(key, data)
+    # In a list, because in a dict Streamlit looks for tables, and imports pandas for that: a third of a second.
+    return _component(view)(key=key, data=data if isinstance(data, bytes) else [data], **wrapped)
+
+
+@cache
+def _component(view: str) -> Callable[..., Any]:
+    html = f'<data value="{bundle.bundle(view)[0]}"></data>'
+    return st.components.v2.component(component_name(view), html=html, js=LOADER.name, isolate_styles=False)
+
+
+def _call_then(callback: Callable[[], None], after: Callable[[], None]) -> None:
+    callback()
+    after()
 
 
 def _ignore() -> None:

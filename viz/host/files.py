@@ -12,7 +12,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from viz.components import bundle
-from viz.components.mount import LOADER, component_name
+from viz.components.view import LOADER, component_name
 from viz.frame.connection.redirects import is_old
 from viz.frame.sidebar import path_of
 from viz.host.first_paint import StaticPaint, style

@@ -18,6 +18,6 @@ function: ``def tap(i): return Real(f"tap{i}", low=-9.0, high=9.0)``. :mod:`viz.
 """
 
 from viz.params.kinds import Choice, Flag, Int, Ints, Real, Text, TokenIndex
-from viz.params.parameter import KEEP, OneOf, Parameter, Scope
+from viz.params.parameter import Parameter, Scope
 
-__all__ = ["KEEP", "Choice", "Flag", "Int", "Ints", "OneOf", "Parameter", "Real", "Scope", "Text", "TokenIndex"]
+__all__ = ["Choice", "Flag", "Int", "Ints", "Parameter", "Real", "Scope", "Text", "TokenIndex"]

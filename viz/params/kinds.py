@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -10,94 +10,107 @@ from viz.params.parameter import OneOf, Parameter, resolve
 from viz.params.session import of_session
 from viz.params.words import place_of_word
 
+N = TypeVar("N", bound=float)
+
 
 @dataclass(frozen=True)
-class Int(OneOf[int]):
+class Number(OneOf[N]):
+    """A number from ``low`` to ``high``, or one of those in ``among``: the base of ``Int`` and ``Real``."""
+
+    default: Any = 0
+    low: Any = field(default=0, kw_only=True)
+    high: Any = field(default=0, kw_only=True)
+
+    def bounds(self, about: Any = None) -> tuple[N, N]:
+        """Return the lowest and the highest valid number."""
+        if self.among is None:
+            return resolve(self.low, about), resolve(self.high, about)
+        among = self.options(about)
+        return among[0], among[-1]
+
+    def _is_allowed(self, about: Any, value: N) -> bool:
+        if self.among is not None:
+            return super()._is_allowed(about, value)
+        low, high = self.bounds(about)
+        return isinstance(value, int | float) and low <= value <= high and Parameter._is_allowed(self, about, value)
+
+    def slider(self, label: str, about: Any = None, *, step: N | None = None, **options: Any) -> N:
+        """Draw a slider if there are several values; return the value."""
+        if self.among is not None and not isinstance(self.options(about), range):
+            return self.select_slider(label, about, **options)
+        value, (low, high) = self.read(about), self.bounds(about)
+        if low < high:
+            self.resend_on_change((low, high, step))
+            self.draw(st.slider, label, low, high, step=step, **options)
+        return value
+
+    def number_input(self, label: str, about: Any = None, *, step: N | None = None, **options: Any) -> N:
+        """Draw a number input; return the value."""
+        value, (low, high) = self.read(about), self.bounds(about)
+        self.draw(st.number_input, label, low, high, step=step, **options)
+        return value
+
+
+@dataclass(frozen=True)
+class Int(Number[int]):
     """A whole number from ``low`` to ``high``, or one of those in ``among``.
 
     A chosen value that is now out of range is clamped; if it is no longer in ``among`` it becomes the nearest value if
     ``nearest``, else the default.
     """
 
-    default: Any = 0
     low: int | Callable[[Any], int] = field(default=0, kw_only=True)
     high: int | Callable[[Any], int] = field(default=0, kw_only=True)
+    parse: Callable[[str], Any] = field(default=int, kw_only=True)
     nearest: bool = field(default=False, kw_only=True)
 
     def options(self, about: Any = None) -> Sequence[int]:
         """Return the valid numbers."""
         if self.among is not None:
             return super().options(about)
-        return range(resolve(self.low, about), resolve(self.high, about) + 1)
-
-    def read(self, about: Any = None) -> int:
-        """Declare the parameter and return its value, clamped to the range."""
-        self.enter(about)
-        value = st.session_state.get(self.name)
-        if isinstance(value, int) and self.is_chosen and (nearest := self._nearest(value, about)) != value:
-            self.set(nearest)
-        return super().read(about)
-
-    def _nearest(self, value: int, about: Any) -> int:
-        options = self.options(about)
-        if isinstance(options, range) and self.among is None:
-            return min(max(value, options.start), options.stop - 1)
-        return min(options, key=lambda option: abs(option - value)) if self.nearest else value
-
-    def _resolve_default(self, about: Any) -> int:
-        return self._nearest(super()._resolve_default(about), about)
-
-    def _parse(self, raw: str) -> int:
-        return int(raw)
+        low, high = self.bounds(about)
+        return range(low, high + 1)
 
     def _is_allowed(self, about: Any, value: int) -> bool:
         return isinstance(value, int) and super()._is_allowed(about, value)
 
-    def slider(self, label: str, about: Any = None, **options: Any) -> int:
-        """Draw a slider if there are several values; return the value."""
-        among = self.options(about)
-        if not isinstance(among, range):
-            return self.select_slider(label, about, **options)
-        value = self.read(about)
-        if len(among) > 1:
-            self.resend_on_change((among[0], among[-1]))
-            self.draw(st.slider, label, among[0], among[-1], **options)
-        return value
+    def _resolve_default(self, about: Any) -> int:
+        return self._nearest(super()._resolve_default(about), about)
 
-    def number_input(self, label: str, about: Any = None, **options: Any) -> int:
-        """Draw a number input; return the value."""
-        value, among = self.read(about), self.options(about)
-        self.draw(st.number_input, label, among[0], among[-1], **options)
-        return value
+    def _adjust(self, about: Any) -> None:
+        super()._adjust(about)
+        value = st.session_state.get(self.name)
+        if self.is_chosen and isinstance(value, int) and (nearest := self._nearest(value, about)) != value:
+            self.set(nearest)
+
+    def _nearest(self, value: int, about: Any) -> int:
+        if self.among is None:
+            low, high = self.bounds(about)
+            return min(max(value, low), high)
+        return min(self.options(about), key=lambda option: abs(option - value)) if self.nearest else value
 
 
 @dataclass(frozen=True)
 class TokenIndex(Int):
-    """The position of a token in a text; -1 is none. It follows its word when the ``words`` change."""
+    """The position of a token in a text; -1 is none. It follows its word when the ``words`` change.
+
+    If the word is missing in the new text, the value is reset. A value that is a default becomes the default of the new
+    text. If that has none, the word is kept like a chosen one, because the user sees it.
+    """
 
     words: Callable[[Any], tuple[str, ...]] | None = field(default=None, kw_only=True)
 
-    def read(self, about: Any = None) -> int:
-        """Declare the parameter and return its value, the position of its word in this text."""
+    def _adjust(self, about: Any) -> None:
         if self.words:
-            self.follow(self.words(about), locked_at_first=self._resolve_default(about) >= 0)
-        return super().read(about)
+            self._follow(self.words(about), has_default=self._resolve_default(about) >= 0)
+        super()._adjust(about)
 
-    def follow(self, words: tuple[str, ...], *, locked_at_first: bool = True) -> None:
-        """Move the value to its word's position in another text, or reset it if the word is missing.
-
-        A value that is a default becomes the default of the new text. If that has none, the word is kept like a chosen
-        one, because the user sees it.
-
-        Args:
-            words: of the text.
-            locked_at_first: True if the default of this text is a word.
-        """
-        record, place, is_chosen = of_session(), st.session_state.get(self.name), self.is_chosen
+    def _follow(self, words: tuple[str, ...], *, has_default: bool) -> None:
+        record, is_chosen = of_session(), self.is_chosen
         before, record.scopes[self.name] = record.scopes.get(self.name), words
-        if before is None or before == words or self.predates_navigation or (not is_chosen and locked_at_first):
+        if before is None or before == words or self.predates_navigation or (has_default and not is_chosen):
             return
-        position = None
+        position, place = None, st.session_state.get(self.name)
         if isinstance(place, int) and 0 <= place < len(before):
             position = place_of_word(before, words, place, or_place=is_chosen)
         if position is None:
@@ -107,34 +120,13 @@ class TokenIndex(Int):
 
 
 @dataclass(frozen=True)
-class Real(OneOf[float]):
+class Real(Number[float]):
     """A number from ``low`` to ``high``, or one of those in ``among``; NaN is none."""
 
     default: Any = 0.0
     low: float | Callable[[Any], float] = field(default=0.0, kw_only=True)
     high: float | Callable[[Any], float] = field(default=0.0, kw_only=True)
-
-    def _parse(self, raw: str) -> float:
-        return float(raw)
-
-    def _is_allowed(self, about: Any, value: float) -> bool:
-        if self.among is not None:
-            return super()._is_allowed(about, value)
-        low, high = resolve(self.low, about), resolve(self.high, about)
-        return isinstance(value, int | float) and low <= value <= high
-
-    def slider(self, label: str, about: Any = None, *, step: float, **options: Any) -> float:
-        """Draw a slider; return the value."""
-        value, low, high = self.read(about), resolve(self.low, about), resolve(self.high, about)
-        self.resend_on_change((low, high, step))
-        self.draw(st.slider, label, low, high, step=step, **options)
-        return value
-
-    def number_input(self, label: str, about: Any = None, *, step: float, **options: Any) -> float:
-        """Draw a number input; return the value."""
-        value, low, high = self.read(about), resolve(self.low, about), resolve(self.high, about)
-        self.draw(st.number_input, label, low, high, step=step, **options)
-        return value
+    parse: Callable[[str], Any] = field(default=float, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -144,18 +136,13 @@ class Choice(OneOf[str]):
     def _resolve_default(self, about: Any) -> str:
         return self.options(about)[0] if self.default is None else super()._resolve_default(about)
 
-    def _parse(self, raw: str) -> str:
-        return raw
-
 
 @dataclass(frozen=True)
 class Flag(Parameter[bool]):
     """On or off."""
 
     default: Any = False
-
-    def _parse(self, raw: str) -> bool:
-        return bool(int(raw))
+    parse: Callable[[str], Any] = field(default=lambda raw: bool(int(raw)), kw_only=True)
 
     def toggle(self, label: str, about: Any = None, **options: Any) -> bool:
         """Draw a toggle; return the value."""
@@ -171,14 +158,10 @@ class Text(Parameter[str]):
     default: Any = ""
     longest: int | None = field(default=None, kw_only=True)
 
-    def _parse(self, raw: str) -> str:
-        return raw
-
-    def read(self, about: Any = None) -> str:
-        """Declare the parameter and return the text."""
+    def _adjust(self, about: Any) -> None:
+        super()._adjust(about)
         if self.longest is not None:
             of_session().longest[self.name] = self.longest
-        return super().read(about)
 
     def text_box(self, label: str, about: Any = None, *, draw: Callable[..., Any], **options: Any) -> str:
         """Draw a text input with Streamlit's function ``draw``; return the text as typed.
@@ -186,7 +169,7 @@ class Text(Parameter[str]):
         In a session's first run the browser may send a text typed since an earlier connection. So the link's text is
         only the widget's default then: setting the value would overwrite what is being typed.
         """
-        is_unseen = of_session().page is None and self.name not in st.session_state
+        is_unseen = of_session().page is None and not self.has_value
         text = self.read(about)
         if not is_unseen:
             self.draw(draw, label, **options)
@@ -194,51 +177,40 @@ class Text(Parameter[str]):
         self.forget()
         return str(self.draw(draw, label, value=text, **options))
 
-    def selectbox(
-        self, label: str, about: Any = None, *, suggestions: Sequence[str], says: Callable[[str], str], **options: Any
-    ) -> str:
+    def selectbox(self, label: str, about: Any = None, *, suggestions: Sequence[str], **options: Any) -> str:
         """Draw a select box that also takes a typed text; return the text."""
         value = self.read(about)
-        options_with_value = suggestions if value in suggestions else [*suggestions, value]
-        self.resend_on_change(hash(tuple(map(says, options_with_value))))
-        self.draw(st.selectbox, label, options_with_value, format_func=says, accept_new_options=True, **options)
-        return value
+        values = suggestions if value in suggestions else [*suggestions, value]
+        return self._draw_list(st.selectbox, label, about, values, accept_new_options=True, **options)
 
 
 @dataclass(frozen=True)
 class Ints(Parameter[list[int]]):
-    """Distinct whole numbers from ``low`` to ``high``; by default none."""
+    """Distinct whole numbers from ``low`` to ``high``; by default none. ``allows`` replaces this rule."""
 
     default: Any = ()
     low: int | Callable[[Any], int] = field(default=0, kw_only=True)
     high: int | Callable[[Any], int] = field(default=0, kw_only=True)
-
-    def _resolve_default(self, about: Any) -> list[int]:
-        return list(super()._resolve_default(about))
-
-    def _parse(self, raw: str) -> list[int]:
-        return [int(part) for part in raw.split("-") if part]
+    parse: Callable[[str], Any] = field(
+        default=lambda raw: [int(part) for part in raw.split("-") if part], kw_only=True
+    )
 
     def options(self, about: Any = None) -> range:
         """Return the valid numbers."""
         return range(resolve(self.low, about), resolve(self.high, about) + 1)
+
+    def _resolve_default(self, about: Any) -> list[int]:
+        return list(super()._resolve_default(about))
 
     def _is_allowed(self, about: Any, value: list[int]) -> bool:
         if self.allows is not None:
             return self.allows(value)
         return all(number in self.options(about) for number in value) and len(set(value)) == len(value)
 
-    def pills(self, label: str, about: Any = None, *, says: Callable[[int], str] = str, **options: Any) -> list[int]:
+    def pills(self, label: str, about: Any = None, **options: Any) -> list[int]:
         """Draw a pill for each number; return the selected ones."""
-        value = self.read(about)
-        self.draw(st.pills, label, self.options(about), selection_mode="multi", format_func=says, **options)
-        return value
+        return self._draw_list(st.pills, label, about, self.options(about), selection_mode="multi", **options)
 
-    def multiselect(
-        self, label: str, about: Any = None, *, says: Callable[[int], str] = str, **options: Any
-    ) -> list[int]:
+    def multiselect(self, label: str, about: Any = None, **options: Any) -> list[int]:
         """Draw a multiselect; return the selected numbers."""
-        value, among = self.read(about), self.options(about)
-        self.resend_on_change(hash(tuple(map(says, among))))
-        self.draw(st.multiselect, label, among, format_func=says, **options)
-        return value
+        return self._draw_list(st.multiselect, label, about, self.options(about), **options)

@@ -7,13 +7,27 @@ One change is one entry of the browser's history. After Back and Forward all par
 those it does not name are reset to their defaults.
 """
 
+import time
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 import streamlit as st
 
-from viz.params import address, session
+from viz.components.view import View
+from viz.params import session
+from viz.params.parameter import Parameter
 from viz.params.session import of_session
+
+ADDRESS = View("frame/address")
+_NOTE = "history"
+"""The query parameter by which ``frame/document`` reports Back or Forward, unique for each navigation; removed when the
+run writes the address."""
+
+
+def address_parameters() -> dict[str, str]:
+    """Return the query parameters of the address bar."""
+    return {name: value for name, value in st.query_params.to_dict().items() if name != _NOTE}
 
 
 def begin() -> None:
@@ -21,9 +35,9 @@ def begin() -> None:
     if first := not session.exist():
         session.make()
     record = of_session()
-    record.note_history(address.history_note(), is_first=first)
+    record.note_history(str(st.query_params.get(_NOTE, "")), is_first=first)
     if first or record.is_back:
-        record.link = address.address_parameters()
+        record.link = address_parameters()
         record.refused = []
         record.believed = None if first else set()
     record.declared, record.owners, record.part = {}, {}, ()
@@ -71,11 +85,9 @@ def retain(*names: str) -> None:
     """Keep the values of parameters without a widget in this run, but leave them out of the link."""
     state = st.session_state
     for name in names:
-        if name not in state:
-            continue
-        if of_session().predates_navigation(name):
-            del state[name]
-        else:
+        if Parameter(name).predates_navigation:
+            state.pop(name, None)
+        elif name in state:
             state[name] = state[name]  # else Streamlit drops the value of a widget that is not drawn
 
 
@@ -88,7 +100,7 @@ def take_invalid_names() -> list[str]:
 
 def query_parameters(*names: str) -> dict[str, str]:
     """Return these parameters as query parameters for a link to another page, without defaults."""
-    return {name: _write(name) for name in names if of_session().is_chosen(name)}
+    return {name: _write(name) for name in names if Parameter(name).is_chosen}
 
 
 def _write(name: str) -> str:
@@ -101,40 +113,50 @@ def _write(name: str) -> str:
 def link() -> dict[str, str]:
     """Return the query parameters of the current view: declared parameters that are chosen and not at the default."""
     state, record = st.session_state, of_session()
-    in_link = [
-        n
-        for n, default in record.declared.items()
-        if n in record.always or (state[n] != default and record.is_chosen(n))
-    ]
     waiting = {name: record.link[name] for name in record.kept if name in record.link}
-    return waiting | {name: _write(name) for name in in_link}
+    return waiting | {
+        name: _write(name)
+        for name, default in record.declared.items()
+        if name in record.always or (state[name] != default and Parameter(name).is_chosen)
+    }
+
+
+def replace_entry(parameters: Mapping[str, str], path: str) -> None:
+    """Replace the current history entry by a link, in a run that opened a page or followed Back or Forward.
+
+    Streamlit adds an entry for an opened page without its query parameters and would add another one with them. Back
+    would then lead to the page at its defaults. The browser writes nothing if its address has another ``path``.
+    """
+    ADDRESS.mount(key="address", data={"link": urlencode(parameters), "page": path, "run": time.time_ns()})
 
 
 def end() -> None:
     """Finish a run: write the state into the address bar."""
     record, wanted = of_session(), link()
-    in_address = address.address_parameters()
-    before = wanted if record.written is None else record.written
     place = st.empty()  # in every run, so that a run without a message does not remove an element
     # After Back: the response to an earlier click may have arrived late and written its link into this entry.
     # On a new page: Streamlit has added an entry without query parameters, so the link replaces that one.
     if record.is_back or (record.is_new_page and st.query_params.to_dict() != wanted):
         with place:
-            address.replace(wanted, record.path)
-    # Of two quick changes that undo each other, the second arrives with the address from before the first. So compare
-    # with both: the address of the browser, and the link that was last sent.
-    elif not record.is_new_page and (in_address != wanted or before != wanted):
-        st.query_params.from_dict(wanted)
+            replace_entry(wanted, record.path)
+    elif not record.is_new_page:
+        _write_address(wanted)
     # `link` is kept: pages not opened yet still read their parameters from it.
     record.written, record.page, record.believed = wanted, record.path, None
     record.drawn_values = {}
-    record.note_drawn(record.owners)
+    record.note_drawn(())
 
 
 def end_part(part: tuple[str, ...]) -> None:
     """Finish a run of one fragment: write the state into the address bar."""
     record, wanted = of_session(), link()
-    if record.written != wanted or address.address_parameters() != wanted:
-        st.query_params.from_dict(wanted)
+    _write_address(wanted)
     record.written = wanted
-    record.note_drawn(record.declared_inside(part))
+    record.note_drawn(part)
+
+
+def _write_address(parameters: Mapping[str, str]) -> None:
+    # Of two quick changes that undo each other, the second arrives with the address from before the first. So compare
+    # with both: the address of the browser, and the link that was last sent.
+    if not parameters == address_parameters() == of_session().written:
+        st.query_params.from_dict(parameters)

@@ -14,9 +14,8 @@ import streamlit as st
 from viz.params.session import of_session, redraw_page
 
 T = TypeVar("T")
-
-KEEP: Final = "session"
-"""``persist_state``: a widget keeps its value when the user changes pages."""
+_MAX_RECENT_VALUES: Final = 4
+"""Recent values of a parameter that the browser may still send."""
 
 
 def resolve(value: Any, about: Any) -> Any:
@@ -41,20 +40,21 @@ class Scope:
 class Parameter(Generic[T]):
     """A query parameter of the link; its name is also its widget's key.
 
-    A default, a range or an owner may be a function of ``about``, the page's data.
+    A default, a range or an owner may be a function of ``about``, the page's data. ``Parameter(name)`` is enough to ask
+    for the state of one that is declared elsewhere, such as ``is_chosen``.
 
     Args:
         name: in the link; never changed, because links are saved.
         default: the value unless one is chosen; it is left out of the link.
         scope: keeps a value for each owner; None: all pages share one.
-        parse: reads the value from a link, if not as its kind does; raises ValueError for an invalid one.
+        parse: reads the value from a link, by default as its kind does; raises ValueError for an invalid one.
         allows: further validation beside the kind's own; called in every run.
     """
 
     name: str
     default: Any = None
     scope: Scope | None = field(default=None, kw_only=True)
-    parse: Callable[[str], T] | None = field(default=None, kw_only=True)
+    parse: Callable[[str], Any] = field(default=str, kw_only=True)
     allows: Callable[[T], bool] | None = field(default=None, kw_only=True)
 
     def variant(self, **changes: Any) -> Self:
@@ -63,52 +63,65 @@ class Parameter(Generic[T]):
 
     def read(self, about: Any = None) -> T:
         """Declare the parameter and return its value: that of the link or the user if valid, else the default."""
-        self.enter(about)
+        self._adjust(about)
         state, record, name = st.session_state, of_session(), self.name
         default, is_declared = self._resolve_default(about), name in record.declared
         if name in record.preset:
             default = self._from_link(record.preset[name], about, default)
         record.declare(name, default)
-        if name not in state or record.predates_navigation(name):
+        if name not in state or self.predates_navigation:
             record.current_defaults.pop(name, None)
-            record.send(name, self._read_link(about, default))
+            self.set(self._read_link(about, default))
         elif self.value != default and (not self._is_allowed(about, self.value) or not (is_declared or self.is_chosen)):
-            record.send(name, default)
+            self.set(default)
         elif not is_declared and record.is_new_page:
             # Streamlit treats another page's widget of this name as new: it is empty unless its value is set.
             state[name] = state[name]
-        elif not is_declared and record.has_stale_browser_value(name):
-            record.send(name, self.value)
+        elif not is_declared and self._has_stale_value():
+            self.set(self.value)
         if self.value == default:
             record.current_defaults[name] = default
         elif self.is_chosen:
             record.current_defaults.pop(name, None)
         return self.value
 
+    def _adjust(self, about: Any) -> None:
+        """Adjust the session's value to the page's data, before it is read."""
+        self.enter(about)
+
+    def _has_stale_value(self) -> bool:
+        """Return True if the browser has sent an older value than the server's last one. Call it once in a run.
+
+        The page is then drawn with the browser's value while the widget is about to show the server's, so the value of
+        the page has to be sent again. In all other cases it must not be: it would overwrite what is being typed. Older
+        values are dropped once the browser has sent the last one, or a new one.
+        """
+        recent = of_session().set_values.get(self.name)
+        if not recent or self.value == recent[-1]:
+            return False
+        if self.value in recent:
+            return True
+        del of_session().set_values[self.name]
+        return False
+
     def _read_link(self, about: Any, default: T) -> T:
         """Return the link's value if it is there and valid, else the default."""
         record = of_session()
-        if record.believed is not None:
-            record.believed.add(self.name)
         if (raw := record.link.pop(self.name, None)) is None:
             return default
-        if (value := self._from_link(raw, about, None)) is not None:
-            return value
-        record.refused.append(self.name)
-        return default
+        if (value := self._from_link(raw, about, None)) is None:
+            record.refused.append(self.name)
+        return default if value is None else value
 
     def _from_link(self, raw: str, about: Any, otherwise: Any) -> Any:
         with suppress(ValueError):
-            if self._is_allowed(about, value := (self.parse or self._parse)(raw)):
+            if self._is_allowed(about, value := self.parse(raw)):
                 return value
         return otherwise
 
     def _resolve_default(self, about: Any) -> T:
         default: T = resolve(self.default, about)
         return default
-
-    def _parse(self, raw: str) -> T:
-        raise NotImplementedError
 
     def _is_allowed(self, about: Any, value: T) -> bool:
         return self.allows is None or self.allows(value)
@@ -143,24 +156,30 @@ class Parameter(Generic[T]):
     @property
     def is_chosen(self) -> bool:
         """True if the value was chosen, and is not a default that :meth:`read` has set."""
-        return of_session().is_chosen(self.name)
+        defaults = of_session().current_defaults
+        return self.has_value and not (self.name in defaults and self.value == defaults[self.name])
 
     @property
     def is_known(self) -> bool:
         """True if there is a value in the session, in the link or among the presets."""
-        return of_session().is_known(self.name)
+        record = of_session()
+        return (self.has_value and not self.predates_navigation) or self.name in {**record.link, **record.preset}
 
     @property
     def predates_navigation(self) -> bool:
         """True if the value predates the last Back or Forward and was not read from its link yet."""
-        return of_session().predates_navigation(self.name)
+        record = of_session()
+        return record.believed is not None and self.name not in record.believed
 
     def set(self, value: T) -> None:
         """Set the value, before its widget is drawn in this run, or in a callback."""
-        record = of_session()
-        record.send(self.name, value)
+        state, record, name = st.session_state, of_session(), self.name
+        recent = record.set_values.setdefault(name, [])
+        recent += [state[name], value] if name in state else [value]
+        del recent[:-_MAX_RECENT_VALUES]
+        state[name] = value
         if record.believed is not None:
-            record.believed.add(self.name)
+            record.believed.add(name)
 
     def choose(self, value: T) -> None:
         """Set the value as chosen by the user, even if it equals the default."""
@@ -183,7 +202,28 @@ class Parameter(Generic[T]):
         record = of_session()
         if record.owners[self.name] == record.part[:1] != record.part:
             options = {"on_change": redraw_page, **options}  # the page depends on it: rerun the page
-        return widget(label, *args, key=self.name, persist_state=KEEP, **options)
+        return widget(label, *args, key=self.name, persist_state="session", **options)
+
+    def _draw_list(
+        self,
+        widget: Callable[..., Any],
+        label: str,
+        about: Any,
+        values: Sequence[Any],
+        *,
+        says: Callable[[Any], str] = str,
+        listed: Sequence[Any] | None = None,
+        **options: Any,
+    ) -> T:
+        """Draw a Streamlit widget that lists values, or those ``listed``; return the chosen one.
+
+        ``says`` formats a value. Streamlit keeps a reference to it, so it may hold texts, but no context.
+        """
+        value, values = self.read(about), values if listed is None else listed
+        if widget not in (st.segmented_control, st.pills):  # the browser shows their new labels by itself
+            self.resend_on_change(hash(tuple(map(says, values))))  # a hash: the labels of a long text are 20 kB
+        self.draw(widget, label, values, format_func=says, **options)
+        return value
 
     def resend_on_change(self, signature: Hashable) -> None:
         """Send a widget its value again if its range or its labels differ from those of the last run.
@@ -202,7 +242,7 @@ class OneOf(Parameter[T]):
     """A parameter with one of a few values: ``among``, or a function of the page's data that lists them.
 
     Its widgets take Streamlit's arguments, and ``says``, which formats a value, and ``listed``, the values to draw if
-    not all. Streamlit keeps a reference to ``says``, so it may hold texts, but no context.
+    not all.
     """
 
     among: Sequence[T] | Callable[[Any], Sequence[T]] | None = field(default=None, kw_only=True)
@@ -215,40 +255,24 @@ class OneOf(Parameter[T]):
     def _is_allowed(self, about: Any, value: T) -> bool:
         return value in self.options(about) and super()._is_allowed(about, value)
 
-    def _list(
-        self,
-        widget: Callable[..., Any],
-        label: str,
-        about: Any,
-        *,
-        says: Callable[[T], str] = str,
-        listed: Sequence[T] | None = None,
-        **options: Any,
-    ) -> T:
-        value, listed = self.read(about), self.options(about) if listed is None else listed
-        if "required" not in options:
-            self.resend_on_change(hash(tuple(map(says, listed))))  # a hash, because the labels of a long text are 20 kB
-        self.draw(widget, label, listed, format_func=says, **options)
-        return value
-
     def selectbox(self, label: str, about: Any = None, **options: Any) -> T:
         """Draw a select box; return the value."""
-        return self._list(st.selectbox, label, about, **options)
+        return self._draw_list(st.selectbox, label, about, self.options(about), **options)
 
     def radio(self, label: str, about: Any = None, **options: Any) -> T:
         """Draw radio buttons; return the value."""
-        return self._list(st.radio, label, about, **options)
+        return self._draw_list(st.radio, label, about, self.options(about), **options)
 
     def segments(self, label: str, about: Any = None, **options: Any) -> T:
         """Draw a segmented control; return the value."""
-        return self._list(st.segmented_control, label, about, required=True, **options)
+        return self._draw_list(st.segmented_control, label, about, self.options(about), required=True, **options)
 
     def pills(self, label: str, about: Any = None, **options: Any) -> T:
         """Draw a row of pills; return the value."""
-        return self._list(st.pills, label, about, required=True, **options)
+        return self._draw_list(st.pills, label, about, self.options(about), required=True, **options)
 
     def select_slider(self, label: str, about: Any = None, **options: Any) -> T:
         """Draw a slider over the values, if there are several; return the value."""
         if len(self.options(about)) < 2:
             return self.read(about)
-        return self._list(st.select_slider, label, about, **options)
+        return self._draw_list(st.select_slider, label, about, self.options(about), **options)

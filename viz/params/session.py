@@ -7,8 +7,6 @@ from typing import Any, Final
 import streamlit as st
 
 _NAME: Final = "_parameters"
-_MAX_RECENT_VALUES: Final = 4
-"""Recent values of a parameter that the browser may still send."""
 
 PAGE: Final = "page"
 """The name of the outermost fragment."""
@@ -54,9 +52,10 @@ class Parameters:
         """Return the parameters of a fragment and of its inner fragments."""
         return [name for name, owner in self.owners.items() if owner[: len(part)] == part]
 
-    def note_drawn(self, names: Iterable[str]) -> None:
-        """Record the values that the screen was drawn with."""
-        self.drawn_values |= {name: st.session_state[name] for name in names if name in st.session_state}
+    def note_drawn(self, part: tuple[str, ...]) -> None:
+        """Record the values that a fragment was drawn with."""
+        state, names = st.session_state, self.declared_inside(part)
+        self.drawn_values |= {name: state[name] for name in names if name in state}
 
     def is_out_of_date(self, part: tuple[str, ...]) -> bool:
         """Return True if a parameter outside the fragment has changed since the last draw."""
@@ -68,48 +67,10 @@ class Parameters:
         self.is_back = not is_first and note not in ("", self.history_note)
         self.history_note = note or self.history_note
 
-    def predates_navigation(self, name: str) -> bool:
-        """Return True if a value predates the last Back or Forward and was not read from its link yet."""
-        return self.believed is not None and name not in self.believed
-
-    def is_chosen(self, name: str) -> bool:
-        """Return True if a parameter's value was chosen, and is not a default set by ``read``."""
-        state = st.session_state
-        return name in state and not (name in self.current_defaults and state[name] == self.current_defaults[name])
-
-    def is_known(self, name: str) -> bool:
-        """Return True if a parameter has a value in the session, in the link or among the presets."""
-        has_value = name in st.session_state and not self.predates_navigation(name)
-        return has_value or name in self.link or name in self.preset
-
     @property
     def is_new_page(self) -> bool:
         """True until a run of this page is complete."""
         return self.page != self.path
-
-    def send(self, name: str, value: Any) -> None:
-        """Set a parameter, and record the values that the browser may still send."""
-        earlier = self.set_values.setdefault(name, [])
-        if name in st.session_state:
-            earlier.append(st.session_state[name])
-        earlier.append(value)
-        del earlier[:-_MAX_RECENT_VALUES]
-        st.session_state[name] = value
-
-    def has_stale_browser_value(self, name: str) -> bool:
-        """Return True if the browser has sent an older value than the server's last one. Call it once in a run.
-
-        The page is then drawn with the browser's value while the widget is about to show the server's, so the value of
-        the page has to be sent again. In all other cases it must not be: it would overwrite what is being typed. Older
-        values are dropped once the browser has sent the last one, or a new one.
-        """
-        value = st.session_state[name]
-        if not (values := self.set_values.get(name)) or value == values[-1]:
-            return False
-        if value in values:
-            return True
-        del self.set_values[name]
-        return False
 
 
 def exist() -> bool:

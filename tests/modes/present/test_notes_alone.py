@@ -5,7 +5,7 @@ import json
 import pytest
 
 from pages import EVERY
-from viz.components.mount import component_name
+from viz.components.view import component_name
 from viz.text import LANGUAGES, translator
 
 NOTES = component_name("present/notes")

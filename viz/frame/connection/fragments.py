@@ -10,7 +10,7 @@ from functools import partial
 
 import streamlit as st
 
-from viz.components.mount import after_callbacks
+from viz.components.view import after_callbacks
 from viz.errors import ModelError
 from viz.frame import modes, queue_notice
 from viz.params.link import end_part

@@ -6,7 +6,7 @@ Such a link does not name the parameter. So every link made now does, except tha
 from collections.abc import Set
 
 from viz.frame.shared import SECTION
-from viz.params import link
+from viz.params import Parameter, link
 from viz.params.memory import Remembered
 from viz.params.session import of_session
 
@@ -19,7 +19,7 @@ def open_with(name: str, value: str) -> None:
 
     To be called before the parameter is declared.
     """
-    if not of_session().is_known(name):
+    if not Parameter(name).is_known:
         _is_old(name).set(not of_session().link.keys() <= AS_OPENED or _is_whole_page())
     if not link.presets() and not _is_old(name).read():  # a lesson says itself what it shows
         link.preset({name: value})

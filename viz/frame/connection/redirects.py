@@ -9,7 +9,7 @@ from viz.components.view import View
 from viz.frame.connection.moved import where_now
 from viz.frame.links import SHARED
 from viz.frame.sidebar import path_of
-from viz.params.address import address_parameters
+from viz.params.link import address_parameters
 from viz.params.session import of_session
 
 REOPEN = View("frame/reopen")

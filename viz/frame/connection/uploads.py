@@ -4,6 +4,7 @@ from typing import Any
 
 import streamlit as st
 
+from viz.params.memory import Remembered
 from viz.text import Translate
 
 
@@ -14,7 +15,7 @@ def file_uploader(label: str, key: str, **options: Any) -> None:
 
 def uploaded_bytes(key: str) -> bytes | None:
     """Return the uploaded file; None if there is none, or if it is lost."""
-    file: Any = st.session_state.get(key)
+    file = _uploaded_file(key)
     return None if file is None or is_lost(key) else file.getvalue()
 
 
@@ -24,8 +25,12 @@ def is_lost(key: str) -> bool:
     It was sent to another replica, or the browser was away for longer than files are kept. Streamlit then has a
     placeholder for the file, which has no content.
     """
-    file: Any = st.session_state.get(key)
+    file = _uploaded_file(key)
     return file is not None and not hasattr(file, "getvalue")
+
+
+def _uploaded_file(key: str) -> Any:
+    return Remembered(key, default=None).read()
 
 
 def say_missing(t: Translate, key: str, none: str) -> None:

@@ -2,7 +2,8 @@
 
 from collections.abc import Collection
 
-from viz.params.address import address_parameters
+from viz.params import Parameter
+from viz.params.link import address_parameters
 from viz.params.memory import Remembered
 from viz.params.session import of_session
 
@@ -45,4 +46,4 @@ def came_without_choices() -> bool:
 
 def stay_untouched(*names: str) -> None:
     """Note for the next run that none of these parameters has been chosen, if it is so."""
-    _NO_CHOICES_BEFORE.set(not any(map(of_session().is_chosen, names)))
+    _NO_CHOICES_BEFORE.set(not any(Parameter(name).is_chosen for name in names))

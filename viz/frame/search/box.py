@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from viz.components.mount import address
-from viz.components.view import View
+from viz.components.view import View, address
 from viz.frame import view
 
 SEARCH = View("search/search", words="search.")

@@ -8,8 +8,7 @@ from urllib.parse import parse_qsl
 
 from viz.components.bundle import views
 from viz.components.kinds import Fields, OneOf, Text
-from viz.components.mount import address
-from viz.components.view import View
+from viz.components.view import View, address
 from viz.frame import modes
 from viz.frame.format import number
 from viz.frame.links.address import address as link_of_view

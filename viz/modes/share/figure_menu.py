@@ -7,7 +7,7 @@ it is opened for the first time.
 from typing import Any
 
 from viz import limits
-from viz.components.mount import address
+from viz.components.view import address
 from viz.frame import modes
 from viz.frame.modes.figure_facts import Facts, facts
 from viz.params import Parameter

@@ -1,5 +1,5 @@
 // Streamlit loads this file for each view, at an address of its own. The view's code is in a file that is named by its
-// content: Python puts that name beside it (viz/components/mount.py).
+// content: Python puts that name beside it (viz/components/view.py).
 
 const views = new Map();
 const latest = new WeakMap();

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from viz import ROOT
 from viz.components import bundle
-from viz.components.mount import LOADER, PACKAGE, address, component_name
+from viz.components.view import LOADER, PACKAGE, address, component_name
 
 NODE = shutil.which("node")
 MANIFEST = LOADER.parents[1] / "pyproject.toml"
@@ -42,10 +42,12 @@ def test_loader_name_holds_its_content():
 
 
 def page() -> None:
-    from viz.components.mount import mount
+    from viz.components.view import VIEWS, View
 
-    mount("masks/growing", key="one", data=b"1")
-    mount("masks/growing", key="two", data={"a": 2})
+    view = View("masks/growing")
+    VIEWS.remove(view)
+    view.mount(key="one", data=b"1")
+    view.mount(key="two", data={"a": 2})
 
 
 def test_mounted_view_is_sent_by_address():
