@@ -23,7 +23,7 @@ def outputs_of(model: Any, name: str, inputs: dict[str, Tensor]) -> tuple[Any, d
     """Return a model's result and the outputs of W_O by layer; ALBERT's layers share one W_O."""
     modules, outputs = dict(model.named_modules()), dict[str, list[Tensor]]()
     for stack, pattern in MORE[name].outputs.items():
-        places = dict.fromkeys(pattern.format(i=i) for i in range(4))
+        places = dict.fromkeys(pattern.format(i=i, block=i // 2, place=i % 2) for i in range(5))
         for module in filter(None, map(modules.get, places)):
             stack_outputs = outputs.setdefault(stack, [])
             module.register_forward_hook(lambda _, __, out, stack_outputs=stack_outputs: stack_outputs.append(out[0]))
@@ -32,7 +32,7 @@ def outputs_of(model: Any, name: str, inputs: dict[str, Tensor]) -> tuple[Any, d
 
 
 def check_projections(text_capture: Capture) -> None:
-    """Assert that V is x W_V, and Q and K too exactly where the layer does not modify them."""
+    """Assert that V is x W_V, normed or not, and Q and K too exactly where the layer does not modify them."""
     for call in (call for calls in text_capture.stacks.values() for call in calls):
         p = call.projections
         parts = (
@@ -40,14 +40,13 @@ def check_projections(text_capture: Capture) -> None:
             (call.memory, p.w_k, p.b_k, call.k),
             (call.memory, p.w_v, p.b_v, call.v),
         )
-        errors = [
-            float(
-                ((x @ w + (0 if b is None else b)).unflatten(-1, (len(expected), -1)).transpose(0, 1) - expected)
-                .abs()
-                .max()
-            )
+        made = [
+            (x @ w + (0 if b is None else b)).unflatten(-1, (len(expected), -1)).transpose(0, 1)
             for x, w, b, expected in parts
         ]
+        if call.value_eps is not None:
+            made[2] = made[2] / (made[2].square().mean(-1, keepdim=True) + call.value_eps).sqrt()
+        errors = [float((ours - part[-1]).abs().max()) for ours, part in zip(made, parts, strict=True)]
         scale = 1e-5 * max(1.0, float(call.q.abs().max()))
         assert errors[2] < 1e-5 * max(1.0, float(call.v.abs().max()))
         assert [error < scale for error in errors[:2]] == [not call.turned] * 2
@@ -116,9 +115,10 @@ def test_every_family_has_a_test():
 
 
 @pytest.mark.parametrize(("family", "kind"), [
-    ("deberta-v2", "relative"), ("mamba", "recurrent"), ("zamba", "repeated"), ("longcat_flash", "paired"),
+    ("deberta-v2", "relative"), ("mamba", "recurrent"), ("zamba", "repeated"),
     ("longformer", "pattern"), ("bloom", "unseen"),
-    ("diffllama", "difference"), ("deepseek_v32", "selected"), ("gemma4_text", "normed"),
+    ("diffllama", "difference"), ("deepseek_v32", "selected"), ("gemma3n_text", "streams"),
+    ("muse_spark_text", "outputs"),
 ])  # fmt: skip
 def test_unsupported_family_error_has_reason(family, kind):
     entry = Entry(id="theirs")

@@ -38,6 +38,8 @@ class Call:
     ``turned``: "" (they are not), "whole", "part" of each head's width, "normed" before it, "turned_normed" after it,
     or "only_normed" and not turned. ``options`` are those of :func:`~viz.core.attention.attend`. ``gate`` (H, Q, d_v or
     1) multiplies what each head gives, before W_O. ``latent``: ``memory`` is short vectors, ``x`` may be too.
+    ``value_eps``: values are divided by their root mean square after the projection, with this epsilon. ``source`` is
+    the number of the layer that ``memory`` and W_K and W_V belong to, where this layer reads another's keys and values.
     """
 
     q: Tensor
@@ -50,6 +52,13 @@ class Call:
     turned: str = ""
     gate: Tensor | None = None
     latent: Latent | None = None
+    value_eps: float | None = None
+    source: int | None = None
+
+    @property
+    def has_own_values(self) -> bool:
+        """True if v is what the layer's W_V makes of its own tokens."""
+        return self.value_eps is None and self.source is None
 
     @property
     def rotary(self) -> bool:
@@ -160,6 +169,8 @@ def _call(layer: Layer, recorder: Recorder) -> Call:
         projections=projections,
         gate=None if gate_output is None else read_gate(layer, gate_output, len(q)),
         latent=read_latent(layer),
+        value_eps=None if layer.value_norm is None else float(layer.value_norm.eps),  # type: ignore[arg-type]
+        source=None if layer.source is None else layer.source.index,
     )
 
 

@@ -44,6 +44,10 @@ class Layout:
     gate_activation: str = "sigmoid"
     doubled: bool = False
     per_layer: tuple[str, ...] = ()
+    per_block: int = 1
+    factors: Mapping[str, str] = field(default_factory=dict)
+    value_norm: str = ""
+    shares_kv: bool = False
     positions: str = ""
     when: Mapping[str, Any] = field(default_factory=dict)
     without: tuple[str, ...] = ()
@@ -51,6 +55,10 @@ class Layout:
     def fits(self, config: Any) -> bool:
         """Return whether the layout describes models with this configuration."""
         return self.family == config.model_type and all(getattr(config, name) == v for name, v in self.when.items())
+
+    def place(self, path: str, index: int) -> str:
+        """Return the path of an attention layer, by its number: its block {i}, and its place {j} in it."""
+        return path.format(i=index // self.per_block, j=index % self.per_block)
 
 
 @cache
@@ -77,13 +85,39 @@ def families() -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Layer:
-    """One attention layer of a loaded model: its module, and the modules that hold W_Q, W_K, W_V and W_O."""
+    """One attention layer of a loaded model: its module, and the modules that hold W_Q, W_K, W_V and W_O.
+
+    ``source``: the earlier layer whose keys and values it reads, W_K and W_V included, where it has none.
+    """
 
     layout: Layout
     index: int
     attention: nn.Module
     projections: tuple[nn.Module, ...]
     output: nn.Module
+    source: "Layer | None" = None
+
+    @property
+    def block(self) -> int:
+        """The number of its block, which is its own where a block has one attention layer."""
+        return self.index // self.layout.per_block
+
+    @property
+    def block_path(self) -> str:
+        """The path of its block, below the base model."""
+        return self.layout.attention.partition("{i}")[0] + str(self.block)
+
+    @property
+    def can_run_alone(self) -> bool:
+        """True if it reads nothing but the state between two blocks."""
+        return self.source is None and self.layout.per_block == 1
+
+    @property
+    def value_norm(self) -> nn.Module | None:
+        """The norm of its values; None if it has none."""
+        owner = self if self.source is None else self.source
+        norm: nn.Module | None = getattr(owner.attention, self.layout.value_norm or "-", None)
+        return norm
 
     def changes(self, *, has_positions: bool = True) -> str:
         """Return the changes to q and k between the projection and the scores, by the names of ``Call.turned``.
@@ -265,7 +299,20 @@ def _projections(attention: nn.Module, layout: Layout) -> tuple[nn.Module, ...]:
     if layout.latent:
         q_up = "q_proj" if getattr(attention, "q_b_proj", None) is None else "q_b_proj"
         return attention.get_submodule(q_up), attention.get_submodule("kv_b_proj")
-    return tuple(attention.get_submodule(name) for name in layout.projections)
+    modules = [getattr(attention, name) for name in layout.projections]
+    return tuple(module if module is not None else modules[1] for module in modules)  # Gemma 4 may use W_K as W_V
+
+
+def _source_of(attention: Any, earlier: Sequence[Layer]) -> Layer | None:
+    """Return the layer whose keys and values a layer reads: the last of its kind that makes them; None if it does."""
+    if not attention.is_kv_shared_layer:
+        return None
+    alike = [layer for layer in earlier if layer.source is None and _kind(layer.attention) == _kind(attention)]
+    return alike[-1]
+
+
+def _kind(attention: Any) -> str:
+    return str(attention.layer_type)
 
 
 def find_layers(model: Any) -> Iterator[Layer]:
@@ -281,17 +328,24 @@ def find_layers(model: Any) -> Iterator[Layer]:
             raise ModelError("attention", model=type(model).__name__, option=unsupported[0])
         if varied := [name for name in layout.per_layer if len(set(getattr(model.config, name))) > 1]:
             raise ModelError("attention", model=type(model).__name__, option=varied[0])
+        earlier: list[Layer] = []
         for i in range(n_layers) if layout.hybrid and n_layers else count():
-            attention = modules.get(layout.attention.format(i=i))
+            attention = modules.get(layout.place(layout.attention, i))
             if layout.hybrid and not all(hasattr(attention, name) for name in layout.projections or ("kv_b_proj",)):
                 continue
             if attention is None:
                 break
-            projections = _projections(attention, layout)
-            yield Layer(
-                layout=layout,
-                index=i,
-                attention=attention,
-                projections=projections,
-                output=modules[layout.output.format(i=i)],
+            source = _source_of(attention, earlier) if layout.shares_kv else None
+            earlier.append(
+                Layer(
+                    layout=layout,
+                    index=i,
+                    attention=attention,
+                    projections=_projections(attention, layout)
+                    if source is None
+                    else (attention.get_submodule(layout.projections[0]), *source.projections[1:]),
+                    output=modules[layout.place(layout.output, i)],
+                    source=source,
+                )
             )
+            yield earlier[-1]
