@@ -47,6 +47,11 @@ class Maps:
         layers = self.layers
         return layers.head(number, head) if isinstance(layers, LayersAsGiven) else layers[number][head]
 
+    def head_with_rest(self, number: int, head: int) -> Tensor:
+        """Return one map with a last column for what its rows give to no token, where some do."""
+        weights = self.head(number, head)
+        return torch.cat([weights, self.nobody[number][head, :, None]], 1) if self.nobody else weights
+
 
 class LayersAsGiven(Mapping[int, Tensor]):
     """Layers that stay where and as they are, on a GPU or in 16 bits too; what is read of them is float32."""
