@@ -78,8 +78,8 @@ class Page:
         checks_source: False where a page shows another source than the scene's, or none, and checks that itself.
         former: the section or view that was the first of an earlier version: a link that makes choices and names no
             section opens it.
-        knows: which of "sink", "gate", "latent" and "values" its sections reckon with, where a model's layers have one; other
-            models' layers are shown by every page.
+        knows: which of "sink", "gate", "latent" and "values" its sections reckon with, where a model's layers have one;
+            other models' layers are shown by every page.
     """
 
     name: str
@@ -216,7 +216,7 @@ class Page:
         self.finish()
 
     def _misfit(self, choice: Choice) -> ModelError | None:
-        """Return why the page's sections cannot show the layer that is chosen: a sink, a gate, short vectors, its values."""
+        """Return why the page's sections cannot show the layer that is chosen: a sink, a gate, its keys or values."""
         if choice.source.kind != "model":
             return None
         call = read(choice.source).calls[choice.layer]
