@@ -1,7 +1,7 @@
 """Read attentions in any form, check them, and make them one tensor a layer."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -185,6 +185,8 @@ def _layer(layer: Any, name: str, n_layers: int) -> Tensor:
         raise ValueError(f"{label} is itself a {type(layer).__name__}, and not (1, heads, queries, keys).")
     if isinstance(layer, LayerOnDemand):
         layer = layer.make()
+    if isinstance(layer, Tensor) and layer.layout != torch.strided:
+        layer = layer.to_dense()
     values = layer.detach() if isinstance(layer, Tensor) else torch.from_numpy(np.asarray(layer))
     if values.dim() == 4:
         if values.shape[0] != 1:
@@ -233,6 +235,10 @@ def labels(tokens: Sequence[Any], n: int, name: str) -> tuple[str, ...]:
     Raises:
         ValueError: if they are not as many as the maps have rows or columns.
     """
+    if not isinstance(tokens, Iterable):
+        raise ValueError(
+            f"The tokens along the {name} maps are {type(tokens).__name__}, and not a list with one for each of {n}."
+        )
     words = token_words(tokens)
     if isinstance(tokens, str) or len(words) != n:
         what = "one text, not a list of tokens" if isinstance(tokens, str) else f"{len(words)}"
