@@ -243,10 +243,10 @@ def _checks(context: StepByStepContext) -> list[Check]:
     errors = []
     for letter in letters:
         _, matrix, bias = context.projections[letter]
-        made = linear(rows[letter], matrix.T, bias)
+        values = linear(rows[letter], matrix.T, bias)
         if letter == "V" and context.call.value_eps is not None:
-            made = rms_norm(made, made.shape[-1:], eps=context.call.value_eps)
-        errors.append((made - projections[letter]).abs().max())
+            values = rms_norm(values, values.shape[-1:], eps=context.call.value_eps)
+        errors.append((values - projections[letter]).abs().max())
     tolerance = 1e-5 * max(largest(projections[letter]) for letter in letters)
     return [
         *scene_checks(context.scene),

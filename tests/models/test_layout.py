@@ -41,13 +41,13 @@ def check_projections(text_capture: Capture) -> None:
             (call.memory, p.w_k, p.b_k, call.k),
             (call.memory, p.w_v, p.b_v, call.v),
         )
-        made = [
+        projected = [
             (x @ w + (0 if b is None else b)).unflatten(-1, (len(expected), -1)).transpose(0, 1)
             for x, w, b, expected in parts
         ]
         if call.value_eps is not None:
-            made[2] = made[2] / (made[2].square().mean(-1, keepdim=True) + call.value_eps).sqrt()
-        errors = [float((ours - part[-1]).abs().max()) for ours, part in zip(made, parts, strict=True)]
+            projected[2] = projected[2] / (projected[2].square().mean(-1, keepdim=True) + call.value_eps).sqrt()
+        errors = [float((ours - part[-1]).abs().max()) for ours, part in zip(projected, parts, strict=True)]
         scale = 1e-5 * max(1.0, float(call.q.abs().max()))
         assert errors[2] < 1e-5 * max(1.0, float(call.v.abs().max()))
         assert [error < scale for error in errors[:2]] == [not call.turned] * 2
@@ -195,9 +195,9 @@ def test_padded_batch_first_layer_equals(name, tmp_path):
         weights = theirs(input_ids=ids, attention_mask=real, output_attentions=True).attentions[0][0]
         logits = theirs(input_ids=ids).logits
     allowed = Mask(kind="padding", pad=3, pad_left=True).allowed(ids.shape[1], ids.shape[1])
-    shown = text_capture.layer(0, allowed=allowed).weights
-    assert_close(shown[:, 3:, 3:], weights[:, 3:, 3:], atol=1e-5, rtol=0)
-    assert (shown[:, 3:, :3] == 0).all() and ids.shape[1] > 10
+    ours_of_layer = text_capture.layer(0, allowed=allowed).weights
+    assert_close(ours_of_layer[:, 3:, 3:], weights[:, 3:, 3:], atol=1e-5, rtol=0)
+    assert (ours_of_layer[:, 3:, :3] == 0).all() and ids.shape[1] > 10
     with torch.inference_mode():
         assert_close(ours.model(input_ids=ids).logits, logits, atol=1e-5 * float(logits.abs().max()), rtol=0)
 
@@ -228,7 +228,7 @@ def test_key_projection_as_values(name, tmp_path):
         maps = theirs(input_ids=torch.tensor([text_capture.tokens.ids]), output_attentions=True).attentions
     for i, weights in enumerate(maps):
         assert_close(text_capture.layer(i).weights, weights[0], atol=1e-5, rtol=0)
-    whole = text_capture.calls[1]
-    assert torch.equal(whole.projections.w_k, whole.projections.w_v)
+    call = text_capture.calls[1]
+    assert torch.equal(call.projections.w_k, call.projections.w_v)
     assert not torch.equal(text_capture.calls[0].projections.w_k, text_capture.calls[0].projections.w_v)
     check_projections(text_capture)

@@ -202,7 +202,7 @@ def test_checks_hold_for_many_heads():
 
 @pytest.mark.parametrize("is_pooled", [False, True])
 def test_saved_file_shows_missing_share(tmp_path, monkeypatch, is_pooled):
-    """What rows give to no token is the last column of a file's maps, whole and pooled, under its name."""
+    """The share that rows give to no token is the last column of a file's maps, under its name."""
     monkeypatch.setattr(widget, "MOST_FILE_BYTES", 10_000 if is_pooled else 10_000_000)
     maps = build_maps(share=0.75)
     text = viz.show(maps, WORDS, layer=1, head=2).save_html(tmp_path / "heads.html").read_text("utf8")
@@ -211,9 +211,9 @@ def test_saved_file_shows_missing_share(tmp_path, monkeypatch, is_pooled):
     assert stack["axes"]["keys"]["labels"][-1] == "(no token)" and not stack["axes"]["same"]
     assert "goes to no token shown here, and has a column of its own" in text
     n_queries, n_keys = stack["n_queries"], stack["n_keys"]
-    whole = [place for place in stack["heads"] if place]
-    assert len(whole) == (1 if is_pooled else 15)
-    for place in whole:
+    exact_heads = [place for place in stack["heads"] if place]
+    assert len(exact_heads) == (1 if is_pooled else 15)
+    for place in exact_heads:
         values = codes(part(*place), n_queries * n_keys).view(n_queries, n_keys) / 65535
         assert_close(values[:, -1], torch.full((n_queries,), 0.25), atol=1e-3, rtol=0)
     small = codes(part(*stack["wall"]), 15 * stack["rows"] * stack["columns"]).view(15, stack["rows"], -1) / 65535

@@ -21,6 +21,7 @@ from viz.models.attention_interface import Recorder, recording, silence, unbatch
 from viz.models.checks import check_finite, check_tokens
 from viz.models.layers.gates import read_gate
 from viz.models.layers.latent import Latent, read_latent, read_memory
+from viz.models.layers.positions import value_eps
 from viz.models.layers.projections import read_weights
 from viz.models.layout import Layer, LoadedModel
 from viz.models.tokens import Prediction, Tokens, guesses, labels, read_text
@@ -159,19 +160,12 @@ def _call(layer: Layer, recorder: Recorder) -> Call:
         q, options["scale"] = unscaled(q)
     gate_output = recorder.gates.get(id(layer.attention))
     return Call(
-        q=q,
-        k=k,
-        v=v,
-        x=x,
-        memory=memory,
-        options=options,
-        turned=changes,
-        projections=projections,
+        q=q, k=k, v=v, x=x, memory=memory, options=options, turned=changes, projections=projections,
         gate=None if gate_output is None else read_gate(layer, gate_output, len(q)),
         latent=read_latent(layer),
-        value_eps=None if layer.value_norm is None else float(layer.value_norm.eps),  # type: ignore[arg-type]
+        value_eps=value_eps(layer),
         source=None if layer.source is None else layer.source.index,
-    )
+    )  # fmt: skip
 
 
 def calls_of(layers: Sequence[Layer], recorder: Recorder) -> dict[str, tuple[Call, ...]]:
@@ -285,14 +279,9 @@ def capture_tokens(
     final = next(iter(states.values()))[-1]
     check_finite(model, states)
     return Capture(
-        tokens=tokens,
-        target=shifted,
-        final=final,
-        predictions=predictions,
+        tokens=tokens, target=shifted, final=final, predictions=predictions, states=states, stacks=calls,
         numbers=() if model.numbers == tuple(range(model.n_layers)) else model.numbers,
-        states=states,
-        stacks=calls,
-    )
+    )  # fmt: skip
 
 
 def seeded(tokens: Tokens, x: Tensor, weights: HeadWeights, heads_off: frozenset[Head] = frozenset()) -> Capture:

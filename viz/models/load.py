@@ -20,7 +20,8 @@ from viz.models.folders.text_part import text_config, text_weights
 from viz.models.folders.tokenizer import read_tokenizer
 from viz.models.folders.unlisted import check_format, find_weights
 from viz.models.folders.weights import has_own_names, pickled_files, read_tensors, types_in
-from viz.models.layout import LoadedModel, check_family, find_layers, name_base, separate_shared_layers
+from viz.models.layers.find import find_layers, name_base, separate_shared_layers
+from viz.models.layout import LoadedModel, check_family
 from viz.models.registry import PICTURE_FAMILIES, Entry, find
 from viz.models.stream import watch_model
 

@@ -1,4 +1,4 @@
-"""What was handed over to ``viz.show``: a model that reads text, and its tokenizer; anything else is named."""
+"""Checks of the arguments of ``viz.show``: a model that reads text, and its tokenizer."""
 
 import inspect
 from typing import Any

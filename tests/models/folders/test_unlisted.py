@@ -54,7 +54,7 @@ def test_absent_shard_is_named(folder, absent):
 
 @pytest.mark.parametrize("name", ["model.fp16.safetensors", "consolidated.safetensors", "weights.safetensors"])
 def test_only_weights_file_opens(folder, checkpoint, name):
-    """Whatever it is called; what a training keeps beside it is no model."""
+    """The name is free; the optimizer beside it is no model."""
     (folder / "model.safetensors").rename(folder / name)
     save_file({"step": torch.ones(1)}, folder / "optimizer.safetensors")
     assert_opens(folder, checkpoint)

@@ -121,8 +121,8 @@ def test_page_sink_view_equals_app(offer_small, view, has_column):
     labels, maps = read_maps(source, specs.Mask(kind="own"), view)
     wall = unpack(head_grid.wall(source, specs.Mask(kind="own"), view))
     assert (labels[-1] == "nobody") is has_column
-    shown = maps[..., :-1] if has_column else maps
-    assert torch.equal((shown * 65535).round().long().flatten(), wall["values"].long())
+    words = maps[..., :-1] if has_column else maps
+    assert torch.equal((words * 65535).round().long().flatten(), wall["values"].long())
     assert_close(maps.sum(-1), torch.ones_like(maps[..., 0]), atol=2e-4, rtol=0)
 
 

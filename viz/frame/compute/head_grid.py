@@ -165,7 +165,7 @@ def away(source: Source, mask: Mask, view: View, nobody: str = "") -> bytes:
 
     def heads(layer: int) -> Heads:
         steps = _steps(source, layer, mask, frozenset())
-        shown = None if plain else look(steps, captured.queries, captured.tokens, view).values
+        view_maps = None if plain else look(steps, captured.queries, captured.tokens, view).values
         masked, measures = steps.masked.isneginf().all(0), describe(captured, steps.weights)
         if not has_sink:
             return Heads(
@@ -173,18 +173,18 @@ def away(source: Source, mask: Mask, view: View, nobody: str = "") -> bytes:
                 measures=measures,
                 masked=masked,
                 logarithms=_logarithms(steps.masked),
-                shown=shown,
+                shown=view_maps,
             )
         logs = _logarithms(_with_sink(steps.masked, captured.calls[layer].options.get("sink")))
         rest = logs[..., -1:].exp()
-        if shown is not None and not view.hide:
-            shown = torch.cat([shown, _merge_rows(rest, captured.queries) if view.merge else rest], -1)
+        if view_maps is not None and not view.hide:
+            view_maps = torch.cat([view_maps, _merge_rows(rest, captured.queries) if view.merge else rest], -1)
         return Heads(
             weights=torch.cat([steps.weights, rest], -1),
             measures=measures,
             masked=pad(masked, (0, 1)),
             logarithms=logs,
-            shown=shown,
+            shown=view_maps,
         )
 
     stack = Stack(

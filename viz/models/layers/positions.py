@@ -32,6 +32,12 @@ def unchanged(q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
     return q, k
 
 
+def value_eps(layer: Layer) -> float | None:
+    """Return the epsilon of the norm that a layer's values go through; None if there is no such norm."""
+    norm: Any = getattr((layer.source or layer).attention, layer.layout.value_norm or "-", None)
+    return None if norm is None else float(norm.eps)
+
+
 def query_key_change(model: LoadedModel, layer: Layer, changes: str) -> Change:
     """Return the changes of a layer, made by its own norms and its own module's RoPE.
 

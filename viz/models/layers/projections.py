@@ -25,7 +25,8 @@ def read_weights(layer: Layer, q: Tensor, k: Tensor, v: Tensor, x: Tensor, memor
         pairs[0] = _first_halves(*pairs[0], n_heads=H)
     for letter, name in layer.layout.factors.items():
         at, factor = "qkv".index(letter), float(getattr(layer.attention, name))
-        pairs[at] = (pairs[at][0] * factor, None if pairs[at][1] is None else pairs[at][1] * factor)
+        w, b = pairs[at]
+        pairs[at] = (w * factor, None if b is None else b * factor)
     w_o, b_o = linear(layer.output)
     spec = AttentionSpec(
         d_model=x.shape[-1],

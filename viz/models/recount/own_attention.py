@@ -16,8 +16,9 @@ from torch import Tensor, nn
 from viz.core.heads import share_kv
 from viz.models.attention_interface import register_eager
 from viz.models.capture import Capture
+from viz.models.layers.find import find_layers
 from viz.models.layers.gates import gate_module, read_gate
-from viz.models.layout import Layer, LoadedModel, find_layers
+from viz.models.layout import Layer, LoadedModel
 
 EAGER_NAME = "headlight_as_written"
 """The attention of a model's own module under our name, so that its weights can be kept."""
