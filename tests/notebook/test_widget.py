@@ -231,3 +231,14 @@ def test_figure_shows_missing_share():
     assert_close(values[:, :-1], maps[1][0, 2], atol=0, rtol=0)
     assert_close(values[:, -1], torch.full((len(values),), 0.25), atol=1e-6, rtol=0)
     assert values.shape[1] == len(WORDS) + 1
+
+
+def test_show_many_heads_converts_no_layer(monkeypatch):
+    """To measure the rounding of 16-bit weights takes a part of a layer: a whole one in float32 takes seconds."""
+    numbers = []
+    read = maps_module.LayersAsGiven.__getitem__
+    monkeypatch.setattr(
+        maps_module.LayersAsGiven, "__getitem__", lambda self, number: numbers.append(number) or read(self, number)
+    )
+    viz.show(build_maps(torch.bfloat16, share=0.75), WORDS)
+    assert numbers == []

@@ -69,6 +69,9 @@ class LayersAsGiven(Mapping[int, Tensor]):
     def __iter__(self) -> Iterator[int]:
         return iter(self._layers)
 
+    def __contains__(self, number: object) -> bool:
+        return number in self._layers  # Mapping's own would read the layer
+
     def __len__(self) -> int:
         return len(self._layers)
 
@@ -120,7 +123,7 @@ def _survey(layers: Mapping[int, Tensor], name: str, heads_assumed: int, *, is_l
     small: dict[int, Tensor] = {}
     shape, first, pool, nowhere = (0, 0, 0), 0, 1, torch.ones(())
     for i in layers:
-        layer = layers.raw(i) if isinstance(layers, LayersAsGiven) else layers[i]
+        layer = _raw(layers, i)
         if not sums:
             first, shape = i, (layer.shape[0], layer.shape[1], layer.shape[2])
             pool = pool_of(len(layers) * shape[0], *shape[1:]) if is_large else 1
@@ -142,6 +145,11 @@ def _survey(layers: Mapping[int, Tensor], name: str, heads_assumed: int, *, is_l
     )  # fmt: skip
 
 
+def _raw(layers: Mapping[int, Tensor], number: int) -> Tensor:
+    """A layer as it is, without a copy in float32."""
+    return layers.raw(number) if isinstance(layers, LayersAsGiven) else layers[number]
+
+
 def _missing(
     layers: Mapping[int, Tensor], sums: Mapping[int, Tensor], name: str
 ) -> tuple[dict[int, Tensor], tuple[float, float]]:
@@ -150,7 +158,7 @@ def _missing(
     high = max(float(total.max()) for total in sums.values())
     if low >= 1 - PLAIN and high <= 1 + PLAIN:
         return {}, (1.0, 1.0)
-    off = max(row_tolerance(layers[i]) for i in layers)
+    off = max(row_tolerance(_raw(layers, i)) for i in layers)
     if high > 1 + off:
         i, total = next((i, total) for i, total in sums.items() if float(total.max()) > 1 + off)
         head, query = divmod(int(total.argmax()), total.shape[1])
