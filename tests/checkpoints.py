@@ -5,7 +5,7 @@ drawn wide, biases and norms too, so that attention is far from uniform.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -360,6 +360,32 @@ LATENT: dict[str, tuple[str, Mapping[str, Any]]] = {
 }  # fmt: skip
 """Families with latent attention, with values of another width than queries; two are hybrids."""
 MORE |= {name: _like_llama(known_as, 6, **LATENT_SIZES | dict(sizes)) for name, (known_as, sizes) in LATENT.items()}
+TODAY: dict[str, tuple[str, int, str, Mapping[str, Any]]] = {
+    "gemma4_text": ("Gemma4Text", 2, DECODER, {
+        "global_head_dim": 14, "hidden_size_per_layer_input": 6, "vocab_size_per_layer_input": VOCABULARY,
+        "num_kv_shared_layers": 2, "num_hidden_layers": 5, "use_double_wide_mlp": True,
+        "layer_types": ["sliding_attention", "full_attention", "sliding_attention"] + ["full_attention"] * 2,
+    }),
+    "gemma4_unified_text": ("Gemma4UnifiedText", 3, DECODER, {
+        "global_head_dim": 14, "num_key_value_heads": 3, "num_global_key_value_heads": 2, "attention_k_eq_v": True,
+        "layer_types": ["sliding_attention", "full_attention"],
+    }),
+    "mimo_v2_flash": ("MiMoV2Flash", 4, DECODER, EXPERTS | {
+        "v_head_dim": 7, "attention_value_scale": 0.7, "layer_types": ["sliding_attention", "full_attention"],
+        "num_attention_heads": 8,
+    }),
+    "longcat_flash": ("LongcatFlash", 6, "model.layers.{block}.self_attn.{place}.o_proj", EXPERTS | LATENT_SIZES | {
+        "num_layers": 2, "ffn_hidden_size": 53, "expert_ffn_hidden_size": 20, "moe_topk": 2, "zero_expert_num": 2,
+    }),
+}  # fmt: skip
+"""Class, key/value heads of the first layer, place of W_O and further sizes of families that differ by layer."""
+MORE |= {
+    name: replace(
+        _like_llama(known_as, n_kv_heads, **{"hidden_size": 60, "sliding_window": 5} | dict(sizes)),
+        outputs={"decoder": output}, n_heads=sizes.get("num_attention_heads", 6),
+    )
+    for name, (known_as, n_kv_heads, output, sizes) in TODAY.items()
+}  # fmt: skip
 BEFORE_SINK = ("granite_swa", "granitemoe_swa")
 """Families whose eager attention hands out its maps as they are before the sink takes its share; outputs come after."""
 TWO_SEQUENCES = tuple(name for name, family in FAMILIES.items() if "cross" in family.outputs)

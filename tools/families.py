@@ -3,6 +3,7 @@
 Each family that is shown is made small and at random, opened, and held to transformers' own eager attention.
 """
 
+import json
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,15 @@ from tests.checkpoints import FAMILIES, MORE, TEXT, comparable_maps, eager, open
 from viz.errors import ModelError
 from viz.models import capture
 from viz.models.layout import different_families, families
-from viz.models.registry import PICTURE_FAMILIES
+from viz.models.pictures.vision import load_vision, look
+from viz.models.registry import PICTURE_FAMILIES, Entry
 from viz.text import translator
 
 HEAD = """# Families of models
 
 Each family below was made small and at random (two to four layers), opened as a folder, and held to transformers
-{version}: the largest difference of any weight to its eager attention on the same text, over all layers and stacks.
+{version}: the largest difference of any weight to its eager attention on the same text, or the same picture, over all
+layers and stacks.
 Families that are refused are refused by name, with the sentence that is shown. Written by `python -m tools.families`.
 
 | family | shown | largest difference |
@@ -50,6 +53,26 @@ def difference(name: str, folder: Path) -> float:
     return max(errors)
 
 
+def picture_difference(name: str, folder: Path) -> float:
+    """Return the same of a family that reads pictures, on one random picture."""
+    kind = transformers.CONFIG_MAPPING[name]
+    sizes = {"hidden_size": 35, "num_hidden_layers": 3, "num_attention_heads": 5, "intermediate_size": 53}
+    model = transformers.AutoModel.from_config(kind(image_size=14, patch_size=2, num_channels=3, **sizes))
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn(parameter.shape, generator=generator), alpha=0.25)
+    model.save_pretrained(folder)
+    reads = {"image_mean": [0.5] * 3, "image_std": [0.25] * 3, "size": {"height": 14, "width": 14}}
+    (folder / "preprocessor_config.json").write_text(json.dumps(reads), "utf8")
+    vision, picture = load_vision(Entry(id=name, path=folder)), torch.rand(3, 14, 14, generator=generator)
+    theirs = type(model).from_pretrained(folder, attn_implementation="eager").eval()
+    with torch.inference_mode():
+        maps = theirs(pixel_values=vision.pixels(picture)[None], output_attentions=True).attentions
+    ours = look(vision, picture)
+    return max(float((ours.layer(i).weights - weights[0]).abs().max()) for i, weights in enumerate(maps))
+
+
 def main() -> None:
     """Print the table, in the order of the alphabet."""
     transformers.logging.set_verbosity_error()
@@ -57,7 +80,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         for name in (FAMILIES | MORE).keys() & set(families()):
             rows[name] = f"| {name} | yes | {difference(name, Path(place) / name):.0e} |"
-    rows |= {name: f"| {name} | yes, of pictures | |" for name in PICTURE_FAMILIES}
+        for name in PICTURE_FAMILIES:
+            rows[name] = f"| {name} | yes, of pictures | {picture_difference(name, Path(place) / name):.0e} |"
     say = translator("en")
     for kind, names in different_families().items():
         for name in names:

@@ -33,6 +33,9 @@ class ModelError(ValueError):
         "and MXFP4 are read; open the same model in float16 or bfloat16.",
         "pickle": "{model}: {file} is a pickle, which can run code, and is not read unless it is a pytorch_model.bin "
         "of plain tensors in a folder of your own; convert it with transformers' save_pretrained.",
+        "weights": "{model}: several files could be its weights, {files}; call the right one model.safetensors.",
+        "format": "{model}: its weights are in {file}, a format that is not read from a folder; save them as "
+        "safetensors, with save_pretrained.",
         "sha": "{model}: {file} is not the published file (SHA-256 {found}…, expected {expected}…); "
         "install the package again.",
         "corrupt": "{model}: the files cannot be read ({reason}); put whole ones in their place, as they were "
@@ -44,16 +47,16 @@ class ModelError(ValueError):
         "family_relative": "{model}: the scores of {family!r} are sums of three products, not q · k alone.",
         "family_recurrent": "{model}: {family!r} has no attention; it carries a state from token to token.",
         "family_repeated": "{model}: {family!r} runs the same attention layer several times on one text.",
-        "family_paired": "{model}: each block of {family!r} has two attention layers, which are not told apart.",
         "family_pattern": "{model}: in {family!r} a word looks at a pattern of blocks, so there is no whole map.",
         "family_unseen": "{model}: {family!r} computes attention with code of its own, which cannot be watched.",
         "family_difference": "{model}: each head of {family!r} is the difference of two maps; only one would be seen.",
         "family_selected": "{model}: {family!r} chooses for each word which others it looks at, by other scores.",
-        "family_normed": "{model}: {family!r} norms its values too, or reads them from another layer; "
-        "neither is read here.",
+        "family_streams": "{model}: {family!r} carries several vectors for each word from layer to layer.",
+        "family_outputs": "{model}: {family!r} norms what each head gives before W_O.",
         "first_layer": "{model}: its first layer that attends is layer {layer}; those before it know the order.",
         "sink": "{model} gives a share of every row to no word; this section's formula has no such share.",
         "latent": "{model} makes keys and values out of one short vector a word; this section's formula has none such.",
+        "values": "{model} norms this layer's values, or reads another layer's; this section takes V for X W_V.",
         "gate": "{model} multiplies what each head gives by a gate before W_O; this section has no such gate.",
         "pictures": "{model} reads pictures, not text: look at the page on convolution.",
         "patches": "{model} cuts a picture into {n} patches; at most {most} are shown here.",

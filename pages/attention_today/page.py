@@ -9,7 +9,7 @@ from viz.frame.page import Page, Section, standalone
 PAGE = Page(
     name="attention_today",
     context=open_today,
-    knows=("latent",),
+    knows=("latent", "values"),
     sections=(
         Section(
             "nobody",

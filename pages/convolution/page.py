@@ -37,7 +37,7 @@ VISION = ("vision", "digit", "nth", "ink", "patch", "vision_layer")
 
 PAGE = Page(
     name="convolution",
-    knows=("latent",),
+    knows=("latent", "values"),
     context=open_convolution,
     sections=(
         with_views(

@@ -26,7 +26,7 @@ counted_section = partial(Section, reads_text=False)
 
 PAGE = Page(
     name="cost",
-    knows=("sink", "gate", "latent"),
+    knows=("sink", "gate", "latent", "values"),
     context=open_cost,
     controls=Controls(layer=False, mask=False),
     about=about,

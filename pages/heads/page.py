@@ -20,7 +20,7 @@ WEIGHT = r"A_{ij} = \frac{e^{\tilde S_{ij}}}{\sum_m e^{\tilde S_{im}}}, \qquad S
 
 PAGE = Page(
     name="heads",
-    knows=("sink", "gate", "latent"),
+    knows=("sink", "gate", "latent", "values"),
     context=open_heads,
     sections=(
         section_of_parts(

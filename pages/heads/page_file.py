@@ -28,7 +28,8 @@ def _page(
     caption: one_file.Caption,
     lang: str,
 ) -> bytes:
-    return one_file.page(head_grid.away(source, mask, view), choice, caption, lang).encode()
+    nobody = one_file.grid_words(lang)["around"]["nobody"]
+    return one_file.page(head_grid.away(source, mask, view, nobody), choice, caption, lang).encode()
 
 
 def _grid_selection(layer: int) -> dict[str, Any]:
@@ -44,11 +45,12 @@ def _caption(scene: Scene) -> one_file.Caption:
     sizes = {"layers": capture.n_layers, "heads": capture.n_heads, "n": len(scene.labels)}
     kind = "model" if source.kind == "model" else "seeded"
     masked = [t(f"note.mask_{kind}", mask=t(f"mask.{choice.mask.kind}"))] if mask_has_effect(scene) else []
+    sinks = [t("note.sink")] if any(call.options.get("sink") is not None for call in capture.calls) else []
     today = t("take_away.saved", date=datetime.now(UTC).date().isoformat())
     return one_file.Caption(
         title=t("take_away.title", model=source.model) if source.model else t("take_away.heads"),
         text=source.text,
-        facts=(t(f"source.{source.kind}"), t("take_away.layers", **sizes), *masked, today),
+        facts=(t(f"source.{source.kind}"), t("take_away.layers", **sizes), *masked, *sinks, today),
         link=f"{(st.context.url or '').partition('?')[0]}?{urlencode(link())}",
     )
 
@@ -64,9 +66,6 @@ def offer(scene: Scene, view: specs.View) -> None:
     n, n_heads = len(scene.labels), capture.n_layers * capture.n_heads
     if pool_of(n_heads, n, n) > 1:
         st.caption(t("export.page_too_long", n=n, most=longest(n_heads), heads=n_heads))
-        return
-    if capture.calls[choice.layer].options.get("sink") is not None:
-        st.caption(t("export.page_sink"))
         return
     request = choice.source, choice.mask, view, _grid_selection(scene.layer_number), _caption(scene), choice.lang
     st.download_button(

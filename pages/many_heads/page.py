@@ -22,7 +22,7 @@ DISTANCE = r"D_{ab} = \frac1Q \sum_i \tfrac12 \sum_j \lvert A^{(a)}_{ij} - A^{(b
 
 PAGE = Page(
     name="many_heads",
-    knows=("sink", "gate", "latent"),
+    knows=("sink", "gate", "latent", "values"),
     context=open_many_heads,
     sections=(
         Section(

@@ -20,7 +20,7 @@ OPPOSITE = r"M^{\text{MHA}}_{ij} = 1 - M^{\text{SDPA}}_{ij}"
 
 PAGE = CausalFirst(
     name="masks",
-    knows=("gate", "latent"),
+    knows=("gate", "latent", "values"),
     context=open_masks,
     controls=Controls(mask=False),
     sections=(

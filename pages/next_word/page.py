@@ -21,7 +21,7 @@ SWAPPED = r"\text{effect}_i = \Delta\big(z_i \to z'_i\big) - \Delta"
 
 PAGE = Page(
     name="next_word",
-    knows=("sink", "latent"),
+    knows=("sink", "latent", "values"),
     context=open_next_word,
     controls=Controls(layer=False, mask=False, default_text=default_text, default_model=default_model),
     about=about,

@@ -74,10 +74,12 @@ class StepByStepContext:
         return by_hand(self.trace, self.head, self.query, self.key)
 
     def rows_of(self, letter: str) -> tuple[str, Tensor]:
-        """Return the input of W_Q, W_K or W_V and its symbol: X, or one latent vector per token."""
+        """Return the input of W_Q, W_K or W_V and its symbol: X, that of an earlier layer, or latent vectors."""
         latent = self.call.latent
         if letter == "Q":
             return "X" if latent is None or latent.c_q is None else "C_{Q}", self.trace.x
+        if (source := self.call.source) is not None:
+            return rf"X_{{{source}}}", self.trace.memory
         return "X" if latent is None else "C_{KV}", self.trace.memory
 
     @property

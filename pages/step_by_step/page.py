@@ -22,7 +22,7 @@ JACOBIAN = r"\frac{\partial\, \operatorname{softmax}(s)}{\partial s} = \operator
 
 PAGE = HandFirst(
     name="step_by_step",
-    knows=("gate", "latent"),
+    knows=("gate", "latent", "values"),
     context=open_step_by_step,
     sections=(
         standalone(

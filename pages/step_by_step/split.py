@@ -14,6 +14,7 @@ from viz.core.attention import attend
 from viz.core.heads import HeadWeights, concat_heads, multi_head, project, share_kv, split_heads
 from viz.core.mistakes.attention import split_without_transpose
 from viz.core.spec import AttentionSpec
+from viz.errors import ModelError
 from viz.frame.checks import Check, check
 from viz.frame.format import number, share
 from viz.frame.modes import say
@@ -33,6 +34,8 @@ LENGTHS = (3, 2, 1)
 def draw(context: StepByStepContext) -> list[Check]:
     """Draw the numbers of three words before and after the split, the layer's shapes, and the standard class."""
     refuse_latent(context.scene)
+    if context.call.value_eps is not None:
+        raise ModelError("values", model=context.scene.choice.source.model)
     t, spec = context.t, context.spec
     h, wrong = SPLIT_HEADS.read(), NO_TRANSPOSE.read()
     words = _words(context)

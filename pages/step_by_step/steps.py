@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 import torch
-from torch.nn.functional import linear
+from torch.nn.functional import linear, rms_norm
 
 from pages.step_by_step import formulas, matrices, reference, weighted_sum, worked_example
 from pages.step_by_step.context import StepByStepContext
@@ -110,7 +110,7 @@ def _draw_step(context: StepByStepContext, n: int, *, with_pair: bool) -> None:
 
 def _tokens(context: StepByStepContext) -> None:
     for symbol, values in dict(map(context.rows_of, "QK")).items():
-        width = matrices.dimensions(context, "d_model" if symbol == "X" else "short", values.shape[1])
+        width = matrices.dimensions(context, "d_model" if symbol.startswith("X") else "short", values.shape[1])
         matrices.picture(context, symbol.translate(NO_BRACES), symbol, values, matrices.tokens(context), width)
     if context.call.latent is not None:
         say(context.t("step_by_step.latent"))
@@ -120,7 +120,7 @@ def _learned(context: StepByStepContext) -> None:
     t, spec = context.t, context.spec
     for column, (letter, (index, weights, bias)) in zip(st.columns(3), context.projections.items(), strict=True):
         read = context.rows_of(letter)[0]
-        rows = matrices.dimensions(context, "d_model" if read == "X" else "short", weights.shape[0])
+        rows = matrices.dimensions(context, "d_model" if read.startswith("X") else "short", weights.shape[0])
         columns = matrices.dimensions(context, "d_v" if letter == "V" else "d_k", weights.shape[1])
         name, b = f"W_{letter}", f"b_{letter}"
         with column:
@@ -151,6 +151,7 @@ def _projected(context: StepByStepContext) -> None:
         kind = context.call.rotation if "normed" in context.call.rotation else "rotary"
         if kind != "rotary":
             del texts["change"]
+        kind = f"{kind}_values" if context.call.value_eps is not None else kind
         say(context.t(f"step_by_step.{kind}", i=context.query, **texts))
 
 
@@ -227,6 +228,12 @@ def _leaves(context: StepByStepContext) -> None:
         st.caption(title)
 
 
+def _check_name(context: StepByStepContext) -> str:
+    if context.call.value_eps is not None:
+        return "check_v_normed"
+    return "check_v" if context.is_changed else "check_qkv"
+
+
 def _checks(context: StepByStepContext) -> list[Check]:
     """Run the checks of any head, of Q, K, V against the formula, and of the weights against plain torch."""
     trace, head, group = context.trace, context.head, context.group
@@ -236,11 +243,14 @@ def _checks(context: StepByStepContext) -> list[Check]:
     errors = []
     for letter in letters:
         _, matrix, bias = context.projections[letter]
-        errors.append((linear(rows[letter], matrix.T, bias) - projections[letter]).abs().max())
+        values = linear(rows[letter], matrix.T, bias)
+        if letter == "V" and context.call.value_eps is not None:
+            values = rms_norm(values, values.shape[-1:], eps=context.call.value_eps)
+        errors.append((values - projections[letter]).abs().max())
     tolerance = 1e-5 * max(largest(projections[letter]) for letter in letters)
     return [
         *scene_checks(context.scene),
-        check("step_by_step.check_v" if context.is_changed else "step_by_step.check_qkv", worst(errors), tolerance),
+        check(f"step_by_step.{_check_name(context)}", worst(errors), tolerance),
         reference.weights_check(context),
     ]
 

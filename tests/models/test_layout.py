@@ -7,9 +7,10 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
-from tests.checkpoints import MORE, TEXT, comparable_maps, eager, open_folder, save
+from tests.checkpoints import MORE, TEXT, TODAY, comparable_maps, eager, open_folder, save
 from viz import ROOT
 from viz.errors import ModelError
+from viz.frame.specs import Mask
 from viz.models import Capture, capture
 from viz.models.blocks import block_layouts, model_blocks
 from viz.models.layout import check_family, different_families, families
@@ -23,7 +24,7 @@ def outputs_of(model: Any, name: str, inputs: dict[str, Tensor]) -> tuple[Any, d
     """Return a model's result and the outputs of W_O by layer; ALBERT's layers share one W_O."""
     modules, outputs = dict(model.named_modules()), dict[str, list[Tensor]]()
     for stack, pattern in MORE[name].outputs.items():
-        places = dict.fromkeys(pattern.format(i=i) for i in range(4))
+        places = dict.fromkeys(pattern.format(i=i, block=i // 2, place=i % 2) for i in range(5))
         for module in filter(None, map(modules.get, places)):
             stack_outputs = outputs.setdefault(stack, [])
             module.register_forward_hook(lambda _, __, out, stack_outputs=stack_outputs: stack_outputs.append(out[0]))
@@ -32,7 +33,7 @@ def outputs_of(model: Any, name: str, inputs: dict[str, Tensor]) -> tuple[Any, d
 
 
 def check_projections(text_capture: Capture) -> None:
-    """Assert that V is x W_V, and Q and K too exactly where the layer does not modify them."""
+    """Assert that V is x W_V, normed or not, and Q and K too exactly where the layer does not modify them."""
     for call in (call for calls in text_capture.stacks.values() for call in calls):
         p = call.projections
         parts = (
@@ -40,14 +41,13 @@ def check_projections(text_capture: Capture) -> None:
             (call.memory, p.w_k, p.b_k, call.k),
             (call.memory, p.w_v, p.b_v, call.v),
         )
-        errors = [
-            float(
-                ((x @ w + (0 if b is None else b)).unflatten(-1, (len(expected), -1)).transpose(0, 1) - expected)
-                .abs()
-                .max()
-            )
+        projected = [
+            (x @ w + (0 if b is None else b)).unflatten(-1, (len(expected), -1)).transpose(0, 1)
             for x, w, b, expected in parts
         ]
+        if call.value_eps is not None:
+            projected[2] = projected[2] / (projected[2].square().mean(-1, keepdim=True) + call.value_eps).sqrt()
+        errors = [float((ours - part[-1]).abs().max()) for ours, part in zip(projected, parts, strict=True)]
         scale = 1e-5 * max(1.0, float(call.q.abs().max()))
         assert errors[2] < 1e-5 * max(1.0, float(call.v.abs().max()))
         assert [error < scale for error in errors[:2]] == [not call.rotation] * 2
@@ -116,9 +116,10 @@ def test_every_family_has_a_test():
 
 
 @pytest.mark.parametrize(("family", "kind"), [
-    ("deberta-v2", "relative"), ("mamba", "recurrent"), ("zamba", "repeated"), ("longcat_flash", "paired"),
+    ("deberta-v2", "relative"), ("mamba", "recurrent"), ("zamba", "repeated"),
     ("longformer", "pattern"), ("bloom", "unseen"),
-    ("diffllama", "difference"), ("deepseek_v32", "selected"), ("gemma4_text", "normed"),
+    ("diffllama", "difference"), ("deepseek_v32", "selected"), ("gemma3n_text", "streams"),
+    ("muse_spark_text", "outputs"),
 ])  # fmt: skip
 def test_unsupported_family_error_has_reason(family, kind):
     entry = Entry(id="theirs")
@@ -152,7 +153,7 @@ def test_clipped_projections_are_refused(tmp_path):
         open_folder(save("olmo", tmp_path / "olmo", clip_qkv=8.0))
 
 
-@pytest.mark.parametrize("name", ["llama", "cohere2", "modernbert", "mbart"])
+@pytest.mark.parametrize("name", ["llama", "cohere2", "modernbert", "mbart", *TODAY])
 @pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
 def test_half_precision_weights_are_read_exactly(name, kind, tmp_path):
     """The model is in float32 with the file's rounded numbers: the maps are those of transformers on the same."""
@@ -179,3 +180,55 @@ def test_table_of_families_has_every_family():
     assert len(table_rows) == len(set(table_rows))
     assert {name.strip("| ") for name, status in table_rows if status.startswith("yes")} == set(families())
     assert {name.strip("| ") for name, status in table_rows if status.startswith("no: ")} == unsupported
+
+
+@pytest.mark.parametrize("name", TODAY)
+def test_padded_batch_first_layer_equals(name, tmp_path):
+    """A text that is filled up on the left, as transformers' batch reads it; both texts are longer than the window."""
+    folder = save(name, tmp_path / name)
+    ours, theirs = open_folder(folder), eager(name, folder)
+    text_capture = capture(ours, TEXT)
+    ids = torch.tensor([text_capture.tokens.ids])
+    real = torch.ones_like(ids)
+    real[:, :3] = 0
+    with torch.inference_mode():
+        weights = theirs(input_ids=ids, attention_mask=real, output_attentions=True).attentions[0][0]
+        logits = theirs(input_ids=ids).logits
+    allowed = Mask(kind="padding", pad=3, pad_left=True).allowed(ids.shape[1], ids.shape[1])
+    ours_of_layer = text_capture.layer(0, allowed=allowed).weights
+    assert_close(ours_of_layer[:, 3:, 3:], weights[:, 3:, 3:], atol=1e-5, rtol=0)
+    assert (ours_of_layer[:, 3:, :3] == 0).all() and ids.shape[1] > 10
+    with torch.inference_mode():
+        assert_close(ours.model(input_ids=ids).logits, logits, atol=1e-5 * float(logits.abs().max()), rtol=0)
+
+
+def test_shared_keys_are_those_of_source(tmp_path):
+    """Gemma 4's last layers read keys and values of the last layer of their kind that makes some."""
+    model = open_folder(save("gemma4_text", tmp_path / "gemma4"))
+    calls = capture(model, TEXT).calls
+    assert [call.source for call in calls] == [None, None, None, 1, 1]
+    for call in calls:
+        if call.source is not None:
+            source = calls[call.source]
+            assert_close((call.k, call.v), (source.k, source.v), atol=0, rtol=0)
+            assert_close(call.memory, source.memory, atol=0, rtol=0)
+            assert torch.equal(call.projections.w_k, source.projections.w_k)
+            assert not call.has_own_values
+
+
+@pytest.mark.parametrize("name", ["gemma4_text", "gemma4_unified_text"])
+def test_key_projection_as_values(name, tmp_path):
+    """Gemma 4's large models use W_K as W_V in layers that see the whole text, and experts beside the network."""
+    experts = {"enable_moe_block": True, "num_experts": 4, "top_k_experts": 2, "moe_intermediate_size": 20}
+    changes = {"attention_k_eq_v": True, "num_kv_shared_layers": 0, "num_global_key_value_heads": 3}
+    folder = save(name, tmp_path / name, **changes, **(experts if name == "gemma4_text" else {}))
+    ours, theirs = open_folder(folder), eager(name, folder)
+    text_capture = capture(ours, TEXT)
+    with torch.inference_mode():
+        maps = theirs(input_ids=torch.tensor([text_capture.tokens.ids]), output_attentions=True).attentions
+    for i, weights in enumerate(maps):
+        assert_close(text_capture.layer(i).weights, weights[0], atol=1e-5, rtol=0)
+    call = text_capture.calls[1]
+    assert torch.equal(call.projections.w_k, call.projections.w_v)
+    assert not torch.equal(text_capture.calls[0].projections.w_k, text_capture.calls[0].projections.w_v)
+    check_projections(text_capture)

@@ -1,5 +1,6 @@
 """Many heads: small maps first, an exact one when it is opened, and files that say their size."""
 
+import base64
 import json
 import sys
 import zlib
@@ -113,8 +114,6 @@ def test_missing_weight_has_a_small_column(monkeypatch):
 
 def save_file(grid, file, **options):
     """A file's header, where its heads are listed."""
-    import base64
-
     text = grid.save_html(file, **options).read_text("utf8")
     data = base64.b64decode(text.split('id="numbers">')[1].split("<")[0])
     return read_file(data)[0]["stacks"][0]["heads"], text
@@ -199,3 +198,47 @@ def test_checks_hold_for_many_heads():
     assert take_away.PooledStack in {type(stack) for stack in viz.show(build_maps(), WORDS)._stacks}
     mask = viz.show(build_maps(), WORDS)._stacks[0].open(0, 0).masked
     assert torch.equal(mask, torch.ones(TOKENS, TOKENS).triu(1).bool())
+
+
+@pytest.mark.parametrize("is_pooled", [False, True])
+def test_saved_file_shows_missing_share(tmp_path, monkeypatch, is_pooled):
+    """The share that rows give to no token is the last column of a file's maps, under its name."""
+    monkeypatch.setattr(widget, "MOST_FILE_BYTES", 10_000 if is_pooled else 10_000_000)
+    maps = build_maps(share=0.75)
+    text = viz.show(maps, WORDS, layer=1, head=2).save_html(tmp_path / "heads.html").read_text("utf8")
+    header, part = read_file(base64.b64decode(text.split('id="numbers">')[1].split("<")[0]))
+    (stack,) = header["stacks"]
+    assert stack["axes"]["keys"]["labels"][-1] == "(no token)" and not stack["axes"]["same"]
+    assert "goes to no token shown here, and has a column of its own" in text
+    n_queries, n_keys = stack["n_queries"], stack["n_keys"]
+    exact_heads = [place for place in stack["heads"] if place]
+    assert len(exact_heads) == (1 if is_pooled else 15)
+    for place in exact_heads:
+        values = codes(part(*place), n_queries * n_keys).view(n_queries, n_keys) / 65535
+        assert_close(values[:, -1], torch.full((n_queries,), 0.25), atol=1e-3, rtol=0)
+    small = codes(part(*stack["wall"]), 15 * stack["rows"] * stack["columns"]).view(15, stack["rows"], -1) / 65535
+    expected = torch.cat([torch.cat(maps).flatten(0, 1), torch.full((15, n_queries, 1), 0.25)], -1)
+    assert_close(
+        small, torch.nn.functional.max_pool2d(expected[:, None], stack["pool"], ceil_mode=True)[:, 0], atol=1e-4, rtol=0
+    )
+
+
+def test_figure_shows_missing_share():
+    """The figure's last column is what rows give to no token, as the grid has it."""
+    maps = build_maps(share=0.75)
+    (trace,) = viz.show(maps, WORDS, layer=1, head=2).figure().data
+    values = torch.tensor(trace.z)
+    assert_close(values[:, :-1], maps[1][0, 2], atol=0, rtol=0)
+    assert_close(values[:, -1], torch.full((len(values),), 0.25), atol=1e-6, rtol=0)
+    assert values.shape[1] == len(WORDS) + 1
+
+
+def test_show_many_heads_converts_no_layer(monkeypatch):
+    """To measure the rounding of 16-bit weights takes a part of a layer: a whole one in float32 takes seconds."""
+    numbers = []
+    read = maps_module.LayersAsGiven.__getitem__
+    monkeypatch.setattr(
+        maps_module.LayersAsGiven, "__getitem__", lambda self, number: numbers.append(number) or read(self, number)
+    )
+    viz.show(build_maps(torch.bfloat16, share=0.75), WORDS)
+    assert numbers == []

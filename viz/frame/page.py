@@ -78,8 +78,8 @@ class Page:
         checks_source: False where a page shows another source than the scene's, or none, and checks that itself.
         former: the section or view that was the first of an earlier version: a link that makes choices and names no
             section opens it.
-        knows: which of "sink", "gate" and "latent" its sections reckon with, where a model's layers have one; other
-            models' layers are shown by every page.
+        knows: which of "sink", "gate", "latent" and "values" its sections reckon with, where a model's layers have one;
+            other models' layers are shown by every page.
     """
 
     name: str
@@ -214,7 +214,7 @@ class Page:
         self.finish()
 
     def _misfit(self, choice: Choice) -> ModelError | None:
-        """Return why the page's sections cannot show the layer that is chosen: a sink, a gate, or short vectors."""
+        """Return why the page's sections cannot show the layer that is chosen: a sink, a gate, its keys or values."""
         if choice.source.kind != "model":
             return None
         call = read(choice.source).calls[choice.layer]
@@ -222,6 +222,7 @@ class Page:
             "sink": call.options.get("sink") is not None,
             "gate": call.gate is not None,
             "latent": call.latent is not None,
+            "values": not call.has_own_values,
         }
         unsupported = next((part for part, is_there in has.items() if is_there and part not in self.knows), None)
         return None if unsupported is None else ModelError(unsupported, model=choice.source.model)

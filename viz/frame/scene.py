@@ -130,10 +130,13 @@ def refuse_latent(scene: Scene) -> None:
     """Refuse a layer whose queries and keys are made of other vectors, where a section compares one with itself.
 
     Raises:
-        ModelError: "latent".
+        ModelError: "latent", or "values" where the keys are those of another layer.
     """
-    if scene.capture.calls[scene.choice.layer].latent is not None:
+    call = scene.capture.calls[scene.choice.layer]
+    if call.latent is not None:
         raise ModelError("latent", model=scene.choice.source.model)
+    if call.source is not None:
+        raise ModelError("values", model=scene.choice.source.model)
 
 
 def n_blocks(scene: Scene) -> int:

@@ -67,6 +67,12 @@ class RowMask:
         rows = self.of_places(nothing, nothing, at[None, None, :, None], torch.arange(n_keys)[None, None, None])
         return rows[0, 0].expand(len(at), n_keys)
 
+    def __getitem__(self, rows: tuple[slice, ...]) -> "RowMask":
+        """Return the mask itself: Gemma 4 takes the rows of the words it goes on with, which are all of them."""
+        if any(part not in (slice(None), slice(0, None)) for part in rows):
+            raise IndexError(f"a part of a mask of windows: {rows}")
+        return self
+
     def is_floating_point(self) -> bool:
         """Return False, as a tensor of True and False does."""
         return False

@@ -21,6 +21,7 @@ from viz.models.attention_interface import Recorder, recording, silence, unbatch
 from viz.models.checks import check_finite, check_tokens
 from viz.models.layers.gates import read_gate
 from viz.models.layers.latent import Latent, read_latent, read_memory
+from viz.models.layers.positions import value_eps
 from viz.models.layers.projections import read_weights
 from viz.models.layout import Layer, LoadedModel
 from viz.models.tokens import Prediction, Tokens, guesses, labels, read_text
@@ -38,6 +39,8 @@ class Call:
     ``rotation``: "" (they are not), "whole", "part" of each head's width, "normed" before it, "turned_normed" after it,
     or "only_normed" and not turned. ``options`` are those of :func:`~viz.core.attention.attend`. ``gate`` (H, Q, d_v or
     1) multiplies what each head gives, before W_O. ``latent``: ``memory`` is short vectors, ``x`` may be too.
+    ``value_eps``: values are divided by their root mean square after the projection, with this epsilon. ``source`` is
+    the number of the layer that ``memory`` and W_K and W_V belong to, where this layer reads another's keys and values.
     """
 
     q: Tensor
@@ -50,6 +53,13 @@ class Call:
     rotation: str = ""
     gate: Tensor | None = None
     latent: Latent | None = None
+    value_eps: float | None = None
+    source: int | None = None
+
+    @property
+    def has_own_values(self) -> bool:
+        """True if v is what the layer's W_V makes of its own tokens."""
+        return self.value_eps is None and self.source is None
 
     @property
     def rotary(self) -> bool:
@@ -150,17 +160,12 @@ def _call(layer: Layer, recorder: Recorder) -> Call:
         q, options["scale"] = unscaled(q)
     gate_output = recorder.gates.get(id(layer.attention))
     return Call(
-        q=q,
-        k=k,
-        v=v,
-        x=x,
-        memory=memory,
-        options=options,
-        rotation=changes,
-        projections=projections,
+        q=q, k=k, v=v, x=x, memory=memory, options=options, rotation=changes, projections=projections,
         gate=None if gate_output is None else read_gate(layer, gate_output, len(q)),
         latent=read_latent(layer),
-    )
+        value_eps=value_eps(layer),
+        source=None if layer.source is None else layer.source.index,
+    )  # fmt: skip
 
 
 def calls_of(layers: Sequence[Layer], recorder: Recorder) -> dict[str, tuple[Call, ...]]:
@@ -274,14 +279,9 @@ def capture_tokens(
     final = next(iter(states.values()))[-1]
     check_finite(model, states)
     return Capture(
-        tokens=tokens,
-        target=shifted,
-        final=final,
-        predictions=predictions,
+        tokens=tokens, target=shifted, final=final, predictions=predictions, states=states, stacks=calls,
         numbers=() if model.numbers == tuple(range(model.n_layers)) else model.numbers,
-        states=states,
-        stacks=calls,
-    )
+    )  # fmt: skip
 
 
 def seeded(tokens: Tokens, x: Tensor, weights: HeadWeights, heads_off: frozenset[Head] = frozenset()) -> Capture:

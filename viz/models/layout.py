@@ -1,12 +1,10 @@
 """A loaded model, and where its family keeps W_Q, W_K, W_V and W_O."""
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from copy import deepcopy
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +42,10 @@ class Layout:
     gate_activation: str = "sigmoid"
     doubled: bool = False
     per_layer: tuple[str, ...] = ()
+    per_block: int = 1
+    factors: Mapping[str, str] = field(default_factory=dict)
+    value_norm: str = ""
+    shares_kv: bool = False
     positions: str = ""
     when: Mapping[str, Any] = field(default_factory=dict)
     without: tuple[str, ...] = ()
@@ -51,6 +53,10 @@ class Layout:
     def fits(self, config: Any) -> bool:
         """Return whether the layout describes models with this configuration."""
         return self.family == config.model_type and all(getattr(config, name) == v for name, v in self.when.items())
+
+    def place(self, path: str, index: int) -> str:
+        """Return the path of an attention layer, by its number: its block {i}, and its place {j} in it."""
+        return path.format(i=index // self.per_block, j=index % self.per_block)
 
 
 @cache
@@ -77,13 +83,32 @@ def families() -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Layer:
-    """One attention layer of a loaded model: its module, and the modules that hold W_Q, W_K, W_V and W_O."""
+    """One attention layer of a loaded model: its module, and the modules that hold W_Q, W_K, W_V and W_O.
+
+    ``source``: the earlier layer whose keys and values it reads, W_K and W_V included, where it has none.
+    """
 
     layout: Layout
     index: int
     attention: nn.Module
     projections: tuple[nn.Module, ...]
     output: nn.Module
+    source: "Layer | None" = None
+
+    @property
+    def block(self) -> int:
+        """The number of its block, which is its own where a block has one attention layer."""
+        return self.index // self.layout.per_block
+
+    @property
+    def block_path(self) -> str:
+        """The path of its block, below the base model."""
+        return self.layout.attention.partition("{i}")[0] + str(self.block)
+
+    @property
+    def can_run_alone(self) -> bool:
+        """True if it reads nothing but the state between two blocks."""
+        return self.source is None and self.layout.per_block == 1
 
     def changes(self, *, has_positions: bool = True) -> str:
         """Return the changes to q and k between the projection and the scores, by the names of ``Call.rotation``.
@@ -231,67 +256,3 @@ def family_without_attention(family: str) -> str:
     """Return the kind of a family that is known to keep no whole map of weights; "" for others."""
     kinds = ("recurrent", "pattern")
     return next((kind for kind in kinds if family in different_families()[kind]), "")
-
-
-def separate_shared_layers(model: Any) -> None:
-    """Give each layer of ALBERT a module of its own, with the weights that all layers share: what a layer sees is noted
-    by its module.
-
-    Raises:
-        ModelError: "attention", if a group has several layers.
-    """
-    config = model.config
-    if config.model_type == "albert" and config.inner_group_num != 1:
-        raise ModelError("attention", model="ALBERT", option="inner_group_num")
-    if config.model_type == "albert" and config.num_hidden_groups < config.num_hidden_layers:
-        groups = model.base_model.encoder.albert_layer_groups
-        size = config.num_hidden_layers / config.num_hidden_groups
-        of_layer = [groups[int(i / size)] for i in range(config.num_hidden_layers)]
-        shared = {id(tensor): tensor for group in groups for tensor in group.parameters()} | {id(config): config}
-        model.base_model.encoder.albert_layer_groups = nn.ModuleList(
-            deepcopy(group, dict(shared)) for group in of_layer
-        )
-        config.num_hidden_groups = config.num_hidden_layers
-
-
-def name_base(model: Any) -> None:
-    """Have ``base_model`` be the model without its head where its class calls that by another name (Llama 4)."""
-    if model.base_model is model and isinstance(getattr(model, "model", None), nn.Module):
-        model.base_model_prefix = "model"
-
-
-def _projections(attention: nn.Module, layout: Layout) -> tuple[nn.Module, ...]:
-    """The modules that hold W_Q, W_K and W_V; of latent attention, those that make q, and k and v."""
-    if layout.latent:
-        q_up = "q_proj" if getattr(attention, "q_b_proj", None) is None else "q_b_proj"
-        return attention.get_submodule(q_up), attention.get_submodule("kv_b_proj")
-    return tuple(attention.get_submodule(name) for name in layout.projections)
-
-
-def find_layers(model: Any) -> Iterator[Layer]:
-    """Every attention layer of a model, stack by stack.
-
-    Raises:
-        ModelError: "attention", if its configuration asks for something that no layout knows.
-    """
-    modules = dict(model.base_model.named_modules())
-    n_layers = getattr(model.config, "num_hidden_layers", None)
-    for layout in (layout for layout in layouts() if layout.fits(model.config)):
-        if unsupported := [name for name in layout.without if getattr(model.config, name, None) is not None]:
-            raise ModelError("attention", model=type(model).__name__, option=unsupported[0])
-        if varied := [name for name in layout.per_layer if len(set(getattr(model.config, name))) > 1]:
-            raise ModelError("attention", model=type(model).__name__, option=varied[0])
-        for i in range(n_layers) if layout.hybrid and n_layers else count():
-            attention = modules.get(layout.attention.format(i=i))
-            if layout.hybrid and not all(hasattr(attention, name) for name in layout.projections or ("kv_b_proj",)):
-                continue
-            if attention is None:
-                break
-            projections = _projections(attention, layout)
-            yield Layer(
-                layout=layout,
-                index=i,
-                attention=attention,
-                projections=projections,
-                output=modules[layout.output.format(i=i)],
-            )

@@ -18,8 +18,10 @@ from viz.models.folders.files import corrupt, read_json
 from viz.models.folders.recognise import find_model, find_tokenizer
 from viz.models.folders.text_part import text_config, text_weights
 from viz.models.folders.tokenizer import read_tokenizer
+from viz.models.folders.unlisted import check_format, find_weights
 from viz.models.folders.weights import has_own_names, pickled_files, read_tensors, types_in
-from viz.models.layout import LoadedModel, check_family, find_layers, name_base, separate_shared_layers
+from viz.models.layers.find import find_layers, name_base, separate_shared_layers
+from viz.models.layout import LoadedModel, check_family
 from viz.models.registry import PICTURE_FAMILIES, Entry, find
 from viz.models.stream import watch_model
 
@@ -44,7 +46,7 @@ def check_weights(entry: Entry, folder: Path, instead: Sequence[Path] = ()) -> l
     """Refuse what is not a whole checkpoint, before any library opens it; return its files, or others ``instead``.
 
     Raises:
-        ModelError: "missing", "pickle" or "sha".
+        ModelError: "missing", "pickle", "sha", "weights" or "format".
     """
     single, index = folder / "model.safetensors", folder / "model.safetensors.index.json"
     names = [single.name]
@@ -57,6 +59,10 @@ def check_weights(entry: Entry, folder: Path, instead: Sequence[Path] = ()) -> l
     if missing := [name for name in names if not (folder / name).is_file()]:
         if instead:
             return list(instead)
+        if entry.path is not None and not entry.sha256 and not index.is_file():
+            if unlisted := find_weights(entry, folder):
+                return unlisted
+            check_format(entry, folder)
         pickles = sorted(file.name for end in ("bin", "pt", "pth", "ckpt") for file in folder.glob(f"*.{end}"))
         if pickles:
             raise ModelError("pickle", model=entry.id, file=pickles[0])
@@ -194,7 +200,13 @@ def _model_in(entry: Entry, folder: Path, adapter: Path | None = None) -> Any:
     names, full_config = list(types), read_json(entry, folder / "config.json")
     auto_class = _auto_class(config, names)
     is_part = text_config(full_config) is not None
-    is_own = files[0].suffix == ".safetensors" and not is_part and quantised.is_plain(full_config, types.values())
+    is_listed = any((folder / name).is_file() for name in ("model.safetensors", "model.safetensors.index.json"))
+    is_own = (
+        is_listed
+        and files[0].suffix == ".safetensors"
+        and not is_part
+        and quantised.is_plain(full_config, types.values())
+    )
     if adapter is None and is_own:
         is_named = entry.path is None or not names
         if is_named or has_own_names(names, _shell(entry, folder, auto_class).state_dict()):

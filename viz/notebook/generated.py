@@ -37,6 +37,18 @@ def are_steps(parts: Sequence[Any]) -> bool:
     return True
 
 
+def are_rows(parts: Sequence[Any]) -> bool:
+    """True if parts are the steps of cross-attention alone: all have the same keys, of which the first reads all.
+
+    The steps of a growing text have zeros there, a cache's room for tokens to come.
+    """
+    sizes = [size for part in parts if (size := shape_of(part))]
+    if len(sizes) < max(2, len(parts)) or len({keys for _, keys in sizes}) != 1 or any(rows != 1 for rows, _ in sizes):
+        return False
+    first = next(layer for layer in parts[0] if layer is not None)
+    return bool((torch.as_tensor(first)[..., 1:] != 0).any())
+
+
 def join_steps(steps: Sequence[Any]) -> tuple[Any, ...]:
     """Return one map (1, H, T, T) a layer of a text that grew step by step."""
     if len(steps) > 1 and all(rows == columns for rows, columns in map(_size, steps)):

@@ -11,6 +11,7 @@ from viz.errors import ModelError
 from viz.models.checks import check_ids
 from viz.models.spelling.pieces import raw_parts, spell
 from viz.models.tokens import labels
+from viz.notebook.arguments import check_tokenizer
 
 TO_TOKEN = ("id_to_token", "id_to_piece")
 """Names of the function from an id to its token in other tokenizers."""
@@ -94,7 +95,7 @@ def _of_any_form(tokenizer: Any, text: Any, most: int, is_target: bool) -> ReadT
                 "two that it reads as a pair."
             )
         return _of_strings(tokenizer, tuple(text), most, is_target)
-    if isinstance(text, Sequence) or hasattr(text, "shape"):
+    if (isinstance(text, Sequence) and not isinstance(text, bytes)) or hasattr(text, "shape"):
         return _of_encoding(tokenizer, {"input_ids": text}, most)
     raise ValueError(
         f"The text is {type(text).__name__}, and not a string, a pair of strings, token ids, or what a tokenizer gave."
@@ -105,7 +106,7 @@ def _of_encoding(tokenizer: Any, encoding: Mapping[str, Any], most: int) -> Read
     """Token ids and what stands beside them: a padding mask, the segments of a pair."""
     if "input_ids" not in encoding:
         raise ValueError(f"There are no input_ids among {', '.join(map(repr, encoding))}.")
-    inputs = {name: torch.as_tensor(value) for name, value in encoding.items() if name != "labels"}
+    inputs = {name: _tensor(name, value) for name, value in encoding.items() if name != "labels"}
     inputs = {name: value[None] if value.dim() == 1 else value for name, value in inputs.items()}
     ids = inputs["input_ids"]
     if not ids.numel():
@@ -113,6 +114,10 @@ def _of_encoding(tokenizer: Any, encoding: Mapping[str, Any], most: int) -> Read
     if ids.dim() != 2 or ids.is_floating_point():
         raise ValueError(
             f"The token ids are {' × '.join(map(str, ids.shape))} {ids.dtype}, and not (1, tokens) integers."
+        )
+    if int(ids.min()) < 0:
+        raise ValueError(
+            f"One of the token ids is {int(ids.min())}, and they count from 0: leave out what stands for no token."
         )
     if len(ids) != 1:
         raise ValueError(
@@ -132,7 +137,17 @@ def _of_encoding(tokenizer: Any, encoding: Mapping[str, Any], most: int) -> Read
     )
 
 
+def _tensor(name: str, value: Any) -> Tensor:
+    try:
+        return torch.as_tensor(value)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ValueError(
+            f"The {name} are no table of numbers ({error}): hand over those of one text, [5, 7, 9]."
+        ) from error
+
+
 def _of_strings(tokenizer: Any, texts: tuple[str, ...], most: int, is_target: bool) -> ReadText:
+    check_tokenizer(tokenizer)
     texts = tuple(text.encode("utf-8", "replace").decode() for text in texts)  # half a surrogate pair is no text
     if not callable(tokenizer):
         return _of_encoding(tokenizer, _encoded(tokenizer, texts), most)

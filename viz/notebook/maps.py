@@ -1,7 +1,7 @@
 """Read attentions in any form, check them, and make them one tensor a layer."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +47,11 @@ class Maps:
         layers = self.layers
         return layers.head(number, head) if isinstance(layers, LayersAsGiven) else layers[number][head]
 
+    def head_with_rest(self, number: int, head: int) -> Tensor:
+        """Return one map with a last column for what its rows give to no token, where some do."""
+        weights = self.head(number, head)
+        return torch.cat([weights, self.nobody[number][head, :, None]], 1) if self.nobody else weights
+
 
 class LayersAsGiven(Mapping[int, Tensor]):
     """Layers that stay where and as they are, on a GPU or in 16 bits too; what is read of them is float32."""
@@ -63,6 +68,9 @@ class LayersAsGiven(Mapping[int, Tensor]):
 
     def __iter__(self) -> Iterator[int]:
         return iter(self._layers)
+
+    def __contains__(self, number: object) -> bool:
+        return number in self._layers  # Mapping's own would read the layer
 
     def __len__(self) -> int:
         return len(self._layers)
@@ -115,7 +123,7 @@ def _survey(layers: Mapping[int, Tensor], name: str, heads_assumed: int, *, is_l
     small: dict[int, Tensor] = {}
     shape, first, pool, nowhere = (0, 0, 0), 0, 1, torch.ones(())
     for i in layers:
-        layer = layers.raw(i) if isinstance(layers, LayersAsGiven) else layers[i]
+        layer = _raw(layers, i)
         if not sums:
             first, shape = i, (layer.shape[0], layer.shape[1], layer.shape[2])
             pool = pool_of(len(layers) * shape[0], *shape[1:]) if is_large else 1
@@ -137,6 +145,11 @@ def _survey(layers: Mapping[int, Tensor], name: str, heads_assumed: int, *, is_l
     )  # fmt: skip
 
 
+def _raw(layers: Mapping[int, Tensor], number: int) -> Tensor:
+    """A layer as it is, without a copy in float32."""
+    return layers.raw(number) if isinstance(layers, LayersAsGiven) else layers[number]
+
+
 def _missing(
     layers: Mapping[int, Tensor], sums: Mapping[int, Tensor], name: str
 ) -> tuple[dict[int, Tensor], tuple[float, float]]:
@@ -145,7 +158,7 @@ def _missing(
     high = max(float(total.max()) for total in sums.values())
     if low >= 1 - PLAIN and high <= 1 + PLAIN:
         return {}, (1.0, 1.0)
-    off = max(row_tolerance(layers[i]) for i in layers)
+    off = max(row_tolerance(_raw(layers, i)) for i in layers)
     if high > 1 + off:
         i, total = next((i, total) for i, total in sums.items() if float(total.max()) > 1 + off)
         head, query = divmod(int(total.argmax()), total.shape[1])
@@ -180,6 +193,8 @@ def _layer(layer: Any, name: str, n_layers: int) -> Tensor:
         raise ValueError(f"{label} is itself a {type(layer).__name__}, and not (1, heads, queries, keys).")
     if isinstance(layer, LayerOnDemand):
         layer = layer.make()
+    if isinstance(layer, Tensor) and layer.layout != torch.strided:
+        layer = layer.to_dense()
     values = layer.detach() if isinstance(layer, Tensor) else torch.from_numpy(np.asarray(layer))
     if values.dim() == 4:
         if values.shape[0] != 1:
@@ -228,6 +243,10 @@ def labels(tokens: Sequence[Any], n: int, name: str) -> tuple[str, ...]:
     Raises:
         ValueError: if they are not as many as the maps have rows or columns.
     """
+    if not isinstance(tokens, Iterable):
+        raise ValueError(
+            f"The tokens along the {name} maps are {type(tokens).__name__}, and not a list with one for each of {n}."
+        )
     words = token_words(tokens)
     if isinstance(tokens, str) or len(words) != n:
         what = "one text, not a list of tokens" if isinstance(tokens, str) else f"{len(words)}"

@@ -16,7 +16,7 @@ def row_tolerance(values: Tensor) -> float:
 
     Each number is off by at most half a step; a relative rounding moves a sum of 1 by no more than itself.
     """
-    sample = values.flatten()[:100_000].double()
+    sample = values.flatten()[:100_000].cpu().double()
     if not sample.numel() or bool((sample == sample.round()).all()):
         return PLAIN
     for step in (*(10.0**-k for k in DECIMALS), *STEPS):

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from viz.components.one_file import Caption, grid_words
 from viz.notebook import run
+from viz.notebook.arguments import check_numbers, check_tokenizer, open_model
 from viz.notebook.inputs import name_tokens
 from viz.notebook.maps import Maps, read_layers
 from viz.notebook.stacks import stack_of
@@ -130,6 +131,7 @@ def show(
     around = grid_words(lang)["around"]
     notes: list[run.Note] = []
     has_sinks = False
+    check_numbers(layers)
     if text is None or not hasattr(model, "named_modules"):
         named_stacks = by_name(model)
         stacks, numbers, is_generated = (
@@ -139,6 +141,7 @@ def show(
         )
         tokens = tokens if text is None else name_tokens(tokens, _ids_of(tokens, text))
     else:
+        model = open_model(model)
         reading = run.read(model, tokens, text, target)
         stacks, numbers, is_generated = reading.stacks, dict(reading.numbers), False
         notes, has_sinks = reading.notes, reading.has_sinks
@@ -175,6 +178,7 @@ def _is_pair_of(along: Along) -> bool:
 def _ids_of(tokenizer: Any, text: Any) -> list[int]:
     """The token ids of a text, or those that were handed over in its stead."""
     if isinstance(text, str):
+        check_tokenizer(tokenizer)
         ids = tokenizer(text)["input_ids"] if callable(tokenizer) else tokenizer.encode(text)
         return list(getattr(ids, "ids", ids))
     id_values = text["input_ids"] if isinstance(text, Mapping) else text

@@ -69,10 +69,7 @@ class OpenedMaps:
     def open(self, place: int, head: int) -> Heads:
         """Return one head of the layer at a place, with the column of what goes to no token."""
         number = list(self.maps.layers)[place]
-        weights = self.maps.head(number, head)
-        if self.maps.nobody:
-            weights = torch.cat([weights, self.maps.nobody[number][head, :, None]], 1)
-        return Heads(weights=weights[None], measures={}, masked=self.mask)
+        return Heads(weights=self.maps.head_with_rest(number, head)[None], measures={}, masked=self.mask)
 
 
 def with_column(maps: Maps, number: int) -> Tensor:

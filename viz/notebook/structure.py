@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from viz.notebook.generated import are_steps, join_rows, join_steps, shape_of
+from viz.notebook.generated import are_rows, are_steps, join_rows, join_steps, shape_of
 
 STACKS = ("encoder", "decoder", "cross")
 FIELDS = {"encoder": "encoder_attentions", "decoder": "decoder_attentions", "cross": "cross_attentions"}
@@ -96,6 +96,8 @@ def _of_mapping(mapping: Mapping[Any, Any]) -> NamedStacks:
 
 def _of_parts(parts: Any) -> NamedStacks:
     """Steps of ``generate()``, or (encoder, decoder, cross)."""
+    if are_rows(parts):  # the tokens along it are those of the rows, and of the columns
+        return NamedStacks(stacks={"self": join_rows(parts)}, is_generated=True)
     if are_steps(parts):
         return NamedStacks(stacks={"self": join_steps(parts)}, is_generated=True)
     parts_by_name = dict(zip(STACKS, parts, strict=False)) if len(parts) <= 3 else {}

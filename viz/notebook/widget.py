@@ -136,7 +136,7 @@ class HeadGrid(anywidget.AnyWidget):
             raise ValueError(_no_head(layer, head, maps.layers, maps.shape[0]))
         rows, columns = self.tokens
         axes = words_of(self._lang, "axis")
-        values = maps.head(layer, head).numpy()
+        values = maps.head_with_rest(layer, head).numpy()
         return heat_map(values, rows, columns, row_title=axes["queries"], column_title=axes["keys"])
 
     @traitlets.validate("stack", "layer", "head", "query", "key", "temperature")

@@ -99,6 +99,9 @@ LOCAL = {
     "llama4_text": {"attention_chunk_size": 7},
     "modernbert": {"num_hidden_layers": 4},
     "modernbert-decoder": {"num_hidden_layers": 4},
+    "gemma4_text": {},
+    "gemma4_unified_text": {},
+    "mimo_v2_flash": {},
 }
 """Windows of one layer or of some (5:1 in Gemma 3), soft caps, chunks, and a window to both sides."""
 

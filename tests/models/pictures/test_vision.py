@@ -10,10 +10,13 @@ import transformers
 from torch.testing import assert_close
 
 from tests.checkpoints import save
+from tools.families import picture_difference
+from viz.core.attention import attend
 from viz.errors import ModelError
-from viz.models import load
+from viz.models import attention_interface, load
+from viz.models.pictures import vision as vision_module
 from viz.models.pictures.vision import PATCHES, judged, load_vision, look, untrained
-from viz.models.registry import Entry, reads_pictures
+from viz.models.registry import PICTURE_FAMILIES, Entry, reads_pictures
 
 SIZES = {
     "hidden_size": 35, "num_hidden_layers": 3, "num_attention_heads": 5, "intermediate_size": 53,
@@ -131,6 +134,15 @@ def test_dinov2_reads_size_of_folder(tmp_path, family, n_other):
     (tmp_path / "preprocessor_config.json").write_text(json.dumps({"crop_size": {"height": "20"}}))
     with pytest.raises(ModelError, match=r"preprocessor_config\.json: size"):
         open_vision(tmp_path)
+
+
+@pytest.mark.parametrize("family", PICTURE_FAMILIES)
+def test_table_command_measures_picture_families(tmp_path, monkeypatch, family):
+    """The table of families has a difference for each, and a wrong attention makes a large one."""
+    assert picture_difference(family, tmp_path / "right") < 1e-5
+    monkeypatch.setattr(attention_interface, "attend", lambda q, k, v, **options: attend(q, k, v, scale=1.0))
+    monkeypatch.setattr(vision_module, "attend", lambda q, k, v, **options: attend(q, k, v, scale=1.0))
+    assert picture_difference(family, tmp_path / "wrong") > 1e-3
 
 
 def test_untrained_weights_depend_on_seed(tmp_path):

@@ -58,8 +58,8 @@ def test_own_state_head_off_equals_capture(name: str, checkpoint: Checkpoint):
         without = capture(model, checkpoints.TEXT, max_tokens=24, heads_off=frozenset({(layer, 1)}))
         state = own_state_without(model, text_capture, layer, [1])
         assert state is not None
-        assert_close(state, without.states[stack][text_capture.number(layer) + 1], atol=2e-4, rtol=1e-4)
-        assert (text_capture.states[stack][text_capture.number(layer) + 1] - state).abs().max() > 1e-3
+        assert_close(state, without.states[stack][model.layers[layer].block + 1], atol=2e-4, rtol=1e-4)
+        assert (text_capture.states[stack][model.layers[layer].block + 1] - state).abs().max() > 1e-3
     trace = text_capture.layer(text_capture.n_layers - 1)
     own_weights = own_map(model, text_capture.tokens.ids, text_capture.n_layers - 1, 2)
     assert_close(own_weights, trace.weights[2], atol=rounding(trace.q, trace.k), rtol=0)

@@ -42,7 +42,7 @@ def fit_planes(weights: Float[Tensor, "H P P"], grid: Sequence[int]) -> WindowFi
 
     Example:
         >>> fit = fit_planes(plane_weights(torch.tensor([[-1.0, 2.0]]), torch.tensor([3.0]), (4, 5)), (4, 5))
-        >>> [round(part, 2) for part in fit.offset[0].tolist()], round(float(fit.explained[0]), 3)
+        >>> [round(part, 2) for part in fit.offset[0].tolist()], round(float(fit.explained_share[0]), 3)
         ([-1.0, 2.0], 1.0)
     """
     rows, columns = grid

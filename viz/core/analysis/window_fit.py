@@ -63,7 +63,7 @@ def fit_windows(weights: Float[Tensor, "H T T"], allowed: Bool[Tensor, "T T"] | 
 
     Example:
         >>> fit = fit_windows(torch.eye(5)[[0, 0, 1, 2, 3]][None])  # each looks at the one before
-        >>> round(float(fit.offset[0]), 2), round(float(fit.explained[0]), 2)
+        >>> round(float(fit.offset[0]), 2), round(float(fit.explained_share[0]), 2)
         (-1.0, 1.0)
     """
     return _fit(*_sample_rows(weights, torch.ones_like(weights[0]).bool() if allowed is None else allowed))

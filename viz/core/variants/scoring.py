@@ -110,7 +110,7 @@ def scorings(*, d_q: int, d_k: int, n_queries: int, n_keys: int, weights: Additi
         >>> costs = scorings(
         ...     d_q=3, d_k=5, n_queries=7, n_keys=11, weights=AdditiveWeights.random(3, 5, 2, seed=0)
         ... )
-        >>> [costs["additive"].parameters, costs["additive"].flops.total, costs["additive"].held]
+        >>> [costs["additive"].parameters, costs["additive"].flops.total, costs["additive"].n_stored]
         [18, 612, 154]
     """
     twice, pairs, d_hidden = FLOPS_PER_MULTIPLY_ADD, n_queries * n_keys, weights.w_v.shape[0]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from viz.components.head_grid import Packed, pack_combined, pack_head, pack_wall
 from viz.components.take_away import Axis, Heads, Stack, payload
@@ -153,20 +154,42 @@ def links(
 
 
 @cached
-def away(source: Source, mask: Mask, view: View) -> bytes:
-    """Every head as :func:`wall` and :func:`head_scores` have it, for a page that leaves the app."""
+def away(source: Source, mask: Mask, view: View, nobody: str = "") -> bytes:
+    """Every head as :func:`wall` and :func:`head_scores` have it, for a page that leaves the app.
+
+    Where a layer has a sink, what rows give to no word stands in a last column, ``nobody``. It is hidden with the
+    tokens that are: the rows that are left sum to 1, as they do in the app.
+    """
     text_capture = read(source)
     queries, keys = axis(text_capture.queries, view), axis(text_capture.tokens, view)
-    plain = view == View()
+    has_sink = view.what == "weights" and any(call.options.get("sink") is not None for call in text_capture.calls)
+    same, plain = not text_capture.is_cross, view == View()
+    if has_sink:
+        labels = keys.labels if view.hide else (*keys.labels, nobody)
+        keys, same = Axis(of=[*keys.of, -1 if view.hide else len(keys.labels)], labels=labels), same and view.hide
 
     def heads(layer: int) -> Heads:
         steps = _steps(source, layer, mask, frozenset())
+        view_maps = None if plain else look(steps, text_capture.queries, text_capture.tokens, view).values
+        masked, measures = steps.masked.isneginf().all(0), describe(text_capture, steps.weights)
+        if not has_sink:
+            return Heads(
+                weights=steps.weights,
+                measures=measures,
+                masked=masked,
+                logarithms=_logarithms(steps.masked),
+                shown=view_maps,
+            )
+        logs = _logarithms(_with_sink(steps.masked, text_capture.calls[layer].options.get("sink")))
+        rest = logs[..., -1:].exp()
+        if view_maps is not None and not view.hide:
+            view_maps = torch.cat([view_maps, _merge_rows(rest, text_capture.queries) if view.merge else rest], -1)
         return Heads(
-            weights=steps.weights,
-            measures=describe(text_capture, steps.weights),
-            masked=steps.masked.isneginf().all(0),
-            logarithms=steps.masked.log_softmax(-1).nan_to_num(nan=-torch.inf, neginf=-torch.inf),
-            shown=None if plain else look(steps, text_capture.queries, text_capture.tokens, view).values,
+            weights=torch.cat([steps.weights, rest], -1),
+            measures=measures,
+            masked=pad(masked, (0, 1)),
+            logarithms=logs,
+            shown=view_maps,
         )
 
     stack = Stack(
@@ -176,8 +199,23 @@ def away(source: Source, mask: Mask, view: View) -> bytes:
         numbers=text_capture.numbers,
         queries=queries,
         keys=keys,
-        same=not text_capture.is_cross,
+        same=same,
         what=view.what,
         renormalise=view.hide,
     )
     return payload([stack])
+
+
+def _logarithms(scores: Tensor) -> Tensor:
+    return scores.log_softmax(-1).nan_to_num(nan=-torch.inf, neginf=-torch.inf)
+
+
+def _with_sink(scores: Tensor, sink: Tensor | None) -> Tensor:
+    """Put the heads' scores for no word behind those for words, (H, Q, K + 1); -inf in a layer without a sink."""
+    rest = torch.full((len(scores),), -torch.inf) if sink is None else sink
+    return torch.cat([scores, rest[:, None, None].expand(-1, scores.shape[1], 1)], -1)
+
+
+def _merge_rows(rest: Tensor, queries: Tokens) -> Tensor:
+    """Take the mean over a word's pieces of what they give to no word, (H, words, 1)."""
+    return map_statistics.merge_words(rest, torch.tensor(queries.words), torch.zeros(1, dtype=torch.long))

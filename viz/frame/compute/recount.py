@@ -215,7 +215,7 @@ def without_error(source: Source, layer: int, heads_off: frozenset[Head], place:
     if not has_own_attention(loaded_model) or source.target or stack not in without.states:
         return None
     expected = own_state_without(loaded_model, source_capture, layer, heads)
-    state = without.states[stack][without.number(layer) + 1]
+    state = without.states[stack][loaded_model.layers[layer].block + 1]
     return None if expected is None else _share_off(expected[place], state[place])
 
 

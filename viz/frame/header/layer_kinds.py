@@ -15,7 +15,7 @@ LAYER_KINDS = ("linear_attention", "conv", "recurrent", "moe", "mlp")
 
 
 def say_layer_kinds(t: Translate, model: LoadedModel, call: Call) -> None:
-    """Name the layers that do not attend, and say what a sink, a gate or short vectors do in the layer shown."""
+    """Name the layers that do not attend, and say what a sink, a gate, short vectors or a norm of values do."""
     for kind, layers in model.other_layers.items():
         key = f"note.layers_{kind}" if kind in LAYER_KINDS else "note.layers_other"
         st.caption(t(key, layers=ranges(layers), n=len(layers)))
@@ -23,6 +23,10 @@ def say_layer_kinds(t: Translate, model: LoadedModel, call: Call) -> None:
         st.caption(t("note.sink"))
     if call.gate is not None:
         st.caption(t("note.gate"))
+    if call.source is not None:
+        st.caption(t("note.values_of", layer=call.source))
+    if call.value_eps is not None:
+        st.caption(t("note.values_normed"))
     if (latent := call.latent) is not None:
         st.caption(paragraph(t("note.latent", c=latent.c), _latent_queries(t, latent), _shared_part(t, latent, call)))
 

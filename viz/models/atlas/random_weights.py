@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import torch
 
-from viz.models.layout import LoadedModel, find_layers
+from viz.models.layers.find import find_layers
+from viz.models.layout import LoadedModel
 
 SEEDS = (0, 1, 2, 3, 4)
 """Of the models whose heads say how far chance alone may bring a score: five, since one may happen to stay low."""

@@ -18,6 +18,15 @@ def corrupt(entry: Entry, reason: object) -> ModelError:
     return ModelError("corrupt", model=entry.id, reason=lines[0][:120] if lines else type(reason).__name__)
 
 
+def read_if_object(file: Path) -> dict[str, Any]:
+    """Return the object in a JSON file; an empty one if there is none."""
+    try:
+        content = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
 def read_json(entry: Entry, file: Path) -> dict[str, Any]:
     """An object out of a JSON file; ModelError "missing" or "corrupt" if there is none."""
     if not file.is_file():

@@ -1,6 +1,7 @@
 """Find the folder of a model, its tokenizer and its base inside the folder that was named."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,12 @@ MOST_PARTS = 8
 def find_model(entry: Entry, folder: Path) -> Path:
     """Return the folder with config.json or an adapter: this one, or the only part of it that has one.
 
+    A file of a folder stands for the folder, and a folder of the hub's cache for the snapshot that it calls main.
+
     Raises:
         ModelError: "parts", which names them, if several parts are models; "missing" if there is no model.
     """
+    folder = folder.parent if folder.is_file() else _snapshot(folder)
     if _has_model(folder):
         return folder
     parts = sorted(part for part in folder.glob("*") if part.is_dir() and _has_model(part))
@@ -33,6 +37,16 @@ def find_model(entry: Entry, folder: Path) -> Path:
         names = ", ".join(part.name for part in parts[:MOST_PARTS])
         raise ModelError("parts", model=entry.id, parts=names, first=parts[0].name)
     raise ModelError("missing", model=entry.id, file="config.json")
+
+
+def _snapshot(folder: Path) -> Path:
+    """Return the snapshot of a folder of the hub's cache; another folder as it is."""
+    snapshots = folder / "snapshots"
+    try:
+        commit = (folder / "refs" / "main").read_text("utf-8").strip()
+    except (OSError, ValueError):
+        return folder
+    return snapshots / commit if re.fullmatch(r"\w+", commit) and (snapshots / commit).is_dir() else folder
 
 
 def _has_model(folder: Path) -> bool:

@@ -6,9 +6,11 @@ from typing import Any
 from viz.errors import ModelError
 from viz.models.checks import find_tokenizer_problem
 from viz.models.folders import sentencepiece
-from viz.models.folders.files import corrupt
+from viz.models.folders.files import corrupt, read_if_object
 from viz.models.registry import Entry
 
+GENERIC = ("PreTrainedTokenizerFast", "PreTrainedTokenizer", "TokenizersBackend")
+"""Classes of tokenizers that say nothing about how a text is cut."""
 OPTIONS = {"trust_remote_code": False, "local_files_only": True}
 TOGETHER = {"vocab.json": "merges.txt", "merges.txt": "vocab.json"}
 """Files of which neither is of use without the other."""
@@ -27,7 +29,7 @@ def read_tokenizer(entry: Entry, folder: Path) -> Any:
     try:
         import transformers
 
-        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **OPTIONS)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **OPTIONS, **_kind(folder))
         if not tokenizer.is_fast:
             raise ValueError("the tokenizer cannot say where its tokens stand in the text")
     except Exception as error:
@@ -35,6 +37,15 @@ def read_tokenizer(entry: Entry, folder: Path) -> Any:
     if reason := find_tokenizer_problem(tokenizer) or _lost(tokenizer, folder):
         raise corrupt(entry, reason)
     return tokenizer
+
+
+def _kind(folder: Path) -> dict[str, str]:
+    """Name the model's family where only a class that reads tokenizer.json is named, and there is none."""
+    settings, config = (read_if_object(folder / name) for name in ("tokenizer_config.json", "config.json"))
+    if (folder / "tokenizer.json").is_file() or settings.get("tokenizer_class") not in GENERIC:
+        return {}
+    family = config.get("model_type")
+    return {"tokenizer_type": family} if isinstance(family, str) else {}
 
 
 def _read_pieces(entry: Entry, file: Path) -> Any:

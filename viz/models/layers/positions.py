@@ -32,6 +32,12 @@ def unchanged(q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
     return q, k
 
 
+def value_eps(layer: Layer) -> float | None:
+    """Return the epsilon of the norm that a layer's values go through; None if there is no such norm."""
+    norm: Any = getattr((layer.source or layer).attention, layer.layout.value_norm or "-", None)
+    return None if norm is None else float(norm.eps)
+
+
 def query_key_change(model: LoadedModel, layer: Layer, changes: str) -> Change:
     """Return the changes of a layer, made by its own norms and its own module's RoPE.
 
@@ -42,15 +48,16 @@ def query_key_change(model: LoadedModel, layer: Layer, changes: str) -> Change:
     """
     if not changes:
         return unchanged
-    norm = _norm(layer.attention) if "normed" in changes else unchanged
+    norm = _norm(layer) if "normed" in changes else unchanged
     if changes == "only_normed":
         return norm
     first, second = (_turn(model, layer), norm) if changes == "turned_normed" else (norm, _turn(model, layer))
     return lambda q, k: second(*first(q, k))
 
 
-def _norm(attention: nn.Module) -> Change:
-    of_q, of_k = (_first(attention, names) for names in (NORMS, KEY_NORMS))
+def _norm(layer: Layer) -> Change:
+    of_q = _first(layer.attention, NORMS)
+    of_k = _first((layer.source or layer).attention, KEY_NORMS)
 
     def norm(q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
         return _normed(of_q, q), _normed(of_k, k)
@@ -98,6 +105,12 @@ def _parts_of_rope(apply: Callable[..., tuple[Tensor, Tensor]], cos: Tensor, sin
     Its function is linear in the vectors, and some round them to float32, in which no slope could be measured.
     """
     width = cos.shape[-1]
+    if "q" not in inspect.signature(apply).parameters:  # Gemma 4's turns queries and keys one after the other
+        turn_one: Any = apply
+
+        def apply(q: Tensor, k: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor]:
+            return turn_one(q, cos, sin), turn_one(k, cos, sin)
+
     identity, nothing, every = (
         torch.eye(width)[None, None],
         torch.zeros_like(cos),

@@ -23,6 +23,10 @@ def read_weights(layer: Layer, q: Tensor, k: Tensor, v: Tensor, x: Tensor, memor
         pairs = list(zip(w.split(sizes, dim=1), b.split(sizes) if b is not None else [None] * 3, strict=True))
     if layer.layout.doubled:  # the gate's half of each head's columns goes
         pairs[0] = _first_halves(*pairs[0], n_heads=H)
+    for letter, name in layer.layout.factors.items():
+        at, factor = "qkv".index(letter), float(getattr(layer.attention, name))
+        w, b = pairs[at]
+        pairs[at] = (w * factor, None if b is None else b * factor)
     w_o, b_o = linear(layer.output)
     spec = AttentionSpec(
         d_model=x.shape[-1],

@@ -79,7 +79,7 @@ class LongCapture:
     def head(self, layer: int, head: int) -> tuple[Tensor, Tensor]:
         """One head's q and k, (T, d_k) each, in float32."""
         row_layer = self.layers[layer]
-        return row_layer.queries[head], row_layer.keys[head * self.n_kv_heads // self.n_heads]
+        return row_layer.queries[head], row_layer.keys[head * len(row_layer.keys) // len(row_layer.queries)]
 
     def options(self, layer: int, head: int) -> dict[str, Any]:
         """Options of a head's attention, for the functions of :mod:`viz.core.long`."""

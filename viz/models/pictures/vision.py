@@ -19,7 +19,8 @@ from viz.models.attention_interface import INTERFACE, install, recording, watch
 from viz.models.capture import Call, calls_of
 from viz.models.checks import refusal_reason
 from viz.models.folders.files import corrupt, read_json
-from viz.models.layout import Layer, find_layers
+from viz.models.layers.find import find_layers
+from viz.models.layout import Layer
 from viz.models.load import check_weights, read_checkpoint
 from viz.models.registry import PICTURE_FAMILIES, Entry
 from viz.models.tokens import visible

@@ -16,8 +16,9 @@ from torch import Tensor, nn
 from viz.core.heads import share_kv
 from viz.models.attention_interface import register_eager
 from viz.models.capture import Capture
+from viz.models.layers.find import find_layers
 from viz.models.layers.gates import gate_module, read_gate
-from viz.models.layout import Layer, LoadedModel, find_layers
+from viz.models.layout import Layer, LoadedModel
 
 EAGER_NAME = "headlight_as_written"
 """The attention of a model's own module under our name, so that its weights can be kept."""
@@ -113,7 +114,8 @@ def _begin_at(
 
     def run(*args: Any, **options: Any) -> Any:
         going = _current.get()
-        if going is None or index > going.layer or (going.state is None and going.x is None):
+        ends_here = going is not None and going.off is not None and index == going.layer
+        if going is None or index > going.layer or (going.state is None and going.x is None and not ends_here):
             return forward(*args, **options)
         if index == going.layer:
             state = going.state
@@ -151,12 +153,11 @@ def twin(model: LoadedModel) -> Twin:
     hands_on_states: list[bool] = []
     n_blocks = len(copied.base_model.get_submodule(layers[0].layout.attention.partition(".{i}")[0]))
     for layer in layers:
-        block = layer.layout.attention.partition("{i}")[0] + str(layer.index)
         _begin_at(
-            copied.base_model.get_submodule(block),
+            copied.base_model.get_submodule(layer.block_path),
             layer.attention,
-            layer.index,
-            is_last=layer.index == n_blocks - 1,
+            layer.block,
+            is_last=layer.block == n_blocks - 1,
             hands_on_states=hands_on_states,
         )
     return _twins.setdefault(model.model, Twin(model=copied, layers=layers))
@@ -198,7 +199,9 @@ def own_heads(model: LoadedModel, capture: Capture, layer: int) -> tuple[Tensor,
     twin_layer = twin(model).layers[layer]
     call = capture.calls[layer]
     x = None if call.latent is not None else call.x  # W_Q of latent attention may read another vector than its layer
-    going = _Pass(twin_layer.attention, twin_layer.index, x, None if states is None else states[twin_layer.index])
+    going = _Pass(twin_layer.attention, twin_layer.block, x, None if states is None else states[twin_layer.block])
+    if not twin_layer.can_run_alone:
+        going.x = going.state = None
     _go(model, capture.tokens.ids, going)
     assert going.weights is not None and going.outputs is not None
     return going.weights, going.outputs
@@ -219,7 +222,7 @@ def own_row(model: LoadedModel, capture: Capture, layer: int, head: int, row: in
 def own_map(model: LoadedModel, ids: Sequence[int], layer: int, head: int) -> Tensor:
     """The weights of one head on these tokens, (T, T), by a pass of the model's own from its first layer to this."""
     twin_layer = twin(model).layers[layer]
-    going = _Pass(twin_layer.attention, twin_layer.index, None, None)
+    going = _Pass(twin_layer.attention, twin_layer.block, None, None)
     _go(model, ids, going)
     assert going.weights is not None
     return going.weights[head].clone()
@@ -234,10 +237,11 @@ def own_state_without(model: LoadedModel, capture: Capture, layer: int, heads: S
     if states is None:
         return None
     twin_layer = twin(model).layers[layer]
-    going = _Pass(twin_layer.attention, twin_layer.index, None, states[twin_layer.index], off=tuple(heads))
+    state = states[twin_layer.block] if twin_layer.can_run_alone else None
+    going = _Pass(twin_layer.attention, twin_layer.block, None, state, off=tuple(heads))
     result = _go(model, capture.tokens.ids, going)
-    if twin_layer.index == len(states) - 2 and result is not None:
+    if twin_layer.block == len(states) - 2 and result is not None:
         handed_on = result.encoder_last_hidden_state if model.model.config.is_encoder_decoder else result[0]
-        state: Tensor = handed_on[0]
-        return state
+        last: Tensor = handed_on[0]
+        return last
     return going.after

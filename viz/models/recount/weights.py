@@ -44,17 +44,13 @@ def file_error(model: LoadedModel, layer: int, token: int, *of: object) -> float
     return max(errors, default=None)
 
 
-def _block_of(model: LoadedModel, layer: int) -> str:
-    return model.layers[layer].layout.attention.partition("{i}")[0] + str(model.layers[layer].index)
-
-
 def _share_off(expected: np.ndarray, actual: np.ndarray) -> float:
     largest = max(float(np.abs(expected).max()), 1e-12)
     return float(np.abs(expected.astype(np.float64) - actual).max()) / largest
 
 
 def _of_blocks(model: LoadedModel, file: WeightFile, layer: int, of: tuple[object, ...]) -> Iterator[float]:
-    name = _block_of(model, layer)
+    name = model.layers[layer].block_path
     for inside, weight in model.model.base_model.get_submodule(name).named_parameters():
         # A stack of experts has three axes, a lone number none.
         matrix = weight.reshape(-1, weight.shape[-1] if weight.ndim else 1)
@@ -81,7 +77,7 @@ def _of_settings(model: LoadedModel, file: WeightFile, layer: int) -> Iterator[f
     """The epsilon of every norm of the layer, and the speeds of RoPE."""
     settings, base = file.settings(), model.model.base_model
     if "epsilon" in settings:
-        for module in base.get_submodule(_block_of(model, layer)).modules():
+        for module in base.get_submodule(model.layers[layer].block_path).modules():
             epsilon = getattr(module, "variance_epsilon", None) or (
                 module.eps if isinstance(module, torch.nn.LayerNorm) else None
             )

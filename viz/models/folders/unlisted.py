@@ -1,0 +1,50 @@
+"""Weights of a folder that lie under other names than ``save_pretrained`` gives them, or in another format."""
+
+import re
+from collections import defaultdict
+from pathlib import Path
+
+from viz.errors import ModelError
+from viz.models.registry import Entry
+
+SHARD = re.compile(r"(.+)-\d+-of-(\d+)\.safetensors")
+"""The name of one of several files, with how many there are."""
+
+NOT_WEIGHTS = ("adapter_", "optimizer", "scheduler", "training_")
+"""Beginnings of names of files that hold other tensors than a model's."""
+
+OTHER_FORMATS = ("*.gguf", "*.h5", "*.msgpack", "*.onnx", "*.npz", "*.ckpt.index")
+"""Files of weights that are not read from a folder."""
+
+
+def find_weights(entry: Entry, folder: Path) -> list[Path]:
+    """Return the files of a model that no index lists: all shards of one, or the only file; none if there is no such.
+
+    Raises:
+        ModelError: "missing", which names the shard that is; "weights", if several files could be the model's.
+    """
+    files = sorted(file for file in folder.glob("*.safetensors") if not file.name.startswith(NOT_WEIGHTS))
+    shards: dict[tuple[str, str], list[Path]] = defaultdict(list)
+    for file in files:
+        if match := SHARD.fullmatch(file.name):
+            shards[match[1], match[2]].append(file)
+    if len(shards) == 1:
+        (((name, total), parts),) = shards.items()
+        expected = [f"{name}-{i + 1:0{len(total)}}-of-{total}.safetensors" for i in range(int(total))]
+        if absent := sorted(set(expected) - {file.name for file in parts}):
+            raise ModelError("missing", model=entry.id, file=absent[0])
+        return parts
+    if len(files) > 1:
+        raise ModelError("weights", model=entry.id, files=", ".join(file.name for file in files[:4]))
+    return files
+
+
+def check_format(entry: Entry, folder: Path) -> None:
+    """Refuse a folder whose weights are in a format that is not read from one.
+
+    Raises:
+        ModelError: "format", which names the file.
+    """
+    for pattern in OTHER_FORMATS:
+        if file := next(iter(sorted(folder.glob(pattern))), None):
+            raise ModelError("format", model=entry.id, file=file.name)
