@@ -44,7 +44,17 @@ from viz.core.long import rows, shapes, streamed
 from viz.core.mistakes import kv_sharing as mistaken_sharing
 from viz.core.mistakes import relative as mistaken_windows
 from viz.core.variants import decoding, encodings, general_heads, kv_sharing, relative, scoring
-from viz.core.variants.today import bounded_scores, delta, differential, gates, interleaved, latent, linear, sinks
+from viz.core.variants.today import (
+    bounded_scores,
+    delta,
+    differential,
+    gates,
+    interleaved,
+    latent,
+    linear,
+    selection,
+    sinks,
+)
 from viz.frame import compute, mask_code
 from viz.frame.compute import long_texts
 from viz.models import generation, interventions, stream
@@ -119,6 +129,8 @@ PLACES = {
     "layers with windows": f"masks/layers?{SEEDED}&pattern=none&stack=2&near_size=2",
     "layers with chunks": f"masks/layers?{SEEDED}&near=chunks&near_size=2",
     "layers, 1 to 1": f"masks/layers?{SEEDED}&pattern=one&near_size=2&stack=2",
+    "the 2 largest": f"masks/top_k?{SEEDED}&mask=causal&keep=2",
+    "the 2 largest of equals": "masks/top_k?source=words&text=a+b+a+a&n_heads=1&mask=own&keep=2",
     "decoding": f"masks/decoding?{SEEDED}",
     "empty row": f"masks/mistakes?mistake=empty_row&{SEEDED}&mask=causal",
     "too late": f"masks/mistakes?{SEEDED}&mask=causal",
@@ -1035,6 +1047,41 @@ FAULTS |= {
         function=interleaved.earliest_token,
         wrong=lambda right, query, full, *, size, near: right(query, full, size=size + 1, near=near),
         places=("layers with windows", "layers with chunks"),
+    ),
+    "one key more than k": Fault(
+        function=selection.top_k_mask,
+        wrong=lambda right, scores, top_k, **options: right(scores, top_k + 1, **options),
+        places=("the 2 largest", "the 2 largest of equals"),
+    ),
+    "the smallest scores kept": Fault(
+        function=selection.top_k_mask,
+        wrong=lambda right, scores, top_k, **options: right(-scores, top_k, **options),
+        places=("the 2 largest",),
+    ),
+    "the largest chosen before closed keys are dropped": Fault(
+        function=selection.top_k_mask,
+        wrong=lambda right, scores, top_k, *, allowed: right(scores, top_k) & allowed,
+        places=("the 2 largest",),
+    ),
+    "the later of equal scores kept": Fault(
+        function=selection.top_k_mask,
+        wrong=lambda right, scores, top_k, *, allowed: right(scores.flip(-1), top_k, allowed=allowed.flip(-1)).flip(-1),
+        places=("the 2 largest of equals",),
+    ),
+    "k never as large as the text": Fault(
+        function=selection.top_k_mask,
+        wrong=lambda right, scores, top_k, **options: right(scores, min(top_k, scores.shape[-1] - 1), **options),
+        places=("the 2 largest", "the 2 largest of equals"),
+    ),
+    "the weight lost with one key fewer": Fault(
+        function=selection.lost_shares,
+        wrong=lambda right, weights: right(weights).roll(1, -1),
+        places=("the 2 largest", "the 2 largest of equals"),
+    ),
+    "the weight lost in the order of the text": Fault(
+        function=selection.lost_shares,
+        wrong=lambda right, weights: 1 - weights.cumsum(-1),
+        places=("the 2 largest",),
     ),
     "a delta rule that writes by halves": Fault(
         function=delta.delta_map,

@@ -11,18 +11,18 @@ from viz.core.variants.today.dilution import weight_among
 
 def test_weight_among_by_hand():
     """Scores ln 3 and 0: 3/4 of two keys, 3/5 of three; at temperature 2 they are ln 9 and 0."""
-    row, three, one = torch.tensor([0.0, 3.0, 1.0]).log()[1:], torch.tensor([2, 3]), torch.ones(2)
-    assert_close(weight_among(row, 0, three, one), torch.tensor([3 / 4, 3 / 5], dtype=torch.float64))
-    assert_close(weight_among(row, 0, three, 2 * one), torch.tensor([9 / 10, 9 / 11], dtype=torch.float64))
+    row, lengths, plain = torch.tensor([0.0, 3.0, 1.0]).log()[1:], torch.tensor([2, 3]), torch.ones(2)
+    assert_close(weight_among(row, 0, lengths, plain), torch.tensor([3 / 4, 3 / 5], dtype=torch.float64))
+    assert_close(weight_among(row, 0, lengths, 2 * plain), torch.tensor([9 / 10, 9 / 11], dtype=torch.float64))
 
 
 @pytest.mark.parametrize(("copies", "temperature"), [(1, 1.0), (13, 1.0), (13, 1.7)])
 def test_weight_among_is_long_row(copies, temperature):
     """One key and so many copies of the six others, all in one softmax."""
     row, key = draw(7), 3
-    others = torch.cat([row[:key], row[key + 1 :]]).repeat(copies)
-    factor, n = torch.tensor([temperature]).double(), torch.tensor([1 + len(others)])
-    expected = row_softmax(factor * torch.cat([row[key : key + 1], others])[None])[0, 0]
+    remaining = torch.cat([row[:key], row[key + 1 :]]).repeat(copies)
+    factor, n = torch.tensor([temperature]).double(), torch.tensor([1 + len(remaining)])
+    expected = row_softmax(factor * torch.cat([row[key : key + 1], remaining])[None])[0, 0]
     assert_close(weight_among(row, key, n, factor)[0], expected, atol=1e-12, rtol=0)
 
 

@@ -30,7 +30,7 @@ def weight_among(
     if len(scores) < 2:
         raise ValueError(f"a row of {len(scores)} has no other keys")
     above = scores.double() - scores.double()[key]
-    others = torch.cat([above[:key], above[key + 1 :]])
+    remaining = torch.cat([above[:key], above[key + 1 :]])
     factors = temperatures.double()[:, None]
-    log_mean = (factors * others).logsumexp(-1) - torch.tensor(float(len(others))).double().log()
+    log_mean = (factors * remaining).logsumexp(-1) - torch.tensor(float(len(remaining))).double().log()
     return torch.sigmoid(-((n_keys - 1).double().log() + log_mean))
