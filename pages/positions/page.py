@@ -1,11 +1,24 @@
 """The Positions page: attention's need for positions, and the ways to encode them."""
 
-from pages.positions import added, encodings, far, real_head, rope, shuffle, sinusoids, step
+from pages.positions import (
+    added,
+    encodings,
+    far,
+    no_positions,
+    real_head,
+    rope,
+    shuffle,
+    sinusoids,
+    step,
+    today,
+)
 from pages.positions.context import about, open_positions
 from viz.core import positions
 from viz.core.analysis.map_statistics import weight_at_offset
 from viz.core.variants.encodings import encode, offset_profile, restore_order
 from viz.core.variants.relative import quadratic_scores
+from viz.core.variants.today.angles import partial_rope, temperatures, yarn_frequencies, yarn_gain, yarn_ramp
+from viz.core.variants.today.dilution import weight_among
 from viz.frame.inputs import Controls
 from viz.frame.page import Page, Section, standalone, with_views
 
@@ -25,6 +38,21 @@ SINUSOIDS = standalone(
 ADDED = standalone("added", added.draw, code=(positions.sinusoidal,), parameters=("added",), reads_text=True)
 STEP = standalone(
     "step", step.draw, code=(positions.rotation, offset_profile), formula=step.formula, parameters=("pe_k", "pe_pair")
+)
+TODAY = Section(
+    "today",
+    today.draw,
+    code=(partial_rope, yarn_ramp, yarn_frequencies, yarn_gain),
+    formula=today.YARN,
+    parameters=("today_share", "today_factor", "today_length"),
+)
+NO_POSITIONS = Section(
+    "no_positions",
+    no_positions.draw,
+    code=(temperatures, weight_among),
+    formula=no_positions.TEMPERATURE,
+    parameters=("nope_query", "nope_floor", "nope_gain"),
+    reads_mask=False,
 )
 
 PAGE = Page(
@@ -50,6 +78,7 @@ PAGE = Page(
             parameters=("pairing", "rope_query", "rope_key", "rope_pair", "rope_shift"),
             reads_mask=False,
         ),
+        with_views("today_show", TODAY, NO_POSITIONS),
         standalone("real_head", real_head.draw, code=(weight_at_offset,), in_menu=True, reads_text=True),
         Section(
             "far",
