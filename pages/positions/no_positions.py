@@ -1,4 +1,4 @@
-"""Layers without positions (NoPE): more keys leave each less weight, which a temperature of the query slows down."""
+"""Layers without positions (NoPE): more keys leave each less weight, which a growing factor slows down."""
 
 import math
 
@@ -19,13 +19,13 @@ from viz.frame.modes import say
 from viz.frame.show import show_lines
 from viz.params import Int, Real
 
-TEMPERATURE = r"""\begin{gathered}
-\tau_i = 1 + g \ln\big(1 + \lfloor (i + 1) / T \rfloor\big), \qquad s_{ij} \leftarrow \tau_i\, s_{ij}
+GROWING_FACTOR = r"""\begin{gathered}
+\tau_i = 1 + g \ln\big(1 + \lfloor (i + 1) / F \rfloor\big), \qquad s_{ij} \leftarrow \tau_i\, s_{ij}
 \\ A_{*} = \frac{e^{\tau s_*}}{e^{\tau s_*} + (n - 1)\, \operatorname{mean}_{j \ne *} e^{\tau s_j}}
 \end{gathered}"""
 QUERY = Int("nope_query", 3, high=lambda n: n - 1)
 FLOOR = Int("nope_floor", 8192, among=tuple(2**power for power in range(6, 17)))
-"""Tokens from which on the temperature rises."""
+"""Tokens from which on the factor rises, and after how many it rises again."""
 GAIN = Real("nope_gain", 0.1, low=0.0, high=0.5)
 LONGEST = 2**20
 LENGTHS = torch.logspace(1, 20, 153, base=2.0, dtype=torch.float64).round().long().unique()
@@ -33,7 +33,7 @@ LENGTHS = torch.logspace(1, 20, 153, base=2.0, dtype=torch.float64).round().long
 
 
 def draw(context: PositionsContext) -> list[Check]:
-    """Draw the weight of the best key in longer and longer texts, without and with the temperature."""
+    """Draw the weight of the best key in longer and longer texts, without and with the factor."""
     refuse_later_layer(context.scene)
     t = context.t
     if context.n < 2:
@@ -69,9 +69,9 @@ def _show_curves(context: PositionsContext, weights: dict[str, Tensor], factors:
         chart = curves(at, lines, x=x, y=Axis(t("positions.no_positions.weight"), log=True, grid=True))
         show_lines(chart, key="nope_weights", alt=t("positions.no_positions.alt"))
     with right:
-        name = t("positions.no_positions.temperature")
+        name = t("positions.no_positions.factor")
         chart = curves(at, {name: factors}, x=x, y=Axis(name, grid=True))
-        show_lines(chart, key="nope_temperature", alt=t("positions.no_positions.temperature_alt"))
+        show_lines(chart, key="nope_factor", alt=t("positions.no_positions.factor_alt"))
 
 
 def _say_weights(
@@ -90,25 +90,26 @@ def _say_weights(
             before=numbers["without"],
             after=numbers["with"],
             factor=number(factor, 3),
+            ratio=number(float(weights["with"][-1] / weights["without"][-1])),
         )
     )
 
 
-def temperature_by_hand(position: int, floor: int, gain: float) -> float:
-    """Return the temperature of a position, counted from 0, without the core."""
+def factor_by_hand(position: int, floor: int, gain: float) -> float:
+    """Return the factor of a position, counted from 0, without the core."""
     return 1 + gain * math.log(1 + (position + 1) // floor)
 
 
 def _checks(context: PositionsContext, row: Tensor, key: int, *, floor: int, gain: float) -> list[Check]:
     n, scores = context.n, context.scores("none")
-    by_hand = torch.tensor([temperature_by_hand(length - 1, floor, gain) for length in LENGTHS.tolist()])
+    by_hand = torch.tensor([factor_by_hand(length - 1, floor, gain) for length in LENGTHS.tolist()])
     everywhere = torch.ones(1, n, dtype=torch.bool)
     off = temperatures(torch.tensor([LONGEST - 1]), floor=floor, gain=0.0)
     standard = weight_among(row, key, torch.tensor([n]), off) - sdpa_weights(row.double()[None], everywhere)[0, key]
     backwards = context.scores("none", tuple(reversed(range(n)))).flip(0, 1)
     return [
         check(
-            "positions.no_positions.check_temperature",
+            "positions.no_positions.check_factor",
             (temperatures(LENGTHS - 1, floor=floor, gain=gain) - by_hand).abs().max(),
             1e-6,
         ),
@@ -119,11 +120,11 @@ def _checks(context: PositionsContext, row: Tensor, key: int, *, floor: int, gai
 
 
 def long_row_error(row: Tensor, key: int, *, floor: int, gain: float) -> float:
-    """Return the error of the key's weight in a row written out, twice as long as the temperature leaves untouched."""
+    """Return the error of the key's weight in a row written out, twice as long as the factor leaves untouched."""
     remaining = torch.cat([row[:key], row[key + 1 :]]).double()
     copies = math.ceil(2 * floor / len(remaining))
     n = 1 + copies * len(remaining)
     long_row = torch.cat([row[key : key + 1].double(), remaining.repeat(copies)])
-    expected = torch.softmax(temperature_by_hand(n - 1, floor, gain) * long_row, -1)[0]
+    expected = torch.softmax(factor_by_hand(n - 1, floor, gain) * long_row, -1)[0]
     factor = temperatures(torch.tensor([n - 1]), floor=floor, gain=gain)
     return float((weight_among(row, key, torch.tensor([n]), factor) - expected).abs().max())

@@ -50,7 +50,7 @@ NO_POSITIONS = Section(
     "no_positions",
     no_positions.draw,
     code=(temperatures, weight_among),
-    formula=no_positions.TEMPERATURE,
+    formula=no_positions.GROWING_FACTOR,
     parameters=("nope_query", "nope_floor", "nope_gain"),
     reads_mask=False,
 )

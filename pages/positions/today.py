@@ -114,10 +114,11 @@ def draw(context: PositionsContext) -> list[Check]:
     with pictures:
         _show_wavelengths(context, turning)
         _say_pairs(context, turning)
-        _show_maps(context, weights)
-        say(t("positions.today.change", off=number(float((weights["today"] - weights["rope"]).abs().max()))))
     gain = yarn_gain(float(factor))
-    st.caption(t("positions.today.gain", gain=number(gain, 3), square=number(gain**2, 3)))
+    gain_note = t("positions.today.gain", gain=number(gain, 3), square=number(gain**2, 3))
+    st.caption(f"{t('positions.today.dotted')} {gain_note}")
+    _show_maps(context, turning, weights)
+    say(t("positions.today.change", off=number(float((weights["today"] - weights["rope"]).abs().max()))))
     context.say_base()
     st.caption(t("positions.today.users"))
     return [*_checks(turning, q, k), _map_check(context, scores, weights)]
@@ -152,7 +153,7 @@ def _show_wavelengths(context: PositionsContext, turning: Turning) -> None:
         waves = wavelengths(kind.omega)
         lines.append(
             Series(
-                name=t(f"positions.today.line_{name}", r=kind.rotary_dim, d=kind.width, s=kind.factor),
+                name=_name(context, name, kind),
                 x=list(range(len(waves))),
                 y=waves.tolist(),
                 colour=colour,
@@ -162,8 +163,8 @@ def _show_wavelengths(context: PositionsContext, turning: Turning) -> None:
             )
         )
     marks = [
-        Mark(y=turning.original, label=t("positions.today.once", n=f"{turning.original:,}")),
         Mark(y=turning.original / FAST, label=t("positions.today.often", n=number(turning.original / FAST, 3))),
+        Mark(y=turning.original, label=t("positions.today.once", n=f"{turning.original:,}")),
     ]
     chart = LineChart(
         series=lines,
@@ -192,9 +193,13 @@ def _say_pairs(context: PositionsContext, turning: Turning) -> None:
         say(t("positions.today.still", **counts))
 
 
-def _show_maps(context: PositionsContext, weights: dict[str, Tensor]) -> None:
-    t, labels = context.t, context.tokens.labels
-    titles = {name: t(f"positions.today.map_{name}") for name in weights}
+def _name(context: PositionsContext, name: str, kind: Turning) -> str:
+    return context.t(f"positions.today.line_{name}", r=kind.rotary_dim, d=kind.width, s=kind.factor)
+
+
+def _show_maps(context: PositionsContext, turning: Turning, weights: dict[str, Tensor]) -> None:
+    labels = context.tokens.labels
+    titles = {name: _name(context, name, kind) for name, kind in kinds(turning).items()}
     panels = [Panel(code=name, title=title, alt=title, labels=labels) for name, title in titles.items()]
     packed = pack_maps(panels, torch.stack(list(weights.values())), what="weights", limit=1.0, gutter=True)
     MAPS.mount(key="today_maps", data=packed, words=context.map_words())

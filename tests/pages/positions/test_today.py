@@ -8,7 +8,7 @@ from torch.testing import assert_close
 from transformers import LlamaConfig
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
-from pages.positions.no_positions import LENGTHS, LONGEST, temperature_by_hand
+from pages.positions.no_positions import LENGTHS, LONGEST, factor_by_hand
 from pages.positions.today import Turning, products_by_hand, speeds_by_turns
 from tests.running import checked, sentences_of
 from viz.core.attention import row_softmax
@@ -143,8 +143,8 @@ def test_standard_turning_is_rope():
 
 
 @pytest.mark.parametrize(("position", "expected"), [(0, 1.0), (8190, 1.0), (8191, 1 + 0.1 * math.log(2))])
-def test_temperature_by_hand_steps(position, expected):
-    assert temperature_by_hand(position, 8192, 0.1) == pytest.approx(expected, abs=1e-12)
+def test_factor_by_hand_in_steps(position, expected):
+    assert factor_by_hand(position, 8192, 0.1) == pytest.approx(expected, abs=1e-12)
 
 
 def test_no_positions_sentence_by_long_row(open_app):
@@ -160,6 +160,7 @@ def test_no_positions_sentence_by_long_row(open_app):
     long_row = torch.cat([row.max()[None], remaining.repeat(copies)])
     before, after = (float(row_softmax((scale * long_row)[None])[0, 0]) for scale in (1.0, factor))
     numbers = {"before": number(before), "after": number(after), "factor": number(factor, 3)}
+    numbers["ratio"] = number(after / before)
     assert T("positions.no_positions.says", n="1,048,576", **numbers) in sentences_of(app)
     assert (LENGTHS[0], LENGTHS[-1]) == (2, LONGEST)
 
