@@ -1,17 +1,6 @@
 """The Positions page: attention's need for positions, and the ways to encode them."""
 
-from pages.positions import (
-    added,
-    encodings,
-    far,
-    no_positions,
-    real_head,
-    rope,
-    shuffle,
-    sinusoids,
-    step,
-    today,
-)
+from pages.positions import added, encodings, far, no_positions, real_head, rope, shuffle, sinusoids, step, today
 from pages.positions.context import about, open_positions
 from viz.core import positions
 from viz.core.analysis.map_statistics import weight_at_offset
@@ -22,17 +11,11 @@ from viz.core.variants.today.dilution import weight_among
 from viz.frame.inputs import Controls
 from viz.frame.page import Page, Section, standalone, with_views
 
-ROWS = (
-    r"\begin{aligned} p_{i,2j} &= \sin\big(i / b^{2j/D}\big) \\ p_{i,2j+1} &= \cos\big(i / b^{2j/D}\big) \end{aligned}"
-)
-ROTATED_SCORE = r"(\rho_i\, q) \cdot (\rho_j\, k) = q \cdot (\rho_{j-i}\, k)"
-ENCODED = r"\operatorname{softmax}\big(\rho(X W_Q)\, \rho(X W_K)^\top / \sqrt{d_k} + b\big)\, X W_V"
-
 SINUSOIDS = standalone(
     "sinusoids",
     sinusoids.draw,
     code=(positions.frequencies, positions.sinusoidal),
-    formula=ROWS,
+    formula=sinusoids.ROWS,
     parameters=("pe_width", "pe_n", "pe_at", "pe_pairs"),
 )
 ADDED = standalone("added", added.draw, code=(positions.sinusoidal,), parameters=("added",), reads_text=True)
@@ -67,14 +50,14 @@ PAGE = Page(
             "encodings",
             encodings.draw,
             code=(encode, positions.alibi, positions.t5_buckets, quadratic_scores),
-            formula=ENCODED,
+            formula=encodings.ENCODED,
             parameters=("look_at", "encoding"),
         ),
         Section(
             "rope",
             rope.draw,
             code=(positions.rope,),
-            formula=ROTATED_SCORE,
+            formula=rope.ROTATED_SCORE,
             parameters=("pairing", "rope_query", "rope_key", "rope_pair", "rope_shift"),
             reads_mask=False,
         ),

@@ -77,8 +77,8 @@ class Turning:
     def turn(self, x: Tensor, shift: int = 0) -> Tensor:
         """Return queries or keys (T, d_k) turned at their places, all moved on by ``shift``."""
         places = torch.arange(len(x)) + shift
-        turned = partial_rope(x, self.rotary_dim, pairing="halves", positions=places, omega=self.omega)
-        return turned * yarn_gain(float(self.factor))
+        rotated = partial_rope(x, self.rotary_dim, pairing="halves", positions=places, omega=self.omega)
+        return rotated * yarn_gain(float(self.factor))
 
     def products(self, q: Tensor, k: Tensor, shift: int = 0) -> Tensor:
         """Return the products of turned queries and keys, (T, T)."""
@@ -179,17 +179,17 @@ def _show_wavelengths(context: PositionsContext, turning: Turning) -> None:
 def _say_pairs(context: PositionsContext, turning: Turning) -> None:
     """Describe how many pairs turn, and how many of these are stretched."""
     t, ramp = context.t, turning.ramp
-    pairs, turned = turning.width // 2, turning.rotary_dim // 2
-    counts = {"pairs": pairs, "turned": turned, "still": pairs - turned, "s": turning.factor}
-    if not turned:
+    pairs, turning_pairs = turning.width // 2, turning.rotary_dim // 2
+    counts = {"pairs": pairs, "turned": turning_pairs, "still": pairs - turning_pairs, "s": turning.factor}
+    if not turning_pairs:
         say(t("positions.today.none", **counts))
         return
     counts |= {"kept": int((ramp == 1).sum()), "full": int((ramp == 0).sum())}
-    counts["part"] = turned - counts["kept"] - counts["full"]
-    key = "says" if turning.factor > 1 else "unstretched" if turned < pairs else "standard"
+    counts["part"] = turning_pairs - counts["kept"] - counts["full"]
+    key = "says" if turning.factor > 1 else "unstretched" if turning_pairs < pairs else "standard"
     waves = [wavelengths(kind.omega).max() for kind in (replace(turning, factor=1), turning)]
     say(t(f"positions.today.{key}", before=number(float(waves[0])), after=number(float(waves[1])), **counts))
-    if turned < pairs:
+    if turning_pairs < pairs:
         say(t("positions.today.still", **counts))
 
 
@@ -227,8 +227,8 @@ def products_by_hand(turning: Turning, q: Tensor, k: Tensor) -> Tensor:
     query, key = (torch.complex(*x[:, :r].chunk(2, dim=-1)) for x in (q, k))
     angles = (places[:, None] - places)[..., None] * speeds_by_turns(turning)
     hands = torch.polar(torch.ones_like(angles), angles)
-    turned = (query[:, None] * key.conj() * hands).real.sum(-1)
-    return (turned + q[:, r:] @ k[:, r:].T) * (1 + math.log(turning.factor) / 10) ** 2
+    rotated = (query[:, None] * key.conj() * hands).real.sum(-1)
+    return (rotated + q[:, r:] @ k[:, r:].T) * (1 + math.log(turning.factor) / 10) ** 2
 
 
 def _checks(turning: Turning, q: Tensor, k: Tensor) -> list[Check]:
@@ -236,11 +236,11 @@ def _checks(turning: Turning, q: Tensor, k: Tensor) -> list[Check]:
     places, standard, products = torch.arange(len(q)), turning.standard.products(q, k), turning.products(q, k)
     rows, columns = q[:, None].expand(-1, len(q), -1), k[None].expand(len(q), -1, -1)
     rope = rope_scores(rows, columns, places - places[:, None], base=turning.base, pairing="halves")
-    moved = worst((turning.products(q, k, shift) - products).abs().max() for shift in SHIFTS)
+    drift = worst((turning.products(q, k, shift) - products).abs().max() for shift in SHIFTS)
     found = [
         check("positions.today.check_standard", (standard - rope).abs().max(), 1e-6 * size),
         check("positions.today.check_scores", (products - products_by_hand(turning, q, k)).abs().max(), 1e-6 * size),
-        check("positions.today.check_offset", moved, 1e-6 * size),
+        check("positions.today.check_offset", drift, 1e-6 * size),
     ]
     if turning.rotary_dim:
         off = (turning.omega / speeds_by_turns(turning) - 1).abs().max()

@@ -146,8 +146,8 @@ def test_old_link_opens_its_section(open_app, link, section):
         "step": ("sinusoids", "pe_show"),
         "no_positions": ("today", "today_show"),
     }
-    opened, switch = switches.get(section, (section, ""))
-    where = {"section": opened} | ({switch: section} if switch else {})
+    tab, switch = switches.get(section, (section, ""))
+    where = {"section": tab} | ({switch: section} if switch else {})
     assert {name: app.session_state[name] for name in where} == where
     expected = {name: str(value) for name, value in link.items()} | (where if section != "shuffle" else {})
     assert {name: app.query_params[name] for name in app.query_params} == expected

@@ -88,8 +88,8 @@ def test_standard_changes_no_weight(open_app):
     """At s = 1 with all numbers turning both maps are the same."""
     app = open_app("positions", section="today", today_factor=1, **SEEDED)
     assert T("positions.today.change", off="0") in sentences_of(app)
-    changed = open_app("positions", section="today", **SEEDED)
-    assert T("positions.today.change", off="0") not in sentences_of(changed)
+    stretched = open_app("positions", section="today", **SEEDED)
+    assert T("positions.today.change", off="0") not in sentences_of(stretched)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_products_by_hand_of_one_pair():
 
 
 def test_unturned_numbers_ignore_distance():
-    """Where nothing turns, the same query and key have the same product at every distance; where half does, not."""
+    """The same query and key have the same product at every distance if nothing turns, and other ones if half does."""
     x = torch.randn(1, 16, generator=torch.Generator().manual_seed(0)).double().expand(9, -1)
     still = turning(rotary_dim=0).products(x, x)
     assert_close(still, still[:1, :1].expand(9, 9))
