@@ -22,9 +22,9 @@ from viz.frame.show import show_bars, show_lines, show_matrix
 from viz.params import Int
 
 LARGEST = r"""\begin{gathered}
-M_{ij} = 1 \iff s_{ij} \in \operatorname{top}_k\{s_{im} : m \text{ open}\}
-\\ A^{(k)}_{ij} = \frac{M_{ij}\, e^{s_{ij}}}{\sum_m M_{im}\, e^{s_{im}}} = \frac{M_{ij}\, A_{ij}}{1 - \ell_i}, \qquad
-\ell_i = \sum_j (1 - M_{ij})\, A_{ij}
+M_{ij} = 1 \iff s_{ij} \in \operatorname{top}_k\, s_{i\cdot}
+\\ \ell_i = \sum_j (1 - M_{ij})\, A_{ij}
+\\ A^{(k)}_{ij} = \frac{M_{ij}\, e^{s_{ij}}}{\sum_m M_{im}\, e^{s_{im}}} = \frac{M_{ij}\, A_{ij}}{1 - \ell_i}
 \end{gathered}"""
 KEEP = Int("keep", 4, low=1, high=lambda n: n)
 

@@ -20,7 +20,8 @@ from viz.frame.show import show_lines
 from viz.params import Int, Real
 
 GROWING_FACTOR = r"""\begin{gathered}
-\tau_i = 1 + g \ln\big(1 + \lfloor (i + 1) / F \rfloor\big), \qquad s_{ij} \leftarrow \tau_i\, s_{ij}
+\tau_i = 1 + g \ln\big(1 + \lfloor (i + 1) / F \rfloor\big)
+\\ s_{ij} \leftarrow \tau_i\, s_{ij}
 \\ A_{*} = \frac{e^{\tau s_*}}{e^{\tau s_*} + (n - 1)\, \operatorname{mean}_{j \ne *} e^{\tau s_j}}
 \end{gathered}"""
 QUERY = Int("nope_query", 3, high=lambda n: n - 1)

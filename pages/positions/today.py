@@ -26,8 +26,10 @@ from viz.frame.show import MAPS, show_lines
 from viz.params import Int, Real
 
 YARN = r"""\begin{gathered}
-\omega_j = b^{-2j/r} \ \ (0 \le j < r/2), \qquad \lambda_j = 2\pi / \omega_j
-\\ \omega'_j = \rho_j\, \omega_j + (1 - \rho_j)\, \omega_j / s, \qquad (q, k) \leftarrow (0.1 \ln s + 1)\, (q, k)
+\omega_j = b^{-2j/r}, \quad 0 \le j < r/2
+\\ \lambda_j = 2\pi / \omega_j
+\\ \omega'_j = \rho_j\, \omega_j + (1 - \rho_j)\, \omega_j / s
+\\ (q, k) \leftarrow (0.1 \ln s + 1)\, (q, k)
 \end{gathered}"""
 FAST = 32.0
 """Turns over the original length from which on a pair keeps its speed."""
