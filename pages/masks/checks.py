@@ -32,13 +32,18 @@ def current_mask_check(context: MasksContext) -> Check:
 
 def weights_by_torch(context: MasksContext, mask: Mask) -> Tensor:
     """Return the head's weights under a mask from torch's own attention on q and k, (n, n)."""
+    return weights_of_cells(context, visible_by_rule(context, mask))
+
+
+def weights_of_cells(context: MasksContext, allowed: Tensor) -> Tensor:
+    """Return the head's weights on these cells, (n, n), from torch's own attention."""
     head, group = context.head, context.head * len(context.k) // len(context.q)
     options: dict[str, Any] = {
         name: value[head] if isinstance(value, Tensor) and value.ndim > 2 else value
         for name, value in context.options.items()
     }
     q, k = context.q[head][None], context.k[group][None]
-    return sdpa_weights(q, k, **options, allowed=visible_by_rule(context, mask))[0]
+    return sdpa_weights(q, k, **options, allowed=allowed)[0]
 
 
 def causal_by_torch(n: int) -> Tensor:

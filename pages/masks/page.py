@@ -1,6 +1,6 @@
 """The Masks page: ready-made and painted masks, the softmax under them, and a growing text."""
 
-from pages.masks import decoding, editor, layers, pitfalls
+from pages.masks import decoding, editor, layers, pitfalls, top_k
 from pages.masks.context import open_masks
 from pages.masks.opening import CausalFirst
 from viz.core.analysis.receptive_field import cone
@@ -10,6 +10,7 @@ from viz.core.mistakes.masks import mask_after_softmax, softmax_inf_fill, softma
 from viz.core.variants.decoding import decode, weight_taken_by_new_token
 from viz.core.variants.kv_sharing import decode_step
 from viz.core.variants.today.interleaved import earliest_token, full_layers, interleaved_masks
+from viz.core.variants.today.selection import lost_shares, top_k_mask
 from viz.frame.header.parts import Part, section_of_parts
 from viz.frame.inputs import Controls
 from viz.frame.page import Section
@@ -40,6 +41,13 @@ PAGE = CausalFirst(
             reads_mask=False,
             reads_layer=False,
             reads_head=False,
+        ),
+        Section(
+            "top_k",
+            top_k.draw,
+            code=(top_k_mask, row_softmax, lost_shares),
+            formula=top_k.LARGEST,
+            parameters=("keep",),
         ),
         section_of_parts(
             "masks",

@@ -22,6 +22,7 @@ from viz.frame.scene import say_error
 from viz.frame.show import MAPS, show_lines, show_matrix
 from viz.params import Choice
 
+ENCODED = r"\operatorname{softmax}\big(\rho(X W_Q)\, \rho(X W_K)^\top / \sqrt{d_k} + b\big)\, X W_V"
 STRIP = "encodings"
 LOOKS = ("weights", "scores")
 LOOK_AT = Choice("look_at", among=LOOKS)

@@ -1,30 +1,41 @@
 """The Positions page: attention's need for positions, and the ways to encode them."""
 
-from pages.positions import added, encodings, far, real_head, rope, shuffle, sinusoids, step
+from pages.positions import added, encodings, far, no_positions, real_head, rope, shuffle, sinusoids, step, today
 from pages.positions.context import about, open_positions
 from viz.core import positions
 from viz.core.analysis.map_statistics import weight_at_offset
 from viz.core.variants.encodings import encode, offset_profile, restore_order
 from viz.core.variants.relative import quadratic_scores
+from viz.core.variants.today.angles import partial_rope, temperatures, yarn_frequencies, yarn_gain, yarn_ramp
+from viz.core.variants.today.dilution import weight_among
 from viz.frame.inputs import Controls
 from viz.frame.page import Page, Section, standalone, with_views
-
-ROWS = (
-    r"\begin{aligned} p_{i,2j} &= \sin\big(i / b^{2j/D}\big) \\ p_{i,2j+1} &= \cos\big(i / b^{2j/D}\big) \end{aligned}"
-)
-ROTATED_SCORE = r"(\rho_i\, q) \cdot (\rho_j\, k) = q \cdot (\rho_{j-i}\, k)"
-ENCODED = r"\operatorname{softmax}\big(\rho(X W_Q)\, \rho(X W_K)^\top / \sqrt{d_k} + b\big)\, X W_V"
 
 SINUSOIDS = standalone(
     "sinusoids",
     sinusoids.draw,
     code=(positions.frequencies, positions.sinusoidal),
-    formula=ROWS,
+    formula=sinusoids.ROWS,
     parameters=("pe_width", "pe_n", "pe_at", "pe_pairs"),
 )
 ADDED = standalone("added", added.draw, code=(positions.sinusoidal,), parameters=("added",), reads_text=True)
 STEP = standalone(
     "step", step.draw, code=(positions.rotation, offset_profile), formula=step.formula, parameters=("pe_k", "pe_pair")
+)
+TODAY = Section(
+    "today",
+    today.draw,
+    code=(partial_rope, yarn_ramp, yarn_frequencies, yarn_gain),
+    formula=today.YARN,
+    parameters=("today_share", "today_factor", "today_length"),
+)
+NO_POSITIONS = Section(
+    "no_positions",
+    no_positions.draw,
+    code=(temperatures, weight_among),
+    formula=no_positions.GROWING_FACTOR,
+    parameters=("nope_query", "nope_floor", "nope_gain"),
+    reads_mask=False,
 )
 
 PAGE = Page(
@@ -39,17 +50,18 @@ PAGE = Page(
             "encodings",
             encodings.draw,
             code=(encode, positions.alibi, positions.t5_buckets, quadratic_scores),
-            formula=ENCODED,
+            formula=encodings.ENCODED,
             parameters=("look_at", "encoding"),
         ),
         Section(
             "rope",
             rope.draw,
             code=(positions.rope,),
-            formula=ROTATED_SCORE,
+            formula=rope.ROTATED_SCORE,
             parameters=("pairing", "rope_query", "rope_key", "rope_pair", "rope_shift"),
             reads_mask=False,
         ),
+        with_views("today_show", TODAY, NO_POSITIONS),
         standalone("real_head", real_head.draw, code=(weight_at_offset,), in_menu=True, reads_text=True),
         Section(
             "far",

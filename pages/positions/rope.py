@@ -21,6 +21,7 @@ from viz.frame.scene import say_error
 from viz.frame.show import show_lines
 from viz.params import Choice, Int
 
+ROTATED_SCORE = r"(\rho_i\, q) \cdot (\rho_j\, k) = q \cdot (\rho_{j-i}\, k)"
 FARTHEST = 200
 """Largest common shift of both tokens."""
 

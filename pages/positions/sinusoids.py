@@ -13,6 +13,9 @@ from viz.frame.checks import Check, check
 from viz.frame.scene import say_error
 from viz.params import Int, Ints, Parameter
 
+ROWS = (
+    r"\begin{aligned} p_{i,2j} &= \sin\big(i / b^{2j/D}\big) \\ p_{i,2j+1} &= \cos\big(i / b^{2j/D}\big) \end{aligned}"
+)
 WIDEST, MOST = 512, 512
 WIDTH = Int("pe_width", 64, low=1, high=WIDEST)
 N = Int("pe_n", 64, low=8, high=MOST)

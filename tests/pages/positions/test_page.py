@@ -56,7 +56,8 @@ def encoding_maps(app):
 
 
 EVERY = {
-    "shuffle": 4, "real_head": 1, "sinusoids": 1, "added": 1, "step": 3, "encodings": 3, "rope": 2, "far": 4,
+    "shuffle": 4, "real_head": 1, "sinusoids": 1, "added": 1, "step": 3, "encodings": 3, "rope": 2,
+    "today": 5, "no_positions": 4, "far": 4,
 }  # fmt: skip
 SEEDED = EVERY | {"shuffle": 3, "encodings": 2}
 """No model to be compared with: neither all its layers nor its own first map."""
@@ -64,9 +65,9 @@ SMALL = SEEDED | {"added": 2}
 """Checks with sinusoids as P, which are compared with their formula as well."""
 
 
-def alone(counts):
-    """One word has no order: nothing can be shuffled."""
-    return {name: n for name, n in counts.items() if name not in ("shuffle", "real_head")}
+def alone(counts, *missing):
+    """One word has no order: nothing can be shuffled, nor compete with other tokens if there are none."""
+    return {name: n for name, n in counts.items() if name not in ("shuffle", "real_head", *missing)}
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -76,7 +77,7 @@ def alone(counts):
         ({}, EVERY),
         ({"source": "embeddings"}, SEEDED),
         ({"source": "words"}, SMALL),
-        ({"source": "words", "text": "word"}, alone(SMALL)),
+        ({"source": "words", "text": "word"}, alone(SMALL, "no_positions")),
         ({"text": "word"}, alone(EVERY)),
         ({"text": "春天来了，花开了，鸟也回来了。"}, EVERY),
         ({"text": "春天来了，花开了，鸟也回来了。", "source": "words"}, SMALL),
@@ -132,12 +133,21 @@ def test_a_section_stands_alone(open_app, section, source):
         ({"rope_pair": 1}, "rope"),
         ({"rope_shift": 17}, "rope"),
         ({"trained": 128}, "far"),
+        ({"today_factor": 2}, "today"),
+        ({"today_share": 0.5}, "today"),
+        ({"nope_gain": 0.2}, "no_positions"),
     ],
 )
 def test_old_link_opens_its_section(open_app, link, section):
     app = open_app("positions", **link)
     assert not app.exception
-    where = {"section": "sinusoids", "pe_show": section} if section in ("added", "step") else {"section": section}
+    switches = {
+        "added": ("sinusoids", "pe_show"),
+        "step": ("sinusoids", "pe_show"),
+        "no_positions": ("today", "today_show"),
+    }
+    tab, switch = switches.get(section, (section, ""))
+    where = {"section": tab} | ({switch: section} if switch else {})
     assert {name: app.session_state[name] for name in where} == where
     expected = {name: str(value) for name, value in link.items()} | (where if section != "shuffle" else {})
     assert {name: app.query_params[name] for name in app.query_params} == expected
@@ -201,12 +211,12 @@ def test_odd_head_width_warning(open_app):
     app = open_app("positions", section="all", source="words", d_model=6, n_heads=2)
     assert not app.exception
     names = " · ".join(T(f"positions.name_rope_{pairing}") for pairing in ("adjacent", "halves"))
-    sentences = [T("positions.unavailable", names=names), *[T("error.odd_width", width=3)] * 3]
+    sentences = [T("positions.unavailable", names=names), *[T("error.odd_width", width=3)] * 4]
     assert [line.value for line in app.warning] == sentences, (
-        "once below the maps, once for RoPE's section, once far away"
+        "once below the maps, once for RoPE's section, once for today's, once far away"
     )
     assert T("positions.name_rope_halves") not in encoding_maps(app)[1]
-    assert checks(app) == {name: n for name, n in SMALL.items() if name != "rope"}
+    assert checks(app) == {name: n for name, n in SMALL.items() if name not in ("rope", "today")}
 
 
 def test_odd_width_explained(open_app):
@@ -240,7 +250,8 @@ def test_the_link_holds_the_state(open_app):
         "source": "words", "base": 700.0, "pe_width": 32, "pe_n": 100, "pe_at": 40, "pe_k": -3, "pe_pair": 2,
         "place_head": 1, "near_alpha": 1.5, "near_delta": 2, "encoding": "alibi", "look_at": "scores", "shuffle": 9,
         "need": "t5", "pairing": "halves", "rope_query": 2, "rope_key": 0, "rope_pair": 1, "rope_shift": 17,
-        "trained": 128,
+        "trained": 128, "today_share": 0.5, "today_factor": 2, "today_length": 512, "nope_query": 1, "nope_floor": 64,
+        "nope_gain": 0.2,
     }  # fmt: skip
     app = open_app("positions", section="all", **expected, pe_pairs="0-3")
     state = {name: app.session_state[name] for name in expected}
@@ -265,7 +276,7 @@ def test_hostile_words_arrive_as_text(open_app):
     assert re.search("example", str(encoding_maps(app)[0]["maps"][0]["labels"]))
 
 
-ODD = {"rope": 0, "far": 3}
+ODD = {"rope": 0, "today": 0, "far": 3}
 """Nothing that turns."""
 FAMILIES = {
     "bert": EVERY | ODD,

@@ -5,6 +5,8 @@ import math
 import pytest
 import torch
 from torch.testing import assert_close
+from transformers import LlamaConfig
+from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from tests.core.variants.today.tensors import draw
 from viz.core.attention import attend
@@ -64,6 +66,49 @@ def test_yarn_keeps_fast_and_stretches():
     assert between.sum() > 10
     assert ((speeds < omega) & (speeds > omega / factor))[between].all()
     assert (speeds.diff() < 0).all(), "faster pairs stay faster"
+
+
+def test_yarn_keeps_speeds_if_all_fast():
+    """Base 2 and 131,072 tokens: even the slowest of 4 pairs turns 12,404 times, and nothing is to be stretched."""
+    assert torch.equal(yarn_ramp(8, base=2.0, original=131_072), torch.ones(4, dtype=torch.float64))
+    speeds = yarn_frequencies(8, factor=4.0, base=2.0, original=131_072)
+    assert torch.equal(speeds, frequencies(8, base=2.0))
+
+
+@pytest.mark.parametrize("rounds", [True, False])
+@pytest.mark.parametrize(
+    ("width", "base", "original", "factor"),
+    [(26, 10_000.0, 8192, 7.0), (64, 150_000.0, 4096, 32.0), (4, 500.0, 64, 3.0)],
+)
+def test_yarn_matches_transformers(width, base, original, factor, rounds):
+    """The speeds and the gain are those of the code that models run, which computes in float32."""
+    options = {
+        "rope_type": "yarn",
+        "rope_theta": base,
+        "factor": factor,
+        "original_max_position_embeddings": original,
+        "truncate": rounds,
+    }
+    config = LlamaConfig(
+        hidden_size=3 * width,
+        num_attention_heads=3,
+        head_dim=width,
+        max_position_embeddings=int(factor * original),
+        rope_parameters=options,
+    )
+    speeds, gain = ROPE_INIT_FUNCTIONS["yarn"](config, torch.device("cpu"))
+    expected = yarn_frequencies(width, factor=factor, base=base, original=original, rounds=rounds)
+    assert_close(speeds.double(), expected, atol=0, rtol=1e-5)
+    assert gain == pytest.approx(yarn_gain(factor), abs=1e-12)
+
+
+def test_partial_rope_with_other_speeds():
+    """Speeds for the turned dimensions alone replace those of the base; an empty list turns nothing."""
+    x, omega = draw(H, T, D), torch.tensor([0.3, 0.05], dtype=torch.float64)
+    rotated = partial_rope(x, 4, pairing="adjacent", omega=omega)
+    assert_close(rotated[..., :4], rope(x[..., :4], pairing="adjacent", omega=omega))
+    assert torch.equal(rotated[..., 4:], x[..., 4:])
+    assert torch.equal(partial_rope(x, 0, pairing="adjacent", omega=omega[:0]), x)
 
 
 def test_yarn_without_stretch_is_rope():

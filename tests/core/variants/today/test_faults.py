@@ -15,6 +15,7 @@ from tests.core.variants.today import (
     test_bounded_scores,
     test_delta,
     test_differential,
+    test_dilution,
     test_gates,
     test_interleaved,
     test_latent,
@@ -31,6 +32,7 @@ from viz.core.variants.today import (
     bounded_scores,
     delta,
     differential,
+    dilution,
     gates,
     interleaved,
     latent,
@@ -338,6 +340,16 @@ FAULTS: dict[str, Fault] = {
         test_selection.test_largest_are_kept,
     ),
     "closed cells are chosen": (selection.top_k_mask, without_allowed, test_selection.test_largest_are_kept),
+    "the lost weight counts the last key kept": (
+        selection.lost_shares,
+        lambda right, weights: right(weights).roll(1, -1),
+        test_selection.test_lost_shares_by_hand,
+    ),
+    "the lost weight follows the order of the text": (
+        selection.lost_shares,
+        lambda right, weights: 1 - weights.cumsum(-1),
+        test_selection.test_lost_shares_by_hand,
+    ),
     "layers read keys of another kind": (
         layer_sharing.kv_sources, ignore_layer_kind, test_layer_sharing.test_kv_sources_follow_the_kind,
     ),
@@ -366,6 +378,16 @@ FAULTS: dict[str, Fault] = {
         angles.temperatures,
         lambda right, positions, **options: right(positions - 1, **options),
         test_angles.test_temperature_by_hand,
+    ),
+    "one other key too many": (
+        dilution.weight_among,
+        lambda right, scores, key, n_keys, factors: right(scores, key, n_keys + 1, factors),
+        test_dilution.test_weight_among_by_hand,
+    ),
+    "the temperature leaves the others alone": (
+        dilution.weight_among,
+        lambda right, scores, key, n_keys, factors: right(scores, key, n_keys, torch.ones_like(factors)),
+        test_dilution.test_weight_among_by_hand,
     ),
     # Costs
     "the cache of a latent layer holds every head": (

@@ -6,7 +6,7 @@ from torch.testing import assert_close
 
 from tests.core.variants.today.tensors import draw
 from viz.core.masks import causal
-from viz.core.variants.today.selection import index_scores, top_k_mask
+from viz.core.variants.today.selection import index_scores, lost_shares, top_k_mask
 
 HEADS, Q, K, D = 3, 5, 7, 11
 
@@ -63,3 +63,24 @@ def test_keeping_none_is_refused():
     """A query needs at least one key."""
     with pytest.raises(ValueError, match=r"^top_k=0 must be at least 1$"):
         top_k_mask(draw(Q, K), 0)
+
+
+def test_lost_shares_by_hand():
+    """Of 0.5, 0.2 and 0.3 the largest alone loses 0.5, the two largest 0.2, all nothing; the order is of no matter."""
+    assert_close(lost_shares(torch.tensor([[0.5, 0.2, 0.3]])), torch.tensor([[0.5, 0.2, 0.0]]))
+
+
+def test_lost_shares_by_masks():
+    """The share left out by the mask of k keys, for every k; it never grows with k, and ends at 0."""
+    scores, allowed = draw(Q, K), causal(Q, K)
+    weights = torch.softmax(scores.masked_fill(~allowed, -torch.inf), -1).nan_to_num()
+    lost = lost_shares(weights)
+    for top_k in range(1, K + 1):
+        left_out = weights.masked_fill(top_k_mask(scores, top_k, allowed=allowed), 0).sum(-1)
+        assert_close(lost[:, top_k - 1], left_out, atol=1e-12, rtol=0)
+    assert (lost.diff(dim=-1) <= 0).all() and (lost[:, -1] == 0).all()
+
+
+def test_lost_shares_of_masked_row():
+    """A row without weights loses nothing."""
+    assert lost_shares(torch.zeros(1, 3)).tolist() == [[0, 0, 0]]

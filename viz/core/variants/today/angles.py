@@ -16,12 +16,21 @@ def partial_rope(
     base: float = 10_000.0,
     pairing: Pairing,
     positions: Int[Tensor, " T"] | None = None,
+    omega: Float[Tensor, " pairs"] | None = None,
 ) -> Float[Tensor, "*B T d_k"]:
     r"""Turn the first r dimensions of each query or key by position; the others carry meaning alone.
 
     .. math:: \omega_j = \text{base}^{-2j/r}, \quad 0 \le j < r/2
 
     GPT-J and GPT-NeoX; a quarter of them in Qwen 3-Next. Standard RoPE at :math:`r = d_k`, no position at r = 0.
+
+    Args:
+        x: queries or keys.
+        rotary_dim: r.
+        base: of the speeds.
+        pairing: as in :func:`~viz.core.positions.rope`, among the first r dimensions.
+        positions: where each row stands; None counts from 0.
+        omega: speeds of the r / 2 pairs, in place of those of ``base``.
 
     Raises:
         ValueError: if r is odd, or not between 0 and d_k.
@@ -35,7 +44,7 @@ def partial_rope(
         raise ValueError(f"rotary_dim={rotary_dim} is not between 0 and d_k={width}")
     if rotary_dim == 0:
         return x
-    rotated = rope(x[..., :rotary_dim], base=base, pairing=pairing, positions=positions)
+    rotated = rope(x[..., :rotary_dim], base=base, pairing=pairing, positions=positions, omega=omega)
     return torch.cat([rotated, x[..., rotary_dim:]], -1)
 
 
@@ -69,7 +78,8 @@ def yarn_ramp(
 
     :math:`j_r` is the pair that makes r turns over the ``original`` length T. Peng et al. 2024 (2309.00071), eq. 18,
     where the line is straight in turns; it is straight in j in the code that models run, and ``rounds`` moves its ends
-    to whole pairs (gpt-oss does not).
+    to whole pairs (gpt-oss does not). Where even the slowest pair makes ``fast`` turns, all keep their speed;
+    transformers slows them all down there.
 
     Args:
         width: numbers in a query or key, or those that turn.
@@ -86,7 +96,8 @@ def yarn_ramp(
     first, last = (width * math.log(original / (turns * 2 * math.pi)) / (2 * math.log(base)) for turns in (fast, slow))
     if rounds:
         first, last = math.floor(first), math.ceil(last)
-    first, last = max(first, 0), min(last, width - 1)
+    first = max(first, 0)
+    last = max(first, min(last, width - 1))
     pairs = torch.arange(width // 2, dtype=torch.float64)
     return 1 - ((pairs - first) / (last - first if last != first else 0.001)).clamp(0, 1)
 

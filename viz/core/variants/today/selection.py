@@ -55,3 +55,18 @@ def top_k_mask(
     order = open_scores.argsort(dim=-1, descending=True, stable=True)[..., :top_k]
     top = torch.zeros_like(scores, dtype=torch.bool).scatter(-1, order, True)
     return top if allowed is None else top & allowed
+
+
+def lost_shares(weights: Float[Tensor, "*B Q K"]) -> Float[Tensor, "*B Q K"]:
+    r"""Return the weight that a row loses where only its k largest are kept, for k from 1 to the number of keys.
+
+    .. math:: 1 - \sum_{j \in \text{top } k} A_{ij}
+
+    The others are shared out anew, so a row changes by twice this in all. 0 for all keys.
+
+    Example:
+        >>> lost_shares(torch.tensor([[0.25, 0.5, 0.25]]))
+        tensor([[0.5000, 0.2500, 0.0000]])
+    """
+    rest = weights.sort(dim=-1).values.cumsum(-1).flip(-1)
+    return torch.cat([rest[..., 1:], torch.zeros_like(rest[..., :1])], -1)

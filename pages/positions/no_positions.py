@@ -1,0 +1,131 @@
+"""Layers without positions (NoPE): more keys leave each less weight, which a growing factor slows down."""
+
+import math
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from pages.positions.context import PositionsContext, refuse_later_layer
+from viz.core.analysis.checks import largest
+from viz.core.mistakes.masks import sdpa_weights
+from viz.core.variants.today.angles import temperatures
+from viz.core.variants.today.dilution import weight_among
+from viz.figures.curves import curves
+from viz.figures.line_chart import Axis
+from viz.frame.checks import Check, check
+from viz.frame.format import number, part
+from viz.frame.modes import say
+from viz.frame.show import show_lines
+from viz.params import Int, Real
+
+GROWING_FACTOR = r"""\begin{gathered}
+\tau_i = 1 + g \ln\big(1 + \lfloor (i + 1) / F \rfloor\big)
+\\ s_{ij} \leftarrow \tau_i\, s_{ij}
+\\ A_{*} = \frac{e^{\tau s_*}}{e^{\tau s_*} + (n - 1)\, \operatorname{mean}_{j \ne *} e^{\tau s_j}}
+\end{gathered}"""
+QUERY = Int("nope_query", 3, high=lambda n: n - 1)
+FLOOR = Int("nope_floor", 8192, among=tuple(2**power for power in range(6, 17)))
+"""Tokens from which on the factor rises, and after how many it rises again."""
+GAIN = Real("nope_gain", 0.1, low=0.0, high=0.5)
+LONGEST = 2**20
+LENGTHS = torch.logspace(1, 20, 153, base=2.0, dtype=torch.float64).round().long().unique()
+"""Lengths of text that the curves show, from 2 to 1,048,576 tokens."""
+
+
+def draw(context: PositionsContext) -> list[Check]:
+    """Draw the weight of the best key in longer and longer texts, without and with the factor."""
+    refuse_later_layer(context.scene)
+    t = context.t
+    if context.n < 2:
+        st.info(t("positions.no_positions.one_word"))
+        return []
+    pictures, columns = st.container(), st.columns(3)
+    with columns[0]:
+        query = QUERY.slider(t("positions.rope_query"), context.n)
+    with columns[1]:
+        floor = FLOOR.slider(t("positions.no_positions.floor"))
+    with columns[2]:
+        gain = GAIN.slider(t("positions.no_positions.gain"), step=0.05)
+    row = context.scores("none")[query]
+    key = int(row.argmax())
+    factors = temperatures(LENGTHS - 1, floor=floor, gain=gain)
+    weights = {
+        "without": weight_among(row, key, LENGTHS, torch.ones(len(LENGTHS))),
+        "with": weight_among(row, key, LENGTHS, factors),
+    }
+    with pictures:
+        _show_curves(context, weights, factors)
+        _say_weights(context, row, (query, key), weights, float(factors[-1]))
+    st.caption(t("positions.no_positions.users"))
+    return _checks(context, row, key, floor=floor, gain=gain)
+
+
+def _show_curves(context: PositionsContext, weights: dict[str, Tensor], factors: Tensor) -> None:
+    t, at = context.t, LENGTHS.tolist()
+    x = Axis(t("positions.no_positions.tokens"), log=True)
+    left, right = st.columns(2)
+    with left:
+        lines = {t(f"positions.no_positions.{name}"): values for name, values in weights.items()}
+        chart = curves(at, lines, x=x, y=Axis(t("positions.no_positions.weight"), log=True, grid=True))
+        show_lines(chart, key="nope_weights", alt=t("positions.no_positions.alt"))
+    with right:
+        name = t("positions.no_positions.factor")
+        chart = curves(at, {name: factors}, x=x, y=Axis(name, grid=True))
+        show_lines(chart, key="nope_factor", alt=t("positions.no_positions.factor_alt"))
+
+
+def _say_weights(
+    context: PositionsContext, row: Tensor, pair: tuple[int, int], weights: dict[str, Tensor], factor: float
+) -> None:
+    """Describe the best key's weight on the user's words, and among the most tokens shown."""
+    t, labels = context.t, context.tokens.labels
+    weight = part(float(torch.softmax(row, -1)[pair[1]]))
+    st.text(t("positions.no_positions.best", query=labels[pair[0]], key=labels[pair[1]], weight=weight, n=context.n))
+    numbers = {name: number(float(values[-1])) for name, values in weights.items()}
+    key = "says" if factor > 1 else "off"
+    say(
+        t(
+            f"positions.no_positions.{key}",
+            n=f"{LONGEST:,}",
+            before=numbers["without"],
+            after=numbers["with"],
+            factor=number(factor, 3),
+            ratio=number(float(weights["with"][-1] / weights["without"][-1])),
+        )
+    )
+
+
+def factor_by_hand(position: int, floor: int, gain: float) -> float:
+    """Return the factor of a position, counted from 0, without the core."""
+    return 1 + gain * math.log(1 + (position + 1) // floor)
+
+
+def _checks(context: PositionsContext, row: Tensor, key: int, *, floor: int, gain: float) -> list[Check]:
+    n, scores = context.n, context.scores("none")
+    by_hand = torch.tensor([factor_by_hand(length - 1, floor, gain) for length in LENGTHS.tolist()])
+    everywhere = torch.ones(1, n, dtype=torch.bool)
+    off = temperatures(torch.tensor([LONGEST - 1]), floor=floor, gain=0.0)
+    standard = weight_among(row, key, torch.tensor([n]), off) - sdpa_weights(row.double()[None], everywhere)[0, key]
+    backwards = context.scores("none", tuple(reversed(range(n)))).flip(0, 1)
+    return [
+        check(
+            "positions.no_positions.check_factor",
+            (temperatures(LENGTHS - 1, floor=floor, gain=gain) - by_hand).abs().max(),
+            1e-6,
+        ),
+        check("positions.no_positions.check_standard", standard.abs().max(), 1e-6),
+        check("positions.no_positions.check_long", long_row_error(row, key, floor=floor, gain=gain), 1e-6),
+        check("positions.no_positions.check_order", (scores - backwards).abs().max(), 1e-5 * largest(scores)),
+    ]
+
+
+def long_row_error(row: Tensor, key: int, *, floor: int, gain: float) -> float:
+    """Return the error of the key's weight in a row written out, twice as long as the factor leaves untouched."""
+    remaining = torch.cat([row[:key], row[key + 1 :]]).double()
+    copies = math.ceil(2 * floor / len(remaining))
+    n = 1 + copies * len(remaining)
+    long_row = torch.cat([row[key : key + 1].double(), remaining.repeat(copies)])
+    expected = torch.softmax(factor_by_hand(n - 1, floor, gain) * long_row, -1)[0]
+    factor = temperatures(torch.tensor([n - 1]), floor=floor, gain=gain)
+    return float((weight_among(row, key, torch.tensor([n]), factor) - expected).abs().max())

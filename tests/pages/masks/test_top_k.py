@@ -1,0 +1,69 @@
+"""The section of the k largest scores: hand values, the loss that falls to 0, and checks that hold everywhere."""
+
+import pytest
+import torch
+
+from pages.masks.top_k import ranks_by_rule
+from tests.running import checked, sentences_of
+from viz.core.masks import causal
+from viz.frame import compute, specs
+from viz.frame.format import share
+from viz.text import translator
+
+T = translator("en")
+SEEDED = {"source": "words", "text": "one two three four five two", "n_heads": 4}
+NOTHING = {"mask": "padding", "pad": 32}
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {},
+        {"model": "twin-g2", "layer": 1, "text": "red blue red", "lang": "zh", "keep": 2},
+        SEEDED | {"mask": "own", "keep": 1, "head": 3},
+        SEEDED | {"mask": "window", "width": 1, "n_kv_heads": 2, "keep": 6, "lang": "zh"},
+        SEEDED | {"text": "a a a a a a", "keep": 3},
+        SEEDED | NOTHING,
+        {"source": "words", "text": "word", "n_heads": 1},
+    ],
+)
+@pytest.mark.usefixtures("without_source_checks")
+def test_top_k_checks_hold(open_app, link):
+    app = open_app("masks", section="top_k", **link)
+    assert not app.exception
+    assert checked(app, "top_k") == (4, 4)
+
+
+def test_ranks_by_rule_by_hand():
+    """Of two equal scores the earlier key comes first; a closed key has the rank n."""
+    scores = torch.tensor([[2.0, 3.0, 2.0], [1.0, 0.0, 5.0], [0.0, 0.0, 0.0]])
+    visible = torch.tensor([[True, True, True], [True, True, False], [False, True, True]])
+    assert ranks_by_rule(scores, visible).tolist() == [[1, 0, 2], [0, 1, 3], [3, 0, 1]]
+
+
+def test_top_k_loss_in_sentences(open_app):
+    """The mean and the worst loss are those of torch's sort of the layer's own weights, on the causal map."""
+    app = open_app("masks", section="top_k", mask="causal", keep=2, head=1, **SEEDED)
+    words = specs.Source(kind="words", text=SEEDED["text"], d_model=16, n_heads=4, n_kv_heads=4)
+    weights = compute.read(words).layer(0, allowed=causal(6, 6)).weights[1]
+    lost = weights.sort(descending=True).values[:, 2:].sum(-1)
+    cells = share((1 + 5 * 2) / 21)
+    assert T("masks.top_k.says", k=2, cells=cells, mean=share(float(lost.mean()))) in sentences_of(app)
+    most = T("masks.top_k.most", word=SEEDED["text"].split()[int(lost.argmax())], most=share(float(lost.max())))
+    assert most in [element.value for element in app.get("text")]
+
+
+def test_top_k_of_all_is_full(open_app):
+    app = open_app("masks", section="top_k", mask="own", **SEEDED | {"keep": 6})
+    assert T("masks.top_k.all", k=6) in sentences_of(app)
+
+
+def test_top_k_without_open_cells(open_app):
+    app = open_app("masks", section="top_k", **SEEDED | NOTHING)
+    assert T("masks.late_blind") in [element.value for element in app.info]
+
+
+def test_top_k_hostile_word_stays_text(open_app):
+    """The word of the worst row is no Markdown."""
+    app = open_app("masks", section="top_k", source="words", text="![y](http://example.com) <b>x</b>", keep=1)
+    assert not any("example" in line.value or "<b>" in line.value for line in [*app.markdown, *app.caption])
