@@ -111,9 +111,9 @@ class LayerHeads:
     options: Mapping[str, Any]
 
 
-def layer_heads(source: Source, mask: Mask) -> tuple[LayerHeads, ...]:
-    """Return the layers of a model; for seeded heads, a few layers of them with attention and residuals alone."""
-    capture = read(source)
+def layer_heads(source: Source, mask: Mask, n_kv_heads: int) -> tuple[LayerHeads, ...]:
+    """Return the layers of a model, pooled into ``n_kv_heads``; for seeded heads, a few layers with residuals alone."""
+    capture = with_fewer(read(source), n_kv_heads)
     if source.kind == "model":
         return tuple(LayerHeads(q=call.q, k=call.k, v=call.v, options=call.options) for call in capture.calls)
     x, weights = capture.calls[0].x, capture.calls[0].projections
@@ -126,9 +126,9 @@ def layer_heads(source: Source, mask: Mask) -> tuple[LayerHeads, ...]:
 
 
 @cached
-def moved_by_layer(source: Source, mask: Mask, group_size: int) -> Tensor:
+def moved_by_layer(source: Source, mask: Mask, n_kv_heads: int, group_size: int) -> Tensor:
     """Return each head's mean total variation if its layer reads the first layer of its group, (L, H)."""
-    layers, moved = layer_heads(source, mask), []
+    layers, moved = layer_heads(source, mask, n_kv_heads), []
     q, k, v = ([vars(layer)[name] for layer in layers] for name in "qkv")
     with torch.inference_mode():
         for i, layer in enumerate(layers):

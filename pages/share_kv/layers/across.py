@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from pages.share_kv import compute
-from pages.share_kv.context import ShareKvContext, map_pair, spec_with
+from pages.share_kv.context import ShareKvContext, draw_groups, map_pair, say_whose_numbers
 from pages.share_kv.layers.models import models
 from viz import limits
 from viz.components.bars import BarChart
@@ -76,7 +76,7 @@ def _cut(value: Any, n: int | None) -> Any:
 def draw(context: ShareKvContext) -> list[Check]:
     """Draw who reads whom, the moved weight of each layer, and a head's map with both sets of keys."""
     t, choice = context.t, context.scene.choice
-    layers = compute.layer_heads(choice.source, choice.mask)
+    layers = compute.layer_heads(choice.source, choice.mask, context.n_kv_heads)
     if len(layers) == 1 or len({(layer.k.shape, layer.v.shape) for layer in layers}) > 1:
         st.info(t(f"share_kv.across_layers.{'one' if len(layers) == 1 else 'unlike'}"))
         return []
@@ -92,13 +92,15 @@ def draw(context: ShareKvContext) -> list[Check]:
         head = HEAD.slider(t("share_kv.head"), H) if is_alone else HEAD.read(H)
     rules = [mask_by_rule(choice.mask, entry.q.shape[1], entry.k.shape[1]) for entry in layers]
     stack = SharedStack(layers=layers, size=group_size, masks=tuple(rules))
-    moved = compute.moved_by_layer(choice.source, choice.mask, group_size)
+    moved = compute.moved_by_layer(choice.source, choice.mask, context.n_kv_heads, group_size)
     with picture:
         _show_stack(context, stack, moved)
         _show_maps(context, stack, layer, head)
     with finding:
         _say(context, stack, moved)
+    draw_groups(context)
     st.caption(t("share_kv.across_layers.untrained"))
+    say_whose_numbers(context)
     _say_users(context)
     return _checks(context, stack, moved, (layer, head))
 
@@ -142,7 +144,7 @@ def _show_maps(context: ShareKvContext, stack: SharedStack, layer: int, head: in
 
 def costs(context: ShareKvContext, stack: SharedStack) -> list[LayerCost]:
     """Return the cost of each layer: those that read another's keys and values keep none."""
-    own = FullCost(spec=spec_with(context.scene.trace.projections.spec, len(stack.layers[0].k)))
+    own = FullCost(spec=context.spec)
     return [own if source == layer else SharedKVCost(layer=own) for layer, source in enumerate(stack.sources)]
 
 

@@ -40,7 +40,9 @@ def draw(context: ShareKvContext) -> list[Check]:
     with picture:
         show_lines(_growth(t, model, n), key="cached_growth", alt=summary)
         say(summary)
-    show_table([_row(t, entry, n) for entry in models()], height="content")
+    columns = {t("share_kv.recent.numbers"): st.column_config.TextColumn(help=t("share_kv.recent.numbers_help"))}
+    columns[t("share_kv.preset")] = st.column_config.TextColumn(pinned=True)
+    show_table([_row(t, entry, n) for entry in models()], height="content", column_config=columns)
     st.caption(t("share_kv.recent.counted"))
     st.caption(t("share_kv.growth_note"))
     return _checks(n)
@@ -48,7 +50,7 @@ def draw(context: ShareKvContext) -> list[Check]:
 
 def _finding(t: Translate, model: CachedModel, n: int) -> str:
     kept, full, unshared = _sizes(model, n)
-    key = "all_full" if model.layers == model.full else "says"
+    key = "all_full" if model.layers == model.full else "own_heads" if full == unshared else "says"
     return t(
         f"share_kv.recent.{key}", model=model.name, n=amount(n), kept=size(kept), full=size(full), mha=size(unshared)
     )
@@ -95,15 +97,16 @@ def heads_of(model: CachedModel) -> str:
 
 def _row(t: Translate, model: CachedModel, n: int) -> dict[str, str]:
     kept, full, unshared = map(size, _sizes(model, n))
-    return {
-        t("share_kv.preset"): f"{model.name} ({model.year})",
-        t("share_kv.recent.heads"): heads_of(model),
-        t("share_kv.recent.layers"): layer_kinds(t, model),
-        t("share_kv.recent.numbers"): amount(model.full[0].cache_numbers(1)),
-        t("share_kv.recent.kept", n=amount(n)): kept,
-        t("share_kv.recent.full"): full,
-        t("share_kv.recent.unshared"): unshared,
+    cells = {
+        "heads": heads_of(model),
+        "numbers": amount(model.full[0].cache_numbers(1)),
+        "kept": kept,
+        "full": full,
+        "unshared": unshared,
+        "layers": layer_kinds(t, model),
     }
+    names = {t("share_kv.preset"): f"{model.name} ({model.year})"}
+    return names | {t(f"share_kv.recent.{name}", n=amount(n)): cell for name, cell in cells.items()}
 
 
 def torchs_bytes(model: CachedModel, n: int) -> int:

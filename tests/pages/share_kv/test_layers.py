@@ -7,7 +7,7 @@ import torch
 from pages.share_kv import compute as own_compute
 from pages.share_kv.layers.across import source_by_hand
 from pages.share_kv.layers.windows import PERIODS, WindowedCache, cells_by_hand, layer_kinds
-from tests.running import bar_charts, checked, line_charts, matrices, sentences_of
+from tests.running import bar_charts, checked, line_charts, matrices, opened_view, sentences_of
 from viz.core.spec import AttentionSpec
 from viz.frame import compute, specs
 from viz.frame.examples import examples
@@ -48,7 +48,7 @@ def test_across_layers_map_by_hand(open_app, size, sources):
 @pytest.mark.parametrize("group_size", [2, 3])
 def test_across_layers_moved_equals_numpy(open_app, group_size):
     """The bars and the sentence, from numpy's own softmax on the model's queries and keys."""
-    app = open_app("share_kv", section="across_layers", group_size=group_size)
+    app = open_app("share_kv", section="across_layers", group_size=group_size, n_kv_heads=12)
     calls, moved = compute.read(REAL).calls, []
 
     def weights(q, k):
@@ -67,8 +67,8 @@ def test_across_layers_moved_equals_numpy(open_app, group_size):
 
 
 def test_across_layers_g_of_one_is_standard(open_app):
-    app = open_app("share_kv", section="across_layers", group_size=1)
-    assert T("share_kv.across_layers.same", L=6, all=size(6 * 16 * 12 * 64 * 2)) in sentences_of(app)
+    app = open_app("share_kv", section="across_layers", group_size=1, n_kv_heads=2)
+    assert T("share_kv.across_layers.same", L=6, all=size(6 * 16 * 2 * 64 * 2)) in sentences_of(app)
     (bars,) = bar_charts(app)["layer_moved"].series.values()
     assert bars.tolist() == [0] * 6
 
@@ -76,11 +76,22 @@ def test_across_layers_g_of_one_is_standard(open_app):
 def test_seeded_layers_run_one_on_the_other():
     """The second of the seeded layers reads what the first hands on, behind the mask."""
     source = specs.Source(kind="words", text="a b c d e", d_model=12, n_heads=3, n_kv_heads=3, seed=5)
-    first, second, *_ = own_compute.layer_heads(source, specs.Mask(kind="causal"))
+    first, second, *_ = own_compute.layer_heads(source, specs.Mask(kind="causal"), 3)
     trace = compute.trace(source, 0, specs.Mask(kind="causal"))
     weights = own_compute.HeadWeights.random(AttentionSpec(d_model=12, n_heads=3, n_kv_heads=3), seed=6)
     torch.testing.assert_close(first.k, trace.k)
     torch.testing.assert_close(second.q.transpose(0, 1).flatten(1), (trace.x + trace.output) @ weights.w_q)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "view"), [("reading_layer", 2, "across_layers"), ("cache_window", 2, "windows"),
+                                ("cached_model", "DeepSeek-V3", "recent")],
+)  # fmt: skip
+def test_link_with_parameter_opens_view(open_app, name, value, view):
+    app = open_app("share_kv", **{name: value})
+    assert not app.exception
+    assert opened_view(app) == view
+    assert app.session_state[name] == value
 
 
 @pytest.mark.parametrize(

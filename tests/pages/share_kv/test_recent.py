@@ -90,17 +90,21 @@ def test_table_has_every_model(open_app, lang, n):
     (table,) = (element.value for element in app.dataframe)
     assert [row.rpartition(" (")[0] for row in table.iloc[:, 0]] == [model.name for model in models()]
     if n > 1:
-        assert list(table.iloc[:, 4]) == [size(BYTES[model.name]) for model in models()]
+        assert list(table.iloc[:, 3]) == [size(BYTES[model.name]) for model in models()]
     row = table.iloc[[model.name for model in models()].index("Gemma-3n-E4B")]
     kinds = [("window", 16), ("full", 4), ("shared", 15)]
-    assert row.iloc[2] == " + ".join(t(f"share_kv.recent.kind_{kind}", n=count, size="512") for kind, count in kinds)
+    assert row.iloc[6] == " + ".join(t(f"share_kv.recent.kind_{kind}", n=count, size="512") for kind, count in kinds)
 
 
 def test_finding_names_three_sizes(open_app):
     app = open_app("share_kv", section="published", view="recent", cached_model="Olmo-3-7B", cached_n=4096)
     kept = size(2 * 32 * 128 * 2 * 32 * 4096)
-    values = {"model": "Olmo-3-7B", "n": "4,096", "kept": kept, "full": kept, "mha": kept}
-    assert T("share_kv.recent.says", **values) in sentences_of(app)
+    values = {"model": "Olmo-3-7B", "n": "4,096", "kept": kept, "full": kept}
+    assert T("share_kv.recent.own_heads", **values) in sentences_of(app)
+    app = open_app("share_kv", section="published", view="recent", cached_n=512)
+    full, mha = size(2 * 8 * 64 * 2 * 36 * 512), size(2 * 64 * 64 * 2 * 36 * 512)
+    values = {"n": "512", "kept": size(2 * 8 * 64 * 2 * 18 * (512 + 128)), "full": full, "mha": mha}
+    assert T("share_kv.recent.says", model="gpt-oss-120b", **values) in sentences_of(app)
     app = open_app("share_kv", section="published", view="recent", cached_model="DeepSeek-V3", cached_n=1)
     values = {"model": "DeepSeek-V3", "n": "1", "kept": size(70_272), "mha": size(4_997_120)}
     assert T("share_kv.recent.all_full", **values) in sentences_of(app)
