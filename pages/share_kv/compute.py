@@ -126,19 +126,19 @@ def layer_heads(source: Source, mask: Mask, n_kv_heads: int) -> tuple[LayerHeads
 
 
 @cached
-def moved_by_layer(source: Source, mask: Mask, n_kv_heads: int, group_size: int) -> Tensor:
+def variation_by_layer(source: Source, mask: Mask, n_kv_heads: int, group_size: int) -> Tensor:
     """Return each head's mean total variation if its layer reads the first layer of its group, (L, H)."""
-    layers, moved = layer_heads(source, mask, n_kv_heads), []
+    layers, variations = layer_heads(source, mask, n_kv_heads), []
     q, k, v = ([vars(layer)[name] for layer in layers] for name in "qkv")
     with torch.inference_mode():
         for i, layer in enumerate(layers):
             options = with_mask(layer.options, mask.allowed(layer.q.shape[1], layer.k.shape[1]))
-            own, shared = (
+            standard, grouped = (
                 attend_to_source(q, k, v, grouped_sources(len(layers), size), i, **options).weights
                 for size in (1, group_size)
             )
-            moved.append(total_variation(shared, own).mean(-1))
-    return torch.stack(moved)
+            variations.append(total_variation(grouped, standard).mean(-1))
+    return torch.stack(variations)
 
 
 @partial(CachedFunction, store=results, kind="measure", wait=until)

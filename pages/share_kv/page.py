@@ -3,20 +3,17 @@
 from pages.share_kv import converted, copying, growing_cache, in_code, published, savings, speed, trained, who_shares
 from pages.share_kv.context import open_share_kv
 from pages.share_kv.formulas import CACHE, COPIED, PARAMETERS, POOLED, SHARED_HEAD
-from pages.share_kv.layers import across, recent, windows
+from pages.share_kv.layers.sections import LAYERS, RECENT
 from pages.share_kv.mla import LATENT
 from pages.share_kv.mla import draw as draw_latent
 from viz.core.analysis.grouped_module import GroupedQueryAttention
 from viz.core.cost.attention import kv_cache_bytes, parameters
 from viz.core.cost.decode_timing import decode_seconds
-from viz.core.cost.mixed import FullCost, LatentCost, LinearCost, SharedKVCost, WindowCost
 from viz.core.heads import HeadWeights
 from viz.core.heads import share_kv as share_out
 from viz.core.variants.decoding import decode
 from viz.core.variants.kv_sharing import attend_shared, decode_step, induction, pool_heads, repeat_kv
-from viz.core.variants.layer_sharing import attend_to_source, grouped_sources
 from viz.core.variants.today.latent import attend_absorbed, attend_latent, latent_cache
-from viz.core.variants.today.rolling import cached_tokens, decode_in_window
 from viz.frame.inputs import Controls
 from viz.frame.page import Page, Section, standalone, with_views
 from viz.frame.scene import provenance_pooled
@@ -37,26 +34,7 @@ PAGE = Page(
         ),
         Section("growing_cache", growing_cache.draw, formula=CACHE, code=(decode, decode_step, kv_cache_bytes)),
         Section("latent", draw_latent, formula=LATENT, code=(latent_cache, attend_latent, attend_absorbed)),
-        with_views(
-            "view",
-            Section(
-                "across_layers",
-                across.draw,
-                formula=across.SHARED_LAYERS,
-                code=(grouped_sources, attend_to_source),
-                parameters=("group_size", "reading_layer"),
-                reads_layer=False,
-            ),
-            Section(
-                "windows",
-                windows.draw,
-                formula=windows.WINDOW_CACHE,
-                code=(decode_in_window, cached_tokens),
-                parameters=("cache_pattern", "cache_window", "tokens_read"),
-                reads_head=False,
-                reads_mask=False,
-            ),
-        ),
+        LAYERS,
         Section(
             "in_code",
             in_code.draw,
@@ -75,13 +53,7 @@ PAGE = Page(
                 parameters=("preset", "n", "batch", "layers", "number"),
                 reads_model=True,
             ),
-            standalone(
-                "recent",
-                recent.draw,
-                formula=recent.COUNTED,
-                code=(FullCost, WindowCost, LatentCost, SharedKVCost, LinearCost),
-                parameters=("cached_model", "cached_n"),
-            ),
+            RECENT,
             standalone(
                 "savings", savings.draw, formula=PARAMETERS, code=(parameters, kv_cache_bytes), reads_model=True
             ),

@@ -92,20 +92,20 @@ def draw(context: ShareKvContext) -> list[Check]:
         head = HEAD.slider(t("share_kv.head"), H) if is_alone else HEAD.read(H)
     rules = [mask_by_rule(choice.mask, entry.q.shape[1], entry.k.shape[1]) for entry in layers]
     stack = SharedStack(layers=layers, size=group_size, masks=tuple(rules))
-    moved = compute.moved_by_layer(choice.source, choice.mask, context.n_kv_heads, group_size)
+    variation = compute.variation_by_layer(choice.source, choice.mask, context.n_kv_heads, group_size)
     with picture:
-        _show_stack(context, stack, moved)
+        _show_stack(context, stack, variation)
         _show_maps(context, stack, layer, head)
     with finding:
-        _say(context, stack, moved)
+        _say(context, stack, variation)
     draw_groups(context)
     st.caption(t("share_kv.across_layers.untrained"))
     say_whose_numbers(context)
     _say_users(context)
-    return _checks(context, stack, moved, (layer, head))
+    return _checks(context, stack, variation, (layer, head))
 
 
-def _show_stack(context: ShareKvContext, stack: SharedStack, moved: Tensor) -> None:
+def _show_stack(context: ShareKvContext, stack: SharedStack, variation: Tensor) -> None:
     t, L = context.t, len(stack.layers)
     reads = torch.zeros(L, L)
     reads[range(L), stack.sources] = 1
@@ -121,7 +121,7 @@ def _show_stack(context: ShareKvContext, stack: SharedStack, moved: Tensor) -> N
     )
     chart = BarChart(
         names,
-        {t("share_kv.far"): moved.mean(-1)},
+        {t("share_kv.far"): variation.mean(-1)},
         title=t("share_kv.across_layers.bars"),
         value_title=t("share_kv.far"),
         top=1.0,
@@ -136,28 +136,29 @@ def _show_stack(context: ShareKvContext, stack: SharedStack, moved: Tensor) -> N
 
 def _show_maps(context: ShareKvContext, stack: SharedStack, layer: int, head: int) -> None:
     t, n = context.t, min(len(context.scene.labels), limits.SHARED_TOKENS)
-    own, source = range(len(stack.layers)), stack.sources[layer]
-    maps = [stack.attend(layer, sources, n=n).weights[head].float() for sources in (own, stack.sources)]
+    standard, source = range(len(stack.layers)), stack.sources[layer]
+    maps = [stack.attend(layer, sources, n=n).weights[head].float() for sources in (standard, stack.sources)]
     titles = [t("share_kv.across_layers.map", head=head, layer=layer, source=read) for read in (layer, source)]
     map_pair(t, titles, torch.stack(maps), context.scene.labels[:n], key="layer_maps")
 
 
 def costs(context: ShareKvContext, stack: SharedStack) -> list[LayerCost]:
     """Return the cost of each layer: those that read another's keys and values keep none."""
-    own = FullCost(spec=context.spec)
-    return [own if source == layer else SharedKVCost(layer=own) for layer, source in enumerate(stack.sources)]
+    full = FullCost(spec=context.spec)
+    return [full if source == layer else SharedKVCost(layer=full) for layer, source in enumerate(stack.sources)]
 
 
-def _say(context: ShareKvContext, stack: SharedStack, moved: Tensor) -> None:
+def _say(context: ShareKvContext, stack: SharedStack, variation: Tensor) -> None:
     t, L, n = context.t, len(stack.layers), len(context.scene.labels)
     layers = costs(context, stack)
-    kept = sum(source == layer for layer, source in enumerate(stack.sources))
+    n_sets = len(set(stack.sources))
     sizes = {"kept": size(cache_bytes(layers, n_tokens=n)), "all": size(cache_bytes([layers[0]] * L, n_tokens=n))}
-    if kept == L:
+    if n_sets == L:
         say(t("share_kv.across_layers.same", L=L, all=sizes["all"]))
         return
     readers = [layer for layer, source in enumerate(stack.sources) if source != layer]
-    say(t("share_kv.across_layers.says", g=stack.size, sets=kept, L=L, far=part(float(moved[readers].mean())), **sizes))
+    far = part(float(variation[readers].mean()))
+    say(t("share_kv.across_layers.says", g=stack.size, sets=n_sets, L=L, far=far, **sizes))
 
 
 def _say_users(context: ShareKvContext) -> None:
@@ -176,23 +177,21 @@ def source_by_hand(layer: int, size: int) -> int:
     return first
 
 
-def _checks(context: ShareKvContext, stack: SharedStack, moved: Tensor, selection: tuple[int, int]) -> list[Check]:
+def _checks(context: ShareKvContext, stack: SharedStack, variation: Tensor, selection: tuple[int, int]) -> list[Check]:
     L, n, (layer, head) = len(stack.layers), min(len(context.scene.labels), limits.SHARED_TOKENS), selection
     q, k, v = (stack.heads(name, n=n) for name in "qkv")
-    own: list[Tensor] = []
-    shared: list[Tensor] = []
-    for each in range(L):
-        options, source = stack.options(each, n=n), source_by_hand(each, stack.size)
-        own.append(
-            stack.attend(each, grouped_sources(L, 1), n=n).output - sdpa_heads(q[each], k[each], v[each], **options)
-        )
-        expected = sdpa_heads(q[each], k[source], v[source], **options)
-        shared.append(stack.attend(each, stack.sources, n=n).output - expected)
+    differences: dict[int, list[Tensor]] = {1: [], stack.size: []}
+    for size_of_group, errors in differences.items():
+        sources = grouped_sources(L, size_of_group)
+        for i in range(L):
+            source = source_by_hand(i, size_of_group)
+            expected = sdpa_heads(q[i], k[source], v[source], **stack.options(i, n=n))
+            errors.append(stack.attend(i, sources, n=n).output - expected)
     return [
-        check("share_kv.across_layers.check_standard", _largest(own), 1e-6),
-        check("share_kv.across_layers.check_shared", _largest(shared), 1e-6, g=stack.size),
+        check("share_kv.across_layers.check_standard", _largest(differences[1]), 1e-6),
+        check("share_kv.across_layers.check_shared", _largest(differences[stack.size]), 1e-6, g=stack.size),
         _cache_check(context, stack),
-        _moved_check(stack, moved, layer, head),
+        _moved_check(stack, variation, layer, head),
     ]
 
 
@@ -205,14 +204,13 @@ def _cache_check(context: ShareKvContext, stack: SharedStack) -> Check:
     by_formula = cache_bytes(costs(context, stack), n_tokens=len(context.scene.labels))
     read = {source_by_hand(layer, stack.size) for layer in range(len(stack.layers))}
     tensors = [tensor for layer in read for tensor in (stack.layers[layer].k, stack.layers[layer].v)]
-    counted = sum(torch.empty_like(tensor, dtype=torch.float16, device="meta").nbytes for tensor in tensors)
-    return check("share_kv.across_layers.check_cache", abs(by_formula - counted), 0, n=f"{counted:,}")
+    n_bytes = sum(torch.empty_like(tensor, dtype=torch.float16, device="meta").nbytes for tensor in tensors)
+    return check("share_kv.across_layers.check_cache", abs(by_formula - n_bytes), 0, n=f"{n_bytes:,}")
 
 
-def _moved_check(stack: SharedStack, moved: Tensor, layer: int, head: int) -> Check:
+def _moved_check(stack: SharedStack, variation: Tensor, layer: int, head: int) -> Check:
     """Check the moved weight of the chosen head against torch's own attention on the whole text."""
     q, k, options = stack.heads("q")[layer], stack.heads("k"), stack.options(layer)
-    own, shared = (sdpa_weights(q, k[i], **options)[head] for i in (layer, source_by_hand(layer, stack.size)))
-    counted = float((own - shared).abs().sum(-1).mean()) / 2
-    error = abs(counted - float(moved[layer, head]))
+    standard, shared = (sdpa_weights(q, k[i], **options)[head] for i in (layer, source_by_hand(layer, stack.size)))
+    error = abs(float((standard - shared).abs().sum(-1).mean()) / 2 - float(variation[layer, head]))
     return check("share_kv.across_layers.check_moved", error, 1e-4, layer=layer, head=head)

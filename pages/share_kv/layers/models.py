@@ -46,8 +46,8 @@ class CachedModel:
     @property
     def kind_counts(self) -> Counter[str]:
         """The number of layers of each kind that keep something, and of those that read an earlier layer's."""
-        kept = Counter(self.kinds[: self.n_layers - self.n_shared])
-        return kept + Counter({"shared": self.n_shared})
+        kinds = Counter(self.kinds[: self.n_layers - self.n_shared])
+        return kinds + Counter({"shared": self.n_shared})
 
     @property
     def sources(self) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ from viz.frame.show import show_lines, show_table
 from viz.params import Choice, Int
 from viz.text import Translate
 
-COUNTED = r"""\begin{gathered}
+CACHE_BYTES = r"""\begin{gathered}
 C = b \sum_{l} m_l(n)
 \\ m_l(n) = 2\, G\, d_k\, n \ \text{ (full)}, \qquad 2\, G\, d_k \min(n, w) \ \text{ (window, chunks)}
 \\ m_l(n) = (c + d_r)\, n \ \text{ (latent)}, \qquad H\, d_k\, d_v \ \text{ (state)}, \qquad 0 \ \text{ (shared)}
@@ -49,17 +49,22 @@ def draw(context: ShareKvContext) -> list[Check]:
 
 
 def _finding(t: Translate, model: CachedModel, n: int) -> str:
-    kept, full, unshared = _sizes(model, n)
+    published, full, unshared = _sizes(model, n)
     key = "all_full" if model.layers == model.full else "own_heads" if full == unshared else "says"
     return t(
-        f"share_kv.recent.{key}", model=model.name, n=amount(n), kept=size(kept), full=size(full), mha=size(unshared)
+        f"share_kv.recent.{key}",
+        model=model.name,
+        n=amount(n),
+        kept=size(published),
+        full=size(full),
+        mha=size(unshared),
     )
 
 
 def _sizes(model: CachedModel, n: int) -> tuple[int, int, int]:
     """Return the bytes as published, if every layer were full, and if no head shared either."""
-    kept, full, unshared = (count_bytes(layers, n) for layers in (model.layers, model.full, model.unshared))
-    return kept, full, unshared
+    published, full, unshared = (count_bytes(layers, n) for layers in (model.layers, model.full, model.unshared))
+    return published, full, unshared
 
 
 def _growth(t: Translate, model: CachedModel, n: int) -> LineChart:
@@ -96,11 +101,11 @@ def heads_of(model: CachedModel) -> str:
 
 
 def _row(t: Translate, model: CachedModel, n: int) -> dict[str, str]:
-    kept, full, unshared = map(size, _sizes(model, n))
+    published, full, unshared = map(size, _sizes(model, n))
     cells = {
         "heads": heads_of(model),
         "numbers": amount(model.full[0].cache_numbers(1)),
-        "kept": kept,
+        "kept": published,
         "full": full,
         "unshared": unshared,
         "layers": layer_kinds(t, model),

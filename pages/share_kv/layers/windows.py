@@ -56,8 +56,8 @@ class WindowedCache:
     @property
     def layers(self) -> list[LayerCost]:
         """The cost of each layer."""
-        own, near = FullCost(spec=self.spec), WindowCost(spec=self.spec, size=self.size)
-        return [own if is_full else near for is_full in self.full]
+        full, near = FullCost(spec=self.spec), WindowCost(spec=self.spec, size=self.size)
+        return [full if is_full else near for is_full in self.full]
 
     @property
     def all_full(self) -> list[LayerCost]:
@@ -142,12 +142,12 @@ def _show_growth(t: Translate, cache: WindowedCache) -> None:
 
 
 def _say(t: Translate, cache: WindowedCache) -> None:
-    kept, full = (cache_bytes(layers, n_tokens=cache.n_read) for layers in (cache.layers, cache.all_full))
+    windowed, full = (cache_bytes(layers, n_tokens=cache.n_read) for layers in (cache.layers, cache.all_full))
     values = {"n": cache.n_read, "near": cache.full.count(False), "w": cache.size, "all": size(full)}
-    if kept == full:
+    if windowed == full:
         say(t("share_kv.windows.same", **values))
     else:
-        say(t("share_kv.windows.says", kept=size(kept), share=share(kept / full), **values))
+        say(t("share_kv.windows.says", kept=size(windowed), share=share(windowed / full), **values))
 
 
 def _say_users(t: Translate) -> None:
@@ -180,12 +180,12 @@ def cells_by_hand(cache: WindowedCache, period: int) -> list[set[int]]:
     """Return the tokens that each layer holds: one after the other comes in, and beyond the window the oldest goes."""
     layers = []
     for layer in range(len(cache.full)):
-        held: list[int] = []
+        cached: list[int] = []
         for token in range(cache.n_read):
-            held.append(token)
-            if (not period or (layer + 1) % period) and len(held) > cache.size:
-                held.pop(0)
-        layers.append(set(held))
+            cached.append(token)
+            if (not period or (layer + 1) % period) and len(cached) > cache.size:
+                cached.pop(0)
+        layers.append(set(cached))
     return layers
 
 
@@ -201,6 +201,6 @@ def _bytes_check(context: ShareKvContext, cache: WindowedCache) -> Check:
     trace = decode_in_window(q, k, v, size=cache.size, **options)
     left = {False: (trace.keys, trace.values), True: (k, v)}
     tensors = [tensor for is_full in cache.full for tensor in left[is_full]]
-    counted = sum(torch.empty_like(tensor, dtype=torch.float16, device="meta").nbytes for tensor in tensors)
+    n_bytes = sum(torch.empty_like(tensor, dtype=torch.float16, device="meta").nbytes for tensor in tensors)
     by_formula = cache_bytes(cache.layers, n_tokens=cache.n_read)
-    return check("share_kv.windows.check_bytes", abs(by_formula - counted), 0, n=f"{counted:,}")
+    return check("share_kv.windows.check_bytes", abs(by_formula - n_bytes), 0, n=f"{n_bytes:,}")

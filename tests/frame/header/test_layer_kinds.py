@@ -119,16 +119,15 @@ def test_row_says_share_of_no_word(open_family, lang):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("section", ["attribution", "switch_off", "swap"])
+@pytest.mark.parametrize("section", ["attribution", "switch_off"])
 @pytest.mark.parametrize(("family", "has_sink"), [("gpt_oss", True), ("llama", False)])
 def test_next_word_says_sink_place(open_family, lang, section, family, has_sink):
     """Parts of a logit have the sink in them, and the section and the chip of the source say so."""
-    link = {"section": section, "swap_with": "The animal was too small."}
-    app, t = open_family(family, "next_word", lang=lang, **link), translator(lang)
+    app, t = open_family(family, "next_word", section=section, lang=lang), translator(lang)
     assert not app.exception and not app.error
     assert [t(key) in texts(app) for key in ("next_word.sink", "note.sink")] == [has_sink, has_sink]
     passing, n = checked(app, section)
-    assert passing == n and (n > 0 or section == "swap")
+    assert passing == n > 0
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -49,7 +49,7 @@ def test_across_layers_map_by_hand(open_app, size, sources):
 def test_across_layers_moved_equals_numpy(open_app, group_size):
     """The bars and the sentence, from numpy's own softmax on the model's queries and keys."""
     app = open_app("share_kv", section="across_layers", group_size=group_size, n_kv_heads=12)
-    calls, moved = compute.read(REAL).calls, []
+    calls, variations = compute.read(REAL).calls, []
 
     def weights(q, k):
         e = np.exp(q.double().numpy() @ k.double().numpy().transpose(0, 2, 1) / 32**0.5)
@@ -57,23 +57,23 @@ def test_across_layers_moved_equals_numpy(open_app, group_size):
 
     for layer, call in enumerate(calls):
         source = calls[layer - layer % group_size]
-        moved.append(np.abs(weights(call.q, call.k) - weights(call.q, source.k)).sum(-1).mean() / 2)
+        variations.append(np.abs(weights(call.q, call.k) - weights(call.q, source.k)).sum(-1).mean() / 2)
     (bars,) = bar_charts(app)["layer_moved"].series.values()
-    assert bars.tolist() == pytest.approx(moved, abs=1e-5)
-    far = np.mean([off for layer, off in enumerate(moved) if layer % group_size])
+    assert bars.tolist() == pytest.approx(variations, abs=1e-5)
+    far = np.mean([off for layer, off in enumerate(variations) if layer % group_size])
     sets, token = 6 // group_size, 12 * 64 * 2
     values = {"kept": size(sets * 16 * token), "all": size(6 * 16 * token), "far": part(float(far))}
     assert T("share_kv.across_layers.says", g=group_size, sets=sets, L=6, **values) in sentences_of(app)
 
 
-def test_across_layers_g_of_one_is_standard(open_app):
+def test_across_layers_ungrouped_is_standard(open_app):
     app = open_app("share_kv", section="across_layers", group_size=1, n_kv_heads=2)
     assert T("share_kv.across_layers.same", L=6, all=size(6 * 16 * 2 * 64 * 2)) in sentences_of(app)
     (bars,) = bar_charts(app)["layer_moved"].series.values()
     assert bars.tolist() == [0] * 6
 
 
-def test_seeded_layers_run_one_on_the_other():
+def test_seeded_layers_run_in_order():
     """The second of the seeded layers reads what the first hands on, behind the mask."""
     source = specs.Source(kind="words", text="a b c d e", d_model=12, n_heads=3, n_kv_heads=3, seed=5)
     first, second, *_ = own_compute.layer_heads(source, specs.Mask(kind="causal"), 3)
@@ -95,23 +95,23 @@ def test_link_with_parameter_opens_view(open_app, name, value, view):
 
 
 @pytest.mark.parametrize(
-    ("link", "kept"),
+    ("link", "n_columns"),
     [
         ({"cache_pattern": "five", "cache_window": 3}, 5 * 3 + 10),
         ({"cache_pattern": "one", "cache_window": 2, "tokens_read": 5}, 3 * 2 + 3 * 5),
         ({"cache_pattern": "none", "cache_window": 4}, 6 * 4),
     ],
 )
-def test_windows_bytes_by_hand(open_app, link, kept):
+def test_windows_bytes_by_hand(open_app, link, n_columns):
     """Columns of all six layers, of 4 heads with a key and a value each, 2 bytes a number."""
     app = open_app("share_kv", section="across_layers", view="windows", n_kv_heads=4, **SEEDED | link)
     n, width = link.get("tokens_read", 10), AttentionSpec(d_model=app.session_state["d_model"], n_heads=4).d_k
     column = 4 * 2 * width * 2
     values = {"n": n, "near": 6 - len([layer for layer in layer_kinds(link["cache_pattern"], 6) if layer])}
-    values |= {"kept": size(kept * column), "all": size(6 * n * column), "share": share(kept / (6 * n))}
+    values |= {"kept": size(n_columns * column), "all": size(6 * n * column), "share": share(n_columns / (6 * n))}
     assert T("share_kv.windows.says", w=link["cache_window"], **values) in sentences_of(app)
     cells = matrices(app)["cached_tokens"][1]
-    assert int((cells == 1).sum()) == kept
+    assert int((cells == 1).sum()) == n_columns
 
 
 def test_windows_long_enough_drop_nothing(open_app):

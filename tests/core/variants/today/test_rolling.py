@@ -46,6 +46,6 @@ def test_cached_tokens_match_rolling_cache():
     q, k, v = heads()
     for n_read in range(1, 12):
         left = decode_in_window(q[:, :n_read], k[:, :n_read], v[:, :n_read], size=4).keys
-        held = cached_tokens(n_read, 11, (True, False), size=4)
-        assert held.sum(-1).tolist() == [n_read, left.shape[1]]
-        assert_close(k[:, held[1]], left)
+        cells = cached_tokens(n_read, 11, (True, False), size=4)
+        assert cells.sum(-1).tolist() == [n_read, left.shape[1]]
+        assert_close(k[:, cells[1]], left)
