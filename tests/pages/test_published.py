@@ -11,7 +11,7 @@ LAYERS_REFUSED = {
     # Experts, a norm over all heads, half of each head turned by its position.
     "MiniMax-M2": (1, 13),
     # Keys and values out of a short vector, wider than the values: pages on W_K and W_V say so.
-    "DeepSeek-V3": (3, 26),
+    "DeepSeek-V3": (3, 29),
 }
 """The layer that is opened, and how many views are refused: those of blocks that are not known, above all."""
 

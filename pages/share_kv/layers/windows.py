@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from pages.share_kv.compute import SEEDED_LAYERS
-from pages.share_kv.context import ShareKvContext, beside_groups
+from pages.share_kv.context import ShareKvContext, beside_groups, say_if_not_causal
 from pages.share_kv.layers.models import models
 from viz import limits
 from viz.components.matrix import Axis, Matrix
@@ -98,6 +98,7 @@ def draw(context: ShareKvContext) -> list[Check]:
         _say(t, cache)
     if not context.is_model:
         st.caption(t("share_kv.windows.seeded", L=SEEDED_LAYERS))
+    say_if_not_causal(context)
     _say_users(t)
     return [*_decode_checks(context, cache), _cells_check(cache, PERIODS[pattern]), _bytes_check(context, cache)]
 

@@ -148,6 +148,12 @@ def test_the_table_counts_every_g(open_app):
     assert expected[0] == 589_824
 
 
+@pytest.mark.parametrize(("model", "both_ways"), [("all-MiniLM-L6-v2", True), ("twin-g8", False)])
+def test_windows_note_heads_that_look_ahead(open_app, model, both_ways):
+    app = open_app("share_kv", **link_to("windows"), model=model)
+    assert (T("share_kv.not_causal") in [element.value for element in app.caption]) == both_ways
+
+
 @pytest.mark.parametrize(
     ("link", "both_ways", "all_columns"),
     [({}, True, True), ({"mask": "padding", "pad": 2}, True, False), ({"mask": "window", "width": 1}, True, False),
