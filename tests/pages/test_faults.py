@@ -18,7 +18,7 @@ from pages.step_by_step.own_numbers.example import presets
 from pages.step_by_step.own_numbers.numbers import to_code
 from tests.faults import Wrong, put_in
 from tests.running import checked
-from tests.sections import VIEWS, views_of
+from tests.sections import link_to, views_of
 from viz.components import comparison as packed_comparison
 from viz.core import attention, block, feed_forward, heads, masks, norm, positions, sublayer
 from viz.core.analysis import (
@@ -1150,8 +1150,7 @@ def test_a_mistake_turns_a_check_red(open_app, place):
     path, _, query = PLACES[place].partition("?")
     page, section = path.split("/")
     forget_all()
-    views = {(of_page, view): {"section": name, "view": view} for of_page, name, view in VIEWS}
-    app = open_app(page, **views.get((page, section), {"section": section}), **dict(parse_qsl(query)))
+    app = open_app(page, **(link_to(page, section) | dict(parse_qsl(query))))
     assert not app.exception
     n_passed, n = checked(app, section)
     assert n_passed == n > 0

@@ -34,35 +34,39 @@ SHARED_LAYERS = r"""\begin{gathered}
 \end{gathered}"""
 
 GROUP_SIZE = Int("group_size", 2, low=1, high=lambda n_layers: n_layers)
-READING_LAYER = Int("reading_layer", 1, low=0, high=lambda n_layers: n_layers - 1)
+READING_LAYER = Int("reading_layer", lambda numbers: numbers[1], among=lambda numbers: numbers)
+"""By the model's own number, as the chip of a layer has it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SharedStack:
-    """The layers of a source, the first tokens of each, and the layer whose keys and values each reads."""
+    """The layers of a source with their numbers, in groups of ``size``; maps and checks are of the first n tokens."""
 
     layers: tuple[compute.LayerHeads, ...]
+    numbers: Sequence[int]
     size: int
     masks: tuple[Tensor | None, ...]
+    n: int
 
     @lazy
     def sources(self) -> tuple[int, ...]:
         """The layer that each layer reads."""
         return grouped_sources(len(self.layers), self.size)
 
+    @lazy
+    def first(self) -> dict[str, list[Tensor]]:
+        """Queries, keys and values of each layer in float64, for the first n tokens."""
+        return {name: [vars(layer)[name][:, : self.n].double() for layer in self.layers] for name in "qkv"}
+
     def options(self, layer: int, *, n: int | None = None) -> dict[str, Any]:
         """Return a layer's options in float64, for the first n tokens."""
         options = with_mask(self.layers[layer].options, self.masks[layer])
         return {name: _cut(value, n) for name, value in options.items()}
 
-    def heads(self, name: str, *, n: int | None = None) -> list[Tensor]:
-        """Return "q", "k" or "v" of every layer in float64, for the first n tokens."""
-        return [vars(layer)[name][:, :n].double() for layer in self.layers]
-
-    def attend(self, layer: int, sources: Sequence[int], *, n: int) -> AttentionTrace:
+    def attend(self, layer: int, sources: Sequence[int]) -> AttentionTrace:
         """Attend with a layer's queries to the keys and values of its source, for the first n tokens."""
-        q, k, v = (self.heads(name, n=n) for name in "qkv")
-        return attend_to_source(q, k, v, sources, layer, **self.options(layer, n=n))
+        q, k, v = self.first.values()
+        return attend_to_source(q, k, v, sources, layer, **self.options(layer, n=self.n))
 
 
 def _cut(value: Any, n: int | None) -> Any:
@@ -86,12 +90,14 @@ def draw(context: ShareKvContext) -> list[Check]:
     with left:
         group_size = GROUP_SIZE.slider(t("share_kv.across_layers.size"), L)
     with middle:
-        layer = READING_LAYER.slider(t("share_kv.across_layers.layer"), L)
+        numbers = layer_numbers(context, L)
+        layer = numbers.index(READING_LAYER.slider(t("share_kv.across_layers.layer"), numbers))
     with right:
         is_alone = SECTION.value != ALL  # below other sections, one of them has the control
         head = HEAD.slider(t("share_kv.head"), H) if is_alone else HEAD.read(H)
     rules = [mask_by_rule(choice.mask, entry.q.shape[1], entry.k.shape[1]) for entry in layers]
-    stack = SharedStack(layers=layers, size=group_size, masks=tuple(rules))
+    n = min(len(context.scene.labels), limits.SHARED_TOKENS)
+    stack = SharedStack(layers=layers, numbers=numbers, size=group_size, masks=tuple(rules), n=n)
     variation = compute.variation_by_layer(choice.source, choice.mask, context.n_kv_heads, group_size)
     with picture:
         _show_stack(context, stack, variation)
@@ -105,11 +111,17 @@ def draw(context: ShareKvContext) -> list[Check]:
     return _checks(context, stack, variation, (layer, head))
 
 
+def layer_numbers(context: ShareKvContext, n_layers: int) -> Sequence[int]:
+    """Return the numbers of the layers, a model's own; a range where they are counted without a gap."""
+    numbers = [context.scene.capture.number(i) if context.is_model else i for i in range(n_layers)]
+    return range(n_layers) if numbers == list(range(n_layers)) else numbers
+
+
 def _show_stack(context: ShareKvContext, stack: SharedStack, variation: Tensor) -> None:
     t, L = context.t, len(stack.layers)
     reads = torch.zeros(L, L)
     reads[range(L), stack.sources] = 1
-    names = [str(context.scene.capture.number(layer) if context.is_model else layer) for layer in range(L)]
+    names = [str(number) for number in stack.numbers]
     matrix = Matrix(
         values=reads.masked_fill(reads == 0, -torch.inf),
         rows=Axis(names, t("share_kv.across_layers.rows")),
@@ -135,11 +147,13 @@ def _show_stack(context: ShareKvContext, stack: SharedStack, variation: Tensor) 
 
 
 def _show_maps(context: ShareKvContext, stack: SharedStack, layer: int, head: int) -> None:
-    t, n = context.t, min(len(context.scene.labels), limits.SHARED_TOKENS)
-    standard, source = range(len(stack.layers)), stack.sources[layer]
-    maps = [stack.attend(layer, sources, n=n).weights[head].float() for sources in (standard, stack.sources)]
-    titles = [t("share_kv.across_layers.map", head=head, layer=layer, source=read) for read in (layer, source)]
-    map_pair(t, titles, torch.stack(maps), context.scene.labels[:n], key="layer_maps")
+    t, source = context.t, stack.sources[layer]
+    maps = [stack.attend(layer, sources).weights[head] for sources in (range(len(stack.layers)), stack.sources)]
+    asks = stack.numbers[layer]
+    titles = [
+        t("share_kv.across_layers.map", head=head, layer=asks, source=stack.numbers[read]) for read in (layer, source)
+    ]
+    map_pair(t, titles, torch.stack(maps).float(), context.scene.labels[: stack.n], key="layer_maps")
 
 
 def costs(context: ShareKvContext, stack: SharedStack) -> list[LayerCost]:
@@ -178,15 +192,14 @@ def source_by_hand(layer: int, size: int) -> int:
 
 
 def _checks(context: ShareKvContext, stack: SharedStack, variation: Tensor, selection: tuple[int, int]) -> list[Check]:
-    L, n, (layer, head) = len(stack.layers), min(len(context.scene.labels), limits.SHARED_TOKENS), selection
-    q, k, v = (stack.heads(name, n=n) for name in "qkv")
+    (layer, head), (q, k, v) = selection, stack.first.values()
     differences: dict[int, list[Tensor]] = {1: [], stack.size: []}
     for size_of_group, errors in differences.items():
-        sources = grouped_sources(L, size_of_group)
-        for i in range(L):
+        sources = grouped_sources(len(q), size_of_group)
+        for i in range(len(q)):
             source = source_by_hand(i, size_of_group)
-            expected = sdpa_heads(q[i], k[source], v[source], **stack.options(i, n=n))
-            errors.append(stack.attend(i, sources, n=n).output - expected)
+            expected = sdpa_heads(q[i], k[source], v[source], **stack.options(i, n=stack.n))
+            errors.append(stack.attend(i, sources).output - expected)
     return [
         check("share_kv.across_layers.check_standard", _largest(differences[1]), 1e-6),
         check("share_kv.across_layers.check_shared", _largest(differences[stack.size]), 1e-6, g=stack.size),
@@ -196,7 +209,7 @@ def _checks(context: ShareKvContext, stack: SharedStack, variation: Tensor, sele
 
 
 def _largest(differences: list[Tensor]) -> float:
-    return max(float(difference.abs().max()) for difference in differences)
+    return float(torch.stack(differences).abs().max())  # NaN stays NaN
 
 
 def _cache_check(context: ShareKvContext, stack: SharedStack) -> Check:
@@ -210,7 +223,8 @@ def _cache_check(context: ShareKvContext, stack: SharedStack) -> Check:
 
 def _moved_check(stack: SharedStack, variation: Tensor, layer: int, head: int) -> Check:
     """Check the moved weight of the chosen head against torch's own attention on the whole text."""
-    q, k, options = stack.heads("q")[layer], stack.heads("k"), stack.options(layer)
-    standard, shared = (sdpa_weights(q, k[i], **options)[head] for i in (layer, source_by_hand(layer, stack.size)))
+    q, options = stack.layers[layer].q.double(), stack.options(layer)
+    keys = [stack.layers[i].k.double() for i in (layer, source_by_hand(layer, stack.size))]
+    standard, shared = (sdpa_weights(q, k, **options)[head] for k in keys)
     error = abs(float((standard - shared).abs().sum(-1).mean()) / 2 - float(variation[layer, head]))
-    return check("share_kv.across_layers.check_moved", error, 1e-4, layer=layer, head=head)
+    return check("share_kv.across_layers.check_moved", error, 1e-4, layer=stack.numbers[layer], head=head)

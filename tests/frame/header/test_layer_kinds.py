@@ -130,6 +130,15 @@ def test_next_word_says_sink_place(open_family, lang, section, family, has_sink)
     assert passing == n > 0
 
 
+def test_shared_layers_have_models_numbers(open_family):
+    """Layers 1 and 3 of 4 attend: with both in a group, layer 3 reads the keys of layer 1."""
+    app = open_family("lfm2", "share_kv", section="across_layers", reading_layer=3)
+    assert app.session_state["reading_layer"] == 3 and not app.exception
+    assert [list(slider.options) for slider in app.select_slider if slider.key == "reading_layer"] == [["1", "3"]]
+    passing, n = checked(app, "across_layers")
+    assert passing == n > 3
+
+
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize(("family", "code"), [("gpt_oss", "sink"), ("afmoe", "gate")])
 def test_atlas_says_sink_or_gate_place(open_family, lang, family, code):

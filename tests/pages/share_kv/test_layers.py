@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from pages.share_kv import compute as own_compute
-from pages.share_kv.layers.across import source_by_hand
+from pages.share_kv.layers.across import _largest, source_by_hand
 from pages.share_kv.layers.windows import PERIODS, WindowedCache, cells_by_hand, layer_kinds
 from tests.running import bar_charts, checked, line_charts, matrices, opened_view, sentences_of
 from viz.core.spec import AttentionSpec
@@ -140,3 +140,8 @@ def test_cells_by_hand_of_two_layers():
     cache = WindowedCache(spec=spec, full=(False, True), size=2, n_read=4, n_tokens=5)
     assert cells_by_hand(cache, PERIODS["one"]) == [{2, 3}, {0, 1, 2, 3}]
     assert [set(row.nonzero().flatten().tolist()) for row in cache.cells] == [{2, 3}, {0, 1, 2, 3}]
+
+
+def test_nan_fails_check():
+    """A single layer that gives NaN is the largest difference, wherever it stands."""
+    assert np.isnan(_largest([torch.zeros(2), torch.tensor([0.0, torch.nan]), torch.ones(2)]))

@@ -15,7 +15,7 @@ from tests.links.shown import digests_of
 from tests.packaged import packaged_file
 from tests.pages.share_kv.test_pack import unpack
 from tests.running import all_elements, bar_charts, checked, line_charts, sentences_of
-from tests.sections import VIEWS, section_views
+from tests.sections import link_to, section_views
 from viz.core.analysis.map_statistics import total_variation
 from viz.core.cost.attention import kv_cache_bytes, parameters
 from viz.core.heads import HeadWeights, multi_head
@@ -150,7 +150,7 @@ def test_the_table_counts_every_g(open_app):
 
 @pytest.mark.parametrize(("model", "both_ways"), [("all-MiniLM-L6-v2", True), ("twin-g8", False)])
 def test_windows_note_heads_that_look_ahead(open_app, model, both_ways):
-    app = open_app("share_kv", **link_to("windows"), model=model)
+    app = open_app("share_kv", **link_to("share_kv", "windows"), model=model)
     assert (T("share_kv.not_causal") in [element.value for element in app.caption]) == both_ways
 
 
@@ -318,17 +318,11 @@ def test_measured_here(open_app, monkeypatch):
 
 HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001"
 NAMES = [view.name for section in PAGE.sections for view in section_views(section)]
-VIEW_LINKS = {view: {"section": section, "view": view} for page, section, view in VIEWS if page == "share_kv"}
 WITHOUT_G = ("recent", "speed", "trained", "copying")
 """Views whose layers have a G of their own: its control would do nothing there."""
 ALWAYS = {"growing_cache": 5, "latent": 8, "across_layers": 7, "windows": 7, "savings": 3, "published": 1}
 ALWAYS |= {"recent": 3, "speed": 1, "trained": 1, "copying": 4}
 """Live checks that a section has whatever the source."""
-
-
-def link_to(view):
-    """The link to a section, or to a view of one."""
-    return VIEW_LINKS.get(view, {"section": view})
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -390,7 +384,7 @@ def test_old_link_turns_mistake_on(open_app):
 
 @pytest.mark.parametrize("section", [name for name in NAMES if name not in WITHOUT_G])
 def test_g_control_shown_where_used(open_app, section):
-    app = open_app("share_kv", **link_to(section), n_kv_heads=6)
+    app = open_app("share_kv", **link_to("share_kv", section), n_kv_heads=6)
     assert app.select_slider(key="n_kv_heads").value == 6
     assert T("share_kv.says_gqa", H=12, G=6, each=2) in markdown(app)
 
@@ -493,7 +487,7 @@ def test_no_shared_model_no_button(open_app, monkeypatch):
 
 @pytest.mark.parametrize("section", WITHOUT_G)
 def test_g_control_hidden_but_kept(open_app, section):
-    small = {"source": "words", "text": "a b c"} | link_to(section)
+    small = {"source": "words", "text": "a b c"} | link_to("share_kv", section)
     app = open_app("share_kv", **small, n_kv_heads=4)
     assert digests_of(app) == digests_of(open_app("share_kv", **small, n_kv_heads=1))
     assert all(element.key != "n_kv_heads" for element in app.select_slider)
