@@ -134,7 +134,7 @@ def _show_stack(context: ShareKvContext, stack: SharedStack, variation: Tensor) 
     chart = BarChart(
         names,
         {t("share_kv.far"): variation.mean(-1)},
-        title=t("share_kv.across_layers.bars"),
+        title=t("share_kv.across_layers.rows"),
         value_title=t("share_kv.far"),
         top=1.0,
         height=260,
