@@ -25,6 +25,16 @@ def section_views(section: Section) -> tuple[Section, ...]:
     return section.views or (section,)
 
 
+def link_to(name: str, view: str) -> dict[str, str]:
+    """Return the parameters that open a section of a page, or a view of one."""
+    switched = {
+        part.name: {"section": section.name, section.switch: part.name}
+        for section in page_named(name).sections
+        for part in section.views
+    }
+    return switched.get(view, {"section": view})
+
+
 VIEWS = [
     (name, section.name, view.name) for name in PAGES for section in page_named(name).sections for view in section.views
 ]

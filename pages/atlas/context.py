@@ -9,7 +9,9 @@ from pages.atlas import compute, progress
 from pages.atlas.parameters import ATLAS_CORPUS, ATLAS_HEAD, ATLAS_LAYER, ATLAS_NOW, OWN_TEXTS
 from viz import limits
 from viz.core.analysis.atlas.summary import Score, labels_of
+from viz.frame.compute import model
 from viz.frame.format import number, part
+from viz.frame.header.layer_kinds import say_layer_kinds
 from viz.frame.modes.figure_facts import note
 from viz.frame.scene import Scene
 from viz.frame.shared import Places
@@ -146,6 +148,8 @@ def _which(t: Translate, atlas: Atlas) -> str:
 
 
 def about(scene: Scene) -> None:
-    """Show which model the numbers belong to; seeded heads have none."""
+    """Show which model the numbers belong to, and where a sink or a gate of it stands; seeded heads have none."""
     source = scene.choice.source
     st.caption(scene.t(f"atlas.{source.kind}_line", model=source.model))
+    if source.kind == "model":
+        say_layer_kinds(scene.t, model(source.model), scene.capture.calls[scene.choice.layer])

@@ -38,6 +38,7 @@ def draw(context: NextWordContext) -> list[Check]:
     _largest(context, sorted_parts)
     _list(context, attribution, sorted_parts)
     context.say_cap()
+    context.say_sink()
     return [_sum_check(context, attribution), *_part_checks(context, matrix), *model_checks(context)]
 
 

@@ -14,6 +14,7 @@ from viz.core.random_place import random_place
 from viz.frame.checks import Check, source_checks
 from viz.frame.compute import model, read
 from viz.frame.format import number
+from viz.frame.header.layer_kinds import say_layer_kinds
 from viz.frame.modes.figure_facts import note_source
 from viz.frame.scene import Scene, provenance, say_unknown
 from viz.frame.shared import MODEL, SOURCE
@@ -93,6 +94,11 @@ class NextWordContext:
         """Note for a model with a logit cap (Gemma 2) that sums refer to the logits before it."""
         if cap := logit_cap(model(self.source.model)):
             st.caption(self.t("next_word.capped", cap=number(cap)))
+
+    def say_sink(self) -> None:
+        """Note for a model with learned sinks (gpt-oss) that they stand in front of W_O, so parts have them in."""
+        if any(call.options.get("sink") is not None for call in read(self.source).calls):
+            st.caption(self.t("next_word.sink"))
 
 
 def open_next_word(scene: Scene) -> NextWordContext | None:
@@ -260,3 +266,4 @@ def about(scene: Scene) -> None:
         return
     spec = scene.trace.projections.spec
     st.caption(t("next_word.model_line", model=source.model, layers=scene.capture.n_layers, H=spec.H, G=spec.G))
+    say_layer_kinds(t, model(source.model), scene.capture.calls[scene.choice.layer])

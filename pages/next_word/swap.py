@@ -94,6 +94,7 @@ def _say(context: NextWordContext, before: Tensor, theirs: Tensor) -> None:
     values = {"before": number(float(before)), "theirs": number(float(theirs))}
     st.text(t("next_word.swap_is", what=context.asked, **values))
     context.say_cap()
+    context.say_sink()
 
 
 def _map(context: NextWordContext, effects: Tensor, n_layers: int) -> Matrix:

@@ -43,6 +43,7 @@ def draw(context: NextWordContext) -> list[Check]:
     _chances(context, change)
     _say(context, change, heads)
     _surprise(context, change)
+    context.say_sink()
     return [*_checks(context, heads, mean), *_score_checks(context), *model_checks(context)]
 
 

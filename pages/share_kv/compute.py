@@ -1,7 +1,9 @@
 """Cached results of the page: pooled heads, the duration of a decoding step, the accuracy of a twin."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -13,6 +15,7 @@ from viz.core.cost.decode_timing import DecodePlan, decode_seconds
 from viz.core.heads import HeadWeights, MultiHeadTrace
 from viz.core.mistakes.kv_sharing import Tiled
 from viz.core.spec import AttentionSpec
+from viz.core.variants.layer_sharing import attend_in_layers, attend_to_source, grouped_sources
 from viz.core.variants.today.latent import LatentWeights
 from viz.frame.checks import with_mask
 from viz.frame.compute import cached, model, read, results, trace
@@ -25,6 +28,9 @@ from viz.scheduler.cache import CachedFunction
 
 MEASURED_SEED = 10_000
 """Seed of the sequences that ``viz.models.trained.twins.train`` measures on."""
+
+SEEDED_LAYERS = 6
+"""Layers of a stack of seeded heads."""
 
 
 def pooled(source: Source, layer: int, mask: Mask, n_kv_heads: int, mistake: bool = False) -> MultiHeadTrace:
@@ -93,6 +99,46 @@ def module_errors(source: Source, layer: int, mask: Mask, n_kv_heads: int) -> Mo
         tiled=float((tiled - right).abs().max()),
         size=largest(after.output),
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerHeads:
+    """Queries, keys and values of a layer, and the options of its attention."""
+
+    q: Tensor
+    k: Tensor
+    v: Tensor
+    options: Mapping[str, Any]
+
+
+def layer_heads(source: Source, mask: Mask, n_kv_heads: int) -> tuple[LayerHeads, ...]:
+    """Return the layers of a model, pooled into ``n_kv_heads``; for seeded heads, a few layers with residuals alone."""
+    capture = with_fewer(read(source), n_kv_heads)
+    if source.kind == "model":
+        return tuple(LayerHeads(q=call.q, k=call.k, v=call.v, options=call.options) for call in capture.calls)
+    x, weights = capture.calls[0].x, capture.calls[0].projections
+    layers = [weights] + [HeadWeights.random(weights.spec, seed=source.seed + i) for i in range(1, SEEDED_LAYERS)]
+    visible = mask.allowed(len(x), len(x))
+    masks = None if visible is None else visible.expand(SEEDED_LAYERS, -1, -1)
+    with torch.inference_mode():
+        traces = attend_in_layers(x, layers, range(SEEDED_LAYERS), allowed=masks)
+    return tuple(LayerHeads(q=trace.q, k=trace.k, v=trace.v, options={}) for trace in traces)
+
+
+@cached
+def variation_by_layer(source: Source, mask: Mask, n_kv_heads: int, group_size: int) -> Tensor:
+    """Return each head's mean total variation if its layer reads the first layer of its group, (L, H)."""
+    layers, variations = layer_heads(source, mask, n_kv_heads), []
+    q, k, v = ([vars(layer)[name] for layer in layers] for name in "qkv")
+    with torch.inference_mode():
+        for i, layer in enumerate(layers):
+            options = with_mask(layer.options, mask.allowed(layer.q.shape[1], layer.k.shape[1]))
+            standard, grouped = (
+                attend_to_source(q, k, v, grouped_sources(len(layers), size), i, **options).weights
+                for size in (1, group_size)
+            )
+            variations.append(total_variation(grouped, standard).mean(-1))
+    return torch.stack(variations)
 
 
 @partial(CachedFunction, store=results, kind="measure", wait=until)

@@ -162,6 +162,13 @@ def say_whose_numbers(context: ShareKvContext) -> None:
         st.caption(model_own(t, context.scene.choice.source.model))
 
 
+def say_if_not_causal(context: ShareKvContext) -> None:
+    """Note that a model's heads attend ahead, as no decoder's do."""
+    looks = context.layer.masked.isfinite().any(0)
+    if context.is_model and bool(looks.triu(1).any()):
+        st.caption(context.t("share_kv.not_causal"))
+
+
 def map_pair(t: Translate, titles: Sequence[str], maps: Tensor, labels: Sequence[str], *, key: str) -> None:
     """Draw one or two maps of weights on the same tokens, side by side."""
     panels = [Panel(code=str(i), title=title, alt=title, labels=tuple(labels)) for i, title in enumerate(titles)]

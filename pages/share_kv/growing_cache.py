@@ -6,7 +6,7 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from pages.share_kv.context import ShareKvContext, beside_groups, say_whose_numbers, spec_with
+from pages.share_kv.context import ShareKvContext, beside_groups, say_if_not_causal, say_whose_numbers, spec_with
 from pages.share_kv.pack import pack_cache
 from viz import limits
 from viz.components.view import View
@@ -40,8 +40,7 @@ def draw(context: ShareKvContext) -> list[Check]:
 def _say_what_differs(context: ShareKvContext) -> None:
     """Note the difference to a decoder: these heads may attend ahead, or not to every earlier token."""
     looks = context.layer.masked.isfinite().any(0)
-    if context.is_model and bool(looks.triu(1).any()):
-        st.caption(context.t("share_kv.not_causal"))
+    say_if_not_causal(context)
     if not bool(looks[torch.ones_like(looks).tril()].all()):
         st.caption(context.t("share_kv.not_all"))
 

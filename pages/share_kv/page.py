@@ -3,6 +3,7 @@
 from pages.share_kv import converted, copying, growing_cache, in_code, published, savings, speed, trained, who_shares
 from pages.share_kv.context import open_share_kv
 from pages.share_kv.formulas import CACHE, COPIED, PARAMETERS, POOLED, SHARED_HEAD
+from pages.share_kv.layers.sections import LAYERS, RECENT
 from pages.share_kv.mla import LATENT
 from pages.share_kv.mla import draw as draw_latent
 from viz.core.analysis.grouped_module import GroupedQueryAttention
@@ -33,6 +34,7 @@ PAGE = Page(
         ),
         Section("growing_cache", growing_cache.draw, formula=CACHE, code=(decode, decode_step, kv_cache_bytes)),
         Section("latent", draw_latent, formula=LATENT, code=(latent_cache, attend_latent, attend_absorbed)),
+        LAYERS,
         Section(
             "in_code",
             in_code.draw,
@@ -51,6 +53,7 @@ PAGE = Page(
                 parameters=("preset", "n", "batch", "layers", "number"),
                 reads_model=True,
             ),
+            RECENT,
             standalone(
                 "savings", savings.draw, formula=PARAMETERS, code=(parameters, kv_cache_bytes), reads_model=True
             ),

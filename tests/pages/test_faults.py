@@ -18,7 +18,7 @@ from pages.step_by_step.own_numbers.example import presets
 from pages.step_by_step.own_numbers.numbers import to_code
 from tests.faults import Wrong, put_in
 from tests.running import checked
-from tests.sections import views_of
+from tests.sections import link_to, views_of
 from viz.components import comparison as packed_comparison
 from viz.core import attention, block, feed_forward, heads, masks, norm, positions, sublayer
 from viz.core.analysis import (
@@ -40,21 +40,20 @@ from viz.core.analysis.atlas import evidence, summary
 from viz.core.comparison import alignment
 from viz.core.comparison import maps as two_texts
 from viz.core.cost import attention as cost
+from viz.core.cost import mixed
 from viz.core.long import rows, shapes, streamed
 from viz.core.mistakes import kv_sharing as mistaken_sharing
 from viz.core.mistakes import relative as mistaken_windows
-from viz.core.variants import decoding, encodings, general_heads, kv_sharing, relative, scoring
+from viz.core.variants import decoding, encodings, general_heads, kv_sharing, layer_sharing, relative, scoring
 from viz.core.variants.today import (
-    angles,
     bounded_scores,
     delta,
     differential,
-    dilution,
     gates,
     interleaved,
     latent,
     linear,
-    selection,
+    rolling,
     sinks,
 )
 from viz.frame import compute, mask_code
@@ -180,6 +179,11 @@ PLACES = {
     "who shares, MQA": f"share_kv/who_shares?{SEEDED}&n_kv_heads=1&mask=causal",
     "sharing in code": f"share_kv/in_code?{SEEDED}&n_kv_heads=2&mask=causal",
     "growing cache": f"share_kv/growing_cache?{SEEDED}&n_kv_heads=2",
+    "across layers": f"share_kv/across_layers?{SEEDED}&group_size=3&reading_layer=2&mask=causal",
+    "across layers, a model": "share_kv/across_layers?group_size=2",
+    "windows in the cache": f"share_kv/windows?{SEEDED}&n_kv_heads=2&cache_pattern=one&cache_window=2&tokens_read=5",
+    "windows in the cache, a model": "share_kv/windows?cache_pattern=three&cache_window=4&n_kv_heads=2",
+    "models of today": "share_kv/recent",
     "latent vector": f"share_kv/latent?{SEEDED}&n_kv_heads=2&mask=causal",
     "latent vector, a model": "share_kv/latent?n_kv_heads=2",
     "savings": f"share_kv/savings?{SEEDED}&n_kv_heads=2",
@@ -1033,6 +1037,67 @@ FAULTS |= {
         wrong=lambda right, x, weights, **options: tuple(0.9 * part for part in right(x, weights, **options)),
         places=("latent vector", "latent vector, a model"),
     ),
+    "a group that reads its last layer": Fault(
+        function=layer_sharing.grouped_sources,
+        wrong=lambda right, n_layers, size: tuple(min(source + size, n_layers) - 1 for source in right(n_layers, size)),
+        places=("across layers", "across layers, a model"),
+    ),
+    "another layer's keys with values of its own": Fault(
+        function=layer_sharing.attend_to_source,
+        wrong=lambda right, q, k, v, sources, layer, **options: right(
+            q, k, [v[layer]] * len(v), sources, layer, **options
+        ),
+        places=("across layers", "across layers, a model"),
+    ),
+    "a layer that shares without its mask": Fault(
+        function=layer_sharing.attend_to_source,
+        wrong=lambda right, q, k, v, sources, layer, **options: right(
+            q, k, v, sources, layer, **(options | {"allowed": None})
+        ),
+        places=("across layers",),
+    ),
+    "a layer that reads and keeps all the same": Fault(
+        function=mixed.SharedKVCost.cache_numbers,
+        wrong=lambda right, cost, n: cost.layer.cache_numbers(n),
+        places=("across layers", "across layers, a model", "models of today"),
+    ),
+    "queries of the layer whose keys are read": Fault(
+        function=layer_sharing.attend_to_source,
+        wrong=lambda right, q, k, v, sources, layer, **options: right(
+            [q[source] for source in sources], k, v, sources, layer, **options
+        ),
+        places=("across layers", "across layers, a model"),
+    ),
+    "a cache that drops one token too many": Fault(
+        function=rolling.decode_in_window,
+        wrong=lambda right, q, k, v, *, size, **options: right(q, k, v, size=max(1, size - 1), **options),
+        places=("windows in the cache", "windows in the cache, a model"),
+    ),
+    "a cache that drops the newest": Fault(
+        function=rolling.cached_tokens,
+        wrong=lambda right, n_read, n_tokens, full, *, size: right(max(0, n_read - 1), n_tokens, full, size=size),
+        places=("windows in the cache", "windows in the cache, a model"),
+    ),
+    "a window that is counted one token too wide": Fault(
+        function=mixed.WindowCost.cache_numbers,
+        wrong=lambda right, cost, n: mixed.FullCost(spec=cost.spec).cache_numbers(min(n, cost.size + 1)),
+        places=("windows in the cache", "windows in the cache, a model", "models of today"),
+    ),
+    "decoding in a window without the scale": Fault(
+        function=rolling.decode_in_window,
+        wrong=lambda right, q, k, v, **options: right(q, k, v, **(options | {"scale": 1.0})),
+        places=("windows in the cache", "windows in the cache, a model"),
+    ),
+    "a latent cache without its key for RoPE": Fault(
+        function=mixed.LatentCost.cache_numbers,
+        wrong=lambda right, cost, n: n * cost.spec.d_latent,
+        places=("models of today",),
+    ),
+    "a state that grows with the text": Fault(
+        function=mixed.LinearCost.cache_numbers,
+        wrong=lambda right, cost, n: n * cost.n_heads * cost.d_k,
+        places=("models of today",),
+    ),
     "a window one token too wide": Fault(
         function=masks.look_back,
         wrong=lambda right, n_queries, n_keys, size: right(n_queries, n_keys, size + 1),
@@ -1046,7 +1111,7 @@ FAULTS |= {
     "the first layer full in place of the last": Fault(
         function=interleaved.full_layers,
         wrong=lambda right, n_layers, *, period, starts_full=False: right(n_layers, period=period + 1),
-        places=("layers, 1 to 1",),
+        places=("layers, 1 to 1", "windows in the cache", "windows in the cache, a model", "models of today"),
     ),
     "a reach of w tokens a layer": Fault(
         function=interleaved.earliest_token,
@@ -1199,7 +1264,7 @@ def test_a_mistake_turns_a_check_red(open_app, place):
     path, _, query = PLACES[place].partition("?")
     page, section = path.split("/")
     forget_all()
-    app = open_app(page, section=section, **dict(parse_qsl(query)))
+    app = open_app(page, **(link_to(page, section) | dict(parse_qsl(query))))
     assert not app.exception
     n_passed, n = checked(app, section)
     assert n_passed == n > 0

@@ -2,12 +2,19 @@
 
 import pytest
 import torch
+from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
 from viz.core.block import BlockWeights, stack, stack_parameters
 from viz.core.heads import HeadWeights, multi_head
 from viz.core.spec import AttentionSpec
-from viz.core.variants.layer_sharing import attend_in_layers, kv_sources, layers_used
+from viz.core.variants.layer_sharing import (
+    attend_in_layers,
+    attend_to_source,
+    grouped_sources,
+    kv_sources,
+    layers_used,
+)
 from viz.core.variants.today.interleaved import interleaved_masks
 
 SPEC = AttentionSpec(d_model=6, n_heads=3)
@@ -101,3 +108,37 @@ def test_layer_cannot_read_later_one():
     """A layer cannot share what a later layer computes."""
     with pytest.raises(ValueError, match=r"^layer 1 cannot read layer 2, which comes later$"):
         attend_in_layers(tokens(), HEADS, (0, 2, 2, 3, 4))
+
+
+@pytest.mark.parametrize(
+    ("n_layers", "size", "sources"),
+    [(7, 3, (0, 0, 0, 3, 3, 3, 6)), (6, 1, (0, 1, 2, 3, 4, 5)), (5, 11, (0,) * 5)],
+)
+def test_grouped_sources_by_hand(n_layers, size, sources):
+    assert grouped_sources(n_layers, size) == sources
+
+
+@pytest.mark.parametrize("sizes", [(0, 1), (3, 0)])
+def test_grouped_sources_refuse_nothing(sizes):
+    with pytest.raises(ValueError, match="=0 must be at least 1"):
+        grouped_sources(*sizes)
+
+
+def test_attend_to_source_equals_sdpa():
+    """Torch's own attention with the layer's queries and another's keys and values, behind the layer's mask."""
+    traces = attend_in_layers(tokens(), HEADS, range(5), allowed=MASKS)
+    queries, keys, values = ([vars(trace)[name] for trace in traces] for name in "qkv")
+    for layer, source in enumerate(grouped_sources(5, 2)):
+        mixed = attend_to_source(queries, keys, values, grouped_sources(5, 2), layer, allowed=MASKS[layer])
+        expected = scaled_dot_product_attention(
+            queries[layer], keys[source], values[source], attn_mask=MASKS[layer], enable_gqa=True
+        )
+        assert_close(mixed.output, expected)
+
+
+def test_attend_to_own_layer_is_standard():
+    traces = attend_in_layers(tokens(), HEADS, range(5), allowed=MASKS)
+    columns = [[vars(trace)[name] for trace in traces] for name in "qkv"]
+    for layer, trace in enumerate(traces):
+        mixed = attend_to_source(*columns, grouped_sources(5, 1), layer, allowed=MASKS[layer])
+        assert_close(mixed.weights, trace.weights, atol=0, rtol=0)

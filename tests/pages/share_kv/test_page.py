@@ -15,7 +15,7 @@ from tests.links.shown import digests_of
 from tests.packaged import packaged_file
 from tests.pages.share_kv.test_pack import unpack
 from tests.running import all_elements, bar_charts, checked, line_charts, sentences_of
-from tests.sections import section_views
+from tests.sections import link_to, section_views
 from viz.core.analysis.map_statistics import total_variation
 from viz.core.cost.attention import kv_cache_bytes, parameters
 from viz.core.heads import HeadWeights, multi_head
@@ -146,6 +146,12 @@ def test_the_table_counts_every_g(open_app):
     expected = [parameters(AttentionSpec(d_model=384, n_heads=12, n_kv_heads=g)).total for g in (12, 6, 4, 3, 2, 1)]
     assert list(table.iloc[:, 3]) == expected
     assert expected[0] == 589_824
+
+
+@pytest.mark.parametrize(("model", "both_ways"), [("all-MiniLM-L6-v2", True), ("twin-g8", False)])
+def test_windows_note_heads_that_look_ahead(open_app, model, both_ways):
+    app = open_app("share_kv", **link_to("share_kv", "windows"), model=model)
+    assert (T("share_kv.not_causal") in [element.value for element in app.caption]) == both_ways
 
 
 @pytest.mark.parametrize(
@@ -312,9 +318,10 @@ def test_measured_here(open_app, monkeypatch):
 
 HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001"
 NAMES = [view.name for section in PAGE.sections for view in section_views(section)]
-WITHOUT_G = ("speed", "trained", "copying")
+WITHOUT_G = ("recent", "speed", "trained", "copying")
 """Views whose layers have a G of their own: its control would do nothing there."""
-ALWAYS = {"growing_cache": 5, "latent": 8, "savings": 3, "published": 1, "speed": 1, "trained": 1, "copying": 4}
+ALWAYS = {"growing_cache": 5, "latent": 8, "across_layers": 7, "windows": 7, "savings": 3, "published": 1}
+ALWAYS |= {"recent": 3, "speed": 1, "trained": 1, "copying": 4}
 """Live checks that a section has whatever the source."""
 
 
@@ -353,7 +360,7 @@ def twin_source(text, g=2):
     ("name", "value", "section"),
     [
         ("n_kv_heads", 6, "who_shares"), ("layer", 1, "who_shares"), ("mask", "causal", "who_shares"),
-        ("mistake", 1, "who_shares"), ("gqa_code", "tiled", "in_code"),
+        ("group_size", 3, "across_layers"), ("mistake", 1, "who_shares"), ("gqa_code", "tiled", "in_code"),
         ("preset", "gpt2", "published"), ("n", 5, "published"),
         ("batch", 2, "published"), ("layers", 3, "published"), ("number", "int8", "published"),
         ("head", 4, "converted"), ("words", "the cat the", "copying"), ("twin", 8, "copying"),
@@ -377,7 +384,7 @@ def test_old_link_turns_mistake_on(open_app):
 
 @pytest.mark.parametrize("section", [name for name in NAMES if name not in WITHOUT_G])
 def test_g_control_shown_where_used(open_app, section):
-    app = open_app("share_kv", section=section, n_kv_heads=6)
+    app = open_app("share_kv", **link_to("share_kv", section), n_kv_heads=6)
     assert app.select_slider(key="n_kv_heads").value == 6
     assert T("share_kv.says_gqa", H=12, G=6, each=2) in markdown(app)
 
@@ -480,7 +487,7 @@ def test_no_shared_model_no_button(open_app, monkeypatch):
 
 @pytest.mark.parametrize("section", WITHOUT_G)
 def test_g_control_hidden_but_kept(open_app, section):
-    small = {"source": "words", "text": "a b c", "section": section}
+    small = {"source": "words", "text": "a b c"} | link_to("share_kv", section)
     app = open_app("share_kv", **small, n_kv_heads=4)
     assert digests_of(app) == digests_of(open_app("share_kv", **small, n_kv_heads=1))
     assert all(element.key != "n_kv_heads" for element in app.select_slider)

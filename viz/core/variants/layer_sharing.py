@@ -3,11 +3,13 @@ neighbours; and sharing of keys and values.
 """
 
 from collections.abc import Hashable, Sequence
+from typing import Any
 
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from viz.core.heads import HeadWeights, MultiHeadTrace, merge_heads, project, split_heads
+from viz.core.attention import AttentionTrace, attend
+from viz.core.heads import HeadWeights, MultiHeadTrace, merge_heads, project, share_kv, split_heads
 
 
 def layers_used(n_layers: int, n_sets: int) -> tuple[int, ...]:
@@ -28,6 +30,56 @@ def layers_used(n_layers: int, n_sets: int) -> tuple[int, ...]:
         raise ValueError(f"n_sets={n_sets} must be between 1 and n_layers={n_layers}")
     groups = [layer * n_sets // n_layers for layer in range(n_layers)]
     return tuple(groups.index(group) for group in groups)
+
+
+def grouped_sources(n_layers: int, size: int) -> tuple[int, ...]:
+    r"""Return for each layer the layer whose keys and values it reads: the first of its group of ``size`` neighbours.
+
+    Layer l reads layer :math:`g \lfloor l / g \rfloor` (Brandon et al. 2024). Standard where ``size`` is 1.
+
+    Raises:
+        ValueError: if a number is below 1.
+
+    Example:
+        >>> grouped_sources(5, 2), grouped_sources(5, 1)
+        ((0, 0, 2, 2, 4), (0, 1, 2, 3, 4))
+    """
+    for name, number in (("n_layers", n_layers), ("size", size)):
+        if number < 1:
+            raise ValueError(f"{name}={number} must be at least 1")
+    return tuple(layer // size * size for layer in range(n_layers))
+
+
+def attend_to_source(
+    queries: Sequence[Float[Tensor, "H T d_k"]],
+    keys: Sequence[Float[Tensor, "G T d_k"]],
+    values: Sequence[Float[Tensor, "G T d_v"]],
+    sources: Sequence[int],
+    layer: int,
+    **options: Any,
+) -> AttentionTrace:
+    r"""Attend with a layer's queries to the keys and values of its source.
+
+    .. math:: \operatorname{attend}(Q^l, K^s, V^s), \qquad s = \text{source of } l
+
+    Standard where the layer is its source. The queries stay those of the layer as it was: nothing is run again.
+
+    Args:
+        queries: of every layer.
+        keys: of every layer.
+        values: of every layer.
+        sources: of every layer, as :func:`grouped_sources` or :func:`kv_sources` returns them.
+        layer: the layer that asks.
+        options: those of :func:`~viz.core.attention.attend`.
+
+    Example:
+        >>> import torch
+        >>> q, k = [torch.zeros(1, 2, 3)] * 2, [torch.ones(1, 2, 3)] * 2
+        >>> attend_to_source(q, k, [torch.zeros(1, 2, 1), torch.ones(1, 2, 1)], (0, 0), 1).output.flatten()
+        tensor([0., 0.])
+    """
+    q, source = queries[layer], sources[layer]
+    return attend(q, share_kv(keys[source], len(q)), share_kv(values[source], len(q)), **options)
 
 
 def kv_sources(kinds: Sequence[Hashable], n_shared: int) -> tuple[int, ...]:

@@ -1,0 +1,230 @@
+"""Keys and values shared across layers: neighbours read those of the first layer of their group."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from pages.share_kv import compute
+from pages.share_kv.context import ShareKvContext, draw_groups, map_pair, say_whose_numbers
+from pages.share_kv.layers.models import models
+from viz import limits
+from viz.components.bars import BarChart
+from viz.components.matrix import Axis, Matrix
+from viz.core.analysis.checks import sdpa_heads, sdpa_weights
+from viz.core.attention import AttentionTrace
+from viz.core.cost.mixed import FullCost, LayerCost, SharedKVCost, cache_bytes
+from viz.core.variants.layer_sharing import attend_to_source, grouped_sources
+from viz.frame.checks import Check, check, with_mask
+from viz.frame.compute.mask_rule import mask_by_rule
+from viz.frame.format import part, size
+from viz.frame.lazy import lazy
+from viz.frame.modes import say
+from viz.frame.page import ALL
+from viz.frame.shared import HEAD, SECTION
+from viz.frame.show import show_bars, show_matrix
+from viz.params import Int
+
+SHARED_LAYERS = r"""\begin{gathered}
+\operatorname{head}_i^l = \operatorname{attend}\big(Q_i^l,\; K_{g(i)}^{s},\; V_{g(i)}^{s}\big)
+\\ s = g \lfloor l / g \rfloor, \qquad C = 2\, \lceil L / g \rceil\, G\, d_k\, n\, b
+\end{gathered}"""
+
+GROUP_SIZE = Int("group_size", 2, low=1, high=lambda n_layers: n_layers)
+READING_LAYER = Int("reading_layer", lambda numbers: numbers[1], among=lambda numbers: numbers)
+"""By the model's own number, as the chip of a layer has it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedStack:
+    """The layers of a source with their numbers, in groups of ``size``; maps and checks are of the first n tokens."""
+
+    layers: tuple[compute.LayerHeads, ...]
+    numbers: Sequence[int]
+    size: int
+    masks: tuple[Tensor | None, ...]
+    n: int
+
+    @lazy
+    def sources(self) -> tuple[int, ...]:
+        """The layer that each layer reads."""
+        return grouped_sources(len(self.layers), self.size)
+
+    @lazy
+    def first(self) -> dict[str, list[Tensor]]:
+        """Queries, keys and values of each layer in float64, for the first n tokens."""
+        return {name: [vars(layer)[name][:, : self.n].double() for layer in self.layers] for name in "qkv"}
+
+    def options(self, layer: int, *, n: int | None = None) -> dict[str, Any]:
+        """Return a layer's options in float64, for the first n tokens."""
+        options = with_mask(self.layers[layer].options, self.masks[layer])
+        return {name: _cut(value, n) for name, value in options.items()}
+
+    def attend(self, layer: int, sources: Sequence[int]) -> AttentionTrace:
+        """Attend with a layer's queries to the keys and values of its source, for the first n tokens."""
+        q, k, v = self.first.values()
+        return attend_to_source(q, k, v, sources, layer, **self.options(layer, n=self.n))
+
+
+def _cut(value: Any, n: int | None) -> Any:
+    """Return an option for the first n tokens; a sink has one number a head and stays as it is."""
+    if not isinstance(value, Tensor):
+        return value
+    value = value.double() if value.is_floating_point() else value
+    return value[..., :n, :n] if value.ndim > 1 else value
+
+
+def draw(context: ShareKvContext) -> list[Check]:
+    """Draw who reads whom, the moved weight of each layer, and a head's map with both sets of keys."""
+    t, choice = context.t, context.scene.choice
+    layers = compute.layer_heads(choice.source, choice.mask, context.n_kv_heads)
+    if len(layers) == 1 or len({(layer.k.shape, layer.v.shape) for layer in layers}) > 1:
+        st.info(t(f"share_kv.across_layers.{'one' if len(layers) == 1 else 'unlike'}"))
+        return []
+    L, H = len(layers), len(layers[0].q)
+    picture, finding = st.container(), st.container()
+    left, middle, right = st.columns(3)
+    with left:
+        group_size = GROUP_SIZE.slider(t("share_kv.across_layers.size"), L)
+    with middle:
+        numbers = layer_numbers(context, L)
+        layer = numbers.index(READING_LAYER.slider(t("share_kv.across_layers.layer"), numbers))
+    with right:
+        is_alone = SECTION.value != ALL  # below other sections, one of them has the control
+        head = HEAD.slider(t("share_kv.head"), H) if is_alone else HEAD.read(H)
+    rules = [mask_by_rule(choice.mask, entry.q.shape[1], entry.k.shape[1]) for entry in layers]
+    n = min(len(context.scene.labels), limits.SHARED_TOKENS)
+    stack = SharedStack(layers=layers, numbers=numbers, size=group_size, masks=tuple(rules), n=n)
+    variation = compute.variation_by_layer(choice.source, choice.mask, context.n_kv_heads, group_size)
+    with picture:
+        _show_stack(context, stack, variation)
+        _show_maps(context, stack, layer, head)
+    with finding:
+        _say(context, stack, variation)
+    draw_groups(context)
+    st.caption(t("share_kv.across_layers.untrained"))
+    say_whose_numbers(context)
+    _say_users(context)
+    return _checks(context, stack, variation, (layer, head))
+
+
+def layer_numbers(context: ShareKvContext, n_layers: int) -> Sequence[int]:
+    """Return the numbers of the layers, a model's own; a range where they are counted without a gap."""
+    numbers = [context.scene.capture.number(i) if context.is_model else i for i in range(n_layers)]
+    return range(n_layers) if numbers == list(range(n_layers)) else numbers
+
+
+def _show_stack(context: ShareKvContext, stack: SharedStack, variation: Tensor) -> None:
+    t, L = context.t, len(stack.layers)
+    reads = torch.zeros(L, L)
+    reads[range(L), stack.sources] = 1
+    names = [str(number) for number in stack.numbers]
+    matrix = Matrix(
+        values=reads.masked_fill(reads == 0, -torch.inf),
+        rows=Axis(names, t("share_kv.across_layers.rows")),
+        columns=Axis(names, t("share_kv.across_layers.columns")),
+        kind="weights",
+        hover=t("share_kv.across_layers.cell"),
+        low=L > 12,
+        scale=False,
+    )
+    chart = BarChart(
+        names,
+        {t("share_kv.far"): variation.mean(-1)},
+        title=t("share_kv.across_layers.rows"),
+        value_title=t("share_kv.far"),
+        top=1.0,
+        height=260,
+    )
+    left, right = st.columns([2, 3], gap="medium")
+    with left:
+        show_matrix(t, matrix, key="layer_reads", alt=t("share_kv.across_layers.alt", g=stack.size))
+    with right:
+        show_bars(chart, key="layer_moved", alt=t("share_kv.across_layers.bars"))
+
+
+def _show_maps(context: ShareKvContext, stack: SharedStack, layer: int, head: int) -> None:
+    t, source = context.t, stack.sources[layer]
+    maps = [stack.attend(layer, sources).weights[head] for sources in (range(len(stack.layers)), stack.sources)]
+    asks = stack.numbers[layer]
+    titles = [
+        t("share_kv.across_layers.map", head=head, layer=asks, source=stack.numbers[read]) for read in (layer, source)
+    ]
+    map_pair(t, titles, torch.stack(maps).float(), context.scene.labels[: stack.n], key="layer_maps")
+
+
+def costs(context: ShareKvContext, stack: SharedStack) -> list[LayerCost]:
+    """Return the cost of each layer: those that read another's keys and values keep none."""
+    full = FullCost(spec=context.spec)
+    return [full if source == layer else SharedKVCost(layer=full) for layer, source in enumerate(stack.sources)]
+
+
+def _say(context: ShareKvContext, stack: SharedStack, variation: Tensor) -> None:
+    t, L, n = context.t, len(stack.layers), len(context.scene.labels)
+    layers = costs(context, stack)
+    n_sets = len(set(stack.sources))
+    sizes = {"kept": size(cache_bytes(layers, n_tokens=n)), "all": size(cache_bytes([layers[0]] * L, n_tokens=n))}
+    if n_sets == L:
+        say(t("share_kv.across_layers.same", L=L, all=sizes["all"]))
+        return
+    readers = [layer for layer, source in enumerate(stack.sources) if source != layer]
+    far = part(float(variation[readers].mean()))
+    say(t("share_kv.across_layers.says", g=stack.size, sets=n_sets, L=L, far=far, **sizes))
+
+
+def _say_users(context: ShareKvContext) -> None:
+    sharing = next(model for model in models() if model.n_shared)
+    first = sharing.n_layers - sharing.n_shared
+    read = dict(zip(sharing.kinds[first:], sharing.sources[first:], strict=True))
+    values = {"model": sharing.name, "n": sharing.n_shared, "L": sharing.n_layers}
+    st.caption(context.t("share_kv.across_layers.users", near=read[sharing.near], full=read["full"], **values))
+
+
+def source_by_hand(layer: int, size: int) -> int:
+    """Return the first layer of a layer's group, counted up layer by layer."""
+    first = 0
+    while first + size <= layer:
+        first += size
+    return first
+
+
+def _checks(context: ShareKvContext, stack: SharedStack, variation: Tensor, selection: tuple[int, int]) -> list[Check]:
+    (layer, head), (q, k, v) = selection, stack.first.values()
+    differences: dict[int, list[Tensor]] = {1: [], stack.size: []}
+    for size_of_group, errors in differences.items():
+        sources = grouped_sources(len(q), size_of_group)
+        for i in range(len(q)):
+            source = source_by_hand(i, size_of_group)
+            expected = sdpa_heads(q[i], k[source], v[source], **stack.options(i, n=stack.n))
+            errors.append(stack.attend(i, sources).output - expected)
+    return [
+        check("share_kv.across_layers.check_standard", _largest(differences[1]), 1e-6),
+        check("share_kv.across_layers.check_shared", _largest(differences[stack.size]), 1e-6, g=stack.size),
+        _cache_check(context, stack),
+        _moved_check(stack, variation, layer, head),
+    ]
+
+
+def _largest(differences: list[Tensor]) -> float:
+    return float(torch.stack(differences).abs().max())  # NaN stays NaN
+
+
+def _cache_check(context: ShareKvContext, stack: SharedStack) -> Check:
+    """Check the bytes against those of the tensors that some layer reads."""
+    by_formula = cache_bytes(costs(context, stack), n_tokens=len(context.scene.labels))
+    read = {source_by_hand(layer, stack.size) for layer in range(len(stack.layers))}
+    tensors = [tensor for layer in read for tensor in (stack.layers[layer].k, stack.layers[layer].v)]
+    n_bytes = sum(torch.empty_like(tensor, dtype=torch.float16, device="meta").nbytes for tensor in tensors)
+    return check("share_kv.across_layers.check_cache", abs(by_formula - n_bytes), 0, n=f"{n_bytes:,}")
+
+
+def _moved_check(stack: SharedStack, variation: Tensor, layer: int, head: int) -> Check:
+    """Check the moved weight of the chosen head against torch's own attention on the whole text."""
+    q, options = stack.layers[layer].q.double(), stack.options(layer)
+    keys = [stack.layers[i].k.double() for i in (layer, source_by_hand(layer, stack.size))]
+    standard, shared = (sdpa_weights(q, k, **options)[head] for k in keys)
+    error = abs(float((standard - shared).abs().sum(-1).mean()) / 2 - float(variation[layer, head]))
+    return check("share_kv.across_layers.check_moved", error, 1e-4, layer=stack.numbers[layer], head=head)

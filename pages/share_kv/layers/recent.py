@@ -1,0 +1,146 @@
+"""Models of today: a latent cache, windows, states and shared layers in one count of bytes, layer by layer."""
+
+import streamlit as st
+import torch
+
+from pages.share_kv.context import ShareKvContext
+from pages.share_kv.layers.models import CachedModel, count_bytes, model_named, models
+from viz.core.cost.attention import kv_cache_bytes
+from viz.core.spec import AttentionSpec
+from viz.figures.line_chart import LineChart
+from viz.figures.sharing import cache_growth
+from viz.frame.checks import Check, check
+from viz.frame.format import amount, size
+from viz.frame.modes import say
+from viz.frame.show import show_lines, show_table
+from viz.params import Choice, Int
+from viz.text import Translate
+
+CACHE_BYTES = r"""\begin{gathered}
+C = b \sum_{l} m_l(n)
+\\ m_l(n) = 2\, G\, d_k\, n \ \text{ (full)}, \qquad 2\, G\, d_k \min(n, w) \ \text{ (window, chunks)}
+\\ m_l(n) = (c + d_r)\, n \ \text{ (latent)}, \qquad H\, d_k\, d_v \ \text{ (state)}, \qquad 0 \ \text{ (shared)}
+\end{gathered}"""
+
+LONGEST = 1_000_000
+MEMORIES_GB = (8, 24, 80, 141)
+"""Memory of accelerators, as in the section of published models."""
+LENGTHS = (*(2**i for i in range(5, 20)), LONGEST)
+CACHED_MODEL = Choice("cached_model", "gpt-oss-120b", among=lambda _: [model.name for model in models()])
+CACHED_N = Int("cached_n", 131_072, low=1, high=LONGEST)
+
+
+def draw(context: ShareKvContext) -> list[Check]:
+    """Draw the cache of one model against the length of the text, then all models at the chosen length."""
+    t, picture = context.t, st.container()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        model = model_named(CACHED_MODEL.selectbox(t("share_kv.preset"), width=200))
+        n = CACHED_N.number_input(t("share_kv.n"), width=160, help=t("share_kv.n_help"))
+    summary = _finding(t, model, n)
+    with picture:
+        show_lines(_growth(t, model, n), key="cached_growth", alt=summary)
+        say(summary)
+    columns = {t("share_kv.recent.numbers"): st.column_config.TextColumn(help=t("share_kv.recent.numbers_help"))}
+    columns[t("share_kv.preset")] = st.column_config.TextColumn(pinned=True)
+    show_table([_row(t, entry, n) for entry in models()], height="content", column_config=columns)
+    st.caption(t("share_kv.recent.counted"))
+    st.caption(t("share_kv.growth_note"))
+    return _checks(n)
+
+
+def _finding(t: Translate, model: CachedModel, n: int) -> str:
+    published, full, unshared = _sizes(model, n)
+    key = "all_full" if model.layers == model.full else "own_heads" if full == unshared else "says"
+    return t(
+        f"share_kv.recent.{key}",
+        model=model.name,
+        n=amount(n),
+        kept=size(published),
+        full=size(full),
+        mha=size(unshared),
+    )
+
+
+def _sizes(model: CachedModel, n: int) -> tuple[int, int, int]:
+    """Return the bytes as published, if every layer were full, and if no head shared either."""
+    published, full, unshared = (count_bytes(layers, n) for layers in (model.layers, model.full, model.unshared))
+    return published, full, unshared
+
+
+def _growth(t: Translate, model: CachedModel, n: int) -> LineChart:
+    every = [_sizes(model, length) for length in LENGTHS]
+    names = [t("share_kv.recent.unshared"), t("share_kv.recent.full"), t("share_kv.as_published", name=model.name)]
+    columns = list(zip(*every, strict=True))[::-1]
+    curves = dict(zip(names, columns, strict=True))
+    if model.layers == model.full:
+        del curves[t("share_kv.recent.full")]
+    return cache_growth(
+        LENGTHS,
+        curves,
+        {f"{gb} GB": gb * 10**9 for gb in MEMORIES_GB},
+        at=n,
+        x_title=t("share_kv.tokens"),
+        y_title=t("share_kv.cache_gb"),
+    )
+
+
+def layer_kinds(t: Translate, model: CachedModel) -> str:
+    """Return the number of layers of each kind, in words."""
+    parts = [
+        t(f"share_kv.recent.kind_{kind}", n=count, size=amount(model.size)) for kind, count in model.kind_counts.items()
+    ]
+    return " + ".join(parts)
+
+
+def heads_of(model: CachedModel) -> str:
+    """Return the kind of attention with its sizes: query and key/value heads, or the latent vector and its key."""
+    if model.latent:
+        return f"MLA {model.latent[0]} + {model.latent[1]}"
+    kind = "MHA" if model.n_kv_heads == model.n_heads else "MQA" if model.n_kv_heads == 1 else "GQA"
+    return f"{kind} {model.n_heads}/{model.n_kv_heads}"
+
+
+def _row(t: Translate, model: CachedModel, n: int) -> dict[str, str]:
+    published, full, unshared = map(size, _sizes(model, n))
+    cells = {
+        "heads": heads_of(model),
+        "numbers": amount(model.full[0].cache_numbers(1)),
+        "kept": published,
+        "full": full,
+        "unshared": unshared,
+        "layers": layer_kinds(t, model),
+    }
+    names = {t("share_kv.preset"): f"{model.name} ({model.year})"}
+    return names | {t(f"share_kv.recent.{name}", n=amount(n)): cell for name, cell in cells.items()}
+
+
+def torchs_bytes(model: CachedModel, n: int) -> int:
+    """Return the bytes that torch would allocate for the caches of all layers, on the meta device."""
+    total = 0
+    for layer in range(model.n_layers - model.n_shared):
+        is_full, dtype = (layer + 1) % model.period == 0, torch.bfloat16
+        if model.latent:
+            shape: tuple[int, ...] = (n, model.latent[0] + model.latent[1])
+        elif is_full or model.near != "linear":
+            shape = (2, model.n_kv_heads, n if is_full else min(n, model.size), model.d_head)
+        else:
+            shape, dtype = tuple(model.state), torch.float32
+        total += torch.empty(shape, dtype=dtype, device="meta").nbytes
+    return total
+
+
+def _checks(n: int) -> list[Check]:
+    off = max(abs(count_bytes(model.layers, n) - torchs_bytes(model, n)) for model in models())
+    full = max(abs(count_bytes(model.full, n) - _plain_bytes(model, n)) for model in models() if not model.latent)
+    token = abs(count_bytes(model_named("DeepSeek-V3").layers, 1) - 61 * (512 + 64) * 2)
+    return [
+        check("share_kv.recent.check_bytes", off, 0, models=len(models()), n=amount(n)),
+        check("share_kv.recent.check_full", full, 0),
+        check("share_kv.recent.check_deepseek", token, 0),
+    ]
+
+
+def _plain_bytes(model: CachedModel, n: int) -> int:
+    """Return the bytes by the formula of a stack of equal layers."""
+    spec = AttentionSpec(d_model=1, n_heads=model.n_heads, n_kv_heads=model.n_kv_heads, d_head=model.d_head)
+    return kv_cache_bytes(spec, n_tokens=n, n_layers=model.n_layers)
