@@ -16,6 +16,7 @@ PAGE = Page(
             nobody.draw,
             code=(softmax_with_sink, sinks.softmax_off_by_one, sinks.gate_by_sink, sinks.first_token_share),
             formula=nobody.SINK,
+            knows=("sink",),
         ),
         Section(
             "tamed",

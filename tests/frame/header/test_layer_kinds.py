@@ -3,15 +3,17 @@
 from dataclasses import replace
 from importlib import import_module
 
+import numpy as np
 import pytest
+from torch.testing import assert_close
 
 from tests import checkpoints
-from tests.running import checked, sentences_of
+from tests.running import bar_charts, checked, sentences_of
 from viz.components.comparison import unpacked
 from viz.frame import compute, specs
 from viz.frame.checks import attention_checks
 from viz.frame.compute import head_grid
-from viz.frame.format import part
+from viz.frame.format import number, part
 from viz.frame.head_grid import grid
 from viz.frame.header.layer_kinds import ranges
 from viz.models import capture
@@ -90,6 +92,9 @@ def test_heads_page_checks_hold(open_family, family, section):
         ("gpt_oss", "sink", "step_by_step", "steps"),
         ("gpt_oss", "sink", "masks", "editor"),
         ("gpt_oss", "sink", "share_kv", "growing_cache"),
+        ("gpt_oss", "sink", "attention_today", "tamed"),
+        ("gpt_oss", "sink", "attention_today", "gate"),
+        ("qwen3_next", "gate", "attention_today", "nobody"),
         ("qwen3_next", "gate", "share_kv", "in_code"),
         ("qwen3_next", "gate", "heads", "arrivals"),
         ("jamba", "first_layer", "positions", "shuffle"),
@@ -116,6 +121,36 @@ def test_row_says_share_of_no_word(open_family, lang):
     )
     assert sentence in texts(app)
     assert translator(lang)("note.sink") in texts(app)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("family", ["gpt_oss", "flint", "granite_swa"])
+def test_nobody_shows_models_sinks(open_family, lang, family):
+    """Each head's share of nobody is what its row of the model's own weights lacks; σ is the model's; no slider."""
+    t, app = translator(lang), open_family(family, "attention_today", section="nobody", layer=1, head=2, lang=lang)
+    capture = compute.read(specs.Source(kind="model", text=TEXT, model=app.session_state["model"]))
+    weights, sinks = capture.layer(1).weights, capture.calls[1].options["sink"]
+    assert checked(app, "nobody")[0] == checked(app, "nobody")[1] > 5 and not app.exception and not app.error
+    bars = bar_charts(app)["nobody_bars"].series
+    assert_close(bars[t("attention_today.nobody.to_nobody")], 1 - weights.sum(-1)[:, 1:].mean(-1), atol=1e-5, rtol=0)
+    assert_close(bars[t("attention_today.nobody.after")], weights[:, 1:, 0].mean(-1), atol=1e-5, rtol=0)
+    values = {"sigma": sinks[2], "low": min(sinks), "high": max(sinks)}
+    sentence = t("attention_today.nobody.own_says", head=2, **{name: number(float(x)) for name, x in values.items()})
+    assert sentence in texts(app)
+    assert "sigma" not in [slider.key for slider in app.slider]
+
+
+@pytest.mark.parametrize("kind", ["by_one", "off"])
+def test_nobody_replaces_models_sinks(open_family, kind):
+    """Off by one, or none, in place of the model's own: from the scores alone, in numpy."""
+    app = open_family("gpt_oss", "attention_today", section="nobody", layer=1, head=2, nobody=kind)
+    call = compute.read(specs.Source(kind="model", text=TEXT, model=app.session_state["model"])).calls[1]
+    scores = call.q.numpy()[2] @ call.k.numpy()[2 // (len(call.q) // len(call.k))].T * call.options["scale"]
+    e = np.tril(np.exp(scores))
+    nobody = (1 / (1 + e.sum(-1)))[1:].mean() if kind == "by_one" else 0.0
+    bars = bar_charts(app)["nobody_bars"].series
+    assert float(bars[translator("en")("attention_today.nobody.to_nobody")][2]) == pytest.approx(nobody, abs=1e-5)
+    assert checked(app, "nobody")[0] == checked(app, "nobody")[1] > 5
 
 
 @pytest.mark.parametrize("family", ["gpt_oss", "flint", "granite_swa"])
