@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from pages import PAGES
+from pages.attention_today import trained as trained_today
 from pages.long_text import compute as long_compute
 from pages.step_by_step.own_numbers import puzzles as game
 from pages.step_by_step.own_numbers.example import presets
@@ -52,6 +53,9 @@ from viz.models.atlas import passes
 from viz.models.long import capture as long_capture
 from viz.models.long import packed
 from viz.models.trained import digits, twins
+from viz.models.trained.today import modules as today_modules
+from viz.models.trained.today import summary as today_summary
+from viz.models.trained.today import train as today_train
 
 SEEDED = "source=words&text=one+two+three+four+five+two&n_heads=4"
 
@@ -139,6 +143,7 @@ PLACES = {
     "difference of two maps": f"attention_today/difference?{SEEDED}",
     "delta rule": f"attention_today/state?{SEEDED}",
     "linear attention": f"attention_today/state?{SEEDED}&state=linear&fade=0.8",
+    "small decoders": f"attention_today/trained?{SEEDED}",
     "who uses what": f"attention_today/who_uses?{SEEDED}",
     # Convolution
     "windows": f"convolution/windows?{SEEDED}",
@@ -875,7 +880,9 @@ FAULTS = {
         places=("translation",),
     ),
     "a head credited with what its token itself gets": Fault(
-        function=kv_sharing.induction, wrong=lambda _, w, ids: w.diagonal(0, -2, -1).mean(-1), places=("copying",)
+        function=kv_sharing.induction,
+        wrong=lambda _, w, ids: w.diagonal(0, -2, -1).mean(-1),
+        places=("copying", "small decoders"),
     ),
     "weights that are shared counted once for each layer": Fault(
         function=block.stack_parameters,
@@ -1035,6 +1042,29 @@ FAULTS |= {
         function=interleaved.earliest_token,
         wrong=lambda right, query, full, *, size, near: right(query, full, size=size + 1, near=near),
         places=("layers with windows", "layers with chunks"),
+    ),
+    "small decoders without their sinks": Fault(
+        function=today_modules.SinkAttention.attend,
+        wrong=lambda right, self, q, k, v: today_modules.StandardAttention.attend(self, q, k, v),
+        places=("small decoders",),
+    ),
+    "small decoders whose layers know no position": Fault(
+        function=today_modules.turn, wrong=lambda right, x: x, places=("small decoders",)
+    ),
+    "a mean over seeds that is the lowest": Fault(
+        function=today_summary.summarise,
+        wrong=lambda right, runs: {name: replace(spread, mean=spread.low) for name, spread in right(runs).items()},
+        places=("small decoders",),
+    ),
+    "a record by another recipe": Fault(
+        function=today_train.digest,
+        wrong=lambda right, recipe: right(replace(recipe, learning_rate=1e-3)),
+        places=("small decoders",),
+    ),
+    "small decoders counted without a head's numbers": Fault(
+        function=trained_today.parameters_by_formula,
+        wrong=lambda right, code: right(code) - 1,
+        places=("small decoders",),
     ),
     "a delta rule that writes by halves": Fault(
         function=delta.delta_map,
