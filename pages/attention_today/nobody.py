@@ -44,16 +44,16 @@ def draw(context: TodayContext) -> list[Check]:
 
 def _chosen_sink(context: TodayContext) -> Tensor:
     """Draw the switch, and where a sink is not the model's own its slider; return each head's sink (H,)."""
-    t, own = context.t, context.layer.sink
-    names = {"learned": "learned" if own is None else "own"}
+    t, model_sink = context.t, context.layer.sink
+    names = {"learned": "learned" if model_sink is None else "own"}
     kind = NOBODY.segments(
         t("attention_today.nobody.switch"), says=lambda code: t(f"attention_today.nobody.{names.get(code, code)}")
     )
     default, label = equal_sink(context.standard.masked[context.head]), t("attention_today.nobody.sigma")
-    is_free = kind == "learned" and own is None
+    is_free = kind == "learned" and model_sink is None
     sigma = SIGMA.slider(label, default, step=0.5) if is_free else SIGMA.read(default)
-    if kind == "learned" and own is not None:
-        return own
+    if kind == "learned" and model_sink is not None:
+        return model_sink
     score = {"by_one": 0.0, "learned": sigma, STANDARD: -torch.inf}[kind]
     return torch.full((len(context.layer.q),), score)
 
@@ -112,10 +112,10 @@ def _say_shares(context: TodayContext, after: Tensor, nobody: Tensor) -> None:
 
 def _say_own(context: TodayContext) -> None:
     """Say which sink the model's head has learned, and which its layer's heads have."""
-    t, own, head = context.t, context.layer.sink, context.head
-    if own is None:
+    t, sink, head = context.t, context.layer.sink, context.head
+    if sink is None:
         return
-    values = {"sigma": own[head], "low": own.min(), "high": own.max()}
+    values = {"sigma": sink[head], "low": sink.min(), "high": sink.max()}
     say(t("attention_today.nobody.own_says", head=head, **{name: number(float(x)) for name, x in values.items()}))
 
 
@@ -155,8 +155,8 @@ def _checks(context: TodayContext, output: Tensor, sink: Tensor) -> list[Check]:
         check("attention_today.nobody.check_one", by_one.abs().max(), 1e-5),
     ]
     if layer.sink is not None and context.n == len(context.scene.labels):
-        own = layer.attend(sink=layer.sink).weights - context.scene.trace.weights
-        checks.append(check("attention_today.nobody.check_own", own.abs().max(), 1e-5))
+        off_model = layer.attend(sink=layer.sink).weights - context.scene.trace.weights
+        checks.append(check("attention_today.nobody.check_own", off_model.abs().max(), 1e-5))
     if layer.options.get("score_mod") is None:
         options = {**layer.options, "sink": sink}
         checks.append(check("truth.sdpa", *heads_off(output, layer.q, layer.k, layer.v, **options)))

@@ -225,8 +225,8 @@ class Page:
             "gate": call.gate is not None,
             "latent": call.latent is not None,
         }
-        known = (*self.knows, *section.knows)
-        unsupported = next((part for part, is_there in has.items() if is_there and part not in known), None)
+        parts = (*self.knows, *section.knows)
+        unsupported = next((part for part, is_there in has.items() if is_there and part not in parts), None)
         return None if unsupported is None else ModelError(unsupported, model=choice.source.model)
 
     def finish(self) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from torch.testing import assert_close
 
+from pages.attention_today.context import layer_of
 from tests import checkpoints
 from tests.running import bar_charts, checked, sentences_of
 from viz.components.comparison import unpacked
@@ -138,6 +139,19 @@ def test_nobody_shows_models_sinks(open_family, lang, family):
     sentence = t("attention_today.nobody.own_says", head=2, **{name: number(float(x)) for name, x in values.items()})
     assert sentence in texts(app)
     assert "sigma" not in [slider.key for slider in app.slider]
+
+
+def test_nobody_check_sees_wrong_sinks(open_family, monkeypatch):
+    """Sinks of half the score are not the model's: its weights differ."""
+    right = layer_of
+    monkeypatch.setattr(
+        import_module("pages.attention_today.context"),
+        "layer_of",
+        lambda scene, n: replace(right(scene, n), sink=right(scene, n).sink / 2),
+    )
+    app = open_family("gpt_oss", "attention_today", section="nobody", layer=1, head=2)
+    passing, n = checked(app, "nobody")
+    assert not app.exception and passing == n - 1
 
 
 @pytest.mark.parametrize("kind", ["by_one", "off"])
