@@ -21,7 +21,7 @@ from viz.text import Translate
 class Layer:
     """A layer's heads on the first tokens: x (n, d_model), q, k and v (H, n, d), and the options of its attention.
 
-    A score_mod of the model's own is among the options; no sink is.
+    A score_mod of the model's own is among the options; no sink is: ``sink`` (H,) has the model's own, if it has one.
     """
 
     x: Tensor
@@ -30,6 +30,7 @@ class Layer:
     v: Tensor
     weights: HeadWeights
     options: dict[str, Any]
+    sink: Tensor | None = None
 
     @property
     def scale(self) -> float:
@@ -46,7 +47,7 @@ class Layer:
         q, k, v, x = (tensor.double() for tensor in (self.q, self.k, self.v, self.x))
         tensors = {name: _double(value) for name, value in vars(self.weights).items() if name != "spec"}
         weights = HeadWeights(spec=self.weights.spec, **tensors)
-        return Layer(x=x, q=q, k=k, v=v, weights=weights, options=options)
+        return Layer(x=x, q=q, k=k, v=v, weights=weights, options=options, sink=_double(self.sink))
 
 
 def _double(value: Any) -> Any:
@@ -94,7 +95,8 @@ class TodayContext:
 def layer_of(scene: Scene, n: int) -> Layer:
     """Return the heads of a scene's layer on the first ``n`` tokens, with keys and values for each query head."""
     trace, H = scene.trace, len(scene.trace.q)
-    options = {name: _corner(value, n) for name, value in asked_of(scene).items() if name != "sink"}
+    options = {name: _corner(value, n) for name, value in asked_of(scene).items()}
+    sink = options.pop("sink", None)
     return Layer(
         x=trace.x[:n],
         q=trace.q[:, :n],
@@ -102,6 +104,7 @@ def layer_of(scene: Scene, n: int) -> Layer:
         v=share_kv(trace.v, H)[:, :n],
         weights=trace.projections,
         options=options,
+        sink=sink,
     )
 
 

@@ -13,7 +13,7 @@ from viz.core.analysis.checks import heads_off, largest
 from viz.core.attention import attend
 from viz.core.variants.today.sinks import first_token_share, gate_by_sink, softmax_off_by_one, word_share
 from viz.frame.checks import Check, check
-from viz.frame.format import share
+from viz.frame.format import number, share
 from viz.frame.modes import say
 from viz.frame.show import show_bars
 
@@ -26,11 +26,7 @@ SINK = (
 def draw(context: TodayContext) -> list[Check]:
     """One head's map with and without a sink, and the first token's share in every head."""
     t, pictures, finding = context.t, st.container(), st.container()
-    kind = NOBODY.segments(t("attention_today.nobody.switch"), says=lambda code: t(f"attention_today.nobody.{code}"))
-    default, label = equal_sink(context.standard.masked[context.head]), t("attention_today.nobody.sigma")
-    sigma = SIGMA.slider(label, default, step=0.5) if kind == "learned" else SIGMA.read(default)
-    score = {"by_one": 0.0, "learned": sigma, STANDARD: -torch.inf}[kind]
-    sink = torch.full((len(context.layer.q),), score)
+    sink = _chosen_sink(context)
     after, nobody = context.layer.attend(sink=sink), share_of_nobody(context.standard.masked, sink)
     with pictures:
         _show_maps(context, after.weights, nobody[context.head])
@@ -39,10 +35,27 @@ def draw(context: TodayContext) -> list[Check]:
     else:
         with finding:
             _say_shares(context, after.weights, nobody)
+            _say_own(context)
         _show_heads(context, after.weights, nobody)
         _compare_untrained(context)
     show_users(t, "sink")
     return _checks(context, after.output, sink)
+
+
+def _chosen_sink(context: TodayContext) -> Tensor:
+    """Draw the switch, and where a sink is not the model's own its slider; return each head's sink (H,)."""
+    t, model_sink = context.t, context.layer.sink
+    names = {"learned": "learned" if model_sink is None else "own"}
+    kind = NOBODY.segments(
+        t("attention_today.nobody.switch"), says=lambda code: t(f"attention_today.nobody.{names.get(code, code)}")
+    )
+    default, label = equal_sink(context.standard.masked[context.head]), t("attention_today.nobody.sigma")
+    is_free = kind == "learned" and model_sink is None
+    sigma = SIGMA.slider(label, default, step=0.5) if is_free else SIGMA.read(default)
+    if kind == "learned" and model_sink is not None:
+        return model_sink
+    score = {"by_one": 0.0, "learned": sigma, STANDARD: -torch.inf}[kind]
+    return torch.full((len(context.layer.q),), score)
 
 
 def equal_sink(masked: Tensor) -> float:
@@ -97,13 +110,23 @@ def _say_shares(context: TodayContext, after: Tensor, nobody: Tensor) -> None:
     say(t(f"attention_today.nobody.{key}", head=head, **numbers))
 
 
+def _say_own(context: TodayContext) -> None:
+    """Say which sink the model's head has learned, and which its layer's heads have."""
+    t, sink, head = context.t, context.layer.sink, context.head
+    if sink is None:
+        return
+    values = {"sigma": sink[head], "low": sink.min(), "high": sink.max()}
+    say(t("attention_today.nobody.own_says", head=head, **{name: number(float(x)) for name, x in values.items()}))
+
+
 def _compare_untrained(context: TodayContext) -> None:
     t, head, standard = context.t, context.head, context.standard
     even = standard.masked.isfinite().float()
     even_share = float(first_token_share(even / even.sum(-1, keepdim=True).clamp(min=1))[head])
     values = {"even": share(even_share), "layer": share(float(first_token_share(standard.weights).mean()))}
     if context.is_model:
-        st.caption(t("attention_today.nobody.seeded", seeded=share(seeded_share(context.layer)), **values))
+        key = "seeded" if context.layer.sink is None else "seeded_own"
+        st.caption(t(f"attention_today.nobody.{key}", seeded=share(seeded_share(context.layer)), **values))
     else:
         st.caption(t("attention_today.nobody.untrained", **values))
 
@@ -131,6 +154,9 @@ def _checks(context: TodayContext, output: Tensor, sink: Tensor) -> list[Check]:
         check("attention_today.nobody.check_gate", (gated - output).abs().max(), 1e-5 * largest(output)),
         check("attention_today.nobody.check_one", by_one.abs().max(), 1e-5),
     ]
+    if layer.sink is not None and context.n == len(context.scene.labels):
+        off_model = layer.attend(sink=layer.sink).weights - context.scene.trace.weights
+        checks.append(check("attention_today.nobody.check_own", off_model.abs().max(), 1e-5))
     if layer.options.get("score_mod") is None:
         options = {**layer.options, "sink": sink}
         checks.append(check("truth.sdpa", *heads_off(output, layer.q, layer.k, layer.v, **options)))

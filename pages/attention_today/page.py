@@ -1,10 +1,12 @@
 """Attention as models of today have it: sinks, limits on scores, gates, differences, states, and who has which."""
 
-from pages.attention_today import difference, gate, nobody, state, tamed, who_uses
+from pages.attention_today import difference, gate, nobody, state, tamed, trained, who_uses
 from pages.attention_today.context import open_today
 from viz.core.attention import softmax_with_sink
 from viz.core.variants.today import bounded_scores, delta, differential, gates, linear, sinks, switches
 from viz.frame.page import Page, Section, standalone
+from viz.models.trained.today.summary import compare, summarise
+from viz.models.trained.today.train import build, measure_heads
 
 PAGE = Page(
     name="attention_today",
@@ -16,6 +18,7 @@ PAGE = Page(
             nobody.draw,
             code=(softmax_with_sink, sinks.softmax_off_by_one, sinks.gate_by_sink, sinks.first_token_share),
             formula=nobody.SINK,
+            knows=("sink",),
         ),
         Section(
             "tamed",
@@ -37,6 +40,7 @@ PAGE = Page(
             formula=state.STATES,
             reads_mask=False,
         ),
+        standalone("trained", trained.draw, code=(build, measure_heads, summarise, compare), in_menu=True),
         standalone(
             "who_uses",
             who_uses.draw,

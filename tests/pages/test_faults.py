@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from pages import PAGES
+from pages.attention_today import trained as trained_today
 from pages.long_text import compute as long_compute
 from pages.step_by_step.own_numbers import puzzles as game
 from pages.step_by_step.own_numbers.example import presets
@@ -63,6 +64,9 @@ from viz.models.atlas import passes
 from viz.models.long import capture as long_capture
 from viz.models.long import packed
 from viz.models.trained import digits, twins
+from viz.models.trained.today import modules as today_modules
+from viz.models.trained.today import summary as today_summary
+from viz.models.trained.today import train as today_train
 
 SEEDED = "source=words&text=one+two+three+four+five+two&n_heads=4"
 
@@ -155,6 +159,7 @@ PLACES = {
     "difference of two maps": f"attention_today/difference?{SEEDED}",
     "delta rule": f"attention_today/state?{SEEDED}",
     "linear attention": f"attention_today/state?{SEEDED}&state=linear&fade=0.8",
+    "small decoders": f"attention_today/trained?{SEEDED}",
     "who uses what": f"attention_today/who_uses?{SEEDED}",
     # Convolution
     "windows": f"convolution/windows?{SEEDED}",
@@ -896,7 +901,9 @@ FAULTS = {
         places=("translation",),
     ),
     "a head credited with what its token itself gets": Fault(
-        function=kv_sharing.induction, wrong=lambda _, w, ids: w.diagonal(0, -2, -1).mean(-1), places=("copying",)
+        function=kv_sharing.induction,
+        wrong=lambda _, w, ids: w.diagonal(0, -2, -1).mean(-1),
+        places=("copying", "small decoders"),
     ),
     "weights that are shared counted once for each layer": Fault(
         function=block.stack_parameters,
@@ -1118,114 +1125,28 @@ FAULTS |= {
         wrong=lambda right, query, full, *, size, near: right(query, full, size=size + 1, near=near),
         places=("layers with windows", "layers with chunks"),
     ),
-    "the last numbers turn": Fault(
-        function=angles.partial_rope,
-        wrong=lambda right, x, rotary_dim, **options: right(x.flip(-1), rotary_dim, **options).flip(-1),
-        places=("positions of today",),
+    "small decoders without their sinks": Fault(
+        function=today_modules.SinkAttention.attend,
+        wrong=lambda right, self, q, k, v: today_modules.StandardAttention.attend(self, q, k, v),
+        places=("small decoders",),
     ),
-    "all numbers turn but two": Fault(
-        function=angles.partial_rope,
-        wrong=lambda right, x, rotary_dim, *, omega, **options: right(
-            x, max(0, rotary_dim - 2), omega=omega[:-1], **options
-        ),
-        places=("positions of today", "positions of today, all turn"),
+    "small decoders whose layers know no position": Fault(
+        function=today_modules.turn, wrong=lambda right, x: x, places=("small decoders",)
     ),
-    "YaRN's ramp turned round": Fault(
-        function=angles.yarn_ramp,
-        wrong=lambda right, *args, **options: 1 - right(*args, **options),
-        places=("positions of today",),
+    "a mean over seeds that is the lowest": Fault(
+        function=today_summary.summarise,
+        wrong=lambda right, runs: {name: replace(spread, mean=spread.low) for name, spread in right(runs).items()},
+        places=("small decoders",),
     ),
-    "a ramp that ends where a pair turns twice": Fault(
-        function=angles.yarn_ramp,
-        wrong=lambda right, *args, **options: right(*args, **options | {"slow": 2.0}),
-        places=("positions of today",),
+    "a record by another recipe": Fault(
+        function=today_train.digest,
+        wrong=lambda right, recipe: right(replace(recipe, learning_rate=1e-3)),
+        places=("small decoders",),
     ),
-    "a ramp between no whole pairs": Fault(
-        function=angles.yarn_ramp,
-        wrong=lambda right, *args, **options: right(*args, **options | {"rounds": False}),
-        places=("positions of today",),
-    ),
-    "every pair stretched": Fault(
-        function=angles.yarn_frequencies,
-        wrong=lambda right, *args, factor, **options: right(*args, factor=1.0, **options) / factor,
-        places=("positions of today",),
-    ),
-    "speeds of another base": Fault(
-        function=angles.yarn_frequencies,
-        wrong=lambda right, *args, base, **options: right(*args, base=2 * base, **options),
-        places=("positions of today", "positions of today, all turn"),
-    ),
-    "YaRN's gain on queries alone": Fault(
-        function=angles.yarn_gain,
-        wrong=lambda right, factor: right(factor) ** 0.5,
-        places=("positions of today",),
-    ),
-    "a temperature that rises a token late": Fault(
-        function=angles.temperatures,
-        wrong=lambda right, positions, **options: right(positions - 1, **options),
-        places=("without positions",),
-    ),
-    "a temperature twice as strong": Fault(
-        function=angles.temperatures,
-        wrong=lambda right, positions, *, floor, gain: right(positions, floor=floor, gain=2 * gain),
-        places=("without positions",),
-    ),
-    "a temperature without its gain": Fault(
-        function=angles.temperatures,
-        wrong=lambda right, positions, *, floor, gain: right(positions, floor=floor, gain=0.1),
-        places=("without positions",),
-    ),
-    "one key too many in a long row": Fault(
-        function=dilution.weight_among,
-        wrong=lambda right, row, key, lengths, factors: right(row, key, lengths + 1, factors),
-        places=("without positions",),
-    ),
-    "a long row without its temperature": Fault(
-        function=dilution.weight_among,
-        wrong=lambda right, row, key, lengths, factors: right(row, key, lengths, torch.ones_like(factors)),
-        places=("without positions",),
-    ),
-    "positions in a layer without": Fault(
-        function=encodings.encode,
-        wrong=lambda right, x, weights, how, **options: right(
-            x + torch.arange(len(x))[:, None] / 10, weights, how, **options
-        ),
-        places=("without positions",),
-    ),
-    "one key more than k": Fault(
-        function=selection.top_k_mask,
-        wrong=lambda right, scores, top_k, **options: right(scores, top_k + 1, **options),
-        places=("the 2 largest", "the 2 largest of equals"),
-    ),
-    "the smallest scores kept": Fault(
-        function=selection.top_k_mask,
-        wrong=lambda right, scores, top_k, **options: right(-scores, top_k, **options),
-        places=("the 2 largest",),
-    ),
-    "the largest chosen before closed keys are dropped": Fault(
-        function=selection.top_k_mask,
-        wrong=lambda right, scores, top_k, *, allowed: right(scores, top_k) & allowed,
-        places=("the 2 largest",),
-    ),
-    "the later of equal scores kept": Fault(
-        function=selection.top_k_mask,
-        wrong=lambda right, scores, top_k, *, allowed: right(scores.flip(-1), top_k, allowed=allowed.flip(-1)).flip(-1),
-        places=("the 2 largest of equals",),
-    ),
-    "k never as large as the text": Fault(
-        function=selection.top_k_mask,
-        wrong=lambda right, scores, top_k, **options: right(scores, min(top_k, scores.shape[-1] - 1), **options),
-        places=("the 2 largest", "the 2 largest of equals"),
-    ),
-    "the weight lost with one key fewer": Fault(
-        function=selection.lost_shares,
-        wrong=lambda right, weights: right(weights).roll(1, -1),
-        places=("the 2 largest", "the 2 largest of equals"),
-    ),
-    "the weight lost in the order of the text": Fault(
-        function=selection.lost_shares,
-        wrong=lambda right, weights: 1 - weights.cumsum(-1),
-        places=("the 2 largest",),
+    "small decoders counted without a head's numbers": Fault(
+        function=trained_today.parameters_by_formula,
+        wrong=lambda right, code: right(code) - 1,
+        places=("small decoders",),
     ),
     "a delta rule that writes by halves": Fault(
         function=delta.delta_map,

@@ -200,8 +200,8 @@ class Page:
             draw(context)
 
     def _draw_section(self, t: Translate, section: Section, choice: Choice | None, context: Any) -> None:
-        """Draw a section's picture, its finding and its footer."""
-        if choice and not _has_own_numbers(section) and (problem := self._misfit(choice)):
+        """The picture of a section and what it shows, and the footer."""
+        if choice and not _has_own_numbers(section) and (problem := self._misfit(choice, section)):
             say_error(t, problem)
             self.finish()
             return
@@ -213,8 +213,8 @@ class Page:
             footer(t, self.name, section, context, checks)
         self.finish()
 
-    def _misfit(self, choice: Choice) -> ModelError | None:
-        """Return why the page's sections cannot show the layer that is chosen: a sink, a gate, its keys or values."""
+    def _misfit(self, choice: Choice, section: Section) -> ModelError | None:
+        """Return why a section cannot show the layer that is chosen: a sink, a gate, or short vectors."""
         if choice.source.kind != "model":
             return None
         call = read(choice.source).calls[choice.layer]
@@ -224,7 +224,8 @@ class Page:
             "latent": call.latent is not None,
             "values": not call.has_own_values,
         }
-        unsupported = next((part for part, is_there in has.items() if is_there and part not in self.knows), None)
+        parts = (*self.knows, *section.knows)
+        unsupported = next((part for part, is_there in has.items() if is_there and part not in parts), None)
         return None if unsupported is None else ModelError(unsupported, model=choice.source.model)
 
     def finish(self) -> None:

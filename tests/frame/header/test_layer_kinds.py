@@ -3,15 +3,18 @@
 from dataclasses import replace
 from importlib import import_module
 
+import numpy as np
 import pytest
+from torch.testing import assert_close
 
+from pages.attention_today.context import layer_of
 from tests import checkpoints
-from tests.running import checked, sentences_of
+from tests.running import bar_charts, checked, sentences_of
 from viz.components.comparison import unpacked
 from viz.frame import compute, specs
 from viz.frame.checks import attention_checks
 from viz.frame.compute import head_grid
-from viz.frame.format import part
+from viz.frame.format import number, part
 from viz.frame.head_grid import grid
 from viz.frame.header.layer_kinds import ranges
 from viz.models import capture
@@ -90,6 +93,9 @@ def test_heads_page_checks_hold(open_family, family, section):
         ("gpt_oss", "sink", "step_by_step", "steps"),
         ("gpt_oss", "sink", "masks", "editor"),
         ("gpt_oss", "sink", "share_kv", "growing_cache"),
+        ("gpt_oss", "sink", "attention_today", "tamed"),
+        ("gpt_oss", "sink", "attention_today", "gate"),
+        ("qwen3_next", "gate", "attention_today", "nobody"),
         ("qwen3_next", "gate", "share_kv", "in_code"),
         ("qwen3_next", "gate", "heads", "arrivals"),
         ("jamba", "first_layer", "positions", "shuffle"),
@@ -119,35 +125,46 @@ def test_row_says_share_of_no_word(open_family, lang):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("section", ["attribution", "switch_off"])
-@pytest.mark.parametrize(("family", "has_sink"), [("gpt_oss", True), ("llama", False)])
-def test_next_word_says_sink_place(open_family, lang, section, family, has_sink):
-    """Parts of a logit have the sink in them, and the section and the chip of the source say so."""
-    app, t = open_family(family, "next_word", section=section, lang=lang), translator(lang)
-    assert not app.exception and not app.error
-    assert [t(key) in texts(app) for key in ("next_word.sink", "note.sink")] == [has_sink, has_sink]
-    passing, n = checked(app, section)
-    assert passing == n > 0
+@pytest.mark.parametrize("family", ["gpt_oss", "flint", "granite_swa"])
+def test_nobody_shows_models_sinks(open_family, lang, family):
+    """Each head's share of nobody is what its row of the model's own weights lacks; σ is the model's; no slider."""
+    t, app = translator(lang), open_family(family, "attention_today", section="nobody", layer=1, head=2, lang=lang)
+    capture = compute.read(specs.Source(kind="model", text=TEXT, model=app.session_state["model"]))
+    weights, sinks = capture.layer(1).weights, capture.calls[1].options["sink"]
+    assert checked(app, "nobody")[0] == checked(app, "nobody")[1] > 5 and not app.exception and not app.error
+    bars = bar_charts(app)["nobody_bars"].series
+    assert_close(bars[t("attention_today.nobody.to_nobody")], 1 - weights.sum(-1)[:, 1:].mean(-1), atol=1e-5, rtol=0)
+    assert_close(bars[t("attention_today.nobody.after")], weights[:, 1:, 0].mean(-1), atol=1e-5, rtol=0)
+    values = {"sigma": sinks[2], "low": min(sinks), "high": max(sinks)}
+    sentence = t("attention_today.nobody.own_says", head=2, **{name: number(float(x)) for name, x in values.items()})
+    assert sentence in texts(app)
+    assert "sigma" not in [slider.key for slider in app.slider]
 
 
-def test_shared_layers_have_models_numbers(open_family):
-    """Layers 1 and 3 of 4 attend: with both in a group, layer 3 reads the keys of layer 1."""
-    app = open_family("lfm2", "share_kv", section="across_layers", reading_layer=3)
-    assert app.session_state["reading_layer"] == 3 and not app.exception
-    assert [list(slider.options) for slider in app.select_slider if slider.key == "reading_layer"] == [["1", "3"]]
-    passing, n = checked(app, "across_layers")
-    assert passing == n > 3
+def test_nobody_check_sees_wrong_sinks(open_family, monkeypatch):
+    """Sinks of half the score are not the model's: its weights differ."""
+    right = layer_of
+    monkeypatch.setattr(
+        import_module("pages.attention_today.context"),
+        "layer_of",
+        lambda scene, n: replace(right(scene, n), sink=right(scene, n).sink / 2),
+    )
+    app = open_family("gpt_oss", "attention_today", section="nobody", layer=1, head=2)
+    passing, n = checked(app, "nobody")
+    assert not app.exception and passing == n - 1
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize(("family", "code"), [("gpt_oss", "sink"), ("afmoe", "gate")])
-def test_atlas_says_sink_or_gate_place(open_family, lang, family, code):
-    """The chip of the source says where it stands; the section refuses the model for it."""
-    app, t = open_family(family, "atlas", section="map", lang=lang), translator(lang)
-    assert not app.exception
-    assert t(f"note.{code}") in texts(app)
-    name = app.session_state["model"].replace("_", r"\_").replace("-", r"\-")
-    assert t(f"error.{code}", model=name) in [error.value for error in app.error]
+@pytest.mark.parametrize("kind", ["by_one", "off"])
+def test_nobody_replaces_models_sinks(open_family, kind):
+    """Off by one, or none, in place of the model's own: from the scores alone, in numpy."""
+    app = open_family("gpt_oss", "attention_today", section="nobody", layer=1, head=2, nobody=kind)
+    call = compute.read(specs.Source(kind="model", text=TEXT, model=app.session_state["model"])).calls[1]
+    scores = call.q.numpy()[2] @ call.k.numpy()[2 // (len(call.q) // len(call.k))].T * call.options["scale"]
+    e = np.tril(np.exp(scores))
+    nobody = (1 / (1 + e.sum(-1)))[1:].mean() if kind == "by_one" else 0.0
+    bars = bar_charts(app)["nobody_bars"].series
+    assert float(bars[translator("en")("attention_today.nobody.to_nobody")][2]) == pytest.approx(nobody, abs=1e-5)
+    assert checked(app, "nobody")[0] == checked(app, "nobody")[1] > 5
 
 
 @pytest.mark.parametrize("family", ["gpt_oss", "flint", "granite_swa"])

@@ -40,6 +40,7 @@ class Section:
         subject: of a section with numbers of its own, what a lesson may ask of them; else it is the page's text.
         is_fragment: False for a section that draws a chip, above itself: a control of it has the whole page drawn.
         default_model, default_text: where the section opens on another model or text than its page.
+        knows: what the section shows of a model's layer beside what its page does, as in ``Page.knows``.
         views: see :func:`with_views`.
         switch: the parameter that says which of the views is open.
         view: the name of the view that is open, where there are some; its texts are the section's then.
@@ -61,6 +62,7 @@ class Section:
     is_fragment: bool = True
     default_model: Callable[[], str] | None = None
     default_text: Callable[[], str] | None = None
+    knows: tuple[str, ...] = ()
     views: tuple["Section", ...] = ()
     switch: str = ""
     view: str = ""

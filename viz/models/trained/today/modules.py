@@ -17,6 +17,9 @@ from viz.core.variants.today.delta import decay_steps, delta_map, delta_outputs,
 from viz.core.variants.today.gates import output_gate
 from viz.core.variants.today.latent import LatentSpec, LatentWeights, attend_latent
 
+START = 0.02
+"""Standard deviation of every matrix at the start of training, as transformers' Llama has it."""
+
 
 def turn(x: Tensor) -> Tensor:
     """Turn queries or keys by position, as Llama does."""
@@ -66,7 +69,7 @@ class GatedAttention(StandardAttention):
 
     def __init__(self, llama: Any, n_heads: int) -> None:
         super().__init__(llama, n_heads)
-        self.gate = nn.Parameter(0.02 * torch.randn(self.q_proj.in_features, self.v_proj.out_features))
+        self.gate = nn.Parameter(START * torch.randn(self.q_proj.in_features, self.v_proj.out_features))
 
     def heads(self, x: Tensor) -> Tensor:
         """Return what passes the gates."""
@@ -74,7 +77,7 @@ class GatedAttention(StandardAttention):
 
 
 class LatentAttention(nn.Module):
-    """Latent attention of the same head widths: 32 + 8 numbers cached a token, where Llama's heads have 256."""
+    """Latent attention of the same head widths: 32 + 8 numbers cached a token, where Llama's heads have 2 d_model."""
 
     D_LATENT, D_ROPE = 32, 8
 
@@ -86,9 +89,10 @@ class LatentAttention(nn.Module):
             d_model=d_model, n_heads=n_heads, d_latent=self.D_LATENT, d_nope=d_head, d_rope=self.D_ROPE,
             d_value=d_head,
         )  # fmt: skip
-        initial = LatentWeights.random(self.spec, seed=int(torch.randint(2**31, ())))
+        initial = LatentWeights.random(self.spec, seed=0)  # of which only the shapes and the norm's gain are taken
         tensors = {name: value for name, value in vars(initial).items() if isinstance(value, Tensor)}
-        self.learned = nn.ParameterDict({name: nn.Parameter(value) for name, value in tensors.items()})
+        matrices = {name: START * torch.randn(value.shape) for name, value in tensors.items() if value.ndim == 2}
+        self.learned = nn.ParameterDict({name: nn.Parameter(value) for name, value in (tensors | matrices).items()})
         self.weights = torch.empty(0)
 
     def forward(self, hidden_states: Tensor, **_: Any) -> tuple[Tensor, None]:
@@ -121,6 +125,8 @@ class DeltaAttention(nn.Module):
         self.log_rate = nn.Parameter(torch.empty(n_heads).uniform_(0.01, 16).log())
         self.bias = nn.Parameter(torch.ones(n_heads))
         self.gain, self.gate = nn.Parameter(torch.ones(width // n_heads)), nn.Linear(d_model, width, bias=False)
+        for linear in (self.beta, self.decay, self.gate):
+            nn.init.normal_(linear.weight, std=START)
         self.weights = torch.empty(0)
 
     def forward(self, hidden_states: Tensor, **_: Any) -> tuple[Tensor, None]:

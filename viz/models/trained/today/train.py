@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
-from statistics import mean, stdev
+from hashlib import sha256
 from typing import Any
 
 import torch
@@ -20,6 +20,7 @@ from viz.core.variants.today.sinks import first_token_share
 from viz.models.trained import twins
 from viz.models.trained.layer_sharing import count
 from viz.models.trained.today.modules import (
+    START,
     DeltaAttention,
     GatedAttention,
     LatentAttention,
@@ -28,8 +29,13 @@ from viz.models.trained.today.modules import (
 )
 from viz.models.trained.twins import Recipe, Run
 
+RECIPE = Recipe(d_model=64, n_heads=4, d_ff=128, length=24, longest_period=8, steps=400, measured_every=50)
+"""The twins' recipe at half the width, on texts half as long, for half the steps: copying is learned in a minute."""
+SEEDS = (0, 1, 2, 3, 4)
 MEASURED_ON = 64
 """Fresh sequences on which heads are measured."""
+MEASURED_SEED = 20_000
+"""Seed of these sequences: no training reads it."""
 
 Layers = tuple[Callable[[Any, int], nn.Module], ...]
 VARIANTS: Mapping[str, Layers] = {
@@ -39,24 +45,33 @@ VARIANTS: Mapping[str, Layers] = {
     "latent": (LatentAttention,) * 2,
     "standard_4": (StandardAttention,) * 4,
     "delta_3_1": (DeltaAttention,) * 3 + (StandardAttention,),
-    "delta_4": (DeltaAttention,) * 4,
 }
-"""The attention of each layer, the lowest first. The last three have four layers."""
+"""The attention of each layer, the lowest first. The last two have four layers."""
+
+Rows = tuple[tuple[float, ...], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trained:
-    """One training of a variant: its size, how it went, and its heads at the end, (layers, heads).
+class Heads:
+    """Measures of every head, (layers, heads).
 
     ``first_share`` is the mean weight on the first token, ``induction`` that on what followed the present word's
     earlier mentions. Layers with the delta rule have no shares, and an empty row.
     """
 
+    first_share: Rows
+    induction: Rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trained:
+    """One training of a variant: its size, how it went, and its heads before and after."""
+
     variant: str
     parameters: int
     run: Run
-    first_share: tuple[tuple[float, ...], ...]
-    induction: tuple[tuple[float, ...], ...]
+    before: Heads
+    after: Heads
 
 
 def build(variant: str, recipe: Recipe, *, seed: int) -> Any:
@@ -71,19 +86,19 @@ def build(variant: str, recipe: Recipe, *, seed: int) -> Any:
     return model
 
 
-def measure_heads(model: Any, recipe: Recipe, *, seed: int) -> dict[str, tuple[tuple[float, ...], ...]]:
+def measure_heads(model: Any, recipe: Recipe, *, seed: int = MEASURED_SEED) -> Heads:
     """Measure what the heads of each layer do, on fresh sequences."""
     ids, _ = twins.repeated(MEASURED_ON, recipe, torch.Generator().manual_seed(seed))
     with torch.inference_mode():
         model(input_ids=ids)
-    rows_by_measure: dict[str, list[tuple[float, ...]]] = {"first_share": [], "induction": []}
+    shares, copies = [], []
     for layer in model.model.layers:
         maps = layer.self_attn.weights
         is_map = not isinstance(layer.self_attn, DeltaAttention)
-        copies = [induction(weights, text_ids) for weights, text_ids in zip(maps, ids, strict=True)]
-        rows_by_measure["first_share"].append(tuple(first_token_share(maps).mean(0).tolist()) if is_map else ())
-        rows_by_measure["induction"].append(tuple(torch.stack(copies).mean(0).tolist()) if is_map else ())
-    return {name: tuple(rows) for name, rows in rows_by_measure.items()}
+        scores = [induction(weights, text_ids) for weights, text_ids in zip(maps, ids, strict=True)]
+        shares.append(tuple(first_token_share(maps).mean(0).tolist()) if is_map else ())
+        copies.append(tuple(torch.stack(scores).mean(0).tolist()) if is_map else ())
+    return Heads(first_share=tuple(shares), induction=tuple(copies))
 
 
 def train(variant: str, recipe: Recipe, *, seed: int, on_step: Callable[[], Any] = lambda: None) -> Trained:
@@ -93,50 +108,60 @@ def train(variant: str, recipe: Recipe, *, seed: int, on_step: Callable[[], Any]
         return build(variant, recipe, seed=seed)
 
     model, run = twins.train(recipe.n_heads, recipe, seed=seed, on_step=on_step, make=make)
-    heads = measure_heads(model, recipe, seed=20_000)
-    return Trained(variant=variant, parameters=count(model), run=run, **heads)
+    return Trained(
+        variant=variant,
+        parameters=count(model),
+        run=run,
+        before=measure_heads(build(variant, recipe, seed=seed).eval(), recipe),
+        after=measure_heads(model, recipe),
+    )
+
+
+def digest(recipe: Recipe) -> str:
+    """Return the SHA-256 of all values that decide what a training becomes, beside its seed."""
+    layers = {variant: [module.__name__ for module in modules] for variant, modules in VARIANTS.items()}
+    sizes = [START, LatentAttention.D_LATENT, LatentAttention.D_ROPE, DeltaAttention.KERNEL]
+    values = [asdict(recipe), layers, sizes, MEASURED_ON, MEASURED_SEED, twins.words()]
+    return sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
+
+
+@cache
+def _record() -> dict[str, Any]:
+    file = twins.FOLDER / "today.json"
+    record: dict[str, Any] = json.loads(file.read_text("utf8")) if file.exists() else {"digest": "", "runs": []}
+    return record
+
+
+def recorded_digest() -> str:
+    """Return the digest of the recipe that the recorded trainings followed."""
+    return str(_record()["digest"])
 
 
 def _read(record: dict[str, Any]) -> Trained:
     run: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in record["run"].items()}
-    rows: dict[str, Any] = {name: tuple(map(tuple, record[name])) for name in ("first_share", "induction")}
-    return Trained(**(record | rows | {"run": Run(**run)}))
+    heads = {
+        when: Heads(**{name: tuple(map(tuple, rows)) for name, rows in record[when].items()})
+        for when in ("before", "after")
+    }
+    return Trained(**{**record, **heads, "run": Run(**run)})
 
 
 @cache
 def trainings() -> tuple[Trained, ...]:
     """Records of the trainings, every variant with every seed; none where nothing is recorded."""
-    file = twins.FOLDER / "today.json"
-    return tuple(map(_read, json.loads(file.read_text("utf8"))["runs"])) if file.exists() else ()
+    return tuple(map(_read, _record()["runs"]))
 
 
 def save(new: Sequence[Trained], recipe: Recipe) -> None:
-    """Add trainings to the record; one of the same variant and seed is replaced."""
-    by_variant = {(training.variant, training.run.seed): training for training in (*trainings(), *new)}
+    """Add trainings to the record; one of the same variant and seed is replaced, and all of another recipe go."""
+    old = trainings() if recorded_digest() == digest(recipe) else ()
+    by_variant = {(training.variant, training.run.seed): training for training in (*old, *new)}
     order = sorted(by_variant, key=lambda key: (list(VARIANTS).index(key[0]), key[1]))
     lines = ",\n".join(json.dumps(asdict(by_variant[key])) for key in order)
-    head = json.dumps(asdict(recipe))
-    (twins.FOLDER / "today.json").write_text(f'{{"recipe": {head},\n"runs": [\n{lines}\n]}}\n', "utf8")
+    head = f'"recipe": {json.dumps(asdict(recipe))},\n"digest": "{digest(recipe)}"'
+    (twins.FOLDER / "today.json").write_text(f'{{{head},\n"runs": [\n{lines}\n]}}\n', "utf8")
+    _record.cache_clear()
     trainings.cache_clear()
-
-
-def summarise(variant: str, runs: Sequence[Trained]) -> dict[str, tuple[float, float]]:
-    """Return mean and standard deviation over seeds: loss, accuracy, the mean share on the first token over all heads
-    of softmax layers, and the induction of the best head; NaN where a variant has no such head, or one seed.
-    """
-    matching = [training for training in runs if training.variant == variant]
-
-    def spread(values: list[float]) -> tuple[float, float]:
-        return mean(values) if values else float("nan"), stdev(values) if len(values) > 1 else float("nan")
-
-    shares = [[share for row in training.first_share for share in row] for training in matching]
-    copies = [[score for row in training.induction for score in row] for training in matching]
-    return {
-        "loss": spread([training.run.loss[-1] for training in matching]),
-        "accuracy": spread([training.run.accuracy[-1] for training in matching]),
-        "first_share": spread([mean(heads) for heads in shares if heads]),
-        "induction": spread([max(heads) for heads in copies if heads]),
-    }
 
 
 def main() -> None:
@@ -144,10 +169,10 @@ def main() -> None:
     from tqdm import tqdm
 
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
+    parser.add_argument("--seeds", type=int, nargs="+", default=list(SEEDS))
     parser.add_argument("--variants", nargs="+", choices=list(VARIANTS), default=list(VARIANTS))
-    arguments, recipe = parser.parse_args(), Recipe()
-    torch.set_num_threads(1)  # with more, sums are rounded in another order and 800 steps end elsewhere
+    arguments, recipe = parser.parse_args(), RECIPE
+    torch.set_num_threads(1)  # with more, sums are rounded in another order and the steps end elsewhere
     torch.set_flush_denormal(True)  # fast decays leave numbers near 1e-40, which take a processor five times as long
     for seed in arguments.seeds:
         for variant in arguments.variants:

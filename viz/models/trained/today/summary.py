@@ -1,0 +1,78 @@
+"""Summaries of the trainings over seeds, and the rule by which two variants differ or do not."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import mean
+from typing import Literal
+
+from viz.models.trained.today.modules import DeltaAttention
+from viz.models.trained.today.train import VARIANTS, Trained
+
+BASELINES: Mapping[str, str] = {
+    "sink": "standard",
+    "gate": "standard",
+    "latent": "standard",
+    "delta_3_1": "standard_4",
+}
+"""For each variant the standard twin of the same depth."""
+MEASURES = ("first_share", "induction", "loss", "accuracy")
+
+Verdict = Literal["same", "lower", "higher"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spread:
+    """A measure over all seeds of a variant: mean, lowest and highest."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def compared_layers(variant: str) -> tuple[int, ...]:
+    """Return the layers whose heads have rows of weights in every variant of this depth.
+
+    A mean over other layers would compare different places of a model.
+
+    Example:
+        >>> compared_layers("sink"), compared_layers("standard_4")
+        ((0, 1), (3,))
+    """
+    depth = len(VARIANTS[variant])
+    stacks = [layers for layers in VARIANTS.values() if len(layers) == depth]
+    return tuple(i for i in range(depth) if all(layers[i] is not DeltaAttention for layers in stacks))
+
+
+def measure(training: Trained, name: str) -> float:
+    """Return one number of a training at its end.
+
+    Args:
+        training: the record.
+        name: "first_share", the mean over the heads of :func:`compared_layers`; "induction", that of their best head;
+            "loss" or "accuracy", over the words that can be known.
+    """
+    if name in ("loss", "accuracy"):
+        return float(vars(training.run)[name][-1])
+    heads = [value for layer in compared_layers(training.variant) for value in vars(training.after)[name][layer]]
+    return mean(heads) if name == "first_share" else max(heads)
+
+
+def summarise(trainings: Sequence[Trained]) -> Mapping[str, Spread]:
+    """Return mean, lowest and highest of every measure over the seeds of one variant."""
+    values = {name: [measure(training, name) for training in trainings] for name in MEASURES}
+    return {name: Spread(mean=mean(seeds), low=min(seeds), high=max(seeds)) for name, seeds in values.items()}
+
+
+def compare(variant: Spread, baseline: Spread) -> Verdict:
+    """Say on which side of the baseline a variant is: "same" unless every seed of it is on that side of every other.
+
+    With five seeds each that happens by chance in 2 of 252 orders.
+
+    Example:
+        >>> low, high = Spread(mean=0.2, low=0.1, high=0.3), Spread(mean=0.5, low=0.4, high=0.6)
+        >>> compare(high, low), compare(low, high), compare(low, Spread(mean=0.4, low=0.3, high=0.5))
+        ('higher', 'lower', 'same')
+    """
+    if variant.low > baseline.high:
+        return "higher"
+    return "lower" if variant.high < baseline.low else "same"
