@@ -69,15 +69,22 @@ def open_cost(scene: Scene) -> CostContext:
     return CostContext(scene=scene, sizes=Sizes(n=max(n, 1), d=max(d, 1), k=k, h=h))
 
 
-def draw_sizes(context: CostContext, *, first: bool = False) -> None:
-    """Draw the controls of the sizes in one row; where all sections stand below each other, only the ``first`` does."""
+def draw_sizes(context: CostContext, *, first: bool = False, kernel: bool = True) -> None:
+    """Draw the controls of the sizes in one row; where all sections stand below each other, only the ``first`` does.
+
+    Args:
+        context: of the page.
+        first: True of the page's first section.
+        kernel: False where nothing depends on k.
+    """
     if SECTION.value == ALL and not first:
         return
     t, heads = context.t, divisors(context.sizes.d)
     with st.container(key="sizes", horizontal=True, gap="small", vertical_alignment="bottom"):
         COST_N.number_input(t("cost.n"), width=WIDTHS["n"], help=t("cost.n_help"))
         COST_D.number_input(t("cost.d"), width=WIDTHS["d"], help=t("cost.d_help"))
-        COST_K.select_slider(t("cost.k"), width=WIDTHS["k"], help=t("cost.k_help"))
+        if kernel:
+            COST_K.select_slider(t("cost.k"), width=WIDTHS["k"], help=t("cost.k_help"))
         COST_H.select_slider(t("cost.h"), heads, width=WIDTHS["h"], help=t("cost.h_help"))
 
 

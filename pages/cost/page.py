@@ -5,6 +5,7 @@ from functools import partial
 from pages.cost import classic_table, growth, heads, layer_parts, measured, memory, models, paths
 from pages.cost.context import about, open_cost
 from pages.cost.formulas import EXPONENT, HEADS, LAYER, OVERTAKES, PARTS, STEPS, STREAM
+from pages.cost.mixes.section import MIXES
 from pages.cost.streaming import streaming_attention
 from viz.core.cost.architectures import (
     convolution,
@@ -57,6 +58,7 @@ PAGE = Page(
             parameters=("cost_fixed",),
             in_menu=True,
         ),
+        MIXES,
         with_views(
             "view",
             Section(

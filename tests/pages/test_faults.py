@@ -1,7 +1,8 @@
 """Mistakes put into the core on purpose: a live check of every section that shows what they change turns red.
 
-A table: the function, what it does instead, and the places (sections, opened by a link) that must notice. What costs is
-counted on a page of its own, whose table is ``tests/pages/cost/test_faults.py``.
+A table: the function, what it does instead, and the places (sections, opened by a link) that must notice. The page of
+costs has a table of its own, ``tests/pages/cost/test_faults.py``; its mixes of layers stand here, as they need several
+links.
 """
 
 import math
@@ -12,7 +13,7 @@ import pytest
 import torch
 
 from pages import PAGES
-from pages.attention_today import trained as trained_today
+from pages.cost.mixes.models import Model
 from pages.long_text import compute as long_compute
 from pages.step_by_step.own_numbers import puzzles as game
 from pages.step_by_step.own_numbers.example import presets
@@ -197,6 +198,11 @@ PLACES = {
     "trained": f"share_kv/trained?{SEEDED}&n_kv_heads=2",
     "converted": "share_kv/converted?n_kv_heads=6",
     "copying": f"share_kv/copying?{SEEDED}&n_kv_heads=2",
+    # What it costs
+    "mix with windows": "cost/mixes?cost_n=5000&mix_layers=6",
+    "mix with states": "cost/mixes?mix_kind=linear&mix_pattern=three&mix_layers=9",
+    "mix with MLA": "cost/mixes?mix_kind=latent&mix_pattern=one",
+    "mix with selection": "cost/mixes?mix_kind=select&mix_size=64",
     # Two sequences
     "cross-attention": f"two_sequences/cross_attention?{SEEDED}&target=six+seven",
     "scoring": f"two_sequences/scoring?{SEEDED}&target=six+seven",
@@ -305,6 +311,10 @@ ATTENTION = (
     "rollout",
 )
 """Places that show what attention makes of queries and keys."""
+
+
+MIXES = ("mix with windows", "mix with states", "mix with MLA", "mix with selection")
+"""Places with a mix of layers; below each stands the table of published models."""
 
 
 def _one_nan(right, masked):
@@ -1152,6 +1162,91 @@ FAULTS |= {
         function=delta.delta_map,
         wrong=lambda right, q, k, *, beta, **options: right(q, k, beta=beta / 2, **options),
         places=("delta rule",),
+    ),
+    # What it costs
+    "a mix with one layer more between full ones": Fault(
+        function=mixed.interleave,
+        wrong=lambda right, full, rest, *, n_layers, period: right(
+            full, rest, n_layers=n_layers, period=period + (period > 1)
+        ),
+        places=MIXES,
+    ),
+    "a mix without its highest layer": Fault(
+        function=mixed.step_flops,
+        wrong=lambda right, layers, *, n_tokens: right(layers[:-1], n_tokens=n_tokens),
+        places=MIXES,
+    ),
+    "a cache in one byte a number": Fault(
+        function=mixed.cache_bytes,
+        wrong=lambda right, layers, *, n_tokens: right(layers, n_tokens=n_tokens, bytes_per_value=1),
+        places=MIXES,
+    ),
+    "a mix that is cheaper one token later": Fault(
+        function=mixed.cheaper_from,
+        wrong=lambda right, *costs: None if (n := right(*costs)) is None else n + 1,
+        places=MIXES,
+    ),
+    "a mix that is cheaper one token before": Fault(
+        function=mixed.cheaper_from,
+        wrong=lambda right, *costs: n - 1 if (n := right(*costs)) and n > 1 else n,
+        places=("mix with windows", "mix with states", "mix with selection"),
+    ),
+    "a mix that is cheaper for ever in place of never": Fault(
+        function=mixed.cheaper_from,
+        wrong=lambda right, *costs: right(*costs) or 1,
+        places=("mix with MLA", "mix with selection"),
+    ),
+    "a mix that is never cheaper": Fault(function=mixed.cheaper_from, wrong=lambda right, *costs: None, places=MIXES),
+    "half of the keys of a full layer": Fault(
+        function=mixed.FullCost.step_flops,
+        wrong=lambda right, layer, n: right(layer, (n + 1) // 2),
+        places=MIXES,
+    ),
+    "a full layer that keeps keys alone": Fault(
+        function=mixed.FullCost.cache_numbers, wrong=lambda right, layer, n: right(layer, n) // 2, places=MIXES
+    ),
+    "a window one token too wide in the mix": Fault(
+        function=mixed.WindowCost.step_flops,
+        wrong=lambda right, layer, n: mixed.FullCost(spec=layer.spec).step_flops(min(n, layer.size + 1)),
+        places=("mix with windows",),
+    ),
+    "a window that has no end in the cache": Fault(
+        function=mixed.WindowCost.cache_numbers,
+        wrong=lambda right, layer, n: mixed.FullCost(spec=layer.spec).cache_numbers(n),
+        places=MIXES,  # the table below has windows too
+    ),
+    "a state that grows with the text": Fault(
+        function=mixed.LinearCost.cache_numbers,
+        wrong=lambda right, layer, n: n * right(layer, n),
+        places=MIXES,
+    ),
+    "a state that is read once": Fault(
+        function=mixed.LinearCost.step_flops,
+        wrong=lambda right, layer, n: 2 * right(layer, n) // 3,
+        places=("mix with states",),
+    ),
+    "a latent cache without the key with RoPE": Fault(
+        function=mixed.LatentCost.cache_numbers,
+        wrong=lambda right, layer, n: n * layer.spec.d_latent,
+        places=MIXES,
+    ),
+    "an absorbed step in the plain form": Fault(
+        function=mixed.LatentCost.step_flops,
+        wrong=lambda right, layer, n: layer.text_flops(n) // n,
+        places=("mix with MLA",),
+    ),
+    "a scorer that costs nothing": Fault(
+        function=mixed.TopKCost.step_flops,
+        wrong=lambda right, layer, n: layer.layer.step_flops(min(n, layer.top_k)),
+        places=("mix with selection",),
+    ),
+    "a selection that drops what it does not select": Fault(
+        function=mixed.TopKCost.cache_numbers,
+        wrong=lambda right, layer, n: right(layer, min(n, layer.top_k)),
+        places=MIXES,
+    ),
+    "published models without their first layer": Fault(
+        function=vars(Model)["layers"].fget, wrong=lambda right, model: right(model)[1:], places=MIXES
     ),
 }
 

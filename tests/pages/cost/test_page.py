@@ -21,6 +21,7 @@ SECTIONS = {
     "memory": 3,
     "paths": 1,
     "heads": 3,
+    "mixes": 6,
     "models": 4,
     "measured": 3,
 }
@@ -96,6 +97,7 @@ def test_a_section_is_drawn_alone(open_app, section):
         ({"cost_n": 100, "cost_k": 7}, "table"),
         ({"cost_how": "exact"}, "growth"),
         ({"cost_fixed": 1}, "heads"),
+        ({"mix_pattern": "one"}, "mixes"),
         ({"cost_model": "gpt2"}, "models"),
         ({"cost_seconds": 20}, "measured"),
     ],

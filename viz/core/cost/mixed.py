@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from viz.core.cost.attention import FLOPS_PER_MULTIPLY_ADD, at_least_one, shortest
 from viz.core.spec import AttentionSpec
+from viz.core.variants.today.interleaved import full_layers
 from viz.core.variants.today.latent import LatentSpec
 
 
@@ -200,6 +201,19 @@ class SharedKVCost(LayerCost):
     def text_flops(self, n: int) -> int:
         """Likewise."""
         return self.layer.text_flops(n)
+
+
+def interleave(full: LayerCost, rest: LayerCost, *, n_layers: int, period: int) -> list[LayerCost]:
+    """Stack layers of two kinds, the last of each ``period`` full; with a period of 0 none is.
+
+    Example:
+        >>> spec = AttentionSpec(d_model=12, n_heads=6)
+        >>> layers = interleave(FullCost(spec=spec), WindowCost(spec=spec, size=2), n_layers=5, period=2)
+        >>> [layer.cache_numbers(4) for layer in layers]
+        [48, 96, 48, 96, 48]
+    """
+    is_full = full_layers(n_layers, period=period) if period else (False,) * n_layers
+    return [full if at_full else rest for at_full in is_full]
 
 
 def cache_bytes(layers: Sequence[LayerCost], *, n_tokens: int, bytes_per_value: int = 2) -> int:
