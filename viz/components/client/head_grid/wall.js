@@ -219,7 +219,7 @@ function sizeOf({ clientWidth, clientHeight }) {
   return [clientWidth, clientHeight, devicePixelRatio].join();
 }
 
-export function format(number) {
+function format(number) {
   return number === null || Number.isNaN(number) || !Number.isFinite(number) ? "–" : number.toFixed(3);
 }
 

@@ -1,7 +1,7 @@
 // @ts-check
 
 /** @param {number} value @param {number} low @param {number} high */
-export function clamp(value, low, high) {
+function clamp(value, low, high) {
   return Math.max(low, Math.min(high, value));
 }
 

@@ -104,7 +104,7 @@ export function mapColours(element, hues, before) {
 }
 
 /** Under a contrast theme the colours are names of the system's (viz/components/bundle.py). */
-export function hasContrastTheme() {
+function hasContrastTheme() {
   return matchMedia("(forced-colors: active)").matches;
 }
 
