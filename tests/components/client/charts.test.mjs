@@ -3,7 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { moveCell } from "../../../viz/components/client/lib/clamp.js";
 import { columnNames } from "../../../viz/components/client/plot/axis_labels.js";
+import { Cells } from "../../../viz/components/client/plot/cells.js";
 import { formatNumber, logTicks, tickNames, ticks } from "../../../viz/components/client/plot/ticks.js";
 import { levelLabels } from "../../../viz/components/client/plot/labels.js";
 import { scale } from "../../../viz/components/client/plot/scale.js";
@@ -117,4 +119,23 @@ test("the name of a level line stands where the next line is farther away, and n
   );
   assert.notEqual(labels[1].column, labels[2].column); // these two stand between the same lines
   assert.deepEqual(levelLabels([50]), [{ isAbove: true, column: 0 }]);
+});
+
+test("a point beside the cells is in none, and the nearest one is at the edge", () => {
+  const cells = new Cells(null, null, { left: 10, top: 20, rows: 3, columns: 5, w: 4, h: 2 });
+  assert.deepEqual(
+    [cells.under([19, 25]), cells.nearest([19, 25])],
+    [
+      [2, 2],
+      [2, 2],
+    ],
+  );
+  assert.deepEqual([cells.under([9, 21]), cells.nearest([9, 21])], [null, [0, 0]]);
+  assert.deepEqual([cells.under([31, 99]), cells.nearest([31, 99])], [null, [2, 4]]);
+});
+
+test("an arrow key leads to the next cell, and stays in the last one", () => {
+  assert.deepEqual(moveCell([1, 2], [0, 1], [3, 5]), [1, 3]);
+  assert.deepEqual(moveCell([2, 0], [1, 0], [3, 5]), [2, 0]);
+  assert.deepEqual(moveCell([0, 0], [0, -1], [3, 5]), [0, 0]);
 });

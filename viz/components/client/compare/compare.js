@@ -5,7 +5,8 @@
 // maps, and with words and choices, which is what is seen. So choosing a head does not send the small maps again.
 
 import { unpack } from "../lib/bytes.js";
-import { css, scoreColour, scoreTable, theme, weightTable } from "../lib/colour.js";
+import { css, mapColours, scoreColour } from "../lib/colour.js";
+import { moveCell } from "../lib/clamp.js";
 import { ARROWS, element, fill, segments } from "../lib/dom.js";
 import { placeOf } from "../lib/fit.js";
 import { LargeMap } from "../lib/scroll_map.js";
@@ -16,6 +17,7 @@ import { place } from "../lib/place.js";
 import { Wall } from "../head_grid/wall.js";
 import { drawBars } from "./bars.js";
 import { mapsOf, say, signed } from "./two.js";
+import { colourStrip, legendKey } from "../plot/legend.js";
 import { mapTable } from "../plot/tables.js";
 
 const channels = new Channels(); // of each: wall, two, view
@@ -70,7 +72,7 @@ class Comparison extends View {
       spelled = JSON.stringify([words, labels, titles, this.wall.order]);
     if (spelled !== this.spelled) this.#build();
     this.spelled = spelled;
-    this.#theme();
+    this.palette = mapColours(this.root, this.data.hues, this.palette);
     this.panel.title.textContent = fill(words[this.data.fixed ? "heads_of" : "layer_head"], {
       ...this.choice,
       ...this.data.models,
@@ -146,7 +148,6 @@ class Comparison extends View {
     wall.element.addEventListener("pointermove", (event) => this.point(this.#overWall(event)));
     wall.element.addEventListener("pointerleave", () => this.point(null));
     wall.element.addEventListener("click", (event) => this.#choose(event.target.closest?.(".thumb")));
-    wall.element.addEventListener("keydown", (event) => this.#walkWall(event));
     this.root.replaceChildren(
       panel.maps,
       panel.legend,
@@ -168,19 +169,6 @@ class Comparison extends View {
     element.addEventListener("click", (event) => this.lock(at(event)));
   }
 
-  #theme() {
-    const now = theme(this.root),
-      { hues } = this.data;
-    if (JSON.stringify(now) === JSON.stringify(this.palette?.theme)) return;
-    this.palette = {
-      theme: now,
-      weights: weightTable(hues.positive),
-      scores: scoreTable(hues.negative, hues.positive),
-      hues: [],
-      masked: ((56 << 24) | (140 << 16) | (132 << 8) | 128) >>> 0,
-    };
-  }
-
   #wall() {
     const { wall, thumbs, palette, data } = this,
       [layer, head] = this.#second();
@@ -192,30 +180,14 @@ class Comparison extends View {
     const { two, data } = this,
       { words, hues, titles } = data,
       limit = this.maps.difference.limit;
-    const strip = element("canvas");
-    [strip.width, strip.height] = [160, 1];
-    const context = strip.getContext("2d"),
-      image = context.createImageData(160, 1),
-      pixels = new Uint32Array(image.data.buffer);
-    for (let i = 0; i < 160; i++) pixels[i] = scoreColour(this.palette.scores, i / 79.5 - 1);
-    context.putImageData(image, 0, 0);
-    const swatch = (hue, text) => {
-      const pair = element("span", "keyed"),
-        square = element("span", hue ? "swatch" : "hatched");
-      if (hue) square.style.backgroundColor = css(hue);
-      pair.append(square, text);
-      return pair;
-    };
-    const end = two.what === "weights" ? "1" : limit.toPrecision(2);
-    const parts = [
-      element("span", "", {}, `−${end}`),
-      strip,
-      element("span", "", {}, `+${end}`),
-      element("span", "what", {}, words.legend),
-    ];
-    parts.push(swatch(hues.grey, titles[0]), swatch(hues.heads[2], titles[1]));
-    if (this.maps.difference.masked) parts.push(swatch(null, words.legend_missing));
-    this.panel.legend.replaceChildren(...parts);
+    const end = two.what === "weights" ? "1" : limit.toPrecision(2),
+      pixel = (share) => scoreColour(this.palette.scores, 2 * share - 1);
+    this.panel.legend.replaceChildren(
+      ...colourStrip([`−${end}`, `+${end}`], pixel, words.legend),
+      legendKey(titles[0], css(hues.grey)),
+      legendKey(titles[1], css(hues.heads[2])),
+      ...(this.maps.difference.masked ? [legendKey(words.legend_missing)] : []),
+    );
   }
 
   resized() {
@@ -335,24 +307,13 @@ class Comparison extends View {
       n = this.maps.a.columns;
     if (step) {
       const from = this.cursor ?? { query: this.locked.query ?? 0, key: this.focus.key ?? 0 };
-      const to = (at, by) => Math.max(0, Math.min(n - 1, at + by));
-      this.cursor = this.hover = { query: to(from.query, step[0]), key: to(from.key, step[1]) };
+      const [query, key] = moveCell([from.query, from.key], step, [n, n]);
+      this.cursor = this.hover = { query, key };
       for (const side of SIDES) this.views[side].reveal(this.cursor);
       this.light();
       this.say();
     } else if ((event.key === "Enter" || event.key === " ") && this.hover) this.lock(this.hover);
     else return;
     event.preventDefault();
-  }
-
-  #walkWall(event) {
-    const button = event.target.closest?.(".thumb");
-    if (!button || !(event.key in ARROWS)) return;
-    event.preventDefault();
-    this.thumbs.walk(
-      button,
-      event.key,
-      getComputedStyle(button.closest(".heads")).gridTemplateColumns.split(" ").length,
-    );
   }
 }

@@ -3,6 +3,7 @@
 
 import { LiveView, mount, spoken } from "../lib/view.js";
 import { start } from "../lib/canvas.js";
+import { moveCell } from "../lib/clamp.js";
 import { css, theme } from "../lib/colour.js";
 import { ARROWS, element, fill } from "../lib/dom.js";
 import { Debouncer, strokes } from "../lib/strokes.js";
@@ -99,10 +100,9 @@ class DigitPad extends LiveView {
 
   #key(event) {
     const step = ARROWS[event.key],
-      [row, column] = this.focus,
-      within = (at) => Math.max(0, Math.min(SIDE - 1, at));
+      [row, column] = this.focus;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (step) this.focus = [within(row + step[0]), within(column + step[1])];
+    if (step) this.focus = moveCell(this.focus, step, [SIDE, SIDE]);
     else if (event.key === " " || event.key === "Enter") this.#toggle(row * SIDE + column);
     else return;
     event.preventDefault();

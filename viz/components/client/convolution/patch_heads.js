@@ -5,8 +5,10 @@
 import { LiveView, mount, spoken } from "../lib/view.js";
 import { unpack } from "../lib/bytes.js";
 import { image, measure, start } from "../lib/canvas.js";
-import { theme, weightColour, weightTable } from "../lib/colour.js";
+import { grey, theme, weightColour, weightTable } from "../lib/colour.js";
 import { element, fill, walkCells } from "../lib/dom.js";
+import { place } from "../lib/place.js";
+import { Cells } from "../plot/cells.js";
 import { mapTable } from "../plot/tables.js";
 
 export default mount((parent) => new PatchHeads(parent), unpack);
@@ -77,15 +79,7 @@ class PatchHeads extends LiveView {
   }
 
   #listen() {
-    this.picture.addEventListener("click", (event) => {
-      const box = this.picture.getBoundingClientRect(),
-        { rows, columns } = this.data,
-        within = (at, last) => Math.max(0, Math.min(last, Math.floor(at)));
-      this.#ask([
-        within(((event.clientY - box.top) / box.height) * rows, rows - 1),
-        within(((event.clientX - box.left) / box.width) * columns, columns - 1),
-      ]);
-    });
+    this.picture.addEventListener("click", (event) => this.#ask(this.whole.nearest(place(this.picture, event))));
     walkCells(
       this.picture,
       () => ({ at: this.choice.query, size: [this.data.rows, this.data.columns] }),
@@ -140,18 +134,10 @@ class PatchHeads extends LiveView {
 
   #drawWhole(colours) {
     const { rows, columns, image: pixels, size } = this.data,
-      [height, width] = size,
-      [row, column] = this.choice.query;
-    const { context, width: wide, height: high } = start(this.picture, colours);
-    context.imageSmoothingEnabled = false;
-    const dark = (at) => {
-      const level = Math.round(255 * Math.min(1, Math.max(0, pixels[at])));
-      return ((255 << 24) | (level << 16) | (level << 8) | level) >>> 0;
-    };
-    context.drawImage(image(height, width, dark), 0, 0, wide, high);
-    context.lineWidth = 3;
-    context.strokeStyle = colours.primary;
-    context.strokeRect((column * wide) / columns, (row * high) / rows, wide / columns, high / rows);
+      { context, width, height } = start(this.picture, colours);
+    this.whole = new Cells(context, colours, { left: 0, rows, columns, w: width / columns, h: height / rows });
+    this.whole.picture(image(size[0], size[1], (at) => grey(pixels[at])));
+    this.whole.frame(this.choice.query, colours.primary, 3);
   }
 
   /**
@@ -159,30 +145,19 @@ class PatchHeads extends LiveView {
    * other.
    */
   #maps(places, colours) {
-    const { rows, columns, seen: attention, windows, heads } = this.data,
-      [row, column] = this.data.choice.query;
-    const cells = image(heads.length * rows, 2 * columns, (at) => {
+    const { rows, columns, seen: attention, windows, heads, choice } = this.data;
+    const weights = image(heads.length * rows, 2 * columns, (at) => {
       const down = Math.floor(at / (2 * columns)),
-        across = at % (2 * columns),
-        weights = across < columns ? attention : windows;
-      return weightColour(this.table, weights[down * columns + (across % columns)]);
+        across = at % (2 * columns);
+      return weightColour(this.table, (across < columns ? attention : windows)[down * columns + (across % columns)]);
     });
     const { context } = start(this.maps, colours);
-    context.imageSmoothingEnabled = false;
     places.forEach((pair, i) =>
       pair.forEach(([left, top, width, height], side) => {
-        context.drawImage(cells, side * columns, i * rows, columns, rows, left, top, width, height);
-        context.globalAlpha = 0.35;
-        context.strokeStyle = colours.text;
-        context.strokeRect(left + 0.5, top + 0.5, width - 1, height - 1);
-        context.globalAlpha = 1;
-        context.strokeStyle = colours.primary;
-        context.strokeRect(
-          left + (column * width) / columns,
-          top + (row * height) / rows,
-          width / columns,
-          height / rows,
-        );
+        const cells = new Cells(context, colours, { left, top, rows, columns, w: width / columns, h: height / rows });
+        cells.picture(weights, [side * columns, i * rows]);
+        cells.edge(0.35);
+        cells.frame(choice.query, colours.primary);
       }),
     );
   }

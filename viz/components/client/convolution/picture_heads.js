@@ -3,22 +3,18 @@
 // follows. Python gets one message, on release.
 
 import { image, line, start } from "../lib/canvas.js";
-import { css, theme } from "../lib/colour.js";
-import { ARROWS, element, fill } from "../lib/dom.js";
+import { css, grey, theme } from "../lib/colour.js";
+import { ARROWS, element, fill, walkCells } from "../lib/dom.js";
 import { inks } from "../lib/contrast.js";
 import { LiveView, spoken } from "../lib/view.js";
 import { place } from "../lib/place.js";
+import { Cells } from "../plot/cells.js";
 import { mapTable } from "../plot/tables.js";
 import { convolve, windowWeights } from "./quadratic.js";
 import { ALPHA, minus, slider } from "./slider.js";
 
 const REACH = 4,
   NEAR = 24; // cells each way; pixels that count as a hit
-
-function grey(share) {
-  const level = Math.round(255 * Math.min(1, Math.max(0, share)));
-  return ((255 << 24) | (level << 16) | (level << 8) | level) >>> 0;
-}
 
 function short(value) {
   return minus(Number(value.toFixed(2)) + 0); // + 0: there is no -0
@@ -92,18 +88,13 @@ export class PictureHeads extends LiveView {
 
   #listen() {
     this.#listenToPlane();
-    this.inputCanvas.addEventListener("click", (event) => {
-      const [x, y] = this.#inside(event, this.inputCanvas),
-        { cell } = this.inputCanvas;
-      this.#ask(Math.floor(y / cell), Math.floor(x / cell));
-    });
-    this.inputCanvas.addEventListener("keydown", (event) => {
-      const step = ARROWS[event.key],
-        [row, column] = this.choice.query;
-      if (!step) return;
-      event.preventDefault();
-      this.#ask(row + step[0], column + step[1]);
-    });
+    const { inputCanvas: canvas } = this;
+    canvas.addEventListener("click", (event) => this.#ask(this.input.nearest(place(canvas, event))));
+    walkCells(
+      canvas,
+      () => ({ at: this.choice.query, size: [this.data.rows, this.data.columns] }),
+      (cell) => this.#ask(cell),
+    );
   }
 
   #listenToPlane() {
@@ -125,11 +116,11 @@ export class PictureHeads extends LiveView {
     // A tap or click beside all centres: the chosen one goes there, as if it had been dragged.
     this.plane.addEventListener("click", (event) => {
       if (this.#near(event) !== null) return;
-      this.move(this.choice.head, this.#offset(this.#inside(event, this.plane)));
+      this.move(this.choice.head, this.#offset(place(this.plane, event)));
       this.tell();
     });
     this.plane.addEventListener("pointermove", (event) => {
-      if (this.dragged !== null) this.move(this.dragged, this.#offset(this.#inside(event, this.plane)));
+      if (this.dragged !== null) this.move(this.dragged, this.#offset(place(this.plane, event)));
     });
     for (const end of ["pointerup", "pointercancel"]) {
       this.plane.addEventListener(end, () => {
@@ -150,7 +141,7 @@ export class PictureHeads extends LiveView {
 
   /** The centre under the pointer, if there is one. */
   #near(event) {
-    const [x, y] = this.#inside(event, this.plane),
+    const [x, y] = place(this.plane, event),
       away = this.choice.offsets.map((offset) => {
         const at = this.#place(offset);
         return Math.hypot(at[0] - x, at[1] - y);
@@ -159,16 +150,10 @@ export class PictureHeads extends LiveView {
     return away[best] > NEAR ? null : best;
   }
 
-  /** Select another query pixel, or the nearest inside the picture. */
-  #ask(row, column) {
-    const { rows, columns } = this.data,
-      within = (at, last) => Math.min(last, Math.max(0, at));
-    this.change((choice) => (choice.query = [within(row, rows - 1), within(column, columns - 1)]));
+  /** Select another query pixel. */
+  #ask(cell) {
+    this.change((choice) => (choice.query = cell));
     this.tell();
-  }
-
-  #inside(event, canvas) {
-    return place(canvas, event);
   }
 
   #place([row, column]) {
@@ -270,18 +255,11 @@ export class PictureHeads extends LiveView {
   #drawInput(heads, colours) {
     const { rows, columns, image: pixels, words } = this.data,
       [row, column] = this.choice.query;
-    const { context, width, height } = start(this.inputCanvas, colours),
-      cell = Math.min(width / columns, height / rows);
-    this.inputCanvas.cell = cell;
-    context.imageSmoothingEnabled = false;
+    const cells = this.#cells(this.inputCanvas, colours),
+      { context } = cells;
+    this.input = cells;
     context.globalAlpha = 0.55;
-    context.drawImage(
-      image(rows, columns, (at) => grey(pixels[at])),
-      0,
-      0,
-      columns * cell,
-      rows * cell,
-    );
+    cells.picture(image(rows, columns, (at) => grey(pixels[at])));
     context.globalAlpha = 1;
     heads.forEach(({ offset, alpha }, h) => {
       const down = windowWeights(rows, alpha, offset[0]).subarray(row * rows, (row + 1) * rows);
@@ -293,35 +271,31 @@ export class PictureHeads extends LiveView {
           const weight = share * columnShare;
           if (weight < 0.004) return;
           context.globalAlpha = Math.sqrt(weight) * (weight === most ? 0.9 : 0.8);
-          context.fillRect(j * cell, i * cell, cell, cell);
+          context.fillRect(j * cells.w, i * cells.w, cells.w, cells.w);
         }),
       );
     });
     context.globalAlpha = 1;
-    context.lineWidth = 2;
-    context.strokeRect(column * cell, row * cell, cell, cell);
+    cells.frame([row, column], colours.text, 2);
     this.saysSeen.textContent = fill(words.seen_says, { row, column });
   }
 
+  /** The picture's pixels on a canvas. */
+  #cells(canvas, colours) {
+    const { rows, columns } = this.data,
+      { context, width, height } = start(canvas, colours);
+    return new Cells(context, colours, { left: 0, rows, columns, w: Math.min(width / columns, height / rows) });
+  }
+
   #drawOutput(colours) {
-    const { rows, columns, words } = this.data,
+    const { columns, words } = this.data,
       [row, column] = this.choice.query;
     const low = Math.min(...this.output),
       high = Math.max(...this.output),
       range = high - low || 1;
-    const { context, width, height } = start(this.outputCanvas, colours),
-      cell = Math.min(width / columns, height / rows);
-    context.imageSmoothingEnabled = false;
-    context.drawImage(
-      image(rows, columns, (at) => grey((this.output[at] - low) / range)),
-      0,
-      0,
-      columns * cell,
-      rows * cell,
-    );
-    context.lineWidth = 2;
-    context.strokeStyle = colours.primary;
-    context.strokeRect(column * cell, row * cell, cell, cell);
+    const cells = this.#cells(this.outputCanvas, colours);
+    cells.picture(image(this.data.rows, columns, (at) => grey((this.output[at] - low) / range)));
+    cells.frame([row, column], colours.primary, 2);
     this.saysMade.textContent = fill(words.made_says, {
       low: short(low),
       high: short(high),

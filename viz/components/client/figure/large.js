@@ -4,7 +4,7 @@
 /** @typedef {import("./tables.js").Cell} Cell @typedef {import("./tables.js").Table} Table */
 /** @typedef {{kind: string, names: Cell[], notes: string[], columns: Cell[], values: number[][]}} Split */
 
-export const COVER_SIGN = "?"; // of a number that a lesson's open question covers
+const COVER_SIGN = "?"; // of a number that a lesson's open question covers
 const CHUNK = 0x8000; // arguments of one call
 
 /** @param {Cell} cell */

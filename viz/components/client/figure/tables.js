@@ -17,7 +17,7 @@
 
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/; // what a spreadsheet takes for the beginning of a formula (OWASP, CSV injection)
 const SIGNS = /[!#$%&*+.:<=>?@[\\\]^_`{|}~]/g; // what may mean something else in Markdown
-export const MOST = 16; // rows and columns of numbers that are still read in a table
+const MOST = 16; // rows and columns of numbers that are still read in a table
 
 /** Names stay names, whatever they begin with; numbers are written with every digit they have. @param {Cell} cell */
 function csvCell(cell) {
@@ -40,7 +40,7 @@ export function csv(tables) {
 }
 
 /** Text that Markdown shows as it is, on one line. @param {string} text */
-export function escapeMarkdown(text) {
+function escapeMarkdown(text) {
   return text.replace(/\s+/g, " ").replace(SIGNS, "\\$&");
 }
 

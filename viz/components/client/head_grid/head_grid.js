@@ -7,11 +7,11 @@
 
 import { View, mount } from "../lib/view.js";
 import { unpack } from "../lib/bytes.js";
-import { css, scoreTable, theme, weightTable } from "../lib/colour.js";
+import { css, mapColours } from "../lib/colour.js";
 import { MaskPreview } from "./mask_preview.js";
 import { LargeMapModel } from "./large_map_model.js";
 import { fill } from "../lib/dom.js";
-import { walkMap, walkWall } from "./keys.js";
+import { walkMap } from "./keys.js";
 import { placeOf } from "../lib/fit.js";
 import { LargeMap } from "../lib/scroll_map.js";
 import { FAINT, Lines, MOST } from "./lines.js";
@@ -147,7 +147,7 @@ class Grid extends View {
     [this.labels, this.spelled] = [labels, spelled];
     this.locked = this.#locked();
     if (this.words !== JSON.stringify(words)) this.#build();
-    this.#theme();
+    this.palette = mapColours(this.root, this.data.hues, this.palette);
     this.#wall();
     this.#large();
     this.light();
@@ -192,7 +192,6 @@ class Grid extends View {
       const at = (event) => text.at(event, this.locked);
       this.#listen(text.element, at, (event) => this.lock(at(event)));
     }
-    wall.element.addEventListener("keydown", (event) => walkWall(this, event));
     panel.large.addEventListener("keydown", (event) => walkMap(this, event));
   }
 
@@ -206,21 +205,6 @@ class Grid extends View {
       this.cursor = null;
       click(event);
     });
-  }
-
-  #theme() {
-    const now = theme(this.root),
-      { hues } = this.data;
-    if (JSON.stringify(now) === JSON.stringify(this.palette?.theme)) return;
-    this.palette = {
-      theme: now,
-      list: hues.heads,
-      blue: hues.positive,
-      weights: weightTable(hues.positive),
-      scores: scoreTable(hues.negative, hues.positive),
-      hues: hues.heads.map(weightTable),
-      masked: ((56 << 24) | (140 << 16) | (132 << 8) | 128) >>> 0,
-    };
   }
 
   #wall() {

@@ -1,14 +1,7 @@
-// The keyboard: arrows walk the heads of the wall, or the cells of the large map.
+// The keyboard of the large map: arrows walk its cells.
 
+import { moveCell } from "../lib/clamp.js";
 import { ARROWS } from "../lib/dom.js";
-
-export function walkWall(grid, event) {
-  const button = event.target.closest?.(".thumb");
-  if (!button || !(event.key in ARROWS)) return;
-  event.preventDefault();
-  const columns = getComputedStyle(button.closest(".heads")).gridTemplateColumns.split(" ").length;
-  grid.thumbs.walk(button, event.key, button.closest(".sorted") ? columns : columns - 1); // one holds the layer's name
-}
 
 export function walkMap(grid, event) {
   if (!grid.map) return;
@@ -24,13 +17,12 @@ export function walkMap(grid, event) {
   event.preventDefault();
 }
 
-function walkCells(grid, [down, right]) {
+function walkCells(grid, step) {
   const { map, locked } = grid,
-    clamp = (place, count) => Math.max(0, Math.min(count - 1, place));
-  const from = grid.cursor ?? { query: locked.query ?? 0, key: locked.key ?? 0 };
-  grid.cursor = { query: clamp(from.query + down, map.rows), key: clamp(from.key + right, map.columns) };
+    from = grid.cursor ?? { query: locked.query ?? 0, key: locked.key ?? 0 };
+  const [query, key] = moveCell([from.query, from.key], step, [map.rows, map.columns]);
+  grid.cursor = grid.hover = { query, key };
   grid.large.reveal(grid.cursor);
-  grid.hover = grid.cursor;
   grid.light();
   grid.say();
 }

@@ -3,6 +3,7 @@
 import { dropdown, element, fill, segments } from "../lib/dom.js";
 import { spoken } from "../lib/view.js";
 import { scoreColour, weightColour } from "../lib/colour.js";
+import { colourStrip, legendKey } from "../plot/legend.js";
 
 const SORTS = ["model", "entropy", "distance", "previous", "next", "same", "first", "link"];
 const always = (code) => code === "model" || code === "link"; // the others are numbers that a wall may lack
@@ -128,25 +129,11 @@ export function showLock(panel, words, locked, labels, act) {
 
 /** The one scale of all maps, and the hues of the heads where each has its own. */
 export function showLegend(panel, words, palette, limit, hasMasked, heads) {
-  const strip = element("canvas");
-  [strip.width, strip.height] = [160, 1];
-  const context = strip.getContext("2d"),
-    image = context.createImageData(160, 1);
-  const pixels = new Uint32Array(image.data.buffer);
   const colour = (share) => (limit ? scoreColour(palette.scores, 2 * share - 1) : weightColour(palette.weights, share));
-  for (let i = 0; i < 160; i++) pixels[i] = colour(i / 159);
-  context.putImageData(image, 0, 0);
   const ends = limit ? [`−${limit.toFixed(1)}`, `+${limit.toFixed(1)}`] : ["0", "1"];
-  const parts = [element("span", "", {}, ends[0]), strip, element("span", "", {}, ends[1])];
-  parts.push(element("span", "what", {}, limit ? words.legend_scores : words.legend_weights));
-  const keyed = (className, text, colour = "") => {
-    const pair = element("span", "keyed"),
-      swatch = element("span", className);
-    swatch.style.backgroundColor = colour;
-    pair.append(swatch, text);
-    parts.push(pair);
-  };
-  if (hasMasked) keyed("hatched", words.legend_masked);
-  for (const { name, colour } of heads) keyed("swatch", name, colour);
-  panel.legend.replaceChildren(...parts);
+  panel.legend.replaceChildren(
+    ...colourStrip(ends, colour, limit ? words.legend_scores : words.legend_weights),
+    ...(hasMasked ? [legendKey(words.legend_masked)] : []),
+    ...heads.map(({ name, colour }) => legendKey(name, colour)),
+  );
 }

@@ -5,7 +5,7 @@
 import { image } from "../lib/canvas.js";
 import { css, scoreColour, weightColour } from "../lib/colour.js";
 import { distanceFromZero, MASKED, NOWHERE, numberOf, poolMax, sortHeads, wallValue } from "../lib/numbers.js";
-import { element, fill } from "../lib/dom.js";
+import { ARROWS, element, fill } from "../lib/dom.js";
 
 const OFF = 0.25; // how opaque the map of a head is that is switched off
 const PIXELS = 72; // the most a small map is wide; beyond it cells are pooled here too
@@ -21,6 +21,7 @@ export class Wall {
   constructor(root) {
     this.element = element("div", "wall", { role: "group" });
     root.append(this.element);
+    this.element.addEventListener("keydown", (event) => this.#walk(event));
     this.buttons = [];
     this.layout = "";
     [this.maps, this.lights] = [element("canvas", "thumbs"), element("canvas", "lights")];
@@ -198,10 +199,15 @@ export class Wall {
     };
   }
 
-  /** Move the keyboard's focus: by `step` heads, or a whole row up or down. */
-  walk(from, key, perRow) {
-    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -perRow, ArrowDown: perRow }[key];
-    const to = this.buttons[this.buttons.indexOf(from) + step];
+  /** Move the keyboard's focus by an arrow key: to the next head, or a whole row up or down. */
+  #walk(event) {
+    const from = event.target.closest?.(".thumb"),
+      step = ARROWS[event.key];
+    if (!from || !step) return;
+    event.preventDefault();
+    const columns = getComputedStyle(from.closest(".heads")).gridTemplateColumns.split(" ").length,
+      perRow = from.closest(".sorted") ? columns : columns - 1; // one holds the layer's name
+    const to = this.buttons[this.buttons.indexOf(from) + step[0] * perRow + step[1]];
     if (!to) return;
     from.tabIndex = -1;
     to.tabIndex = 0;
@@ -213,7 +219,7 @@ function sizeOf({ clientWidth, clientHeight }) {
   return [clientWidth, clientHeight, devicePixelRatio].join();
 }
 
-export function format(number) {
+function format(number) {
   return number === null || Number.isNaN(number) || !Number.isFinite(number) ? "–" : number.toFixed(3);
 }
 

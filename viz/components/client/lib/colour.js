@@ -4,6 +4,7 @@
 /** @typedef {[number, number, number]} Hue red, green and blue, 0 to 255 */
 
 const LEVELS = 4096;
+const MASKED_PIXEL = rgba([128, 132, 140], 0.22);
 
 /** A pixel. @param {Hue} hue @param {number} opacity */
 export function rgba([red, green, blue], opacity) {
@@ -80,8 +81,30 @@ export function theme(element) {
   return colours;
 }
 
+/**
+ * The colours of labelled maps: the page's, and a table of pixels for weights, scores, and each head; those of `before`
+ * as long as the page has the same.
+ *
+ * @param {Element} element
+ * @param {{positive: Hue, negative: Hue, heads: Hue[]}} hues
+ * @param {any} before
+ */
+export function mapColours(element, hues, before) {
+  const now = theme(element);
+  if (JSON.stringify(now) === JSON.stringify(before?.theme)) return before;
+  return {
+    theme: now,
+    list: hues.heads,
+    blue: hues.positive,
+    weights: weightTable(hues.positive),
+    scores: scoreTable(hues.negative, hues.positive),
+    hues: hues.heads.map(weightTable),
+    masked: MASKED_PIXEL,
+  };
+}
+
 /** Under a contrast theme the colours are names of the system's (viz/components/bundle.py). */
-export function hasContrastTheme() {
+function hasContrastTheme() {
   return matchMedia("(forced-colors: active)").matches;
 }
 

@@ -1,5 +1,6 @@
 // Making elements. Words from outside (tokens above all) enter the page as text, never as HTML.
 
+import { moveCell } from "./clamp.js";
 import { direction, isolate, readingDirection } from "./direction.js";
 
 /** The step of each arrow key, as [rows, columns]. */
@@ -14,7 +15,7 @@ export function walkCells(picture, from, to) {
     event.preventDefault();
     event.stopPropagation(); // to some pages an arrow means another step
     const { at, size } = from();
-    to(at ? at.map((place, i) => Math.max(0, Math.min(size[i] - 1, place + step[i]))) : [0, 0]);
+    to(at ? moveCell(at, step, size) : [0, 0]);
   });
 }
 

@@ -8,7 +8,7 @@
 
 import { zoomOf } from "./place.js";
 
-export const LEAST = 11; // pixels of a row whose label can still be read
+const LEAST = 11; // pixels of a row whose label can still be read
 const EDGE = 8; // pixels between a picture and the bottom of the window
 
 /**

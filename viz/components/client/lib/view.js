@@ -87,7 +87,7 @@ export class View {
    *   read its numbers back; `of` is what a picture depends on
    */
   constructor(parent, name, { tag = "div", handle = name, attributes = {}, of } = {}) {
-    this.root = element(tag, name, attributes);
+    this.root = element(tag, `view ${name}`, attributes);
     Object.assign(this.root, { [handle]: this });
     parent.append(this.root);
     this.sent = 0; // the number of the last message

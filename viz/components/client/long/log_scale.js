@@ -12,7 +12,7 @@ export function decodeWeight(code, lowest) {
 }
 
 /** Strength of a weight's colour: 1 for 1, and a fifth less for every tenth. @param {number} weight */
-export function strength(weight) {
+function strength(weight) {
   return weight > 0 ? Math.max(0, 1 - Math.log10(weight) / DARKEST) : 0;
 }
 

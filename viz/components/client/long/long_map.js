@@ -9,7 +9,7 @@ import { element, fill } from "../lib/dom.js";
 import { View, mount, spoken } from "../lib/view.js";
 import { fitHeight } from "../lib/fit.js";
 import { Cells } from "../plot/cells.js";
-import { readOff } from "../plot/pointer.js";
+import { readable } from "../plot/pointer.js";
 import { mapTable } from "../plot/tables.js";
 import { codePixels, decodeWeight, formatWeight, logColour, steps } from "./log_scale.js";
 
@@ -37,22 +37,16 @@ class LongMap extends View {
     const figure = element("figure", name),
       title = element("figcaption"),
       sentence = element("p", "says");
-    const picture = element("div", "picture", { role: "application", tabindex: "0" }),
-      canvas = element("canvas");
-    /** @type {any} */
-    const map = { figure, title, says: sentence, picture, canvas, cell: null, size: [1, 1] };
-    picture.append(canvas);
-    figure.append(title, picture, sentence);
-    readOff(picture, canvas, {
+    const { picture, canvas } = readable({
       under: (point) => map.cells?.under(point),
       from: () => ({ at: map.cell, size: map.size }),
       look: (cell) => this.look(map, cell),
-      walk: (cell) => {
-        this.look(map, cell);
-        this.live.textContent = map.says.textContent;
-      },
+      say: () => (this.live.textContent = sentence.textContent),
       choose: act,
     });
+    /** @type {any} */
+    const map = { figure, title, says: sentence, picture, canvas, cell: null, size: [1, 1] };
+    figure.append(title, picture, sentence);
     return map;
   }
 

@@ -10,7 +10,7 @@ import { element, fill } from "../lib/dom.js";
 import { fitHeight } from "../lib/fit.js";
 import { Cells } from "../plot/cells.js";
 import { columnNames, overhang, rowNames } from "../plot/axis_labels.js";
-import { readOff } from "../plot/pointer.js";
+import { readable } from "../plot/pointer.js";
 import { mapTable } from "../plot/tables.js";
 import { fourDigits } from "./digits.js";
 
@@ -59,21 +59,15 @@ class Maps extends View {
     this.panels = maps.map((_, index) => {
       const panel = element("figure", "panel"),
         title = element("figcaption", "name");
-      const picture = element(
-        chooses ? "button" : "div",
-        "picture",
-        chooses ? { type: "button" } : { role: "application", tabindex: "0" },
-      );
-      const canvas = element("canvas"),
-        value = element("span", "value"),
+      const value = element("span", "value"),
         profile = element("canvas", "profile");
-      picture.append(canvas);
-      readOff(picture, canvas, {
+      const acts = {
         under: (point) => this.panels[index].cells?.under(point),
         from: () => this.#at(),
         look: (cell) => this.light(cell && { query: cell[0], key: cell[1] }),
-        walk: ([query, key]) => this.#walk(index, { query, key }),
-      });
+        say: () => (this.live.textContent = `${title.textContent}. ${this.says.textContent} ${value.textContent}`),
+      };
+      const { picture, canvas } = chooses ? readable(acts, "button", { type: "button" }) : readable(acts);
       if (chooses) picture.addEventListener("click", () => this.send("chosen", this.data.maps[index].code));
       panel.append(title, picture, ...(profiles ? [profile] : []), value);
       return { panel, title, picture, canvas, value, profile, index };
@@ -217,12 +211,6 @@ class Maps extends View {
   #at() {
     const { rows, n } = this.data;
     return { at: this.pair && [this.pair.query, this.pair.key], size: [rows, n] };
-  }
-
-  #walk(index, pair) {
-    this.light(pair);
-    const { panel, value } = this.panels[index];
-    this.live.textContent = `${panel.firstChild.textContent}. ${this.says.textContent} ${value.textContent}`;
   }
 
   light(pair) {

@@ -17,7 +17,7 @@ const MARGIN = 60;
 export default mount((parent) => new Growing(parent), unpack);
 
 /** The weights of the first `count` tokens when the others have not come yet; rows of n, 0 where nobody is. */
-export function rowsWhen(scores, n, count, causal) {
+function rowsWhen(scores, n, count, causal) {
   const masked = Float32Array.from(scores, (score, at) => {
     const query = Math.floor(at / n),
       key = at % n;
@@ -27,7 +27,7 @@ export function rowsWhen(scores, n, count, causal) {
 }
 
 /** The change of each row: half the sum of absolute differences, 0 to 1. */
-export function rowChanges(before, after, n) {
+function rowChanges(before, after, n) {
   return Array.from({ length: n }, (_, query) => {
     let total = 0;
     for (let at = query * n; at < (query + 1) * n; at++) total += Math.abs(after[at] - before[at]);

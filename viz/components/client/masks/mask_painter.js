@@ -4,6 +4,7 @@
 import { LiveView, mount, spoken } from "../lib/view.js";
 import { unpack } from "../lib/bytes.js";
 import { image } from "../lib/canvas.js";
+import { moveCell } from "../lib/clamp.js";
 import { coveredCells } from "../lib/covers.js";
 import { css, theme, weightColour, weightTable } from "../lib/colour.js";
 import { ARROWS, element, fill } from "../lib/dom.js";
@@ -121,13 +122,14 @@ class Painter extends LiveView {
     const { n } = this.data,
       step = ARROWS[event.key],
       { query, key } = this.focus;
-    const clamp = (place) => Math.max(0, Math.min(n - 1, place));
     const line = { " ": { query, key }, Enter: { query, key }, r: { query, key: null }, c: { query: null, key } }[
       event.key.length > 1 ? event.key : event.key.toLowerCase()
     ];
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (step) this.#look({ query: clamp((query ?? 0) + step[0]), key: clamp((key ?? 0) + step[1]) });
-    else if (line) this.#toggle(places(line, n));
+    if (step) {
+      const [row, column] = moveCell([query ?? 0, key ?? 0], step, [n, n]);
+      this.#look({ query: row, key: column });
+    } else if (line) this.#toggle(places(line, n));
     else return;
     event.preventDefault();
     event.stopPropagation(); // to Streamlit R means to run the page again

@@ -14,7 +14,7 @@ import { View, mount, spoken } from "../lib/view.js";
 import { zoomOf } from "../lib/place.js";
 import { Cells } from "../plot/cells.js";
 import { columnNames, overhang, rowNames } from "../plot/axis_labels.js";
-import { readOff, showTip } from "../plot/pointer.js";
+import { readable, showTip } from "../plot/pointer.js";
 import { mapTable } from "../plot/tables.js";
 import { drawMarks } from "./marks.js";
 
@@ -43,22 +43,18 @@ class Matrix extends View {
   constructor(parent) {
     const of = ({ clientWidth }) => [clientWidth, this.data && clientWidth && this.#measure(clientWidth).h];
     super(parent, "matrix", { of });
-    this.picture = element("div", "picture", { role: "application", tabindex: "0" });
-    this.canvas = element("canvas");
     this.tip = element("div", "tip", { hidden: "" });
     this.live = spoken("live");
-    this.picture.append(this.canvas);
-    this.root.append(this.picture, this.tip, this.live);
-    readOff(this.picture, this.canvas, {
+    const { picture, canvas } = readable({
       under: (point) => this.cells?.under(point),
       from: () => ({ at: this.cell, size: this.data.shape }),
       look: (cell) => this.look(cell),
-      walk: (cell) => {
-        this.look(cell);
-        this.live.textContent = this.tip.textContent;
-      },
+      say: () => (this.live.textContent = this.tip.textContent),
       choose: (cell) => this.choose(cell),
     });
+    this.picture = picture;
+    this.canvas = canvas;
+    this.root.append(picture, this.tip, this.live);
     this.cell = null;
   }
 

@@ -76,7 +76,7 @@ function drawBox(context, text, { ink, box }) {
 }
 
 /** The step between columns that have room for a name. */
-export function everyColumn(cell) {
+function everyColumn(cell) {
   return Math.ceil(TEXT / (cell * Math.sin(LEAN)));
 }
 

@@ -1,6 +1,7 @@
 // The cells of a labelled map on a canvas: their positions, contents and overlays.
 
 import { stripes } from "../lib/canvas.js";
+import { moveCell } from "../lib/clamp.js";
 import { drawCover, drawAnswer } from "../lib/covers.js";
 import { inks, ofPixel } from "../lib/contrast.js";
 import { AWAY, LEAN } from "./axis_labels.js";
@@ -37,10 +38,12 @@ export class Cells {
 
   /**
    * The picture of all cells, a pixel for each (lib/canvas.js); more cells than pixels are mixed, and none is left out.
+   * Of a bitmap with several pictures, `part` is where this one stands: [x, y].
    */
-  picture(bitmap) {
-    this.context.imageSmoothingEnabled = Math.min(this.w, this.h) < 1;
-    this.context.drawImage(bitmap, this.left, this.top, this.wide, this.tall);
+  picture(bitmap, part = null) {
+    const { context, left, top, wide, tall, rows, columns } = this;
+    context.imageSmoothingEnabled = Math.min(this.w, this.h) < 1;
+    context.drawImage(bitmap, ...(part ? [...part, columns, rows] : []), left, top, wide, tall);
   }
 
   /** Each cell as a square of its own with a gap beside it; `colour` gives its colour, or "" for none. */
@@ -171,6 +174,12 @@ export class Cells {
     const row = Math.floor((y - this.top) / this.h),
       column = Math.floor((x - this.left) / this.w);
     return row >= 0 && column >= 0 && row < this.rows && column < this.columns ? [row, column] : null;
+  }
+
+  /** The cell at a point, or the nearest one: [row, column]. */
+  nearest([x, y]) {
+    const at = [(y - this.top) / this.h, (x - this.left) / this.w];
+    return moveCell(at.map(Math.floor), [0, 0], [this.rows, this.columns]);
   }
 
   /**

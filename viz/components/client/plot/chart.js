@@ -7,7 +7,7 @@ import { element } from "../lib/dom.js";
 import { fitHeight } from "../lib/fit.js";
 import { View, spoken } from "../lib/view.js";
 import { AWAY, TEXT } from "./axes.js";
-import { readOff, showTip } from "./pointer.js";
+import { readable, showTip } from "./pointer.js";
 
 export const TITLE = 20; // pixels of an axis's title
 
@@ -20,21 +20,18 @@ export class Chart extends View {
     const of = ({ clientWidth }) => [clientWidth, this.data && this.#height()];
     super(parent, `chart ${name}`, { handle: name, of });
     this.legend = element("div", "legend");
-    this.picture = element("div", "picture", { role: "application", tabindex: "0" });
-    this.canvas = element("canvas");
     this.tip = element("div", "tip", { hidden: "" });
     this.live = spoken("live");
-    this.picture.append(this.canvas);
-    this.root.append(this.legend, this.picture, this.tip, this.live);
-    readOff(this.picture, this.canvas, {
-      under: (point) => this.place && this.under(point),
-      from: () => ({ at: this.at === null ? null : [0, this.at], size: [1, this.count()] }),
-      look: (at) => this.look(at),
-      walk: ([, at]) => {
-        this.look(at);
-        this.live.textContent = this.tip.textContent;
-      },
+    const cellOf = (at) => (at === null ? null : [0, at]); // places stand in one row
+    const { picture, canvas } = readable({
+      under: (point) => this.place && cellOf(this.under(point)),
+      from: () => ({ at: cellOf(this.at), size: [1, this.count()] }),
+      look: (cell) => this.look(cell?.[1] ?? null),
+      say: () => (this.live.textContent = this.tip.textContent),
     });
+    this.picture = picture;
+    this.canvas = canvas;
+    this.root.append(this.legend, picture, this.tip, this.live);
     [this.at, this.away] = [null, new Set()]; // what is read off, and the series that are not shown
   }
 

@@ -1,19 +1,38 @@
 // Reading a picture off: by pointing at a place, or by going there with the arrow keys.
 
-import { walkCells } from "../lib/dom.js";
+import { element, walkCells } from "../lib/dom.js";
 import { place } from "../lib/place.js";
 
 /**
- * Follow the pointer and the keys over a picture. A cell is [row, column].
+ * @typedef {object} Acts of a picture; a cell is [row, column]
+ * @property {(point: [number, number]) => any} under the cell at a point, or null
+ * @property {() => {at: number[] | null, size: number[]}} from the cell that is looked at, and how many there are
+ * @property {(cell: any) => void} look read a cell off, or none
+ * @property {() => void} [say] read out what was read off by the keys
+ * @property {(cell: any) => void} [choose] a click, or Enter
+ */
+
+/** A canvas that is read off, in a box that takes the focus. @param {Acts} acts */
+export function readable(
+  acts,
+  tag = "div",
+  attributes = /** @type {object} */ ({ role: "application", tabindex: "0" }),
+) {
+  const picture = element(tag, "picture", attributes),
+    canvas = element("canvas");
+  picture.append(canvas);
+  readOff(picture, canvas, acts);
+  return { picture, canvas };
+}
+
+/**
+ * Follow the pointer and the keys over a picture.
  *
  * @param {HTMLElement} picture
  * @param {HTMLElement} canvas
- * @param {{under: (point: [number, number]) => any, from: () => {at: number[] | null, size: number[]},
- *   look: (cell: any) => void, walk: (cell: any) => void, choose?: (cell: any) => void}} acts `under` gives the cell at
- *   a point or null, `from` the one that is looked at and how many there are; `look` reads one off or none, `walk`
- *   reads it out, too, and `choose` is what a click and Enter do
+ * @param {Acts} acts
  */
-export function readOff(picture, canvas, { under, from, look, walk, choose = () => {} }) {
+export function readOff(picture, canvas, { under, from, look, say = () => {}, choose = () => {} }) {
   const at = (event) => under(place(canvas, event)) ?? null;
   for (const name of ["pointermove", "pointerdown"]) picture.addEventListener(name, (event) => look(at(event)));
   for (const name of ["pointerleave", "blur"]) picture.addEventListener(name, () => look(null));
@@ -22,7 +41,10 @@ export function readOff(picture, canvas, { under, from, look, walk, choose = () 
     const { at: cell } = from();
     if (event.key === "Enter" && cell) choose(cell);
   });
-  walkCells(picture, from, walk);
+  walkCells(picture, from, (cell) => {
+    look(cell);
+    say();
+  });
 }
 
 const APART = 5; // pixels between a tip and its place

@@ -3,6 +3,7 @@
 const DASHES = {
   solid: [],
   dash: [8, 5],
+  shortdash: [4, 3],
   dot: [2, 3],
   longdash: [14, 5],
   dashdot: [8, 4, 2, 4],

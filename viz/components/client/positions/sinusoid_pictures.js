@@ -3,8 +3,11 @@
 import { image, line, start } from "../lib/canvas.js";
 import { css, scoreColour } from "../lib/colour.js";
 import { faint, levelTicks, uprightTicks } from "../plot/axes.js";
+import { Cells } from "../plot/cells.js";
+import { drawLine, drawSign } from "../plot/signs.js";
 
 const EDGE = { left: 40, right: 10, top: 8, bottom: 22 };
+const MOST = 1.05; // the end of an axis of values from -1 to 1
 
 /** Axes around a box; ticks are [share of the way, words]. */
 function axes({ context, width, height }, across, up) {
@@ -22,23 +25,26 @@ function axes({ context, width, height }, across, up) {
   return box;
 }
 
-function curve(context, box, values, low, high, dash) {
-  context.setLineDash(dash);
-  context.beginPath();
-  values.forEach((value, i) => {
-    const x = box.x + (i / Math.max(1, values.length - 1)) * box.w;
-    context.lineTo(x, box.y + ((high - value) / (high - low)) * box.h);
-  });
-  context.stroke();
-  context.setLineDash([]);
+/** Values from -1 to 1 as a line through the box. */
+function curve(context, { x, y, w, h }, values, dash) {
+  const last = Math.max(1, values.length - 1);
+  const points = Array.from(values, (value, i) => [x + (i / last) * w, y + ((MOST - value) / (2 * MOST)) * h]);
+  drawLine(context, points, dash);
 }
 
-function positionsAxis(n) {
-  return [
+/** Axes of values from -1 to 1 over positions. */
+function overPositions(drawing, n) {
+  const across = [
     [0, "0"],
     [0.5, String(Math.round((n - 1) / 2))],
     [1, String(n - 1)],
   ];
+  const up = [
+    [0, "−1"],
+    [0.5, "0"],
+    [1, "1"],
+  ];
+  return axes(drawing, across, up);
 }
 
 /** The cells of P that have a pixel of their own: of more, the screen would show as many, one here and one there. */
@@ -54,7 +60,7 @@ function visible(canvas, { n, d, rows }, colours) {
   });
 }
 
-/** P: a row for each position, a column for each dimension; the chosen row and pairs are marked. */
+/** P: a row for each position, a column for each dimension; the chosen row and pairs are marked. Returns its cells. */
 export function heatMap(canvas, { n, width: d, rows, at, pairs }, colours) {
   const drawing = start(canvas, colours),
     { context } = drawing;
@@ -79,44 +85,28 @@ export function heatMap(canvas, { n, width: d, rows, at, pairs }, colours) {
     context.fillStyle = css(colours.heads[place % colours.heads.length]);
     context.fillRect(box.x + ((2 * pair) / d) * box.w, 2, Math.max(3, (2 / d) * box.w), 5);
   });
-  return box;
+  const { x: left, y: above, w, h } = box;
+  return new Cells(context, colours, { left, top: above, rows: n, columns: d, w: w / d, h: h / n });
 }
 
 /** The chosen pairs as waves over positions: sine drawn through, cosine dashed. */
 export function waves(canvas, { n, width: d, rows, at, pairs }, colours) {
   const drawing = start(canvas, colours),
     { context } = drawing;
-  const box = axes(drawing, positionsAxis(n), [
-    [0, "−1"],
-    [0.5, "0"],
-    [1, "1"],
-  ]);
+  const box = overPositions(drawing, n);
   pairs.forEach((pair, place) => {
     context.strokeStyle = context.fillStyle = css(colours.heads[place % colours.heads.length]);
     context.lineWidth = 1.6;
-    for (const { column, dash } of [
-      { column: 2 * pair, dash: [] },
-      { column: 2 * pair + 1, dash: [4, 3] },
-    ]) {
-      curve(
-        context,
-        box,
-        Array.from({ length: n }, (_, i) => rows[i * d + column]),
-        -1.05,
-        1.05,
-        dash,
-      );
-    }
+    const valuesOf = (column) => Array.from({ length: n }, (_, i) => rows[i * d + column]);
+    curve(context, box, valuesOf(2 * pair), "solid");
+    curve(context, box, valuesOf(2 * pair + 1), "shortdash");
   });
   marker(context, box, at / Math.max(1, n - 1), colours);
 }
 
 function marker(context, box, share, colours) {
-  context.strokeStyle = colours.text;
-  context.globalAlpha = 0.6;
-  context.lineWidth = 1;
-  line(context, box.x + share * box.w, box.y, box.x + share * box.w, box.y + box.h);
-  context.globalAlpha = 1;
+  [context.strokeStyle, context.lineWidth] = [colours.text, 1];
+  faint(context, () => line(context, box.x + share * box.w, box.y, box.x + share * box.w, box.y + box.h), 0.6);
 }
 
 /** The wavelength of each pair, in positions, on a log axis; waves right of the line do not complete one period. */
@@ -139,15 +129,12 @@ export function wavelengths(canvas, { n, omega, base, pairs }, colours) {
   ticks.sort(([a], [b]) => a - b);
   const box = axes(drawing, ticks, []);
   const y = (j) => box.y + ((j + 0.5) / omega.length) * box.h;
-  context.fillStyle = colours.text;
   omega.forEach((w, j) => {
     const slot = pairs.indexOf(j),
       x = box.x + share((2 * Math.PI) / w) * box.w;
     context.globalAlpha = slot < 0 ? 0.45 : 1;
     context.fillStyle = slot < 0 ? colours.text : css(colours.heads[slot % colours.heads.length]);
-    context.beginPath();
-    context.arc(x, y(j), slot < 0 ? 1.6 : 4, 0, 2 * Math.PI);
-    context.fill();
+    drawSign(context, "circle", x, y(j), slot < 0 ? 3.2 : 8);
   });
   context.globalAlpha = 1;
   const place = share(n);
@@ -158,17 +145,10 @@ export function wavelengths(canvas, { n, omega, base, pairs }, colours) {
 export function decay(canvas, { n, common }, colours) {
   const drawing = start(canvas, colours),
     { context } = drawing;
-  const box = axes(drawing, positionsAxis(n), [
-    [0, "−1"],
-    [0.5, "0"],
-    [1, "1"],
-  ]);
-  context.globalAlpha = 0.3;
-  line(context, box.x, box.y + box.h / 2, box.x + box.w, box.y + box.h / 2);
-  context.globalAlpha = 1;
-  context.strokeStyle = css(colours.heads[0]);
-  context.lineWidth = 1.8;
-  curve(context, box, Array.from(common), -1.05, 1.05, []);
+  const box = overPositions(drawing, n);
+  faint(context, () => line(context, box.x, box.y + box.h / 2, box.x + box.w, box.y + box.h / 2), 0.3);
+  [context.strokeStyle, context.lineWidth] = [css(colours.heads[0]), 1.8];
+  curve(context, box, common, "solid");
 }
 
 /** A pair as the hand of a clock: its tip is (sin, cos), so it starts at 12 and goes round clockwise. */
@@ -194,23 +174,18 @@ export function counter(canvas, { bits, sines, count, at }, colours) {
     columns = bits + sines.length,
     cell = (width - left - gap) / columns;
   const tall = (height - 4) / count;
-  context.textAlign = "right";
-  context.textBaseline = "middle";
-  for (let i = 0; i < count; i++) {
+  [context.textAlign, context.textBaseline] = ["right", "middle"];
+  for (let i = 0; i < count; i++)
     if (i % 4 === 0 || tall > 12) context.fillText(String(i), left - 5, 2 + (i + 0.5) * tall);
-    for (let b = 0; b < bits; b++) {
-      const on = (i >> b) & 1;
-      context.fillStyle = css(colours.positive, on ? 0.85 : 0.08);
-      context.fillRect(left + b * cell, 2 + i * tall, cell - 1, tall - 1);
-    }
-    sines.forEach((wave, place) => {
-      const value = wave[i],
-        x = left + bits * cell + gap + place * cell;
-      context.fillStyle = css(value < 0 ? colours.negative : colours.positive, Math.abs(value));
-      context.fillRect(x, 2 + i * tall, cell - 1, tall - 1);
-    });
-    context.fillStyle = colours.text;
-  }
+  const squares = (left, columns, colour) =>
+    new Cells(context, colours, { left, top: 2, rows: count, columns, w: cell, h: tall }).squares((at) =>
+      colour(Math.floor(at / columns), at % columns),
+    );
+  squares(left, bits, (i, bit) => css(colours.positive, (i >> bit) & 1 ? 0.85 : 0.08));
+  squares(left + bits * cell + gap, sines.length, (i, place) => {
+    const value = sines[place][i];
+    return css(value < 0 ? colours.negative : colours.positive, Math.abs(value));
+  });
   if (at < count) {
     context.lineWidth = 1.5;
     context.strokeRect(left - 1, 1 + at * tall, width - left, tall + 1);

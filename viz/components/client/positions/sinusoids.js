@@ -179,7 +179,7 @@ class Sinusoids extends LiveView {
     if (!this.pairs.length) this.pairs = defaultPairs(choice.width / 2);
     const { colours } = this,
       state = { ...this.numbers, at: choice.at, pairs: this.pairs };
-    this.box = heatMap(this.map, state, colours);
+    this.cells = heatMap(this.map, state, colours);
     this.turn = !this.turn;
     if (!this.dragged || this.turn) {
       waves(this.waves, state, colours);
@@ -278,13 +278,7 @@ class Sinusoids extends LiveView {
   }
 
   #cell(event) {
-    const { n, width } = this.numbers,
-      [x, y] = place(this.map, event);
-    const inside = (share, count) => Math.min(count - 1, Math.max(0, Math.floor(share * count)));
-    return {
-      row: inside((y - this.box.y) / this.box.h, n),
-      column: inside((x - this.box.x) / this.box.w, width),
-    };
+    return this.cells.nearest(place(this.map, event));
   }
 
   /** The start of the arrow keys: the selected row, and the column last pointed at. */
@@ -294,14 +288,14 @@ class Sinusoids extends LiveView {
   }
 
   look(event) {
-    const { row, column } = this.#cell(event);
+    const [row, column] = this.#cell(event);
     this.pointedColumn = column;
     this.#say(row, column);
   }
 
   point(event) {
     this.look(event);
-    this.change((choice) => (choice.at = this.#cell(event).row));
+    this.change((choice) => (choice.at = this.#cell(event)[0]));
   }
 
   #say(row, column) {

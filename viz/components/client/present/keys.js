@@ -10,6 +10,17 @@ const PLAIN = 'html, body, main, section, [tabindex="-1"], button, a';
 const WALKS =
   '[role="radio"], [role="slider"], [role="tab"], [role="option"], [role="menuitem"], [role="combobox"], [role="grid"] *, [role="listbox"] *';
 
+/** The keys that both windows take. */
+export const STEP_KEYS = {
+  ArrowRight: "next",
+  PageDown: "next",
+  " ": "next",
+  ArrowLeft: "previous",
+  PageUp: "previous",
+  ".": "blank",
+  b: "blank",
+};
+
 /** True if the focused element handles this key itself, for instance a text field. */
 export function belongsToPage(event) {
   const at = event.composedPath().find((node) => node instanceof Element);

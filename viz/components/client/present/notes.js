@@ -3,17 +3,7 @@
 
 import { element, fill } from "../lib/dom.js";
 import { mount } from "../lib/view.js";
-import { belongsToPage, CHANNEL, idFromWindow } from "./keys.js";
-
-const KEYS = {
-  ArrowRight: "next",
-  PageDown: "next",
-  " ": "next",
-  ArrowLeft: "previous",
-  PageUp: "previous",
-  ".": "blank",
-  b: "blank",
-};
+import { belongsToPage, CHANNEL, idFromWindow, STEP_KEYS } from "./keys.js";
 
 export default mount((parent) => new Notes(parent));
 
@@ -33,7 +23,7 @@ class Notes {
     });
     this.ticks = setInterval(() => this.#clock(), 1000);
     this.pressed = (event) => {
-      const does = KEYS[event.key];
+      const does = STEP_KEYS[event.key];
       if (!does || event.ctrlKey || event.metaKey || event.altKey || belongsToPage(event)) return;
       event.preventDefault();
       event.stopImmediatePropagation();

@@ -6,18 +6,12 @@ import { View, mount } from "../lib/view.js";
 import { open, withEmbedOptions } from "../lib/navigate.js";
 import { drawCode } from "../lib/qr.js";
 import { drawClosing } from "./closing.js";
-import { belongsToPage, CHANNEL, idOf, windowOf } from "./keys.js";
+import { belongsToPage, CHANNEL, idOf, STEP_KEYS, windowOf } from "./keys.js";
 import { Stage } from "./stage.js";
 
 const LATE = 4000; // ms, after which a step that has not come is no longer waited for
 const KEYS = {
-  ArrowRight: "next",
-  PageDown: "next",
-  " ": "next",
-  ArrowLeft: "previous",
-  PageUp: "previous",
-  ".": "blank",
-  b: "blank",
+  ...STEP_KEYS,
   f: "full",
   n: "notes",
   q: "code",

@@ -8,7 +8,7 @@ import { default as MiniSearch } from "../vendor/minisearch/minisearch.js";
  * @typedef {{id: number, kind: string, to: string, names: string[], en: string[], zh: string[], more: string}} Entry
  */
 
-export const LONGEST = 80; // characters of a query
+const LONGEST = 80; // characters of a query
 const MOST = 8; // words of a query
 const WORD = /[\p{L}\p{N}]+/gu,
   HAN = /\p{Script=Han}+/gu;
@@ -29,7 +29,7 @@ const key = (name) => (plain(name).match(WORD) ?? []).join("");
 const pairs = (signs) => Array.from(signs, (sign, at) => sign + (Array.from(signs)[at + 1] ?? ""));
 
 /** The words of a text in an index. @param {string} text @returns {string[]} */
-export function wordsOf(text) {
+function wordsOf(text) {
   return (plain(text).match(WORD) ?? []).flatMap((word) => [
     ...(word.match(HAN) ?? []).flatMap(pairs),
     ...word.replace(HAN, " ").split(" ").filter(Boolean),
@@ -56,7 +56,7 @@ function wordsOfQuery(query) {
 const tolerance = (word) => (HAN_WORD.test(word) || word.length < 4 ? 0 : word.length < 7 ? 1 : 2);
 
 /** The edit distance of two words (Damerau, Levenshtein). @param {string} a @param {string} b */
-export function mistakes(a, b) {
+function mistakes(a, b) {
   const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)];
   for (let i = 1; i <= a.length; i++) {
     const row = [i];

@@ -11,7 +11,7 @@ import { mapTable } from "../plot/tables.js";
 export default mount((parent) => new Cache(parent), unpack);
 
 /** 24576 -> "24 KiB": three digits, and whole units from 1,000 on, as viz/frame/format.py writes sizes. */
-export function bytesText(bytes) {
+function bytesText(bytes) {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
   let size = bytes,
     unit = 0;
@@ -20,7 +20,7 @@ export function bytesText(bytes) {
 }
 
 /** Bytes written and read once `n` tokens are in the cache; each token reads all up to itself. */
-export function countBytes(n, tokenBytes) {
+function countBytes(n, tokenBytes) {
   return { held: n * tokenBytes, written: tokenBytes, read: n * tokenBytes, total: ((n * (n + 1)) / 2) * tokenBytes };
 }
 

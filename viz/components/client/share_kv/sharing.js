@@ -4,16 +4,18 @@ import { View, mount, spoken } from "../lib/view.js";
 import { unpack } from "../lib/bytes.js";
 import { image } from "../lib/canvas.js";
 import { css, scoreColour, scoreTable, weightColour, weightTable } from "../lib/colour.js";
-import { element, fill, walkCells } from "../lib/dom.js";
+import { element, fill } from "../lib/dom.js";
+import { Cells } from "../plot/cells.js";
+import { readOff } from "../plot/pointer.js";
 import { mapTable } from "../plot/tables.js";
 
 export default mount((parent) => new Sharing(parent), unpack);
 
 /** A canvas of one pixel a cell that CSS makes as large as there is room for. */
-export function picture(rows, columns, colour, alt) {
-  const canvas = element("canvas", "", { role: "img", "aria-label": alt });
-  [canvas.width, canvas.height] = [columns, rows];
-  canvas.getContext("2d").drawImage(image(rows, columns, colour), 0, 0);
+function picture(rows, columns, colour, alt, attributes = {}) {
+  const canvas = image(rows, columns, colour);
+  for (const [name, value] of Object.entries({ role: "img", "aria-label": alt, ...attributes }))
+    canvas.setAttribute(name, value);
   return canvas;
 }
 
@@ -74,16 +76,17 @@ class Sharing extends View {
       from = head * n * n;
     const figure = element("figure", read === group ? "head" : "head wrong", { style: `--hue: ${this.#hue(read)}` });
     const name = fill(read === group ? words.head : words.wrong, { head, read });
-    const canvas = picture(n, n, (cell) => weightColour(this.weights, weights[from + cell] / 65535), name);
-    canvas.setAttribute("role", "application");
-    canvas.tabIndex = 0;
-    const say = (at) => this.#say(canvas, at, head, read),
-      point = (event) => say(this.#place(event, canvas));
-    walkCells(canvas, () => ({ at: canvas.at, size: [n, n] }), say);
-    canvas.addEventListener("blur", () => this.#leave(canvas));
-    canvas.addEventListener("pointermove", point);
-    canvas.addEventListener("pointerdown", point);
-    canvas.addEventListener("pointerleave", () => this.#leave(canvas));
+    const colour = (cell) => weightColour(this.weights, weights[from + cell] / 65535);
+    const canvas = picture(n, n, colour, name, { role: "application", tabindex: "0" });
+    let at = null;
+    readOff(canvas, canvas, {
+      under: (point) => this.#cells(canvas).nearest(point),
+      from: () => ({ at, size: [n, n] }),
+      look: (cell) => {
+        at = cell;
+        this.says.textContent = at ? this.#describe(at, head, read) : words.rest;
+      },
+    });
     figure.append(canvas, element("figcaption", "", {}, name));
     return figure;
   }
@@ -93,25 +96,16 @@ class Sharing extends View {
     return css(heads[group % heads.length]);
   }
 
-  /** The cell under the pointer: [query, key]. */
-  #place(event, canvas) {
-    const { n } = this.data,
-      box = canvas.getBoundingClientRect();
-    const place = (at, length) => Math.min(n - 1, Math.max(0, Math.floor((at / length) * n)));
-    return [place(event.clientY - box.top, box.height), place(event.clientX - box.left, box.width)];
+  /** The weights on a head's canvas, which CSS has made larger. */
+  #cells(canvas) {
+    const { n } = this.data;
+    return new Cells(null, null, { left: 0, rows: n, w: canvas.clientWidth / n, h: canvas.clientHeight / n });
   }
 
-  #leave(canvas) {
-    canvas.at = null;
-    this.says.textContent = this.data.words.rest;
-  }
-
-  #say(canvas, at, head, read) {
-    const { n, labels, weights, words } = this.data,
-      [query, key] = at;
-    canvas.at = at;
+  #describe([query, key], head, read) {
+    const { n, labels, weights, words } = this.data;
     const weight = weights[head * n * n + query * n + key] / 65535;
     const value = weight > 0 && weight < 0.00005 ? "<0.0001" : weight.toFixed(4);
-    this.says.textContent = fill(words.says, { head, read, query: labels[query], key: labels[key], value });
+    return fill(words.says, { head, read, query: labels[query], key: labels[key], value });
   }
 }

@@ -8,7 +8,7 @@ const TALLEST = 116,
   SIGNS = 130;
 
 /** Pixels per matrix entry, so that every product fits: `products` are lists of boxes. */
-export function scale(products, width) {
+function scale(products, width) {
   const room = Math.max(60, width - SIGNS);
   return Math.min(
     8,
