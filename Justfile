@@ -1,5 +1,7 @@
 # What is done often. `just` alone is what to run before each commit: under a minute on two cores.
 
+set windows-shell := ["cmd.exe", "/c"]
+
 default: format lint types client unit
 
 format:
@@ -13,8 +15,13 @@ types:
     mypy
 
 # Format, lint and types of the client's code, where node is; the versions of the tools stand in package.json.
+[unix]
 client:
     command -v npm >/dev/null || exit 0; npm install --silent --no-audit --no-fund && npm run --silent check
+
+[windows]
+client:
+    (where npm >nul 2>nul || exit 0) && npm install --silent --no-audit --no-fund && npm run --silent check
 
 # The mathematics, the figures, what views are sent, the scheduler: no Streamlit, no model.
 unit:

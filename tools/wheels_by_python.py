@@ -1,12 +1,13 @@
-"""Files of the direct requirements for each Python: ``python -m tools.wheels_by_python`` prints a table from the index.
+"""Files of requirements for each Python: ``python -m tools.wheels_by_python [requirements-dev.txt]`` prints a table.
 
-For each package of requirements.txt, in the version of requirements.lock, the index's metadata say which files there
-are; a Python has one if some wheel's tags fit it on that system.
+For each package of the file, requirements.txt by default, in the pinned version or that of requirements.lock, the
+index's metadata say which files there are; a Python has one if some wheel's tags fit it on that system.
 """
 
 import json
 import re
 import urllib.request
+from argparse import ArgumentParser
 from collections.abc import Iterator
 
 from packaging.requirements import Requirement
@@ -18,21 +19,23 @@ from viz.wheels import index_url
 
 PYTHONS = ((3, 11), (3, 12), (3, 13), (3, 14))
 SYSTEMS = {
-    "linux": [f"manylinux_2_{minor}_x86_64" for minor in range(36, 4, -1)] + ["manylinux2014_x86_64", "linux_x86_64"],
+    "linux": [f"manylinux_2_{minor}_x86_64" for minor in range(36, 4, -1)]
+    + [f"{name}_x86_64" for name in ("manylinux2014", "manylinux2010", "manylinux1", "linux")],
     "darwin": list(mac_platforms((15, 0), "arm64")),
     "win32": ["win_amd64"],
 }
 """Platforms of pip's tags: Linux on x86-64, macOS on Apple's processors, Windows."""
 
 
-def direct() -> Iterator[tuple[Requirement, str]]:
-    """Return the requirements of requirements.txt, with the version of each in the lock."""
+def direct(file: str) -> Iterator[tuple[Requirement, str]]:
+    """Return the requirements of a file, with the version of each: the pinned one, or that of the lock."""
     lock = (ROOT / "requirements.lock").read_text("utf8")
-    for line in (ROOT / "requirements.txt").read_text("utf8").splitlines():
+    for line in (ROOT / file).read_text("utf8").splitlines():
         if re.match(r"\w", line):
             requirement = Requirement(line.partition("#")[0])
+            pinned = re.match("==([^,]+)$", str(requirement.specifier))
             name = re.escape(canonicalize_name(requirement.name))
-            yield requirement, re.findall(rf"^{name}==([^\s;\\]+)", lock, re.MULTILINE)[0]
+            yield requirement, pinned[1] if pinned else re.findall(rf"^{name}==([^\s;\\]+)", lock, re.MULTILINE)[0]
 
 
 def wheels(name: str, version: str) -> list[str]:
@@ -59,8 +62,10 @@ def pythons(files: list[str], system: str) -> list[str]:
 
 def main() -> None:
     """Print the table: a cell names the Pythons that have no file."""
+    parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("file", nargs="?", default="requirements.txt")
     print(f"| package | version | {' | '.join(SYSTEMS)} |\n|---|---|{'---|' * len(SYSTEMS)}")  # noqa: T201
-    for requirement, version in direct():
+    for requirement, version in direct(parser.parse_args().file):
         files = wheels(requirement.name, version)
         cells = []
         for system in SYSTEMS:

@@ -43,6 +43,7 @@ LEFT_OUT = {
     "app.json",
     "biome.json",
     "render.yaml",
+    ".gitattributes",
     ".gitignore",
     "CHANGELOG.md",
     "CITATION.cff",
