@@ -133,7 +133,7 @@ def kinds(turning: Turning) -> dict[str, Turning]:
 
 def head_vectors(context: PositionsContext) -> tuple[Tensor, Tensor]:
     """Return the head's queries and keys without positions, (T, d_k) each; in float64, so that only formulas differ."""
-    queries, keys = queries_and_keys(context.scene.choice.source, context.placed("none"))
+    queries, keys = queries_and_keys(context.scene.choice.source, context.with_positions("none"))
     return queries[context.head].double(), keys[context.head * len(keys) // len(queries)].double()
 
 

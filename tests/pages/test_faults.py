@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from pages import PAGES
+from pages.attention_today import trained as trained_today
 from pages.cost.mixes.models import Model
 from pages.long_text import compute as long_compute
 from pages.step_by_step.own_numbers import puzzles as game

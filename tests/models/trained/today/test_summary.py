@@ -26,7 +26,7 @@ def test_summary_by_hand():
 
 
 def test_four_layers_compare_last_alone():
-    """Where a neighbour has the delta rule in three layers, their shares count in neither."""
+    """Shares of layers with the delta rule in one of two neighbours are left out of both."""
     assert compared_layers("delta_3_1") == compared_layers("standard_4") == (3,)
     shares, copies = ((0.9, 0.9),) * 3 + ((0.1, 0.2),), ((1.0, 1.0),) * 3 + ((0.3, 0.4),)
     standard = training("standard_4", shares=shares, copies=copies)
