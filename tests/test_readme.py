@@ -146,7 +146,7 @@ def test_server_settings_list_defaults():
     source = (ROOT / "viz" / "limits.py").read_text("utf8")
     numbers = {
         f"HEADLIGHT_{name}": default.replace("_", "")
-        for name, default in re.findall(r'whole\("(\w+)", ([\d_]+)', source)
+        for name, default in re.findall(r'read_integer\("(\w+)", ([\d_]+)', source)
     }
     names_elsewhere = {f"HEADLIGHT_{name}" for name in re.findall(r'names\("(\w+)"', source)} | set(
         re.findall(r'environ.get\("(HEADLIGHT_\w+)"', source)
