@@ -1216,7 +1216,7 @@ FAULTS |= {
         wrong=lambda right, layer, n: mixed.FullCost(spec=layer.spec).cache_numbers(n),
         places=MIXES,  # the table below has windows too
     ),
-    "a state that grows with the text": Fault(
+    "a linear layer whose state grows with the text": Fault(
         function=mixed.LinearCost.cache_numbers,
         wrong=lambda right, layer, n: n * right(layer, n),
         places=MIXES,
