@@ -54,7 +54,8 @@ def draw(context: MasksContext) -> list[Check]:
     cells = int(masks.sum()) / (depth * n * (n + 1) // 2)
     key = "all" if earliest == 0 else "says"
     with finding:
-        say(t(f"masks.layers.{key}", L=depth, last=context.labels[-1], first=context.labels[earliest], n=n - earliest))
+        say(t(f"masks.layers.{key}", L=depth, n=n - earliest))
+        st.text(t("masks.layers.span", first=context.labels[earliest], last=context.labels[-1]))
     st.caption(t("masks.layers.cells", cells=share(cells)))
     st.caption(t("masks.layers.models"))
     return [*_checks(n, full, size, near, levels), _pattern_check(pattern, full)]

@@ -36,7 +36,7 @@ def draw(context: StackingContext) -> list[Check]:
         st.caption(t("stacking.receptive_field.instead"))
     _reach(context, mask, receptive_field.open[0])
     n_used = int((gradients > 0).sum())
-    say(t("stacking.receptive_field.shows", open=int(receptive_field.open.sum()), requests=n_used))
+    say(t("stacking.receptive_field.shows", open=int(receptive_field.open.sum()), reached=n_used))
     wrong = np.abs(receptive_field.open[0].numpy().astype(int) - by_power(context, mask)).sum()
     checks = [check("stacking.check_power", wrong, 0.0, layers=context.layers(context.depth))]
     if outside := int((~receptive_field.open[0]).sum()):
