@@ -49,14 +49,17 @@ from viz.core.mistakes import kv_sharing as mistaken_sharing
 from viz.core.mistakes import relative as mistaken_windows
 from viz.core.variants import decoding, encodings, general_heads, kv_sharing, layer_sharing, relative, scoring
 from viz.core.variants.today import (
+    angles,
     bounded_scores,
     delta,
     differential,
+    dilution,
     gates,
     interleaved,
     latent,
     linear,
     rolling,
+    selection,
     sinks,
 )
 from viz.frame import compute, mask_code
@@ -1158,6 +1161,115 @@ FAULTS |= {
         function=trained_today.parameters_by_formula,
         wrong=lambda right, code: right(code) - 1,
         places=("small decoders",),
+    ),
+    "the last numbers turn": Fault(
+        function=angles.partial_rope,
+        wrong=lambda right, x, rotary_dim, **options: right(x.flip(-1), rotary_dim, **options).flip(-1),
+        places=("positions of today",),
+    ),
+    "all numbers turn but two": Fault(
+        function=angles.partial_rope,
+        wrong=lambda right, x, rotary_dim, *, omega, **options: right(
+            x, max(0, rotary_dim - 2), omega=omega[:-1], **options
+        ),
+        places=("positions of today", "positions of today, all turn"),
+    ),
+    "YaRN's ramp turned round": Fault(
+        function=angles.yarn_ramp,
+        wrong=lambda right, *args, **options: 1 - right(*args, **options),
+        places=("positions of today",),
+    ),
+    "a ramp that ends where a pair turns twice": Fault(
+        function=angles.yarn_ramp,
+        wrong=lambda right, *args, **options: right(*args, **options | {"slow": 2.0}),
+        places=("positions of today",),
+    ),
+    "a ramp between no whole pairs": Fault(
+        function=angles.yarn_ramp,
+        wrong=lambda right, *args, **options: right(*args, **options | {"rounds": False}),
+        places=("positions of today",),
+    ),
+    "every pair stretched": Fault(
+        function=angles.yarn_frequencies,
+        wrong=lambda right, *args, factor, **options: right(*args, factor=1.0, **options) / factor,
+        places=("positions of today",),
+    ),
+    "speeds of another base": Fault(
+        function=angles.yarn_frequencies,
+        wrong=lambda right, *args, base, **options: right(*args, base=2 * base, **options),
+        places=("positions of today", "positions of today, all turn"),
+    ),
+    "YaRN's gain on queries alone": Fault(
+        function=angles.yarn_gain,
+        wrong=lambda right, factor: right(factor) ** 0.5,
+        places=("positions of today",),
+    ),
+    "a temperature that rises a token late": Fault(
+        function=angles.temperatures,
+        wrong=lambda right, positions, **options: right(positions - 1, **options),
+        places=("without positions",),
+    ),
+    "a temperature twice as strong": Fault(
+        function=angles.temperatures,
+        wrong=lambda right, positions, *, floor, gain: right(positions, floor=floor, gain=2 * gain),
+        places=("without positions",),
+    ),
+    "a temperature without its gain": Fault(
+        function=angles.temperatures,
+        wrong=lambda right, positions, *, floor, gain: right(positions, floor=floor, gain=0.1),
+        places=("without positions",),
+    ),
+    "one key too many in a long row": Fault(
+        function=dilution.weight_among,
+        wrong=lambda right, row, key, lengths, factors: right(row, key, lengths + 1, factors),
+        places=("without positions",),
+    ),
+    "a long row without its temperature": Fault(
+        function=dilution.weight_among,
+        wrong=lambda right, row, key, lengths, factors: right(row, key, lengths, torch.ones_like(factors)),
+        places=("without positions",),
+    ),
+    "positions in a layer without": Fault(
+        function=encodings.encode,
+        wrong=lambda right, x, weights, how, **options: right(
+            x + torch.arange(len(x))[:, None] / 10, weights, how, **options
+        ),
+        places=("without positions",),
+    ),
+    "one key more than k": Fault(
+        function=selection.top_k_mask,
+        wrong=lambda right, scores, top_k, **options: right(scores, top_k + 1, **options),
+        places=("the 2 largest", "the 2 largest of equals"),
+    ),
+    "the smallest scores kept": Fault(
+        function=selection.top_k_mask,
+        wrong=lambda right, scores, top_k, **options: right(-scores, top_k, **options),
+        places=("the 2 largest",),
+    ),
+    "the largest chosen before closed keys are dropped": Fault(
+        function=selection.top_k_mask,
+        wrong=lambda right, scores, top_k, *, allowed: right(scores, top_k) & allowed,
+        places=("the 2 largest",),
+    ),
+    "the later of equal scores kept": Fault(
+        function=selection.top_k_mask,
+        wrong=lambda right, scores, top_k, *, allowed: right(scores.flip(-1), top_k, allowed=allowed.flip(-1)).flip(-1),
+        places=("the 2 largest of equals",),
+    ),
+    "k never as large as the text": Fault(
+        function=selection.top_k_mask,
+        wrong=lambda right, scores, top_k, **options: right(scores, min(top_k, scores.shape[-1] - 1), **options),
+        places=("the 2 largest", "the 2 largest of equals"),
+    ),
+    "the weight lost with one key fewer": Fault(
+        function=selection.lost_shares,
+        wrong=lambda right, weights: right(weights).roll(1, -1),
+        places=("the 2 largest", "the 2 largest of equals"),
+    ),
+    "the weight lost in the order of the text": Fault(
+        function=selection.lost_shares,
+        wrong=lambda right, weights: 1 - weights.cumsum(-1),
+        places=("the 2 largest",),
     ),
     "a delta rule that writes by halves": Fault(
         function=delta.delta_map,

@@ -167,6 +167,38 @@ def test_nobody_replaces_models_sinks(open_family, kind):
     assert checked(app, "nobody")[0] == checked(app, "nobody")[1] > 5
 
 
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("section", ["attribution", "switch_off"])
+@pytest.mark.parametrize(("family", "has_sink"), [("gpt_oss", True), ("llama", False)])
+def test_next_word_says_sink_place(open_family, lang, section, family, has_sink):
+    """Parts of a logit have the sink in them, and the section and the chip of the source say so."""
+    app, t = open_family(family, "next_word", section=section, lang=lang), translator(lang)
+    assert not app.exception and not app.error
+    assert [t(key) in texts(app) for key in ("next_word.sink", "note.sink")] == [has_sink, has_sink]
+    passing, n = checked(app, section)
+    assert passing == n > 0
+
+
+def test_shared_layers_have_models_numbers(open_family):
+    """Layers 1 and 3 of 4 attend: with both in a group, layer 3 reads the keys of layer 1."""
+    app = open_family("lfm2", "share_kv", section="across_layers", reading_layer=3)
+    assert app.session_state["reading_layer"] == 3 and not app.exception
+    assert [list(slider.options) for slider in app.select_slider if slider.key == "reading_layer"] == [["1", "3"]]
+    passing, n = checked(app, "across_layers")
+    assert passing == n > 3
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(("family", "code"), [("gpt_oss", "sink"), ("afmoe", "gate")])
+def test_atlas_says_sink_or_gate_place(open_family, lang, family, code):
+    """The chip of the source says where it stands; the section refuses the model for it."""
+    app, t = open_family(family, "atlas", section="map", lang=lang), translator(lang)
+    assert not app.exception
+    assert t(f"note.{code}") in texts(app)
+    name = app.session_state["model"].replace("_", r"\_").replace("-", r"\-")
+    assert t(f"error.{code}", model=name) in [error.value for error in app.error]
+
+
 @pytest.mark.parametrize("family", ["gpt_oss", "flint", "granite_swa"])
 @pytest.mark.parametrize("key", ["truth.rows_sink", "truth.sdpa"])
 def test_checks_see_missing_sink(tmp_path, family, key):

@@ -214,7 +214,7 @@ def crossing(first: Callable[[Sizes], int], second: Callable[[Sizes], int], size
     ``first`` must grow at least as fast as ``second``. Sizes other than n are kept.
 
     Example:
-        >>> crossing(named("self_attention").order, named("recurrence").order, Sizes(n=1, d=512))
+        >>> crossing(find_architecture("self_attention").order, find_architecture("recurrence").order, Sizes(n=1, d=512))
         512
     """
 
