@@ -36,7 +36,7 @@ _HEAD = Optional(Integer())
 CHOICE = Fields(
     **dict.fromkeys(("layer", "head", "layer_b", "head_b"), _HEAD),
     query=Optional(Integer(-1)),
-    comparison_key=Optional(OneOf(*COMPARE.options())),
+    compared=Optional(OneOf(*COMPARE.options())),
 )
 VIEW = View("compare/compare", words="compare.", sends={"choice": CHOICE}, colours=True)
 NUMBERS = View("compare/compare")
