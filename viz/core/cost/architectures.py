@@ -214,7 +214,8 @@ def crossing(first: Callable[[Sizes], int], second: Callable[[Sizes], int], size
     ``first`` must grow at least as fast as ``second``. Sizes other than n are kept.
 
     Example:
-        >>> crossing(find_architecture("self_attention").order, find_architecture("recurrence").order, Sizes(n=1, d=512))
+        >>> attends, recurs = find_architecture("self_attention"), find_architecture("recurrence")
+        >>> crossing(attends.order, recurs.order, Sizes(n=1, d=512))
         512
     """
 
