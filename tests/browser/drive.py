@@ -168,6 +168,10 @@ def answered(page: Page) -> None:
 
 def wait_run(page: Page) -> None:
     """Wait until the app has answered: connected, every run asked for finished, nothing left to draw."""
+    # A page that has just connected asks at once; before it connects it has asked for nothing, and is not done.
+    page.locator("[data-testid=stApp][data-test-connection-state=CONNECTED]").wait_for(
+        state="attached", timeout=PATIENCE
+    )
     answered(page)
     page.locator(
         "[data-testid=stApp][data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"

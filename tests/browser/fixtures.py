@@ -149,6 +149,8 @@ def visit(new_page: Visit, app_url: str) -> Visit:
         }
         page_ = new_page(**options)
         page_.goto(address(app_url, path, **parameters))
+        if parameters.get("print"):  # opened once more, with Streamlit's name for the theme of paper
+            page_.wait_for_url("**embed_options=light_theme**")
         wait_run(page_)
         return page_
 

@@ -183,8 +183,6 @@ def test_lesson_printed_too_early_says_so(visit):
 def test_section_printed_too_early_says_so(visit):
     """The same on a page of its own: while the app draws it, a sentence is printed in its place."""
     page = visit("masks", source="words", mask="causal", print=1)
-    page.wait_for_url("**embed_options=light_theme**")
-    wait_run(page)
     assert T("masks.title") in " ".join(print_pages(page, "A4"))
     page.get_by_test_id("stApp").evaluate("app => app.setAttribute('data-test-script-state', 'running')")
     (only,) = print_pages(page, "A4")
@@ -205,8 +203,6 @@ def test_custom_lesson_prints_blank(visit):
 def test_section_prints_light_worksheet(visit):
     """A section is a worksheet, and light on a dark screen."""
     page = visit("masks", source="words", mask="causal", print=1, scheme="dark")
-    page.wait_for_url("**embed_options=light_theme**")
-    wait_run(page)
     expect(page.get_by_test_id("stApp")).to_have_css("background-color", "rgb(255, 255, 255)")
     (sheet, *rest) = print_pages(page, "A4")
     assert "What do you see?" in " ".join([sheet, *rest]) and len(rest) <= 1

@@ -8,7 +8,7 @@ MOVED_SECTIONS = [
     (page, name, place)
     for page, sections in moved_sections().items()
     for name, place in sections.items()
-    if not moved.page  # to open another page takes a browser
+    if not place.page  # to open another page takes a browser
 ]
 
 
