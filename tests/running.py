@@ -23,7 +23,7 @@ import viz.modes
 from pages import FIRST
 from viz import ROOT
 from viz.frame import available_models, sidebar
-from viz.params import link as link_of_run
+from viz.frame.connection import redirects
 from viz.streamlit_internals.optional import SWITCH
 
 OpenApp = Callable[..., AppTest]
@@ -49,7 +49,7 @@ def _hash_of(page: str) -> str:
 
 def write_links(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have a link put in place of another by Streamlit: without a browser no view can write it into the address bar."""
-    monkeypatch.setattr(link_of_run, "replace_entry", lambda link, _: st.query_params.from_dict(link))
+    monkeypatch.setattr(redirects, "replace_entry", st.query_params.from_dict)
 
 
 def opener(monkeypatch: pytest.MonkeyPatch) -> OpenApp:

@@ -80,7 +80,7 @@ def draw_frame() -> None:
     except ModelError as error:
         say_error(error)
     come_back()
-    link.end()
+    link.end(redirects.replace_entry)
 
 
 def opened_page(t: Translate, view_options: view.View) -> str:

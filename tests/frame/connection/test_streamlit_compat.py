@@ -6,7 +6,6 @@ from types import SimpleNamespace
 import pytest
 
 from viz.frame.connection import streamlit_compat
-from viz.params import session
 
 
 @pytest.mark.parametrize(("is_taken", "calls"), [(True, ["ignore_pages_folder", "rerun"]), (False, [])])
@@ -45,13 +44,13 @@ def test_raise_if_left_reads_state(monkeypatch):
 
     def read_twice():
         assert streamlit_compat.is_run()
-        monkeypatch.setattr(session, "exist", leave)
+        monkeypatch.setattr(streamlit_compat, "RECORD", SimpleNamespace(exists=leave))
         streamlit_compat.raise_if_disconnected()
 
     def leave():
         raise LeftError
 
-    monkeypatch.setattr(session, "exist", lambda: True)
+    monkeypatch.setattr(streamlit_compat, "RECORD", SimpleNamespace(exists=lambda: True))
     assert isinstance(result_in_thread(read_twice), LeftError)
 
 
@@ -63,7 +62,8 @@ def test_background_thread_is_no_run(monkeypatch):
         streamlit_compat.raise_if_disconnected()
         return streamlit_compat.is_run()
 
-    monkeypatch.setattr(session, "exist", lambda: pytest.fail("Streamlit was asked"))
+    record = SimpleNamespace(exists=lambda: pytest.fail("Streamlit was asked"))
+    monkeypatch.setattr(streamlit_compat, "RECORD", record)
     assert result_in_thread(work) is False
 
 

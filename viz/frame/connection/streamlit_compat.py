@@ -4,7 +4,7 @@ from contextvars import ContextVar
 
 import streamlit as st
 
-from viz.params import session
+from viz.params.session import RECORD
 from viz.streamlit_internals.pages_folder import ignore_pages_folder, uses_pages_folder
 
 _is_run: ContextVar[bool | None] = ContextVar("is_run", default=None)
@@ -29,7 +29,7 @@ def is_run() -> bool:
     """Return True if this thread runs the script, or one of its callbacks, for a user."""
     cached = _is_run.get()
     if cached is None:
-        cached = session.exist()
+        cached = RECORD.exists()
         _is_run.set(cached)
     return cached
 
@@ -37,4 +37,4 @@ def is_run() -> bool:
 def raise_if_disconnected() -> None:
     """End this run if its user has left or clicked elsewhere: Streamlit does so where the session's state is read."""
     if is_run():
-        session.exist()
+        RECORD.exists()
