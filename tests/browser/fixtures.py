@@ -30,8 +30,6 @@ from tests.browser.drive import (
 )
 
 Visit = Callable[..., Page]
-PUBLIC = {"HEADLIGHT_PRIVATE": "0"}
-"""Environment without the optional private names of Streamlit; tests of what they mend set it otherwise."""
 _SERVER = pytest.StashKey[Server]()
 
 
@@ -52,8 +50,8 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """``streamlit run app.py`` on a free port of this machine, after its first user, on public names alone."""
-    with serve(ROOT / "app.py", tmp_path_factory.mktemp("server") / "log.txt", **PUBLIC) as running:
+    """``streamlit run app.py`` on a free port of this machine, after its first user."""
+    with serve(ROOT / "app.py", tmp_path_factory.mktemp("server") / "log.txt") as running:
         first = listen(browser.new_page())
         first.goto(running.url)
         wait_run(first)

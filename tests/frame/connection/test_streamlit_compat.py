@@ -1,4 +1,4 @@
-"""A run begins where Streamlit takes the folder of pages for its old kind of app, and ends where its user has left."""
+"""A run ends where its user has left, and a thread in the background is none."""
 
 import threading
 from types import SimpleNamespace
@@ -6,17 +6,6 @@ from types import SimpleNamespace
 import pytest
 
 from viz.frame.connection import streamlit_compat
-
-
-@pytest.mark.parametrize(("is_taken", "calls"), [(True, ["ignore_pages_folder", "rerun"]), (False, [])])
-def test_begin_run_with_old_pages_reruns(monkeypatch, is_taken, calls):
-    """Once for the process: the run after it is one of the app's own."""
-    created = []
-    monkeypatch.setattr(streamlit_compat, "uses_pages_folder", lambda: is_taken)
-    monkeypatch.setattr(streamlit_compat, "ignore_pages_folder", lambda: created.append("ignore_pages_folder"))
-    monkeypatch.setattr(streamlit_compat, "st", SimpleNamespace(rerun=lambda: created.append("rerun")))
-    streamlit_compat.begin_run()
-    assert created == calls
 
 
 class LeftError(Exception):

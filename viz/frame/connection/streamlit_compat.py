@@ -1,23 +1,10 @@
-"""The run of a script for one user: its start, and its end where the user has left or clicked elsewhere."""
+"""The run of a script for one user, and its end where the user has left or clicked elsewhere."""
 
 from contextvars import ContextVar
 
-import streamlit as st
-
 from viz.params.session import RECORD
-from viz.streamlit_internals.pages_folder import ignore_pages_folder, uses_pages_folder
 
 _is_run: ContextVar[bool | None] = ContextVar("is_run", default=None)
-
-
-def begin_run() -> None:
-    """Begin again where Streamlit takes the folder called pages for its old kind of app.
-
-    Our servers have set that right before anybody comes; what runs the script by itself (its test harness) has not.
-    """
-    if uses_pages_folder():
-        ignore_pages_folder()
-        st.rerun()
 
 
 def mark_background() -> None:
