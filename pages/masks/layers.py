@@ -71,6 +71,7 @@ def _show_levels(context: MasksContext, full: tuple[bool, ...], levels: Tensor, 
         kind="weights",
         hover=t("masks.layers.cell"),
         blocked=t("masks.layers.cell_closed"),
+        scale=False,
     )
     show_matrix(t, matrix, key="layers", alt=t("masks.layers.alt", last=context.labels[-1], n=int(levels[0].sum())))
 
