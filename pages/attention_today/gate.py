@@ -56,9 +56,9 @@ def draw(context: TodayContext) -> list[Check]:
             hover=t("attention_today.gate.hover"),
         )
         show_matrix(t, matrix, key="gates", alt=t("attention_today.gate.alt"))
-    passed = float(gated.concat.norm() / standard.concat.norm().clamp(min=1e-12))
+    length = float(gated.concat.norm() / standard.concat.norm().clamp(min=1e-12))
     lowest, highest = (part(float(value)) for value in (means.min(), means.max()))
-    values = {"passed": part(passed), "low": lowest, "high": highest, "mean": number(float(means.mean()))}
+    values = {"passed": part(length), "low": lowest, "high": highest, "mean": number(float(means.mean()))}
     with finding:
         say(t("attention_today.gate.same" if kind == STANDARD else "attention_today.gate.says", **values))
     st.caption(t("attention_today.gate.paper"))

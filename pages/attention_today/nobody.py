@@ -77,7 +77,8 @@ def share_of_nobody(masked: Tensor, sink: Tensor) -> Tensor:
 def _show_maps(context: TodayContext, after: Tensor, nobody: Tensor) -> None:
     """Show the head's map without and with the sink; a last column has what goes to nobody."""
     t, before = context.t, context.standard.weights
-    titles = [t(f"attention_today.nobody.map_{which}", head=context.head) for which in ("before", "after")]
+    second = "after" if nobody.any() else "off"
+    titles = [t(f"attention_today.nobody.map_{which}", head=context.head) for which in ("before", second)]
     maps = torch.stack([before[context.head], after[context.head]])
     to_nobody = torch.stack([torch.zeros_like(nobody), nobody])[..., None]
     columns = (*context.labels, t("attention_today.nobody.column"))
@@ -86,11 +87,10 @@ def _show_maps(context: TodayContext, after: Tensor, nobody: Tensor) -> None:
 
 def _show_heads(context: TodayContext, after: Tensor, nobody: Tensor) -> None:
     t, before = context.t, context.standard.weights
-    series = {
-        t("attention_today.nobody.before"): first_token_share(before),
-        t("attention_today.nobody.after"): first_token_share(after),
-        t("attention_today.nobody.to_nobody"): nobody[:, 1:].mean(-1),
-    }
+    series = {t("attention_today.nobody.before"): first_token_share(before)}
+    if nobody.any():
+        series[t("attention_today.nobody.after")] = first_token_share(after)
+        series[t("attention_today.nobody.to_nobody")] = nobody[:, 1:].mean(-1)
     bars = BarChart(
         list(map(str, range(len(before)))),
         series,

@@ -92,12 +92,14 @@ def _sizes(context: TodayContext) -> None:
     state = LinearCost(n_heads=H, d_k=d_k, d_v=d_v, corrects=True)
     smaller_from = cheaper_from(state.cache_numbers, full.cache_numbers)
     lengths = [2**power for power in range(13)]
-    kept = {
+    sizes = {
         t(f"attention_today.state.{name}"): torch.tensor([float(kind.cache_numbers(n)) for n in lengths])
         for name, kind in (("cache", full), ("state", state))
     }
     x, y = Axis(t("attention_today.state.tokens"), log=True), Axis(t("attention_today.state.numbers"), log=True)
-    show_lines(curves(lengths, kept, x=x, y=y, height=220), key="state_sizes", alt=t("attention_today.state.sizes_alt"))
+    show_lines(
+        curves(lengths, sizes, x=x, y=y, height=220), key="state_sizes", alt=t("attention_today.state.sizes_alt")
+    )
     numbers = amount(state.cache_numbers(1))
     st.caption(t("attention_today.state.size", d_k=d_k, d_v=d_v, H=H, numbers=numbers, n=amount(smaller_from)))
 

@@ -127,11 +127,11 @@ def _checks(by_variant: ByVariant, summaries: Mapping[str, Mapping[str, Spread]]
     ]
 
 
-def _apart(recorded: Heads, heads: Heads) -> float:
+def _apart(record: Heads, heads: Heads) -> float:
     """Return the largest difference between two measurements of the same heads."""
     return max(
         abs(a - b)
-        for name, rows in vars(recorded).items()
+        for name, rows in vars(record).items()
         for row, row_now in zip(rows, vars(heads)[name], strict=True)
         for a, b in zip(row, row_now, strict=True)
     )

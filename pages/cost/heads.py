@@ -93,8 +93,8 @@ def _checks(specs: list[AttentionSpec]) -> list[Check]:
         weights = max(weights, abs(_on_meta(spec).n_parameters() - parameters(spec).total))
         flops = attention_flops(spec, n_queries=n, n_keys=n).multiply_adds
         work = max(work, abs(expected.matrices + expected.pairs - flops))
-        found = softmax_exponentials(spec, n_queries=n, n_keys=n)
-        exponentials = max(exponentials, abs(expected.exponentials - found))
+        n_exponentials = softmax_exponentials(spec, n_queries=n, n_keys=n)
+        exponentials = max(exponentials, abs(expected.exponentials - n_exponentials))
     return [
         check("cost.check_parameters", weights, 0),
         check("cost.check_heads_flops", work, 0, n=n),

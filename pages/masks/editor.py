@@ -97,11 +97,11 @@ def _checks(context: MasksContext) -> list[Check]:
     trace = attend(context.q, k, v, allowed=context.visible, **context.options)
     visible = visible_by_rule(context, context.mask)
     options: dict[str, Any] = {**context.options, "allowed": visible}
-    found = [
+    checks = [
         current_mask_check(context),
         check("truth.rows", rows_error(trace.weights, added_to_scores(context.q, context.k, **options)), 1e-5),
         check("masks.check_sdpa", *heads_off(trace.output, context.q, context.k, context.v, **options)),
     ]
     if n := int((~visible).sum()):
-        found.append(check("masks.check_zero", trace.weights[:, ~visible].abs().sum(), 0.0, n=n))
-    return found
+        checks.append(check("masks.check_zero", trace.weights[:, ~visible].abs().sum(), 0.0, n=n))
+    return checks

@@ -122,7 +122,7 @@ def _checks(context: MasksContext, mask: Tensor, weights: Tensor, lost: Tensor, 
     n = context.n
     ranks = ranks_by_rule(context.scores, visible_by_rule(context, context.mask))
     full = weights_by_torch(context, context.mask)
-    left_out = torch.stack([full.masked_fill(ranks < kept, 0).sum(-1) for kept in range(1, n + 1)], -1)
+    left_out = torch.stack([full.masked_fill(ranks < width, 0).sum(-1) for width in range(1, n + 1)], -1)
     tolerance = rounding(context.q, context.k, context.options.get("scale"))
     every_key = top_k_mask(context.scores, n, allowed=context.visible)
     standard = row_softmax(context.scores.masked_fill(~every_key, -torch.inf)) - context.weights

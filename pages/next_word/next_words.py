@@ -61,8 +61,8 @@ def _table(context: NextWordContext, expected: compute.Expected) -> list[dict[st
     words, chances, rows = context.words(expected.best.flatten().tolist()), expected.chances.tolist(), []
     for place, label in enumerate(context.labels):
         bits = surprises[place]
-        shown = "–" if bits is None else t("next_word.bits", n=number(bits))
-        cells = [{"text": shown, "note": "", "share": 0 if bits is None else bits / HARD}]
+        text = "–" if bits is None else t("next_word.bits", n=number(bits))
+        cells = [{"text": text, "note": "", "share": 0 if bits is None else bits / HARD}]
         best = zip(words[place * n : (place + 1) * n], chances[place], strict=True)
         cells += [{"text": word, "note": part(chance), "share": chance} for word, chance in best]
         rows.append({"name": f"{place} · {isolate(label)}", "cells": cells})

@@ -64,24 +64,24 @@ def _tables(context: PositionsContext, parts: dict[str, Tensor]) -> None:
 
 def _checks(context: PositionsContext, code: str, parts: dict[str, Tensor]) -> list[Check]:
     """Check P against its formula, and the first layer's input against the sum."""
-    source, base, found = context.scene.choice.source, context.placing.base, []
+    source, base, checks = context.scene.choice.source, context.placing.base, []
     if code == "sinusoidal":
         off = sinusoids_error(parts["P"] / context.gain, base)
-        found.append(check("positions.check_sinusoids", off, 1e-6))
+        checks.append(check("positions.check_sinusoids", off, 1e-6))
     if source.kind != "model":
         layer_input = compute.place_tokens(source, context.with_positions(code)).calls[0].x
         expected = parts["X + P"].double()
         if source.kind == "embeddings":  # each row is normalised: mean 0, variance 1
             centred = expected - expected.mean(-1, keepdim=True)
             expected = centred / (centred.square().mean(-1, keepdim=True) + 1e-5).sqrt()
-        found.append(check("positions.check_given", (layer_input - expected).abs().max(), 1e-5 * largest(expected)))
+        checks.append(check("positions.check_given", (layer_input - expected).abs().max(), 1e-5 * largest(expected)))
     elif code == "learned":
         layer_input, model_input = (
             compute.place_tokens(source, context.with_positions(code)).calls[0].x,
             context.scene.capture.calls[0].x,
         )
         expected = model_input[: context.n]
-        found.append(
+        checks.append(
             check("positions.check_given_model", (layer_input - expected).abs().max(), 1e-5 * largest(expected))
         )
-    return found
+    return checks

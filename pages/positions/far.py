@@ -129,17 +129,17 @@ def _case(context: PositionsContext, code: str, values: Tensor, trained: int) ->
 def _checks(context: PositionsContext, curves: Mapping[str, Tensor]) -> list[Check]:
     """Check the rotations' curves by complex numbers, the biases' by their papers' formulas."""
     widths = {"sinusoidal": context.spec.d_model, "rope_halves": context.spec.d_k}
-    seed, differences, found = context.scene.choice.source.seed, [], []
+    seed, differences, checks = context.scene.choice.source.seed, [], []
     for code in widths.keys() & curves.keys():
         expected = _rotated_curve(widths[code], context.placing.base)[: len(curves[code])]
         differences.append(float((curves[code] - expected).abs().max()))
     if differences:
-        found.append(check("positions.check_far_turned", worst(differences), 1e-6))
+        checks.append(check("positions.check_far_turned", worst(differences), 1e-6))
     for code in BIASES:
         expected = _added(code, context.placing, context.head, context.spec.H, seed)[: len(curves[code])]
         off = (curves[code] - expected).abs().max()
-        found.append(check(f"positions.check_far_{code}", off, 1e-5 * largest(expected)))
-    return found
+        checks.append(check(f"positions.check_far_{code}", off, 1e-5 * largest(expected)))
+    return checks
 
 
 @lru_cache(maxsize=16)

@@ -239,15 +239,15 @@ def _checks(turning: Turning, q: Tensor, k: Tensor) -> list[Check]:
     rows, columns = q[:, None].expand(-1, len(q), -1), k[None].expand(len(q), -1, -1)
     rope = rope_scores(rows, columns, places - places[:, None], base=turning.base, pairing="halves")
     drift = worst((turning.products(q, k, shift) - products).abs().max() for shift in SHIFTS)
-    found = [
+    checks = [
         check("positions.today.check_standard", (standard - rope).abs().max(), 1e-6 * size),
         check("positions.today.check_scores", (products - products_by_hand(turning, q, k)).abs().max(), 1e-6 * size),
         check("positions.today.check_offset", drift, 1e-6 * size),
     ]
     if turning.rotary_dim:
         off = (turning.omega / speeds_by_turns(turning) - 1).abs().max()
-        found.append(check("positions.today.check_speeds", off, 1e-6))
-    return found
+        checks.append(check("positions.today.check_speeds", off, 1e-6))
+    return checks
 
 
 def _map_check(context: PositionsContext, scores: dict[str, Tensor], weights: dict[str, Tensor]) -> Check:

@@ -152,13 +152,13 @@ def mean_weight_by_hand(weights: list[list[float]], ids: tuple[int, ...], name: 
 
 def _checks(capture: Capture, best: Best) -> list[Check]:
     """Check the heads whose maps are on the page."""
-    found = []
+    checks = []
     for name, ((layer, head), weight) in best.items():
         trace = capture.multi_head(layer)
         by_hand = mean_weight_by_hand(trace.weights[head].tolist(), capture.tokens.ids, name)
         options = capture.calls[layer].options
-        found += [
+        checks += [
             check("share_kv.check_twin", *sdpa_deviation(trace, **options), layer=layer),
             check(f"share_kv.check_{name}", abs(by_hand - weight), 1e-5, layer=layer, head=head),
         ]
-    return found
+    return checks

@@ -93,17 +93,17 @@ def _added(layer: MultiHeadTrace, options: Mapping[str, Any]) -> Tensor:
 def _checks(context: ShareKvContext, layer: MultiHeadTrace) -> list[Check]:
     """Check the layer as shown: with the mistake switched on the checks must fail."""
     options, G, H = context.layer_options, context.n_kv_heads, context.spec.H
-    found, added = attention_checks(layer, **options), _added(layer, options)
+    checks, added = attention_checks(layer, **options), _added(layer, options)
     share = rounding(layer.q, layer.k, options.get("scale"))
     if G == H:
         off = (head_by_head(layer, **options) - layer.output).abs().max()
-        found.append(check("share_kv.check_mha", off, share * largest(layer.output)))
+        checks.append(check("share_kv.check_mha", off, share * largest(layer.output)))
     if G == 1 and bool(added.isfinite().any(-1).all()):
         alone = attend_mqa(layer.q, layer.k[0], layer.v[0], masked_by=added, scale=options.get("scale"))
         off = (alone - layer.head_outputs).abs().max()
-        found.append(check("share_kv.check_mqa", off, share * largest(layer.head_outputs)))
+        checks.append(check("share_kv.check_mqa", off, share * largest(layer.head_outputs)))
     if not context.call.is_changed:  # RoPE rotates k after its projection, so that k is not X W_K
         weights = layer.projections
         k = linear(layer.memory, weights.w_k.T, weights.b_k).unflatten(-1, (G, -1)).transpose(0, 1)
-        found.append(check("share_kv.check_pool", (k - layer.k).abs().max(), 1e-4 * largest(k), G=G))
-    return found
+        checks.append(check("share_kv.check_pool", (k - layer.k).abs().max(), 1e-4 * largest(k), G=G))
+    return checks

@@ -15,6 +15,7 @@ from pages.attention_today.page import PAGE
 from pages.attention_today.who_uses import size_text
 from tests.running import checked, sentences_of
 from viz import ROOT
+from viz.components.unpack import unpack
 from viz.core.attention import attend
 from viz.frame import compute, specs
 from viz.frame.examples import examples
@@ -152,3 +153,13 @@ def test_models_are_twenty_with_known_features():
     assert [model.year for model in models()] == sorted(model.year for model in models())
     raw = tomllib.loads((ROOT / "pages" / "attention_today" / "models.toml").read_text("utf8"))
     assert len(raw["model"]) == 20
+
+
+@pytest.mark.parametrize(("nobody", "n_series"), [("off", 1), ("by_one", 3)])
+def test_nobody_off_speaks_of_no_sink(open_app, nobody, n_series):
+    """Without a sink no picture is named after one."""
+    app = open_app("attention_today", section="nobody", nobody=nobody, **SEEDED)
+    headers = [unpack(view.proto.bytes)[0] for view in app.get("bidi_component") if view.proto.bytes]
+    (maps,), (bars,) = ([header for header in headers if name in header] for name in ("maps", "series"))
+    assert ("with the sink" in maps["maps"][1]["title"]) == (nobody != "off")
+    assert len(bars["series"]) == n_series
