@@ -149,6 +149,7 @@ def listen(page: Page) -> Page:
             _UNANSWERED[page] = ""
 
     def follow_socket(socket: WebSocket) -> None:
+        _UNANSWERED[page] = ""  # what was asked on the connection before is lost, or is asked once more
         socket.on("framesent", asks)
         socket.on("framereceived", answers)
 

@@ -4,6 +4,7 @@ import socket
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from math import inf
 from threading import Lock, Thread
 from urllib.parse import urlparse
 
@@ -24,12 +25,18 @@ class Proxy:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         self._lock, self._open = Lock(), set[socket.socket]()
+        self._passes, self.lost_bytes = inf, 0
         Thread(target=self._accept, daemon=True).start()
+
+    def mute(self, after: int) -> None:
+        """Lose what the server sends after so many bytes, until the connections are cut; ``lost_bytes`` counts it."""
+        self._passes = after
 
     def cut(self, *, abort: bool) -> None:
         """End all connections: reset them, or close them in order."""
         with self._lock:
             ends, self._open = self._open, set()
+        self._passes = inf
         for end in ends:
             with suppress(OSError):
                 if abort:
@@ -52,12 +59,16 @@ class Proxy:
                     self._open |= {front, back}
                 for source, target in ((front, back), (back, front)):
                     source.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
-                    Thread(target=self._send_on, args=(source, target), daemon=True).start()
+                    Thread(target=self._send_on, args=(source, target, source is back), daemon=True).start()
 
-    def _send_on(self, source: socket.socket, target: socket.socket) -> None:
+    def _send_on(self, source: socket.socket, target: socket.socket, is_answer: bool) -> None:
         with suppress(OSError):
             while data := source.recv(1 << 16):
-                target.sendall(data)
+                n_passing = int(min(self._passes, len(data))) if is_answer else len(data)
+                if is_answer:
+                    self._passes -= n_passing
+                    self.lost_bytes += len(data) - n_passing
+                target.sendall(data[:n_passing])
         with suppress(OSError):
             target.shutdown(socket.SHUT_RDWR)
         with self._lock:
