@@ -1,6 +1,6 @@
 """A thousand heads in a notebook, beside BertViz and CircuitsVis: seconds to HTML, its bytes, peak of memory.
 
-    python -m bench.many_heads [32x32x1024 12x12x128] [--python INTERPRETER] [--memory GB] [--seconds SECONDS]
+    python -m bench.many_heads [32x32x1024 12x12x128] [--tools TOOL ...] [--python INTERPRETER] [--memory GB]
 
 A case is layers x heads x tokens. Each tool is a process of its own with one thread, which is given the same causal
 weights in float32 and at most so much memory and time. Processor seconds are printed beside those of the clock, which
@@ -59,11 +59,11 @@ from viz import show
 made = show(attentions, words).save_html(sys.argv[5]).read_text("utf8")
 {_END}""",
     "headlight model": f"""{_BEGIN}
-import time, transformers
+import transformers
 import viz.notebook.widget
 from viz import show
 from tests import checkpoints
-sizes = dict(hidden_size=32 * heads, intermediate_size=64 * heads, num_hidden_layers=layers, num_attention_heads=heads)
+sizes = dict(hidden_size=16 * heads, intermediate_size=16 * heads, num_hidden_layers=layers, num_attention_heads=heads)
 config = transformers.LlamaConfig(vocab_size=checkpoints.VOCABULARY, max_position_embeddings=tokens, **sizes)
 model = transformers.LlamaForCausalLM(config).eval()
 tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=checkpoints.MAKERS["bytes"]())
@@ -115,10 +115,11 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("cases", nargs="*", default=["32x32x1024", "12x12x128"])
     parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--tools", nargs="*", default=list(SCRIPTS))
     parser.add_argument("--memory", type=float, default=12.0)
     parser.add_argument("--seconds", type=float, default=600.0)
     options = parser.parse_args()
-    tools = [tool for tool in SCRIPTS if tool not in PEERS or has(options.python, tool)]
+    tools = [tool for tool in options.tools if tool not in PEERS or has(options.python, tool)]
     for case in options.cases:
         for tool in tools:
             python = options.python if tool in PEERS else sys.executable

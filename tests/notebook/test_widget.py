@@ -131,13 +131,6 @@ def test_save_html_large_file_is_pooled(tmp_path, capsys, monkeypatch):
     assert "comes from Python when it is opened" not in text.split('id="numbers"')[0].split('id="state"')[0]
 
 
-def test_save_html_prints_size_first(tmp_path, capsys):
-    """The size of a file is printed before it is written, also of one that cannot be."""
-    with pytest.raises(FileNotFoundError):
-        viz.show(build_maps(), WORDS).save_html(tmp_path / "no folder" / "heads.html")
-    assert capsys.readouterr().out.startswith("heads.html: 0.2 MB.")
-
-
 def test_file_with_every_head_on_request(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(widget, "MOST_FILE_BYTES", 10_000)
     heads, text = save_file(viz.show(build_maps(), WORDS), tmp_path / "heads.html", heads="all")

@@ -12,9 +12,9 @@ from torch import Tensor
 from viz.components.head_grid import pool_of
 from viz.models.spelling.pieces import SPECIAL, raw_parts, spell
 from viz.models.spelling.visible import visible
-from viz.notebook.layer_forms import as_maps, name_of_kind
 from viz.notebook.on_demand import LayerOnDemand
 from viz.notebook.precision import PLAIN
+from viz.notebook.structure import as_maps, name_of_kind
 from viz.notebook.survey import LayerSurvey, survey_layer
 
 MOST_BYTES = 96_000_000

@@ -1,6 +1,6 @@
 """``viz.show``: every head of a model, of what a model gave, or of attentions and tokens that are at hand."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from viz.components.one_file import Caption, grid_words
@@ -131,6 +131,7 @@ def show(
     around = grid_words(lang)["around"]
     notes: list[run.Note] = []
     has_sinks = False
+    numbers: Mapping[str, Sequence[int] | None]
     check_text(model, text)
     check_choice(choice, names)
     model, tokens, handed_numbers = in_a_list(model), in_a_list(tokens), layer_numbers(layers)

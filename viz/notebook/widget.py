@@ -15,6 +15,7 @@ from viz.components import bundle, one_file
 from viz.components.take_away import PooledStack, Stack, packed_head, payload
 from viz.figures.large import heat_map
 from viz.notebook.answers import answer_request
+from viz.notebook.files import file_at, places_of, write_file
 from viz.notebook.maps import Maps
 from viz.text import fill, words_of
 
@@ -175,22 +176,32 @@ class HeadGrid(anywidget.AnyWidget):
             title: above the picture; by default the model's name.
             link: where the same can be seen alive, if it can: http:// or https://.
             heads: (layer, head) of the chosen stack that are to be whole in a large file too; "all" of every stack.
+
+        Raises:
+            ValueError: a sentence, if the path names no file, or there is no such head.
+            OSError: a sentence, if no file can be there.
         """
-        around, file = one_file.grid_words(self._lang)["around"], Path(path)
+        around, file, places = one_file.grid_words(self._lang)["around"], file_at(path), places_of(heads)
+        maps = self._maps[self.stack]
+        for layer, head in places:
+            if layer not in maps.layers or not 0 <= head < maps.shape[0]:
+                raise ValueError(_no_head(layer, head, maps.layers, maps.shape[0]))
         exact_heads = self._whole_bytes() if any(isinstance(stack, PooledStack) for stack in self._stacks) else 0
         is_pooled, facts = exact_heads > MOST_FILE_BYTES and heads != "all", list(self.notes)
         data, exact = self.data, self._with_exact(None)
         if exact_heads:
             facts = [fact for fact in facts if fact != around["note_opened"]]
         if is_pooled:
-            current_choice = [(self.stack, self.layer, self.head), *((self.stack, *place) for place in heads)]
+            current_choice = [(self.stack, self.layer, self.head), *((self.stack, *place) for place in places)]
             exact = self._with_exact(current_choice)
             facts.append(_pooled_fact(around, [stack for stack in exact if isinstance(stack, PooledStack)]))
         if exact_heads:
             data = payload(exact)
-        stack, maps = next(iter(self._maps.items()))
-        facts = [*_facts(around, maps, len(self._axes[stack][0])), *facts]
-        caption = one_file.Caption(title=title or self._caption.title, text=self._caption.text, facts=facts, link=link)
+        stack, first_maps = next(iter(self._maps.items()))
+        facts = [*_facts(around, first_maps, len(self._axes[stack][0])), *facts]
+        caption = one_file.Caption(
+            title=str(title or self._caption.title), text=self._caption.text, facts=facts, link=link
+        )
         export_stacks = one_file.page(
             data, {name: getattr(self, name) for name in CHOICE}, caption, self._lang
         ).encode()
@@ -199,7 +210,7 @@ class HeadGrid(anywidget.AnyWidget):
             sentence += " " + fill(around["file_pooled"], size=_megabytes(exact_heads))
         sys.stdout.write(f"{sentence}\n")
         sys.stdout.flush()
-        file.write_bytes(export_stacks)
+        write_file(file, export_stacks)
         return file
 
     def _whole_bytes(self) -> int:

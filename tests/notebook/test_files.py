@@ -1,0 +1,89 @@
+"""`save_html` writes where a file can be, and says in a sentence where it cannot; its size is printed first."""
+
+import os
+from pathlib import Path
+
+import pytest
+import torch
+
+import viz
+
+WORDS = ["the", "cat", "sat", "down", "."]
+
+
+@pytest.fixture
+def grid():
+    """A grid of two layers."""
+    generator = torch.Generator().manual_seed(0)
+    return viz.show([torch.randn(1, 3, 5, 5, generator=generator).softmax(-1) for _ in range(2)], WORDS)
+
+
+@pytest.mark.parametrize("kind", [str, Path, os.fsencode])
+def test_save_html_path_forms(grid, tmp_path, monkeypatch, kind):
+    """A name alone, a path object, and a path in bytes."""
+    monkeypatch.chdir(tmp_path)
+    for path in ("alone.html", tmp_path / "whole.html"):
+        file = grid.save_html(kind(path))
+        assert isinstance(file, Path) and file.read_text("utf8").startswith("<!doctype html>")
+
+
+def test_save_html_home_is_expanded(grid, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    grid.save_html("~/heads.html")
+    assert (tmp_path / "heads.html").is_file()
+
+
+def test_save_html_no_place_raises(grid, tmp_path, capsys):
+    """Each sentence names the place; nothing is computed or printed for a path that can hold no file."""
+    file = tmp_path / "file"
+    file.write_text("x")
+    for path, sentence in (
+        (tmp_path, "is a folder: name a file in it"),
+        ("", "is a folder: name a file in it"),
+        (tmp_path / "none" / "heads.html", "There is no folder .*none"),
+        (file / "heads.html", "There is no folder .*file"),
+        ("a\0b.html", "'a.*b.html' is no name of a file"),
+        ("~nobody_of_this_name/heads.html", "is no name of a file"),
+        (None, "NoneType is no path of a file"),
+        (7, "int is no path of a file"),
+    ):
+        with pytest.raises((ValueError, OSError), match=sentence):
+            grid.save_html(path)
+    assert not capsys.readouterr().out and sorted(tmp_path.iterdir()) == [file]
+
+
+def test_save_html_unwritable_place_raises(grid, tmp_path, capsys, monkeypatch):
+    """The system's reason is named, of a name that is too long or a folder that is read-only."""
+
+    def write(self, data):
+        raise PermissionError(13, "Permission denied")
+
+    with pytest.raises(OSError, match=r"heads of 400 .* could not be written: File name too long"):
+        grid.save_html(tmp_path / ("heads of 400 " + "x" * 400))
+    monkeypatch.setattr(Path, "write_bytes", write)
+    with pytest.raises(PermissionError, match=r"heads\.html could not be written: Permission denied\."):
+        grid.save_html(tmp_path / "heads.html")
+    assert "heads.html: 0.1 MB." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("heads", ["al", (0, 1), [(0, 9)], [(5, 0)], [(0, 1, 2)], 3, None])
+def test_save_html_false_heads_raises(grid, tmp_path, heads):
+    """Also where every head is in the file anyway."""
+    with pytest.raises(ValueError, match=r"There is no layer|heads=.* is no list of \(layer, head\)"):
+        grid.save_html(tmp_path / "heads.html", heads=heads)
+    assert not list(tmp_path.iterdir())
+
+
+def test_save_html_border_is_exact(tmp_path, capsys, monkeypatch):
+    """A file of exactly the limit is whole; of one byte less of room it is pooled, and says so before it is written."""
+    from viz.notebook import maps, widget
+
+    monkeypatch.setattr(maps, "SENT_BYTES", 0)
+    generator = torch.Generator().manual_seed(0)
+    many = viz.show([torch.randn(1, 3, 5, 5, generator=generator).softmax(-1)], WORDS)
+    size = many._whole_bytes()
+    for limit, is_pooled in ((size, False), (size - 1, True)):
+        monkeypatch.setattr(widget, "MOST_FILE_BYTES", limit)
+        many.save_html(tmp_path / "heads.html")
+        assert ("With every head whole" in capsys.readouterr().out) == is_pooled

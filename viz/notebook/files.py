@@ -1,0 +1,61 @@
+"""Files that a grid is saved in: where they can be, and sentences where they cannot."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+
+def file_at(path: Any) -> Path:
+    """Return the file that a path names; ``~`` is the home folder.
+
+    Raises:
+        ValueError: a sentence, if it is no path.
+        OSError: a sentence, if no file can be there.
+    """
+    try:
+        file = Path(os.fsdecode(path)).expanduser()
+        is_folder, has_folder = file.is_dir(), file.parent.is_dir()
+    except TypeError:
+        raise ValueError(f"{type(path).__name__} is no path of a file: save_html('heads.html').") from None
+    except (ValueError, RuntimeError) as error:
+        raise ValueError(f"{path!r} is no name of a file ({error}).") from error
+    except OSError as error:
+        raise _refusal(file, error) from error
+    if "\0" in str(file):
+        raise ValueError(f"{path!r} is no name of a file.")
+    if is_folder:
+        raise IsADirectoryError(f"{file} is a folder: name a file in it, save_html({str(file / 'heads.html')!r}).")
+    if not has_folder:
+        raise FileNotFoundError(f"There is no folder {file.parent} for {file.name}.")
+    return file
+
+
+def write_file(file: Path, content: bytes) -> None:
+    """Write a file.
+
+    Raises:
+        OSError: of the system's own class, with a sentence.
+    """
+    try:
+        file.write_bytes(content)
+    except OSError as error:
+        raise _refusal(file, error) from error
+
+
+def _refusal(file: Path, error: OSError) -> OSError:
+    return type(error)(f"{file} could not be written: {error.strerror}.")
+
+
+def places_of(heads: Any) -> list[tuple[int, int]]:
+    """Return the (layer, head) that are named; none for "all".
+
+    Raises:
+        ValueError: if they are no such list.
+    """
+    if isinstance(heads, str) and heads == "all":
+        return []
+    places = list(heads) if isinstance(heads, Iterable) and not isinstance(heads, str) else [heads]
+    if any(not isinstance(place, tuple | list) or len(place) != 2 for place in places):
+        raise ValueError(f'heads={heads!r} is no list of (layer, head): heads=[(3, 1), (3, 4)], or heads="all".')
+    return [(layer, head) for layer, head in places]
