@@ -71,14 +71,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture
-def links_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A script run without a browser has its link in ``query_params``."""
-    from tests.running import write_links  # Streamlit is not for the tests that do without it
-
-    write_links(monkeypatch)
-
-
-@pytest.fixture
 def without_source_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sections count their own checks alone; tests/pages/test_faults_in_place.py holds those of a page's source."""
     monkeypatch.setattr("viz.frame.page.choice_checks", lambda *_, **__: [])

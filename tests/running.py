@@ -15,16 +15,14 @@ import pytest
 import streamlit as st
 import torch
 from streamlit.components.v2 import manifest_scanner
-from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest, local_script_runner
 from streamlit.util import calc_hash
 
 import viz.modes
 from pages import FIRST
-from viz import ROOT
+from viz.app.make import SCRIPT
 from viz.frame import available_models, sidebar
-from viz.params import link as link_of_run
-from viz.streamlit_internals.optional import SWITCH
+from viz.frame.connection import redirects
 
 OpenApp = Callable[..., AppTest]
 
@@ -49,31 +47,21 @@ def _hash_of(page: str) -> str:
 
 def write_links(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have a link put in place of another by Streamlit: without a browser no view can write it into the address bar."""
-    monkeypatch.setattr(link_of_run, "replace_entry", lambda link, _: st.query_params.from_dict(link))
+    monkeypatch.setattr(redirects, "replace_entry", st.query_params.from_dict)
 
 
 def opener(monkeypatch: pytest.MonkeyPatch) -> OpenApp:
     """The function behind the fixture ``open_app``."""
-    # Next to a folder called "pages" Streamlit runs the files in it without app.py, until app.py has run once. The test
-    # harness forgets before every run that it has.
-    make = PagesManager.__init__
-
-    def remember(self: PagesManager, *args: Any, **options: Any) -> None:
-        make(self, *args, **options)
-        PagesManager.uses_pages_directory = False
-
-    monkeypatch.setattr(PagesManager, "__init__", remember)
     monkeypatch.setattr(manifest_scanner, "scan_component_manifests", _scanned)
     monkeypatch.setattr(local_script_runner, "require_widgets_deltas", _wait)
     write_links(monkeypatch)
-    monkeypatch.setenv(SWITCH, "0")  # every page does without private names
     available_models._on_this_machine.cache_clear()
     # What a presentation has computed ahead would go on in a thread beside the tests that follow, and be seen by them.
     if "present" in {mode.name for mode in iter_modules(viz.modes.__path__)}:
         monkeypatch.setattr("viz.modes.present.prefetch.Thread", Mock)
 
     def run(page: str = "heads", *, locale: str = "en-US", **link: Any) -> AppTest:
-        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=600)
+        app = AppTest.from_file(str(SCRIPT), default_timeout=600)
         # What a browser says of itself; a server sends embed=1 to embed=true, and Streamlit keeps that from the app.
         app.context = {"locale": locale, "is_embedded": link.pop("embed", None) in (1, "1", "true")}
         for name, value in link.items():

@@ -7,25 +7,20 @@ import sys
 
 from pages import EVERY, FIRST, HEADS, PAGES
 from viz import ROOT
+from viz.app.make import SCRIPT
 
 RUN = """
 import json, sys
 from streamlit.testing.v1 import AppTest
 bare = sorted(sys.modules)
-app = AppTest.from_file("app.py", default_timeout=600).run()
+app = AppTest.from_file(SCRIPT, default_timeout=600).run()
 assert not app.exception
 shown = [view.proto.component_name.partition(".")[2] for view in app.get("bidi_component")]
 assert {"arcs", "diagram"} < set(shown), shown
 declared = set(app.session_state["_parameters"].declared)
 assert declared == {"lang", "present", "notes", "print", "without", "theme", "sentence"}, "no other page's"
 start = sorted(sys.modules)
-from streamlit.runtime.pages_manager import PagesManager
 from viz.frame.sidebar import file_of
-make = PagesManager.__init__
-def remember(self, *args, **options):  # a server does; the harness forgets that app.py has run (tests/running.py)
-    make(self, *args, **options)
-    PagesManager.uses_pages_directory = False
-PagesManager.__init__ = remember
 app.switch_page(file_of("heads")).run()
 assert not app.exception
 assert [view for view in app.get("bidi_component") if view.proto.component_name == "headlight.head_grid"]
@@ -65,7 +60,7 @@ def test_server_listens_before_large_imports():
 
 def test_first_picture_imports_one_page():
     """The first pictures import one page, and nothing that only other pages need."""
-    run = RUN.replace('"app.py"', repr(str(ROOT / "app.py")))
+    run = RUN.replace("SCRIPT", repr(str(SCRIPT)))
     process = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, cwd=ROOT, check=False)
     assert process.returncode == 0, process.stderr
     bare, start, first, hosted = (set(names) for names in json.loads(process.stdout.splitlines()[-1]))

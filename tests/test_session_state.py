@@ -1,18 +1,11 @@
 """Streamlit's session state is used in viz/params alone."""
 
 import ast
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from tests.test_house import SOURCES, house_of, name, nodes
-
-EXCEPTIONS = {
-    # The messages of a view in the browser, and the language of its words.
-    "viz/components/view.py": 2,
-}
-"""The uses that are left, by file. It may only shrink."""
 
 
 def uses(path: Path) -> int:
@@ -35,9 +28,7 @@ def test_session_state_used_in_params_alone():
     A public server's safety needs Streamlit's own object, in viz/streamlit_internals.
     """
     paths_outside = [path for path in SOURCES if house_of(path) not in ("params", "streamlit_internals")]
-    counts = Counter({name(path): n for path in paths_outside if (n := uses(path))})
-    assert counts - Counter(EXCEPTIONS) == Counter(), "declare a parameter, or Remembered"
-    assert Counter(EXCEPTIONS) - counts == Counter(), "fewer are left: shorten the list"
+    assert [name(path) for path in paths_outside if uses(path)] == [], "declare a parameter, or Remembered"
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,16 @@
 """Random actions on a page, each compared with a fresh browser on the same link: ``python -m tools.random_walk``.
 
-Prints every action after which the two screens differ; the exit status says whether there was one.
+Controls, views, texts, sections and Back; also double clicks, a second action or another page while the first one runs,
+connections that are cut, and a tab that sleeps. Prints every action after which the two screens differ; the exit status
+says whether there was one.
 """
 
 import argparse
 import random
 import sys
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +18,9 @@ from playwright.sync_api import Browser, BrowserContext, Error, Locator, Page, V
 
 from pages import PAGES
 from tests.browser.drive import FLAGS, PATIENCE, ROOT, address, find_browser, listen, serve, wait_run
+from tests.browser.proxy import Proxy
 from viz.frame.sidebar import path_of
+from viz.text import translator
 
 SCREEN: ViewportSize = {"width": 1280, "height": 900}
 TEXTS = (
@@ -40,6 +45,17 @@ CONTROLS = {
     "list": ".stMain .stSelectbox",
     "number": ".stMain .stNumberInput input",
 }
+PLAIN = (*CONTROLS, "text", "section", "back")
+INTERRUPTIONS = ("two", "leave", "cut", "sleep")
+"""Kinds of actions that begin with a plain one, and do not wait for the app's answer."""
+KINDS = (*PLAIN, *CONTROLS, *INTERRUPTIONS)
+DOUBLE = 0.15
+"""Of the clicks, the share that are double."""
+NAPS = (0.5, 6.0)
+"""Seconds of a tab's sleep: its session is there still, or has expired (``SETTINGS``)."""
+SETTINGS = {"STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": "3"}
+WITHIN_RUN = (0, 20, 100, 300)
+"""Milliseconds after an action at which another follows: before its run begins, or in the middle of it."""
 READ = """() => {
     const apart = '[class*="st-key-_footer_"], .st-key-share_view, .st-key-neighbours, [class*="st-key-waiting"]';
     const lines = [];
@@ -85,14 +101,17 @@ class Walk:
         url: of the server.
         name: of the page.
         seed: of everything that is done.
+        kinds: of actions, to be chosen from; one that is there twice is chosen twice as often.
     """
 
-    def __init__(self, browser: Browser, url: str, name: str, seed: int) -> None:
+    def __init__(self, browser: Browser, url: str, name: str, seed: int, kinds: Sequence[str] = KINDS) -> None:
+        self.kinds = kinds
         self.url, self.name, self.chance = url, name, random.Random(f"{seed}/{name}")
+        self.proxy = Proxy(url)
         self.walk_context = self._context(browser)
         self.fresh = self._context(browser)
         self.page = listen(self.walk_context.new_page())
-        self._open(self.page, address(url, path_of(name), lang="en"))
+        self._open(self.page, address(self.proxy.url, path_of(name), lang="en"))
 
     @staticmethod
     def _context(browser: Browser) -> BrowserContext:
@@ -109,17 +128,24 @@ class Walk:
         """Act, and look each time."""
         for _ in range(n):
             action = self._act()
-            wait_run(self.page)
-            yield self._compare(action)
+            try:
+                wait_run(self.page)
+            except (AssertionError, Error) as error:
+                yield Mismatch(self.name, action, self.page.url, tuple(str(error).splitlines()[:1]), ())
+                self._open(self.page, self.page.url)
+            else:
+                yield self._compare(action)
 
     def close(self) -> None:
         """Close both."""
         self.walk_context.close()
         self.fresh.close()
+        self.proxy.close()
 
     def _act(self) -> str:
-        kinds = [*CONTROLS, *CONTROLS, "text", "section", "back"]
-        self.chance.shuffle(kinds)
+        return self._do_first(self.chance.sample(self.kinds, len(self.kinds)))
+
+    def _do_first(self, kinds: Sequence[str]) -> str:
         for kind in kinds:
             try:
                 if description := self._do(kind):
@@ -129,14 +155,60 @@ class Walk:
                 return f"{kind} failed: {str(error).splitlines()[0]}"
         return "nothing"
 
+    def _act_plainly(self) -> str:
+        return self._do_first(self.chance.sample(PLAIN, len(PLAIN)))
+
+    def _act_twice(self) -> str:
+        """Do something, and something else while the app is at work."""
+        first = self._act_plainly()
+        self.page.wait_for_timeout(pause := self.chance.choice(WITHIN_RUN))
+        return f"{first}, after {pause} ms {self._act_plainly()}"
+
+    def _leave(self) -> str:
+        """Choose another page while the app is at work, and come back before that one is there."""
+        navigation = self.page.get_by_test_id("stSidebarNav")
+        link_back, link_away = (
+            navigation.get_by_text(translator("en")(f"{name}.title"), exact=True)
+            for name in (self.name, self.chance.choice([name for name in PAGES if name != self.name]))
+        )
+        if not link_back.is_visible():
+            return ""
+        first = self._act_plainly()
+        pauses = [self.chance.choice(WITHIN_RUN) for _ in range(2)]
+        for link, pause in zip((link_away, link_back), pauses, strict=True):
+            self.page.wait_for_timeout(pause)
+            link.click(timeout=10_000)
+        return f"{first}, after {pauses} ms another page and back"
+
+    def _cut(self) -> str:
+        """Cut the connection while the app is at work."""
+        first = self._act_plainly()
+        self.page.wait_for_timeout(pause := self.chance.choice(WITHIN_RUN))
+        abort = self.chance.random() < 0.5
+        with self.page.expect_websocket(timeout=PATIENCE):
+            self.proxy.cut(abort=abort)
+        return f"{first}, after {pause} ms a connection {'reset' if abort else 'closed'}"
+
+    def _sleep(self) -> str:
+        """Stop the tab while the app is at work; its connection ends meanwhile, and its session perhaps."""
+        first, nap = self._act_plainly(), self.chance.choice(NAPS)
+        tab = self.page.context.new_cdp_session(self.page)
+        tab.send("Debugger.enable")  # a page that a window shows cannot be frozen, but stopped as by a breakpoint
+        self.page.evaluate("() => void setTimeout(() => { debugger; })")
+        self.proxy.cut(abort=False)
+        time.sleep(nap)
+        with self.page.expect_websocket(timeout=PATIENCE):
+            tab.send("Debugger.resume")
+        tab.detach()
+        return f"{first}, then {nap} s asleep"
+
     def _do(self, kind: str) -> str:
-        if kind == "text":
-            return self._type()
-        if kind == "back":
-            self.page.go_back()
-            if path_of(self.name) not in self.page.url:
-                self.page.go_forward()
-            return "Back"
+        apart = {
+            **{"text": self._type, "back": self._go_back},
+            **{"two": self._act_twice, "leave": self._leave, "cut": self._cut, "sleep": self._sleep},
+        }
+        if kind in apart:
+            return apart[kind]()
         if kind == "section":
             controls = self.page.locator(".st-key-section [role=radio]:not([aria-checked=true])")
         else:
@@ -150,10 +222,11 @@ class Walk:
             return ""
         control = self.chance.choice(usable)
         label = control.evaluate("(e) => (e.ariaLabel || e.textContent || e.className || '').trim().slice(0, 40)")
-        self._use(kind, control)
-        return f"{kind} “{label}”"
+        return f"{kind} “{label}”{self._use(kind, control)}"
 
-    def _use(self, kind: str, control: Locator) -> None:
+    def _use(self, kind: str, control: Locator) -> str:
+        """Use a control; say so if it was a double click."""
+        is_double = False
         if kind == "slider":
             control.focus()
             for _ in range(self.chance.randint(1, 3)):
@@ -166,8 +239,16 @@ class Walk:
             options = self.page.locator("[role=option]").all()
             self.chance.choice(options).click() if options else self.page.keyboard.press("Escape")
         else:
-            control.click(timeout=3_000)
+            is_double = self.chance.random() < DOUBLE
+            control.click(timeout=3_000, click_count=1 + is_double)
         self.page.mouse.move(2, 2)
+        return ", a double click" * is_double
+
+    def _go_back(self) -> str:
+        self.page.go_back()
+        if path_of(self.name) not in self.page.url:
+            self.page.go_forward()
+        return "Back"
 
     def _type(self) -> str:
         box = self.page.locator(".st-key-text textarea")
@@ -183,7 +264,7 @@ class Walk:
             for _ in range(40):  # a view draws what it was given in the frame after
                 if self.page.url != link:  # what was moved last may reach the app, and the link, later
                     link = self.page.url
-                    self._open(fresh_page, link)
+                    self._open(fresh_page, link.replace(self.proxy.url, self.url))
                 screen, fresh = (tuple(page.evaluate(READ)) for page in (self.page, fresh_page))
                 if screen == fresh:
                     return None
@@ -207,19 +288,18 @@ def main() -> None:
     n_wrong = 0
     with (
         tempfile.TemporaryDirectory() as folder,
-        serve(ROOT / "app.py", Path(folder) / "log.txt") as server,
+        serve(ROOT / "app.py", Path(folder) / "log.txt", **SETTINGS) as server,
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(executable_path=find_browser(), args=list(FLAGS))
         for name in options.pages:
             walk = Walk(browser, server.url, name, options.seed)
-            wrong = [mismatch for mismatch in walk.steps(options.actions) if mismatch]
+            n_before = n_wrong
+            for mismatch in filter(None, walk.steps(options.actions)):
+                n_wrong += 1
+                print(mismatch, flush=True)  # noqa: T201
             walk.close()
-            n_wrong += len(wrong)
-            sys.stdout.write(
-                "".join(f"{mismatch}\n" for mismatch in wrong) + f"{name}: {len(wrong)} of {options.actions}\n"
-            )
-            sys.stdout.flush()
+            print(f"{name}: {n_wrong - n_before} of {options.actions}", flush=True)  # noqa: T201
         if "Traceback" in server.read_log():
             sys.stdout.write(server.read_log()[-3000:])
             n_wrong += 1

@@ -9,11 +9,12 @@ from pages.atlas import compute, progress
 from pages.atlas.parameters import ATLAS_CORPUS, ATLAS_HEAD, ATLAS_LAYER, ATLAS_NOW, OWN_TEXTS
 from viz import limits
 from viz.core.analysis.atlas.summary import Score, labels_of
+from viz.errors import ModelError
 from viz.frame.compute import model
 from viz.frame.format import number, part
 from viz.frame.header.layer_kinds import say_layer_kinds
 from viz.frame.modes.figure_facts import note
-from viz.frame.scene import Scene
+from viz.frame.scene import Scene, unsupported_part
 from viz.frame.shared import Places
 from viz.frame.specs import Source
 from viz.models.atlas.corpus import LANGUAGES, LONGEST, sentences
@@ -24,6 +25,8 @@ from viz.text import Translate
 
 WIDTH = 300
 """Of a control, in pixels."""
+SUPPORTED = ("latent",)
+"""Parts of a model's layers that the scores reckon with, as in ``Page.knows``."""
 SIZES = ("entropy", "distance", "removal")
 """Scores that are no part of 1."""
 
@@ -100,6 +103,8 @@ def open_atlas(scene: Scene) -> AtlasContext | None:
     """Draw the chip of the corpus, and find the atlas or compute it; None while there is none."""
     t, selected_source = scene.t, scene.choice.source
     example = selected_source.kind != "model"
+    if not example:
+        refuse_unscored(scene)
     model = SHIPPED[0][0] if example else selected_source.model
     source = Source(kind="model", text=selected_source.text, model=model)
     corpus, now = _corpus(scene, model)
@@ -117,6 +122,17 @@ def open_atlas(scene: Scene) -> AtlasContext | None:
     return AtlasContext(scene=scene, source=source, example=example, atlas=atlas)
 
 
+def refuse_unscored(scene: Scene) -> None:
+    """Refuse a model before anything is offered for it, if a layer has a part that the scores do not reckon with.
+
+    Raises:
+        ModelError: "sink", "gate" or "values".
+    """
+    for call in scene.capture.calls:
+        if part := unsupported_part(call, SUPPORTED):
+            raise ModelError(part, model=scene.choice.source.model)
+
+
 def own_lines(text: str) -> tuple[str, ...]:
     """The lines of a text that have something in them, so many at most."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
@@ -129,8 +145,9 @@ def _corpus(scene: Scene, model: str) -> tuple[str, bool]:
     corpus = ATLAS_CORPUS.read(default)
     with scene.chips.add(ATLAS_CORPUS.name, t(f"atlas.chip_{corpus}")):
         ATLAS_CORPUS.radio(t("atlas.atlas_corpus"), default, says=lambda code: t(f"atlas.corpus_{code}"))
-        now = limits.ATLAS_NOW and ATLAS_NOW.toggle(t("atlas.atlas_now"), help=t("atlas.atlas_now_help"))
-        if limits.ATLAS_NOW:
+        may_compute = limits.ATLAS_NOW and not progress.is_too_large(model)
+        now = may_compute and ATLAS_NOW.toggle(t("atlas.atlas_now"), help=t("atlas.atlas_now_help"))
+        if may_compute:
             st.caption(progress.takes(t, model, len(sentences(LANGUAGES[0]))))
         st.caption(t("atlas.corpus_note"))
     return corpus, now

@@ -3,7 +3,7 @@
 from functools import partial
 
 from pages.atlas import head_map, scatter, spread
-from pages.atlas.context import about, open_atlas
+from pages.atlas.context import SUPPORTED, about, open_atlas
 from viz.core.analysis.atlas.evidence import clears, gather, hurdle
 from viz.core.analysis.atlas.scores import sentence_scores
 from viz.core.analysis.atlas.summary import correlation, histogram, summarize
@@ -17,7 +17,7 @@ over_a_corpus = partial(Section, reads_mask=False, reads_head=False, is_fragment
 
 PAGE = Page(
     name="atlas",
-    knows=("latent",),
+    knows=SUPPORTED,
     context=open_atlas,
     controls=Controls(layer=False, mask=False),
     about=about,

@@ -35,7 +35,7 @@ def compute_atlas(t: Translate, model_id: str, corpus: str, lines: tuple[str, ..
     if not lines:
         st.info(t("atlas.no_lines"))
         return None
-    if model(model_id).entry.parameters > limits.ATLAS_PARAMETERS:
+    if is_too_large(model_id):
         st.info(t("atlas.too_large", model=model_id, most=limits.ATLAS_PARAMETERS // 10**6))
         return None
     if not limits.ATLAS_NOW:
@@ -49,6 +49,11 @@ def compute_atlas(t: Translate, model_id: str, corpus: str, lines: tuple[str, ..
         return None
     n_chunks = len(_run(t, model_id, corpus, lines)) - BEFORE
     return compute.assembled(model_id, corpus, lines, n_chunks) if n_chunks > 0 else None
+
+
+def is_too_large(model_id: str) -> bool:
+    """Return True for a model that is not scored while a user waits."""
+    return model(model_id).entry.parameters > limits.ATLAS_PARAMETERS
 
 
 def takes(t: Translate, model_id: str, n_lines: int) -> str:

@@ -9,7 +9,7 @@ from pages.attention_today.parameters import SUBTRACTED
 from viz.core.analysis.checks import sdpa_weights
 from viz.core.variants.today.differential import DifferentialTrace, attend_differential, initial_share
 from viz.frame.checks import Check, check
-from viz.frame.format import number, share
+from viz.frame.format import amount, number, share
 from viz.frame.modes import say
 
 DIFFERENCE = (
@@ -36,7 +36,7 @@ def draw(context: TodayContext) -> list[Check]:
     if H < 2 or any(layer.options.get(name) is not None for name in ("bias", "score_mod")):
         st.info(t("attention_today.difference.no_pair"))
         return []
-    lam = SUBTRACTED.slider("λ", step=0.05)
+    lam = SUBTRACTED.slider(t("attention_today.difference.lambda"), step=0.05)
     head, other = context.head, (context.head + 1) % H
     trace = subtract(layer, head, other, lam)
     maps = torch.stack([trace.first.weights, trace.second.weights, trace.weights])
@@ -47,7 +47,12 @@ def draw(context: TodayContext) -> list[Check]:
         )
     rows = trace.first.weights.sum(-1)
     negative, cells = int((trace.weights < 0).sum()), int((trace.first.weights > 0).sum())
-    values = {"sum": number(1 - lam), "negative": negative, "cells": cells, "part": share(negative / max(cells, 1))}
+    values = {
+        "sum": number(1 - lam),
+        "negative": amount(negative),
+        "cells": amount(cells),
+        "part": share(negative / max(cells, 1)),
+    }
     with finding:
         say(t("attention_today.difference.same" if lam == 0 else "attention_today.difference.says", **values))
     start = initial_share(context.scene.layer_number)

@@ -16,12 +16,16 @@ FEATURES = ("sink", "qk_norm", "cap", "gate", "linear", "delta", "mla", "window"
 
 @dataclass(frozen=True, kw_only=True)
 class Model:
-    """A published model: its year, its key/value heads ("MHA", "GQA", "MLA"), and its features with their sizes."""
+    """A published model: its year, its key/value heads ("MHA", "GQA", "MLA"), and its features with their sizes.
+
+    ``config`` names the class of transformers whose defaults the sizes are, "" if they are from a paper.
+    """
 
     name: str
     year: int
     heads: str
     features: Mapping[str, str]
+    config: str = ""
 
 
 @cache

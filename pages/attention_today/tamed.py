@@ -47,8 +47,8 @@ def draw(context: TodayContext) -> list[Check]:
     """One head's map with and without the limit, and a table: the largest score, the entropy of a row."""
     t, layer, pictures, finding = context.t, context.layer, st.container(), st.container()
     kind = TAMED.segments(t("attention_today.tamed.switch"), says=lambda code: t(f"attention_today.tamed.{code}"))
-    cap = CAP.slider("c", step=0.5) if kind == "cap" else CAP.read()
-    gain = NORM_GAIN.slider("γ", step=0.1) if kind == "norm" else NORM_GAIN.read()
+    cap = CAP.slider(t("attention_today.tamed.c"), step=0.5) if kind == "cap" else CAP.read()
+    gain = NORM_GAIN.slider(t("attention_today.tamed.gamma"), step=0.1) if kind == "norm" else NORM_GAIN.read()
     norm, standard = norm_of(layer, gain), layer.attend(score_mod=None)
     traces = {STANDARD: standard, "cap": attend_capped(layer, cap), "norm": attend_normed(layer, norm)}
     bound = largest_score(norm, d_k=layer.q.shape[-1]) * layer.scale * math.sqrt(layer.q.shape[-1])

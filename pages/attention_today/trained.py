@@ -46,7 +46,7 @@ def describe(t: Translate, code: str, variant: Mapping[str, Spread], baseline: M
     for name in SHOWN:
         numbers = {"now": _digits(name, variant[name].mean), "before": _digits(name, baseline[name].mean)}
         findings[name] = t(f"attention_today.trained.{name}_{compare(variant[name], baseline[name])}", **numbers)
-    return t("attention_today.trained.says", name=t(f"attention_today.trained.name_{code}"), **findings)
+    return t("attention_today.trained.says", name=t(f"attention_today.trained.with_{code}"), **findings)
 
 
 def _digits(name: str, value: float) -> str:

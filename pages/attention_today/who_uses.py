@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+import streamlit as st
 import torch
 
 from pages.attention_today.context import TodayContext
@@ -16,6 +17,8 @@ from viz.frame.modes import say
 from viz.frame.show import show_table
 from viz.text import Translate
 
+UNITS = ("mla", "window", "nope", "partial_rope", "top_k")
+"""Features whose figures are counts of something."""
 SHAPE = (23, 48)
 """Seeded vectors that the switches are tried on: the check is of formulas, whatever the text."""
 
@@ -30,6 +33,8 @@ def draw(context: TodayContext) -> list[Check]:
     show_table([_row(context, model) for model in models() if has(model, feature)])
     counts = {code: sum(has(model, code) for model in models()) for code in codes}
     say(t("attention_today.who_uses.says", **counts))
+    from_papers = [model.name for model in models() if model.features and not model.config]
+    st.caption(t("attention_today.who_uses.sources", names=", ".join(from_papers)))
     return [check(f"attention_today.who_uses.check_{name}", off, 1e-6) for name, off in differences().items()]
 
 
@@ -41,7 +46,7 @@ def has(model: Model, feature: str) -> bool:
 def _row(context: TodayContext, model: Model) -> dict[str, str]:
     t = context.t
     features = [
-        f"{t(f'attention_today.feature.{code}')}: {size_text(t, size)}" for code, size in model.features.items()
+        f"{t(f'attention_today.feature.{code}')}: {size_text(t, code, size)}" for code, size in model.features.items()
     ]
     return {
         t("attention_today.who_uses.model"): model.name,
@@ -51,9 +56,11 @@ def _row(context: TodayContext, model: Model) -> dict[str, str]:
     }
 
 
-def size_text(t: Translate, size: str) -> str:
-    """Return the size of a feature: figures as they stand, a word in the user's language."""
-    return t(f"attention_today.size.{size}") if size.isidentifier() else size
+def size_text(t: Translate, feature: str, size: str) -> str:
+    """Return the size of a feature: a word in the user's language, or figures with their unit, if they have one."""
+    if size.isidentifier():
+        return t(f"attention_today.size.{size}")
+    return t(f"attention_today.unit.{feature}", size=size) if feature in UNITS else size
 
 
 def differences() -> Mapping[str, float]:

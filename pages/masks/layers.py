@@ -72,6 +72,7 @@ def _show_levels(context: MasksContext, full: tuple[bool, ...], levels: Tensor, 
         kind="weights",
         hover=t("masks.layers.cell"),
         blocked=t("masks.layers.cell_closed"),
+        scale=False,
     )
     levels_in_browser = show_matrix(
         t, matrix, key="layers", alt=t("masks.layers.alt", last=context.labels[-1], n=int(levels[0].sum()))

@@ -9,6 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
 from pages.share_kv import compute
+from viz import limits
 from viz.components.maps import Panel, pack_maps, unpack_maps
 from viz.core.cost.attention import kv_cache_bytes
 from viz.core.heads import MultiHeadTrace
@@ -88,6 +89,13 @@ class ShareKvContext:
 def open_share_kv(scene: Scene) -> ShareKvContext:
     """Read G, the number of key/value heads; the sections that depend on it draw its control."""
     return ShareKvContext(scene=scene, n_kv_heads=N_KV_HEADS.read(_groups(scene)))
+
+
+def say_cut(context: ShareKvContext) -> None:
+    """Say how many tokens a picture takes, where the text has more."""
+    place = st.empty()
+    if len(context.scene.labels) > limits.SHARED_TOKENS:
+        place.caption(context.t("share_kv.first", n=limits.SHARED_TOKENS))
 
 
 def _groups(scene: Scene) -> Sizes:

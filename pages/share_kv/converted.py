@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from pages.share_kv import compute
-from pages.share_kv.context import ShareKvContext, beside_groups, map_pair
+from pages.share_kv.context import ShareKvContext, beside_groups, map_pair, say_cut
 from viz import limits
 from viz.components.bars import BarChart
 from viz.core.analysis.checks import added_to_scores
@@ -52,6 +52,7 @@ def _before_after(context: ShareKvContext, head: int) -> None:
     ]
     maps = torch.stack([scene.trace.weights[head], context.layer.weights[head]])[:, :n, :n]
     map_pair(t, titles, maps, scene.labels[:n], key="converted")
+    say_cut(context)
 
 
 def _say_how_far(context: ShareKvContext, variations: dict[int, Tensor]) -> None:

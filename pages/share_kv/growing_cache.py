@@ -6,7 +6,14 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from pages.share_kv.context import ShareKvContext, beside_groups, say_if_not_causal, say_whose_numbers, spec_with
+from pages.share_kv.context import (
+    ShareKvContext,
+    beside_groups,
+    say_cut,
+    say_if_not_causal,
+    say_whose_numbers,
+    spec_with,
+)
 from pages.share_kv.pack import pack_cache
 from viz import limits
 from viz.components.view import View
@@ -31,6 +38,7 @@ def draw(context: ShareKvContext) -> list[Check]:
     )
     with beside_groups(context):
         CACHE.mount(key="kv_growing", data=data)
+        say_cut(context)
     st.caption(t("share_kv.growing_note", L=L, G=spec.G, d_k=spec.d_k, d_v=spec.d_v))
     _say_what_differs(context)
     say_whose_numbers(context)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from pages.share_kv import compute
-from pages.share_kv.context import ShareKvContext, draw_groups, map_pair, spec_with
+from pages.share_kv.context import ShareKvContext, draw_groups, map_pair, say_cut, spec_with
 from viz import limits
 from viz.components.bars import BarChart
 from viz.core.analysis.checks import maps_off, worst
@@ -116,6 +116,7 @@ def draw(context: ShareKvContext) -> list[Check]:
         titles = [t("share_kv.latent.map_standard", head=head), t("share_kv.latent.map_latent", head=head, c=width)]
         maps = torch.stack([layer.standard.weights[head], trace.attention.weights[head]]).float()
         maps_in_browser = map_pair(t, titles, maps, context.scene.labels[: len(layer.x)], key="latent_maps")
+        say_cut(context)
     with finding:
         _say_errors(context, layer, width, trace)
     draw_groups(context)

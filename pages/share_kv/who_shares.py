@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear, scaled_dot_product_attention
 
-from pages.share_kv.context import ShareKvContext, beside_groups, say_whose_numbers
+from pages.share_kv.context import ShareKvContext, beside_groups, say_cut, say_whose_numbers
 from pages.share_kv.pack import pack_sharing
 from viz import limits
 from viz.components.view import View
@@ -50,8 +50,7 @@ def _brackets(context: ShareKvContext, layer: MultiHeadTrace, reads: list[int]) 
         labels=scene.labels[:n],
     )
     SHARING.mount(key="share_picture", data=data)
-    if n < len(scene.labels):
-        st.caption(t("share_kv.first", n=n))
+    say_cut(context)
     st.text(t("share_kv.shapes", H=spec.H, G=spec.G, n=len(scene.labels), d_k=spec.d_k, d_v=spec.d_v))
     say_whose_numbers(context)
 

@@ -1,9 +1,6 @@
 """The app for one user and for many: shared parts and differences."""
 
-from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from starlette.responses import PlainTextResponse
@@ -11,11 +8,10 @@ from starlette.routing import Route
 from streamlit.web.server.app_discovery import discover_asgi_app
 
 from pages import EVERY, FIRST
-from tests.coroutines import finish
 from tests.host.test_files import Streamlit, ask
 from viz import ROOT
-from viz.app import make, public
-from viz.app.make import make_app
+from viz.app import public
+from viz.app.make import SCRIPT, make_app
 from viz.frame.connection import loading
 from viz.host.files import Files
 from viz.host.guard import Guard
@@ -50,7 +46,7 @@ def test_public_server_adds_guard_and_probes():
     assert names(hosted.middleware) == [Guard, *names(desk.middleware)] == [Guard, Files]
     assert paths(hosted.routes) == ["/healthz", "/readyz", "/metrics", *paths(desk.routes)]
     assert hosted.middleware[-1].kwargs == desk.middleware[-1].kwargs
-    assert hosted.options["script_path"] == desk.options["script_path"] == str(Path(ROOT) / "app.py")
+    assert hosted.options["script_path"] == desk.options["script_path"] == str(SCRIPT)
     assert (desk.options["on_script_error"], hosted.options["on_script_error"]) == (None, public.errors.on_script_error)
 
 
@@ -61,25 +57,6 @@ def test_added_route_passes_the_guard():
     behind = guard.cls(Streamlit(), *guard.args, **guard.kwargs)
     assert paths(app.routes)[-1] == "/inside"
     assert [ask(behind, path, host="a")[0] for path in ("/inside", "/search.json", "/outside")] == [200, 200, 404]
-
-
-def test_lifespan_ignores_pages_folder(monkeypatch):
-    """Before the server's own part of it begins."""
-    events = []
-
-    @asynccontextmanager
-    async def lifespan(_):
-        events.append("server")
-        yield
-
-    monkeypatch.setattr(make, "ignore_pages_folder", lambda: events.append("pages"))
-    app = replace(make_app(hosted=False), server=SimpleNamespace(lifespan=lifespan, on_script_error=None))
-
-    async def serve():
-        async with app.options["lifespan"](None):
-            assert events == ["pages", "server"]
-
-    finish(serve())
 
 
 @pytest.mark.parametrize(

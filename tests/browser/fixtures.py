@@ -30,8 +30,6 @@ from tests.browser.drive import (
 )
 
 Visit = Callable[..., Page]
-PUBLIC = {"HEADLIGHT_PRIVATE": "0"}
-"""Environment without the optional private names of Streamlit; tests of what they mend set it otherwise."""
 _SERVER = pytest.StashKey[Server]()
 
 
@@ -52,8 +50,8 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """``streamlit run app.py`` on a free port of this machine, after its first user, on public names alone."""
-    with serve(ROOT / "app.py", tmp_path_factory.mktemp("server") / "log.txt", **PUBLIC) as running:
+    """``streamlit run app.py`` on a free port of this machine, after its first user."""
+    with serve(ROOT / "app.py", tmp_path_factory.mktemp("server") / "log.txt") as running:
         first = listen(browser.new_page())
         first.goto(running.url)
         wait_run(first)
@@ -67,15 +65,66 @@ def app_url(server: Server) -> str:
     return server.url
 
 
+class PagePool:
+    """Pages of a browser context that tests use one after the other: a page's first visit costs half as much again.
+
+    A page that a test gave listeners, routes, scripts or other media is closed with it.
+    """
+
+    CHANGES = "on", "once", "route", "add_init_script", "expose_function", "expose_binding", "emulate_media"
+    MOST = 30  # visits of one page: its process grows
+
+    def __init__(self, context: BrowserContext) -> None:
+        self.context = context
+        self.blank: list[Page] = []
+        self.visits: dict[Page, int] = {}
+        self._note(context, "new_cdp_session", lambda page: page)
+
+    def take(self) -> Page:
+        """Return a blank page."""
+        page = self.blank.pop() if self.blank else self._open()
+        self.visits[page] += 1
+        return page
+
+    def give_back(self, page: Page) -> None:
+        """Leave the app, and keep the page for the next test if it is as it was."""
+        if page.url.startswith("http"):
+            page.evaluate("localStorage.clear(); sessionStorage.clear()")
+        if self.visits.get(page, self.MOST) < self.MOST:
+            page.mouse.move(-1, -1)
+            page.goto("about:blank")
+            self.blank.append(page)
+        else:
+            self.visits.pop(page, None)
+            page.close()
+
+    def _open(self) -> Page:
+        page = listen(self.context.new_page())
+        self.visits[page] = 0
+        for name in self.CHANGES:
+            self._note(page, name, lambda *_: page)
+        return page
+
+    def _note(self, owner: Any, name: str, page_of: Callable[..., Page]) -> None:
+        """Count a page as used up once this method of its, or of its context, is called for it."""
+        call = getattr(owner, name)
+
+        def noted(*given: Any, **named: Any) -> Any:
+            self.visits[page_of(*given)] = self.MOST
+            return call(*given, **named)
+
+        setattr(owner, name, noted)
+
+
 @pytest.fixture(scope="session")
-def shared(browser: Browser) -> Callable[[str], tuple[BrowserContext, Watch]]:
-    """The browser context of all tests that come in a language, and what happens in it."""
+def shared(browser: Browser) -> Callable[[str], tuple[PagePool, Watch]]:
+    """The pages of all tests that come in a language, and what happens in them."""
 
     @cache
-    def of(locale: str) -> tuple[BrowserContext, Watch]:
+    def of(locale: str) -> tuple[PagePool, Watch]:
         context, watch = browser.new_context(locale=locale), Watch()
         watch.follow(context)
-        return context, watch
+        return PagePool(context), watch
 
     return of
 
@@ -83,13 +132,13 @@ def shared(browser: Browser) -> Callable[[str], tuple[BrowserContext, Watch]]:
 @pytest.fixture
 def new_page(
     browser: Browser,
-    shared: Callable[[str], tuple[BrowserContext, Watch]],
+    shared: Callable[[str], tuple[PagePool, Watch]],
     server: Server,
     request: pytest.FixtureRequest,
 ) -> Iterator[Visit]:
     """Make a blank page; ``fresh``, or with an option of its own, in a browser context of its own."""
     request.node.stash[_SERVER] = server
-    before, pages, watches, contexts = len(server.read_log()), [], [], []
+    before, pages, watches, contexts = len(server.read_log()), list[tuple[Page, PagePool]](), [], []
 
     def make(
         viewport: tuple[int, int] = WIDE,
@@ -99,32 +148,30 @@ def new_page(
         **options: Any,
     ) -> Page:
         if fresh or options:
-            context, watch = browser.new_context(locale=locale, **options), Watch()
-            watch.follow(context)
-            contexts.append(context)
+            pool, watch = PagePool(browser.new_context(locale=locale, **options)), Watch()
+            watch.follow(pool.context)
+            contexts.append(pool.context)
         else:
-            context, watch = shared(locale)
+            pool, watch = shared(locale)
             watch.forget()
-        context.set_default_timeout(PATIENCE)
-        page = listen(context.new_page())
+        pool.context.set_default_timeout(PATIENCE)
+        page = pool.take()
         page.set_viewport_size({"width": viewport[0], "height": viewport[1]})
-        page.emulate_media(color_scheme=scheme)
+        Page.emulate_media(page, color_scheme=scheme)
         watches.append(watch)
-        pages.append(page)
+        pages.append((page, pool))
         return page
 
     yield make
-    exceptions = [text for page in pages for text in page.get_by_test_id("stException").all_inner_texts()]
-    for page in pages:
-        if page.url.startswith("http"):
-            page.evaluate("localStorage.clear()")
-        page.close()
+    exceptions = [text for page, _ in pages for text in page.get_by_test_id("stException").all_inner_texts()]
+    elsewhere = [url for watch in watches for url in watch.elsewhere]
+    errors = [error for watch in watches for error in watch.errors]
+    for page, pool in pages:
+        pool.give_back(page)
     for context in contexts:
         context.close()
     assert not exceptions, f"the app showed an exception: {exceptions}"
-    elsewhere = [url for watch in watches for url in watch.elsewhere]
     assert not elsewhere, f"a request left the machine: {elsewhere}"
-    errors = [error for watch in watches for error in watch.errors]
     assert not errors, f"the browser's console has errors: {errors}"
     assert "Traceback" not in server.read_log(before), "the server wrote a traceback"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from pages import PAGES
-from tools.random_walk import Walk
+from tools.random_walk import INTERRUPTIONS, KINDS, Walk
 
 ACTIONS = 3
 """On each page; `python -m tools.random_walk` does 300."""
@@ -12,9 +12,19 @@ ACTIONS = 3
 @pytest.mark.parametrize("name", PAGES)
 def test_walk_on_page_equals_fresh_browser(browser, app_url, name):
     """Controls, views, text, sections and Back, chosen by a seed."""
-    walk = Walk(browser, app_url, name, seed=1)
+    assert not mismatches(browser, app_url, name, ACTIONS)
+
+
+@pytest.mark.parametrize("kind", INTERRUPTIONS)
+def test_interrupted_action_equals_fresh_browser(browser, app_url, kind):
+    """Two actions in one run, another page and back, a connection that is cut, a tab that sleeps."""
+    assert not mismatches(browser, app_url, "masks", ACTIONS, [kind])
+
+
+def mismatches(browser, url, name, n, kinds=KINDS):
+    """The mismatches of n actions of these kinds on a page."""
+    walk = Walk(browser, url, name, seed=1, kinds=kinds)
     try:
-        wrong = [str(step) for step in walk.steps(ACTIONS) if step]
+        return [str(step) for step in walk.steps(n) if step]
     finally:
         walk.close()
-    assert not wrong, "\n".join(wrong)

@@ -41,6 +41,23 @@ def test_first_screen_fits_small_windows(visit):
     expect(page.locator(".stMainBlockContainer h1")).to_have_css("font-size", "24px")  # the style sheet is there
 
 
+LETTERS = """node => {
+    const range = document.createRange(); range.selectNodeContents(node);
+    const { top, height } = range.getClientRects()[0];
+    return top + (height - parseFloat(getComputedStyle(node).fontSize)) / 2;
+}"""
+"""The top of a title's letters: those of Chinese fill the whole size of the font."""
+
+
+def test_header_covers_no_title(visit):
+    """A phone's header, through which nothing shows, ends above the letters of the title."""
+    for path in ("", "attention-today"):
+        page = visit(path, lang="zh", viewport=PHONE)
+        header = page.get_by_test_id("stHeader").bounding_box()
+        title_top = page.locator(".stMainBlockContainer h1").evaluate(LETTERS)
+        assert header and header["y"] + header["height"] <= title_top, path or "start"
+
+
 def test_plotly_buttons_leave_figure_uncovered(visit):
     page = visit("block", section="points", viewport=PHONE)
     expect(page.locator(".stPlotlyChart .main-svg").first).to_be_visible()

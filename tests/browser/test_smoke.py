@@ -2,23 +2,12 @@
 
 import re
 
-import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.drive import ROOT, address, open_chip, serve, wait_run
+from tests.browser.drive import address, open_chip, wait_run
 from viz.text import translator
 
 T = translator("en")
-
-
-@pytest.fixture(scope="module", params=["public", "private"])
-def url(request, app_url, tmp_path_factory):
-    """The server of all tests, without optional private names, and one with them."""
-    if request.param == "public":
-        yield app_url
-        return
-    with serve(ROOT / "app.py", tmp_path_factory.mktemp("smoke") / "log.txt") as server:
-        yield server.url
 
 
 def opened_heads(page: Page, url: str) -> Page:
@@ -33,9 +22,9 @@ def opened_heads(page: Page, url: str) -> Page:
     return page
 
 
-def test_smoke_click_chip_and_back(page, url):
+def test_smoke_click_chip_and_back(page, app_url):
     """The start page and Heads draw, a click and a chip are answered and stand in the link, Back takes them away."""
-    opened_heads(page, url)
+    opened_heads(page, app_url)
     title = page.locator(".head-grid .title")
     page.locator(".head-grid .thumb").nth(40).click()
     expect(title).to_have_text("layer 3, head 4")
@@ -55,9 +44,9 @@ def test_smoke_click_chip_and_back(page, url):
     expect(title).to_have_text("layer 3, head 1")
 
 
-def test_smoke_text_and_reopened_link(page, url):
+def test_smoke_text_and_reopened_link(page, app_url):
     """A text is read, and its link shows it again."""
-    page.goto(address(url, "masks", source="words", text="one two"))
+    page.goto(address(app_url, "masks", source="words", text="one two"))
     wait_run(page)
     box = page.locator(".st-key-text textarea")
     expect(box).to_have_value("one two")
@@ -70,9 +59,9 @@ def test_smoke_text_and_reopened_link(page, url):
     expect(box).to_have_value("three four five")
 
 
-def test_smoke_embedded_by_old_word(page, url):
+def test_smoke_embedded_by_old_word(page, app_url):
     """A frame with ``embed=1`` shows a page without its navigation."""
-    page.goto(address(url, "heads", embed=1))
+    page.goto(address(app_url, "heads", embed=1))
     wait_run(page)
     expect(page.locator(".head-grid canvas").first).to_be_visible()
     assert "embed=true" in page.url

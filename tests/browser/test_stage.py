@@ -6,6 +6,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.drive import eventually, frame, wait_run
+from viz.text import translator
+
+T = translator("en")
 
 SHARE = 1 / 30
 """The height of letters, as a share of the window's."""
@@ -143,3 +146,34 @@ def test_growing_text_uses_the_screen(visit):
         assert bottom <= 1080 * 0.94 + 1 and zoom >= 2 * 1.5 * 0.8, (bottom, zoom)
 
     eventually(holds)
+
+
+def test_presented_maps_beside_are_alike(visit):
+    """Maps side by side keep the words that name them, and are of one size."""
+    page = visit("step-by-step", section="ablation", present=1, viewport=(1280, 720))
+
+    def holds() -> None:
+        left, right = corners(page, ".matrix canvas")
+        assert left["whole"] and right["whole"] and left["box"][1::2] == right["box"][1::2], (left, right)
+        zooms = page.locator(".matrix canvas").evaluate_all("maps => maps.map((map) => map.currentCSSZoom)")
+        assert zooms[0] == zooms[1] >= 2 * 0.8
+
+    eventually(holds)
+    for name in ("shows_correct", "shows_broken"):
+        words = T(f"step_by_step.{name}", what="").replace("**", "").split(":")[0]
+        expect(page.locator(".stColumn").get_by_text(words).first).to_be_visible()
+
+
+def test_shrunk_picture_regrows_when_room_returns(visit):
+    """A picture that was measured before it was drawn, and therefore made smaller, gets its own size back."""
+    page = visit("step-by-step", section="three_words", present=1, viewport=(1280, 720))
+    shrunk, picture = page.locator("[data-fits]"), page.locator(".three-words")
+    eventually(lambda: expect(shrunk).to_have_count(0))
+    picture.evaluate("""view => {
+      const room = document.querySelector("[data-testid=stMain]").getBoundingClientRect().bottom;
+      const below = room - view.getBoundingClientRect().bottom;
+      view.style.paddingBottom = `${(below + 20) / view.currentCSSZoom}px`;
+    }""")
+    expect(shrunk).to_have_count(1)
+    picture.evaluate("view => { view.style.paddingBottom = ''; }")
+    expect(shrunk).to_have_count(0)

@@ -72,7 +72,7 @@ def refuse(event, args):
 
 from streamlit.testing.v1 import AppTest  # it makes a folder of its own
 sys.addaudithook(refuse)
-app = AppTest.from_file("app.py", default_timeout=600).run()
+app = AppTest.from_file("viz/app/script/main.py", default_timeout=600).run()
 assert not app.exception, app.exception
 print(len(app.get("bidi_component")))
 """

@@ -122,7 +122,7 @@ def test_first_deep_link_is_served(server):
     assert answer.titles == [translator("en")("positions.title")]
     assert answer.exceptions == answer.boxes == []
     first = next(message.new_session for message in heard if message.WhichOneof("type") == "new_session")
-    assert first.main_script_path == "app.py", "the program's path is not sent"
+    assert first.main_script_path == "main.py", "the program's path is not sent"
     assert first.initialize.HasField("user_info") and not first.initialize.user_info.ListFields()
     assert [field.name for field, _ in first.initialize.environment_info.ListFields()] == ["streamlit_version"]
     assert not any(str(ROOT).encode() in message.SerializeToString() for message in heard)

@@ -6,8 +6,12 @@ import pytest
 import torch
 import transformers
 
+import viz
 from tests.checkpoints import eager, save
+from viz.components.head_grid import weight_codes
+from viz.notebook import maps as maps_module
 from viz.notebook import on_demand, run
+from viz.notebook.answers import answer_request
 from viz.notebook.maps import read_layers
 from viz.notebook.on_demand import LayerOnDemand
 
@@ -82,3 +86,37 @@ def test_unknown_attention_is_not_kept(tmp_path, monkeypatch):
     monkeypatch.setattr(type(model.model.layers[0].self_attn), "__module__", "math")
     assert on_demand.run_keeping(model, {"input_ids": IDS}) is None
     assert model.config._attn_implementation == "eager"
+
+
+def test_show_on_demand_makes_one_layer(tmp_path, always, monkeypatch):
+    """Every map is read while the model runs; only the head that goes along is made again."""
+    model, tokenizer = model_of("llama", tmp_path)
+    monkeypatch.setattr(maps_module, "SENT_BYTES", 0)
+    want = viz.show(model(input_ids=IDS, output_attentions=True), [str(i) for i in range(43)])
+    calls = []
+    make = LayerOnDemand.make
+    monkeypatch.setattr(LayerOnDemand, "make", lambda self: calls.append(self.path) or make(self))
+    grid = viz.show(model, tokenizer, {"input_ids": IDS})
+    assert len(calls) == 1
+    for number, small in want._maps["self"].small.items():
+        assert torch.equal(grid._maps["self"].small[number], small)
+        for name, values in want._maps["self"].measures[number].items():
+            assert torch.equal(grid._maps["self"].measures[number][name], values)
+
+
+def test_pair_on_demand_reads_layers_once(tmp_path, always, monkeypatch):
+    """The weight of one pair in every head; a layer has many heads, and all of them are made together."""
+    model, tokenizer = model_of("llama", tmp_path)
+    monkeypatch.setattr(maps_module, "SENT_BYTES", 0)
+    grid = viz.show(model, tokenizer, {"input_ids": IDS})
+    want = torch.cat(model(input_ids=IDS, output_attentions=True).attentions).flatten(0, 1).detach()
+    calls = []
+    make = LayerOnDemand.make
+    monkeypatch.setattr(LayerOnDemand, "make", lambda self: calls.append(self.path) or make(self))
+    answer, _ = answer_request(grid._stacks[0], {"pair": (30, 11)})
+    assert len(calls) == len(set(calls)) == model.config.num_hidden_layers
+    assert answer["values"] == want[:, 30, 11].tolist()
+    calls.clear()
+    _, (packed,) = answer_request(grid._stacks[0], {"combine": "max", "heads": [1, 0, 2]})
+    assert len(calls) == 1
+    assert packed == weight_codes(want[:3].amax(0)).numpy().tobytes()

@@ -1,7 +1,13 @@
-"""Controls: the widget shows the page's value, also after its range has changed."""
+"""Controls show the page's value, also after a change of range; a chosen position follows its word."""
 
 import pytest
 from streamlit.testing.v1 import AppTest
+
+from viz.frame.examples import examples
+from viz.params.kinds import place_of_word
+
+BY_CODE = {example.code: example.text for example in examples()}
+TIRED, WIDE = BY_CODE["animal"], BY_CODE["wide"]
 
 
 def page() -> None:
@@ -48,3 +54,58 @@ def test_slider_of_new_range_keeps_value(ends, expected, before):
     assert slider_value(app) == expected
     assert app.query_params["layer"] == str(expected)
     assert app.run().slider("layer").value == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "place", "expected"),
+    [
+        ("the cat saw it", "yes the cat saw it", 3, 4),
+        ("the cat saw the dog", "a the b the c", 3, 3),  # the second "the"
+        ("the cat saw the dog", "the cat saw one dog", 3, 3),  # no second one, and as many words: its place
+        ("the cat saw the dog", "the cat saw one dog there", 3, None),
+        ("a b c", "x b y", 0, 0),
+        ("a b c", "", 0, None),
+    ],
+)
+def test_a_word_in_another_text(before, now, place, expected):
+    assert place_of_word(before.split(), now.split(), place) == expected
+    if expected is not None and before.split()[place] != now.split()[expected]:
+        assert place_of_word(before.split(), now.split(), place, or_place=False) is None
+
+
+def retype(app, text):
+    app.text_area(key="text").set_value(text).run()
+    assert not app.exception
+    return app.session_state
+
+
+def test_example_changing_word_keeps_locked_row(open_app):
+    app = open_app("heads")
+    assert app.session_state["query"] == 10  # "it", which nobody chose
+    app.button(key="try_wide").click().run()
+    assert app.session_state["query"] == 10
+    assert dict(app.query_params) == {"text": WIDE, "query": "10"}, "as whoever is sent the link shall see it"
+    state = retype(app, "Today " + TIRED.lower())
+    assert (state["query"], state["key"]) == (11, -1)
+    assert retype(app, BY_CODE["fox"])["query"] == -1, "no such word there"
+    assert retype(app, TIRED)["query"] == 10
+
+
+@pytest.mark.parametrize(("page", "name"), [("step_by_step", "query"), ("masks", "query"), ("stacking", "from_token")])
+def test_selected_word_returns_on_every_page(open_app, page, name):
+    app = open_app(page, text="the cat saw the dog", source="words", d_model=8, n_heads=2, **{name: 3})
+    assert retype(app, "then the cat saw the dog")[name] == 4
+    assert (
+        retype(app, "then a cat saw all the dogs")[name]
+        == open_app(page, text="then a cat saw all the dogs", source="words", d_model=8, n_heads=2).session_state[name]
+    ), "one other word is too many: nothing is chosen"
+
+
+def test_selected_pair_returns(open_app):
+    app = open_app("heads", text="the cat saw the dog", source="words", d_model=8, n_heads=2, query=1, key=4)
+    state = retype(app, "a big cat saw the old dog")
+    assert (state["query"], state["key"]) == (2, 6)
+    state = retype(app, "a big lion saw the old dog")
+    assert (state["query"], state["key"]) == (2, 6), "as many words: its place"
+    state = retype(app, "dog")
+    assert (state["query"], state["key"]) == (-1, 0)

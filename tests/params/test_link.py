@@ -7,7 +7,6 @@ from streamlit.testing.v1 import AppTest
 
 from pages import PAGES
 from viz.frame.sidebar import file_of
-from viz.params.session import Parameters
 
 
 def link(app: AppTest) -> dict[str, str]:
@@ -110,7 +109,6 @@ def one_number() -> None:
     link.end()
 
 
-@pytest.mark.usefixtures("links_written")
 def test_link_with_new_note_is_believed():
     """A run that the same note asked for, or none, goes on with what is chosen."""
     app = AppTest.from_function(one_number)
@@ -134,10 +132,10 @@ def test_link_with_new_note_is_believed():
 
 def test_first_note_is_no_back():
     """A link that is opened with a note is a link."""
-    parameters = Parameters()
-    parameters.note_history("a", is_first=True)
-    assert not parameters.is_back
-    parameters.note_history("a", is_first=False)
-    assert not parameters.is_back
-    parameters.note_history("b", is_first=False)
-    assert parameters.is_back
+    app = AppTest.from_function(one_number)
+    was_back = []
+    for note in ("a", "a", "b"):
+        app.query_params["history"] = note
+        was_back.append(app.run().session_state["_parameters"].is_back)
+        assert not app.exception
+    assert was_back == [False, False, True]

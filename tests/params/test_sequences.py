@@ -173,7 +173,6 @@ def act(chance: random.Random, browser: Browser) -> str:
     return name
 
 
-@pytest.mark.usefixtures("links_written")
 @pytest.mark.parametrize("seed", range(SEQUENCES))
 def test_link_session_and_screen_agree(seed):
     """After every action the link, opened in another session, shows the same; Back and Forward show what was there."""

@@ -1,6 +1,10 @@
-"""A value that the server sets crosses with a message of the browser that holds the value before."""
+"""Crossed values: the server sets one while the browser sends the value before. Callbacks that redraw the page."""
 
+import pytest
 from streamlit.testing.v1 import AppTest
+
+from viz.params import Int
+from viz.params.session import PAGE, Parameters, then_redraw
 
 
 def page() -> None:
@@ -58,3 +62,18 @@ def test_typed_value_is_left_alone():
     assert not app.text_area("text").proto.set_value and app.text[0].value == "more"
     app.text_area("text").set_value("second").run()
     assert not app.text_area("text").proto.set_value, "once it has sent another it holds none of those"
+
+
+@pytest.mark.parametrize(("part", "reruns"), [((PAGE, "section"), [PAGE]), ((PAGE,), []), ((), [])], ids=str)
+def test_callback_redraws_dependent_page(monkeypatch, part, reruns):
+    """A view of a section that changes a parameter of the page has all of it drawn again, and else its section."""
+    page_parameter, section_parameter = Int("n", high=9), Int("m", high=9)
+    owners = {"n": (PAGE,), "m": (PAGE, "section")}
+    record = Parameters(part=part, owners=owners, drawn_values={"n": 1, "m": 1})
+    calls = []
+    monkeypatch.setattr("streamlit.session_state", {"_parameters": record, "n": 1, "m": 1})
+    monkeypatch.setattr("streamlit.rerun", calls.append)
+    then_redraw(lambda: section_parameter.set(5))()
+    assert calls == []
+    then_redraw(lambda: page_parameter.set(5))()
+    assert calls == reruns

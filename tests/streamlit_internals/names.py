@@ -8,7 +8,6 @@ from pathlib import Path
 from tests.test_house import ROOT, SOURCES, nodes
 
 PRIVATE = re.compile(r"streamlit\.(?!testing|delta_generator|logger|errors)|uvicorn\.|websockets\.")
-PLACE = re.compile(r"(streamlit|uvicorn|websockets)(\.\w+)+:[\w.]+")
 
 
 def imported(path: Path) -> Iterator[str]:
@@ -25,13 +24,6 @@ def imported(path: Path) -> Iterator[str]:
 def is_public(module: str | None, name: str) -> bool:
     """Return whether a name is of a package's public API."""
     return module == "streamlit" and name not in ("config", "runtime", "proto", "web", "elements")
-
-
-def sought(path: Path) -> Iterator[str]:
-    """The names that a file looks for and does without, where they are not there."""
-    for node in nodes(path):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and PLACE.fullmatch(node.value):
-            yield node.value
 
 
 def underscored(path: Path) -> set[str]:
@@ -55,10 +47,5 @@ def module_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-REQUIRED = "viz.streamlit_internals.required"
 IMPORTED = {module_of(path): names for path in SOURCES if (names := sorted(set(imported(path))))}
 """By the module that imports them."""
-SOUGHT = {
-    module_of(path): names for path in SOURCES if (names := sorted(set(sought(path)))) and module_of(path) != REQUIRED
-}
-"""By the module that looks for them."""

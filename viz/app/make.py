@@ -20,10 +20,12 @@ from viz.host.files import Files
 from viz.host.first_paint import StaticPaint
 from viz.host.page_head import PREVIEW, preview
 from viz.scheduler.stores import Bounds, Stores
-from viz.streamlit_internals.pages_folder import ignore_pages_folder
 
 if TYPE_CHECKING:
     from viz.app.public import PublicServer
+
+
+SCRIPT = ROOT / "viz" / "app" / "script" / "main.py"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +48,7 @@ class App:
     def options(self) -> dict[str, Any]:
         """The arguments of ``st.App``, which each entry calls itself: Streamlit looks for the call in its text."""
         return {
-            "script_path": str(ROOT / "app.py"),
+            "script_path": str(SCRIPT),
             "lifespan": self.lifespan,
             "routes": self.routes,
             "middleware": self.middleware,
@@ -56,8 +58,6 @@ class App:
     @asynccontextmanager
     async def lifespan(self, app: Any) -> AsyncIterator[None]:
         """Run the server's startup and background tasks."""
-        # The app has its own navigation: no first user need tell Streamlit (viz/frame/connection/streamlit_compat.py).
-        ignore_pages_folder()
         with serve(self.stores):
             async with self.server.lifespan(app):
                 yield

@@ -11,7 +11,6 @@ from viz.frame import modes, queue_notice, sidebar, view
 from viz.frame.connection import loading, redirects, visit
 from viz.frame.connection.fragments import fragment
 from viz.frame.connection.reconnect import come_back
-from viz.frame.connection.streamlit_compat import begin_run
 from viz.frame.links import SHARED, open_links
 from viz.frame.modes import PageRun, figure_facts
 from viz.frame.search.box import sidebar_search
@@ -62,7 +61,6 @@ def say_error(error: ModelError) -> None:
 
 def draw_frame() -> None:
     """Draw the whole app for one user."""
-    begin_run()
     st.set_page_config(page_icon=picture("favicon.png"), layout="wide")
     st.html(style("style.css"))
     link.begin()
@@ -80,7 +78,7 @@ def draw_frame() -> None:
     except ModelError as error:
         say_error(error)
     come_back()
-    link.end()
+    link.end(redirects.replace_entry)
 
 
 def opened_page(t: Translate, view_options: view.View) -> str:

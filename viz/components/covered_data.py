@@ -123,8 +123,10 @@ def _names(labels: Sequence[str] | None) -> tuple[str, ...]:
 def _by_name(cover: Cover, rows: tuple[str, ...], columns: tuple[str, ...], shape: tuple[int, ...]) -> Mask:
     """The cells of one map that are covered for the names of their row and column."""
     mask = np.zeros(shape, dtype=bool)
-    if cover.places is not None and rows == columns == cover.labels and shape == cover.places.shape:
-        mask |= cover.places
+    if cover.places is not None and rows == cover.labels and shape == (len(rows), len(columns)):
+        n = len(rows)
+        if columns[:n] == rows:  # further columns stand for no token
+            mask[:, :n] |= cover.places
     if "*" in cover.names:
         mask[:] = True
     for i, name in enumerate(rows[: shape[0]]):

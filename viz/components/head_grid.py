@@ -14,7 +14,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn.functional import max_pool2d
 
 EXACT_BYTES = 2_500_000
 """A wall up to this size is sent as it is: 72 heads at 131 tokens."""
@@ -84,7 +83,14 @@ def largest_of_blocks(maps: Tensor, pool: int) -> Tensor:
         >>> largest_of_blocks(torch.tensor([[[0.1, 0.2, 0.7], [0.6, 0.1, 0.3]]]), 2)
         tensor([[[0.6000, 0.7000]]])
     """
-    return max_pool2d(maps, pool, ceil_mode=True) if pool > 1 else maps
+    return _largest_along(_largest_along(maps, -2, pool), -1, pool) if pool > 1 else maps
+
+
+def _largest_along(maps: Tensor, axis: int, pool: int) -> Tensor:
+    n = maps.shape[axis] // pool
+    blocks = maps.narrow(axis, 0, n * pool).unflatten(axis, (n, pool)).amax(axis)
+    rest = maps.narrow(axis, n * pool, maps.shape[axis] - n * pool)
+    return torch.cat([blocks, rest.amax(axis, keepdim=True)], axis) if rest.shape[axis] else blocks
 
 
 def weight_codes(weights: Tensor) -> Tensor:

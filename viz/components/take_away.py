@@ -81,8 +81,9 @@ class PooledStack(Stack):
     """A stack of so many maps that the small ones go to the browser first, and a large one when it is opened.
 
     ``small`` are each layer's maps as the largest weight of every ``pool`` x ``pool`` block, (H, rows, columns),
-    ``measures`` those of its heads. ``open(layer, head)`` gives one head, where the layer is counted as it stands.
-    ``exact`` are heads that go along, counted over all layers.
+    ``measures`` those of its heads. ``open(layer, head)`` gives one head, where the layer is counted as it stands, and
+    ``open_layer(layer)`` the weights of all of its heads, (H, Q, K). ``exact`` are heads that go along, counted over
+    all layers.
     """
 
     n_heads: int
@@ -90,6 +91,7 @@ class PooledStack(Stack):
     small: Sequence[Tensor]
     measures: Sequence[Mapping[str, Tensor]]
     open: Callable[[int, int], Heads]
+    open_layer: Callable[[int], Tensor]
     exact: Sequence[int] = field(default=())
 
 

@@ -12,9 +12,7 @@ answer says which of them Python has seen, so that a view knows an answer to an 
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -26,6 +24,8 @@ import streamlit as st
 from viz.components import bundle
 from viz.components.cover import current
 from viz.components.kinds import Integer, Kind
+from viz.params import Parameter
+from viz.params.session import sent_by_widget, then_redraw
 from viz.text import sentences, translator
 
 PACKAGE = "headlight"
@@ -109,7 +109,7 @@ class View:
         """Return the view's own words in the user's language, by the rest of their keys."""
         if not self.prefix:
             return {}
-        lang = st.session_state["lang"]
+        lang = Parameter[str]("lang").value
         translate = translator(lang)
         return {name: translate(self.prefix + name) for name in _names(lang, self.prefix)}
 
@@ -136,22 +136,9 @@ def address(view: str) -> str:
     return f"_stcore/bidi-components/{component_name(view)}/{bundle.bundle(view)[0]}"
 
 
-_after_callback: ContextVar[Callable[[], None]] = ContextVar("after_callback", default=lambda: None)
-
-
-@contextmanager
-def after_callbacks(call: Callable[[], None]) -> Iterator[None]:
-    """Call this after each callback of the views that are mounted inside the ``with``."""
-    token = _after_callback.set(call)
-    try:
-        yield
-    finally:
-        _after_callback.reset(token)
-
-
 def _mount(view: str, *, key: str, data: Any, **callbacks: Callable[[], None]) -> Any:
     """Mount the component of a view, and cover its data while a lesson's question is open."""
-    wrapped = {name: partial(_call_then, callback, _after_callback.get()) for name, callback in callbacks.items()}
+    wrapped = {name: then_redraw(callback) for name, callback in callbacks.items()}
     if current() is not None:  # what unpacks and covers needs torch
         from viz.components.covered_data import cover_data
 
@@ -166,11 +153,6 @@ def _component(view: str) -> Callable[..., Any]:
     return st.components.v2.component(component_name(view), html=html, js=LOADER.name, isolate_styles=False)
 
 
-def _call_then(callback: Callable[[], None], after: Callable[[], None]) -> None:
-    callback()
-    after()
-
-
 def _ignore() -> None:
     """Streamlit returns a trigger only if it has a callback."""
 
@@ -182,7 +164,7 @@ def _receive(key: str, name: str, kind: Kind, act: Callable[[Any], None]) -> Non
 
 
 def _read(key: str, name: str, kind: Kind) -> Message | None:
-    state = st.session_state.get(key)
+    state = sent_by_widget(key)
     message = state.get(name) if isinstance(state, Mapping) else None
     if not isinstance(message, Mapping):
         return None

@@ -21,7 +21,6 @@ from viz.frame.shared import LANG, LAYER, MODEL, SOURCE, TEXT, Models
 from viz.models.layout import LoadedModel
 from viz.params import Flag, Int, Text, link
 from viz.params.memory import Remembered
-from viz.params.session import of_session
 from viz.text import Translate
 from viz.text.direction import isolate
 
@@ -168,16 +167,10 @@ def read_inputs(t: Translate, controls: Controls) -> PageInputs:
     if controls.mask:
         with chips.add("mask", t(f"chips.mask_{mask.kind}")):
             _mask_controls(t, mask.kind)
-    _omit_from_link(([] if reads_text else ["text"]) + ([] if controls.model else OF_THE_SOURCE))
+    link.retain(*([] if reads_text else ["text"]), *([] if controls.model else OF_THE_SOURCE))
     source = specs.Source(kind=kind, text=text, model=model, **sizes)
     choice = Choice(lang=lang, layer=layer, mask=mask, dropped_characters=n_dropped, source=source)
     return PageInputs(choice=choice, chips=chips, source_chip=chip, reads_head=controls.head_chip(trained))
-
-
-def _omit_from_link(names: list[str]) -> None:
-    """Keep the values of parameters that have no control in this run, and leave them out of its link."""
-    of_session().omit(names)
-    link.retain(*names)
 
 
 def _open_example() -> None:

@@ -27,7 +27,7 @@ from viz.frame.header.views import draw_views
 from viz.frame.inputs import Choice, Controls, PageInputs, read_inputs
 from viz.frame.lazy import without_results
 from viz.frame.modes import figure_facts, say
-from viz.frame.scene import Scene, cuts, open_scene, provenance, say_error
+from viz.frame.scene import Scene, cuts, open_scene, provenance, say_error, unsupported_part
 from viz.frame.shared import LANG, SECTION, Sections
 from viz.models.layout import LoadedModel
 from viz.params import link
@@ -217,16 +217,8 @@ class Page:
         """Return why a section cannot show the layer that is chosen: a sink, a gate, or short vectors."""
         if choice.source.kind != "model":
             return None
-        call = read(choice.source).calls[choice.layer]
-        has = {
-            "sink": call.options.get("sink") is not None,
-            "gate": call.gate is not None,
-            "latent": call.latent is not None,
-            "values": not call.has_own_values,
-        }
-        parts = (*self.knows, *section.knows)
-        unsupported = next((part for part, is_there in has.items() if is_there and part not in parts), None)
-        return None if unsupported is None else ModelError(unsupported, model=choice.source.model)
+        part = unsupported_part(read(choice.source).calls[choice.layer], (*self.knows, *section.knows))
+        return ModelError(part, model=choice.source.model) if part else None
 
     def finish(self) -> None:
         """Finish a run, after all parameters are declared: a link with choices names the first section, because a link

@@ -1,5 +1,6 @@
 """The scene of a page: a text as seen by one layer of heads; and the notes on it."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from viz.frame.header.layer_kinds import say_layer_kinds
 from viz.frame.inputs import Chips, Choice, PageInputs
 from viz.frame.lazy import lazy
 from viz.frame.shared import HEAD
-from viz.models.capture import Capture
+from viz.models.capture import Call, Capture
 from viz.models.tokens import Tokens, spells_bytes
 from viz.text import Translate, paragraph
 
@@ -124,6 +125,17 @@ def _say_source(scene: Scene, *, untouched: bool) -> None:
     if source.kind == "model":
         say_layer_kinds(t, compute.model(source.model), scene.capture.calls[choice.layer])
     mask_added(scene)
+
+
+def unsupported_part(call: Call, supported: Collection[str]) -> str:
+    """Return a part of a model's layer that a section does not support: "sink", "gate", "latent", "values"; else ""."""
+    has = {
+        "sink": call.options.get("sink") is not None,
+        "gate": call.gate is not None,
+        "latent": call.latent is not None,
+        "values": not call.has_own_values,
+    }
+    return next((part for part, is_there in has.items() if is_there and part not in supported), "")
 
 
 def refuse_latent(scene: Scene) -> None:

@@ -45,8 +45,8 @@ def language_control(t: Translate) -> None:
 
 
 def file_of(page: str) -> str:
-    """The file by which Streamlit knows a page, below the project's folder."""
-    return f"pages/{page}/page.py"
+    """The file by which Streamlit knows a page."""
+    return str(ROOT / "pages" / page / "page.py")
 
 
 def path_of(page: str) -> str:
@@ -64,7 +64,7 @@ def _page(name: str, title: str, *, is_first: bool = False, is_alias: bool = Fal
     """Return a page's ``st.Page``, cached: making one resolves all folders above its file."""
     path = "" if is_first else path_of(name)
     visibility: Literal["visible", "hidden"] = "hidden" if is_alias else "visible"
-    return st.Page(ROOT / file_of(name), title=title, url_path=path, default=is_first, visibility=visibility)
+    return st.Page(file_of(name), title=title, url_path=path, default=is_first, visibility=visibility)
 
 
 def navigation(t: Translate, groups: Mapping[str, Sequence[str]], first: str, *, hidden: bool) -> str:

@@ -6,7 +6,7 @@ from torch import Tensor
 from viz.core.heads import share_kv
 from viz.core.variants.today.sinks import first_token_share, gate_by_sink, word_share
 from viz.lessons.about_weights import CLEAR, even_weights
-from viz.lessons.key import Key, Part, PremiseError, Registry, Values, one_of, registered
+from viz.lessons.key import Hidden, Key, Part, PremiseError, Registry, Values, one_of, registered
 from viz.lessons.subject import Subject
 
 ANSWERS: Registry = {}
@@ -55,7 +55,8 @@ def first_share(subject: Subject) -> Key:
     share = float(first_token_share(subject.weights))
     even = float(first_token_share(even_weights(subject)[subject.head]))
     where: Values = {"layer": subject.layer, "head": subject.head, "token": subject.word(0), "n": len(subject.labels)}
-    return Key(right=(share,), values={**where, "share": Part(share), "even": Part(even)}, traps={"even": even})
+    key = Key(right=(share,), values={**where, "share": Part(share), "even": Part(even)}, traps={"even": even})
+    return key.hiding(Hidden(columns=(0,)))
 
 
 @registered(ANSWERS, "number", "nothing", "as_little", "other")

@@ -56,6 +56,8 @@ class Hides:
         numbers: names of the answer's values: each is covered wherever it stands, in a picture, table or sentence.
             None takes those that are no whole numbers, and that the question and the step's text do not say.
         labels: bars and rows of tables with these names; "*" is all of them.
+        words: keys of texts of the page that name bars, rows of tables or columns of maps, such as
+            "attention_today.nobody.column"; covered like those of ``labels``, in any language.
         axes: "rows" or "columns": the names along a side of a matrix, and the legend of its blocks.
         texts: keys of sentences of the page that are left out, such as "heads.joined.found".
         views: pictures whose cells are all covered, by their keys on the page.
@@ -63,6 +65,7 @@ class Hides:
 
     numbers: tuple[str, ...] | None = None
     labels: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
     axes: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
     views: tuple[str, ...] = ()

@@ -1,6 +1,7 @@
 """Answers to a view that has the small maps of a stack and asks for more: exact numbers, as they are opened."""
 
 from collections.abc import Mapping
+from itertools import groupby
 from typing import Any
 
 import torch
@@ -20,7 +21,8 @@ def answer_request(stack: PooledStack, request: Mapping[str, Any]) -> Answer:
     """
     if "pair" in request:
         query, key = request["pair"]
-        return {"values": [float(_weights(stack, index)[query, key]) for index in _every(stack)]}, []
+        layers = (stack.open_layer(place) for place in range(stack.n_layers))
+        return {"values": torch.cat([weights[:, query, key] for weights in layers]).tolist()}, []
     if "combine" in request:
         total = _combined(stack, request["combine"], request["heads"])
         return {}, [bytes(weight_codes(total).contiguous().numpy().astype("<u2"))]
@@ -30,15 +32,9 @@ def answer_request(stack: PooledStack, request: Mapping[str, Any]) -> Answer:
 
 def _combined(stack: PooledStack, how: str, heads: list[int]) -> torch.Tensor:
     total = torch.zeros(len(stack.queries.of), len(stack.keys.of))
-    for index in heads:
-        weights = _weights(stack, index)
-        total = total + weights / len(heads) if how == "mean" else torch.maximum(total, weights)
+    for place, group in groupby(sorted(heads), lambda index: index // stack.n_heads):
+        layer = stack.open_layer(place)
+        for index in group:
+            weights = layer[index % stack.n_heads]
+            total = total + weights / len(heads) if how == "mean" else torch.maximum(total, weights)
     return total
-
-
-def _every(stack: PooledStack) -> range:
-    return range(stack.n_layers * stack.n_heads)
-
-
-def _weights(stack: PooledStack, index: int) -> torch.Tensor:
-    return stack.open(*divmod(index, stack.n_heads)).weights[0]

@@ -1,6 +1,7 @@
 """Checks of the arguments of ``viz.show``: a model that reads text, and its tokenizer."""
 
 import inspect
+from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
 from typing import Any
 
 from torch import nn
@@ -45,13 +46,47 @@ def check_tokenizer(tokenizer: Any) -> None:
         )
 
 
-def check_numbers(layers: Any) -> None:
-    """Refuse numbers of layers that are no numbers, or that two layers have.
+def check_text(model: Any, text: Any) -> None:
+    """Refuse a model without a text, and a pipeline in its place.
 
     Raises:
-        ValueError: a sentence that names them.
+        ValueError: a sentence on what is missing.
+    """
+    name = type(model).__name__
+    if isinstance(model, nn.Module) and text is None:
+        raise ValueError(f"{name} has no text to read: viz.show(model, tokenizer, text).")
+    if text is not None and isinstance(getattr(model, "model", None), nn.Module) and not isinstance(model, nn.Module):
+        raise ValueError(f"{name} holds a model: viz.show(pipeline.model, pipeline.tokenizer, text).")
+
+
+def layer_numbers(layers: Any) -> list[int] | None:
+    """Return the numbers of layers as Python has them; None if there are none.
+
+    Raises:
+        ValueError: a sentence that names them, if they are no numbers, or two layers have one.
     """
     if layers is None:
-        return
-    if len(set(layers)) < len(layers) or any(not isinstance(number, int) or number < 0 for number in layers):
-        raise ValueError(f"layers={list(layers)} are not the numbers of different layers, counted from 0.")
+        return None
+    number_list = layers.tolist() if hasattr(layers, "tolist") else layers
+    if isinstance(number_list, str) or not isinstance(number_list, Iterable):
+        raise ValueError(f"layers={layers} are not the numbers of different layers, counted from 0.")
+    number_list = [number.item() if hasattr(number, "item") else number for number in number_list]
+    if len(set(number_list)) < len(number_list) or any(type(number) is not int or number < 0 for number in number_list):
+        raise ValueError(f"layers={number_list} are not the numbers of different layers, counted from 0.")
+    return number_list
+
+
+def check_choice(choice: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Refuse a choice that the grid has not.
+
+    Raises:
+        ValueError: naming those it has.
+    """
+    if unknown := next((name for name in choice if name not in names), None):
+        raise ValueError(f"There is no choice {unknown}=: there are {', '.join(names)}.")
+
+
+def in_a_list(parts: Any) -> Any:
+    """Return what can only be iterated as a list; all else as it is."""
+    is_view = isinstance(parts, Iterator | KeysView | ValuesView)
+    return list(parts) if is_view else parts

@@ -1,6 +1,6 @@
 """The text that a model is to read, in any form people have it: words, a pair, token ids, or a tokenizer's output."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,8 @@ from viz.notebook.arguments import check_tokenizer
 
 TO_TOKEN = ("id_to_token", "id_to_piece")
 """Names of the function from an id to its token in other tokenizers."""
+LARGEST_ID = 2**31
+"""No table has as many rows, and fast tokenizers raise from twice as many on."""
 UNLIMITED = 10**9
 """Tokenizers that know no limit name an absurd one."""
 
@@ -95,6 +97,14 @@ def _of_any_form(tokenizer: Any, text: Any, most: int, is_target: bool) -> ReadT
                 "two that it reads as a pair."
             )
         return _of_strings(tokenizer, tuple(text), most, is_target)
+    if isinstance(text, Sequence) and any(isinstance(part, Mapping) for part in text):
+        raise ValueError(
+            "These are the messages of a chat, and no text: "
+            "tokenizer.apply_chat_template(messages, tokenize=False) makes one of them."
+        )
+    if isinstance(text, Sequence) and text and isinstance(text[0], str):
+        kinds = ", ".join(dict.fromkeys(type(part).__name__ for part in text))
+        raise ValueError(f"The text is a {type(text).__name__} of {kinds}: hand over a string, a pair, or token ids.")
     if (isinstance(text, Sequence) and not isinstance(text, bytes)) or hasattr(text, "shape"):
         return _of_encoding(tokenizer, {"input_ids": text}, most)
     raise ValueError(
@@ -111,7 +121,7 @@ def _of_encoding(tokenizer: Any, encoding: Mapping[str, Any], most: int) -> Read
     ids = inputs["input_ids"]
     if not ids.numel():
         raise ModelError("empty")
-    if ids.dim() != 2 or ids.is_floating_point():
+    if ids.dim() != 2 or ids.is_floating_point() or ids.dtype == torch.bool:
         raise ValueError(
             f"The token ids are {' × '.join(map(str, ids.shape))} {ids.dtype}, and not (1, tokens) integers."
         )
@@ -127,6 +137,11 @@ def _of_encoding(tokenizer: Any, encoding: Mapping[str, Any], most: int) -> Read
     total = ids.shape[1]
     inputs = {name: value[:, :most] if value.shape[1:2] == (total,) else value for name, value in inputs.items()}
     mask = inputs.get("attention_mask")
+    if mask is not None and mask.dim() == 2 and mask.shape != inputs["input_ids"].shape:
+        raise ValueError(
+            f"The attention_mask is {' × '.join(map(str, mask.shape))}, and the token ids are 1 × {total}: "
+            "it has a number for each of them."
+        )
     places = range(inputs["input_ids"].shape[1])
     token_places = [i for i in places if mask is None or mask.dim() != 2 or bool(mask[0, i])]
     return ReadText(
@@ -176,7 +191,14 @@ def _has_bytes(tokenizer: Any) -> bool:
 def _encoded(tokenizer: Any, texts: tuple[str, ...]) -> dict[str, Any]:
     """Token ids by tiktoken or by ``tokenizers`` itself."""
     if len(texts) == 1:
-        encoding = tokenizer.encode(texts[0])
+        try:
+            encoding = tokenizer.encode(texts[0])
+        except ValueError as error:  # tiktoken, of a text with the name of a special token
+            first = (str(error).splitlines() or [""])[0][:160]
+            raise ValueError(
+                f"The tokenizer does not read this text ({first}). Token ids can stand in its place: "
+                "viz.show(model, tokenizer, ids)."
+            ) from error
         return {"input_ids": torch.tensor([list(getattr(encoding, "ids", encoding))], dtype=torch.long)}
     if not hasattr(tokenizer, "token_to_id"):
         raise ValueError("This tokenizer reads one text at a time: join the two, or hand over their token ids.")
@@ -198,10 +220,21 @@ def _cut(added: Sequence[bool], sequences: Sequence[int | None], most: int) -> l
 
 
 def name_tokens(tokenizer: Any, ids: list[int]) -> list[str]:
-    """Return a label for each token, as the app writes it."""
+    """Return a label for each token, as the app writes it; a number that the tokenizer does not know is its label."""
     if _has_bytes(tokenizer):
-        return list(spell([tokenizer.decode_single_token_bytes(i) for i in ids]))
+        return list(spell([_name_of(tokenizer.decode_single_token_bytes, i) for i in ids]))
     if hasattr(tokenizer, "convert_ids_to_tokens"):
-        return list(labels(tokenizer, ids))
+        if ids and all(0 <= i < LARGEST_ID for i in ids):
+            return list(labels(tokenizer, ids))
+        return [labels(tokenizer, [i])[0] if 0 <= i < LARGEST_ID else f"⟨{i}⟩" for i in ids]
     to_token = next((getattr(tokenizer, name) for name in TO_TOKEN if hasattr(tokenizer, name)), str)
-    return list(spell(raw_parts([f"⟨{i}⟩" if (token := to_token(i)) is None else str(token) for i in ids])))
+    return list(spell(raw_parts([str(_name_of(to_token, i)) for i in ids])))
+
+
+def _name_of(to_token: Callable[[int], Any], number: int) -> Any:
+    """A token's name or bytes; its number where the tokenizer has none."""
+    try:
+        token = to_token(number)
+    except (KeyError, IndexError, OverflowError):
+        token = None
+    return f"⟨{number}⟩" if token is None else token

@@ -1,20 +1,21 @@
 """Read attentions in any form, check them, and make them one tensor a layer."""
 
 import math
+from collections import UserDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from viz.components.head_grid import largest_of_blocks, pool_of
+from viz.components.head_grid import pool_of
 from viz.models.spelling.pieces import SPECIAL, raw_parts, spell
 from viz.models.spelling.visible import visible
+from viz.notebook.layer_forms import as_maps, name_of_kind
 from viz.notebook.on_demand import LayerOnDemand
-from viz.notebook.precision import PLAIN, row_tolerance
-from viz.notebook.structure import ambiguous
+from viz.notebook.precision import PLAIN
+from viz.notebook.survey import LayerSurvey, survey_layer
 
 MOST_BYTES = 96_000_000
 """Of one map at 16 bits: 6,900 tokens. A browser holds a few of them."""
@@ -38,6 +39,7 @@ class Maps:
     shape: tuple[int, int, int]
     masked: Tensor | None = None
     small: Mapping[int, Tensor]
+    measures: Mapping[int, Mapping[str, Tensor]] = field(default_factory=dict)
     pool: int = 1
     sums: tuple[float, float] = (1.0, 1.0)
     heads_assumed: int = 0
@@ -52,6 +54,11 @@ class Maps:
         weights = self.head(number, head)
         return torch.cat([weights, self.nobody[number][head, :, None]], 1) if self.nobody else weights
 
+    def layer_with_rest(self, number: int) -> Tensor:
+        """Return all maps of a layer, (H, Q, K), with that column."""
+        weights = self.layers[number]
+        return torch.cat([weights, self.nobody[number][..., None]], -1) if self.nobody else weights
+
 
 class LayersAsGiven(Mapping[int, Tensor]):
     """Layers that stay where and as they are, on a GPU or in 16 bits too; what is read of them is float32."""
@@ -64,7 +71,12 @@ class LayersAsGiven(Mapping[int, Tensor]):
 
     def raw(self, number: int) -> Tensor:
         """Return a layer (H, Q, K), without a copy."""
-        return _layer(self._layers[number], f"layer {number} of the {self._name} attentions", len(self._layers))
+        return as_maps(self._layers[number], f"layer {number} of the {self._name} attentions", len(self._layers))
+
+    def survey(self, number: int) -> LayerSurvey | None:
+        """Return what the model's own pass read of a layer, if there was one."""
+        layer = self._layers[number]
+        return layer.survey if isinstance(layer, LayerOnDemand) else None
 
     def __iter__(self) -> Iterator[int]:
         return iter(self._layers)
@@ -91,8 +103,10 @@ def read_layers(attentions: Any, name: str, numbers: Sequence[int] | None = None
     Raises:
         ValueError: a sentence on what is wrong, and how to get it right.
     """
-    if not isinstance(attentions, Sequence):
-        raise ValueError(f"The {name} attentions are no tuple with a tensor for each layer, but {_kind(attentions)}.")
+    if isinstance(attentions, str) or not isinstance(attentions, Sequence):
+        raise ValueError(
+            f"The {name} attentions are no tuple with a tensor for each layer, but {name_of_kind(attentions)}."
+        )
     shapes = [tuple(getattr(layer, "shape", ())) for layer in attentions]
     if (size := max((2 * math.prod(shape[-2:]) for shape in shapes if len(shape) > 1), default=0)) > MOST_BYTES:
         raise ValueError(
@@ -110,7 +124,7 @@ def read_layers(attentions: Any, name: str, numbers: Sequence[int] | None = None
             'Models keep them if they are loaded with attn_implementation="eager" and called with '
             "output_attentions=True."
         )
-    assumed = {len(layer) for layer in present.values() if len(layer.shape) == 3 and len(layer) > 1}
+    assumed = {len(layer) for layer in present.values() if len(getattr(layer, "shape", ())) == 3 and len(layer) > 1}
     raw_layers = LayersAsGiven(present, name)
     if 2 * sum(map(math.prod, shapes)) > SENT_BYTES:
         return _survey(raw_layers, name, next(iter(assumed), 0), is_large=True)
@@ -119,58 +133,79 @@ def read_layers(attentions: Any, name: str, numbers: Sequence[int] | None = None
 
 def _survey(layers: Mapping[int, Tensor], name: str, heads_assumed: int, *, is_large: bool) -> Maps:
     """Read every layer once: check its numbers, sum its rows, and pool its maps if they are many."""
-    sums: dict[int, Tensor] = {}
-    small: dict[int, Tensor] = {}
-    shape, first, pool, nowhere = (0, 0, 0), 0, 1, torch.ones(())
+    surveys: dict[int, LayerSurvey] = {}
+    pool, nowhere = 1, torch.ones((), dtype=torch.bool)
     for i in layers:
-        layer = _raw(layers, i)
-        if not sums:
-            first, shape = i, (layer.shape[0], layer.shape[1], layer.shape[2])
-            pool = pool_of(len(layers) * shape[0], *shape[1:]) if is_large else 1
-        elif layer.shape != shape:
+        first = next(iter(surveys.values()), None)
+        if first is None and is_large:
+            heads, queries, keys = _shape(layers, i)
+            pool = pool_of(len(layers) * heads, queries, keys)
+        surveys[i] = survey = _survey_of(layers, i, pool)
+        if first and survey.shape != first.shape:
             raise ValueError(
-                f"Layer {i} of the {name} attentions has maps of {_size(layer.shape)}, layer {first} of "
-                f"{_size(shape)}: all layers of a stack have the same heads and tokens."
+                f"Layer {i} of the {name} attentions has maps of {_size(survey.shape)}, layer {next(iter(surveys))} of "
+                f"{_size(first.shape)}: all layers of a stack have the same heads and tokens."
             )
-        highest = layer.amax(0).cpu()
-        sums[i] = _row_sums(layer, layer.amin(0).cpu(), highest, f"layer {i} of the {name} attentions")
-        nowhere = nowhere * (highest == 0)
-        if is_large:
-            small[i] = largest_of_blocks(layer, pool).to("cpu", torch.float32)
-    masked = nowhere.bool()
-    rest, low_high = _missing(layers, sums, name)
+        _check_weights(survey, f"layer {i} of the {name} attentions")
+        nowhere = nowhere & survey.nowhere
+    if bool(nowhere.all()):
+        raise ValueError(f"Every number in the {name} attentions is 0: nothing looks anywhere.")
+    rest, low_high = _missing(layers, surveys, name)
     return Maps(
-        layers=layers, nobody=rest, shape=shape, sums=low_high, heads_assumed=heads_assumed, small=small, pool=pool,
-        masked=masked if bool(masked.any()) and not bool(masked.all()) else None,
+        layers=layers, nobody=rest, shape=survey.shape, sums=low_high, heads_assumed=heads_assumed, pool=pool,
+        small={i: survey.small for i, survey in surveys.items()} if is_large else {},
+        measures={i: survey.measures for i, survey in surveys.items()},
+        masked=nowhere if bool(nowhere.any()) else None,
     )  # fmt: skip
 
 
-def _raw(layers: Mapping[int, Tensor], number: int) -> Tensor:
-    """A layer as it is, without a copy in float32."""
+def _survey_of(layers: Mapping[int, Tensor], number: int, pool: int) -> LayerSurvey:
+    """The survey of a layer: that of the model's pass, if it has the same blocks."""
+    survey = layers.survey(number) if isinstance(layers, LayersAsGiven) else None
+    return survey if survey is not None and survey.pool == pool else survey_layer(raw(layers, number), pool)
+
+
+def _shape(layers: Mapping[int, Tensor], number: int) -> tuple[int, int, int]:
+    survey = layers.survey(number) if isinstance(layers, LayersAsGiven) else None
+    heads, queries, keys = raw(layers, number).shape if survey is None else survey.shape
+    return heads, queries, keys
+
+
+def raw(layers: Mapping[int, Tensor], number: int) -> Tensor:
+    """Return a layer as it is, without a copy in float32."""
     return layers.raw(number) if isinstance(layers, LayersAsGiven) else layers[number]
 
 
 def _missing(
-    layers: Mapping[int, Tensor], sums: Mapping[int, Tensor], name: str
+    layers: Mapping[int, Tensor], surveys: Mapping[int, LayerSurvey], name: str
 ) -> tuple[dict[int, Tensor], tuple[float, float]]:
     """Measure the rows' sums: 1, or 0 where a query may look nowhere, or less if a part goes to no token."""
+    sums = {i: survey.sums for i, survey in surveys.items()}
     low = min(float(total.where(total != 0, 1.0).min()) for total in sums.values())
     high = max(float(total.max()) for total in sums.values())
     if low >= 1 - PLAIN and high <= 1 + PLAIN:
         return {}, (1.0, 1.0)
-    off = max(row_tolerance(_raw(layers, i)) for i in layers)
+    off = max(survey.tolerance for survey in surveys.values())
     if high > 1 + off:
         i, total = next((i, total) for i, total in sums.items() if float(total.max()) > 1 + off)
         head, query = divmod(int(total.argmax()), total.shape[1])
         raise ValueError(
             f"In layer {i} of the {name} attentions, the row of token {query} in head {head} sums to {high_of(total)} "
-            f"and not to 1; the sums of all rows are from {low:.3f} to {high:.3f}. Rows of weights sum to 1 at most. "
-            "Numbers that were changed after the softmax do not: dropout in training would (model.eval() ends it), "
-            "and so would a scale."
+            f"and not to 1; the sums of all rows are from {low:.3f} to {high:.3f}. {_reason(raw(layers, i))}"
         )
     if low >= 1 - off:
         return {}, (1.0, 1.0)
     return {i: (1 - total).clamp(min=0).where(total != 0, 0.0) for i, total in sums.items()}, (low, high)
+
+
+def _reason(weights: Tensor) -> str:
+    """Sentence on maps with rows that sum to more than 1."""
+    if bool(((weights.float().sum(-2) - 1).abs() < PLAIN).all()):
+        return "Its columns sum to 1: these maps are transposed, and layer.mT is the right way round."
+    return (
+        "Rows of weights sum to 1 at most. Numbers that were changed after the softmax do not: dropout in training "
+        "would (model.eval() ends it), and so would a scale."
+    )
 
 
 def high_of(sums: Tensor) -> str:
@@ -178,56 +213,21 @@ def high_of(sums: Tensor) -> str:
     return f"{float(sums.max()):.3f}"
 
 
-def _kind(value: Any) -> str:
-    return "None" if value is None else type(value).__name__
-
-
 def _size(shape: Sequence[int]) -> str:
     heads, queries, keys = shape
     return f"{heads} heads, {queries} × {keys} tokens"
 
 
-def _layer(layer: Any, name: str, n_layers: int) -> Tensor:
-    label = name[0].upper() + name[1:]
-    if isinstance(layer, tuple | list):
-        raise ValueError(f"{label} is itself a {type(layer).__name__}, and not (1, heads, queries, keys).")
-    if isinstance(layer, LayerOnDemand):
-        layer = layer.make()
-    if isinstance(layer, Tensor) and layer.layout != torch.strided:
-        layer = layer.to_dense()
-    values = layer.detach() if isinstance(layer, Tensor) else torch.from_numpy(np.asarray(layer))
-    if values.dim() == 4:
-        if values.shape[0] != 1:
-            raise ValueError(
-                f"{label} holds {values.shape[0]} texts: hand over one of them, "
-                "tuple(layer[:1] for layer in attentions)."
-            )
-        values = values[0]
-    if values.dim() == 2:  # a mean of heads: one map
-        values = values[None]
-    if values.dim() == 3 and len(values) > 1 and n_layers == 1 and len(layer.shape) == 3:
-        raise ambiguous(tuple(values.shape))
-    if values.dim() != 3:
-        shape = " × ".join(map(str, values.shape)) or "a single number"
-        raise ValueError(f"{label} is {shape}, and not (1, heads, queries, keys).")
-    return values
-
-
-def _row_sums(values: Tensor, lowest: Tensor, highest: Tensor, name: str) -> Tensor:
-    """The sum of every row, (H, Q).
+def _check_weights(survey: LayerSurvey, name: str) -> None:
+    """Refuse numbers that are no weights.
 
     Raises:
-        ValueError: if some numbers are no weights.
+        ValueError: saying what they are.
     """
-    low, high = float(lowest.amin()), float(highest.amax())
-    if not (math.isfinite(low) and math.isfinite(high)):
+    if not (math.isfinite(survey.lowest) and math.isfinite(survey.highest)):
         raise ValueError(f"Some numbers in {name} are no numbers (NaN or infinite), so they are no weights.")
-    if low < 0:
-        raise ValueError(f"Some numbers in {name} are negative, down to {low:.3g}: weights are from 0 to 1.")
-    if values.dtype == torch.float32 or values.is_cuda:
-        return values.sum(-1, dtype=torch.float32).cpu()
-    buffer = torch.empty(values.shape[1:])  # a processor sums 16 bits slowly, and new memory for a layer is slow too
-    return torch.stack([buffer.copy_(head).sum(-1) for head in values])
+    if survey.lowest < 0:
+        raise ValueError(f"Some numbers in {name} are negative, down to {survey.lowest:.3g}: weights are from 0 to 1.")
 
 
 class Labels(tuple[str, ...]):
@@ -243,7 +243,7 @@ def labels(tokens: Sequence[Any], n: int, name: str) -> tuple[str, ...]:
     Raises:
         ValueError: if they are not as many as the maps have rows or columns.
     """
-    if not isinstance(tokens, Iterable):
+    if not isinstance(tokens, Iterable) or isinstance(tokens, Mapping | set | frozenset | UserDict):
         raise ValueError(
             f"The tokens along the {name} maps are {type(tokens).__name__}, and not a list with one for each of {n}."
         )

@@ -10,9 +10,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from viz.components.head_grid import pool_of
 from viz.models.attention_interface import register_eager
 from viz.notebook.eager import implementation
 from viz.notebook.layer_numbers import IN_PATH
+from viz.notebook.survey import LayerSurvey, survey_layer
 
 IMPLEMENTATION = "headlight_kept"
 """The eager attention of a model's own module under our name, so that its queries and keys can be kept."""
@@ -23,12 +25,16 @@ LEAST_BYTES = 64_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class LayerOnDemand:
-    """A layer's maps, (1, H, Q, K), which its own eager attention makes anew of its q and k whenever they are read."""
+    """A layer's maps, (1, H, Q, K), which its own eager attention makes anew of its q and k whenever they are read.
+
+    ``survey`` was made of them while the model ran; ``rows`` are the places without padding, where there is some.
+    """
 
     attend: Callable[..., tuple[Tensor, Tensor]]
     q: Tensor
     k: Tensor
     path: str
+    survey: LayerSurvey
     rows: list[int] | None = None
 
     @property
@@ -46,7 +52,11 @@ class LayerOnDemand:
         """Return the maps, as the model's pass had them."""
         with torch.inference_mode():
             weights = self.attend(self.q, self.k, self.k)[1]  # keys in the place of values, which no weight depends on
-        return weights if self.rows is None else weights[..., self.rows, :][..., self.rows]
+        return _of_places(weights, self.rows)
+
+
+def _of_places(weights: Tensor, places: list[int] | None) -> Tensor:
+    return weights if places is None else weights[..., places, :][..., places]
 
 
 class _UnknownAttentionError(Exception):
@@ -56,6 +66,8 @@ class _UnknownAttentionError(Exception):
 @dataclass
 class _Pass:
     paths: dict[int, str]
+    rows: list[int] | None
+    n_layers: int
     layers: list[LayerOnDemand] = field(default_factory=list)
 
 
@@ -75,8 +87,12 @@ def _attend(module: nn.Module, query: Tensor, key: Tensor, value: Tensor, *args:
     def again(q: Tensor, k: Tensor, v: Tensor) -> Any:
         return eager(module, q, k, v, *args, **options)
 
+    maps = _of_places(weights, going.rows)[0]
+    survey = survey_layer(maps, pool_of(going.n_layers * len(maps), *maps.shape[1:]))
     path = going.paths.get(id(module), "")
-    going.layers.append(LayerOnDemand(attend=again, q=_alone(query), k=_alone(key), path=path))
+    going.layers.append(
+        LayerOnDemand(attend=again, q=_alone(query), k=_alone(key), path=path, survey=survey, rows=going.rows)
+    )
     return output, None
 
 
@@ -92,20 +108,38 @@ def _install() -> None:
 
 def is_large(model: Any, n_tokens: int) -> bool:
     """Return whether a pass over so many tokens gives maps too large to be kept for all layers at once."""
-    config = model.config.get_text_config() if hasattr(model.config, "get_text_config") else model.config
-    n_layers, n_heads = (getattr(config, name, None) for name in ("num_hidden_layers", "num_attention_heads"))
-    if getattr(config, "is_encoder_decoder", False) or not isinstance(n_layers, int) or not isinstance(n_heads, int):
-        return False
-    return 4 * n_tokens**2 * n_layers * n_heads > LEAST_BYTES
+    n_layers, n_heads = _number(model, "num_hidden_layers"), _number(model, "num_attention_heads")
+    is_encoder_decoder = bool(getattr(text_config(model), "is_encoder_decoder", False))
+    return not is_encoder_decoder and 4 * n_tokens**2 * n_layers * n_heads > LEAST_BYTES
 
 
-def run_keeping(model: Any, inputs: dict[str, Tensor]) -> tuple[Any, list[LayerOnDemand]] | None:
-    """Run a model with its own eager attention; return its output and its layers, None if it attends in other ways."""
+def text_config(model: Any) -> Any:
+    """Return the configuration of the part of a model that reads text."""
+    return model.config.get_text_config() if hasattr(model.config, "get_text_config") else model.config
+
+
+def _number(model: Any, name: str) -> int:
+    """A number in the configuration, 0 if it is not one for all layers."""
+    value = getattr(text_config(model), name, None)
+    return value if isinstance(value, int) else 0
+
+
+def run_keeping(
+    model: Any, inputs: dict[str, Tensor], rows: list[int] | None = None
+) -> tuple[Any, list[LayerOnDemand]] | None:
+    """Run a model with its own eager attention; return its output and its layers, None if it attends in other ways.
+
+    Args:
+        model: a model of transformers.
+        inputs: what it reads.
+        rows: the places that are no padding, if there is some.
+    """
     change, before = getattr(model, "set_attn_implementation", None), implementation(model)
     if change is None or before is None:
         return None
     _install()
-    going = _Pass({id(module): path for path, module in model.named_modules()})
+    paths = {id(module): path for path, module in model.named_modules()}
+    going = _Pass(paths=paths, rows=rows, n_layers=max(1, _number(model, "num_hidden_layers")))
     token = _current.set(going)
     try:
         change(IMPLEMENTATION)

@@ -1,7 +1,7 @@
 """Run a model of transformers on a text, and take away what its heads looked at; the model is left as it was."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from viz.notebook.eager import evaluating, keeping_weights
 from viz.notebook.inputs import ReadText, longest_text, read_input
 from viz.notebook.layer_numbers import noting_makers, numbers_of
 from viz.notebook.maps import Labels
-from viz.notebook.on_demand import LayerOnDemand, is_large, numbers_on_demand, run_keeping
+from viz.notebook.on_demand import LayerOnDemand, is_large, numbers_on_demand, run_keeping, text_config
 from viz.notebook.structure import stacks_in
 from viz.notebook.trust import check_causal, check_same_output, has_sinks, output_of, run_plain
 
@@ -58,13 +58,12 @@ def read(model: Any, tokenizer: Any, text: Any, target: str | None) -> Reading:
             inputs["decoder_input_ids"] = decoder_text.ids.to(device)
             parts.append(decoder_text)
         last = parts[-1].token_places
-        result, stacks, makers, plain = _run(model, inputs)
+        result, stacks, makers, plain = _run(model, inputs, last)
         check_same_output(model, inputs, plain, output_of(result), last)
         del result
         looks = next((stacks[name] for name in ("decoder", "self") if name in stacks), ())
         if maps := [layer for layer in looks if layer is not None and layer.shape[-1] == layer.shape[-2]]:
-            map_layers = (layer.make() if isinstance(layer, LayerOnDemand) else layer for layer in maps)
-            check_causal(model, inputs, plain, map_layers, last)
+            check_causal(model, inputs, plain, max(_above_diagonal(layer, last) for layer in maps), last)
     notes: list[Note] = [
         (name if part is source else f"{name}_target", values) for part in parts for name, values in part.notes
     ]
@@ -77,7 +76,16 @@ def read(model: Any, tokenizer: Any, text: Any, target: str | None) -> Reading:
     )
 
 
-def _run(model: Any, inputs: dict[str, Tensor]) -> tuple[Any, dict[str, Any], dict[int, str], Tensor]:
+def _above_diagonal(layer: Tensor | LayerOnDemand, token_places: list[int]) -> float:
+    """The largest weight of a layer on a later token, padding left out."""
+    if isinstance(layer, LayerOnDemand):
+        return layer.survey.above
+    return float(layer.flatten(0, -3).amax(0)[token_places][:, token_places].triu(1).max())
+
+
+def _run(
+    model: Any, inputs: dict[str, Tensor], token_places: list[int]
+) -> tuple[Any, dict[str, Any], dict[int, str], Tensor]:
     """Return what the model gives with its maps, these by stack, who made them, and its output without them.
 
     Where the maps are large, queries and keys are kept in their place (:mod:`viz.notebook.on_demand`).
@@ -88,13 +96,11 @@ def _run(model: Any, inputs: dict[str, Tensor]) -> tuple[Any, dict[str, Any], di
     try:
         plain = run_plain(model, inputs)
         ids = inputs.get("input_ids")
-        if (
-            ids is not None
-            and is_large(model, ids.shape[1])
-            and (on_demand_pass := run_keeping(model, inputs)) is not None
-        ):
-            result, layers = on_demand_pass
-            return result, {"self": layers}, {}, plain
+        if ids is not None and is_large(model, ids.shape[1]):
+            rows = token_places if len(token_places) < ids.shape[1] else None
+            if (on_demand_pass := run_keeping(model, inputs, rows)) is not None:
+                result, layers = on_demand_pass
+                return result, {"self": layers}, {}, plain
         with keeping_weights(model), noting_makers(model) as makers:
             result = model(**inputs, output_attentions=True, output_hidden_states=True, return_dict=True)
     except (IndexError, RuntimeError, TypeError, KeyError, NotImplementedError) as error:
@@ -129,7 +135,7 @@ def _without_padding(name: str, layers: Any, parts: list[ReadText]) -> Any:
     if all(len(part.token_places) == part.ids.shape[1] for part in (rows, columns)):
         return layers
     if all(isinstance(layer, LayerOnDemand) for layer in layers):
-        return [replace(layer, rows=rows.token_places) for layer in layers]
+        return layers  # made without it
     of_text = [rows.ids.shape[1], columns.ids.shape[1]]
     fits = all(layer is None or list(layer.shape[-2:]) == of_text for layer in layers)
     return (
@@ -142,11 +148,7 @@ def _without_padding(name: str, layers: Any, parts: list[ReadText]) -> Any:
 def _numbers(layers: Any, makers: dict[int, str], model: Any) -> list[int]:
     if all(isinstance(layer, LayerOnDemand) for layer in layers):
         return numbers_on_demand(layers)
-    return numbers_of(layers, makers, _text_config(model))
-
-
-def _text_config(model: Any) -> Any:
-    return model.config.get_text_config() if hasattr(model.config, "get_text_config") else model.config
+    return numbers_of(layers, makers, text_config(model))
 
 
 def _target(model: Any, tokenizer: Any, inputs: dict[str, Any], target: Any) -> ReadText:

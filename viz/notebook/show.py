@@ -1,11 +1,11 @@
 """``viz.show``: every head of a model, of what a model gave, or of attentions and tokens that are at hand."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from viz.components.one_file import Caption, grid_words
 from viz.notebook import run
-from viz.notebook.arguments import check_numbers, check_tokenizer, open_model
+from viz.notebook.arguments import check_choice, check_text, check_tokenizer, in_a_list, layer_numbers, open_model
 from viz.notebook.inputs import name_tokens
 from viz.notebook.maps import Maps, read_layers
 from viz.notebook.stacks import stack_of
@@ -73,19 +73,19 @@ def _first(tokens: Any, n: int) -> Any:
     return token_list[:n] if not isinstance(token_list, str) and len(token_list) == n + 1 else tokens
 
 
-def _widget() -> "type[HeadGrid]":
-    """The widget's class, which needs a package of its own.
+def _widget() -> "tuple[type[HeadGrid], tuple[str, ...]]":
+    """The widget's class, which needs a package of its own, and the names of what can be chosen in it.
 
     Raises:
         ImportError: if anywidget is not installed.
     """
     try:
-        from viz.notebook.widget import HeadGrid
+        from viz.notebook.widget import CHOICE, HeadGrid
     except ModuleNotFoundError as error:
         raise ImportError(
             'A notebook shows the grid through anywidget: pip install "headlight-viz[notebook]".'
         ) from error
-    return HeadGrid
+    return HeadGrid, CHOICE
 
 
 def show(
@@ -94,7 +94,7 @@ def show(
     text: Any = None,
     *,
     target: Any = None,
-    layers: Sequence[int] | None = None,
+    layers: Iterable[int] | None = None,
     lang: str = "en",
     title: str = "",
     **choice: Any,
@@ -125,18 +125,20 @@ def show(
         the widget: ``.layer``, ``.head`` and ``.query`` say what is chosen in it, ``.weights`` is that head's map,
         ``.save_html(path)`` writes it as one file.
     """
-    grid = _widget()
+    grid, names = _widget()
     if lang not in LANGUAGES:
         raise ValueError(f"lang={lang!r} is none of {', '.join(LANGUAGES)}.")
     around = grid_words(lang)["around"]
     notes: list[run.Note] = []
     has_sinks = False
-    check_numbers(layers)
+    check_text(model, text)
+    check_choice(choice, names)
+    model, tokens, handed_numbers = in_a_list(model), in_a_list(tokens), layer_numbers(layers)
     if text is None or not hasattr(model, "named_modules"):
         named_stacks = by_name(model)
         stacks, numbers, is_generated = (
             named_stacks.stacks,
-            dict.fromkeys(named_stacks.stacks, layers),
+            dict.fromkeys(named_stacks.stacks, handed_numbers),
             named_stacks.is_generated,
         )
         tokens = tokens if text is None else name_tokens(tokens, _ids_of(tokens, text))

@@ -1,6 +1,6 @@
 """Maps and the tokens along them as a stack for the browser: all of it at once, or small maps first."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from torch.nn.functional import pad
 
 from viz.components.take_away import Axis, Heads, PooledStack, Stack
 from viz.core.analysis.head_statistics import cross_head_statistics, head_statistics
-from viz.notebook.maps import LayersAsGiven, Maps, is_special_token, labels, token_words
+from viz.notebook.maps import Maps, is_special_token, labels, token_words
 
 
 def stack_of(name: str, maps: Maps, queries: Sequence[Any], keys: Sequence[Any], *, nobody: str, same: bool) -> Stack:
@@ -36,11 +36,12 @@ def stack_of(name: str, maps: Maps, queries: Sequence[Any], keys: Sequence[Any],
 
     if maps.small:
         heads = OpenedMaps(maps, mask)
-        about = [_quick_measures(maps, i, same=same) for i in maps.layers]
+        about = [_quick_measures(maps.measures[i], same=same) for i in maps.layers]
         return PooledStack(
             name=name, layers=(), n_layers=len(maps.layers), queries=_axis(rows), keys=_axis(columns),
             same=same and not maps.nobody, numbers=tuple(maps.layers), pool=maps.pool, n_heads=n_heads,
             small=[with_column(maps, i) for i in maps.layers], measures=about, open=heads.open,
+            open_layer=heads.open_layer,
         )  # fmt: skip
 
     def describe_layer(i: int) -> Heads:
@@ -71,6 +72,10 @@ class OpenedMaps:
         number = list(self.maps.layers)[place]
         return Heads(weights=self.maps.head_with_rest(number, head)[None], measures={}, masked=self.mask)
 
+    def open_layer(self, place: int) -> Tensor:
+        """Return the weights of every head of the layer at a place, (H, Q, K), with that column."""
+        return self.maps.layer_with_rest(list(self.maps.layers)[place])
+
 
 def with_column(maps: Maps, number: int) -> Tensor:
     """Return a layer's small maps, with what goes to no token in a column behind the last key."""
@@ -84,20 +89,11 @@ def with_column(maps: Maps, number: int) -> Tensor:
     return torch.cat([small[..., :-1], torch.maximum(small[..., -1:], column)], -1)
 
 
-def _quick_measures(maps: Maps, number: int, *, same: bool) -> dict[str, Tensor]:
-    """Return the measures that read a row or a diagonal of each map; those of every cell take longer than the rest."""
-    layer = maps.layers.raw(number) if isinstance(maps.layers, LayersAsGiven) else maps.layers[number]
+def _quick_measures(measures: Mapping[str, Tensor], *, same: bool) -> dict[str, Tensor]:
+    """Return the measures of a survey; those of every cell take longer than all the rest."""
     if not same:
-        return {"first": _mean(layer[..., 0])}
-    return {
-        "previous": _mean(layer.diagonal(-1, -2, -1)),
-        "next": _mean(layer.diagonal(1, -2, -1)),
-        "first": _mean(layer[:, 1:, 0]),
-    }
-
-
-def _mean(values: Tensor) -> Tensor:
-    return values.to("cpu", torch.float32).mean(-1)
+        return {"first": measures["first"]}
+    return {"previous": measures["previous"], "next": measures["next"], "first": measures["first_of_others"]}
 
 
 def _axis(words: tuple[str, ...]) -> Axis:

@@ -88,8 +88,8 @@ def _of_mapping(mapping: Mapping[Any, Any]) -> NamedStacks:
         parts = {name: by_name(part) for name, part in mapping.items() if part is not None}
         stacks = {name: next(iter(part.stacks.values())) for name, part in parts.items()}
         return NamedStacks(stacks=stacks, is_generated=any(part.is_generated for part in parts.values()))
-    if mapping and all(isinstance(name, int) and name >= 0 for name in mapping):
-        return NamedStacks(stacks={"self": [mapping.get(i) for i in range(max(mapping) + 1)]})
+    if mapping and all(isinstance(name, int | np.integer) and name >= 0 for name in mapping):
+        return NamedStacks(stacks={"self": [mapping.get(i) for i in range(int(max(mapping)) + 1)]})
     names = ", ".join(repr(name) for name in mapping) or "nothing"
     raise ValueError(f"The mapping holds {names}: name the stacks {', '.join(STACKS)}, or the layers by their numbers.")
 

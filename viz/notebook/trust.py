@@ -1,6 +1,6 @@
 """Measurements that weights have to pass before they are shown as a model's: by running it with and without them."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -57,18 +57,18 @@ def check_same_output(
 
 
 def check_causal(
-    model: Any, inputs: Mapping[str, Tensor], plain: Tensor, maps: Iterable[Tensor], token_places: list[int]
+    model: Any, inputs: Mapping[str, Tensor], plain: Tensor, above: float, token_places: list[int]
 ) -> None:
-    """Refuse weights on later tokens where a later token changes nothing.
+    """Refuse weights on later tokens, ``above`` at most, where a later token changes nothing.
 
-    Measured with the last token exchanged: if no earlier output changes, the model is causal.
+    Measured with the last token exchanged: if no earlier output changes, the model is causal. NaN is no such weight: it
+    is refused where the maps are read.
 
     Raises:
         ValueError: with the weight that was found above the diagonal.
     """
     name = "decoder_input_ids" if "decoder_input_ids" in inputs else "input_ids"
-    above = max(float(layer.flatten(0, -3).amax(0)[token_places][:, token_places].triu(1).max()) for layer in maps)
-    if above <= 1e-6 or name not in inputs or len(token_places) < 2:
+    if not above > 1e-6 or name not in inputs or len(token_places) < 2:
         return
     ids = inputs[name].clone()
     ids[0, token_places[-1]] = (

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partialmethod
 from typing import Any, TypeVar
 
 import streamlit as st
 
 from viz.params.parameter import OneOf, Parameter, resolve
 from viz.params.session import of_session
-from viz.params.words import place_of_word
 
 N = TypeVar("N", bound=float)
 
@@ -77,8 +77,9 @@ class Int(Number[int]):
     def _resolve_default(self, about: Any) -> int:
         return self._nearest(super()._resolve_default(about), about)
 
-    def _adjust(self, about: Any) -> None:
-        super()._adjust(about)
+    def enter(self, about: Any = None) -> None:
+        """Switch to the current owner's value, and clamp it."""
+        super().enter(about)
         value = st.session_state.get(self.name)
         if self.is_chosen and isinstance(value, int) and (nearest := self._nearest(value, about)) != value:
             self.set(nearest)
@@ -88,6 +89,28 @@ class Int(Number[int]):
             low, high = self.bounds(about)
             return min(max(value, low), high)
         return min(self.options(about), key=lambda option: abs(option - value)) if self.nearest else value
+
+
+def place_of_word(before: Sequence[str], now: Sequence[str], place: int, *, or_place: bool = True) -> int | None:
+    """Return the position of a word in a changed text: the same occurrence (first, second ...) of the same word.
+
+    Args:
+        before: the words of the old text.
+        now: the words of the new text.
+        place: the position of the word in ``before``.
+        or_place: if the word is missing, return ``place`` for a text of the same length.
+
+    Example:
+        >>> place_of_word(("a", "b", "a"), ("a", "c", "c", "a"), 2)
+        3
+        >>> place_of_word(("a", "b"), ("a", "c"), 1), place_of_word(("a", "b"), ("a",), 1)
+        (1, None)
+    """
+    word, nth = before[place], before[:place].count(before[place])
+    places = [i for i, other_word in enumerate(now) if other_word == word]
+    if nth < len(places):
+        return places[nth]
+    return place if or_place and len(before) == len(now) else None
 
 
 @dataclass(frozen=True)
@@ -100,10 +123,11 @@ class TokenIndex(Int):
 
     words: Callable[[Any], tuple[str, ...]] | None = field(default=None, kw_only=True)
 
-    def _adjust(self, about: Any) -> None:
+    def enter(self, about: Any = None) -> None:
+        """Follow the word, and clamp the position."""
         if self.words:
             self._follow(self.words(about), has_default=self._resolve_default(about) >= 0)
-        super()._adjust(about)
+        super().enter(about)
 
     def _follow(self, words: tuple[str, ...], *, has_default: bool) -> None:
         record, is_chosen = of_session(), self.is_chosen
@@ -158,8 +182,9 @@ class Text(Parameter[str]):
     default: Any = ""
     longest: int | None = field(default=None, kw_only=True)
 
-    def _adjust(self, about: Any) -> None:
-        super()._adjust(about)
+    def enter(self, about: Any = None) -> None:
+        """Switch to the current owner's value, and note how much of it a link carries."""
+        super().enter(about)
         if self.longest is not None:
             of_session().longest[self.name] = self.longest
 
@@ -181,7 +206,7 @@ class Text(Parameter[str]):
         """Draw a select box that also takes a typed text; return the text."""
         value = self.read(about)
         values = suggestions if value in suggestions else [*suggestions, value]
-        return self._draw_list(st.selectbox, label, about, values, accept_new_options=True, **options)
+        return self.draw_list("selectbox", label, about, listed=values, accept_new_options=True, **options)
 
 
 @dataclass(frozen=True)
@@ -207,10 +232,5 @@ class Ints(Parameter[list[int]]):
             return self.allows(value)
         return all(number in self.options(about) for number in value) and len(set(value)) == len(value)
 
-    def pills(self, label: str, about: Any = None, **options: Any) -> list[int]:
-        """Draw a pill for each number; return the selected ones."""
-        return self._draw_list(st.pills, label, about, self.options(about), selection_mode="multi", **options)
-
-    def multiselect(self, label: str, about: Any = None, **options: Any) -> list[int]:
-        """Draw a multiselect; return the selected numbers."""
-        return self._draw_list(st.multiselect, label, about, self.options(about), **options)
+    pills = partialmethod[list[int]](Parameter[list[int]].draw_list, "pills", selection_mode="multi")
+    multiselect = partialmethod[list[int]](Parameter[list[int]].draw_list, "multiselect")

@@ -7,19 +7,14 @@ One change is one entry of the browser's history. After Back and Forward all par
 those it does not name are reset to their defaults.
 """
 
-import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import urlencode
 
 import streamlit as st
 
-from viz.components.view import View
-from viz.params import session
 from viz.params.parameter import Parameter
-from viz.params.session import of_session
+from viz.params.session import RECORD, Parameters, of_session
 
-ADDRESS = View("frame/address")
 _NOTE = "history"
 """The query parameter by which ``frame/document`` reports Back or Forward, unique for each navigation; removed when the
 run writes the address."""
@@ -32,28 +27,16 @@ def address_parameters() -> dict[str, str]:
 
 def begin() -> None:
     """Start a run: store the link of a new session, or after Back and Forward, before any widget is drawn."""
-    if first := not session.exist():
-        session.make()
-    record = of_session()
-    record.note_history(str(st.query_params.get(_NOTE, "")), is_first=first)
+    if first := not RECORD.exists():
+        RECORD.set(Parameters())
+    record, note = of_session(), str(st.query_params.get(_NOTE, ""))
+    record.is_back = not first and note not in ("", record.history_note)
+    record.history_note = note or record.history_note
     if first or record.is_back:
         record.link = address_parameters()
         record.refused = []
         record.believed = None if first else set()
     record.declared, record.owners, record.part = {}, {}, ()
-
-
-def preset(values: Mapping[str, str]) -> None:
-    """Use the parameters of a link as defaults of this run. Call it before they are declared.
-
-    A lesson's step sets what it shows this way: the link then holds only the step and the user's own changes.
-    """
-    of_session().preset = values
-
-
-def presets() -> Mapping[str, str]:
-    """Return the presets of this run."""
-    return of_session().preset
 
 
 def has_query(query: str) -> bool:
@@ -78,13 +61,14 @@ def retain_in_link(*names: str) -> None:
     retain(*names)
     for name in names:
         if name in st.session_state:
-            record.declare(name, record.declared.get(name))
+            record.declare(name, None)
 
 
 def retain(*names: str) -> None:
     """Keep the values of parameters without a widget in this run, but leave them out of the link."""
-    state = st.session_state
+    state, record = st.session_state, of_session()
     for name in names:
+        record.declared.pop(name, None)
         if Parameter(name).predates_navigation:
             state.pop(name, None)
         elif name in state:
@@ -121,24 +105,19 @@ def link() -> dict[str, str]:
     }
 
 
-def replace_entry(parameters: Mapping[str, str], path: str) -> None:
-    """Replace the current history entry by a link, in a run that opened a page or followed Back or Forward.
+def end(replace_entry: Callable[[Mapping[str, str]], None] = st.query_params.from_dict) -> None:
+    """Finish a run: write the state into the address bar.
 
-    Streamlit adds an entry for an opened page without its query parameters and would add another one with them. Back
-    would then lead to the page at its defaults. The browser writes nothing if its address has another ``path``.
+    Args:
+        replace_entry: replaces the current entry of the browser's history by a link. Streamlit itself can only add one.
     """
-    ADDRESS.mount(key="address", data={"link": urlencode(parameters), "page": path, "run": time.time_ns()})
-
-
-def end() -> None:
-    """Finish a run: write the state into the address bar."""
     record, wanted = of_session(), link()
     place = st.empty()  # in every run, so that a run without a message does not remove an element
     # After Back: the response to an earlier click may have arrived late and written its link into this entry.
-    # On a new page: Streamlit has added an entry without query parameters, so the link replaces that one.
+    # On a new page: Streamlit has added an entry without query parameters, to which Back would lead.
     if record.is_back or (record.is_new_page and st.query_params.to_dict() != wanted):
         with place:
-            replace_entry(wanted, record.path)
+            replace_entry(wanted)
     elif not record.is_new_page:
         _write_address(wanted)
     # `link` is kept: pages not opened yet still read their parameters from it.

@@ -7,6 +7,7 @@ page.
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partialmethod
 from typing import Any, Final, Generic, Self, TypeVar
 
 import streamlit as st
@@ -63,7 +64,7 @@ class Parameter(Generic[T]):
 
     def read(self, about: Any = None) -> T:
         """Declare the parameter and return its value: that of the link or the user if valid, else the default."""
-        self._adjust(about)
+        self.enter(about)
         state, record, name = st.session_state, of_session(), self.name
         default, is_declared = self._resolve_default(about), name in record.declared
         if name in record.preset:
@@ -84,10 +85,6 @@ class Parameter(Generic[T]):
         elif self.is_chosen:
             record.current_defaults.pop(name, None)
         return self.value
-
-    def _adjust(self, about: Any) -> None:
-        """Adjust the session's value to the page's data, before it is read."""
-        self.enter(about)
 
     def _has_stale_value(self) -> bool:
         """Return True if the browser has sent an older value than the server's last one. Call it once in a run.
@@ -119,6 +116,10 @@ class Parameter(Generic[T]):
                 return value
         return otherwise
 
+    def options(self, about: Any = None) -> Sequence[Any]:
+        """Return the valid values, of a kind that can list them."""
+        raise NotImplementedError
+
     def _resolve_default(self, about: Any) -> T:
         default: T = resolve(self.default, about)
         return default
@@ -127,7 +128,7 @@ class Parameter(Generic[T]):
         return self.allows is None or self.allows(value)
 
     def enter(self, about: Any = None) -> None:
-        """Switch to the value of the current owner in the parameter's scope, before the value is read."""
+        """Switch to the current owner's value, and adjust it to the page's data, before it is read."""
         if self.scope is None:
             return
         record, name, owner = of_session(), self.name, resolve(self.scope.owner, about)
@@ -204,25 +205,32 @@ class Parameter(Generic[T]):
             options = {"on_change": redraw_page, **options}  # the page depends on it: rerun the page
         return widget(label, *args, key=self.name, persist_state="session", **options)
 
-    def _draw_list(
+    def draw_list(
         self,
-        widget: Callable[..., Any],
+        widget: str,
         label: str,
-        about: Any,
-        values: Sequence[Any],
+        about: Any = None,
         *,
         says: Callable[[Any], str] = str,
         listed: Sequence[Any] | None = None,
         **options: Any,
     ) -> T:
-        """Draw a Streamlit widget that lists values, or those ``listed``; return the chosen one.
+        """Draw one of Streamlit's widgets that list values, by its name; return the chosen value.
 
-        ``says`` formats a value. Streamlit keeps a reference to it, so it may hold texts, but no context.
+        Args:
+            widget: the name; a ``select_slider`` is drawn only if there are several values.
+            label: the label.
+            about: the page's data.
+            says: formats a value. Streamlit keeps a reference to it, so it may hold texts, but no context.
+            listed: the values to draw, if not all that are valid.
+            options: more for Streamlit.
         """
-        value, values = self.read(about), values if listed is None else listed
-        if widget not in (st.segmented_control, st.pills):  # the browser shows their new labels by itself
+        value, values = self.read(about), self.options(about) if listed is None else listed
+        if widget == "select_slider" and len(values) < 2:
+            return value
+        if widget not in ("segmented_control", "pills"):  # the browser shows their new labels by itself
             self.resend_on_change(hash(tuple(map(says, values))))  # a hash: the labels of a long text are 20 kB
-        self.draw(widget, label, values, format_func=says, **options)
+        self.draw(getattr(st, widget), label, values, format_func=says, **options)
         return value
 
     def resend_on_change(self, signature: Hashable) -> None:
@@ -241,8 +249,7 @@ class Parameter(Generic[T]):
 class OneOf(Parameter[T]):
     """A parameter with one of a few values: ``among``, or a function of the page's data that lists them.
 
-    Its widgets take Streamlit's arguments, and ``says``, which formats a value, and ``listed``, the values to draw if
-    not all.
+    Its widgets take the arguments of :meth:`Parameter.draw_list`, and return the value.
     """
 
     among: Sequence[T] | Callable[[Any], Sequence[T]] | None = field(default=None, kw_only=True)
@@ -255,24 +262,8 @@ class OneOf(Parameter[T]):
     def _is_allowed(self, about: Any, value: T) -> bool:
         return value in self.options(about) and super()._is_allowed(about, value)
 
-    def selectbox(self, label: str, about: Any = None, **options: Any) -> T:
-        """Draw a select box; return the value."""
-        return self._draw_list(st.selectbox, label, about, self.options(about), **options)
-
-    def radio(self, label: str, about: Any = None, **options: Any) -> T:
-        """Draw radio buttons; return the value."""
-        return self._draw_list(st.radio, label, about, self.options(about), **options)
-
-    def segments(self, label: str, about: Any = None, **options: Any) -> T:
-        """Draw a segmented control; return the value."""
-        return self._draw_list(st.segmented_control, label, about, self.options(about), required=True, **options)
-
-    def pills(self, label: str, about: Any = None, **options: Any) -> T:
-        """Draw a row of pills; return the value."""
-        return self._draw_list(st.pills, label, about, self.options(about), required=True, **options)
-
-    def select_slider(self, label: str, about: Any = None, **options: Any) -> T:
-        """Draw a slider over the values, if there are several; return the value."""
-        if len(self.options(about)) < 2:
-            return self.read(about)
-        return self._draw_list(st.select_slider, label, about, self.options(about), **options)
+    selectbox = partialmethod[T](Parameter[T].draw_list, "selectbox")
+    radio = partialmethod[T](Parameter[T].draw_list, "radio")
+    segments = partialmethod[T](Parameter[T].draw_list, "segmented_control", required=True)
+    pills = partialmethod[T](Parameter[T].draw_list, "pills", required=True)
+    select_slider = partialmethod[T](Parameter[T].draw_list, "select_slider")

@@ -1,12 +1,12 @@
 """The session's record of its parameters: the link, the defaults in use, and the declarations of the run."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import streamlit as st
 
-_NAME: Final = "_parameters"
+from viz.params.memory import Remembered
 
 PAGE: Final = "page"
 """The name of the outermost fragment."""
@@ -30,7 +30,9 @@ class Parameters:
     owners: dict[str, tuple[str, ...]] = field(default_factory=dict)  # the declaring fragment
     drawn_values: dict[str, Any] = field(default_factory=dict)  # parameter values at the last draw
     kept: Sequence[str] = ()  # without a widget in this run, but in its link
-    preset: Mapping[str, str] = field(default_factory=dict)  # defaults of this run, as query parameters
+    preset: Mapping[str, str] = field(
+        default_factory=dict
+    )  # defaults of this run, set before the parameters are declared
     always: frozenset[str] = frozenset()  # names in the link even at their defaults
     path: str = ""  # the address of the open page, below the app's own
     page: str | None = None  # the address of the page of the last complete run
@@ -42,11 +44,6 @@ class Parameters:
         """Record a parameter's default and its fragment."""
         self.declared[name] = default
         self.owners.setdefault(name, self.part)
-
-    def omit(self, names: Iterable[str]) -> None:
-        """Leave declared parameters out of the link of this run."""
-        for name in names:
-            self.declared.pop(name, None)
 
     def declared_inside(self, part: tuple[str, ...]) -> list[str]:
         """Return the parameters of a fragment and of its inner fragments."""
@@ -62,31 +59,20 @@ class Parameters:
         state, around = st.session_state, self.drawn_values.keys() - self.declared_inside(part)
         return any(name not in state or state[name] != self.drawn_values[name] for name in around)
 
-    def note_history(self, note: str, *, is_first: bool) -> None:
-        """Set ``is_back``: True if the browser's note is new, so that Back or Forward started this run."""
-        self.is_back = not is_first and note not in ("", self.history_note)
-        self.history_note = note or self.history_note
-
     @property
     def is_new_page(self) -> bool:
         """True until a run of this page is complete."""
         return self.page != self.path
 
 
-def exist() -> bool:
-    """Return True if this session has had a run."""
-    return _NAME in st.session_state
+RECORD: Remembered[Parameters] = Remembered("_parameters")
+of_session = RECORD.read
+"""Return this session's parameters."""
 
 
-def make() -> None:
-    """Start a session, in its first run."""
-    st.session_state[_NAME] = Parameters()
-
-
-def of_session() -> Parameters:
-    """Return this session's parameters."""
-    parameters: Parameters = st.session_state[_NAME]
-    return parameters
+def sent_by_widget(key: str) -> Any:
+    """Return the state of a widget that is no parameter, as the browser sent it last; None before it has."""
+    return st.session_state.get(key)
 
 
 def begin_page() -> None:
@@ -98,3 +84,15 @@ def begin_page() -> None:
 def redraw_page() -> None:
     """Rerun the whole page instead of a section, in a callback."""
     st.rerun(PAGE)
+
+
+def then_redraw(callback: Callable[[], None]) -> Callable[[], None]:
+    """Return a section's callback that reruns the whole page afterwards if that depends on a changed parameter."""
+    part = of_session().part if RECORD.exists() else ()
+
+    def call() -> None:
+        callback()
+        if of_session().is_out_of_date(part):
+            redraw_page()
+
+    return call if part[1:] else callback

@@ -1,6 +1,6 @@
-"""All private names of Streamlit's that the app uses, to check when its version changes.
+"""All private names of Streamlit's that a public server uses for its safety; ``required.py`` lists them.
 
-``required.py`` lists those that the safety of a public server depends on; the others are optional (``optional.py``).
+A local server uses none.
 """
 
 import viz.streamlit_internals.version  # noqa: F401 - before any private name is imported

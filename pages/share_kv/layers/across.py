@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from pages.share_kv import compute
-from pages.share_kv.context import ShareKvContext, draw_groups, map_pair, say_whose_numbers
+from pages.share_kv.context import ShareKvContext, draw_groups, map_pair, say_cut, say_whose_numbers
 from pages.share_kv.layers.models import models
 from viz import limits
 from viz.components.bars import BarChart
@@ -102,6 +102,7 @@ def draw(context: ShareKvContext) -> list[Check]:
     with picture:
         _show_stack(context, stack, variation)
         _show_maps(context, stack, layer, head)
+        say_cut(context)
     with finding:
         _say(context, stack, variation)
     draw_groups(context)

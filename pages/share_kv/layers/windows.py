@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from pages.share_kv.compute import SEEDED_LAYERS
-from pages.share_kv.context import ShareKvContext, beside_groups, say_if_not_causal
+from pages.share_kv.context import ShareKvContext, beside_groups, say_cut, say_if_not_causal
 from pages.share_kv.layers.models import models
 from viz import limits
 from viz.components.matrix import Axis, Matrix
@@ -94,6 +94,7 @@ def draw(context: ShareKvContext) -> list[Check]:
     with picture:
         _show_cells(context, cache)
         _show_growth(t, cache)
+        say_cut(context)
     with finding:
         _say(t, cache)
     if not context.is_model:

@@ -35,7 +35,7 @@ def widget_states(open_box: str | None) -> WidgetStates:
 
 @pytest.mark.parametrize("open_box", [None, "", "from the box"])
 @pytest.mark.parametrize("link", [None, "from the link"])
-def test_box_that_is_open_is_read(links_written, open_box, link):
+def test_box_that_is_open_is_read(open_box, link):
     """It is not written, even where a link asks for a text, and what is read counts from then on."""
     app = AppTest.from_function(one_box)
     if link is not None:

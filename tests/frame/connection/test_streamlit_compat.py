@@ -1,4 +1,4 @@
-"""A run begins where Streamlit takes the folder of pages for its old kind of app, and ends where its user has left."""
+"""A run ends where its user has left, and a thread in the background is none."""
 
 import threading
 from types import SimpleNamespace
@@ -6,18 +6,6 @@ from types import SimpleNamespace
 import pytest
 
 from viz.frame.connection import streamlit_compat
-from viz.params import session
-
-
-@pytest.mark.parametrize(("is_taken", "calls"), [(True, ["ignore_pages_folder", "rerun"]), (False, [])])
-def test_begin_run_with_old_pages_reruns(monkeypatch, is_taken, calls):
-    """Once for the process: the run after it is one of the app's own."""
-    created = []
-    monkeypatch.setattr(streamlit_compat, "uses_pages_folder", lambda: is_taken)
-    monkeypatch.setattr(streamlit_compat, "ignore_pages_folder", lambda: created.append("ignore_pages_folder"))
-    monkeypatch.setattr(streamlit_compat, "st", SimpleNamespace(rerun=lambda: created.append("rerun")))
-    streamlit_compat.begin_run()
-    assert created == calls
 
 
 class LeftError(Exception):
@@ -45,13 +33,13 @@ def test_raise_if_left_reads_state(monkeypatch):
 
     def read_twice():
         assert streamlit_compat.is_run()
-        monkeypatch.setattr(session, "exist", leave)
+        monkeypatch.setattr(streamlit_compat, "RECORD", SimpleNamespace(exists=leave))
         streamlit_compat.raise_if_disconnected()
 
     def leave():
         raise LeftError
 
-    monkeypatch.setattr(session, "exist", lambda: True)
+    monkeypatch.setattr(streamlit_compat, "RECORD", SimpleNamespace(exists=lambda: True))
     assert isinstance(result_in_thread(read_twice), LeftError)
 
 
@@ -63,7 +51,8 @@ def test_background_thread_is_no_run(monkeypatch):
         streamlit_compat.raise_if_disconnected()
         return streamlit_compat.is_run()
 
-    monkeypatch.setattr(session, "exist", lambda: pytest.fail("Streamlit was asked"))
+    record = SimpleNamespace(exists=lambda: pytest.fail("Streamlit was asked"))
+    monkeypatch.setattr(streamlit_compat, "RECORD", record)
     assert result_in_thread(work) is False
 
 

@@ -4,22 +4,27 @@ import base64
 import json
 
 import numpy as np
+import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.frame.large_figure.test_message import MESSAGE, with_table
+from tests.frame.large_figure.test_message import MESSAGE, TABLE, with_table
+from viz import limits
 from viz.figures.large import figure_of
 from viz.frame.large_figure.message import read_message
+from viz.text import LANGUAGES, sentences
 
 
-def run_figure(message):
+def run_figure(message, lang="en"):
     from viz.frame.large_figure.dialog import open_figure
     from viz.text import translator
 
-    open_figure(translator("en"), message)
+    open_figure(translator(lang), message)
 
 
 def test_figure_opens_in_a_dialog():
-    app = AppTest.from_function(run_figure, args=(MESSAGE | {"caption": "**A** <b>"},)).run()
+    app = AppTest.from_function(run_figure, args=(MESSAGE | {"caption": "**A** <b>"},)).run(
+        timeout=30
+    )  # imports plotly
     assert not app.exception
     (chart,) = app.get("plotly_chart")
     (trace,) = json.loads(chart.proto.spec)["data"]
@@ -28,9 +33,16 @@ def test_figure_opens_in_a_dialog():
     assert [text.value for text in app.text] == ["**A** <b>"], "as text, not as Markdown"
 
 
-def test_wrong_message_opens_nothing():
-    app = AppTest.from_function(run_figure, args=({"tables": [1]},)).run()
+TOO_MANY = MESSAGE | {"tables": [TABLE] * (limits.LARGE_TABLES + 1)}
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("message", [{"tables": [1]}, TOO_MANY], ids=["no message", "too many tables"])
+def test_refused_message_is_answered(message, lang):
+    """A picture with too many tables or names comes from the menu like any other: the user is told."""
+    app = AppTest.from_function(run_figure, args=(message, lang)).run()
     assert not app.exception and not app.get("plotly_chart")
+    assert [warning.value for warning in app.warning] == [sentences(lang)["figure_menu.refused"]]
 
 
 def test_message_kinds_become_figures():

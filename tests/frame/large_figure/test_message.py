@@ -15,6 +15,7 @@ import pytest
 from viz import ROOT, limits
 from viz.figures.table import Side
 from viz.frame.large_figure.message import read_message
+from viz.modes.share.figure_menu import BESIDE, LIMITS
 
 NODE = shutil.which("node")
 CLIENT = ROOT / "viz" / "components" / "client"
@@ -45,6 +46,20 @@ def from_browser(tmp_path, tables: list[dict[str, Any]]) -> Any:
         console.log(JSON.stringify(packTables(JSON.parse(process.argv[1]))));
     """
     command = [str(NODE), "--input-type=module", "--eval", code, "--", json.dumps(tables)]
+    process = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
+    return json.loads(process.stdout)
+
+
+def fit(tmp_path, tables: list[dict[str, Any]], most: dict[str, int], link: int) -> Any:
+    """Choose the tables that fit, as the menu does."""
+    (tmp_path / "large.mjs").write_bytes((CLIENT / "figure" / "large.js").read_bytes())
+    (tmp_path / "tables.json").write_text(json.dumps([tables, most, link]))
+    code = """
+        const { fitting, packTables } = await import("./large.mjs"), { readFileSync } = await import("node:fs");
+        const [tables, limits, link] = JSON.parse(readFileSync("tables.json"));
+        console.log(JSON.stringify(fitting(packTables(tables), limits, link)));
+    """
+    command = [str(NODE), "--input-type=module", "--eval", code]
     process = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
     return json.loads(process.stdout)
 
@@ -89,15 +104,35 @@ def test_largest_table_is_left_out_first(tmp_path):
     tables = [
         {"title": str(n), "columns": ["", "a", "b"], "rows": [["r", i, i + 0.5] for i in range(n)]} for n in (3, 9)
     ]
-    (tmp_path / "large.mjs").write_bytes((CLIENT / "figure" / "large.js").read_bytes())
-    code = """
-        const { fitting, packTables } = await import("./large.mjs"), [tables, mosts] = JSON.parse(process.argv[1]);
-        const titles = ({ sent, left }) => [sent.map(({ title }) => title), left];
-        console.log(JSON.stringify(mosts.map((most) => titles(fitting(packTables(tables), most)))));
-    """
-    command = [str(NODE), "--input-type=module", "--eval", code, "--", json.dumps([tables, [1000, 60, 10]])]
-    process = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
-    assert json.loads(process.stdout) == [[["3", "9"], []], [["3"], ["9"]], [[], ["9", "3"]]]
+    sent_titles = [
+        ([table["title"] for table in fitting["sent"]], fitting["left"])
+        for most in (1000, 60, 10)
+        for fitting in [fit(tmp_path, tables, LIMITS | {"most": most}, 0)]
+    ]
+    assert sent_titles == [(["3", "9"], []), (["3"], ["9"]), ([], ["9", "3"])]
+
+
+@pytest.mark.skipif(NODE is None, reason="node is not installed; the browser test opens the same figures")
+@pytest.mark.parametrize(("link", "n_sent"), [(0, 1), (limits.MESSAGE_LINK // 4, 1), (limits.MESSAGE_LINK, 0)])
+def test_long_link_leaves_less_room(tmp_path, link, n_sent):
+    """A message with the longest link would end the connection: the menu says that these are too many numbers."""
+    n = math.isqrt(limits.LARGE_BYTES // 4) - 1
+    table = {"columns": ["", *map(str, range(n))], "rows": [["r", *((np.arange(n) + i * n) / 2**18)] for i in range(n)]}
+    fitting = fit(tmp_path, [table], LIMITS, link)
+    size = len(json.dumps(fitting["sent"], separators=(",", ":"))) + BESIDE
+    assert len(fitting["sent"]) == n_sent
+    assert size <= limits.MESSAGE_STATES and size + 2 * link <= limits.MESSAGE_BYTES
+    assert 0 < fitting["n"] <= limits.LARGE_BYTES / 4 and (n_sent or fitting["n"] < n * n)
+
+
+@pytest.mark.skipif(NODE is None, reason="node is not installed; the browser test opens the same figures")
+def test_long_names_leave_less_room(tmp_path):
+    """Names of three bytes a letter count as the server counts them."""
+    tables = [
+        {"title": str(n), "columns": ["", "a", "b"], "rows": [["猫" * 1000, 1, 2], ["b" * n, 3, 4]]} for n in (1, 9)
+    ]
+    fitting = fit(tmp_path, tables, LIMITS | {"room": 4_000}, 0)
+    assert [table["title"] for table in fitting["sent"]] == ["9"] and fitting["left"] == ["1"]
 
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed; the browser test opens the same figures")

@@ -48,7 +48,7 @@ def test_view_follows_link(view_options, link, expected):
     assert app.run().session_state["_view"] == expected, "in the next run too"
 
 
-def test_invalid_value_is_noted_and_dropped(view_options, links_written):
+def test_invalid_value_is_noted_and_dropped(view_options):
     """An invalid value of a link is noted and not written again."""
     app = view_options({"present": "yes", "print": "<b>", "theme": "dark"})
     assert sorted(app.session_state["_parameters"].refused) == ["present", "print"]

@@ -97,10 +97,10 @@ def test_a_lesson_is_presented_by_keys(visit):
     notes.close()
 
 
-def assert_room(page: Page) -> None:
-    """The smallest letters are as large as a picture's are meant to be."""
+def assert_room(page: Page, share: float = 1) -> None:
+    """The smallest letters are as large as a picture's are meant to be, or have this share of it."""
     letters = page.evaluate(SMALLEST)
-    assert letters[0][0] >= ROOM, letters
+    assert letters[0][0] >= ROOM * share, letters
 
 
 def test_presentation_crosses_pages(visit):
@@ -108,7 +108,7 @@ def test_presentation_crosses_pages(visit):
     page = visit("step-by-step", present=1, section=PAGE.sections[-1].name, viewport=(1280, 720))
     last = presenter_state(page)
     assert last["at"] == last["of"]
-    eventually(lambda: assert_room(page))
+    eventually(lambda: assert_room(page, 0.8))  # two maps side by side may be a fifth smaller
     first = press(page, "ArrowRight")
     assert first["at"] == 1
     assert first["title"].startswith(T(f"{PAGES[1]}.title"))

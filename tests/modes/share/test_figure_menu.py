@@ -22,6 +22,7 @@ WORDS = {
     "select",
     "too_many",
     "left_out",
+    "refused",
     "link",
     "markdown",
     "copied",

@@ -11,6 +11,7 @@ from pages.atlas.progress import BEFORE
 from tests.packaged import packaged_file
 from tests.pages.faults import forget_all
 from tests.running import checked, matrices, sentences_of
+from tools.published import offer
 from viz import limits
 from viz.models.atlas.corpus import LONGEST, sentences
 from viz.models.atlas.file import path_of, read
@@ -167,6 +168,17 @@ def test_model_without_file_awaits_click(open_app, monkeypatch):
     monkeypatch.setattr(limits, "ATLAS_PARAMETERS", 1)
     app.run()
     assert T("atlas.too_large", model="twin-g1", most=0) in page_texts(app)
+    assert not app.get("toggle") and T("atlas.takes", seconds=seconds(16, 203)) not in page_texts(app)
+
+
+def test_refused_model_is_offered_nothing(open_app, monkeypatch, tmp_path):
+    """A model whose heads have a gate is refused in a sentence at once, not after a click or a computation."""
+    monkeypatch.setattr(atlas_compute.make, "score_lines", None)
+    model = offer(monkeypatch, "Trinity-Mini", tmp_path / "model")
+    for corpus in ("en", "own"):
+        app = open_app("atlas", model=model, atlas_corpus=corpus)
+        assert not app.exception and "by a gate before W_O" in " ".join(box.value for box in app.error)
+        assert not app.get("toggle") and not [button for button in app.button if button.key == "atlas_compute"]
 
 
 def test_server_without_computation_offers_files(open_app, monkeypatch):

@@ -147,10 +147,10 @@ def test_models_table_says_what_configs_do():
 
 def test_size_words_are_translated():
     """A word among the sizes would stand in English on a Chinese page."""
-    sizes = {size for model in models() for size in model.features.values()}
+    sizes = {element for model in models() for element in model.features.items()}
     for lang in LANGUAGES:
         t = translator(lang)
-        texts = {size_text(t, size) for size in sizes}
+        texts = {size_text(t, feature, size) for feature, size in sizes}
         assert lang == "en" or not any(
             character in ascii_letters for text in texts for character in text.replace("RoPE", "")
         )

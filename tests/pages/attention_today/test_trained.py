@@ -34,15 +34,15 @@ def test_trained_sentences_follow_ranges(open_app):
         side = "higher" if min(ours) > max(theirs) else "lower" if max(ours) < min(theirs) else "same"
         numbers = {"now": f"{sum(ours) / len(ours):.2f}", "before": f"{sum(theirs) / len(theirs):.2f}"}
         finding = t(f"attention_today.trained.loss_{side}", **numbers)
-        name = t(f"attention_today.trained.name_{variant}")
-        assert any(x.startswith(f"**{name}**") and x.endswith(f"{finding}.") for x in sentences_of(app))
+        name = t(f"attention_today.trained.with_{variant}")
+        assert any(f"**{name}**" in x and x.endswith(f"{finding}.") for x in sentences_of(app))
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_describe_says_no_difference(lang):
-    """Three overlaps are three times no difference; apart, no sentence says so."""
+    """Three overlaps are three times no clear difference; apart, no sentence says so."""
     low, high = Spread(mean=0.2, low=0.1, high=0.3), Spread(mean=0.5, low=0.4, high=0.6)
-    word = {"en": "no difference", "zh": "没有差别"}[lang]
+    word = {"en": "no clear difference", "zh": "没有明显差别"}[lang]
     summaries = [dict.fromkeys(trained.SHOWN, spread) for spread in (low, high)]
     assert trained.describe(translator(lang), "sink", summaries[0], summaries[0]).count(word) == 3
     for ours, theirs in (summaries, summaries[::-1]):

@@ -65,7 +65,7 @@ def test_sentence_doors_and_page_links(open_app, lang):
 @pytest.mark.parametrize("plan", [WIDE, TALL], ids=lambda plan: plan.name)
 def test_page_boxes_do_not_overlap(plan):
     assert {*plan.boxes, STACKING} == set(PAGES)
-    inside = ("step_by_step", "heads", "many_heads", "masks", "share_kv", "convolution")
+    inside = ("step_by_step", "heads", "many_heads", "masks", "share_kv", "attention_today", "convolution")
     for first, second in combinations(plan.boxes.values(), 2):
         apart = [first[0] + first[2] <= second[0], second[0] + second[2] <= first[0]]
         assert any(apart) or abs(first[1] - second[1]) >= HIGH

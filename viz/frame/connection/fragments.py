@@ -6,15 +6,13 @@ that everything else on the screen was drawn with are noted; if a control change
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 
 import streamlit as st
 
-from viz.components.view import after_callbacks
 from viz.errors import ModelError
 from viz.frame import modes, queue_notice
 from viz.params.link import end_part
-from viz.params.session import PAGE, of_session, redraw_page
+from viz.params.session import PAGE, of_session
 
 
 def fragment(name: str, draw: Callable[[], None], on_error: Callable[[ModelError], None]) -> None:
@@ -34,11 +32,7 @@ def fragment(name: str, draw: Callable[[], None], on_error: Callable[[ModelError
             st.rerun()
         modes.remember(memories)
         try:
-            with (
-                queue_notice.writing(name, is_alone=is_alone),
-                _declaring(path),
-                after_callbacks(partial(_redraw, path)),
-            ):
+            with queue_notice.writing(name, is_alone=is_alone), _declaring(path):
                 draw()
         except ModelError as error:  # the server is busy or the computation failed: the user's text stays in its box
             on_error(error)
@@ -48,12 +42,6 @@ def fragment(name: str, draw: Callable[[], None], on_error: Callable[[ModelError
             end_part(path)
 
     st.fragment(run, key=name if name == PAGE else None)()
-
-
-def _redraw(path: tuple[str, ...]) -> None:
-    """In a callback: rerun the whole page if it depends on a changed parameter."""
-    if path != (PAGE,) and of_session().is_out_of_date(path):
-        redraw_page()
 
 
 @contextmanager

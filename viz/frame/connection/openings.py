@@ -21,14 +21,14 @@ def open_with(name: str, value: str) -> None:
     """
     if not Parameter(name).is_known:
         _is_old(name).set(not of_session().link.keys() <= AS_OPENED or _is_whole_page())
-    if not link.presets() and not _is_old(name).read():  # a lesson says itself what it shows
-        link.preset({name: value})
+    if not of_session().preset and not _is_old(name).read():  # a lesson says itself what it shows
+        of_session().preset = {name: value}
 
 
 def name_in_link(name: str, as_opened: Set[str] = AS_OPENED) -> None:
     """Have every link but that of the page as it opens name a parameter that was opened with another default."""
     is_more = not link.link().keys() - {name} <= as_opened or _is_whole_page()
-    is_new = name in link.presets() and not _is_old(name).read()
+    is_new = name in of_session().preset and not _is_old(name).read()
     of_session().always = frozenset([name] if is_new and is_more else ())
 
 

@@ -1,5 +1,9 @@
-"""Links of earlier versions: to ``/`` from when that was Heads, and to sections that are parts of others now."""
+"""Addresses that the browser replaces: links of earlier versions, and the address of a page that a run has opened.
 
+Such links are those to ``/`` from when that was Heads, and to sections that are parts of others now.
+"""
+
+import time
 from collections.abc import Iterable, Mapping
 from urllib.parse import urlencode, urlparse
 
@@ -12,6 +16,7 @@ from viz.frame.sidebar import path_of
 from viz.params.link import address_parameters
 from viz.params.session import of_session
 
+ADDRESS = View("frame/address")
 REOPEN = View("frame/reopen")
 _OF_THE_PAGE = "section", "lesson", "lesson_step"
 _OF_THE_GRID = "query", "key", "temperature", "sort", "show", "look", "combine", "several", "what", "merge", "hide"
@@ -41,3 +46,13 @@ def go_on(path: str, parameters: Mapping[str, str] | None = None) -> None:
     link = urlencode(address_parameters() if parameters is None else parameters)
     REOPEN.mount(key="reopen", data={"address": f"{base}/{path}" + (f"?{link}" if link else "")})
     st.stop()
+
+
+def replace_entry(parameters: Mapping[str, str]) -> None:
+    """Replace the current history entry by a link, in a run that opened a page or followed Back or Forward.
+
+    Streamlit adds an entry for an opened page without its query parameters and would add another one with them. The
+    browser writes nothing if its address has another path by then.
+    """
+    data = {"link": urlencode(parameters), "page": of_session().path, "run": time.time_ns()}
+    ADDRESS.mount(key="address", data=data)

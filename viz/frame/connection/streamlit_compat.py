@@ -1,23 +1,10 @@
-"""The run of a script for one user: its start, and its end where the user has left or clicked elsewhere."""
+"""The run of a script for one user, and its end where the user has left or clicked elsewhere."""
 
 from contextvars import ContextVar
 
-import streamlit as st
-
-from viz.params import session
-from viz.streamlit_internals.pages_folder import ignore_pages_folder, uses_pages_folder
+from viz.params.session import RECORD
 
 _is_run: ContextVar[bool | None] = ContextVar("is_run", default=None)
-
-
-def begin_run() -> None:
-    """Begin again where Streamlit takes the folder called pages for its old kind of app.
-
-    Our servers have set that right before anybody comes; what runs the script by itself (its test harness) has not.
-    """
-    if uses_pages_folder():
-        ignore_pages_folder()
-        st.rerun()
 
 
 def mark_background() -> None:
@@ -29,7 +16,7 @@ def is_run() -> bool:
     """Return True if this thread runs the script, or one of its callbacks, for a user."""
     cached = _is_run.get()
     if cached is None:
-        cached = session.exist()
+        cached = RECORD.exists()
         _is_run.set(cached)
     return cached
 
@@ -37,4 +24,4 @@ def is_run() -> bool:
 def raise_if_disconnected() -> None:
     """End this run if its user has left or clicked elsewhere: Streamlit does so where the session's state is read."""
     if is_run():
-        session.exist()
+        RECORD.exists()

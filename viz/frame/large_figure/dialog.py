@@ -14,14 +14,16 @@ _KEY = "large_figure"
 
 
 def open_figure(t: Translate, message: object) -> None:
-    """Open the figure of a browser's message; ignore messages that no menu sends."""
+    """Open the figure of a browser's message; say so if it is refused."""
+    title = t("figure_menu.plotly_title")
     try:
         name, caption, tables = read_message(message)
     except ValueError:
+        st.dialog(title)(st.warning)(t("figure_menu.refused"))
         return
     figures = [figure_of(tables, select=t("figure_menu.select"))]
 
-    @st.dialog(t("figure_menu.plotly_title"), width="large")
+    @st.dialog(title, width="large")
     def show() -> None:
         if not figures:
             return

@@ -25,6 +25,7 @@ def cover_of(running: Running, key: Key, subject: Subject) -> Cover | None:
         return None
     is_map = hides.part == "weights"
     names = {fill_name(label, key) for label in step.hides.labels} | {*hides.labels}
+    names |= {running.t(word) for word in step.hides.words}
     return Cover(
         labels=subject.labels,
         places=_places(hides, len(subject.labels)) if is_map else None,

@@ -14,8 +14,9 @@ from viz.frame.show import IMAGE
 from viz.lessons.custom_lesson import own_lesson
 from viz.lessons.lesson import Lesson, OwnLessonError, Step
 from viz.modes.lesson.parameters import LESSON, LESSON_STEP, OWN_LESSON
-from viz.params import link
+from viz.params.link import link
 from viz.params.memory import Remembered
+from viz.params.session import of_session
 from viz.text import Translate, has_text, translator
 
 LIST = "lessons"
@@ -84,6 +85,6 @@ def said_of(t: Translate, error: OwnLessonError) -> str:
 def step_of_view(t: Translate, page: str, section: str) -> dict[str, Any]:
     """Return the current view as a step of a teacher's lesson, with the presets of an open step."""
     apart = (*_STEPS, *modes.parameters())
-    parameters = {name: value for name, value in {**link.presets(), **link.link()}.items() if name not in apart}
+    parameters = {name: value for name, value in {**of_session().preset, **link()}.items() if name not in apart}
     step = {"page": page, "section": section, "parameters": parameters, "covers": False}
     return step | {"title": t(f"{page}.{section}.title"), "ask": {"question": ""}}

@@ -19,8 +19,8 @@ from viz.lessons.lesson import LANGUAGES, Lesson, Step
 from viz.lessons.lesson_file import lesson_named, names
 from viz.modes.lesson.own import LIST, of_link
 from viz.modes.lesson.parameters import LESSON, LESSON_STEP, OWN_LESSON
-from viz.params.link import preset
 from viz.params.memory import Remembered
+from viz.params.session import of_session
 from viz.text import Translate, translator
 
 _EXPLORES: Remembered[bool] = Remembered("_lesson_explores", default=False)
@@ -172,7 +172,7 @@ def open_lesson(page: str) -> Running | None:
     parameters = step.link(running.read, is_open=not running.progress.done)
     if page != step.page:
         parameters = {name: value for name, value in parameters.items() if name in SHARED}
-    preset(parameters)
+    of_session().preset = parameters
     return running
 
 

@@ -15,6 +15,14 @@ from viz.params.memory import Remembered
 from viz.text import words_of
 
 MENU = "figure/menu"
+BESIDE = 30_000
+"""Bytes for what a message holds beside the tables of a large figure: their caption, and the states of views."""
+LIMITS = {
+    "most": limits.LARGE_BYTES,
+    "room": limits.MESSAGE_STATES - BESIDE,
+    "free": limits.MESSAGE_BYTES - limits.MESSAGE_STATES,
+}
+"""Bytes of the message for a large figure: of its numbers, of all its tables, and of the link beside it."""
 _SENT_FACTS: Remembered[Facts | None] = Remembered("_figure_facts_told", default=None)
 
 
@@ -36,5 +44,5 @@ def tell(lang: str) -> dict[str, Any] | None:
         "facts": lines,
         "apart": apart,
         "first": image.value if image.has_value else "png",
-        "most": limits.LARGE_BYTES,
+        "limits": LIMITS,
     }

@@ -100,19 +100,24 @@ export function packTables(tables) {
 }
 
 /**
- * The tables that may be sent together, without the largest if that are too many; and the names of those.
+ * The tables that may be sent together, without the largest if that are too many; the names of those; and how many
+ * numbers there may be.
  *
  * @param {ReturnType<typeof packTables>} tables
- * @param {number} most bytes of numbers
+ * @param {{most: number, room: number, free: number}} limits bytes of numbers; of a message; and of a message's link,
+ *     with its texts once more in their boxes, as far as that takes no room
+ * @param {number} link bytes of the link
  */
-export function fitting(tables, most) {
+export function fitting(tables, { most, room, free }, link) {
   const bytes = (/** @type {{values: string, codes: string}} */ { values, codes }) =>
     ((values.length + codes.length) * 3) / 4;
   const included = [...tables],
     omitted = [];
-  while (included.reduce((sum, table) => sum + bytes(table), 0) > most) {
+  const left = room - Math.max(0, 2 * link - free);
+  const length = () => new TextEncoder().encode(JSON.stringify(included)).length;
+  while (included.length && (included.reduce((sum, table) => sum + bytes(table), 0) > most || length() > left)) {
     const largest = included.reduce((a, b) => (bytes(b) > bytes(a) ? b : a));
     omitted.push(...included.splice(included.indexOf(largest), 1).map(({ title }) => title));
   }
-  return { sent: included, left: omitted };
+  return { sent: included, left: omitted, n: Math.floor(Math.min(most, (left * 3) / 4) / 4) };
 }

@@ -68,7 +68,7 @@ function figureOf(place, facts, apart) {
 class Menu {
   button;
   words;
-  most;
+  limits;
   plot;
   figure;
 
@@ -82,8 +82,8 @@ class Menu {
       event.composedPath().includes(this.root) || event.composedPath().includes(this.button) || this.close();
   }
 
-  open({ button, place, words, first, facts, apart, most, plot }) {
-    Object.assign(this, { button, words, most, plot, figure: figureOf(place, facts, apart) });
+  open({ button, place, words, first, facts, apart, limits, plot }) {
+    Object.assign(this, { button, words, limits, plot, figure: figureOf(place, facts, apart) });
     const images = first === "svg" ? ["svg", "png"] : ["png", "svg"],
       kinds = [...images, "csv", ...(this.#hasNumbers() ? ["plotly"] : []), "link", "markdown"];
     const items = kinds.map((kind) => {
@@ -175,9 +175,9 @@ class Menu {
   /** Python draws the large figure, from the numbers that are seen here. */
   #plot() {
     const { name, caption, tables } = this.figure,
-      { sent: included, left: omitted } = fitting(packTables(tables()), this.most);
+      { sent: included, left: omitted, n } = fitting(packTables(tables()), this.limits, location.search.length);
     if (!included.length) {
-      this.status.textContent = fill(this.words.too_many, { n: this.most / 4 });
+      this.status.textContent = fill(this.words.too_many, { n });
       return;
     }
     this.close(true);

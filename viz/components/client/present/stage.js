@@ -7,7 +7,9 @@ const SHARE = 0.8; // of the page's part of the screen: with so much for the pic
 const NARROWEST = 0.3,
   SMALLER = 0.8,
   SMALLEST = 0.5; // shares of what a picture is at first: first it may be a little smaller
-const TRIES = 14; // how often that is tried
+const TRIES = 14, // how often that is tried
+  REGROWN = 2; // how often a picture gets its own size back
+const UNTRIED = { narrow: 1, shrink: 1, tries: 0, before: Infinity, narrows: true, regrown: 0 };
 const EDGE = 3; // pixels between a picture and what is below it
 const CALM = 150; // ms without a change, after which the screen is looked at
 /** @returns {HTMLElement | null} */
@@ -18,6 +20,7 @@ const PICTURES = ":is(.stPlotlyChart, .stDataFrame, .stImage, [data-testid=stBid
 const PLACE = "[data-testid=stElementContainer]",
   STAYS = ".st-key-lesson_place, .st-key-lesson_says, .st-key-text_row, .st-key-presenter";
 const WORDS = ".stMarkdown, .stHtml, [data-testid=stCaptionContainer], .stButton, .stDownloadButton, .stPopover";
+const COLUMN = "[data-testid=stColumn]";
 const HEADINGS = "h1, h2, h3, h4, h5, h6",
   SMALL = [60, 40]; // pixels: what is smaller is no picture
 
@@ -76,10 +79,13 @@ export class Stage {
     this.level = 0;
     this.tried = new WeakMap();
     for (const place of elementsWith("gives-way")) delete place.dataset.givesWay;
-    for (const place of elementsWith("fits")) {
-      delete place.dataset.fits;
-      for (const name of ["--shrink", "--narrow"]) place.style.removeProperty(name);
-    }
+    for (const place of elementsWith("fits")) this.#setBack(place);
+  }
+
+  /** Give a picture its own size back. */
+  #setBack(place) {
+    delete place.dataset.fits;
+    for (const name of ["--shrink", "--narrow"]) place.style.removeProperty(name);
   }
 
   #fit() {
@@ -143,6 +149,7 @@ export class Stage {
       top = first && Math.min(...row.map((picture) => picture.getBoundingClientRect().top));
     for (const place of this.block?.querySelectorAll(PLACE) ?? []) {
       if (!this.level || !first || place.closest(STAYS) || place.querySelector(`${PICTURES}, ${HEADINGS}`)) continue;
+      if (row.length > 1 && place.closest(COLUMN)) continue; // it says which of the pictures side by side is which
       const box = place.getBoundingClientRect(),
         isAbove = place.compareDocumentPosition(first) & Node.DOCUMENT_POSITION_FOLLOWING;
       if (isAbove && box.height && box.bottom <= top + 2 && (this.level > 1 || place.querySelector(WORDS)))
@@ -156,9 +163,17 @@ export class Stage {
       fill = picture.shadowRoot?.view?.fill;
     if (!place || room < SMALL[1]) return;
     if (fill) return picture.shadowRoot.view.fill(room / picture.currentCSSZoom);
-    const state = this.tried.get(place) ?? { narrow: 1, shrink: 1, tries: 0, before: Infinity, narrows: true };
+    const state = this.tried.get(place) ?? { ...UNTRIED };
     this.tried.set(place, state);
-    if (height <= room + 1) return;
+    if (height <= room + 1) {
+      const wasTooHigh = state.shrink < 1 && height / state.shrink <= room; // it was measured before it was drawn
+      if (wasTooHigh && state.regrown < REGROWN) {
+        this.tried.set(place, { ...UNTRIED, regrown: state.regrown + 1 });
+        this.#setBack(place);
+        this.#soon();
+      }
+      return;
+    }
     if (!state.tries && Math.abs(height - (state.height ?? 0)) > 1) {
       // it may be about to be drawn anew
       state.height = height;
