@@ -42,7 +42,7 @@ def draw(context: TodayContext) -> list[Check]:
     maps = torch.stack([trace.first.weights, trace.second.weights, trace.weights])
     titles = [t("attention_today.difference.map", head=place) for place in (head, other)]
     with picture:
-        show_maps(
+        maps_in_browser = show_maps(
             context, [*titles, t("attention_today.difference.map_both")], maps, key="difference_maps", signed=True
         )
     rows = trace.first.weights.sum(-1)
@@ -61,7 +61,7 @@ def draw(context: TodayContext) -> list[Check]:
     double = layer.double()
     off = subtract(double, head, other, 0.0).output - double.attend().output[head]
     torchs = sdpa_weights(layer.q, layer.k, **layer.options)
-    apart = torchs[head] - lam * torchs[other] - trace.weights
+    apart = torch.stack([torchs[head], torchs[other], torchs[head] - lam * torchs[other]]) - maps_in_browser
     sums = trace.weights.sum(-1) - rows * (1 - lam)
     return [
         check("attention_today.difference.check_standard", off.abs().max(), 1e-6),

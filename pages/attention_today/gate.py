@@ -1,5 +1,6 @@
 """A gate between the heads and W_O: each word decides how much of what a head gives is passed on."""
 
+import math
 from typing import Any
 
 import streamlit as st
@@ -12,6 +13,7 @@ from pages.attention_today.parameters import GATE_BIAS, GATED, STANDARD
 from viz.components.matrix import Axis, Matrix
 from viz.core.analysis.checks import largest
 from viz.core.heads import MultiHeadTrace, concat_heads, merge_heads
+from viz.core.random_place import random_place
 from viz.core.variants.today.gates import output_gate
 from viz.frame.checks import Check, check
 from viz.frame.format import number, part
@@ -23,12 +25,25 @@ GATE = r"O = \operatorname{concat}_h\big(A_h V_h \odot \operatorname{sigmoid}(X 
 
 def gates(layer: Layer, kind: str, bias: float) -> Tensor:
     """Return the gate of every word and head, (H, T, d_v or 1): 1 everywhere at the standard."""
+    H, (x, w_gate) = len(layer.q), gate_inputs(layer, kind)
+    b_gate = torch.full((w_gate.shape[-1],), torch.inf if kind == STANDARD else bias)
+    return output_gate(x, w_gate, H, b_gate=b_gate.to(x.dtype))
+
+
+def gate_inputs(layer: Layer, kind: str) -> tuple[Tensor, Tensor]:
+    """Return the words as a gate reads them (T, d_model), and its seeded weights (d_model, H or H d_v)."""
     H, d_model = len(layer.q), layer.x.shape[-1]
     width = H if kind != "dimension" else H * layer.v.shape[-1]
     w_gate = torch.randn(d_model, width, generator=torch.Generator().manual_seed(0)) / d_model**0.5
-    b_gate = torch.full((width,), torch.inf if kind == STANDARD else bias)
-    x = torch.nn.functional.layer_norm(layer.x, layer.x.shape[-1:])
-    return output_gate(x, w_gate.to(x.dtype), H, b_gate=b_gate.to(x.dtype))
+    return torch.nn.functional.layer_norm(layer.x, layer.x.shape[-1:]), w_gate.to(layer.x.dtype)
+
+
+def mean_gate(layer: Layer, kind: str, bias: float, word: int, head: int) -> float:
+    """Return a head's mean gate at one word, dimension by dimension."""
+    x, w_gate = gate_inputs(layer, kind)
+    width = w_gate.shape[-1] // len(layer.q)
+    inputs = [float(x[word] @ w_gate[:, head * width + i]) + bias for i in range(width)]
+    return sum(1.0 if kind == STANDARD else 1 / (1 + math.exp(-value)) for value in inputs) / width
 
 
 def pass_on(layer: Layer, gate: Tensor | None) -> MultiHeadTrace:
@@ -55,15 +70,18 @@ def draw(context: TodayContext) -> list[Check]:
             numbers=True,
             hover=t("attention_today.gate.hover"),
         )
-        show_matrix(t, matrix, key="gates", alt=t("attention_today.gate.alt"))
+        means_in_browser = show_matrix(t, matrix, key="gates", alt=t("attention_today.gate.alt"))
     length = float(gated.concat.norm() / standard.concat.norm().clamp(min=1e-12))
-    lowest, highest = (part(float(value)) for value in (means.min(), means.max()))
+    lowest, highest = (part(float(value)) for value in (gate.min(), gate.max()))
     values = {"passed": part(length), "low": lowest, "high": highest, "mean": number(float(means.mean()))}
     with finding:
         say(t("attention_today.gate.same" if kind == STANDARD else "attention_today.gate.says", **values))
     st.caption(t("attention_today.gate.paper"))
     show_users(t, "gate")
-    return _checks(layer, gated, gate)
+    word, head = random_place(context.n, context.labels, kind, "word"), context.head
+    off = float(means_in_browser[word, head]) - mean_gate(layer, kind, bias, word, head)
+    gate_check = check("attention_today.gate.check_shown", abs(off), 1e-5, row=word, head=head)
+    return [*_checks(layer, gated, gate), gate_check]
 
 
 def _checks(layer: Layer, gated: MultiHeadTrace, gate: Tensor) -> list[Check]:

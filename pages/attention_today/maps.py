@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from pages.attention_today.context import TodayContext
-from viz.components.maps import Panel, pack_maps
+from viz.components.maps import Panel, pack_maps, unpack_maps
 from viz.frame.show import MAPS
 
 
@@ -17,10 +17,11 @@ def show_maps(
     key: str,
     signed: bool = False,
     columns: tuple[str, ...] = (),
-) -> None:
-    """Show maps (n maps, T, columns) side by side; ``signed`` colours them around 0, all on one scale.
+) -> Tensor:
+    """Show maps (n maps, T, columns) side by side; return them as the browser reads them, for a check.
 
-    ``columns`` name the keys where these are not the text's tokens alone.
+    ``signed`` colours them around 0, all on one scale. ``columns`` name the keys where these are not the text's tokens
+    alone.
     """
     t = context.t
     panels = [
@@ -31,3 +32,4 @@ def show_maps(
     packed = pack_maps(panels, maps, what="scores" if signed else "weights", limit=limit, gutter=True)
     axes = "attention_today.axes_signed" if signed else "attention_today.axes"
     MAPS.mount(key=key, data=packed, words={"says": t("map.says"), "axes": t(axes)})
+    return unpack_maps(packed)

@@ -9,7 +9,7 @@ from pages.attention_today.maps import show_maps
 from pages.attention_today.models import show_users
 from pages.attention_today.parameters import NOBODY, SIGMA, STANDARD
 from viz.components.bars import BarChart
-from viz.core.analysis.checks import heads_off, largest
+from viz.core.analysis.checks import heads_off, largest, maps_off, sink_share
 from viz.core.attention import attend
 from viz.core.variants.today.sinks import first_token_share, gate_by_sink, softmax_off_by_one, word_share
 from viz.frame.checks import Check, check
@@ -29,7 +29,7 @@ def draw(context: TodayContext) -> list[Check]:
     sink = _chosen_sink(context)
     after, nobody = context.layer.attend(sink=sink), share_of_nobody(context.standard.masked, sink)
     with pictures:
-        _show_maps(context, after.weights, nobody[context.head])
+        maps = _show_maps(context, after.weights, nobody[context.head])
     if context.n < 2:
         finding.info(t("attention_today.nobody.one_word"))
     else:
@@ -39,7 +39,7 @@ def draw(context: TodayContext) -> list[Check]:
         _show_heads(context, after.weights, nobody)
         _compare_untrained(context)
     show_users(t, "sink")
-    return _checks(context, after.output, sink)
+    return [*_checks(context, after.output, sink), *_shown_checks(context, maps, after.weights, sink)]
 
 
 def _chosen_sink(context: TodayContext) -> Tensor:
@@ -74,15 +74,15 @@ def share_of_nobody(masked: Tensor, sink: Tensor) -> Tensor:
     return (1 - word_share(masked, sink)) * sink.isfinite()[:, None]
 
 
-def _show_maps(context: TodayContext, after: Tensor, nobody: Tensor) -> None:
-    """Show the head's map without and with the sink; a last column has what goes to nobody."""
+def _show_maps(context: TodayContext, after: Tensor, nobody: Tensor) -> Tensor:
+    """Show the head's map without and with the sink; a last column has what goes to nobody. Return both maps."""
     t, before = context.t, context.standard.weights
     second = "after" if nobody.any() else "off"
     titles = [t(f"attention_today.nobody.map_{which}", head=context.head) for which in ("before", second)]
     maps = torch.stack([before[context.head], after[context.head]])
     to_nobody = torch.stack([torch.zeros_like(nobody), nobody])[..., None]
     columns = (*context.labels, t("attention_today.nobody.column"))
-    show_maps(context, titles, torch.cat([maps, to_nobody], -1), key="nobody_maps", columns=columns)
+    return show_maps(context, titles, torch.cat([maps, to_nobody], -1), key="nobody_maps", columns=columns)
 
 
 def _show_heads(context: TodayContext, after: Tensor, nobody: Tensor) -> None:
@@ -160,4 +160,23 @@ def _checks(context: TodayContext, output: Tensor, sink: Tensor) -> list[Check]:
     if layer.options.get("score_mod") is None:
         options = {**layer.options, "sink": sink}
         checks.append(check("truth.sdpa", *heads_off(output, layer.q, layer.k, layer.v, **options)))
+    return checks
+
+
+def _shown_checks(context: TodayContext, maps: Tensor, after: Tensor, sink: Tensor) -> list[Check]:
+    """Check the maps as they are shown, what goes to nobody included, and the shares in the bars."""
+    layer, head, n = context.layer, context.head, context.n
+    with_sink = {**layer.options, "sink": sink}
+    nowhere = sink_share(layer.q, layer.k, **with_sink)
+    calls = [(layer.q, layer.k, options) for options in (layer.options, with_sink)]
+    off, tolerance = maps_off(maps[..., :n], head, calls)
+    assert nowhere is not None
+    off_column = (maps[1, :, n] - nowhere[head].nan_to_num(0.0)).abs().max()
+    checks = [
+        check("attention_today.nobody.check_maps", off, tolerance),
+        check("attention_today.nobody.check_column", off_column, tolerance),
+    ]
+    if n > 1:
+        off_share = (first_token_share(after) - after[:, 1:, 0].mean(-1)).abs().max()
+        checks.append(check("attention_today.nobody.check_first", off_share, 1e-6))
     return checks

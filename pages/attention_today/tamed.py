@@ -1,6 +1,7 @@
 """Scores kept small: a soft cap, or a norm of queries and keys, beside the division by √d."""
 
 import math
+from typing import Any
 
 import streamlit as st
 import torch
@@ -10,7 +11,7 @@ from pages.attention_today.context import Layer, TodayContext
 from pages.attention_today.maps import show_maps
 from pages.attention_today.models import show_users
 from pages.attention_today.parameters import CAP, NORM_GAIN, STANDARD, TAMED
-from viz.core.analysis.checks import largest
+from viz.core.analysis.checks import largest, maps_off
 from viz.core.analysis.map_statistics import entropy
 from viz.core.attention import AttentionTrace, attend
 from viz.core.variants.today.bounded_scores import QKNorm, largest_score, norm_queries_and_keys, soft_cap
@@ -56,14 +57,32 @@ def draw(context: TodayContext) -> list[Check]:
     with pictures:
         titles = [t(f"attention_today.tamed.{code}") for code in (STANDARD, kind)]
         maps = torch.stack([standard.weights[context.head], traces[kind].weights[context.head]])
-        show_maps(context, titles, maps, key="tamed_maps")
+        maps_in_browser = show_maps(context, titles, maps, key="tamed_maps")
     before, now = (_entropy(trace, context.head) for trace in (standard, traces[kind]))
     values = {"before": number(before, 3), "after": number(now, 3), "bound": number(bounds[kind])}
     with finding:
         say(t(f"attention_today.tamed.says_{kind}", head=context.head, **values))
     show_table([_row(context, code, trace, bounds[code]) for code, trace in rows.items()])
     show_users(t, "cap", "qk_norm")
-    return _checks(layer, traces, bounds)
+    off, tolerance = maps_off(
+        maps_in_browser, context.head, [calls(layer, cap, gain)[code] for code in (STANDARD, kind)]
+    )
+    return [*_checks(layer, traces, bounds), check("attention_today.tamed.check_maps", off, tolerance)]
+
+
+def calls(layer: Layer, cap: float, gain: float) -> dict[str, tuple[Tensor, Tensor, dict[str, Any]]]:
+    """Return q, k and options of each way, written out for torch's own attention."""
+
+    def capped(scores: Tensor) -> Tensor:
+        return cap * (scores / cap).tanh()
+
+    plain = {**layer.options, "score_mod": None}
+    q, k = (gain * torch.nn.functional.rms_norm(x, x.shape[-1:], eps=1e-6) for x in (layer.q, layer.k))
+    return {
+        STANDARD: (layer.q, layer.k, plain),
+        "cap": (layer.q, layer.k, {**plain, "score_mod": capped}),
+        "norm": (q, k, plain),
+    }
 
 
 def _entropy(trace: AttentionTrace, head: int) -> float:

@@ -49,7 +49,7 @@ def draw(context: MasksContext) -> list[Check]:
     masks = interleaved_masks(n, full, size=size, near=near)
     levels = cone(masks, n - 1)
     with picture:
-        _show_levels(context, full, levels, near)
+        levels_in_browser = _show_levels(context, full, levels, near)
     earliest = earliest_token(n - 1, full, size=size, near=near)
     cells = int(masks.sum()) / (depth * n * (n + 1) // 2)
     key = "all" if earliest == 0 else "says"
@@ -58,10 +58,11 @@ def draw(context: MasksContext) -> list[Check]:
         st.text(t("masks.layers.span", first=context.labels[earliest], last=context.labels[-1]))
     st.caption(t("masks.layers.cells", cells=share(cells)))
     st.caption(t("masks.layers.models"))
-    return [*_checks(n, full, size, near, levels), _pattern_check(pattern, full)]
+    return [*_checks(n, full, size, near, levels_in_browser), _pattern_check(pattern, full)]
 
 
-def _show_levels(context: MasksContext, full: tuple[bool, ...], levels: Tensor, near: Near) -> None:
+def _show_levels(context: MasksContext, full: tuple[bool, ...], levels: Tensor, near: Near) -> Tensor:
+    """Draw the levels, the highest on top; return them as the browser reads them, the words first."""
     t = context.t
     kinds = [t(f"masks.layers.row_{'full' if is_full else near}", layer=i) for i, is_full in enumerate(full)]
     matrix = Matrix(
@@ -73,7 +74,10 @@ def _show_levels(context: MasksContext, full: tuple[bool, ...], levels: Tensor, 
         blocked=t("masks.layers.cell_closed"),
         scale=False,
     )
-    show_matrix(t, matrix, key="layers", alt=t("masks.layers.alt", last=context.labels[-1], n=int(levels[0].sum())))
+    levels_in_browser = show_matrix(
+        t, matrix, key="layers", alt=t("masks.layers.alt", last=context.labels[-1], n=int(levels[0].sum()))
+    )
+    return levels_in_browser.isfinite().flip(0)
 
 
 def levels_by_hand(n: int, full: tuple[bool, ...], size: int, near: Near) -> list[set[int]]:

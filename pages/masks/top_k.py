@@ -39,9 +39,9 @@ def draw(context: MasksContext) -> list[Check]:
     with pictures:
         left, right = st.columns(2)
         with left:
-            _show_map(context, context.weights, context.visible, "full")
+            full_map = _show_map(context, context.weights, context.visible, "full")
         with right:
-            _show_map(context, weights, mask, "kept", k=k)
+            maps_in_browser = _show_map(context, weights, mask, "kept", k=k)
         _say_loss(context, mask, lost[:, k - 1], k)
     left, right = st.columns(2)
     with left:
@@ -50,10 +50,11 @@ def draw(context: MasksContext) -> list[Check]:
         _show_curve(context, lost, k)
     st.caption(t("masks.top_k.ties"))
     st.caption(t("masks.top_k.models"))
-    return _checks(context, mask, weights, lost, k)
+    return _checks(context, mask, (full_map, maps_in_browser), lost, k)
 
 
-def _show_map(context: MasksContext, weights: Tensor, mask: Tensor, which: str, **numbers: int) -> None:
+def _show_map(context: MasksContext, weights: Tensor, mask: Tensor, which: str, **numbers: int) -> Tensor:
+    """Draw a map; return its weights as the browser reads them, 0 in closed cells."""
     t, labels = context.t, context.labels
     title = t(f"masks.top_k.{which}", **numbers)
     st.markdown(f"**{title}**")
@@ -65,7 +66,7 @@ def _show_map(context: MasksContext, weights: Tensor, mask: Tensor, which: str, 
         hover=t("masks.top_k.cell"),
         blocked=t(f"masks.top_k.{which}_closed"),
     )
-    show_matrix(t, matrix, key=f"top_k_{which}", alt=title)
+    return show_matrix(t, matrix, key=f"top_k_{which}", alt=title).clamp(min=0)
 
 
 def _say_loss(context: MasksContext, mask: Tensor, lost: Tensor, k: int) -> None:
@@ -118,17 +119,20 @@ def ranks_by_rule(scores: Tensor, visible: Tensor) -> Tensor:
     return ranks
 
 
-def _checks(context: MasksContext, mask: Tensor, weights: Tensor, lost: Tensor, k: int) -> list[Check]:
+def _checks(
+    context: MasksContext, mask: Tensor, maps_in_browser: tuple[Tensor, Tensor], lost: Tensor, k: int
+) -> list[Check]:
     n = context.n
     ranks = ranks_by_rule(context.scores, visible_by_rule(context, context.mask))
     full = weights_by_torch(context, context.mask)
     left_out = torch.stack([full.masked_fill(ranks < width, 0).sum(-1) for width in range(1, n + 1)], -1)
+    off = (torch.stack(maps_in_browser) - torch.stack([full, weights_of_cells(context, ranks < k)])).abs().max()
     tolerance = rounding(context.q, context.k, context.options.get("scale"))
     every_key = top_k_mask(context.scores, n, allowed=context.visible)
     standard = row_softmax(context.scores.masked_fill(~every_key, -torch.inf)) - context.weights
     return [
         check("masks.top_k.check_mask", int((mask != (ranks < k)).sum()), 0, k=k),
-        check("masks.top_k.check_weights", (weights - weights_of_cells(context, ranks < k)).abs().max(), tolerance),
+        check("masks.top_k.check_weights", off, tolerance),
         check("masks.top_k.check_lost", (lost - left_out).abs().max(), tolerance),
         check("masks.top_k.check_standard", standard.abs().max(), 1e-6, n=n),
     ]

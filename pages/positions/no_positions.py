@@ -6,6 +6,7 @@ import streamlit as st
 import torch
 from torch import Tensor
 
+from pages.positions.checks import scores_by_hand
 from pages.positions.context import PositionsContext, refuse_later_layer
 from viz.core.analysis.checks import largest
 from viz.core.mistakes.masks import sdpa_weights
@@ -107,7 +108,10 @@ def _checks(context: PositionsContext, row: Tensor, key: int, *, floor: int, gai
     everywhere = torch.ones(1, n, dtype=torch.bool)
     off = temperatures(torch.tensor([LONGEST - 1]), floor=floor, gain=0.0)
     standard = weight_among(row, key, torch.tensor([n]), off) - sdpa_weights(row.double()[None], everywhere)[0, key]
-    backwards = context.scores("none", tuple(reversed(range(n)))).flip(0, 1)
+    backwards, by_hand_scores = (
+        context.scores("none", tuple(reversed(range(n)))).flip(0, 1),
+        scores_by_hand(context, "none"),
+    )
     return [
         check(
             "positions.no_positions.check_factor",
@@ -117,6 +121,7 @@ def _checks(context: PositionsContext, row: Tensor, key: int, *, floor: int, gai
         check("positions.no_positions.check_standard", standard.abs().max(), 1e-6),
         check("positions.no_positions.check_long", long_row_error(row, key, floor=floor, gain=gain), 1e-6),
         check("positions.no_positions.check_order", (scores - backwards).abs().max(), 1e-5 * largest(scores)),
+        check("positions.check_scores", (scores - by_hand_scores).abs().max(), 1e-5 * largest(by_hand_scores)),
     ]
 
 

@@ -7,10 +7,10 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from pages.positions.checks import asked_mask, asked_scale, rope_scores
+from pages.positions.checks import asked_mask, asked_scale, rope_scores, scores_by_hand
 from pages.positions.compute import queries_and_keys
 from pages.positions.context import PositionsContext
-from viz.components.maps import Panel, pack_maps
+from viz.components.maps import Panel, pack_maps, unpack_maps
 from viz.core.analysis.checks import largest, worst
 from viz.core.attention import row_softmax
 from viz.core.mistakes.masks import sdpa_weights
@@ -119,11 +119,11 @@ def draw(context: PositionsContext) -> list[Check]:
     gain = yarn_gain(float(factor))
     gain_note = t("positions.today.gain", gain=number(gain, 3), square=number(gain**2, 3))
     st.caption(f"{t('positions.today.dotted')} {gain_note}")
-    _show_maps(context, turning, weights)
+    maps_in_browser = _show_maps(context, turning, weights)
     say(t("positions.today.change", off=number(float((weights["today"] - weights["rope"]).abs().max()))))
     context.say_base()
     st.caption(t("positions.today.users"))
-    return [*_checks(turning, q, k), _map_check(context, scores, weights)]
+    return [*_checks(turning, q, k), _head_check(context, q, k), _map_check(context, scores, maps_in_browser)]
 
 
 def kinds(turning: Turning) -> dict[str, Turning]:
@@ -199,12 +199,14 @@ def _name(context: PositionsContext, name: str, kind: Turning) -> str:
     return context.t(f"positions.today.line_{name}", r=kind.rotary_dim, d=kind.width, s=kind.factor)
 
 
-def _show_maps(context: PositionsContext, turning: Turning, weights: dict[str, Tensor]) -> None:
+def _show_maps(context: PositionsContext, turning: Turning, weights: dict[str, Tensor]) -> Tensor:
+    """Draw the head's map with both, and return the maps as the browser reads them."""
     labels = context.tokens.labels
     titles = {name: _name(context, name, kind) for name, kind in kinds(turning).items()}
     panels = [Panel(code=name, title=title, alt=title, labels=labels) for name, title in titles.items()]
     packed = pack_maps(panels, torch.stack(list(weights.values())), what="weights", limit=1.0, gutter=True)
     MAPS.mount(key="today_maps", data=packed, words=context.map_words())
+    return unpack_maps(packed)
 
 
 def speeds_by_turns(turning: Turning) -> Tensor:
@@ -245,13 +247,23 @@ def _checks(turning: Turning, q: Tensor, k: Tensor) -> list[Check]:
         check("positions.today.check_offset", drift, 1e-6 * size),
     ]
     if turning.rotary_dim:
-        off = (turning.omega / speeds_by_turns(turning) - 1).abs().max()
+        off = (wavelengths(turning.omega) * speeds_by_turns(turning) / (2 * math.pi) - 1).abs().max()
         checks.append(check("positions.today.check_speeds", off, 1e-6))
     return checks
 
 
-def _map_check(context: PositionsContext, scores: dict[str, Tensor], weights: dict[str, Tensor]) -> Check:
+def _head_check(context: PositionsContext, q: Tensor, k: Tensor) -> Check:
+    """Check the products of q and k, unturned, against those of the words with the head's own columns."""
+    by_hand = scores_by_hand(context, "none")
+    off = (scaled(context, q @ k.T) - by_hand).abs().max()
+    return check("positions.today.check_head", off, 1e-5 * largest(by_hand), head=context.head)
+
+
+def _map_check(context: PositionsContext, scores: dict[str, Tensor], maps_in_browser: Tensor) -> Check:
     allowed = asked_mask(context)
     everywhere = torch.ones(context.n, context.n, dtype=torch.bool) if allowed is None else allowed
-    off = [(sdpa_weights(scores[name], everywhere) - weights[name]).abs().max() for name in scores]
-    return check("positions.check_torch", worst(off), 1e-5 * largest(weights["today"]))
+    off = [
+        (sdpa_weights(scores[name], everywhere) - values).abs().max()
+        for name, values in zip(scores, maps_in_browser, strict=True)
+    ]
+    return check("positions.check_torch", worst(off), 1e-5 * largest(maps_in_browser))

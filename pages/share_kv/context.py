@@ -10,7 +10,7 @@ from torch import Tensor
 
 from pages.share_kv import compute
 from viz import limits
-from viz.components.maps import Panel, pack_maps
+from viz.components.maps import Panel, pack_maps, unpack_maps
 from viz.core.cost.attention import kv_cache_bytes
 from viz.core.heads import MultiHeadTrace
 from viz.core.spec import AttentionSpec
@@ -177,9 +177,10 @@ def say_if_not_causal(context: ShareKvContext) -> None:
         st.caption(context.t("share_kv.not_causal"))
 
 
-def map_pair(t: Translate, titles: Sequence[str], maps: Tensor, labels: Sequence[str], *, key: str) -> None:
-    """Draw one or two maps of weights on the same tokens, side by side."""
+def map_pair(t: Translate, titles: Sequence[str], maps: Tensor, labels: Sequence[str], *, key: str) -> Tensor:
+    """Draw one or two maps of weights on the same tokens, side by side; return them as the browser reads them."""
     panels = [Panel(code=str(i), title=title, alt=title, labels=tuple(labels)) for i, title in enumerate(titles)]
     words = {"says": t("map.says"), "axes": t("share_kv.axes")}
     packed = pack_maps(panels, maps, what="weights", limit=1.0, gutter=True)
     MAPS.mount(key=key, data=packed, words=words)
+    return unpack_maps(packed)

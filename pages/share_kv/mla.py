@@ -12,6 +12,7 @@ from pages.share_kv import compute
 from pages.share_kv.context import ShareKvContext, draw_groups, map_pair, say_cut, spec_with
 from viz import limits
 from viz.components.bars import BarChart
+from viz.core.analysis.checks import maps_off, worst
 from viz.core.cost.mixed import LatentCost, cache_bytes
 from viz.core.heads import HeadWeights, MultiHeadTrace, multi_head
 from viz.core.positions import rope
@@ -114,7 +115,7 @@ def draw(context: ShareKvContext) -> list[Check]:
         _show_widths(context, layer, width)
         titles = [t("share_kv.latent.map_standard", head=head), t("share_kv.latent.map_latent", head=head, c=width)]
         maps = torch.stack([layer.standard.weights[head], trace.attention.weights[head]]).float()
-        map_pair(t, titles, maps, context.scene.labels[: len(layer.x)], key="latent_maps")
+        maps_in_browser = map_pair(t, titles, maps, context.scene.labels[: len(layer.x)], key="latent_maps")
         say_cut(context)
     with finding:
         _say_errors(context, layer, width, trace)
@@ -124,7 +125,7 @@ def draw(context: ShareKvContext) -> list[Check]:
     if context.call.is_changed:
         st.caption(t("share_kv.latent.unturned"))
     _say_deepseek(context)
-    return _checks(layer, width, trace)
+    return [*_checks(layer, width, trace), *_shown_checks(context, layer, width, maps_in_browser, head)]
 
 
 def ways(context: ShareKvContext, layer: LatentLayer, width: int) -> dict[str, int]:
@@ -183,6 +184,46 @@ def _checks(layer: LatentLayer, width: int, trace: LatentTrace) -> list[Check]:
         check("share_kv.latent.check_cached", abs(cached), 0, c=width),
         check("share_kv.latent.check_deepseek", abs(off_token), 0, bytes=amount(token)),
     ]
+
+
+def _shown_checks(
+    context: ShareKvContext, layer: LatentLayer, width: int, maps_in_browser: Tensor, head: int
+) -> list[Check]:
+    """Check that it is the layer that was chosen, its nearest latent vector, the bars, and the maps as shown."""
+    s, projections = layer.weights.spec, context.scene.trace.projections
+    pairs = (layer.weights.w_k, projections.w_k), (layer.weights.w_v, projections.w_v)
+    off_weights = worst((read[: len(w)] - w).abs().max() for read, w in pairs)
+    counts = [g * s.d_k + g * s.d_v for g in range(s.H, 0, -1) if s.H % g == 0] + [len(layer.latent.w_up_k[:width])]
+    wrong = sum(a != b for a, b in zip(ways(context, layer, width).values(), counts, strict=True))
+    off, tolerance = maps_off(
+        maps_in_browser, head, [(*heads, {"allowed": layer.allowed}) for heads in _heads(layer, width)]
+    )
+    return [
+        check("share_kv.latent.check_layer", off_weights, 1e-6),
+        check("share_kv.latent.check_nearest", rank_error(layer, width), 1e-6, c=width),
+        check("share_kv.latent.check_ways", wrong, 0),
+        check("share_kv.latent.check_maps", off, tolerance, head=head),
+    ]
+
+
+def _heads(layer: LatentLayer, width: int) -> list[tuple[Tensor, Tensor]]:
+    """Return q and k (H, T, d_k) of the layer, and those behind a latent vector of this width: products alone."""
+    w, latent = layer.weights, layer.latent
+    keys = [layer.x @ w.w_k, layer.x @ latent.w_down[:, :width] @ latent.w_up_k[:width]]
+    q = (layer.x @ w.w_q).unflatten(-1, (w.spec.H, -1)).transpose(0, 1)
+    return [(q, k.unflatten(-1, (-1, w.spec.d_k)).transpose(0, 1)) for k in keys]
+
+
+def rank_error(layer: LatentLayer, width: int) -> float:
+    """Return what a latent vector loses of W_K and W_V beyond what it must (Eckart and Young), as a share of all."""
+    w, short = layer.weights, narrow(layer.latent, width)
+    G, repeats = w.spec.G, w.spec.H // w.spec.G
+    loss = w.w_k.new_zeros(())
+    for up, exact in ((short.w_up_k, w.w_k), (short.w_up_v, w.w_v)):
+        for_every_head = exact.unflatten(-1, (G, -1)).repeat_interleave(repeats, -2).flatten(-2)
+        loss += (short.w_down @ up - for_every_head).square().sum() / repeats
+    squares = torch.linalg.svdvals(torch.cat([w.w_k, w.w_v], -1)).square()
+    return float((loss - squares[width:].sum()).abs() / squares.sum())
 
 
 def rope_error(layer: LatentLayer) -> float:

@@ -1,9 +1,11 @@
 """Every visible control receives a mouse click at its middle, on every page and at four widths.
 
-``HEADLIGHT_SWEEP=1 pytest tests/browser/test_clicks.py`` opens each section alone at all widths, not at one.
+``HEADLIGHT_SWEEP=1 pytest -o timeout=3000 tests/browser/test_clicks.py`` opens each section, and each of its views,
+alone at all widths, not at one; ``--junitxml=FILE`` records how many controls received a click.
 """
 
 import os
+from collections import Counter
 from functools import partial
 
 import pytest
@@ -11,8 +13,9 @@ from playwright.sync_api import Locator, Page, expect
 
 from pages import EVERY, FIRST, PAGES
 from tests.browser.contrast import assert_choices_differ
-from tests.browser.drive import address, eventually, frame, open_chip, open_section, wait_run
-from tests.sections import page_named
+from tests.browser.drive import WIDE, address, eventually, frame, open_chip, open_section, wait_run
+from tests.sections import page_named, section_views
+from viz.frame.header.section import Section
 from viz.frame.sidebar import path_of
 from viz.text import translator
 
@@ -22,7 +25,8 @@ SCREENS = ((390, 844), (800, 600), (1280, 720), (1920, 1080))
 FIND_COVERED = """(scope) => {
     const controls = 'button, a[href], input, textarea, select, summary, label, [tabindex="0"], ' +
         '[role=button], [role=radio], [role=checkbox], [role=switch], [role=tab], [role=option], [role=menuitem]';
-    const roots = [document.querySelector(scope)], found = [];
+    const roots = [document.querySelector(scope)], covered = [];
+    let n_controls = 0;
     for (const root of roots)
         for (const node of root.querySelectorAll('*')) if (node.shadowRoot) roots.push(node.shadowRoot);
     const parent = (node) => (node.parentNode instanceof ShadowRoot ? node.parentNode.host : node.parentNode);
@@ -59,44 +63,62 @@ FIND_COVERED = """(scope) => {
             if (node.disabled || isInside(node, '.stSidebar[data-collapsed=true]')) continue;
             if (Math.min(box.width, box.height) < 4 || !node.checkVisibility(visible)) continue;
             if (getComputedStyle(node).pointerEvents === 'none') continue;
+            n_controls += 1;
             if (isHit(node)) continue;  // where it stands already: to scroll to each would take most of the time
             node.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
-            if (!isHit(node)) found.push(`${describe(node)} under ${describe(atMiddle(node))}`);
+            if (!isHit(node)) covered.push(`${describe(node)} under ${describe(atMiddle(node))}`);
         }
     window.scrollTo(0, 0);
     document.querySelector('.stMain')?.scrollTo(0, 0);
-    return found;
+    return { covered, n_controls };
 }"""
-"""Controls below a selector that something else lies over, each with what lies there."""
+"""Controls below a selector that something else lies over, each with what lies there; and how many are looked at."""
 
 
-def assert_uncovered(page: Page, scope: str = "body") -> None:
-    """Look at every control below a selector, at every width."""
-    for width, height in SCREENS:
+def assert_uncovered(page: Page, scope: str = "body", screens: tuple[tuple[int, int], ...] = SCREENS) -> Counter[int]:
+    """Look at every control below a selector, at every width; return how many there are at each."""
+    n_controls: Counter[int] = Counter()
+    for width, height in screens:
         page.set_viewport_size({"width": width, "height": height})
         frame(page)
-        eventually(partial(_assert_at_this_width, page, scope, width))
+        eventually(partial(_assert_at_this_width, page, scope, width, n_controls))
+    return n_controls
 
 
-def _assert_at_this_width(page: Page, scope: str, width: int) -> None:
-    hidden_controls = page.evaluate(FIND_COVERED, scope)
-    assert not hidden_controls, f"at {width} px: {hidden_controls}"
+def _assert_at_this_width(page: Page, scope: str, width: int, n_controls: Counter[int]) -> None:
+    result = page.evaluate(FIND_COVERED, scope)
+    n_controls[width] = result["n_controls"]
+    assert result["n_controls"] > 0
+    assert not result["covered"], f"at {width} px, {page.url}: {result['covered']}"
 
 
-def assert_sections_uncovered(page: Page, name: str) -> None:
+def assert_sections_uncovered(page: Page, name: str) -> Counter[int]:
     """Open each section by the mouse; look at it at one width after the other, which are shared out among all pages."""
-    t = translator("en")
+    t, n_controls, problems = translator("en"), Counter[int](), list[str]()
     for place, section in enumerate(page_named(name).sections, start=PAGES.index(name)):
-        width, height = SCREENS[place % len(SCREENS)]
-        page.set_viewport_size({"width": width, "height": height})
+        screen = SCREENS[place % len(SCREENS)]
+        page.set_viewport_size({"width": screen[0], "height": screen[1]})
         open_section(page, t(f"{name}.{section.name}.title"))
-        expect(page.locator(f".st-key-section_{section.texts}")).to_be_visible()
-        expect(page.locator('[class*="st-key-section_"]')).to_have_count(1)
-        wait_run(page)
-        for screen in SCREENS if SWEEP else ((width, height),):
-            page.set_viewport_size({"width": screen[0], "height": screen[1]})
-            frame(page)
-            eventually(partial(_assert_at_this_width, page, "body", screen[0]))
+        for view in section_views(section)[: None if SWEEP else 1]:
+            _open_view(page, section, view)
+            for width_and_height in SCREENS if SWEEP else (screen,):
+                try:
+                    n_controls += assert_uncovered(page, screens=(width_and_height,))
+                except AssertionError as error:
+                    problems.append(f"{view.name}: {error}")
+    assert not problems, "\n".join(problems)
+    return n_controls
+
+
+def _open_view(page: Page, section: Section, view: Section) -> None:
+    """Press the button of a view, unless it is the one that the section opens with."""
+    if section.switch and view.name != section.name:
+        page.set_viewport_size({"width": WIDE[0], "height": WIDE[1]})
+        place = section.opened_view.options().index(view.name)
+        page.locator(f".st-key-{section.switch} [role=radio]").nth(place).click()
+    expect(page.locator(f".st-key-section_{view.name}")).to_be_visible()
+    expect(page.locator('[class*="st-key-section_"]')).to_have_count(1)
+    wait_run(page)
 
 
 def click_middle(page: Page, control: Locator) -> None:
@@ -107,18 +129,18 @@ def click_middle(page: Page, control: Locator) -> None:
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_controls_on_every_page_are_uncovered(visit, name):
+def test_controls_on_every_page_are_uncovered(visit, name, record_property):
     """As a page opens, with all its sections and with each alone; what is chosen is seen under a contrast theme."""
     path = "" if name == FIRST else path_of(name)
     page = visit(path)
-    assert_uncovered(page)
+    record_property("as it opens", dict(assert_uncovered(page)))
     if name in PAGES:
         page.goto(address(page.url.partition("?")[0], section="all"))
         wait_run(page)
-        assert_uncovered(page)
+        record_property("all sections", dict(assert_uncovered(page)))
     assert_choices_differ(page)
     if name in PAGES:
-        assert_sections_uncovered(page, name)
+        record_property("each alone", dict(assert_sections_uncovered(page, name)))
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -164,4 +186,4 @@ def test_probe_reports_a_covered_control(visit):
     """The probe would have found Share under the title."""
     page = visit("heads", viewport=(1280, 720))
     page.add_style_tag(content="[data-testid=stLayoutWrapper]:has(> .st-key-share_view) { z-index: auto !important; }")
-    assert any("Share" in control for control in page.evaluate(FIND_COVERED, "body"))
+    assert any("Share" in control for control in page.evaluate(FIND_COVERED, "body")["covered"])

@@ -5,10 +5,8 @@ import base64
 import hashlib
 import re
 import threading
-from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 
@@ -18,6 +16,7 @@ from viz.frame.connection import loading
 from viz.host import guard, message_filter, session_cookie, uploads
 from viz.host import readiness as told
 from viz.host.address import address_of
+from viz.host.files import styled_page
 from viz.host.guard import Guard
 from viz.host.metrics import Metrics
 from viz.host.policy import headers, headers_of
@@ -422,7 +421,7 @@ def test_scripts_carry_no_headers_of_pages():
 def test_policy_allows_only_installed_scripts():
     policy = dict(headers(("'self'", "https://huggingface.co")))[b"content-security-policy"].decode()
     rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
-    page = (Path(st.__file__).parent / "static" / "index.html").read_text("utf8")
+    page = styled_page()
     inline = [body for body in re.findall(r"<script[^>]*>(.*?)</script>", page, re.DOTALL) if body.strip()]
     digests = [base64.b64encode(hashlib.sha256(body.encode()).digest()).decode() for body in inline]
     assert rules["script-src"].split() == ["'self'", *(f"'sha256-{digest}'" for digest in digests)]

@@ -19,6 +19,7 @@ from viz.core.long.shapes import CLOSE
 from viz.core.spec import AttentionSpec
 from viz.core.variants.relative import quadratic_scores
 from viz.frame.examples import minimal_pairs
+from viz.frame.format import number
 from viz.lessons.lesson_file import lesson_named
 from viz.models import registry
 from viz.models.atlas.corpus import LENGTH, SEQUENCES
@@ -73,6 +74,22 @@ def _largest_of_three_is_most() -> bool:
     return max(0.4, 0.35, 0.3) > 0.5
 
 
+def _every_row_sums_to_one() -> bool:
+    """A row that may look nowhere sums to 0."""
+    return float(row_softmax(torch.full((1, 3), -torch.inf)).sum()) == 1
+
+
+def _last_value_is_another() -> bool:
+    """Of a text of one token the last value is the first."""
+    values = torch.ones(1, 4)
+    return not torch.equal(values[0], values[-1])
+
+
+def _rounded_number_bounds() -> bool:
+    """A number that is rounded to two digits may be smaller than itself."""
+    return float(number(0.1249)) >= 0.1249
+
+
 REMOVED_SENTENCES: dict[str, tuple[str, Callable[[], bool]]] = {
     "undivided, the softmax would then give nearly all": ("训练开始时，查询和键都是随机数", _undivided_picks_one_key),
     "this is how a model starts": ("模型刚开始训练时的样子", _undivided_picks_one_key),
@@ -88,6 +105,10 @@ REMOVED_SENTENCES: dict[str, tuple[str, Callable[[], bool]]] = {
     "no head here is the expert for logic": ("这里没有哪个头是逻辑专家。从", _no_head_turns_in_every_pair),
     "which of three shapes has most of their attention": ("占了它们最多的注意力", _largest_of_three_is_most),
     "which of three shapes holds most of their attention": ("占了它们大部分的注意力", _largest_of_three_is_most),
+    "Every row sums to **{sum}**": ("每行之和是 **{sum}**", _every_row_sums_to_one),
+    "of a row on average, and its rows sum to 1": ("给第一个词元，每行之和是 1", _every_row_sums_to_one),
+    "comes again with another value": ("再次出现，配上另一个值", _last_value_is_another),
+    "no weight differs from RoPE's by more than": ("每个权重与 RoPE 的相差都不超过", _rounded_number_bounds),
 }
 """A sentence in both languages, and a case in which it does not hold."""
 

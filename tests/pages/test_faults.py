@@ -6,8 +6,7 @@ links.
 """
 
 import math
-from dataclasses import dataclass, replace
-from urllib.parse import parse_qsl
+from dataclasses import replace
 
 import pytest
 import torch
@@ -19,9 +18,9 @@ from pages.long_text import compute as long_compute
 from pages.step_by_step.own_numbers import puzzles as game
 from pages.step_by_step.own_numbers.example import presets
 from pages.step_by_step.own_numbers.numbers import to_code
-from tests.faults import Wrong, put_in
-from tests.running import checked
-from tests.sections import link_to, views_of
+from tests.faults import Wrong
+from tests.pages.faults import Fault, failure_to_notice, open_correct
+from tests.sections import views_of
 from viz.components import comparison as packed_comparison
 from viz.core import attention, block, feed_forward, heads, masks, norm, positions, sublayer
 from viz.core.analysis import (
@@ -62,8 +61,7 @@ from viz.core.variants.today import (
     selection,
     sinks,
 )
-from viz.frame import compute, mask_code
-from viz.frame.compute import long_texts
+from viz.frame import mask_code
 from viz.models import generation, interventions, stream
 from viz.models.atlas import passes
 from viz.models.long import capture as long_capture
@@ -243,15 +241,6 @@ PLACES = {
     "along the text": f"long_text/rows?{SEEDED}",
     "long wall": "long_text/wall?source=words&n_heads=2&long_times=8&text=one+two+three+four+five+two+six+seven",
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fault:
-    """A function that does something else, and where that must be noticed."""
-
-    function: object
-    wrong: Wrong
-    places: tuple[str, ...]
 
 
 def _with_w_o(change) -> Wrong:
@@ -1381,32 +1370,9 @@ def test_every_section_stands_in_the_table():
     assert missing == {name for name in WITHOUT if "/" in name}
 
 
-def forget_all() -> None:
-    """Clear cached results that hold a mistake."""
-    for store in (compute.results(), long_texts.store()):
-        for name in {key[0] for key in (*store._entries, *store._pinned)}:
-            store.forget(name)
-
-
 @pytest.mark.parametrize("place", PLACES)
 def test_a_mistake_turns_a_check_red(open_app, place):
-    path, _, query = PLACES[place].partition("?")
-    page, section = path.split("/")
-    forget_all()
-    app = open_app(page, **(link_to(page, section) | dict(parse_qsl(query))))
-    assert not app.exception
-    n_passed, n = checked(app, section)
-    assert n_passed == n > 0
-    unnoticed = []
-    for name, fault in FAULTS.items():
-        if place not in fault.places:
-            continue
-        with pytest.MonkeyPatch.context() as patch:
-            put_in(patch, fault.function, fault.wrong)
-            forget_all()
-            app.run()
-            n_passed, n = checked(app, section)
-            if app.exception or n_passed == n:
-                unnoticed.append((name, [str(error.value) for error in app.exception]))
-        forget_all()
-    assert not unnoticed
+    app, section = open_correct(open_app, PLACES[place])
+    faults = {name: fault for name, fault in FAULTS.items() if place in fault.places}
+    results = {name: failure_to_notice(app, section, fault) for name, fault in faults.items()}
+    assert not {name: result for name, result in results.items() if result}

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from viz.components.head_grid import pack
+from viz.components.unpack import unpack
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,3 +103,9 @@ def pack_maps(
     if profiles is not None:
         blocks["profiles"] = profiles.float()
     return pack({**sizes, **header}, blocks).data
+
+
+def unpack_maps(data: bytes) -> Tensor:
+    """Return the values (maps, Q, K) in packed bytes, as the browser reads them."""
+    header, blocks = unpack(data)
+    return torch.from_numpy(blocks["values"]).view(len(header["maps"]), header["rows"], header["n"])

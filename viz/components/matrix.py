@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from viz.components.head_grid import pack
+from viz.components.unpack import unpack
 
 Kind = Literal["weights", "signed", "sizes"]
 Sentences = Sequence[Sequence[str]]
@@ -133,6 +134,12 @@ def pack_matrix(matrix: Matrix, *, head_hues: Sequence[Sequence[int]], **header:
         fields["head_hues"], cells["owners"] = [list(hue) for hue in head_hues], matrix.owners
     arrays = {name: numbers.detach().to("cpu", torch.float32) for name, numbers in cells.items()}
     return pack({**fields, **header}, arrays).data
+
+
+def unpack_matrix(data: bytes) -> Tensor:
+    """Return the values (rows, columns) in packed bytes, as the browser reads them."""
+    header, blocks = unpack(data)
+    return torch.from_numpy(blocks["values"]).view(*header["shape"])
 
 
 def _heads(blocks: Blocks, hues: Sequence[Sequence[int]]) -> dict[str, Any]:

@@ -6,13 +6,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
+from torch import Tensor
 
 from viz.components.bars import BarChart, pack_bars
 from viz.components.cover import is_covered
 from viz.components.covered_data import cover_figure, cover_table
 from viz.components.kinds import Integer, Many, Text
 from viz.components.lines import packed
-from viz.components.matrix import Matrix, pack_matrix
+from viz.components.matrix import Matrix, pack_matrix, unpack_matrix
 from viz.components.view import View
 from viz.figures.layout import ROOM, SMALL, TALLER, larger
 from viz.figures.line_chart import LineChart
@@ -83,12 +84,16 @@ def _fitting(chart: Chart) -> Chart:
 
 def show_matrix(
     t: Translate, matrix: Matrix, *, key: str, alt: str, on_choose: Callable[[int, int], None] | None = None
-) -> None:
-    """Show a matrix. A click on a cell, or Enter, calls ``on_choose`` with its row and column."""
+) -> Tensor:
+    """Show a matrix; return its values as the browser reads them, for a check.
+
+    A click on a cell, or Enter, calls ``on_choose`` with its row and column.
+    """
     IMAGE.read()  # it stands in the link of every page with a picture
     packed = pack_matrix(matrix, head_hues=HEADS, chooses=on_choose is not None)
     on = {} if on_choose is None else {"chosen": partial(_choose, tuple(matrix.values.shape), on_choose)}
     MATRIX.mount(key=key, data=packed, words={"alt": alt}, on=on)
+    return unpack_matrix(packed)
 
 
 def _choose(shape: Sequence[int], on_choose: Callable[[int, int], None], cell: list[int]) -> None:

@@ -15,6 +15,7 @@ from viz.components import bundle
 from viz.components.view import LOADER, component_name
 from viz.frame.connection.redirects import is_old
 from viz.frame.sidebar import path_of
+from viz.frame.view.assets import translator_script
 from viz.host.first_paint import StaticPaint, style
 from viz.host.page_head import language_of, site_of, with_head
 from viz.host.policy import is_embedded
@@ -39,12 +40,15 @@ Answer = tuple[list[tuple[bytes, bytes]], bytes]
 
 
 def styled_page(*, embedded: bool = False) -> str:
-    """Return Streamlit's page with the app's style in it, so that the layout does not shift.
+    """Return Streamlit's page with the app's style in it, so that the layout does not shift, and its first script.
+
+    Modules run in their order: a translator is followed before Streamlit's script renders anything it could translate.
 
     Args:
         embedded: for an iframe of another site, without a sidebar.
     """
-    return index_page().replace("<body>", f"<body>{style(embedded=embedded)}", 1)
+    page = index_page().replace("<script", f'<script type="module">{translator_script()}</script>\n    <script', 1)
+    return page.replace("<body>", f"<body>{style(embedded=embedded)}", 1)
 
 
 def addresses_of_view(view: str) -> tuple[str, str]:

@@ -10,6 +10,7 @@ import streamlit as st
 from starlette.types import Scope
 
 from viz import limits
+from viz.frame.view.assets import translator_script
 
 OF_PAGES = frozenset((b"permissions-policy", b"cross-origin-opener-policy"))
 """Headers that a browser reads only in a page's answer."""
@@ -18,9 +19,9 @@ PARTS = re.compile(r"(?:application|text)/javascript|text/css|font/")
 
 
 def inline_script_hashes() -> list[str]:
-    """Return the CSP hashes of the inline scripts in Streamlit's page."""
+    """Return the CSP hashes of our inline script and of those in Streamlit's page."""
     page = (Path(st.__file__).parent / "static" / "index.html").read_text("utf8")
-    scripts = re.findall(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", page, re.DOTALL)
+    scripts = [translator_script(), *re.findall(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", page, re.DOTALL)]
     digests = [hashlib.sha256(script.encode()).digest() for script in scripts]
     return [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]
 

@@ -109,7 +109,8 @@ def draw_models(t: Translate) -> list[Check]:
     show_table([_row(t, model) for model in models()], height="content", column_config=columns, key="mixed_models")
     st.caption(t("cost.mixes.models_note"))
     lengths = (1, LONG, LONG + 1)
-    off = max(abs(model.cache(n) - recount.published_bytes(model.sizes, n)) for model in models() for n in lengths)
+    pairs = list(zip(models(), recount.published_sizes(), strict=True))
+    off = max(abs(model.cache(n) - recount.published_bytes(sizes, n)) for model, sizes in pairs for n in lengths)
     return [check("cost.mixes.check_models", off, 0, n=len(models()))]
 
 

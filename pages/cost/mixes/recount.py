@@ -1,17 +1,21 @@
 """Mixes of layers counted another way: by the shapes of tensors and by torch's counter, layer by layer."""
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from viz import limits
+from viz import ASSETS, limits
 from viz.core.cost.counting import FlopCounterMode
 
 BETWEEN = {"five": 5, "three": 3, "one": 1, "full": 0}
 """Layers of the other kind between two full ones; where there are no full ones, it is not listed."""
+
+TABLE, PRESETS = Path(__file__).with_name("models.toml"), ASSETS / "presets.toml"
 
 Shapes = list[tuple[int, ...]]
 
@@ -91,6 +95,19 @@ def stack_cost(measure: str, kinds: Sequence[str], d: int, h: int, size: int, n:
     if measure == "flops":
         return sum(layer_flops(kind, d, h, size, n) for kind in kinds)
     return sum(nbytes(cache_shapes(kind, d, h, size, n)) for kind in kinds)
+
+
+def published_sizes() -> list[Mapping[str, Any]]:
+    """Return the sizes of the published models as the files have them, layers by kind."""
+    table, presets = (tomllib.loads(file.read_text("utf8"))["model"] for file in (TABLE, PRESETS))
+    by_name = {entry["id"]: entry for entry in presets}
+    return [_with_layers(by_name[entry["preset"]]) if "preset" in entry else entry for entry in table]
+
+
+def _with_layers(entry: Mapping[str, Any]) -> dict[str, Any]:
+    n_near = entry.get("windowed_layers", 0)
+    layers = {"full": entry["n_layers"] - n_near, "window": n_near}
+    return {**entry, "layers": {kind: n for kind, n in layers.items() if n}}
 
 
 def published_bytes(sizes: Mapping[str, Any], n: int) -> int:

@@ -13,10 +13,12 @@ from pages.attention_today.models import FEATURES, models
 from pages.attention_today.nobody import equal_sink, share_of_nobody
 from pages.attention_today.page import PAGE
 from pages.attention_today.who_uses import size_text
+from tests.faults import put_in
 from tests.running import checked, sentences_of
 from viz import ROOT
 from viz.components.unpack import unpack
 from viz.core.attention import attend
+from viz.core.variants.today import gates
 from viz.frame import compute, specs
 from viz.frame.examples import examples
 from viz.frame.format import share
@@ -47,6 +49,14 @@ def test_every_check_of_page_holds(open_app, link):
         passed, n = checked(app, section.name)
         assert passed == n
         assert n > 0 or (section.name == "difference" and link.get("n_heads") == 1)
+
+
+def test_gate_range_is_of_every_dimension(open_app, monkeypatch):
+    """Gates of 0.25 and 0.75 in turn: their means over a head are 0.5, and no gate is."""
+    in_turn = torch.tensor([0.25, 0.75]).repeat(2)
+    put_in(monkeypatch, gates.output_gate, lambda right, *args, **options: right(*args, **options) * 0 + in_turn)
+    app = open_app("attention_today", section="gate", gated="dimension", **SEEDED | {"d_model": 16, "n_heads": 4})
+    assert any("between 0.25 and 0.75 (mean 0.5" in sentence for sentence in sentences_of(app))
 
 
 def test_nobody_off_by_one_by_hand(open_app):

@@ -35,7 +35,7 @@ SEEDED = {"source": "words", "text": "one two three four two", "n_heads": 4}
 def test_latent_checks_hold(open_app, link):
     app = open_app("share_kv", section="latent", **link)
     assert not app.exception
-    assert checked(app, "latent") == (5, 5)
+    assert checked(app, "latent") == (9, 9)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -1,7 +1,7 @@
 """Checks of a trace against identities that must hold, for the truth badge: each returns the largest deviation."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import torch
@@ -94,6 +94,18 @@ def sdpa_weights(q: Tensor, k: Tensor, **options: Any) -> Tensor:
     """Weights of torch's own attention, (H, Q, K): its output when the values are the identity."""
     identity = torch.eye(k.shape[-2], dtype=k.dtype).expand(len(k), -1, -1)
     return sdpa_heads(q, k, identity, **options)
+
+
+def maps_off(maps: Tensor, head: int, calls: Iterable[tuple[Tensor, Tensor, Mapping[str, Any]]]) -> tuple[float, float]:
+    """Deviation of maps (N, Q, K) of one head from torch's own attention, and its tolerance for rounding.
+
+    Each call has q, k and the options of ``attend`` that the map of its place was made with.
+    """
+    deviations, tolerances = [], []
+    for values, (q, k, options) in zip(maps, calls, strict=True):
+        deviations.append((sdpa_weights(q, k, **options)[head] - values).abs().amax(-1))
+        tolerances.append(1e-5 + 2 * rows_rounding(q, k, **options)[head])
+    return largest_ratio(torch.cat(deviations), torch.cat(tolerances))
 
 
 def scores_rounding(q: Tensor, k: Tensor, scale: float | None = None) -> Tensor:

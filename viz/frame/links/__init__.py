@@ -18,10 +18,7 @@ SEE = View("frame/see")
 
 
 def open_links() -> None:
-    """Have the glossary's links carry the user's choices, and translated text follow the app's updates.
-
-    To be called before the page is drawn: a browser translates it as soon as it comes.
-    """
+    """Have the glossary's links carry the user's choices."""
     SEE.mount(key="see", data={"shared": [*SHARED, *modes.parameters()]})
 
 

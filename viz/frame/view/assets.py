@@ -1,10 +1,11 @@
-"""Files of ``assets/`` that stand on every page, read once: a run that opens files waits for each of them."""
+"""Files that stand on every page, read once: a run that opens files waits for each of them."""
 
 import re
 from base64 import b64encode
 from functools import cache
 
 from viz import ASSETS
+from viz.components.bundle import CLIENT, join_modules
 
 
 @cache
@@ -18,3 +19,9 @@ def style(name: str) -> str:
     """A style sheet as an element: in one line, since Streamlit looks at every line in every run, without comments."""
     rules = re.sub(r"/\*.*?\*/", "", (ASSETS / name).read_text("utf8"), flags=re.DOTALL)
     return f"<style>{' '.join(rules.split())}</style>"
+
+
+@cache
+def translator_script() -> str:
+    """Return the script that has translated text follow the app's updates; it must run before anything is rendered."""
+    return join_modules(CLIENT / "frame" / "translated.js")

@@ -2,7 +2,6 @@
 // visit.
 
 import { follow as goTo, isBrowserClick } from "../lib/navigate.js";
-import { followTranslator } from "./translated.js";
 
 const NEW = ["section", "embed", "embed_options"]; // these are the other section's own, or Streamlit's
 let sharedNames = []; // what the pages share
@@ -29,10 +28,8 @@ function follow(event) {
   goTo(link.href);
 }
 
-/** This is the first of our code on a page: a translator may come soon after. */
 export default function ({ data }) {
   sharedNames = data.shared;
-  followTranslator();
   for (const kind of ["click", "auxclick"]) document.addEventListener(kind, follow);
   return () => {
     for (const kind of ["click", "auxclick"]) document.removeEventListener(kind, follow);

@@ -1,25 +1,15 @@
 // @ts-check
 // A browser's translator puts a <font> in the place of each text. React goes on writing to the text that is gone, so
 // that an old number would stay on the screen, and stops the page when it removes it
-// (github.com/facebook/react/issues/11538). With this, what React writes is shown, and what it removes goes.
+// (github.com/facebook/react/issues/11538). With this, what React writes is shown, and what it removes goes. It is in
+// the page's HTML, before React: of a text that was translated earlier nothing would say which element came for it.
 
 /** @type {WeakMap<Node, Element>} */
 const translations = new WeakMap(); // of a text, while they stand in its place
 const texts = new MutationObserver((changes) => changes.forEach(({ target }) => restore(target)));
-let isFollowed = false;
 
 /** @param {Node | null} node @returns {node is Element} */
 const isFont = (node) => node instanceof Element && node.localName === "font";
-
-/** Follow the translator for as long as the page is there. */
-export function followTranslator() {
-  if (isFollowed) return;
-  isFollowed = true;
-  const watch = new MutationObserver((changes) => changes.forEach(note));
-  watch.observe(document.body, { childList: true, subtree: true });
-  tolerate("removeChild", 0);
-  tolerate("insertBefore", 1);
-}
 
 /** Note which text an element has come for, beside it or in its place. @param {MutationRecord} change */
 function note({ removedNodes, addedNodes, previousSibling, nextSibling }) {
@@ -63,3 +53,7 @@ function tolerate(name, at) {
   };
   Object.assign(Node.prototype, { [name]: tolerant });
 }
+
+new MutationObserver((changes) => changes.forEach(note)).observe(document.body, { childList: true, subtree: true });
+tolerate("removeChild", 0);
+tolerate("insertBefore", 1);
