@@ -386,6 +386,146 @@ MORE |= {
     )
     for name, (known_as, n_kv_heads, output, sizes) in TODAY.items()
 }  # fmt: skip
+T5GEMMA = {
+    "num_hidden_layers": 2, "hidden_size": 60, "num_attention_heads": 6, "num_key_value_heads": 2, "head_dim": 10,
+    "intermediate_size": 53, "max_position_embeddings": 61, "vocab_size": VOCABULARY, "pad_token_id": 0,
+    "sliding_window": 5, "attn_logit_softcapping": 3.0, "query_pre_attn_scalar": 7,
+}  # fmt: skip
+CROSS_OUTPUTS = {stack: f"model.{place}" for stack, place in {
+    "encoder": "encoder.layers.{i}.self_attn.o_proj", "decoder": "decoder.layers.{i}.self_attn.o_proj",
+    "cross": "decoder.layers.{i}.cross_attn.o_proj",
+}.items()}  # fmt: skip
+ROPE = {"rope_type": "default", "rope_theta": 10_000.0}
+SECTIONS = {"rope_parameters": ROPE | {"mrope_section": [1, 2, 2]}}
+PART_SECTIONS = {"rope_parameters": ROPE | {"mrope_section": [1, 1, 1], "partial_rotary_factor": 0.6}}
+PARTS: dict[str, tuple[str, Mapping[str, Any]]] = {
+    "cosmos3_edge_text": ("Cosmos3EdgeTextModel", SECTIONS), "qwen2_vl_text": ("Qwen2VLTextModel", SECTIONS),
+    "qwen2_5_vl_text": ("Qwen2_5_VLTextModel", SECTIONS), "qwen3_vl_text": ("Qwen3VLTextModel", SECTIONS),
+    "qwen3_vl_moe_text": ("Qwen3VLMoeTextModel", EXPERTS | SECTIONS), "glm4v_text": ("Glm4vTextModel", PART_SECTIONS),
+    "glm4v_moe_text": ("Glm4vMoeTextModel", EXPERTS | PART_SECTIONS),
+    "glm_ocr_text": ("GlmOcrTextModel", PART_SECTIONS), "glm_image_text": ("GlmImageTextModel", PART_SECTIONS),
+    "hunyuan_vl_text": ("HunYuanVLTextModel", SECTIONS), "granite_docling_text": ("GraniteDoclingTextModel", {}),
+    "molmo2_text": ("Molmo2TextModel", {}), "muse_glimmer_text": ("MuseGlimmerTextModel", {}),
+    "qwen2_5_omni_text": ("Qwen2_5OmniThinkerTextModel", SECTIONS),
+    "qwen3_omni_moe_text": ("Qwen3OmniMoeThinkerTextModel", EXPERTS | SECTIONS),
+    "paddleocr_vl_text": ("PaddleOCRTextModel", SECTIONS), "granite4_vision_text": ("Granite4VisionTextModel", {}),
+    "ernie4_5_vl_moe_text": ("Ernie4_5_VLMoeTextModel", EXPERTS | {
+        "rope_parameters": ROPE | {"mrope_section": [2, 2, 1]}, "moe_num_experts": 4, "moe_intermediate_size": [20, 20],
+    }),
+    "unlimited_ocr_text": ("UnlimitedOcrTextModel", EXPERTS | {"num_key_value_heads": 6}),
+    "deepseek_ocr2_text": ("DeepseekOcr2TextModel", EXPERTS | {
+        "num_key_value_heads": 6, "mlp_layer_types": ["dense", "sparse"],
+    }),
+}  # fmt: skip
+"""Class and further sizes of the text parts of models that read pictures too; they have no head of their own."""
+
+
+def _like_part(model: str, sizes: Mapping[str, Any]) -> Family:
+    like = _like_llama(
+        "", sizes.get("num_key_value_heads", 2), **{"hidden_size": 60, "sliding_window": 5} | dict(sizes)
+    )
+    config = model.replace("Thinker", "").replace("Model", "Config")
+    return replace(like, model=model, config=config, outputs={"decoder": "layers.{i}.self_attn.o_proj"})
+
+
+MORE |= {name: _like_part(model, sizes) for name, (model, sizes) in PARTS.items()}
+MORE |= {
+    "aria_text": replace(
+        _like_llama("AriaText", hidden_size=60, **EXPERTS | {"moe_num_experts": 4, "moe_topk": 2}),
+        model="AriaTextForCausalLM",
+    ),
+    "embedding_gemma2_text": replace(
+        _like_llama("EmbeddingGemma2Text", hidden_size=60, sliding_window=5, hidden_size_per_layer_input=6),
+        model="EmbeddingGemma2TextModel", outputs={"encoder": "layers.{i}.self_attn.o_proj"},
+    ),
+    "emu3_text_model": replace(_like_llama("Emu3Text", hidden_size=60), model="Emu3ForCausalLM"),
+    "mllama_text_model": replace(
+        _like_llama("MllamaText", hidden_size=60, cross_attention_layers=[1], num_hidden_layers=4),
+        model="MllamaForCausalLM",
+    ),
+    "cohere_compass_text": replace(
+        _like_llama("CohereCompassText", hidden_size=60, sliding_window=5, rope_parameters={
+            "sliding_attention": SECTIONS["rope_parameters"], "full_attention": None,
+        }, layer_types=["sliding_attention", "full_attention"]),
+        model="CohereCompassForCausalLM",
+    ),
+    "cohere2_moe": _like_llama("Cohere2Moe", hidden_size=60, sliding_window=5, **EXPERTS),
+    "beam": _like_llama("Beam", hidden_size=60, sliding_window=5, **EXPERTS | {"n_group": 1, "topk_group": 1}),
+    "openai_privacy_filter": replace(
+        _like_llama("OpenAIPrivacyFilter", hidden_size=60, sliding_window=5, **EXPERTS),
+        model="OpenAIPrivacyFilterModel", outputs={"encoder": "layers.{i}.self_attn.o_proj"},
+    ),
+    "phi4_multimodal": _like_llama("Phi4Multimodal", hidden_size=60),
+    "esmc": replace(
+        MORE["gte"], config="EsmcConfig", model="EsmcForMaskedLM",
+        outputs={"encoder": "esmc.layers.{i}.self_attn.o_proj"},
+    ),
+    "ultrabert": replace(
+        MORE["gte"], config="UltrabertConfig", model="UltrabertForMaskedLM",
+        sizes=_NO_GROUPS | {"hidden_size": 60, "sliding_window": 5, "prediction_head_size": 17},
+        outputs={"encoder": "model.layers.{i}.self_attn.o_proj"},
+    ),
+    "nllb-moe": replace(
+        MORE["m2m_100"], config="NllbMoeConfig", model="NllbMoeForConditionalGeneration",
+        sizes=dict(MORE["m2m_100"].sizes) | {"num_experts": 4, "expert_capacity": 64},
+    ),
+    "switch_transformers": replace(
+        FAMILIES["t5"], config="SwitchTransformersConfig", model="SwitchTransformersForConditionalGeneration",
+        sizes=dict(FAMILIES["t5"].sizes)
+        | {"num_experts": 4, "num_sparse_encoder_layers": 1, "num_sparse_decoder_layers": 1},
+    ),
+    "t5gemma": Family(
+        config="T5GemmaConfig", model="T5GemmaForConditionalGeneration", tokenizer="metaspace", n_heads=6, n_kv_heads=2,
+        sizes={"encoder": T5GEMMA, "decoder": T5GEMMA | {"num_hidden_layers": 3}, "decoder_start_token_id": 2},
+        outputs=CROSS_OUTPUTS,
+    ),
+    "splinter": replace(_like_bert("Splinter", "splinter"), model="SplinterModel", outputs={
+        "encoder": "encoder.layer.{i}.attention.output.dense"
+    }),
+    "ctrl": Family(
+        config="CTRLConfig", model="CTRLLMHeadModel", tokenizer="bytes", n_heads=5, n_kv_heads=5,
+        sizes=GPT | {"dff": 53}, outputs={"decoder": "transformer.h.{i}.multi_head_attention.dense"},
+    ),
+    **{
+        name: Family(
+            config=f"{known_as}TextConfig", model=f"{known_as}TextModel", tokenizer="wordpiece", n_heads=5,
+            n_kv_heads=5, sizes=BERT | {"eos_token_id": 3},
+            outputs={"encoder": "encoder.layers.{i}.self_attn.out_proj"},
+        )
+        for name, known_as in (
+            ("clip_text_model", "CLIP"), ("clipseg_text_model", "CLIPSeg"), ("metaclip_2_text_model", "MetaClip2"),
+            ("siglip_text_model", "Siglip"), ("siglip2_text_model", "Siglip2"), ("xclip_text_model", "XCLIP"),
+        )
+    },
+    **{
+        name: Family(
+            config=f"{known_as}TextConfig", model=f"{known_as}TextModel", tokenizer="wordpiece", n_heads=5,
+            n_kv_heads=5, sizes=BERT | sizes, outputs={"encoder": "encoder.layer.{i}.attention.output.dense"},
+        )
+        for name, known_as, sizes in (
+            ("align_text_model", "Align", {}), ("chinese_clip_text_model", "ChineseCLIP", {}),
+            ("clap_text_model", "Clap", {"pad_token_id": 1}),
+        )
+    },
+    **{
+        name: Family(
+            config=f"{known_as}TextConfig", model=f"{known_as}TextModel", tokenizer="wordpiece", n_heads=5,
+            n_kv_heads=5, sizes=BERT | {"eos_token_id": 3},
+            outputs={"encoder": "text_model.encoder.layers.{i}.self_attn.out_proj"},
+        )
+        for name, known_as in (
+            ("owlv2_text_model", "Owlv2"), ("owlvit_text_model", "OwlViT"),
+        )
+    },
+    "altclip_text_model": replace(
+        _like_bert("AltCLIP", "roberta", pad_token_id=1), config="AltCLIPTextConfig", model="AltCLIPTextModel",
+        outputs={"encoder": "roberta.encoder.layers.{i}.attention.output.dense"},
+    ),
+    "dpr": replace(_like_bert("DPR", "dpr"), model="DPRQuestionEncoder", outputs={
+        "encoder": "question_encoder.bert_model.encoder.layer.{i}.attention.output.dense"
+    }),
+    "gpt-sw3": FAMILIES["gpt2"],
+}  # fmt: skip
 BEFORE_SINK = ("granite_swa", "granitemoe_swa")
 """Families whose eager attention hands out its maps as they are before the sink takes its share; outputs come after."""
 TWO_SEQUENCES = tuple(name for name, family in FAMILIES.items() if "cross" in family.outputs)

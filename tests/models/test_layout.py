@@ -1,9 +1,11 @@
 """Every further supported family: its heads equal transformers' own."""
 
+import json
 from typing import Any
 
 import pytest
 import torch
+import transformers
 from torch import Tensor
 from torch.testing import assert_close
 
@@ -13,7 +15,7 @@ from viz.errors import ModelError
 from viz.frame.specs import Mask
 from viz.models import Capture, capture
 from viz.models.blocks import block_layouts, model_blocks
-from viz.models.layout import check_family, different_families, families
+from viz.models.layout import check_family, different_families, families, refused_kind
 from viz.models.registry import PICTURE_FAMILIES, Entry
 from viz.text import LANGUAGES, sentences, translator
 
@@ -119,7 +121,12 @@ def test_every_family_has_a_test():
     ("deberta-v2", "relative"), ("mamba", "recurrent"), ("zamba", "repeated"),
     ("longformer", "pattern"), ("bloom", "unseen"),
     ("diffllama", "difference"), ("deepseek_v32", "selected"), ("gemma3n_text", "streams"),
-    ("muse_spark_text", "outputs"),
+    ("muse_spark_text", "outputs"), ("zaya", "convolved"), ("dbrx", "clipped"), ("jetmoe", "routed"),
+    ("t5gemma2", "merged"), ("yoso", "approximate"), ("fnet", "fourier"), ("perceiver", "latents"),
+    ("mobilebert", "sources"), ("xmod", "language"), ("blt", "patches"), ("encoder-decoder", "composed"),
+    ("step3p5", "uneven"), ("udop", "places"), ("kosmos_2_text_model", "part"), ("evolla", "proteins"),
+    ("gemma4_assistant", "assistant"), ("pi0", "actions"), ("timesfm", "series"), ("whisper", "sound"),
+    ("sam", "vision"),
 ])  # fmt: skip
 def test_unsupported_family_error_has_reason(family, kind):
     entry = Entry(id="theirs")
@@ -130,6 +137,45 @@ def test_unsupported_family_error_has_reason(family, kind):
         sentence = translator(lang)(f"error.{error.value.code}", **error.value.values)
         assert family in sentence and "theirs" in sentence
         assert f"error.family_{kind}" in sentences(lang)
+
+
+MAPPINGS = ("CAUSAL_LM", "SEQ_TO_SEQ_CAUSAL_LM", "MASKED_LM", "TEXT_ENCODING")
+
+
+def test_families_of_transformers_are_decided():
+    """Each family that transformers has a model of is shown, or refused by its name, itself or by its text part."""
+    from transformers.models.auto import modeling_auto
+
+    lists = [getattr(modeling_auto, f"MODEL_FOR_{name}_MAPPING_NAMES") for name in MAPPINGS]
+    names = {name for list_ in (*lists, modeling_auto.MODEL_MAPPING_NAMES) for name in list_}
+    assert len(names) > 500
+    names_without_row = {name for name in names if name not in families() and not refused_kind(name)}
+    parts = {name: transformers.CONFIG_MAPPING[name].sub_configs.get("text_config") for name in names_without_row}
+    assert [name for name, part in parts.items() if part is None] == []
+    text_families = {name: transformers.CONFIG_MAPPING[name]().text_config.model_type for name in parts}
+    assert {
+        name: part for name, part in text_families.items() if part not in families() and not refused_kind(part)
+    } == {}
+
+
+def test_every_reason_has_a_sentence():
+    """In both languages, for each kind of difference."""
+    for lang in LANGUAGES:
+        assert {f"error.family_{kind}" for kind in different_families()} <= set(sentences(lang))
+
+
+def test_gpt_sw3_is_read_as_gpt2(tmp_path):
+    """Its configuration says gpt-sw3, and transformers reads it with GPT-2's code."""
+    folder = save("gpt2", tmp_path / "sw3")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"model_type": "gpt-sw3"}))
+    ours = open_folder(folder)
+    assert ours.model.config.model_type == "gpt-sw3"
+    ids = torch.tensor([capture(ours, TEXT).tokens.ids])
+    with torch.inference_mode():
+        maps = eager("gpt2", folder)(input_ids=ids, output_attentions=True).attentions
+    for i, weights in enumerate(maps):
+        assert_close(capture(ours, TEXT).layer(i).weights, weights[0], atol=1e-5, rtol=0)
 
 
 def test_unknown_family_error_has_supported_names():
@@ -153,7 +199,9 @@ def test_clipped_projections_are_refused(tmp_path):
         open_folder(save("olmo", tmp_path / "olmo", clip_qkv=8.0))
 
 
-@pytest.mark.parametrize("name", ["llama", "cohere2", "modernbert", "mbart", *TODAY])
+@pytest.mark.parametrize(
+    "name", ["llama", "cohere2", "modernbert", "mbart", "t5gemma", "beam", "qwen3_vl_text", *TODAY]
+)
 @pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
 def test_half_precision_weights_are_read_exactly(name, kind, tmp_path):
     """The model is in float32 with the file's rounded numbers: the maps are those of transformers on the same."""
@@ -182,7 +230,7 @@ def test_table_of_families_has_every_family():
     assert {name.strip("| ") for name, status in table_rows if status.startswith("no: ")} == unsupported
 
 
-@pytest.mark.parametrize("name", TODAY)
+@pytest.mark.parametrize("name", [*TODAY, "beam", "cohere2_moe", "cohere_compass_text"])
 def test_padded_batch_first_layer_equals(name, tmp_path):
     """A text that is filled up on the left, as transformers' batch reads it; both texts are longer than the window."""
     folder = save(name, tmp_path / name)

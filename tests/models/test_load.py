@@ -168,7 +168,7 @@ def test_model_code_is_never_run(folder, tmp_path):
     assert not trap.exists()
 
 
-@pytest.mark.parametrize("family", ["something_new", "", None])
+@pytest.mark.parametrize("family", ["something_new", "None", "bert "])
 def test_unsupported_family_is_refused(folder, family):
     edit(folder / "config.json", model_type=family)
     error = refusal(folder)

@@ -1,5 +1,6 @@
 """Rare configurations of a family: each is supported, or refused in a sentence."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import torch
 import transformers
 from torch.testing import assert_close
 
-from tests.checkpoints import BART, FAMILIES, LLAMA, TEXT, VOCABULARY, open_folder, save, save_tokenizer
+from tests.checkpoints import BART, BERT, FAMILIES, LLAMA, TEXT, VOCABULARY, open_folder, save, save_tokenizer
 from viz.errors import ModelError
 from viz.models import capture
 from viz.models.blocks import model_blocks
@@ -24,6 +25,12 @@ EYES = {
     "hidden_size": 32, "intermediate_size": 37, "num_hidden_layers": 1, "num_attention_heads": 2, "image_size": 28,
     "patch_size": 14,
 }  # fmt: skip
+FRAMES = {
+    "depth": 1, "hidden_size": 32, "num_heads": 2, "out_hidden_size": 60, "intermediate_size": 37,
+    "deepstack_visual_indexes": [0],
+}  # fmt: skip
+SEES = PART | {"rope_parameters": {"rope_type": "default", "rope_theta": 1e4, "mrope_section": [1, 2, 2]}}
+HALF_ROPE = {"rope_type": "default", "rope_theta": 1e4, "mrope_section": [1, 1, 1], "partial_rotary_factor": 0.6}
 
 
 def write(model: Any, folder: Path) -> Path:
@@ -51,12 +58,20 @@ def multimodal_config(name: str) -> tuple[str, Any]:
         case "llava":
             eyes = eyes | {"model_type": "clip_vision_model"}
             config = transformers.LlavaConfig(text_config=PART | {"model_type": "llama"}, vision_config=eyes)
+        case "qwen2_5_vl":
+            config = transformers.Qwen2_5_VLConfig(text_config=SEES, vision_config=FRAMES)
+        case "qwen3_vl":
+            config = transformers.Qwen3VLConfig(text_config=SEES, vision_config=FRAMES)
+        case "glm4v":
+            config = transformers.Glm4vConfig(
+                text_config=PART | {"rope_parameters": HALF_ROPE, "head_dim": 10}, vision_config=FRAMES
+            )
         case _:
             config = transformers.Idefics3Config(text_config=PART | {"model_type": "llama"}, vision_config=eyes)
     return f"{type(config).__name__.removesuffix('Config')}ForConditionalGeneration", config
 
 
-@pytest.mark.parametrize("name", ["gemma3", "mistral3", "llava", "idefics3"])
+@pytest.mark.parametrize("name", ["gemma3", "mistral3", "llava", "idefics3", "qwen2_5_vl", "qwen3_vl", "glm4v"])
 def test_text_part_is_shown_alone(name, tmp_path):
     """Of a model that reads pictures too, as transformers runs the whole on a text."""
     class_name, config = multimodal_config(name)
@@ -66,24 +81,53 @@ def test_text_part_is_shown_alone(name, tmp_path):
     ids = ours.tokenizer(TEXT, return_tensors="pt").input_ids
     with torch.inference_mode():
         result = theirs(input_ids=ids, output_attentions=True, use_cache=False)
-        logits = ours.model(input_ids=ids).logits
-    assert_close(logits, result.logits, atol=1e-5 * float(result.logits.abs().max()), rtol=0)
+        outputs = ours.model(input_ids=ids)
+    if "logits" in outputs:  # transformers has no text part with a head of Qwen-VL and GLM-V
+        assert_close(outputs.logits, result.logits, atol=1e-5 * float(result.logits.abs().max()), rtol=0)
+    else:
+        with torch.inference_mode():
+            final = theirs.model(input_ids=ids, use_cache=False).last_hidden_state
+        assert_close(outputs.last_hidden_state, final, atol=1e-5 * float(final.abs().max()), rtol=0)
     text_capture = capture(ours, TEXT)
     assert text_capture.n_layers == len(result.attentions) == 2
     for i, weights in enumerate(result.attentions):
         assert_close(text_capture.layer(i).weights, weights[0], atol=1e-5, rtol=0)
 
 
-def test_text_part_unknown_family_is_refused(tmp_path):
+@pytest.mark.parametrize(("text_family", "code"), [("quokka", "family"), ("step3p5", "family_uneven")])
+def test_text_part_unknown_family_is_refused(text_family, code, tmp_path):
     """The sentence names the text part's family, not the whole's."""
-    config = transformers.Qwen3VLConfig(
-        text_config=PART,
-        vision_config={"depth": 1, "hidden_size": 32, "num_heads": 2, "out_hidden_size": 60, "intermediate_size": 37},
-    )
-    config.save_pretrained(tmp_path)
-    with pytest.raises(ModelError, match="qwen3_vl_text") as error:
+    config = {"model_type": "qwen3_vl", "text_config": {"model_type": text_family}}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ModelError, match=text_family) as error:
         open_folder(tmp_path)
-    assert error.value.code == "family"
+    assert error.value.code == code
+
+
+def test_assistant_is_refused_as_a_whole(tmp_path):
+    """Its text part reads another model's vectors, and is not Gemma 4's."""
+    config = {"model_type": "gemma4_assistant", "text_config": {"model_type": "gemma4_text"}}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ModelError, match="gemma4_assistant") as error:
+        open_folder(tmp_path)
+    assert error.value.code == "family_assistant"
+
+
+@pytest.mark.parametrize("name", ["clip", "siglip", "owlvit"])
+def test_text_half_of_a_pair(name, tmp_path):
+    """A model that matches texts with pictures: its text half, as transformers runs it."""
+    prefix = {"clip": "CLIP", "siglip": "Siglip", "owlvit": "OwlViT"}[name]
+    sizes = BERT | {"vocab_size": VOCABULARY, "eos_token_id": 3}
+    kind, config = getattr(transformers, f"{prefix}Model"), getattr(transformers, f"{prefix}Config")
+    folder = write(kind(config(text_config=sizes, vision_config=EYES)), tmp_path / name)
+    ours, theirs = open_folder(folder), kind.from_pretrained(folder, attn_implementation="eager").eval()
+    ids = ours.tokenizer(TEXT, return_tensors="pt").input_ids
+    with torch.inference_mode():
+        maps = theirs.text_model(input_ids=ids, output_attentions=True).attentions
+    text_capture = capture(ours, TEXT)
+    for i, weights in enumerate(maps):
+        assert_close(text_capture.layer(i).weights, weights[0], atol=1e-5, rtol=0)
+    assert text_capture.n_layers == len(maps) == 2
 
 
 def test_opt_350m_positions_are_refused(tmp_path):

@@ -238,15 +238,24 @@ def different_families() -> Mapping[str, list[str]]:
     return by_reason
 
 
+def refused_kind(family: str) -> str:
+    """Return what is different about a family that cannot be shown; "" for others."""
+    return next((kind for kind, different in different_families().items() if family in different), "")
+
+
+def model_class(family: str) -> str:
+    """Return the name of the class of a family for which transformers has no automatic one; "" for others."""
+    return str(_tables()["classes"].get(family, ""))
+
+
 def check_family(entry: Entry, family: str) -> None:
     """Refuse a family of models whose layout is not known.
 
     Raises:
         ModelError: "family_" and what is different about it, or "family", which names known ones of a name like it.
     """
-    for kind, different in different_families().items():
-        if family in different:
-            raise ModelError(f"family_{kind}", model=entry.id, family=family)
+    if kind := refused_kind(family):
+        raise ModelError(f"family_{kind}", model=entry.id, family=family)
     if family not in families():
         alike = get_close_matches(family, families(), n=5, cutoff=0)
         raise ModelError("family", model=entry.id, family=family, n=len(families()), known=", ".join(alike))
@@ -254,5 +263,5 @@ def check_family(entry: Entry, family: str) -> None:
 
 def family_without_attention(family: str) -> str:
     """Return the kind of a family that is known to keep no whole map of weights; "" for others."""
-    kinds = ("recurrent", "pattern")
-    return next((kind for kind in kinds if family in different_families()[kind]), "")
+    kind = refused_kind(family)
+    return kind if kind in ("recurrent", "pattern", "approximate", "fourier", "latents") else ""

@@ -13,8 +13,9 @@ from viz.models import packaged
 from viz.models.attention_interface import INTERFACE, install, watch
 from viz.models.checks import find_non_finite, refusal_reason
 from viz.models.folders import adapters, quantised
+from viz.models.folders.auto_class import auto_class_of
 from viz.models.folders.fetch import fetch_from_hub, fetch_from_index
-from viz.models.folders.files import corrupt, read_json
+from viz.models.folders.files import corrupt, family_of, read_json, readable
 from viz.models.folders.recognise import find_model, find_tokenizer
 from viz.models.folders.text_part import text_config, text_weights
 from viz.models.folders.tokenizer import read_tokenizer
@@ -70,35 +71,6 @@ def check_weights(entry: Entry, folder: Path, instead: Sequence[Path] = ()) -> l
     if not entry.file:
         _check_sha(entry, single)
     return [folder / name for name in names]
-
-
-def _auto_class(config: dict[str, Any], names: list[str]) -> Any:
-    """The class that keeps the checkpoint's own head: a language model's, a masked model's, or none.
-
-    Args:
-        config: of the model; old ones do not say their architecture.
-        names: of its weights, if they are known.
-    """
-    import transformers
-
-    architecture = str(next(iter(config.get("architectures") or []), ""))
-    encoder_alone = names and not any("decoder" in name for name in names) and any("encoder.block" in n for n in names)
-    if architecture.endswith("EncoderModel") or encoder_alone:
-        return transformers.AutoModelForTextEncoding
-    if architecture.endswith(("ForConditionalGeneration", "MTModel")):
-        return transformers.AutoModelForSeq2SeqLM
-    if architecture.endswith(("ForCausalLM", "LMHeadModel")) or (not architecture and _has(names, "lm_head.weight")):
-        family = str(config.get("model_type"))
-        has_causal_class = family not in transformers.CONFIG_MAPPING or (
-            transformers.CONFIG_MAPPING[family] in transformers.MODEL_FOR_CAUSAL_LM_MAPPING
-        )
-        return transformers.AutoModelForCausalLM if has_causal_class else transformers.AutoModelForImageTextToText
-    masked = architecture.endswith("ForMaskedLM") or (not architecture and _has(names, "cls.predictions"))
-    return transformers.AutoModelForMaskedLM if masked else transformers.AutoModel
-
-
-def _has(names: list[str], part: str) -> bool:
-    return any(part in name for name in names)
 
 
 def _from_package(entry: Entry, file: Path) -> tuple[Any, Any]:
@@ -159,8 +131,17 @@ def _config(folder: Path) -> Any:
     config = quantised.strip(transformers.AutoConfig.from_pretrained(folder, **OPTIONS))
     if text_config(config.to_dict()) is None:
         return config
-    config.text_config.tie_word_embeddings = config.tie_word_embeddings  # of the whole, or it is not read
+    if hasattr(config, "tie_word_embeddings"):
+        config.text_config.tie_word_embeddings = config.tie_word_embeddings  # of the whole, or it is not read
     return config.text_config
+
+
+def _family_of_part(entry: Entry, folder: Path) -> str:
+    """The family of a text part that config.json does not name: the default of the whole's."""
+    try:
+        return str(_config(folder).model_type)
+    except Exception as error:
+        raise corrupt(entry, error) from error
 
 
 def _read_config(entry: Entry, folder: Path) -> dict[str, Any]:
@@ -173,7 +154,10 @@ def _read_config(entry: Entry, folder: Path) -> dict[str, Any]:
     if config.get("model_type") in PICTURE_FAMILIES:
         raise ModelError("pictures", model=entry.id)
     config = text_config(plain := quantised.check_method(entry, config)) or plain
-    check_family(entry, str(config.get("model_type")))
+    if not (family := family_of(config) or ("text_config" in plain and _family_of_part(entry, folder))):
+        raise ModelError("no_family", model=entry.id)
+    check_family(entry, family)
+    config["model_type"] = family
     return quantised.check_method(entry, config)
 
 
@@ -198,7 +182,7 @@ def _model_in(entry: Entry, folder: Path, adapter: Path | None = None) -> Any:
         raise corrupt(entry, reason)
     types = {name: kind for file in files if file.suffix == ".safetensors" for name, kind in types_in(file).items()}
     names, full_config = list(types), read_json(entry, folder / "config.json")
-    auto_class = _auto_class(config, names)
+    auto_class = auto_class_of(config, names)
     is_part = text_config(full_config) is not None
     is_listed = any((folder / name).is_file() for name in ("model.safetensors", "model.safetensors.index.json"))
     is_own = (
@@ -213,12 +197,12 @@ def _model_in(entry: Entry, folder: Path, adapter: Path | None = None) -> Any:
             return read_checkpoint(entry, folder, auto_class)
     try:
         tensors = quantised.dequantise(read_tensors(entry, files), full_config, entry)
-        tensors = text_weights(tensors) if is_part else tensors
     except ModelError:
         raise
     except Exception as error:
         raise corrupt(entry, error) from error
-    shell = _shell(entry, folder, _auto_class(config, list(tensors)))
+    shell = _shell(entry, folder, auto_class_of(config, [] if is_part else list(tensors)))
+    tensors = text_weights(tensors, shell.state_dict()) if is_part else tensors
     weights = adapters.split_off(tensors, shell.state_dict(), entry, folder)
     quantised.check_types(weights, shell.state_dict(), entry)
     if adapter is not None:
@@ -230,12 +214,14 @@ def _from_folder(entry: Entry, folder: Path) -> tuple[Any, Any]:
     """The model and its tokenizer from a folder as ``save_pretrained`` or a training writes it."""
     folder = find_model(entry, folder)
     base = adapters.find_base(entry, folder) if adapters.is_adapter(folder) else folder
-    config = _read_config(entry, base)
-    check_weights(entry, base, pickled_files(entry, base))
-    if reason := refusal_reason(config):
-        raise corrupt(entry, reason)
-    tokenizer = read_tokenizer(entry, find_tokenizer(entry, folder, base))
-    model = _model_in(entry, base, folder if base != folder else None)
+    with readable(base) as base_folder:
+        config = _read_config(entry, base_folder)
+        check_weights(entry, base_folder, pickled_files(entry, base_folder))
+        if reason := refusal_reason(config):
+            raise corrupt(entry, reason)
+        with readable(find_tokenizer(entry, folder, base)) as tokenizer_folder:
+            tokenizer = read_tokenizer(entry, tokenizer_folder)
+        model = _model_in(entry, base_folder, folder if base != folder else None)
     if config.get("is_encoder_decoder") is not False and type(model).__name__.endswith("EncoderModel"):
         model.config.is_encoder_decoder = False  # its decoder was left out
     return model, tokenizer

@@ -151,7 +151,7 @@ def entries_of(folders: Iterable[Path]) -> tuple[Entry, ...]:
 def reads_pictures(folder: Path) -> bool:
     """Return whether a folder's configuration is of a vision model."""
     try:
-        config = json.loads((folder / "config.json").read_text("utf-8"))
+        config = json.loads((folder / "config.json").read_bytes())
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(config, dict) and config.get("model_type") in PICTURE_FAMILIES

@@ -162,13 +162,201 @@ def test_lora_inside_a_model_is_merged(copy_of, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "changes", [{"use_dora": True}, {"peft_type": "IA3"}, {"peft_type": None}, {"base_model_name_or_path": "gpt2"}]
-)
+    "changes", [
+        {"use_dora": True}, {"init_lora_weights": "pissa_niter_4"}, {"init_lora_weights": "olora"},
+        {"init_lora_weights": "loftq"}, {"init_lora_weights": "corda"}, {"target_parameters": ["experts.down_proj"]},
+        {"alora_invocation_tokens": [5]}, {"alpha_pattern": {"(": 3}}, {"lora_alpha": "much"},
+        {"peft_type": "IA3"}, {"peft_type": None}, {"base_model_name_or_path": "gpt2"},
+    ]
+)  # fmt: skip
 def test_other_adapters_are_named(copy_of, tmp_path, changes):
     """With the line of code that merges them."""
     lora(tmp_path / "adapter", copy_of("llama", "base"), LAYERS["llama"], **changes)
     error = refusal(tmp_path / "adapter")
     assert error.code == "adapter" and "merge_and_unload()" in str(error)
+
+
+Q = "model.layers.0.self_attn.q_proj"
+EMBEDDINGS = "model.embed_tokens"
+
+
+def adapter(folder: Path, base: Path, tensors: dict[str, torch.Tensor], **settings: Any) -> None:
+    """Write an adapter of any tensors."""
+    folder.mkdir()
+    config = {"peft_type": "LORA", "r": 3, "lora_alpha": 5, "base_model_name_or_path": str(base)} | settings
+    (folder / "adapter_config.json").write_text(json.dumps(config))
+    save_file(
+        {f"base_model.model.{name}": value.contiguous() for name, value in tensors.items()},
+        folder / "adapter_model.safetensors",
+    )
+
+
+def draw(*shape: int, seed: int) -> torch.Tensor:
+    """Draw normal numbers."""
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+
+
+def pair(weight: torch.Tensor, seed: int = 0, rank: int = 3) -> tuple[torch.Tensor, torch.Tensor]:
+    """Draw A and B for a weight of (rows, columns)."""
+    return draw(rank, weight.shape[1], seed=seed), draw(weight.shape[0], rank, seed=seed + 1)
+
+
+@pytest.mark.parametrize("family", ["llama", "gpt2"])
+@pytest.mark.parametrize("end", ["", ".weight"])
+def test_dora_is_merged(copy_of, tmp_path, family, end):
+    """Each row of W + s B A gets the length that was trained; GPT-2 keeps its rows as columns."""
+    base, module = copy_of(family, "base"), LAYERS[family][0]
+    weight = load_file(base / WEIGHTS)[f"{module}.weight"]
+    rows = weight.T if family == "gpt2" else weight
+    a, b = pair(rows)
+    lengths = draw(len(rows), seed=5).abs()
+    tensors = {f"{module}.lora_A.weight": a, f"{module}.lora_B.weight": b}
+    tensors[f"{module}.lora_magnitude_vector{end}"] = lengths
+    adapter(tmp_path / "adapter", base, tensors, use_dora=True, fan_in_fan_out=family == "gpt2")
+    result = open_folder(tmp_path / "adapter").model.get_parameter(f"{module}.weight")
+    result_rows = result.T if family == "gpt2" else result
+    sums = [row + sum(5 / 3 * b[i, k] * a[k] for k in range(3)) for i, row in enumerate(rows)]
+    for row, direction, length in zip(result_rows, sums, lengths, strict=True):
+        assert_close(row, length * direction / direction.square().sum().sqrt(), atol=1e-5, rtol=1e-5)
+
+
+def test_rank_and_alpha_patterns_are_merged(copy_of, tmp_path):
+    """Modules with a rank and an alpha of their own, named as PEFT names them: by an end, or by an expression."""
+    base = copy_of("llama", "base")
+    weights, modules = load_file(base / WEIGHTS), ("model.layers.0.self_attn.q_proj", "model.layers.1.self_attn.q_proj")
+    tensors, expected = {}, {}
+    for module, rank, alpha in zip(modules, (2, 7), (11.0, 5.0), strict=True):
+        a, b = pair(weights[f"{module}.weight"], rank, rank)
+        tensors |= {f"{module}.lora_A.weight": a, f"{module}.lora_B.weight": b}
+        expected[module] = weights[f"{module}.weight"] + alpha / rank**0.5 * (b @ a)
+    patterns = {"rank_pattern": {r"layers\.0\..*q_proj": 2, "q_proj": 7}}
+    patterns["alpha_pattern"] = {r"^model\.layers\.0\.self_attn\.q_proj": 11, "proj": 99}
+    adapter(tmp_path / "adapter", base, tensors, use_rslora=True, **patterns)
+    model = open_folder(tmp_path / "adapter").model
+    for module, weight in expected.items():
+        assert_close(model.get_parameter(f"{module}.weight"), weight)
+
+
+def test_whole_modules_and_biases_are_merged(copy_of, tmp_path):
+    """A head that was trained whole, biases beside the matrices, and the bias of B."""
+    base = copy_of("qwen2", "base")
+    weights = load_file(base / WEIGHTS)
+    a, b = pair(weights[f"{Q}.weight"])
+    bias, more = draw(len(weights[f"{Q}.bias"]), seed=3), draw(len(weights[f"{Q}.bias"]), seed=4)
+    norm = draw(len(weights["model.norm.weight"]), seed=6)
+    tensors = {
+        f"{Q}.lora_A.weight": a, f"{Q}.lora_B.weight": b, f"{Q}.base_layer.bias": bias, f"{Q}.lora_B.bias": more,
+        "model.norm.modules_to_save.default.weight": norm,
+    }  # fmt: skip
+    adapter(tmp_path / "adapter", base, tensors, bias="all", lora_bias=True, modules_to_save=["norm"])
+    model = open_folder(tmp_path / "adapter").model
+    assert_close(model.get_parameter(f"{Q}.bias"), bias + 5 / 3 * more)
+    assert_close(model.get_parameter("model.norm.weight"), norm)
+    assert_close(model.get_parameter(f"{Q}.weight"), weights[f"{Q}.weight"] + 5 / 3 * (b @ a))
+
+
+@pytest.mark.parametrize("by_module", [True, False])
+def test_trained_tokens_replace_rows(copy_of, tmp_path, by_module):
+    """Of the embedding table, for the tokens that the configuration names."""
+    base = copy_of("llama", "base")
+    table = load_file(base / WEIGHTS)[f"{EMBEDDINGS}.weight"]
+    rows = draw(2, table.shape[1], seed=9)
+    indices: Any = {"embed_tokens": [7, 3]} if by_module else [7, 3]
+    delta = {f"{EMBEDDINGS}.token_adapter.trainable_tokens_delta": rows}
+    adapter(tmp_path / "adapter", base, delta, trainable_token_indices=indices)
+    expected = table.clone()
+    expected[7], expected[3] = rows
+    assert_close(open_folder(tmp_path / "adapter").model.get_input_embeddings().weight, expected)
+    adapter(tmp_path / "bare", base, delta)
+    assert "trained tokens" in str(refusal(tmp_path / "bare"))
+
+
+def test_embedding_matrices_are_merged(copy_of, tmp_path):
+    """An embedding's A has a column a token."""
+    base = copy_of("llama", "base")
+    table = load_file(base / WEIGHTS)[f"{EMBEDDINGS}.weight"]
+    a, b = pair(table.T)
+    tensors = {f"{EMBEDDINGS}.lora_embedding_A": a, f"{EMBEDDINGS}.lora_embedding_B": b}
+    adapter(tmp_path / "adapter", base, tensors)
+    assert_close(open_folder(tmp_path / "adapter").model.get_input_embeddings().weight, table + 5 / 3 * (b @ a).T)
+
+
+def test_dora_inside_needs_settings(copy_of, tmp_path):
+    """Its lengths are no weights of the model: to leave them out would change it."""
+    inside = copy_of("llama", "inside")
+    weights = load_file(inside / WEIGHTS)
+    weights[f"{Q}.lora_magnitude_vector.default.weight"] = torch.ones(len(weights[f"{Q}.weight"]))
+    save_file(weights, inside / WEIGHTS, {"format": "pt"})
+    assert refusal(inside).code == "adapter"
+
+
+FILES_BY_ENCODING = {
+    "utf-8-sig": ("config.json", "tokenizer.json", "tokenizer_config.json"),
+    "utf-16": ("config.json",),
+}
+
+
+@pytest.mark.parametrize("encoding", FILES_BY_ENCODING)
+@pytest.mark.parametrize("family", ["llama", "bert"])
+def test_byte_order_marks_are_read(copy_of, checkpoint, family, encoding):
+    """Editors and shells of Windows write them."""
+    folder = copy_of(family)
+    for name in FILES_BY_ENCODING[encoding]:
+        (folder / name).write_text((folder / name).read_text("utf-8"), encoding)
+    assert_close(final(folder), final(checkpoint(family)), atol=0, rtol=0)
+
+
+@pytest.mark.parametrize("index", [{"metadata": {}}, {}])
+def test_byte_order_mark_in_index(copy_of, checkpoint, index):
+    """Also of an index with a list alone, as a script writes it."""
+    folder = copy_of("llama")
+    names = dict.fromkeys(load_file(folder / WEIGHTS), "model-00001-of-00001.safetensors")
+    (folder / WEIGHTS).rename(folder / "model-00001-of-00001.safetensors")
+    (folder / f"{WEIGHTS}.index.json").write_text(json.dumps(index | {"weight_map": names}), "utf-8-sig")
+    assert_close(final(folder), final(checkpoint("llama")), atol=0, rtol=0)
+
+
+def test_shadow_files_are_left_out(copy_of, checkpoint):
+    """A copy to another disk puts ._NAME beside each file on macOS; a link may lead nowhere."""
+    folder = copy_of("llama")
+    (folder / WEIGHTS).rename(folder / "weights.safetensors")
+    (folder / "._weights.safetensors").write_bytes(b"\0\5\x16\7")
+    (folder / "old.safetensors").symlink_to(folder / "nowhere")
+    assert_close(final(folder), final(checkpoint("llama")), atol=0, rtol=0)
+    (folder / "weights.safetensors").unlink()
+    assert refusal(folder).code == "missing"
+
+
+def test_empty_quantisation_is_none(copy_of, checkpoint):
+    folder = copy_of("llama")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"quantization_config": {}}))
+    assert_close(final(folder), final(checkpoint("llama")), atol=0, rtol=0)
+
+
+def test_byte_order_mark_in_adapter(copy_of, tmp_path):
+    base = copy_of("llama", "base")
+    deltas = lora(tmp_path / "adapter", base, LAYERS["llama"])
+    file = tmp_path / "adapter" / "adapter_config.json"
+    file.write_text(file.read_text(), "utf-8-sig")
+    name, delta = next(iter(deltas.items()))
+    expected = load_file(base / WEIGHTS)[name] + delta
+    assert_close(open_folder(tmp_path / "adapter").model.get_parameter(name), expected)
+
+
+@pytest.mark.parametrize("missing", ["absent", None, ""])
+def test_missing_family_is_found_or_named(copy_of, checkpoint, missing):
+    """By the class that the model was saved with; else the sentence names the key, and no family None."""
+    folder = copy_of("llama")
+    config = json.loads((folder / "config.json").read_text()) | {"model_type": missing}
+    if missing == "absent":
+        del config["model_type"]
+    (folder / "config.json").write_text(json.dumps(config))
+    assert_close(final(folder), final(checkpoint("llama")), atol=0, rtol=0)
+    for architectures in (["MineForCausalLM"], [], None, "LlamaForCausalLM", ["load_state_dict"]):
+        (folder / "config.json").write_text(json.dumps(config | {"architectures": architectures}))
+        error = refusal(folder)
+        assert error.code == "no_family" and "model_type" in str(error) and "None" not in str(error)
 
 
 @pytest.mark.parametrize("files", ["vocab.txt", "vocab.json"])

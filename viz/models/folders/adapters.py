@@ -14,8 +14,28 @@ from viz.models.folders.recognise import ADAPTER, base_name
 from viz.models.folders.weights import LORA, map_names, read_tensors
 from viz.models.registry import Entry, checkpoints, entries
 
-UNSUPPORTED_PARTS = ("lora_embedding_", "lora_magnitude", "lora_bias", ".vera_", ".hada_", ".oft_", "ia3_")
+UNSUPPORTED_PARTS = (".vera_", ".hada_", ".oft_", "ia3_")
 """Parts of names of adapters that are no plain product of two matrices."""
+
+UNSUPPORTED = (
+    "use_qalora", "layer_replication", "target_parameters", "alora_invocation_tokens", "arrow_config", "use_bdlora",
+)  # fmt: skip
+"""Settings with which an adapter is another change of the model than W + s B A, or of other weights than matrices."""
+
+CHANGES_BASE = ("pissa", "olora", "loftq", "corda", "lora_ga")
+"""Ways to begin a training that take a part out of the base's own weights, which the published base still has."""
+
+MATRIX = re.compile(r"\.lora_(?:(embedding)_)?(A|B|magnitude_vector)(?:\.[\w-]+)*?(?:\.(weight|bias))?$")
+"""The end of a name of what LoRA adds to a module: its two matrices, an embedding's, DoRA's lengths, the bias of B."""
+
+PARTS_OF_MODULE = {"A", "B", "A embedding", "B embedding", "magnitude_vector", "B bias"}
+"""Parts that LoRA may have for one module."""
+
+LONGEST_PATTERN = 200
+"""Letters of a pattern of names."""
+
+TOKENS = re.compile(r"\.(?:token_adapter\.)?trainable_tokens_delta(?:\.[\w-]+)?$")
+"""The end of a name of rows of an embedding table that were trained by themselves."""
 
 
 def refusal(entry: Entry, folder: Path, kind: str) -> ModelError:
@@ -32,7 +52,9 @@ def _config(entry: Entry, folder: Path) -> dict[str, Any]:
     """
     config = read_json(entry, folder / ADAPTER)
     kind = str(config.get("peft_type") or "unknown")
-    odd = next((name for name in ("use_dora", "use_qalora", "lora_bias", "layer_replication") if config.get(name)), "")
+    odd = next((name for name in UNSUPPORTED if config.get(name)), "")
+    start = str(config.get("init_lora_weights")).lower()
+    odd = odd or next((name for name in CHANGES_BASE if start.startswith(name)), "")
     if kind.upper() != "LORA" or odd:
         raise refusal(entry, folder, f"{kind} {odd}".strip())
     return config
@@ -85,7 +107,7 @@ def split_off(tensors: Mapping[str, Tensor], expected: Iterable[str], entry: Ent
     """
     inside = {name: tensor for name, tensor in tensors.items() if LORA.search(name)}
     outside = {name: tensor for name, tensor in tensors.items() if name not in inside}
-    plain = {name: re.sub(r"\.base_layer(?=\.)", "", name) for name in outside}
+    plain = {name: re.sub(r"\.(?:base_layer|original_module)(?=\.)", "", name) for name in outside}
     names = map_names(plain.values(), expected)
     weights = {names[plain[name]]: tensor for name, tensor in outside.items()}
     if not inside:
@@ -102,32 +124,79 @@ def merge(
 
     .. math:: W + \frac{\alpha}{r} B A
 
-    Hu et al. 2021, section 4.1; with ``use_rslora`` it is :math:`\alpha / \sqrt r`. Modules that were trained whole
-    replace the old ones.
+    Hu et al. 2021, section 4.1; with ``use_rslora`` it is :math:`\alpha / \sqrt r`. With DoRA (Liu et al. 2024, eq. 5)
+    each row of the sum gets the length that was trained. Modules that were trained whole, and rows of an embedding
+    table that were, replace the old ones.
 
     Raises:
         ModelError: "adapter", if a part of it belongs to no weight or has another form.
     """
-    merged, pairs = dict(weights), dict[str, dict[str, Tensor]]()
+    merged, parts = dict(weights), dict[str, dict[str, Tensor]]()
     for name, tensor in adapter.items():
         plain = name.removeprefix("base_model.model.")
         if any(mark in name for mark in UNSUPPORTED_PARTS):
             raise refusal(entry, folder, "LoRA with more than two matrices")
-        if match := LORA.search(plain):
-            pairs.setdefault(plain[: match.start()], {})[match[1]] = tensor
+        if match := MATRIX.search(plain):
+            kind = f"{match[2]} {match[1] or ''} {match[3] if match[3] == 'bias' else ''}".split()
+            parts.setdefault(plain[: match.start()], {})[" ".join(kind)] = tensor
+        elif match := TOKENS.search(plain):
+            weight = _find_weight_name(f"{plain[: match.start()]}.weight", merged, entry, folder)
+            merged[weight] = _with_rows(merged[weight], tensor, _tokens(config, plain[: match.start()]), entry, folder)
         else:
             full_name = re.sub(r"\.(?:modules_to_save(?:\.[\w-]+)?|base_layer)(?=\.)", "", plain)
             merged[_find_weight_name(full_name, merged, entry, folder)] = tensor
-    for module, pair in pairs.items():
-        name = _find_weight_name(f"{module}.weight", merged, entry, folder)
-        if pair.keys() != {"A", "B"} or pair["A"].dim() != 2:
-            raise refusal(entry, folder, "LoRA of another form")
-        change = _scale(config, module, pair["A"].shape[0]) * (pair["B"].float() @ pair["A"].float())
-        change = change.T if config.get("fan_in_fan_out") else change
-        if change.shape != merged[name].shape:
-            raise refusal(entry, folder, "LoRA of another size")
-        merged[name] = merged[name].to(torch.float32) + change
+    for module, part in parts.items():
+        _add(merged, module, part, config, entry, folder)
     return merged
+
+
+def _add(
+    merged: dict[str, Tensor],
+    module: str,
+    part: Mapping[str, Tensor],
+    config: Mapping[str, Any],
+    entry: Entry,
+    folder: Path,
+) -> None:
+    """Add what LoRA has for one module to its weight, and to its bias."""
+    name = _find_weight_name(f"{module}.weight", merged, entry, folder)
+    is_embedding = part.keys() == {"A embedding", "B embedding"}
+    a, b = (part.get(f"{side} embedding" if is_embedding else side) for side in "AB")
+    lacks_lengths = config.get("use_dora") and "magnitude_vector" not in part
+    if a is None or b is None or a.dim() != 2 or b.dim() != 2 or part.keys() - PARTS_OF_MODULE or lacks_lengths:
+        raise refusal(entry, folder, "LoRA of another form")
+    scale, is_turned = _scale(config, module, a.shape[0], entry, folder), is_embedding or config.get("fan_in_fan_out")
+    weight, change = merged[name].to(torch.float32), scale * (b.float() @ a.float())
+    change = change.T if is_turned else change
+    if change.shape != weight.shape:
+        raise refusal(entry, folder, "LoRA of another size")
+    weight = weight + change
+    if (lengths := part.get("magnitude_vector")) is not None:
+        by_output = weight.T if is_turned else weight
+        scaled = by_output * (lengths.float() / by_output.norm(dim=1)).reshape(-1, 1)
+        weight = scaled.T if is_turned else scaled
+    merged[name] = weight
+    if (bias := part.get("B bias")) is not None:
+        bias_name = f"{name.removesuffix('.weight')}.bias"
+        if bias_name not in merged:
+            raise refusal(entry, folder, "LoRA with a bias that the model has no place for")
+        merged[bias_name] = merged[bias_name].to(torch.float32) + scale * bias.float()
+
+
+def _tokens(config: Mapping[str, Any], module: str) -> Any:
+    """The numbers of the tokens whose rows were trained by themselves."""
+    indices = config.get("trainable_token_indices")
+    return _pattern(indices, module, None) if isinstance(indices, dict) else indices
+
+
+def _with_rows(table: Tensor, rows: Tensor, tokens: Any, entry: Entry, folder: Path) -> Tensor:
+    """An embedding table with the rows of these tokens replaced."""
+    is_list = isinstance(tokens, list) and all(type(token) is int and 0 <= token < len(table) for token in tokens)
+    if not is_list or rows.shape != (len(tokens), table.shape[1]):
+        raise refusal(entry, folder, "LoRA with trained tokens that it does not name")
+    table = table.to(torch.float32).clone()
+    table[tokens] = rows.float()
+    return table
 
 
 def _find_weight_name(name: str, weights: Mapping[str, Tensor], entry: Entry, folder: Path) -> str:
@@ -138,16 +207,19 @@ def _find_weight_name(name: str, weights: Mapping[str, Tensor], entry: Entry, fo
     return name if name in weights else max(ends, key=len)
 
 
-def _scale(config: Mapping[str, Any], module: str, rank: int) -> float:
+def _scale(config: Mapping[str, Any], module: str, rank: int, entry: Entry, folder: Path) -> float:
     """Alpha / r, or alpha / sqrt(r); modules may have an alpha of their own."""
-    alpha = _pattern(config.get("alpha_pattern"), module, config.get("lora_alpha", 8))
-    return float(alpha) / (rank**0.5 if config.get("use_rslora") else rank)
+    try:
+        alpha = float(_pattern(config.get("alpha_pattern"), module, config.get("lora_alpha", 8)))
+    except (re.error, TypeError, ValueError) as error:
+        raise refusal(entry, folder, "LoRA with an alpha that is no number") from error
+    return alpha / (rank**0.5 if config.get("use_rslora") else rank)
 
 
 def _pattern(patterns: Any, module: str, default: Any) -> Any:
+    """The value of the first pattern that the end of a module's name matches, from a dot on, as PEFT reads them."""
     for pattern, value in (patterns or {}).items():
-        name = str(pattern).strip("^$").replace("\\.", ".")
-        if module == name or module.endswith(f".{name}"):
+        if re.match(rf"(.*\.)?({str(pattern)[:LONGEST_PATTERN]})$", module):
             return value
     return default
 

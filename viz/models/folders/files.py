@@ -1,12 +1,26 @@
 """The files of a model's folder, read or refused in a sentence."""
 
+import codecs
 import json
 import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from viz.errors import ModelError
 from viz.models.registry import Entry
+
+MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+"""First bytes of files as editors and shells of Windows write them, which transformers does not read."""
+
+INDEX = "model.safetensors.index.json"
+"""Name of the list of weights in several files; transformers wants a word on them all in it."""
+
+TEXTS = ("*.json", "vocab.txt", "merges.txt")
+"""Files of a folder that hold text."""
 
 
 def corrupt(entry: Entry, reason: object) -> ModelError:
@@ -21,7 +35,7 @@ def corrupt(entry: Entry, reason: object) -> ModelError:
 def read_if_object(file: Path) -> dict[str, Any]:
     """Return the object in a JSON file; an empty one if there is none."""
     try:
-        content = json.loads(file.read_text("utf-8"))
+        content = json.loads(file.read_bytes())
     except (OSError, ValueError, RecursionError):
         return {}
     return content if isinstance(content, dict) else {}
@@ -32,9 +46,58 @@ def read_json(entry: Entry, file: Path) -> dict[str, Any]:
     if not file.is_file():
         raise ModelError("missing", model=entry.id, file=file.name)
     try:
-        content = json.loads(file.read_text("utf-8"))
+        content = json.loads(file.read_bytes())
     except (OSError, ValueError, RecursionError) as error:
         raise corrupt(entry, f"{file.name}: {error}") from error
     if not isinstance(content, dict):
         raise corrupt(entry, f"{file.name}: not an object")
     return content
+
+
+def family_of(config: dict[str, Any]) -> str:
+    """Return a model's family: what config.json calls it, or that of its class where it has no word on it; else ""."""
+    import transformers
+
+    if family := config.get("model_type"):
+        return str(family)
+    architectures = config.get("architectures")
+    name = architectures[0] if isinstance(architectures, list) and architectures else None
+    kind = getattr(transformers, name, None) if isinstance(name, str) and name.isidentifier() else None
+    return str(getattr(getattr(kind, "config_class", None), "model_type", None) or "")
+
+
+@contextmanager
+def readable(folder: Path) -> Iterator[Path]:
+    """Give a folder as transformers reads it: itself, or a copy without byte order marks and with what it lacks."""
+    copies = {
+        file.name: content.decode(json.detect_encoding(content)).encode()
+        for pattern in TEXTS
+        for file in folder.glob(pattern)
+        if file.is_file() and (content := file.read_bytes()).startswith(MARKS)
+    }
+    config = read_if_object(folder / "config.json")
+    if config and not config.get("model_type") and (family := family_of(config)):
+        copies["config.json"] = json.dumps(config | {"model_type": family}).encode()
+    index = read_if_object(folder / INDEX)
+    if index and "metadata" not in index:
+        copies[INDEX] = json.dumps(index | {"metadata": {}}).encode()
+    if not copies:
+        yield folder
+        return
+    with TemporaryDirectory() as place:
+        copy = Path(place) / folder.name
+        copy.mkdir()
+        for file in folder.iterdir():
+            if file.name in copies:
+                (copy / file.name).write_bytes(copies[file.name])
+            elif file.is_file():
+                _link(file, copy / file.name)
+        yield copy
+
+
+def _link(file: Path, copy: Path) -> None:
+    """Have a file in a second place; Windows may allow no links."""
+    try:
+        copy.symlink_to(file.resolve())
+    except OSError:
+        shutil.copy(file, copy)

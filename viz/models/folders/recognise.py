@@ -85,6 +85,6 @@ def base_name(folder: Path) -> str:
 
 def _json(file: Path) -> Any:
     try:
-        return json.loads(file.read_text("utf-8"))
+        return json.loads(file.read_bytes())
     except (OSError, ValueError, RecursionError):
         return None

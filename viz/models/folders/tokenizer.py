@@ -85,6 +85,6 @@ def _lost(tokenizer: Any, folder: Path) -> str | None:
     file = folder / "vocab.txt"
     if (folder / "tokenizer.json").is_file() or not file.is_file():
         return None
-    words = set(file.read_text("utf-8", "replace").split("\n")) - {""}
+    words = set(file.read_text("utf-8-sig", "replace").split("\n")) - {""}
     lost = len(words - tokenizer.get_vocab().keys())
     return f"vocab.txt: {lost} of its {len(words)} words were not read" if lost else None

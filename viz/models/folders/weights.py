@@ -18,8 +18,8 @@ WRAPPERS = ("_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module", "
 OUTER = ("module", "model", "base_model", "auto_model", "net", "network", "student", "backbone", "0")
 """Modules that people put around a model, before every name."""
 
-LORA = re.compile(r"(?:^|\.)lora_(A|B)(?:\.[\w-]+)?\.weight$")
-"""The name of one of the two matrices that LoRA adds to a weight, behind the module's."""
+LORA = re.compile(r"(?:^|\.)(?:lora_\w+|trainable_tokens_delta|modules_to_save)(?:\.|$)")
+"""A name of what a training with LoRA adds to a model, or has in the place of its weights."""
 
 LARGEST_HEADER = 100_000_000
 """Bytes of a safetensors header; the format's own bound."""
@@ -114,7 +114,7 @@ def pickled_files(entry: Entry, folder: Path) -> list[Path]:
     if (single_file := folder / "pytorch_model.bin").is_file():
         return [single_file]
     try:
-        parts = json.loads((folder / "pytorch_model.bin.index.json").read_text("utf-8"))["weight_map"]
+        parts = json.loads((folder / "pytorch_model.bin.index.json").read_bytes())["weight_map"]
         names = sorted({str(name) for name in parts.values()})
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return []

@@ -24,4 +24,6 @@ def read_gate(layer: Layer, gate_output: Tensor, n_heads: int) -> Tensor:
     by_head = gate_output.unflatten(-1, (n_heads, -1))
     if layer.layout.doubled:  # q and the gate of head 0, then of head 1, ...
         by_head = by_head.chunk(2, dim=-1)[1]
+    if isinstance(bias := getattr(layer.attention, "gate_bias", None), Tensor):  # Beam's, one number a head
+        by_head = by_head + bias.detach()[:, None]
     return ACTIVATIONS[layer.layout.gate_activation](by_head).transpose(0, 1)

@@ -7,6 +7,7 @@ patch (the class token, registers). Attention is ours, as for text: :mod:`viz.mo
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -18,7 +19,7 @@ from viz.errors import ModelError
 from viz.models.attention_interface import INTERFACE, install, recording, watch
 from viz.models.capture import Call, calls_of
 from viz.models.checks import refusal_reason
-from viz.models.folders.files import corrupt, read_json
+from viz.models.folders.files import corrupt, family_of, read_json, readable
 from viz.models.layers.find import find_layers
 from viz.models.layout import Layer
 from viz.models.load import check_weights, read_checkpoint
@@ -121,19 +122,21 @@ def load_vision(entry: Entry) -> VisionModel:
 
     disable_progress_bar()
     assert entry.path is not None
-    config = read_json(entry, entry.path / "config.json")
-    if config.get("model_type") not in PICTURE_FAMILIES:
-        family_names = ", ".join(PICTURE_FAMILIES)
-        raise ModelError(
-            "family", model=entry.id, family=str(config.get("model_type")), n=len(PICTURE_FAMILIES), known=family_names
-        )
-    check_weights(entry, entry.path)
+    with readable(entry.path) as folder:
+        return _load_from(entry, folder)
+
+
+def _load_from(entry: Entry, folder: Path) -> VisionModel:
+    config = read_json(entry, folder / "config.json")
+    if (family := family_of(config)) not in (names := PICTURE_FAMILIES):
+        raise ModelError("family", model=entry.id, family=family, n=len(names), known=", ".join(names))
+    check_weights(entry, folder)
     if reason := refusal_reason(config) or _sizes_refused(config):
         raise corrupt(entry, reason)
-    reads = read_json(entry, file) if (file := entry.path / "preprocessor_config.json").is_file() else {}
-    size = _size_read(entry, str(config["model_type"]), config.get("image_size", 224), reads)
+    reads = read_json(entry, file) if (file := folder / "preprocessor_config.json").is_file() else {}
+    size = _size_read(entry, family, config.get("image_size", 224), reads)
     _check_grid(entry, _grid(size, config.get("patch_size", 16)))
-    return share_model(entry, read_checkpoint(entry, entry.path, _class_of(config)), reads)
+    return share_model(entry, read_checkpoint(entry, folder, _class_of(config)), reads)
 
 
 def _size_read(entry: Entry, family: str, size: Any, reads: Mapping[str, Any]) -> tuple[int, int]:
