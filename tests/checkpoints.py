@@ -391,7 +391,7 @@ T5GEMMA = {
     "intermediate_size": 53, "max_position_embeddings": 61, "vocab_size": VOCABULARY, "pad_token_id": 0,
     "sliding_window": 5, "attn_logit_softcapping": 3.0, "query_pre_attn_scalar": 7,
 }  # fmt: skip
-CROSSED = {stack: f"model.{place}" for stack, place in {
+CROSS_OUTPUTS = {stack: f"model.{place}" for stack, place in {
     "encoder": "encoder.layers.{i}.self_attn.o_proj", "decoder": "decoder.layers.{i}.self_attn.o_proj",
     "cross": "decoder.layers.{i}.cross_attn.o_proj",
 }.items()}  # fmt: skip
@@ -467,16 +467,17 @@ MORE |= {
     ),
     "nllb-moe": replace(
         MORE["m2m_100"], config="NllbMoeConfig", model="NllbMoeForConditionalGeneration",
-        sizes=MORE["m2m_100"].sizes | {"num_experts": 4, "expert_capacity": 64},
+        sizes=dict(MORE["m2m_100"].sizes) | {"num_experts": 4, "expert_capacity": 64},
     ),
     "switch_transformers": replace(
         FAMILIES["t5"], config="SwitchTransformersConfig", model="SwitchTransformersForConditionalGeneration",
-        sizes=FAMILIES["t5"].sizes | {"num_experts": 4, "num_sparse_encoder_layers": 1, "num_sparse_decoder_layers": 1},
+        sizes=dict(FAMILIES["t5"].sizes)
+        | {"num_experts": 4, "num_sparse_encoder_layers": 1, "num_sparse_decoder_layers": 1},
     ),
     "t5gemma": Family(
         config="T5GemmaConfig", model="T5GemmaForConditionalGeneration", tokenizer="metaspace", n_heads=6, n_kv_heads=2,
         sizes={"encoder": T5GEMMA, "decoder": T5GEMMA | {"num_hidden_layers": 3}, "decoder_start_token_id": 2},
-        outputs=CROSSED,
+        outputs=CROSS_OUTPUTS,
     ),
     "splinter": replace(_like_bert("Splinter", "splinter"), model="SplinterModel", outputs={
         "encoder": "encoder.layer.{i}.attention.output.dense"

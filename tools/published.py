@@ -1,7 +1,9 @@
 """Published architectures on every page and section: ``python -m tools.published`` prints a table.
 
 ``tools/published.json`` has configurations as they are published: their fields, options and ratios, with small widths,
-few layers and short windows. Each is made with random weights and opened as a folder, in its first layer and its last.
+few layers and short windows. Those without a ``transformers_version`` are no published file: their settings are the
+defaults of transformers' classes, or written from reports, and the table marks them. Each is made with random weights
+and opened as a folder, in its first layer and its last.
 """
 
 import json
@@ -45,6 +47,12 @@ class Outcome:
     view: str
     kind: str
     reason: str = ""
+
+
+def is_published(name: str) -> bool:
+    """Return whether a configuration was taken from a published file, which says what version wrote it."""
+    config = PUBLISHED[name]["config"]
+    return "transformers_version" in config
 
 
 def make(name: str, folder: Path) -> Path:
@@ -181,12 +189,13 @@ def main(names: list[str]) -> None:
                 outcomes: list[Outcome] = []
                 counts = open_everywhere(open_app, model, report=outcomes.append, layer=layer, head=1)
                 row = "".join(f"{counts[kind]:>9}" for kind in (WORKS, REFUSED, FAILED))
-                sys.stdout.write(f"{name:<20}{layer:>6}{row}\n")
+                sys.stdout.write(f"{name:<20}{layer:>6}{row}{'' if is_published(name) else '  *'}\n")
                 sys.stdout.flush()
                 for outcome in outcomes:
                     notes[
                         outcome.kind, f"{outcome.page}/{outcome.view}", outcome.reason.replace(model, name), name
                     ] += 1
+    sys.stdout.write("\n* settings are class defaults of transformers or from reports, not a published config.json\n")
     for (kind, place_of, reason, name), _ in sorted(notes.items()):
         sys.stdout.write(f"\n{kind}: {name}, {place_of}: {reason}\n")
 

@@ -90,6 +90,11 @@ class ModelError(ValueError):
         "infinite": "{model}: its numbers grow beyond all bounds on this text, so there is nothing to show; "
         "choose another model.",
         "silent": "{model} has no head to write words with; choose another model.",
+        "block_post": "{model}: a block of {family!r} norms the sum behind each part; its parts do not add up.",
+        "block_sandwich": "{model}: a block of {family!r} also norms what each part gives before it is added.",
+        "block_parallel": "{model}: in a block of {family!r} attention and the network read the same vector.",
+        "block_scaled": "{model}: a block of {family!r} multiplies what each part gives before it is added.",
+        "block_experts": "{model}: the network of a block of {family!r} is one of several, or its activation learned.",
         "block": "{model}: Headlight does not know how a block of the family {family!r} is put together; "
         "it knows {known}.",
         "empty": "There is no token in this text; type a word.",

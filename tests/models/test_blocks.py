@@ -9,6 +9,7 @@ from viz.core.masks import causal
 from viz.core.norm import no_norm
 from viz.models import ModelError, capture, load
 from viz.models.blocks import block_layouts, find_block_layout, model_blocks
+from viz.text import LANGUAGES, sentences
 
 TARGET = "Paris is old and Paris is big."
 SUPPORTED = [name for name in FAMILIES if name != "gemma2"]
@@ -110,7 +111,18 @@ def test_rope_is_applied_in_llama_blocks(load_family):
 
 
 def test_unsupported_block_family_raises_model_error(load_family):
-    with pytest.raises(
-        ModelError, match="how a block of the family 'gemma2' is put together; it knows arcee, bart, bert"
-    ):
+    """By what is different about it, if its blocks are known; else with the families that are."""
+    with pytest.raises(ModelError, match="'gemma2' also norms what each part gives") as error:
         find_block_layout(load_family("gemma2"), "decoder")
+    assert error.value.code == "block_sandwich"
+    with pytest.raises(ModelError) as error:
+        find_block_layout(load_family("bart"), "decoder", of_stream=True)
+    assert error.value.code == "block_post"
+    with pytest.raises(ModelError, match="how a block of the family 'gemma2' is put together; it knows arcee, bart"):
+        find_block_layout(load_family("gemma2"), "encoder")
+
+
+def test_every_block_difference_has_a_sentence():
+    for lang in LANGUAGES:
+        expected = {f"error.block_{layout.difference}" for layout in block_layouts() if not layout.is_whole}
+        assert expected <= set(sentences(lang)) and len(expected) == 4

@@ -56,6 +56,13 @@ class BlockLayout:
         """True if the core has such blocks: norms before or behind each part, and one feed-forward network."""
         return self.norm in ("post", "pre") and bool(self.w_in) and not self.out_scale
 
+    @property
+    def difference(self) -> str:
+        """Name of what is different about a block that is not computed here: the end of an error's code."""
+        if self.norm != "pre":
+            return self.norm
+        return "scaled" if self.out_scale else "experts"
+
 
 @cache
 def block_layouts() -> tuple[BlockLayout, ...]:
@@ -162,12 +169,15 @@ def find_block_layout(model: LoadedModel, stack_name: str, *, of_stream: bool = 
         of_stream: True where it is enough to know what is written into the residual stream, and where.
 
     Raises:
-        ModelError: "block", if the family's blocks are not known.
+        ModelError: "block", if the family's blocks are not known; "block_" and what is different about known ones.
     """
     config = model.model.config
     known_layouts = [layout for layout in block_layouts() if (layout.norm != "post" if of_stream else layout.is_whole)]
     matches = [layout for layout in known_layouts if layout.fits(config) and layout.stack == stack_name]
     if not matches:
+        for layout in block_layouts():
+            if layout.fits(config) and layout.stack == stack_name:
+                raise ModelError(f"block_{layout.difference}", model=model.entry.id, family=config.model_type)
         family_names = sorted({family for layout in known_layouts for family in layout.families})
         raise ModelError("block", model=model.entry.id, family=config.model_type, known=", ".join(family_names))
     return matches[0]

@@ -214,15 +214,14 @@ def _from_folder(entry: Entry, folder: Path) -> tuple[Any, Any]:
     """The model and its tokenizer from a folder as ``save_pretrained`` or a training writes it."""
     folder = find_model(entry, folder)
     base = adapters.find_base(entry, folder) if adapters.is_adapter(folder) else folder
-    adapter, source = (folder if base != folder else None), find_tokenizer(entry, folder, base)
     with readable(base) as base_folder:
         config = _read_config(entry, base_folder)
         check_weights(entry, base_folder, pickled_files(entry, base_folder))
         if reason := refusal_reason(config):
             raise corrupt(entry, reason)
-        with readable(source) as tokenizer_folder:
+        with readable(find_tokenizer(entry, folder, base)) as tokenizer_folder:
             tokenizer = read_tokenizer(entry, tokenizer_folder)
-        model = _model_in(entry, base_folder, adapter)
+        model = _model_in(entry, base_folder, folder if base != folder else None)
     if config.get("is_encoder_decoder") is not False and type(model).__name__.endswith("EncoderModel"):
         model.config.is_encoder_decoder = False  # its decoder was left out
     return model, tokenizer

@@ -213,10 +213,10 @@ def test_dora_is_merged(copy_of, tmp_path, family, end):
     tensors = {f"{module}.lora_A.weight": a, f"{module}.lora_B.weight": b}
     tensors[f"{module}.lora_magnitude_vector{end}"] = lengths
     adapter(tmp_path / "adapter", base, tensors, use_dora=True, fan_in_fan_out=family == "gpt2")
-    merged = open_folder(tmp_path / "adapter").model.get_parameter(f"{module}.weight")
-    merged_rows = merged.T if family == "gpt2" else merged
-    changed = [row + sum(5 / 3 * b[i, k] * a[k] for k in range(3)) for i, row in enumerate(rows)]
-    for row, direction, length in zip(merged_rows, changed, lengths, strict=True):
+    result = open_folder(tmp_path / "adapter").model.get_parameter(f"{module}.weight")
+    result_rows = result.T if family == "gpt2" else result
+    sums = [row + sum(5 / 3 * b[i, k] * a[k] for k in range(3)) for i, row in enumerate(rows)]
+    for row, direction, length in zip(result_rows, sums, lengths, strict=True):
         assert_close(row, length * direction / direction.square().sum().sqrt(), atol=1e-5, rtol=1e-5)
 
 
@@ -281,7 +281,7 @@ def test_embedding_matrices_are_merged(copy_of, tmp_path):
     assert_close(open_folder(tmp_path / "adapter").model.get_input_embeddings().weight, table + 5 / 3 * (b @ a).T)
 
 
-def test_dora_inside_a_model_is_refused_without_settings(copy_of, tmp_path):
+def test_dora_inside_needs_settings(copy_of, tmp_path):
     """Its lengths are no weights of the model: to leave them out would change it."""
     inside = copy_of("llama", "inside")
     weights = load_file(inside / WEIGHTS)
@@ -290,24 +290,47 @@ def test_dora_inside_a_model_is_refused_without_settings(copy_of, tmp_path):
     assert refusal(inside).code == "adapter"
 
 
-MARKED = {"utf-8-sig": ("config.json", "tokenizer.json", "tokenizer_config.json"), "utf-16": ("config.json",)}
+FILES_BY_ENCODING = {
+    "utf-8-sig": ("config.json", "tokenizer.json", "tokenizer_config.json"),
+    "utf-16": ("config.json",),
+}
 
 
-@pytest.mark.parametrize("encoding", MARKED)
+@pytest.mark.parametrize("encoding", FILES_BY_ENCODING)
 @pytest.mark.parametrize("family", ["llama", "bert"])
 def test_byte_order_marks_are_read(copy_of, checkpoint, family, encoding):
     """Editors and shells of Windows write them."""
     folder = copy_of(family)
-    for name in MARKED[encoding]:
+    for name in FILES_BY_ENCODING[encoding]:
         (folder / name).write_text((folder / name).read_text("utf-8"), encoding)
     assert_close(final(folder), final(checkpoint(family)), atol=0, rtol=0)
 
 
-def test_byte_order_mark_in_index(copy_of, checkpoint):
+@pytest.mark.parametrize("index", [{"metadata": {}}, {}])
+def test_byte_order_mark_in_index(copy_of, checkpoint, index):
+    """Also of an index with a list alone, as a script writes it."""
     folder = copy_of("llama")
     names = dict.fromkeys(load_file(folder / WEIGHTS), "model-00001-of-00001.safetensors")
     (folder / WEIGHTS).rename(folder / "model-00001-of-00001.safetensors")
-    (folder / f"{WEIGHTS}.index.json").write_text(json.dumps({"metadata": {}, "weight_map": names}), "utf-8-sig")
+    (folder / f"{WEIGHTS}.index.json").write_text(json.dumps(index | {"weight_map": names}), "utf-8-sig")
+    assert_close(final(folder), final(checkpoint("llama")), atol=0, rtol=0)
+
+
+def test_shadow_files_are_left_out(copy_of, checkpoint):
+    """A copy to another disk puts ._NAME beside each file on macOS; a link may lead nowhere."""
+    folder = copy_of("llama")
+    (folder / WEIGHTS).rename(folder / "weights.safetensors")
+    (folder / "._weights.safetensors").write_bytes(b"\0\5\x16\7")
+    (folder / "old.safetensors").symlink_to(folder / "nowhere")
+    assert_close(final(folder), final(checkpoint("llama")), atol=0, rtol=0)
+    (folder / "weights.safetensors").unlink()
+    assert refusal(folder).code == "missing"
+
+
+def test_empty_quantisation_is_none(copy_of, checkpoint):
+    folder = copy_of("llama")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"quantization_config": {}}))
     assert_close(final(folder), final(checkpoint("llama")), atol=0, rtol=0)
 
 

@@ -16,6 +16,9 @@ from viz.models.registry import Entry
 MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 """First bytes of files as editors and shells of Windows write them, which transformers does not read."""
 
+INDEX = "model.safetensors.index.json"
+"""Name of the list of weights in several files; transformers wants a word on them all in it."""
+
 TEXTS = ("*.json", "vocab.txt", "merges.txt")
 """Files of a folder that hold text."""
 
@@ -65,7 +68,7 @@ def family_of(config: dict[str, Any]) -> str:
 
 @contextmanager
 def readable(folder: Path) -> Iterator[Path]:
-    """Give a folder as transformers reads it: itself, or a copy without byte order marks and with a family's name."""
+    """Give a folder as transformers reads it: itself, or a copy without byte order marks and with what it lacks."""
     copies = {
         file.name: content.decode(json.detect_encoding(content)).encode()
         for pattern in TEXTS
@@ -75,6 +78,9 @@ def readable(folder: Path) -> Iterator[Path]:
     config = read_if_object(folder / "config.json")
     if config and not config.get("model_type") and (family := family_of(config)):
         copies["config.json"] = json.dumps(config | {"model_type": family}).encode()
+    index = read_if_object(folder / INDEX)
+    if index and "metadata" not in index:
+        copies[INDEX] = json.dumps(index | {"metadata": {}}).encode()
     if not copies:
         yield folder
         return

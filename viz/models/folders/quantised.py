@@ -37,7 +37,7 @@ def _settings(config: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None
     inner = config.get("text_config")
     for part in (config, inner if isinstance(inner, Mapping) else {}):
         for key, default_method in KEYS.items():
-            if (value := part.get(key)) is None:
+            if (value := part.get(key)) is None or value == {}:
                 continue
             settings = value if isinstance(value, Mapping) else {}
             bits = any(settings.get(name) for name in ("load_in_8bit", "load_in_4bit"))
@@ -58,7 +58,7 @@ def is_plain(config: Mapping[str, Any], types: Iterable[str]) -> bool:
         config: of config.json, as it is.
         types: of the tensors in safetensors files.
     """
-    return _settings(config) is None and set(types) <= set(PLAIN)
+    return all(config.get(key) is None for key in KEYS) and _settings(config) is None and set(types) <= set(PLAIN)
 
 
 def check_method(entry: Entry, config: Mapping[str, Any]) -> dict[str, Any]:

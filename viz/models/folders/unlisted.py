@@ -10,8 +10,8 @@ from viz.models.registry import Entry
 SHARD = re.compile(r"(.+)-\d+-of-(\d+)\.safetensors")
 """The name of one of several files, with how many there are."""
 
-NOT_WEIGHTS = ("adapter_", "optimizer", "scheduler", "training_")
-"""Beginnings of names of files that hold other tensors than a model's."""
+NOT_WEIGHTS = ("adapter_", "optimizer", "scheduler", "training_", ".")
+"""Beginnings of names of files that hold other tensors than a model's; macOS puts ._NAME beside a file."""
 
 OTHER_FORMATS = ("*.gguf", "*.h5", "*.msgpack", "*.onnx", "*.npz", "*.ckpt.index")
 """Files of weights that are not read from a folder."""
@@ -23,7 +23,8 @@ def find_weights(entry: Entry, folder: Path) -> list[Path]:
     Raises:
         ModelError: "missing", which names the shard that is; "weights", if several files could be the model's.
     """
-    files = sorted(file for file in folder.glob("*.safetensors") if not file.name.startswith(NOT_WEIGHTS))
+    candidates = (file for file in folder.glob("*.safetensors") if not file.name.startswith(NOT_WEIGHTS))
+    files = sorted(file for file in candidates if file.is_file())  # a link may lead nowhere
     shards: dict[tuple[str, str], list[Path]] = defaultdict(list)
     for file in files:
         if match := SHARD.fullmatch(file.name):

@@ -7,6 +7,7 @@ patch (the class token, registers). Attention is ours, as for text: :mod:`viz.mo
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -127,9 +128,8 @@ def load_vision(entry: Entry) -> VisionModel:
 
 def _load_from(entry: Entry, folder: Path) -> VisionModel:
     config = read_json(entry, folder / "config.json")
-    if (family := family_of(config)) not in PICTURE_FAMILIES:
-        known_names = ", ".join(PICTURE_FAMILIES)
-        raise ModelError("family", model=entry.id, family=family, n=len(PICTURE_FAMILIES), known=known_names)
+    if (family := family_of(config)) not in (names := PICTURE_FAMILIES):
+        raise ModelError("family", model=entry.id, family=family, n=len(names), known=", ".join(names))
     check_weights(entry, folder)
     if reason := refusal_reason(config) or _sizes_refused(config):
         raise corrupt(entry, reason)
