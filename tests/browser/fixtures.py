@@ -109,9 +109,9 @@ class PagePool:
         """Count a page as used up once this method of its, or of its context, is called for it."""
         call = getattr(owner, name)
 
-        def noted(*given: Any, **named: Any) -> Any:
-            self.visits[page_of(*given)] = self.MOST
-            return call(*given, **named)
+        def noted(*arguments: Any, **options: Any) -> Any:
+            self.visits[page_of(*arguments)] = self.MOST
+            return call(*arguments, **options)
 
         setattr(owner, name, noted)
 
