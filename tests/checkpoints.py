@@ -455,7 +455,14 @@ MORE |= {
         _like_llama("OpenAIPrivacyFilter", hidden_size=60, sliding_window=5, **EXPERTS),
         model="OpenAIPrivacyFilterModel", outputs={"encoder": "layers.{i}.self_attn.o_proj"},
     ),
-    "phi4_multimodal": _like_llama("Phi4Multimodal", hidden_size=60),
+    "phi4_multimodal": _like_llama(
+        "Phi4Multimodal", hidden_size=60,
+        vision_config={"hidden_size": 12, "intermediate_size": 14, "num_hidden_layers": 2, "num_attention_heads": 2},
+        audio_config={
+            "hidden_size": 12, "intermediate_size": 14, "num_blocks": 2, "num_attention_heads": 2,
+            "ext_pw_out_channel": 12, "depthwise_separable_out_channel": 12, "nemo_conv_channels": 12,
+        },
+    ),
     "esmc": replace(
         MORE["gte"], config="EsmcConfig", model="EsmcForMaskedLM",
         outputs={"encoder": "esmc.layers.{i}.self_attn.o_proj"},

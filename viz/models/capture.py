@@ -23,6 +23,7 @@ from viz.models.layers.gates import read_gate
 from viz.models.layers.latent import Latent, read_latent, read_memory
 from viz.models.layers.positions import value_eps
 from viz.models.layers.projections import read_weights
+from viz.models.layers.states import states_of
 from viz.models.layout import Layer, LoadedModel
 from viz.models.tokens import Prediction, Tokens, guesses, labels, read_text
 
@@ -202,13 +203,6 @@ def _shifted(model: LoadedModel, tokens: Tokens) -> Tokens:
     )
 
 
-def _states(result: Any, first: str) -> dict[str, tuple[Tensor, ...]]:
-    """The hidden states a model handed out, by stack."""
-    if (hidden := getattr(result, "hidden_states", None)) is not None:
-        return {first: tuple(state[0] for state in hidden)}
-    return {name: tuple(state[0] for state in result[f"{name}_hidden_states"]) for name in ("encoder", "decoder")}
-
-
 def _inputs(model: LoadedModel, tokens: Tokens, target: Tokens | None, vectors: Tensor | None) -> dict[str, Any]:
     name, read = ("input_ids", torch.tensor(tokens.ids)) if vectors is None else ("inputs_embeds", vectors)
     inputs: dict[str, Any] = {name: read[None]}
@@ -273,7 +267,7 @@ def capture_tokens(
     with torch.inference_mode(), recording(edits) as recorder:
         result = model.model(**_inputs(model, tokens, shifted, vectors), output_hidden_states=True, return_dict=True)
         calls = calls_of(model.layers, recorder)
-        states = _states(result, model.layers[0].layout.stack)
+        states = states_of(result, model)
         logits = None if shifted else getattr(result, "logits", None)
         predictions = () if logits is None else tuple(_predict(model, tokens.ids, logits[0]))
     final = next(iter(states.values()))[-1]

@@ -92,9 +92,9 @@ def _install() -> None:
 
 
 def _with_input(forward: Callable[..., Any], state: Tensor, args: Any, options: dict[str, Any]) -> Any:
-    """Call a module with another first argument, (T, d_model)."""
+    """Call a module with another first argument, (T, d_model), wherever it takes that one (CTRL's takes it thrice)."""
     if args:
-        return forward(state[None], *args[1:], **options)
+        return forward(*(state[None] if value is args[0] else value for value in args), **options)
     return forward(**options | {"hidden_states": state[None]})
 
 
