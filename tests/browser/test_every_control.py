@@ -33,7 +33,9 @@ def widget_option(name: str) -> tuple[str, bool] | None:
 
 
 def widget_of(call: ast.Call) -> str:
-    """Return which widget a call draws, or hands on (``draw=st.text_area``, ``draw(st.pills)``); "" for any other."""
+    """Return which widget a call draws, hands on (``draw=st.text_area``, ``draw(st.pills)``) or names, else ""."""
+    if ast.unparse(call.func).startswith("partialmethod") and isinstance(call.args[-1], ast.Constant):
+        return str(call.args[-1].value)  # a method of a parameter
     functions = [call.func, *call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "draw")]
     return next((keyword.attr for keyword in reversed(functions) if isinstance(keyword, ast.Attribute)), "")
 
