@@ -72,7 +72,7 @@ class PagePool:
     """
 
     CHANGES = "on", "once", "route", "add_init_script", "expose_function", "expose_binding", "emulate_media"
-    MOST = 30  # visits of one page: its process grows
+    MOST = 30  # visits of one page, whose process grows, and entries of its history, of which there are 50 at most
 
     def __init__(self, context: BrowserContext) -> None:
         self.context = context
@@ -90,7 +90,7 @@ class PagePool:
         """Leave the app, and keep the page for the next test if it is as it was."""
         if page.url.startswith("http"):
             page.evaluate("localStorage.clear(); sessionStorage.clear()")
-        if self.visits.get(page, self.MOST) < self.MOST:
+        if self.visits.get(page, self.MOST) < self.MOST and page.evaluate("history.length") < self.MOST:
             page.mouse.move(-1, -1)
             page.goto("about:blank")
             self.blank.append(page)
