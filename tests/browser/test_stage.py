@@ -168,11 +168,12 @@ def test_shrunk_picture_regrows_when_room_returns(visit):
     """A picture that was measured before it was drawn, and therefore made smaller, gets its own size back."""
     page = visit("step-by-step", section="three_words", present=1, viewport=(1280, 720))
     shrunk, picture = page.locator("[data-fits]"), page.locator(".three-words")
-    eventually(lambda: expect(shrunk).to_have_count(0))
+    expect(page.locator("[data-gives-way]").first).to_be_attached()  # the picture has moved up to where it stays
+    expect(shrunk).to_have_count(0)
     picture.evaluate("""view => {
       const room = document.querySelector("[data-testid=stMain]").getBoundingClientRect().bottom;
       const below = room - view.getBoundingClientRect().bottom;
-      view.style.paddingBottom = `${(below + 20) / view.currentCSSZoom}px`;
+      view.style.paddingBottom = `${(below + 60) / view.currentCSSZoom}px`;
     }""")
     expect(shrunk).to_have_count(1)
     picture.evaluate("view => { view.style.paddingBottom = ''; }")
