@@ -110,7 +110,8 @@ def lora(folder: Path, base: Path, modules: list[str], **changes: Any) -> dict[s
         generator = torch.Generator().manual_seed(number)
         a, b = torch.randn(3, columns, generator=generator), torch.randn(rows, 3, generator=generator)
         tensors |= {f"base_model.model.{module}.lora_A.weight": a, f"base_model.model.{module}.lora_B.weight": b}
-        alpha = (config.get("alpha_pattern") or {}).get(module.rpartition(".")[2], 5)
+        alphas = config.get("alpha_pattern")
+        alpha = alphas.get(module.rpartition(".")[2], 5) if isinstance(alphas, dict) else 5
         delta = alpha / (3**0.5 if config.get("use_rslora") else 3) * b @ a
         deltas[f"{module}.weight"] = delta.T if config.get("fan_in_fan_out") else delta
     save_file(tensors, folder / "adapter_model.safetensors")
@@ -166,6 +167,7 @@ def test_lora_inside_a_model_is_merged(copy_of, tmp_path):
         {"use_dora": True}, {"init_lora_weights": "pissa_niter_4"}, {"init_lora_weights": "olora"},
         {"init_lora_weights": "loftq"}, {"init_lora_weights": "corda"}, {"target_parameters": ["experts.down_proj"]},
         {"alora_invocation_tokens": [5]}, {"alpha_pattern": {"(": 3}}, {"lora_alpha": "much"},
+        {"alpha_pattern": {"(.+)+x": 3}}, {"alpha_pattern": {".*.*.*.*x": 3}}, {"alpha_pattern": ["q_proj"]},
         {"peft_type": "IA3"}, {"peft_type": None}, {"base_model_name_or_path": "gpt2"},
     ]
 )  # fmt: skip

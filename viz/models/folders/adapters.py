@@ -34,6 +34,9 @@ PARTS_OF_MODULE = {"A", "B", "A embedding", "B embedding", "magnitude_vector", "
 LONGEST_PATTERN = 200
 """Letters of a pattern of names."""
 
+SLOW_PATTERN = re.compile(r"\)[*+?{]|(?:[*+?{].*){4}", re.DOTALL)
+"""A pattern that may take minutes on a name: a repeated group, or more than three repetitions."""
+
 TOKENS = re.compile(r"\.(?:token_adapter\.)?trainable_tokens_delta(?:\.[\w-]+)?$")
 """The end of a name of rows of an embedding table that were trained by themselves."""
 
@@ -141,7 +144,9 @@ def merge(
             parts.setdefault(plain[: match.start()], {})[" ".join(kind)] = tensor
         elif match := TOKENS.search(plain):
             weight = _find_weight_name(f"{plain[: match.start()]}.weight", merged, entry, folder)
-            merged[weight] = _with_rows(merged[weight], tensor, _tokens(config, plain[: match.start()]), entry, folder)
+            merged[weight] = _with_rows(
+                merged[weight], tensor, _tokens(config, plain[: match.start()], entry, folder), entry, folder
+            )
         else:
             full_name = re.sub(r"\.(?:modules_to_save(?:\.[\w-]+)?|base_layer)(?=\.)", "", plain)
             merged[_find_weight_name(full_name, merged, entry, folder)] = tensor
@@ -183,10 +188,10 @@ def _add(
         merged[bias_name] = merged[bias_name].to(torch.float32) + scale * bias.float()
 
 
-def _tokens(config: Mapping[str, Any], module: str) -> Any:
+def _tokens(config: Mapping[str, Any], module: str, entry: Entry, folder: Path) -> Any:
     """The numbers of the tokens whose rows were trained by themselves."""
     indices = config.get("trainable_token_indices")
-    return _pattern(indices, module, None) if isinstance(indices, dict) else indices
+    return _pattern(indices, module, None, entry, folder) if isinstance(indices, dict) else indices
 
 
 def _with_rows(table: Tensor, rows: Tensor, tokens: Any, entry: Entry, folder: Path) -> Tensor:
@@ -210,16 +215,28 @@ def _find_weight_name(name: str, weights: Mapping[str, Tensor], entry: Entry, fo
 def _scale(config: Mapping[str, Any], module: str, rank: int, entry: Entry, folder: Path) -> float:
     """Alpha / r, or alpha / sqrt(r); modules may have an alpha of their own."""
     try:
-        alpha = float(_pattern(config.get("alpha_pattern"), module, config.get("lora_alpha", 8)))
-    except (re.error, TypeError, ValueError) as error:
+        alpha = float(_pattern(config.get("alpha_pattern"), module, config.get("lora_alpha", 8), entry, folder))
+    except (TypeError, ValueError) as error:
         raise refusal(entry, folder, "LoRA with an alpha that is no number") from error
     return alpha / (rank**0.5 if config.get("use_rslora") else rank)
 
 
-def _pattern(patterns: Any, module: str, default: Any) -> Any:
-    """The value of the first pattern that the end of a module's name matches, from a dot on, as PEFT reads them."""
+def _pattern(patterns: Any, module: str, default: Any, entry: Entry, folder: Path) -> Any:
+    """The value of the first pattern that the end of a module's name matches, from a dot on, as PEFT reads them.
+
+    Raises:
+        ModelError: "adapter", if a pattern is long, no pattern, or may take long on a name.
+    """
+    if not isinstance(patterns or {}, dict):
+        raise refusal(entry, folder, "LoRA with a list of names in the place of patterns")
     for pattern, value in (patterns or {}).items():
-        if re.match(rf"(.*\.)?({str(pattern)[:LONGEST_PATTERN]})$", module):
+        if len(pattern) > LONGEST_PATTERN or SLOW_PATTERN.search(pattern):
+            raise refusal(entry, folder, "LoRA with a pattern of names that is not read here")
+        try:
+            is_match = re.match(rf"(.*\.)?({pattern})$", module)
+        except re.error as error:
+            raise refusal(entry, folder, "LoRA with a pattern of names that is none") from error
+        if is_match:
             return value
     return default
 
