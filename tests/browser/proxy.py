@@ -10,6 +10,8 @@ from urllib.parse import urlparse
 
 ABORT = struct.pack("ii", 1, 0)
 """SO_LINGER with no time: the connection is reset, not closed."""
+SOCKET = b" /_stcore/stream"
+"""What the request of a page's socket begins with, behind its method."""
 
 
 class Proxy:
@@ -29,7 +31,11 @@ class Proxy:
         Thread(target=self._accept, daemon=True).start()
 
     def mute(self, after: int) -> None:
-        """Lose what the server sends after so many bytes, until the connections are cut; ``lost_bytes`` counts it."""
+        """Lose what the server sends to the socket of a page after so many bytes, until the connections are cut.
+
+        Files are let through: how many come meanwhile differs from one time to the next. ``lost_bytes`` counts the
+        rest.
+        """
         self._passes = after
 
     def cut(self, *, abort: bool) -> None:
@@ -57,18 +63,31 @@ class Proxy:
                 back = socket.create_connection(self._behind)
                 with self._lock:
                     self._open |= {front, back}
-                for source, target in ((front, back), (back, front)):
-                    source.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
-                    Thread(target=self._send_on, args=(source, target, source is back), daemon=True).start()
+                for end in (front, back):
+                    end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
+                Thread(target=self._send_on, args=(front, back), daemon=True).start()
 
-    def _send_on(self, source: socket.socket, target: socket.socket, is_answer: bool) -> None:
+    def _send_on(self, source: socket.socket, target: socket.socket) -> None:
+        """Send on what a browser asks; what it asks first tells what is answered."""
+        with suppress(OSError):
+            data = source.recv(1 << 16)
+            Thread(target=self._answer, args=(target, source, SOCKET in data), daemon=True).start()
+            while data:
+                target.sendall(data)
+                data = source.recv(1 << 16)
+        self._end(source, target)
+
+    def _answer(self, source: socket.socket, target: socket.socket, is_for_page: bool) -> None:
         with suppress(OSError):
             while data := source.recv(1 << 16):
-                n_passing = int(min(self._passes, len(data))) if is_answer else len(data)
-                if is_answer:
+                n_passing = int(min(self._passes, len(data))) if is_for_page else len(data)
+                if is_for_page:
                     self._passes -= n_passing
                     self.lost_bytes += len(data) - n_passing
                 target.sendall(data[:n_passing])
+        self._end(source, target)
+
+    def _end(self, source: socket.socket, target: socket.socket) -> None:
         with suppress(OSError):
             target.shutdown(socket.SHUT_RDWR)
         with self._lock:

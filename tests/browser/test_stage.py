@@ -13,6 +13,8 @@ T = translator("en")
 SHARE = 1 / 30
 """The height of letters, as a share of the window's."""
 SCREENS = [(1280, 720), (1920, 1080)]
+PAGE_END = 0.94 * 720
+"""Where the page ends, and the strip of keys begins, in a window of that height."""
 PLACES = [
     ("masks", {"section": "editor", "mask": "causal"}, ".painter canvas"),
     ("masks", {"section": "decoding"}, ".growing canvas"),
@@ -66,6 +68,31 @@ def test_presented_picture_is_whole_and_uncovered(visit, path, link, picture, wi
     eventually(holds)
 
 
+def test_presented_picture_fits_when_it_grows(visit):
+    """The page is as high as before then: it has kept room for a higher one."""
+    page = visit("masks", present=1, section="editor", mask="causal", viewport=(1280, 720))
+
+    def bottom() -> float:
+        return max(at["box"][3] for at in corners(page, ".painter canvas"))
+
+    eventually(lambda: _assert_settled(page))
+    page.locator(".painter").evaluate("root => { root.style.paddingTop = '80px'; }")
+    assert bottom() > PAGE_END
+    eventually(lambda: _assert_less(bottom(), PAGE_END))
+
+
+def _assert_settled(page: Page) -> None:
+    """It is as narrow as it has to be, and has been for a while."""
+    read = """() => document.querySelector("[data-fits]")?.style.cssText"""
+    before = page.evaluate(read)
+    page.wait_for_timeout(1_000)
+    assert before and page.evaluate(read) == before
+
+
+def _assert_less(one: float, other: float) -> None:
+    assert one < other
+
+
 @pytest.mark.parametrize(("wide", "high"), SCREENS)
 def test_presented_letters_grow_with_window(visit, wide, high):
     """24 pixels at 720, 36 at 1080; and the strip of keys keeps its place below the page."""
@@ -96,7 +123,7 @@ def test_presented_masks_show_every_row(visit):
           const zoom = maskCanvas.currentCSSZoom;
           return { n: rows, bottom: box.top + (top + tall) * zoom, cell: h * zoom };
         }""")
-        assert cells["n"] == 16 and cells["bottom"] <= 720 * 0.94 and cells["cell"] >= 12, cells
+        assert cells["n"] == 16 and cells["bottom"] <= PAGE_END and cells["cell"] >= 12, cells
 
     eventually(holds)
 

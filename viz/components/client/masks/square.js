@@ -25,11 +25,17 @@ export function begin(canvas, labels, colours, right = 0) {
   return new Cells(start(canvas, colours).context, colours, { left: room, rows: n, w });
 }
 
-/** In front of a class the sentence below the picture is on the screen, too: how high what stands below it is. */
+/**
+ * In front of a class the sentence below the picture is on the screen, too: how high what stands below it is, whatever
+ * the heights of this picture and the one beside it are now.
+ */
 function below(canvas) {
   const { host } = canvas.getRootNode();
   if (!host || !getComputedStyle(canvas).getPropertyValue("--present")) return 0;
-  return (host.getBoundingClientRect().bottom - canvas.getBoundingClientRect().bottom) / zoomOf(canvas);
+  const bottom = (element) => element.getBoundingClientRect().bottom,
+    pane = canvas.parentElement,
+    end = Math.max(...Array.from(pane.children, bottom));
+  return (end - bottom(canvas) + bottom(host) - bottom(pane.parentElement)) / zoomOf(canvas);
 }
 
 /**

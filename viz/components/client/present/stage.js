@@ -99,7 +99,10 @@ export class Stage {
       row = this.#row();
     }
     this.#keepFree(row.length ? this.#below(row) : 0);
-    for (const picture of row) this.#draw(picture, this.#room([picture]) - this.#below(row));
+    for (const picture of row) {
+      this.look.observe(picture); // the page may be as high as before when a picture has grown
+      this.#draw(picture, this.#room([picture]) - this.#below(row));
+    }
   }
 
   /** The first large picture and those beside it. */
