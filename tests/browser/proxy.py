@@ -11,7 +11,7 @@ from urllib.parse import urlparse
 ABORT = struct.pack("ii", 1, 0)
 """SO_LINGER with no time: the connection is reset, not closed."""
 SOCKET = b" /_stcore/stream"
-"""What the request of a page's socket begins with, behind its method."""
+"""The path of a page's socket, behind the method of the request that opens it."""
 
 
 class Proxy:

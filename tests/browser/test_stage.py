@@ -14,7 +14,7 @@ SHARE = 1 / 30
 """The height of letters, as a share of the window's."""
 SCREENS = [(1280, 720), (1920, 1080)]
 PAGE_END = 0.94 * 720
-"""Where the page ends, and the strip of keys begins, in a window of that height."""
+"""The end of the page, and the beginning of the strip of keys, in a window of that height."""
 PLACES = [
     ("masks", {"section": "editor", "mask": "causal"}, ".painter canvas"),
     ("masks", {"section": "decoding"}, ".growing canvas"),
@@ -78,7 +78,7 @@ def test_presented_picture_fits_when_it_grows(visit):
     eventually(lambda: _assert_settled(page))
     page.locator(".painter").evaluate("root => { root.style.paddingTop = '80px'; }")
     assert bottom() > PAGE_END
-    eventually(lambda: _assert_less(bottom(), PAGE_END))
+    eventually(lambda: _assert_above(bottom(), PAGE_END))
 
 
 def _assert_settled(page: Page) -> None:
@@ -89,8 +89,8 @@ def _assert_settled(page: Page) -> None:
     assert before and page.evaluate(read) == before
 
 
-def _assert_less(one: float, other: float) -> None:
-    assert one < other
+def _assert_above(place: float, end: float) -> None:
+    assert place < end
 
 
 @pytest.mark.parametrize(("wide", "high"), SCREENS)
