@@ -91,7 +91,6 @@ class ModelError(ValueError):
         "choose another model.",
         "silent": "{model} has no head to write words with; choose another model.",
         "block_post": "{model}: a block of {family!r} norms the sum behind each part; its parts do not add up.",
-        "block_sandwich": "{model}: a block of {family!r} also norms what each part gives before it is added.",
         "block_parallel": "{model}: in a block of {family!r} attention and the network read the same vector.",
         "block_scaled": "{model}: a block of {family!r} multiplies what each part gives before it is added.",
         "block_experts": "{model}: the network of a block of {family!r} is one of several, or its activation learned.",

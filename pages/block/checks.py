@@ -10,7 +10,7 @@ from pages.block import compute
 from pages.block.context import BlockContext
 from pages.block.side import Attention, Side, side_name, torch_name
 from viz.core.analysis.checks import largest_ratio, worst
-from viz.core.block import BlockTrace
+from viz.core.block import STEPS, BlockTrace
 from viz.core.norm import moments, standard_error
 from viz.frame.checks import Check, attention_checks, check
 
@@ -34,12 +34,12 @@ def worst_attention_checks(sides: Iterable[Side]) -> list[Check]:
 def added_error(trace: BlockTrace) -> float:
     """The largest error of a sum against its two terms."""
     points, errors, came_in = trace.points, list[float](), trace.x
-    part_ends = "_add" if trace.design.norm == "pre" else "_norm"
+    part_end = STEPS[trace.design.norm][-1]
     for name, values in points.items():
         if name.endswith("_add"):
-            expected = points[name.removesuffix("_add")] + (came_in if trace.design.residual else 0)
+            expected = trace.before(name) + (came_in if trace.design.residual else 0)
             errors.append(float((values - expected).abs().max()))
-        if name.endswith(part_ends):
+        if name.endswith(part_end):
             came_in = values
     return worst(errors)
 

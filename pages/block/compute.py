@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import torch
 from torch import Tensor
@@ -12,7 +11,7 @@ from pages.block.equations import equations_error
 from viz.core.analysis.checks import largest, largest_ratio, rows_rounding, worst
 from viz.core.analysis.token_similarity import mean_cosine
 from viz.core.analysis.torch_layers import torch_layer_error
-from viz.core.block import BlockTrace
+from viz.core.block import BlockTrace, Place
 from viz.core.norm import moments
 from viz.frame import compute
 from viz.frame.compute import blocks
@@ -94,18 +93,19 @@ Off = tuple[float, float]
 
 @dataclass(frozen=True, kw_only=True)
 class BothPlaces:
-    """One block run on the same tokens with its norm after the sum, "post", and inside the branch, "pre".
+    """One block run on the same tokens with its norm after the sum, "post", and inside the branch.
 
     ``error`` is as in :class:`Outcome`; ``torch_errors`` are as of :func:`torch_error`.
     """
 
-    traces: Mapping[str, BlockTrace]
+    traces: Mapping[Place, BlockTrace]
     error: float
-    torch_errors: Mapping[str, Off | None]
+    torch_errors: Mapping[Place, Off | None]
 
 
-PLACES: tuple[Literal["post", "pre"], ...] = ("post", "pre")
-"""Places of a norm: after the sum, or inside the branch."""
+def places(built: Place) -> tuple[Place, Place]:
+    """Places to compare: after the sum; and inside the branch, where the block's own norms stand if they do."""
+    return "post", "pre" if built == "post" else built
 
 
 @compute.cached
@@ -117,7 +117,7 @@ def both_places(source: Source, target: str, mask: Mask, layer: int) -> BothPlac
     else:
         traces = blocks.blocks(source, BlockPlan(), mask)
     block = replace(stack.choose((layer,)), x=traces[layer].x)
-    runs = {place: block.run(**masks, design=replace(stack.design, norm=place)) for place in PLACES}
+    runs = {place: block.run(**masks, design=replace(stack.design, norm=place)) for place in places(stack.design.norm)}
     return BothPlaces(
         traces={place: run[0] for place, run in runs.items()},
         error=worst(equations_error(block, run, masks) for run in runs.values()),

@@ -209,7 +209,11 @@ def with_target(draw: Draw) -> Draw:
 def warn_of_changes(context: BlockContext) -> None:
     """Warn where the design is not the one that the model was trained with."""
     if context.source.kind == "model" and not context.plan.as_is:
-        st.warning(context.t("block.not_trained", model=context.source.model))
+        t, places = context.t, (context.plan.norm, blocks.own_norm(context.source))
+        sentences = [t("block.not_trained", model=context.source.model)]
+        if places[0] != "own" and places[1] == "sandwich":
+            sentences.append(t("block.one_norm"))
+        st.warning(paragraph(*sentences))
 
 
 def say_outgrown(context: BlockContext, sides: tuple[Side, ...]) -> bool:

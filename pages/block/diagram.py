@@ -94,7 +94,7 @@ def pack_parts(t: Translate, side: Side, boxes: dict[str, Tensor]) -> list[dict[
     packed = []
     for name in ("attention", "cross", "feed_forward"):
         inside = ("memory",) if name == "cross" else ("hidden",) if name == "feed_forward" else ()
-        kinds = (name, f"{name}_add", f"{name}_norm", *inside)
+        kinds = (name, f"{name}_add", f"{name}_norm", f"{name}_out_norm", *inside)
         codes = [code for code in boxes if kind_of(code) in kinds and f"{side.code}_{name}" in boxes]
         if codes:
             end = codes.index(f"{side.code}_{name}_add") + 1

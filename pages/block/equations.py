@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from viz.core.analysis.checks import largest
-from viz.core.block import BlockDesign, BlockTrace
+from viz.core.block import BlockDesign, BlockTrace, Place
 from viz.core.feed_forward import FeedForwardWeights
 from viz.core.heads import multi_head
 from viz.core.norm import NormWeights, no_norm, rms_norm
@@ -17,11 +17,25 @@ from viz.models.blocks import Blocks
 Part = Callable[[Tensor], Tensor]
 
 
-def sublayer(x: Tensor, part: Part, norm: Part, *, pre: bool, residual: bool) -> Tensor:
-    """One part of a block, with its residual and its norm."""
-    if pre:
-        return part(norm(x)) + (x if residual else 0)
-    return norm(part(x) + (x if residual else 0))
+def same(u: Tensor) -> Tensor:
+    """Identity, in the place of a norm that a design does not have."""
+    return u
+
+
+def sublayer(
+    x: Tensor, part: Part, *, before: Part = same, behind: Part = same, after: Part = same, residual: bool
+) -> Tensor:
+    """One part of a block, with its residual and its norms: before the part, behind it, after the sum."""
+    return after(behind(part(before(x))) + (x if residual else 0))
+
+
+PLACES: Mapping[Place, tuple[str, ...]] = {
+    "post": ("after",),
+    "pre": ("before",),
+    "output": ("behind",),
+    "sandwich": ("before", "behind"),
+}
+"""The places of a design's norms, of the first and of the second one."""
 
 
 def normed(design: BlockDesign, weights: NormWeights) -> Part:
@@ -63,13 +77,18 @@ def block_output(stack: Blocks, layer: int, trace: BlockTrace, masks: Mapping[st
         output: Tensor = attend(u, stack.memory, weights.cross, allowed=masks.get("memory_allowed")).output
         return output
 
-    parts: list[tuple[Part, NormWeights]] = [(attention, weights.attention_norm)]
+    parts: list[tuple[Part, NormWeights, NormWeights | None]] = [
+        (attention, weights.attention_norm, weights.attention_out_norm)
+    ]
     if weights.cross_norm is not None:
-        parts.append((cross, weights.cross_norm))
-    parts.append((feed_forward(weights.feed_forward, design), weights.feed_forward_norm))
+        parts.append((cross, weights.cross_norm, weights.cross_out_norm))
+    forward = feed_forward(weights.feed_forward, design)
+    parts.append((forward, weights.feed_forward_norm, weights.feed_forward_out_norm))
     x = trace.x
-    for part, norm in parts:
-        x = sublayer(x, part, normed(design, norm), pre=design.norm == "pre", residual=design.residual)
+    for part, *learned in parts:
+        places = zip(PLACES[design.norm], learned, strict=False)
+        norms = {place: normed(design, norm) for place, norm in places if norm is not None}
+        x = sublayer(x, part, residual=design.residual, **norms)
     return x
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
+from pages.block.side import part_of
 from viz.core.block import BlockDesign, BlockTrace
 from viz.core.norm import Norm, layer_norm, no_norm, rms_norm, standardize
 
@@ -43,7 +44,7 @@ def formula(code: str, trace: BlockTrace) -> str:
     if code in INPUTS:
         return INPUTS[code]
     d = trace.design
-    name = code.removesuffix("_add").removesuffix("_norm")
+    name = part_of(code)
     if code.endswith("_norm"):
         lines = [NORMS[d.normalize], _sublayer(name, d)]
         return _lines(*(lines[:1] if d.normalize is no_norm else lines))
@@ -61,13 +62,17 @@ def formula(code: str, trace: BlockTrace) -> str:
 
 
 def _sublayer(name: str, design: BlockDesign) -> str:
-    """A sublayer with its residual and its norm, where they stand now."""
-    f, off = SUBLAYERS[name], design.normalize is no_norm
-    if design.norm == "pre":
-        read = "x" if off else r"\operatorname{N}(x)"
-        return (r"y = x + " if design.residual else r"y = ") + rf"{f}({read})"
-    inner = rf"x + {f}(x)" if design.residual else rf"{f}(x)"
-    return f"y = {inner}" if off else rf"y = \operatorname{{N}}({inner})"
+    """A sublayer with its residual and its norms, where they stand now."""
+    f, residual = SUBLAYERS[name], "x + " if design.residual else ""
+    if design.normalize is no_norm:
+        return f"y = {residual}{f}(x)"
+    N = r"\operatorname{N}"
+    return {
+        "post": f"y = {N}({residual}{f}(x))",
+        "pre": f"y = {residual}{f}({N}(x))",
+        "output": f"y = {residual}{N}({f}(x))",
+        "sandwich": f"y = {residual}{N}'({f}({N}(x)))",
+    }[design.norm]
 
 
 def _feed_forward(code: str, trace: BlockTrace) -> str:

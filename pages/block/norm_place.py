@@ -10,7 +10,7 @@ from pages.block import compute
 from pages.block.context import BlockContext
 from pages.block.diagram import pack_box, pack_parts, show_diagram
 from pages.block.side import Side, torch_name
-from viz.core.block import BlockTrace
+from viz.core.block import BlockTrace, Place
 from viz.figures.depth import Curve, depth
 from viz.frame.checks import Check, check
 from viz.frame.compute.block_plan import BlockPlan
@@ -24,8 +24,8 @@ def draw(context: BlockContext) -> list[Check]:
     t, side = context.t, context.sides[-1]
     both = compute.both_places(context.source, context.target, context.mask, side.layer)
     built = side.stack.design.norm
-    names: dict[str, str] = {
-        place: t(f"block.place_{place}_built" if place == built else f"block.place_{place}") for place in compute.PLACES
+    names: dict[Place, str] = {
+        place: t(f"block.place_{place}_built" if place == built else f"block.place_{place}") for place in both.traces
     }
     show_diagram(
         t, [_packed(context, side, both.traces[place], name) for place, name in names.items()], key="block_places"
@@ -52,7 +52,7 @@ def _packed(context: BlockContext, side: Side, trace: BlockTrace, name: str) -> 
     }
 
 
-def _lengths(context: BlockContext, names: dict[str, str], built: str) -> None:
+def _lengths(context: BlockContext, names: dict[Place, str], built: Place) -> None:
     """Draw the tokens' lengths after each block of a whole stack, for both places of the norm."""
     t = context.t
     outcomes = {
@@ -66,8 +66,9 @@ def _lengths(context: BlockContext, names: dict[str, str], built: str) -> None:
     curves = [Curve(name=names[place], values=torch.tensor(outcome.lengths)) for place, outcome in outcomes.items()]
     fig = depth(curves, x_title=t("block.blocks_done"), y_title=t("block.outcome_norm"), height=300)
     show_lines(fig, key="block_place_lengths", alt=t("block.lengths_alt", n=n))
-    lengths = {place: statistic(outcome.last.norm, 2) for place, outcome in outcomes.items()}
-    say(t("block.place_found", n=n, first=statistic(outcomes[built].lengths[0], 2), **lengths))
+    post, inside = (statistic(outcome.last.norm, 2) for outcome in outcomes.values())
+    first, name = statistic(outcomes[built].lengths[0], 2), t(f"block.variant_{list(outcomes)[1]}")
+    say(t("block.place_found", n=n, first=first, post=post, inside=inside, name=name))
     if context.source.kind == "model":
         st.caption(t("block.only_as_built", model=context.source.model))
     else:

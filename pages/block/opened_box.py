@@ -45,6 +45,8 @@ def formula(context: BlockContext) -> str:
 
 def about_key(context: BlockContext, side: Side, kind: str) -> str:
     """The text that says what a box does."""
+    if kind.endswith("_add") and side.trace.design.norm in ("output", "sandwich"):
+        return "block.about_add_normed"
     about = "add" if kind.endswith("_add") else "norm" if kind.endswith("_norm") else kind
     if about == "attention" and side.is_masked:
         about = "masked"

@@ -7,12 +7,14 @@ from viz.core.analysis.torch_layers import torch_layer, torch_layer_error
 from viz.core.block import attention_sublayer, decoder_block, encoder_block, feed_forward_sublayer
 from viz.core.feed_forward import feed_forward
 from viz.core.norm import layer_norm, moments, rms_norm
-from viz.core.sublayer import post_norm, pre_norm
+from viz.core.sublayer import output_norm, post_norm, pre_norm, sandwich_norm
 from viz.frame.page import Page, Section, with_views
 
 # One under the other: beside each other they are wider than a phone.
 PLACES = r"""\begin{aligned}
-\text{post:}&\quad y = \operatorname{N}(x + f(x)) \\ \text{pre:}&\quad y = x + f(\operatorname{N}(x))
+\text{post:}&\quad y = \operatorname{N}(x + f(x)) \\ \text{pre:}&\quad y = x + f(\operatorname{N}(x)) \\
+\text{output:}&\quad y = x + \operatorname{N}(f(x)) \\
+\text{sandwich:}&\quad y = x + \operatorname{N}'(f(\operatorname{N}(x)))
 \end{aligned}"""
 MOMENTS = r"\lVert x_i \rVert^2 = D\,(\mu_i^2 + \sigma_i^2)"
 SWITCHED = r"\begin{gathered} y = \operatorname{N}(f(x)) \\ y = x + f(x) \\ y = f(x) \end{gathered}"
@@ -48,7 +50,11 @@ PAGE = Page(
                 reads_head=False,
             ),
             Section(
-                "norm_place", with_target(norm_place.draw), code=(post_norm, pre_norm), formula=PLACES, reads_head=False
+                "norm_place",
+                with_target(norm_place.draw),
+                code=(post_norm, pre_norm, output_norm, sandwich_norm),
+                formula=PLACES,
+                reads_head=False,
             ),
         ),
         Section(

@@ -143,6 +143,16 @@ def kind_of(code: str) -> str:
     return code.partition("_")[2]
 
 
+def part_of(kind: str) -> str:
+    """The kind of the part that a sum or a norm belongs to; every other box's own.
+
+    Example:
+        >>> part_of("feed_forward_out_norm"), part_of("hidden")
+        ('feed_forward', 'hidden')
+    """
+    return kind.removesuffix("_add").removesuffix("_norm").removesuffix("_out")
+
+
 def box_name(t: Translate, side: Side, kind: str) -> str:
     """The name of a box, e.g. "Masked self-attention"."""
     if kind == "attention" and side.is_masked:
@@ -151,6 +161,8 @@ def box_name(t: Translate, side: Side, kind: str) -> str:
         kind = "start"
     if kind.endswith("_add"):
         return t("block.name_add")
+    if kind.endswith("_out_norm"):
+        return t("block.name_out_norm")
     if kind.endswith("_norm"):
         return t("block.name_norm")
     return t(f"block.name_{kind}", layer=side.layer - 1)
@@ -158,7 +170,7 @@ def box_name(t: Translate, side: Side, kind: str) -> str:
 
 def part_name(t: Translate, side: Side, kind: str) -> str:
     """The part a sum or a norm belongs to, e.g. "Feed-forward"; "" for every other box."""
-    part = kind.removesuffix("_add").removesuffix("_norm")
+    part = part_of(kind)
     return "" if part == kind else box_name(t, side, part)
 
 

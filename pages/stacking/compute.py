@@ -12,8 +12,8 @@ from viz.core.analysis.head_statistics import HeadStatistics, baseline, head_sta
 from viz.core.analysis.receptive_field import cone, output_change, sensitivity, step
 from viz.core.analysis.rollout import rollout, with_residual
 from viz.core.analysis.token_similarity import mean_cosine, residual_share
-from viz.core.block import one_by_one, stack_parameters
 from viz.core.cost.counting import FlopCounterMode
+from viz.core.stack import one_by_one, stack_parameters
 from viz.core.variants.layer_sharing import layers_used
 from viz.frame import compute
 from viz.frame.compute.block_plan import BlockPlan

@@ -14,7 +14,7 @@ from viz.core.analysis import receptive_field as fields
 from viz.core.analysis import rollout as paths
 from viz.core.analysis.map_statistics import distance, entropy
 from viz.core.analysis.token_similarity import mean_cosine, residual_share
-from viz.core.block import stack
+from viz.core.stack import stack
 from viz.core.variants.layer_sharing import layers_used
 from viz.frame.inputs import Controls
 from viz.frame.page import Page, Section, standalone, with_views

@@ -4,7 +4,6 @@ import gc
 import weakref
 from functools import partial
 from itertools import pairwise
-from typing import Literal
 
 import pytest
 import torch
@@ -12,18 +11,19 @@ from torch import Tensor, nn
 from torch.nn.functional import gelu
 from torch.testing import assert_close
 
-from viz.core.block import BlockDesign, BlockWeights, decoder_block, encoder_block, one_by_one, stack, stack_parameters
+from viz.core.block import BlockDesign, BlockWeights, Place, decoder_block, encoder_block
 from viz.core.feed_forward import FeedForwardWeights
 from viz.core.heads import HeadWeights, multi_head
 from viz.core.masks import causal, combine, padding
-from viz.core.norm import NormWeights, no_norm, rms_norm, standardize
+from viz.core.norm import NormWeights, rms_norm, standardize
 from viz.core.spec import AttentionSpec
+from viz.core.stack import one_by_one, stack, stack_parameters
 
 CLOSE = {"atol": 1e-12, "rtol": 1e-12}  # float64: only a wrong formula is off by more
 EXACT = {"atol": 0, "rtol": 0}
 D, D_FF, T, K, B = 15, 23, 7, 11, 3
 SPEC = AttentionSpec(d_model=D, n_heads=5)
-NORMS: tuple[Literal["post", "pre"], ...] = ("post", "pre")
+NORMS: tuple[Place, ...] = ("post", "pre")
 
 
 def draw(*shape: int, seed: int = 0) -> Tensor:
@@ -156,13 +156,6 @@ class TestPoints:
         p = encoder_block(x, plain_block(), design=BlockDesign(residual=residual)).points
         assert_close(p["attention_add"], p["attention"] + x * residual, **EXACT)
         assert_close(p["feed_forward_add"], p["feed_forward"] + p["attention_norm"] * residual, **EXACT)
-
-    def test_no_norm_makes_pre_post_equal(self):
-        x = draw(T, D).float()
-        post, pre = (
-            encoder_block(x, plain_block(), design=BlockDesign(norm=norm, normalize=no_norm)).output for norm in NORMS
-        )
-        assert_close(post, pre, **EXACT)
 
     def test_post_norm_standardises_pre_norm_passes(self):
         """After a post-norm every row is standardised; a pre-norm leaves the residual path free."""

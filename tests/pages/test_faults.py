@@ -22,7 +22,7 @@ from tests.faults import Wrong
 from tests.pages.faults import Fault, failure_to_notice, open_correct
 from tests.sections import views_of
 from viz.components import comparison as packed_comparison
-from viz.core import attention, block, feed_forward, heads, masks, norm, positions, sublayer
+from viz.core import attention, feed_forward, heads, masks, norm, positions, stack, sublayer
 from viz.core.analysis import (
     attribution,
     grouped_module,
@@ -723,7 +723,7 @@ FAULTS = {
         places=("diagram", "diagram, a model", "norm place", "parts off"),
     ),
     "a stack whose layers all read the words": Fault(
-        function=block.stack,
+        function=stack.stack,
         wrong=lambda right, x, weights, **o: tuple(
             right(x, weights[i : i + 1], **o | {"attentions": o["attentions"] and o["attentions"][i : i + 1]})[0]
             for i in range(len(weights))
@@ -909,7 +909,7 @@ FAULTS = {
         places=("copying", "small decoders"),
     ),
     "weights that are shared counted once for each layer": Fault(
-        function=block.stack_parameters,
+        function=stack.stack_parameters,
         wrong=lambda _, weights: sum(layer.n_parameters() for layer in weights),
         places=("layer sharing",),
     ),

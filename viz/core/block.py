@@ -1,10 +1,9 @@
-"""The block around the heads: attention -> add & norm -> feed-forward -> add & norm; and blocks upon blocks."""
+"""The block around the heads: attention -> add & norm -> feed-forward -> add & norm."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
-from itertools import repeat
-from typing import Any, Literal
+from functools import cached_property
+from typing import Literal
 
 import torch
 from jaxtyping import Bool, Float
@@ -14,7 +13,7 @@ from viz.core.feed_forward import Activation, FeedForwardTrace, FeedForwardWeigh
 from viz.core.heads import HeadWeights, MultiHeadTrace, multi_head
 from viz.core.norm import Norm, NormWeights, layer_norm
 from viz.core.spec import AttentionSpec
-from viz.core.sublayer import Part, SublayerTrace, post_norm, pre_norm
+from viz.core.sublayer import Part, SublayerTrace, output_norm, post_norm, pre_norm, sandwich_norm
 
 Attention = Callable[..., MultiHeadTrace]
 """As :func:`~viz.core.heads.multi_head`: called with the tokens that ask, those that answer, the weights and
@@ -23,7 +22,10 @@ Attention = Callable[..., MultiHeadTrace]
 
 @dataclass(frozen=True, kw_only=True)
 class BlockWeights:
-    """Weights of a block. ``cross`` and its norm are None in an encoder block."""
+    """Weights of a block. ``cross`` and its norms are None in an encoder block.
+
+    ``attention_out_norm`` and the like are the second norms of a sandwich; None in a block of another design.
+    """
 
     attention: HeadWeights
     attention_norm: NormWeights
@@ -31,6 +33,9 @@ class BlockWeights:
     feed_forward_norm: NormWeights
     cross: HeadWeights | None = None
     cross_norm: NormWeights | None = None
+    attention_out_norm: NormWeights | None = None
+    cross_out_norm: NormWeights | None = None
+    feed_forward_out_norm: NormWeights | None = None
 
     @classmethod
     def random(cls, spec: AttentionSpec, d_ff: int, *, seed: int, d_memory: int | None = None) -> "BlockWeights":
@@ -68,14 +73,14 @@ class BlockWeights:
         return sum(value.numel() for part in parts for value in vars(part).values() if isinstance(value, Tensor))
 
 
-def stack_parameters(weights: Iterable[BlockWeights]) -> int:
-    """Numbers learned by a stack: weights that several layers share (the same object) are counted once."""
-    return sum(block.n_parameters() for block in {id(block): block for block in weights}.values())
-
-
-Ways = Mapping[str, Any]  # a layer's own ``attention`` (and ``cross``)
-SUBLAYERS = {"post": post_norm, "pre": pre_norm}
-STEPS = {"post": ("", "_add", "_norm"), "pre": ("_norm", "", "_add")}
+Place = Literal["post", "pre", "output", "sandwich"]
+SUBLAYERS = {"post": post_norm, "pre": pre_norm, "output": output_norm}
+STEPS: Mapping[Place, tuple[str, ...]] = {
+    "post": ("", "_add", "_norm"),
+    "pre": ("_norm", "", "_add"),
+    "output": ("", "_norm", "_add"),
+    "sandwich": ("_norm", "", "_out_norm", "_add"),
+}
 """The steps of a sublayer as their points are called, in order of computation."""
 
 
@@ -83,19 +88,35 @@ STEPS = {"post": ("", "_add", "_norm"), "pre": ("_norm", "", "_add")}
 class BlockDesign:
     """Design of a block; the default is that of 2017.
 
-    ``norm`` is "post", :math:`N(x + f(x))`, or "pre", :math:`x + f(N(x))`. Without ``residual`` the x in front of the
-    plus is dropped. ``normalize`` is N: :func:`~viz.core.norm.no_norm` switches it off.
+    ``norm`` is "post", :math:`N(x + f(x))`, "pre", :math:`x + f(N(x))`, "output", :math:`x + N(f(x))`, or "sandwich",
+    :math:`x + N'(f(N(x)))`. Without ``residual`` the x in front of the plus is dropped. ``normalize`` is N:
+    :func:`~viz.core.norm.no_norm` switches it off.
     """
 
-    norm: Literal["post", "pre"] = "post"
+    norm: Place = "post"
     normalize: Norm = layer_norm
     activation: Activation = torch.relu
     residual: bool = True
 
-    def sublayer(self, x: Tensor, f: Callable[[Tensor], Part], norm_weights: NormWeights) -> SublayerTrace[Part]:
-        """Put f between its residual and its norm, as this design has it: :func:`post_norm` or :func:`pre_norm`."""
-        equation = SUBLAYERS[self.norm]
-        return equation(x, f, lambda values: self.normalize(values, norm_weights), residual=self.residual)
+    def sublayer(
+        self, x: Tensor, f: Callable[[Tensor], Part], norm: NormWeights, out_norm: NormWeights | None = None
+    ) -> SublayerTrace[Part]:
+        """Put f between its residual and its norms, as this design has it: :func:`post_norm` and its siblings.
+
+        Raises:
+            ValueError: if a sandwich has no second norm.
+        """
+        if self.norm != "sandwich":
+            return SUBLAYERS[self.norm](x, f, lambda values: self.normalize(values, norm), residual=self.residual)
+        if out_norm is None:
+            raise ValueError("these weights have no second norm, which a sandwich needs behind each part")
+        return sandwich_norm(
+            x,
+            f,
+            lambda values: self.normalize(values, norm),
+            lambda values: self.normalize(values, out_norm),
+            residual=self.residual,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,18 +159,20 @@ class BlockTrace:
         """The (T, d_model) tensors between the parts, by name, in order of computation, from ``x`` on.
 
         For each part (attention, cross, feed_forward) what it computes under its own name, ``_add`` after the residual,
-        ``_norm`` after the norm.
+        ``_norm`` after the norm, ``_out_norm`` after the second one of a sandwich.
         """
         points = {"x": self.x}
         for name in ("attention", "cross", "feed_forward"):
             sublayer: SublayerTrace | None = getattr(self, f"{name}_sublayer")
             if sublayer is not None:
                 steps = {"": sublayer.part.output, "_add": sublayer.added, "_norm": sublayer.normed}
+                if sublayer.out_normed is not None:
+                    steps["_out_norm"] = sublayer.out_normed
                 points |= {f"{name}{step}": steps[step] for step in STEPS[self.design.norm]}
         return points
 
     def before(self, point: str) -> Tensor:
-        """Return the point before this one: the input of a norm."""
+        """Return the point before this one: the input of a norm, or what a sum adds to the residual."""
         names = list(self.points)
         return self.points[names[names.index(point) - 1]]
 
@@ -162,16 +185,22 @@ class BlockTrace:
 def attention_sublayer(
     x: Tensor, weights: BlockWeights, allowed: Tensor | None, attention: Attention, design: BlockDesign
 ) -> SublayerTrace[MultiHeadTrace]:
-    """Self-attention, with its residual and its norm."""
-    return design.sublayer(x, lambda u: attention(u, u, weights.attention, allowed=allowed), weights.attention_norm)
+    """Self-attention, with its residual and its norms."""
+    return design.sublayer(
+        x,
+        lambda u: attention(u, u, weights.attention, allowed=allowed),
+        weights.attention_norm,
+        weights.attention_out_norm,
+    )
 
 
 def feed_forward_sublayer(x: Tensor, weights: BlockWeights, design: BlockDesign) -> SublayerTrace[FeedForwardTrace]:
-    """The feed-forward network, with its residual and its norm."""
+    """The feed-forward network, with its residual and its norms."""
     return design.sublayer(
         x,
         lambda u: feed_forward(u, weights.feed_forward, activation=design.activation),
         weights.feed_forward_norm,
+        weights.feed_forward_out_norm,
     )
 
 
@@ -183,13 +212,13 @@ def encoder_block(
     attention: Attention = multi_head,
     design: BlockDesign = BlockDesign(),
 ) -> BlockTrace:
-    r"""Self-attention, then a feed-forward network, each with its residual and its norm; every step kept.
+    r"""Self-attention, then a feed-forward network, each with its residual and its norms; every step kept.
 
     .. math:: y = N_1(x + \operatorname{SA}(x)), \quad z = N_2(y + \operatorname{FF}(y))
               \qquad \text{(pre: } y = x + \operatorname{SA}(N_1 x), \; z = y + \operatorname{FF}(N_2 y)\text{)}
 
-    Vaswani et al. 2017, fig. 1, left; with a causal mask it is the block of GPT. A pre-norm model has one more norm
-    after its last block.
+    Vaswani et al. 2017, fig. 1, left; with a causal mask it is the block of GPT. Models of the other designs have one
+    more norm after their last block.
 
     Args:
         x: the tokens.
@@ -248,7 +277,12 @@ def decoder_block(
     if heads is None or cross_norm is None:
         raise ValueError("these weights have no cross-attention; BlockWeights.random(..., d_memory=...) makes some")
     first = attention_sublayer(x, weights, allowed, attention, design)
-    second = design.sublayer(first.output, lambda u: cross(u, memory, heads, allowed=memory_allowed), cross_norm)
+    second = design.sublayer(
+        first.output,
+        lambda u: cross(u, memory, heads, allowed=memory_allowed),
+        cross_norm,
+        weights.cross_out_norm,
+    )
     third = feed_forward_sublayer(second.output, weights, design)
     return BlockTrace(
         weights=weights,
@@ -257,43 +291,3 @@ def decoder_block(
         cross_sublayer=second,
         feed_forward_sublayer=third,
     )
-
-
-def stack(
-    x: Float[Tensor, "*B T d_model"],
-    weights: Sequence[BlockWeights],
-    *,
-    memory: Float[Tensor, "*B K d_mem"] | None = None,
-    attentions: Sequence[Ways] | None = None,
-    **options: Any,
-) -> tuple[BlockTrace, ...]:
-    """Run one block after the other, each on what the last one handed on.
-
-    Layers that share their weights (ALBERT, Lan et al. 2020) are the same object several times.
-
-    Args:
-        x: the tokens.
-        weights: one block's for each layer.
-        memory: what decoder blocks read; None makes encoder blocks of them all.
-        attentions: for each layer its own ``attention`` (and ``cross``), where a model's layers differ in them.
-        options: for every layer, as in :func:`encoder_block` and :func:`decoder_block`.
-
-    Example:
-        >>> shared = BlockWeights.random(AttentionSpec(d_model=4, n_heads=2), 8, seed=0)
-        >>> layers = stack(torch.eye(4), [shared] * 3)
-        >>> len(layers), torch.equal(layers[1].x, layers[0].output), stack_parameters([shared] * 3)
-        (3, True, 144)
-    """
-    return tuple(one_by_one(x, weights, memory, attentions, **options))
-
-
-def one_by_one(
-    x: Tensor, weights: Iterable[BlockWeights], memory: Tensor | None, attentions: Iterable[Ways] | None, **options: Any
-) -> Iterator[BlockTrace]:
-    """Yield the layers of :func:`stack` one at a time, so that each can be freed before the next."""
-    for block, ways in zip(weights, attentions or repeat({}), strict=attentions is not None):
-        run = encoder_block if memory is None else partial(decoder_block, memory=memory)
-        trace = run(x, weights=block, **ways, **options)
-        x = trace.output
-        yield trace
-        del trace  # else it stays in memory while the next one is computed

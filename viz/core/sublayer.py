@@ -1,4 +1,4 @@
-"""A part of a block with its residual and its norm: the two equations of post-norm and pre-norm."""
+"""A part of a block with its residual and its norms: the equations of the four places where norms stand."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ Part = TypeVar("Part", MultiHeadTrace, FeedForwardTrace)
 
 @dataclass(frozen=True, kw_only=True)
 class SublayerTrace(Generic[Part]):
-    """One part of a block between its residual and its norm, every step kept, in the order of the design.
+    """One part of a block with its residual and its norms, every step kept, in the order of the design.
 
     ``x`` is the input, ``part`` the trace of attention or the feed-forward network, ``added`` has the residual,
-    ``normed`` the norm. A step that is switched off returns its input.
+    ``normed`` the norm, ``out_normed`` the second one of a sandwich. A step that is switched off returns its input.
     """
 
     x: Tensor
@@ -27,6 +27,7 @@ class SublayerTrace(Generic[Part]):
     added: Tensor
     normed: Tensor
     output: Tensor
+    out_normed: Tensor | None = None
 
 
 def post_norm(x: Tensor, f: Callable[[Tensor], Part], N: Normalize, *, residual: bool) -> SublayerTrace[Part]:
@@ -46,3 +47,28 @@ def pre_norm(x: Tensor, f: Callable[[Tensor], Part], N: Normalize, *, residual: 
     part = f(normed)
     added = x + part.output if residual else part.output
     return SublayerTrace(x=x, part=part, added=added, normed=normed, output=added)
+
+
+def output_norm(x: Tensor, f: Callable[[Tensor], Part], N: Normalize, *, residual: bool) -> SublayerTrace[Part]:
+    r"""The part's output is normed: :math:`x + N(f(x))`, as in OLMo 2. The part reads x as it is.
+
+    Liu et al. 2022 (Swin V2), sec. 3.2.
+    """
+    part = f(x)
+    normed = N(part.output)
+    added = x + normed if residual else normed
+    return SublayerTrace(x=x, part=part, added=added, normed=normed, output=added)
+
+
+def sandwich_norm(
+    x: Tensor, f: Callable[[Tensor], Part], N: Normalize, N_out: Normalize, *, residual: bool
+) -> SublayerTrace[Part]:
+    r"""Input and output of the part are normed: :math:`x + N'(f(N(x)))`, as in Gemma 2.
+
+    Ding et al. 2021 (CogView), sec. 2.4.
+    """
+    normed = N(x)
+    part = f(normed)
+    out_normed = N_out(part.output)
+    added = x + out_normed if residual else out_normed
+    return SublayerTrace(x=x, part=part, added=added, normed=normed, out_normed=out_normed, output=added)

@@ -1,4 +1,4 @@
-"""A real model's blocks as the core's: its own weights, its own way of attending, run by ``viz.core.block.stack``."""
+"""A real model's blocks as the core's: its own weights, its own way of attending, run by ``viz.core.stack.stack``."""
 
 import math
 import tomllib
@@ -12,11 +12,12 @@ import torch
 from torch import Tensor, nn
 
 from viz.core import norm as norms
-from viz.core.block import BlockDesign, BlockTrace, BlockWeights, one_by_one, stack
+from viz.core.block import BlockDesign, BlockTrace, BlockWeights, Place
 from viz.core.feed_forward import FeedForwardWeights
 from viz.core.heads import HeadWeights, MultiHeadTrace, merge_heads, multi_head, project, split_heads
 from viz.core.masks import combine
 from viz.core.norm import NormWeights
+from viz.core.stack import one_by_one, stack
 from viz.errors import ModelError
 from viz.models.capture import Call, Capture
 from viz.models.layers.positions import Change, norm_weights, query_key_change, unchanged
@@ -29,7 +30,7 @@ class BlockLayout:
 
     families: tuple[str, ...]
     stack: str
-    norm: Literal["post", "pre", "sandwich", "parallel"]
+    norm: Place | Literal["parallel"]
     normalize: str
     layer: str
     w_out: str
@@ -42,6 +43,7 @@ class BlockLayout:
     cross_norm: str = ""
     final_norm: str = ""
     attention_out_norm: str = ""
+    cross_out_norm: str = ""
     feed_forward_out_norm: str = ""
     out_scale: str = ""
     gain_offset: float = 0.0
@@ -53,13 +55,13 @@ class BlockLayout:
 
     @property
     def is_whole(self) -> bool:
-        """True if the core has such blocks: norms before or behind each part, and one feed-forward network."""
-        return self.norm in ("post", "pre") and bool(self.w_in) and not self.out_scale
+        """True if the core has such blocks: one part after the other, and one feed-forward network."""
+        return self.norm != "parallel" and bool(self.w_in) and not self.out_scale
 
     @property
     def difference(self) -> str:
         """Name of what is different about a block that is not computed here: the end of an error's code."""
-        if self.norm != "pre":
+        if self.norm in ("post", "parallel"):
             return self.norm
         return "scaled" if self.out_scale else "experts"
 
@@ -91,7 +93,7 @@ class Blocks:
     states: tuple[Tensor, ...] = ()
 
     def run(self, **options: Any) -> tuple[BlockTrace, ...]:
-        """Run the stack; ``options`` as in :func:`viz.core.block.stack`, e.g. ``allowed``, ``design``."""
+        """Run the stack; ``options`` as in :func:`viz.core.stack.stack`, e.g. ``allowed``, ``design``."""
         with torch.inference_mode():
             return stack(self.x, self.weights, **self._options | options)
 
@@ -149,14 +151,23 @@ def _weights(layer: nn.Module, layout: BlockLayout, call: Call, cross: Call | No
     gate = linear(layer.get_submodule(layout.w_gate))[0] if layout.w_gate else None
     if layout.fused:
         gate, w_in = w_in.chunk(2, dim=1)
-    offset = layout.gain_offset
+
+    def norm(path: str) -> NormWeights:
+        return norm_weights(layer.get_submodule(path), layout.gain_offset)
+
+    def second(path: str) -> NormWeights | None:
+        return norm(path) if path and layout.norm == "sandwich" else None
+
     return BlockWeights(
         attention=call.projections,
-        attention_norm=norm_weights(layer.get_submodule(layout.attention_norm), offset),
+        attention_norm=norm(layout.attention_norm or layout.attention_out_norm),
+        attention_out_norm=second(layout.attention_out_norm),
         cross=None if cross is None else cross.projections,
-        cross_norm=None if cross is None else norm_weights(layer.get_submodule(layout.cross_norm)),
+        cross_norm=None if cross is None else norm(layout.cross_norm),
+        cross_out_norm=second(layout.cross_out_norm),
         feed_forward=FeedForwardWeights(w_in=w_in, b_in=b_in, w_out=w_out, b_out=b_out, w_gate=gate),
-        feed_forward_norm=norm_weights(layer.get_submodule(layout.feed_forward_norm), offset),
+        feed_forward_norm=norm(layout.feed_forward_norm or layout.feed_forward_out_norm),
+        feed_forward_out_norm=second(layout.feed_forward_out_norm),
     )
 
 
@@ -196,7 +207,7 @@ def model_blocks(model: LoadedModel, capture: Capture, stack_name: str | None = 
     """
     name = stack_name or next(iter(capture.stacks))
     layout = find_block_layout(model, name)
-    assert layout.norm in ("post", "pre")
+    assert layout.norm != "parallel"
     calls = capture.stacks[name]
     nothing = (None,) * len(calls)
     crosses = capture.stacks.get("cross", nothing) if layout.cross_norm else nothing  # a decoder alone has none

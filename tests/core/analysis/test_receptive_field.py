@@ -8,8 +8,9 @@ from torch.testing import assert_close
 
 from viz.core import masks
 from viz.core.analysis.receptive_field import cone, output_change, reach, sensitivity, step
-from viz.core.block import BlockDesign, BlockWeights, stack
+from viz.core.block import BlockDesign, BlockWeights
 from viz.core.spec import AttentionSpec
+from viz.core.stack import stack
 
 T = 13
 BLOCK_PARTS = {field.name for field in fields(BlockWeights)}

@@ -6,9 +6,10 @@ import torch
 from torch.testing import assert_close
 
 from viz.core.analysis.token_similarity import mean_cosine, residual_share
-from viz.core.block import BlockDesign, BlockWeights, stack
+from viz.core.block import BlockDesign, BlockWeights
 from viz.core.norm import no_norm
 from viz.core.spec import AttentionSpec
+from viz.core.stack import stack
 
 
 def vectors(T=7, d=11, seed=0):

@@ -35,7 +35,15 @@ def test_block_check_passes_right_fails_wrong(design):
     assert torch_layer_error(replace(trace, design=replace(design, activation=torch.tanh))).max() > 0.01
 
 
-@pytest.mark.parametrize("design", [BlockDesign(residual=False), BlockDesign(normalize=rms_norm)])
+@pytest.mark.parametrize(
+    "design",
+    [
+        BlockDesign(residual=False),
+        BlockDesign(normalize=rms_norm),
+        BlockDesign(norm="output"),
+        BlockDesign(norm="sandwich"),
+    ],
+)
 def test_unsupported_block_is_refused(design):
     with pytest.raises(ValueError, match="torch has no such layer"):
         torch_layer(BlockWeights.random(SPEC, 29, seed=0), design)

@@ -5,9 +5,10 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
-from viz.core.block import BlockWeights, stack, stack_parameters
+from viz.core.block import BlockWeights
 from viz.core.heads import HeadWeights, multi_head
 from viz.core.spec import AttentionSpec
+from viz.core.stack import stack, stack_parameters
 from viz.core.variants.layer_sharing import (
     attend_in_layers,
     attend_to_source,

@@ -1,15 +1,24 @@
 """A formula says how the block is put together now."""
 
+from dataclasses import replace
+from typing import get_args
+
 import pytest
 import torch
 
 from pages.block.formulas import formula, start
-from viz.core.block import BlockDesign, BlockWeights, decoder_block
+from viz.core.block import BlockDesign, BlockWeights, Place, decoder_block
 from viz.core.masks import causal
-from viz.core.norm import no_norm, rms_norm, standardize
+from viz.core.norm import NormWeights, no_norm, rms_norm, standardize
 from viz.core.spec import AttentionSpec
 
-WEIGHTS = BlockWeights.random(AttentionSpec(d_model=6, n_heads=3), 7, seed=0, d_memory=6)
+PLAIN = NormWeights.plain(6)
+WEIGHTS = replace(
+    BlockWeights.random(AttentionSpec(d_model=6, n_heads=3), 7, seed=0, d_memory=6),
+    attention_out_norm=PLAIN,
+    cross_out_norm=PLAIN,
+    feed_forward_out_norm=PLAIN,
+)
 
 
 def formula_of(code, **design):
@@ -25,6 +34,10 @@ def formula_of(code, **design):
         ({"normalize": no_norm}, r"y = x + \operatorname{CA}(x)"),
         ({"norm": "pre"}, r"y = x + \operatorname{CA}(\operatorname{N}(x))"),
         ({"norm": "pre", "residual": False, "normalize": no_norm}, r"y = \operatorname{CA}(x)"),
+        ({"norm": "output"}, r"y = x + \operatorname{N}(\operatorname{CA}(x))"),
+        ({"norm": "sandwich"}, r"y = x + \operatorname{N}'(\operatorname{CA}(\operatorname{N}(x)))"),
+        ({"norm": "sandwich", "residual": False}, r"y = \operatorname{N}'(\operatorname{CA}(\operatorname{N}(x)))"),
+        ({"norm": "sandwich", "normalize": no_norm}, r"y = x + \operatorname{CA}(x)"),
     ],
 )
 def test_sum_formula_places_residual_and_norm(design, expected):
@@ -39,8 +52,9 @@ def test_norms_and_masks():
     assert "M W_K" in formula_of("cross") and "M W_K" not in formula_of("attention")
 
 
-def test_every_point_has_formula():
-    trace = decoder_block(torch.eye(6), torch.eye(6), WEIGHTS)
+@pytest.mark.parametrize("norm", get_args(Place))
+def test_every_point_has_formula(norm):
+    trace = decoder_block(torch.eye(6), torch.eye(6), WEIGHTS, design=BlockDesign(norm=norm))
     for code in [*trace.points, "embedding", "position", "sum", "memory", "hidden"]:
         assert formula(code, trace)
 

@@ -414,20 +414,62 @@ def test_hostile_words_arrive_as_text(open_app, source):
     assert not any("example" in line.value or "<b>" in line.value for line in [*app.markdown, *app.caption])
 
 
-@pytest.mark.parametrize("family", ["bart", "gemma2"])
+@pytest.fixture
+def family_entry(monkeypatch, tmp_path):
+    """A small model of a family, listed by the app."""
+
+    def make(family):
+        entry = checkpoints.make_entry(family, tmp_path / "small")
+        for module in ("specs", "compute"):
+            monkeypatch.setattr(f"viz.frame.{module}.local_entries", lambda: (entry,))
+        return entry
+
+    return make
+
+
+PARTS = ("attention", "feed_forward")
+
+
+@pytest.mark.parametrize(
+    ("family", "norm", "steps"),
+    [("olmo2", "output", ("", "_norm", "_add")), ("gemma2", "sandwich", ("_norm", "", "_out_norm", "_add"))],
+)
 @pytest.mark.usefixtures("without_source_checks")
-def test_other_families(open_app, monkeypatch, tmp_path, family):
-    """An encoder-decoder shows blocks of its own on both sides; a block that is not known is a sentence."""
-    entry = checkpoints.make_entry(family, tmp_path / "small")
-    for module in ("specs", "compute"):
-        monkeypatch.setattr(f"viz.frame.{module}.local_entries", lambda: (entry,))
+def test_norms_behind_parts(open_app, family_entry, family, norm, steps):
+    """Boxes in order of computation with the model's own numbers, its formula, and what another place means."""
+    entry = family_entry(family)
+    box = "enc_feed_forward_norm" if norm == "output" else "enc_feed_forward_out_norm"
+    app = open_app("block", model=entry.id, layer=1, box=box, section="all")
+    assert not app.exception and not app.warning
+    assert all(isinstance(n_passed, int) for n_passed in checks(app).values())
+    assert any("✓" in line and "hidden states" in line for line in lines(app, "diagram"))
+    _, sides = diagram(app)
+    ((_, boxes),) = sides.items()
+    codes = [f"enc_{part}{step}" for part in PARTS for step in steps]
+    assert [box["code"] for box in boxes if box["code"] in codes] == codes
+    assert len({(box["name"], box["more"]) for box in boxes}) == len(boxes)
+    source = Source(kind="model", text=TEXT, model=entry.id)
+    (_, trace) = blocks.blocks(source, BlockPlan(), Mask())
+    assert_close(open_tensor(app), trace.points[box.removeprefix("enc_")], atol=1e-5, rtol=1e-5)
+    assert T(f"block.place_{norm}_built") in str(line_charts(app)["block_place_lengths"])
+    app = open_app("block", model=entry.id, norm="post")
+    assert (T("block.one_norm") in app.warning[0].value) == (norm == "sandwich")
+    assert all(isinstance(n_passed, int) for n_passed in checks(app).values())
+
+
+@pytest.mark.usefixtures("without_source_checks")
+def test_unknown_block_is_sentence(open_app, family_entry):
+    app = open_app("block", model=family_entry("phi").id)
+    assert not app.exception
+    assert ["in a block of phi attention and the" in error.value for error in app.error] == [True]
+
+
+@pytest.mark.usefixtures("without_source_checks")
+def test_encoder_decoder_family_has_own_blocks(open_app, family_entry):
+    """An encoder-decoder shows blocks of its own on both sides."""
+    entry = family_entry("bart")
     app = open_app("block", model=entry.id, block="both", layer=1, target="Paris is old.", section="all")
     assert not app.exception
-    if family == "gemma2":
-        assert [
-            "a block of gemma2 also norms what each part gives" in error.value.replace("\\", "") for error in app.error
-        ] == [True]
-        return
     assert checks(app) == with_torch_checks(BOTH | {"against_torch": 6})
     result = lines(app, "diagram")
     assert sum("hidden states" in line for line in result) == 2

@@ -53,12 +53,13 @@ def torch_layer(weights: BlockWeights, design: BlockDesign) -> nn.TransformerEnc
     """The ``nn.TransformerEncoderLayer`` or ``nn.TransformerDecoderLayer`` that computes what a block does.
 
     Raises:
-        ValueError: if torch has no such layer: without residuals, with a gate or another norm, or with heads of
-            another width than d_model / H.
+        ValueError: if torch has no such layer: without residuals, with a gate, another norm or a norm right behind a
+            part, or with heads of another width than d_model / H.
     """
     s, ff = weights.attention.spec, weights.feed_forward
     is_standard = s.H * s.d_k == s.d_model and s.d_v == s.d_k and s.d_out == s.d_model
-    if not (is_standard and design.residual and design.normalize in (layer_norm, no_norm) and ff.w_gate is None):
+    is_normed_so = design.norm in ("post", "pre") and design.normalize in (layer_norm, no_norm)
+    if not (is_standard and design.residual and is_normed_so and ff.w_gate is None):
         raise ValueError("torch has no such layer: it adds the residual, norms by layer norm, and d_k = d_model / H")
     # The meta device skips the random initialisation, which is slow and advances torch's global generator.
     kind = nn.TransformerEncoderLayer if weights.cross is None else nn.TransformerDecoderLayer

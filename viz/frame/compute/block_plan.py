@@ -1,9 +1,8 @@
 """The structure of blocks and their stack, as users can change it on the pages about blocks."""
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
-from viz.core.block import BlockDesign
+from viz.core.block import BlockDesign, Place
 from viz.core.norm import no_norm
 
 
@@ -29,7 +28,7 @@ class BlockPlan:
 
     def design(self, design: BlockDesign) -> BlockDesign:
         """A design with what this plan changes."""
-        places: dict[str, Literal["post", "pre"]] = {"own": design.norm, "post": "post", "pre": "pre"}
+        places: dict[str, Place] = {"own": design.norm, "post": "post", "pre": "pre"}
         return replace(
             design,
             norm=places[self.norm],

@@ -91,7 +91,7 @@ def has_decoder(source: Source) -> bool:
 
 
 def own_norm(source: Source) -> str:
-    """Return the place of the norm in the source's own blocks, "post" or "pre".
+    """Return the place of the norms in the source's own blocks, as :class:`~viz.core.block.BlockDesign` names it.
 
     Raises:
         ModelError: "block", if it is not known how this model's blocks are put together.

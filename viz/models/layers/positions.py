@@ -1,6 +1,7 @@
 """Changes to q and k between the projection and the scores, as a layer of a model makes them: norms, RoPE, or both."""
 
 import inspect
+import math
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -71,15 +72,27 @@ def _first(attention: nn.Module, names: tuple[str, ...]) -> nn.Module:
 
 def _normed(norm: nn.Module, x: Tensor) -> Tensor:
     """Norm each head, or all heads' numbers of a token together (OLMo), as wide as the norm is."""
-    weights, normalize = norm_weights(norm), layer_norm if isinstance(norm, nn.LayerNorm) else rms_norm
+    if isinstance(norm, nn.LayerNorm):
+        weights, normalize = norm_weights(norm), layer_norm
+    else:
+        weights, normalize = norm_weights(norm, _gain_offset(norm)), rms_norm
     if weights.gain.shape[-1] == x.shape[-1]:
         return normalize(x, weights)
     return split_heads(normalize(concat_heads(x), weights), len(x))
 
 
+def _gain_offset(norm: nn.Module) -> int:
+    """Measure the number that an RMS norm adds to its weights: 1 in Gemma, 0 elsewhere."""
+    weights = norm_weights(norm)
+    with torch.inference_mode():
+        gain = norm(torch.ones_like(weights.gain)) * math.sqrt(1 + weights.eps)
+    return round(float((gain - weights.gain).mean()))
+
+
 def _turn(model: LoadedModel, layer: Layer) -> Change:
     """The RoPE of a layer's own module, whatever its base, scaling, width and pairing are."""
-    rotary: Any = model.model.base_model.rotary_emb
+    base = model.model.base_model
+    rotary: Any = getattr(base, "rotary_emb", None) or getattr(base, layer.layout.stack).rotary_emb
     apply = sys.modules[type(layer.attention).__module__].apply_rotary_pos_emb
     has_kinds = "layer_type" in inspect.signature(rotary.forward).parameters
     kind = (model.model.config.layer_types[layer.index],) if has_kinds else ()
