@@ -77,18 +77,18 @@ def test_points_follow_order_of_computation(norm):
 
 
 def test_no_norm_makes_places_equal():
-    post, *others = (
+    post, *outputs = (
         encoder_block(draw(T, D), ENCODER, design=BlockDesign(norm=place, normalize=no_norm)).output
         for place in get_args(Place)
     )
-    for output in others:
+    for output in outputs:
         assert_close(output, post, **EXACT)
 
 
 def test_every_place_gives_another_output():
     outputs = [encoder_block(draw(T, D), ENCODER, design=BlockDesign(norm=place)).output for place in get_args(Place)]
     for i, output in enumerate(outputs):
-        assert all((output - other).abs().max() > 0.1 for other in outputs[:i])
+        assert all((output - earlier).abs().max() > 0.1 for earlier in outputs[:i])
 
 
 def test_sandwich_without_second_norm_is_refused():
