@@ -199,6 +199,7 @@ STREAMS = [
     )
     and "decoder" in family.outputs
     and len(family.outputs) == 1
+    and not family.model.endswith("TextModel")  # a part without a vocabulary head
 ]
 
 

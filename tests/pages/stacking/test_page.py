@@ -282,7 +282,7 @@ def test_hostile_words_arrive_as_text(open_app):
     assert any("example" in label for label in app.selectbox(key="from_token").options)
 
 
-@pytest.mark.parametrize(("family", "n_states"), [("gpt2", 1), ("llama", 1), ("t5", 1)])
+@pytest.mark.parametrize(("family", "n_states"), [("gpt2", 1), ("llama", 1), ("t5", 1), ("gemma2", 1), ("olmo2", 1)])
 @pytest.mark.usefixtures("without_source_checks")
 def test_any_family_of_models(open_app, monkeypatch, tmp_path, family, n_states):
     """Pre-norm, RoPE with shared heads, relative biases: the blocks are the model's, autograd goes through all."""
