@@ -502,6 +502,7 @@ MORE |= {
         for name, known_as in (
             ("clip_text_model", "CLIP"), ("clipseg_text_model", "CLIPSeg"), ("metaclip_2_text_model", "MetaClip2"),
             ("siglip_text_model", "Siglip"), ("siglip2_text_model", "Siglip2"), ("xclip_text_model", "XCLIP"),
+            ("tipsv2_text_model", "Tipsv2"),
         )
     },
     **{
@@ -524,6 +525,10 @@ MORE |= {
             ("owlv2_text_model", "Owlv2"), ("owlvit_text_model", "OwlViT"),
         )
     },
+    "aimv2_text_model": Family(
+        config="Aimv2TextConfig", model="Aimv2TextModel", tokenizer="wordpiece", n_heads=5, n_kv_heads=5,
+        sizes=BERT | {"eos_token_id": 3}, outputs={"encoder": "encoder.layers.{i}.attention.out_proj"},
+    ),
     "altclip_text_model": replace(
         _like_bert("AltCLIP", "roberta", pad_token_id=1), config="AltCLIPTextConfig", model="AltCLIPTextModel",
         outputs={"encoder": "roberta.encoder.layers.{i}.attention.output.dense"},
