@@ -4,6 +4,7 @@ Sizes differ wherever a family lets them, so that a transpose or a mix-up cannot
 drawn wide, biases and norms too, so that attention is far from uniform.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -624,6 +625,12 @@ def save(name: str, folder: Path, **changes: Any) -> Path:
 def make_entry(name: str, folder: Path) -> Entry:
     """A checkpoint of a family as the list of models has it, under an id of its own: what is computed is kept by it."""
     return Entry(id=f"small-{name}-{next(_NUMBERS)}", path=save(name, folder))
+
+
+def read_settings(file: Path) -> dict[str, Any]:
+    """Read a JSON file of a saved model, without the version of transformers that wrote it."""
+    settings: dict[str, Any] = json.loads(file.read_text("utf8"))
+    return {name: value for name, value in settings.items() if name != "transformers_version"}
 
 
 def open_folder(folder: Path, **about: Any) -> LoadedModel:

@@ -12,6 +12,7 @@ from viz import ASSETS, ROOT, limits
 from viz.frame import inputs, shared
 from viz.frame.links import SHARED
 from viz.frame.sidebar import path_of
+from viz.lessons.lesson_file import lessons
 from viz.models import registry
 from viz.models.capture import capture
 from viz.models.layout import families
@@ -107,6 +108,16 @@ def test_table_of_parameters_equals_frame():
     assert f"{limits.CHARACTERS:,} characters and {limits.TOKENS:,} tokens" in rows["text"]
 
 
+def test_lessons_are_counted():
+    """Their number in words, and the shortest and the longest, in minutes."""
+    text = " ".join(README.split())
+    minutes = [lesson.minutes for lesson in lessons()]
+    numbers = {6: "six", 12: "twelve", 13: "thirteen"}
+    count, shortest, longest = (numbers[number] for number in (len(minutes), min(minutes), max(minutes)))
+    lesson = f"{count.capitalize()} [lessons](pages/lessons/page.py) (`/lessons`)"
+    assert f"{lesson}, of {shortest} to {longest} minutes each" in text
+
+
 def test_links_open_what_is_described(open_app):
     links = re.findall(r"`/([\w-]*)\?(\S+=\S+)`", README.split("For example")[1])
     assert links
@@ -120,7 +131,7 @@ def test_links_open_what_is_described(open_app):
 def test_numbers_of_first_example_are_measured():
     model = load(registry.entries()[0].id)
     layer, head = map(int, re.findall(r"layer (\d), head (\d)", " ".join(README.split()))[0])
-    quoted = re.findall(r"(\d\.\d\d)", README)
+    quoted = re.findall(r"(\d\.\d\d)", README.split("## What to look at first")[1])
     weights = []
     for last in ("tired", "wide"):
         trace = capture(model, f"The animal didn't cross the street because it was too {last}.")

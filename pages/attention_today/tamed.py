@@ -1,6 +1,7 @@
 """Scores kept small: a soft cap, or a norm of queries and keys, beside the division by √d."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -43,31 +44,47 @@ def attend_normed(layer: Layer, norm: QKNorm) -> AttentionTrace:
     return attend(q, k, layer.v, **{**layer.options, "score_mod": None})
 
 
+def without_bias(layer: Layer) -> Layer:
+    """Return the layer without a bias by distance: a limit is one of the scores before it is added."""
+    return replace(layer, options={**layer.options, "bias": None})
+
+
+def attend_each_way(layer: Layer, cap: float, norm: QKNorm) -> dict[str, AttentionTrace]:
+    """Attend without the division, as the standard has it, with a soft cap and with a norm."""
+    return {
+        "undivided": layer.attend(score_mod=None, scale=1.0),
+        STANDARD: layer.attend(score_mod=None),
+        "cap": attend_capped(layer, cap),
+        "norm": attend_normed(layer, norm),
+    }
+
+
 def draw(context: TodayContext) -> list[Check]:
     """One head's map with and without the limit, and a table: the largest score, the entropy of a row."""
     t, layer, pictures, finding = context.t, context.layer, st.container(), st.container()
     kind = TAMED.segments(t("attention_today.tamed.switch"), says=lambda code: t(f"attention_today.tamed.{code}"))
     cap = CAP.slider(t("attention_today.tamed.c"), step=0.5) if kind == "cap" else CAP.read()
     gain = NORM_GAIN.slider(t("attention_today.tamed.gamma"), step=0.1) if kind == "norm" else NORM_GAIN.read()
-    norm, standard = norm_of(layer, gain), layer.attend(score_mod=None)
-    traces = {STANDARD: standard, "cap": attend_capped(layer, cap), "norm": attend_normed(layer, norm)}
+    norm = norm_of(layer, gain)
+    traces, scores = (attend_each_way(layer_, cap, norm) for layer_ in (layer, without_bias(layer)))
     bound = largest_score(norm, d_k=layer.q.shape[-1]) * layer.scale * math.sqrt(layer.q.shape[-1])
     bounds = {"undivided": math.inf, STANDARD: math.inf, "cap": cap, "norm": bound}
-    rows = {"undivided": layer.attend(score_mod=None, scale=1.0), **traces}
     with pictures:
         titles = [t(f"attention_today.tamed.{code}") for code in (STANDARD, kind)]
-        maps = torch.stack([standard.weights[context.head], traces[kind].weights[context.head]])
+        maps = torch.stack([traces[code].weights[context.head] for code in (STANDARD, kind)])
         maps_in_browser = show_maps(context, titles, maps, key="tamed_maps")
-    before, now = (_entropy(trace, context.head) for trace in (standard, traces[kind]))
+    before, now = (_entropy(trace, context.head) for trace in (traces[STANDARD], traces[kind]))
     values = {"before": number(before, 3), "after": number(now, 3), "bound": number(bounds[kind])}
     with finding:
         say(t(f"attention_today.tamed.says_{kind}", head=context.head, **values))
-    show_table([_row(context, code, trace, bounds[code]) for code, trace in rows.items()])
+    show_table([_row(context, code, trace, scores[code], bounds[code]) for code, trace in traces.items()])
+    if layer.options.get("bias") is not None:
+        st.caption(t("attention_today.tamed.biased"))
     show_users(t, "cap", "qk_norm")
     off, tolerance = maps_off(
         maps_in_browser, context.head, [calls(layer, cap, gain)[code] for code in (STANDARD, kind)]
     )
-    return [*_checks(layer, traces, bounds), check("attention_today.tamed.check_maps", off, tolerance)]
+    return [*_checks(layer, scores, bounds), check("attention_today.tamed.check_maps", off, tolerance)]
 
 
 def calls(layer: Layer, cap: float, gain: float) -> dict[str, tuple[Tensor, Tensor, dict[str, Any]]]:
@@ -89,30 +106,27 @@ def _entropy(trace: AttentionTrace, head: int) -> float:
     return float(entropy(trace.weights)[head].mean())
 
 
-def _largest(trace: AttentionTrace, head: int) -> float:
-    open_scores = trace.masked[head][trace.masked[head].isfinite()]
-    return float(open_scores.abs().max()) if open_scores.numel() else 0.0
-
-
-def _row(context: TodayContext, code: str, trace: AttentionTrace, bound: float) -> dict[str, str]:
+def _row(
+    context: TodayContext, code: str, trace: AttentionTrace, scores: AttentionTrace, bound: float
+) -> dict[str, str]:
     t = context.t
     return {
         t("attention_today.tamed.way"): t(f"attention_today.tamed.{code}"),
         t("attention_today.tamed.bound"): number(bound, 3),
-        t("attention_today.tamed.largest"): number(_largest(trace, context.head), 3),
+        t("attention_today.tamed.largest"): number(float(_scores(scores)[context.head].abs().max()), 3),
         t("attention_today.tamed.entropy"): number(_entropy(trace, context.head), 3),
     }
 
 
-def _checks(layer: Layer, traces: dict[str, AttentionTrace], bounds: dict[str, float]) -> list[Check]:
+def _checks(layer: Layer, scores: dict[str, AttentionTrace], bounds: dict[str, float]) -> list[Check]:
     double = layer.double()
     plain = double.attend(score_mod=None)
     ends = [double.attend(score_mod=soft_cap(math.inf)), attend_normed(double, QKNorm(place="off"))]
     off = max(float((trace.output - plain.output).abs().max()) for trace in ends)
-    over = max(float(_scores(layer, traces[code]).abs().max()) - bounds[code] for code in ("cap", "norm"))
+    over = max(float(_scores(scores[code]).abs().max()) - bounds[code] for code in ("cap", "norm"))
     by_hand = (layer.q @ layer.k.mT * layer.scale / bounds["cap"]).tanh() * bounds["cap"]
-    is_open = traces["cap"].masked.isfinite()
-    cap_off = (by_hand - _scores(layer, traces["cap"])).where(is_open, 0.0).abs().max()
+    is_open = scores["cap"].masked.isfinite()
+    cap_off = (by_hand - _scores(scores["cap"])).where(is_open, 0.0).abs().max()
     return [
         check("attention_today.tamed.check_standard", off, 1e-6),
         check("attention_today.tamed.check_bound", max(over, 0.0), 1e-4),
@@ -120,8 +134,6 @@ def _checks(layer: Layer, traces: dict[str, AttentionTrace], bounds: dict[str, f
     ]
 
 
-def _scores(layer: Layer, trace: AttentionTrace) -> Tensor:
-    """Return scores before bias and mask, with 0 where a query may not look."""
-    bias = layer.options.get("bias")
-    scores = trace.masked if bias is None else trace.masked - bias
-    return torch.where(trace.masked.isfinite(), scores, (layer.q @ layer.k.mT) * 0)
+def _scores(trace: AttentionTrace) -> Tensor:
+    """Return the scores of a trace without a bias, with 0 where a query may not look."""
+    return trace.masked.where(trace.masked.isfinite(), 0.0)

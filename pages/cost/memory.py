@@ -35,10 +35,11 @@ def draw(context: CostContext) -> list[Check]:
 
     lengths = powers_of_two(s.n, s.d)
     lines = [
-        Line(name=t("cost.kept"), style=0, unit=" B", values={n: stored_bytes(n) for n in lengths}),
-        Line(name=t("cost.streamed"), style=1, unit=" B", values={n: streamed(n) for n in lengths}),
+        Line(name=t("cost.kept"), style=0, values={n: stored_bytes(n) for n in lengths}),
+        Line(name=t("cost.streamed"), style=1, values={n: streamed(n) for n in lengths}),
     ]
-    fig = growth(lines, size_title=t("cost.n"), value_title=t("cost.bytes"), marks={s.n: f"n = {amount(s.n)}"})
+    marks = {s.n: f"n = {amount(s.n)}"}
+    fig = growth(lines, size_title=t("cost.n"), value_title=t("cost.bytes"), marks=marks, in_bytes=True)
     show_lines(fig, key="memory", alt=t("cost.memory_alt", h=s.h))
     draw_sizes(context)
     sentence = t("cost.memory_found", n=amount(s.n), h=s.h, kept=size(stored_bytes(s.n)), streamed=size(streamed(s.n)))

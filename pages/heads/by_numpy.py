@@ -46,7 +46,7 @@ def worst(values: Mapping[str, Tensor], expected: Mapping[str, np.ndarray]) -> f
     return max(off)
 
 
-def viewed_off(view_values: Tensor, rows: Tensor, keys: Tokens, *, merge: bool, hide: bool) -> float:
+def row_difference(view_values: Tensor, rows: Tensor, keys: Tokens, *, merge: bool, hide: bool) -> float:
     """Return how far a row of a view is from the mean of its tokens' rows (n, K), with a word's keys added up.
 
     Args:

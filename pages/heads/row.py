@@ -69,7 +69,7 @@ def _shown_check(context: HeadsContext, query: int) -> Check:
     """The bars that are shown, merged or hidden as the view says, cell by cell from the weights of all tokens."""
     scene, view, head = context.scene, context.view, context.head
     rows = [place for place, row in enumerate(head_grid.axis(scene.capture.queries, view).of) if row == query]
-    off = by_numpy.viewed_off(
+    off = by_numpy.row_difference(
         context.shown.values[head, query],
         scene.trace.weights[head][rows],
         scene.capture.tokens,

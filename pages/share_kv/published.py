@@ -20,8 +20,8 @@ from viz.text import Translate
 from viz.text.citations import translate_source
 
 FORMATS = {"float32": torch.float32, "float16": torch.float16, "int8": torch.int8}
-MEMORIES_GB = (8, 24, 80, 141)
-"""Memory of accelerators: a laptop's, a gaming card's, an A100 or H100, an H200."""
+MEMORIES = {f"{gib} GiB": gib * 2**30 for gib in (8, 24, 80, 141)}
+"""Memory of accelerators, in bytes: a laptop's, a gaming card's, an A100 or H100, an H200. Sold as so many GB."""
 
 LONGEST = 1_000_000
 PRESET = Choice("preset", "Llama-3-8B", among=lambda _: [preset.id for preset in presets()])
@@ -117,10 +117,10 @@ def _growth(t: Translate, sizes: Sizes, page_g: int) -> LineChart:
     return cache_growth(
         LENGTHS,
         curves,
-        {f"{gb} GB": gb * 10**9 for gb in MEMORIES_GB},
+        MEMORIES,
         at=sizes.n_tokens,
         x_title=t("share_kv.tokens"),
-        y_title=t("share_kv.cache_gb"),
+        y_title=t("share_kv.cache_bytes"),
     )
 
 

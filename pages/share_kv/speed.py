@@ -86,7 +86,7 @@ def _times(t: Translate, times: Mapping[int, float]) -> None:
 def _speed_sentence(t: Translate, times: Mapping[int, float]) -> str:
     """Return the measurement in a sentence."""
     first, *_, last = times
-    slow, fast, rate = times[first] * 1000, times[last] * 1000, PLAN.cache_bytes(first) / times[first] / 1e9
+    slow, fast, rate = times[first] * 1000, times[last] * 1000, PLAN.cache_bytes(first) / times[first] / 2**30
     numbers = {"slow": slow, "fast": fast, "ratio": slow / fast, "rate": rate}
     return t("share_kv.measured", H=first, **{name: number(value) for name, value in numbers.items()})
 
@@ -101,7 +101,7 @@ def _numbers(t: Translate, times: Mapping[int, float]) -> None:
             t("share_kv.read"): [size(PLAN.cache_bytes(g)) for g in times],
             t("share_kv.took"): [f"{1000 * seconds:.3f}" for seconds in times.values()],
             t("share_kv.foretold"): [f"{1000 * seconds:.3f}" for seconds in predicted.values()],
-            t("share_kv.rate"): [f"{PLAN.cache_bytes(g) / seconds / 1e9:.1f}" for g, seconds in times.items()],
+            t("share_kv.rate"): [f"{PLAN.cache_bytes(g) / seconds / 2**30:.1f}" for g, seconds in times.items()],
         },
     )
     st.caption(t("share_kv.measured_note"))

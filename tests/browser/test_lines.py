@@ -47,6 +47,16 @@ def test_place_tooltip_by_pointer_and_keys(growth):
     expect(growth.locator(".live")).to_contain_text(f"{attention['name']}: n = 2: 2,048")
 
 
+def test_bytes_are_named_as_in_sentence(visit):
+    """On an axis of bytes, and under the pointer, they have the units of the sentence below it."""
+    chart = visit("cost", section="memory", cost_n=1024, cost_h=8).locator(".st-key-memory .lines")
+    expect(chart).to_be_visible()
+    names = chart.evaluate("({ lines: { place: { ys } } }) => ys.names")
+    assert {"1 MiB", "1 GiB"} <= {*names} and not [name for name in names if not name.endswith("B")]
+    chart.locator(".picture canvas").hover(position=chart.evaluate(AT, [1024, 2**25]))
+    expect(chart.locator(".tip")).to_contain_text("n = 1,024: 32 MiB")
+
+
 def test_legend_hides_and_shows_line(growth):
     """A name in the legend hides its line and shows it again; the axes stay."""
     names, place = growth.evaluate(VISIBLE_SERIES), growth.evaluate(PLACE)

@@ -7,20 +7,20 @@ def test_cache_growth():
     figure = cache_growth(
         (100, 1000),
         {"<b>a": [10**9, 10**10], "c": [10**8, 10**9]},
-        {"24 GB": 24 * 10**9},
+        {"24 GiB": 24 * 2**30},
         at=500,
         x_title="n",
-        y_title="GB",
+        y_title="cache",
     )
-    assert [line.y for line in figure.series] == [[1.0, 10.0], [0.1, 1.0]]
+    assert [line.y for line in figure.series] == [[1e9, 1e10], [1e8, 1e9]]
     assert [line.name for line in figure.series] == ["<b>a", "c"]
-    assert [(mark.x, mark.y, mark.label) for mark in figure.marks] == [(None, 24, "24 GB"), (500, None, "")]
+    assert [(mark.x, mark.y, mark.label) for mark in figure.marks] == [(None, 24 * 2**30, "24 GiB"), (500, None, "")]
     assert [line.x for line in figure.series] == [[100, 1000]] * 2
     assert figure.x.log and figure.y.log and figure.has_legend()
-    assert (figure.x.title, figure.y.title) == ("n", "GB")
+    assert (figure.x.title, figure.y.title) == ("n", "cache")
     a, c = figure.series
     assert a.colour != c.colour and a.dash != c.dash
-    assert a.says == "{x}: {y} GB"
+    assert figure.y.in_bytes and not figure.x.in_bytes
 
 
 def test_learning_draws_median_lowest_and_highest():

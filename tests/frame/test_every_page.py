@@ -16,7 +16,7 @@ from pages import PAGES
 from pages.step_by_step.stepper import WITHOUT_TEXT
 from tests.links.shown import Digest, digests_of, missing
 from tests.running import all_elements, checked, line_charts, matrices, sentences_of
-from tests.sections import SECTIONS, page_named
+from tests.sections import SECTIONS, link_to, page_named, section_views
 from viz import limits
 from viz.errors import ModelError
 from viz.frame import compute, inputs
@@ -315,14 +315,16 @@ def what_it_shows(app: AppTest) -> tuple[list[Digest], list[Any]]:
     return digests_of(app), [*sentences, *marks, *(table.value.iloc[:, 0].tolist() for table in app.dataframe)]
 
 
-@pytest.mark.parametrize(("page", "section"), SECTIONS)
-def test_chips_appear_where_they_matter(open_app, page, section):
-    """The chips of layer and head appear only where they change the picture."""
-    places = FEWER.get(section, ((0, 0), (5, 0), (5, 7)))
-    apps = [
-        open_app(page, section=section, layer=layer, head=head, place_head=head, **READ_BY.get(section, {}))
-        for layer, head in places
-    ]
+@pytest.mark.parametrize(
+    ("page", "view"),
+    [(page, view) for page in PAGES for section in page_named(page).sections for view in section_views(section)],
+    ids=lambda value: value if isinstance(value, str) else value.name,
+)
+def test_chips_appear_where_they_matter(open_app, page, view):
+    """The chips of layer and head appear only where they change the picture, in each view of a section too."""
+    places = FEWER.get(view.name, ((0, 0), (5, 0), (5, 7)))
+    options = link_to(page, view.name) | READ_BY.get(view.name, {})
+    apps = [open_app(page, layer=layer, head=head, place_head=head, **options) for layer, head in places]
     sliders = {control.key for control in apps[0].slider}
     views = list(map(what_it_shows, apps))
     for chips, (numbers, words), (after, words_after) in zip(
@@ -330,8 +332,7 @@ def test_chips_appear_where_they_matter(open_app, page, section):
     ):
         changes = bool(missing(numbers, after) + missing(after, numbers)) or words != words_after
         assert bool(sliders & chips) is changes, chips
-    section_ = next(part for part in page_named(page).sections if part.name == section)
-    if page_named(page).controls.layer and (section_.reads_text or section_.reads_model):
+    if page_named(page).controls.layer and (view.reads_text or view.reads_model):
         assert link(apps[2])["layer"] == str(places[2][0]), "what is not asked for stays chosen"
 
 

@@ -89,7 +89,7 @@ def digest(kind: str, values: ArrayLike, unit: float = 0.0) -> Digest:
     return Digest(kind, array.shape, *(float(f"{number:.{digits}g}") for number in numbers))
 
 
-def alike(a: Digest, b: Digest, relative: float = RELATIVE) -> bool:
+def are_equal(a: Digest, b: Digest, relative: float = RELATIVE) -> bool:
     """Return True if two digests are of the same numbers, but for rounding."""
     if (a.kind, a.shape) != (b.kind, b.shape):
         return False
@@ -117,7 +117,9 @@ def missing(expected: Iterable[Digest], now: Iterable[Digest], relative: float =
     """The recorded digests that have no partner in what is shown now; each partner counts once."""
     remaining, unmatched = list(now), []
     for wanted_digest in expected:
-        match = next((i for i, candidate in enumerate(remaining) if alike(wanted_digest, candidate, relative)), None)
+        match = next(
+            (i for i, candidate in enumerate(remaining) if are_equal(wanted_digest, candidate, relative)), None
+        )
         if match is None:
             unmatched.append(wanted_digest)
         else:

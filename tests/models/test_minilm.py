@@ -43,13 +43,13 @@ def test_the_tokens_of_the_first_sentence(tired):
     assert tired.tokens.n_excess == 0
 
 
-def test_p1_it_looks_at_the_animal(tired):
+def test_p1_pronoun_attends_to_animal(tired):
     assert weight(tired, 3, 1, "it", "animal") == near(0.677)
     assert weight(tired, 3, 1, "it", "street") == near(0.050)
     assert weight(tired, 3, 1, "it", "[CLS]") == near(0.102)
 
 
-def test_p2_it_leaves_animal_when_wide(minilm):
+def test_p2_pronoun_leaves_animal_when_wide(minilm):
     """P2: "it" looks less at the animal, and not at the street, when the street is too wide."""
     wide = capture(minilm, WIDE)
     assert weight(wide, 3, 1, "it", "animal") == near(0.281)

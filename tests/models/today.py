@@ -6,6 +6,7 @@
 import importlib
 from collections.abc import Callable, Mapping
 from functools import partial
+from inspect import signature
 from types import ModuleType
 from typing import Any
 
@@ -356,8 +357,9 @@ def count_cached_numbers() -> int:
     """Return how many numbers the family's cache stores per token and layer."""
     module, _, x, positions = like_llama("deepseek_v3", "DeepseekV3", **LATENT_SIZES)
     cache = transformers.DynamicCache()
+    options = {"cache" if "cache" in signature(module.forward).parameters else "past_key_values": cache}
     with torch.no_grad():
-        module(hidden_states=x[None], position_embeddings=positions, attention_mask=None, past_key_values=cache)
+        module(hidden_states=x[None], position_embeddings=positions, attention_mask=None, **options)
     layer = cache.layers[0]
     return (layer.keys.numel() + layer.values.numel()) // T
 

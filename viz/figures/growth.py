@@ -35,6 +35,7 @@ def growth(
     height: int = 380,
     share: bool = False,
     letter: str = "n",
+    in_bytes: bool = False,
 ) -> LineChart:
     """Draw lines and points over a logarithmic size.
 
@@ -46,12 +47,13 @@ def growth(
         height: of the figure, in pixels.
         share: the values are shares from 0 to 1, on an even axis.
         letter: of the size, where a point is read off.
+        in_bytes: the values are bytes.
     """
     sizes = sorted({n for line in lines for n in line.values})
     return LineChart(
         series=[_series(line, letter) for line in lines],
         x=Axis(size_title, log=True, grid=True, ticks=_ticks(sizes)),
-        y=Axis(value_title, grid=True, log=not share, limits=(0, 1.02) if share else None),
+        y=Axis(value_title, grid=True, log=not share, limits=(0, 1.02) if share else None, in_bytes=in_bytes),
         marks=[Mark(x=at, label=text) for at, text in (marks or {}).items()],
         height=height,
         legend=True,

@@ -21,6 +21,7 @@ class Axis:
         ticks: where its ticks are; None chooses round numbers.
         from_zero: 0 is on it.
         reversed: the largest value stands where the lowest is by default.
+        in_bytes: its values are bytes, and written as sentences write them: 24 KiB (:func:`viz.frame.format.size`).
     """
 
     title: str
@@ -31,6 +32,7 @@ class Axis:
     ticks: Sequence[float] | None = None
     from_zero: bool = False
     reversed: bool = False
+    in_bytes: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

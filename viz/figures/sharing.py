@@ -32,11 +32,10 @@ def cache_growth(
         height: of the figure, in pixels.
     """
     series = [
-        _series(i, name, lengths, [size / 1e9 for size in sizes], says="{x}: {y} GB")
-        for i, (name, sizes) in enumerate(caches.items())
+        _series(i, name, lengths, [float(size) for size in sizes]) for i, (name, sizes) in enumerate(caches.items())
     ]
-    marks = [*(Mark(y=size / 1e9, label=name) for name, size in memories.items()), Mark(x=at)]
-    value_axis = Axis(y_title, log=True, grid=True)
+    marks = [*(Mark(y=size, label=name) for name, size in memories.items()), Mark(x=at)]
+    value_axis = Axis(y_title, log=True, grid=True, in_bytes=True)
     return LineChart(series=series, x=Axis(x_title, log=True), y=value_axis, marks=marks, height=height)
 
 

@@ -38,6 +38,8 @@ class MessageFilter:
             await self._slow_down()
             if message.get("bytes") is None:
                 return self._hang_up(NO_TEXT)
+            if not message["bytes"]:
+                return self._hang_up(MALFORMED)
             if len(message["bytes"]) > limits.MESSAGE_BYTES:
                 return self._hang_up(TOO_BIG)
             try:

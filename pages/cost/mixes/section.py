@@ -32,7 +32,6 @@ MIX = r"""\begin{array}{rll}
 & {} + 2ng(d_k + 1) &
 \end{array}"""
 
-UNITS = {"flops": "", "cache": " B"}
 FAR = 10**9
 """Length at which a mix that is never cheaper is counted by hand."""
 Meets = Mapping[str, int | None]
@@ -74,18 +73,19 @@ def _chart(t: Translate, mix: Mix, measure: str, meets: Meets, sentence: str) ->
     lengths = sorted({*powers_of_two(n, *(8 * size for size in corners)), *corners})
     stacks = {t("cost.mixes.only_full"): mix.only_full, t("cost.mixes.mix"): mix.layers}
     lines = [
-        Line(name=name, style=i, unit=UNITS[measure], values={at: count(layers, n_tokens=at) for at in lengths})
+        Line(name=name, style=i, values={at: count(layers, n_tokens=at) for at in lengths})
         for i, (name, layers) in enumerate(stacks.items())
     ]
     if meeting and meeting > 1:
         met = {meeting: count(mix.layers, n_tokens=meeting)}
-        lines.append(Line(name=t("cost.mixes.meets"), style=2, points=True, unit=UNITS[measure], values=met))
+        lines.append(Line(name=t("cost.mixes.meets"), style=2, points=True, values=met))
     fig = growth(
         lines,
         size_title=t("cost.n"),
         value_title=t(f"cost.mixes.{measure}"),
         marks={n: f"n = {amount(n)}"},
         height=320,
+        in_bytes=measure == "cache",
     )
     show_lines(fig, key=f"mix_{measure}", alt=sentence)
 

@@ -5,6 +5,7 @@ import torch
 
 from pages.share_kv.context import ShareKvContext
 from pages.share_kv.layers.models import CachedModel, count_bytes, model_named, models
+from pages.share_kv.published import MEMORIES
 from viz.core.cost.attention import kv_cache_bytes
 from viz.core.spec import AttentionSpec
 from viz.figures.line_chart import LineChart
@@ -23,8 +24,6 @@ C = b \sum_{l} m_l(n)
 \end{gathered}"""
 
 LONGEST = 1_000_000
-MEMORIES_GB = (8, 24, 80, 141)
-"""Memory of accelerators, as in the section of published models."""
 LENGTHS = (*(2**i for i in range(5, 20)), LONGEST)
 CACHED_MODEL = Choice("cached_model", "gpt-oss-120b", among=lambda _: [model.name for model in models()])
 CACHED_N = Int("cached_n", 131_072, low=1, high=LONGEST)
@@ -77,10 +76,10 @@ def _growth(t: Translate, model: CachedModel, n: int) -> LineChart:
     return cache_growth(
         LENGTHS,
         curves,
-        {f"{gb} GB": gb * 10**9 for gb in MEMORIES_GB},
+        MEMORIES,
         at=n,
         x_title=t("share_kv.tokens"),
-        y_title=t("share_kv.cache_gb"),
+        y_title=t("share_kv.cache_bytes"),
     )
 
 

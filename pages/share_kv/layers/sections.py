@@ -22,6 +22,7 @@ LAYERS = with_views(
         formula=windows.WINDOW_CACHE,
         code=(decode_in_window, cached_tokens),
         parameters=("cache_pattern", "cache_window", "tokens_read"),
+        reads_layer=False,
         reads_head=False,
         reads_mask=False,
     ),

@@ -132,11 +132,11 @@ def _show_growth(t: Translate, cache: WindowedCache) -> None:
         colour, dash = series_style(i)
         bytes_at = [cache_bytes(layers, n_tokens=n) for n in lengths]
         title = t(f"share_kv.windows.line_{name}")
-        series.append(Series(name=title, x=lengths, y=bytes_at, colour=colour, dash=dash, says="{x}: {y} B"))
+        series.append(Series(name=title, x=lengths, y=bytes_at, colour=colour, dash=dash))
     chart = LineChart(
         series=series,
         x=LineAxis(t("share_kv.windows.read")),
-        y=LineAxis(t("share_kv.windows.bytes"), grid=True, from_zero=True),
+        y=LineAxis(t("share_kv.windows.bytes"), grid=True, from_zero=True, in_bytes=True),
         marks=[Mark(x=cache.n_read)],
         height=240,
     )

@@ -6,11 +6,18 @@ import { test } from "node:test";
 import { moveCell } from "../../../viz/components/client/lib/clamp.js";
 import { columnNames } from "../../../viz/components/client/plot/axis_labels.js";
 import { Cells } from "../../../viz/components/client/plot/cells.js";
-import { formatNumber, logTicks, tickNames, ticks } from "../../../viz/components/client/plot/ticks.js";
+import {
+  byteTicks,
+  formatBytes,
+  formatNumber,
+  logTicks,
+  tickNames,
+  ticks,
+} from "../../../viz/components/client/plot/ticks.js";
 import { levelLabels } from "../../../viz/components/client/plot/labels.js";
 import { scale } from "../../../viz/components/client/plot/scale.js";
 
-const EVEN = { log: false, limits: null, ticks: null, from_zero: false, reversed: false };
+const EVEN = { log: false, limits: null, ticks: null, from_zero: false, reversed: false, in_bytes: false };
 
 function near(found, expected) {
   assert.ok(Math.abs(found - expected) < 1e-9, `${found} is not ${expected}`);
@@ -29,6 +36,22 @@ test("a logarithmic axis has powers of ten, or smaller steps where there are few
   assert.deepEqual(logTicks(1, 1e16), [1, 1e3, 1e6, 1e9, 1e12, 1e15]);
   assert.deepEqual(logTicks(3, 60), [5, 10, 20, 50]);
   assert.deepEqual(logTicks(6, 9), [6, 7, 8, 9]); // as an even one
+});
+
+test("an axis of bytes has powers of two, named as sentences name sizes", () => {
+  const names = (low, high, isLog) => byteTicks(low, high, isLog).map(formatBytes);
+  assert.deepEqual(names(1000, 3e12, true), ["1 KiB", "32 KiB", "1 MiB", "32 MiB", "1 GiB", "32 GiB", "1 TiB"]);
+  assert.deepEqual(names(2 ** 20, 2 ** 22, true), ["1 MiB", "2 MiB", "4 MiB"]);
+  assert.deepEqual(names(0, 200 * 1024, false), ["0 B", "64 KiB", "128 KiB", "192 KiB"]);
+  assert.deepEqual(names(0, 3, false), ["0 B", "1 B", "2 B", "3 B"]);
+  assert.deepEqual([512, 24576, 1024 * 1000 - 300, 1.5 * 2 ** 30].map(formatBytes), [
+    "512 B",
+    "24 KiB",
+    "1,000 KiB",
+    "1.5 GiB",
+  ]);
+  const inBytes = scale({ ...EVEN, in_bytes: true, from_zero: true }, [3 * 2 ** 20], 0);
+  assert.deepEqual(inBytes.marks, [0, 2 ** 20, 2 ** 21, 3 * 2 ** 20]);
 });
 
 test("numbers are grouped in thousands, long ones as powers of ten, and on an axis all in one way", () => {

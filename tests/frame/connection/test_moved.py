@@ -26,7 +26,7 @@ def test_where_now_opens_current_section(two_moved):
     assert where_now("step_by_step", {"section": "compare"}) == ("heads", {"section": "compare"})
 
 
-def test_where_now_leaves_other_links(two_moved):
+def test_where_now_keeps_current_links(two_moved):
     """A section that is there is opened as it stands, and so is a link without one."""
     for page, link in (("block", {"section": "diagram"}), ("heads", {"section": "points"}), ("block", {})):
         assert where_now(page, link) == (page, link)

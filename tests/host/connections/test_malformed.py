@@ -1,9 +1,11 @@
 """Requests that no browser sends: each is answered or ended at once, and the log has one line of it at most."""
 
 import asyncio
+import time
 
 import pytest
 
+from tests.host.connections import test_connections
 from tests.host.connections.test_connections import HOST, Line, run, small_limits
 from viz import limits
 from viz.host import connections, descriptors
@@ -64,6 +66,58 @@ def test_text_message_is_not_decoded(caplog, content):
 
     run(test)
     assert "UTF-8" not in caplog.text and "okapi" not in caplog.text
+
+
+@pytest.mark.parametrize("opcode", [0x89, 0x8A], ids=["pings", "pongs"])
+def test_many_control_frames_end_connection(opcode):
+    """A few are answered; of ten thousand in one packet no more are parsed than fit into a piece."""
+    frame = bytes([opcode, 0x80]) + bytes(4)
+
+    async def test(port):
+        tab = await Line.tab(port)
+        tab.writer.write(frame * 3)
+        if opcode == 0x89:
+            assert await tab.reader.readexactly(6) == b"\x8a\x00" * 3
+        tab.say(5)
+        assert await tab.answer() == 5
+        tab.writer.write(frame * 10_000)
+        pongs, _, code = (await tab.over()).partition(b"\x88\x02")
+        assert int.from_bytes(code[:2], "big") == 1008
+        assert len(pongs) // 2 <= connections.PIECE // len(frame) + 1
+
+    run(test)
+
+
+def test_control_frames_are_allowed_again(monkeypatch):
+    """A browser that is open for hours answers thousands of pings."""
+    monkeypatch.setattr(connections, "CONTROL_FRAMES_A_SECOND", 1_000)
+
+    async def test(port):
+        tab = await Line.tab(port)
+        for _ in range(3 * connections.CONTROL_FRAMES):
+            tab.writer.write(b"\x89\x80" + bytes(4))
+            assert await tab.reader.readexactly(2) == b"\x8a\x00"
+            await asyncio.sleep(0.002)
+
+    run(test)
+
+
+def test_unanswered_close_ends_connection_soon(monkeypatch):
+    """A client that gives no answer to a closing frame is disconnected; uvicorn would wait for 10 s."""
+
+    async def closing(scope, receive, send):
+        await receive()
+        await send({"type": "websocket.accept"})
+        await send({"type": "websocket.close", "code": 1003})
+
+    monkeypatch.setattr(test_connections, "app", closing)
+
+    async def test(port):
+        tab, began = await Line.tab(port), time.monotonic()
+        assert await tab.over() == b"\x88\x02" + (1003).to_bytes(2, "big")
+        assert time.monotonic() - began < 5
+
+    run(test)
 
 
 def test_crowded_server_ends_idle_connections(monkeypatch):

@@ -3,12 +3,14 @@
 import json
 import math
 import tomllib
+from dataclasses import replace
 from string import ascii_letters
 
 import pytest
 import torch
 from torch.testing import assert_close
 
+from pages.attention_today import context
 from pages.attention_today.models import FEATURES, models
 from pages.attention_today.nobody import equal_sink, share_of_nobody
 from pages.attention_today.page import PAGE
@@ -57,6 +59,27 @@ def test_gate_range_is_of_every_dimension(open_app, monkeypatch):
     put_in(monkeypatch, gates.output_gate, lambda right, *args, **options: right(*args, **options) * 0 + in_turn)
     app = open_app("attention_today", section="gate", gated="dimension", **SEEDED | {"d_model": 16, "n_heads": 4})
     assert any("between 0.25 and 0.75 (mean 0.5" in sentence for sentence in sentences_of(app))
+
+
+@pytest.mark.parametrize("kind", ["cap", "norm"])
+def test_tamed_largest_is_before_bias(open_app, monkeypatch, kind):
+    """A bias by distance, as T5 adds it, may exceed the limit; the scores of the table do not, as a sentence says."""
+    biased = T("attention_today.tamed.biased")
+    options = SEEDED | {"section": "tamed", "tamed": kind, "cap": 5.0}
+    assert biased not in [caption.value for caption in open_app("attention_today", **options).caption]
+
+    def add_bias(right, scene, n):
+        layer = right(scene, n)
+        return replace(layer, options=layer.options | {"bias": torch.full((1, n, n), 30.0).tril()})
+
+    put_in(monkeypatch, context.layer_of, add_bias)
+    app = open_app("attention_today", **options)
+    assert biased in [caption.value for caption in app.caption]
+    bounds, largest = (app.dataframe[0].value[T(f"attention_today.tamed.{name}")] for name in ("bound", "largest"))
+    for bound, score in zip(bounds[2:], largest[2:], strict=True):
+        assert 0 < float(score) <= float(bound)
+    passed, n = checked(app, "tamed")
+    assert passed == n
 
 
 def test_nobody_off_by_one_by_hand(open_app):

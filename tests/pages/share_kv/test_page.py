@@ -216,7 +216,7 @@ class TestPublished:
         curves = line_charts(open_app("share_kv", preset="Llama-2-70B", n_kv_heads=1))["growth"]["lines"]
         own_value = T("share_kv.as_published", name="G = 8 · GQA")
         assert [element["name"] for element in curves] == ["G = 64 · MHA", own_value, "G = 1 · MQA"]
-        assert curves[1]["y"][-1] == pytest.approx(327.68)  # GB, at a million tokens
+        assert curves[1]["y"][-1] == pytest.approx(327.68e9)  # bytes, at a million tokens
 
     @pytest.mark.parametrize(("G", "has_curve"), [(4, True), (3, False)])
     def test_dividing_g_has_curve(self, open_app, G, has_curve):

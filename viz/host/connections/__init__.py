@@ -4,6 +4,7 @@ uvicorn's protocols have no such limits; :func:`limit_connections` installs subc
 """
 
 import asyncio
+import time
 from collections import Counter
 from typing import Any
 
@@ -18,12 +19,19 @@ from viz.host import descriptors
 from viz.host.address import address_of
 from viz.host.connections.partial_messages import PartialMessages
 
-LATER, TOO_BIG = 1013, 1009
+LATER, TOO_BIG, NOT_ALLOWED = 1013, 1009, 1008
 TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 MALFORMED = b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 CROWDED = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 FRAGMENT = 64
 """Overhead in bytes counted for a fragment of a message: empty fragments take memory too."""
+
+CLOSE_SECONDS = 1
+"""Wait for a client's answer to a closing frame; browsers give it at once."""
+CONTROL_FRAMES, CONTROL_FRAMES_A_SECOND = 20, 1
+"""Pings and pongs of one socket, at once and later. Browsers send a pong for each of uvicorn's pings, every 20 s."""
+PIECE = 4096
+"""Bytes to parse between two looks at the limits: 64 KiB may hold ten thousand pings."""
 
 _partial_messages = PartialMessages()
 _connected = Counter[str]()
@@ -144,7 +152,9 @@ class Messages(WebSocketsSansIOProtocol):
         super().__init__(*args, **options)
         self.conn.max_message_size = limits.MESSAGE_BYTES
         self._message_clock = Clock(limits.MESSAGE_SECONDS, self._too_slow)
+        self.close_timeout = CLOSE_SECONDS
         self._unread, self._address = 0, ""
+        self._control_frames, self._refill_time = float(CONTROL_FRAMES), time.monotonic()
 
     def handle_connect(self, event: Any) -> None:
         """Note the client's address at the handshake."""
@@ -155,11 +165,31 @@ class Messages(WebSocketsSansIOProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Receive part of a message, or the head of the handshake."""
-        super().data_received(data)
+        for start in range(0, len(data), PIECE):
+            if not self.close_sent:
+                super().data_received(data[start : start + PIECE])
         if not self.handshake_initiated:  # a body or a long line, whose end uvicorn would wait for
             self.transport.write(MALFORMED)
             self.transport.close()
         self._count()
+
+    def handle_ping(self) -> None:
+        """Answer a ping, unless there were too many."""
+        if self._allow_control_frame():
+            super().handle_ping()
+
+    def handle_pong(self, event: Any) -> None:
+        """Note the answer to a ping; close if there were too many."""
+        if self._allow_control_frame():
+            super().handle_pong(event)
+
+    def _allow_control_frame(self) -> bool:
+        now = time.monotonic()
+        refilled = self._control_frames + (now - self._refill_time) * CONTROL_FRAMES_A_SECOND
+        self._control_frames, self._refill_time = min(refilled, CONTROL_FRAMES) - 1, now
+        if self._control_frames < 0 and not self.close_sent:
+            self.give_up(NOT_ALLOWED)
+        return not self.close_sent
 
     def send_receive_event_to_app(self) -> None:
         """Pass on a complete message; a text is emptied undecoded, as viz/host/message_filter.py refuses texts."""

@@ -10,7 +10,7 @@ import { Chart, TITLE } from "../plot/chart.js";
 import { levelLabels } from "../plot/labels.js";
 import { scale } from "../plot/scale.js";
 import { drawBand, drawLine, drawSign } from "../plot/signs.js";
-import { formatNumber, tickNames } from "../plot/ticks.js";
+import { formatBytes, formatNumber, tickNames } from "../plot/ticks.js";
 
 const APART = 16; // pixels between the labels of two marks
 const COLUMN = 0.2; // how far right the second of two labels of level lines stands, as a share of the way
@@ -92,7 +92,7 @@ class Lines extends Chart {
       every.flatMap(({ y, low, high }) => [...y, ...(low ?? []), ...(high ?? [])]),
       MARGIN,
     );
-    [xs.names, ys.names] = [tickNames(xs.marks), tickNames(ys.marks)];
+    [xs.names, ys.names] = [tickNames(xs.marks), up.in_bytes ? ys.marks.map(formatBytes) : tickNames(ys.marks)];
     const room =
         Math.max(...ys.names.map((name) => context.measureText(name).width), 0) + 2 * AWAY + (up.title ? TITLE : 0),
       top = TEXT;
@@ -246,10 +246,11 @@ class Lines extends Chart {
   read(at) {
     const place = this.along[at],
       there = this.#there(place),
-      { x, y } = this.place;
+      { x, y } = this.place,
+      { in_bytes } = this.data.y;
     const short = (value) => formatNumber(Number.isInteger(value) ? value : Number(value.toPrecision(4)));
     const sentences = there.map(([series, value]) => {
-      const text = fill(series.says, { x: short(place), y: short(value) });
+      const text = fill(series.says, { x: short(place), y: in_bytes ? formatBytes(value) : short(value) });
       return this.seen.length > 1 ? `${series.name}: ${text}` : text;
     });
     return { text: sentences.join("\n"), x: x(place), y: Math.min(...there.map(([, value]) => y(value))) };

@@ -1,11 +1,11 @@
 // @ts-check
 // The limits of an axis, its ticks, and the position of a value on it.
 
-import { logTicks, ticks } from "./ticks.js";
+import { byteTicks, logTicks, ticks } from "./ticks.js";
 
 /**
- * @typedef {{log: boolean, limits: number[] | null, ticks: number[] | null, from_zero: boolean, reversed: boolean}}
- *   Axis
+ * @typedef {{log: boolean, limits: number[] | null, ticks: number[] | null, from_zero: boolean, reversed: boolean,
+ *   in_bytes: boolean}} Axis
  */
 
 const HALF = 0.5; // what lies on either side of a value that is the only one
@@ -22,11 +22,17 @@ export function scale(axis, values, margin) {
     ends = axis.log ? [10 ** low, 10 ** high] : [low, high];
   const share = (/** @type {number} */ value) => (on(value) - low) / (high - low);
   const least = values.every(Number.isInteger) ? 1 : 0; // between whole numbers there is nothing to be read off
-  const marks = axis.ticks ?? (axis.log ? logTicks(ends[0], ends[1]) : ticks(ends[0], ends[1], least));
+  const marks = axis.ticks ?? choose(axis, ends[0], ends[1], least);
   return {
     share: axis.reversed ? (/** @type {number} */ value) => 1 - share(value) : share,
     marks: marks.filter((mark) => share(mark) > -1e-9 && share(mark) < 1 + 1e-9),
   };
+}
+
+/** @param {Axis} axis @param {number} low @param {number} high @param {number} least */
+function choose({ log, in_bytes }, low, high, least) {
+  if (in_bytes) return byteTicks(low, high, log);
+  return log ? logTicks(low, high) : ticks(low, high, least);
 }
 
 /** @param {Axis} axis @param {number[]} finite @param {number} margin */

@@ -4,6 +4,8 @@
 const STEPS = 5; // about how many lines there are
 const EXACT = 1e12;
 const NEARLY = 0.9; // a step may be this much shorter than these need
+const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+const MOST = 8; // ticks of a logarithmic axis
 const SUPERSCRIPTS = ["⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"];
 
 /** Round numbers from the lowest to the highest, about five of them, and at least so far apart.
@@ -27,7 +29,7 @@ export function ticks(low, high, least = 0) {
 export function logTicks(low, high) {
   const from = Math.ceil(Math.log10(low) - 1e-9),
     to = Math.floor(Math.log10(high) + 1e-9),
-    every = Math.ceil((to - from + 1) / 8);
+    every = Math.ceil((to - from + 1) / MOST);
   if (to - from >= 2)
     return Array.from({ length: Math.floor((to - from) / every) + 1 }, (_, i) => Number(`1e${from + i * every}`));
   const marks = [];
@@ -37,6 +39,28 @@ export function logTicks(low, high) {
         marks.push(Number(`${times}e${power}`));
   }
   return marks.length > 1 ? marks : ticks(low, high);
+}
+
+/** Powers of two for an axis of bytes: a whole number of them apart, or, on a logarithmic one, of doublings.
+ * @param {number} low @param {number} high @param {boolean} isLog */
+export function byteTicks(low, high, isLog) {
+  const [from, to] = isLog ? [Math.log2(low), Math.log2(high)] : [low, high],
+    rough = (to - from) / (isLog ? MOST : STEPS),
+    step = isLog
+      ? ([1, 2, 5, 10, 20].find((doublings) => doublings >= rough) ?? 50)
+      : 2 ** Math.ceil(Math.log2(Math.max(rough, 1) * NEARLY));
+  const marks = [];
+  for (let i = Math.ceil(from / step - 1e-6) || 0; i * step <= to + step * 1e-6; i++)
+    marks.push(isLog ? 2 ** (i * step) : i * step);
+  return marks;
+}
+
+/** 24576 -> "24 KiB": three digits, and whole units from 1,000 on, as viz/frame/format.py writes sizes.
+ * @param {number} bytes */
+export function formatBytes(bytes) {
+  let [size, unit] = [bytes, 0];
+  while (size >= 1024 && unit < UNITS.length - 1) [size, unit] = [size / 1024, unit + 1];
+  return `${formatNumber(size < 999.5 ? Number(size.toPrecision(3)) : Math.round(size))} ${UNITS[unit]}`;
 }
 
 /** A number as it is read off: a count below a million million in full (viz/frame/format.py), else four digits and a

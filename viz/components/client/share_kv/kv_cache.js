@@ -7,17 +7,9 @@ import { css, scoreColour, scoreTable } from "../lib/colour.js";
 import { element, fill, sentenceOf } from "../lib/dom.js";
 import { firstOf, Player } from "../lib/player.js";
 import { mapTable } from "../plot/tables.js";
+import { formatBytes } from "../plot/ticks.js";
 
 export default mount((parent) => new Cache(parent), unpack);
-
-/** 24576 -> "24 KiB": three digits, and whole units from 1,000 on, as viz/frame/format.py writes sizes. */
-function bytesText(bytes) {
-  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
-  let size = bytes,
-    unit = 0;
-  while (size >= 1024 && unit < units.length - 1) [size, unit] = [size / 1024, unit + 1];
-  return `${size < 999.5 ? Number(size.toPrecision(3)) : Math.round(size).toLocaleString("en")} ${units[unit]}`;
-}
 
 /** Bytes written and read once `n` tokens are in the cache; each token reads all up to itself. */
 function countBytes(n, tokenBytes) {
@@ -103,7 +95,7 @@ class Cache extends View {
     this.table.replaceChildren(
       row(["", words.here, words.mha], "col"),
       ...["written", "held", "read", "total"].map((name) =>
-        row([words[name], bytesText(ourBytes[name]), bytesText(theirBytes[name])]),
+        row([words[name], formatBytes(ourBytes[name]), formatBytes(theirBytes[name])]),
       ),
     );
     this.counted = ourBytes;
