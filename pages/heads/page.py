@@ -20,6 +20,7 @@ WEIGHT = r"A_{ij} = \frac{e^{\tilde S_{ij}}}{\sum_m e^{\tilde S_{im}}}, \qquad S
 
 PAGE = Page(
     name="heads",
+    reads_bare=True,
     knows=("sink", "gate", "latent", "values"),
     context=open_heads,
     sections=(

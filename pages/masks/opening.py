@@ -12,8 +12,8 @@ class CausalFirst(Page):
         """Draw the page with the causal mask as its default."""
         open_with(MASK.name, "causal")
         super().draw()
-        self.finish()
 
     def finish(self) -> None:
         """Name the mask in the link unless it is the page's default."""
+        super().finish()
         name_in_link(MASK.name)

@@ -59,5 +59,6 @@ class HandFirst(Page):
 
     def finish(self) -> None:
         """Omit ``section=`` from the link where the link opens that section without it."""
+        super().finish()
         name_in_link(STEP.name)
         SECTION.omit_from_link(ON_THE_TEXT if set(OF_THE_TEXT) & set(link.link()) else THREE_WORDS)

@@ -111,7 +111,7 @@ def test_translated_page_in_new_language(visit, new_page, name):
     assert_like_opened_anew(page, new_page())
 
 
-@pytest.mark.parametrize("name", [FIRST, "glossary", "about"])
+@pytest.mark.parametrize("name", [FIRST, "heads", "glossary", "about"])
 def test_page_translated_before_views_are_there(new_page, app_url, name):
     """A translator that comes before any code of a view leaves no old heading."""
     page, waiting = new_page(), list[Route]()

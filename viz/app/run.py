@@ -98,14 +98,9 @@ def opened_page(t: Translate, view_options: view.View) -> str:
         loading.wait_until_warm()
     if name != FIRST:  # that page computes nothing, and renders before the compute modules are imported
         loading.module("viz.frame.compute").warm()
-        if name in PAGES and (visit.came_without_choices() or (visit.is_bare() and name == HEADS) or asks_in_chinese()):
+        if name in PAGES and visit.came_for_reader(LANG.value, reads_bare=page_of(name).reads_bare):
             loading.module("viz.frame.examples").open_on_what_is_read(LANG.value)
     return name
-
-
-def asks_in_chinese() -> bool:
-    """Return whether a link names a section for a user who reads Chinese: an English sentence says nothing there."""
-    return LANG.value == "zh" and visit.opens_section_alone()
 
 
 def draw_surroundings(t: Translate, name: str) -> None:

@@ -3,13 +3,14 @@
 import tomllib
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from viz import ASSETS
 from viz.frame import specs
 from viz.frame.available_models import models_here
 from viz.frame.shared import HEAD, LAYER, MODEL, TEXT
 from viz.models import registry
-from viz.params import link
+from viz.params import Parameter, link
 from viz.params.memory import Remembered
 from viz.params.session import of_session
 
@@ -91,9 +92,12 @@ def counterpart(text: str) -> str | None:
 
 def take_head(example: Example) -> None:
     """Choose the model in which there is something to see in an example, and where."""
-    MODEL.choose(example.model)
-    LAYER.choose(example.layer)
-    HEAD.choose(example.head)
+    for name, value in _head_choices(example).items():
+        Parameter(name).choose(value)
+
+
+def _head_choices(example: Example) -> dict[str, Any]:
+    return {MODEL.name: example.model, LAYER.name: example.layer, HEAD.name: example.head}
 
 
 def default_target(text: str) -> str:
@@ -150,19 +154,28 @@ def keep_old_choice(default: str) -> bool:
     return True
 
 
-def open_on_what_is_read(lang: str) -> None:
-    """For a link without choices, choose the folder given on the command line, else a text in this language.
+def what_is_read(lang: str) -> dict[str, Any]:
+    """Return what a link without choices opens, by parameter: the command line's folder, else a text in a language.
 
-    The text's model is chosen with it, if the default model reads another language. A typed text stays. All of it
-    counts as chosen, so it stands in the link; a link that names no model keeps its meaning.
+    With the text goes the model that reads it, and where there is something to see.
     """
     available = models_here()
     if folder := next((entry.id for entry in specs.local_entries() if entry.id in available), ""):
-        if not MODEL.is_chosen:
-            MODEL.choose(folder)
-        return
+        return {MODEL.name: folder}
     example = next((example for example in examples() if example.lang == lang and example.model in available), None)
-    if example is not None and registry.find(example.model).is_here():
-        if not TEXT.is_chosen:
-            TEXT.choose(example.text)
-        take_head(example)
+    if example is None or not registry.find(example.model).is_here():
+        return {}
+    return {TEXT.name: example.text, **_head_choices(example)}
+
+
+def open_on_what_is_read(lang: str) -> None:
+    """Choose what a link without choices opens for a user of this language, but keep a typed text or a chosen folder.
+
+    All of it counts as chosen, so it stands in the link; a link that names no model keeps its meaning.
+    """
+    choices = what_is_read(lang)
+    has_text = TEXT.name in choices
+    for name, value in choices.items():
+        is_kept = name == TEXT.name or (name == MODEL.name and not has_text)
+        if not (is_kept and Parameter(name).is_chosen):
+            Parameter(name).choose(value)

@@ -20,6 +20,7 @@ from viz.frame.checks import Check, choice_checks
 from viz.frame.compute import read
 from viz.frame.connection import visit
 from viz.frame.connection.fragments import fragment
+from viz.frame.connection.openings import name_text_in_link
 from viz.frame.header.footer import footer
 from viz.frame.header.section import Reads, Section, standalone, with_views
 from viz.frame.header.tabs import draw_tabs
@@ -80,6 +81,7 @@ class Page:
             section opens it.
         knows: which of "sink", "gate", "latent" and "values" its sections reckon with, where a model's layers have one;
             other models' layers are shown by every page.
+        reads_bare: whether a link that asks for nothing opens it on a text in the user's language.
     """
 
     name: str
@@ -91,6 +93,7 @@ class Page:
     checks_source: bool = True
     former: str = ""
     knows: tuple[str, ...] = ()
+    reads_bare: bool = False
 
     def draw(self) -> None:
         """Draw the page, with the section that is open."""
@@ -113,6 +116,7 @@ class Page:
                 self._draw_sections(scene, open_sections)
             except ModelError as error:  # busy server or failed computation: the user's text stays in its box
                 say_error(t, error)
+        self.finish()
         say_refused(t, note)
 
     def _controls(self, open_sections: tuple[Section, ...]) -> Controls:
@@ -221,9 +225,12 @@ class Page:
         return ModelError(part, model=choice.source.model) if part else None
 
     def finish(self) -> None:
-        """Finish a run, after all parameters are declared: a link with choices names the first section, because a link
-        without a section opens the first section of an earlier version.
+        """Finish a run, after all parameters are declared: decide which of them the link names at their defaults.
+
+        A link with choices names the first section, because a link without one opens the first section of an earlier
+        version.
         """
+        name_text_in_link(reads_bare=self.reads_bare)
         if self.former:
             choices = set(link.link()) - _no_choices() - {SECTION.name}
             SECTION.omit_from_link("" if choices else self.sections[0].name)

@@ -41,13 +41,13 @@ class Number(OneOf[N]):
         value, (low, high) = self.read(about), self.bounds(about)
         if low < high:
             self.resend_on_change((low, high, step))
-            self.draw(st.slider, label, low, high, step=step, **options)
+            self.draw(st.slider, label, low, high, value=value, step=step, **options)
         return value
 
     def number_input(self, label: str, about: Any = None, *, step: N | None = None, **options: Any) -> N:
         """Draw a number input; return the value."""
         value, (low, high) = self.read(about), self.bounds(about)
-        self.draw(st.number_input, label, low, high, step=step, **options)
+        self.draw(st.number_input, label, low, high, value=value, step=step, **options)
         return value
 
 
@@ -171,7 +171,7 @@ class Flag(Parameter[bool]):
     def toggle(self, label: str, about: Any = None, **options: Any) -> bool:
         """Draw a toggle; return the value."""
         value = self.read(about)
-        self.draw(st.toggle, label, **options)
+        self.draw(st.toggle, label, value=value, **options)
         return value
 
 
@@ -196,11 +196,10 @@ class Text(Parameter[str]):
         """
         is_unseen = of_session().page is None and not self.has_value
         text = self.read(about)
-        if not is_unseen:
-            self.draw(draw, label, **options)
-            return text
-        self.forget()
-        return str(self.draw(draw, label, value=text, **options))
+        if is_unseen:
+            self.forget()
+        box_text = str(self.draw(draw, label, value=text, **options))
+        return box_text if is_unseen else text
 
     def selectbox(self, label: str, about: Any = None, *, suggestions: Sequence[str], **options: Any) -> str:
         """Draw a select box that also takes a typed text; return the text."""

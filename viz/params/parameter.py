@@ -17,6 +17,8 @@ from viz.params.session import of_session, redraw_page
 T = TypeVar("T")
 _MAX_RECENT_VALUES: Final = 4
 """Recent values of a parameter that the browser may still send."""
+_NAMED_BY_INDEX: Final = ("selectbox", "radio")
+"""Widgets with a list whose default is given by its place in that."""
 
 
 def resolve(value: Any, about: Any) -> Any:
@@ -199,7 +201,11 @@ class Parameter(Generic[T]):
             record.current_defaults.pop(self.name, None)
 
     def draw(self, widget: Callable[..., Any], label: str, *args: Any, **options: Any) -> Any:
-        """Draw a Streamlit widget for the parameter, which must have been read in this run."""
+        """Draw a Streamlit widget for the parameter, which must have been read in this run.
+
+        The ``options`` have the value as the widget's default. The browser starts a widget with it that it has no value
+        for: those of a run are gone whose elements were lost with a connection while the message of its end was kept.
+        """
         record = of_session()
         if record.owners[self.name] == record.part[:1] != record.part:
             options = {"on_change": redraw_page, **options}  # the page depends on it: rerun the page
@@ -230,6 +236,12 @@ class Parameter(Generic[T]):
             return value
         if widget not in ("segmented_control", "pills"):  # the browser shows their new labels by itself
             self.resend_on_change(hash(tuple(map(says, values))))  # a hash: the labels of a long text are 20 kB
+        if widget == "select_slider":
+            options["value"] = value
+        elif widget not in _NAMED_BY_INDEX:
+            options["default"] = value
+        elif value in values:
+            options["index"] = list(values).index(value)
         self.draw(getattr(st, widget), label, values, format_func=says, **options)
         return value
 

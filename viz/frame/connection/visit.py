@@ -1,6 +1,6 @@
 """The visit of this run: the link that opened it, and if anything was chosen before."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from viz.params import Parameter
 from viz.params.link import address_parameters
@@ -33,15 +33,28 @@ def is_bare() -> bool:
     return bool(_IS_PLAIN_FIRST_VISIT.read())
 
 
-def opens_section_alone() -> bool:
-    """Return True if the link that led here names one section, perhaps a language, and nothing else."""
+def is_for_reader(link: Mapping[str, str], lang: str, *, reads_bare: bool) -> bool:
+    """Return True if a page opens a link on a text in the user's language.
+
+    A link that names a section alone is one for a user who reads Chinese: an English sentence says nothing there. One
+    that asks for nothing, but perhaps for a language, is one if the page ``reads_bare`` links so.
+    """
+    if link.keys() <= {"lang"}:
+        return reads_bare
+    return lang == "zh" and link.keys() <= {"lang", "section"} and link["section"] != "all"
+
+
+def came_for_reader(lang: str, *, reads_bare: bool) -> bool:
+    """Return True if this page is to be opened on a text in the user's language.
+
+    That is so by its link, or if the user comes from a page without a text, has chosen nothing, and the link has no
+    parameters.
+    """
+    if _CAME_WITHOUT_CHOICES.read():
+        return True
     names = _LINK.read()
-    return "section" in names and set(names) <= {"lang", "section"} and address_parameters()["section"] != "all"
-
-
-def came_without_choices() -> bool:
-    """Return True if the user came from a page without a text, chose nothing, and the link has no parameters."""
-    return _CAME_WITHOUT_CHOICES.read()
+    link = {name: value for name, value in address_parameters().items() if name in names}
+    return is_for_reader(link, lang, reads_bare=reads_bare and is_bare())
 
 
 def stay_untouched(*names: str) -> None:

@@ -31,6 +31,7 @@ def draw_tabs(t: Translate, main: Sequence[str], more: Sequence[str], title: Cal
             st.segmented_control,
             t("page.sections"),
             [*main, open_section] if open_section not in main else list(main),
+            default=open_section,
             required=True,
             label_visibility="collapsed",
             format_func=title,

@@ -1,0 +1,97 @@
+"""A link opens the page that it was made of, whatever a link without choices opens."""
+
+import pytest
+
+from pages import PAGES
+from tests.sections import SECTIONS
+from viz.frame.examples import examples
+
+DEFAULT = examples()[0].text
+CHINESE = next(example for example in examples() if example.lang == "zh" and example.model)
+
+
+def link_of(app):
+    """The parameters in the address bar, of which one that was written is a list."""
+    return {name: value if isinstance(value, str) else value[0] for name, value in dict(app.query_params).items()}
+
+
+def values(app):
+    """The parameters that the page was drawn with."""
+    return {name: app.session_state[name] for name in app.session_state["_parameters"].declared}
+
+
+def assert_link_opens_the_same(app, open_app, page, **of_the_browser):
+    fresh = open_app(page, **link_of(app), **of_the_browser)
+    assert not app.exception and not fresh.exception
+    assert (values(fresh), link_of(fresh)) == (values(app), link_of(app))
+
+
+def change_language(app, lang):
+    app.button_group(key="lang").set_value(lang).run()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_link_after_change_of_language(open_app, page):
+    """A page, and its last section, that are opened in one language and then read in the other."""
+    last_section = [section for name, section in SECTIONS if name == page][-1]
+    for link in ({}, {"section": last_section}):
+        app = open_app(page, **link)
+        for lang in ("zh", "en", "zh"):
+            change_language(app, lang)
+            assert_link_opens_the_same(app, open_app, page)
+
+
+@pytest.mark.parametrize("link", [{}, {"section": "compare"}, {"text": "one two", "lang": "zh"}])
+@pytest.mark.parametrize("locale", ["en-US", "zh-CN"])
+def test_link_after_default_text(open_app, link, locale):
+    """The text that a link in English leaves out is typed by a user of either language."""
+    app = open_app("heads", locale=locale, **link)
+    app.text_area(key="text").set_value(DEFAULT).run()
+    for lang in ("zh", "en"):
+        assert_link_opens_the_same(app, open_app, "heads", locale=locale)
+        change_language(app, lang)
+    assert_link_opens_the_same(app, open_app, "heads", locale=locale)
+
+
+def test_link_names_default_text_in_chinese(open_app):
+    """It names no more than is needed, and nothing once the language is that of the default again."""
+    app = open_app("heads")
+    change_language(app, "zh")
+    assert link_of(app) == {"lang": "zh", "text": DEFAULT}
+    change_language(app, "en")
+    assert link_of(app) == {}
+    fresh = open_app("heads", lang="zh")
+    assert (fresh.session_state["text"], fresh.session_state["model"]) == (CHINESE.text, CHINESE.model)
+
+
+def test_page_with_own_text_names_model(open_app):
+    """A page that no sentence is carried to is opened with the model it was looked at with."""
+    app = open_app("long_text", section="wall")
+    change_language(app, "zh")
+    assert link_of(app)["model"] == app.session_state["model"] != CHINESE.model
+
+
+@pytest.mark.parametrize("link", [{"text": "one two"}, {"text": "one two", "present": 1}])
+def test_old_mask_stays_with_default_text(open_app, link):
+    """A link of an earlier version without a mask; then its text becomes that of a page without choices."""
+    app = open_app("masks", **link)
+    assert app.session_state["mask"] == "own"
+    app.text_area(key="text").set_value(DEFAULT).run()
+    assert link_of(app)["mask"] == app.session_state["mask"] == "own"
+    assert_link_opens_the_same(app, open_app, "masks")
+
+
+def test_old_step_stays_with_default_text(open_app):
+    """The same of the steps on a text, whose step is the first in such a link."""
+    app = open_app("step_by_step", section="steps", text="one two")
+    app.text_area(key="text").set_value(DEFAULT).run()
+    assert_link_opens_the_same(app, open_app, "step_by_step")
+
+
+def test_folder_is_not_opened_for_default(open_app, monkeypatch):
+    """The folder of the command line opens with a link that asks for nothing: one of another model names that."""
+    choices = {"model": "a folder"}
+    monkeypatch.setattr("viz.frame.connection.openings.what_is_read", lambda _: choices)
+    app = open_app("heads", text="one two")
+    app.text_area(key="text").set_value(DEFAULT).run()
+    assert link_of(app) == {"model": app.session_state["model"]}
