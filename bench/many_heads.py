@@ -5,8 +5,9 @@
 A case is layers x heads x tokens. Each tool is a process of its own with one thread, which is given the same causal
 weights in float32 and at most so much memory and time. Processor seconds are printed beside those of the clock, which
 others on the machine stretch. INTERPRETER is one that has the other two (``pip install bertviz circuitsvis``).
-``headlight model`` runs a small Llama with as many heads itself, and has no weights at hand: its seconds count from the
-end of two passes of that model, one of them with eager attention. Linux alone tells the peak of a process.
+``headlight model`` runs a small Llama with as many heads itself, and has no weights at hand: its seconds are those
+beyond one pass of that model as it was loaded. ``maps alone`` is what transformers takes beyond that for the weights,
+without a picture. Linux alone tells the peak of a process.
 """
 
 import argparse
@@ -44,6 +45,24 @@ with open(sys.argv[5], "w", encoding="utf8") as file:
 print(seconds, busy, peak() - before)
 """
 _MAPS = "attentions = tuple(build_layer() for _ in range(layers))\nbegin()\n"
+_MODEL = f"""{_BEGIN}
+import transformers
+import viz.notebook.widget
+from viz import show
+from tests import checkpoints
+sizes = dict(hidden_size=16 * heads, intermediate_size=16 * heads, num_hidden_layers=layers, num_attention_heads=heads)
+config = transformers.LlamaConfig(vocab_size=checkpoints.VOCABULARY, max_position_embeddings=tokens, **sizes)
+model = transformers.LlamaForCausalLM(config).eval()
+tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=checkpoints.MAKERS["bytes"]())
+ids = torch.randint(5, checkpoints.VOCABULARY, (1, tokens), generator=generator)
+for _ in range(2):
+    begin()
+    with torch.inference_mode():
+        model(input_ids=ids)
+    plain = time.perf_counter() - begun, time.process_time() - busy
+begin()
+begun, busy = begun + plain[0], busy + plain[1]
+"""
 SCRIPTS: Mapping[str, str] = {
     "headlight": f"""{_BEGIN}
 import viz.notebook.widget
@@ -58,26 +77,14 @@ from viz import show
 {_MAPS}
 made = show(attentions, words).save_html(sys.argv[5]).read_text("utf8")
 {_END}""",
-    "headlight model": f"""{_BEGIN}
-import transformers
-import viz.notebook.widget
-from viz import show
-from tests import checkpoints
-sizes = dict(hidden_size=16 * heads, intermediate_size=16 * heads, num_hidden_layers=layers, num_attention_heads=heads)
-config = transformers.LlamaConfig(vocab_size=checkpoints.VOCABULARY, max_position_embeddings=tokens, **sizes)
-model = transformers.LlamaForCausalLM(config).eval()
-tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=checkpoints.MAKERS["bytes"]())
-ids = torch.randint(5, checkpoints.VOCABULARY, (1, tokens), generator=generator)
-passes = [0, 0]
-for way in ("sdpa", "eager"):
-    model.set_attn_implementation(way)
-    begin()
-    with torch.inference_mode():
-        model(input_ids=ids)
-    passes = [passes[0] + time.perf_counter() - begun, passes[1] + time.process_time() - busy]
-begin()
+    "headlight model": f"""{_MODEL}
 made = show(model, tokenizer, dict(input_ids=ids)).data.hex()[::2]
-begun, busy = begun + passes[0], busy + passes[1]
+{_END}""",
+    "maps alone": f"""{_MODEL}
+model.set_attn_implementation("eager")
+with torch.inference_mode():
+    attentions = model(input_ids=ids, output_attentions=True).attentions
+made = ""
 {_END}""",
     "bertviz": f"""{_BEGIN}
 from bertviz import model_view

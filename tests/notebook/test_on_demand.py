@@ -1,6 +1,7 @@
 """Maps made when they are read: to the last bit those of the model's eager pass, and no more kept than q and k."""
 
 import gc
+import sys
 
 import pytest
 import torch
@@ -31,9 +32,11 @@ def model_of(name, folder):
     return model, transformers.AutoTokenizer.from_pretrained(folder / name)
 
 
+@pytest.mark.parametrize("part_bytes", [1, on_demand.PART_BYTES])
 @pytest.mark.parametrize("name", FAMILIES)
-def test_maps_on_demand_equal_eager(name, tmp_path, always):
-    """Bit for bit, and again when read a second time; the model is left with the attention it had."""
+def test_maps_on_demand_equal_eager(name, part_bytes, tmp_path, always, monkeypatch):
+    """Bit for bit, and again when read a second time, made one by one too; the model keeps the attention it had."""
+    monkeypatch.setattr(on_demand, "PART_BYTES", part_bytes)
     model, tokenizer = model_of(name, tmp_path)
     reading = run.read(model, tokenizer, {"input_ids": IDS}, None)
     layers = reading.stacks["self"]
@@ -45,6 +48,10 @@ def test_maps_on_demand_equal_eager(name, tmp_path, always):
     for layer, weights in zip(layers, expected, strict=True):
         assert layer.shape == weights.shape
         assert torch.equal(layer.make(), weights) and torch.equal(layer.make(), weights)
+        heads = range(weights.shape[1])
+        assert torch.equal(torch.stack([layer.head(head) for head in heads]), weights[0])
+        n_sharing = weights.shape[1] // layer.k.shape[1]
+        assert layer.n_together == (n_sharing if part_bytes == 1 and name != "gpt_oss" else weights.shape[1])
     maps = read_layers(layers, "self")
     assert torch.equal(maps.head(1, 2), expected[1][0, 2])
 
@@ -73,6 +80,25 @@ def test_padding_is_left_out_on_demand(tmp_path, always):
     assert torch.equal(layer.make(), expected[..., 3:, 3:])
 
 
+def test_layer_exists_in_parts(tmp_path, always, monkeypatch):
+    """The model's own attention is called with one head after the other, and its output is that of all at once."""
+    monkeypatch.setattr(on_demand, "PART_BYTES", 1)
+    model, _ = model_of("gpt2", tmp_path)
+    module, sizes = sys.modules[type(model).__module__], []
+    attend = module.eager_attention_forward
+
+    def attend_and_count(attention, q, *args, **options):
+        sizes.append(q.shape[1])
+        return attend(attention, q, *args, **options)
+
+    monkeypatch.setattr(module, "eager_attention_forward", attend_and_count)
+    with torch.inference_mode():
+        result, layers = on_demand.run_keeping(model, {"input_ids": IDS})
+        assert sizes == [1] * 5 * len(layers)
+        expected = model(input_ids=IDS, output_hidden_states=True).hidden_states
+    assert all(torch.equal(*pair) for pair in zip(result.hidden_states, expected, strict=True))
+
+
 def test_short_text_keeps_maps(tmp_path):
     """Small maps stay as the model returned them."""
     model, tokenizer = model_of("llama", tmp_path)
@@ -89,15 +115,17 @@ def test_unknown_attention_is_not_kept(tmp_path, monkeypatch):
 
 
 def test_show_on_demand_makes_one_layer(tmp_path, always, monkeypatch):
-    """Every map is read while the model runs; only the head that goes along is made again."""
+    """Every map is read while the model runs; only the head that goes along is made again, and no other."""
+    monkeypatch.setattr(on_demand, "PART_BYTES", 1)
     model, tokenizer = model_of("llama", tmp_path)
     monkeypatch.setattr(maps_module, "SENT_BYTES", 0)
     want = viz.show(model(input_ids=IDS, output_attentions=True), [str(i) for i in range(43)])
     calls = []
-    make = LayerOnDemand.make
-    monkeypatch.setattr(LayerOnDemand, "make", lambda self: calls.append(self.path) or make(self))
-    grid = viz.show(model, tokenizer, {"input_ids": IDS})
-    assert len(calls) == 1
+    head = LayerOnDemand.head
+    monkeypatch.setattr(LayerOnDemand, "head", lambda self, i: calls.append((self.path, i)) or head(self, i))
+    monkeypatch.delattr(LayerOnDemand, "make")
+    grid = viz.show(model, tokenizer, {"input_ids": IDS}, head=2)
+    assert [i for _, i in calls] == [2]
     for number, small in want._maps["self"].small.items():
         assert torch.equal(grid._maps["self"].small[number], small)
         for name, values in want._maps["self"].measures[number].items():

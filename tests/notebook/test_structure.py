@@ -195,3 +195,14 @@ def test_missing_weight_has_column():
     grid = viz.show([part], WORDS[:4])
     assert grid.tokens[1] == (*WORDS[:4], "(no token)") and grid.weights.shape == (4, 4)
     assert "goes to no token shown here" in grid.notes[0] and "sink" not in grid.notes[0]
+
+
+@pytest.mark.parametrize("form", ["output", "steps", "stacks"])
+def test_tuples_without_maps_are_refused(form):
+    """Fused attention leaves an empty tuple at each step of ``generate()``; the sentence says how maps are kept."""
+    steps = ((), (), (), (), ())
+    forms = {"output": SimpleNamespace(decoder_attentions=steps), "steps": steps, "stacks": (None, None, ())}
+    with pytest.raises(ValueError, match=r"without a single map: no weights were kept.*attn_implementation=\"eager\""):
+        viz.show(forms[form], WORDS)
+    with pytest.raises(ValueError, match="5 tuples of layers, with maps of 5 × 5, 7 × 7"):
+        viz.show([(layer(),), (layer(7, 7),), *[(layer(),)] * 3], WORDS)

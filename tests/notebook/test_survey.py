@@ -16,12 +16,13 @@ def build_layer(dtype=torch.float32):
     return scores.masked_fill(torch.ones(QUERIES, KEYS).triu(7).bool(), -torch.inf).softmax(-1).to(dtype)
 
 
+@pytest.mark.parametrize("n_heads", [1, 2, HEADS])
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
-def test_survey_equals_separate_readings(dtype):
-    """In every precision, of a part of a larger tensor too."""
+def test_survey_equals_separate_readings(dtype, n_heads):
+    """In every precision, of a part of a larger tensor too, and with some heads read after others."""
     larger = torch.stack([build_layer(dtype), build_layer(dtype)], 1)
     layer = larger[:, 1]
-    survey, exact = survey_layer(layer, POOL), layer.double()
+    survey, exact = survey_layer(layer.split(n_heads), POOL), layer.double()
     assert survey.shape == (HEADS, QUERIES, KEYS)
     assert (survey.lowest, survey.highest) == (0, pytest.approx(float(exact.max()), rel=1e-6))
     assert survey.above == pytest.approx(float(exact.triu(1).max()), rel=1e-6) and survey.above > 0
@@ -37,11 +38,12 @@ def test_survey_equals_separate_readings(dtype):
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
 @pytest.mark.parametrize("value", [-0.25, torch.nan, torch.inf, -torch.inf, -0.0])
-def test_survey_finds_false_weights(dtype, value):
+@pytest.mark.parametrize("n_heads", [1, HEADS])
+def test_survey_finds_false_weights(dtype, value, n_heads):
     """Integers in the place of 16-bit floats would order negative numbers the other way round."""
     layer = build_layer(dtype)
     layer[1, 2, 3] = value
-    survey = survey_layer(layer, 1)
+    survey = survey_layer(layer.split(n_heads), 1)
     extremes = torch.tensor([survey.lowest, survey.highest])
     if value in (-0.25, 0):
         assert survey.lowest == value and survey.highest == float(layer.max())

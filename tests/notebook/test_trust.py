@@ -98,6 +98,19 @@ def test_show_learned_sink_is_noted(tokenizer):
     assert "learned sink" in grid.notes[0] and grid.tokens[1][-1] == "(no token)"
 
 
+def test_show_weights_before_sink_noted(tokenizer):
+    """Granite multiplies the output in place of the weights: its rows sum to 1, and a part of each is not used."""
+    model = build_model(
+        "GraniteSWA", "GraniteSWAForCausalLM", hidden_size=32, intermediate_size=32, num_hidden_layers=2,
+        num_attention_heads=4, num_key_value_heads=2, sliding_window=4, pad_token_id=0,
+    )  # fmt: skip
+    for block in model.model.layers:
+        block.self_attn.sinks.data.fill_(1.0)
+    grid = viz.show(model, tokenizer, TEXT)
+    assert_close(torch.tensor(grid.weights).sum(-1), torch.ones(len(grid.tokens[0])))
+    assert any("those before it takes its part" in note for note in grid.notes)
+
+
 def test_a_model_without_attention_is_refused(tokenizer):
     """It was asked for eager weights: that is not advised again."""
     model = build_model("Mamba", "MambaForCausalLM", hidden_size=40, num_hidden_layers=2)

@@ -89,7 +89,9 @@ class LayersAsGiven(Mapping[int, Tensor]):
 
     def head(self, number: int, head: int) -> Tensor:
         """Return one map of a layer, float32."""
-        return self.raw(number)[head].to("cpu", torch.float32)
+        layer = self._layers[number]
+        weights = layer.head(head) if isinstance(layer, LayerOnDemand) else self.raw(number)[head]
+        return weights.to("cpu", torch.float32)
 
 
 def read_layers(attentions: Any, name: str, numbers: Sequence[int] | None = None) -> Maps:
@@ -162,7 +164,7 @@ def _survey(layers: Mapping[int, Tensor], name: str, heads_assumed: int, *, is_l
 def _survey_of(layers: Mapping[int, Tensor], number: int, pool: int) -> LayerSurvey:
     """The survey of a layer: that of the model's pass, if it has the same blocks."""
     survey = layers.survey(number) if isinstance(layers, LayersAsGiven) else None
-    return survey if survey is not None and survey.pool == pool else survey_layer(raw(layers, number), pool)
+    return survey if survey is not None and survey.pool == pool else survey_layer([raw(layers, number)], pool)
 
 
 def _shape(layers: Mapping[int, Tensor], number: int) -> tuple[int, int, int]:

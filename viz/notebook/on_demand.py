@@ -1,7 +1,7 @@
 """Maps made when they are read, from the queries and keys that a model's own attention was called with."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
@@ -22,19 +22,28 @@ IMPLEMENTATION = "headlight_kept"
 LEAST_BYTES = 64_000_000
 """Of a pass's maps in float32; below that they are kept as they are."""
 
+PART_BYTES = 8_000_000
+"""Of the maps in float32 that a processor makes at once: it reads them again while they are near, and new memory for
+all heads of a layer would take longer than their softmax."""
+
+Attend = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor | None]]
+"""Output and maps of q (1, H, Q, d_k), k (1, G, K, d_k) and v (1, G, K, d_v)."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class LayerOnDemand:
     """A layer's maps, (1, H, Q, K), which its own eager attention makes anew of its q and k whenever they are read.
 
-    ``survey`` was made of them while the model ran; ``rows`` are the places without padding, where there is some.
+    ``survey`` was made of them while the model ran, ``n_together`` heads at a time; ``rows`` are the places without
+    padding, where there is some.
     """
 
-    attend: Callable[..., tuple[Tensor, Tensor]]
+    attend: Attend
     q: Tensor
     k: Tensor
     path: str
     survey: LayerSurvey
+    n_together: int
     rows: list[int] | None = None
 
     @property
@@ -50,13 +59,39 @@ class LayerOnDemand:
 
     def make(self) -> Tensor:
         """Return the maps, as the model's pass had them."""
+        return torch.cat([self._make_part(first) for first in range(0, self.q.shape[1], self.n_together)], 1)
+
+    def head(self, head: int) -> Tensor:
+        """Return the map (Q, K) of one head, without most of the others."""
+        first = head - head % self.n_together
+        return self._make_part(first)[0, head - first]
+
+    def _make_part(self, first: int) -> Tensor:
+        q, k = _part_of(self.q, self.k, first, self.n_together)
         with torch.inference_mode():
-            weights = self.attend(self.q, self.k, self.k)[1]  # keys in the place of values, which no weight depends on
+            _, weights = self.attend(q, k, k)  # keys in the place of values, which no weight depends on
+        assert weights is not None
         return _of_places(weights, self.rows)
 
 
 def _of_places(weights: Tensor, places: list[int] | None) -> Tensor:
     return weights if places is None else weights[..., places, :][..., places]
+
+
+def _part_of(q: Tensor, keys: Tensor, first: int, n: int) -> tuple[Tensor, Tensor]:
+    """Return n heads of q (1, H, Q, d), and of the keys or values (1, G, K, d) those that they share."""
+    n_shared = q.shape[1] // keys.shape[1]
+    return q[:, first : first + n], keys[:, first // n_shared : -(-(first + n) // n_shared)]
+
+
+def _heads_together(q: Tensor, k: Tensor) -> int:
+    """Return how many heads are attended at once: such that share their keys, as many as a processor holds near."""
+    n_heads, n_groups = q.shape[1], k.shape[1]
+    if q.device.type != "cpu" or n_heads % n_groups:
+        return n_heads
+    n_shared = n_heads // n_groups
+    n_near = PART_BYTES // (4 * q.shape[2] * k.shape[2])
+    return min(n_heads, max(1, n_near // n_shared) * n_shared)
 
 
 class _UnknownAttentionError(Exception):
@@ -80,20 +115,54 @@ def _attend(module: nn.Module, query: Tensor, key: Tensor, value: Tensor, *args:
     going = _current.get()
     if eager is None or going is None:
         raise _UnknownAttentionError
-    output, weights = eager(module, query, key, value, *args, **options)
-    if weights is None or weights.shape[:3] != query.shape[:3] or key.shape[2] != weights.shape[3]:
-        raise _UnknownAttentionError
 
-    def again(q: Tensor, k: Tensor, v: Tensor) -> Any:
-        return eager(module, q, k, v, *args, **options)
+    def again(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor | None]:
+        result: tuple[Tensor, Tensor | None] = eager(module, q, k, v, *args, **options)
+        return result
 
-    maps = _of_places(weights, going.rows)[0]
-    survey = survey_layer(maps, pool_of(going.n_layers * len(maps), *maps.shape[1:]))
-    path = going.paths.get(id(module), "")
+    n_heads, n_together = query.shape[1], _heads_together(query, key)
+    try:
+        output, survey = _attend_and_survey(again, (query, key, value), n_together, going)
+    except (_UnknownAttentionError, RuntimeError):
+        if n_together == n_heads:
+            raise
+        n_together = n_heads  # sinks or a bias have a number for each head
+        output, survey = _attend_and_survey(again, (query, key, value), n_together, going)
     going.layers.append(
-        LayerOnDemand(attend=again, q=_alone(query), k=_alone(key), path=path, survey=survey, rows=going.rows)
-    )
+        LayerOnDemand(
+            attend=again, q=_alone(query), k=_alone(key), path=going.paths.get(id(module), ""), survey=survey,
+            n_together=n_together, rows=going.rows,
+        )
+    )  # fmt: skip
     return output, None
+
+
+def _attend_and_survey(
+    attend: Attend, qkv: tuple[Tensor, Tensor, Tensor], n_together: int, going: _Pass
+) -> tuple[Tensor, LayerSurvey]:
+    """Return the output of all heads, and the survey of their maps, of which some exist at a time.
+
+    Raises:
+        _UnknownAttentionError: if the output or the maps are not of the heads that were asked for.
+    """
+    q, k, v = qkv
+    n_heads, n_queries, n_keys = q.shape[1], q.shape[2], k.shape[2]
+    outputs: list[Tensor] = []
+
+    def maps() -> Iterator[Tensor]:
+        for first in range(0, n_heads, n_together):
+            part, keys = _part_of(q, k, first, n_together)
+            output, weights = attend(part, keys, _part_of(q, v, first, n_together)[1])
+            if weights is None or weights.shape != (1, part.shape[1], n_queries, n_keys):
+                raise _UnknownAttentionError
+            if len(part[0]) < n_heads and output.shape[:3] != (1, n_queries, part.shape[1]):
+                raise _UnknownAttentionError
+            outputs.append(output)
+            yield _of_places(weights, going.rows)[0]
+
+    sides = (n_queries, n_keys) if going.rows is None else (len(going.rows),) * 2
+    survey = survey_layer(maps(), pool_of(going.n_layers * n_heads, *sides))
+    return outputs[0] if len(outputs) == 1 else torch.cat(outputs, 2), survey
 
 
 def _alone(values: Tensor) -> Tensor:

@@ -205,6 +205,8 @@ def _notes_on(stack: Maps, has_sinks: bool) -> list[run.Note]:
     if stack.nobody:
         low, high = (f"{total:.3f}" for total in stack.sums)
         notes.append(("sinks" if has_sinks else "nobody", {"low": low, "high": high}))
+    elif has_sinks:
+        notes.append(("no_sinks", {}))
     if stack.heads_assumed:
         notes.append(("heads", {"n": stack.heads_assumed}))
     return notes

@@ -1,6 +1,6 @@
 """The forms in which attentions are handed over, told apart by their structure: names, nesting and shapes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,6 +75,7 @@ def _of_output(output: Any) -> NamedStacks:
     stacks, is_generated = dict[str, Any](), False
     for name, parts in stacks_in(output).items():
         if any(isinstance(part, tuple | list) for part in parts):
+            _check_not_empty(parts, f"The {name} attentions")
             if name != "cross" and not are_steps(parts):
                 raise ValueError(
                     f"The {name} attentions are {_describe_structure(parts)}: these are no steps of one text."
@@ -110,6 +111,7 @@ def _of_parts(parts: Any) -> NamedStacks:
         if isinstance(part, tuple | list) and any(isinstance(step, tuple | list) for step in part):
             stacks[name], is_generated = (join_rows if name == "cross" else join_steps)(part), True
     if not stacks or not _fit(stacks):
+        _check_not_empty(list(stacks.values()) or parts, "These attentions")
         raise ValueError(
             f"These attentions are {_describe_structure(parts)}. Tuples of layers are the steps of generate(), each "
             "with the rows that follow the last ones, or (encoder, decoder, cross), whose cross maps have the "
@@ -127,6 +129,19 @@ def _fit(stacks: Mapping[str, Any]) -> bool:
     squares = all(size is None or size[0] == size[1] for size in (encoder, decoder))
     rows = cross is None or decoder is None or cross[0] == decoder[0]
     return squares and rows and (cross is None or encoder is None or cross[1] == encoder[1])
+
+
+def _check_not_empty(parts: Sequence[Any], name: str) -> None:
+    """Refuse tuples of layers without a single map: attention that keeps none leaves them behind.
+
+    Raises:
+        ValueError: saying how a model keeps its maps.
+    """
+    if all(shape_of(part) is None for part in parts):
+        raise ValueError(
+            f"{name} are {len(parts)} tuples of layers without a single map: no weights were kept. Models keep them if "
+            'they are loaded with attn_implementation="eager" and called with output_attentions=True.'
+        )
 
 
 def _describe_structure(parts: Any) -> str:

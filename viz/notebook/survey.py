@@ -1,6 +1,7 @@
 """A layer's maps read once: what is wrong with them, the sums of their rows, small maps, and quick measures."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import torch
@@ -31,27 +32,61 @@ class LayerSurvey:
     measures: dict[str, Tensor]
 
 
-def survey_layer(values: Tensor, pool: int) -> LayerSurvey:
-    """Survey the maps (H, Q, K) of one layer, where and in the precision in which they are."""
-    heads, queries, keys = values.shape
+@dataclass(frozen=True, kw_only=True)
+class _Part:
+    """Numbers of the maps of some heads of a layer."""
+
+    lowest: Tensor
+    sums: Tensor
+    tolerance: float
+    small: Tensor
+    measures: dict[str, Tensor]
+
+
+def survey_layer(parts: Iterable[Tensor], pool: int) -> LayerSurvey:
+    """Survey the maps of one layer, where and in the precision in which they are.
+
+    Args:
+        parts: the maps (h, Q, K) of some heads after the other, each read before the next is made.
+        pool: the side of the blocks of small maps.
+    """
+    surveys: list[_Part] = []
+    highest = torch.zeros(())
+    for values in parts:
+        part, largest = _survey_part(values, pool)
+        highest = torch.maximum(highest, largest) if surveys else largest
+        surveys.append(part)
+    sums = torch.cat([part.sums for part in surveys])
+    return LayerSurvey(
+        shape=(len(sums), *highest.shape),
+        lowest=float(torch.stack([part.lowest for part in surveys]).amin()),
+        highest=float(highest.amax()),
+        sums=sums,
+        tolerance=max(part.tolerance for part in surveys),
+        nowhere=highest == 0,
+        above=float(highest.triu(1).amax()),
+        pool=pool,
+        small=torch.cat([part.small for part in surveys]),
+        measures={name: torch.cat([part.measures[name] for part in surveys]) for name in surveys[0].measures},
+    )
+
+
+def _survey_part(values: Tensor, pool: int) -> tuple[_Part, Tensor]:
+    """Survey the maps (h, Q, K) of some heads; return the largest of them, (Q, K), beside it."""
     codes = _as_integers(values)
     lowest = codes.amin()
     if codes is not values and int(lowest) < 0:  # a sign: integers have another order there
         codes, lowest = values, values.amin()
+    largest = codes.amax(0) if len(codes) > 1 else codes[0]
     highest, small = (
-        part.view(values.dtype).to("cpu", torch.float32) for part in (codes.amax(0), largest_of_blocks(codes, pool))
+        numbers.view(values.dtype).to("cpu", torch.float32) for numbers in (largest, largest_of_blocks(codes, pool))
     )
     sums = _row_sums(values)
     is_off = math.isfinite(float(sums.sum())) and bool(((sums - 1).abs() > PLAIN).any())
-    return LayerSurvey(
-        shape=(heads, queries, keys),
-        lowest=float(lowest.view(values.dtype)),
-        highest=float(highest.amax()),
+    part = _Part(
+        lowest=lowest.view(values.dtype).cpu().double(),
         sums=sums,
         tolerance=row_tolerance(values) if is_off else PLAIN,
-        nowhere=highest == 0,
-        above=float(highest.triu(1).amax()),
-        pool=pool,
         small=small,
         measures={
             "previous": _mean(values.diagonal(-1, -2, -1)),
@@ -60,6 +95,7 @@ def survey_layer(values: Tensor, pool: int) -> LayerSurvey:
             "first_of_others": _mean(values[:, 1:, 0]),
         },
     )
+    return part, highest
 
 
 def _as_integers(values: Tensor) -> Tensor:
