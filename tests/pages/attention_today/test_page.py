@@ -78,8 +78,8 @@ def test_tamed_largest_is_before_bias(open_app, monkeypatch, kind):
     bounds, largest = (app.dataframe[0].value[T(f"attention_today.tamed.{name}")] for name in ("bound", "largest"))
     for bound, score in zip(bounds[2:], largest[2:], strict=True):
         assert 0 < float(score) <= float(bound)
-    passed, n = checked(app, "tamed")
-    assert passed == n
+    n_passed, n = checked(app, "tamed")
+    assert n_passed == n
 
 
 def test_nobody_off_by_one_by_hand(open_app):
