@@ -95,7 +95,7 @@ class ModelError(ValueError):
         "block_scaled": "{model}: a block of {family!r} multiplies what each part gives before it is added.",
         "block_experts": "{model}: the network of a block of {family!r} is one of several, or its activation learned.",
         "block": "{model}: Headlight does not know how a block of the family {family!r} is put together; "
-        "it knows {known}.",
+        "it knows those of {n} other families.",
         "empty": "There is no token in this text; type a word.",
         "crowded": "{n} computations are waiting already, and yours was not begun; try again in a minute.",
         "busy": "The server is busy: no answer in {seconds} seconds; try again in a minute.",
