@@ -203,7 +203,8 @@ LIKE_LLAMA: dict[str, tuple[str, Mapping[str, Any]]] = {
     "qwen3_moe": ("Qwen3Moe", EXPERTS), "minimax_m2": ("MiniMaxM2", EXPERTS), "apertus": ("Apertus", {}),
     "nanochat": ("NanoChat", {}), "dots1": ("Dots1", EXPERTS | {"n_shared_experts": 1, "n_group": 1, "topk_group": 1}),
     "kolibri1": ("Kolibri1", EXPERTS), "mellum": ("Mellum", EXPERTS), "cwm": ("Cwm", {}),
-    "solar_open": ("SolarOpen", EXPERTS), "flex_olmo": ("FlexOlmo", EXPERTS),
+    "solar_open": ("SolarOpen", EXPERTS), "flex_olmo": ("FlexOlmo", EXPERTS), "apertus1p5_text": ("Apertus1p5Text", {}),
+    "exaone": ("Exaone", {}), "sarvam_moe": ("SarvamMoE", EXPERTS | {"n_group": 1, "topk_group": 1}),
 }  # fmt: skip
 """Class and further sizes of families that keep their heads where Llama does."""
 MORE |= {
@@ -312,6 +313,10 @@ HYBRIDS: dict[str, tuple[str, str, Mapping[str, Any]]] = {
     "olmo_hybrid": ("OlmoHybrid", DECODER, LINEAR | {"layer_types": MIXED}),
     "minimax": ("MiniMax", DECODER, EXPERTS | {"layer_types": MIXED, "block_size": 8}),
     "lfm2": ("Lfm2", LFM_OUTPUT, LFM), "lfm2_moe": ("Lfm2Moe", LFM_OUTPUT, EXPERTS | LFM),
+    "lara_mini": ("LaraMini", DECODER, EXPERTS | LINEAR | {
+        "layer_types": ["linear_attention", "full_attention", "linear_attention", "sliding_attention"],
+        "sliding_window": 5,
+    }),
     "lfm3": ("Lfm3", DECODER, {"layer_types": ["conv", "full_attention", "conv", "sliding_attention"]}),
     "bamba": ("Bamba", DECODER, MAMBA | {"attn_layer_indices": [1, 3]}),
     "granitemoehybrid": ("GraniteMoeHybrid", DECODER, EXPERTS | MAMBA | {"layer_types": MIXED}),
@@ -355,7 +360,8 @@ LATENT: dict[str, tuple[str, Mapping[str, Any]]] = {
         "q_lora_rank": None, "kv_lora_rank": 8, "qk_nope_head_dim": 6, "qk_head_dim": 10,
     }), "deepseek_v3": ("DeepseekV3", EXPERTS),
     "glm4_moe_lite": ("Glm4MoeLite", EXPERTS), "minicpm3": ("MiniCPM3", {}), "youtu": ("Youtu", {}),
-    "axk1": ("AXK1", EXPERTS), "mistral4": ("Mistral4", EXPERTS | {"qk_nope_head_dim": 4}),
+    "axk1": ("AXK1", EXPERTS), "sarvam_mla": ("SarvamMLA", EXPERTS),
+    "mistral4": ("Mistral4", EXPERTS | {"qk_nope_head_dim": 4}),
     "kimi_linear": ("KimiLinear", EXPERTS | LINEAR_HEADS | {"layer_types": MIXED, "num_hidden_layers": 4}),
     "bailing_hybrid": ("BailingHybrid", EXPERTS | LINEAR_HEADS | {"layer_types": MIXED, "num_hidden_layers": 4}),
 }  # fmt: skip
@@ -539,6 +545,14 @@ MORE |= {
     }),
     "gpt-sw3": FAMILIES["gpt2"],
 }  # fmt: skip
+BY_CONFIGURATION = ("exaone", "sarvam_mla", "sarvam_moe")
+"""Families with a configuration of their own, and the classes of another."""
+MORE |= {name: replace(MORE[name], model="AutoModelForCausalLM") for name in BY_CONFIGURATION}
+MORE["apertus1p5_text"] = replace(MORE["apertus1p5_text"], model="Apertus1p5TextForCausalLM")
+NEWER = tuple(name for name, family in MORE.items() if not hasattr(transformers, family.config))
+"""Families that the transformers installed here does not know yet; a newer one that the requirements allow does."""
+for name in NEWER:
+    del MORE[name]
 BEFORE_SINK = ("granite_swa", "granitemoe_swa")
 """Families whose eager attention hands out its maps as they are before the sink takes its share; outputs come after."""
 TWO_SEQUENCES = tuple(name for name, family in FAMILIES.items() if "cross" in family.outputs)
@@ -612,7 +626,8 @@ def save(name: str, folder: Path, **changes: Any) -> Path:
     config = getattr(transformers, family.config)(vocab_size=VOCABULARY, **{**family.sizes, **changes})
     with torch.random.fork_rng():
         torch.manual_seed(0)  # what transformers draws itself
-        model = getattr(transformers, family.model)._from_config(config)
+        maker = "from_config" if family.model.startswith("Auto") else "_from_config"
+        model = getattr(getattr(transformers, family.model), maker)(config)
     generator = torch.Generator().manual_seed(0)
     with torch.no_grad():
         for parameter in model.parameters():

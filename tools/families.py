@@ -1,6 +1,7 @@
 """Write the table of families: ``python -m tools.families > viz/models/FAMILIES.md``.
 
-Each family that is shown is made small and at random, opened, and held to transformers' own eager attention.
+Each family that is shown is made small and at random, opened, and held to transformers' own eager attention. Run it
+with the newest transformers that requirements.txt allows: an older one has not all of them.
 """
 
 import json

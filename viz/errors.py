@@ -46,6 +46,7 @@ class ModelError(ValueError):
         "it knows {n} others, such as {known}.",
         "no_family": "{model}: config.json has no model_type, the name of its family, and its architectures name no "
         "class of transformers; add the line, as it stands in the config.json of the published model.",
+        "family_newer": "{model}: {family!r} needs transformers {needed} or newer; {installed} is installed here.",
         "family_relative": "{model}: the scores of {family!r} are sums of three products, not q · k alone.",
         "family_recurrent": "{model}: {family!r} has no attention; it carries a state from token to token.",
         "family_repeated": "{model}: {family!r} runs the same attention layer several times on one text.",

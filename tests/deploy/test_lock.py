@@ -33,7 +33,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf8"))
 UNWANTED = {Requirement(line).name for line in PROJECT["tool"]["uv"]["override-dependencies"]}
 """Packages that others ask for and the program does without."""
 
-RANGES = {"streamlit"}
+RANGES = {"streamlit", "transformers"}
 """Packages of which the requirements allow several versions, each tested (tools/upgrade.py)."""
 
 

@@ -1,21 +1,23 @@
 """Every further supported family: its heads equal transformers' own."""
 
 import json
+import re
 from typing import Any
 
 import pytest
 import torch
 import transformers
+from packaging.version import Version
 from torch import Tensor
 from torch.testing import assert_close
 
-from tests.checkpoints import MORE, TEXT, TODAY, comparable_maps, eager, open_folder, save
+from tests.checkpoints import MORE, NEWER, TEXT, TODAY, comparable_maps, eager, open_folder, save
 from viz import ROOT
 from viz.errors import ModelError
 from viz.frame.specs import Mask
 from viz.models import Capture, capture
 from viz.models.blocks import block_layouts, model_blocks
-from viz.models.layout import check_family, different_families, families, refused_kind
+from viz.models.layout import check_family, different_families, families, first_versions, refused_kind
 from viz.models.registry import PICTURE_FAMILIES, Entry
 from viz.text import LANGUAGES, sentences, translator
 
@@ -116,7 +118,7 @@ def test_every_family_has_a_test():
     from tests.checkpoints import FAMILIES
 
     tested = {name.removesuffix("_mha") for name in FAMILIES} | set(MORE)
-    assert tested | set(PICTURE_FAMILIES) == set(families())
+    assert tested | set(NEWER) | set(PICTURE_FAMILIES) == set(families())
     assert len(families()) >= 70
 
 
@@ -140,6 +142,33 @@ def test_unsupported_family_error_has_reason(family, kind):
         sentence = translator(lang)(f"error.{error.value.code}", **error.value.values)
         assert family in sentence and "theirs" in sentence
         assert f"error.family_{kind}" in sentences(lang)
+
+
+def test_decided_families_are_known():
+    """By the transformers installed here, or else by the newer one that the table names and the requirements allow."""
+    decided = {*families(), *(name for names in different_families().values() for name in names)}
+    newer = {name for name, first in first_versions().items() if Version(first) > Version(transformers.__version__)}
+    own_code = {"kimi_k2"}  # published with code of its own, under a name that transformers has not
+    assert decided - set(transformers.CONFIG_MAPPING) == newer | own_code
+    assert set(NEWER) == newer & set(families())
+    required = re.search(r"\ntransformers>=([\d.]+),<([\d.]+)", (ROOT / "requirements.txt").read_text("utf8"))
+    assert required
+    lowest, below = map(Version, required.groups())
+    assert all(lowest < Version(first) < below for first in first_versions().values())
+    assert set(first_versions()) <= decided
+
+
+@pytest.mark.parametrize("family", sorted(first_versions().keys() & set(families())))
+def test_newer_family_error_names_version(family, monkeypatch):
+    """Where the installed transformers does not know a family that is shown."""
+    monkeypatch.setattr("transformers.CONFIG_MAPPING", {"bert": transformers.BertConfig})
+    check_family(Entry(id="theirs"), "bert")
+    with pytest.raises(ModelError) as error:
+        check_family(Entry(id="theirs"), family)
+    assert error.value.code == "family_newer"
+    for lang in LANGUAGES:
+        sentence = translator(lang)("error.family_newer", **error.value.values)
+        assert all(part in sentence for part in (family, first_versions()[family], transformers.__version__))
 
 
 MAPPINGS = ("CAUSAL_LM", "SEQ_TO_SEQ_CAUSAL_LM", "MASKED_LM", "TEXT_ENCODING")

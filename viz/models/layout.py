@@ -248,17 +248,29 @@ def model_class(family: str) -> str:
     return str(_tables()["classes"].get(family, ""))
 
 
+def first_versions() -> Mapping[str, str]:
+    """The first version of transformers with each family that not all versions in the requirements know."""
+    return {family: version for version, names in _tables()["since"].items() for family in names}
+
+
 def check_family(entry: Entry, family: str) -> None:
-    """Refuse a family of models whose layout is not known.
+    """Refuse a family of models whose layout is not known, or that the installed transformers does not know yet.
 
     Raises:
-        ModelError: "family_" and what is different about it, or "family", which names known ones of a name like it.
+        ModelError: "family_" and what is different about it, "family_newer", or "family", which names known ones of a
+            name like it.
     """
     if kind := refused_kind(family):
         raise ModelError(f"family_{kind}", model=entry.id, family=family)
     if family not in families():
         alike = get_close_matches(family, families(), n=5, cutoff=0)
         raise ModelError("family", model=entry.id, family=family, n=len(families()), known=", ".join(alike))
+    if needed := first_versions().get(family):
+        import transformers
+
+        if family not in transformers.CONFIG_MAPPING:
+            installed = transformers.__version__
+            raise ModelError("family_newer", model=entry.id, family=family, needed=needed, installed=installed)
 
 
 def family_without_attention(family: str) -> str:

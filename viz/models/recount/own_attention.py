@@ -34,6 +34,7 @@ class _Pass:
 
     Without ``state`` its attention reads ``x``, which is what the layer makes of it first; without both every layer
     below is run. With ``off`` the pass goes on to the end of the layer, whose heads of these numbers deliver nothing.
+    ``read`` (T, d_model) is what its attention has read.
     """
 
     attention: nn.Module
@@ -42,6 +43,7 @@ class _Pass:
     state: Tensor | None
     off: tuple[int, ...] | None = None
     below: Any = None
+    read: Tensor | None = None
     weights: Tensor | None = None
     outputs: Tensor | None = None
     after: Tensor | None = None
@@ -133,8 +135,12 @@ def _begin_at(
 
     def read(*args: Any, **options: Any) -> Any:
         going = _current.get()
-        if going is None or going.state is not None or going.x is None or going.attention is not attention:
+        if going is None or going.attention is not attention:
             return attend(*args, **options)
+        if going.state is not None or going.x is None:
+            going.read = (args[0] if args else options["hidden_states"])[0]
+            return attend(*args, **options)
+        going.read = going.x
         return _with_input(attend, going.x, args, options)
 
     block.forward, attention.forward = run, read
@@ -185,6 +191,20 @@ def _go(model: LoadedModel, ids: Sequence[int], going: _Pass) -> Any:
         _current.reset(token)
 
 
+def _attend_once(model: LoadedModel, capture: Capture, layer: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Run a layer's own attention: its weights (H, Q, K), outputs (Q, H, d_v) and what it has read, (Q, d_model)."""
+    states = capture.states.get(model.layers[0].layout.stack)
+    twin_layer = twin(model).layers[layer]
+    call = capture.calls[layer]
+    x = None if call.latent is not None else call.x  # W_Q of latent attention may read another vector than its layer
+    going = _Pass(twin_layer.attention, twin_layer.block, x, None if states is None else states[twin_layer.block])
+    if not twin_layer.can_run_alone:
+        going.x = going.state = None
+    _go(model, capture.tokens.ids, going)
+    assert going.weights is not None and going.outputs is not None and going.read is not None
+    return going.weights, going.outputs, going.read
+
+
 def own_heads(model: LoadedModel, capture: Capture, layer: int) -> tuple[Tensor, Tensor]:
     """The weights of a layer's heads by its own module, (H, Q, K), and what they deliver, (Q, H, d_v).
 
@@ -195,25 +215,16 @@ def own_heads(model: LoadedModel, capture: Capture, layer: int) -> tuple[Tensor,
         capture: a text as the model saw it.
         layer: of the first stack.
     """
-    states = capture.states.get(model.layers[0].layout.stack)
-    twin_layer = twin(model).layers[layer]
-    call = capture.calls[layer]
-    x = None if call.latent is not None else call.x  # W_Q of latent attention may read another vector than its layer
-    going = _Pass(twin_layer.attention, twin_layer.block, x, None if states is None else states[twin_layer.block])
-    if not twin_layer.can_run_alone:
-        going.x = going.state = None
-    _go(model, capture.tokens.ids, going)
-    assert going.weights is not None and going.outputs is not None
-    return going.weights, going.outputs
+    return _attend_once(model, capture, layer)[:2]
 
 
 def own_row(model: LoadedModel, capture: Capture, layer: int, head: int, row: int) -> tuple[Tensor, Tensor]:
     """One row of one head by the model's own layer, (K,), and what its W_O makes of this row of all heads, (d_out,)."""
-    weights, outputs = own_heads(model, capture, layer)
+    weights, outputs, read = _attend_once(model, capture, layer)
     with torch.inference_mode():
         twin_layer, head_outputs = twin(model).layers[layer], outputs[row]
         if (module := gate_module(twin_layer)) is not None:
-            gate = read_gate(twin_layer, module(capture.calls[layer].x[row][None]), len(head_outputs))
+            gate = read_gate(twin_layer, module(read[row][None]), len(head_outputs))
             head_outputs = head_outputs * gate[:, 0]
         handed_on: Tensor = twin_layer.output(head_outputs.flatten()[None])[0]
     return weights[head, row].clone(), handed_on
