@@ -320,7 +320,7 @@ HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001"
 NAMES = [view.name for section in PAGE.sections for view in section_views(section)]
 WITHOUT_G = ("recent", "speed", "trained", "copying")
 """Views whose layers have a G of their own: its control would do nothing there."""
-ALWAYS = {"growing_cache": 5, "latent": 12, "across_layers": 7, "windows": 7, "savings": 3, "published": 1}
+ALWAYS = {"growing_cache": 5, "latent": 12, "across_layers": 7, "windows": 4, "savings": 3, "published": 1}
 ALWAYS |= {"recent": 3, "speed": 1, "trained": 1, "copying": 4}
 """Live checks that a section has whatever the source."""
 
