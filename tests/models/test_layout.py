@@ -160,7 +160,7 @@ def test_decided_families_are_known():
 
 @pytest.mark.parametrize("family", sorted(first_versions().keys() & set(families())))
 def test_newer_family_error_names_version(family, monkeypatch):
-    """Where the installed transformers does not know a family that is shown."""
+    """A family that the installed transformers lacks is refused with the version that has it."""
     monkeypatch.setattr("transformers.CONFIG_MAPPING", {"bert": transformers.BertConfig})
     check_family(Entry(id="theirs"), "bert")
     with pytest.raises(ModelError) as error:

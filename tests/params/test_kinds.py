@@ -134,7 +134,7 @@ def every_kind() -> None:
 
 
 def test_widget_default_is_its_value():
-    """The browser can start every widget with its value, should it have lost it: what is set is sent in one run alone."""
+    """The browser can start every widget with its value, which is sent in one run alone, should it have lost that."""
     app = AppTest.from_function(every_kind).run().run()
     app.text_area(key="text").set_value("two").run()
     app.slider(key="n").set_value(7).run()

@@ -189,8 +189,8 @@ def find_block_layout(model: LoadedModel, stack_name: str, *, of_stream: bool = 
         for layout in block_layouts():
             if layout.fits(config) and layout.stack == stack_name:
                 raise ModelError(f"block_{layout.difference}", model=model.entry.id, family=config.model_type)
-        others = {family for layout in known_layouts for family in layout.families} - {config.model_type}
-        raise ModelError("block", model=model.entry.id, family=config.model_type, n=len(others))
+        known_families = {family for layout in known_layouts for family in layout.families} - {config.model_type}
+        raise ModelError("block", model=model.entry.id, family=config.model_type, n=len(known_families))
     return matches[0]
 
 
