@@ -139,3 +139,35 @@ def test_first_note_is_no_back():
         was_back.append(app.run().session_state["_parameters"].is_back)
         assert not app.exception
     assert was_back == [False, False, True]
+
+
+def one_slider() -> None:
+    from viz.params import Int, link
+    from viz.params.session import of_session
+
+    link.begin()
+    of_session().path = "page"
+    Int("n", 1, high=9).slider("n")
+    link.end()
+
+
+def test_late_value_leaves_back():
+    """A run that the browser asks for before it has the answer to Back sends what was chosen before."""
+    app = AppTest.from_function(one_slider).run()
+
+    def run(value: int, **note: str) -> int:
+        app.query_params.clear()
+        for name, text in note.items():
+            app.query_params[name] = text
+        app.slider(key="n").set_value(value).run()
+        assert not app.exception
+        assert "".join(link(app).get("n", "1")) == str(app.session_state["n"])
+        return app.session_state["n"]
+
+    assert run(5) == 5
+    assert run(5, history="a") == 1
+    assert run(5, history="a") == 1, "late"
+    assert run(5, history="a") == 1, "late, and the second one"
+    assert run(6, history="a") == 6, "moved meanwhile"
+    assert run(1, history="b") == 1
+    assert run(5) == 5, "chosen after the answer"

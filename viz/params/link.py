@@ -36,7 +36,25 @@ def begin() -> None:
         record.link = address_parameters()
         record.refused = []
         record.believed = None if first else set()
+        record.overruled = {}
+    else:
+        undo_late_values()
     record.declared, record.owners, record.part = {}, {}, ()
+
+
+def undo_late_values() -> None:
+    """Set again what Back or Forward has set, if the browser has sent the values before.
+
+    It sends those of all widgets with each change, and has not received the answer while its address has the note.
+    Else they would undo the navigation, and the link of the one run would stand beside the picture of the other.
+    """
+    record, state = of_session(), st.session_state
+    if record.believed is not None or record.history_note != st.query_params.get(_NOTE):
+        return
+    for name, value in record.overruled.items():
+        recent = record.set_values.get(name)
+        if recent and name in state and state[name] == value != recent[-1]:
+            Parameter(name).set(recent[-1])
 
 
 def has_query(query: str) -> bool:
@@ -115,7 +133,9 @@ def end(replace_entry: Callable[[Mapping[str, str]], None] = st.query_params.fro
     place = st.empty()  # in every run, so that a run without a message does not remove an element
     # After Back: the response to an earlier click may have arrived late and written its link into this entry.
     # On a new page: Streamlit has added an entry without query parameters, to which Back would lead.
-    if record.is_back or (record.is_new_page and st.query_params.to_dict() != wanted):
+    # A connection was lost with the answer to Back: the address has its note still.
+    is_noted = _NOTE in st.query_params and wanted == address_parameters()
+    if record.is_back or is_noted or (record.is_new_page and st.query_params.to_dict() != wanted):
         with place:
             replace_entry(wanted)
     elif not record.is_new_page:

@@ -180,9 +180,10 @@ class Parameter(Generic[T]):
         recent = record.set_values.setdefault(name, [])
         recent += [state[name], value] if name in state else [value]
         del recent[:-_MAX_RECENT_VALUES]
-        state[name] = value
-        if record.believed is not None:
+        if record.believed is not None and name not in record.believed:
             record.believed.add(name)
+            record.overruled[name] = state.get(name, value)
+        state[name] = value
 
     def choose(self, value: T) -> None:
         """Set the value as chosen by the user, even if it equals the default."""

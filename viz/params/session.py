@@ -18,6 +18,7 @@ class Parameters:
 
     link: dict[str, str] = field(default_factory=dict)  # values of parameters not declared yet
     believed: set[str] | None = None  # after Back or Forward: names already read from the link
+    overruled: dict[str, Any] = field(default_factory=dict)  # values that the last Back or Forward has replaced
     refused: list[str] = field(default_factory=list)  # names whose values in the link were invalid
     current_defaults: dict[str, Any] = field(default_factory=dict)  # defaults that are the current value
     longest: dict[str, int] = field(default_factory=dict)  # maximal characters of a text in the link

@@ -11,7 +11,7 @@ import streamlit as st
 
 from viz.errors import ModelError
 from viz.frame import modes, queue_notice
-from viz.params.link import end_part
+from viz.params.link import end_part, undo_late_values
 from viz.params.session import PAGE, of_session
 
 
@@ -58,6 +58,7 @@ def _declaring(path: tuple[str, ...]) -> Iterator[None]:
 def _begin(path: tuple[str, ...]) -> bool:
     """Start a run of one fragment; False if what stands around it was drawn with other values than there are now."""
     record = of_session()
+    undo_late_values()
     if record.is_out_of_date(path):
         return False
     for name in record.declared_inside(path):
