@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
 
-from bench.reruns import WATCH, settled
+from bench.reruns import QUIET, WATCH
 from tests.browser.drive import FLAGS, ROOT, Traffic, address, count, find_browser, listen, open_chip, serve, wait_run
 from viz.text import translator
 
@@ -81,6 +82,17 @@ def moves() -> list[Move]:
         Move("share kv: G", "share-kv", {}, partial(press, slider.format("n_kv_heads"))),
         Move("footer opened", "cost", {"section": "heads"}, partial(click, '[class*="st-key-_footer_"] button')),
     ]
+
+
+IS_QUIET = """(quiet) => last.change && performance.now() - last.change > quiet
+    && document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'"""
+
+
+def settled(page: Page, act: Callable[[], Any]) -> float:
+    """Milliseconds from what is done to the last change, by what is seen: an older checkout may answer otherwise."""
+    act()
+    page.wait_for_function(IS_QUIET, arg=QUIET)
+    return float(page.evaluate("() => last.change - last.begin"))
 
 
 def measure(sides: list[Side], urls: list[str], move: Move) -> list[tuple[float, float]]:

@@ -32,9 +32,14 @@ class Listener(Tab):
     def __init__(self, url: str) -> None:
         super().__init__(url, patience=60)
         self.heard: list[ForwardMsg] = []
+        self.vanishes_at = ""
+        """The kind of message at which the connection is lost."""
 
     async def _hear(self, answer: Answer) -> ForwardMsg:
         self.heard.append(await super()._hear(answer))
+        if self.heard[-1].WhichOneof("type") == self.vanishes_at:
+            self.vanishes_at = ""
+            await self.vanish()
         return self.heard[-1]
 
     def has_notice(self, key: str, **values: object) -> bool:
@@ -238,3 +243,25 @@ def test_sigterm_stops_running_work(server):
     wait(lambda: os.waitid(os.P_PID, server.pid, exit_options) is not None)
     assert time.monotonic() - began < 20
     assert "Traceback" not in server.read_log()
+
+
+def test_resumed_session_says_nothing_old(server):
+    """The rest of a run whose beginning is lost is not sent: a browser cannot place it, and would show nothing."""
+
+    async def come_back() -> None:
+        async with Listener(server.url) as tab:
+            await tab.open("masks", source="words", text="one two three")
+            tab.vanishes_at = "delta"
+            with suppress(ConnectionClosed):
+                await tab.go("heads")
+            session = tab.session
+            await tab.connect(session)
+            tab.heard.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(1):
+                    await tab._hear(Answer())
+            assert not {message.WhichOneof("type") for message in tab.heard} & {"delta", "ref_hash", "script_finished"}
+            assert (await tab.go("masks")).titles == [translator("en")("masks.title")]
+            assert tab.session == session
+
+    finish(come_back())

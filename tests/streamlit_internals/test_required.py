@@ -26,7 +26,6 @@ FROM_STREAMLIT = {
     "streamlit.proto.NewSession_pb2:NewSession",
     "streamlit.proto.NewSession_pb2:Initialize",
     "streamlit.proto.ClientState_pb2:ContextInfo",
-    "streamlit.runtime.websocket_session_manager:WebsocketSessionManager",
     "streamlit.runtime.state.session_state:SessionState",
     "uvicorn.config:Config",
     "websockets.protocol:Protocol",

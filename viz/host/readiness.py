@@ -30,6 +30,7 @@ from viz.scheduler.stores import Stores
 from viz.streamlit_internals.hosted import (
     answer_unknown_fragments,
     bind_sessions_to_header,
+    discard_lost_answers,
     end_forgotten_sessions,
     redact_new_session,
 )
@@ -122,6 +123,7 @@ class Readiness:
         bind_sessions_to_header(HEADER)
         end_forgotten_sessions()
         answer_unknown_fragments()
+        discard_lost_answers()
         reset_unreadable_widgets()
         redact_new_session()
         redact_log()

@@ -18,6 +18,7 @@ from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.session_manager import SessionInfo
+from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
 _NAME = re.compile(r"[\w:.-]{0,64}", re.ASCII)
 _WIDGET = re.compile(r"\$\$ID-[0-9a-f]+-[ -~]{1,200}")
@@ -102,6 +103,40 @@ def answer_unknown_fragments() -> None:
     AppSession.request_rerun = request_known  # type: ignore[assignment, method-assign]
 
 
+def discard_lost_answers() -> None:
+    """Make Streamlit forget what it had left to send of a run when a browser comes back, up to the next run.
+
+    The beginning was lost with the connection. A browser cannot place the rest of a page that it has not begun, and
+    shows nothing at all; one that is told of the end alone takes the page for drawn. It asks for a new run anyway.
+    """
+    connect = WebsocketSessionManager.connect_session
+
+    def connect_anew(manager: WebsocketSessionManager, *args: Any, **options: Any) -> str:
+        name = connect(manager, *args, **options)
+        if info := manager.get_session_info(name):
+            _send_from_next_run(info.session)
+        return name
+
+    WebsocketSessionManager.connect_session = connect_anew  # type: ignore[method-assign]
+
+
+def _send_from_next_run(session: AppSession) -> None:
+    """Have a session send no elements and no end of a run until the next one begins."""
+    vars(session).pop("flush_browser_queue", None)  # of a connection before, on which no run began
+    flush = session.flush_browser_queue
+
+    def flush_rest() -> list[ForwardMsg]:
+        messages = flush()
+        kinds = [message.WhichOneof("type") for message in messages]
+        begin = kinds.index("new_session") if "new_session" in kinds else len(kinds)
+        if begin < len(kinds):
+            del session.flush_browser_queue
+        return [message for n, message in enumerate(messages) if n >= begin or kinds[n] not in _OF_RUN]
+
+    session.flush_browser_queue = flush_rest  # type: ignore[method-assign]
+
+
+_OF_RUN = ("delta", "ref_hash", "script_finished")
 _MARK = "mark"
 
 

@@ -33,12 +33,14 @@ NAMES = {
         *("connect_session", "close_session", "handle_backmsg", "is_active_session"),
     ),
     "streamlit.runtime.session_manager:SessionClient": ("write_forward_msg",),
-    "streamlit.runtime.websocket_session_manager:WebsocketSessionManager": ("get_session_info", "_session_storage"),
+    "streamlit.runtime.websocket_session_manager:WebsocketSessionManager": (
+        *("get_session_info", "connect_session", "_session_storage"),
+    ),
     "streamlit.runtime.session_manager:SessionInfo": ("session",),
     "streamlit.runtime.memory_session_storage:MemorySessionStorage": ("save", "_cache"),
     "streamlit.runtime.app_session:AppSession": (
         *("_create_new_session_message", "_user_info", "_client_state", "session_state"),
-        *("request_rerun", "has_fragment"),
+        *("request_rerun", "has_fragment", "flush_browser_queue"),
     ),
     "streamlit.runtime.state.session_state:SessionState": ("_old_state", "_new_widget_state"),
     "streamlit.runtime.state.session_state:WStates": (
