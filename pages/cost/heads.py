@@ -12,11 +12,12 @@ from viz.core.heads import HeadWeights
 from viz.core.spec import AttentionSpec
 from viz.figures.growth import Line, growth
 from viz.frame.checks import Check, check
-from viz.frame.format import amount, size
+from viz.frame.format import amount
 from viz.frame.modes import say
 from viz.frame.show import show_lines, show_table
 from viz.params import Flag
 from viz.text import Translate
+from viz.text.sizes import size
 
 COLUMNS = ("heads", "d_k", "parameters", "projections", "pairs", "w_o", "total", "exponentials", "kept")
 

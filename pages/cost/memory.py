@@ -14,9 +14,10 @@ from viz.core.cost.attention import softmax_exponentials, streaming_numbers
 from viz.core.spec import AttentionSpec
 from viz.figures.growth import Line, growth
 from viz.frame.checks import Check, check
-from viz.frame.format import amount, size
+from viz.frame.format import amount
 from viz.frame.modes import say
 from viz.frame.show import show_lines
+from viz.text.sizes import size
 
 STREAMED_TOKENS, STREAMED_HEADS, STREAMED_WIDTH = 300, 4, 8
 """A text that is streamed for the check: more than two tiles long, few and narrow heads, 10 ms."""

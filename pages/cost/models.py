@@ -11,7 +11,7 @@ from pages.cost.growth import COUNTED_TOKENS
 from viz.core.cost.model import ModelSpec, model_flops, model_kv_bytes, model_parameters, overtakes
 from viz.figures.growth import Line, growth
 from viz.frame.checks import Check, check
-from viz.frame.format import amount, share, size
+from viz.frame.format import amount, share
 from viz.frame.modes import say
 from viz.frame.shared import LANG, Codes
 from viz.frame.show import show_lines, show_table
@@ -19,6 +19,7 @@ from viz.models.presets import Preset, preset, presets
 from viz.params import Choice
 from viz.text import Translate
 from viz.text.citations import translate_source
+from viz.text.sizes import size
 
 COLUMNS = ("model", "kind", "parameters", "flops", "share", "overtakes", "kv_token", "kv_text")
 PARTS = ("projections", "pairs", "feed_forward", "output")

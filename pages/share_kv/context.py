@@ -18,7 +18,6 @@ from viz.core.variants.kv_sharing import divisors
 from viz.frame.available_models import models_here
 from viz.frame.checks import asked_of
 from viz.frame.compute import model
-from viz.frame.format import size
 from viz.frame.lazy import lazy
 from viz.frame.modes import say
 from viz.frame.page import ALL
@@ -28,6 +27,7 @@ from viz.frame.show import MAPS
 from viz.models.capture import Call
 from viz.models.registry import SMALL_DECODER
 from viz.text import Translate
+from viz.text.sizes import size
 
 
 def spec_with(spec: AttentionSpec, n_kv_heads: int) -> AttentionSpec:

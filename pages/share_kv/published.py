@@ -11,13 +11,14 @@ from viz.core.spec import AttentionSpec
 from viz.figures.line_chart import LineChart
 from viz.figures.sharing import cache_growth
 from viz.frame.checks import Check, check
-from viz.frame.format import amount, size
+from viz.frame.format import amount
 from viz.frame.shared import LANG
 from viz.frame.show import show_lines
 from viz.models.presets import Preset, preset, presets
 from viz.params import Choice, Int
 from viz.text import Translate
 from viz.text.citations import translate_source
+from viz.text.sizes import size
 
 FORMATS = {"float32": torch.float32, "float16": torch.float16, "int8": torch.int8}
 MEMORIES = {f"{gib} GiB": gib * 2**30 for gib in (8, 24, 80, 141)}

@@ -13,11 +13,12 @@ from viz.core.analysis.checks import largest, worst
 from viz.core.cost.decode_timing import DecodePlan
 from viz.core.variants.kv_sharing import decode_step, divisors
 from viz.frame.checks import Check, check
-from viz.frame.format import amount, number, size
+from viz.frame.format import amount, number
 from viz.frame.modes import say
 from viz.frame.show import show_bars, show_table
 from viz.params.memory import Remembered
 from viz.text import Translate
+from viz.text.sizes import size
 
 PLAN = DecodePlan()
 CHECKED_TOKENS = 16

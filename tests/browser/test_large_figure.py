@@ -136,6 +136,14 @@ def test_other_temperature_is_opened(visit):
     assert array(traces[0]["z"]) == weights != before
 
 
+def test_bytes_are_named_as_on_page(visit):
+    """The ticks of an axis of bytes have the units of the chart's own, and so has a place under the pointer."""
+    page = visit("cost", section="memory", cost_n=1024, cost_h=8)
+    expect(page.locator(".st-key-memory .lines")).to_be_visible()
+    names = figure(page, "memory").locator(".ytick text").all_text_contents()
+    assert {"1 MiB", "1 GiB"} <= {*names} and not [name for name in names if not name.endswith("B")]
+
+
 @pytest.mark.parametrize("name", [FIRST, *PAGES])
 def test_figures_of_page_equal_their_tables(page, app_url, name):
     """Of every picture of all its sections: the traces have the numbers that the menu saves as CSV.

@@ -137,3 +137,17 @@ def test_line_figure_keeps_the_chart():
     np.testing.assert_array_equal(figure.data[0].y, [0.5, math.nan, 2.0])
     assert [trace.mode for trace in figure.data] == ["lines+markers", "markers"]
     assert figure.layout.xaxis.type == "log"
+    in_bytes = line_figure(LineChart(series=[line], x=Axis("n"), y=Axis("size", in_bytes=True)))
+    assert "2 B" in in_bytes.layout.yaxis.ticktext
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_bytes_have_names_of_sentences(log):
+    """An axis of bytes, and a place under the pointer, as the browser's own chart writes them."""
+    values = np.array([[1.0, 2.0**10], [2.0, 3 * 2.0**20], [3.0, math.nan]])
+    table = Table(kind="lines", values=values, names=["p"] * 3, columns=["n", "y"], y=Side(log=log, in_bytes=True))
+    figure = figure_of([table])
+    axis = figure.layout.yaxis
+    assert "1 MiB" in axis.ticktext and axis.tickvals[axis.ticktext.index("1 MiB")] == 2**20
+    assert figure.data[0].customdata[:2] == ("1 KiB", "3 MiB") and "%{customdata}" in figure.data[0].hovertemplate
+    assert figure.layout.xaxis.ticktext is None, "n is a count"

@@ -67,7 +67,7 @@ def test_colours_stay_apart_without_a_cone(colours, least, vision):
 
 
 OWNED = 0.45
-"""The strength of a head's colour below a number: ``OWNED`` of ``client/matrix/matrix.js``."""
+"""The strength of a head's colour below a number: ``OWNED`` of ``client/plot/matrix.js``."""
 
 
 @pytest.mark.parametrize("vision", VISIONS)

@@ -9,13 +9,15 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from viz.figures.byte_axis import named_byte_ticks
 from viz.figures.layout import LETTERS, axis, base_layout, colour_bar
-from viz.figures.line_chart import LineChart
+from viz.figures.line_chart import Axis, LineChart
 from viz.figures.palette import BLUE, GREY, plain, rgba, scores_scale, series_style, weights_scale
 from viz.figures.plotly_figure import load_plotly
 from viz.figures.table import Scale, Side, Table
+from viz.text.sizes import size
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -56,7 +58,7 @@ def heat_map(
 
 def line_figure(chart: LineChart) -> "Figure":
     """Return a line chart as a figure, without its bands and marks."""
-    x, y = (Side(title=side.title, log=side.log, reversed=side.reversed) for side in (chart.x, chart.y))
+    x, y = _side(chart.x), _side(chart.y)
     places = [np.stack([np.asarray(of, dtype=float).ravel() for of in (line.x, line.y)], 1) for line in chart.series]
     names = [line.name for line, at in zip(chart.series, places, strict=True) for _ in at]
     dots = {line.name for line in chart.series if line.dash is None}
@@ -64,6 +66,10 @@ def line_figure(chart: LineChart) -> "Figure":
     values = np.concatenate(places) if places else np.zeros((0, 2))
     table = Table(kind="lines", values=values, names=names, columns=[x.title, y.title], x=x, y=y, dots=frozenset(dots))
     return figure_of([table])
+
+
+def _side(of: Axis) -> Side:
+    return Side(title=of.title, log=of.log, reversed=of.reversed, in_bytes=of.in_bytes)
 
 
 def figure_of(tables: Sequence[Table], *, select: str = "") -> "Figure":
@@ -186,16 +192,22 @@ def _line(table: Table, name: str, rows: slice, at: int) -> dict[str, Any]:
     hue, dash = series_style(at)
     is_dots = table.kind == "points" or name in table.dots
     label = {"text": [plain(note) for note in notes]} if any(notes) else {}
-    return {
-        "type": "scatter",
-        "mode": "markers" if is_dots else "lines+markers" if len(x) <= MANY else "lines",
-        "name": plain(name),
-        "x": x,
-        "y": y,
-        "line": {"color": rgba(hue, 1), "dash": dash},
-        "marker": {"color": rgba(hue, 0.8)},
-        "hovertemplate": f"{'%{text}<br>' if label else ''}(%{{x:.6~g}}, %{{y:.6~g}})",
-    } | label
+    sizes = {"customdata": [size(count) for count in y]} if table.y.in_bytes else {}
+    height = "%{customdata}" if sizes else "%{y:.6~g}"
+    return (
+        {
+            "type": "scatter",
+            "mode": "markers" if is_dots else "lines+markers" if len(x) <= MANY else "lines",
+            "name": plain(name),
+            "x": x,
+            "y": y,
+            "line": {"color": rgba(hue, 1), "dash": dash},
+            "marker": {"color": rgba(hue, 0.8)},
+            "hovertemplate": f"{'%{text}<br>' if label else ''}(%{{x:.6~g}}, {height})",
+        }
+        | label
+        | sizes
+    )
 
 
 def _places(names: Sequence[str]) -> list[str]:
@@ -219,12 +231,14 @@ def _axes(table: Table, alike: int | None) -> tuple[dict[str, Any], dict[str, An
         return axis(x_title, **x), axis(y_title, **y)
     if table.kind == "bars":
         return axis(x_title, **_labels(table.names, table.notes)), axis(y_title, grid=True)
-    return _even(table.x, x_title), _even(table.y, y_title)
+    x, y = table.values.T
+    return _even(table.x, x_title, x), _even(table.y, y_title, y)
 
 
-def _even(side: Side, title: str) -> dict[str, Any]:
+def _even(side: Side, title: str, values: NDArray[Any]) -> dict[str, Any]:
     direction = "reversed" if side.reversed else True
-    return axis(title, grid=True, zeroline=False, type="log" if side.log else "linear", autorange=direction)
+    names = named_byte_ticks(values, log=side.log) if side.in_bytes else {}
+    return axis(title, grid=True, zeroline=False, type="log" if side.log else "linear", autorange=direction, **names)
 
 
 def _scales(tables: Sequence[Table]) -> list[Scale | None]:

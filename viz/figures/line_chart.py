@@ -21,7 +21,7 @@ class Axis:
         ticks: where its ticks are; None chooses round numbers.
         from_zero: 0 is on it.
         reversed: the largest value stands where the lowest is by default.
-        in_bytes: its values are bytes, and written as sentences write them: 24 KiB (:func:`viz.frame.format.size`).
+        in_bytes: its values are bytes, and written as sentences write them: 24 KiB (:func:`viz.text.sizes.size`).
     """
 
     title: str

@@ -13,11 +13,12 @@ Scale = tuple[float, float]
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """The title of an axis, and where it is not even and rising."""
+    """The title of an axis, where it is not even and rising, and whether its values are bytes."""
 
     title: str = ""
     log: bool = False
     reversed: bool = False
+    in_bytes: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,6 @@ import math
 from typing import SupportsFloat
 
 SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
-BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 EXACT = 10**12
 ROUNDING = 1e-6
 """A weight so near to 1 is 1: what float32 leaves of it when rows are merged and scaled."""
@@ -124,16 +123,3 @@ def share(value: float) -> str:
     if 0 < value < 0.0005:
         return "<0.1%"
     return ">99.9%" if 0.9995 <= value < 1 else f"{value:.1%}"
-
-
-def size(count: int) -> str:
-    """Bytes in binary units.
-
-    Example:
-        >>> size(512), size(2**31), size(8192 * 3), size(1024 * 1000 - 300)
-        ('512 B', '2 GiB', '24 KiB', '1,000 KiB')
-    """
-    value, unit = float(count), 0
-    while value >= 1024 and unit < len(BINARY) - 1:
-        value, unit = value / 1024, unit + 1
-    return f"{value:.3g} {BINARY[unit]}" if value < 999.5 else f"{value:,.0f} {BINARY[unit]}"

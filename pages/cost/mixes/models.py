@@ -14,12 +14,13 @@ from viz.core.cost.mixed import FullCost, LatentCost, LayerCost, LinearCost, Top
 from viz.core.spec import AttentionSpec
 from viz.core.variants.today.latent import LatentSpec
 from viz.frame.checks import Check, check
-from viz.frame.format import amount, share, size
+from viz.frame.format import amount, share
 from viz.frame.shared import LANG
 from viz.frame.show import show_table
 from viz.models.presets import preset as find_preset
 from viz.text import Translate
 from viz.text.citations import translate_source
+from viz.text.sizes import size
 
 LONG = 128 * 1024
 COLUMNS = ("model", "year", "stack", "token", "text", "of_full", "source")

@@ -20,13 +20,14 @@ from viz.core.cost.mixed import FullCost, LayerCost, SharedKVCost, cache_bytes
 from viz.core.variants.layer_sharing import attend_to_source, grouped_sources
 from viz.frame.checks import Check, check, with_mask
 from viz.frame.compute.mask_rule import mask_by_rule
-from viz.frame.format import part, size
+from viz.frame.format import part
 from viz.frame.lazy import lazy
 from viz.frame.modes import say
 from viz.frame.page import ALL
 from viz.frame.shared import HEAD, SECTION
 from viz.frame.show import show_bars, show_matrix
 from viz.params import Int
+from viz.text.sizes import size
 
 SHARED_LAYERS = r"""\begin{gathered}
 \operatorname{head}_i^l = \operatorname{attend}\big(Q_i^l,\; K_{g(i)}^{s},\; V_{g(i)}^{s}\big)

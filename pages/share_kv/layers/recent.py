@@ -11,11 +11,12 @@ from viz.core.spec import AttentionSpec
 from viz.figures.line_chart import LineChart
 from viz.figures.sharing import cache_growth
 from viz.frame.checks import Check, check
-from viz.frame.format import amount, size
+from viz.frame.format import amount
 from viz.frame.modes import say
 from viz.frame.show import show_lines, show_table
 from viz.params import Choice, Int
 from viz.text import Translate
+from viz.text.sizes import size
 
 CACHE_BYTES = r"""\begin{gathered}
 C = b \sum_{l} m_l(n)

@@ -21,12 +21,13 @@ from viz.figures.line_chart import Axis as LineAxis
 from viz.figures.line_chart import LineChart, Mark, Series
 from viz.figures.palette import series_style
 from viz.frame.checks import Check, check
-from viz.frame.format import amount, share, size
+from viz.frame.format import amount, share
 from viz.frame.lazy import lazy
 from viz.frame.modes import say
 from viz.frame.show import show_lines, show_matrix
 from viz.params import Choice, Int
 from viz.text import Translate
+from viz.text.sizes import size
 
 WINDOW_CACHE = r"""\begin{gathered}
 \text{cache of a layer: } \; k_{\max(1,\, n-w+1)} \ldots k_n, \quad v_{\max(1,\, n-w+1)} \ldots v_n

@@ -162,3 +162,27 @@ test("an arrow key leads to the next cell, and stays in the last one", () => {
   assert.deepEqual(moveCell([2, 0], [1, 0], [3, 5]), [2, 0]);
   assert.deepEqual(moveCell([0, 0], [0, -1], [3, 5]), [0, 0]);
 });
+
+test("names under columns lean to the right, and no other stands beside those that stand out", () => {
+  const labels = Array.from({ length: 12 }, (_, i) => `word ${i}`),
+    written = [];
+  const context = {
+    font: "12px sans",
+    measureText: (text) => ({ width: 6 * text.length }),
+    fillText: (text) => written.push([text, context.font, context.turn, context.at]),
+    save() {},
+    restore: () => (context.font = "12px sans"),
+    translate: (...at) => (context.at = at),
+    rotate: (turn) => (context.turn = turn),
+  };
+  columnNames(context, labels, 10, 100, 90, 8, "under", { bold: [3, 8] });
+  assert.deepEqual(
+    written.map(([text]) => text),
+    [0, 6, 10, 3, 8].map((i) => labels[i]),
+  );
+  assert.ok(written.every(([, , turn, [, y]]) => turn > 0 && y > 100));
+  assert.deepEqual(
+    written.filter(([, font]) => font.startsWith("bold")).map(([text]) => text),
+    ["word 3", "word 8"],
+  );
+});

@@ -19,7 +19,7 @@ from viz.modes.share.figure_menu import BESIDE, LIMITS
 
 NODE = shutil.which("node")
 CLIENT = ROOT / "viz" / "components" / "client"
-AXIS = {"title": "n", "log": False, "reversed": False}
+AXIS = {"title": "n", "log": False, "reversed": False, "in_bytes": False}
 
 
 def packed(numbers: list[float], size: int = 4) -> str:
@@ -72,7 +72,7 @@ def test_packed_tables_arrive_exactly(tmp_path):
     tables = [
         {"columns": ["", *words], "rows": [[name, single, None, "?", -single] for name in words], "title": "T"},
         {"kind": "lines", "columns": ["", "x", "y"], "rows": [["p", 1, double], ["p", 2, None], ["q", 1, 3]],
-         "x": {"title": "n", "log": True}, "y": {"reversed": True}, "dots": ["q"]},
+         "x": {"title": "n", "log": True}, "y": {"reversed": True, "in_bytes": True}, "dots": ["q"]},
         {"kind": "points", "columns": ["", "", "x", "y"], "rows": [["p", "one", 1, double], ["p", "two", 2, 3]]},
         {"columns": ["", "a", "b"], "rows": [["row", 1, 2]]},
         {"columns": ["", "", "share"], "rows": [[3, "word", 0.5], [3, "word", 0.25]]},
@@ -84,7 +84,7 @@ def test_packed_tables_arrive_exactly(tmp_path):
     assert cells.names == cells.columns == words
     assert (lines.kind, lines.names, lines.dots) == ("lines", ["p", "p", "q"], {"q"})
     np.testing.assert_array_equal(lines.values, [[1, double], [2, math.nan], [1, 3]])
-    assert (lines.x, lines.y) == (Side(title="n", log=True), Side(reversed=True))
+    assert (lines.x, lines.y) == (Side(title="n", log=True), Side(reversed=True, in_bytes=True))
     assert (points.kind, points.notes) == ("points", ["one", "two"])
     assert (row.kind, row.names, row.columns) == ("bars", ["a", "b"], ["row"]), "a single row is no map"
     assert (shares.kind, shares.names, shares.notes) == ("bars", ["3", "3"], ["word", "word"])
@@ -160,7 +160,8 @@ WRONG: list[Any] = [
     MESSAGE | {"name": "x" * 101}, MESSAGE | {"caption": "x" * 2001},
     MESSAGE | {"tables": [TABLE] * (limits.LARGE_TABLES + 1)},
     with_table(kind="pie"), with_table(kind=None), with_table(title=3), with_table(x=None), with_table(y={"title": 1}),
-    with_table(x=AXIS | {"log": 1}), with_table(x=AXIS | {"reversed": "no"}), with_table(dots="ab"),
+    with_table(x=AXIS | {"log": 1}), with_table(x=AXIS | {"reversed": "no"}), with_table(y=AXIS | {"in_bytes": None}),
+    with_table(dots="ab"),
     with_table(dots=[1]), with_table(scale=[1]), with_table(scale=[1, 0]), with_table(scale=[0, math.nan]),
     with_table(scale=["0", "1"]), with_table(scale=[0, 10**400]), with_table(scale=[False, True]),
     with_table(names=["a", "b"]),

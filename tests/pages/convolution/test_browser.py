@@ -73,6 +73,17 @@ def test_ties_and_masked_rows_sentence(visit, link, key, values):
     expect(view(page, "sequence").locator(".row + .says")).to_have_text(sentences)
 
 
+def test_scores_of_shifts_are_read(visit):
+    """The score of a shift, by the arrow keys: at the far left, and at the next one."""
+    page = visit("convolution", source="words", w_alpha="2_1_1", w_delta="1_0_0")
+    curve = view(page, "sequence").locator(".curve")
+    curve.locator(".picture").focus()
+    page.keyboard.press("ArrowRight")
+    expect(curve.locator(".live")).to_have_text(f"v · r: δ = −6: −{2 * 7**2 - 2}")
+    page.keyboard.press("ArrowRight")
+    expect(curve.locator(".tip")).to_have_text(f"v · r: δ = −5: −{2 * 6**2 - 2}")
+
+
 def test_drag_updates_link_on_release(visit):
     page = visit("convolution", source="words")
     windows = view(page, "sequence")

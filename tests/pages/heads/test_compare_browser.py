@@ -26,6 +26,11 @@ def read_view(page, what):
     return page.locator(".comparison").evaluate(f"({{ comparison: view }}) => {what}")
 
 
+def tables_of(page):
+    """The numbers of both maps and of their difference, as the menu saves them."""
+    return read_view(page, "view.asTables().map(({ rows }) => rows.map((row) => row.slice(1)))")
+
+
 def near(values, expected):
     torch.testing.assert_close(torch.tensor(values).view(expected.shape), expected, atol=2e-5, rtol=0)
 
@@ -35,13 +40,13 @@ def test_comparison_pointer_keys_and_heads(visit):
     page.locator(".st-key-section").get_by_text(T("heads.compare.title"), exact=True).click()
     wait_run(page)
     view = page.locator(".comparison")
-    sentence, live = view.locator(".says"), view.locator(".live")
+    sentence, live = view.locator(".says"), view.locator(":scope > .live")
     expect(sentence).to_contain_text(
         "In the second, “it” gives “animal” 0.40 less and “[CLS]” 0.22 more. In all, 0.45 of"
     )
     near(read_view(page, "[...view.maps.a.values]"), weights(TIRED, 3, 1))
     near(read_view(page, "[...view.maps.difference.values]"), weights(WIDE, 3, 1) - weights(TIRED, 3, 1))
-    tables = read_view(page, "view.asTables().map(({ rows }) => rows.map((row) => row.slice(1)))")
+    tables = tables_of(page)
     near(tables[0], weights(TIRED, 3, 1))
     near(tables[2], weights(WIDE, 3, 1) - weights(TIRED, 3, 1))
 
@@ -94,6 +99,14 @@ def test_comparison_pointer_keys_and_heads(visit):
     wait_run(page)
     expect(page).to_have_url(re.compile("compared=arrives"))
     expect(sentence).to_contain_text("has another length")
+    rows = torch.tensor(tables_of(page))[:2, read_view(page, "view.locked.query")]
+    bars = view.locator(".bars")
+    near(bars.evaluate("({ bars: { data: { values } } }) => [...values]"), rows)
+    bars.locator(".picture").focus()
+    page.keyboard.press("ArrowRight")
+    titles = bars.evaluate("({ bars: { data: { series } } }) => series")
+    values = " · ".join(f"{title} {value:.4f}" for title, value in zip(titles, rows[:, 0].tolist(), strict=True))
+    expect(bars.locator(".live")).to_have_text(re.compile(f": {re.escape(values)}$"))
     expect(page.get_by_text(T("footer.checks", passed=7, n=7))).to_be_visible()
 
 

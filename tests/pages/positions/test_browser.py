@@ -110,6 +110,30 @@ def test_clocks_and_map_set_link(visit):
     expect(page.locator(".sinusoids .says")).to_contain_text(f"p({selection + 2}")
 
 
+def test_charts_read_by_pointer_and_keys(visit):
+    """Waves, wavelengths and what rows have in common are read off with the numbers of the map."""
+    page = visit("positions", section="sinusoids", source="words", pe_pairs="0-8")
+    rows = torch.tensor(numbers(page)["rows"]).reshape(64, 64)
+    waves, lengths, decay = (page.locator(f".sinusoids .{name}") for name in ("waves", "lengths", "decay"))
+    at = waves.evaluate("({ waves: { place: { x, y } } }) => ({ x: x(12), y: y(0) })")
+    waves.locator("canvas").hover(position=at)
+    lines = [
+        f"{wave} {column // 2}: p(12, {column}) = "
+        for column, wave in ((0, "sin"), (1, "cos"), (16, "sin"), (17, "cos"))
+    ]
+    texts = waves.locator(".tip").inner_text().splitlines()
+    assert [text[: text.index("=") + 2] for text in texts] == lines
+    values = torch.tensor([float(text.partition(" = ")[2].replace("−", "-")) for text in texts])
+    assert_close(values, rows[12, [0, 1, 16, 17]], atol=1e-4, rtol=1e-3)
+    lengths.locator(".picture").focus()
+    page.keyboard.press("ArrowRight")
+    expect(lengths.locator(".live")).to_have_text("pair 0: wavelength 6.283 positions")
+    assert lengths.evaluate("({ lengths: { place: { xs } } }) => xs.names") == ["2π", "100", "1000", "10k", "10k·2π"]
+    decay.locator(".picture").focus()
+    page.keyboard.press("ArrowRight")
+    expect(decay.locator(".live")).to_have_text("0: 1")
+
+
 def test_key_held_during_answer_counts(visit):
     """The answer to the key before says nothing new: what is being changed stays."""
     page = visit("positions", section="sinusoids", source="words", pe_at=20)

@@ -89,6 +89,24 @@ def test_cache_grows_and_counts_bytes(visit):
     play.click()
 
 
+def test_cached_numbers_are_read(visit):
+    """A number in the cache is read by pointer and keys; of a token that is still to come there is none."""
+    page = visit("share-kv", n_kv_heads=3, section="growing_cache")
+    cache = page.locator(".kv-cache")
+    labels, first, second = cache.evaluate("({ kvCache: { data } }) => [data.labels, data.k[0], data.k[data.d_k]]")
+    keys = cache.locator(".picture").first
+    keys.focus()
+    page.keyboard.press("ArrowRight")
+    expect(cache.locator(".live")).to_have_text(f"K 0 · {labels[0]} · 0: {first:.4f}".replace("-", "−"))
+    page.keyboard.press("ArrowRight")
+    expect(cache.locator(".tip")).to_have_text(f"K 0 · {labels[1]} · 0: {second:.4f}".replace("-", "−"))
+    box = keys.bounding_box()
+    page.mouse.move(box["x"] + 3, box["y"] + 2)
+    expect(cache.locator(".tip")).to_contain_text(f"K 0 · {labels[0]}")
+    page.mouse.move(box["x"] + box["width"] - 3, box["y"] + 2)
+    expect(cache.locator(".tip")).to_be_hidden()
+
+
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_menu_and_pills_open_views(visit, lang):
     page, t = visit("share-kv", lang=lang), translator(lang)

@@ -11,8 +11,9 @@ from tests.running import bar_charts, checked, line_charts, matrices, opened_vie
 from viz.core.spec import AttentionSpec
 from viz.frame import compute, specs
 from viz.frame.examples import examples
-from viz.frame.format import part, share, size
+from viz.frame.format import part, share
 from viz.text import translator
+from viz.text.sizes import size
 
 T = translator("en")
 REAL = specs.Source(kind="model", text=examples()[0].text, model=compute.DEFAULT_MODEL)

@@ -22,11 +22,11 @@ from viz.core.heads import HeadWeights, multi_head
 from viz.core.spec import AttentionSpec
 from viz.frame import compute, specs
 from viz.frame.examples import examples
-from viz.frame.format import size as size_text
 from viz.models.kv_sharing import with_fewer
 from viz.models.presets import presets
 from viz.models.trained.twins import GROUPS, REPEATING, twin_id
 from viz.text import LANGUAGES, translator
+from viz.text.sizes import size as size_text
 
 TEXT = examples()[0].text
 REAL = specs.Source(kind="model", text=TEXT, model=compute.DEFAULT_MODEL)

@@ -6,8 +6,8 @@ import transformers
 from pages.share_kv.layers.models import count_bytes, model_named, models
 from pages.share_kv.layers.recent import layer_kinds
 from tests.running import checked, line_charts, sentences_of
-from viz.frame.format import size
 from viz.text import LANGUAGES, translator
+from viz.text.sizes import size
 
 T = translator("en")
 KINDS = {"sliding_attention": "window", "chunked_attention": "chunks", "linear_attention": "linear",

@@ -146,8 +146,9 @@ def _runs(runs: Sequence[Any], room: _Room) -> list[str]:
 def _side(message: object, room: _Room) -> Side:
     if not isinstance(message, Mapping):
         raise ValueError("no axis")
-    title, log, is_reversed = (message.get(name) for name in ("title", "log", "reversed"))
-    if not (isinstance(title, str) and isinstance(log, bool) and isinstance(is_reversed, bool)):
-        raise ValueError("no axis")
-    room.take(characters=len(title))
-    return Side(title=_replace_surrogates(title), log=log, reversed=is_reversed)
+    title, *flags = (message.get(name) for name in ("title", "log", "reversed", "in_bytes"))
+    match flags:
+        case [bool(log), bool(is_reversed), bool(in_bytes)] if isinstance(title, str):
+            room.take(characters=len(title))
+            return Side(title=_replace_surrogates(title), log=log, reversed=is_reversed, in_bytes=in_bytes)
+    raise ValueError("no axis")

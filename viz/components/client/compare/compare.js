@@ -5,19 +5,19 @@
 // maps, and with words and choices, which is what is seen. So choosing a head does not send the small maps again.
 
 import { unpack } from "../lib/bytes.js";
-import { css, mapColours, scoreColour } from "../lib/colour.js";
+import { mapColours, scoreColour } from "../lib/colour.js";
 import { moveCell } from "../lib/clamp.js";
 import { ARROWS, element, fill, segments } from "../lib/dom.js";
 import { placeOf } from "../lib/fit.js";
-import { LargeMap } from "../lib/scroll_map.js";
+import { LargeMap } from "../plot/scroll_map.js";
 import { View, mount, spoken } from "../lib/view.js";
 import { wallValue } from "../lib/numbers.js";
 import { Channels } from "../lib/channels.js";
 import { place } from "../lib/place.js";
-import { Wall } from "../head_grid/wall.js";
-import { drawBars } from "./bars.js";
-import { mapsOf, say, signed } from "./two.js";
+import { Bars } from "../plot/bars.js";
 import { colourStrip, legendKey } from "../plot/legend.js";
+import { Wall } from "../head_grid/wall.js";
+import { mapsOf, say, signed } from "./two.js";
 import { mapTable } from "../plot/tables.js";
 
 const channels = new Channels(); // of each: wall, two, view
@@ -37,13 +37,13 @@ class Comparison extends View {
     super(parent, "comparison", { of: (root) => [root.clientHeight, placeOf(root)] });
     this.channel = channel;
     channels.of(channel).view = this;
-    this.epoch = 0;
     this.hover = this.cursor = null;
     this.root.addEventListener("keydown", (event) => event.key === "Escape" && this.point(null));
   }
 
   close() {
     super.close();
+    this.panel?.bars.close();
     const parts = channels.of(this.channel);
     if (parts.view === this) parts.view = null;
   }
@@ -87,7 +87,6 @@ class Comparison extends View {
     });
     this.#wall();
     this.#legend();
-    this.epoch++;
     this.light();
   }
 
@@ -106,6 +105,7 @@ class Comparison extends View {
   }
 
   #build() {
+    this.panel?.bars.close();
     const { words, titles } = this.data,
       panel = {
         what: segments(
@@ -119,7 +119,7 @@ class Comparison extends View {
         title: element("h3", "title"),
         says: element("p", "says"),
         maps: element("div", "three"),
-        bars: element("canvas", "bars", { role: "img" }),
+        bars: new Bars(this.root, "bars"),
         legend: element("div", "legend", { "aria-hidden": "true" }),
         wall: element("div"),
         order: element("p", "order", {}, words[this.wall.order[0]]),
@@ -142,7 +142,7 @@ class Comparison extends View {
         return [side, view];
       }),
     );
-    this.#listen(panel.bars, (event) => this.#overBars(event));
+    this.#listen(panel.bars.picture, (event) => this.#overBars(event));
     const wall = new Wall(panel.wall);
     this.thumbs = wall;
     wall.element.addEventListener("pointermove", (event) => this.point(this.#overWall(event)));
@@ -154,7 +154,7 @@ class Comparison extends View {
       panel.title,
       panel.says,
       panel.what.element,
-      panel.bars,
+      panel.bars.root,
       panel.note,
       panel.order,
       panel.wall,
@@ -178,14 +178,12 @@ class Comparison extends View {
 
   #legend() {
     const { two, data } = this,
-      { words, hues, titles } = data,
+      { words } = data,
       limit = this.maps.difference.limit;
     const end = two.what === "weights" ? "1" : limit.toPrecision(2),
       pixel = (share) => scoreColour(this.palette.scores, 2 * share - 1);
     this.panel.legend.replaceChildren(
       ...colourStrip([`−${end}`, `+${end}`], pixel, words.legend),
-      legendKey(titles[0], css(hues.grey)),
-      legendKey(titles[1], css(hues.heads[2])),
       ...(this.maps.difference.masked ? [legendKey(words.legend_missing)] : []),
     );
   }
@@ -197,7 +195,6 @@ class Comparison extends View {
   #fit() {
     if (!this.views || !this.root.clientWidth) return;
     if (!SIDES.filter((side) => this.views[side].refit()).length) return;
-    this.epoch++; // its size is asked for once, and not for every frame
     this.light();
   }
 
@@ -216,7 +213,7 @@ class Comparison extends View {
   /** The elements that the menu saves: without the small maps. */
   asPictures() {
     const { title, says: sentence, maps, legend, bars } = this.panel;
-    return [title, sentence, maps, legend, bars];
+    return [title, sentence, maps, legend, bars.root];
   }
 
   // --- what is pointed at ---------------------------------------------------------------------------------------
@@ -243,17 +240,42 @@ class Comparison extends View {
   light() {
     if (!this.maps || !this.root.clientWidth) return;
     const { focus, locked, hover, panel, data, wall } = this,
-      { words, labels, hues } = data;
+      { words, labels } = data;
     for (const side of SIDES) this.views[side].draw(focus, locked);
     this.thumbs.light(focus, wall);
-    const row = focus.query ?? 0;
-    const theme = { ...this.palette.theme, epoch: this.epoch },
-      sides = [hues.grey, hues.heads[2]];
-    this.slots = drawBars(panel.bars, [this.maps.a, this.maps.b], row, focus.key, labels.difference, theme, sides);
+    this.#showRow(focus.query ?? 0, focus.key);
     const spelled = { ...labels, both: labels.difference };
     const sentence = say(words, this.maps, this.two, spelled, focus);
     panel.says.textContent = hover?.index === undefined ? sentence : this.#sayThumb(hover, spelled);
-    panel.bars.setAttribute("aria-label", fill(words.bars_alt, { q: labels.difference[row] }));
+  }
+
+  /** One row of both maps as paired bars, hatched where a text has no such token; `key` is the slot that is looked at. */
+  #showRow(row, key) {
+    const { data, maps, panel, two } = this,
+      { bars } = panel,
+      { words, labels, hues, titles } = data,
+      n = maps.a.columns;
+    if (this.barsOf !== maps || this.barsRow !== row)
+      bars.receive({
+        labels: labels.difference,
+        series: titles.slice(0, 2),
+        values: Float32Array.from({ length: 2 * n }, (_, at) => {
+          const { values, masked } = at < n ? maps.a : maps.b,
+            cell = row * n + (at % n);
+          return masked?.[cell] ? NaN : values[cell] * two.limit;
+        }),
+        hues: [hues.grey, hues.heads[2]],
+        hatches: true,
+        title: "",
+        value_title: "",
+        height: 230,
+        words: { alt: fill(words.bars_alt, { q: labels.difference[row] }) },
+      });
+    this.barsOf = maps;
+    this.barsRow = row;
+    if (bars.at === key) return;
+    [bars.at, bars.tip.hidden] = [key, true]; // the sentence above says what is pointed at in a map
+    bars.draw();
   }
 
   #sayThumb({ query, key, index, button }, labels) {
@@ -278,10 +300,9 @@ class Comparison extends View {
   }
 
   #overBars(event) {
-    const [x] = place(this.panel.bars, event),
-      { left, cell } = this.slots,
-      key = Math.floor((x - left) / cell);
-    return key >= 0 && key < this.maps.a.columns ? { query: this.locked.query ?? 0, key } : null;
+    const { bars } = this.panel,
+      key = bars.under(place(bars.canvas, event));
+    return key === null ? null : { query: this.locked.query ?? 0, key };
   }
 
   // --- what is chosen -------------------------------------------------------------------------------------------

@@ -1,13 +1,14 @@
 // Three heads on a sequence, each a window with its own centre and sharpness; content can be mixed back in.
 // Everything follows the pointer; Python gets one message, on release.
 
-import { image, line, start } from "../lib/canvas.js";
+import { image, start } from "../lib/canvas.js";
 import { coveredCells, drawCover } from "../lib/covers.js";
 import { css, theme, weightColour, weightTable } from "../lib/colour.js";
 import { element, fill, segments } from "../lib/dom.js";
 import { LiveView, spoken } from "../lib/view.js";
 import { Cells } from "../plot/cells.js";
 import { columnNames, overhang, rowNames } from "../plot/axis_labels.js";
+import { Lines, lineChart } from "../plot/lines.js";
 import { mapTable } from "../plot/tables.js";
 import { place } from "../lib/place.js";
 import { partDigits } from "../lib/describe.js";
@@ -26,6 +27,11 @@ export class SequenceHeads extends LiveView {
   constructor(parent) {
     super(parent, "quadratic", { handle: "heads" });
     this.frames = 0;
+  }
+
+  close() {
+    super.close();
+    this.curve.close();
   }
 
   receive(data) {
@@ -80,15 +86,18 @@ export class SequenceHeads extends LiveView {
       box.append(element("p", "name", {}, title), ...parts);
       return box;
     };
-    const makeCanvas = (kind, label) => element("canvas", kind, { role: "img", "aria-label": label });
-    [this.curve, this.row] = [makeCanvas("curve", words.curve_title), makeCanvas("row", words.row_title)];
+    this.curve?.close();
+    [this.curve, this.row] = [
+      new Lines(this.root, "curve"),
+      element("canvas", "row", { role: "img", "aria-label": words.row_title }),
+    ];
     this.map = element("canvas", "map", { tabindex: "0", role: "application", "aria-label": words.map_title });
     [this.vectors, this.says] = [element("p", "says"), spoken()];
     const body = element("div", "panes");
     body.append(
       pane(words.map_title, this.map, element("p", "note", {}, words.axes)),
       pane(words.row_title, this.row, this.says),
-      pane(words.curve_title, this.curve, this.vectors),
+      pane(words.curve_title, this.curve.root, this.vectors),
     );
     this.root.replaceChildren(bar, body);
     this.map.addEventListener("click", (event) => {
@@ -120,7 +129,7 @@ export class SequenceHeads extends LiveView {
     this.sliders.alphas.show(alphas[head]);
     this.sliders.deltas.show(deltas[head]);
     this.sliders.mix.show(mix);
-    this.#curve(colours);
+    this.#curve();
     this.#map(colours);
     this.#row(colours);
     this.frames++;
@@ -138,41 +147,38 @@ export class SequenceHeads extends LiveView {
   }
 
   /** The product v·r for every shift (a line), and the square it is but for a constant (dashes). */
-  #curve(colours) {
+  #curve() {
     const { alphas, deltas, head } = this.choice,
+      { hues, words } = this.data,
       [alpha, delta] = [alphas[head], deltas[head]];
-    const { context, width, height } = start(this.curve, colours);
     const reach = Math.max(6, Math.ceil(Math.abs(delta)) + 3),
-      square = (x) => -alpha * (x - delta) ** 2;
-    const constant = alpha * delta * delta,
-      low = square(delta > 0 ? -reach : reach),
-      high = Math.max(constant, 1e-9);
-    const x = (shift) => ((shift + reach) / (2 * reach)) * (width - 20) + 10;
-    const y = (value) => 14 + ((high - value) / (high - low || 1)) * (height - 34);
-    context.globalAlpha = 0.3;
-    line(context, 0, y(0), width, y(0));
-    line(context, x(0), 0, x(0), height - 16);
-    context.globalAlpha = 1;
-    context.textAlign = "center";
-    for (let shift = -reach; shift <= reach; shift += reach > 9 ? 3 : 1)
-      context.fillText(minus(shift), x(shift), height - 4);
-    context.strokeStyle = this.hue(head);
-    context.lineWidth = 2;
-    for (const { dashes, above } of [
-      { dashes: [], above: constant },
-      { dashes: [4, 4], above: 0 },
-    ]) {
-      context.setLineDash(dashes);
-      context.beginPath();
-      for (let step = -reach; step <= reach; step += 0.1) context.lineTo(x(step), y(square(step) + above));
-      context.stroke();
-    }
-    context.setLineDash([]);
-    context.fillStyle = this.hue(head);
-    for (let shift = -reach; shift <= reach; shift++)
-      context.fillRect(x(shift) - 2, y(square(shift) + constant) - 2, 4, 4);
+      constant = alpha * delta * delta,
+      shifts = (step) => Array.from({ length: Math.round((2 * reach) / step) + 1 }, (_, i) => i * step - reach);
+    const curve = (x, above, more) => ({
+      x,
+      y: x.map((shift) => above - alpha * (shift - delta) ** 2),
+      name: "v · r",
+      colour: hues.heads[head],
+      says: "",
+      ...more,
+    });
+    this.curve.receive(
+      lineChart({
+        lines: [
+          curve(shifts(0.1), constant),
+          curve(shifts(0.1), 0, { dash: "shortdash" }),
+          curve(shifts(1), constant, { dash: null, marker: 5, symbol: "square", says: "δ = {x}: {y}" }),
+        ],
+        x: { limits: [-reach, reach], ticks: shifts(reach > 9 ? 3 : 1) },
+        y: {},
+        marks: [{ x: 0 }, { y: 0 }],
+        height: 260,
+        grey: hues.grey,
+        words: { alt: words.curve_title },
+      }),
+    );
     const number = (value) => minus(Number(value.toPrecision(3)));
-    this.vectors.textContent = fill(this.data.words.vectors, {
+    this.vectors.textContent = fill(words.vectors, {
       v1: number(-alpha),
       v2: number(2 * alpha * delta),
       c: number(constant),

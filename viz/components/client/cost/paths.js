@@ -3,13 +3,13 @@
 // The numbers of steps come from viz/core/cost/architectures.py; this module only draws the paths; a test compares
 // the two.
 
-import { isolate, isolateAll } from "../lib/direction.js";
+import { isolate } from "../lib/direction.js";
 import { View, mount, spoken } from "../lib/view.js";
 import { line, start } from "../lib/canvas.js";
 import { css, theme } from "../lib/colour.js";
 import { dropdown, element, fill } from "../lib/dom.js";
 import { place } from "../lib/place.js";
-import { shorten } from "../lib/shorten.js";
+import { columnNames } from "../plot/axis_labels.js";
 
 const CELL = 3,
   LEFT = 12,
@@ -18,8 +18,8 @@ const CELL = 3,
   LAYER = 36,
   TALLEST = 170,
   WORDS = 62,
-  WORD = 16,
-  LONGEST_WORD = 64;
+  WORD = 8,
+  LONGEST_WORD = 72;
 const DOTS = 3000,
   VIEWED = 600;
 
@@ -193,30 +193,13 @@ class Paths extends View {
       this.dot(context, x(first), y(0), 3);
       if (first !== last) this.dot(context, x(last), y(rows), 3);
     }
-    this.labels(context, tall, x, colours);
+    context.fillStyle = colours.text;
+    columnNames(context, tokens, LEFT, tall - WORD, LONGEST_WORD, cell, "under", { bold: [this.from, this.to] });
   }
 
   dot(context, x, y, radius) {
     context.beginPath();
     context.arc(x, y, radius, 0, 2 * Math.PI);
     context.fill();
-  }
-
-  labels(context, top, x, colours) {
-    const { tokens } = this.data,
-      every = Math.ceil(WORD / this.cell()); // as many words as can be read
-    const ends = [this.from, this.to];
-    isolateAll(tokens).forEach((token, place) => {
-      const isEnd = ends.includes(place);
-      if (!isEnd && (place % every || ends.some((end) => Math.abs(end - place) < every))) return;
-      context.save();
-      context.translate(x(place) + 3, top - 4);
-      context.rotate(Math.PI / 3);
-      context.fillStyle = colours.text;
-      context.globalAlpha = isEnd ? 1 : 0.75;
-      context.font = `${isEnd ? "bold " : ""}12px ${colours.font}`;
-      context.fillText(shorten(context, token, LONGEST_WORD), 0, 0);
-      context.restore();
-    });
   }
 }

@@ -5,6 +5,7 @@
 /** @typedef {{kind: string, names: Cell[], notes: string[], columns: Cell[], values: number[][]}} Split */
 
 const COVER_SIGN = "?"; // of a number that a lesson's open question covers
+const AXIS = { title: "", log: false, reversed: false, in_bytes: false };
 const CHUNK = 0x8000; // arguments of one call
 
 /** @param {Cell} cell */
@@ -88,8 +89,8 @@ export function packTables(tables) {
     .map(({ table: { title, x, y, dots, scale }, parts: { kind, names, notes, columns, values } }) => ({
       kind,
       title: title ?? "",
-      x: { title: "", log: false, reversed: false, ...x },
-      y: { title: "", log: false, reversed: false, ...y },
+      x: { ...AXIS, ...x },
+      y: { ...AXIS, ...y },
       dots: dots ?? [],
       scale: scale ?? null,
       names: runs(names),

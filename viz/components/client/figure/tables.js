@@ -2,7 +2,7 @@
 // The numbers of a picture as text: for a spreadsheet, or for a page of Markdown.
 
 /** @typedef {string | number | null} Cell a name, a number as it is, or nothing */
-/** @typedef {{title?: string, log?: boolean, reversed?: boolean}} Axis */
+/** @typedef {{title?: string, log?: boolean, reversed?: boolean, in_bytes?: boolean}} Axis */
 /**
  * @typedef {object} Table a first row of names, and the rows below it
  * @property {string} [title]

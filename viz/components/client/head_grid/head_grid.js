@@ -13,7 +13,7 @@ import { LargeMapModel } from "./large_map_model.js";
 import { fill } from "../lib/dom.js";
 import { walkMap } from "./keys.js";
 import { placeOf } from "../lib/fit.js";
-import { LargeMap } from "../lib/scroll_map.js";
+import { LargeMap } from "../plot/scroll_map.js";
 import { FAINT, Lines, MOST } from "./lines.js";
 import { numberOf, wallValue } from "../lib/numbers.js";
 import { answerCells, coveredCells } from "../lib/covers.js";

@@ -10,7 +10,7 @@ export const LEAN = Math.PI / 3; // of the names above columns
 
 /**
  * @typedef {object} Options
- * @property {number | null} [bold] a name that stands out
+ * @property {number | null | number[]} [bold] names that stand out
  * @property {Map<number, {ink: string, box: string}>} [boxes] names that stand out in a box of their own, with their colours
  * @property {[number, number]} [within] the first name that may be seen, and the one after the last
  */
@@ -22,7 +22,8 @@ export function rowNames(context, names, room, cell, top = room, /** @type {Opti
 }
 
 /**
- * Names above columns that begin at `left`, leaning to the right, or upright below them; `edge` is where the cells end.
+ * Names of columns that begin at `left`: above them, leaning to the right, upright below them, or leaning below ("under");
+ * `edge` is where the cells end.
  */
 export function columnNames(
   context,
@@ -34,11 +35,12 @@ export function columnNames(
   side = "above",
   /** @type {Options} */ options = {},
 ) {
-  const isAbove = side === "above",
-    step = isAbove ? everyColumn(cell) : Math.ceil(TEXT / cell),
-    turn = isAbove ? -LEAN : -Math.PI / 2;
-  const place = (i) => ({ x: left + (i + 0.5) * cell, y: isAbove ? edge - AWAY : edge + AWAY, turn });
-  write(context, names, { ...options, align: isAbove ? "left" : "right", step, room, place });
+  const isUpright = side === "below",
+    step = isUpright ? Math.ceil(TEXT / cell) : everyColumn(cell),
+    y = edge + (side === "above" ? -AWAY : AWAY),
+    turn = { above: -LEAN, below: -Math.PI / 2, under: LEAN }[side];
+  const place = (i) => ({ x: left + (i + 0.5) * cell, y, turn });
+  write(context, names, { ...options, align: isUpright ? "right" : "left", step, room, place });
 }
 
 /** Every `step`-th name, and those that stand out; these come last, and no other lies below them. */
@@ -49,7 +51,7 @@ function write(
 ) {
   const labels = isolateAll(names),
     first = Math.ceil(within[0] / step) * step;
-  const required = [...boxes.keys(), bold].filter((i) => i !== null && i >= within[0] && i < within[1]);
+  const required = [...boxes.keys(), ...[bold].flat()].filter((i) => i !== null && i >= within[0] && i < within[1]);
   const regular = Array.from(
     { length: Math.max(0, Math.ceil((within[1] - first) / step)) },
     (_, i) => first + i * step,

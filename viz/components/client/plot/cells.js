@@ -37,12 +37,13 @@ export class Cells {
   }
 
   /**
-   * The picture of all cells, a pixel for each (lib/canvas.js); more cells than pixels are mixed, and none is left out.
+   * The picture of all cells, a pixel for each (lib/canvas.js); more cells than pixels are mixed, and none is left out;
+   * where cells are low and wide, a map does without: neighbours would be blurred into each other.
    * Of a bitmap with several pictures, `part` is where this one stands: [x, y].
    */
-  picture(bitmap, part = null) {
+  picture(bitmap, part = null, isMixed = Math.min(this.w, this.h) < 1) {
     const { context, left, top, wide, tall, rows, columns } = this;
-    context.imageSmoothingEnabled = Math.min(this.w, this.h) < 1;
+    context.imageSmoothingEnabled = isMixed;
     context.drawImage(bitmap, ...(part ? [...part, columns, rows] : []), left, top, wide, tall);
   }
 

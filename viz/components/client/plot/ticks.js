@@ -55,7 +55,7 @@ export function byteTicks(low, high, isLog) {
   return marks;
 }
 
-/** 24576 -> "24 KiB": three digits, and whole units from 1,000 on, as viz/frame/format.py writes sizes.
+/** 24576 -> "24 KiB": three digits, and whole units from 1,000 on, as viz/text/sizes.py has it.
  * @param {number} bytes */
 export function formatBytes(bytes) {
   let [size, unit] = [bytes, 0];

@@ -1,51 +1,15 @@
-// The pictures of the sinusoid explorer. Each takes a canvas, the numbers and the page's colours, and draws at once.
+// The pictures of the sinusoid explorer: what its charts show (plot/lines.js), and maps and clocks that draw at once.
 
 import { image, line, start } from "../lib/canvas.js";
 import { css, scoreColour } from "../lib/colour.js";
-import { faint, levelTicks, uprightTicks } from "../plot/axes.js";
+import { levelTicks, uprightTicks } from "../plot/axes.js";
+import { rowNames } from "../plot/axis_labels.js";
 import { Cells } from "../plot/cells.js";
-import { drawLine, drawSign } from "../plot/signs.js";
+import { lineChart } from "../plot/lines.js";
 
 const EDGE = { left: 40, right: 10, top: 8, bottom: 22 };
-const MOST = 1.05; // the end of an axis of values from -1 to 1
-
-/** Axes around a box; ticks are [share of the way, words]. */
-function axes({ context, width, height }, across, up) {
-  const box = { x: EDGE.left, y: EDGE.top, w: width - EDGE.left - EDGE.right, h: height - EDGE.top - EDGE.bottom };
-  const bottom = box.y + box.h,
-    ticks = (axis) => ({
-      marks: axis.map(([share]) => share),
-      names: axis.map(([, words]) => words),
-      opacity: () => 0,
-    });
-  faint(context, () => line(context, box.x, bottom, box.x + box.w, bottom), 0.35);
-  faint(context, () => line(context, box.x, box.y, box.x, bottom), 0.35);
-  uprightTicks(context, { ...ticks(across), top: box.y, bottom, x: (share) => box.x + share * box.w, most: width });
-  levelTicks(context, { ...ticks(up), left: box.x, wide: box.w, y: (share) => bottom - share * box.h });
-  return box;
-}
-
-/** Values from -1 to 1 as a line through the box. */
-function curve(context, { x, y, w, h }, values, dash) {
-  const last = Math.max(1, values.length - 1);
-  const points = Array.from(values, (value, i) => [x + (i / last) * w, y + ((MOST - value) / (2 * MOST)) * h]);
-  drawLine(context, points, dash);
-}
-
-/** Axes of values from -1 to 1 over positions. */
-function overPositions(drawing, n) {
-  const across = [
-    [0, "0"],
-    [0.5, String(Math.round((n - 1) / 2))],
-    [1, String(n - 1)],
-  ];
-  const up = [
-    [0, "−1"],
-    [0.5, "0"],
-    [1, "1"],
-  ];
-  return axes(drawing, across, up);
-}
+const WAVES = ["sin", "cos"],
+  DASHES = ["solid", "shortdash"];
 
 /** The cells of P that have a pixel of their own: of more, the screen would show as many, one here and one there. */
 function visible(canvas, { n, d, rows }, colours) {
@@ -62,93 +26,87 @@ function visible(canvas, { n, d, rows }, colours) {
 
 /** P: a row for each position, a column for each dimension; the chosen row and pairs are marked. Returns its cells. */
 export function heatMap(canvas, { n, width: d, rows, at, pairs }, colours) {
-  const drawing = start(canvas, colours),
-    { context } = drawing;
-  const box = axes(
-    drawing,
-    [
-      [0, "0"],
-      [1, String(d - 1)],
-    ],
-    [
-      [1, "0"],
-      [0, String(n - 1)],
-    ],
-  );
-  context.imageSmoothingEnabled = false;
-  context.drawImage(visible(canvas, { n, d, rows }, colours), box.x, box.y, box.w, box.h);
-  const top = box.y + (at / n) * box.h,
-    tall = Math.max(1.5, box.h / n);
-  context.lineWidth = 1.5;
-  context.strokeRect(box.x, top, box.w, tall);
+  const { context, width, height } = start(canvas, colours),
+    { left, top } = EDGE,
+    [wide, tall] = [width - left - EDGE.right, height - top - EDGE.bottom];
+  const cells = new Cells(context, colours, { left, top, rows: n, columns: d, w: wide / d, h: tall / n }),
+    ends = (count) => ({ marks: [0, 1], names: ["0", String(count - 1)], opacity: () => 0 });
+  uprightTicks(context, { ...ends(d), top, bottom: top + tall, x: (share) => left + share * wide, most: width });
+  levelTicks(context, { ...ends(n), left, wide, y: (share) => top + share * tall });
+  cells.picture(visible(canvas, { n, d, rows }, colours), null, false);
+  cells.edge();
+  cells.mark({ query: at, key: null }, colours.text, 1.5);
   pairs.forEach((pair, place) => {
-    context.fillStyle = css(colours.heads[place % colours.heads.length]);
-    context.fillRect(box.x + ((2 * pair) / d) * box.w, 2, Math.max(3, (2 / d) * box.w), 5);
+    context.fillStyle = css(hue(colours, place));
+    context.fillRect(left + 2 * pair * cells.w, 2, Math.max(3, 2 * cells.w), 5);
   });
-  const { x: left, y: above, w, h } = box;
-  return new Cells(context, colours, { left, top: above, rows: n, columns: d, w: w / d, h: h / n });
+  return cells;
+}
+
+function hue({ heads }, place) {
+  return heads[place % heads.length];
+}
+
+/** A chart of values from -1 to 1 over positions. */
+function overPositions(n, lines, more) {
+  const y = { limits: [-1.05, 1.05], ticks: [-1, 0, 1], grid: true },
+    positions = Array.from({ length: n }, (_, i) => i);
+  return lineChart({ lines: lines.map((of) => ({ x: positions, ...of })), x: { limits: [0, n - 1] }, y, ...more });
 }
 
 /** The chosen pairs as waves over positions: sine drawn through, cosine dashed. */
-export function waves(canvas, { n, width: d, rows, at, pairs }, colours) {
-  const drawing = start(canvas, colours),
-    { context } = drawing;
-  const box = overPositions(drawing, n);
-  pairs.forEach((pair, place) => {
-    context.strokeStyle = context.fillStyle = css(colours.heads[place % colours.heads.length]);
-    context.lineWidth = 1.6;
-    const valuesOf = (column) => Array.from({ length: n }, (_, i) => rows[i * d + column]);
-    curve(context, box, valuesOf(2 * pair), "solid");
-    curve(context, box, valuesOf(2 * pair + 1), "shortdash");
-  });
-  marker(context, box, at / Math.max(1, n - 1), colours);
-}
-
-function marker(context, box, share, colours) {
-  [context.strokeStyle, context.lineWidth] = [colours.text, 1];
-  faint(context, () => line(context, box.x + share * box.w, box.y, box.x + share * box.w, box.y + box.h), 0.6);
+export function waves({ n, width, rows, at, pairs }, { alt }, colours) {
+  const lines = pairs.flatMap((pair, place) =>
+    WAVES.map((name, odd) => {
+      const column = 2 * pair + odd,
+        y = Array.from({ length: n }, (_, i) => rows[i * width + column]);
+      return {
+        name: `${name} ${pair}`,
+        y,
+        dash: DASHES[odd],
+        colour: hue(colours, place),
+        says: `p({x}, ${column}) = {y}`,
+      };
+    }),
+  );
+  return overPositions(n, lines, { marks: [{ x: at }], height: 190, grey: colours.grey, words: { alt } });
 }
 
 /** The wavelength of each pair, in positions, on a log axis; waves right of the line do not complete one period. */
-export function wavelengths(canvas, { n, omega, base, pairs }, colours) {
-  const drawing = start(canvas, colours),
-    { context } = drawing;
-  const from = Math.log10(2 * Math.PI),
-    to = Math.max(from + 0.3, Math.log10(2 * Math.PI * base));
-  const share = (wave) => (Math.log10(wave) - from) / (to - from);
-  const end = 2 * Math.PI * base;
-  /** @type {any[][]} */
-  const ticks = [
-    [0, "2π"],
-    [1, `${short(base)}·2π`],
-  ];
-  for (let power = 1; 10 ** power < end; power++) {
-    const place = share(10 ** power);
-    if (place > 0.12 && place < 0.85) ticks.push([place, short(10 ** power)]);
-  }
-  ticks.sort(([a], [b]) => a - b);
-  const box = axes(drawing, ticks, []);
-  const y = (j) => box.y + ((j + 0.5) / omega.length) * box.h;
-  omega.forEach((w, j) => {
-    const slot = pairs.indexOf(j),
-      x = box.x + share((2 * Math.PI) / w) * box.w;
-    context.globalAlpha = slot < 0 ? 0.45 : 1;
-    context.fillStyle = slot < 0 ? colours.text : css(colours.heads[slot % colours.heads.length]);
-    drawSign(context, "circle", x, y(j), slot < 0 ? 3.2 : 8);
+export function wavelengths({ n, omega, base, pairs }, { alt, pair: says }, colours) {
+  const [low, high] = [2 * Math.PI, 2 * Math.PI * base],
+    end = Math.max(2 * low, high),
+    share = (wave) => Math.log(wave / low) / Math.log(end / low);
+  const ticks = [[low, "2π"]];
+  for (let power = 1; 10 ** power < high; power++)
+    if (share(10 ** power) > 0.12 && share(10 ** power) < 0.85) ticks.push([10 ** power, short(10 ** power)]);
+  ticks.push([end, end === high ? `${short(base)}·2π` : ""]);
+  const dots = (chosen, more) => ({
+    x: chosen.map((j) => (2 * Math.PI) / omega[j]),
+    y: chosen,
+    dash: null,
+    says: says.replaceAll("{pair", "{y").replaceAll("{wave", "{x"),
+    ...more,
   });
-  context.globalAlpha = 1;
-  const place = share(n);
-  if (place > 0 && place < 1) marker(context, box, place, colours);
+  const rest = Array.from(omega.keys()).filter((j) => !pairs.includes(j));
+  return lineChart({
+    lines: [
+      dots(rest, { colour: colours.grey, marker: 3.2 }),
+      ...pairs.map((pair, place) => dots([pair], { colour: hue(colours, place), marker: 8 })),
+    ],
+    x: { log: true, limits: [low, end], ticks: ticks.map(([wave]) => wave), names: ticks.map(([, name]) => name) },
+    y: { limits: [-0.5, omega.length - 0.5], reversed: true },
+    marks: n > low && n < end ? [{ x: n, label: `n = ${n}` }] : [],
+    height: 170,
+    grey: colours.grey,
+    words: { alt },
+  });
 }
 
 /** The dot product of two rows against their distance. */
-export function decay(canvas, { n, common }, colours) {
-  const drawing = start(canvas, colours),
-    { context } = drawing;
-  const box = overPositions(drawing, n);
-  faint(context, () => line(context, box.x, box.y + box.h / 2, box.x + box.w, box.y + box.h / 2), 0.3);
-  [context.strokeStyle, context.lineWidth] = [css(colours.heads[0]), 1.8];
-  curve(context, box, common, "solid");
+export function decay({ n, common }, { alt }, colours) {
+  const lines = [{ y: Array.from(common), colour: hue(colours, 0) }];
+  return overPositions(n, lines, { height: 170, grey: colours.grey, words: { alt } });
 }
 
 /** A pair as the hand of a clock: its tip is (sin, cos), so it starts at 12 and goes round clockwise. */
@@ -174,9 +132,13 @@ export function counter(canvas, { bits, sines, count, at }, colours) {
     columns = bits + sines.length,
     cell = (width - left - gap) / columns;
   const tall = (height - 4) / count;
-  [context.textAlign, context.textBaseline] = ["right", "middle"];
-  for (let i = 0; i < count; i++)
-    if (i % 4 === 0 || tall > 12) context.fillText(String(i), left - 5, 2 + (i + 0.5) * tall);
+  rowNames(
+    context,
+    Array.from({ length: count }, (_, i) => String(i)),
+    left,
+    tall,
+    2,
+  );
   const squares = (left, columns, colour) =>
     new Cells(context, colours, { left, top: 2, rows: count, columns, w: cell, h: tall }).squares((at) =>
       colour(Math.floor(at / columns), at % columns),

@@ -4,6 +4,7 @@ import { LiveView, mount, spoken } from "../lib/view.js";
 import { scoreTable, theme } from "../lib/colour.js";
 import { ARROWS, element, fill, walkCells } from "../lib/dom.js";
 import { place } from "../lib/place.js";
+import { Lines } from "../plot/lines.js";
 import { mapTable } from "../plot/tables.js";
 import { doubling, frequencies, kernel, table } from "./sinusoid_numbers.js";
 import { clock, counter, decay, heatMap, short, waves, wavelengths } from "./sinusoid_pictures.js";
@@ -26,9 +27,6 @@ class Sinusoids extends LiveView {
   hues;
   scores;
   map;
-  waves;
-  lengths;
-  decay;
   counter;
 
   constructor(parent, data) {
@@ -40,6 +38,7 @@ class Sinusoids extends LiveView {
 
   close() {
     super.close();
+    for (const chart of Object.values(this.charts)) chart.close();
     clearTimeout(this.resting);
   }
 
@@ -47,8 +46,7 @@ class Sinusoids extends LiveView {
     this.take(data);
     [this.words, this.limits, this.hues] = [data.words, data.limits, data.hues];
     for (const [name, node] of Object.entries(this.titles)) node.textContent = this.words[name];
-    for (const name of ["map", "waves", "lengths", "decay", "counter"])
-      this[name].setAttribute("aria-label", this.words[`${name}_title`]);
+    for (const name of ["map", "counter"]) this[name].setAttribute("aria-label", this.words[`${name}_title`]);
     const around = JSON.stringify([data.words, data.limits, data.hues, theme(this.root)]);
     if (around === this.around && JSON.stringify(this.choice) === this.drawnChoice) return; // it came from here
     this.around = around;
@@ -89,14 +87,7 @@ class Sinusoids extends LiveView {
     this.sliders.width.value.replaceWith(this.widthInput);
     this.error = element("p", "error", { role: "alert" });
     this.body = element("div", "panes");
-    const canvas = (kind) => element("canvas", kind, { role: "img" });
-    [this.map, this.waves, this.lengths, this.decay, this.counter] = [
-      "map",
-      "waves",
-      "lengths",
-      "decay",
-      "counter",
-    ].map(canvas);
+    [this.map, this.counter] = ["map", "counter"].map((kind) => element("canvas", kind, { role: "img" }));
     this.map.setAttribute("role", "application");
     this.map.tabIndex = 0;
     const pane = (...parts) => {
@@ -104,12 +95,14 @@ class Sinusoids extends LiveView {
       box.append(...parts);
       this.body.append(box);
     };
+    const chart = (kind) => new Lines(this.body, kind);
+    this.charts = { waves: chart("waves"), lengths: chart("lengths"), decay: chart("decay") };
     this.says = spoken();
     this.clocks = element("div", "clocks");
     pane(name("map_title"), this.map, this.says);
-    pane(name("waves_title"), this.waves, name("clocks_title"), this.clocks);
-    pane(name("lengths_title"), this.lengths);
-    pane(name("decay_title"), this.decay);
+    pane(name("waves_title"), this.charts.waves.root, name("clocks_title"), this.clocks);
+    pane(name("lengths_title"), this.charts.lengths.root);
+    pane(name("decay_title"), this.charts.decay.root);
     pane(name("counter_title"), this.counter);
     this.root.append(bar, this.error, this.body);
     this.map.addEventListener("pointerdown", (event) => {
@@ -177,16 +170,17 @@ class Sinusoids extends LiveView {
     }
     this.pairs = choice.pairs.filter((pair) => pair < choice.width / 2);
     if (!this.pairs.length) this.pairs = defaultPairs(choice.width / 2);
-    const { colours } = this,
-      state = { ...this.numbers, at: choice.at, pairs: this.pairs };
+    const { colours, charts } = this,
+      state = { ...this.numbers, at: choice.at, pairs: this.pairs },
+      show = (name, make) => charts[name].receive(make(state, { ...words, alt: words[`${name}_title`] }, colours));
     this.cells = heatMap(this.map, state, colours);
     this.turn = !this.turn;
     if (!this.dragged || this.turn) {
-      waves(this.waves, state, colours);
-      wavelengths(this.lengths, state, colours);
+      show("waves", waves);
+      show("lengths", wavelengths);
     }
     if (!this.dragged || !this.turn) {
-      decay(this.decay, state, colours);
+      show("decay", decay);
       this.#drawClocks(colours);
       this.#drawCounter(colours);
     }

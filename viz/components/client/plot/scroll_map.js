@@ -1,12 +1,12 @@
 // The large map: its window of the whole is drawn on a canvas as large as the window, so that any zoom of 512 x 512
 // cells costs the same. Labels stay in place while the map scrolls under them.
 
-import { Cells } from "../plot/cells.js";
-import { columnNames, LEAN, rowNames } from "../plot/axis_labels.js";
-import { scoreColour, weightColour } from "./colour.js";
-import { CanvasWindow } from "./canvas_window.js";
-import { fitRow } from "./fit.js";
-import { poolMax } from "./numbers.js";
+import { Cells } from "./cells.js";
+import { columnNames, LEAN, rowNames } from "./axis_labels.js";
+import { scoreColour, weightColour } from "../lib/colour.js";
+import { CanvasWindow } from "../lib/canvas_window.js";
+import { fitRow } from "../lib/fit.js";
+import { poolMax } from "../lib/numbers.js";
 
 const LOPSIDED = 4,
   READABLE = 14,
@@ -155,7 +155,7 @@ export class LargeMap extends CanvasWindow {
       { theme } = this.colours,
       { rows, columns } = this.labels,
       [width, height] = this.size;
-    /** @returns {import("../plot/axis_labels.js").Options} */
+    /** @returns {import("./axis_labels.js").Options} */
     const options = (along, count, from, to) => ({
       boxes: new Map(
         [
