@@ -131,17 +131,24 @@ class Parameter(Generic[T]):
 
     def enter(self, about: Any = None) -> None:
         """Switch to the current owner's value, and adjust it to the page's data, before it is read."""
-        if self.scope is None:
+        if (owner := self._owner(about)) is None:
             return
-        record, name, owner = of_session(), self.name, resolve(self.scope.owner, about)
-        before = record.scopes.setdefault(name, owner)
-        if before == owner:
-            return
-        elsewhere = record.elsewhere.setdefault(name, {})
-        if self.scope.keeps and self.is_chosen:
+        scopes = of_session().scopes
+        before = scopes.setdefault(self.name, owner)
+        if before != owner:
+            scopes[self.name] = owner
+            self._change_owner(before, owner, about)
+
+    def _owner(self, about: Any) -> Any:
+        return self.scope and resolve(self.scope.owner, about)
+
+    def _change_owner(self, before: Any, owner: Any, about: Any) -> None:
+        """Restore the value of an owner that is active again."""
+        elsewhere = of_session().elsewhere.setdefault(self.name, {})
+        if self.scope and self.scope.keeps and self.is_chosen:
             elsewhere[before] = self.value
         self.forget()
-        record.scopes[name], value = owner, elsewhere.pop(owner, None)
+        value = elsewhere.pop(owner, None)
         if value is not None and not self.predates_navigation:  # after Back the link has the value
             self.choose(value)
 
