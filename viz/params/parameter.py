@@ -187,9 +187,11 @@ class Parameter(Generic[T]):
         recent = record.set_values.setdefault(name, [])
         recent += [state[name], value] if name in state else [value]
         del recent[:-_MAX_RECENT_VALUES]
-        if record.believed is not None and name not in record.believed:
+        if record.believed is not None:
             record.believed.add(name)
-            record.overruled[name] = state.get(name, value)
+            record.overruled.setdefault(name, state.get(name, value))
+        if name in record.overruled and (record.is_back or name not in record.replacements):
+            record.replacements[name] = value
         state[name] = value
 
     def choose(self, value: T) -> None:
@@ -199,7 +201,11 @@ class Parameter(Generic[T]):
 
     def forget(self) -> None:
         """Reset the value: it is the default when it is next read."""
-        st.session_state.pop(self.name, None)
+        record, state = of_session(), st.session_state
+        if record.is_back and self.name in state:
+            record.overruled.setdefault(self.name, state[self.name])
+            record.replacements.pop(self.name, None)
+        state.pop(self.name, None)
 
     def omit_from_link(self, default: T) -> None:
         """Leave this value out of the link in place of the default; the current value then counts as chosen."""
