@@ -16,6 +16,7 @@ import streamlit as st
 import torch
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest, local_script_runner
+from streamlit.testing.v1.element_tree import Element
 from streamlit.util import calc_hash
 
 import viz.modes
@@ -101,6 +102,40 @@ def all_elements(app: AppTest) -> Iterator[Any]:
     """Every element and container of the page and the sidebar."""
     yield from walk(app.main)
     yield from walk(app.sidebar)
+
+
+PLAIN_DEFAULTS = ("checkbox", "toggle", "number_input", "text_area", "text_input")
+"""Widgets whose default is a value, and not the place of one."""
+
+
+def wrong_defaults(app: AppTest) -> dict[str, tuple[Any, Any]]:
+    """Return the parameters whose widgets are not sent with their values as defaults, by name: the value, the default.
+
+    A browser that has lost the value of a widget begins it with its default.
+    """
+    names = app.session_state["_parameters"].declared.keys()
+    pairs = {
+        element.key: pair
+        for element in all_elements(app)
+        if getattr(element, "key", None) in names and (pair := _value_and_default(element))
+    }
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def _value_and_default(element: Element) -> tuple[Any, Any] | None:
+    """Return a widget's value and the default in its message, in the same form; None if it is no widget."""
+    proto, type_ = element.proto, element.type
+    if type_ in PLAIN_DEFAULTS:
+        return element.value, proto.default
+    if type_ in ("selectbox", "radio"):
+        return element.index, proto.default if proto.HasField("default") else None
+    if type_ in ("button_group", "multiselect"):
+        return list(element.indices), list(proto.default)
+    if type_ == "slider":
+        return [element.value], list(proto.default)
+    if type_ == "select_slider":
+        return [element.format_func(element.value)], [proto.options[int(place)] for place in proto.default]
+    return None
 
 
 def matrices(app: AppTest) -> dict[str, tuple[dict[str, Any], torch.Tensor]]:

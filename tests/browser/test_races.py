@@ -1,5 +1,6 @@
 """Back, another page, a second file or the end of the connection, while the answer to an action is on its way."""
 
+import re
 from io import BytesIO
 
 import pytest
@@ -14,6 +15,7 @@ from viz.text import translator
 
 T = translator("en")
 BACK = "() => new Promise(done => { onpopstate = done; history.back(); }).then(() => 0)"
+FORWARD = BACK.replace("back", "forward")
 RELEASE = "() => { const late = held; held = null; for (const arrive of late) arrive(); }"
 PICTURE = ("convolution", {"section": "picture", "picture": "upload"})
 TEXT = ("long-text", {"source": "words", "d_model": 8, "n_heads": 2, "long_from": "file"})
@@ -22,19 +24,22 @@ SIZES = {"a": (9, 7), "b": (12, 5)}
 
 
 def change(page: Page, what: str) -> None:
-    """Choose another page, move a control or type a text."""
+    """Choose another page or an example, move a control or type a text."""
     if what == "page":
         page.get_by_test_id("stSidebarNav").get_by_text(T("block.title"), exact=True).click()
     elif what == "control":
         open_chip(page, "source")
         page.locator(".st-key-seed input").press("ArrowUp")
+    elif what == "example":
+        page.locator(".st-key-_example input").click()
+        page.get_by_role("option").nth(1).click()
     else:
         page.locator(".st-key-text textarea").fill("four five")
         page.locator(".st-key-text textarea").press("Control+Enter")
 
 
 @pytest.mark.parametrize("is_answered", [False, True])
-@pytest.mark.parametrize("what", ["page", "control", "text"])
+@pytest.mark.parametrize("what", ["page", "control", "text", "example"])
 def test_back_precedes_answer(new_page, app_url, server, what, is_answered):
     """Back before the server answers, or before the answer arrives: the page, link and controls before the change."""
     page, fresh = new_page(), new_page()
@@ -57,8 +62,38 @@ def test_back_precedes_answer(new_page, app_url, server, what, is_answered):
         with unanswered(server):
             change(page, what)
             page.evaluate(BACK)
-    page.keyboard.press("Escape")
+    if what != "example":  # in a list Escape is a change, and here one between two answers
+        page.keyboard.press("Escape")
     assert at(page) == before
+    assert_as_opened(page, fresh)
+
+
+@pytest.mark.parametrize("is_answered", [False, True])
+@pytest.mark.parametrize("what", ["control", "example"])
+def test_forward_follows_back(new_page, app_url, server, what, is_answered):
+    """Back and Forward at once, after a change or together with it: the page, link and controls of that entry."""
+    page = new_page()
+    page.goto(address(app_url, "masks", source="words", text="one two three", seed=7))
+    wait_run(page)
+    change(page, "control")
+    page.keyboard.press("Escape")
+    if is_answered:
+        wait_run(page)
+        change(page, what)
+        page.keyboard.press("Escape")
+    after = at(page)
+    with unanswered(server):
+        if not is_answered:
+            change(page, what)
+        page.evaluate(BACK)
+        page.evaluate(FORWARD)
+    page.keyboard.press("Escape")
+    assert at(page) == after
+    assert_as_opened(page, new_page())
+
+
+def assert_as_opened(page: Page, fresh: Page) -> None:
+    """A page has the controls that its link opens elsewhere."""
     fresh.goto(page.url)
     wait_run(fresh)
     eventually(lambda: assert_equal(page.evaluate(READ), fresh.evaluate(READ)))
@@ -138,6 +173,26 @@ def test_back_during_upload(visit, milliseconds):
     wait_run(page)
     upload(page, "a")
     page.wait_for_timeout(milliseconds)
+    page.evaluate(BACK)
+    assert at(page) == link_before
+    eventually(lambda: assert_equal(size(page), size_before))
+    expect(page.locator(".st-key-picture [aria-checked=true]")).to_have_text(T("convolution.picture_digit"))
+    page.go_forward()
+    wait_run(page)
+    upload(page, "b")
+    assert_shown(page, "b")
+
+
+def test_back_twice_follows_page_during_upload(visit):
+    """Another page, and Back to it and beyond: the picture before the upload, and a file can be uploaded."""
+    page = visit(PICTURE[0], **PICTURE[1] | {"picture": "digit"})
+    link_before, size_before = at(page), size(page)
+    page.locator(".st-key-picture").get_by_text(T("convolution.picture_upload"), exact=True).click()
+    wait_run(page)
+    upload(page, "a")
+    page.get_by_test_id("stSidebarNav").get_by_text(T("heads.title"), exact=True).click()
+    expect(page).to_have_url(re.compile("/heads"))
+    page.evaluate(BACK)
     page.evaluate(BACK)
     assert at(page) == link_before
     eventually(lambda: assert_equal(size(page), size_before))

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from pages import PAGES
 from pages.step_by_step.stepper import WITHOUT_TEXT
 from tests.links.shown import Digest, digests_of, missing
-from tests.running import all_elements, checked, line_charts, matrices, sentences_of
+from tests.running import all_elements, checked, line_charts, matrices, sentences_of, wrong_defaults
 from tests.sections import SECTIONS, link_to, page_named, section_views
 from viz import limits
 from viz.errors import ModelError
@@ -31,12 +31,13 @@ DEFAULT_TEXT = examples()[0].text
 
 @pytest.fixture(autouse=True)
 def no_exception(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Every run of the app in this file ends without an exception."""
+    """Every run of the app in this file ends without an exception, and the browser can start each widget anew."""
     run = AppTest.run
 
     def checked(self: AppTest, **options: Any) -> AppTest:
         after = run(self, **options)
         assert not after.exception, [exception.message for exception in after.exception]
+        assert wrong_defaults(after) == {}
         return after
 
     monkeypatch.setattr(AppTest, "run", checked)

@@ -7,6 +7,7 @@ from tests.links.shown import Digest, digests_of
 from tests.packaged import packaged_file
 from tests.running import sentences_of
 from tests.sections import SECTIONS, page_named
+from viz.errors import ModelError
 from viz.frame import compute
 
 pytestmark = pytest.mark.usefixtures("memory_given_back")
@@ -58,3 +59,24 @@ def test_text_unread_stays_with_session(open_app):
     app.button_group(key="section").set_value("experts").run()
     assert app.text_area(key="text").value == link["text"]
     assert {name: app.query_params[name] for name in link} == link
+
+
+@pytest.mark.parametrize(
+    "place", ["queue_notice._enter", "page.read_inputs", "page.open_scene", "page.Page._draw_sections"]
+)
+def test_link_outlasts_failed_run(open_app, monkeypatch, place):
+    """The parameters that a busy server could not read stay in the address for a reload, and are read later."""
+    link = {"text": "one two three", "source": "words", "query": "2", "heads_view": "row"}
+
+    def fail(*_: object) -> None:
+        raise ModelError("busy", seconds=1)
+
+    with monkeypatch.context() as busy:
+        busy.setattr(f"viz.frame.{place}", fail)
+        app = open_app("heads", **link)
+        assert [error.value for error in app.error]
+        assert {name: "".join(app.query_params[name]) for name in app.query_params} == link
+    app.run()
+    assert not app.error and not app.exception
+    assert {name: "".join(app.query_params[name]) for name in app.query_params} == link
+    assert (app.session_state["query"], app.session_state["heads_view"]) == (2, "row")

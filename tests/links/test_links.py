@@ -6,6 +6,7 @@ import pytest
 from tests.links.record import LINKS, name_of, open_link, read_record
 from tests.links.shown import FITTED, RELATIVE, VISION, checks, digest, digests_of, missing
 from tests.packaged import packaged_file
+from tests.running import wrong_defaults
 from viz.models.registry import SMALL_DECODER
 
 RECORD = read_record()
@@ -24,6 +25,7 @@ def test_link_shows_recorded_page(open_app, link):
     app = open_link(open_app, link)
     (passing, failed), digests = RECORD[name_of(link)]
     assert not app.exception
+    assert wrong_defaults(app) == {}, "the browser can start each widget anew"
     relative = VISION if "patch" in link["parameters"] else RELATIVE
     if name_of(link) in TIED:
         digests, relative = [digest_ for digest_ in digests if digest_.unit != FITTED["offset"]], VISION

@@ -106,6 +106,7 @@ def one_number() -> None:
     link.begin()
     of_session().path = "page"
     st.text(Int("n", 1, high=9).read())
+    st.text(of_session().is_back)
     link.end()
 
 
@@ -136,9 +137,9 @@ def test_first_note_is_no_back():
     was_back = []
     for note in ("a", "a", "b"):
         app.query_params["history"] = note
-        was_back.append(app.run().session_state["_parameters"].is_back)
+        was_back.append(app.run().text[1].value)
         assert not app.exception
-    assert was_back == [False, False, True]
+    assert was_back == ["False", "False", "True"]
 
 
 def one_slider() -> None:
@@ -171,3 +172,103 @@ def test_late_value_leaves_back():
     assert run(6, history="a") == 6, "moved meanwhile"
     assert run(1, history="b") == 1
     assert run(5) == 5, "chosen after the answer"
+
+
+def parts_of_a_page() -> None:
+    """A list that sets a number, and another number below: not with "c", and not if the run is interrupted or fails."""
+    import streamlit as st
+
+    from viz.params import Choice, Int, link
+    from viz.params.session import begin_page, of_session
+
+    link.begin()
+    begin_page()
+    of_session().path = "page"
+    fault = st.session_state.pop("_fault", "")
+    n, m = Int("n", 1, high=9), Int("m", 1, high=9)
+    letter = Choice("letter", among=("a", "b", "c"))
+    letter.selectbox("letter", on_change=lambda: n.choose("abc".index(letter.value) + 5))
+    n.slider("n")
+    if fault == "interrupted":
+        st.stop()
+    if letter.value == "c":
+        link.retain("m")
+    elif fault == "failed":
+        link.keep_unread()
+    else:
+        m.slider("m")
+    link.end()
+
+
+class Tab:
+    """A browser that sends values, and beside its link the note of Back until that is answered."""
+
+    def __init__(self) -> None:
+        self.app = AppTest.from_function(parts_of_a_page).run()
+
+    def send(self, link: dict[str, str], fault: str = "", **values: Any) -> dict[str, Any]:
+        """Have a page drawn that may be interrupted or fail; return the values that the session has then."""
+        self.app.query_params.clear()
+        for name, value in link.items():
+            self.app.query_params[name] = value
+        state = self.app.session_state
+        state["_fault"] = fault
+        widgets: dict[Any, Any] = {widget.key: widget for widget in (*self.app.slider, *self.app.selectbox)}
+        for name, value in values.items():
+            if name in widgets:
+                widgets[name].set_value(value)
+            else:  # it stands in the browser still
+                state[name] = value
+        self.app.run()
+        assert not self.app.exception
+        return {name: state[name] for name in ("letter", "n", "m") if name in state}
+
+    def address(self) -> dict[str, str]:
+        return {name: "".join(value) for name, value in link(self.app).items()}
+
+
+BACK = {"letter": "b", "n": "2", "m": "3", "history": "x"}
+
+
+@pytest.fixture
+def tab() -> Tab:
+    """A browser that has chosen "b", with which comes 6, and 4 and 5 instead of 6 and 1."""
+    tab = Tab()
+    assert tab.send({}, letter="b") == {"letter": "b", "n": 6, "m": 1}
+    assert tab.send({}, n=4, m=5) == {"letter": "b", "n": 4, "m": 5}
+    return tab
+
+
+def test_interrupted_back_is_kept(tab):
+    """Late values interrupt Back's run: those that it has read are set again, and the others are read from the link."""
+    for _ in range(2):
+        assert tab.send(BACK, "interrupted", n=4, m=5)["n"] == 2
+    for _ in range(2):
+        assert tab.send(BACK, n=4, m=5) == {"letter": "b", "n": 2, "m": 3}
+        assert tab.address() == {"letter": "b", "n": "2", "m": "3"}
+
+
+def test_failed_back_is_kept(tab):
+    """A parameter of a section that Back's run could not draw stays in the link, and is read from it later."""
+    for _ in range(2):
+        assert tab.send(BACK, "failed", n=4, m=5) == {"letter": "b", "n": 2}
+        assert tab.address() == {"letter": "b", "n": "2", "m": "3"}
+    for _ in range(2):
+        assert tab.send(BACK, n=4, m=5) == {"letter": "b", "n": 2, "m": 3}
+        assert tab.address() == {"letter": "b", "n": "2", "m": "3"}
+
+
+def test_late_value_of_undrawn_widget(tab):
+    """A value that Back has reset on a page without its widget."""
+    for _ in range(3):
+        assert tab.send({"letter": "c", "n": "4", "history": "x"}, m=5) == {"letter": "c", "n": 4}
+    assert tab.send({"letter": "c", "n": "4"}, letter="b") == {"letter": "b", "n": 6, "m": 1}
+
+
+def test_late_callback_leaves_back():
+    """A list that is sent as it was before Back calls its callback once more, which sets another parameter."""
+    tab = Tab()
+    tab.send({}, letter="b")
+    for _ in range(3):
+        assert tab.send({"history": "x"}, letter="b") == {"letter": "a", "n": 1, "m": 1}
+        assert tab.address() == {}

@@ -16,6 +16,7 @@ from viz.frame.lazy import lazy
 from viz.frame.shared import HEAD
 from viz.models.capture import Call, Capture
 from viz.models.tokens import Tokens, spells_bytes
+from viz.params import link
 from viz.text import Translate, paragraph
 
 NO_USE = ("streamed", "streamed_pair")
@@ -80,7 +81,11 @@ def chosen_head(scene: Scene, label: str, n_heads: int, default: int = 1) -> int
 
 
 def say_error(t: Translate, error: ValueError) -> None:
-    """Show what is wrong and what to do, in the user's language where there is a sentence for it."""
+    """Show what is wrong and what to do, in the user's language where there is a sentence for it.
+
+    What is not drawn for that reads nothing of the link: it stays there, for a reload.
+    """
+    link.keep_unread()
     if isinstance(error, ModelError):
         show = st.warning if error.code in NO_USE else st.error
         show(t(f"error.{error.code}", **{name: _plain(value) for name, value in error.values.items()}))

@@ -121,22 +121,19 @@ class TokenIndex(Int):
     text. If that has none, the word is kept like a chosen one, because the user sees it.
     """
 
-    words: Callable[[Any], tuple[str, ...]] | None = field(default=None, kw_only=True)
+    words: Callable[[Any], tuple[str, ...]] = field(kw_only=True)
 
-    def enter(self, about: Any = None) -> None:
-        """Follow the word, and clamp the position."""
-        if self.words:
-            self._follow(self.words(about), has_default=self._resolve_default(about) >= 0)
-        super().enter(about)
+    def _owner(self, about: Any) -> tuple[str, ...]:
+        return self.words(about)
 
-    def _follow(self, words: tuple[str, ...], *, has_default: bool) -> None:
-        record, is_chosen = of_session(), self.is_chosen
-        before, record.scopes[self.name] = record.scopes.get(self.name), words
-        if before is None or before == words or self.predates_navigation or (has_default and not is_chosen):
+    def _change_owner(self, before: Any, owner: Any, about: Any) -> None:
+        """Follow the word from the text before into this one."""
+        is_chosen = self.is_chosen
+        if self.predates_navigation or not (is_chosen or self._resolve_default(about) < 0):
             return
         position, place = None, st.session_state.get(self.name)
         if isinstance(place, int) and 0 <= place < len(before):
-            position = place_of_word(before, words, place, or_place=is_chosen)
+            position = place_of_word(before, owner, place, or_place=is_chosen)
         if position is None:
             self.forget()
         else:

@@ -30,13 +30,13 @@ def begin() -> None:
     if first := not RECORD.exists():
         RECORD.set(Parameters())
     record, note = of_session(), str(st.query_params.get(_NOTE, ""))
-    record.is_back = not first and note not in ("", record.history_note)
+    is_navigation = not first and note not in ("", record.history_note)
     record.history_note = note or record.history_note
-    if first or record.is_back:
+    if first or is_navigation:
         record.link = address_parameters()
         record.refused = []
         record.believed = None if first else set()
-        record.overruled = {}
+        record.overruled, record.replacements = {}, {}
     else:
         undo_late_values()
     record.declared, record.owners, record.part = {}, {}, ()
@@ -45,16 +45,20 @@ def begin() -> None:
 def undo_late_values() -> None:
     """Set again what Back or Forward has set, if the browser has sent the values before.
 
-    It sends those of all widgets with each change, and has not received the answer while its address has the note.
-    Else they would undo the navigation, and the link of the one run would stand beside the picture of the other.
+    It sends those of all widgets with each change, and has not received the answer while its address has the note; a
+    callback of one of them may set others. Else they would undo the navigation, and the link of the one run would stand
+    beside the picture of the other.
     """
     record, state = of_session(), st.session_state
-    if record.believed is not None or record.history_note != st.query_params.get(_NOTE):
+    if record.history_note != st.query_params.get(_NOTE):
         return
     for name, value in record.overruled.items():
-        recent = record.set_values.get(name)
-        if recent and name in state and state[name] == value != recent[-1]:
-            Parameter(name).set(recent[-1])
+        if name not in state or state[name] != value:
+            continue
+        if name not in record.replacements:
+            Parameter(name).forget()
+        elif record.replacements[name] != value:
+            Parameter(name).set(record.replacements[name])
 
 
 def has_query(query: str) -> bool:
@@ -75,7 +79,7 @@ def retain_in_link(*names: str) -> None:
     A value that is only in the link is validated when its parameter is declared.
     """
     record = of_session()
-    record.kept = names
+    record.kept.update(dict.fromkeys(names))
     retain(*names)
     for name in names:
         if name in st.session_state:
@@ -88,9 +92,15 @@ def retain(*names: str) -> None:
     for name in names:
         record.declared.pop(name, None)
         if Parameter(name).predates_navigation:
-            state.pop(name, None)
+            Parameter(name).forget()
         elif name in state:
             state[name] = state[name]  # else Streamlit drops the value of a widget that is not drawn
+
+
+def keep_unread() -> None:
+    """Keep in the address what a run that fails has not read of it."""
+    record = of_session()
+    record.kept.update(dict.fromkeys(name for name in address_parameters() if name in record.link))
 
 
 def take_invalid_names() -> list[str]:
@@ -140,6 +150,9 @@ def end(replace_entry: Callable[[Mapping[str, str]], None] = st.query_params.fro
             replace_entry(wanted)
     elif not record.is_new_page:
         _write_address(wanted)
+    if record.is_back:
+        for name in record.link:  # not read, as what reads it was not drawn: it is when that is
+            Parameter(name).forget()
     # `link` is kept: pages not opened yet still read their parameters from it.
     record.written, record.page, record.believed = wanted, record.path, None
     record.drawn_values = {}

@@ -131,17 +131,24 @@ class Parameter(Generic[T]):
 
     def enter(self, about: Any = None) -> None:
         """Switch to the current owner's value, and adjust it to the page's data, before it is read."""
-        if self.scope is None:
+        if (owner := self._owner(about)) is None:
             return
-        record, name, owner = of_session(), self.name, resolve(self.scope.owner, about)
-        before = record.scopes.setdefault(name, owner)
-        if before == owner:
-            return
-        elsewhere = record.elsewhere.setdefault(name, {})
-        if self.scope.keeps and self.is_chosen:
+        scopes = of_session().scopes
+        before = scopes.setdefault(self.name, owner)
+        if before != owner:
+            scopes[self.name] = owner
+            self._change_owner(before, owner, about)
+
+    def _owner(self, about: Any) -> Any:
+        return self.scope and resolve(self.scope.owner, about)
+
+    def _change_owner(self, before: Any, owner: Any, about: Any) -> None:
+        """Restore the value of an owner that is active again."""
+        elsewhere = of_session().elsewhere.setdefault(self.name, {})
+        if self.scope and self.scope.keeps and self.is_chosen:
             elsewhere[before] = self.value
         self.forget()
-        record.scopes[name], value = owner, elsewhere.pop(owner, None)
+        value = elsewhere.pop(owner, None)
         if value is not None and not self.predates_navigation:  # after Back the link has the value
             self.choose(value)
 
@@ -180,9 +187,11 @@ class Parameter(Generic[T]):
         recent = record.set_values.setdefault(name, [])
         recent += [state[name], value] if name in state else [value]
         del recent[:-_MAX_RECENT_VALUES]
-        if record.believed is not None and name not in record.believed:
+        if record.believed is not None:
             record.believed.add(name)
-            record.overruled[name] = state.get(name, value)
+            record.overruled.setdefault(name, state.get(name, value))
+        if name in record.overruled and (record.is_back or name not in record.replacements):
+            record.replacements[name] = value
         state[name] = value
 
     def choose(self, value: T) -> None:
@@ -192,7 +201,11 @@ class Parameter(Generic[T]):
 
     def forget(self) -> None:
         """Reset the value: it is the default when it is next read."""
-        st.session_state.pop(self.name, None)
+        record, state = of_session(), st.session_state
+        if record.is_back and self.name in state:
+            record.overruled.setdefault(self.name, state[self.name])
+            record.replacements.pop(self.name, None)
+        state.pop(self.name, None)
 
     def omit_from_link(self, default: T) -> None:
         """Leave this value out of the link in place of the default; the current value then counts as chosen."""

@@ -1,6 +1,6 @@
 """The session's record of its parameters: the link, the defaults in use, and the declarations of the run."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ class Parameters:
     link: dict[str, str] = field(default_factory=dict)  # values of parameters not declared yet
     believed: set[str] | None = None  # after Back or Forward: names already read from the link
     overruled: dict[str, Any] = field(default_factory=dict)  # values that the last Back or Forward has replaced
+    replacements: dict[str, Any] = field(default_factory=dict)  # values that it has put in their place, if any
     refused: list[str] = field(default_factory=list)  # names whose values in the link were invalid
     current_defaults: dict[str, Any] = field(default_factory=dict)  # defaults that are the current value
     longest: dict[str, int] = field(default_factory=dict)  # maximal characters of a text in the link
@@ -30,7 +31,7 @@ class Parameters:
     part: tuple[str, ...] = ()  # path of the current fragment, the outermost first
     owners: dict[str, tuple[str, ...]] = field(default_factory=dict)  # the declaring fragment
     drawn_values: dict[str, Any] = field(default_factory=dict)  # parameter values at the last draw
-    kept: Sequence[str] = ()  # without a widget in this run, but in its link
+    kept: dict[str, None] = field(default_factory=dict)  # without a widget in this run, but in its link
     preset: Mapping[str, str] = field(
         default_factory=dict
     )  # defaults of this run, set before the parameters are declared
@@ -38,7 +39,6 @@ class Parameters:
     path: str = ""  # the address of the open page, below the app's own
     page: str | None = None  # the address of the page of the last complete run
     history_note: str = ""  # of the last Back or Forward
-    is_back: bool = False  # in a run that Back or Forward started
     written: dict[str, str] | None = None  # the link that was last written into the address bar
 
     def declare(self, name: str, default: Any) -> None:
@@ -61,6 +61,11 @@ class Parameters:
         return any(name not in state or state[name] != self.drawn_values[name] for name in around)
 
     @property
+    def is_back(self) -> bool:
+        """True in a run that Back or Forward started, and in the next one if that was interrupted."""
+        return self.believed is not None
+
+    @property
     def is_new_page(self) -> bool:
         """True until a run of this page is complete."""
         return self.page != self.path
@@ -79,7 +84,8 @@ def sent_by_widget(key: str) -> Any:
 def begin_page() -> None:
     """Reset the presets, the retained names and the names always in the link, before the page is drawn."""
     parameters = of_session()
-    parameters.preset, parameters.kept, parameters.always = {}, (), frozenset()
+    parameters.preset, parameters.always = {}, frozenset()
+    parameters.kept.clear()
 
 
 def redraw_page() -> None:
