@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -255,6 +256,24 @@ MORE |= {
         )
     },
     "data2vec-text": _like_bert("Data2VecText", "data2vec_text", pad_token_id=1),
+    "markuplm": replace(
+        _like_bert("MarkupLM", "", pad_token_id=1, max_depth=2, xpath_unit_hidden_size=1), model="MarkupLMModel",
+        outputs={"encoder": "encoder.layer.{i}.attention.output.dense"},
+    ),
+    "bridgetower_text_model": replace(
+        _like_bert("BridgeTowerText", "", pad_token_id=1),
+        model="models.bridgetower.modeling_bridgetower.BridgeTowerTextModel",
+        outputs={"encoder": "encoder.layer.{i}.attention.output.dense"},
+    ),
+    "kosmos_2_5_text_model": Family(
+        config="Kosmos2_5TextConfig", model="models.kosmos2_5.modeling_kosmos2_5.Kosmos2_5TextForCausalLM",
+        tokenizer="metaspace", n_heads=5, n_kv_heads=5,
+        sizes={
+            "embed_dim": 40, "layers": 2, "ffn_dim": 53, "attention_heads": 5, "max_position_embeddings": 61,
+            "pad_token_id": 1,
+        },
+        outputs={"decoder": "model.layers.{i}.self_attn.out_proj"},
+    ),
     "roberta-prelayernorm": _like_bert("RobertaPreLayerNorm", "roberta_prelayernorm", pad_token_id=1),
     "xlm-roberta-xl": _like_bert("XLMRobertaXL", "roberta", pad_token_id=1),
     "roc_bert": _like_bert("RoCBert", "roc_bert", initializer_range=1.0),
@@ -420,6 +439,10 @@ PARTS: dict[str, tuple[str, Mapping[str, Any]]] = {
         "rope_parameters": ROPE | {"mrope_section": [2, 2, 1]}, "moe_num_experts": 4, "moe_intermediate_size": [20, 20],
     }),
     "unlimited_ocr_text": ("UnlimitedOcrTextModel", EXPERTS | {"num_key_value_heads": 6}),
+    "step3p5": ("Step3p7TextModel", EXPERTS | {
+        "share_expert_dim": 20, "mlp_layer_types": ["dense", "sparse"],
+        "layer_types": ["full_attention", "sliding_attention"],
+    }),
     "deepseek_ocr2_text": ("DeepseekOcr2TextModel", EXPERTS | {
         "num_key_value_heads": 6, "mlp_layer_types": ["dense", "sparse"],
     }),
@@ -627,7 +650,7 @@ def save(name: str, folder: Path, **changes: Any) -> Path:
     with torch.random.fork_rng():
         torch.manual_seed(0)  # what transformers draws itself
         maker = "from_config" if family.model.startswith("Auto") else "_from_config"
-        model = getattr(getattr(transformers, family.model), maker)(config)
+        model = getattr(attrgetter(family.model)(transformers), maker)(config)
     generator = torch.Generator().manual_seed(0)
     with torch.no_grad():
         for parameter in model.parameters():
@@ -637,9 +660,9 @@ def save(name: str, folder: Path, **changes: Any) -> Path:
     return folder
 
 
-def make_entry(name: str, folder: Path) -> Entry:
+def make_entry(name: str, folder: Path, **changes: Any) -> Entry:
     """A checkpoint of a family as the list of models has it, under an id of its own: what is computed is kept by it."""
-    return Entry(id=f"small-{name}-{next(_NUMBERS)}", path=save(name, folder))
+    return Entry(id=f"small-{name}-{next(_NUMBERS)}", path=save(name, folder, **changes))
 
 
 def read_settings(file: Path) -> dict[str, Any]:
@@ -665,5 +688,5 @@ def comparable_maps(name: str, capture_: Capture, maps: Sequence[Tensor], stack:
 
 def eager(name: str, folder: Path) -> Any:
     """The same checkpoint as transformers itself runs it, which keeps its own attention weights."""
-    model = getattr(transformers, (FAMILIES | MORE)[name].model)
+    model = attrgetter((FAMILIES | MORE)[name].model)(transformers)
     return model.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()

@@ -69,7 +69,8 @@ class ModelError(ValueError):
         "family_composed": "{model}: {family!r} is two models of any families put together.",
         "family_uneven": "{model}: {family!r} has more heads in some layers than in others.",
         "family_places": "{model}: {family!r} also reads where each word stands on a page.",
-        "family_part": "{model}: {family!r} is a text part whose layers are not known here.",
+        "family_appended": "{model}: {family!r} puts a vector of its own behind the words, and all layers look at it.",
+        "family_stretched": "{model}: {family!r} stretches its positions over each text; it takes no vectors.",
         "family_proteins": "{model}: {family!r} reads proteins beside text, and does not read text alone.",
         "family_assistant": "{model}: {family!r} guesses ahead what another model will write, out of its vectors.",
         "family_actions": "{model}: {family!r} reads states and actions, not text.",
@@ -90,11 +91,14 @@ class ModelError(ValueError):
         "(width {narrow}): they cannot be exchanged; choose another model.",
         "infinite": "{model}: its numbers grow beyond all bounds on this text, so there is nothing to show; "
         "choose another model.",
+        "unwritable": "{model}: a token of this text has number {number}, which the model reads and cannot write: its "
+        "vocabulary head has {rows} tokens; leave that token out.",
         "silent": "{model} has no head to write words with; choose another model.",
         "block_post": "{model}: a block of {family!r} norms the sum behind each part; its parts do not add up.",
         "block_parallel": "{model}: in a block of {family!r} attention and the network read the same vector.",
         "block_scaled": "{model}: a block of {family!r} multiplies what each part gives before it is added.",
         "block_experts": "{model}: the network of a block of {family!r} is one of several, or its activation learned.",
+        "block_projected": "{model}: {family!r} narrows what its last block gives before it is compared with words.",
         "block": "{model}: Headlight does not know how a block of the family {family!r} is put together; "
         "it knows those of {n} other families.",
         "empty": "There is no token in this text; type a word.",

@@ -180,8 +180,8 @@ def block_errors(source: Source, target: str, plan: BlockPlan, mask: Mask) -> tu
 
 
 def state_error(stack: Blocks, layer: int, trace: BlockTrace) -> float:
-    """Error of a block's output against the model's hidden state; the last one comes after the final norm."""
+    """Error of a block's output against the model's hidden state; the last one is what the stack makes of it."""
     expected, output = stack.states[layer + 1], trace.output
-    if layer == len(stack.weights) - 1 and stack.final is not None:
-        output = stack.design.normalize(output, stack.final)
+    if layer == len(stack.weights) - 1:
+        output = stack.finish(output)
     return float((expected - output).abs().max()) / largest(expected)

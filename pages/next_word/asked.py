@@ -6,8 +6,7 @@ from pages.next_word import compute
 from pages.next_word.context import NextWordContext
 from viz.frame.compute import model
 from viz.lessons.subject import Decoder, Subject
-from viz.models.stream import logits_of
-from viz.models.tokens import word_token
+from viz.models.stream import logits_of, writable_token
 
 
 def subject(context: NextWordContext) -> Subject:
@@ -25,7 +24,7 @@ def subject(context: NextWordContext) -> Subject:
             ids=tuple(tokens.ids),
             at=context.at,
             word=lambda number: context.words([number])[0],
-            token=lambda word: word_token(loaded_model.tokenizer, word),
+            token=lambda word: writable_token(loaded_model, word),
         ),
     )
 

@@ -18,6 +18,7 @@ from viz.models.interventions import patch_layer, without
 from viz.models.positions import first
 from viz.models.stream import (
     Reading,
+    check_writable,
     column,
     final_norm,
     logits_of,
@@ -70,8 +71,14 @@ class Changes:
 
 
 def tokens_of(source: Source) -> Tokens:
-    """Return the first tokens of a text."""
-    return first(read(source).tokens, limits.NEXT_TOKENS)
+    """Return the first tokens of a text.
+
+    Raises:
+        ModelError: "unwritable", if the model cannot write one of them, so that it has no surprise.
+    """
+    tokens = first(read(source).tokens, limits.NEXT_TOKENS)
+    check_writable(model(source.model), tokens.ids[1:])
+    return tokens
 
 
 @cached

@@ -19,8 +19,8 @@ from viz.frame.modes.figure_facts import note_source
 from viz.frame.scene import Scene, provenance, say_unknown
 from viz.frame.shared import MODEL, SOURCE
 from viz.frame.specs import Mask, Source
-from viz.models.stream import has_words, logit_cap
-from viz.models.tokens import Tokens, guesses, word_token
+from viz.models.stream import has_words, logit_cap, writable_token
+from viz.models.tokens import Tokens, guesses
 from viz.models.trained.twins import words
 from viz.params import Text
 from viz.params.memory import Remembered
@@ -228,7 +228,7 @@ def _resolve(source: Source, names: dict[str, int], name: str) -> Word:
         cut = [token for label, token in names.items() if "…" in label]
         token = dict(zip(tokenizer.convert_ids_to_tokens(cut), cut, strict=True)).get(name)
     if token is None:
-        token = word_token(tokenizer, name)
+        token = writable_token(model(source.model), name)
     if token is None:
         token = next(iter(names.values()))
     return Word(token=token, label=guesses(tokenizer, [token])[0])

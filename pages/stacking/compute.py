@@ -231,6 +231,8 @@ def state_error(source: Source, plan: BlockPlan) -> tuple[float, float]:
     """Return the error of these blocks against a model's hidden states, without an added mask, and the states' size."""
     stacked, n = first_stack(source, plan), len(plan.layers)
     is_complete = n == len(stacked.states) - 1
-    stacked = replace(stacked, states=stacked.states[: n + 1], final=stacked.final if is_complete else None)
+    stacked = replace(stacked, states=stacked.states[: n + 1])
+    if not is_complete:
+        stacked = replace(stacked, final=None, projection=None)
     error = stacked.state_error(blocks(source, plan, Mask()))
     return error, max(float(states.abs().max()) for states in stacked.states)

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from tests.checkpoints import FAMILIES, TEXT, eager
+from tests.checkpoints import FAMILIES, TEXT, eager, open_folder, save
 from viz.core.masks import causal
 from viz.core.norm import no_norm
 from viz.models import ModelError, capture, load
@@ -125,3 +125,19 @@ def test_every_block_difference_has_a_sentence():
     for lang in LANGUAGES:
         expected = {f"error.block_{layout.difference}" for layout in block_layouts() if not layout.is_whole}
         assert expected <= set(sentences(lang)) and len(expected) == 3
+
+
+def test_umt5_blocks_differ_by_rounding_alone(tmp_path, monkeypatch):
+    """Its scores are not scaled, so that float32 is off by 1e-4; in float64 the blocks give the model's own states."""
+
+    def norm_in_float64(self, x):  # transformers' own computes the variance in float32
+        return self.weight * x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.variance_epsilon)
+
+    monkeypatch.setattr("transformers.models.umt5.modeling_umt5.UMT5LayerNorm.forward", norm_in_float64)
+    model = open_folder(save("umt5", tmp_path / "umt5"))
+    model.model.double()
+    text_capture = capture(model, TEXT, target=TARGET)
+    for stack in ("encoder", "decoder"):
+        blocks = model_blocks(model, text_capture, stack)
+        assert blocks.x.dtype == torch.float64
+        assert blocks.state_error(blocks.run()) < 1e-11

@@ -1,6 +1,7 @@
 """Rare configurations of a family: each is supported, or refused in a sentence."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,13 @@ import torch
 import transformers
 from torch.testing import assert_close
 
-from tests.checkpoints import BART, BERT, FAMILIES, LLAMA, TEXT, VOCABULARY, open_folder, save, save_tokenizer
+from tests.checkpoints import BART, BERT, FAMILIES, LLAMA, MORE, TEXT, VOCABULARY, open_folder, save, save_tokenizer
 from viz.errors import ModelError
 from viz.models import capture
 from viz.models.blocks import model_blocks
 from viz.models.long.capture import long_capture
 from viz.models.positions import capture_placed
+from viz.models.stream import read_stream
 from viz.models.tokens import read_text
 
 PART = LLAMA | {
@@ -94,7 +96,7 @@ def test_text_part_is_shown_alone(name, tmp_path):
         assert_close(text_capture.layer(i).weights, weights[0], atol=1e-5, rtol=0)
 
 
-@pytest.mark.parametrize(("text_family", "code"), [("quokka", "family"), ("step3p5", "family_uneven")])
+@pytest.mark.parametrize(("text_family", "code"), [("quokka", "family"), ("jetmoe", "family_routed")])
 def test_text_part_unknown_family_is_refused(text_family, code, tmp_path):
     """The sentence names the text part's family, not the whole's."""
     config = {"model_type": "qwen3_vl", "text_config": {"model_type": text_family}}
@@ -128,6 +130,73 @@ def test_text_half_of_a_pair(name, tmp_path):
     for i, weights in enumerate(maps):
         assert_close(text_capture.layer(i).weights, weights[0], atol=1e-5, rtol=0)
     assert text_capture.n_layers == len(maps) == 2
+
+
+WHOLES: dict[str, Any] = {
+    "bridgetower": lambda: transformers.BridgeTowerForMaskedLM(transformers.BridgeTowerConfig(
+        text_config=BERT | {"vocab_size": VOCABULARY, "pad_token_id": 1},
+        vision_config=EYES | {"hidden_size": 64}, hidden_size=35, num_hidden_layers=2, num_attention_heads=5,
+        intermediate_size=53,
+    )),
+    "kosmos-2.5": lambda: transformers.Kosmos2_5ForConditionalGeneration(transformers.Kosmos2_5Config(
+        text_config=dict(MORE["kosmos_2_5_text_model"].sizes) | {"vocab_size": VOCABULARY},
+        vision_config=EYES | {"head_dim": 16, "patch_embed_hidden_size": 12}, latent_query_num=4,
+    )),
+}  # fmt: skip
+"""Models whose text part has names of its own."""
+
+
+@pytest.mark.parametrize("name", WHOLES)
+def test_text_part_of_another_name(name, tmp_path):
+    """As transformers runs it inside the whole."""
+    model = WHOLES[name]()
+    folder = write(model, tmp_path / name)
+    theirs = type(model).from_pretrained(folder, attn_implementation="eager").eval()
+    ours = open_folder(folder)
+    ids = ours.tokenizer(TEXT, return_tensors="pt").input_ids
+    with torch.inference_mode():
+        result = theirs.base_model.text_model(input_ids=ids, output_attentions=True, output_hidden_states=True)
+    text_capture = capture(ours, TEXT)
+    assert text_capture.n_layers == len(result.attentions) == 2
+    for i, weights in enumerate(result.attentions):
+        assert_close(text_capture.layer(i).weights, weights[0], atol=1e-6, rtol=0)
+    assert_close(text_capture.final, result.hidden_states[-1][0], atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("name", ["kosmos_2_5_text_model", "marian"])
+def test_scaled_vectors_equal_tokens(name, tmp_path):
+    """Of a model that scales its words' vectors, before or after they are handed to it."""
+    model = open_folder(save(name, tmp_path / name))
+    text_capture = capture(model, TEXT)
+    tokens = text_capture.tokens
+    with torch.inference_mode():
+        rows = model.positions()
+    table = torch.zeros(1) if rows is None else rows[: len(tokens.ids)]
+    assert_close(capture_placed(model, tokens, table).final, text_capture.final, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("changes", [
+    {"do_layer_norm_before": False}, {"do_layer_norm_before": False, "word_embed_proj_dim": 24},
+    {"word_embed_proj_dim": 24}, {"enable_bias": False, "layer_norm_elementwise_affine": False},
+])  # fmt: skip
+def test_opt_blocks_follow_settings(changes, tmp_path):
+    """The norm before or after, words narrower than the stream, no biases, norms that learn nothing."""
+    model = open_folder(save("opt", tmp_path / "opt", **changes))
+    blocks = model_blocks(model, capture(model, TEXT))
+    assert blocks.design.norm == ("pre" if changes.get("do_layer_norm_before", True) else "post")
+    traces = blocks.run()
+    assert blocks.state_error(traces) < 5e-5
+    changed_design = replace(blocks.design, norm="post" if blocks.design.norm == "pre" else "pre")
+    assert blocks.state_error(blocks.run(design=changed_design)) > 0.01
+    assert len(traces[0].attention.x) == len(blocks.x) > 10
+
+
+def test_stream_to_narrower_words_is_refused(tmp_path):
+    """A matrix stands between the last norm and the words: the parts are not compared with words as they are."""
+    model = open_folder(save("opt", tmp_path / "opt", word_embed_proj_dim=24))
+    with pytest.raises(ModelError) as error:
+        read_stream(model, read_text(model.tokenizer, TEXT, model.max_tokens))
+    assert error.value.code == "block_projected"
 
 
 def test_opt_350m_positions_are_refused(tmp_path):

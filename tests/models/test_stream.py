@@ -4,12 +4,13 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from tests.checkpoints import FAMILIES, MORE, TEXT, eager, open_folder, save
+from tests.checkpoints import FAMILIES, MORE, NEWER, TEXT, eager, open_folder, save
 from viz.core.analysis.attribution import attribute
 from viz.core.analysis.lens import logit_lens
 from viz.errors import ModelError
 from viz.models.blocks import block_layouts
 from viz.models.stream import (
+    check_writable,
     column,
     final_norm,
     has_words,
@@ -19,8 +20,9 @@ from viz.models.stream import (
     split_stream,
     uncapped,
     unembed,
+    writable_token,
 )
-from viz.models.tokens import read_text
+from viz.models.tokens import read_text, word_token
 
 DECODERS = ("llama", "gpt2", "mistral", "qwen2", "gpt_bigcode", "gpt_bigcode_mha", "gemma2")
 FEED_FORWARD = dict.fromkeys(("llama", "mistral", "qwen2"), "mlp.down_proj") | {"gemma2": "post_feedforward_layernorm"}
@@ -224,3 +226,31 @@ def test_stream_of_family_adds_up(name, tmp_path):
     attribution = attribute(parts, u - v, weights, centred=centred, bias=b - c)
     logits = uncapped(model, result.logits[0, AT])
     assert attribution.total == pytest.approx(float(logits[WORD] - logits[SECOND_WORD]), abs=2e-4 * scale)
+
+
+def test_token_beyond_the_head_is_refused(tmp_path):
+    """A model may read tokens that it cannot write: Apertus 1.5 has a head of `output_vocab_size` tokens."""
+    model = open_folder(save("llama", tmp_path / "cut"))
+    ids, words = tokens_of(model).ids, TEXT.split()
+    word_tokens = [word_token(model.tokenizer, word) for word in words]
+    n = sorted(word_tokens)[len(words) // 2]
+    head = model.model.lm_head
+    head.weight = torch.nn.Parameter(head.weight[:n].clone(), requires_grad=False)
+    assert column(model, n - 1)[0].shape == (model.width,)
+    assert logits_of(model, ids).shape == (len(ids), n)
+    check_writable(model, range(n))
+    for read in (lambda: column(model, n), lambda: check_writable(model, ids)):
+        with pytest.raises(ModelError) as error:
+            read()
+        assert error.value.code == "unwritable" and error.value.values["rows"] == n
+        assert error.value.values["number"] >= n
+    writable = [token if token < n else None for token in word_tokens]
+    assert [writable_token(model, word) for word in words] == writable and set(writable) > {None}
+
+
+@pytest.mark.skipif("apertus1p5_text" in NEWER, reason="transformers 5.24 knows it")
+def test_shorter_head_of_apertus_is_read(tmp_path):
+    model = open_folder(save("apertus1p5_text", tmp_path / "apertus", output_vocab_size=40))
+    assert logits_of(model, tokens_of(model).ids).shape[1] == 40
+    with pytest.raises(ModelError, match="number 40, which the model reads and cannot write"):
+        column(model, 40)

@@ -159,7 +159,9 @@ def _attention(
             raise ModelError("attention", model=type(module).__name__, option=name)
     mask_visible, bias = attention_mask, position_bias
     if attention_mask is not None and attention_mask.is_floating_point():
-        mask_visible, bias = None, attention_mask if bias is None else bias + attention_mask
+        mask_visible = None
+        if attention_mask.any():  # MarkupLM's adds 0 where nothing is padding
+            bias = attention_mask if bias is None else bias + attention_mask
     options: dict[str, Any] = {
         "allowed": mask_visible,
         "bias": bias,
@@ -263,7 +265,8 @@ def watch_stream(blocks: Sequence[tuple[nn.Module, nn.Module]]) -> None:
 
     def note_output(module: nn.Module, _: Any, output: Any) -> None:
         if (recorder := _current.get()) is not None and recorder.stream:
-            recorder.outputs[id(module)] = (output if isinstance(output, Tensor) else output[0])[0]
+            states = output if isinstance(output, Tensor) else output[0]
+            recorder.outputs[id(module)] = states[0] if states.dim() == 3 else states  # OPT's network has no batch axis
 
     for block, feed_forward in blocks:
         block.register_forward_pre_hook(note_call, with_kwargs=True)

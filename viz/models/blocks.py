@@ -46,7 +46,7 @@ class BlockLayout:
     cross_out_norm: str = ""
     feed_forward_out_norm: str = ""
     out_scale: str = ""
-    gain_offset: float = 0.0
+    projection: str = ""
     when: Mapping[str, Any] = field(default_factory=dict)
 
     def fits(self, config: Any) -> bool:
@@ -80,7 +80,8 @@ class Blocks:
 
     ``x`` is what the first block reads and ``memory`` what decoder blocks read; ``attentions`` are each layer's own
     ways of attending, and ``is_standard`` says whether these are the paper's: scores times 1/sqrt(d_k), nothing added,
-    nothing turned. ``final`` is the norm behind the last block; ``states`` are the model's own hidden states.
+    nothing turned. ``final`` is the norm behind the last block, ``projection`` the matrix behind that, if any;
+    ``states`` are the model's own hidden states.
     """
 
     x: Tensor
@@ -90,6 +91,7 @@ class Blocks:
     attentions: tuple[Mapping[str, Any], ...] | None = None
     is_standard: bool = True
     final: NormWeights | None = None
+    projection: Tensor | None = None
     states: tuple[Tensor, ...] = ()
 
     def run(self, **options: Any) -> tuple[BlockTrace, ...]:
@@ -111,11 +113,16 @@ class Blocks:
         attentions = None if self.attentions is None else tuple(self.attentions[i] for i in layers)
         return replace(self, weights=tuple(self.weights[i] for i in layers), attentions=attentions)
 
+    def finish(self, output: Tensor, design: BlockDesign | None = None) -> Tensor:
+        """Return what the stack makes of its last block's output: its final norm, in a design, and its projection."""
+        if self.final is not None:
+            output = (design or self.design).normalize(output, self.final)
+        return output if self.projection is None else output @ self.projection
+
     def state_error(self, traces: Sequence[BlockTrace]) -> float:
         """Largest difference of the blocks' outputs from the model's own hidden states, over all layers."""
         outputs = [trace.output for trace in traces]
-        if self.final is not None:
-            outputs[-1] = self.design.normalize(outputs[-1], self.final)
+        outputs[-1] = self.finish(outputs[-1])
         outputs_of_model = self.states[1:]
         return max(float((a - b).abs().max()) for a, b in zip(outputs, outputs_of_model, strict=True))
 
@@ -153,7 +160,7 @@ def _weights(layer: nn.Module, layout: BlockLayout, call: Call, cross: Call | No
         gate, w_in = w_in.chunk(2, dim=1)
 
     def norm(path: str) -> NormWeights:
-        return norm_weights(layer.get_submodule(path), layout.gain_offset)
+        return norm_weights(layer.get_submodule(path))
 
     def second(path: str) -> NormWeights | None:
         return norm(path) if path and layout.norm == "sandwich" else None
@@ -191,7 +198,18 @@ def find_block_layout(model: LoadedModel, stack_name: str, *, of_stream: bool = 
                 raise ModelError(f"block_{layout.difference}", model=model.entry.id, family=config.model_type)
         known_families = {family for layout in known_layouts for family in layout.families} - {config.model_type}
         raise ModelError("block", model=model.entry.id, family=config.model_type, n=len(known_families))
+    if of_stream and _projection(model, matches[0]) is not None:
+        raise ModelError("block_projected", model=model.entry.id, family=config.model_type)
     return matches[0]
+
+
+def _projection(model: LoadedModel, layout: BlockLayout) -> Tensor | None:
+    """Return the matrix behind the last norm; None for most models."""
+    if not layout.projection:
+        return None
+    place, _, name = layout.projection.rpartition(".")
+    module = getattr(model.model.base_model.get_submodule(place), name)
+    return None if module is None else linear(module)[0]
 
 
 def model_blocks(model: LoadedModel, capture: Capture, stack_name: str | None = None) -> Blocks:
@@ -230,6 +248,7 @@ def model_blocks(model: LoadedModel, capture: Capture, stack_name: str | None = 
             normalize=getattr(norms, layout.normalize),
             activation=layers[0].get_submodule(layout.activation),
         ),
-        final=norm_weights(base.get_submodule(layout.final_norm), layout.gain_offset) if layout.final_norm else None,
+        final=norm_weights(base.get_submodule(layout.final_norm)) if layout.final_norm else None,
+        projection=_projection(model, layout),
         states=capture.states[name],
     )

@@ -48,7 +48,7 @@ class Layout:
     shares_kv: bool = False
     positions: str = ""
     when: Mapping[str, Any] = field(default_factory=dict)
-    without: tuple[str, ...] = ()
+    clip: str = ""
 
     def fits(self, config: Any) -> bool:
         """Return whether the layout describes models with this configuration."""
@@ -64,7 +64,7 @@ def layouts() -> tuple[Layout, ...]:
     """Every stack of every family known."""
     rows: list[Layout] = []
     for table in _tables()["layout"]:
-        stack = dict(table) | {name: tuple(table.get(name, ())) for name in ("projections", "without", "per_layer")}
+        stack = dict(table) | {name: tuple(table.get(name, ())) for name in ("projections", "per_layer")}
         names = stack.pop("families", None) or [stack.pop("family")]
         rows += (Layout(family=family, **stack) for family in names)
     return tuple(rows)
@@ -271,6 +271,22 @@ def check_family(entry: Entry, family: str) -> None:
         if family not in transformers.CONFIG_MAPPING:
             installed = transformers.__version__
             raise ModelError("family_newer", model=entry.id, family=family, needed=needed, installed=installed)
+
+
+def check_settings(entry: Entry, config: Any) -> None:
+    """Refuse a model that does what others of its family do not.
+
+    Raises:
+        ModelError: "family_clipped" or "family_uneven".
+    """
+    for layout in (layout for layout in layouts() if layout.fits(config)):
+        if layout.clip and getattr(config, layout.clip) is not None:
+            raise ModelError("family_clipped", model=entry.id, family=layout.family)
+        if set(layout.per_layer) & (getattr(config, "per_layer_attributes", None) or set()):
+            raise ModelError("family_uneven", model=entry.id, family=layout.family)
+        counts = [getattr(config, name) for name in layout.per_layer]
+        if len({n for count in counts for n in (count if isinstance(count, list) else [count])}) > 1:
+            raise ModelError("family_uneven", model=entry.id, family=layout.family)
 
 
 def family_without_attention(family: str) -> str:

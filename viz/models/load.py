@@ -22,7 +22,7 @@ from viz.models.folders.tokenizer import read_tokenizer
 from viz.models.folders.unlisted import check_format, find_weights
 from viz.models.folders.weights import has_own_names, pickled_files, read_tensors, types_in
 from viz.models.layers.find import find_layers, name_base, separate_shared_layers
-from viz.models.layout import LoadedModel, check_family
+from viz.models.layout import LoadedModel, check_family, check_settings
 from viz.models.registry import PICTURE_FAMILIES, Entry, find
 from viz.models.stream import watch_model
 
@@ -136,10 +136,14 @@ def _config(folder: Path) -> Any:
     return config.text_config
 
 
-def _family_of_part(entry: Entry, folder: Path) -> str:
-    """The family of a text part that config.json does not name: the default of the whole's."""
+def _checked_config(entry: Entry, folder: Path) -> Any:
+    """As :func:`_config`.
+
+    Raises:
+        ModelError: "corrupt", if there is none.
+    """
     try:
-        return str(_config(folder).model_type)
+        return _config(folder)
     except Exception as error:
         raise corrupt(entry, error) from error
 
@@ -154,7 +158,7 @@ def _read_config(entry: Entry, folder: Path) -> dict[str, Any]:
     if config.get("model_type") in PICTURE_FAMILIES:
         raise ModelError("pictures", model=entry.id)
     config = text_config(plain := quantised.check_method(entry, config)) or plain
-    if not (family := family_of(config) or ("text_config" in plain and _family_of_part(entry, folder))):
+    if not (family := family_of(config) or ("text_config" in plain and str(_checked_config(entry, folder).model_type))):
         raise ModelError("no_family", model=entry.id)
     check_family(entry, family)
     config["model_type"] = family
@@ -180,6 +184,7 @@ def _model_in(entry: Entry, folder: Path, adapter: Path | None = None) -> Any:
     files = check_weights(entry, folder, pickled_files(entry, folder))
     if reason := refusal_reason(config):
         raise corrupt(entry, reason)
+    check_settings(entry, _checked_config(entry, folder))
     types = {name: kind for file in files if file.suffix == ".safetensors" for name, kind in types_in(file).items()}
     names, full_config = list(types), read_json(entry, folder / "config.json")
     auto_class = auto_class_of(config, names)

@@ -1,6 +1,6 @@
 """A decoder's residual stream on one text: what each part writes, and the model's own way from it to words."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,7 +16,7 @@ from viz.models.attention_interface import Edit, recording, watch_stream
 from viz.models.blocks import BlockLayout, find_block_layout
 from viz.models.layers.positions import norm_weights
 from viz.models.layout import LoadedModel, linear
-from viz.models.tokens import Tokens
+from viz.models.tokens import Tokens, word_token
 
 
 def has_words(model: LoadedModel) -> bool:
@@ -183,14 +183,39 @@ def uncapped(model: LoadedModel, logits: Tensor) -> Tensor:
 def final_norm(model: LoadedModel) -> tuple[NormWeights, bool]:
     """Weights of the final norm, and whether it subtracts the mean (layer norm)."""
     layout = _layout(model)
-    weights = norm_weights(model.model.base_model.get_submodule(layout.final_norm), layout.gain_offset)
+    weights = norm_weights(model.model.base_model.get_submodule(layout.final_norm))
     return weights, layout.normalize == "layer_norm"
 
 
 def column(model: LoadedModel, word: int) -> tuple[Tensor, float]:
-    """The column of W_U for a word, (d_model,), and its bias."""
+    """The column of W_U for a word, (d_model,), and its bias.
+
+    Raises:
+        ModelError: "unwritable", if there is none.
+    """
+    check_writable(model, (word,))
     (w_u, b_u), scale = linear(model.model.get_output_embeddings()), logit_scale(model)
     return w_u[:, word] * scale, 0.0 if b_u is None else float(b_u[word]) * scale
+
+
+def check_writable(model: LoadedModel, tokens: Sequence[int]) -> None:
+    """Refuse tokens that a model reads and cannot write: Apertus 1.5 may be published with a shorter head.
+
+    Raises:
+        ModelError: "unwritable".
+    """
+    if wrong := [token for token in tokens if token >= _n_writable(model)]:
+        raise ModelError("unwritable", model=model.entry.id, number=wrong[0], rows=_n_writable(model))
+
+
+def writable_token(model: LoadedModel, word: str) -> int | None:
+    """Return the token that a word begins with; None if there is none, or the model cannot write it."""
+    token = word_token(model.tokenizer, word)
+    return token if token is not None and token < _n_writable(model) else None
+
+
+def _n_writable(model: LoadedModel) -> int:
+    return linear(model.model.get_output_embeddings())[0].shape[1]
 
 
 def through_w_o(model: LoadedModel, layer: int, heads: Tensor) -> Tensor:
@@ -228,7 +253,7 @@ def split_stream(model: LoadedModel, reading: Reading, at: int) -> StreamParts:
         return parts
     scales = []
     for block, head_sum in zip(blocks_of(model), parts.attention, strict=True):
-        norm = norm_weights(block.get_submodule(layout.attention_out_norm), layout.gain_offset)
+        norm = norm_weights(block.get_submodule(layout.attention_out_norm))
         scales.append(norm.gain / (head_sum.square().mean() + norm.eps).sqrt())
     return replace(
         parts,

@@ -418,8 +418,8 @@ def test_hostile_words_arrive_as_text(open_app, source):
 def family_entry(monkeypatch, tmp_path):
     """A small model of a family, listed by the app."""
 
-    def make(family):
-        entry = checkpoints.make_entry(family, tmp_path / "small")
+    def make(family, **changes):
+        entry = checkpoints.make_entry(family, tmp_path / "small", **changes)
         for module in ("specs", "compute"):
             monkeypatch.setattr(f"viz.frame.{module}.local_entries", lambda: (entry,))
         return entry
@@ -547,3 +547,17 @@ def test_every_box_has_words(lang):
     t = translator(lang)
     for kind in ("embedding", "position", "attention", "masked", "memory", "cross", "hidden", "feed_forward", "add"):
         assert t(f"block.name_{kind}", layer=0) and t(f"block.about_{kind}", layer=0, last=1)
+
+
+@pytest.mark.usefixtures("without_source_checks")
+def test_opt_350m_block_begins_with_sum(open_app, family_entry):
+    """Its words' vectors are narrower than its positions: the parts of the input are no boxes, and the sum is one."""
+    entry = family_entry("opt", do_layer_norm_before=False, word_embed_proj_dim=24)
+    app = open_app("block", model=entry.id, layer=1, section="all")
+    assert not app.exception and not app.warning
+    results = checks(app)
+    assert all(isinstance(n_passed, int) for n_passed in results.values())
+    assert any("✓" in line and "hidden states" in line for line in lines(app, "diagram"))
+    _, sides = diagram(app)
+    codes = {box["code"] for boxes in sides.values() for box in boxes}
+    assert {"enc_embedding", "enc_position"}.isdisjoint(codes) and "enc_attention" in codes

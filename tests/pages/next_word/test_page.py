@@ -185,9 +185,9 @@ def test_the_registry_says_which_models_write():
     assert {*map(twin_id, GROUPS)} <= set(decoders())
 
 
-@pytest.mark.parametrize("family", ["gpt2", "llama", "gemma2"])
+@pytest.mark.parametrize("family", ["gpt2", "llama", "gemma2", "opt"])
 def test_command_line_folder(open_app, monkeypatch, tmp_path, family):
-    """Biases and a layer norm (GPT-2), shared keys and values (Llama), norms behind each part and a cap (Gemma 2)."""
+    """Biases and a layer norm (GPT-2, OPT), shared keys and values (Llama), norms behind parts and a cap (Gemma 2)."""
     entry = make_entry(family, tmp_path / family)
     monkeypatch.setattr(specs, "local_entries", lambda: (entry,))
     monkeypatch.setattr(compute, "local_entries", lambda: (entry,))

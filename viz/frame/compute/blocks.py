@@ -13,6 +13,7 @@ from viz import limits
 from viz.core.block import BlockDesign, BlockTrace, BlockWeights
 from viz.core.masks import causal, combine
 from viz.core.spec import AttentionSpec
+from viz.errors import ModelError
 from viz.frame import compute
 from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.compute.positions import every_encoding, own_rows
@@ -67,10 +68,17 @@ def table(source: Source, n: int) -> Tensor:
 
 
 def inputs(source: Source, plan: BlockPlan) -> dict[str, Tensor]:
-    """Return the parts of the first block's input: the tokens' embeddings, and their positions if any."""
+    """Return the parts of the first block's input: the tokens' embeddings, and their positions if any.
+
+    None of them, if they are not all that is added up.
+    """
     if source.kind == "model":
         ids = reading(source).tokens.ids
-        vectors, rows = compute.model(source.model).embeddings(list(ids)), own_rows(source)
+        vectors = compute.model(source.model).embeddings(list(ids))
+        try:
+            rows = own_rows(source)
+        except ModelError:  # a matrix between the two widens the tokens' vectors (OPT-350m)
+            return {}
         return {"embedding": vectors} | ({} if rows is None else {"position": rows[: len(ids)]})
     vectors = compute.bare(source)[1][: limits.STACK_TOKENS]
     return {"embedding": vectors} | ({"position": table(source, len(vectors))} if plan.positions else {})
@@ -148,7 +156,7 @@ def blocks(source: Source, plan: BlockPlan, mask: Mask) -> tuple[BlockTrace, ...
 def handed_on(source: Source, plan: BlockPlan, mask: Mask) -> Tensor:
     """Return the memory of a decoder: the last block's output, behind the model's final norm if it has one."""
     stack, last = first_stack(source, plan), blocks(source, plan, mask)[-1].output
-    return last if stack.final is None else plan.design(stack.design).normalize(last, stack.final)
+    return stack.finish(last, plan.design(stack.design))
 
 
 def writer(source: Source, target: str) -> Source:

@@ -1,5 +1,6 @@
 """The class of transformers that a folder's model is read with."""
 
+from operator import attrgetter
 from typing import Any
 
 from viz.models.layout import model_class
@@ -15,7 +16,7 @@ def auto_class_of(config: dict[str, Any], names: list[str]) -> Any:
     import transformers
 
     if class_name := model_class(str(config.get("model_type"))):
-        kind = getattr(transformers, class_name)
+        kind = attrgetter(class_name)(transformers)
         transformers.AutoModel.register(kind.config_class, kind, exist_ok=True)
         return transformers.AutoModel
     architecture = str(next(iter(config.get("architectures") or []), ""))

@@ -7,7 +7,14 @@ from torch import Tensor
 
 from viz.models.layout import families, layouts, refused_kind
 
-AROUND = ("model.language_model.", "language_model.model.", "model.text_model.", "language_model.", "text_model.")
+AROUND = (
+    "model.language_model.",
+    "language_model.model.",
+    "model.text_model.",
+    "bridgetower.text_model.",
+    "language_model.",
+    "text_model.",
+)
 """Prefixes of the names of the text part's weights, in one version of transformers or another."""
 
 

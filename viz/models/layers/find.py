@@ -60,18 +60,10 @@ def _kind(attention: Any) -> str:
 
 
 def find_layers(model: Any) -> Iterator[Layer]:
-    """Every attention layer of a model, stack by stack.
-
-    Raises:
-        ModelError: "attention", if its configuration asks for something that no layout knows.
-    """
+    """Every attention layer of a model, stack by stack."""
     modules = dict(model.base_model.named_modules())
     n_layers = getattr(model.config, "num_hidden_layers", None)
     for layout in (layout for layout in layouts() if layout.fits(model.config)):
-        if unsupported := [name for name in layout.without if getattr(model.config, name, None) is not None]:
-            raise ModelError("attention", model=type(model).__name__, option=unsupported[0])
-        if varied := [name for name in layout.per_layer if len(set(getattr(model.config, name))) > 1]:
-            raise ModelError("attention", model=type(model).__name__, option=varied[0])
         earlier: list[Layer] = []
         for i in range(n_layers) if layout.hybrid and n_layers else count():
             attention = modules.get(layout.place(layout.attention, i))

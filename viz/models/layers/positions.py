@@ -1,9 +1,9 @@
 """Changes to q and k between the projection and the scores, as a layer of a model makes them: norms, RoPE, or both."""
 
 import inspect
-import math
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -20,12 +20,32 @@ KEY_NORMS = ("k_norm", "k_layernorm", "key_layernorm")
 """Names of the norm that k goes through, in the families that have one beside q's."""
 
 
-def norm_weights(module: nn.Module, offset: float = 0.0) -> NormWeights:
-    """LayerNorm calls its epsilon eps, Llama's and T5's norms variance_epsilon; ``offset`` is added to the weights."""
-    gain, shift = module.weight, getattr(module, "bias", None)
-    assert isinstance(gain, Tensor)
+def norm_weights(module: nn.Module) -> NormWeights:
+    """Return the weights of a norm, its gain as it is: some models keep it less 1.
+
+    LayerNorm calls its epsilon eps, Llama's and T5's norms variance_epsilon.
+    """
     eps: Any = module.eps if hasattr(module, "eps") else module.variance_epsilon
-    return NormWeights(gain=gain.detach() + offset, shift=None if shift is None else shift.detach(), eps=float(eps))
+    gain, shift = module.weight, getattr(module, "bias", None)
+    if gain is None:  # OPT may have norms that learn nothing
+        assert isinstance(module, nn.LayerNorm)
+        return NormWeights(gain=torch.ones(module.normalized_shape), eps=float(eps))
+    assert isinstance(gain, Tensor)
+    weights = NormWeights(gain=gain.detach(), shift=None if shift is None else shift.detach(), eps=float(eps))
+    return replace(weights, gain=weights.gain + _gain_offset(module, weights))
+
+
+def _gain_offset(norm: nn.Module, weights: NormWeights) -> int:
+    """Measure the number that a norm adds to its weights: 1 in Gemma and Nemotron, 0 elsewhere.
+
+    On numbers whose mean is 0, which a layer norm and an RMS norm treat alike.
+    """
+    gain, shift = weights.gain, 0.0 if weights.shift is None else weights.shift
+    x = torch.linspace(-1, 1, gain.shape[-1], dtype=gain.dtype).expand_as(gain)
+    normed = x / (x.square().mean(-1, keepdim=True) + weights.eps).sqrt()
+    with torch.inference_mode():
+        rest = norm(x) - normed * gain - shift
+    return round(float((rest * normed).sum() / normed.square().sum()))
 
 
 def unchanged(q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
@@ -72,21 +92,10 @@ def _first(attention: nn.Module, names: tuple[str, ...]) -> nn.Module:
 
 def _normed(norm: nn.Module, x: Tensor) -> Tensor:
     """Norm each head, or all heads' numbers of a token together (OLMo), as wide as the norm is."""
-    if isinstance(norm, nn.LayerNorm):
-        weights, normalize = norm_weights(norm), layer_norm
-    else:
-        weights, normalize = norm_weights(norm, _gain_offset(norm)), rms_norm
+    weights, normalize = norm_weights(norm), layer_norm if isinstance(norm, nn.LayerNorm) else rms_norm
     if weights.gain.shape[-1] == x.shape[-1]:
         return normalize(x, weights)
     return split_heads(normalize(concat_heads(x), weights), len(x))
-
-
-def _gain_offset(norm: nn.Module) -> int:
-    """Measure the number that an RMS norm adds to its weights: 1 in Gemma, 0 elsewhere."""
-    weights = norm_weights(norm)
-    with torch.inference_mode():
-        gain = norm(torch.ones_like(weights.gain)) * math.sqrt(1 + weights.eps)
-    return round(float((gain - weights.gain).mean()))
 
 
 def _turn(model: LoadedModel, layer: Layer) -> Change:
