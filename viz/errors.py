@@ -21,14 +21,24 @@ class ModelError(ValueError):
         "parts": "{model}: it holds several models, {parts}: name one of them, --model …/{first}.",
         "tokenizer": "{model}: it has no tokenizer; save one there: "
         "AutoTokenizer.from_pretrained({base!r}).save_pretrained({folder!r}).",
+        "tokenizer_format": "{model}: its tokenizer is in {file}, a format that is not read here; put the "
+        "tokenizer.json of the published model beside it.",
         "sentencepiece": "{model}: its tokenizer {file} cannot be read here ({reason}); where the package "
         "sentencepiece is installed, write tokenizer.json: "
         "AutoTokenizer.from_pretrained({folder!r}).save_pretrained({folder!r}).",
         "slow_tokenizer": "{model}: its tokenizer {file} is of a kind that only the package sentencepiece reads, and "
         "that tokenizer.json cannot hold; choose a model with a fast tokenizer, such as T5 or mBART.",
         "adapter": "{model}: it is an adapter ({kind}) of {base}, which is not merged here; merge it: "
-        "PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained({base!r}), {folder!r}).merge_and_unload()"
+        "PeftModel.from_pretrained({auto_class}.from_pretrained({base!r}), {folder!r}).merge_and_unload()"
         '.save_pretrained("merged").',
+        "adapter_vectors": "{model}: it is an adapter ({kind}) that has learned vectors beside the text and changes no "
+        "weight, so there is nothing to merge; open the model that it belongs to.",
+        "adapter_unnamed": "{model}: its adapter_config.json has no peft_type, so the kind of adapter is not known; "
+        "merge it with the library that wrote it, and save the merged model.",
+        "pointer": "{model}: {file} is a pointer of Git LFS, which names the file and is not it; fetch the file in "
+        "this folder: git lfs pull.",
+        "not_sentencepiece": "{model}: its tokenizer {file} is no file of SentencePiece ({reason}); put the "
+        "tokenizer.json of the published model beside it.",
         "quantised": "{model}: its weights are quantised ({method}), which only a package of that method reads; FP8 "
         "and MXFP4 are read; open the same model in float16 or bfloat16.",
         "pickle": "{model}: {file} is a pickle, which can run code, and is not read unless it is a pytorch_model.bin "

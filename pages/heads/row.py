@@ -7,6 +7,7 @@ from pages.heads import by_numpy
 from pages.heads.context import HeadsContext, at_temperature_one
 from viz.components.bars import BarChart
 from viz.core.analysis.checks import rounding, sdpa_weights, sink_share
+from viz.core.analysis.map_statistics import count_largest
 from viz.frame.checks import Check, asked_of, check
 from viz.frame.compute import head_grid
 from viz.frame.format import number, part
@@ -23,9 +24,12 @@ def draw(context: HeadsContext) -> list[Check]:
     weights, row = view.what == "weights", view_data.values[context.head, query]
     best = int(row.nan_to_num(neginf=-torch.inf).argmax())
     if bool(row[best] > 0 if weights else row[best].isfinite()):
-        key, value = view_data.labels[best], part(float(row[best])) if weights else number(float(row[best]), 3)
-        sentence = t(
-            "heads.row_weights" if weights else "heads.row_scores", query=view_data.labels[query], key=key, value=value
+        value = part(float(row[best])) if weights else number(float(row[best]), 3)
+        n, kind, word = count_largest(row), view.what, view_data.labels[query]
+        sentence = (
+            t(f"heads.row_{kind}", query=word, key=view_data.labels[best], value=value)
+            if n == 1
+            else t(f"heads.row_{kind}_alike", query=word, n=n, value=value)
         )
     else:  # a fully masked query, or its keys are hidden
         sentence = t("head_grid.says_blind", q=view_data.labels[query])

@@ -15,6 +15,9 @@ from viz.frame.format import part, share
 from viz.frame.modes import say
 from viz.frame.show import show_matrix
 
+ROUNDING = 1e-6
+"""Distances of pairs of heads that differ by less are equal."""
+
 
 def averaged(trace: MultiHeadTrace) -> Tensor:
     """Return the layer's output if every head used the mean of all maps and its own values."""
@@ -41,6 +44,9 @@ def draw(context: ManyHeadsContext) -> list[Check]:
         a=far[0], b=far[1], far=part(float(distances[far])),
         c=near[0], d=near[1], near=part(float(distances[near])),
     )  # fmt: skip
+    if far == near or float(distances[far] - distances[near]) < ROUNDING:
+        name = "found_two" if context.n_heads == 2 else "found_alike"
+        summary = t(f"many_heads.experts.differ.{name}", far=part(float(distances[far])))
     matrix = Matrix(
         values=distances,
         rows=Axis(names, t("many_heads.experts.differ.heads")),

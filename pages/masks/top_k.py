@@ -11,6 +11,7 @@ from pages.masks.context import MasksContext
 from viz.components.bars import BarChart
 from viz.components.matrix import Axis, Matrix
 from viz.core.analysis.checks import rounding
+from viz.core.analysis.map_statistics import count_largest
 from viz.core.attention import row_softmax
 from viz.core.variants.today.selection import lost_shares, top_k_mask
 from viz.figures import line_chart
@@ -82,7 +83,11 @@ def _say_loss(context: MasksContext, mask: Tensor, lost: Tensor, k: int) -> None
     cells = share(int(mask.sum()) / int(visible.sum()))
     worst_row = int(lost.argmax())
     say(t("masks.top_k.says", k=k, cells=cells, mean=share(float(lost[sees].mean()))))
-    st.text(t("masks.top_k.most", word=context.labels[worst_row], most=share(float(lost[worst_row]))))
+    n, most = count_largest(lost), share(float(lost[worst_row]))
+    if n == 1:
+        st.text(t("masks.top_k.most", word=context.labels[worst_row], most=most))
+    else:
+        say(t("masks.top_k.most_alike", n=n, most=most))
 
 
 def _show_rows(context: MasksContext, lost: Tensor) -> None:

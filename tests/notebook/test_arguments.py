@@ -49,11 +49,13 @@ def test_show_parallel_model_is_opened(model):
     assert_close(torch.tensor(wrapped.weights), torch.tensor(viz.show(gpt, tokenizer, "the cat").weights))
 
 
-@pytest.mark.parametrize("name", ["NoneType", "list", "GPT2LMHeadModel"])
+@pytest.mark.parametrize("name", ["NoneType", "list", "str", "GPT2LMHeadModel"])
 def test_show_wrong_tokenizer_is_named(model, name):
     """No tokenizer, its tokens, or the two in another order."""
     gpt, tokenizer = model
-    first, second = {"NoneType": (gpt, None), "list": (gpt, WORDS), "GPT2LMHeadModel": (tokenizer, gpt)}[name]
+    first, second = {
+        "NoneType": (gpt, None), "list": (gpt, WORDS), "str": (gpt, "gpt2"), "GPT2LMHeadModel": (tokenizer, gpt),
+    }[name]  # fmt: skip
     with pytest.raises(ValueError, match=f"{name} stands in the tokenizer's place"):
         viz.show(first, second, "the cat")
 

@@ -1,5 +1,6 @@
 """`viz.show` reads a text in any form as its model would, and notes what it left out."""
 
+import numpy as np
 import pytest
 import torch
 import transformers
@@ -93,6 +94,39 @@ def test_show_pair_has_segments(bert, pair):
     assert_close(torch.tensor(grid.weights), expected, atol=1e-6, rtol=0)
 
 
+@pytest.mark.parametrize("dtype", ["u2", "u4", ">i8", "i1"])
+def test_show_ids_of_every_type(gpt2, dtype):
+    """Data sets keep ids in as few bits as they fit."""
+    want = viz.show(gpt2, fast("bytes"), [5, 7, 9])
+    assert viz.show(gpt2, fast("bytes"), np.array([5, 7, 9], dtype)).tokens == want.tokens
+    assert viz.show(gpt2, fast("bytes"), torch.tensor([5, 7, 9], dtype=torch.uint16)).tokens == want.tokens
+
+
+def test_show_processor_has_tokenizer(gpt2):
+    """A processor reads pictures too, and takes a text by its name."""
+
+    class Processor:
+        tokenizer = fast("bytes")
+
+        def __call__(self, images=None, text=None):
+            return self.tokenizer(text)
+
+    assert viz.show(gpt2, Processor(), "The animal").tokens == viz.show(gpt2, fast("bytes"), "The animal").tokens
+
+
+def test_show_function_as_tokenizer(gpt2):
+    assert viz.show(gpt2, lambda text, **_options: {"input_ids": [5, 7, 9]}, "abc").tokens[0] == ("5", "7", "9")
+
+
+@pytest.mark.parametrize("part", ["get_encoder", "get_decoder"])
+def test_show_half_of_two_reads_one(part):
+    """The encoder or the decoder of a model with both has its configuration, and reads no target."""
+    config = transformers.BartConfig(vocab_size=checkpoints.VOCABULARY, **checkpoints.BART | {"d_model": 40})
+    half = getattr(transformers.BartForConditionalGeneration(config).eval(), part)()
+    grid = viz.show(half, fast("metaspace"), "The animal")
+    assert grid.weights.shape == (6, 6)
+
+
 def test_show_three_texts_raises(bert):
     with pytest.raises(ValueError, match="These are 3 texts"):
         viz.show(bert, fast("wordpiece"), ["a", "b", "c"])
@@ -131,8 +165,33 @@ def test_show_attentions_tokenizer_names_ids(gpt2):
     with torch.inference_mode():
         attentions = gpt2(**inputs, output_attentions=True).attentions
     want = viz.show(gpt2, tokenizer, "The animal").tokens
-    for text in (inputs["input_ids"], inputs, "The animal"):
+    encoding = tokenizer.backend_tokenizer.encode("The animal")
+    for text in (inputs["input_ids"], inputs, encoding, "The animal", ("The", " animal")):
         assert viz.show(attentions, tokenizer, text).tokens == want
+
+
+def test_show_encoding_of_tokenizers(bert):
+    """Its ids, its padding mask and its segments are read."""
+    inner = fast("wordpiece").backend_tokenizer
+    inner.no_padding()
+    inner.no_truncation()
+    for texts in (("The cat sat.",), ("The cat sat.", "The dog.")):
+        grid, want = viz.show(bert, inner, inner.encode(*texts)), viz.show(bert, inner, texts)
+        assert grid.tokens == want.tokens
+        assert_close(torch.tensor(grid.weights), torch.tensor(want.weights), atol=0, rtol=0)
+    inner.enable_padding(length=12)
+    assert "left out" in viz.show(bert, inner, inner.encode("The cat sat.")).notes[0]
+
+
+def test_show_bytes_of_latin_letters(gpt2):
+    """ByT5 names each byte by a letter of Latin-1; its tokenizer has no fast form."""
+    tokenizer = transformers.ByT5Tokenizer()
+    ids = tokenizer("é 猫")["input_ids"]
+    want = ("é₁", "é₂", "␣", "猫₁", "猫₂", "猫₃", "</s>")
+    weights = torch.eye(len(ids))[None, None]
+    assert viz.show(gpt2, tokenizer, "é 猫").tokens[0] == want
+    assert viz.show([weights], tokenizer, ids).tokens[0] == want
+    assert viz.show([weights], tokenizer.convert_ids_to_tokens(ids)).tokens[0] == want
 
 
 def test_byte_level_tokens_are_readable():

@@ -9,6 +9,7 @@ from viz.notebook.maps import Labels, labels, read_layers
 from viz.notebook.stacks import stack_of
 from viz.notebook.structure import by_name
 
+pd = pytest.importorskip("pandas")
 WORDS = ["[CLS]", "the", "cat", "sat", "[SEP]"]
 
 
@@ -33,6 +34,55 @@ def test_read_layers_every_form(kind):
     assert [layer.dtype for layer in read_maps] == [torch.float32] * 2
     near = {"float16": 5e-4, "numpy16": 5e-4, "bfloat16": 4e-3}.get(kind, 1e-7)
     assert_close(torch.stack(read_maps), torch.cat(originals), atol=near, rtol=0)
+
+
+class Foreign:
+    """An array of a library that has a shape and a type, and no method of numpy's (TensorFlow)."""
+
+    def __init__(self, values):
+        self.values, self.shape, self.dtype = values, values.shape, values.dtype
+
+    def __len__(self):
+        return len(self.values)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values
+
+
+ARRAYS = {
+    "another byte order": lambda values: values.astype(">f4"),
+    "longdouble": lambda values: values.astype(np.longdouble),
+    "objects": lambda values: values.astype(object),
+    "turned": lambda values: np.ascontiguousarray(values[..., ::-1])[..., ::-1],
+    "read-only": lambda values: np.frombuffer(values.tobytes(), "f4").reshape(values.shape),
+    "foreign": Foreign,
+}
+
+
+@pytest.mark.parametrize("kind", ARRAYS)
+def test_read_layers_arrays_of_others(kind):
+    """They hold numbers, though torch does not read them as they are."""
+    originals = maps()
+    make = ARRAYS[kind]
+    for attentions in ([make(layer.numpy()) for layer in originals], make(torch.stack(originals).numpy())):
+        assert_close(torch.stack(layers(attentions)), torch.cat(originals), atol=1e-7, rtol=0)
+
+
+def test_read_layers_table_is_one_head():
+    table = pd.DataFrame(maps()[0][0, 0].numpy(), index=WORDS, columns=WORDS)
+    assert_close(layers(table)[0], maps()[0][0, :1], atol=0, rtol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.bool, torch.uint8, torch.uint16, torch.int64])
+def test_read_layers_one_hot_types(dtype):
+    """Hard attention is of 0 and 1 in any type."""
+    hard = torch.eye(5).expand(1, 3, 5, 5)
+    assert_close(layers([hard.to(dtype)])[0], hard[0], atol=0, rtol=0)
+
+
+def test_labels_numbers_in_arrays():
+    """A list of a tensor's numbers holds tensors."""
+    assert labels(list(torch.tensor([7, 8])), 2, "self") == labels(list(np.array([7, 8])), 2, "self") == ("7", "8")
 
 
 def layers(attentions, name="self"):

@@ -65,6 +65,18 @@ def test_show_tokens_may_be_iterated():
     assert viz.show([layer()], dict.fromkeys(WORDS).keys()).tokens[1] == tuple(WORDS)
 
 
+def test_show_tokens_of_bytes_or_unnamed():
+    """Bytes are read as one text; a tokenizer names what it does not know None."""
+    assert viz.show([layer()], "a 猫".encode()).tokens[0] == ("a", "␣", "猫₁", "猫₂", "猫₃")
+    assert viz.show([layer(n=2)], ["a", None]).tokens[0] == ("a", "⟨?⟩")
+
+
+@pytest.mark.parametrize("make", [torch.tensor, np.array])
+def test_show_two_numbers_are_tokens(make):
+    """Two token ids out of an array are no two lists of tokens."""
+    assert viz.show([layer(n=2)], list(make([7, 8]))).tokens == (("7", "8"), ("7", "8"))
+
+
 def test_show_layers_may_be_iterated():
     """Layers from a generator or a mapping's values are layers too."""
     for attentions in ((layer() for _ in range(2)), {"a": layer(), "b": layer()}.values()):

@@ -82,6 +82,34 @@ def test_generate_encoder_decoder_is_stitched(tmp_path):
         assert_close(torch.tensor(grid.weights), read.cross_attentions[2][0, 0], atol=1e-6, rtol=0)
 
 
+@pytest.mark.parametrize("form", ["output", "cross alone"])
+def test_generate_without_cache_is_stitched(tmp_path, form):
+    """Each step has all rows again, those of the cross-attention too: the last one has every row once."""
+    folder = checkpoints.save("bart", tmp_path / "bart")
+    model = transformers.BartForConditionalGeneration.from_pretrained(folder, attn_implementation="eager").eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    inputs, maps = tokenizer("The animal", return_tensors="pt"), {"output_attentions": True}
+    options = maps | {"max_new_tokens": 4, "min_new_tokens": 4, "num_beams": 1, "return_dict_in_generate": True}
+    out = model.generate(**inputs, **options, do_sample=False, use_cache=False)
+    with torch.inference_mode():
+        want = model(**inputs, decoder_input_ids=out.sequences[:, :-1], **maps).cross_attentions[1][0, 0]
+    source, target = (list(map(str, ids[0].tolist())) for ids in (inputs["input_ids"], out.sequences))
+    grid = viz.show(out, (source, target)) if form == "output" else viz.show(out.cross_attentions, (target, source))
+    grid.stack = "cross" if form == "output" else "self"
+    grid.layer = 1
+    assert_close(torch.tensor(grid.weights), want, atol=1e-6, rtol=0)
+
+
+def test_generate_with_assistant_is_refused(writer):
+    """transformers cuts the first step after the prompt out of the rows of the prompt itself."""
+    model, tokenizer = writer
+    inputs = tokenizer("The animal", return_tensors="pt")
+    options = {"max_new_tokens": 8, "min_new_tokens": 8, "do_sample": False, "output_attentions": True}
+    out = model.generate(**inputs, **options, return_dict_in_generate=True, assistant_model=model)
+    with pytest.raises(ValueError, match="gives it no weight in any head: this is not that token's row"):
+        viz.show(out, tokenizer.convert_ids_to_tokens(out.sequences[0]))
+
+
 def test_several_beams_are_refused():
     steps = ((layer(3, 3).expand(2, -1, -1, -1),), (layer(1, 4).expand(2, -1, -1, -1),))
     with pytest.raises(ValueError, match="2 texts or beams at once: let it write one text, with num_beams=1"):
@@ -187,6 +215,15 @@ def test_rounded_weights_are_shown(kind):
     for weights in (rounded, rounded.numpy(), rounded.double().numpy()):
         grid = viz.show([weights], [f"w{i}" for i in range(30)])
         assert not grid.notes and np.allclose(grid.weights, rounded[0, 0])
+
+
+@pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.float8_e5m2])
+@pytest.mark.parametrize("is_stored_so", [True, False])
+def test_weights_of_8_bits_are_shown(dtype, is_stored_so):
+    """Their rows sum to 1 but for rounding: nothing goes to no token, and nothing was scaled."""
+    rounded = layer(30, 30).to(dtype)
+    grid = viz.show([rounded if is_stored_so else rounded.float()], [f"w{i}" for i in range(30)])
+    assert grid.notes == [] and len(grid.tokens[1]) == 30
 
 
 def test_missing_weight_has_column():

@@ -15,11 +15,11 @@ from viz.models.checks import find_non_finite, refusal_reason
 from viz.models.folders import adapters, quantised
 from viz.models.folders.auto_class import auto_class_of
 from viz.models.folders.fetch import fetch_from_hub, fetch_from_index
-from viz.models.folders.files import corrupt, family_of, read_json, readable
+from viz.models.folders.files import check_pointers, corrupt, family_of, read_json, readable
 from viz.models.folders.recognise import find_model, find_tokenizer
 from viz.models.folders.text_part import text_config, text_weights
 from viz.models.folders.tokenizer import read_tokenizer
-from viz.models.folders.unlisted import check_format, find_weights
+from viz.models.folders.unlisted import check_format, find_weights, other_pickles
 from viz.models.folders.weights import has_own_names, pickled_files, read_tensors, types_in
 from viz.models.layers.find import find_layers, name_base, separate_shared_layers
 from viz.models.layout import LoadedModel, check_family, check_settings
@@ -59,13 +59,14 @@ def check_weights(entry: Entry, folder: Path, instead: Sequence[Path] = ()) -> l
             raise ModelError("pickle", model=entry.id, file=name)
     if missing := [name for name in names if not (folder / name).is_file()]:
         if instead:
+            if absent := next((file for file in instead if not file.is_file()), None):
+                raise ModelError("missing", model=entry.id, file=absent.name)
             return list(instead)
         if entry.path is not None and not entry.sha256 and not index.is_file():
             if unlisted := find_weights(entry, folder):
                 return unlisted
             check_format(entry, folder)
-        pickles = sorted(file.name for end in ("bin", "pt", "pth", "ckpt") for file in folder.glob(f"*.{end}"))
-        if pickles:
+        if pickles := other_pickles(folder):
             raise ModelError("pickle", model=entry.id, file=pickles[0])
         raise ModelError("missing", model=entry.id, file=missing[0])
     if not entry.file:
@@ -117,6 +118,8 @@ def read_checkpoint(entry: Entry, folder: Path, model_class: Any, weights: dict[
             else ""
         )
         raise corrupt(entry, f"no weights for {gaps[0]}{shape}")
+    if relative := sorted(key for key in report["unexpected_keys"] if key.endswith("distance_embedding.weight")):
+        raise ModelError("attention", model=entry.id, option=relative[0])  # transformers 5 leaves them out
     for name, shape, expected_shape in sorted(report["mismatched_keys"]):
         raise corrupt(entry, f"{name} is {_size(shape)}, config.json asks for {_size(expected_shape)}")
     if reason := find_non_finite(model):
@@ -221,7 +224,7 @@ def _from_folder(entry: Entry, folder: Path) -> tuple[Any, Any]:
     base = adapters.find_base(entry, folder) if adapters.is_adapter(folder) else folder
     with readable(base) as base_folder:
         config = _read_config(entry, base_folder)
-        check_weights(entry, base_folder, pickled_files(entry, base_folder))
+        check_pointers(entry, check_weights(entry, base_folder, pickled_files(entry, base_folder)))
         if reason := refusal_reason(config):
             raise corrupt(entry, reason)
         with readable(find_tokenizer(entry, folder, base)) as tokenizer_folder:

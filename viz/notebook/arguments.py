@@ -39,11 +39,18 @@ def check_tokenizer(tokenizer: Any) -> None:
     Raises:
         ValueError: a sentence on what stands in the tokenizer's place.
     """
-    if isinstance(tokenizer, nn.Module) or not (callable(tokenizer) or hasattr(tokenizer, "encode")):
+    is_other = isinstance(tokenizer, nn.Module | str | bytes)
+    if is_other or not (callable(tokenizer) or hasattr(tokenizer, "encode")):
         raise ValueError(
             f"{type(tokenizer).__name__} stands in the tokenizer's place and cannot cut a text: "
             "viz.show(model, tokenizer, text)."
         )
+
+
+def open_tokenizer(tokenizer: Any) -> Any:
+    """Return the tokenizer of a processor, which reads pictures or sound too; another as it is."""
+    inner = getattr(tokenizer, "tokenizer", None)
+    return inner if callable(inner) and hasattr(inner, "convert_ids_to_tokens") else tokenizer
 
 
 def check_text(model: Any, text: Any) -> None:
@@ -90,3 +97,11 @@ def in_a_list(parts: Any) -> Any:
     """Return what can only be iterated as a list; all else as it is."""
     is_view = isinstance(parts, Iterator | KeysView | ValuesView)
     return list(parts) if is_view else parts
+
+
+def open_encoding(text: Any) -> Any:
+    """Return the ids, the padding mask and the segments in an encoding of ``tokenizers``; all else as it is."""
+    if not isinstance(getattr(text, "ids", None), list):
+        return text
+    encoding = {"input_ids": [text.ids], "attention_mask": [text.attention_mask]}
+    return encoding | ({"token_type_ids": [text.type_ids]} if any(text.type_ids) else {})

@@ -43,7 +43,12 @@ def are_rows(parts: Sequence[Any]) -> bool:
     The steps of a growing text have zeros there, a cache's room for tokens to come.
     """
     sizes = [size for part in parts if (size := shape_of(part))]
-    if len(sizes) < max(2, len(parts)) or len({keys for _, keys in sizes}) != 1 or any(rows != 1 for rows, _ in sizes):
+    rows = [rows for rows, _ in sizes]
+    if (
+        len(sizes) < max(2, len(parts))
+        or len({keys for _, keys in sizes}) != 1
+        or not (set(rows) == {1} or _grow(rows))
+    ):
         return False
     first = next(layer for layer in parts[0] if layer is not None)
     return bool((torch.as_tensor(first)[..., 1:] != 0).any())
@@ -51,13 +56,42 @@ def are_rows(parts: Sequence[Any]) -> bool:
 
 def join_steps(steps: Sequence[Any]) -> tuple[Any, ...]:
     """Return one map (1, H, T, T) a layer of a text that grew step by step."""
-    if len(steps) > 1 and all(rows == columns for rows, columns in map(_size, steps)):
-        return tuple(steps[-1])  # without a cache the last step has every row
+    if _are_whole(steps):
+        return tuple(steps[-1])
+    for number, step in enumerate(steps[1:], 1):
+        _check_own_key(step, sum(rows for rows, _ in map(_size, steps[: number + 1])))
     return tuple(_grown([step[i] for step in steps], i) for i in range(len(steps[0])))
+
+
+def _are_whole(steps: Sequence[Any]) -> bool:
+    """Return True if each step has every row so far, as without a cache: the last has them all."""
+    sizes = [_size(step) for step in steps]
+    return _grow([rows for rows, _ in sizes]) and all(rows == columns for rows, columns in sizes)
+
+
+def _grow(rows: list[int]) -> bool:
+    """Return True if each of several steps has one row more than the last."""
+    return len(rows) > 1 and rows == list(range(rows[0], rows[0] + len(rows)))
+
+
+def _check_own_key(step: Any, end: int) -> None:
+    """Refuse a step whose last row gives nothing to its own token in any head of any layer: it is another's row.
+
+    transformers 5.23 cuts the first steps of assisted generation out of the rows of the prompt.
+    """
+    blocks = [torch.as_tensor(layer) for layer in step if layer is not None]
+    own_weights = [block[..., -1, min(block.shape[-1], end) - 1] for block in blocks]
+    if end > 1 and own_weights and not any(bool((weights != 0).any()) for weights in own_weights):
+        raise ValueError(
+            f"The step that read token {end} gives it no weight in any head: this is not that token's row. Let the "
+            "model read what was written, in one pass: viz.show(model, tokenizer, sequences[0])."
+        )
 
 
 def join_rows(steps: Sequence[Any]) -> tuple[Any, ...]:
     """Return one map (1, H, T, K) a layer of cross-attention, whose keys stay the same from step to step."""
+    if _grow([rows for rows, _ in map(_size, steps)]):
+        return tuple(steps[-1])  # without a cache the last step has every row
     return tuple(_one_text(torch.cat([_one_text(step[i]) for step in steps], -2)) for i in range(len(steps[0])))
 
 

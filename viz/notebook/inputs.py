@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -11,12 +12,14 @@ from viz.errors import ModelError
 from viz.models.checks import check_ids
 from viz.models.spelling.pieces import raw_parts, spell
 from viz.models.tokens import labels
-from viz.notebook.arguments import check_tokenizer
+from viz.notebook.arguments import check_tokenizer, open_encoding
 
 TO_TOKEN = ("id_to_token", "id_to_piece")
 """Names of the function from an id to its token in other tokenizers."""
 LARGEST_ID = 2**31
 """No table has as many rows, and fast tokenizers raise from twice as many on."""
+UNSIGNED = (torch.uint16, torch.uint32, torch.uint64)
+"""Types that torch cannot compare."""
 UNLIMITED = 10**9
 """Tokenizers that know no limit name an absurd one."""
 
@@ -86,6 +89,7 @@ def name_of_type(model: Any) -> str:
 
 
 def _of_any_form(tokenizer: Any, text: Any, most: int, is_target: bool) -> ReadText:
+    text = open_encoding(text)
     if isinstance(text, Mapping):
         return _of_encoding(tokenizer, text, most)
     if isinstance(text, str):
@@ -105,7 +109,7 @@ def _of_any_form(tokenizer: Any, text: Any, most: int, is_target: bool) -> ReadT
     if isinstance(text, Sequence) and text and isinstance(text[0], str):
         kinds = ", ".join(dict.fromkeys(type(part).__name__ for part in text))
         raise ValueError(f"The text is a {type(text).__name__} of {kinds}: hand over a string, a pair, or token ids.")
-    if (isinstance(text, Sequence) and not isinstance(text, bytes)) or hasattr(text, "shape"):
+    if (isinstance(text, Sequence) and not isinstance(text, bytes | bytearray)) or hasattr(text, "shape"):
         return _of_encoding(tokenizer, {"input_ids": text}, most)
     raise ValueError(
         f"The text is {type(text).__name__}, and not a string, a pair of strings, token ids, or what a tokenizer gave."
@@ -154,7 +158,10 @@ def _of_encoding(tokenizer: Any, encoding: Mapping[str, Any], most: int) -> Read
 
 def _tensor(name: str, value: Any) -> Tensor:
     try:
-        return torch.as_tensor(value)
+        if isinstance(value, Tensor):
+            return value.long() if value.dtype in UNSIGNED else value
+        array = np.asarray(value) if hasattr(value, "__array__") else None
+        return torch.as_tensor(value if array is None or array.dtype.kind not in "iu" else array.astype(np.int64))
     except (TypeError, ValueError, RuntimeError) as error:
         raise ValueError(
             f"The {name} are no table of numbers ({error}): hand over those of one text, [5, 7, 9]."
@@ -169,6 +176,8 @@ def _of_strings(tokenizer: Any, texts: tuple[str, ...], most: int, is_target: bo
     is_fast = bool(getattr(tokenizer, "is_fast", False))
     options = {"return_special_tokens_mask": True, "verbose": False}
     encoding = tokenizer(text_target=texts[0], **options) if is_target else tokenizer(*texts, **options)
+    if "special_tokens_mask" not in encoding:  # a function of one's own
+        return _of_encoding(tokenizer, encoding, most)
     added = [bool(flag) for flag in encoding.pop("special_tokens_mask")]
     sequences = encoding.sequence_ids() if is_fast else [None if flag else 0 for flag in added]
     token_places = _cut(added, sequences, most)

@@ -20,6 +20,9 @@ from viz.notebook.survey import LayerSurvey, survey_layer
 MOST_BYTES = 96_000_000
 """Of one map at 16 bits: 6,900 tokens. A browser holds a few of them."""
 
+UNNAMED = "⟨?⟩"
+"""The label of a token without a name."""
+
 SENT_BYTES = 12_000_000
 """Of all maps of a stack at 16 bits: 72 heads of 288 tokens. To pack more takes longer than 3 seconds on one core."""
 
@@ -265,10 +268,19 @@ def labels(tokens: Sequence[Any], n: int, name: str) -> tuple[str, ...]:
 
 def token_words(tokens: Sequence[Any]) -> list[Any]:
     """Tokens in a list: strings, bytes, or numbers, which may be a tensor's or those of one text in a batch."""
+    if isinstance(tokens, bytes | bytearray):
+        return [bytes([byte]) for byte in tokens]
     token_list = tokens.tolist() if hasattr(tokens, "tolist") else list(tokens)
     if len(token_list) == 1 and isinstance(token_list[0], list):
         token_list = token_list[0]
-    return [token if isinstance(token, bytes) else str(token) for token in token_list]
+    return [token if isinstance(token, bytes) else _name_of(token) for token in token_list]
+
+
+def _name_of(token: Any) -> str:
+    """A token's name; a number may stand in an array of its own, and None for one that a tokenizer does not know."""
+    if token is None:
+        return UNNAMED
+    return str(token.item() if hasattr(token, "item") and getattr(token, "ndim", 1) == 0 else token)
 
 
 def is_special_token(token: Any) -> bool:

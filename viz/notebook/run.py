@@ -1,5 +1,6 @@
 """Run a model of transformers on a text, and take away what its heads looked at; the model is left as it was."""
 
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +46,7 @@ def read(model: Any, tokenizer: Any, text: Any, target: str | None) -> Reading:
     Raises:
         ValueError: a sentence, where it gives no weights, or others than it uses.
     """
-    two = bool(getattr(model.config, "is_encoder_decoder", False))
+    two = reads_two(model)
     if target is not None and not two:
         raise ValueError("This model has no decoder beside its encoder, so it can read no target.")
     source = read_input(model, tokenizer, text)
@@ -76,6 +77,13 @@ def read(model: Any, tokenizer: Any, text: Any, target: str | None) -> Reading:
     )
 
 
+def reads_two(model: Any) -> bool:
+    """Return whether a model reads a text and a target: the encoder or the decoder of one has its configuration."""
+    parameters = inspect.signature(model.forward).parameters
+    has_target = "decoder_input_ids" in parameters or "input_ids" not in parameters  # compiled ones name neither
+    return has_target and bool(getattr(model.config, "is_encoder_decoder", False))
+
+
 def _above_diagonal(layer: Tensor | LayerOnDemand, token_places: list[int]) -> float:
     """The largest weight of a layer on a later token, padding left out."""
     if isinstance(layer, LayerOnDemand):
@@ -103,7 +111,7 @@ def _run(
                 return result, {"self": layers}, {}, plain
         with keeping_weights(model), noting_makers(model) as makers:
             result = model(**inputs, output_attentions=True, output_hidden_states=True, return_dict=True)
-    except (IndexError, RuntimeError, TypeError, KeyError, NotImplementedError) as error:
+    except (IndexError, RuntimeError, TypeError, KeyError, AttributeError, AssertionError) as error:
         size = " and ".join(f"{name} {' × '.join(map(str, value.shape))}" for name, value in inputs.items())
         first = (str(error).splitlines() or [""])[0][:160]
         raise ValueError(

@@ -5,7 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 from viz.components.one_file import Caption, grid_words
 from viz.notebook import run
-from viz.notebook.arguments import check_choice, check_text, check_tokenizer, in_a_list, layer_numbers, open_model
+from viz.notebook.arguments import (
+    check_choice,
+    check_text,
+    check_tokenizer,
+    in_a_list,
+    layer_numbers,
+    open_encoding,
+    open_model,
+    open_tokenizer,
+)
 from viz.notebook.inputs import name_tokens
 from viz.notebook.maps import Maps, read_layers
 from viz.notebook.stacks import stack_of
@@ -21,10 +30,11 @@ Along = tuple[Any, Any]
 
 def _is_pair(tokens: Any) -> bool:
     """Return whether tokens are two lists, and not two tokens."""
-    single = (str, bytes, int)
-    return (
-        isinstance(tokens, tuple | list) and len(tokens) == 2 and not any(isinstance(part, single) for part in tokens)
-    )
+    return isinstance(tokens, tuple | list) and len(tokens) == 2 and not any(map(_is_token, tokens))
+
+
+def _is_token(part: Any) -> bool:
+    return isinstance(part, str | bytes | int) or getattr(part, "ndim", None) == 0
 
 
 def _along(maps: Mapping[str, Maps], tokens: Any) -> dict[str, Along]:
@@ -144,7 +154,7 @@ def show(
         )
         tokens = tokens if text is None else name_tokens(tokens, _ids_of(tokens, text))
     else:
-        model = open_model(model)
+        model, tokens = open_model(model), open_tokenizer(tokens)
         reading = run.read(model, tokens, text, target)
         stacks, numbers, is_generated = reading.stacks, dict(reading.numbers), False
         notes, has_sinks = reading.notes, reading.has_sinks
@@ -180,10 +190,12 @@ def _is_pair_of(along: Along) -> bool:
 
 def _ids_of(tokenizer: Any, text: Any) -> list[int]:
     """The token ids of a text, or those that were handed over in its stead."""
-    if isinstance(text, str):
+    texts = (text,) if isinstance(text, str) else text
+    if isinstance(texts, tuple | list) and len(texts) in (1, 2) and all(isinstance(part, str) for part in texts):
         check_tokenizer(tokenizer)
-        ids = tokenizer(text)["input_ids"] if callable(tokenizer) else tokenizer.encode(text)
+        ids = tokenizer(*texts)["input_ids"] if callable(tokenizer) else tokenizer.encode(*texts)
         return list(getattr(ids, "ids", ids))
+    text = open_encoding(text)
     id_values = text["input_ids"] if isinstance(text, Mapping) else text
     id_list = id_values.tolist() if hasattr(id_values, "tolist") else list(id_values)
     return id_list[0] if id_list and isinstance(id_list[0], list) else id_list

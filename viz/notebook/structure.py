@@ -1,7 +1,9 @@
 """The forms in which attentions are handed over, told apart by their structure: names, nesting and shapes."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,13 @@ from viz.notebook.generated import are_rows, are_steps, join_rows, join_steps, s
 from viz.notebook.on_demand import LayerOnDemand
 
 STACKS = ("encoder", "decoder", "cross")
+TORCH_TYPES = (
+    torch.float16, torch.bfloat16, torch.float32, torch.float64,
+    torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64,
+)  # fmt: skip
+"""Types that torch computes with everywhere; of others, such as 8 bits and truth values, float32 is made first."""
+NUMPY_TYPES = {str(kind).removeprefix("torch.") for kind in (*TORCH_TYPES, torch.complex64, torch.complex128)}
+"""Names of numpy's types that torch reads without a copy."""
 FIELDS = {"encoder": "encoder_attentions", "decoder": "decoder_attentions", "cross": "cross_attentions"}
 
 
@@ -155,7 +164,32 @@ def _as_arrays(value: Any) -> Any:
     """A list of layers, or of lists of them; nested lists of numbers, as JSON has them, become arrays."""
     if isinstance(value, tuple | list):
         return _split_array(np.asarray(value)) if _is_numbers(value) else [_inner(part) for part in value]
-    return _split_array(value) if hasattr(value, "shape") else value
+    return _split_array(as_array(value)) if hasattr(value, "shape") else value
+
+
+def as_array(value: Any) -> Any:
+    """Return the numbers of another library (pandas, TensorFlow, JAX) as numpy's; torch's as they are."""
+    return value if isinstance(value, Tensor) else np.asarray(value)
+
+
+def _as_tensor(layer: Any) -> Tensor:
+    """A layer of any library, without a copy where torch has its type.
+
+    Raises:
+        TypeError: if it holds no numbers.
+    """
+    if isinstance(layer, Tensor):
+        values = layer.dequantize() if layer.is_quantized else layer
+        return values.detach() if values.dtype in TORCH_TYPES or values.is_complex() else values.detach().float()
+    array = as_array(layer)
+    if array.dtype.kind in "SUMm" or (array.dtype.kind == "O" and not all(isinstance(x, Real) for x in array.flat)):
+        raise TypeError(array.dtype)
+    is_turned = any(stride < 0 for stride in array.strides)
+    if array.dtype.name not in NUMPY_TYPES or not array.dtype.isnative or is_turned:
+        array = array.astype(np.float32)  # numpy's longdouble, JAX's bfloat16, numbers from a file of another machine
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The given NumPy array is not writable")  # it is only read
+        return torch.from_numpy(array)
 
 
 def _inner(part: Any) -> Any:
@@ -208,9 +242,10 @@ def as_maps(layer: Any, name: str, n_layers: int) -> Tensor:
     if isinstance(layer, Tensor) and layer.layout != torch.strided:
         layer = layer.to_dense()
     try:
-        values = layer.detach() if isinstance(layer, Tensor) else torch.from_numpy(np.asarray(layer))
-    except TypeError as error:
-        raise ValueError(f"{label} is {type(layer).__name__} of {layer.dtype}: these are no numbers.") from error
+        values = _as_tensor(layer)
+    except (TypeError, ValueError) as error:
+        kind = getattr(layer, "dtype", "values")
+        raise ValueError(f"{label} is {type(layer).__name__} of {kind}: these are no numbers.") from error
     if not values.numel():
         raise ValueError(f"{label} is {' × '.join(map(str, values.shape))}: there is no weight in it.")
     if values.is_meta:

@@ -48,6 +48,8 @@ PREFIXES = {
     "wrapped": lambda name: f"model.{name}",
     "of an adapter": lambda name: f"base_model.model.{name}",
     "of sentence-transformers": lambda name: f"0.auto_model.{name}",
+    "of a module of one's own": lambda name: f"text_encoder.{name}",
+    "of a trainer of policies": lambda name: f"policy.pretrained_model.{name}",
     "layers compiled": lambda name: name.replace(".1.", ".1._orig_mod."),
     "sharded": lambda name: name.replace(".0.", ".0._fsdp_wrapped_module._checkpoint_wrapped_module."),
 }
@@ -60,6 +62,54 @@ def test_wrapped_names_are_read(copy_of, checkpoint, family, prefix):
     folder = copy_of(family)
     rename(folder, PREFIXES[prefix])
     assert_close(final(folder), final(checkpoint(family)), atol=0, rtol=0)
+
+
+@pytest.mark.parametrize("family", ["llama", "gpt2", "bert"])
+@pytest.mark.parametrize("prefix", ["encoder.", "module.backbone."])
+def test_head_of_own_is_left_out(copy_of, checkpoint, family, prefix):
+    """A model inside a module of one's own, which has a head beside it: the names have no first part in common."""
+    folder = copy_of(family)
+    weights = {f"{prefix}{name}": value for name, value in load_file(folder / WEIGHTS).items()}
+    save_file(weights | {"classifier.weight": torch.zeros(2, 3)}, folder / WEIGHTS, {"format": "pt"})
+    assert_close(final(folder), final(checkpoint(family)), atol=0, rtol=0)
+
+
+@pytest.mark.parametrize("family", ["llama", "bert"])
+@pytest.mark.parametrize("key", [{"output_attentions": True}, {"return_dict": False}, {"torchscript": True}])
+def test_keys_of_last_use_change_nothing(copy_of, checkpoint, family, key):
+    """A trainer saves them with the model; with some of them transformers refuses every faster attention."""
+    folder = copy_of(family)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | key))
+    assert_close(final(folder), final(checkpoint(family)), atol=0, rtol=0)
+
+
+def test_relative_positions_of_bert_are_refused(copy_of):
+    """Trained with them, which transformers 5 leaves out without an error: its maps would be another model's."""
+    folder = copy_of("bert")
+    name = "bert.encoder.layer.0.attention.self.distance_embedding.weight"
+    save_file(load_file(folder / WEIGHTS) | {name: torch.ones(121, 7)}, folder / WEIGHTS, {"format": "pt"})
+    error = refusal(folder)
+    assert (error.code, error.values["option"]) == ("attention", name)
+
+
+def test_gguf_file_lacks_no_configuration(tmp_path):
+    """It has its own: what is said is that the format is not read from a folder."""
+    (tmp_path / "model-Q4_K_M.gguf").write_bytes(b"GGUF")
+    for path in (tmp_path, tmp_path / "model-Q4_K_M.gguf"):
+        error = refusal(path)
+        assert (error.code, error.values["file"]) == ("format", "model-Q4_K_M.gguf")
+
+
+def test_two_models_in_file_are_refused(copy_of):
+    """A student and its teacher: which of them is meant is not guessed."""
+    folder = copy_of("llama")
+    weights = load_file(folder / WEIGHTS)
+    both = {
+        f"{who}.{name}": n * value for n, who in enumerate(("student", "teacher"), 1) for name, value in weights.items()
+    }
+    save_file(both, folder / WEIGHTS, {"format": "pt"})
+    assert "the file has student." in str(refusal(folder))
 
 
 def test_renamed_weights_error_has_both_names(copy_of):
@@ -88,6 +138,64 @@ def test_pytorch_model_bin_is_read(copy_of, checkpoint, content):
     with pytest.raises(ModelError) as exc_info:
         open_folder(folder, sha256="0" * 64)
     assert exc_info.value.code in ("pickle", "missing"), "of a published file nothing else is read"
+
+
+def save_parts(folder: Path) -> None:
+    """Write the weights as two files of PyTorch's own, without an index."""
+    weights = load_file(folder / WEIGHTS)
+    (folder / WEIGHTS).unlink()
+    names = sorted(weights)
+    for number, part in enumerate((names[:5], names[5:]), 1):
+        torch.save({name: weights[name] for name in part}, folder / f"pytorch_model-0000{number}-of-00002.bin")
+
+
+def test_parts_without_index_are_read(copy_of, checkpoint):
+    save_parts(folder := copy_of("llama"))
+    assert_close(final(folder), final(checkpoint("llama")), atol=0, rtol=0)
+
+
+@pytest.mark.parametrize("is_listed", [True, False])
+def test_absent_bin_part_is_named(copy_of, is_listed):
+    """The other part was called a pickle that is not read, which it is not: one of two is missing."""
+    save_parts(folder := copy_of("llama"))
+    absent = "pytorch_model-00002-of-00002.bin"
+    (folder / absent).unlink()
+    if is_listed:
+        index = {"weight_map": {str(i): f"pytorch_model-0000{i}-of-00002.bin" for i in (1, 2)}}
+        (folder / "pytorch_model.bin.index.json").write_text(json.dumps(index))
+    error = refusal(folder)
+    assert (error.code, error.values["file"]) == ("missing", absent)
+
+
+@pytest.mark.parametrize("name", ["optimizer.bin", "scheduler.pt", "rng_state_0.pth", "training_args.bin"])
+def test_state_of_training_is_no_weights(copy_of, name):
+    """A file beside the weights of a step is not named in their place."""
+    folder = copy_of("llama", "checkpoint-500")
+    (folder / WEIGHTS).unlink()
+    torch.save({}, folder / name)
+    error = refusal(folder)
+    assert (error.code, error.values["file"]) == ("missing", WEIGHTS)
+
+
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935\nsize 4976698672\n"
+
+
+@pytest.mark.parametrize("name", [WEIGHTS, "pytorch_model.bin", "tokenizer.json", "tokenizer.model"])
+def test_pointers_of_lfs_are_named(copy_of, name):
+    """A clone without Git LFS has them; one was called a pickle that can run code."""
+    folder = copy_of("llama")
+    if name in ("pytorch_model.bin", "tokenizer.model"):
+        (folder / {"pytorch_model.bin": WEIGHTS, "tokenizer.model": "tokenizer.json"}[name]).unlink()
+    (folder / name).write_text(POINTER)
+    error = refusal(folder)
+    assert (error.code, error.values["file"]) == ("pointer", name)
+
+
+def test_pointer_beside_weights_is_ignored(copy_of, checkpoint):
+    folder = copy_of("llama")
+    for name in ("pytorch_model.bin", "tokenizer.model", "tf_model.h5"):
+        (folder / name).write_text(POINTER)
+    assert_close(final(folder), final(checkpoint("llama")), atol=0, rtol=0)
 
 
 def lora(folder: Path, base: Path, modules: list[str], **changes: Any) -> dict[str, torch.Tensor]:
@@ -168,7 +276,7 @@ def test_lora_inside_a_model_is_merged(copy_of, tmp_path):
         {"init_lora_weights": "loftq"}, {"init_lora_weights": "corda"}, {"target_parameters": ["experts.down_proj"]},
         {"alora_invocation_tokens": [5]}, {"alpha_pattern": {"(": 3}}, {"lora_alpha": "much"},
         {"alpha_pattern": {"(.+)+x": 3}}, {"alpha_pattern": {".*.*.*.*x": 3}}, {"alpha_pattern": ["q_proj"]},
-        {"peft_type": "IA3"}, {"peft_type": None}, {"base_model_name_or_path": "gpt2"},
+        {"peft_type": "IA3"}, {"base_model_name_or_path": "gpt2"},
     ]
 )  # fmt: skip
 def test_other_adapters_are_named(copy_of, tmp_path, changes):
@@ -176,6 +284,35 @@ def test_other_adapters_are_named(copy_of, tmp_path, changes):
     lora(tmp_path / "adapter", copy_of("llama", "base"), LAYERS["llama"], **changes)
     error = refusal(tmp_path / "adapter")
     assert error.code == "adapter" and "merge_and_unload()" in str(error)
+
+
+@pytest.mark.parametrize("kind", ["PREFIX_TUNING", "PROMPT_TUNING", "P_TUNING", "ADAPTION_PROMPT", "CPT"])
+def test_learned_vectors_are_not_merged(copy_of, tmp_path, kind):
+    """PEFT has nothing to merge them into: it is not advised."""
+    lora(tmp_path / "adapter", copy_of("llama", "base"), LAYERS["llama"], peft_type=kind)
+    error = refusal(tmp_path / "adapter")
+    assert (error.code, error.values["kind"]) == ("adapter_vectors", kind) and "merge_and_unload" not in str(error)
+
+
+def test_unnamed_adapter_is_not_merged(copy_of, tmp_path):
+    """Other libraries call their files so too, and PEFT does not read these."""
+    lora(tmp_path / "adapter", copy_of("llama", "base"), LAYERS["llama"], peft_type=None)
+    error = refusal(tmp_path / "adapter")
+    assert error.code == "adapter_unnamed" and "PeftModel" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("task", "auto_class"), [
+        ("SEQ_2_SEQ_LM", "AutoModelForSeq2SeqLM"), ("SEQ_CLS", "AutoModelForSequenceClassification"),
+        ("TOKEN_CLS", "AutoModelForTokenClassification"), ("QUESTION_ANS", "AutoModelForQuestionAnswering"),
+        ("FEATURE_EXTRACTION", "AutoModel"), ("CAUSAL_LM", "AutoModelForCausalLM"), (None, "AutoModelForCausalLM"),
+    ]
+)  # fmt: skip
+def test_merging_line_has_class_of_task(copy_of, tmp_path, task, auto_class):
+    """A T5 or a classifier of BERT is no causal model."""
+    lora(tmp_path / "adapter", copy_of("llama", "base"), LAYERS["llama"], peft_type="IA3", task_type=task)
+    assert f"({auto_class}.from_pretrained(" in str(refusal(tmp_path / "adapter"))
+    assert hasattr(transformers, auto_class)
 
 
 Q = "model.layers.0.self_attn.q_proj"
@@ -398,6 +535,15 @@ def test_a_missing_tokenizer_is_named(copy_of, name, code, fragment):
     assert error.code == code and fragment in str(error)
 
 
+@pytest.mark.parametrize("name", ["tekken.json", "qwen.tiktoken", "bpe.codes"])
+def test_tokenizer_of_other_library_is_named(copy_of, name):
+    """The folder has one: that it has none would be false."""
+    folder = copy_of("gpt2")
+    (folder / "tokenizer.json").rename(folder / name)
+    error = refusal(folder)
+    assert (error.code, error.values["file"]) == ("tokenizer_format", name)
+
+
 def test_other_vocabulary_is_refused(copy_of):
     """A class that does not read vocab.txt would cut every word to pieces."""
     folder = copy_of("llama")
@@ -435,6 +581,15 @@ def test_nested_transformer_folder_is_opened(copy_of, tmp_path, part):
     (folder / "1_Pooling" / "config.json").write_text("{}")
     (folder / "modules.json").write_text(json.dumps([{"idx": 0, "path": part}, {"idx": 1, "path": "1_Pooling"}]))
     assert open_folder(folder).n_layers == 2
+
+
+def test_pooling_part_is_no_model(copy_of, checkpoint):
+    """sentence-transformers' older form without modules.json: the pooling has a config.json too."""
+    transformer = copy_of("bert", "0_Transformer")
+    pooling = transformer.parent / "1_Pooling"
+    pooling.mkdir()
+    (pooling / "config.json").write_text(json.dumps({"word_embedding_dimension": 35, "pooling_mode_mean_tokens": True}))
+    assert_close(final(transformer.parent), final(checkpoint("bert")), atol=0, rtol=0)
 
 
 def test_folders_of_one_name_have_two(tmp_path):

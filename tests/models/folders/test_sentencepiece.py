@@ -3,6 +3,7 @@
 import json
 import shutil
 import struct
+from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
@@ -135,18 +136,27 @@ def test_captured_text_has_labels_of_pieces(folder_with):
 @pytest.mark.parametrize(
     ("family", "file", "content", "tokenizer_class", "reason"),
     [
-        ("t5", "spiece.model", b"", "T5Tokenizer", "0 pieces"),
-        ("t5", "spiece.model", b"{}", "T5Tokenizer", "DecodeError"),
         ("t5", "spiece.model", pieces(UNIGRAM), "T5Tokenizer", "another token stands for unknown ones"),
         ("llama", "tokenizer.model", pieces(BPE, in_bytes=True, apart=False), "LlamaTokenizer", "the space before"),
         ("gemma", "tokenizer.model", pieces(BPE, "gemma", in_bytes=True), "GemmaTokenizer", "the space before"),
     ],
 )
 def test_other_files_are_refused(folder_with, family, file, content, tokenizer_class, reason):
-    """Damaged ones, and those whose class would read them as another tokenizer; with the line that converts them."""
+    """Those whose class would read them as another tokenizer; with the line that converts them."""
     error = refusal(folder_with(family, file, content, tokenizer_class))
     assert error.code == "sentencepiece" and reason in error.values["reason"]
     assert f"AutoTokenizer.from_pretrained('{family}').save_pretrained('{family}')" in str(error)
+
+
+TIKTOKEN = b"\n".join(b64encode(bytes([byte])) + b" %d" % byte for byte in range(256))
+"""The form of the tokenizer.model that Llama 3 was published with."""
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", TIKTOKEN])
+def test_other_formats_are_no_sentencepiece(folder_with, content):
+    """Its package cannot convert them either, so the sentence does not advise it."""
+    error = refusal(folder_with("llama", "tokenizer.model", content, "LlamaTokenizer"))
+    assert error.code == "not_sentencepiece" and "package" not in str(error)
 
 
 @pytest.mark.parametrize(

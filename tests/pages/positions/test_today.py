@@ -183,3 +183,10 @@ def test_no_positions_hostile_word_stays_text(open_app):
     for query in range(3):
         app = open_app("positions", section="today", today_show="no_positions", nope_query=query, **hostile)
         assert not any("example" in line.value or "<b>" in line.value for line in [*app.markdown, *app.caption])
+
+
+def test_no_positions_of_equal_words(open_app):
+    """None of several equal words is looked at most."""
+    link = {"section": "today", "today_show": "no_positions", "source": "words", "text": "cat cat cat cat"}
+    sentences = [element.value for element in open_app("positions", **link).text]
+    assert T("positions.no_positions.best_alike", query="cat", alike=4, weight="0.25", n=4) in sentences

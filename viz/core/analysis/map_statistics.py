@@ -85,6 +85,17 @@ def total_variation(a: Float[Tensor, "*B Q K"], b: Float[Tensor, "*B Q K"]) -> F
     return (a - b).abs().sum(-1) / 2
 
 
+def count_largest(values: Float[Tensor, " n"]) -> int:
+    """Count the numbers that are as large as the largest of them, apart from rounding; infinite ones are left out.
+
+    Example:
+        >>> count_largest(torch.tensor([0.25, 0.5, 0.5 - 1e-8])), count_largest(torch.tensor([-torch.inf, -3.0]))
+        (2, 1)
+    """
+    finite = values[values.isfinite()]
+    return int((finite >= finite.max() - 1e-5 * finite.abs().max()).sum()) if finite.numel() else 0
+
+
 def jacobian_norm(weights: Float[Tensor, "*B Q K"]) -> Float[Tensor, "*B Q"]:
     r"""Sensitivity of a row to its scores: :math:`\lVert \operatorname{diag}(p) - p p^\top \rVert_F`.
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from viz.errors import ModelError
-from viz.models.folders.files import corrupt, read_json
+from viz.models.folders.files import check_pointers, corrupt, read_if_object, read_json
 from viz.models.folders.recognise import ADAPTER, base_name
 from viz.models.folders.weights import LORA, map_names, read_tensors
 from viz.models.registry import Entry, checkpoints, entries
@@ -41,10 +41,29 @@ TOKENS = re.compile(r"\.(?:token_adapter\.)?trainable_tokens_delta(?:\.[\w-]+)?$
 """The end of a name of rows of an embedding table that were trained by themselves."""
 
 
+WITHOUT_WEIGHTS = (
+    "PROMPT_TUNING", "MULTITASK_PROMPT_TUNING", "P_TUNING", "PREFIX_TUNING", "CPT", "ADAPTION_PROMPT", "CARTRIDGE",
+)  # fmt: skip
+"""Kinds of adapters that learn vectors beside a text and leave the weights as they are: PEFT merges none of them."""
+
+AUTO_CLASSES = {
+    "SEQ_2_SEQ_LM": "AutoModelForSeq2SeqLM", "SEQ_CLS": "AutoModelForSequenceClassification",
+    "TOKEN_CLS": "AutoModelForTokenClassification", "QUESTION_ANS": "AutoModelForQuestionAnswering",
+    "FEATURE_EXTRACTION": "AutoModel",
+}  # fmt: skip
+"""The class of transformers that an adapter's base is loaded with, by what PEFT calls its task."""
+
+
 def refusal(entry: Entry, folder: Path, kind: str) -> ModelError:
-    """The sentence on an adapter that is not merged here."""
-    base = base_name(folder) or "BASE"
-    return ModelError("adapter", model=entry.id, kind=kind, base=base, folder=folder.name)
+    """The sentence on an adapter that is not merged here, with the line that merges it if anything does."""
+    base, config = base_name(folder) or "BASE", read_if_object(folder / ADAPTER)
+    method = str(config.get("peft_type") or "")
+    if not method:
+        return ModelError("adapter_unnamed", model=entry.id)
+    if method.upper() in WITHOUT_WEIGHTS:
+        return ModelError("adapter_vectors", model=entry.id, kind=method)
+    auto_class = AUTO_CLASSES.get(str(config.get("task_type")), "AutoModelForCausalLM")
+    return ModelError("adapter", model=entry.id, kind=kind, base=base, folder=folder.name, auto_class=auto_class)
 
 
 def _config(entry: Entry, folder: Path) -> dict[str, Any]:
@@ -93,6 +112,7 @@ def merge_folder(weights: Mapping[str, Tensor], folder: Path, entry: Entry) -> d
         if not (folder / "adapter_model.bin").is_file():
             raise ModelError("missing", model=entry.id, file=file.name)
         file = folder / "adapter_model.bin"
+    check_pointers(entry, [file])
     try:
         adapter = read_tensors(entry, [file])
     except ModelError:

@@ -4,7 +4,7 @@ import codecs
 import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,6 +19,12 @@ MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 INDEX = "model.safetensors.index.json"
 """Name of the list of weights in several files; transformers wants a word on them all in it."""
 
+POINTER = b"version https://git-lfs.github.com/spec/"
+"""First bytes of what Git LFS leaves in the place of a file that it has not fetched."""
+
+AS_USED = {"output_attentions", "output_hidden_states", "return_dict", "torchscript"}
+"""Keys of a configuration that say how its last user called the model, and nothing of the model."""
+
 TEXTS = ("*.json", "vocab.txt", "merges.txt")
 """Files of a folder that hold text."""
 
@@ -30,6 +36,18 @@ def corrupt(entry: Entry, reason: object) -> ModelError:
     """
     lines = re.sub(r"(/[^/\s'\"]*)+/", "", str(reason)).splitlines()
     return ModelError("corrupt", model=entry.id, reason=lines[0][:120] if lines else type(reason).__name__)
+
+
+def check_pointers(entry: Entry, files: Iterable[Path]) -> None:
+    """Refuse a file that Git LFS has left in the place of a large one, as a clone without it has them.
+
+    Raises:
+        ModelError: "pointer".
+    """
+    for file in files:
+        with file.open("rb") as content:
+            if content.read(len(POINTER)) == POINTER:
+                raise ModelError("pointer", model=entry.id, file=file.name)
 
 
 def read_if_object(file: Path) -> dict[str, Any]:
@@ -68,7 +86,10 @@ def family_of(config: dict[str, Any]) -> str:
 
 @contextmanager
 def readable(folder: Path) -> Iterator[Path]:
-    """Give a folder as transformers reads it: itself, or a copy without byte order marks and with what it lacks."""
+    """Give a folder as transformers reads it: itself, or a copy without byte order marks and with what it lacks.
+
+    The copy's configuration says nothing of how the model was called.
+    """
     copies = {
         file.name: content.decode(json.detect_encoding(content)).encode()
         for pattern in TEXTS
@@ -76,8 +97,10 @@ def readable(folder: Path) -> Iterator[Path]:
         if file.is_file() and (content := file.read_bytes()).startswith(MARKS)
     }
     config = read_if_object(folder / "config.json")
-    if config and not config.get("model_type") and (family := family_of(config)):
-        copies["config.json"] = json.dumps(config | {"model_type": family}).encode()
+    family = {} if config.get("model_type") else {"model_type": family_of(config)}
+    if config and (any(family.values()) or config.keys() & AS_USED):
+        settings = {name: value for name, value in config.items() if name not in AS_USED}
+        copies["config.json"] = json.dumps(settings | {name: value for name, value in family.items() if value}).encode()
     index = read_if_object(folder / INDEX)
     if index and "metadata" not in index:
         copies[INDEX] = json.dumps(index | {"metadata": {}}).encode()

@@ -6,12 +6,19 @@ from pathlib import Path
 from typing import Any
 
 from viz.errors import ModelError
+from viz.models.folders.unlisted import check_format
 from viz.models.registry import Entry
 
 ADAPTER = "adapter_config.json"
 SENTENCEPIECE = ("source.spm", "spiece.model", "sentencepiece.bpe.model", "tokenizer.model", "spm.model")
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "merges.txt", *SENTENCEPIECE)
 """Files of which a folder with a tokenizer has at least one."""
+
+OTHER_TOKENIZERS = ("tekken.json", "*.tiktoken", "*.tiktoken.model", "bpe.codes")
+"""Tokenizers of other libraries: mistral-common, tiktoken, fastBPE."""
+
+POOLING = {"word_embedding_dimension", "in_features"}
+"""Keys of the configuration of a pooling or a dense part."""
 
 MOST_PARTS = 8
 """Of the parts of a folder that a sentence names."""
@@ -23,12 +30,13 @@ def find_model(entry: Entry, folder: Path) -> Path:
     A file of a folder stands for the folder, and a folder of the hub's cache for the snapshot that it calls main.
 
     Raises:
-        ModelError: "parts", which names them, if several parts are models; "missing" if there is no model.
+        ModelError: "parts", which names them, if several parts are models; "format" or "missing" if there is no model.
     """
     folder = folder.parent if folder.is_file() else _snapshot(folder)
     if _has_model(folder):
         return folder
     parts = sorted(part for part in folder.glob("*") if part.is_dir() and _has_model(part))
+    parts = [part for part in parts if not _is_pooling(part)] or parts
     if module_name := _first_module(folder):
         parts = [part for part in parts if part.name == module_name] or parts
     if len(parts) == 1:
@@ -36,6 +44,7 @@ def find_model(entry: Entry, folder: Path) -> Path:
     if parts:
         names = ", ".join(part.name for part in parts[:MOST_PARTS])
         raise ModelError("parts", model=entry.id, parts=names, first=parts[0].name)
+    check_format(entry, folder)
     raise ModelError("missing", model=entry.id, file="config.json")
 
 
@@ -53,6 +62,12 @@ def _has_model(folder: Path) -> bool:
     return any((folder / name).is_file() for name in ("config.json", ADAPTER))
 
 
+def _is_pooling(folder: Path) -> bool:
+    """Return whether a folder is a later part of a model of sentence-transformers, which has a config.json too."""
+    config = _json(folder / "config.json")
+    return isinstance(config, dict) and bool(POOLING & config.keys()) and "model_type" not in config
+
+
 def _first_module(folder: Path) -> str:
     """The part of a folder of sentence-transformers that holds the transformer, as modules.json says."""
     modules = _json(folder / "modules.json")
@@ -64,12 +79,16 @@ def find_tokenizer(entry: Entry, folder: Path, base: Path) -> Path:
     """Return the folder with the tokenizer: the model's, the one around a step of a training, or an adapter's base.
 
     Raises:
-        ModelError: "tokenizer", with the line that saves one there.
+        ModelError: "tokenizer", with the line that saves one there; "tokenizer_format", if there is one of another
+            library.
     """
     is_part = entry.path is not None and (folder.name.startswith("checkpoint-") or folder != entry.path)
     for place in (folder, *((folder.parent,) if is_part else ()), base):
         if any((place / name).is_file() for name in TOKENIZERS):
             return place
+    for pattern in OTHER_TOKENIZERS:
+        if file := next(folder.glob(pattern), None):
+            raise ModelError("tokenizer_format", model=entry.id, file=file.name)
     raise ModelError("tokenizer", model=entry.id, base=base_name(folder) or "NAME", folder=folder.name)
 
 

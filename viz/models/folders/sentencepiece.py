@@ -35,7 +35,7 @@ def check_file(entry: Entry, file: Path) -> Any:
     """Return the content of a file.
 
     Raises:
-        ModelError: "slow_tokenizer", if its family has no fast tokenizer; "sentencepiece", if it cannot be read.
+        ModelError: "slow_tokenizer", if its family has no fast tokenizer; "not_sentencepiece", if it is another file.
     """
     if _is_slow(entry, file):
         raise ModelError("slow_tokenizer", model=entry.id, file=file.name)
@@ -43,9 +43,9 @@ def check_file(entry: Entry, file: Path) -> Any:
         proto = install()
         proto.ParseFromString(file.read_bytes())
     except Exception as error:
-        raise refusal(entry, file, type(error).__name__) from error
+        raise ModelError("not_sentencepiece", model=entry.id, file=file.name, reason=type(error).__name__) from error
     if not proto.pieces:
-        raise refusal(entry, file, "0 pieces")
+        raise ModelError("not_sentencepiece", model=entry.id, file=file.name, reason="0 pieces")
     return proto
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from viz.errors import ModelError
 from viz.models.checks import find_tokenizer_problem
 from viz.models.folders import sentencepiece
-from viz.models.folders.files import corrupt, read_if_object
+from viz.models.folders.files import check_pointers, corrupt, read_if_object
 from viz.models.registry import Entry
 
 GENERIC = ("PreTrainedTokenizerFast", "PreTrainedTokenizer", "TokenizersBackend")
@@ -20,11 +20,14 @@ def read_tokenizer(entry: Entry, folder: Path) -> Any:
     """Return the tokenizer of a folder; a fast one, which says what characters each token stands for.
 
     Raises:
-        ModelError: "sentencepiece", "slow_tokenizer", "missing" or "corrupt".
+        ModelError: "sentencepiece", "not_sentencepiece", "slow_tokenizer", "pointer", "missing" or "corrupt".
     """
     if (file := sentencepiece.find_file(folder)) is not None:
+        check_pointers(entry, [file])
         return _read_pieces(entry, file)
-    if not (folder / "tokenizer.json").is_file():
+    if (fast := folder / "tokenizer.json").is_file():
+        check_pointers(entry, [fast])
+    else:
         _check_old_files(entry, folder)
     try:
         import transformers

@@ -10,7 +10,7 @@ from viz.models.registry import Entry
 SHARD = re.compile(r"(.+)-\d+-of-(\d+)\.safetensors")
 """The name of one of several files, with how many there are."""
 
-NOT_WEIGHTS = ("adapter_", "optimizer", "scheduler", "training_", ".")
+NOT_WEIGHTS = ("adapter_", "optimizer", "scheduler", "scaler", "training_", "rng_state", "random_states", ".")
 """Beginnings of names of files that hold other tensors than a model's; macOS puts ._NAME beside a file."""
 
 OTHER_FORMATS = ("*.gguf", "*.h5", "*.msgpack", "*.onnx", "*.npz", "*.ckpt.index")
@@ -38,6 +38,12 @@ def find_weights(entry: Entry, folder: Path) -> list[Path]:
     if len(files) > 1:
         raise ModelError("weights", model=entry.id, files=", ".join(file.name for file in files[:4]))
     return files
+
+
+def other_pickles(folder: Path) -> list[str]:
+    """Return the names of pickles that may hold a model's weights."""
+    names = sorted(file.name for end in ("bin", "pt", "pth", "ckpt") for file in folder.glob(f"*.{end}"))
+    return [name for name in names if not name.startswith(NOT_WEIGHTS)]
 
 
 def check_format(entry: Entry, folder: Path) -> None:

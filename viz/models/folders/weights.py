@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,14 @@ from viz.models.registry import Entry
 WRAPPERS = ("_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module", "_forward_module")
 """Parts of names that torch.compile, FSDP, checkpointing and Lightning put between a module and its own name."""
 
-OUTER = ("module", "model", "base_model", "auto_model", "net", "network", "student", "backbone", "0")
-"""Modules that people put around a model, before every name."""
+MOST_OUTER = 4
+"""Names of modules around a model, one in the other, that stand before its own names: module.0.auto_model."""
 
 LORA = re.compile(r"(?:^|\.)(?:lora_\w+|trainable_tokens_delta|modules_to_save)(?:\.|$)")
 """A name of what a training with LoRA adds to a model, or has in the place of its weights."""
+
+PART = re.compile(r"pytorch_model-\d+-of-(\d{1,5})\.bin")
+"""The name of one of several files, with how many there are."""
 
 LARGEST_HEADER = 100_000_000
 """Bytes of a safetensors header; the format's own bound."""
@@ -42,7 +46,9 @@ def types_in(file: Path) -> dict[str, str]:
 
 
 def map_names(names: Iterable[str], expected: Iterable[str]) -> dict[str, str]:
-    """Return each name as the model has it, without wrappers and without a first part that the model lacks.
+    """Return each name as the model has it, without wrappers and without first parts that the model lacks.
+
+    Other modules beside the model in a file, such as a head of one's own, keep their names.
 
     Args:
         names: of the tensors in a file.
@@ -53,13 +59,9 @@ def map_names(names: Iterable[str], expected: Iterable[str]) -> dict[str, str]:
     expected_names |= {
         name.partition(".")[2] for name in expected_names
     }  # a model without its head is saved without its first part
-    best, most = plain, _matches(plain, expected_names)
-    shorter = plain
-    while shorter and (prefix := _common(shorter.values())):
-        shorter = {name: value.removeprefix(f"{prefix}.") for name, value in shorter.items()}
-        if (n_matches := _matches(shorter, expected_names)) > most:
-            best, most = shorter, n_matches
-    return best
+    prefix = _outer_prefix(plain.values(), expected_names)
+    inner = {name: value.removeprefix(prefix) for name, value in plain.items()}
+    return inner if len(set(inner.values())) == len(set(plain.values())) else plain
 
 
 def has_own_names(names: list[str], expected: Iterable[str]) -> bool:
@@ -67,14 +69,22 @@ def has_own_names(names: list[str], expected: Iterable[str]) -> bool:
     return all(name == plain for name, plain in map_names(names, expected).items()) and not any(map(LORA.search, names))
 
 
-def _common(names: Iterable[str]) -> str:
-    """The first part of all names, if it is one that wraps a model."""
-    first = {name.partition(".")[0] for name in names}
-    return next(iter(first)) if len(first) == 1 and first <= set(OUTER) else ""
+def _outer_prefix(names: Iterable[str], expected_names: set[str]) -> str:
+    """The first parts of names without which most of them are the model's own; the shortest such, and "" if none is.
 
-
-def _matches(names: Mapping[str, str], expected_names: set[str]) -> int:
-    return sum(name in expected_names for name in names.values())
+    A second model in the file, as a teacher beside its student, has as many: then it is not known which is meant.
+    """
+    counts: Counter[str] = Counter()
+    for name in names:
+        parts = name.split(".")
+        counts.update(
+            ".".join((*parts[:i], ""))
+            for i in range(min(len(parts), MOST_OUTER + 1))
+            if ".".join(parts[i:]) in expected_names
+        )
+    best = min(counts, key=lambda prefix: (-counts[prefix], len(prefix)), default="")
+    rivals = (n for prefix, n in counts.items() if not (prefix.startswith(best) or best.startswith(prefix)))
+    return "" if max(rivals, default=0) * 2 > counts[best] else best
 
 
 def read_tensors(entry: Entry, files: Iterable[Path]) -> dict[str, Tensor]:
@@ -108,7 +118,10 @@ def _tensors_of(entry: Entry, file: Path) -> dict[str, Tensor]:
 
 
 def pickled_files(entry: Entry, folder: Path) -> list[Path]:
-    """Return the files of pytorch_model.bin, whole or in parts, in a folder of one's own; none anywhere else."""
+    """Return the files of pytorch_model.bin, whole or in parts, in a folder of one's own; none anywhere else.
+
+    Some of the parts may be missing.
+    """
     if entry.path is None or entry.sha256:
         return []
     if (single_file := folder / "pytorch_model.bin").is_file():
@@ -117,7 +130,13 @@ def pickled_files(entry: Entry, folder: Path) -> list[Path]:
         parts = json.loads((folder / "pytorch_model.bin.index.json").read_bytes())["weight_map"]
         names = sorted({str(name) for name in parts.values()})
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return []
+        names = _numbered_names(folder)
     plain = all(re.fullmatch(r"pytorch_model[\w.-]*\.bin", name) for name in names)
-    files = [folder / name for name in names] if plain else []
-    return files if all(file.is_file() for file in files) else []
+    return [folder / name for name in names] if plain else []
+
+
+def _numbered_names(folder: Path) -> list[str]:
+    """The names of all parts of pytorch_model.bin, of which at least one is there."""
+    totals = {match[1] for file in folder.glob("*.bin") if (match := PART.fullmatch(file.name))}
+    total = next(iter(totals)) if len(totals) == 1 else "0"
+    return [f"pytorch_model-{i + 1:0{len(total)}}-of-{total}.bin" for i in range(int(total))]

@@ -45,6 +45,19 @@ def writes_bytes(tokenizer: Any) -> bool:
     return space not in none and mark in none
 
 
+def _writes_latin(tokenizer: Any) -> bool:
+    """Return True if the tokenizer names each byte by the letter of Latin-1 with its number, as ByT5's does."""
+    return not getattr(tokenizer, "is_fast", True) and tokenizer.tokenize("é") == ["Ã", "©"]
+
+
+def _are_latin_bytes(tokens: Sequence[str]) -> bool:
+    """Return True if tokens are letters of Latin-1, one each, that are UTF-8 together: other text hardly ever is."""
+    if not all(len(token) == 1 and token <= "\xff" for token in tokens):
+        return False
+    text = "".join(tokens).encode("latin-1").decode("utf-8", "surrogateescape")
+    return not text.isascii() and not _STRAY.search(text)
+
+
 @lru_cache(maxsize=20_000)
 def _bytes_of(token: str, of_bytes: bool) -> bytes:
     token = token.removesuffix(WORD_END) or token
@@ -58,13 +71,15 @@ def _bytes_of(token: str, of_bytes: bool) -> bytes:
 
 def parts(tokenizer: Any, ids: Sequence[int]) -> list[Part]:
     """The bytes of each token; of one that is no text its label."""
-    of_bytes, added = writes_bytes(tokenizer), tokenizer.added_tokens_decoder
+    of_bytes, of_latin, added = writes_bytes(tokenizer), _writes_latin(tokenizer), tokenizer.added_tokens_decoder
     labels_or_bytes: list[Part] = []
     for number, token in zip(ids, tokenizer.convert_ids_to_tokens(list(ids)), strict=True):
         if token is None:  # a model's table may have more rows than its tokenizer has tokens (Qwen2.5's has)
             labels_or_bytes.append(f"⟨{number}⟩")
-        elif number in added and (of_bytes or added[number].special):
+        elif number in added and (of_bytes or of_latin or added[number].special):
             labels_or_bytes.append(visible(token) or token)
+        elif of_latin:
+            labels_or_bytes.append(token.encode("latin-1"))
         else:
             labels_or_bytes.append(_bytes_of(token, of_bytes))
     return labels_or_bytes
@@ -72,7 +87,10 @@ def parts(tokenizer: Any, ids: Sequence[int]) -> list[Part]:
 
 def raw_parts(tokens: Sequence[str]) -> list[Part]:
     """The same of tokens as ``convert_ids_to_tokens`` names them, where no tokenizer is at hand."""
-    of_bytes = _spell_bytes([token for token in tokens if not SPECIAL.fullmatch(token)])
+    plain = [token for token in tokens if not SPECIAL.fullmatch(token)]
+    if _are_latin_bytes(plain):
+        return [visible(token) if SPECIAL.fullmatch(token) else token.encode("latin-1") for token in tokens]
+    of_bytes = _spell_bytes(plain)
     return [
         visible(token) if SPECIAL.fullmatch(token) else _bytes_of(token, of_bytes and _table().keys() >= set(token))
         for token in tokens
