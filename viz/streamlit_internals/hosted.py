@@ -117,7 +117,7 @@ def discard_lost_answers() -> None:
             _send_from_next_run(info.session)
         return name
 
-    WebsocketSessionManager.connect_session = connect_anew  # type: ignore[method-assign]
+    WebsocketSessionManager.connect_session = connect_anew  # type: ignore[assignment, method-assign]
 
 
 def _send_from_next_run(session: AppSession) -> None:
