@@ -523,8 +523,8 @@ def test_old_tokenizer_files_are_read(copy_of, files):
         ("vocab.json", "missing", "merges.txt"),
         ("merges.txt", "missing", "vocab.json"),
         ("source.spm", "slow_tokenizer", "source.spm"),
-        ("spiece.model", "sentencepiece", "spiece.model"),
-        ("tokenizer.model", "sentencepiece", "tokenizer.model"),
+        ("spiece.model", "not_sentencepiece", "spiece.model"),
+        ("tokenizer.model", "not_sentencepiece", "tokenizer.model"),
         ("other", "tokenizer", "AutoTokenizer.from_pretrained"),
     ],
 )

@@ -58,7 +58,7 @@ def refusal(entry: Entry, folder: Path, kind: str) -> ModelError:
     """The sentence on an adapter that is not merged here, with the line that merges it if anything does."""
     base, config = base_name(folder) or "BASE", read_if_object(folder / ADAPTER)
     method = str(config.get("peft_type") or "")
-    if not method:
+    if not method and config:
         return ModelError("adapter_unnamed", model=entry.id)
     if method.upper() in WITHOUT_WEIGHTS:
         return ModelError("adapter_vectors", model=entry.id, kind=method)
