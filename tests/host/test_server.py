@@ -223,28 +223,6 @@ def test_closed_tabs_free_resources(server):
     assert get(server, "/_stcore/health")[0] == 200
 
 
-def test_sigterm_stops_running_work(server):
-    """The last test: the server is gone after it."""
-
-    async def visit() -> int | None:
-        async with Tab(server.url) as tab:
-            work = asyncio.create_task(tab.open(text="slowly to the end"))
-            await until(lambda: inside(server)["working"] == 1)
-            os.kill(server.pid, signal.SIGTERM)
-            with suppress(ConnectionClosed):  # in words, if there is time for it
-                assert (await work).boxes == [translator("en")("error.closing")]
-            assert tab._socket is not None
-            await asyncio.wait_for(tab._socket.wait_closed(), 20)
-            return tab._socket.close_code
-
-    assert finish(visit()) == 1012, "service restart: the browser comes again"
-    exit_options = os.WEXITED | os.WNOHANG | os.WNOWAIT
-    began = time.monotonic()
-    wait(lambda: os.waitid(os.P_PID, server.pid, exit_options) is not None)
-    assert time.monotonic() - began < 20
-    assert "Traceback" not in server.read_log()
-
-
 def test_resumed_session_says_nothing_old(server):
     """The rest of a run whose beginning is lost is not sent: a browser cannot place it, and would show nothing."""
 
@@ -265,3 +243,25 @@ def test_resumed_session_says_nothing_old(server):
             assert tab.session == session
 
     finish(come_back())
+
+
+def test_sigterm_stops_running_work(server):
+    """The last test: the server is gone after it."""
+
+    async def visit() -> int | None:
+        async with Tab(server.url) as tab:
+            work = asyncio.create_task(tab.open(text="slowly to the end"))
+            await until(lambda: inside(server)["working"] == 1)
+            os.kill(server.pid, signal.SIGTERM)
+            with suppress(ConnectionClosed):  # in words, if there is time for it
+                assert (await work).boxes == [translator("en")("error.closing")]
+            assert tab._socket is not None
+            await asyncio.wait_for(tab._socket.wait_closed(), 20)
+            return tab._socket.close_code
+
+    assert finish(visit()) == 1012, "service restart: the browser comes again"
+    exit_options = os.WEXITED | os.WNOHANG | os.WNOWAIT
+    began = time.monotonic()
+    wait(lambda: os.waitid(os.P_PID, server.pid, exit_options) is not None)
+    assert time.monotonic() - began < 20
+    assert "Traceback" not in server.read_log()
