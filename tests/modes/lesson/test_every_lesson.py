@@ -97,6 +97,7 @@ def do_lesson(page: Page, hand: Keyboard | Finger, lesson: Lesson, lang: str) ->
     hand.begin(lesson.title[lang])
     for number, (step, right) in enumerate(zip(lesson.steps, ANSWER[lesson.name], strict=True), 1):
         question = until(page, partial(is_at, number))
+        wait_run(page)  # what is chosen while the page around the question is still on its way may be asked once more
         read = "en" if question["note"] else lang
         assert (question["kind"], question["done"], question["premise"]) == (step.ask.kind, "", "")
         assert question["question"] and not question["reveal"] and not question["verdict"]
