@@ -204,8 +204,9 @@ def check_writable(model: LoadedModel, tokens: Sequence[int]) -> None:
     Raises:
         ModelError: "unwritable".
     """
-    if wrong := [token for token in tokens if token >= _n_writable(model)]:
-        raise ModelError("unwritable", model=model.entry.id, number=wrong[0], rows=_n_writable(model))
+    rows = _n_writable(model)
+    if wrong := [token for token in tokens if token >= rows]:
+        raise ModelError("unwritable", model=model.entry.id, number=wrong[0], rows=rows)
 
 
 def writable_token(model: LoadedModel, word: str) -> int | None:
