@@ -88,7 +88,7 @@ IS_QUIET = """(quiet) => last.change && performance.now() - last.change > quiet
     && document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'"""
 
 
-def settled(page: Page, act: Callable[[], Any]) -> float:
+def time_to_quiet(page: Page, act: Callable[[], Any]) -> float:
     """Milliseconds from what is done to the last change, by what is seen: an older checkout may answer otherwise."""
     act()
     page.wait_for_function(IS_QUIET, arg=QUIET)
@@ -107,7 +107,7 @@ def measure(sides: list[Side], urls: list[str], move: Move) -> list[tuple[float,
     for n in range(MOVES + 2):
         for side, row in zip(sides, samples, strict=True):
             before = side.traffic.messages
-            row.append((settled(side.page, partial(move.do, side.page, n)), side.traffic.messages - before))
+            row.append((time_to_quiet(side.page, partial(move.do, side.page, n)), side.traffic.messages - before))
     return [(median(sample[0] for sample in row[2:]), median(sample[1] for sample in row[2:])) for row in samples]
 
 

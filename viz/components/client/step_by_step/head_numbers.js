@@ -66,7 +66,7 @@ function roundTo(value, decimals) {
 }
 
 /** A number in at most two decimals, fewer where it is large. @param {number} value */
-export function printed(value) {
+export function formatNumber(value) {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
   const size = Math.abs(value),
     decimals = size < 99.995 ? 2 : size < 999.95 ? 1 : 0;
@@ -81,7 +81,7 @@ export function printed(value) {
  * @param {string} text
  * @param {number} most
  */
-export function typed(text, most) {
+export function parseNumber(text, most) {
   const plain = text.normalize("NFKC").trim().replace("−", "-").replace(/[,。]/, ".");
   if (!/^[+-]?(\d{1,9}\.?\d*|\.\d+)$/.test(plain)) return null;
   const value = Math.round(100 * Number(plain)) / 100;

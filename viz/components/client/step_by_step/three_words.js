@@ -6,7 +6,7 @@
 import { View, mount, spoken } from "../lib/view.js";
 import { ARROWS, element, fill } from "../lib/dom.js";
 import { givenNumber } from "./given_number.js";
-import { follow, printed, typed } from "./head_numbers.js";
+import { follow, formatNumber, parseNumber } from "./head_numbers.js";
 import { printedTable } from "./printed_table.js";
 
 export default mount((parent) => new ThreeWords(parent));
@@ -192,14 +192,14 @@ class ThreeWords extends View {
     const draft = savedDraft?.value === value ? savedDraft.text : undefined;
     if (draft === undefined)
       this.drafts.delete(place); // the number was changed elsewhere: Back, or another example
-    else if (typed(draft, most) === null) this.wrong = { typed: draft, name, before: printed(value) };
+    else if (parseNumber(draft, most) === null) this.wrong = { typed: draft, name, before: formatNumber(value) };
     return givenNumber(
       { name, place, value, draft, most },
       {
         moved: (to) => this.#move(block, i, j, to, to !== value),
         settled: (to) => this.send("edited", { matrix: block.edit, row: i, column: j, value: to }),
         draft: (text) => (text === null ? this.drafts.delete(place) : this.drafts.set(place, { text, value })),
-        wrong: (text) => this.#complain(text === null ? null : { typed: text, name, before: printed(value) }),
+        wrong: (text) => this.#complain(text === null ? null : { typed: text, name, before: formatNumber(value) }),
         busy: (isBusy, isSent) => {
           this.isBusy = isBusy;
           if (!isBusy && this.late && !isSent) this.receive(this.late);
@@ -222,7 +222,7 @@ class ThreeWords extends View {
     const blocks = this.data.groups.flatMap((group) => group.blocks);
     const results = follow(this.data.follows, Object.fromEntries(blocks.map(({ live, values }) => [live, values])));
     for (const part of this.parts)
-      if (part.live in results) part.cell.textContent = printed(results[part.live][part.i][part.j]);
+      if (part.live in results) part.cell.textContent = formatNumber(results[part.live][part.i][part.j]);
     for (const {
       block: { live, kind },
       i: row,
@@ -232,7 +232,7 @@ class ThreeWords extends View {
       name,
     } of this.cells) {
       const value = results[live][row][column];
-      button.textContent = printed(value);
+      button.textContent = formatNumber(value);
       button.setAttribute("aria-label", `${name}: ${button.textContent}`);
       if (kind === "weights") cell.style.setProperty("--weight", String(Math.sqrt(value)));
     }
