@@ -708,3 +708,22 @@ def test_views_read_by_hand_are_found():
         'mount("maps/maps", key=key)',
     )
     assert all(map(BY_HAND.search, ways)) and not BY_HAND.search("MAPS.mount(key=key)")
+
+
+def loose_selectors(css: str) -> list[str]:
+    """Selectors of a part of a class inside ``:has()``: for each, every change of any class restyles the whole page."""
+    arguments = re.findall(r":has\(((?:[^()]|\([^()]*\))*)\)", css)
+    return [argument for argument in arguments if "[class" in argument]
+
+
+def test_styles_ask_for_whole_classes():
+    """Printed pages change no more."""
+    styles = [file for file in (ROOT / "assets").glob("*.css") if not file.stem.startswith("paper")]
+    assert styles
+    assert {file.name: found for file in styles if (found := loose_selectors(file.read_text("utf8")))} == {}
+
+
+def test_parts_of_classes_are_found():
+    assert loose_selectors("a:has(> .b, c:not(.d)) e { x: y }") == []
+    assert loose_selectors('a:not(:has(> [class*="b"])) e { x: y }') == ['> [class*="b"]']
+    assert loose_selectors('a:has(b:not([class^="c"]), d) { x: y }') == ['b:not([class^="c"]), d']

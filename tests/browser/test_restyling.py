@@ -14,26 +14,45 @@ def test_sidebar_place_is_kept_until_sidebar(visit, link):
     assert page.locator("#frame").count() == 0
 
 
-def test_click_restyles_few_elements(visit):
-    """Counted by the browser itself: a rule that speaks of the whole page had 200 parts of it styled at each click."""
-    page = visit("stacking", section="gradient")
-    footer, browser = page.locator('[class*="st-key-_footer_"] [role=radio]').first, page.context.browser
+def styled_counts(page, act):
+    """Numbers of elements that the browser styles in turn, from a click or a press of a key to the run's end."""
     page.wait_for_timeout(500)  # nothing of the visit is left to be done
+    browser = page.context.browser
     browser.start_tracing(page=page, categories=["devtools.timeline"])
-    footer.click()
+    act()
+    wait_run(page)
     page.wait_for_timeout(300)
     events = json.loads(browser.stop_tracing())["traceEvents"]
-    wait_run(page)
-    began = next(event["ts"] for event in events if event.get("args", {}).get("data", {}).get("type") == "pointerdown")
+    types = ("pointerdown", "keydown")
+    began = min(event["ts"] for event in events if event.get("args", {}).get("data", {}).get("type") in types)
     styled = sorted(
         (event["ts"], event["args"]["elementCount"])
         for event in events
         # One that has begun when the recording ends has no count yet.
         if event["name"] == "UpdateLayoutTree" and "elementCount" in event["args"]
     )
-    after = [count for ts, count in styled if ts > began]
-    assert after, "the test sees what is styled"
-    assert max(after[:3]) < 60, after
+    counts = [count for ts, count in styled if ts > began]
+    assert counts, "the test sees what is styled"
+    return counts
+
+
+def test_click_restyles_few_elements(visit):
+    """Counted by the browser itself: a rule that speaks of the whole page had 200 parts of it styled at each click."""
+    page = visit("stacking", section="gradient")
+    counts = styled_counts(page, page.locator('[class*="st-key-_footer_"] [role=radio]').first.click)
+    assert max(counts[:3]) < 60, counts
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_answer_restyles_part_of_page(visit, width):
+    """All that an answer changes, the classes of what is out of date included, is less than the whole page once."""
+    page = visit("positions", section="step")
+    page.set_viewport_size({"width": width, "height": 800})
+    slider = page.locator(".st-key-pe_pair input[type=range]")
+    slider.press("ArrowLeft")  # the first press of a key shows where the focus is
+    wait_run(page)
+    counts = styled_counts(page, lambda: slider.press("ArrowRight"))
+    assert sum(counts) < page.locator("*").count(), counts
 
 
 def test_page_in_same_language_sets_none(visit):

@@ -32,7 +32,7 @@ def fragment(name: str, draw: Callable[[], None], on_error: Callable[[ModelError
             st.rerun()
         modes.remember(memories)
         try:
-            with queue_notice.writing(name, is_alone=is_alone), _declaring(path):
+            with queue_notice.writing(PAGE if name == PAGE else "section", is_alone=is_alone), _declaring(path):
                 draw()
         except ModelError as error:  # the server is busy or the computation failed: the user's text stays in its box
             on_error(error)
