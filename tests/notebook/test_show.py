@@ -90,6 +90,18 @@ def test_show_three_stacks_two_token_lists():
         viz.show(triple, source)
 
 
+def test_smaller_stack_moves_the_choice():
+    """What the other stack does not have is changed as the view changes it; what it has stays."""
+    triple = (maps(queries=7, keys=7, n=1), maps(n=2), maps(keys=7, n=2))
+    grid = viz.show(triple, (list("abcdefg"), list("vwxyz")), stack="cross", layer=1, head=2, query=3, key=6)
+    grid.several = [1, 5]
+    grid.stack = "encoder"
+    assert (grid.layer, grid.head, grid.query, grid.key, grid.several) == (0, 2, 3, 6, [1])
+    assert np.allclose(grid.weights, triple[0][0][0, 2].numpy())
+    grid.stack = "decoder"
+    assert (grid.layer, grid.head, grid.query, grid.key) == (0, 2, 3, None)
+
+
 def test_show_wrong_arguments_raises(folder):
     model, tokenizer = folder("gpt2")
     with pytest.raises(ValueError, match="no decoder beside its encoder"):
@@ -107,6 +119,7 @@ def test_grid_traits_read_set_validate():
     grid.layer, grid.query = 0, None
     assert changes == [("layer", 0), ("query", None)]
     wrong = {"layer": 2, "head": 3, "query": 5, "key": -1, "temperature": 11, "stack": "cross", "look": "graph"}
+    wrong |= {"sort": "loudest", "several": [0, 6]}
     for name, value in wrong.items():
         with pytest.raises(TraitError):
             setattr(grid, name, value)

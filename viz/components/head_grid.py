@@ -29,6 +29,9 @@ TOP = 65535
 MASKED = 65535
 """Code of a cell that may not be looked at, where cells are scores."""
 
+SORTS = ("model", "entropy", "distance", "previous", "next", "same", "first", "link")
+"""Orders of the heads, by their names in a link; ``client/head_grid/panel.js`` lists them."""
+
 SHARPNESS = 0.25
 """c in :func:`log_codes`."""
 

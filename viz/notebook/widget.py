@@ -12,6 +12,7 @@ import numpy as np
 import traitlets
 
 from viz.components import bundle, one_file
+from viz.components.head_grid import SORTS
 from viz.components.take_away import PooledStack, Stack, packed_head, payload
 from viz.figures.large import heat_map
 from viz.notebook.answers import answer_request
@@ -65,7 +66,7 @@ class HeadGrid(anywidget.AnyWidget):
     query = traitlets.Int(None, allow_none=True).tag(sync=True)
     key = traitlets.Int(None, allow_none=True).tag(sync=True)
     temperature = traitlets.Float(1.0).tag(sync=True)
-    sort = traitlets.Unicode("model").tag(sync=True)
+    sort = traitlets.Enum(SORTS, "model").tag(sync=True)
     show = traitlets.Enum(["all", "layer", "top"], "all").tag(sync=True)
     look = traitlets.Enum(["map", "lines", "across"], "map").tag(sync=True)
     combine = traitlets.Enum(["one", "mean", "max"], "one").tag(sync=True)
@@ -140,7 +141,7 @@ class HeadGrid(anywidget.AnyWidget):
         values = maps.head_with_rest(layer, head).numpy()
         return heat_map(values, rows, columns, row_title=axes["queries"], column_title=axes["keys"])
 
-    @traitlets.validate("stack", "layer", "head", "query", "key", "temperature")
+    @traitlets.validate("stack", "layer", "head", "query", "key", "temperature", "several")
     def _possible(self, proposal: Any) -> Any:
         name, value = proposal["trait"].name, proposal["value"]
         stack = value if name == "stack" else self.stack
@@ -153,10 +154,23 @@ class HeadGrid(anywidget.AnyWidget):
             with_maps = ", ".join(map(str, maps.layers))
             raise traitlets.TraitError(f"layer={value} has no maps here: the layers that have some are {with_maps}.")
         heads, queries, keys = maps.shape
-        most = {"head": heads, "query": queries, "key": keys}
-        if name in most and value is not None and not 0 <= value < most[name]:
-            raise traitlets.TraitError(f"{name}={value} is not from 0 to {most[name] - 1}.")
+        limits = {"head": heads, "query": queries, "key": keys, "several": len(tuple(maps.layers)) * heads}
+        numbers = value if name == "several" else [value]
+        if name in limits and not all(number is None or 0 <= number < limits[name] for number in numbers):
+            raise traitlets.TraitError(f"{name}={value} is not from 0 to {limits[name] - 1}.")
         return value
+
+    @traitlets.observe("stack")
+    def _stay_inside(self, _change: Any) -> None:
+        """Change a choice that another stack does not have, as the view does: it has fewer layers, heads or tokens."""
+        maps = self._maps[self.stack]
+        layers, (heads, queries, keys) = tuple(maps.layers), maps.shape
+        if self.layer not in layers:
+            self.layer = layers[max(0, min(self.layer, len(layers) - 1))]
+        self.head = min(self.head, heads - 1)
+        self.query = None if self.query is not None and self.query >= queries else self.query
+        self.key = None if self.key is not None and self.key >= keys else self.key
+        self.several = [head for head in self.several if head < len(layers) * heads]
 
     def save_html(
         self,

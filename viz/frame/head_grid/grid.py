@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from viz.components.cover import current as current_cover
-from viz.components.head_grid import Packed
+from viz.components.head_grid import SORTS, Packed
 from viz.components.kinds import Fields, Integer, Many, OneOf, Optional, Real
 from viz.components.view import View
 from viz.frame import specs
@@ -24,7 +24,7 @@ from viz.params import Choice, Ints, Parameter
 
 AnyParameter = TypeVar("AnyParameter", bound=Parameter[Any])
 
-SORT = Choice("sort", among=("model", "entropy", "distance", "previous", "next", "same", "first", "link"))
+SORT = Choice("sort", among=SORTS)
 SHOW = Choice("show", among=("all", "layer", "top"))
 LOOK = Choice("look", among=("map", "lines", "across"))
 COMBINE = Choice("combine", among=("one", "mean", "max"))
