@@ -275,11 +275,11 @@ def test_client_numbers_equal_core(tmp_path):
     (tmp_path / "asked.json").write_text(json.dumps(requests), "utf8")
     (tmp_path / "head_numbers.mjs").write_bytes((CLIENT / "step_by_step/head_numbers.js").read_bytes())
     run = f"""
-        const {{ follow, printed, typed }} = await import("./head_numbers.mjs");
+        const {{ follow, formatNumber, parseNumber }} = await import("./head_numbers.mjs");
         const {{ readFileSync }} = await import("node:fs"), asked = JSON.parse(readFileSync("asked.json", "utf8"));
         console.log(JSON.stringify({{
           layers: asked.layers.map(({{ sizes, given }}) => follow(sizes, given)),
-          printed: asked.printed.map(printed), typed: asked.typed.map((text) => typed(text, {MOST})),
+          printed: asked.printed.map(formatNumber), typed: asked.typed.map((text) => parseNumber(text, {MOST})),
         }}));
     """
     command = [str(NODE), "--input-type=module", "--eval", run]
