@@ -726,7 +726,7 @@ def test_styles_ask_for_whole_classes():
     styles = [file for file in (ROOT / "assets").glob("*.css") if not file.stem.startswith("paper")]
     assert styles
     rules = {file.name: re.sub(r"/\*.*?\*/", "", file.read_text("utf8"), flags=re.DOTALL) for file in styles}
-    assert {name: found for name, css in rules.items() if (found := loose_selectors(css))} == {}
+    assert {name: selectors for name, css in rules.items() if (selectors := loose_selectors(css))} == {}
 
 
 def test_loose_selectors_are_found():

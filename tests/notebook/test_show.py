@@ -91,7 +91,7 @@ def test_show_three_stacks_two_token_lists():
 
 
 def test_smaller_stack_moves_the_choice():
-    """What the other stack does not have is changed as the view changes it; what it has stays."""
+    """A layer, a head or a token that the other stack lacks is changed as the view changes it; the others stay."""
     triple = (maps(queries=7, keys=7, n=1), maps(n=2), maps(keys=7, n=2))
     grid = viz.show(triple, (list("abcdefg"), list("vwxyz")), stack="cross", layer=1, head=2, query=3, key=6)
     grid.several = [1, 5]
