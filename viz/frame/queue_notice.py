@@ -82,7 +82,7 @@ def writing(part: str = "", *, is_alone: bool = True) -> Iterator[None]:
     """Compute a page in turn: first come, first served.
 
     Args:
-        part: of the page, if it is one.
+        part: of the page, if it is one; ``style.css`` knows "page" and "section".
         is_alone: False if the page around it is being written, and has its turn.
 
     Raises:

@@ -154,7 +154,7 @@ class HeadGrid(anywidget.AnyWidget):
             with_maps = ", ".join(map(str, maps.layers))
             raise traitlets.TraitError(f"layer={value} has no maps here: the layers that have some are {with_maps}.")
         heads, queries, keys = maps.shape
-        limits = {"head": heads, "query": queries, "key": keys, "several": len(tuple(maps.layers)) * heads}
+        limits = {"head": heads, "query": queries, "key": keys, "several": len(maps.layers) * heads}
         numbers = value if name == "several" else [value]
         if name in limits and not all(number is None or 0 <= number < limits[name] for number in numbers):
             raise traitlets.TraitError(f"{name}={value} is not from 0 to {limits[name] - 1}.")
