@@ -90,7 +90,7 @@ def _chosen_row(context: HeadsContext) -> int:
 
 
 def _places(context: HeadsContext) -> Places:
-    """Return the rows to choose from: -1, nothing is locked in the grid, is none."""
+    """Return the rows to choose from; -1 stands for none, while no row is locked in the grid."""
     labels = context.scene.capture.queries.labels
     return Places(labels, max(0, opening_query(context.scene)), range(len(labels)))
 

@@ -40,7 +40,7 @@ def by_numpy(capture: LongCapture, layer: int, head: int, rows: Places) -> Array
 
 
 def random_places(text: LongText, layer: int, head: int, most: int, n: int) -> Places:
-    """Some of the numbers below n, others for every head and every text."""
+    """Draw at most ``most`` of the numbers below n; the seed is the head and the end of the text."""
     ids = compute.read(text).tokens.ids
     seed = [layer, head, len(ids), *ids[-3:]]
     return np.random.default_rng(seed).choice(n, min(n, most), replace=False)

@@ -194,7 +194,7 @@ def packed_head(heads: Heads) -> tuple[bytes, float, float]:
 
 
 def _or_none(numbers: Tensor) -> list[float | None]:
-    """JSON has no NaN."""
+    """Return the numbers as a list, with None for NaN, which JSON has not."""
     return [None if math.isnan(number) else number for number in numbers.flatten().tolist()]
 
 

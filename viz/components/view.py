@@ -154,7 +154,7 @@ def _component(view: str) -> Callable[..., Any]:
 
 
 def _ignore() -> None:
-    """Streamlit returns a trigger only if it has a callback."""
+    """Do nothing: Streamlit returns a trigger only if it has a callback."""
 
 
 def _receive(key: str, name: str, kind: Kind, act: Callable[[Any], None]) -> None:
@@ -175,7 +175,7 @@ def _read(key: str, name: str, kind: Kind) -> Message | None:
 
 
 def _add(added: Mapping[str, Any], data: Any) -> Any:
-    """Return data with more names, of which its own win."""
+    """Return data with more names; a name that it has already keeps its value."""
     if not isinstance(data, bytes):
         return {**added, **data}
     end = 4 + int.from_bytes(data[:4], "little")

@@ -61,7 +61,7 @@ class Sockets:
             self._open.pop(socket.address, None)
 
     def _crowd(self, address: str) -> list[Socket]:
-        """Return the tabs of which one would have to close; none if there is room."""
+        """Return the tabs one of which has to be closed to make room; none if there is room."""
         theirs = self._open.get(address, [])
         if len(theirs) >= self.most_each:
             return theirs

@@ -39,7 +39,7 @@ def _layout(model: LoadedModel) -> BlockLayout:
 
 
 def watch_model(model: LoadedModel) -> None:
-    """Have a decoder's blocks noted, once and for good (:func:`~viz.models.attention_interface.watch_stream`).
+    """Record a decoder's blocks, now and in every later pass (:func:`~viz.models.attention_interface.watch_stream`).
 
     A model whose blocks are not known, or that has no words, is left as it is.
     """

@@ -142,7 +142,7 @@ def _cells(side: Side, k: Tensor, constant: float) -> dict[str, str]:
 
 
 def _checks(sides: dict[str, Side], q: Tensor, k: Tensor, centre: Tensor, alpha: float) -> list[Check]:
-    """Of the weights from coordinates, and of the score of the pair, worked out with plain numbers."""
+    """Check the weights from coordinates and the score of the pair, worked out with plain numbers."""
     query = torch.tensor([int(q[0]) * COLUMNS + int(q[1])])
     checks = []
     for name, sign in (("right", 1), ("wrong", -1)):

@@ -123,7 +123,7 @@ class Mode:
         return None
 
     def remember(self, memory: Any) -> None:
-        """Begin the run of a fragment with that."""
+        """Take up what :meth:`memory` returned, at the beginning of a fragment's run."""
 
     def walk(self, t: Translate) -> "Walk | None":
         """Return the steps that a presentation goes through; None for the sections of all pages."""

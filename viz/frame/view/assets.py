@@ -1,4 +1,4 @@
-"""Files that stand on every page, read once: a run that opens files waits for each of them."""
+"""Style and images of every page, read from the disk once and not in every run."""
 
 import re
 from base64 import b64encode
