@@ -169,7 +169,9 @@ def answered(page: Page) -> None:
     page.wait_for_function(DELAY)
     deadline = time.monotonic() + PATIENCE / 1000
     while _UNANSWERED[page]:
-        assert time.monotonic() < deadline, "the app did not answer"
+        if time.monotonic() > deadline:
+            state = page.get_by_test_id("stApp").get_attribute("data-test-script-state")
+            raise AssertionError(f"no answer: the last run was {_UNANSWERED[page]}, the app says {state}")
         page.wait_for_timeout(10)
 
 
