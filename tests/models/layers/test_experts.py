@@ -25,7 +25,8 @@ SIZES = {
 CORRECTED = {
     "glm4_moe": "mlp.gate.e_score_correction_bias", "dots1": "mlp.gate.e_score_correction_bias",
     "solar_open": "mlp.gate.e_score_correction_bias", "minimax_m2": "mlp.e_score_correction_bias",
-    "ernie4_5_moe": "mlp.gate.moe_statics.e_score_correction_bias",
+    "exaone_moe": "mlp.gate.e_score_correction_bias", "glm4v_moe_text": "mlp.gate.e_score_correction_bias",
+    "hy_v3": "mlp.e_score_correction_bias", "ernie4_5_moe": "mlp.gate.moe_statics.e_score_correction_bias",
 }  # fmt: skip
 """The place of the number that is added to each expert's score for the choice alone; 0 before training, mostly."""
 GROUPS = {"n_group": 1, "topk_group": 1, "first_k_dense_replace": 1}
@@ -45,6 +46,12 @@ CASES = {
     "dots1": ("dots1", GROUPS | {"n_shared_experts": 2, "routed_scaling_factor": 0.6}),
     "solar_open": ("solar_open", {"routed_scaling_factor": 1.3}),
     "minimax_m2": ("minimax_m2", {}),
+    "mellum": ("mellum", {"norm_topk_prob": False}),
+    "qwen3_vl_moe_text": ("qwen3_vl_moe_text", {}),
+    "qwen3_omni_moe_text": ("qwen3_omni_moe_text", {}),
+    "exaone_moe": ("exaone_moe", {"n_group": 1, "topk_group": 1, "routed_scaling_factor": 1.9}),
+    "glm4v_moe_text": ("glm4v_moe_text", GROUPS | {"routed_scaling_factor": 1.2}),
+    "hy_v3": ("hy_v3", {"router_scaling_factor": 1.4}),
     "hunyuan_v1_moe": ("hunyuan_v1_moe", {}),
     "ernie4_5_moe": ("ernie4_5_moe", {"moe_num_shared_experts": 2}),
     "ernie4_5_moe, none shared": ("ernie4_5_moe", {"moe_num_shared_experts": 0}),

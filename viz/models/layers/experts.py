@@ -14,15 +14,16 @@ from viz.models.layout import linear
 
 @dataclass(frozen=True, kw_only=True)
 class ExpertsLayout:
-    """Paths of a family's experts and their router below its block, and the router's score (``blocks.toml``).
+    """Paths of a family's experts, their router and a shared network below its block (``blocks.toml``).
 
-    ``gate``, ``up`` and ``down`` are those of a shared network.
+    ``score`` is as in :class:`~viz.core.experts.Router`; ``w`` and ``scale`` are the router module's own names.
     """
 
     path: str
     router: str
     score: Literal["softmax", "sigmoid"] = "softmax"
     w: str = "weight"
+    scale: str = "routed_scaling_factor"
     correction: str = ""
     shared: str = ""
     w_shared: str = ""
@@ -48,7 +49,7 @@ def read_experts(block: nn.Module, layout: ExpertsLayout) -> ExpertsWeights | No
             score=layout.score,
             correction=None if correction is None else correction.detach().flatten(),
             renormalize=bool(getattr(router, "norm_topk_prob", True)),
-            scale=float(getattr(router, "routed_scaling_factor", 1.0)),
+            scale=float(getattr(router, layout.scale, 1.0)),
         ),
         experts=tuple(
             FeedForwardWeights(w_in=w_in, w_gate=w_gate, w_out=w_out)
