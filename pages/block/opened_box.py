@@ -8,7 +8,7 @@ from pages.block.attention_map import attention_map
 from pages.block.context import BlockContext
 from pages.block.routing import caption_parameters, caption_routing, draw_routing
 from pages.block.side import Side, kind_of, long_name
-from viz.components.matrix import Axis, Matrix, numbered
+from viz.components.matrix import Axis, Kind, Matrix, numbered
 from viz.core.norm import moments, no_norm
 from viz.frame.format import share, statistic
 from viz.frame.modes import say
@@ -26,6 +26,9 @@ def draw(context: BlockContext) -> None:
     if side.has_experts and kind in ("router", "feed_forward"):
         draw_routing(context, side)
     _tensor(context, code, values, name)
+    if kind == "router":
+        caption_routing(context, side)
+        return
     statistics = moments(values)
     sizes = {"mean": statistics.mean.mean(), "std": statistics.std.mean(), "norm": statistics.norm.mean()}
     texts = {what: statistic(value, 2) for what, value in sizes.items()}
@@ -77,7 +80,8 @@ def _tensor(context: BlockContext, code: str, values: Tensor, name: str) -> None
     limit = float(values.abs().flatten().quantile(0.995)) or None
     rows, sizes = Axis(labels, t("axis.tokens")), {"rows": len(labels), "columns": width}
     alt = t("block.router_alt" if kind_of(code) == "router" else "block.tensor_alt", name=name, **sizes)
-    matrix = Matrix(values=values, rows=rows, columns=columns, kind="signed", limit=limit, low=True)
+    kind: Kind = "sizes" if kind_of(code) == "router" else "signed"  # weights of experts are never negative
+    matrix = Matrix(values=values, rows=rows, columns=columns, kind=kind, limit=limit, low=True)
     show_matrix(t, matrix, key="block_tensor", alt=alt)
 
 
@@ -86,8 +90,6 @@ def _particular(context: BlockContext, side: Side, kind: str, values: Tensor) ->
     t, trace = context.t, side.trace
     if kind == "hidden":
         st.caption(t("block.hidden_says", zero=f"{int((values == 0).sum()):,}", all=f"{values.numel():,}"))
-    if kind == "router":
-        caption_routing(context, side)
     if kind == "feed_forward" and side.has_experts:
         caption_parameters(context, side)
     elif kind == "feed_forward":
