@@ -12,6 +12,7 @@ from viz.core.analysis.checks import largest, largest_ratio, rows_rounding, wors
 from viz.core.analysis.token_similarity import mean_cosine
 from viz.core.analysis.torch_layers import torch_layer_error
 from viz.core.block import BlockTrace, Place
+from viz.core.experts import ExpertsTrace
 from viz.core.norm import moments
 from viz.frame import compute
 from viz.frame.compute import blocks
@@ -132,7 +133,7 @@ def torch_error(trace: BlockTrace, stack: Blocks) -> Off | None:
 
     None where torch has no such layer, or a row is fully masked, for which torch returns NaN.
     """
-    if not stack.is_standard:
+    if not stack.is_standard or isinstance(trace.feed_forward, ExpertsTrace):
         return None
     attentions = [steps for steps in (trace.attention, trace.cross) if steps is not None]
     if any(bool((steps.weights.amax(-1) == 0).any()) for steps in attentions):

@@ -18,7 +18,7 @@ from viz.text import Translate
 
 DIAGRAM = "block_diagram"
 BLOCK = View("block/block", sends={"chosen": Text(40)}, colours=True)
-HUE_OF_KIND = {"attention": 0, "cross": 1, "feed_forward": 2, "hidden": 2}
+HUE_OF_KIND = {"attention": 0, "cross": 1, "feed_forward": 2, "hidden": 2, "router": 2}
 """Index of a box's hue in the palette; the others are grey."""
 
 
@@ -93,7 +93,7 @@ def pack_parts(t: Translate, side: Side, boxes: dict[str, Tensor]) -> list[dict[
     """Attention, cross-attention and the feed-forward network: each up to its sum, around which the residual goes."""
     packed = []
     for name in ("attention", "cross", "feed_forward"):
-        inside = ("memory",) if name == "cross" else ("hidden",) if name == "feed_forward" else ()
+        inside = {"cross": ("memory",), "feed_forward": ("hidden", "router")}.get(name, ())
         kinds = (name, f"{name}_add", f"{name}_norm", f"{name}_out_norm", *inside)
         codes = [code for code in boxes if kind_of(code) in kinds and f"{side.code}_{name}" in boxes]
         if codes:

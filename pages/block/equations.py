@@ -9,6 +9,7 @@ from torch.nn import functional
 
 from viz.core.analysis.checks import largest
 from viz.core.block import BlockDesign, BlockTrace, Place
+from viz.core.experts import ExpertsTrace, ExpertsWeights
 from viz.core.feed_forward import FeedForwardWeights
 from viz.core.heads import multi_head
 from viz.core.norm import NormWeights, no_norm, rms_norm
@@ -62,6 +63,46 @@ def feed_forward(weights: FeedForwardWeights, design: BlockDesign) -> Part:
     return run
 
 
+SLACK = 1e-6
+"""Rounding of a router's scores: between experts that are closer than that, either may be chosen."""
+
+
+def experts(weights: ExpertsWeights, design: BlockDesign, numbers: Tensor) -> Part:
+    """The experts, as torch computes them; infinite if the ``numbers`` (T, k) are not those with the largest scores."""
+    router, shared = weights.router, weights.shared
+
+    def run(u: Tensor) -> Tensor:
+        logits = functional.linear(u, router.w.T, router.b)
+        scores = logits.sigmoid() if router.score == "sigmoid" else functional.softmax(logits, dim=-1)
+        ranked = scores if router.correction is None else scores + router.correction
+        is_chosen = torch.zeros_like(scores).scatter(-1, numbers, 1.0) == 1
+        least, most = ranked.masked_fill(~is_chosen, torch.inf).amin(-1), ranked.masked_fill(is_chosen, -torch.inf)
+        if bool((is_chosen.sum(-1) != router.k).any()) or bool((most.amax(-1) > least + SLACK).any()):
+            return torch.full_like(u, torch.inf)
+        gates = router.scale * scores.where(is_chosen, 0.0)
+        if router.renormalize:
+            gates = gates / scores.where(is_chosen, 0.0).sum(-1, keepdim=True)
+        output = torch.zeros_like(u)
+        for gate, is_here, expert in zip(gates.mT, is_chosen.mT, weights.experts, strict=True):
+            if is_here.any():
+                output[is_here] += gate[is_here, None] * feed_forward(expert, design)(u[is_here])
+        if shared is None:
+            return output
+        of_shared = 1.0 if weights.w_shared is None else functional.linear(u, weights.w_shared.T).sigmoid()
+        return output + of_shared * feed_forward(shared, design)(u)
+
+    return run
+
+
+def network(trace: BlockTrace) -> Part:
+    """The part of a block behind its heads: one feed-forward network, or experts."""
+    weights, steps = trace.weights.feed_forward, trace.feed_forward
+    if isinstance(weights, ExpertsWeights):
+        assert isinstance(steps, ExpertsTrace)
+        return experts(weights, trace.design, steps.routing.numbers)
+    return feed_forward(weights, trace.design)
+
+
 def block_output(stack: Blocks, layer: int, trace: BlockTrace, masks: Mapping[str, Any]) -> Tensor:
     """A block's output by the equations; its attention is checked against torch elsewhere."""
     weights, design = trace.weights, trace.design
@@ -82,8 +123,7 @@ def block_output(stack: Blocks, layer: int, trace: BlockTrace, masks: Mapping[st
     ]
     if weights.cross_norm is not None:
         parts.append((cross, weights.cross_norm, weights.cross_out_norm))
-    forward = feed_forward(weights.feed_forward, design)
-    parts.append((forward, weights.feed_forward_norm, weights.feed_forward_out_norm))
+    parts.append((network(trace), weights.feed_forward_norm, weights.feed_forward_out_norm))
     x = trace.x
     for part, *learned in parts:
         places = zip(PLACES[design.norm], learned, strict=False)

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from pages.block.side import part_of
 from viz.core.block import BlockDesign, BlockTrace
+from viz.core.experts import ExpertsWeights, Router
 from viz.core.norm import Norm, layer_norm, no_norm, rms_norm, standardize
 
 NORMS: dict[Norm, str] = {
@@ -77,10 +78,36 @@ def _sublayer(name: str, design: BlockDesign) -> str:
 
 def _feed_forward(code: str, trace: BlockTrace) -> str:
     weights = trace.weights.feed_forward
+    if isinstance(weights, ExpertsWeights):
+        return _router(weights.router) if code == "router" else _experts(weights)
     first, second = ("" if bias is None else f" + b_{i}" for i, bias in ((1, weights.b_in), (2, weights.b_out)))
     gated = weights.w_gate is not None
     hidden = rf"h = \varphi(u W_g) \odot (u W_1{first})" if gated else rf"h = \varphi(u W_1{first})"
     return hidden if code == "hidden" else _lines(hidden, rf"\operatorname{{FF}}(u) = h W_2{second}")
+
+
+def _router(router: Router) -> str:
+    bias, correction = "" if router.b is None else " + b", "" if router.correction is None else " + c"
+    logits = rf"u W_R{bias}"
+    scores = rf"\operatorname{{softmax}}({logits})" if router.score == "softmax" else rf"\sigma({logits})"
+    scale = "" if router.scale == 1 else r"\gamma\,"
+    weight = rf"{scale} s_{{ie}} \Big/ \sum_{{j \in S_i}} s_{{ij}}" if router.renormalize else rf"{scale} s_{{ie}}"
+    return _lines(
+        f"s = {scores}",
+        rf"S_i = \text{{top-{router.k}}}(s_i{correction})",
+        rf"g_{{ie}} = {weight} \quad (e \in S_i)",
+        r"g_{ie} = 0 \quad (e \notin S_i)",
+    )
+
+
+def _experts(weights: ExpertsWeights) -> str:
+    shared = "" if weights.shared is None else r" + \operatorname{FF}_s(u)_i"
+    if weights.w_shared is not None:
+        shared = r" + \sigma(u_i w_s) \operatorname{FF}_s(u)_i"
+    total = rf"\operatorname{{FF}}(u)_i = \sum_{{e \in S_i}} g_{{ie}} \operatorname{{FF}}_e(u)_i{shared}"
+    gated = weights.experts[0].w_gate is not None
+    active = r"\big(\varphi(u W_g^e) \odot (u W_1^e)\big)" if gated else r"\varphi(u W_1^e)"
+    return _lines(total, rf"\operatorname{{FF}}_e(u) = {active}\, W_2^e")
 
 
 def _lines(*formulas: str) -> str:

@@ -6,8 +6,9 @@ from torch import Tensor
 from pages.block import formulas
 from pages.block.attention_map import attention_map
 from pages.block.context import BlockContext
+from pages.block.routing import caption_parameters, caption_routing, draw_routing
 from pages.block.side import Side, kind_of, long_name
-from viz.components.matrix import Axis, Matrix, numbered
+from viz.components.matrix import Axis, Kind, Matrix, numbered
 from viz.core.norm import moments, no_norm
 from viz.frame.format import share, statistic
 from viz.frame.modes import say
@@ -22,7 +23,12 @@ def draw(context: BlockContext) -> None:
     values, name = side.boxes[code], long_name(t, side, kind)
     say(t("block.open_box", name=name, about=t(about_key(context, side, kind))))
     _weights(context, side, kind)
+    if side.has_experts and kind in ("router", "feed_forward"):
+        draw_routing(context, side)
     _tensor(context, code, values, name)
+    if kind == "router":
+        caption_routing(context, side)
+        return
     statistics = moments(values)
     sizes = {"mean": statistics.mean.mean(), "std": statistics.std.mean(), "norm": statistics.norm.mean()}
     texts = {what: statistic(value, 2) for what, value in sizes.items()}
@@ -48,6 +54,8 @@ def about_key(context: BlockContext, side: Side, kind: str) -> str:
     if kind.endswith("_add") and side.trace.design.norm in ("output", "sandwich"):
         return "block.about_add_normed"
     about = "add" if kind.endswith("_add") else "norm" if kind.endswith("_norm") else kind
+    if about == "feed_forward" and side.has_experts:
+        about = "experts"
     if about == "attention" and side.is_masked:
         about = "masked"
     if about == "sum" and side.inputs and "position" not in side.inputs:
@@ -68,10 +76,12 @@ def _weights(context: BlockContext, side: Side, kind: str) -> None:
 
 def _tensor(context: BlockContext, code: str, values: Tensor, name: str) -> None:
     t, labels, width = context.t, context.labels_of(code), values.shape[1]
-    columns = numbered(width, t("block.dimension"))
+    columns = numbered(width, t("block.expert" if kind_of(code) == "router" else "block.dimension"))
     limit = float(values.abs().flatten().quantile(0.995)) or None
-    rows, alt = Axis(labels, t("axis.tokens")), t("block.tensor_alt", name=name, rows=len(labels), columns=width)
-    matrix = Matrix(values=values, rows=rows, columns=columns, kind="signed", limit=limit, low=True)
+    rows, sizes = Axis(labels, t("axis.tokens")), {"rows": len(labels), "columns": width}
+    alt = t("block.router_alt" if kind_of(code) == "router" else "block.tensor_alt", name=name, **sizes)
+    kind: Kind = "sizes" if kind_of(code) == "router" else "signed"  # weights of experts are never negative
+    matrix = Matrix(values=values, rows=rows, columns=columns, kind=kind, limit=limit, low=True)
     show_matrix(t, matrix, key="block_tensor", alt=alt)
 
 
@@ -80,7 +90,9 @@ def _particular(context: BlockContext, side: Side, kind: str, values: Tensor) ->
     t, trace = context.t, side.trace
     if kind == "hidden":
         st.caption(t("block.hidden_says", zero=f"{int((values == 0).sum()):,}", all=f"{values.numel():,}"))
-    if kind == "feed_forward":
+    if kind == "feed_forward" and side.has_experts:
+        caption_parameters(context, side)
+    elif kind == "feed_forward":
         n_all, n_inside = trace.weights.n_parameters(), trace.weights.feed_forward.n_parameters()
         st.caption(t("block.feed_forward_says", share=share(n_inside / n_all), n=f"{n_all:,}"))
     if kind.endswith("_norm") and trace.design.normalize is not no_norm:

@@ -5,6 +5,7 @@ from pages.block.context import about, open_block, with_target
 from pages.block.equations import sublayer
 from viz.core.analysis.torch_layers import torch_layer, torch_layer_error
 from viz.core.block import attention_sublayer, decoder_block, encoder_block, feed_forward_sublayer
+from viz.core.experts import mixture_of_experts, network, route
 from viz.core.feed_forward import feed_forward
 from viz.core.norm import layer_norm, moments, rms_norm
 from viz.core.sublayer import output_norm, post_norm, pre_norm, sandwich_norm
@@ -36,7 +37,10 @@ PAGE = Page(
                     decoder_block,
                     attention_sublayer,
                     feed_forward_sublayer,
+                    network,
                     feed_forward,
+                    mixture_of_experts,
+                    route,
                     torch_layer,
                     torch_layer_error,
                 ),

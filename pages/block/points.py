@@ -39,7 +39,11 @@ def draw(context: BlockContext) -> list[Check]:
 def _codes(side: Side) -> list[str]:
     """The points whose rows are the side's own tokens, as wide as the block."""
     shape = (len(side.labels), side.trace.x.shape[1])
-    return [code for code, values in side.boxes.items() if values.shape == shape and kind_of(code) != "memory"]
+    return [
+        code
+        for code, values in side.boxes.items()
+        if values.shape == shape and kind_of(code) not in ("memory", "router")
+    ]
 
 
 def _side(context: BlockContext, side: Side) -> None:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from viz.core.block import BlockTrace
+from viz.core.experts import ExpertsTrace, NetworkTrace
 from viz.core.heads import MultiHeadTrace
 from viz.core.norm import no_norm
 from viz.frame.checks import with_mask
@@ -63,6 +64,11 @@ class Side:
         return not all(bool(numbers.norm(dim=-1).isfinite().all()) for numbers in (*self.boxes.values(), *heads))
 
     @property
+    def has_experts(self) -> bool:
+        """Return whether experts stand in the place of the block's feed-forward network."""
+        return isinstance(self.trace.feed_forward, ExpertsTrace)
+
+    @property
     def is_masked(self) -> bool:
         """Return whether self-attention is masked."""
         return self.trace.attention.allowed is not None
@@ -75,10 +81,17 @@ class Side:
             if name == "cross" and trace.cross is not None:
                 boxes["memory"] = trace.cross.memory
             if name == "feed_forward":
-                boxes["hidden"] = trace.feed_forward.active
+                boxes |= _inside(trace.feed_forward)
             if name != "x" or self.layer > 0:
                 boxes[name] = point
         return {f"{self.code}_{name}": tensor for name, tensor in boxes.items()}
+
+
+def _inside(steps: NetworkTrace) -> dict[str, Tensor]:
+    """The box inside a feed-forward network: its hidden layer, or of experts the weights from their router."""
+    if isinstance(steps, ExpertsTrace):
+        return {"router": steps.routing.by_expert}
+    return {"hidden": steps.active}
 
 
 def encoder_side(source: Source, plan: BlockPlan, mask: Mask, layer: int) -> Side:
@@ -157,6 +170,8 @@ def box_name(t: Translate, side: Side, kind: str) -> str:
     """The name of a box, e.g. "Masked self-attention"."""
     if kind == "attention" and side.is_masked:
         kind = "masked"
+    if kind == "feed_forward" and side.has_experts:
+        kind = "experts"
     if kind == "sum" and "position" not in side.inputs:  # nothing is added that could be shown
         kind = "start"
     if kind.endswith("_add"):

@@ -27,6 +27,9 @@ SETS = Int("sets", lambda n_layers: n_layers // 2, low=1, high=lambda n_layers: 
 def draw(context: StackingContext) -> list[Check]:
     """Draw the parameters, work and activations of the same depth with fewer sets of weights."""
     t, n = context.t, context.depth
+    if len({trace.weights.n_parameters() for trace in blocks(context.source, context.plan, context.mask)}) > 1:
+        st.info(t("stacking.layer_sharing.unequal", model=context.source.model))
+        return []
     sets = SETS.read(n)
     set_counts = sorted({n, sets, 1}, reverse=True)
     variants = [compute.sharing(context.source, context.plan, context.mask, n_sets) for n_sets in set_counts]
@@ -99,8 +102,8 @@ def flops_by_formula(context: StackingContext) -> int:
     """Return two operations per matrix entry and token, and for QKᵀ and AV two per pair of tokens and column."""
     total = 0
     for trace in blocks(context.source, context.plan, context.mask):
-        heads, feed_forward, n = trace.weights.attention, trace.weights.feed_forward, len(trace.x)
-        learned = [*vars(heads).values(), *vars(feed_forward).values()]
+        heads, n = trace.weights.attention, len(trace.x)
+        learned = [*vars(heads).values(), *trace.weights.feed_forward.active_tensors]
         total += 2 * n * sum(value.numel() for value in learned if isinstance(value, Tensor) and value.ndim == 2)
         total += 2 * n * n * heads.spec.H * (heads.spec.d_k + heads.spec.d_v)
     return total

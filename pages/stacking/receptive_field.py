@@ -42,7 +42,7 @@ def draw(context: StackingContext) -> list[Check]:
     if outside := int((~receptive_field.open[0]).sum()):
         beyond = gradients.where(~receptive_field.open, 0.0).max()
         checks += [
-            check("stacking.check_leak", receptive_field.leak, 0.0, n=outside),
+            check("stacking.check_leak", receptive_field.leak, receptive_field.rounding, n=outside),
             check("stacking.check_field", beyond, 0.0, open=int(receptive_field.open.sum())),
         ]
     return checks

@@ -9,7 +9,7 @@ LAYERS_REFUSED = {
     # Windows of 5:1, positions stretched by 8, norms of queries and keys, inside a wrapper that reads pictures too.
     "gemma-3-4b": (4, 2),
     # Experts, a norm over all heads, half of each head turned by its position.
-    "MiniMax-M2": (1, 13),
+    "MiniMax-M2": (1, 2),
     # Keys and values out of a short vector, wider than the values: pages on W_K and W_V say so.
     "DeepSeek-V3": (3, 30),
     # Normed values, keys and values of an earlier layer: pages that reckon with V = X W_V say so.

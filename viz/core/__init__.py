@@ -17,6 +17,7 @@ letter    meaning
 ``d_model``  width of a token's vector; ``d_mem`` where keys and values come from another sequence,
              ``d_out`` where the output is of another width
 ``L``     layers
+``E``     experts of a block with several; k of them compute a token
 ``M``     mask: 1 where a query may look, 0 where not
 ========  =============================================================================
 

@@ -9,7 +9,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from viz.core.feed_forward import Activation, FeedForwardTrace, FeedForwardWeights, feed_forward
+from viz.core.experts import Network, NetworkTrace, network
+from viz.core.feed_forward import Activation, FeedForwardWeights
 from viz.core.heads import HeadWeights, MultiHeadTrace, multi_head
 from viz.core.norm import Norm, NormWeights, layer_norm
 from viz.core.spec import AttentionSpec
@@ -22,14 +23,14 @@ Attention = Callable[..., MultiHeadTrace]
 
 @dataclass(frozen=True, kw_only=True)
 class BlockWeights:
-    """Weights of a block. ``cross`` and its norms are None in an encoder block.
+    """Weights of a block. ``cross`` and its norms are None in an encoder block; ``feed_forward`` may be experts.
 
     ``attention_out_norm`` and the like are the second norms of a sandwich; None in a block of another design.
     """
 
     attention: HeadWeights
     attention_norm: NormWeights
-    feed_forward: FeedForwardWeights
+    feed_forward: Network
     feed_forward_norm: NormWeights
     cross: HeadWeights | None = None
     cross_norm: NormWeights | None = None
@@ -69,8 +70,9 @@ class BlockWeights:
 
     def n_parameters(self) -> int:
         """Numbers learned, counted from the tensors themselves."""
-        parts = [part for part in vars(self).values() if part is not None]
-        return sum(value.numel() for part in parts for value in vars(part).values() if isinstance(value, Tensor))
+        parts = [part for name, part in vars(self).items() if part is not None and name != "feed_forward"]
+        n_besides = sum(value.numel() for part in parts for value in vars(part).values() if isinstance(value, Tensor))
+        return self.feed_forward.n_parameters() + n_besides
 
 
 Place = Literal["post", "pre", "output", "sandwich"]
@@ -127,7 +129,7 @@ class BlockTrace:
     design: BlockDesign
     attention_sublayer: SublayerTrace[MultiHeadTrace]
     cross_sublayer: SublayerTrace[MultiHeadTrace] | None
-    feed_forward_sublayer: SublayerTrace[FeedForwardTrace]
+    feed_forward_sublayer: SublayerTrace[NetworkTrace]
 
     @property
     def x(self) -> Tensor:
@@ -145,8 +147,8 @@ class BlockTrace:
         return self.cross_sublayer.part if self.cross_sublayer else None
 
     @property
-    def feed_forward(self) -> FeedForwardTrace:
-        """Every step of the feed-forward network."""
+    def feed_forward(self) -> NetworkTrace:
+        """Every step of the feed-forward network, or of the experts in its place."""
         return self.feed_forward_sublayer.part
 
     @property
@@ -194,11 +196,11 @@ def attention_sublayer(
     )
 
 
-def feed_forward_sublayer(x: Tensor, weights: BlockWeights, design: BlockDesign) -> SublayerTrace[FeedForwardTrace]:
-    """The feed-forward network, with its residual and its norms."""
+def feed_forward_sublayer(x: Tensor, weights: BlockWeights, design: BlockDesign) -> SublayerTrace[NetworkTrace]:
+    """The feed-forward network or the experts in its place, with its residual and its norms."""
     return design.sublayer(
         x,
-        lambda u: feed_forward(u, weights.feed_forward, activation=design.activation),
+        lambda u: network(u, weights.feed_forward, activation=design.activation),
         weights.feed_forward_norm,
         weights.feed_forward_out_norm,
     )

@@ -45,7 +45,12 @@ class FeedForwardWeights:
 
     def n_parameters(self) -> int:
         """Numbers learned, counted from the tensors themselves."""
-        return sum(value.numel() for value in vars(self).values() if isinstance(value, Tensor))
+        return sum(map(Tensor.numel, self.active_tensors))
+
+    @property
+    def active_tensors(self) -> tuple[Tensor, ...]:
+        """The tensors that one token is computed with: all of them."""
+        return tuple(value for value in vars(self).values() if isinstance(value, Tensor))
 
     @property
     def d_ff(self) -> int:

@@ -6,11 +6,12 @@ from typing import Generic, TypeVar
 
 from torch import Tensor
 
-from viz.core.feed_forward import FeedForwardTrace
+from viz.core.experts import NetworkTrace
 from viz.core.heads import MultiHeadTrace
 
 Normalize = Callable[[Tensor], Tensor]
-Part = TypeVar("Part", MultiHeadTrace, FeedForwardTrace)
+
+Part = TypeVar("Part", bound=MultiHeadTrace | NetworkTrace)
 """Trace of a part between a residual and a norm; its ``output`` is as wide as its input."""
 
 

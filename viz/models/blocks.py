@@ -13,13 +13,15 @@ from torch import Tensor, nn
 
 from viz.core import norm as norms
 from viz.core.block import BlockDesign, BlockTrace, BlockWeights, Place
-from viz.core.feed_forward import FeedForwardWeights
+from viz.core.experts import Network
+from viz.core.feed_forward import Activation, FeedForwardWeights
 from viz.core.heads import HeadWeights, MultiHeadTrace, merge_heads, multi_head, project, split_heads
 from viz.core.masks import combine
 from viz.core.norm import NormWeights
 from viz.core.stack import one_by_one, stack
 from viz.errors import ModelError
 from viz.models.capture import Call, Capture
+from viz.models.layers.experts import ExpertsLayout, chooses_groups, experts_activation, read_experts
 from viz.models.layers.positions import Change, norm_weights, query_key_change, unchanged
 from viz.models.layout import LoadedModel, linear
 
@@ -47,6 +49,8 @@ class BlockLayout:
     feed_forward_out_norm: str = ""
     out_scale: str = ""
     projection: str = ""
+    network: str = ""
+    experts: ExpertsLayout | None = None
     when: Mapping[str, Any] = field(default_factory=dict)
 
     def fits(self, config: Any) -> bool:
@@ -55,7 +59,7 @@ class BlockLayout:
 
     @property
     def is_whole(self) -> bool:
-        """True if the core has such blocks: one part after the other, and one feed-forward network."""
+        """True if the core has such blocks: one part after the other, with one feed-forward network or experts."""
         return self.norm != "parallel" and bool(self.w_in) and not self.out_scale
 
     @property
@@ -71,7 +75,16 @@ def block_layouts() -> tuple[BlockLayout, ...]:
     """Every stack of every family known."""
     with (Path(__file__).parent / "blocks.toml").open("rb") as file:
         tables = tomllib.load(file)["block"]
-    return tuple(BlockLayout(**table | {"families": tuple(table["families"])}) for table in tables)
+    return tuple(
+        BlockLayout(
+            **table
+            | {
+                "families": tuple(table["families"]),
+                "experts": ExpertsLayout(**table["experts"]) if "experts" in table else None,
+            }
+        )
+        for table in tables
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,12 +166,22 @@ def _is_standard(call: Call) -> bool:
     return is_scaled and not call.is_changed and all(call.options.get(name) is None for name in ("bias", "score_mod"))
 
 
-def _weights(layer: nn.Module, layout: BlockLayout, call: Call, cross: Call | None) -> BlockWeights:
+def _feed_forward(layer: nn.Module, layout: BlockLayout) -> Network:
+    if layout.experts and (experts := read_experts(layer, layout.experts)):
+        return experts
     (w_in, b_in), (w_out, b_out) = (linear(layer.get_submodule(name)) for name in (layout.w_in, layout.w_out))
     gate = linear(layer.get_submodule(layout.w_gate))[0] if layout.w_gate else None
     if layout.fused:
         gate, w_in = w_in.chunk(2, dim=1)
+    return FeedForwardWeights(w_in=w_in, b_in=b_in, w_out=w_out, b_out=b_out, w_gate=gate)
 
+
+def _activation(layer: nn.Module, layout: BlockLayout) -> Activation:
+    of_experts: Activation | None = experts_activation(layer, layout.experts) if layout.experts else None
+    return of_experts or layer.get_submodule(layout.activation)
+
+
+def _weights(layer: nn.Module, layout: BlockLayout, call: Call, cross: Call | None) -> BlockWeights:
     def norm(path: str) -> NormWeights:
         return norm_weights(layer.get_submodule(path))
 
@@ -172,7 +195,7 @@ def _weights(layer: nn.Module, layout: BlockLayout, call: Call, cross: Call | No
         cross=None if cross is None else cross.projections,
         cross_norm=None if cross is None else norm(layout.cross_norm),
         cross_out_norm=second(layout.cross_out_norm),
-        feed_forward=FeedForwardWeights(w_in=w_in, b_in=b_in, w_out=w_out, b_out=b_out, w_gate=gate),
+        feed_forward=_feed_forward(layer, layout),
         feed_forward_norm=norm(layout.feed_forward_norm or layout.feed_forward_out_norm),
         feed_forward_out_norm=second(layout.feed_forward_out_norm),
     )
@@ -198,9 +221,17 @@ def find_block_layout(model: LoadedModel, stack_name: str, *, of_stream: bool = 
                 raise ModelError(f"block_{layout.difference}", model=model.entry.id, family=config.model_type)
         known_families = {family for layout in known_layouts for family in layout.families} - {config.model_type}
         raise ModelError("block", model=model.entry.id, family=config.model_type, n=len(known_families))
+    if not of_stream and _chooses_groups(model, matches[0]):
+        raise ModelError("block_groups", model=model.entry.id, family=config.model_type)
     if of_stream and _projection(model, matches[0]) is not None:
         raise ModelError("block_projected", model=model.entry.id, family=config.model_type)
     return matches[0]
+
+
+def _chooses_groups(model: LoadedModel, layout: BlockLayout) -> bool:
+    base, paths = model.model.base_model, {layout.layer.format(i=layer.index) for layer in model.layers}
+    experts = layout.experts
+    return experts is not None and any(chooses_groups(base.get_submodule(path), experts) for path in paths)
 
 
 def _projection(model: LoadedModel, layout: BlockLayout) -> Tensor | None:
@@ -246,7 +277,7 @@ def model_blocks(model: LoadedModel, capture: Capture, stack_name: str | None = 
         design=BlockDesign(
             norm=layout.norm,
             normalize=getattr(norms, layout.normalize),
-            activation=layers[0].get_submodule(layout.activation),
+            activation=_activation(layers[0], layout),
         ),
         final=norm_weights(base.get_submodule(layout.final_norm)) if layout.final_norm else None,
         projection=_projection(model, layout),

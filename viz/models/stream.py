@@ -54,7 +54,7 @@ def watch_model(model: LoadedModel) -> None:
 
 def _last_of_feed_forward(block: nn.Module, layout: BlockLayout) -> nn.Module:
     """The module whose output is added to the stream."""
-    return block.get_submodule(layout.feed_forward_out_norm or layout.w_out)
+    return block.get_submodule(layout.feed_forward_out_norm or layout.network or layout.w_out)
 
 
 def out_scale(block: nn.Module, layout: BlockLayout) -> float:

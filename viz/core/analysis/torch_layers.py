@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from viz.core.block import BlockDesign, BlockTrace, BlockWeights
+from viz.core.experts import ExpertsWeights
 from viz.core.heads import HeadWeights
 from viz.core.norm import NormWeights, layer_norm, no_norm
 
@@ -53,13 +54,13 @@ def torch_layer(weights: BlockWeights, design: BlockDesign) -> nn.TransformerEnc
     """The ``nn.TransformerEncoderLayer`` or ``nn.TransformerDecoderLayer`` that computes what a block does.
 
     Raises:
-        ValueError: if torch has no such layer: without residuals, with a gate, another norm or a norm right behind a
-            part, or with heads of another width than d_model / H.
+        ValueError: if torch has no such layer: with experts, without residuals, with a gate, another norm or a norm
+            right behind a part, or with heads of another width than d_model / H.
     """
     s, ff = weights.attention.spec, weights.feed_forward
     is_standard = s.H * s.d_k == s.d_model and s.d_v == s.d_k and s.d_out == s.d_model
     is_normed_so = design.norm in ("post", "pre") and design.normalize in (layer_norm, no_norm)
-    if not (is_standard and design.residual and is_normed_so and ff.w_gate is None):
+    if isinstance(ff, ExpertsWeights) or not (is_standard and design.residual and is_normed_so and ff.w_gate is None):
         raise ValueError("torch has no such layer: it adds the residual, norms by layer norm, and d_k = d_model / H")
     # The meta device skips the random initialisation, which is slow and advances torch's global generator.
     kind = nn.TransformerEncoderLayer if weights.cross is None else nn.TransformerDecoderLayer
