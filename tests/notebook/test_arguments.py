@@ -112,3 +112,14 @@ def test_generated_room_is_not_cross():
         step[..., : i + 1] = 1 / (i + 1)
     grid = viz.show(tuple((step,) for step in steps), ["a", "b", "c"])
     assert grid.weights.shape == (3, 3) and grid.tokens[0] == grid.tokens[1]
+
+
+def test_show_third_argument_needs_tokenizer():
+    """bertviz has the place of the second sentence there."""
+    with pytest.raises(ValueError, match=r"stands int as the text: viz\.show\(attentions, tokens\)"):
+        viz.show(build_maps(), WORDS, 3)
+
+
+def test_show_pair_may_be_iterated():
+    grid = viz.show([build_maps()[0][..., :4, :]], (iter(WORDS[:4]), (word for word in WORDS)))
+    assert grid.tokens == (tuple(WORDS[:4]), tuple(WORDS))

@@ -13,6 +13,7 @@ from viz.models.checks import check_ids
 from viz.models.spelling.pieces import raw_parts, spell
 from viz.models.tokens import labels
 from viz.notebook.arguments import check_tokenizer, open_encoding
+from viz.notebook.forms.arrays import plain_tensor
 
 TO_TOKEN = ("id_to_token", "id_to_piece")
 """Names of the function from an id to its token in other tokenizers."""
@@ -89,7 +90,7 @@ def name_of_type(model: Any) -> str:
 
 
 def _of_any_form(tokenizer: Any, text: Any, most: int, is_target: bool) -> ReadText:
-    text = open_encoding(text)
+    text = plain_tensor(open_encoding(text))
     if isinstance(text, Mapping):
         return _of_encoding(tokenizer, text, most)
     if isinstance(text, str):

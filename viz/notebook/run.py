@@ -12,11 +12,11 @@ from torch import Tensor
 from viz.errors import ModelError
 from viz.models.layout import family_without_attention
 from viz.notebook.eager import evaluating, keeping_weights
+from viz.notebook.forms.structure import stacks_in
 from viz.notebook.inputs import ReadText, longest_text, read_input
 from viz.notebook.layer_numbers import noting_makers, numbers_of
 from viz.notebook.maps import Labels
 from viz.notebook.on_demand import LayerOnDemand, is_large, numbers_on_demand, run_keeping, text_config
-from viz.notebook.structure import stacks_in
 from viz.notebook.trust import check_causal, check_same_output, has_sinks, output_of, run_plain
 
 MAX_GENERATED = 48
