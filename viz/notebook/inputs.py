@@ -193,9 +193,9 @@ def _of_strings(tokenizer: Any, texts: tuple[str, ...], most: int, is_target: bo
         encoding = open_encoding(tokenizer(*texts))
     else:
         encoding = tokenizer(text_target=texts[0], **options) if is_target else tokenizer(*texts, **options)
-    if not isinstance(encoding, Mapping) or "special_tokens_mask" not in encoding:  # a function of one's own
-        encoding = encoding if isinstance(encoding, Mapping) else {"input_ids": encoding}
-        return _of_encoding(tokenizer, encoding, most)
+    is_mapping = isinstance(encoding, Mapping)
+    if not is_mapping or "special_tokens_mask" not in encoding:  # a function of one's own
+        return _of_encoding(tokenizer, encoding if is_mapping else {"input_ids": encoding}, most)
     added = [bool(flag) for flag in encoding.pop("special_tokens_mask")]
     sequences = encoding.sequence_ids() if is_fast else [None if flag else 0 for flag in added]
     return _of_one_encoding(tokenizer, encoding, added, sequences, most)
