@@ -1,16 +1,12 @@
 """`viz.show` runs a model as its user would: with what it reads, on its device, and with the given decoder's text."""
 
-from types import SimpleNamespace
-
 import pytest
 import torch
 import transformers
-from torch import nn
 from torch.testing import assert_close
 
 import viz
 from tests import checkpoints
-from viz.notebook.run import device_of
 
 TEXT = "The animal was tired."
 
@@ -60,16 +56,6 @@ def test_places_beside_tokens_are_refused():
 
     with pytest.raises(ValueError, match=r"self maps of 10 × 10, and its texts have 7 and 7 tokens.*row_names"):
         viz.show(Prompted(config).eval(), fast("bytes"), TEXT)
-
-
-def test_device_is_where_weights_are_used():
-    """accelerate keeps weights on the device meta until a layer runs."""
-    model = nn.Linear(2, 2, device="meta")
-    assert device_of(model) == torch.device("cpu")
-    model._hf_hook = SimpleNamespace(execution_device="cuda:1")
-    assert device_of(model) == torch.device("cuda:1")
-    half_meta = nn.Sequential(nn.Linear(2, 2, device="meta"), nn.Linear(2, 2))
-    assert device_of(half_meta) == torch.device("cpu")
 
 
 def test_cache_beside_ids_is_refused():

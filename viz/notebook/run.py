@@ -11,6 +11,7 @@ from torch import Tensor
 
 from viz.errors import ModelError
 from viz.models.layout import family_without_attention
+from viz.notebook.device import device_of
 from viz.notebook.eager import evaluating, keeping_weights
 from viz.notebook.forms.structure import stacks_in
 from viz.notebook.inputs import ReadText, longest_text, read_input
@@ -82,15 +83,6 @@ def read(model: Any, tokenizer: Any, text: Any, target: str | None) -> Reading:
         notes=notes,
         has_sinks=has_sinks(model),
     )
-
-
-def device_of(model: Any) -> torch.device:
-    """Return the device that a model's inputs are put on: accelerate keeps weights elsewhere until they are used."""
-    hook = getattr(model, "_hf_hook", None)
-    if (device := getattr(hook, "execution_device", None)) is not None:
-        return torch.device(device)
-    devices = (parameter.device for parameter in model.parameters())
-    return next((device for device in devices if device.type != "meta"), torch.device("cpu"))
 
 
 def _reads(model: Any, name: str) -> bool:

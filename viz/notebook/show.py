@@ -15,6 +15,7 @@ from viz.notebook.arguments import (
     open_model,
     open_tokenizer,
 )
+from viz.notebook.device import on_processor
 from viz.notebook.forms.structure import by_name
 from viz.notebook.inputs import name_tokens
 from viz.notebook.maps import Maps, read_layers
@@ -99,6 +100,7 @@ def _widget() -> "tuple[type[HeadGrid], tuple[str, ...]]":
     return HeadGrid, CHOICE
 
 
+@on_processor()
 def show(
     model: Any,
     tokens: Any,
