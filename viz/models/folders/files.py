@@ -128,7 +128,7 @@ def readable(folder: Path) -> Iterator[Path]:
             if file.name in copies:
                 (copy / file.name).write_bytes(copies[file.name])
             elif file.is_file():
-                _link(file, copy / file.name)
+                link(file, copy / file.name)
         yield copy
 
 
@@ -140,7 +140,7 @@ def _content_of(file: Path) -> bytes:
         return b""
 
 
-def _link(file: Path, copy: Path) -> None:
+def link(file: Path, copy: Path) -> None:
     """Have a file in a second place; Windows may allow no links."""
     try:
         copy.symlink_to(file.resolve())

@@ -6,14 +6,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
-from safetensors.torch import load_file
 from torch import Tensor
 
 from viz.errors import ModelError
-from viz.models.folders.files import corrupt
+from viz.models.folders.files import corrupt, link
 from viz.models.registry import Entry
 
 WRAPPERS = ("_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module", "_forward_module")
@@ -111,8 +111,8 @@ def read_tensors(entry: Entry, files: Iterable[Path]) -> dict[str, Tensor]:
 
 
 def _tensors_of(entry: Entry, file: Path) -> dict[str, Tensor]:
-    if types_in(file):  # safetensors under the name of a pickle
-        return load_file(file)
+    if types_in(file):
+        return _named_as_pickle(file)
     if not is_pickle(file):
         raise corrupt(entry, f"{file.name} is no file of PyTorch")
     try:
@@ -127,6 +127,16 @@ def _tensors_of(entry: Entry, file: Path) -> dict[str, Tensor]:
     if not weights:
         raise ModelError("pickle", model=entry.id, file=file.name)
     return {str(name): value for name, value in weights.items() if isinstance(value, Tensor)}
+
+
+def _named_as_pickle(file: Path) -> dict[str, Tensor]:
+    """The tensors of a safetensors file under another name, which transformers would take for a pickle."""
+    from transformers.modeling_utils import load_state_dict
+
+    with TemporaryDirectory() as place:
+        link(file, copy := Path(place) / "model.safetensors")
+        tensors: dict[str, Tensor] = load_state_dict(copy)
+    return tensors
 
 
 def is_pickle(file: Path) -> bool:
