@@ -177,6 +177,8 @@ def private_names(path: Path) -> Iterator[str]:
 
 
 PRIVATE_OF_LIBRARIES = {
+    "viz/notebook/arguments.py": ["_orig_mod"],  # torch.compile's module, and accelerate's hook, have no public names
+    "viz/notebook/device.py": ["_hf_hook"],
     "viz/notebook/eager.py": ["_attn_implementation"],  # transformers can set it in public, and not say what it was
 }
 

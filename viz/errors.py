@@ -18,6 +18,10 @@ class ModelError(ValueError):
         "or choose another model.",
         "missing": "{model}: {file} is missing from its folder; put it there, as it was published or as "
         "save_pretrained writes it.",
+        "no_folder": "{model}: there is no such folder on this machine; --model takes the path of a folder that "
+        "save_pretrained or a training wrote, and a name of huggingface.co is no path.",
+        "unreadable": "{model}: {file} cannot be opened ({reason}); give the user that runs Headlight the right to "
+        "read it.",
         "parts": "{model}: it holds several models, {parts}: name one of them, --model …/{first}.",
         "tokenizer": "{model}: it has no tokenizer; save one there: "
         "AutoTokenizer.from_pretrained({base!r}).save_pretrained({folder!r}).",
@@ -31,6 +35,8 @@ class ModelError(ValueError):
         "adapter": "{model}: it is an adapter ({kind}) of {base}, which is not merged here; merge it: "
         "PeftModel.from_pretrained({auto_class}.from_pretrained({base!r}), {folder!r}).merge_and_unload()"
         '.save_pretrained("merged").',
+        "adapter_inside": "{model}: matrices of LoRA stand in its weights, and no adapter_config.json says by how much "
+        "they are multiplied; merge them where they were trained: model.merge_and_unload().save_pretrained('merged').",
         "adapter_vectors": "{model}: it is an adapter ({kind}) that has learned vectors beside the text and changes no "
         "weight, so there is nothing to merge; open the model that it belongs to.",
         "adapter_unnamed": "{model}: its adapter_config.json has no peft_type, so the kind of adapter is not known; "

@@ -1,5 +1,6 @@
 """Arguments of ``viz.show`` that people mix up, or have in another form: each is read, or refused in a sentence."""
 
+import numpy as np
 import pytest
 import torch
 import transformers
@@ -112,3 +113,49 @@ def test_generated_room_is_not_cross():
         step[..., : i + 1] = 1 / (i + 1)
     grid = viz.show(tuple((step,) for step in steps), ["a", "b", "c"])
     assert grid.weights.shape == (3, 3) and grid.tokens[0] == grid.tokens[1]
+
+
+def test_show_third_argument_needs_tokenizer():
+    """bertviz has the place of the second sentence there."""
+    with pytest.raises(ValueError, match=r"stands int as the text: viz\.show\(attentions, tokens\)"):
+        viz.show(build_maps(), WORDS, 3)
+
+
+def test_show_pair_may_be_iterated():
+    grid = viz.show([build_maps()[0][..., :4, :]], (iter(WORDS[:4]), (word for word in WORDS)))
+    assert grid.tokens == (tuple(WORDS[:4]), tuple(WORDS))
+
+
+def test_show_model_inside_is_named(model):
+    """A classifier of one's own, or sentence-transformers' list of modules, holds a model of transformers."""
+    gpt, tokenizer = model
+    classifier = nn.Sequential(nn.ModuleDict({"auto_model": gpt}), nn.Linear(3, 3))
+    with pytest.raises(
+        ValueError, match=r"holds GPT2LMHeadModel .*viz\.show\(model\[0\]\.auto_model, tokenizer, text\)"
+    ):
+        viz.show(classifier, tokenizer, "the cat")
+
+
+def test_show_own_model_with_configuration(model):
+    """nanoGPT has a configuration too, and reads no input_ids."""
+
+    class Own(nn.Module):
+        config = object()
+
+        def forward(self, idx):
+            return idx
+
+    with pytest.raises(ValueError, match=r"Own is no model of transformers, so .* on a text: run it yourself"):
+        viz.show(Own(), model[1], "the cat")
+
+
+def test_show_compiled_parallel_model(model):
+    gpt, tokenizer = model
+    compiled = torch.compile(nn.DataParallel(gpt), backend="eager")
+    want = viz.show(gpt, tokenizer, "the cat").weights
+    assert_close(torch.tensor(viz.show(compiled, tokenizer, "the cat").weights), torch.tensor(want))
+
+
+def test_show_text_in_numpy_array(model):
+    gpt, tokenizer = model
+    assert viz.show(gpt, tokenizer, np.array(["the cat"])).tokens == viz.show(gpt, tokenizer, "the cat").tokens

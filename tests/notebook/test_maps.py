@@ -5,9 +5,9 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from viz.notebook.forms.structure import by_name
 from viz.notebook.maps import Labels, labels, read_layers
 from viz.notebook.stacks import stack_of
-from viz.notebook.structure import by_name
 
 pd = pytest.importorskip("pandas")
 WORDS = ["[CLS]", "the", "cat", "sat", "[SEP]"]

@@ -130,12 +130,20 @@ def picture_entries() -> tuple[Entry, ...]:
         return tuple(_entry(**model) for model in tomllib.load(file)["picture_model"])
 
 
+def _whole_path(folder: Path) -> Path:
+    """A path from the root, without links; ``~`` is the home folder. Of a loop of links, as it stands."""
+    try:
+        return folder.expanduser().resolve()
+    except (OSError, RuntimeError, ValueError):
+        return folder.absolute()
+
+
 def entries_of(folders: Iterable[Path]) -> tuple[Entry, ...]:
     """Return an entry for each folder, under a name of its own: as much of its path as tells it from all other models.
 
     The names of the registry are the registry's: a link that has one means what it means elsewhere.
     """
-    paths = list(dict.fromkeys(folder.resolve() for folder in folders))
+    paths = list(dict.fromkeys(map(_whole_path, folders)))
     registry_names = {name for entry in (*entries(), *checkpoints()) for name in (entry.id, entry.hub)}
     ids: dict[Path, str] = {}
     for path in paths:

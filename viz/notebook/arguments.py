@@ -1,10 +1,14 @@
 """Checks of the arguments of ``viz.show``: a model that reads text, and its tokenizer."""
 
 import inspect
+import re
 from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
 from typing import Any
 
 from torch import nn
+
+MOST_INSIDE = 3
+"""Models in a module that a sentence names."""
 
 AROUND = (nn.DataParallel, nn.parallel.DistributedDataParallel)
 """Modules that run the model they hold."""
@@ -16,13 +20,13 @@ def open_model(model: Any) -> Any:
     Raises:
         ValueError: a sentence, if it is another module, or reads no text.
     """
-    while isinstance(model, AROUND):
-        model = model.module
+    while isinstance(parallel := getattr(model, "_orig_mod", model), AROUND):  # compiled outside, or not at all
+        model = parallel.module
     name = type(model).__name__
-    if not hasattr(model, "config"):
+    if not hasattr(model, "config") or not (hasattr(model, "main_input_name") or _reads_ids(model)):
         raise ValueError(
-            f"{name} is no model of transformers, so it is not known how to run it on a text: run it yourself and "
-            "hand over its weights and their tokens, viz.show(attentions, tokens)."
+            f"{name} is no model of transformers, so it is not known how to run it on a text{_models_inside(model)}: "
+            "run it yourself and hand over its weights and their tokens, viz.show(attentions, tokens)."
         )
     reads = str(getattr(model, "main_input_name", "input_ids"))
     if reads != "input_ids" and "input_ids" not in inspect.signature(model.forward).parameters:
@@ -31,6 +35,26 @@ def open_model(model: Any) -> Any:
             "attentions and a name for each place, viz.show(attentions, names)."
         )
     return model
+
+
+def _reads_ids(model: Any) -> bool:
+    return "input_ids" in inspect.signature(model.forward).parameters
+
+
+def _models_inside(module: Any) -> str:
+    """The models of transformers in a module, with the line that shows the first, in a sentence; "" if none is."""
+    paths: list[str] = []
+    for path, part in module.named_modules():
+        is_model = hasattr(part, "config") and hasattr(part, "main_input_name")
+        if is_model and not any(path.startswith(f"{outer}.") for outer in paths):
+            paths.append(path)
+    if not paths:
+        return ""
+    names = [re.sub(r"\.(\d+)", r"[\1]", f".{path}") for path in paths[:MOST_INSIDE]]
+    kinds = ", ".join(
+        f"{type(module.get_submodule(path)).__name__} (model{name})" for path, name in zip(paths, names, strict=False)
+    )
+    return f". It holds {kinds}: viz.show(model{names[0]}, tokenizer, text) shows that. For the whole"
 
 
 def check_tokenizer(tokenizer: Any) -> None:

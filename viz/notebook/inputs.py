@@ -13,6 +13,8 @@ from viz.models.checks import check_ids
 from viz.models.spelling.pieces import raw_parts, spell
 from viz.models.tokens import labels
 from viz.notebook.arguments import check_tokenizer, open_encoding
+from viz.notebook.forms.arrays import plain_tensor
+from viz.notebook.forms.encodings import encode, encode_whole, takes
 
 TO_TOKEN = ("id_to_token", "id_to_piece")
 """Names of the function from an id to its token in other tokenizers."""
@@ -89,7 +91,9 @@ def name_of_type(model: Any) -> str:
 
 
 def _of_any_form(tokenizer: Any, text: Any, most: int, is_target: bool) -> ReadText:
-    text = open_encoding(text)
+    text = plain_tensor(open_encoding(text))
+    if getattr(getattr(text, "dtype", None), "kind", "") in "OUT" and hasattr(text, "tolist"):  # strings of numpy
+        text = text.tolist()
     if isinstance(text, Mapping):
         return _of_encoding(tokenizer, text, most)
     if isinstance(text, str):
@@ -120,6 +124,11 @@ def _of_encoding(tokenizer: Any, encoding: Mapping[str, Any], most: int) -> Read
     """Token ids and what stands beside them: a padding mask, the segments of a pair."""
     if "input_ids" not in encoding:
         raise ValueError(f"There are no input_ids among {', '.join(map(repr, encoding))}.")
+    if "past_key_values" in encoding:
+        raise ValueError(
+            "There are past_key_values beside the input_ids: they hold a part of the text that was read before. Hand "
+            "over the ids of the whole text and no cache, so that every token has its row."
+        )
     inputs = {name: _tensor(name, value) for name, value in encoding.items() if name != "labels"}
     inputs = {name: value[None] if value.dim() == 1 else value for name, value in inputs.items()}
     ids = inputs["input_ids"]
@@ -171,15 +180,42 @@ def _tensor(name: str, value: Any) -> Tensor:
 def _of_strings(tokenizer: Any, texts: tuple[str, ...], most: int, is_target: bool) -> ReadText:
     check_tokenizer(tokenizer)
     texts = tuple(text.encode("utf-8", "replace").decode() for text in texts)  # half a surrogate pair is no text
+    if hasattr(tokenizer, "no_truncation"):
+        encoding = encode_whole(tokenizer, texts)
+        inputs = {"input_ids": encoding.ids} | ({"token_type_ids": encoding.type_ids} if len(texts) == 2 else {})
+        added = [bool(flag) for flag in encoding.special_tokens_mask]
+        return _of_one_encoding(tokenizer, inputs, added, encoding.sequence_ids, most)
     if not callable(tokenizer):
-        return _of_encoding(tokenizer, _encoded(tokenizer, texts), most)
+        return _of_encoding(tokenizer, encode(tokenizer, texts), most)
     is_fast = bool(getattr(tokenizer, "is_fast", False))
     options = {"return_special_tokens_mask": True, "verbose": False}
-    encoding = tokenizer(text_target=texts[0], **options) if is_target else tokenizer(*texts, **options)
-    if "special_tokens_mask" not in encoding:  # a function of one's own
-        return _of_encoding(tokenizer, encoding, most)
+    if not takes(tokenizer, *options):
+        encoding = open_encoding(tokenizer(*texts))
+    else:
+        encoding = tokenizer(text_target=texts[0], **options) if is_target else tokenizer(*texts, **options)
+    is_mapping = isinstance(encoding, Mapping)
+    if not is_mapping or "special_tokens_mask" not in encoding:  # a function of one's own
+        return _of_encoding(tokenizer, encoding if is_mapping else {"input_ids": encoding}, most)
     added = [bool(flag) for flag in encoding.pop("special_tokens_mask")]
     sequences = encoding.sequence_ids() if is_fast else [None if flag else 0 for flag in added]
+    return _of_one_encoding(tokenizer, encoding, added, sequences, most)
+
+
+def _of_one_encoding(
+    tokenizer: Any, encoding: Mapping[str, Any], added: Sequence[bool], sequences: Sequence[int | None], most: int
+) -> ReadText:
+    """A whole text, cut to what a model reads, with the tokens that a tokenizer added.
+
+    Args:
+        tokenizer: which made the encoding.
+        encoding: lists of one number for each token.
+        added: which tokens are none of the text's.
+        sequences: which of two texts each token is of.
+        most: tokens that the model reads.
+
+    Raises:
+        ModelError: "empty", if there is no token of a text.
+    """
     token_places = _cut(added, sequences, most)
     if all(added):
         raise ModelError("empty")
@@ -191,28 +227,6 @@ def _of_strings(tokenizer: Any, texts: tuple[str, ...], most: int, is_target: bo
     }
     names = name_tokens(tokenizer, inputs["input_ids"][0].tolist())
     return ReadText(inputs=inputs, labels=names, token_places=list(range(len(token_places))), total=total)
-
-
-def _has_bytes(tokenizer: Any) -> bool:
-    return hasattr(tokenizer, "decode_single_token_bytes")
-
-
-def _encoded(tokenizer: Any, texts: tuple[str, ...]) -> dict[str, Any]:
-    """Token ids by tiktoken or by ``tokenizers`` itself."""
-    if len(texts) == 1:
-        try:
-            encoding = tokenizer.encode(texts[0])
-        except ValueError as error:  # tiktoken, of a text with the name of a special token
-            first = (str(error).splitlines() or [""])[0][:160]
-            raise ValueError(
-                f"The tokenizer does not read this text ({first}). Token ids can stand in its place: "
-                "viz.show(model, tokenizer, ids)."
-            ) from error
-        return {"input_ids": torch.tensor([list(getattr(encoding, "ids", encoding))], dtype=torch.long)}
-    if not hasattr(tokenizer, "token_to_id"):
-        raise ValueError("This tokenizer reads one text at a time: join the two, or hand over their token ids.")
-    encoding = tokenizer.encode(*texts)
-    return {"input_ids": torch.tensor([encoding.ids]), "token_type_ids": torch.tensor([encoding.type_ids])}
 
 
 def _cut(added: Sequence[bool], sequences: Sequence[int | None], most: int) -> list[int]:
@@ -230,7 +244,7 @@ def _cut(added: Sequence[bool], sequences: Sequence[int | None], most: int) -> l
 
 def name_tokens(tokenizer: Any, ids: list[int]) -> list[str]:
     """Return a label for each token, as the app writes it; a number that the tokenizer does not know is its label."""
-    if _has_bytes(tokenizer):
+    if hasattr(tokenizer, "decode_single_token_bytes"):
         return list(spell([_name_of(tokenizer.decode_single_token_bytes, i) for i in ids]))
     if hasattr(tokenizer, "convert_ids_to_tokens"):
         if ids and all(0 <= i < LARGEST_ID for i in ids):

@@ -12,9 +12,9 @@ from torch import Tensor
 from viz.components.head_grid import pool_of
 from viz.models.spelling.pieces import SPECIAL, raw_parts, spell
 from viz.models.spelling.visible import visible
+from viz.notebook.forms.arrays import as_maps, name_of_kind, plain_tensor
 from viz.notebook.on_demand import LayerOnDemand
 from viz.notebook.precision import PLAIN
-from viz.notebook.structure import as_maps, name_of_kind
 from viz.notebook.survey import LayerSurvey, survey_layer
 
 MOST_BYTES = 96_000_000
@@ -270,6 +270,7 @@ def token_words(tokens: Sequence[Any]) -> list[Any]:
     """Tokens in a list: strings, bytes, or numbers, which may be a tensor's or those of one text in a batch."""
     if isinstance(tokens, bytes | bytearray):
         return [bytes([byte]) for byte in tokens]
+    tokens = plain_tensor(tokens)
     token_list = tokens.tolist() if hasattr(tokens, "tolist") else list(tokens)
     if len(token_list) == 1 and isinstance(token_list[0], list):
         token_list = token_list[0]

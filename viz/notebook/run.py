@@ -11,12 +11,13 @@ from torch import Tensor
 
 from viz.errors import ModelError
 from viz.models.layout import family_without_attention
+from viz.notebook.device import device_of
 from viz.notebook.eager import evaluating, keeping_weights
+from viz.notebook.forms.structure import stacks_in
 from viz.notebook.inputs import ReadText, longest_text, read_input
 from viz.notebook.layer_numbers import noting_makers, numbers_of
 from viz.notebook.maps import Labels
 from viz.notebook.on_demand import LayerOnDemand, is_large, numbers_on_demand, run_keeping, text_config
-from viz.notebook.structure import stacks_in
 from viz.notebook.trust import check_causal, check_same_output, has_sinks, output_of, run_plain
 
 MAX_GENERATED = 48
@@ -50,12 +51,16 @@ def read(model: Any, tokenizer: Any, text: Any, target: str | None) -> Reading:
     if target is not None and not two:
         raise ValueError("This model has no decoder beside its encoder, so it can read no target.")
     source = read_input(model, tokenizer, text)
-    device = next(model.parameters()).device
-    inputs = {name: value.to(device) for name, value in source.inputs.items()}
+    device = device_of(model)
+    inputs = {name: value.to(device) for name, value in source.inputs.items() if _reads(model, name)}
     parts = [source]
     with evaluating(model):
         if two:
-            decoder_text = _target(model, tokenizer, inputs, target)
+            decoder_ids = inputs.pop("decoder_input_ids", None)
+            if target is None and decoder_ids is not None:
+                decoder_text = read_input(model, tokenizer, {"input_ids": decoder_ids.cpu()})
+            else:
+                decoder_text = _target(model, tokenizer, inputs, _labels_in(text) if target is None else target)
             inputs["decoder_input_ids"] = decoder_text.ids.to(device)
             parts.append(decoder_text)
         last = parts[-1].token_places
@@ -65,16 +70,25 @@ def read(model: Any, tokenizer: Any, text: Any, target: str | None) -> Reading:
         looks = next((stacks[name] for name in ("decoder", "self") if name in stacks), ())
         if maps := [layer for layer in looks if layer is not None and layer.shape[-1] == layer.shape[-2]]:
             check_causal(model, inputs, plain, max(_above_diagonal(layer, last) for layer in maps), last)
+    stacks = {name: _without_padding(name, layers, parts) for name, layers in stacks.items()}
+    for name, layers in stacks.items():
+        _check_places(model, name, layers, parts)
     notes: list[Note] = [
         (name if part is source else f"{name}_target", values) for part in parts for name, values in part.notes
     ]
     return Reading(
-        stacks={name: _without_padding(name, layers, parts) for name, layers in stacks.items()},
+        stacks=stacks,
         numbers={name: _numbers(layers, makers, model) for name, layers in stacks.items()},
         tokens=[Labels(part.labels[i] for i in part.token_places) for part in parts],
         notes=notes,
         has_sinks=has_sinks(model),
     )
+
+
+def _reads(model: Any, name: str) -> bool:
+    """Return whether a model reads an input; a tokenizer may give the segments of a pair to one that has none."""
+    parameters = inspect.signature(model.forward).parameters
+    return name != "token_type_ids" or name in parameters or "input_ids" not in parameters
 
 
 def reads_two(model: Any) -> bool:
@@ -137,9 +151,32 @@ def _stacks(model: Any, result: Any) -> dict[str, Any]:
         ) from None
 
 
+def _along(name: str, parts: list[ReadText]) -> tuple[ReadText, ReadText]:
+    """The texts along the rows and along the columns of a stack."""
+    return parts[-1 if name in ("decoder", "cross") else 0], parts[-1 if name == "decoder" else 0]
+
+
+def _check_places(model: Any, name: str, layers: Sequence[Any], parts: list[ReadText]) -> None:
+    """Refuse maps with other places than the tokens.
+
+    Raises:
+        ValueError: with both sizes.
+    """
+    texts = _along(name, parts)
+    size = [len(text.token_places) for text in texts]
+    other = next((shape for layer in layers if layer is not None and (shape := list(layer.shape[-2:])) != size), None)
+    if other is not None:
+        raise ValueError(
+            f"{type(model).__name__} gave {name} maps of {other[0]} × {other[1]}, and its texts have {size[0]} and "
+            f"{size[1]} tokens: it looks at places that are no tokens, or not at all tokens one by one. Run it "
+            "yourself and hand over its attentions and a name for each place, viz.show(attentions, (row_names, "
+            "column_names))."
+        )
+
+
 def _without_padding(name: str, layers: Any, parts: list[ReadText]) -> Any:
     """The maps without the rows and columns of padding."""
-    rows, columns = parts[-1 if name in ("decoder", "cross") else 0], parts[-1 if name == "decoder" else 0]
+    rows, columns = _along(name, parts)
     if all(len(part.token_places) == part.ids.shape[1] for part in (rows, columns)):
         return layers
     if all(isinstance(layer, LayerOnDemand) for layer in layers):
@@ -173,6 +210,14 @@ def _target(model: Any, tokenizer: Any, inputs: dict[str, Any], target: Any) -> 
     return shifted
 
 
+def _labels_in(text: Any) -> dict[str, Tensor] | None:
+    """The labels beside the ids of a text, as a training has them: what the decoder is to write, negative ones none."""
+    if not isinstance(text, Mapping) or text.get("labels") is None:
+        return None
+    labels = torch.as_tensor(text["labels"]).flatten()
+    return {"input_ids": labels[labels >= 0]}
+
+
 def _generate_ids(model: Any, tokenizer: Any, inputs: dict[str, Any]) -> Tensor:
     """Return what the model reads while it writes, as long as it can."""
     options = {
@@ -181,6 +226,11 @@ def _generate_ids(model: Any, tokenizer: Any, inputs: dict[str, Any]) -> Tensor:
     }  # fmt: skip
     try:
         ids: Tensor = model.generate(**inputs, **options)
+    except ValueError as error:  # a wrapper may hide what the model inside does not read
+        raise ValueError(
+            f"{type(model).__name__} was given {', '.join(inputs)} and writes nothing ({str(error)[:160]}): say "
+            "target=..., what the decoder is to read, or hand over only what the model reads."
+        ) from error
     except IndexError:  # transformers 5.23 makes T5's cache by the encoder's layers, and the decoder may have more
         ids = model.generate(**inputs, **options, use_cache=False)
     return ids[:, :-1]

@@ -15,10 +15,11 @@ from viz.notebook.arguments import (
     open_model,
     open_tokenizer,
 )
+from viz.notebook.device import on_processor
+from viz.notebook.forms.structure import by_name
 from viz.notebook.inputs import name_tokens
 from viz.notebook.maps import Maps, read_layers
 from viz.notebook.stacks import stack_of
-from viz.notebook.structure import by_name
 from viz.text import LANGUAGES, fill
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ def _along(maps: Mapping[str, Maps], tokens: Any) -> dict[str, Along]:
         }
     if "cross" in names or {"encoder", "decoder"} <= names:
         raise ValueError(
-            "An encoder and a decoder read two texts: hand over two lists of tokens, (encoder_tokens, decoder_tokens)."
+            "These are read as the layers of an encoder and a decoder, which have two texts: hand over two lists of "
+            "tokens, (encoder_tokens, decoder_tokens). Of several texts of one model hand over one, attentions[0]."
         )
     for name, stack in maps.items():
         _, rows, columns = stack.shape
@@ -98,6 +100,7 @@ def _widget() -> "tuple[type[HeadGrid], tuple[str, ...]]":
     return HeadGrid, CHOICE
 
 
+@on_processor()
 def show(
     model: Any,
     tokens: Any,
@@ -145,13 +148,16 @@ def show(
     check_text(model, text)
     check_choice(choice, names)
     model, tokens, handed_numbers = in_a_list(model), in_a_list(tokens), layer_numbers(layers)
+    tokens = type(tokens)(map(in_a_list, tokens)) if type(tokens) in (tuple, list) else tokens
     if text is None or not hasattr(model, "named_modules"):
-        named_stacks = by_name(model)
+        named_stacks = by_name(model, has_two_texts=_is_pair(tokens))
         stacks, numbers, is_generated = (
             named_stacks.stacks,
             dict.fromkeys(named_stacks.stacks, handed_numbers),
             named_stacks.is_generated,
         )
+        if (shape := named_stacks.first_axis) is not None:
+            notes.append(("first_axis", {"size": " × ".join(map(str, shape)), "n": shape[0]}))
         tokens = tokens if text is None else name_tokens(tokens, _ids_of(tokens, text))
     else:
         model, tokens = open_model(model), open_tokenizer(tokens)
@@ -196,6 +202,11 @@ def _ids_of(tokenizer: Any, text: Any) -> list[int]:
         ids = tokenizer(*texts)["input_ids"] if callable(tokenizer) else tokenizer.encode(*texts)
         return list(getattr(ids, "ids", ids))
     text = open_encoding(text)
+    if not isinstance(text, Mapping | Iterable):
+        raise ValueError(
+            f"Beside attentions and tokens stands {type(text).__name__} as the text: viz.show(attentions, tokens), or "
+            "viz.show(attentions, tokenizer, text)."
+        )
     id_values = text["input_ids"] if isinstance(text, Mapping) else text
     id_list = id_values.tolist() if hasattr(id_values, "tolist") else list(id_values)
     return id_list[0] if id_list and isinstance(id_list[0], list) else id_list

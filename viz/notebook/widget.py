@@ -16,6 +16,7 @@ from viz.components.head_grid import SORTS
 from viz.components.take_away import PooledStack, Stack, packed_head, payload
 from viz.figures.large import heat_map
 from viz.notebook.answers import answer_request
+from viz.notebook.device import on_processor
 from viz.notebook.files import file_at, places_of, write_file
 from viz.notebook.maps import Maps
 from viz.text import fill, words_of
@@ -102,6 +103,7 @@ class HeadGrid(anywidget.AnyWidget):
         """Return the stacks with these heads whole, (stack, layer, head), or with all of them."""
         return [_exact(stack, places) if isinstance(stack, PooledStack) else stack for stack in self._stacks]
 
+    @on_processor()
     def _answer(self, _widget: Any, content: Any, _buffers: Any) -> None:
         """Answer a view that asks for numbers which were not sent: a head, several together, or a pair in all heads."""
         request: Mapping[str, Any] = (content.get("request") if isinstance(content, dict) else None) or {}
@@ -121,6 +123,7 @@ class HeadGrid(anywidget.AnyWidget):
         array: np.ndarray = self._maps[self.stack].head(self.layer, self.head).numpy()
         return array.copy()
 
+    @on_processor()
     def figure(self, *, layer: int | None = None, head: int | None = None) -> "Figure":
         """Return a head's map as a figure of plotly's, to zoom, pan and save: its weights at temperature 1.
 
@@ -172,6 +175,7 @@ class HeadGrid(anywidget.AnyWidget):
         self.key = None if self.key is not None and self.key >= keys else self.key
         self.several = [head for head in self.several if head < len(layers) * heads]
 
+    @on_processor()
     def save_html(
         self,
         path: str | Path,

@@ -264,7 +264,7 @@ def test_lora_inside_a_model_is_merged(copy_of, tmp_path):
         for name, value in matrices.items()
     }
     save_file(weights, inside / WEIGHTS, {"format": "pt"})
-    assert refusal(inside).code == "adapter", "without alpha nobody can merge it"
+    assert refusal(inside).code == "adapter_inside", "without alpha nobody can merge it"
     shutil.copy(tmp_path / "adapter" / "adapter_config.json", inside)
     name, delta = next(iter(deltas.items()))
     assert_close(open_folder(inside).model.get_parameter(name), load_file(base / WEIGHTS)[name] + delta)
@@ -420,13 +420,32 @@ def test_embedding_matrices_are_merged(copy_of, tmp_path):
     assert_close(open_folder(tmp_path / "adapter").model.get_input_embeddings().weight, table + 5 / 3 * (b @ a).T)
 
 
+def test_lora_inside_needs_settings(copy_of):
+    """PEFT opens no such folder: that is not advised."""
+    folder = copy_of("llama")
+    weights = load_file(folder / WEIGHTS)
+    weights |= {f"{Q}.lora_A.default.weight": torch.ones(2, 42), f"{Q}.lora_B.default.weight": torch.ones(60, 2)}
+    save_file(weights, folder / WEIGHTS, {"format": "pt"})
+    error = refusal(folder)
+    assert error.code == "adapter_inside" and "PeftModel" not in str(error)
+
+
+@pytest.mark.parametrize("key", ["attn_implementation", "_attn_implementation", "_attn_implementation_autoset"])
+def test_word_on_implementation_is_ignored(copy_of, checkpoint, key):
+    """Some configurations say how their last user had attention computed, which needs a package or runs code."""
+    folder = copy_of("llama")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {key: "kernels-community/flash-attn"}))
+    assert_close(final(folder), final(checkpoint("llama")), atol=0, rtol=0)
+
+
 def test_dora_inside_needs_settings(copy_of, tmp_path):
     """Its lengths are no weights of the model: to leave them out would change it."""
     inside = copy_of("llama", "inside")
     weights = load_file(inside / WEIGHTS)
     weights[f"{Q}.lora_magnitude_vector.default.weight"] = torch.ones(len(weights[f"{Q}.weight"]))
     save_file(weights, inside / WEIGHTS, {"format": "pt"})
-    assert refusal(inside).code == "adapter"
+    assert refusal(inside).code == "adapter_inside"
 
 
 FILES_BY_ENCODING = {

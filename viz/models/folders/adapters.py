@@ -126,7 +126,7 @@ def split_off(tensors: Mapping[str, Tensor], expected: Iterable[str], entry: Ent
     """Return weights under the model's own names; an adapter that was saved inside the model is merged.
 
     Raises:
-        ModelError: "adapter", if there is one, and no configuration that says how it is merged.
+        ModelError: "adapter_inside", if there is one, and no configuration that says how it is merged.
     """
     inside = {name: tensor for name, tensor in tensors.items() if LORA.search(name)}
     outside = {name: tensor for name, tensor in tensors.items() if name not in inside}
@@ -136,7 +136,7 @@ def split_off(tensors: Mapping[str, Tensor], expected: Iterable[str], entry: Ent
     if not inside:
         return weights
     if not (folder / ADAPTER).is_file():
-        raise refusal(entry, folder, "LoRA")
+        raise ModelError("adapter_inside", model=entry.id)
     return merge(weights, inside, _config(entry, folder), entry, folder)
 
 

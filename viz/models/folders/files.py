@@ -22,7 +22,10 @@ INDEX = "model.safetensors.index.json"
 POINTER = b"version https://git-lfs.github.com/spec/"
 """First bytes of what Git LFS leaves in the place of a file that it has not fetched."""
 
-AS_USED = {"output_attentions", "output_hidden_states", "return_dict", "torchscript"}
+AS_USED = {
+    "output_attentions", "output_hidden_states", "return_dict", "torchscript", "attn_implementation",
+    "_attn_implementation", "_attn_implementation_autoset",
+}  # fmt: skip
 """Keys of a configuration that say how its last user called the model, and nothing of the model."""
 
 TEXTS = ("*.json", "vocab.txt", "merges.txt")
@@ -42,12 +45,21 @@ def check_pointers(entry: Entry, files: Iterable[Path]) -> None:
     """Refuse a file that Git LFS has left in the place of a large one, as a clone without it has them.
 
     Raises:
-        ModelError: "pointer".
+        ModelError: "pointer"; "unreadable", if a file cannot be opened.
     """
     for file in files:
-        with file.open("rb") as content:
-            if content.read(len(POINTER)) == POINTER:
-                raise ModelError("pointer", model=entry.id, file=file.name)
+        try:
+            with file.open("rb") as content:
+                is_pointer = content.read(len(POINTER)) == POINTER
+        except OSError as error:
+            raise unreadable(entry, file, error) from error
+        if is_pointer:
+            raise ModelError("pointer", model=entry.id, file=file.name)
+
+
+def unreadable(entry: Entry, file: Path, error: OSError) -> ModelError:
+    """The sentence on a file that is there and cannot be opened."""
+    return ModelError("unreadable", model=entry.id, file=file.name, reason=error.strerror or type(error).__name__)
 
 
 def read_if_object(file: Path) -> dict[str, Any]:
@@ -60,12 +72,14 @@ def read_if_object(file: Path) -> dict[str, Any]:
 
 
 def read_json(entry: Entry, file: Path) -> dict[str, Any]:
-    """An object out of a JSON file; ModelError "missing" or "corrupt" if there is none."""
+    """An object out of a JSON file; ModelError "missing", "unreadable" or "corrupt" if there is none."""
     if not file.is_file():
         raise ModelError("missing", model=entry.id, file=file.name)
     try:
         content = json.loads(file.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
+    except OSError as error:
+        raise unreadable(entry, file, error) from error
+    except (ValueError, RecursionError) as error:
         raise corrupt(entry, f"{file.name}: {error}") from error
     if not isinstance(content, dict):
         raise corrupt(entry, f"{file.name}: not an object")
@@ -94,7 +108,7 @@ def readable(folder: Path) -> Iterator[Path]:
         file.name: content.decode(json.detect_encoding(content)).encode()
         for pattern in TEXTS
         for file in folder.glob(pattern)
-        if file.is_file() and (content := file.read_bytes()).startswith(MARKS)
+        if (content := _content_of(file)).startswith(MARKS)
     }
     config = read_if_object(folder / "config.json")
     family = {} if config.get("model_type") else {"model_type": family_of(config)}
@@ -114,11 +128,19 @@ def readable(folder: Path) -> Iterator[Path]:
             if file.name in copies:
                 (copy / file.name).write_bytes(copies[file.name])
             elif file.is_file():
-                _link(file, copy / file.name)
+                link(file, copy / file.name)
         yield copy
 
 
-def _link(file: Path, copy: Path) -> None:
+def _content_of(file: Path) -> bytes:
+    """The bytes of a file; none of one that cannot be opened, which is refused where it is needed."""
+    try:
+        return file.read_bytes()
+    except OSError:
+        return b""
+
+
+def link(file: Path, copy: Path) -> None:
     """Have a file in a second place; Windows may allow no links."""
     try:
         copy.symlink_to(file.resolve())

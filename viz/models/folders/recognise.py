@@ -30,9 +30,19 @@ def find_model(entry: Entry, folder: Path) -> Path:
     A file of a folder stands for the folder, and a folder of the hub's cache for the snapshot that it calls main.
 
     Raises:
-        ModelError: "parts", which names them, if several parts are models; "format" or "missing" if there is no model.
+        ModelError: "parts", which names them, if several parts are models; "no_folder", "unreadable", "format" or
+            "missing" if there is no model.
     """
-    folder = folder.parent if folder.is_file() else _snapshot(folder)
+    try:
+        is_there = folder.exists()
+        folder = folder.parent if folder.is_file() else _snapshot(folder)
+        next(folder.iterdir(), None)
+    except PermissionError as error:
+        raise ModelError("unreadable", model=entry.id, file=folder.name, reason=error.strerror) from error
+    except (OSError, ValueError):  # a path that can be none
+        is_there = False
+    if not is_there:
+        raise ModelError("no_folder", model=entry.id)
     if _has_model(folder):
         return folder
     parts = sorted(part for part in folder.glob("*") if part.is_dir() and _has_model(part))

@@ -5,6 +5,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from viz.errors import ModelError
+from viz.models.folders.weights import is_pickle
 from viz.models.registry import Entry
 
 SHARD = re.compile(r"(.+)-\d+-of-(\d+)\.safetensors")
@@ -13,7 +14,7 @@ SHARD = re.compile(r"(.+)-\d+-of-(\d+)\.safetensors")
 NOT_WEIGHTS = ("adapter_", "optimizer", "scheduler", "scaler", "training_", "rng_state", "random_states", ".")
 """Beginnings of names of files that hold other tensors than a model's; macOS puts ._NAME beside a file."""
 
-OTHER_FORMATS = ("*.gguf", "*.h5", "*.msgpack", "*.onnx", "*.npz", "*.ckpt.index")
+OTHER_FORMATS = ("*.gguf", "*.h5", "*.msgpack", "*.onnx", "*.npz", "*.ckpt.index", "*.keras", "openvino_model.xml")
 """Files of weights that are not read from a folder."""
 
 
@@ -42,8 +43,8 @@ def find_weights(entry: Entry, folder: Path) -> list[Path]:
 
 def other_pickles(folder: Path) -> list[str]:
     """Return the names of pickles that may hold a model's weights."""
-    names = sorted(file.name for end in ("bin", "pt", "pth", "ckpt") for file in folder.glob(f"*.{end}"))
-    return [name for name in names if not name.startswith(NOT_WEIGHTS)]
+    files = sorted(file for end in ("bin", "pt", "pth", "ckpt") for file in folder.glob(f"*.{end}"))
+    return [file.name for file in files if not file.name.startswith(NOT_WEIGHTS) and is_pickle(file)]
 
 
 def check_format(entry: Entry, folder: Path) -> None:

@@ -1,16 +1,19 @@
 """The weights of a folder under the names that the model's own code gives them."""
 
 import json
+import pickle
 import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from viz.errors import ModelError
+from viz.models.folders.files import corrupt, link
 from viz.models.registry import Entry
 
 WRAPPERS = ("_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module", "_forward_module")
@@ -24,6 +27,9 @@ LORA = re.compile(r"(?:^|\.)(?:lora_\w+|trainable_tokens_delta|modules_to_save)(
 
 PART = re.compile(r"pytorch_model-\d+-of-(\d{1,5})\.bin")
 """The name of one of several files, with how many there are."""
+
+STATES = ("state_dict", "model_state_dict", "model", "module")
+"""Names under which a training keeps the weights beside other things."""
 
 LARGEST_HEADER = 100_000_000
 """Bytes of a safetensors header; the format's own bound."""
@@ -91,7 +97,7 @@ def read_tensors(entry: Entry, files: Iterable[Path]) -> dict[str, Tensor]:
     """Read the tensors of safetensors files, or of PyTorch's own that hold tensors and nothing else.
 
     Raises:
-        ModelError: "pickle", of a file with more than tensors in it.
+        ModelError: "pickle", of a file with more than tensors in it; "corrupt", of one that is not whole.
     """
     from transformers.modeling_utils import load_state_dict
 
@@ -105,16 +111,53 @@ def read_tensors(entry: Entry, files: Iterable[Path]) -> dict[str, Tensor]:
 
 
 def _tensors_of(entry: Entry, file: Path) -> dict[str, Tensor]:
+    if types_in(file):
+        return _named_as_pickle(file)
+    if not is_pickle(file):
+        raise corrupt(entry, f"{file.name} is no file of PyTorch")
     try:
         content: Any = torch.load(file, map_location="cpu", weights_only=True)
-    except Exception as error:
+    except pickle.UnpicklingError as error:
+        if "truncated" in str(error):
+            raise corrupt(entry, f"{file.name} is not whole") from error
         raise ModelError("pickle", model=entry.id, file=file.name) from error
-    for name in ("state_dict", "model_state_dict", "model"):
-        if isinstance(content, dict) and isinstance(content.get(name), dict):
-            content = content[name]
-    if not isinstance(content, dict) or not any(isinstance(value, Tensor) for value in content.values()):
+    except Exception as error:
+        raise corrupt(entry, f"{file.name} is not whole: {error}") from error
+    weights = _state_in(content)
+    if not weights:
         raise ModelError("pickle", model=entry.id, file=file.name)
-    return {str(name): value for name, value in content.items() if isinstance(value, Tensor)}
+    return {str(name): value for name, value in weights.items() if isinstance(value, Tensor)}
+
+
+def _named_as_pickle(file: Path) -> dict[str, Tensor]:
+    """The tensors of a safetensors file under another name, which transformers would take for a pickle."""
+    from transformers.modeling_utils import load_state_dict
+
+    with TemporaryDirectory() as place:
+        link(file, copy := Path(place) / "model.safetensors")
+        tensors: dict[str, Tensor] = load_state_dict(copy)
+    return tensors
+
+
+def is_pickle(file: Path) -> bool:
+    """Return whether a file begins as PyTorch's do: as an archive, or as a pickle."""
+    try:
+        with file.open("rb") as content:
+            return content.read(2).startswith((b"PK", b"\x80"))
+    except OSError:
+        return False
+
+
+def _state_in(content: Any) -> dict[Any, Any]:
+    """The only dictionary with tensors in what a training saved, which may stand beside its epoch; else none."""
+    for _ in range(MOST_OUTER):
+        if not isinstance(content, dict) or any(isinstance(value, Tensor) for value in content.values()):
+            break
+        name = next((name for name in STATES if isinstance(content.get(name), dict)), None)
+        inner = [value for value in content.values() if isinstance(value, dict) and value]
+        content = content[name] if name else inner[0] if len(inner) == 1 else {}
+    has_tensors = isinstance(content, dict) and any(isinstance(value, Tensor) for value in content.values())
+    return content if has_tensors else {}
 
 
 def pickled_files(entry: Entry, folder: Path) -> list[Path]:

@@ -125,6 +125,12 @@ def _grown(blocks: Sequence[Any], number: int) -> Tensor | None:
     for block in blocks:
         rows, columns = block.shape[-2:]
         end = at + rows
+        if at == 0 and bool((block[..., end:] != 0).any()):
+            raise ValueError(
+                f"The first step has {rows} {'row' if rows == 1 else 'rows'} and weights on {columns} keys: the rows "
+                "of the other tokens are not in these steps. They were read before, from a cache or in parts. Let the "
+                "model read the text in one pass: viz.show(model, tokenizer, sequences[0])."
+            )
         if bool((block[..., end:] != 0).any()):  # zeros there are a cache's room for tokens to come
             raise ValueError(
                 f"In layer {number}, the step that wrote token {end} has weights on {columns} keys, "

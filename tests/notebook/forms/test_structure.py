@@ -110,6 +110,26 @@ def test_generate_with_assistant_is_refused(writer):
         viz.show(out, tokenizer.convert_ids_to_tokens(out.sequences[0]))
 
 
+@pytest.mark.parametrize("form", ["attentions", "outputs"])
+def test_steps_run_by_hand_are_stitched(writer, form):
+    """Outputs of each step with a cache, as ``generate()`` keeps them; without the first, rows are missing."""
+    model, _ = writer
+    ids, options = torch.arange(5, 10)[None], {"output_attentions": True, "use_cache": True}
+    with torch.inference_mode():
+        first = model(ids[:, :3], **options)
+        second = model(ids[:, 3:], **options, past_key_values=first.past_key_values)
+        expected = model(ids, output_attentions=True).attentions[1][0, 2]
+    steps = [first, second] if form == "outputs" else [first.attentions, second.attentions]
+    assert_close(torch.tensor(viz.show(steps, WORDS, layer=1, head=2).weights), expected, atol=1e-6, rtol=0)
+    with pytest.raises(ValueError, match=r"The first step has 2 rows and weights on 5 keys.*read before.*in one pass"):
+        viz.show(steps[1:], WORDS)
+
+
+def test_several_texts_are_no_two_stacks():
+    with pytest.raises(ValueError, match=r"Of several texts of one model hand over one, attentions\[0\]"):
+        viz.show([(layer(), layer())] * 2, WORDS)
+
+
 def test_several_beams_are_refused():
     steps = ((layer(3, 3).expand(2, -1, -1, -1),), (layer(1, 4).expand(2, -1, -1, -1),))
     with pytest.raises(ValueError, match="2 texts or beams at once: let it write one text, with num_beams=1"):

@@ -1,0 +1,1 @@
+"""The forms of attentions and of texts that are handed over, told apart by their structure."""
