@@ -35,6 +35,18 @@ export function isolate(text, base = "ltr") {
     : text;
 }
 
+/**
+ * A token's label for a sentence; where others have the same, with its place before it, as lists of tokens have it.
+ * viz/text/naming.py does the same.
+ *
+ * @param {string[]} labels
+ * @param {number} place
+ */
+export function nameToken(labels, place) {
+  const label = labels[place];
+  return labels.indexOf(label) === labels.lastIndexOf(label) ? label : `${place} · ${isolate(label)}`;
+}
+
 /** The words of a text for a picture. @template {string[]} Labels @param {Labels} labels @returns {string[]} */
 export function isolateAll(labels) {
   if (!labels.some((label) => RIGHT_TO_LEFT.test(label))) return labels;
