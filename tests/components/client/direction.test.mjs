@@ -36,5 +36,6 @@ test("what is set apart already is not set apart again", () => {
 test("a token that comes again is named with its place", () => {
   assert.equal(nameToken(["a", "cat", "a"], 1), "cat");
   assert.equal(nameToken(["a", "cat", "a"], 2), "2 · a");
+  assert.equal(nameToken(["a", "cat", "a"], 2, [1, 2, 4]), "4 · a"); // a token before them is hidden
   assert.equal(nameToken(["של", "של"], 1), `1 · ${rtl("של")}`);
 });

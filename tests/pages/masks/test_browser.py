@@ -212,6 +212,7 @@ def test_growing_text_of_equal_words_has_no_first(visit):
     """Rows that give up as much are counted, none is named first; one row alone is not "most of all"."""
     page = visit("masks", section="decoding", source="words", text="cat cat cat cat")
     growing = page.locator(".growing")
+    growing.locator("input").evaluate("input => { input.value = 4; input.dispatchEvent(new Event('input')); }")
     expect(growing.locator(".found").last).to_contain_text("“3 · cat” has come. 3 of the 3 rows before it have changed")
     expect(growing.locator(".found").last).to_contain_text("3 of them most of all, which gave up 0.25 of their weight")
     growing.locator("input").evaluate("input => { input.value = 2; input.dispatchEvent(new Event('input')); }")

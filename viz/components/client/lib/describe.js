@@ -6,7 +6,7 @@ import { fill } from "./dom.js";
 import { wallValue } from "./numbers.js";
 
 /** @typedef {Record<string, string>} Words sentences with {places} to be filled */
-/** @typedef {{rows: string[], columns: string[]}} Labels */
+/** @typedef {{rows: string[], columns: string[], numbers?: {rows: number[], columns: number[]}}} Labels */
 /** @typedef {{query: number | null, key: number | null}} Pair */
 /**
  * @typedef {object} LargeMap the map that is shown large
@@ -61,8 +61,8 @@ function countLargest(values) {
 export function sayLarge(words, map, labels, focus, place) {
   const { query, key } = focus;
   if (query === null && key === null) return words.says_nothing;
-  const q = query === null ? "" : nameToken(labels.rows, query),
-    k = key === null ? "" : nameToken(labels.columns, key);
+  const q = query === null ? "" : nameToken(labels.rows, query, labels.numbers?.rows),
+    k = key === null ? "" : nameToken(labels.columns, key, labels.numbers?.columns);
   const scores = Boolean(map.limit);
   if (query !== null && key !== null) {
     const at = query * map.columns + key,
@@ -77,7 +77,8 @@ export function sayLarge(words, map, labels, focus, place) {
   const line = row
     ? Array.from(map.values.subarray(query * map.columns, (query + 1) * map.columns))
     : Array.from({ length: map.rows }, (_, i) => map.values[i * map.columns + (key ?? 0)]);
-  const names = row ? labels.columns : labels.rows;
+  const names = row ? labels.columns : labels.rows,
+    numbers = row ? labels.numbers?.columns : labels.numbers?.rows;
   const isCovered = (/** @type {number} */ i) =>
     map.covered?.has(row ? (query ?? 0) * map.columns + i : i * map.columns + (key ?? 0));
   const hidden = line.some((_, i) => isCovered(i));
@@ -86,7 +87,7 @@ export function sayLarge(words, map, labels, focus, place) {
   const best = visible.sort((a, b) => b[0] - a[0]).slice(0, 3);
   if (!best.length || (!scores && best[0][0] === 0)) return fill(row ? words.says_blind : words.says_unseen, { q, k });
   const alike = map.exact ? countLargest(visible.map(([value]) => value)) : 1;
-  const phrases = best.map(([value, i]) => `“${isolate(nameToken(names, i))}” ${digits(value, map.exact)}`);
+  const phrases = best.map(([value, i]) => `“${isolate(nameToken(names, i, numbers))}” ${digits(value, map.exact)}`);
   const list =
     alike > best.length // any three of them would not be the most
       ? fill(words.says_alike, { n: alike, value: digits(best[0][0], map.exact) })
@@ -143,7 +144,7 @@ export function describeMap(words, map, labels, name) {
     rows: map.rows,
     columns: map.columns,
     value: digits(map.values[best] ?? 0, map.exact),
-    q: nameToken(labels.rows, query),
-    k: nameToken(labels.columns, key),
+    q: nameToken(labels.rows, query, labels.numbers?.rows),
+    k: nameToken(labels.columns, key, labels.numbers?.columns),
   });
 }

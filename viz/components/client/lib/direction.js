@@ -41,10 +41,13 @@ export function isolate(text, base = "ltr") {
  *
  * @param {string[]} labels
  * @param {number} place
+ * @param {number[]} [numbers] of the first token of each, where pieces are merged or tokens hidden
  */
-export function nameToken(labels, place) {
+export function nameToken(labels, place, numbers) {
   const label = labels[place];
-  return labels.indexOf(label) === labels.lastIndexOf(label) ? label : `${place} · ${isolate(label)}`;
+  return labels.indexOf(label) === labels.lastIndexOf(label)
+    ? label
+    : `${numbers?.[place] ?? place} · ${isolate(label)}`;
 }
 
 /** The words of a text for a picture. @template {string[]} Labels @param {Labels} labels @returns {string[]} */
