@@ -27,6 +27,7 @@ def draw(context: HeadsContext) -> list[Check]:
     if bool(row[best] > 0 if weights else row[best].isfinite()):
         value = part(float(row[best])) if weights else number(float(row[best]), 3)
         n, kind, word = count_largest(row), view.what, _name(context, query)
+        kind += "_only" * (weights and value == "1")
         sentence = (
             t(f"heads.row_{kind}", query=word, key=_name(context, best, key=True), value=value)
             if n == 1

@@ -57,6 +57,10 @@ def test_one_word_is_compared_with_none(sentences):
     assert not [sentence for sentence in found if sentence.startswith("From “")]
 
 
+def test_one_word_looks_only_at_itself(sentences):
+    assert T("heads.row_weights_only", query=ONE, key=ONE) in sentences("heads", ONE)
+
+
 def test_split_of_one_word_follows_its_number(sentences):
     start = T("step_by_step.split.right", number=2, word=0, change="X").split("X")[0]
     assert [sentence for sentence in sentences("step_by_step", ONE) if sentence.startswith(start)]

@@ -27,6 +27,10 @@ test("a row of four equal weights names no three of them", () => {
   assert.equal(say(Array(16).fill(0.25), cats, 1), "“1 · cat” looks most at 4 tokens, all alike: 0.2500 each.");
 });
 
+test("a word with no weight is none of those that are looked at most", () => {
+  assert.equal(say([1, 0, 0.5, 0.5], ["a", "b"], 0), "“a” looks most at “a” 1.0000.");
+});
+
 test("weights that differ are listed, each with its word's place where the word comes again", () => {
   const labels = ["a", "cat", "a"],
     values = [0.5, 0.3, 0.2, 0.1, 0.2, 0.7, 0.4, 0.4, 0.2];

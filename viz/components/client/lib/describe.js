@@ -84,8 +84,11 @@ export function sayLarge(words, map, labels, focus, place) {
   const hidden = line.some((_, i) => isCovered(i));
   const visible = line.map((value, i) => [value, i]).filter(([value, i]) => value !== -Infinity && !isCovered(i));
   if (hidden && visible.length < line.length / 2) return `${row ? q : k}: ? (${map.word})`;
-  const best = visible.sort((a, b) => b[0] - a[0]).slice(0, 3);
-  if (!best.length || (!scores && best[0][0] === 0)) return fill(row ? words.says_blind : words.says_unseen, { q, k });
+  const best = visible
+    .filter(([value]) => scores || value > 0)
+    .sort((a, b) => b[0] - a[0])
+    .slice(0, 3);
+  if (!best.length) return fill(row ? words.says_blind : words.says_unseen, { q, k });
   const alike = map.exact ? countLargest(visible.map(([value]) => value)) : 1;
   const phrases = best.map(([value, i]) => `“${isolate(nameToken(names, i, numbers))}” ${digits(value, map.exact)}`);
   const list =
