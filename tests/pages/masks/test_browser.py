@@ -214,7 +214,7 @@ def test_growing_text_of_equal_words_has_no_first(visit):
     growing = page.locator(".growing")
     growing.locator("input").evaluate("input => { input.value = 4; input.dispatchEvent(new Event('input')); }")
     expect(growing.locator(".found").last).to_contain_text("“3 · cat” has come. 3 of the 3 rows before it have changed")
-    expect(growing.locator(".found").last).to_contain_text("3 of them most of all, which gave up 0.25 of their weight")
+    expect(growing.locator(".found").last).to_contain_text("3 gave up most, 0.25 of their weight each")
     growing.locator("input").evaluate("input => { input.value = 2; input.dispatchEvent(new Event('input')); }")
     expect(growing.locator(".found").last).to_contain_text("The row before it, “0 · cat”, gave up 0.50")
 
