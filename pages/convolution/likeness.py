@@ -21,6 +21,9 @@ from viz.frame.show import MAPS, show_table
 ROW_HEIGHT = 35
 """Pixels of a line of Streamlit's table."""
 
+FITTED = 2
+"""Tokens of a text whose maps have no more free weights than a window has numbers: each row sums to 1."""
+
 Row = dict[str, Any]
 """A line of the table: a head, and its closest window."""
 
@@ -97,7 +100,9 @@ def table(fits: tuple[WindowFit, ...], n: int, number: Callable[[int], int] = in
 def _all_heads(context: ConvolutionContext, rows: list[Row], head: int) -> None:
     t, choice = context.t, context.scene.choice
     alike = [row for row in rows if row["inside"] >= 0.5 and row["share"] > 0.5]
-    if alike:
+    if (n := len(context.scene.labels)) <= FITTED:
+        st.info(t("convolution.likeness_few", n=n))
+    elif alike:
         best = alike[0]
         place = {"layer": best["layer"], "head": best["head"]}
         values = {"offset": number(best["offset"], 3), "alpha": number(best["alpha"]), "share": part(best["share"])}

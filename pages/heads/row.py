@@ -15,6 +15,7 @@ from viz.frame.head_grid.grid import opening_query
 from viz.frame.shared import QUERY, Places
 from viz.frame.show import show_bars
 from viz.text.direction import isolate
+from viz.text.naming import name_token
 
 
 def draw(context: HeadsContext) -> list[Check]:
@@ -25,14 +26,15 @@ def draw(context: HeadsContext) -> list[Check]:
     best = int(row.nan_to_num(neginf=-torch.inf).argmax())
     if bool(row[best] > 0 if weights else row[best].isfinite()):
         value = part(float(row[best])) if weights else number(float(row[best]), 3)
-        n, kind, word = count_largest(row), view.what, view_data.labels[query]
+        n, kind, word = count_largest(row), view.what, _name(context, query)
+        kind += "_only" * (weights and value == "1")
         sentence = (
-            t(f"heads.row_{kind}", query=word, key=view_data.labels[best], value=value)
+            t(f"heads.row_{kind}", query=word, key=_name(context, best, key=True), value=value)
             if n == 1
             else t(f"heads.row_{kind}_alike", query=word, n=n, value=value)
         )
     else:  # a fully masked query, or its keys are hidden
-        sentence = t("head_grid.says_blind", q=view_data.labels[query])
+        sentence = t("head_grid.says_blind", q=_name(context, query))
     show_bars(
         BarChart(
             view_data.labels,
@@ -57,6 +59,13 @@ def draw(context: HeadsContext) -> list[Check]:
     return checks + ([_shown_check(context, query)] if weights else [])
 
 
+def _name(context: HeadsContext, place: int, *, key: bool = False) -> str:
+    """Name a row or a column that is shown, with the number of its token if its label comes again."""
+    capture = context.scene.capture
+    of = head_grid.axis(capture.tokens if key else capture.queries, context.view).of
+    return name_token(context.shown.labels, place, list(of).index(place))
+
+
 def _say_nowhere(context: HeadsContext, query: int) -> None:
     """Say which share of the row goes to no word, where the layer has a sink: the mean over the tokens of the row."""
     trace = context.scene.trace
@@ -66,7 +75,7 @@ def _say_nowhere(context: HeadsContext, query: int) -> None:
     rows = head_grid.axis(context.scene.capture.queries, context.view).of
     tokens = [place for place, row in enumerate(rows) if row == query]
     nowhere = part(float(shares[context.head, tokens].mean()))
-    st.text(context.scene.t("heads.row_nowhere", query=context.shown.labels[query], value=nowhere))
+    st.text(context.scene.t("heads.row_nowhere", query=_name(context, query), value=nowhere))
 
 
 def _shown_check(context: HeadsContext, query: int) -> Check:

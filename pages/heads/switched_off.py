@@ -37,9 +37,9 @@ def draw(context: HeadsContext) -> list[Check]:
         st.caption(t("heads.off_mask"))
     series = {t("heads.off_here"): added, t("heads.off_end"): end}
     at_end = share(float(end.mean()))
-    sentence = t("heads.off_nowhere", end=at_end)
+    sentence = t("heads.off_nowhere", n=len(off), end=at_end)
     if bool((full_norm > 0).any()):
-        sentence = t("heads.off_found", here=share(float(added[full_norm > 0].mean())), end=at_end)
+        sentence = t("heads.off_found", n=len(off), here=share(float(added[full_norm > 0].mean())), end=at_end)
     show_bars(
         BarChart(scene.labels, series, title=t("axis.tokens"), value_title=t("heads.change")),
         key="change",

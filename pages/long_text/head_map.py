@@ -14,6 +14,7 @@ from viz.components.view import View
 from viz.core.long.rows import WINDOW, window
 from viz.core.long.streamed import LongMap
 from viz.frame.checks import Check
+from viz.frame.format import number, share
 from viz.frame.modes import say
 from viz.frame.shared import Places
 from viz.params import Choice, Int
@@ -90,9 +91,9 @@ def _say(context: LongTextContext, long_map: LongMap) -> None:
     say(
         t(
             "long_text.map_found",
-            first=f"{float(rows.first.mean()):.0%}",
-            half=f"{half:.0%}",
-            distance=f"{float(rows.distance.mean()):,.0f}",
+            first=share(float(rows.first.mean())),
+            half=share(half),
+            distance=number(float(rows.distance.mean())),
             n=f"{context.n:,}",
         )
     )

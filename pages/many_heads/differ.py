@@ -45,8 +45,9 @@ def draw(context: ManyHeadsContext) -> list[Check]:
         c=near[0], d=near[1], near=part(float(distances[near])),
     )  # fmt: skip
     if far == near or float(distances[far] - distances[near]) < ROUNDING:
-        name = "found_two" if context.n_heads == 2 else "found_alike"
-        summary = t(f"many_heads.experts.differ.{name}", far=part(float(distances[far])))
+        is_same = float(distances[far]) < ROUNDING
+        name = "found_same" if is_same else "found_two" if context.n_heads == 2 else "found_alike"
+        summary = t(f"many_heads.experts.differ.{name}", n=context.n_heads, far=part(float(distances[far])))
     matrix = Matrix(
         values=distances,
         rows=Axis(names, t("many_heads.experts.differ.heads")),

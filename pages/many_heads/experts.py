@@ -19,7 +19,7 @@ from pages.many_heads.patterns import (
 from viz import limits
 from viz.components.bars import BarChart
 from viz.components.maps import Panel, pack_maps
-from viz.core.analysis.map_statistics import uniform
+from viz.core.analysis.map_statistics import count_largest, uniform
 from viz.core.analysis.several_heads import pattern_share
 from viz.frame.checks import Check, check, open_cells
 from viz.frame.format import part
@@ -28,6 +28,7 @@ from viz.frame.shared import Places
 from viz.frame.show import MAPS, show_bars
 from viz.models.tokens import words_as_read
 from viz.params import Choice, Int, Scope
+from viz.text import paragraph
 
 EXPERT = Choice("expert", among=PATTERNS)
 
@@ -131,7 +132,8 @@ def _nearest(context: ManyHeadsContext, pattern: Pattern, shares: Tensor) -> Non
         "mean": part(float(shares.mean())),
         "even": part(_even(context, pattern)),
     }
-    say(t("many_heads.experts.found", **values) + " " + t(f"many_heads.experts.{name}_true"))
+    found = "found_alike" if shares.numel() > 1 and count_largest(shares.flatten()) == shares.numel() else "found"
+    say(paragraph(t(f"many_heads.experts.{found}", **values), t(f"many_heads.experts.{name}_true")))
     n = min(len(scene.labels), limits.PAINTED_TOKENS)
     maps = compute.nearest_and_mean(scene.choice.source, scene.choice.mask, layer, head)[:, :n, :n]
     titles = t("many_heads.experts.map", layer=layer, head=head), t("many_heads.experts.mean_map", n=shares.numel())

@@ -15,6 +15,7 @@ from viz.frame.format import share
 from viz.frame.modes import say
 from viz.frame.show import show_matrix
 from viz.params import Choice, Int
+from viz.text.naming import name_token
 
 REACH = r"""\begin{gathered}
 0 \le i - j < w \ \text{ (window)}, \qquad \lfloor i/w \rfloor = \lfloor j/w \rfloor,\ j \le i \ \text{ (chunks)}
@@ -52,10 +53,13 @@ def draw(context: MasksContext) -> list[Check]:
         levels_in_browser = _show_levels(context, full, levels, near)
     earliest = earliest_token(n - 1, full, size=size, near=near)
     cells = int(masks.sum()) / (depth * n * (n + 1) // 2)
-    key = "all" if earliest == 0 else "says"
+    n_reached = n - earliest
+    key = "alone" if n == 1 else "itself" if n_reached == 1 else "all" if earliest == 0 else "says"
     with finding:
-        say(t(f"masks.layers.{key}", L=depth, n=n - earliest))
-        st.text(t("masks.layers.span", first=context.labels[earliest], last=context.labels[-1]))
+        say(t(f"masks.layers.{key}", L=depth, n=n_reached))
+        if n_reached > 1:
+            first, last = (name_token(context.labels, place) for place in (earliest, n - 1))
+            st.text(t("masks.layers.span", first=first, last=last))
     st.caption(t("masks.layers.cells", cells=share(cells)))
     st.caption(t("masks.layers.models"))
     return [*_checks(n, full, size, near, levels_in_browser), _pattern_check(pattern, full)]
@@ -75,7 +79,10 @@ def _show_levels(context: MasksContext, full: tuple[bool, ...], levels: Tensor, 
         scale=False,
     )
     levels_in_browser = show_matrix(
-        t, matrix, key="layers", alt=t("masks.layers.alt", last=context.labels[-1], n=int(levels[0].sum()))
+        t,
+        matrix,
+        key="layers",
+        alt=t("masks.layers.alt", last=name_token(context.labels, len(context.labels) - 1), n=int(levels[0].sum())),
     )
     return levels_in_browser.isfinite().flip(0)
 

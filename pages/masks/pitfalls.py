@@ -30,6 +30,7 @@ from viz.frame.shared import QUERY
 from viz.frame.show import MAPS, show_table
 from viz.frame.specs import Mask
 from viz.text.direction import isolate
+from viz.text.naming import name_token
 
 EMPTY_ROW = r"\frac{0 \cdot e^{s_{ij}}}{\sum_m 0 \cdot e^{s_{im}}} = \frac00"
 Way = Callable[[Tensor, Tensor], Tensor]
@@ -114,6 +115,9 @@ def _note_replacement(context: MasksContext) -> None:
 def too_late(context: MasksContext) -> list[Check]:
     """Draw the weights with the mask applied after the softmax, beside the correct ones."""
     t, original, context = context.t, context, _with_causal_default(context)
+    if context.n == 1:
+        st.info(t("masks.late_one"))
+        return []
     if bool(context.visible.all()):
         st.info(t("masks.late_nothing"))
         return []
@@ -127,7 +131,7 @@ def too_late(context: MasksContext) -> list[Check]:
     sums = wrong.sum(-1).where(sees, torch.inf)  # a fully masked row sums to 0 either way
     low = int(sums.argmin())
     if n := int((sums < 0.99).sum()):
-        st.text(t("masks.late_row", query=context.labels[low], lost=share(1 - float(sums[low]))))
+        st.text(t("masks.late_row", query=name_token(context.labels, low), lost=share(1 - float(sums[low]))))
         st.warning(t("masks.late_found", low=part(float(sums[low])), n=n, all=int(sees.sum())))
     else:  # sum the blocked weights: 1 minus the sum would be rounding
         lost = float((context.every_head.weights[context.head] * ~context.visible)[sees].sum(-1).max())
@@ -154,7 +158,7 @@ def polarity(context: MasksContext) -> list[Check]:
     elif inverted:
         say(t("masks.polarity_turned", mha=number(inverted[0]), sdpa=number(inverted[1])))
     else:
-        st.info(t("masks.polarity_no_row"))
+        st.info(t("masks.polarity_no_row" if context.n > 1 else "masks.late_one"))
     _note_replacement(original)
     st.caption(t("masks.polarity_note"))
     tolerance = 1e-5 * largest(context.every_head.output)

@@ -21,6 +21,7 @@ from viz.frame.format import share
 from viz.frame.modes import say
 from viz.frame.show import show_bars, show_lines, show_matrix
 from viz.params import Int
+from viz.text.naming import name_token
 
 LARGEST = r"""\begin{gathered}
 M_{ij} = 1 \iff s_{ij} \in \operatorname{top}_k\, s_{i\cdot}
@@ -57,7 +58,7 @@ def draw(context: MasksContext) -> list[Check]:
 def _show_map(context: MasksContext, weights: Tensor, mask: Tensor, which: str, **numbers: int) -> Tensor:
     """Draw a map; return its weights as the browser reads them, 0 in closed cells."""
     t, labels = context.t, context.labels
-    title = t(f"masks.top_k.{which}", **numbers)
+    title = t(f"masks.top_k.{which}" + "_one" * (numbers.get("k") == 1), **numbers)
     st.markdown(f"**{title}**")
     matrix = Matrix(
         values=weights.masked_fill(~mask, -torch.inf),
@@ -85,7 +86,7 @@ def _say_loss(context: MasksContext, mask: Tensor, lost: Tensor, k: int) -> None
     say(t("masks.top_k.says", k=k, cells=cells, mean=share(float(lost[sees].mean()))))
     n, most = count_largest(lost), share(float(lost[worst_row]))
     if n == 1:
-        st.text(t("masks.top_k.most", word=context.labels[worst_row], most=most))
+        st.text(t("masks.top_k.most", word=name_token(context.labels, worst_row), most=most))
     else:
         say(t("masks.top_k.most_alike", n=n, most=most))
 

@@ -19,6 +19,7 @@ from viz.frame.shared import HEAD, LAYER, MODEL, SOURCE, TEXT
 from viz.frame.show import show_bars, show_matrix, show_table
 from viz.frame.sidebar import file_of
 from viz.params import Int
+from viz.text.naming import name_token
 
 MAP, MOST = "next_parts", 14
 """The map's key on the page, and the number of largest parts in the bars."""
@@ -51,7 +52,12 @@ def name_of(context: NextWordContext, part: Part) -> str:
 def _say(context: NextWordContext, attribution: Attribution, sorted_parts: list[Part]) -> None:
     t = context.t
     st.text(
-        t("next_word.logit_is", what=context.asked, token=context.labels[context.at], total=number(attribution.total))
+        t(
+            "next_word.logit_is",
+            what=context.asked,
+            token=name_token(context.labels, context.at),
+            total=number(attribution.total),
+        )
     )
     heads = [part for part in sorted_parts if part[0] == "head"][:3]
     head_names = [t("next_word.head_says", layer=layer, head=head, n=number(n)) for _, layer, head, n in heads]

@@ -18,6 +18,7 @@ from viz.frame.format import amount, part
 from viz.frame.show import show_lines
 from viz.models.recount.token_labels import wrong_labels
 from viz.text.direction import isolate
+from viz.text.naming import name_token
 
 TIED = 1e-6
 """Largest difference of chances that are equal in float32."""
@@ -65,7 +66,7 @@ def _table(context: NextWordContext, layers: compute.Layers) -> list[dict[str, A
 
 def _say(context: NextWordContext, layers: compute.Layers) -> None:
     """Name the layer from which the followed word is the best one, if it is at the end."""
-    t, ranks, token = context.t, layers.rank[:, context.at], context.labels[context.at]
+    t, ranks, token = context.t, layers.rank[:, context.at], name_token(context.labels, context.at)
     chance = part(float(layers.followed[-1, context.at]))
     if int(ranks[-1]) > 1:
         place = amount(int(ranks[-1]))

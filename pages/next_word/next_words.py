@@ -19,6 +19,7 @@ from viz.frame.show import show_bars
 from viz.models.recount.token_labels import wrong_labels
 from viz.text import paragraph
 from viz.text.direction import isolate
+from viz.text.naming import name_token
 
 TIED = 1e-5
 """Largest difference of equal chances."""
@@ -75,7 +76,9 @@ def _bars(context: NextWordContext, expected: compute.Expected) -> None:
     """Draw the likeliest words after the selected token, and name the first in a sentence."""
     t, chances = context.t, expected.chances[context.at]
     words = context.words(expected.best[context.at].tolist())
-    summary = t("next_word.found", token=context.labels[context.at], word=words[0], chance=part(float(chances[0])))
+    summary = t(
+        "next_word.found", token=name_token(context.labels, context.at), word=words[0], chance=part(float(chances[0]))
+    )
     chart = BarChart(
         [f"{isolate(word)} {part(float(chance))}" for word, chance in zip(words, chances, strict=True)],
         {t("next_word.chance"): chances},
@@ -96,7 +99,7 @@ def _say_surprise(context: NextWordContext, expected: compute.Expected) -> None:
         worst = int(expected.surprise.argmax())
         bits = float(expected.surprise[worst])
         mean = number(float(expected.surprise.mean()))
-        token = context.labels[worst + 1]
+        token = name_token(context.labels, worst + 1)
         st.text(t("next_word.surprised", token=token, bits=number(bits), mean=mean))
 
 

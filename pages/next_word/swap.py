@@ -18,6 +18,7 @@ from viz.frame.compute.resumable import Words, run_resumable
 from viz.frame.format import number
 from viz.frame.show import show_bars, show_matrix
 from viz.frame.specs import Source
+from viz.text.naming import name_token
 
 MAP, MOST = "next_swaps", 12
 
@@ -62,6 +63,9 @@ def _swap_source(context: NextWordContext) -> Source | None:
         return None
     if mine.ids == theirs.ids:
         st.info(t("next_word.swap_same"))
+        return None
+    if mine.ids[: context.at + 1] == theirs.ids[: context.at + 1]:
+        st.text(t("next_word.swap_later", token=name_token(context.labels, context.at)))
         return None
     return second
 
@@ -110,9 +114,9 @@ def _map(context: NextWordContext, effects: Tensor, n_layers: int) -> Matrix:
         framed=(layer, head),
         low=rows > 12,
     )
-    best = number(float(effects[layer, head]))
+    values = {"layer": first + layer, "head": head, "what": context.asked, "by": number(float(effects[layer, head]))}
     show_matrix(t, matrix, key=MAP, alt=t("next_word.swap_alt"))
-    st.text(t("next_word.swap_found", layer=first + layer, head=head, n=best, what=context.asked))
+    st.text(t("next_word.swap_found_part" if first else "next_word.swap_found", n=rows, **values))
     return matrix
 
 

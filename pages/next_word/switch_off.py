@@ -23,6 +23,7 @@ from viz.frame.show import show_bars, show_lines
 from viz.models.capture import Head
 from viz.params import Choice
 from viz.text import Translate
+from viz.text.naming import name_token
 
 SCORE = 0.3
 """Mean weight from which a head counts as a previous-token or copying head."""
@@ -89,7 +90,16 @@ def _say(context: NextWordContext, change: compute.Changes, heads: frozenset[Hea
         return
     word = context.words(change.words[:1].tolist())[0]
     before, after = part(float(change.before[0])), part(float(change.after[0]))
-    st.text(t("next_word.cut_found", n=len(heads), token=context.labels[at], word=word, before=before, after=after))
+    st.text(
+        t(
+            "next_word.cut_found",
+            n=len(heads),
+            token=name_token(context.labels, at),
+            word=word,
+            before=before,
+            after=after,
+        )
+    )
     for name, rows in (("all", None), ("known", is_predictable(context.tokens.ids))):
         sums = [bits if rows is None else bits[rows] for bits in (change.surprise_before, change.surprise_after)]
         if len(sums[0]):

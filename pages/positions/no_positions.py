@@ -20,6 +20,7 @@ from viz.frame.format import number, part
 from viz.frame.modes import say
 from viz.frame.show import show_lines
 from viz.params import Int, Real
+from viz.text.naming import name_token
 
 GROWING_FACTOR = r"""\begin{gathered}
 \tau_i = 1 + g \ln\big(1 + \lfloor (i + 1) / F \rfloor\big)
@@ -85,12 +86,16 @@ def _say_weights(
     weight = part(float(torch.softmax(row, -1)[pair[1]]))
     alike = count_largest(row)
     name = "best" if alike == 1 else "best_alike"
-    values = {"query": labels[pair[0]], "weight": weight, "n": context.n}
+    values = {"query": name_token(labels, pair[0]), "weight": weight, "n": context.n}
     st.text(
-        t(f"positions.no_positions.{name}", **values, **({"key": labels[pair[1]]} if alike == 1 else {"alike": alike}))
+        t(
+            f"positions.no_positions.{name}",
+            **values,
+            **({"key": name_token(labels, pair[1])} if alike == 1 else {"alike": alike}),
+        )
     )
     numbers = {name: number(float(values[-1])) for name, values in weights.items()}
-    key = "says" if factor > 1 else "off"
+    key = "off" if factor <= 1 else "says" if alike < context.n else "says_alike"
     say(
         t(
             f"positions.no_positions.{key}",
@@ -98,7 +103,7 @@ def _say_weights(
             before=numbers["without"],
             after=numbers["with"],
             factor=number(factor, 3),
-            ratio=number(float(weights["with"][-1] / weights["without"][-1])),
+            ratio=number(float(weights["with"][-1] / weights["without"][-1]), 3),
         )
     )
 

@@ -115,7 +115,7 @@ def _say(context: PositionsContext, selection: Selection, omega: float, score: f
     t, labels = context.t, context.tokens.labels
     i, j = selection.query + selection.moved, selection.key + selection.moved
     query, key = labels[selection.query], labels[selection.key]
-    st.text(t("positions.rope_who", query=query, i=i, key=key, j=j, offset=j - i))
+    st.text(t("positions.rope_who", query=query, i=i, key=key, j=j, offset=number(j - i)))
     numbers = {"score": score, "bare": bare, "angle_i": i * omega, "angle_j": j * omega}
     say(t("positions.rope_found", **{name: number(value) for name, value in numbers.items()}))
     context.say_base()

@@ -23,6 +23,7 @@ from viz.frame.specs import Mask, Source
 from viz.models.tokens import Tokens
 from viz.params import Int, TokenIndex
 from viz.text import Translate, paragraph
+from viz.text.naming import name_token
 
 SEEDED_LAYERS, MOST_LAYERS = 6, 12
 """Default and largest number of seeded layers; a model has its own."""
@@ -124,7 +125,7 @@ class StackingContext:
 
     def names(self, places: list[int]) -> str:
         """Return quoted words; for ``st.text`` only, since they are the user's."""
-        return self.join_names(f"“{self.labels[i]}”" for i in places)
+        return self.join_names(f"“{name_token(self.labels, i)}”" for i in places)
 
     def join_names(self, names: Iterable[str]) -> str:
         """Join names as the language separates them."""

@@ -9,6 +9,7 @@ from viz.components.bars import BarChart
 from viz.frame.checks import Check, check
 from viz.frame.modes import say
 from viz.frame.show import show_bars
+from viz.text.naming import name_token
 
 
 def draw(context: StackingContext) -> list[Check]:
@@ -20,7 +21,9 @@ def draw(context: StackingContext) -> list[Check]:
         "rollout": rollouts.through[-1, query],
         "gradient": reacts / reacts.sum(),
     }
-    title = t("stacking.gradient.picture", token=context.labels[query], layers=context.layers(context.depth))
+    title = t(
+        "stacking.gradient.picture", token=name_token(context.labels, query), layers=context.layers(context.depth)
+    )
     st.text(title)
     series = {_name(context, code): values for code, values in rows.items()}
     chart = BarChart(

@@ -15,6 +15,7 @@ from viz.frame.show import show_matrix
 from viz.frame.specs import Mask
 from viz.params import Choice, Int
 from viz.text import paragraph
+from viz.text.naming import name_token
 
 FIELD = Choice("field", "window", among=("own", "causal", "window", "dilated"))
 """The mask of the receptive field; "own" adds none."""
@@ -79,7 +80,7 @@ def _picture(context: StackingContext, open_: Tensor, gradients: Tensor) -> None
     )
     title = t(
         "stacking.receptive_field.picture",
-        token=context.labels[context.query],
+        token=name_token(context.labels, context.query),
         layers=context.layers(depth),
         open=int(open_[0].sum()),
         n=n,

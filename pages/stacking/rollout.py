@@ -14,6 +14,7 @@ from viz.frame.format import part, share
 from viz.frame.modes import say
 from viz.frame.show import show_matrix
 from viz.text import paragraph
+from viz.text.naming import name_token
 
 PRINTED_COLUMNS = 20
 """Most columns with printed numbers; more would be too small to read."""
@@ -43,7 +44,7 @@ def draw(context: StackingContext) -> list[Check]:
 
 def show_growth(context: StackingContext, rows: Tensor) -> None:
     """Draw one token's share of each word after 1, 2 … L layers, (L, T): a row for each number of layers."""
-    t, token = context.t, context.labels[context.query]
+    t, token = context.t, name_token(context.labels, context.query)
     names = [context.layers(n) for n in range(1, len(rows) + 1)]
     matrix = Matrix(
         values=rows,
@@ -83,7 +84,7 @@ def _shares(context: StackingContext, rows: Tensor) -> str:
     """List the token's words with the largest shares."""
     row = rows[context.query]
     top_words = [i for i in context.most(row) if row[i] > 0] or [context.query]
-    return context.join_names(f"“{context.labels[i]}” {part(float(row[i]))}" for i in top_words)
+    return context.join_names(f"“{name_token(context.labels, i)}” {part(float(row[i]))}" for i in top_words)
 
 
 def rollout_error(context: StackingContext) -> float:

@@ -46,7 +46,7 @@ def draw(context: StepByStepContext) -> list[Check]:
     with before:
         say(t("step_by_step.split.before", n=len(words), d=WIDTH))
         matrix = _numbers(x, owners, Axis(words, ""), t("step_by_step.split.column"))
-        show_matrix(t, matrix, key="split_before", alt=t("step_by_step.split.before_alt", h=h))
+        show_matrix(t, matrix, key="split_before", alt=t("step_by_step.split.before_alt", n=len(words), h=h))
     with after:
         what = "after_wrong" if wrong and h > 1 and len(words) > 1 else "after"
         say(t(f"step_by_step.split.{what}", n=len(words), h=h, d_k=WIDTH // h))
@@ -63,7 +63,8 @@ def draw(context: StepByStepContext) -> list[Check]:
     elif wrong and h > 1:
         st.error(t("step_by_step.split.wrong", change=share(apart)))
     else:
-        say(t("step_by_step.split.right", change=share(apart)))
+        word = min(1, len(words) - 1)  # the second, if there is one
+        say(t("step_by_step.split.right", number=10 * word + 2, word=word, change=share(apart)))
     say(t("step_by_step.split.shapes", n=len(tokens), d=spec.H * spec.d_k, H=spec.H, d_k=spec.d_k))
     return [_check_loop(tokens, weights), *_batch(context)]
 

@@ -21,7 +21,7 @@ from viz.core.attention import attend, row_softmax
 from viz.core.heads import merge_heads, project, share_kv
 from viz.figures.palette import GREY, HEADS
 from viz.frame.checks import Check, check, scene_checks
-from viz.frame.format import number
+from viz.frame.format import ROUNDING, number
 from viz.frame.header.parts import is_whole_page
 from viz.frame.modes import say
 from viz.frame.show import show_bars
@@ -163,7 +163,8 @@ def _scaled(context: StepByStepContext) -> None:
     scores, scaled = context.trace.scores[context.head], context.trace.scaled[context.head]
     matrices.pair_map(context, "S_scaled", scaled, "signed", limit=_limit(context))
     kind = "root" if formulas.by_root(context) else ("one" if context.trace.scale == 1 else "other")
-    kind = "single" if scores.numel() == 1 and kind == "root" else kind
+    if kind == "root" and float(scores.max() - scores.min()) <= ROUNDING * float(scores.abs().max()):
+        kind = "single" if scores.numel() == 1 else "alike"
     before, after = (number(float(values.std(correction=0)), 3) for values in (scores, scaled))
     sizes = {"scale": number(context.trace.scale, 3), "d_k": context.spec.d_k}
     say(context.t(f"step_by_step.scale_{kind}", before=before, after=after, **sizes))

@@ -15,7 +15,7 @@ from viz.core.analysis.checks import largest, rows_error, worst
 from viz.core.masks import causal
 from viz.core.variants.general_heads import GeneralHead, GeneralTrace, Widths, general_heads
 from viz.frame.checks import Check, check
-from viz.frame.format import number, part
+from viz.frame.format import ROUNDING, number, part
 from viz.frame.modes import say
 from viz.frame.show import MAPS
 from viz.models.positions import first
@@ -120,8 +120,13 @@ def _say(context: TwoSequencesContext, trace: GeneralTrace, heads: tuple[General
     (network,) = [head.additive for head in heads if head.additive]
     top = {kind: number(float(scores.abs().max())) for kind, scores in zip(KINDS, trace.scores, strict=True)}
     say(context.t("two_sequences.kinds.found", limit=number(float(network.w_v.abs().sum())), **top))
-    apart = {kind: part(rows_apart(weights)) for kind, weights in zip(KINDS, trace.weights, strict=True)}
-    say(context.t("two_sequences.kinds.apart", **apart))
+    apart = {kind: rows_apart(weights) for kind, weights in zip(KINDS, trace.weights, strict=True)}
+    if trace.weights.shape[-2] == 1:
+        say(context.t("two_sequences.kinds.apart_one"))
+    elif max(apart.values()) < ROUNDING:
+        say(context.t("two_sequences.kinds.apart_none"))
+    else:
+        say(context.t("two_sequences.kinds.apart", **{kind: part(value) for kind, value in apart.items()}))
 
 
 def rows_apart(weights: Tensor) -> float:

@@ -394,7 +394,7 @@ def test_hostile_tokens_are_text(see):
     assert "{" in tokens
     assert grid.locator("img, b, a, script").count() == 0
     grid.locator(".token", has_text="{").first.click()
-    assert sentence_of(page).startswith("“{” looks most at")
+    assert sentence_of(page).startswith(f"“{tokens.index('{')} · {{” looks most at")
 
 
 def test_touch_on_phone(new_page, app_url):

@@ -33,6 +33,7 @@ from viz.frame.specs import View
 from viz.models.capture import Head
 from viz.text import Translate, paragraph
 from viz.text.direction import isolate
+from viz.text.naming import name_token
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +92,7 @@ def _draw_row(context: Pair, second: Second) -> list[Check]:
     slots = sides.alignment.slots
     query, key = (slots[sides.of[place]].b for place in (context.query, context.key))
     if query is None:
-        st.text(t("heads.compare_alone", query=context.labels[context.query]))
+        st.text(t("heads.compare_alone", query=name_token(context.labels, context.query)))
         return [wrong, context.check_weights("heads.check_row")]
     scene = _at(second.scene, head[0])
     second_pair = replace(context, scene=scene, head=head[1], query=query, key=query if key is None else key)
@@ -203,7 +204,7 @@ def _say_models(
     pair: tuple[str, str] | None = None,
 ) -> str:
     """The weights between words in both models; labels as here, or as ``pair`` writes them."""
-    query, key = pair or (context.labels[context.query], context.labels[context.key])
+    query, key = pair or (name_token(context.labels, context.query), name_token(context.labels, context.key))
     if math.isnan(weights[1]):
         return context.t("heads.compare_no_key", query=query, key=key)
     model, model_b = _names(context, second)
@@ -217,8 +218,7 @@ def _say_models(
 
 def _say(context: Pair, second_pair: Pair, *, has_key: bool) -> str:
     """Describe the change of the selected pair, if the second text has it."""
-    labels = context.labels
-    labels_by_role = {"query": labels[context.query], "key": labels[context.key]}
+    labels_by_role = {role: name_token(context.labels, getattr(context, role)) for role in ("query", "key")}
     if not has_key:
         return context.t("heads.compare_no_key", **labels_by_role)
     cells = {"": context.cell, "_b": second_pair.cell}

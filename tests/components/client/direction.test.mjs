@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-const { direction, isolate, isolateAll, readingDirection } = await import(
+const { direction, isolate, isolateAll, nameToken, readingDirection } = await import(
   "../../../viz/components/client/lib/direction.js"
 );
 const rtl = (text) => `\u2067${text}\u2069`,
@@ -31,4 +31,11 @@ test("what is set apart already is not set apart again", () => {
   const list = `“${isolate("של")}” 0.5, “${isolate("قط")}” 0.3`;
   assert.equal(direction(list), "");
   assert.equal(isolate(list), list);
+});
+
+test("a token that comes again is named with its place", () => {
+  assert.equal(nameToken(["a", "cat", "a"], 1), "cat");
+  assert.equal(nameToken(["a", "cat", "a"], 2), "2 · a");
+  assert.equal(nameToken(["a", "cat", "a"], 2, [1, 2, 4]), "4 · a"); // a token before them is hidden
+  assert.equal(nameToken(["של", "של"], 1), `1 · ${rtl("של")}`);
 });

@@ -188,10 +188,10 @@ def test_heads_off_average_skips_masked_rows(open_app, lang):
     app, t = open_app(part="off", off="0", lang=lang, **BLIND), translator(lang)
     local_value, end = both(app, "change")
     assert np.isnan(local_value[:3]).all() and np.isfinite(local_value[3:]).all()
-    assert t("heads.off_found", here=share(local_value[3:].mean()), end=share(end.mean())) in page_sentences(app)
+    assert t("heads.off_found", n=1, here=share(local_value[3:].mean()), end=share(end.mean())) in page_sentences(app)
     app = open_app(part="off", off="0", lang=lang, **ALL)
     end = both(app, "change")[1]
-    assert t("heads.off_nowhere", end=share(end.mean())) in page_sentences(app)
+    assert t("heads.off_nowhere", n=1, end=share(end.mean())) in page_sentences(app)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -205,7 +205,7 @@ def test_fully_masked_row_sentence(open_app, what, lang):
 @pytest.mark.parametrize("what", ["weights", "scores"])
 def test_row_with_hidden_keys_sentence(open_app, what):
     app = open_app(query=1, what=what, hide=1, mask="padding", pad=15, section="row")  # [CLS] is left
-    assert translator("en")("head_grid.says_blind", q="the") in page_sentences(app)
+    assert translator("en")("head_grid.says_blind", q="1 · the") in page_sentences(app)
 
 
 def test_hidden_specials_renormalise_and_say_so(open_app):
@@ -268,7 +268,9 @@ def test_messages_summed_in_chunks():
 def test_row_of_equal_keys_names_none(open_app, lang, what, text, n):
     """The first of several keys with the largest weight is not looked at most."""
     app = open_app(lang=lang, section="row", source="words", what=what, text=text, query=0, head=0)
-    before = translator(lang)(f"heads.row_{what}_alike", query=text.split()[0], n=n, value="X").partition("X")[0]
+    before = translator(lang)(f"heads.row_{what}_alike", query=f"0 · {text.split()[0]}", n=n, value="X").partition("X")[
+        0
+    ]
     sentences = [line for line in page_sentences(app) if line.startswith(before)]
     largest = only(app, "row").max()
     assert len(sentences) == 1 and float(sentences[0].removeprefix(before).split()[0].rstrip("。.")) == pytest.approx(

@@ -208,6 +208,17 @@ def test_small_change_not_rounded_to_zero(visit):
     expect(sentences).to_contain_text("gave up <0.01 of its weight")
 
 
+def test_growing_text_of_equal_words_has_no_first(visit):
+    """Rows that give up as much are counted, none is named first; one row alone is not "most of all"."""
+    page = visit("masks", section="decoding", source="words", text="cat cat cat cat")
+    growing = page.locator(".growing")
+    growing.locator("input").evaluate("input => { input.value = 4; input.dispatchEvent(new Event('input')); }")
+    expect(growing.locator(".found").last).to_contain_text("“3 · cat” has come. 3 of the 3 rows before it have changed")
+    expect(growing.locator(".found").last).to_contain_text("3 gave up most, 0.25 of their weight each")
+    growing.locator("input").evaluate("input => { input.value = 2; input.dispatchEvent(new Event('input')); }")
+    expect(growing.locator(".found").last).to_contain_text("The row before it, “0 · cat”, gave up 0.50")
+
+
 LEFT_OF = """(name) => {  // the leftmost pixel of each text that is written to the left of a place on such a picture
     window.left = {};
     const write = CanvasRenderingContext2D.prototype.fillText;

@@ -30,7 +30,6 @@ def test_layers_checks_hold(open_app, link):
     ("link", "first", "n"),
     [
         ({"stack": 3}, "d", 7),  # 3 layers of windows of 3 reach 3 · 2 tokens back
-        ({"stack": 3, "near": "chunks"}, "j", 1),  # the last of ten tokens is alone in its chunk of 3
         ({"stack": 12, "near": "chunks", "near_size": 4}, "i", 2),
         ({"stack": 5, "pattern": "five", "near_size": 2}, "e", 6),  # the sixth layer would be the first full one
     ],
@@ -39,6 +38,13 @@ def test_layers_reach_by_hand(open_app, link, first, n):
     app = open_app("masks", section="layers", **SEEDED | link)
     assert T("masks.layers.says", L=link["stack"], n=n) in sentences_of(app)
     assert T("masks.layers.span", first=first, last="j") in [element.value for element in app.text]
+
+
+def test_layers_of_last_token_alone(open_app):
+    """The last of ten tokens is alone in its chunk of 3."""
+    app = open_app("masks", section="layers", **SEEDED | {"stack": 3, "near": "chunks"})
+    assert T("masks.layers.itself", L=3) in sentences_of(app)
+    assert not [element for element in app.text if element.value.startswith("From")]
 
 
 def test_layers_full_reaches_first_token(open_app):

@@ -9,6 +9,7 @@ from viz.core.masks import causal
 from viz.frame import compute, specs
 from viz.frame.format import share
 from viz.text import translator
+from viz.text.naming import name_token
 
 T = translator("en")
 SEEDED = {"source": "words", "text": "one two three four five two", "n_heads": 4}
@@ -49,7 +50,9 @@ def test_top_k_loss_in_sentences(open_app):
     lost = weights.sort(descending=True).values[:, 2:].sum(-1)
     cells = share((1 + 5 * 2) / 21)
     assert T("masks.top_k.says", k=2, cells=cells, mean=share(float(lost.mean()))) in sentences_of(app)
-    most = T("masks.top_k.most", word=SEEDED["text"].split()[int(lost.argmax())], most=share(float(lost.max())))
+    most = T(
+        "masks.top_k.most", word=name_token(SEEDED["text"].split(), int(lost.argmax())), most=share(float(lost.max()))
+    )
     assert most in [element.value for element in app.get("text")]
 
 

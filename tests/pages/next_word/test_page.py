@@ -455,6 +455,7 @@ def test_swap_layers_cached_and_resumable(open_app, monkeypatch):
     app.run()
     assert requests == [1, 0, 1]
     assert T("next_word.swap_stopped", done=1, n=2) in [element.value for element in app.caption]
+    assert any(element.value.startswith("Of the 1 layer computed, layer 1, head") for element in app.text)
     assert checked(app, "swap") == (5, 5)
     app.button(key="swap_go_on").click().run()
     assert requests == [1, 0, 1, 0]
@@ -474,6 +475,14 @@ def test_unswappable_texts_explained(open_app, other_text, sentence_values):
     assert not app.exception and not app.error
     values = {name: value for name, value in sentence_values.items() if name != "key"}
     assert T(f"next_word.{sentence_values['key']}", **values) in [element.value for element in app.info]
+
+
+def test_swap_of_later_words_has_no_effect(open_app):
+    """Before the first word that differs no head can matter, and none is said to."""
+    link = {"text": "dog cat dog cat", "swap_with": "dog cat dog bird", "next_at": 2}
+    app = open_app("next_word", section="swap", model=TWIN, **link)
+    assert T("next_word.swap_later", token="2 · dog") in [element.value for element in app.text]
+    assert not app.exception and not any("matters most" in element.value for element in app.text)
 
 
 def test_cache_keys_hold_no_tensor():

@@ -160,7 +160,7 @@ def test_no_positions_sentence_by_long_row(open_app):
     long_row = torch.cat([row.max()[None], remaining.repeat(copies)])
     before, after = (float(row_softmax((scale * long_row)[None])[0, 0]) for scale in (1.0, factor))
     numbers = {"before": number(before), "after": number(after), "factor": number(factor, 3)}
-    numbers["ratio"] = number(after / before)
+    numbers["ratio"] = number(after / before, 3)
     assert T("positions.no_positions.says", n="1,048,576", **numbers) in sentences_of(app)
     assert (LENGTHS[0], LENGTHS[-1]) == (2, LONGEST)
 
@@ -189,4 +189,4 @@ def test_no_positions_of_equal_words(open_app):
     """None of several equal words is looked at most."""
     link = {"section": "today", "today_show": "no_positions", "source": "words", "text": "cat cat cat cat"}
     sentences = [element.value for element in open_app("positions", **link).text]
-    assert T("positions.no_positions.best_alike", query="cat", alike=4, weight="0.25", n=4) in sentences
+    assert T("positions.no_positions.best_alike", query="3 · cat", alike=4, weight="0.25", n=4) in sentences

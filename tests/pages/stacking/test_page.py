@@ -18,6 +18,7 @@ from viz.frame import compute, specs
 from viz.frame.compute.block_plan import BlockPlan
 from viz.models import capture, load
 from viz.text import LANGUAGES, translator
+from viz.text.naming import name_token
 
 T = translator("en")
 TEXT = "The animal didn't cross the street because it was too tired."
@@ -165,8 +166,8 @@ def test_the_three_answers_are_shares(open_app):
     (lines,) = [text.value.split("\n") for text in app.text if text.value.startswith("Most by gradient")]
     assert len(lines) == 3, "gradient, weights and rollout"
     reacts = bars["gradient"].argsort(descending=True)[:3].tolist()
-    places = app.selectbox(key="from_token").options
-    assert lines[0].endswith(": " + ", ".join(f"“{places[i].partition(' · ')[2]}”" for i in reacts))
+    labels = [option.partition(" · ")[2] for option in app.selectbox(key="from_token").options]
+    assert lines[0].endswith(": " + ", ".join(f"“{name_token(labels, i)}”" for i in reacts))
 
 
 def test_a_window_is_a_cone(open_app):
@@ -276,7 +277,7 @@ def test_invalid_link_noted(open_app):
 def test_hostile_words_arrive_as_text(open_app):
     app = open_app("stacking", section="all", source="words", text=HOSTILE, depth=2, from_token=1)
     assert not app.exception
-    assert any("“b”" in element.value for element in app.get("text")), "the chosen token"
+    assert any("1 · b”" in element.value for element in app.get("text")), "the chosen token"
     parsed = [*app.markdown, *app.caption, *app.info]
     assert not any("example" in element.value or "<b>" in element.value for element in parsed)
     assert any("example" in label for label in app.selectbox(key="from_token").options)

@@ -3,7 +3,7 @@
 // The numbers of steps come from viz/core/cost/architectures.py; this module only draws the paths; a test compares
 // the two.
 
-import { isolate } from "../lib/direction.js";
+import { isolate, nameToken } from "../lib/direction.js";
 import { View, mount, spoken } from "../lib/view.js";
 import { line, start } from "../lib/canvas.js";
 import { css, theme } from "../lib/colour.js";
@@ -131,7 +131,11 @@ class Paths extends View {
       distance = Math.abs(this.to - this.from);
     this.ends[0].list.value = this.from;
     this.ends[1].list.value = this.to;
-    this.says.textContent = fill(words.path_says, { from: tokens[this.from], to: tokens[this.to], distance });
+    this.says.textContent = fill(words.path_says, {
+      from: nameToken(tokens, this.from),
+      to: nameToken(tokens, this.to),
+      distance,
+    });
     const colours = theme(this.root),
       width = Math.round(this.cell() * tokens.length + LEFT + RIGHT);
     for (const panel of this.panels) {

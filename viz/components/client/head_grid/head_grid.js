@@ -29,6 +29,15 @@ import { Wall } from "./wall.js";
 const channels = new Channels(); // of each: wall, head, view
 const NOTHING = Object.freeze({ query: null, key: null });
 
+/** The first token of each row, or column, that is shown. */
+function firstTokens({ labels, of }) {
+  const first = labels.map(() => -1);
+  of.forEach((place, token) => {
+    if (place >= 0 && first[place] < 0) first[place] = token;
+  });
+  return first;
+}
+
 const show = mount((parent, data) => new Grid(parent, data.channel));
 
 /** Numbers come as bytes, or taken apart already (take_away.js); words and choices as an object of their own. */
@@ -138,7 +147,8 @@ class Grid extends View {
     else Object.assign(this, this.ahead.preview(this.data, wall, head?.id === this.data.head ? head : null));
     if (!this.early) this.pictureCache.keep({ data: this.data, wall, head: head?.id === this.data.head ? head : null });
     const { axes, words } = this.data;
-    const labels = { rows: axes.queries.labels, columns: axes.keys.labels },
+    const numbers = { rows: firstTokens(axes.queries), columns: firstTokens(axes.keys) };
+    const labels = { rows: axes.queries.labels, columns: axes.keys.labels, numbers },
       spelled = JSON.stringify(labels);
     const isNew = spelled !== this.spelled;
     if (isNew) this.hover = this.cursor = this.written = null; // other tokens: nothing is pointed at

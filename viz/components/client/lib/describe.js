@@ -1,12 +1,12 @@
 // @ts-check
 // Sentences about the cell under the pointer, with its value.
 
-import { isolate } from "./direction.js";
+import { isolate, nameToken } from "./direction.js";
 import { fill } from "./dom.js";
 import { wallValue } from "./numbers.js";
 
 /** @typedef {Record<string, string>} Words sentences with {places} to be filled */
-/** @typedef {{rows: string[], columns: string[]}} Labels */
+/** @typedef {{rows: string[], columns: string[], numbers?: {rows: number[], columns: number[]}}} Labels */
 /** @typedef {{query: number | null, key: number | null}} Pair */
 /**
  * @typedef {object} LargeMap the map that is shown large
@@ -43,6 +43,12 @@ export function partDigits(value) {
   return value < 0.005 ? "<0.01" : value >= 0.995 ? ">0.99" : value.toFixed(2);
 }
 
+/** Count the numbers that are as large as the largest, apart from rounding. @param {number[]} values */
+function countLargest(values) {
+  const least = Math.max(...values) - 1e-5 * Math.max(...values.map(Math.abs));
+  return values.filter((value) => value >= least).length;
+}
+
 /**
  * Describe a pair, a row or a column of the large map.
  *
@@ -55,8 +61,8 @@ export function partDigits(value) {
 export function sayLarge(words, map, labels, focus, place) {
   const { query, key } = focus;
   if (query === null && key === null) return words.says_nothing;
-  const q = query === null ? "" : labels.rows[query],
-    k = key === null ? "" : labels.columns[key];
+  const q = query === null ? "" : nameToken(labels.rows, query, labels.numbers?.rows),
+    k = key === null ? "" : nameToken(labels.columns, key, labels.numbers?.columns);
   const scores = Boolean(map.limit);
   if (query !== null && key !== null) {
     const at = query * map.columns + key,
@@ -71,16 +77,24 @@ export function sayLarge(words, map, labels, focus, place) {
   const line = row
     ? Array.from(map.values.subarray(query * map.columns, (query + 1) * map.columns))
     : Array.from({ length: map.rows }, (_, i) => map.values[i * map.columns + (key ?? 0)]);
-  const names = row ? labels.columns : labels.rows;
+  const names = row ? labels.columns : labels.rows,
+    numbers = row ? labels.numbers?.columns : labels.numbers?.rows;
   const isCovered = (/** @type {number} */ i) =>
     map.covered?.has(row ? (query ?? 0) * map.columns + i : i * map.columns + (key ?? 0));
   const hidden = line.some((_, i) => isCovered(i));
   const visible = line.map((value, i) => [value, i]).filter(([value, i]) => value !== -Infinity && !isCovered(i));
   if (hidden && visible.length < line.length / 2) return `${row ? q : k}: ? (${map.word})`;
-  const best = visible.sort((a, b) => b[0] - a[0]).slice(0, 3);
-  if (!best.length || (!scores && best[0][0] === 0)) return fill(row ? words.says_blind : words.says_unseen, { q, k });
-  const phrases = best.map(([value, i]) => `“${isolate(names[i])}” ${digits(value, map.exact)}`);
-  const list = phrases.reduce((first, rest) => fill(words.says_list, { first, rest }));
+  const best = visible
+    .filter(([value]) => scores || value > 0)
+    .sort((a, b) => b[0] - a[0])
+    .slice(0, 3);
+  if (!best.length) return fill(row ? words.says_blind : words.says_unseen, { q, k });
+  const alike = map.exact ? countLargest(visible.map(([value]) => value)) : 1;
+  const phrases = best.map(([value, i]) => `“${isolate(nameToken(names, i, numbers))}” ${digits(value, map.exact)}`);
+  const list =
+    alike > best.length // any three of them would not be the most
+      ? fill(words.says_alike, { n: alike, value: digits(best[0][0], map.exact) })
+      : phrases.reduce((first, rest) => fill(words.says_list, { first, rest }));
   return fill(words[`says_${row ? "row" : "column"}${scores ? "_score" : ""}`], { q, k, list });
 }
 
@@ -133,7 +147,7 @@ export function describeMap(words, map, labels, name) {
     rows: map.rows,
     columns: map.columns,
     value: digits(map.values[best] ?? 0, map.exact),
-    q: labels.rows[query],
-    k: labels.columns[key],
+    q: nameToken(labels.rows, query, labels.numbers?.rows),
+    k: nameToken(labels.columns, key, labels.numbers?.columns),
   });
 }

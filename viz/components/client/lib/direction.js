@@ -35,6 +35,21 @@ export function isolate(text, base = "ltr") {
     : text;
 }
 
+/**
+ * A token's label for a sentence; where others have the same, with its place before it, as lists of tokens have it.
+ * viz/text/naming.py does the same.
+ *
+ * @param {string[]} labels
+ * @param {number} place
+ * @param {number[]} [numbers] of the first token of each, where pieces are merged or tokens hidden
+ */
+export function nameToken(labels, place, numbers) {
+  const label = labels[place];
+  return labels.indexOf(label) === labels.lastIndexOf(label)
+    ? label
+    : `${numbers?.[place] ?? place} · ${isolate(label)}`;
+}
+
 /** The words of a text for a picture. @template {string[]} Labels @param {Labels} labels @returns {string[]} */
 export function isolateAll(labels) {
   if (!labels.some((label) => RIGHT_TO_LEFT.test(label))) return labels;

@@ -4,6 +4,7 @@ import { View, mount, spoken } from "../lib/view.js";
 import { unpack } from "../lib/bytes.js";
 import { image } from "../lib/canvas.js";
 import { css, theme, weightColour, weightTable } from "../lib/colour.js";
+import { nameToken } from "../lib/direction.js";
 import { element, fill, sentenceOf } from "../lib/dom.js";
 import { softmax } from "../lib/numbers.js";
 import { firstOf, Player } from "../lib/player.js";
@@ -13,6 +14,7 @@ import { mapTable } from "../plot/tables.js";
 import { begin, finish } from "./square.js";
 
 const MARGIN = 60;
+const ROUNDING = 1e-6; // between equal changes
 
 export default mount((parent) => new Growing(parent), unpack);
 
@@ -90,13 +92,24 @@ class Growing extends View {
       const change = rowChanges(before, after, n).slice(0, at - 1),
         most = Math.max(0, ...change);
       this.found[kind] = { weights: after, change, most };
-      const sentence = at === 1 ? words.first : most === 0 ? words.same : words.changed;
+      const alike = change.filter((size) => size > most - ROUNDING).length;
+      const sentence =
+        at === 1
+          ? words.first
+          : most === 0
+            ? words.same
+            : at === 2
+              ? words.changed_one
+              : alike > 1
+                ? words.changed_alike
+                : words.changed;
       found.setAttribute("aria-live", this.player.timer ? "off" : "polite");
       found.textContent = fill(sentence, {
-        new: this.labels[at - 1],
+        new: nameToken(this.labels, at - 1),
         n: at - 1,
         most: partDigits(most),
-        row: this.labels[Math.max(0, change.indexOf(most))],
+        row: nameToken(this.labels, Math.max(0, change.indexOf(most))),
+        alike,
         changed: change.filter((size) => size > 0).length,
       });
     }

@@ -7,6 +7,7 @@ import { image } from "../lib/canvas.js";
 import { moveCell } from "../lib/clamp.js";
 import { coveredCells } from "../lib/covers.js";
 import { css, theme, weightColour, weightTable } from "../lib/colour.js";
+import { nameToken } from "../lib/direction.js";
 import { ARROWS, element, fill } from "../lib/dom.js";
 import { placeOf } from "../lib/fit.js";
 import { softmax } from "../lib/numbers.js";
@@ -255,8 +256,8 @@ class Painter extends LiveView {
     }
     const sentence = this.sees(at) ? words.says_open : byModel[at] ? words.says_closed : words.says_own;
     this.says.textContent = fill(sentence, {
-      query: labels[query],
-      key: labels[key],
+      query: nameToken(labels, query),
+      key: nameToken(labels, key),
       score: digits(scores[at], false),
       weight: fourDigits(this.weights[at]),
     });
@@ -283,7 +284,10 @@ class Painter extends LiveView {
       line(words.row_weight, (at) => (this.covered.has(at) ? "?" : this.weights[at].toFixed(3))),
     );
     const scroll = this.row.scrollLeft;
-    this.row.replaceChildren(element("p", "name", {}, fill(words.row, { query: labels[this.focus.query] })), table);
+    this.row.replaceChildren(
+      element("p", "name", {}, fill(words.row, { query: nameToken(labels, this.focus.query) })),
+      table,
+    );
     this.row.scrollLeft = scroll;
   }
 }

@@ -1,6 +1,7 @@
 // @ts-check
 // Sentences about a word's attention: to the other words, and the rest for itself and the special tokens.
 
+import { nameToken } from "../lib/direction.js";
 import { fill } from "../lib/dom.js";
 import { partDigits } from "../lib/describe.js";
 
@@ -36,16 +37,17 @@ export function describe(words, sentence, query) {
   if (key !== undefined)
     sentences.push(
       fill(words[isMost ? "most" : "most_word"], {
-        query: labels[query],
-        key: labels[key],
+        query: nameToken(labels, query),
+        key: nameToken(labels, key),
         weight: partDigits(row[key]),
       }),
     );
-  if (row[second] >= LEAST) sentences.push(fill(words.next, { key: labels[second], weight: partDigits(row[second]) }));
+  if (row[second] >= LEAST)
+    sentences.push(fill(words.next, { key: nameToken(labels, second), weight: partDigits(row[second]) }));
   const rest = otherWords(sentence, query).reduce((left, word) => left - row[word], 1);
   const marks = labels.filter((_, at) => sentence.special[at]),
     list = joinedNames(marks);
-  const values = { query: labels[query], rest: partDigits(rest), marks: marks.length, names: list };
+  const values = { query: nameToken(labels, query), rest: partDigits(rest), marks: marks.length, names: list };
   if (rest >= LEAST) sentences.push(fill(words[marks.length ? "rest" : "rest_itself"], values));
   return sentences;
 }

@@ -1,0 +1,115 @@
+"""Sentences about one word, equal words and words that come again: true of them, and clear about which word."""
+
+import pytest
+
+from tests.running import sentences_of
+from viz.text import translator
+
+T = translator("en")
+ONE, SAME, TIE = "word", "cat cat cat cat", "a b a b"
+KINDS = ("caption", "text", "info", "warning")
+
+
+@pytest.fixture
+def sentences(open_app):
+    """Every sentence of a page with all its sections, on seeded heads."""
+
+    def read(page, text, **link):
+        app = open_app(page, section="all", text=text, **{"source": "words"} | link)
+        assert not app.exception
+        return sentences_of(app) + [element.value for kind in KINDS for element in getattr(app, kind)]
+
+    return read
+
+
+def test_equal_heads_have_no_nearest(sentences):
+    """Where every head gives a pattern as much, none comes nearest; no head is said to look at positions only."""
+    found, end = sentences("many_heads", SAME), T("many_heads.experts.previous_true")
+    assert f"{T('many_heads.experts.found_alike', n=4, share='0.25', even='0.25')} {end}" in found
+    assert end.startswith("An expert")
+    assert T("many_heads.experts.differ.found_same", n=4) in found
+
+
+@pytest.mark.parametrize(
+    ("page", "link", "start"),
+    [
+        ("masks", {}, "“0 · a” has lost"),
+        ("masks", {"near_size": 2, "stack": 1}, "From “2 · a” to “3 · b”"),
+        ("stacking", {}, "Token “3 · b” after"),
+        ("stacking", {}, "Most by rollout, after 6 layers: “3 · b” "),
+        ("heads", {"query": 3}, "“3 · b” looks most at"),
+        ("positions", {"rope_query": 3}, "“3 · b” looks most at"),
+        ("next_word", {"source": "model", "model": "twin-g2", "text": "dog cat dog cat"}, "After “3 · "),
+    ],
+)
+def test_repeated_words_are_named_by_place(sentences, page, link, start):
+    """A word that comes again has its place before it, as in the lists."""
+    found = sentences(page, link.pop("text", TIE), **link)
+    assert [sentence for sentence in found if sentence.startswith(start)]
+
+
+def test_one_word_is_compared_with_none(sentences):
+    """No advice that cannot help, and no first among one."""
+    found = sentences("masks", ONE)
+    assert found.count(T("masks.late_one")) == 2
+    assert T("masks.layers.alone") in found
+    assert "**The largest of each row**" in found
+    assert not [sentence for sentence in found if sentence.startswith("From “")]
+
+
+def test_one_word_looks_only_at_itself(sentences):
+    assert T("heads.row_weights_only", query=ONE, key=ONE) in sentences("heads", ONE)
+
+
+def test_split_of_one_word_follows_its_number(sentences):
+    start = T("step_by_step.split.right", number=2, word=0, change="X").split("X")[0]
+    assert [sentence for sentence in sentences("step_by_step", ONE) if sentence.startswith(start)]
+
+
+def test_last_token_alone_depends_on_itself(sentences):
+    found = sentences("masks", TIE, near_size=1)
+    assert T("masks.layers.itself", L=6) in found
+
+
+def test_angles_and_offsets_read_as_written(sentences):
+    found = " ".join(sentences("positions", "a b c d", rope_query=1, rope_key=0))
+    assert "1 radian," in found
+    assert "offset −1" in found
+
+
+def test_factor_leaves_equal_scores_alike(sentences):
+    alike = T("positions.no_positions.says_alike", n="1,048,576", before="9.5·10⁻⁷", factor="1.49")
+    assert alike in sentences("positions", SAME)
+
+
+def test_equal_rows_are_not_said_to_differ(sentences):
+    assert T("two_sequences.kinds.apart_none") in sentences("two_sequences", ONE)
+    assert T("two_sequences.kinds.apart_one") in sentences("two_sequences", TIE, target="word")
+
+
+def test_short_text_has_a_mean_distance(sentences):
+    """Two equal words look over half a token on average, which is not 0."""
+    found = sentences("long_text", "cat cat")
+    assert T("long_text.map_found", first="50.0%", half="0.0%", distance="0.5", n="2") in found
+    assert "1 was read:" in " ".join(sentences("long_text", ONE))
+
+
+@pytest.mark.parametrize("text", [ONE, "1 2"])
+def test_two_words_are_like_no_convolution(sentences, text):
+    """A window with two free numbers fits any map of two words."""
+    found = sentences("convolution", text)
+    assert T("convolution.likeness_few", n=len(text.split())) in found
+    assert not [sentence for sentence in found if sentence.startswith("A window explains more than half")]
+
+
+def test_one_negative_cell_is_singular(sentences):
+    found = " ".join(sentences("attention_today", "1 2"))
+    assert "1 of 4 cells (25.0%) is negative" in found
+    assert T("attention_today.tamed.says_cap_same", head=0, bound="2", before="1.39") in sentences(
+        "attention_today", SAME, tamed="cap", head=0, cap=2
+    )
+
+
+def test_equal_scores_have_no_spread(sentences):
+    found = sentences("step_by_step", SAME, step=5)
+    assert T("step_by_step.scale_alike") in found

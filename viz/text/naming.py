@@ -1,0 +1,21 @@
+"""Names of tokens in sentences."""
+
+from collections.abc import Sequence
+
+from viz.text.direction import isolate
+
+
+def name_token(labels: Sequence[str], place: int, number: int | None = None) -> str:
+    """Return a token's label; where others have the same, with its place before it, as lists of tokens have it.
+
+    Args:
+        labels: of the tokens or words that are shown.
+        place: of the one to name.
+        number: of its first token, where pieces are merged or tokens hidden; else its place.
+
+    Example:
+        >>> name_token(("a", "cat", "a"), 1), name_token(("a", "cat", "a"), 2)
+        ('cat', '2 · a')
+    """
+    label = labels[place]
+    return label if labels.count(label) == 1 else f"{place if number is None else number} · {isolate(label)}"
