@@ -132,8 +132,9 @@ def _nearest(context: ManyHeadsContext, pattern: Pattern, shares: Tensor) -> Non
         "mean": part(float(shares.mean())),
         "even": part(_even(context, pattern)),
     }
-    found = "found_alike" if shares.numel() > 1 and count_largest(shares.flatten()) == shares.numel() else "found"
-    say(paragraph(t(f"many_heads.experts.{found}", **values), t(f"many_heads.experts.{name}_true")))
+    all_alike = shares.numel() > 1 and count_largest(shares.flatten()) == shares.numel()
+    sentence = t("many_heads.experts." + ("found_alike" if all_alike else "found"), **values)
+    say(paragraph(sentence, t(f"many_heads.experts.{name}_true")))
     n = min(len(scene.labels), limits.PAINTED_TOKENS)
     maps = compute.nearest_and_mean(scene.choice.source, scene.choice.mask, layer, head)[:, :n, :n]
     titles = t("many_heads.experts.map", layer=layer, head=head), t("many_heads.experts.mean_map", n=shares.numel())

@@ -139,14 +139,14 @@ def test_show_model_inside_is_named(model):
 def test_show_own_model_with_configuration(model):
     """nanoGPT has a configuration too, and reads no input_ids."""
 
-    class Own(nn.Module):
+    class Classifier(nn.Module):
         config = object()
 
         def forward(self, idx):
             return idx
 
-    with pytest.raises(ValueError, match=r"Own is no model of transformers, so .* on a text: run it yourself"):
-        viz.show(Own(), model[1], "the cat")
+    with pytest.raises(ValueError, match=r"Classifier is no model of transformers, so .* on a text: run it yourself"):
+        viz.show(Classifier(), model[1], "the cat")
 
 
 def test_show_compiled_parallel_model(model):

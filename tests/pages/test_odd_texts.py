@@ -6,7 +6,7 @@ from tests.running import sentences_of
 from viz.text import translator
 
 T = translator("en")
-ONE, SAME, TIE = "word", "cat cat cat cat", "a b a b"
+WORD, SAME, TIE = "word", "cat cat cat cat", "a b a b"
 KINDS = ("caption", "text", "info", "warning")
 
 
@@ -23,11 +23,11 @@ def sentences(open_app):
 
 
 def test_equal_heads_have_no_nearest(sentences):
-    """Where every head gives a pattern as much, none comes nearest; no head is said to look at positions only."""
-    found, end = sentences("many_heads", SAME), T("many_heads.experts.previous_true")
-    assert f"{T('many_heads.experts.found_alike', n=4, share='0.25', even='0.25')} {end}" in found
+    """No head comes nearest where all give a pattern as much; no head is said to look at positions only."""
+    on_screen, end = sentences("many_heads", SAME), T("many_heads.experts.previous_true")
+    assert f"{T('many_heads.experts.found_alike', n=4, share='0.25', even='0.25')} {end}" in on_screen
     assert end.startswith("An expert")
-    assert T("many_heads.experts.differ.found_same", n=4) in found
+    assert T("many_heads.experts.differ.found_same", n=4) in on_screen
 
 
 @pytest.mark.parametrize(
@@ -44,37 +44,37 @@ def test_equal_heads_have_no_nearest(sentences):
 )
 def test_repeated_words_are_named_by_place(sentences, page, link, start):
     """A word that comes again has its place before it, as in the lists."""
-    found = sentences(page, link.pop("text", TIE), **link)
-    assert [sentence for sentence in found if sentence.startswith(start)]
+    on_screen = sentences(page, link.pop("text", TIE), **link)
+    assert [sentence for sentence in on_screen if sentence.startswith(start)]
 
 
 def test_one_word_is_compared_with_none(sentences):
     """No advice that cannot help, and no first among one."""
-    found = sentences("masks", ONE)
-    assert found.count(T("masks.late_one")) == 2
-    assert T("masks.layers.alone") in found
-    assert "**The largest of each row**" in found
-    assert not [sentence for sentence in found if sentence.startswith("From “")]
+    on_screen = sentences("masks", WORD)
+    assert on_screen.count(T("masks.late_one")) == 2
+    assert T("masks.layers.alone") in on_screen
+    assert "**The largest of each row**" in on_screen
+    assert not [sentence for sentence in on_screen if sentence.startswith("From “")]
 
 
 def test_one_word_looks_only_at_itself(sentences):
-    assert T("heads.row_weights_only", query=ONE, key=ONE) in sentences("heads", ONE)
+    assert T("heads.row_weights_only", query=WORD, key=WORD) in sentences("heads", WORD)
 
 
-def test_split_of_one_word_follows_its_number(sentences):
+def test_split_of_word_follows_number(sentences):
     start = T("step_by_step.split.right", number=2, word=0, change="X").split("X")[0]
-    assert [sentence for sentence in sentences("step_by_step", ONE) if sentence.startswith(start)]
+    assert [sentence for sentence in sentences("step_by_step", WORD) if sentence.startswith(start)]
 
 
 def test_last_token_alone_depends_on_itself(sentences):
-    found = sentences("masks", TIE, near_size=1)
-    assert T("masks.layers.itself", L=6) in found
+    on_screen = sentences("masks", TIE, near_size=1)
+    assert T("masks.layers.itself", L=6) in on_screen
 
 
 def test_angles_and_offsets_read_as_written(sentences):
-    found = " ".join(sentences("positions", "a b c d", rope_query=1, rope_key=0))
-    assert "1 radian," in found
-    assert "offset −1" in found
+    on_screen = " ".join(sentences("positions", "a b c d", rope_query=1, rope_key=0))
+    assert "1 radian," in on_screen
+    assert "offset −1" in on_screen
 
 
 def test_factor_leaves_equal_scores_alike(sentences):
@@ -82,34 +82,34 @@ def test_factor_leaves_equal_scores_alike(sentences):
     assert alike in sentences("positions", SAME)
 
 
-def test_equal_rows_are_not_said_to_differ(sentences):
-    assert T("two_sequences.kinds.apart_none") in sentences("two_sequences", ONE)
+def test_equal_rows_do_not_differ(sentences):
+    assert T("two_sequences.kinds.apart_none") in sentences("two_sequences", WORD)
     assert T("two_sequences.kinds.apart_one") in sentences("two_sequences", TIE, target="word")
 
 
 def test_short_text_has_a_mean_distance(sentences):
     """Two equal words look over half a token on average, which is not 0."""
-    found = sentences("long_text", "cat cat")
-    assert T("long_text.map_found", first="50.0%", half="0.0%", distance="0.5", n="2") in found
-    assert "1 was read:" in " ".join(sentences("long_text", ONE))
+    on_screen = sentences("long_text", "cat cat")
+    assert T("long_text.map_found", first="50.0%", half="0.0%", distance="0.5", n="2") in on_screen
+    assert "1 was read:" in " ".join(sentences("long_text", WORD))
 
 
-@pytest.mark.parametrize("text", [ONE, "1 2"])
+@pytest.mark.parametrize("text", [WORD, "1 2"])
 def test_two_words_are_like_no_convolution(sentences, text):
     """A window with two free numbers fits any map of two words."""
-    found = sentences("convolution", text)
-    assert T("convolution.likeness_few", n=len(text.split())) in found
-    assert not [sentence for sentence in found if sentence.startswith("A window explains more than half")]
+    on_screen = sentences("convolution", text)
+    assert T("convolution.likeness_few", n=len(text.split())) in on_screen
+    assert not [sentence for sentence in on_screen if sentence.startswith("A window explains more than half")]
 
 
 def test_one_negative_cell_is_singular(sentences):
-    found = " ".join(sentences("attention_today", "1 2"))
-    assert "1 of 4 cells (25.0%) is negative" in found
+    on_screen = " ".join(sentences("attention_today", "1 2"))
+    assert "1 of 4 cells (25.0%) is negative" in on_screen
     assert T("attention_today.tamed.says_cap_same", head=0, bound="2", before="1.39") in sentences(
         "attention_today", SAME, tamed="cap", head=0, cap=2
     )
 
 
 def test_equal_scores_have_no_spread(sentences):
-    found = sentences("step_by_step", SAME, step=5)
-    assert T("step_by_step.scale_alike") in found
+    on_screen = sentences("step_by_step", SAME, step=5)
+    assert T("step_by_step.scale_alike") in on_screen

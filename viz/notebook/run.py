@@ -164,10 +164,12 @@ def _check_places(model: Any, name: str, layers: Sequence[Any], parts: list[Read
     """
     texts = _along(name, parts)
     size = [len(text.token_places) for text in texts]
-    other = next((shape for layer in layers if layer is not None and (shape := list(layer.shape[-2:])) != size), None)
-    if other is not None:
+    wrong_size = next(
+        (shape for layer in layers if layer is not None and (shape := list(layer.shape[-2:])) != size), None
+    )
+    if wrong_size is not None:
         raise ValueError(
-            f"{type(model).__name__} gave {name} maps of {other[0]} × {other[1]}, and its texts have {size[0]} and "
+            f"{type(model).__name__} gave {name} maps of {wrong_size[0]} × {wrong_size[1]}, and its texts have {size[0]} and "
             f"{size[1]} tokens: it looks at places that are no tokens, or not at all tokens one by one. Run it "
             "yourself and hand over its attentions and a name for each place, viz.show(attentions, (row_names, "
             "column_names))."

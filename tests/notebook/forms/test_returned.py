@@ -27,8 +27,8 @@ def assert_shows(attentions, layers):
 def test_output_tuple_is_searched(before):
     """Before the attentions may stand a loss, logits, a cache, hidden states."""
     layers = (layer(), layer(seed=1))
-    others = (torch.zeros(1, 5, 7), None, (torch.zeros(1, 5, 5), torch.zeros(1, 5, 5)))[:before]
-    assert_shows((*others, layers), layers)
+    before_maps = (torch.zeros(1, 5, 7), None, (torch.zeros(1, 5, 5), torch.zeros(1, 5, 5)))[:before]
+    assert_shows((*before_maps, layers), layers)
 
 
 def test_output_tuple_of_model_is_searched():

@@ -208,7 +208,7 @@ def test_small_change_not_rounded_to_zero(visit):
     expect(sentences).to_contain_text("gave up <0.01 of its weight")
 
 
-def test_growing_text_of_equal_words_has_no_first(visit):
+def test_equal_words_have_no_first(visit):
     """Rows that give up as much are counted, none is named first; one row alone is not "most of all"."""
     page = visit("masks", section="decoding", source="words", text="cat cat cat cat")
     growing = page.locator(".growing")

@@ -477,7 +477,7 @@ def test_unswappable_texts_explained(open_app, other_text, sentence_values):
     assert T(f"next_word.{sentence_values['key']}", **values) in [element.value for element in app.info]
 
 
-def test_swap_of_later_words_has_no_effect(open_app):
+def test_swapping_later_words_changes_nothing(open_app):
     """Before the first word that differs no head can matter, and none is said to."""
     link = {"text": "dog cat dog cat", "swap_with": "dog cat dog bird", "next_at": 2}
     app = open_app("next_word", section="swap", model=TWIN, **link)
