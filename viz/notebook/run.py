@@ -169,9 +169,9 @@ def _check_places(model: Any, name: str, layers: Sequence[Any], parts: list[Read
     )
     if wrong_size is not None:
         raise ValueError(
-            f"{type(model).__name__} gave {name} maps of {wrong_size[0]} × {wrong_size[1]}, and its texts have {size[0]} and "
-            f"{size[1]} tokens: it looks at places that are no tokens, or not at all tokens one by one. Run it "
-            "yourself and hand over its attentions and a name for each place, viz.show(attentions, (row_names, "
+            f"{type(model).__name__} gave {name} maps of {wrong_size[0]} × {wrong_size[1]}, and its texts have "
+            f"{size[0]} and {size[1]} tokens: it looks at places that are no tokens, or not at all tokens one by one. "
+            "Run it yourself and hand over its attentions and a name for each place, viz.show(attentions, (row_names, "
             "column_names))."
         )
 
