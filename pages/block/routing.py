@@ -40,9 +40,12 @@ def caption_routing(context: BlockContext, side: Side) -> None:
     t, trace = context.t, side.trace.feed_forward
     assert isinstance(trace, ExpertsTrace)
     n_words = trace.routing.numbers.flatten().bincount(minlength=trace.routing.scores.shape[-1])
-    most = int(n_words.argmax())
-    used = int((n_words > 0).sum())
-    st.caption(t("block.router_says", used=used, n=len(n_words), most=most, words=int(n_words[most])))
+    values = {"used": int((n_words > 0).sum()), "n": len(n_words), "words": int(n_words.max())}
+    alike = int((n_words == n_words.max()).sum())
+    if alike > 1:
+        st.caption(t("block.router_says_alike", alike=alike, **values))
+    else:
+        st.caption(t("block.router_says", most=int(n_words.argmax()), **values))
 
 
 def caption_parameters(context: BlockContext, side: Side) -> None:
