@@ -40,10 +40,9 @@ def draw(context: ManyHeadsContext) -> list[Check]:
     by_head = changes(x, weights, place)
     owner = min(place * spec.H // spec.d_model, spec.H - 1)
     n_changed = int((by_head > 0).sum())
-    summary = t(
-        "many_heads.inputs.found",
-        place=place, changed=n_changed, n=spec.H, least=share(float(by_head.min())), most=share(float(by_head.max())),
-    )  # fmt: skip
+    least, most = share(float(by_head.min())), share(float(by_head.max()))
+    name = "found" if least != most else "found_same"
+    summary = t(f"many_heads.inputs.{name}", place=place, changed=n_changed, n=spec.H, least=least, most=most)
     show_bars(
         BarChart(
             context.names,

@@ -113,3 +113,9 @@ def test_one_negative_cell_is_singular(sentences):
 def test_equal_scores_have_no_spread(sentences):
     on_screen = sentences("step_by_step", SAME, step=5)
     assert T("step_by_step.scale_alike") in on_screen
+
+
+def test_equal_changes_have_no_range(sentences):
+    """Of one head, whose change is all there is, no range is said."""
+    on_screen = " ".join(sentences("many_heads", SAME, n_heads=1, input_off=2))
+    assert " head asks something else: by " in on_screen and "% to " not in on_screen

@@ -177,7 +177,7 @@ def show(
         )
         for name, stack in maps.items()
     ]
-    notes += [note for stack in maps.values() for note in _notes_on(stack, has_sinks)]
+    notes += [note for stack in maps.values() for note in _notes_on(stack, has_sinks, around)]
     notes += [("opened", {})] if any(stack.small for stack in maps.values()) else []
     sentences = list(dict.fromkeys(fill(around[f"note_{name}"], **values) for name, values in notes))
     return grid(
@@ -219,7 +219,7 @@ def _shown_text(text: Any) -> str:
     return "\n".join(text) if strings and text else ""
 
 
-def _notes_on(stack: Maps, has_sinks: bool) -> list[run.Note]:
+def _notes_on(stack: Maps, has_sinks: bool, around: Mapping[str, str]) -> list[run.Note]:
     """Return what is to be said of a stack's maps."""
     notes: list[run.Note] = []
     numbers = list(stack.layers)
@@ -227,7 +227,8 @@ def _notes_on(stack: Maps, has_sinks: bool) -> list[run.Note]:
         notes.append(("layers", {"numbers": ", ".join(map(str, numbers))}))
     if stack.nobody:
         low, high = (f"{total:.3f}" for total in stack.sums)
-        notes.append(("sinks" if has_sinks else "nobody", {"low": low, "high": high}))
+        sums = low if low == high else fill(around["sums"], low=low, high=high)
+        notes.append(("sinks" if has_sinks else "nobody", {"sums": sums}))
     elif has_sinks:
         notes.append(("no_sinks", {}))
     if stack.heads_assumed:
