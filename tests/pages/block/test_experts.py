@@ -74,10 +74,10 @@ def test_router_box_has_weights(open_app, entry, text):
     assert ((values > 0).sum(1) == 3).all()
     words, alike = (values > 0).sum(0), int(((values > 0).sum(0) == (values > 0).sum(0).max()).sum())
     name, value = ("_alike", {"alike": alike}) if alike > 1 else ("", {"most": int(words.argmax())})
-    says = translator("en")(
+    sentence = translator("en")(
         f"block.router_says{name}", used=int((words > 0).sum()), n=7, words=int(words.max()), **value
     )
-    assert says in [caption.value for caption in app.caption]
+    assert sentence in [caption.value for caption in app.caption]
 
 
 def test_dense_layer_keeps_hidden_box(open_app, entry):
