@@ -8,13 +8,12 @@ import { nameToken } from "../lib/direction.js";
 import { element, fill, sentenceOf } from "../lib/dom.js";
 import { softmax } from "../lib/numbers.js";
 import { firstOf, Player } from "../lib/player.js";
-import { partDigits } from "../lib/describe.js";
+import { countLargest, partDigits } from "../lib/describe.js";
 import { placeOf } from "../lib/fit.js";
 import { mapTable } from "../plot/tables.js";
 import { begin, finish } from "./square.js";
 
 const MARGIN = 60;
-const ROUNDING = 1e-6; // between equal changes
 
 export default mount((parent) => new Growing(parent), unpack);
 
@@ -92,7 +91,7 @@ class Growing extends View {
       const change = rowChanges(before, after, n).slice(0, at - 1),
         most = Math.max(0, ...change);
       this.found[kind] = { weights: after, change, most };
-      const alike = change.filter((size) => size > most - ROUNDING).length;
+      const alike = countLargest(change);
       const sentence =
         at === 1
           ? words.first
