@@ -79,11 +79,11 @@ def experts(weights: ExpertsWeights, design: BlockDesign, numbers: Tensor) -> Pa
         least, most = ranked.masked_fill(~is_chosen, torch.inf).amin(-1), ranked.masked_fill(is_chosen, -torch.inf)
         if bool((is_chosen.sum(-1) != router.k).any()) or bool((most.amax(-1) > least + SLACK).any()):
             return torch.full_like(u, torch.inf)
-        gates = router.scale * scores.where(is_chosen, 0.0)
+        gates = scores.where(is_chosen, 0.0)
         if router.renormalize:
-            gates = gates / scores.where(is_chosen, 0.0).sum(-1, keepdim=True)
+            gates = gates / gates.sum(-1, keepdim=True)
         output = torch.zeros_like(u)
-        for gate, is_here, expert in zip(gates.mT, is_chosen.mT, weights.experts, strict=True):
+        for gate, is_here, expert in zip((router.scale * gates).mT, is_chosen.mT, weights.experts, strict=True):
             if is_here.any():
                 output[is_here] += gate[is_here, None] * feed_forward(expert, design)(u[is_here])
         if shared is None:

@@ -76,11 +76,12 @@ def _weights(context: BlockContext, side: Side, kind: str) -> None:
 
 def _tensor(context: BlockContext, code: str, values: Tensor, name: str) -> None:
     t, labels, width = context.t, context.labels_of(code), values.shape[1]
-    columns = numbered(width, t("block.expert" if kind_of(code) == "router" else "block.dimension"))
+    is_router = kind_of(code) == "router"
+    columns = numbered(width, t("block.expert" if is_router else "block.dimension"))
     limit = float(values.abs().flatten().quantile(0.995)) or None
     rows, sizes = Axis(labels, t("axis.tokens")), {"rows": len(labels), "columns": width}
-    alt = t("block.router_alt" if kind_of(code) == "router" else "block.tensor_alt", name=name, **sizes)
-    kind: Kind = "sizes" if kind_of(code) == "router" else "signed"  # weights of experts are never negative
+    alt = t("block.router_alt" if is_router else "block.tensor_alt", name=name, **sizes)
+    kind: Kind = "sizes" if is_router else "signed"  # weights of experts are never negative
     matrix = Matrix(values=values, rows=rows, columns=columns, kind=kind, limit=limit, low=True)
     show_matrix(t, matrix, key="block_tensor", alt=alt)
 

@@ -1,7 +1,5 @@
 """The routing of a block with experts: which of them a word goes through, and with which weights."""
 
-from functools import reduce
-
 import streamlit as st
 
 from pages.block.context import BlockContext
@@ -9,7 +7,7 @@ from pages.block.side import Side
 from viz.core.experts import ExpertsTrace, ExpertsWeights
 from viz.frame.format import number, share
 from viz.frame.shared import QUERY, Places
-from viz.text import paragraph
+from viz.text import join_names, paragraph
 from viz.text.direction import isolate
 
 
@@ -27,8 +25,15 @@ def draw_routing(context: BlockContext, side: Side) -> None:
         t("block.one_expert", number=expert, weight=number(weight))
         for expert, weight in zip(numbers, shares, strict=True)
     ]
-    names = reduce(lambda before, last: t("block.listed", before=before, last=last), experts)
-    sentences = [t("block.routed", word=isolate(labels[word]), k=len(numbers), n=len(weights.experts), listed=names)]
+    sentences = [
+        t(
+            "block.routed",
+            word=isolate(labels[word]),
+            k=len(numbers),
+            n=len(weights.experts),
+            listed=join_names(t, experts),
+        )
+    ]
     if trace.shared is not None:
         weight = 1.0 if trace.shared_weight is None else float(trace.shared_weight[word])
         sentences.append(t("block.routed_shared", weight=number(weight)))

@@ -1,6 +1,6 @@
 """Attribution of a word's logit, or a difference of two, as a sum over every head and feed-forward part."""
 
-from functools import partial, reduce
+from functools import partial
 
 import streamlit as st
 import torch
@@ -19,6 +19,7 @@ from viz.frame.shared import HEAD, LAYER, MODEL, SOURCE, TEXT
 from viz.frame.show import show_bars, show_matrix, show_table
 from viz.frame.sidebar import file_of
 from viz.params import Int
+from viz.text import join_names
 from viz.text.naming import name_token
 
 MAP, MOST = "next_parts", 14
@@ -66,8 +67,7 @@ def _say(context: NextWordContext, attribution: Attribution, sorted_parts: list[
         "feed_forward": number(float(attribution.feed_forward.sum())),
         "embedding": number(attribution.embedding),
     }
-    names = reduce(lambda before, last: t("next_word.listed", before=before, last=last), head_names)
-    say(t("next_word.parts_found", listed=names, **sums))
+    say(t("next_word.parts_found", listed=join_names(t, head_names), **sums))
 
 
 def _most(attribution: Attribution) -> tuple[int, int]:

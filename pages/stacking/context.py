@@ -1,8 +1,7 @@
 """The context of every section of the Stacking page: a stack of blocks on one text, and a token of its last layer."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import reduce
 from typing import Any
 
 import streamlit as st
@@ -22,7 +21,7 @@ from viz.frame.show import MAPS
 from viz.frame.specs import Mask, Source
 from viz.models.tokens import Tokens
 from viz.params import Int, TokenIndex
-from viz.text import Translate, paragraph
+from viz.text import Translate, join_names, paragraph
 from viz.text.naming import name_token
 
 SEEDED_LAYERS, MOST_LAYERS = 6, 12
@@ -125,11 +124,7 @@ class StackingContext:
 
     def names(self, places: list[int]) -> str:
         """Return quoted words; for ``st.text`` only, since they are the user's."""
-        return self.join_names(f"“{name_token(self.labels, i)}”" for i in places)
-
-    def join_names(self, names: Iterable[str]) -> str:
-        """Join names as the language separates them."""
-        return reduce(lambda before, last: self.t("stacking.listed", before=before, last=last), names)
+        return join_names(self.t, (f"“{name_token(self.labels, i)}”" for i in places))
 
 
 def open_stacking(scene: Scene) -> StackingContext:

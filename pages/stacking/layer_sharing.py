@@ -11,6 +11,7 @@ from pages.stacking import compute
 from pages.stacking.compute import Sharing
 from pages.stacking.context import WIDTH, StackingContext
 from viz.components.bars import BarChart
+from viz.core.experts import ExpertsTrace
 from viz.core.variants.layer_sharing import layers_used
 from viz.figures.depth import Curve, depth
 from viz.frame.checks import Check, check
@@ -27,7 +28,8 @@ SETS = Int("sets", lambda n_layers: n_layers // 2, low=1, high=lambda n_layers: 
 def draw(context: StackingContext) -> list[Check]:
     """Draw the parameters, work and activations of the same depth with fewer sets of weights."""
     t, n = context.t, context.depth
-    if len({trace.weights.n_parameters() for trace in blocks(context.source, context.plan, context.mask)}) > 1:
+    traces = blocks(context.source, context.plan, context.mask)
+    if len({isinstance(trace.feed_forward, ExpertsTrace) for trace in traces}) > 1:
         st.info(t("stacking.layer_sharing.unequal", model=context.source.model))
         return []
     sets = SETS.read(n)

@@ -13,7 +13,7 @@ from viz.frame.checks import Check, check
 from viz.frame.format import part, share
 from viz.frame.modes import say
 from viz.frame.show import show_matrix
-from viz.text import paragraph
+from viz.text import join_names, paragraph
 from viz.text.naming import name_token
 
 PRINTED_COLUMNS = 20
@@ -84,7 +84,7 @@ def _shares(context: StackingContext, rows: Tensor) -> str:
     """List the token's words with the largest shares."""
     row = rows[context.query]
     top_words = [i for i in context.most(row) if row[i] > 0] or [context.query]
-    return context.join_names(f"“{name_token(context.labels, i)}” {part(float(row[i]))}" for i in top_words)
+    return join_names(context.t, (f"“{name_token(context.labels, i)}” {part(float(row[i]))}" for i in top_words))
 
 
 def rollout_error(context: StackingContext) -> float:

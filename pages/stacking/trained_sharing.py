@@ -15,7 +15,7 @@ from viz.frame.modes import say
 from viz.frame.show import show_lines, show_table
 from viz.models.trained import twins
 from viz.models.trained.layer_sharing import N_KV_HEADS, STEPS, VARIANTS, Trained, trainings
-from viz.text import Translate
+from viz.text import Translate, join_names
 
 EARLY, LEARNED = STEPS // 3, 0.9
 """First step to compare, the twins' own length of training; accuracy from which the task counts as learned."""
@@ -115,7 +115,7 @@ def _passes(context: StackingContext, training: Trained) -> None:
     weights = {name: two_digits for name in columns if name != t("stacking.trained_sharing.head")}
     show_table(columns, column_config=weights)
     if heads:
-        say(t("stacking.trained_sharing.both", heads=context.join_names(heads)))
+        say(t("stacking.trained_sharing.both", heads=join_names(t, heads)))
     else:
         say(t("stacking.trained_sharing.apart"))
 

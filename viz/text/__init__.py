@@ -5,10 +5,10 @@ The words of the frame stand here, those of a page in the page's own folder.
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, reduce
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -107,6 +107,16 @@ def paragraph(*parts: str) -> str:
     for sentence in filter(None, parts):
         text += f" {sentence}" if text and text[-1] not in FULL_STOPS else sentence
     return text
+
+
+def join_names(t: Translate, names: Iterable[str]) -> str:
+    """Names one after the other, as the language separates them.
+
+    Example:
+        >>> join_names(translator("zh"), ["cat", "dog", "it"])
+        'cat、dog、it'
+    """
+    return reduce(lambda before, last: t("page.listed", before=before, last=last), names)
 
 
 def fill(sentence: str, /, **values: Any) -> str:

@@ -122,7 +122,7 @@ def _tensors_of(entry: Entry, file: Path) -> dict[str, Tensor]:
             raise corrupt(entry, f"{file.name} is not whole") from error
         raise ModelError("pickle", model=entry.id, file=file.name) from error
     except Exception as error:
-        raise corrupt(entry, f"{file.name} is not whole: {error}") from error
+        raise corrupt(entry, f"{file.name}: {error}") from error
     weights = _state_in(content)
     if not weights:
         raise ModelError("pickle", model=entry.id, file=file.name)

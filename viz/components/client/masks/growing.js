@@ -36,6 +36,20 @@ function rowChanges(before, after, n) {
   });
 }
 
+/**
+ * The name of the sentence on the rows before the one that came last.
+ *
+ * @param {number} at the number of tokens
+ * @param {number} most the largest change of a row
+ * @param {number} alike how many rows have changed as much
+ */
+function nameOfSentence(at, most, alike) {
+  if (at === 1) return "first";
+  if (most === 0) return "same";
+  if (at === 2) return "changed_one";
+  return alike > 1 ? "changed_alike" : "changed";
+}
+
 class Growing extends View {
   constructor(parent) {
     super(parent, "growing", { of: placeOf });
@@ -92,18 +106,8 @@ class Growing extends View {
         most = Math.max(0, ...change);
       this.found[kind] = { weights: after, change, most };
       const alike = countLargest(change);
-      const sentence =
-        at === 1
-          ? words.first
-          : most === 0
-            ? words.same
-            : at === 2
-              ? words.changed_one
-              : alike > 1
-                ? words.changed_alike
-                : words.changed;
       found.setAttribute("aria-live", this.player.timer ? "off" : "polite");
-      found.textContent = fill(sentence, {
+      found.textContent = fill(words[nameOfSentence(at, most, alike)], {
         new: nameToken(this.labels, at - 1),
         n: at - 1,
         most: partDigits(most),
