@@ -18,6 +18,7 @@ import viz.modes
 from tests.messages import example, fits, hostile
 from viz.components import bundle
 from viz.components.head_grid import pack
+from viz.components.kinds import Text
 from viz.components.unpack import unpack
 from viz.components.view import VIEWS, View, palette
 from viz.limits import MESSAGE_BYTES
@@ -124,6 +125,16 @@ def test_view_words_and_colours_are_added(monkeypatch):
     assert mounted[0]["n"] == header["n"] == 3 and mounted[0]["hues"] == palette() and header["hues"] == "own"
     assert mounted[0]["words"] == {**header["words"], "play": "Go"} and header["words"]["play"] != "Go"
     assert blocks["values"].tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("name", ["words", "hues", "sent"])
+def test_view_names_are_reserved(monkeypatch, name):
+    """Data with a name of its own for what every view is handed: the count of messages was once an answer's text."""
+    monkeypatch.setattr("viz.components.view.st.session_state", {"lang": "en"})
+    view = View("masks/growing", words="masks.growing.", sends={"choice": Text(9)}, colours=True)
+    VIEWS.remove(view)
+    with pytest.raises(ValueError, match=name):
+        view.mount(key="a", data={name: "own"}, on={"choice": print})
 
 
 def test_view_trigger_is_returned(monkeypatch):

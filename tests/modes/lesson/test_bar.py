@@ -68,3 +68,25 @@ def test_step_on_phone_is_resumed(visit):
     wait_run(page)
     expect(page.locator(".lesson .said")).to_contain_text("0.68")
     expect(page.locator(".bars")).to_have_count(1)
+
+
+def test_second_answer_after_return_counts(visit):
+    """A step that was answered wrongly, left for the list of lessons, and opened again by Back."""
+    page = visit("lessons")
+    page.locator("ol.lessons").get_by_role("link", name="One head by hand").click()
+    wait_run(page)
+    field, check = page.locator(".lesson fieldset input"), page.get_by_role("button", name="Check")
+    field.fill("7")
+    check.click()
+    wait_run(page)
+    assert bar(page)["verdict"] and not bar(page)["done"]
+    page.locator(".lesson").get_by_role("link", name="All lessons").click()
+    expect(page.locator("ol.lessons")).to_be_visible()
+    wait_run(page)
+    page.go_back()
+    wait_run(page)
+    expect(field).to_have_value("7")
+    field.fill("3")
+    check.click()
+    wait_run(page)
+    assert bar(page)["done"] == "right"

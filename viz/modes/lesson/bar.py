@@ -67,7 +67,7 @@ def draw(running: Running, content: BarContent) -> None:
             "question": content.question,
             "options": content.options,
             "picked": content.selection,
-            "sent": running.progress.sent,
+            "answer": running.progress.sent,
             "done": outcome,
             "verdict": _verdict(running.t, content, outcome),
             "is_right": content.is_right,

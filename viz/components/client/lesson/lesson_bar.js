@@ -122,7 +122,7 @@ class LessonBar extends View {
   /** The question with its answers; while it is the same one, what is filled in stays. */
   #ask(isOther) {
     const { kind, text, note, question, words, links, done: isDone, premise, hint } = this.data;
-    const answer = isOther ? this.data.sent : this.#answer();
+    const answer = isOther ? this.data.answer : this.#answer();
     const at = this.root.getRootNode().activeElement,
       isHere = this.form.contains(at),
       action = at?.dataset?.does;
