@@ -9,6 +9,7 @@ from viz.frame.format import number, share
 from viz.frame.shared import QUERY, Places
 from viz.text import join_names, paragraph
 from viz.text.direction import isolate
+from viz.text.naming import list_token
 
 
 def draw_routing(context: BlockContext, side: Side) -> None:
@@ -17,7 +18,7 @@ def draw_routing(context: BlockContext, side: Side) -> None:
     assert isinstance(trace, ExpertsTrace) and isinstance(weights, ExpertsWeights)
     labels = side.labels
     places = Places(labels, len(labels) - 1, range(len(labels)))
-    words = [f"{i} · {isolate(label)}" for i, label in enumerate(labels)]
+    words = [list_token(i, label) for i, label in enumerate(labels)]
     QUERY.selectbox(t("block.routed_word"), places, says=words.__getitem__, width=260)
     word = QUERY.read(places)
     numbers, shares = trace.routing.numbers[word].tolist(), trace.routing.weights[word].tolist()

@@ -14,8 +14,7 @@ from viz.frame.format import number, part
 from viz.frame.head_grid.grid import opening_query
 from viz.frame.shared import QUERY, Places
 from viz.frame.show import show_bars
-from viz.text.direction import isolate
-from viz.text.naming import name_token
+from viz.text.naming import list_token, name_token
 
 
 def draw(context: HeadsContext) -> list[Check]:
@@ -107,5 +106,5 @@ def _places(context: HeadsContext) -> Places:
 def _row_list(context: HeadsContext) -> None:
     """Draw the list of the words that look."""
     labels = context.scene.capture.queries.labels
-    names = [f"{i} · {isolate(label)}" for i, label in enumerate(labels)]
+    names = [list_token(i, label) for i, label in enumerate(labels)]
     QUERY.selectbox(context.t("heads.row_of"), _places(context), says=names.__getitem__, width=260)

@@ -29,8 +29,7 @@ from viz.frame.modes import say
 from viz.frame.shared import QUERY
 from viz.frame.show import MAPS, show_table
 from viz.frame.specs import Mask
-from viz.text.direction import isolate
-from viz.text.naming import name_token
+from viz.text.naming import list_token, name_token
 
 EMPTY_ROW = r"\frac{0 \cdot e^{s_{ij}}}{\sum_m 0 \cdot e^{s_{im}}} = \frac00"
 Way = Callable[[Tensor, Tensor], Tensor]
@@ -58,7 +57,7 @@ WAYS: dict[str, Way] = {
 def empty_row(context: MasksContext) -> list[Check]:
     """Draw one fully masked query as six implementations compute it."""
     t, row, labels = context.t, context.query, context.labels
-    names = [f"{i} · {isolate(label)}" for i, label in enumerate(labels)]
+    names = [list_token(i, label) for i, label in enumerate(labels)]
     visible = context.visible.clone()
     visible[row] = False
     values = share_kv(context.v, len(context.q))[context.head]

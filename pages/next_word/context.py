@@ -26,6 +26,7 @@ from viz.params import Text
 from viz.params.memory import Remembered
 from viz.text import Translate, paragraph
 from viz.text.direction import isolate
+from viz.text.naming import list_token
 
 ALONE = "∅"
 """In place of a second word: the first one's logit by itself. No vocabulary has it as a word."""
@@ -188,7 +189,7 @@ def _preset_control(scene: Scene, name: str) -> None:
 
 def _place(scene: Scene, tokens: Tokens) -> int:
     """Return the token to predict after; the last one by default."""
-    t, names = scene.t, [f"{i} · {isolate(label)}" for i, label in enumerate(tokens.labels)]
+    t, names = scene.t, [list_token(i, label) for i, label in enumerate(tokens.labels)]
     at = AT.read(tokens)
     with scene.chips.add(AT.name, t("next_word.at_chip", n=at)):
         AT.selectbox(t("next_word.at"), tokens, says=names.__getitem__, width=WIDTH)

@@ -17,8 +17,7 @@ from viz.frame.compute import model
 from viz.frame.format import amount, part
 from viz.frame.show import show_lines
 from viz.models.recount.token_labels import wrong_labels
-from viz.text.direction import isolate
-from viz.text.naming import name_token
+from viz.text.naming import list_token, name_token
 
 TIED = 1e-6
 """Largest difference of chances that are equal in float32."""
@@ -59,7 +58,7 @@ def _table(context: NextWordContext, layers: compute.Layers) -> list[dict[str, A
         words, chances = context.words(layers.best[level].tolist()), layers.chance[level].tolist()
         cells = [{"text": w, "note": part(c), "share": c} for w, c in zip(words, chances, strict=True)]
         rows.append({"name": _level(context, level), "cells": cells})
-    columns = [f"{i} · {isolate(label)}" for i, label in enumerate(context.labels)]
+    columns = [list_token(i, label) for i, label in enumerate(context.labels)]
     show_grid(context, "lens", "column", columns, rows)
     return rows
 

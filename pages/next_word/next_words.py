@@ -19,7 +19,7 @@ from viz.frame.show import show_bars
 from viz.models.recount.token_labels import wrong_labels
 from viz.text import paragraph
 from viz.text.direction import isolate
-from viz.text.naming import name_token
+from viz.text.naming import list_token, name_token
 
 TIED = 1e-5
 """Largest difference of equal chances."""
@@ -66,7 +66,7 @@ def _table(context: NextWordContext, expected: compute.Expected) -> list[dict[st
         cells = [{"text": text, "note": "", "share": 0 if bits is None else bits / HARD}]
         best = zip(words[place * n : (place + 1) * n], chances[place], strict=True)
         cells += [{"text": word, "note": part(chance), "share": chance} for word, chance in best]
-        rows.append({"name": f"{place} · {isolate(label)}", "cells": cells})
+        rows.append({"name": list_token(place, label), "cells": cells})
     columns = [t("next_word.surprise"), *[t("next_word.nth", n=i + 1) for i in range(n)]]
     show_grid(context, "rows", "row", columns, rows)
     return rows

@@ -15,7 +15,7 @@ from viz.frame.scene import Scene, chosen_head
 from viz.frame.shared import KEY, QUERY, Places
 from viz.models.capture import Call
 from viz.text import Translate
-from viz.text.direction import isolate
+from viz.text.naming import list_token
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,6 +117,6 @@ def open_step_by_step(scene: Scene) -> StepByStepContext:
 
 def _pair(t: Translate, queries: Places, keys: Places) -> None:
     """Draw the lists of the word that looks and of the word it looks at."""
-    names = [f"{i} · {isolate(label)}" for i, label in enumerate(queries.words)]
+    names = [list_token(i, label) for i, label in enumerate(queries.words)]
     QUERY.selectbox(t("step_by_step.query"), queries, says=names.__getitem__)
     KEY.selectbox(t("step_by_step.key"), keys, says=names.__getitem__)

@@ -181,8 +181,8 @@ def _add(added: Mapping[str, Any], data: Any) -> Any:
         ValueError: if the data has one of these names already: an answer called "sent" would be taken for the count.
     """
     if not isinstance(data, bytes):
-        if taken := added.keys() & data.keys():
-            raise ValueError(f"a view's data cannot have a name of its own for {sorted(taken)}")
+        if clash := added.keys() & data.keys():
+            raise ValueError(f"a view's data cannot have a name of its own for {sorted(clash)}")
         return {**added, **data}
     end = 4 + int.from_bytes(data[:4], "little")
     header = json.dumps(added).encode()[:-1] + b", " + data[5:end]  # a name that comes again counts the last time

@@ -5,6 +5,16 @@ from collections.abc import Sequence
 from viz.text.direction import isolate
 
 
+def list_token(place: int, label: str) -> str:
+    """Return a token's label with its place before it, as lists of tokens have it.
+
+    Example:
+        >>> list_token(2, "cat")
+        '2 · cat'
+    """
+    return f"{place} · {isolate(label)}"
+
+
 def name_token(labels: Sequence[str], place: int, number: int | None = None) -> str:
     """Return a token's label; where others have the same, with its place before it, as lists of tokens have it.
 
@@ -18,4 +28,4 @@ def name_token(labels: Sequence[str], place: int, number: int | None = None) -> 
         ('cat', '2 · a')
     """
     label = labels[place]
-    return label if labels.count(label) == 1 else f"{place if number is None else number} · {isolate(label)}"
+    return label if labels.count(label) == 1 else list_token(place if number is None else number, label)

@@ -32,8 +32,7 @@ from viz.frame.show import show_bars
 from viz.frame.specs import View
 from viz.models.capture import Head
 from viz.text import Translate, paragraph
-from viz.text.direction import isolate
-from viz.text.naming import name_token
+from viz.text.naming import list_token, name_token
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +133,7 @@ def _draw_lists(context: Pair) -> None:
             parameter.selectbox(
                 t(f"heads.{parameter.name}"),
                 places,
-                says=lambda i: f"{i} · {isolate(labels[i])}",
+                says=lambda i: list_token(i, labels[i]),
                 width=138,
                 label_visibility="collapsed",
             )
