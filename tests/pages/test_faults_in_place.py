@@ -22,7 +22,7 @@ from pages.positions.context import PositionsContext
 from pages.share_kv import compute as share_kv
 from pages.share_kv import mla
 from tests.faults import Wrong
-from tests.pages.faults import Fault, failure_to_notice, forget_all, open_correct
+from tests.pages.faults.fault import Fault, failure_to_notice, forget_all, open_correct
 from viz.components import head_grid as packed_grid
 from viz.components import maps as strip
 from viz.components import take_away

@@ -9,7 +9,7 @@ from pages.atlas import compute as atlas_compute
 from pages.atlas.context import format_score, own_lines
 from pages.atlas.progress import BEFORE
 from tests.packaged import packaged_file
-from tests.pages.faults import forget_all
+from tests.pages.faults.fault import forget_all
 from tests.running import checked, matrices, sentences_of
 from tools.published import offer
 from viz import limits

@@ -15,7 +15,7 @@ from pages.next_word.decoders import decoders
 from pages.next_word.page import PAGE
 from tests.checkpoints import make_entry
 from tests.packaged import load_packaged, packaged_file
-from tests.pages.faults import forget_all
+from tests.pages.faults.fault import forget_all
 from tests.running import bar_charts, checked
 from viz import limits
 from viz.core.analysis.lens import surprise
