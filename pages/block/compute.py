@@ -1,5 +1,6 @@
 """Cached computations of the Block page: outputs of a stack, as built and with one change."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -48,7 +49,7 @@ class HandedOn:
     """Statistics of the last block's output, averaged over the tokens.
 
     ``norm`` and ``std`` of a token's vector, ``alike`` the mean cosine between two tokens, ``kept`` the cosine between
-    a token and what it was before the first block.
+    a token and what it was before the first block. Both are NaN if a vector has nothing but zeros: it has no direction.
     """
 
     norm: float
@@ -77,12 +78,12 @@ def outcome(source: Source, target: str, plan: BlockPlan, mask: Mask) -> Outcome
     traces = stack.run(**masks, design=plan.design(stack.design))
     levels = torch.stack([stack.x, *(trace.output for trace in traces)])
     output = levels[-1]
-    statistics = moments(output)
+    statistics, has_directions = moments(output), bool(output.any(-1).all())
     last = HandedOn(
         norm=float(statistics.norm.mean()),
         std=float(statistics.std.mean()),
-        alike=float(mean_cosine(output)),
-        kept=float(cosine_similarity(output, stack.x, dim=-1).mean()),
+        alike=float(mean_cosine(output)) if has_directions else math.nan,
+        kept=float(cosine_similarity(output, stack.x, dim=-1).mean()) if has_directions else math.nan,
     )
     lengths = tuple(levels.norm(dim=-1).mean(-1).tolist())
     return Outcome(last=last, lengths=lengths, error=equations_error(stack, traces, masks))

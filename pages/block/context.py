@@ -208,7 +208,7 @@ def with_target(draw: Draw) -> Draw:
 
 def warn_of_changes(context: BlockContext) -> None:
     """Warn where the design is not the one that the model was trained with."""
-    if context.source.kind == "model" and not context.plan.as_is:
+    if context.source.kind == "model" and not context.plan.as_is and not all(side.lent for side in context.sides):
         t, places = context.t, (context.plan.norm, blocks.own_norm(context.source))
         sentences = [t("block.not_trained", model=context.source.model)]
         if places[0] != "own" and places[1] == "sandwich":
@@ -222,6 +222,17 @@ def say_outgrown(context: BlockContext, sides: tuple[Side, ...]) -> bool:
         return False
     st.info(context.t("block.outgrown"))
     return True
+
+
+def caption_stack(context: BlockContext, n: int) -> None:
+    """Say whose blocks a whole stack of n has: the model's, which were trained one way only, or seeded ones."""
+    t, source = context.t, context.source
+    if context.sides[-1].lent:
+        st.caption(t("block.lent_stack", model=source.model, n=n))
+    elif source.kind == "model":
+        st.caption(t("block.only_as_built", model=source.model))
+    else:
+        st.caption(t("block.seeded_stack", n=n))
 
 
 def notes(context: BlockContext, sides: tuple[Side, ...]) -> None:

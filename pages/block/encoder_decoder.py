@@ -34,9 +34,16 @@ def draw(context: BlockContext) -> list[Check]:
     ]
 
 
+def _kind_of_source_map(context: BlockContext) -> str:
+    """The kind of the map within the source: "source", "masked", or "causal" where no word looks ahead."""
+    if not context.encoder.is_masked:
+        return "source"
+    return "causal" if context.is_decoder_only or context.mask.kind in ("causal", "both") else "masked"
+
+
 def _maps(context: BlockContext, encoder: Side, decoder: Side, crossing: MultiHeadTrace) -> None:
     t = context.t
-    within = t("block.three_causal" if encoder.is_masked else "block.three_source")
+    within = t(f"block.three_{_kind_of_source_map(context)}")
     source, target = context.source_labels, decoder.labels
     places = {
         within: (encoder.trace.attention, encoder.labels, encoder.labels),

@@ -7,7 +7,7 @@ import streamlit as st
 import torch
 
 from pages.block import compute
-from pages.block.context import BlockContext
+from pages.block.context import BlockContext, caption_stack
 from pages.block.diagram import pack_box, pack_parts, show_diagram
 from pages.block.side import Side, torch_name
 from viz.core.block import BlockTrace, Place
@@ -69,7 +69,4 @@ def _lengths(context: BlockContext, names: dict[Place, str], built: Place) -> No
     post, inside = (statistic(outcome.last.norm, 2) for outcome in outcomes.values())
     first, name = statistic(outcomes[built].lengths[0], 2), t(f"block.variant_{list(outcomes)[1]}")
     say(t("block.place_found", n=n, first=first, post=post, inside=inside, name=name))
-    if context.source.kind == "model":
-        st.caption(t("block.only_as_built", model=context.source.model))
-    else:
-        st.caption(t("block.seeded_stack", n=n))
+    caption_stack(context, n)

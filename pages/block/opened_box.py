@@ -9,11 +9,14 @@ from pages.block.context import BlockContext
 from pages.block.routing import caption_parameters, caption_routing, draw_routing
 from pages.block.side import Side, kind_of, long_name
 from viz.components.matrix import Axis, Kind, Matrix, numbered
-from viz.core.norm import moments, no_norm
+from viz.core.norm import moments, no_norm, rms_norm
 from viz.frame.format import share, statistic
 from viz.frame.modes import say
 from viz.frame.show import show_matrix
 from viz.text import has_text, paragraph
+
+ABOUT_NORMS = {rms_norm: "_rms", no_norm: "_off"}
+"""Ends of the texts about norms that are no layer norm."""
 
 
 def draw(context: BlockContext) -> None:
@@ -54,10 +57,14 @@ def about_key(context: BlockContext, side: Side, kind: str) -> str:
     if kind.endswith("_add") and side.trace.design.norm in ("output", "sandwich"):
         return "block.about_add_normed"
     about = "add" if kind.endswith("_add") else "norm" if kind.endswith("_norm") else kind
+    if about == "norm":
+        about += ABOUT_NORMS.get(side.trace.design.normalize, "")
     if about == "feed_forward" and side.has_experts:
         about = "experts"
     if about == "attention" and side.is_masked:
         about = "masked"
+    if about == "memory" and side.lent:
+        about = "memory_lent"
     if about == "sum" and side.inputs and "position" not in side.inputs:
         about = "start"
     if about == "sum":

@@ -1,14 +1,9 @@
 """The block around the heads: attention, add and norm, feed-forward, add and norm; every box opens its tensor."""
 
-from pages.block import diagram, encoder_decoder, norm_place, points, switched_off
+from pages.block import code_that_ran, diagram, encoder_decoder, norm_place, points, switched_off
 from pages.block.context import about, open_block, with_target
 from pages.block.equations import sublayer
-from viz.core.analysis.torch_layers import torch_layer, torch_layer_error
-from viz.core.block import attention_sublayer, decoder_block, encoder_block, feed_forward_sublayer
-from viz.core.experts import mixture_of_experts, network, route
-from viz.core.feed_forward import feed_forward
-from viz.core.norm import layer_norm, moments, rms_norm
-from viz.core.sublayer import output_norm, post_norm, pre_norm, sandwich_norm
+from viz.core.block import decoder_block
 from viz.frame.page import Page, Section, with_views
 
 # One under the other: beside each other they are wider than a phone.
@@ -32,31 +27,20 @@ PAGE = Page(
             Section(
                 "diagram",
                 with_target(diagram.draw),
-                code=(
-                    encoder_block,
-                    decoder_block,
-                    attention_sublayer,
-                    feed_forward_sublayer,
-                    network,
-                    feed_forward,
-                    mixture_of_experts,
-                    route,
-                    torch_layer,
-                    torch_layer_error,
-                ),
+                code=code_that_ran.of_diagram,
                 formula=diagram.formula,
             ),
             Section(
                 "points",
                 with_target(points.draw),
-                code=(layer_norm, rms_norm, moments),
+                code=code_that_ran.of_points,
                 formula=MOMENTS,
                 reads_head=False,
             ),
             Section(
                 "norm_place",
                 with_target(norm_place.draw),
-                code=(post_norm, pre_norm, output_norm, sandwich_norm),
+                code=code_that_ran.of_places,
                 formula=PLACES,
                 reads_head=False,
             ),

@@ -12,6 +12,7 @@ from viz.frame.checks import Check, check
 from viz.frame.format import statistic
 from viz.frame.modes import say
 from viz.frame.show import show
+from viz.text import join_names
 
 QUANTITIES = ("norm", "std", "mean")
 """The length first: it grows, and a norm fixes it."""
@@ -67,8 +68,12 @@ def _side(context: BlockContext, side: Side) -> None:
         st.markdown(f"**{side_name(t, side)}**")
     show(fig, key=f"block_points_{side.code}", alt=alt)
     lengths = torch.stack([point.norm.mean() for point in statistics])
-    most = int(lengths.argmax())
-    lengths_found = {what: statistic(lengths[at], 2) for what, at in (("first", 0), ("last", -1), ("most", most))}
-    say(t("block.points_found", point=names[most], **lengths_found))
+    most = lengths.max()
+    largest = [
+        f"“{name}”" for name, length in zip(names, lengths, strict=True) if torch.isclose(length, most, rtol=1e-4)
+    ]
+    lengths_found = {"first": lengths[0], "last": lengths[-1], "most": most}
+    texts = {what: statistic(length, 2) for what, length in lengths_found.items()}
+    say(t("block.points_found", points=join_names(t, largest), **texts))
     if context.box in codes:
         st.caption(t("block.points_marked"))

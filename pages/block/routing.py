@@ -61,4 +61,5 @@ def caption_parameters(context: BlockContext, side: Side) -> None:
     n_all, n_inside = block.n_parameters(), block.feed_forward.n_parameters()
     n_active = sum(tensor.numel() for tensor in block.feed_forward.active_tensors)
     sizes = {"share": share(n_inside / n_all), "active": share(n_active / n_inside)}
-    st.caption(context.t("block.experts_say", n=f"{n_all:,}", **sizes))
+    name = "experts_say" if block.feed_forward.shared is None else "experts_shared_say"
+    st.caption(context.t(f"block.{name}", n=f"{n_all:,}", **sizes))

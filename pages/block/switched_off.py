@@ -1,5 +1,6 @@
 """Residual and norm switched off: the effect on the tokens and on their lengths."""
 
+import math
 from dataclasses import replace
 
 import streamlit as st
@@ -7,7 +8,7 @@ import torch
 
 from pages.block import compute
 from pages.block.compute import Outcome
-from pages.block.context import BlockContext
+from pages.block.context import BlockContext, caption_stack
 from viz.components.bars import BarChart
 from viz.core.analysis.checks import worst
 from viz.figures.depth import Curve, depth
@@ -80,14 +81,12 @@ def _say_result(context: BlockContext, built: Outcome, no_residual: Outcome, no_
     t, n = context.t, len(built.lengths) - 1
     lengths = {"built": built.last.norm, "no_norm": no_norm.last.norm}
     sentence = t("block.found_length", n=n, **{what: statistic(value, 2) for what, value in lengths.items()})
-    if built.last.alike == built.last.alike:  # one token alone has no other to be like
+    if not math.isnan(built.last.alike):  # one token alone has no other to be like
+        name = "found_alike_zero" if math.isnan(no_residual.last.alike) else "found_alike"
         alike = {"built": statistic(built.last.alike, 2), "no_residual": statistic(no_residual.last.alike, 2)}
-        sentence = paragraph(t("block.found_alike", n=n, **alike), sentence)
+        sentence = paragraph(t(f"block.{name}", n=n, **alike), sentence)
     say(sentence)
-    if context.source.kind == "model":
-        st.caption(t("block.only_as_built", model=context.source.model))
-    else:
-        st.caption(t("block.seeded_stack", n=n))
+    caption_stack(context, n)
 
 
 def _table(context: BlockContext, plans: dict[str, BlockPlan], outcomes: dict[str, Outcome]) -> None:
