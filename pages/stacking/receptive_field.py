@@ -97,9 +97,17 @@ def _reach(context: StackingContext, mask: Mask, open_: Tensor) -> None:
     kind = "window" if mask.kind == "dilated" and mask.gap == 1 else mask.kind  # without gaps it is a window
     step = {"window": mask.width, "dilated": mask.width * mask.gap}.get(kind, 0)
     sizes = {"L": context.depth, "w": mask.width, "gap": mask.gap, "far": context.depth * step}
-    if step and not ahead and context.query < len(open_) - 1:
+    visible_by_layer = own_visible(context)
+    if step and len(open_) > 1 and not any(bool(visible.triu(1).any()) for visible in visible_by_layer):
         sentences.append(context.t("stacking.receptive_field.decoder"))
+    if kind in ("own", "causal") and any(bool((~visible).tril().any()) for visible in visible_by_layer):
+        kind = "narrow"
     say(paragraph(context.t(f"stacking.receptive_field.formula_{kind}", **sizes), *sentences))
+
+
+def own_visible(context: StackingContext) -> list[Tensor]:
+    """Return the cells that the model's own mask leaves open in each layer, (T, T): all of them without one."""
+    return [compute.looks(trace.attention.masked) for trace in blocks(context.source, context.plan, Mask())]
 
 
 def by_power(context: StackingContext, mask: Mask) -> np.ndarray:
@@ -114,11 +122,7 @@ def by_power(context: StackingContext, mask: Mask) -> np.ndarray:
         "dilated": (np.abs(apart) <= near) & (apart % mask.gap == 0),
     }[mask.kind]
     way = np.eye(len(places))[context.query]
-    for trace in reversed(
-        blocks(context.source, context.plan, Mask())
-    ):  # the cells that the model's own mask leaves open
-        step = (compute.looks(trace.attention.masked).numpy() & visible_by_kind) | (
-            apart == 0
-        )  # a residual keeps the token
+    for visible in reversed(own_visible(context)):
+        step = (visible.numpy() & visible_by_kind) | (apart == 0)  # a residual keeps the token
         way = ((way @ step.astype(float)) > 0).astype(float)
     return way.astype(int)

@@ -1,0 +1,38 @@
+"""Sentences about the receptive field: a mask is named as the cause only where the model has it."""
+
+import pytest
+
+from tests import checkpoints
+from tests.running import sentences_of
+from viz.text import LANGUAGES, translator
+
+pytestmark = pytest.mark.usefixtures("without_source_checks")
+
+
+def sentence_about_reach(app):
+    assert not app.exception
+    return " ".join(sentences_of(app))
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_seeded_words_have_no_causal_mask(open_app, lang):
+    """A wide step finds no word ahead in a short text, although nothing is closed."""
+    decoder = translator(lang)("stacking.receptive_field.decoder")
+    link = {"section": "receptive_field", "field": "dilated", "field_gap": 8, "from_token": 3, "lang": lang}
+    app = open_app("stacking", source="words", text="a b c d e", **link)
+    assert decoder not in sentence_about_reach(app)
+    app = open_app("stacking", source="model", model="twin-g2", text="dog cat dog cat", **link | {"from_token": 1})
+    assert decoder in sentence_about_reach(app)
+
+
+@pytest.mark.parametrize("field", ["own", "causal"])
+def test_window_of_the_model_is_said(open_app, monkeypatch, tmp_path, field):
+    """A layer with a window of its own does not show every word before."""
+    entry = checkpoints.make_entry("mistral", tmp_path / "small", sliding_window=2)
+    for module in ("specs", "compute"):
+        monkeypatch.setattr(f"viz.frame.{module}.local_entries", lambda: (entry,))
+    t = translator("en")
+    app = open_app("stacking", model=entry.id, text="The animal did", section="receptive_field", field=field)
+    reach = sentence_about_reach(app)
+    assert t("stacking.receptive_field.formula_narrow") in reach
+    assert t(f"stacking.receptive_field.formula_{field}") not in reach
