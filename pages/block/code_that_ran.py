@@ -26,7 +26,7 @@ PLACES: dict[Place, Callable[..., Any]] = {
 def of_diagram(context: BlockContext) -> Functions:
     """The blocks of the sides that are drawn, their parts, and torch's layer where one is compared with it."""
     sides = _sides(context)
-    calls = {
+    calls: dict[Callable[..., Any], bool] = {
         encoder_block: any(side.code == "enc" for side in sides),
         decoder_block: any(side.code == "dec" for side in sides),
         attention_sublayer: True,
@@ -36,8 +36,9 @@ def of_diagram(context: BlockContext) -> Functions:
         route: any(side.has_experts for side in sides),
         feed_forward: True,  # every expert is one
     }
-    by_torch = (torch_layer, torch_layer_error) if any(_is_compared(context, side) for side in sides) else ()
-    return tuple(function for function, is_called in calls.items() if is_called and sides) + by_torch
+    if any(_is_compared(context, side) for side in sides):
+        calls |= {torch_layer: True, torch_layer_error: True}
+    return tuple(function for function, is_called in calls.items() if is_called and sides)
 
 
 def of_points(context: BlockContext) -> Functions:

@@ -9,13 +9,13 @@ from pages.block.context import BlockContext
 from pages.block.routing import caption_parameters, caption_routing, draw_routing
 from pages.block.side import Side, kind_of, long_name
 from viz.components.matrix import Axis, Kind, Matrix, numbered
-from viz.core.norm import moments, no_norm, rms_norm
+from viz.core.norm import Norm, moments, no_norm, rms_norm
 from viz.frame.format import share, statistic
 from viz.frame.modes import say
 from viz.frame.show import show_matrix
 from viz.text import has_text, paragraph
 
-ABOUT_NORMS = {rms_norm: "_rms", no_norm: "_off"}
+ABOUT_NORMS: dict[Norm, str] = {rms_norm: "_rms", no_norm: "_off"}
 """Ends of the texts about norms that are no layer norm."""
 
 
