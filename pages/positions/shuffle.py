@@ -34,7 +34,7 @@ def draw(context: PositionsContext) -> list[Check]:
     with st.container(key="need_controls", horizontal=True, vertical_alignment="bottom"):
         order = _chosen_order(context)
         if orders.reads_the_same(tokens, order):
-            st.info(t("positions.one_word" if order == tuple(range(context.n)) else "positions.same_words"))
+            st.info(t(f"positions.{orders.why_the_same(tokens, order)}"))
             return []
         code = _other_encoding(context)
     before, after = _both(context, "none", order)

@@ -352,14 +352,31 @@ def test_far_sentences_match_curve(open_app, link, expected_key, values):
         assert piece in every
 
 
-@pytest.mark.parametrize("text", ["word", "word word word"])
-def test_equal_words_are_no_evidence(open_app, text):
-    """[CLS] and [SEP] stay where they are: where nothing was exchanged, nothing can be learned from it."""
-    app = open_app("positions", section="all", text=text)
-    assert not [frame for frame in app.dataframe if "weight" in frame.value]
-    word = text == "word"
-    key = {True: ("one_word", "evidence_one"), False: ("same_words", "same_words")}[word]
-    assert [item.value for item in app.info] == [T(f"positions.{element}") for element in key]
+@pytest.mark.parametrize(
+    ("text", "order", "expected"),
+    [
+        ("word", "shuffled", ("one_word", "evidence_one")),
+        ("😂", "shuffled", ("one_word", "evidence_one")),
+        ("word word word", "shuffled", ("equal_words", "equal_words")),
+        ("dog cat dog", "reversed", ("same_backwards",)),
+    ],
+)
+def test_equal_words_are_no_evidence(open_app, text, order, expected):
+    """[CLS] and [SEP] stay where they are: where nothing was exchanged, nothing can be learned from it.
+
+    Advice to shuffle again stands only where another order can read otherwise.
+    """
+    app = open_app("positions", section="all", text=text, order=order)
+    if len(expected) > 1:
+        assert not [frame for frame in app.dataframe if "weight" in frame.value]
+    infos = [T(f"positions.{name}", model=compute.DEFAULT_MODEL) for name in expected]
+    assert [item.value for item in app.info][: len(infos)] == infos
+
+
+@pytest.mark.parametrize(("text", "link"), [("word", {}), ("a b c", {"today_factor": 1, "today_share": 1})])
+def test_rope_itself_differs_from_nothing(open_app, text, link):
+    app = open_app("positions", section="today", source="words", text=text, **link)
+    assert T("positions.today.change_none") in sentences_of(app)
 
 
 def test_causal_even_spread_sentence(open_app, monkeypatch, tmp_path):
