@@ -60,7 +60,7 @@ def test_lesson_models_cache_is_one_gib():
 
 
 def test_shared_heads_are_not_pooled_again():
-    with pytest.raises(PremiseError, match="no_groups"):
+    with pytest.raises(PremiseError, match="shares_already"):
         ANSWERS["pooled"].work(sample(0).subject, groups=2)
 
 

@@ -182,7 +182,7 @@ def test_first_row_with_context_is_omitted():
     n = len(subject.labels)
     elsewhere = torch.eye(n, dtype=torch.bool).roll(1, 1)
     trace = multi_head(subject.trace.x, subject.trace.x, subject.trace.projections, allowed=elsewhere)
-    with pytest.raises(PremiseError, match="no_mask"):
+    with pytest.raises(PremiseError, match="not_alone"):
         ANSWERS["first_row"].work(replace(subject, trace=trace))
 
 
@@ -195,7 +195,7 @@ def test_unmasked_weights_need_plain_scores():
     n_asked = 0
     for example in _with_bias():
         if example.subject.trace.allowed is not None and "animal" in example.subject.labels:
-            with pytest.raises(PremiseError, match=r"more_steps|no_mask"):
+            with pytest.raises(PremiseError, match=r"more_steps|all_open|not_open"):
                 ANSWERS["with_the_mask"].work(example.subject, query="it", key="animal")
             n_asked += 1
     assert n_asked > 5
@@ -320,9 +320,11 @@ def _sum_to_one(_: Sample, key: Key) -> bool:
 
 def _best_of_words(example: Sample, key: Key) -> bool:
     """This word gets the largest weight, and the stated one."""
-    row = example.row_of_head[example.subject.labels.index(str(key.values["query"]))][1:-1]
+    subject = example.subject
+    (place,) = (at for at in subject.words if subject.name(at) == key.values["query"])
+    row = example.row_of_head[place][1:-1]
     name, weight = ("key", "weight") if "key" in key.values else ("most", "most_weight")
-    is_most = example.subject.labels[1 + int(row.argmax())] == key.values[name]
+    is_most = subject.name(1 + int(row.argmax())) == key.values[name]
     return is_most and bool(abs(row.max() - number_of(key, weight)) < 1e-6)
 
 

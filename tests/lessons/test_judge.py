@@ -49,3 +49,9 @@ def test_right_answers_are_all_accepted():
     assert judge(key, (1, 1), 0).is_right
     verdict = judge(key, (5, 0), 0)
     assert (verdict.is_right, verdict.reason, verdict.values) == (False, "little", {"n": 2, "layer": 5})
+
+
+def test_nearest_mistake_is_named():
+    """Of two mistakes within the tolerance the nearer one is the one that was made."""
+    key = Key(right=(1.0,), traps={"nothing": 0.0, "as_little": 0.0067})
+    assert [judge(key, given, 0.01).reason for given in (0.0, 0.0067, 0.003)] == ["nothing", "as_little", "nothing"]

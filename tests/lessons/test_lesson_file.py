@@ -97,7 +97,7 @@ def test_wrong_new_fields_are_refused(head, step, message):
         ("minutes = 1\n", "minutes = 1\ncovered = true\n", "covered is not known"),
         ('text.en = "A head', 'text.en = "A {head}', "text has nothing to be filled in with"),
         (
-            'options.same.en = "the same number"\noptions.same.zh = "一样的数"\n',
+            'options.same.en = "about the same number"\noptions.same.zh = "差不多的数"\n',
             "",
             "needs the options same, less, more",
         ),

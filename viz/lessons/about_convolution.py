@@ -24,13 +24,13 @@ def centre(subject: Subject, place: int, offset: int, alpha: float) -> Key:
         raise PremiseError("too_short", n=place + max(offset, 0) + 1)
     row = window(n, offset, alpha)[place]
     best = int(row.argmax())
-    if place not in subject.words or best not in subject.words:
-        raise PremiseError("too_short", n=n + 1)
-    values: Values = {"query": subject.word(place), "key": subject.word(best), "offset": offset, "alpha": alpha}
+    if (sign := next((at for at in (place, best) if at not in subject.words), None)) is not None:
+        raise PremiseError("sign_there", token=subject.name(sign))
+    values: Values = {"query": subject.name(place), "key": subject.name(best), "offset": offset, "alpha": alpha}
 
     def wrong(answer: int) -> Because:
         reason = "itself" if answer == place else "other_way" if answer == place - offset else "less"
-        return reason, {"given": subject.word(answer), "away": abs(answer - place)}
+        return reason, {"given": subject.name(answer), "away": abs(answer - place)}
 
     key = Key(right=(best,), values={**values, "weight": Part(row[best])}, wrong=wrong)
     return key.hiding(Hidden(rows=(place,), asked=(place, -1)))
@@ -56,7 +56,7 @@ def at_the_border(subject: Subject, alpha: float) -> Key:
     row = window(n, -1.0, alpha)[0]
     best = int(row.argmax())
     code = "nothing" if float(row[best]) < 0.5 else "edge" if best == 0 else "other_end"
-    return one_of(code, first=subject.word(0), last=subject.word(n - 1), weight=Part(row[best]))
+    return one_of(code, first=subject.name(0), last=subject.name(n - 1), weight=Part(row[best]))
 
 
 @registered(ANSWERS, "number", "side", "both_sides", "other")

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from viz.core.attention import row_softmax
 from viz.core.heads import share_kv
-from viz.lessons.about_masks import check_no_bias
+from viz.lessons.about_masks import check_mask_changes, check_no_bias
 from viz.lessons.key import Hidden, Key, Part, PremiseError, Registry, registered
 from viz.lessons.subject import Subject
 
@@ -47,7 +47,7 @@ def query_number(subject: Subject, word: int, column: int) -> Key:
     traps = {"key": float(_of_head(subject, "k")[word, column]), "word": float(x[column])}
     vectors = {"x": _vector(x), "w": _vector(of_column)}
     right = float(q[word, column])
-    return _key(right, traps, result=right, label=subject.word(word), column=column + 1, **vectors).hiding(
+    return _key(right, traps, result=right, label=subject.name(word), column=column + 1, **vectors).hiding(
         Hidden(part="q", cells=((word, column),))
     )
 
@@ -59,7 +59,7 @@ def score(subject: Subject, query: int, key: int) -> Key:
     q, k, scores = _of_head(subject, "q"), _of_head(subject, "k"), subject.trace.scores[subject.head]
     right = float(scores[query, key])
     traps = {"swapped": float(scores[key, query]), "scaled": float(subject.trace.scaled[subject.head][query, key])}
-    labels = {"query": subject.word(query), "key": subject.word(key)}
+    labels = {"query": subject.name(query), "key": subject.name(key)}
     return _key(right, traps, score=right, q=_vector(q[query]), k=_vector(k[key]), **labels).hiding(
         Hidden(part="scores", cells=((query, key),))
     )
@@ -74,7 +74,7 @@ def scaled_score(subject: Subject, query: int, key: int) -> Key:
     if not math.isclose(unscaled, right * math.sqrt(width), rel_tol=1e-4, abs_tol=1e-4):
         raise PremiseError("more_steps")  # another scale
     traps = {"by_width": unscaled / width, "as_it_was": unscaled}
-    labels = {"query": subject.word(query), "key": subject.word(key)}
+    labels = {"query": subject.name(query), "key": subject.name(key)}
     return _key(right, traps, scaled=right, score=unscaled, width=width, root=math.sqrt(width), **labels).hiding(
         Hidden(part="scaled", cells=((query, key),))
     )
@@ -87,11 +87,11 @@ def weight(subject: Subject, query: int, key: int) -> Key:
     masked = subject.trace.masked[subject.head][query]
     right, open_cells = float(subject.weights[query, key]), masked.isfinite()
     if not right:
-        raise PremiseError("blind", word=subject.word(query))
+        raise PremiseError("not_open", query=subject.name(query), key=subject.name(key))
     traps = {"even": 1 / int(open_cells.sum())}
     if (total := float(masked[open_cells].sum())) > 0:
         traps["without_e"] = float(masked[key]) / total
-    labels = {"query": subject.word(query), "key": subject.word(key)}
+    labels = {"query": subject.name(query), "key": subject.name(key)}
     return _key(right, traps, row=_vector(masked), weight=Part(right), **labels).hiding(
         Hidden(part="weights", cells=((query, key),))
     )
@@ -105,7 +105,7 @@ def weighted_sum(subject: Subject, query: int, column: int) -> Key:
     right = float(subject.trace.head_outputs[subject.head][query, column])
     traps = {"even": float(values.mean()), "largest": float(values[int(row.argmax())])}
     vectors = {"row": tuple(map(Part, row.tolist())), "v": _vector(values)}
-    return _key(right, traps, label=subject.word(query), column=column + 1, result=right, **vectors).hiding(
+    return _key(right, traps, label=subject.name(query), column=column + 1, result=right, **vectors).hiding(
         Hidden(part="head_outputs", cells=((query, column),))
     )
 
@@ -116,11 +116,14 @@ def weight_under_mask(subject: Subject, query: int, key: int) -> Key:
     _places(subject, query, key)
     row, before = subject.weights[query], row_softmax(subject.trace.scaled[subject.head])[query]
     right = float(row[key])
+    check_mask_changes(subject, query)
     check_no_bias(subject)
-    if not right or right - float(before[key]) < APART:
-        raise PremiseError("no_mask", query=subject.word(query))
+    if not right:
+        raise PremiseError("not_open", query=subject.name(query), key=subject.name(key))
+    if right - float(before[key]) < APART:
+        raise PremiseError("mask_takes_little", query=subject.name(query))
     rows = {"before": tuple(map(Part, before.tolist())), "row": tuple(map(Part, row.tolist()))}
-    labels = {"query": subject.word(query), "key": subject.word(key)}
+    labels = {"query": subject.name(query), "key": subject.name(key)}
     return _key(
         right, {"as_it_was": float(before[key])}, weight=Part(right), was=Part(before[key]), **labels, **rows
     ).hiding(Hidden(part="weights", cells=((query, key),)))

@@ -110,6 +110,6 @@ def shuffled(subject: Subject) -> Key:
     before, after = (multi_head(x, x, trace.projections, scale=trace.scale).weights for x in (trace.x, trace.x[order]))
     off = {"words": float((after - before[:, order][..., order]).abs().max())}
     off["places"] = float((after - before).abs().max())
-    values: Values = {"n": n, "first": subject.word(0), "last": subject.word(n - 1), "off": Part(off["places"])}
+    values: Values = {"n": n, "first": subject.name(0), "last": subject.name(n - 1), "off": Part(off["places"])}
     right = tuple(code for code in off if off[code] < 1e-4) or ("new",)  # of equal words both are right
     return Key(right=right, values=values, wrong=lambda answer: (str(answer), {}))

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from viz.core import masks
 from viz.core.attention import row_softmax
-from viz.lessons.about_weights import CLEAR, place_of
+from viz.lessons.about_weights import CLEAR, check_whole_row, place_of
 from viz.lessons.key import Because, Hidden, Key, Part, PremiseError, Registry, Values, one_of, registered
 from viz.lessons.subject import Subject
 
@@ -27,6 +27,13 @@ def check_no_bias(subject: Subject) -> None:
         raise PremiseError("more_steps")
 
 
+def check_mask_changes(subject: Subject, place: int) -> None:
+    """Raise PremiseError, "no_mask" or "all_open", where the mask takes nothing out of a row."""
+    cells = allowed(subject)
+    if bool(cells[place].all()):
+        raise PremiseError("no_mask" if bool(cells.all()) else "all_open", query=subject.name(place))
+
+
 @registered(ANSWERS, "cell", "back", "itself")
 def looks_ahead(subject: Subject) -> Key:
     """Every cell in which a word looks at a later one."""
@@ -36,7 +43,7 @@ def looks_ahead(subject: Subject) -> Key:
     right = tuple((row, column) for row in range(n) for column in range(row + 1, n))
 
     def wrong(answer: tuple[int, int]) -> Because:
-        values: Values = {"query": subject.word(answer[0]), "key": subject.word(answer[1])}
+        values: Values = {"query": subject.name(answer[0]), "key": subject.name(answer[1])}
         return ("itself" if answer[0] == answer[1] else "back"), values
 
     return Key(right=right, values={"n": len(right), "all": n * n}, wrong=wrong)
@@ -58,10 +65,13 @@ def first_row(subject: Subject) -> Key:
     """Weight the first word gives itself under the layer's mask."""
     n = len(subject.labels)
     sees = allowed(subject)[0]
-    if n < 2 or int(sees.sum()) != 1 or not bool(sees[0]):
-        raise PremiseError("no_mask", query=subject.word(0))
+    if n < 2:
+        raise PremiseError("too_short", n=2)
+    if int(sees.sum()) != 1 or not bool(sees[0]):
+        raise PremiseError("not_alone", query=subject.name(0))
+    check_whole_row(subject, 0)
     weight = float(subject.weights[0, 0])
-    values: Values = {"first": subject.word(0), "n": n, "weight": Part(weight)}
+    values: Values = {"first": subject.name(0), "n": n, "weight": Part(weight)}
     key = Key(right=(weight,), values=values, traps={"even": 1 / n, "nothing": 0.0})
     return key.hiding(Hidden(rows=(0,), asked=(0, 0)))
 
@@ -70,14 +80,17 @@ def first_row(subject: Subject) -> Key:
 def with_the_mask(subject: Subject, query: str, key: str) -> Key:
     """Compare the weight of a word with the mask and without."""
     place, key_place = place_of(subject, query), place_of(subject, key)
+    check_mask_changes(subject, place)
     mask_row = allowed(subject)[place]
-    if bool(mask_row.all()) or not bool(mask_row[key_place]):
-        raise PremiseError("no_mask", query=query)
+    if not bool(mask_row[key_place]):
+        raise PremiseError("not_open", query=query, key=key)
     check_no_bias(subject)
+    check_whole_row(subject, place)
     before = float(row_softmax(subject.trace.scaled[subject.head])[place, key_place])
     now = float(subject.weights[place, key_place])
     code = "same" if abs(now - before) < CLEAR else "more" if now > before else "less"
-    result = one_of(code, query=query, key=key, was=Part(before), now=Part(now), blocked=int((~mask_row).sum()))
+    names = {"query": subject.name(place), "key": subject.name(key_place)}
+    result = one_of(code, **names, was=Part(before), now=Part(now), blocked=int((~mask_row).sum()))
     return result.hiding(Hidden(cells=((place, key_place),)))
 
 
@@ -93,7 +106,7 @@ def itself_and_before(subject: Subject) -> Key:
     def wrong(_: bool) -> Because:
         extra, missing = mask & ~target, target & ~mask
         row, column = (extra if extra.any() else missing).nonzero()[0].tolist()
-        numbers: Values = {"query": subject.word(row), "key": subject.word(column), "n": int((extra | missing).sum())}
+        numbers: Values = {"query": subject.name(row), "key": subject.name(column), "n": int((extra | missing).sum())}
         return ("too_much" if extra.any() else "too_little"), numbers
 
     return Key(right=(True,) if torch.equal(mask, target) else (), values=values, wrong=wrong)

@@ -108,7 +108,9 @@ def cache_of(_: Subject, heads: int, groups: int, width: int, layers: int, token
 def pooled(subject: Subject, groups: int) -> Key:
     """Check that a layer's attention stays the same when each group's keys and values are replaced by their mean."""
     trace = subject.trace
-    if trace.projections.spec.G < trace.projections.spec.H or trace.projections.spec.H % groups:
+    if trace.projections.spec.G < trace.projections.spec.H:
+        raise PremiseError("shares_already", H=trace.projections.spec.H, G=trace.projections.spec.G)
+    if trace.projections.spec.H % groups or groups == trace.projections.spec.H:
         raise PremiseError("no_groups", H=trace.projections.spec.H, G=groups)
     k = share_kv(trace.k.unflatten(0, (groups, -1)).mean(1), len(trace.q))  # as attention sees them: turned, with bias
     added = trace.masked - trace.scaled  # what the mask and a bias do to the scores

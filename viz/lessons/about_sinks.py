@@ -5,7 +5,7 @@ from torch import Tensor
 
 from viz.core.heads import share_kv
 from viz.core.variants.today.sinks import first_token_share, gate_by_sink, word_share
-from viz.lessons.about_weights import CLEAR, even_weights
+from viz.lessons.about_weights import CLEAR, check_whole_row, even_weights
 from viz.lessons.key import Hidden, Key, Part, PremiseError, Registry, Values, one_of, registered
 from viz.lessons.subject import Subject
 
@@ -22,7 +22,8 @@ def _last_scores(subject: Subject) -> Tensor:
         raise PremiseError("too_short", n=4)
     scores = subject.trace.masked[subject.head, -1]
     if not bool(scores.isfinite().any()):
-        raise PremiseError("blind", word=subject.word(len(subject.labels) - 1))
+        raise PremiseError("blind", word=subject.name(len(subject.labels) - 1))
+    check_whole_row(subject, -1)
     return scores
 
 
@@ -30,11 +31,13 @@ def _first_weight(subject: Subject) -> float:
     """Return the last row's weight on the first token.
 
     Raises:
-        PremiseError: as :func:`_last_scores`; "no_sink" if it is less than twice an even share, or all there is.
+        PremiseError: as :func:`_last_scores`; "no_sink" if it is less than twice an even share; "all_to_first".
     """
-    weight = float(_last_scores(subject).softmax(-1)[0])
-    if not 2 / len(subject.labels) <= weight < 1 - CLEAR:
-        raise PremiseError("no_sink", token=subject.word(0), weight=Part(weight))
+    weight, n = float(_last_scores(subject).softmax(-1)[0]), len(subject.labels)
+    if weight < 2 / n:
+        raise PremiseError("no_sink", token=subject.name(0), weight=Part(weight), n=n)
+    if weight >= 1 - CLEAR:
+        raise PremiseError("all_to_first", token=subject.name(0), weight=Part(weight))
     return weight
 
 
@@ -54,7 +57,7 @@ def first_share(subject: Subject) -> Key:
         raise PremiseError("too_short", n=4)
     share = float(first_token_share(subject.weights))
     even = float(first_token_share(even_weights(subject)[subject.head]))
-    where: Values = {"layer": subject.layer, "head": subject.head, "token": subject.word(0), "n": len(subject.labels)}
+    where: Values = {"layer": subject.layer, "head": subject.head, "token": subject.name(0), "n": len(subject.labels)}
     key = Key(right=(share,), values={**where, "share": Part(share), "even": Part(even)}, traps={"even": even})
     return key.hiding(Hidden(columns=(0,)))
 
@@ -64,7 +67,7 @@ def sum_when_nothing_fits(subject: Subject, lower: float) -> Key:
     """Sum of the last token's weights when each of its scores is lower by the same number."""
     weights = (_last_scores(subject) - lower).softmax(-1)
     total, factor = float(weights.sum()), float(torch.tensor(-lower).exp())
-    values: Values = {"last": subject.word(-1), "lower": lower, "sum": round(total, 3), "factor": factor}
+    values: Values = {"last": subject.name(-1), "lower": lower, "sum": round(total, 3), "factor": factor}
     return Key(right=(total,), values=values, traps={"nothing": 0.0, "as_little": factor})
 
 
@@ -74,7 +77,7 @@ def share_of_equal_sink(subject: Subject) -> Key:
     scores, n = _last_scores(subject), len(subject.labels)
     total = scores.logsumexp(-1)
     nobody = 1 - float(word_share(scores[None, None], total[None]))
-    values: Values = {"last": subject.word(-1), "n": n, "nobody": Part(nobody), "sigma": float(total)}
+    values: Values = {"last": subject.name(-1), "n": n, "nobody": Part(nobody), "sigma": float(total)}
     return Key(right=(nobody,), values=values, traps={"all": 1.0, "one_more": 1 / (n + 1)})
 
 
@@ -87,7 +90,7 @@ def gate_of_sink(subject: Subject, sigma: float) -> Key:
     plain = scores.softmax(-1) @ values
     factor = float(gate_by_sink(plain, scores, sink).norm() / plain.norm().clamp(min=1e-30))
     nobody = 1 - float(word_share(scores, sink))
-    placeholders: Values = {"last": subject.word(-1), "sigma": sigma, "nobody": Part(nobody), "gate": Part(factor)}
+    placeholders: Values = {"last": subject.name(-1), "sigma": sigma, "nobody": Part(nobody), "gate": Part(factor)}
     traps = {"same": 1.0, "nobody": nobody}
     return Key(right=(factor,), values=placeholders, traps=traps)
 
@@ -100,8 +103,9 @@ def growth_without_first(subject: Subject) -> Key:
     place = int(before.argmax())
     factor = float(after[place] / before[place])
     values: Values = {
-        **{"last": subject.word(-1), "token": subject.word(0), "weight": Part(weight), "factor": factor},
-        **{"other": subject.word(place + 1), "before": Part(before[place]), "after": Part(after[place])},
+        **{"last": subject.name(-1), "token": subject.name(0), "weight": Part(weight), "factor": factor},
+        "rest": 1 - weight,  # not a Part: its inverse takes three digits
+        **{"other": subject.name(place + 1), "before": Part(before[place]), "after": Part(after[place])},
     }
     return Key(right=(factor,), values=values, traps={"same": 1.0, "share": 1 / weight})
 
@@ -117,5 +121,5 @@ def larger_loss(subject: Subject) -> Key:
     }
     is_same = abs(moved["first"] - moved["other"]) < CLEAR * max(moved.values())
     code = "same" if is_same else max(moved, key=lambda name: moved[name])
-    words: Values = {"last": subject.word(-1), "token": subject.word(0), "middle": subject.word(middle)}
+    words: Values = {"last": subject.name(-1), "token": subject.name(0), "middle": subject.name(middle)}
     return one_of(code, **words, weight=Part(weight), **{f"{name}_moved": value for name, value in moved.items()})

@@ -23,7 +23,7 @@ def sink_head(subject: Subject) -> Key:
     layer, head = divmod(int(means.argmax()), means.shape[1])
     right = tuple((a, b) for a, b in (means >= 0.95 * best).nonzero().tolist())
     even = Part(even_weights(subject)[:, 1:, 0].mean())
-    values: Values = {"layer": layer, "head": head, "mean": Part(best), "even": even, "token": subject.word(0)}
+    values: Values = {"layer": layer, "head": head, "mean": Part(best), "even": even, "token": subject.name(0)}
 
     def wrong(answer: tuple[int, int]) -> Because:
         return "little", {"layer": answer[0], "head": answer[1], "mean": Part(means[answer])}
@@ -46,7 +46,7 @@ def value_length(subject: Subject) -> Key:
         numbers=(float(messages[0] / messages.sum().clamp(min=1e-30)),)
     )  # how long what arrives is, tells it
     where = {"layer": subject.layer, "head": subject.head, "weight": Part(weights[0] / weights.sum().clamp(min=1e-30))}
-    return one_of(code, token=subject.word(0), first=first, others=mean_length, **where).hiding(hides)
+    return one_of(code, token=subject.name(0), first=first, others=mean_length, **where).hiding(hides)
 
 
 @registered(ANSWERS, "sentence", "still")
@@ -58,7 +58,7 @@ def looks_away(subject: Subject, query: str, key: str, below: float, example: st
         raise PremiseError("no_word", word=key)
     weight = float(row[places].sum())
     best = int(without_marks(subject, row).argmax())
-    most: Values = {"most": subject.word(best), "most_weight": Part(row[best])}
+    most: Values = {"most": subject.name(best), "most_weight": Part(row[best])}
     values: Values = {
         "query": query,
         "key": key,
@@ -74,8 +74,10 @@ def looks_away(subject: Subject, query: str, key: str, below: float, example: st
 def sharp_and_strong(subject: Subject) -> Key:
     """Compare the contribution of the head with the largest single weights with the mean of all heads."""
     trace, H = subject.trace, len(subject.trace.weights)
-    if H < 2 or len(subject.labels) < 3:
+    if H < 2:
         raise PremiseError("one_head")
+    if len(subject.labels) < 3:
+        raise PremiseError("too_short", n=3)
     peaks, lengths = trace.weights.amax(-1).mean(-1), trace.contributions.norm(dim=-1).mean(-1)
     head, mean = int(peaks.argmax()), float(lengths.mean())
     code = "same" if abs(float(lengths[head]) - mean) < CLEAR * mean else "more" if lengths[head] > mean else "less"

@@ -11,6 +11,8 @@ from viz.lessons.subject import Subject
 ANSWERS: Registry = {}
 CLEAR = 0.02
 """Two weights nearer than this are no difference to ask for."""
+NOT_WHOLE = 1e-3
+"""A row whose sum is further from 1 gives a part of itself to no token."""
 
 
 def without_marks(subject: Subject, row: Tensor) -> Tensor:
@@ -50,6 +52,12 @@ def row_of(subject: Subject, query: str) -> tuple[int, Tensor]:
     return place, row
 
 
+def check_whole_row(subject: Subject, place: int) -> None:
+    """Raise PremiseError, "not_whole", where a row does not sum to 1, as with a learned sink."""
+    if abs(float(subject.weights[place].sum()) - 1) > NOT_WHOLE:
+        raise PremiseError("not_whole", query=subject.name(place))
+
+
 def _two_largest(subject: Subject, row: Tensor) -> tuple[int, int]:
     """The words with the two largest weights.
 
@@ -61,7 +69,7 @@ def _two_largest(subject: Subject, row: Tensor) -> tuple[int, int]:
         raise PremiseError("too_short", n=max(3, len(row) - n_words + 2))
     best, second = without_marks(subject, row).topk(2).indices.tolist()
     if float(row[best] - row[second]) < CLEAR:
-        raise PremiseError("too_close", first=subject.word(best), second=subject.word(second))
+        raise PremiseError("too_close", first=subject.name(best), second=subject.name(second))
     return best, second
 
 
@@ -71,17 +79,17 @@ def looks_at_most(subject: Subject, query: str) -> Key:
     place, row = row_of(subject, query)
     best, second = _two_largest(subject, row)
     values: Values = {
-        "query": query,
-        "key": subject.word(best),
+        "query": subject.name(place),
+        "key": subject.name(best),
         "weight": Part(row[best]),
-        "second": subject.word(second),
+        "second": subject.name(second),
         "second_weight": Part(row[second]),
         "n": len(row),
     }
 
     def wrong(answer: int) -> Because:
         reason = "itself" if answer == place else "less"
-        return reason, {"given": subject.word(answer), "given_weight": Part(row[answer])}
+        return reason, {"given": subject.name(answer), "given_weight": Part(row[answer])}
 
     return Key(right=(best,), values=values, wrong=wrong).hiding(Hidden(rows=(place,), asked=(place, -1)))
 
@@ -90,11 +98,12 @@ def looks_at_most(subject: Subject, query: str) -> Key:
 def left_over(subject: Subject, query: str) -> Key:
     """Attention of a word that is left without its largest weight."""
     place, row = row_of(subject, query)
+    check_whole_row(subject, place)
     best, _ = _two_largest(subject, row)
     weight = Part(row[best])
     values: Values = {
-        "query": query,
-        "key": subject.word(best),
+        "query": subject.name(place),
+        "key": subject.name(best),
         "weight": weight,
         "left": Part(1 - weight),
         "n": len(row),
@@ -115,7 +124,7 @@ def looks_back(subject: Subject, query: str) -> Key:
         raise PremiseError("nothing_to_ask", word=query)
     there, back = float(row[best]), float(subject.weights[best, place])
     code = "same" if abs(there - back) < CLEAR else "more" if back > there else "less"
-    key = one_of(code, query=query, key=subject.word(best), there=Part(there), back=Part(back))
+    key = one_of(code, query=subject.name(place), key=subject.name(best), there=Part(there), back=Part(back))
     return key.hiding(Hidden(cells=((best, place),)))
 
 
@@ -127,8 +136,9 @@ def prefers(subject: Subject, query: str, first: str, second: str) -> Key:
     best, _ = _two_largest(subject, row)
     code = next((code for code, at in places.items() if at == best), "neither")
     weights: Values = {f"{code}_weight": Part(row[at]) for code, at in places.items()}
-    most: Values = {"most": subject.word(best), "most_weight": Part(row[best])}
-    key = one_of(code, query=query, first=first, second=second, **weights, **most)
+    most: Values = {"most": subject.name(best), "most_weight": Part(row[best])}
+    names: Values = {"query": subject.name(place), **{code: subject.name(at) for code, at in places.items()}}
+    key = one_of(code, **names, **weights, **most)
     return key.hiding(Hidden(rows=(place,), asked=(place, -1)))
 
 
@@ -180,7 +190,7 @@ def most_goes_to(subject: Subject) -> Key:
         raise PremiseError("too_even")
     even = even_weights(subject)
     first = Part(even[:, :, 0].sum() / even.sum())
-    key = one_of(code, layer=subject.layer, token=subject.word(0), even=first, **shares)
+    key = one_of(code, layer=subject.layer, token=subject.name(0), even=first, **shares)
     return key.hiding(Hidden(columns=(0,)))
 
 
@@ -193,7 +203,7 @@ def arrives(subject: Subject) -> Key:
     by_weight, by_message = (of.sum(0) for of in (trace.weights[head], trace.weights[head] * norms))
     weight, message = (float(of[0] / of.sum().clamp(min=1e-30)) for of in (by_weight, by_message))
     if weight < 2 / len(subject.labels):
-        raise PremiseError("no_sink", token=subject.word(0), weight=Part(weight))
+        raise PremiseError("no_sink", token=subject.name(0), weight=Part(weight), n=len(subject.labels))
     code = "same" if abs(weight - message) < CLEAR else "more" if message > weight else "less"
     shares = {"weight": Part(weight), "message": Part(message)}
-    return one_of(code, token=subject.word(0), layer=subject.layer, head=head, **shares)
+    return one_of(code, token=subject.name(0), layer=subject.layer, head=head, **shares)

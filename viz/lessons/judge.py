@@ -78,8 +78,9 @@ def judge(key: Key, answer: AnswerValue, tolerance: float) -> Verdict:
         assert isinstance(exact, int | float)
         if abs(answer - exact) <= tolerance:
             return Verdict(is_right=True, values=key.values)
-        near = (reason for reason, value in key.traps.items() if abs(answer - value) <= tolerance)
-        reason = next(near, "other")
+        distances = {reason: abs(answer - value) for reason, value in key.traps.items()}
+        near = [reason for reason, distance in distances.items() if distance <= tolerance]
+        reason = min(near, key=distances.__getitem__, default="other")
         return Verdict(is_right=False, reason=reason, values={**key.values, "given": answer})
     if answer in key.right:
         return Verdict(is_right=True, values=key.values)

@@ -1,7 +1,9 @@
 """Subject of a question: the words on the page, and every number of the heads that read them."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from torch import Tensor
@@ -82,6 +84,15 @@ class Subject:
     def word(self, place: int) -> str:
         """A token as it stands in a sentence."""
         return self.labels[place].removeprefix(SPACE) or self.labels[place]
+
+    def name(self, place: int) -> str:
+        """A token in a sentence; where others have the same label, with its place before it, as lists have it."""
+        word = self.word(place)
+        return word if self._counts[word] == 1 else f"{place % len(self.labels)} · {word}"
+
+    @cached_property
+    def _counts(self) -> Counter[str]:
+        return Counter(map(self.word, range(len(self.labels))))
 
 
 def _has_letter(label: str) -> bool:

@@ -38,7 +38,7 @@ def rows_a_feed_forward_mixes(subject: Subject) -> Key:
     has_changed = (before - after).abs().amax(-1) > 1e-5 * (1 + float(before.abs().max()))
     mixed = int(has_changed[:-1].sum())
     code = "none" if not mixed else "one" if mixed == 1 else "all"
-    return one_of(code, n=n, others=n - 1, mixed=mixed, last=subject.word(n - 1))
+    return one_of(code, n=n, others=n - 1, mixed=mixed, last=subject.name(n - 1))
 
 
 @registered(ANSWERS, "number", "half", "attention", "other")

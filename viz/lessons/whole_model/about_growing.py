@@ -33,7 +33,7 @@ def guesses_in_one_pass(subject: Subject) -> Key:
     """Number of tokens of a text whose guess can be compared with the next token."""
     n = _tokens(subject, 3)
     guesses = sum(place + 1 < n for place in range(n))
-    values: Values = {"n": n, "guesses": guesses, "first": subject.word(0), "last": subject.word(n - 1)}
+    values: Values = {"n": n, "guesses": guesses, "first": subject.name(0), "last": subject.name(n - 1)}
     return Key(right=(float(guesses),), values=values, traps={"all": float(n), "last": 1.0})
 
 
@@ -50,7 +50,7 @@ def rows_that_change(subject: Subject) -> Key:
             for x in (trace.x, edited)
         )
         counts.append(int(_differ(before, after).sum()))
-    values: Values = {"n": n, "last": subject.word(n - 1), "changed": counts[0], "without": counts[1]}
+    values: Values = {"n": n, "last": subject.name(n - 1), "changed": counts[0], "without": counts[1]}
     return Key(right=(float(counts[0]),), values=values, traps={"all": float(n), "nothing": 0.0})
 
 
@@ -69,7 +69,7 @@ def scores_of_newest(subject: Subject) -> Key:
     """Number of scores one head computes for the newest token, if the keys of the others are kept."""
     n, trace = _tokens(subject, 3), subject.trace
     n_scores = attend_shared(trace.q[:, -1:], trace.k, trace.v, scale=trace.scale).scores[0].numel()
-    values: Values = {"n": n, "last": subject.word(n - 1), "scores": n_scores, "all": n * n}
+    values: Values = {"n": n, "last": subject.name(n - 1), "scores": n_scores, "all": n * n}
     return Key(right=(float(n_scores),), values=values, traps={"square": float(n * n), "one": 1.0})
 
 
@@ -88,8 +88,8 @@ def reads_of_earlier(subject: Subject) -> Key:
         if bool(_differ(before, after)[-1]):
             read.append(name)
     if (code := READS.get(tuple(read))) is None:  # all weights are on one token
-        raise PremiseError("too_even")
-    return one_of(code, n=n, earlier=n - 1, last=subject.word(n - 1), per_token=_cache_numbers(subject))
+        raise PremiseError("on_one_token", query=subject.name(n - 1))
+    return one_of(code, n=n, earlier=n - 1, last=subject.name(n - 1), per_token=_cache_numbers(subject))
 
 
 def _cache_numbers(subject: Subject) -> int:

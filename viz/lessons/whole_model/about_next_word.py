@@ -23,7 +23,7 @@ def _likeliest(subject: Subject, temperature: float = 1.0) -> tuple[Tensor, int,
     decoder = _decoder(subject)
     probabilities = chances(decoder.logits[decoder.at].double() / temperature)
     best = int(decoder.logits[decoder.at].argmax())
-    word, token = decoder.word(best).removeprefix(SPACE), subject.word(decoder.at)
+    word, token = decoder.word(best).removeprefix(SPACE), subject.name(decoder.at)
     values: Values = {"word": word, "chance": Part(probabilities[best]), "token": token}
     return probabilities, best, values
 
@@ -44,8 +44,10 @@ def likelier(subject: Subject, first: str, second: str) -> Key:
     decoder = _decoder(subject)
     probabilities, _, values = _likeliest(subject)
     places = [decoder.token(word) for word in (first, second)]
-    if None in places or places[0] == places[1]:
-        raise PremiseError("no_word", word=first if places[0] is None else second)
+    if None in places:
+        raise PremiseError("not_writable", word=first if places[0] is None else second)
+    if places[0] == places[1]:
+        raise PremiseError("same_token", first=first, second=second)
     before, after = (float(probabilities[place]) for place in places)
     code = "same" if abs(before - after) < CLEAR else "first" if before > after else "second"
     both: Values = {"first": first, "second": second, "first_chance": Part(before), "second_chance": Part(after)}
@@ -94,5 +96,5 @@ def writes_most(subject: Subject) -> Key:
         raise PremiseError("no_decoder")
     first, second, _ = sorted(parts, key=lambda name: -parts[name])
     if parts[first] - parts[second] < CLEAR:
-        raise PremiseError("too_even")
-    return one_of(first, followed=decoder.followed.removeprefix(SPACE), token=subject.word(decoder.at), **parts)
+        raise PremiseError("parts_too_close")
+    return one_of(first, followed=decoder.followed.removeprefix(SPACE), token=subject.name(decoder.at), **parts)

@@ -129,7 +129,7 @@ def _bar_content(running: Running, key: Key, subject: Subject, verdict: Verdict 
     ask, lang, progress = running.step.ask, running.lang, running.progress
     values = format_values(key.values)
     options = [
-        (code, fill(ask.options[code][lang], **values) if isinstance(code, str) else subject.word(code))
+        (code, fill(ask.options[code][lang], **values) if isinstance(code, str) else subject.name(code))
         for code in _options(ask, subject)
     ]
     wrong = ""
@@ -184,7 +184,7 @@ def answer_in_page_of(ask: Ask, subject: Subject) -> PageAnswer | None:
             n = len(subject.labels)
             if not (isinstance(row, int) and isinstance(column, int) and 0 <= row < n and 0 <= column < n):
                 return None
-            words = {"query": subject.word(row), "key": subject.word(column)}
+            words = {"query": subject.name(row), "key": subject.name(column)}
             return PageAnswer(sent=[row, column], given=(row, column), values=words)
         case "mask":
             open_cells = allowed(subject)
