@@ -8,6 +8,7 @@ import transformers
 from torch.testing import assert_close
 
 from tests.sentences import SET_A
+from viz.lessons.lesson_file import lesson_named
 from viz.models import Capture, LoadedModel, capture
 from viz.models.registry import entries
 
@@ -124,3 +125,38 @@ def test_model_is_frozen_for_sharing(minilm):
 def test_embeddings_are_rows_of_table(minilm):
     table = dict(minilm.model.named_parameters())["embeddings.word_embeddings.weight"]
     assert_close(minilm.embeddings([101, 7, 7]), table[[101, 7, 7]], atol=0, rtol=0)
+
+
+IT = (
+    ("The animal didn't cross the street because it was too tired.", "animal", "street"),
+    ("The trophy didn't fit in the suitcase because it was too big.", "trophy", "suitcase"),
+    ("The cat ignored the mouse because it was sleepy.", "cat", "mouse"),
+    ("The dog left the garden because it was hungry.", "dog", "garden"),
+    ("The machine stopped on the floor because it was broken.", "machine", "floor"),
+    ("The bird left the tree because it was scared.", "bird", "tree"),
+    ("The car hit the wall because it was fast.", "car", "wall"),
+    ("The horse refused the fence because it was afraid.", "horse", "fence"),
+    ("The boat missed the bridge because it was slow.", "boat", "bridge"),
+    ("The bear avoided the river because it was sick.", "bear", "river"),
+    ("The plane left the airport because it was ready.", "plane", "airport"),
+    ("The child left the school because it was late.", "child", "school"),
+)
+"""Sentences in which "it" stands for the subject or for another noun."""
+
+
+def test_lesson_counts_subjects_of_it(minilm):
+    """A note of "Does attention explain?" says in how many of twelve sentences the head prefers the subject."""
+    captures = [(capture(minilm, text), subject, other) for text, subject, other in IT]
+    n = sum(weight(read, 3, 1, "it", subject) > weight(read, 3, 1, "it", other) for read, subject, other in captures)
+    note = lesson_named("does_it_explain").steps[4].note
+    assert (n, len(IT)) == (8, 12)
+    assert "Over twelve sentences" in note["en"] and "in eight" in note["en"] and "有八句" in note["zh"]
+
+
+def test_lesson_hint_of_one_word_helps(minilm):
+    """The hint "Change one word of the second half" leads below the lesson's limit with most words."""
+    ask = lesson_named("does_it_explain").steps[3].ask
+    texts = [TIRED.replace("tired", word) for word in ("wide", "long", "narrow", "loud", "dark", "cold")]
+    below = ask.arguments["en"]["below"]
+    assert "Change one word of the second half" in ask.hint["en"]
+    assert all(weight(capture(minilm, text), 3, 1, "it", "animal") < below for text in texts)
