@@ -1,9 +1,12 @@
 """A sentence that is true of it refuses whatever is no attention, no token or no choice."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 import transformers
+from torch._subclasses import FakeTensorMode
 
 import viz
 from tests import checkpoints
@@ -122,6 +125,10 @@ FALSE_TEXTS = {
     "a chat": ([{"role": "user", "content": "hi"}], "messages of a chat, and no text"),
     "half a pair": (("The animal", None), "The text is a tuple of str, NoneType"),
     "booleans": (torch.tensor([True, False]), "The token ids are 1 × 2 torch.bool"),
+    "a chat in a mapping": ({"messages": [{"role": "user", "content": "hi"}]}, "messages of a chat, and no text"),
+    "chats": ([[{"role": "user", "content": "hi"}]], "messages of a chat, and no text"),
+    "encodings": ([{"input_ids": [5, 6]}, {"input_ids": [7]}], "These are 2 texts that a tokenizer cut: .*encodings.0"),
+    "vectors": ({"inputs_embeds": torch.ones(1, 2, 42)}, "no input_ids among 'inputs_embeds', so there is no token"),
     "a short mask": ({"input_ids": [5, 6, 7], "attention_mask": [1, 1]}, "The attention_mask is 1 × 2, and the token"),
     "a long mask": ({"input_ids": [5, 6], "attention_mask": [1, 1, 1]}, "The attention_mask is 1 × 3, and the token"),
     "a large number": ([5, 2**40], "number 1099511627776, the model knows"),
@@ -165,3 +172,46 @@ def test_unknown_numbers_are_their_labels(llama):
 def test_show_special_name_in_tiktoken_raises(llama):
     with pytest.raises(ValueError, match=r"The tokenizer does not read this text .Encountered.* Token ids can stand"):
         viz.show(llama[0], Encoding(), "<|endoftext|>")
+
+
+@pytest.mark.parametrize("make", [lambda llama: "gpt2", lambda llama: Path("gpt2"), type, lambda llama: llama.config])
+def test_show_no_model_raises(llama, make):
+    """A name, a path, a class and a configuration are read as no attentions: a text stands beside them."""
+    with pytest.raises(ValueError, match=r"stands in the model's place and is no model of PyTorch: load it"):
+        viz.show(make(llama[0]), llama[1], "a text")
+
+
+def test_show_tokenizer_without_text_raises(llama):
+    with pytest.raises(ValueError, match=r"has no text to cut: viz\.show\(attentions, tokenizer, text\)"):
+        viz.show([layer()], llama[1])
+
+
+def test_show_model_without_numbers_raises(llama):
+    """On the device meta, or followed without numbers: torch's own words name neither the weight nor the remedy."""
+    with torch.device("meta"):
+        empty = transformers.LlamaForCausalLM(llama[0].config)
+    with FakeTensorMode():
+        fake = transformers.LlamaForCausalLM(llama[0].config)
+    for model in (empty, fake):
+        with pytest.raises(ValueError, match=r"embed_tokens.weight of LlamaForCausalLM has a size and no numbers"):
+            viz.show(model, llama[1], "a text")
+
+
+def test_show_output_without_attentions_raises(llama):
+    """A model's output is a mapping, and no mapping of stacks."""
+    with torch.no_grad():
+        output = llama[0](torch.tensor([[5, 6, 7]]))
+    with pytest.raises(ValueError, match=r"The model gave no attentions\. It gives them when it is called with"):
+        viz.show(output, WORDS[:3])
+
+
+def test_show_two_models_in_one_raises():
+    """A model with two tables of words says that it cannot name one; its text part is named."""
+    sizes = {"hidden_size": 20, "intermediate_size": 20, "num_hidden_layers": 1, "num_attention_heads": 2}
+    config = transformers.CLIPConfig(
+        text_config=sizes | {"vocab_size": checkpoints.VOCABULARY, "eos_token_id": 3},
+        vision_config=sizes | {"image_size": 14, "patch_size": 7},
+    )
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=checkpoints.MAKERS["wordpiece"]())
+    with pytest.raises(ValueError, match=r"CLIPModel could not read this"):
+        viz.show(transformers.CLIPModel(config).eval(), tokenizer, "a text")

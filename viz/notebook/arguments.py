@@ -1,6 +1,7 @@
 """Checks of the arguments of ``viz.show``: a model that reads text, and its tokenizer."""
 
 import inspect
+import os
 import re
 from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
 from typing import Any
@@ -9,6 +10,9 @@ from torch import nn
 
 MOST_INSIDE = 3
 """Models in a module that a sentence names."""
+
+CUTTING = ("convert_ids_to_tokens", "id_to_token", "id_to_piece", "decode_single_token_bytes")
+"""Methods that tokenizers have, of whatever library."""
 
 AROUND = (nn.DataParallel, nn.parallel.DistributedDataParallel)
 """Modules that run the model they hold."""
@@ -77,8 +81,8 @@ def open_tokenizer(tokenizer: Any) -> Any:
     return inner if callable(inner) and hasattr(inner, "convert_ids_to_tokens") else tokenizer
 
 
-def check_text(model: Any, text: Any) -> None:
-    """Refuse a model without a text, and a pipeline in its place.
+def check_text(model: Any, tokens: Any, text: Any) -> None:
+    """Refuse a model without a text, a tokenizer without one, and what is no model in the place of one.
 
     Raises:
         ValueError: a sentence on what is missing.
@@ -86,8 +90,29 @@ def check_text(model: Any, text: Any) -> None:
     name = type(model).__name__
     if isinstance(model, nn.Module) and text is None:
         raise ValueError(f"{name} has no text to read: viz.show(model, tokenizer, text).")
+    if text is None and any(hasattr(tokens, method) for method in CUTTING):
+        raise ValueError(
+            f"{type(tokens).__name__} has no text to cut: viz.show(attentions, tokenizer, text), or the tokens that it "
+            "makes of the text, viz.show(attentions, tokens)."
+        )
     if text is not None and isinstance(getattr(model, "model", None), nn.Module) and not isinstance(model, nn.Module):
         raise ValueError(f"{name} holds a model: viz.show(pipeline.model, pipeline.tokenizer, text).")
+    if text is not None and _stands_for_model(model):
+        what = f"The class {model.__name__}" if isinstance(model, type) else name
+        raise ValueError(
+            f"{what} stands in the model's place and is no model of PyTorch: load it, "
+            "viz.show(AutoModel.from_pretrained(...), tokenizer, text), or run it where it runs and hand over its "
+            "weights and their tokens, viz.show(attentions, tokens)."
+        )
+
+
+def _stands_for_model(value: Any) -> bool:
+    """Return whether a value is a model's name, path, class or configuration, or a model of another library."""
+    if isinstance(value, str | os.PathLike | type):
+        return True
+    if isinstance(value, nn.Module) or any(hasattr(value, name) for name in ("shape", "attentions", *CUTTING)):
+        return False
+    return hasattr(value, "model_type") or (callable(value) and not isinstance(value, Iterable))
 
 
 def layer_numbers(layers: Any) -> list[int] | None:

@@ -15,6 +15,7 @@ from viz.models.tokens import labels
 from viz.notebook.arguments import check_tokenizer, open_encoding
 from viz.notebook.forms.arrays import plain_tensor
 from viz.notebook.forms.encodings import encode, encode_whole, takes
+from viz.notebook.forms.mask import as_added, check_mask
 
 TO_TOKEN = ("id_to_token", "id_to_piece")
 """Names of the function from an id to its token in other tokenizers."""
@@ -75,14 +76,24 @@ def read_input(model: Any, tokenizer: Any, text: Any, *, is_target: bool = False
     read = _of_any_form(tokenizer, text, longest_text(model, tokenizer), is_target)
     if not read.token_places:
         raise ModelError("empty")
-    table = model.get_input_embeddings() if hasattr(model, "get_input_embeddings") else None
+    table = _table_of(model)
     if rows := getattr(table, "num_embeddings", 0):
         check_ids(name_of_type(model), read.ids[0].tolist(), rows)
+    if (mask := read.inputs.get("attention_mask")) is not None and mask.dim() > 2:
+        read.inputs["attention_mask"] = as_added(mask, getattr(model, "dtype", torch.float32))
     if len(read.token_places) < read.ids.shape[1]:
         read.notes.append(("padding", {"n": read.ids.shape[1] - len(read.token_places)}))
     if read.total > read.ids.shape[1]:
         read.notes.append(("cut", {"n": read.ids.shape[1], "total": read.total}))
     return read
+
+
+def _table_of(model: Any) -> Any:
+    """A model's table of words; None if it has none, or several."""
+    try:
+        return model.get_input_embeddings()
+    except (AttributeError, NotImplementedError):
+        return None
 
 
 def name_of_type(model: Any) -> str:
@@ -94,7 +105,7 @@ def _of_any_form(tokenizer: Any, text: Any, most: int, is_target: bool) -> ReadT
     text = plain_tensor(open_encoding(text))
     if getattr(getattr(text, "dtype", None), "kind", "") in "OUT" and hasattr(text, "tolist"):  # strings of numpy
         text = text.tolist()
-    if isinstance(text, Mapping):
+    if isinstance(text, Mapping) and not _is_chat(text):
         return _of_encoding(tokenizer, text, most)
     if isinstance(text, str):
         return _of_strings(tokenizer, (text,), most, is_target)
@@ -105,7 +116,14 @@ def _of_any_form(tokenizer: Any, text: Any, most: int, is_target: bool) -> ReadT
                 "two that it reads as a pair."
             )
         return _of_strings(tokenizer, tuple(text), most, is_target)
-    if isinstance(text, Sequence) and any(isinstance(part, Mapping) for part in text):
+    if isinstance(text, Sequence) and any(isinstance(part, Mapping) and "input_ids" in part for part in text):
+        if len(text) > 1:
+            raise ValueError(
+                f"These are {len(text)} texts that a tokenizer cut: a model is shown on one, "
+                "viz.show(model, tokenizer, encodings[0])."
+            )
+        return _of_encoding(tokenizer, text[0], most)
+    if _is_chat(text):
         raise ValueError(
             "These are the messages of a chat, and no text: "
             "tokenizer.apply_chat_template(messages, tokenize=False) makes one of them."
@@ -120,10 +138,21 @@ def _of_any_form(tokenizer: Any, text: Any, most: int, is_target: bool) -> ReadT
     )
 
 
+def _is_chat(text: Any) -> bool:
+    """Return whether a text is the messages of a chat, of several chats, or beside other things."""
+    messages = text.get("messages") if isinstance(text, Mapping) else text
+    if isinstance(messages, Sequence) and messages and isinstance(messages[0], list):
+        messages = messages[0]
+    return isinstance(messages, Sequence) and any(isinstance(part, Mapping) for part in messages)
+
+
 def _of_encoding(tokenizer: Any, encoding: Mapping[str, Any], most: int) -> ReadText:
     """Token ids and what stands beside them: a padding mask, the segments of a pair."""
     if "input_ids" not in encoding:
-        raise ValueError(f"There are no input_ids among {', '.join(map(repr, encoding))}.")
+        raise ValueError(
+            f"There are no input_ids among {', '.join(map(repr, encoding))}, so there is no token for a row: hand over "
+            "those of the text, or run the model yourself, viz.show(attentions, tokens)."
+        )
     if "past_key_values" in encoding:
         raise ValueError(
             "There are past_key_values beside the input_ids: they hold a part of the text that was read before. Hand "
@@ -150,11 +179,8 @@ def _of_encoding(tokenizer: Any, encoding: Mapping[str, Any], most: int) -> Read
     total = ids.shape[1]
     inputs = {name: value[:, :most] if value.shape[1:2] == (total,) else value for name, value in inputs.items()}
     mask = inputs.get("attention_mask")
-    if mask is not None and mask.dim() == 2 and mask.shape != inputs["input_ids"].shape:
-        raise ValueError(
-            f"The attention_mask is {' × '.join(map(str, mask.shape))}, and the token ids are 1 × {total}: "
-            "it has a number for each of them."
-        )
+    if mask is not None:
+        check_mask(mask, inputs["input_ids"].shape[1], total)
     places = range(inputs["input_ids"].shape[1])
     token_places = [i for i in places if mask is None or mask.dim() != 2 or bool(mask[0, i])]
     return ReadText(

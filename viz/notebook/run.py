@@ -13,6 +13,7 @@ from viz.errors import ModelError
 from viz.models.layout import family_without_attention
 from viz.notebook.device import device_of
 from viz.notebook.eager import evaluating, keeping_weights
+from viz.notebook.forms.arrays import holds_numbers
 from viz.notebook.forms.structure import stacks_in
 from viz.notebook.inputs import ReadText, longest_text, read_input
 from viz.notebook.layer_numbers import noting_makers, numbers_of
@@ -126,12 +127,26 @@ def _run(
         with keeping_weights(model), noting_makers(model) as makers:
             result = model(**inputs, output_attentions=True, output_hidden_states=True, return_dict=True)
     except (IndexError, RuntimeError, TypeError, KeyError, AttributeError, AssertionError) as error:
+        _check_numbers(model)
         size = " and ".join(f"{name} {' × '.join(map(str, value.shape))}" for name, value in inputs.items())
         first = (str(error).splitlines() or [""])[0][:160]
         raise ValueError(
             f"{type(model).__name__} could not read this ({type(error).__name__}: {first}). It was given {size}."
         ) from error
     return result, _stacks(model, result), makers, plain
+
+
+def _check_numbers(model: Any) -> None:
+    """Refuse a model with weights that have a size and no numbers.
+
+    Raises:
+        ValueError: naming one of them.
+    """
+    if name := next((name for name, weights in model.named_parameters() if not holds_numbers(weights.detach())), None):
+        raise ValueError(
+            f"{name} of {type(model).__name__} has a size and no numbers, as on the device meta and in FakeTensorMode: "
+            "load the model with from_pretrained, outside of torch.device('meta') and init_empty_weights()."
+        )
 
 
 def _stacks(model: Any, result: Any) -> dict[str, Any]:
@@ -240,5 +255,17 @@ def _generate_ids(model: Any, tokenizer: Any, inputs: dict[str, Any]) -> Tensor:
 
 def name_of(model: Any) -> str:
     """Published name of a model; of one from a folder the folder's name, since a path is private."""
-    name = str(getattr(model.config, "name_or_path", "")) or type(model).__name__
+    model = getattr(model, "_orig_mod", model)
+    base = model.get_base_model() if hasattr(model, "get_base_model") else model  # PEFT's has a model inside
+    name = str(getattr(model.config, "name_or_path", "")) or type(base).__name__
     return Path(name).name if Path(name).is_absolute() or name.startswith(".") else name
+
+
+def adapters_of(model: Any) -> list[str]:
+    """Return the names of the adapters that take part in a model; PEFT's layers name theirs, and its prompts do not."""
+    model = getattr(model, "_orig_mod", model)
+    layers = [layer for layer in model.modules() if hasattr(layer, "disable_adapters")]
+    active = [layer.active_adapters for layer in layers if not layer.disable_adapters]
+    if not layers and hasattr(model, "get_base_model"):
+        active = [[getattr(model, "active_adapter", "")]]
+    return list(dict.fromkeys(str(name) for names in active for name in names if name))

@@ -145,7 +145,7 @@ def show(
     notes: list[run.Note] = []
     has_sinks = False
     numbers: Mapping[str, Sequence[int] | None]
-    check_text(model, text)
+    check_text(model, tokens, text)
     check_choice(choice, names)
     model, tokens, handed_numbers = in_a_list(model), in_a_list(tokens), layer_numbers(layers)
     tokens = type(tokens)(map(in_a_list, tokens)) if type(tokens) in (tuple, list) else tokens
@@ -165,7 +165,7 @@ def show(
         stacks, numbers, is_generated = reading.stacks, dict(reading.numbers), False
         notes, has_sinks = reading.notes, reading.has_sinks
         tokens = reading.tokens if len(reading.tokens) == 2 else reading.tokens[0]
-        title = title or fill(around["title"], model=run.name_of(model))
+        title = title or fill(around["title"], model=_title_of(model, around))
     maps = {name: read_layers(stack_layers, name, numbers[name]) for name, stack_layers in stacks.items()}
     along = _along(maps, tokens)
     if is_generated:
@@ -192,6 +192,12 @@ def show(
 def _is_pair_of(along: Along) -> bool:
     rows, columns = along
     return rows is not columns and list(map(str, rows)) != list(map(str, columns))
+
+
+def _title_of(model: Any, around: Mapping[str, str]) -> str:
+    """A model's name, and those of the adapters that take part in it."""
+    name, adapters = run.name_of(model), ", ".join(run.adapters_of(model))
+    return fill(around["adapted"], model=name, adapters=adapters) if adapters else name
 
 
 def _ids_of(tokenizer: Any, text: Any) -> list[int]:

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch.masked import MaskedTensor
 
+from viz.notebook.forms.foreign import read_foreign
 from viz.notebook.on_demand import LayerOnDemand
 
 TORCH_TYPES = (
@@ -17,6 +19,8 @@ TORCH_TYPES = (
 """Types that torch computes with everywhere; of others, such as 8 bits and truth values, float32 is made first."""
 NUMPY_TYPES = {str(kind).removeprefix("torch.") for kind in (*TORCH_TYPES, torch.complex64, torch.complex128)}
 """Names of numpy's types that torch reads without a copy."""
+WITH_MEMORY = ("cpu", "cuda", "mps")
+"""Devices of which torch says where a tensor's numbers lie."""
 
 
 def as_layers(value: Any) -> Any:
@@ -32,13 +36,17 @@ def as_layers(value: Any) -> Any:
 
 
 def plain_tensor(value: Any) -> Any:
-    """Return a sparse tensor of torch as a dense one, and the only text in a nested one; all else as it is.
+    """Return a sparse or masked tensor of torch as a plain one, and the only text in a nested one; all else as it is.
+
+    What a mask hides gets no weight.
 
     Raises:
         ValueError: a sentence, if there are several texts in it.
     """
     if not isinstance(value, Tensor):
         return value
+    if isinstance(value, MaskedTensor):
+        return value.to_tensor(0)
     if not value.is_nested:
         return value if value.layout == torch.strided else value.to_dense()
     texts = value.unbind()
@@ -63,8 +71,18 @@ def _of_lists(value: Any) -> Any:
 
 
 def as_array(value: Any) -> Any:
-    """Return the numbers of another library (pandas, TensorFlow, JAX) as numpy's; torch's as they are."""
-    return value if isinstance(value, Tensor) else np.asarray(value)
+    """Return the numbers of another library (pandas, TensorFlow, JAX, SciPy) as numpy's; torch's as they are."""
+    return value if isinstance(value, Tensor) else read_foreign(value)
+
+
+def holds_numbers(values: Tensor) -> bool:
+    """Return whether there are numbers behind a tensor, and not only its size and type."""
+    if values.is_meta or hasattr(values, "fake_mode") or values.device.type not in WITH_MEMORY:
+        return not (values.is_meta or hasattr(values, "fake_mode"))
+    try:
+        return values.untyped_storage().data_ptr() != 0
+    except (RuntimeError, NotImplementedError):
+        return False
 
 
 def _as_tensor(layer: Any) -> Tensor:
@@ -143,19 +161,13 @@ def as_maps(layer: Any, name: str, n_layers: int) -> Tensor:
         raise ValueError(f"{label} is {name_of_kind(layer)}, and not numbers of (1, heads, queries, keys).")
     if isinstance(layer, LayerOnDemand):
         layer = layer.make()
+    array = as_array(layer)
     try:
-        values = _as_tensor(layer)
+        values = _as_tensor(array)
     except (TypeError, ValueError) as error:
         kind = getattr(layer, "dtype", "values")
         raise ValueError(f"{label} is {type(layer).__name__} of {kind}: these are no numbers.") from error
-    if not values.numel():
-        raise ValueError(f"{label} is {' × '.join(map(str, values.shape))}: there is no weight in it.")
-    if values.is_meta:
-        raise ValueError(f"The weights of {name} are on the device meta, which holds no numbers.")
-    if values.is_complex():
-        raise ValueError(
-            f"The weights of {name} are {str(values.dtype).removeprefix('torch.')}: weights are real numbers."
-        )
+    _check_values(values, label, name)
     if values.dim() == 4:
         if values.shape[0] != 1 == values.shape[1]:
             n = values.shape[0]
@@ -178,6 +190,27 @@ def as_maps(layer: Any, name: str, n_layers: int) -> Tensor:
         shape = " × ".join(map(str, values.shape)) or "a single number"
         raise ValueError(f"{label} is {shape}, and not (1, heads, queries, keys).")
     return values
+
+
+def _check_values(values: Tensor, label: str, name: str) -> None:
+    """Refuse a layer without real numbers.
+
+    Raises:
+        ValueError: a sentence on what is there instead.
+    """
+    if not values.numel():
+        raise ValueError(f"{label} is {' × '.join(map(str, values.shape))}: there is no weight in it.")
+    if not holds_numbers(values):
+        if values.is_meta:
+            raise ValueError(f"The weights of {name} are on the device meta, which holds no numbers.")
+        raise ValueError(
+            f"{label} is {type(values).__name__} with a size and no numbers: torch follows what is computed and keeps "
+            "none, as in FakeTensorMode and inside torch.func.grad and vmap. Hand over what comes out of them."
+        )
+    if values.is_complex():
+        raise ValueError(
+            f"The weights of {name} are {str(values.dtype).removeprefix('torch.')}: weights are real numbers."
+        )
 
 
 def name_of_kind(value: Any) -> str:

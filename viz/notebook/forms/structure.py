@@ -44,9 +44,9 @@ def by_name(attentions: Any, *, has_two_texts: bool = False) -> NamedStacks:
     """
     if any(_field(attentions, field) is not None for field in ("attentions", *FIELDS.values())):
         return _of_output(attentions)
-    if isinstance(attentions, Mapping):
+    if isinstance(attentions, Mapping) and not hasattr(attentions, "to_tuple"):
         return _of_mapping(attentions)
-    if any(hasattr(attentions, field) for field in ("attentions", *FIELDS.values())):
+    if isinstance(attentions, Mapping) or any(hasattr(attentions, field) for field in ("attentions", *FIELDS.values())):
         return NamedStacks(stacks=stacks_in(attentions))
     if hasattr(attentions, "items") and not hasattr(attentions, "shape"):  # TransformerLens' cache is no mapping
         return _of_mapping(dict(attentions.items()))
