@@ -18,6 +18,24 @@ class ModelError(ValueError):
         "or choose another model.",
         "missing": "{model}: {file} is missing from its folder; put it there, as it was published or as "
         "save_pretrained writes it.",
+        "lone_weights": "{model}: {file} holds weights, and no config.json beside it says what model they are of; "
+        "where they were trained, with transformers, write both: model.save_pretrained({folder!r}); a model of your "
+        "own code is shown in a notebook: viz.show(attentions, tokens).",
+        "dangling": "{model}: {file} is a link, and what it leads to is not there; copy the folder with the files "
+        "behind its links: cp -rL.",
+        "unfinished": "{model}: {file} is missing from its folder, and {part} is a part of a file that was not "
+        "fetched to its end; fetch it again.",
+        "outside": "{model}: its list of weights names {file}, and only safetensors in the folder itself are read; "
+        "put the file there, and its name without a folder into the list.",
+        "names": "{model}: config.json and the weights do not fit together ({reason}); take both from one model, as "
+        "it was published or as save_pretrained writes them.",
+        "untied": "{model}: the files hold no weights for its head, {name}; if its head is its table of words, add "
+        '"tie_word_embeddings": true to config.json; else save the whole model with save_pretrained.',
+        "parametrised": "{model}: {name} is a part of a weight that torch puts together while the model runs, as "
+        "pruning and parametrisations do; put it together before saving: torch.nn.utils.prune.remove(layer, 'weight') "
+        "or torch.nn.utils.parametrize.remove_parametrizations(layer, 'weight').",
+        "slow_class": "{model}: its tokenizer is a {kind}, which has no form in tokenizer.json; a notebook reads it: "
+        "viz.show(model, tokenizer, text).",
         "no_folder": "{model}: there is no such folder on this machine; --model takes the path of a folder that "
         "save_pretrained or a training wrote, and a name of huggingface.co is no path.",
         "unreadable": "{model}: {file} cannot be opened ({reason}); give the user that runs Headlight the right to "

@@ -182,6 +182,11 @@ class LoadedModel:
         return by_kind
 
     @property
+    def n_unread_layers(self) -> int:
+        """Layers that stand in the model's files behind the last that its configuration asks for."""
+        return int(getattr(self.model, "n_unread_layers", 0))
+
+    @property
     def held_bytes(self) -> int:
         """Bytes beside the weights, where they are many: SentencePiece's pieces stand in a tree, 1 kB each."""
         backend = getattr(self.tokenizer, "backend_tokenizer", None)

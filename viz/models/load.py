@@ -1,7 +1,7 @@
 """Load a model from files that are what they claim to be; nothing else is ever run or read."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,9 @@ from viz.models.checks import find_non_finite, refusal_reason
 from viz.models.folders import adapters, quantised
 from viz.models.folders.auto_class import auto_class_of
 from viz.models.folders.fetch import fetch_from_hub, fetch_from_index
-from viz.models.folders.files import check_pointers, corrupt, family_of, read_json, readable
+from viz.models.folders.files import check_pointers, corrupt, family_of, missing_file, read_json, readable
 from viz.models.folders.recognise import find_model, find_tokenizer
+from viz.models.folders.report import check_report, count_unread_layers
 from viz.models.folders.text_part import text_config, text_weights
 from viz.models.folders.tokenizer import read_tokenizer
 from viz.models.folders.unlisted import check_format, find_weights, other_pickles
@@ -47,7 +48,7 @@ def check_weights(entry: Entry, folder: Path, instead: Sequence[Path] = ()) -> l
     """Refuse what is not a whole checkpoint, before any library opens it; return its files, or others ``instead``.
 
     Raises:
-        ModelError: "missing", "pickle", "sha", "weights" or "format".
+        ModelError: "missing" and why, "pickle", "outside", "sha", "weights" or "format".
     """
     single, index = folder / "model.safetensors", folder / "model.safetensors.index.json"
     names = [single.name]
@@ -55,12 +56,14 @@ def check_weights(entry: Entry, folder: Path, instead: Sequence[Path] = ()) -> l
         parts = read_json(entry, index).get("weight_map")
         names = sorted({str(name) for name in parts.values()}) if isinstance(parts, dict) and parts else names
     for name in names:
-        if Path(name).name != name or not name.endswith(".safetensors"):  # a path would lead out of the folder
+        if not name.endswith(".safetensors"):
             raise ModelError("pickle", model=entry.id, file=name)
+        if Path(name).parts != (Path(name).name,):  # a path would lead out of the folder
+            raise ModelError("outside", model=entry.id, file=name)
     if missing := [name for name in names if not (folder / name).is_file()]:
         if instead:
             if absent := next((file for file in instead if not file.is_file()), None):
-                raise ModelError("missing", model=entry.id, file=absent.name)
+                raise missing_file(entry, absent)
             return list(instead)
         if entry.path is not None and not entry.sha256 and not index.is_file():
             if unlisted := find_weights(entry, folder):
@@ -68,7 +71,7 @@ def check_weights(entry: Entry, folder: Path, instead: Sequence[Path] = ()) -> l
             check_format(entry, folder)
         if pickles := other_pickles(folder):
             raise ModelError("pickle", model=entry.id, file=pickles[0])
-        raise ModelError("missing", model=entry.id, file=missing[0])
+        raise missing_file(entry, folder / missing[0])
     if not entry.file:
         _check_sha(entry, single)
     return [folder / name for name in names]
@@ -94,7 +97,8 @@ def read_checkpoint(entry: Entry, folder: Path, model_class: Any, weights: dict[
         weights: those of the model by its own names, where the files have others.
 
     Raises:
-        ModelError: "corrupt", if weights are missing, of another size, or no numbers.
+        ModelError: "corrupt", if weights are missing or no numbers; "names" and others, if they have other names or
+            sizes.
     """
     options = {"use_safetensors": True} if weights is None else {"state_dict": weights}
     try:
@@ -109,19 +113,8 @@ def read_checkpoint(entry: Entry, folder: Path, model_class: Any, weights: dict[
         )
     except Exception as error:
         raise corrupt(entry, error) from error
-    # transformers fills a gap with random numbers. No page shows the pooler; anything else must be the model's own.
-    if gaps := sorted(key for key in report["missing_keys"] if "pooler" not in key):
-        unexpected = sorted(report["unexpected_keys"])
-        shape = (
-            f"; the file has {unexpected[0]} and {len(unexpected) - 1} others that it does not have"
-            if unexpected
-            else ""
-        )
-        raise corrupt(entry, f"no weights for {gaps[0]}{shape}")
-    if relative := sorted(key for key in report["unexpected_keys"] if key.endswith("distance_embedding.weight")):
-        raise ModelError("attention", model=entry.id, option=relative[0])  # transformers 5 leaves them out
-    for name, shape, expected_shape in sorted(report["mismatched_keys"]):
-        raise corrupt(entry, f"{name} is {_size(shape)}, config.json asks for {_size(expected_shape)}")
+    check_report(entry, report)
+    model.n_unread_layers = count_unread_layers(report, model.state_dict())
     if reason := find_non_finite(model):
         raise corrupt(entry, reason)
     return model
@@ -233,10 +226,6 @@ def _from_folder(entry: Entry, folder: Path) -> tuple[Any, Any]:
     if config.get("is_encoder_decoder") is not False and type(model).__name__.endswith("EncoderModel"):
         model.config.is_encoder_decoder = False  # its decoder was left out
     return model, tokenizer
-
-
-def _size(shape: Iterable[int]) -> str:
-    return " × ".join(map(str, shape))
 
 
 def load(model_id: str, *, extra: tuple[Entry, ...] = ()) -> LoadedModel:

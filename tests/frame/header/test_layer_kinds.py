@@ -229,3 +229,13 @@ def test_row_check_sees_missing_gate(open_family, monkeypatch, family):
 def test_ranges_are_written_short():
     """Runs of three and more are ranges."""
     assert ranges((0, 1, 2, 4, 6, 7)) == "0-2, 4, 6, 7" and ranges(()) == ""
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_unread_layers_are_noted(open_family, monkeypatch, lang):
+    """Fewer layers than the files hold are shown with a word on it; a whole model without one."""
+    app = open_family("llama", section="row", lang=lang)
+    sentence = translator(lang)("note.layers_unread", n=3)
+    assert sentence not in texts(app)
+    monkeypatch.setattr("viz.models.layout.LoadedModel.n_unread_layers", 3)
+    assert sentence in texts(app.run())

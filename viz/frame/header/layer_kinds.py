@@ -15,7 +15,12 @@ LAYER_KINDS = ("linear_attention", "conv", "recurrent", "moe", "mlp")
 
 
 def say_layer_kinds(t: Translate, model: LoadedModel, call: Call) -> None:
-    """Name the layers that do not attend, and say what a sink, a gate, short vectors or a norm of values do."""
+    """Name the layers that do not attend, and say what a sink, a gate, short vectors or a norm of values do.
+
+    Layers of the files that the configuration leaves out are counted.
+    """
+    if model.n_unread_layers:
+        st.caption(t("note.layers_unread", n=model.n_unread_layers))
     for kind, layers in model.other_layers.items():
         key = f"note.layers_{kind}" if kind in LAYER_KINDS else "note.layers_other"
         st.caption(t(key, layers=ranges(layers), n=len(layers)))

@@ -28,6 +28,9 @@ AS_USED = {
 }  # fmt: skip
 """Keys of a configuration that say how its last user called the model, and nothing of the model."""
 
+UNFINISHED = (".incomplete", ".crdownload", ".part", ".partial", ".download", ".aria2")
+"""Ends of names of files that were not fetched to their end."""
+
 TEXTS = ("*.json", "vocab.txt", "merges.txt")
 """Files of a folder that hold text."""
 
@@ -38,6 +41,8 @@ def corrupt(entry: Entry, reason: object) -> ModelError:
     Where the files lie on the server is nobody's business.
     """
     lines = re.sub(r"(/[^/\s'\"]*)+/", "", str(reason)).splitlines()
+    if len(lines) > 1 and lines[0].endswith(":"):
+        lines = [lines[1].strip()]
     return ModelError("corrupt", model=entry.id, reason=lines[0][:120] if lines else type(reason).__name__)
 
 
@@ -57,6 +62,16 @@ def check_pointers(entry: Entry, files: Iterable[Path]) -> None:
             raise ModelError("pointer", model=entry.id, file=file.name)
 
 
+def missing_file(entry: Entry, file: Path) -> ModelError:
+    """The sentence on a file that is not there, with the cause where its folder shows it."""
+    if file.is_symlink():
+        return ModelError("dangling", model=entry.id, file=file.name)
+    parts = sorted(part.name for part in file.parent.glob("*") if part.name.endswith(UNFINISHED))
+    if part := next((part for part in parts if part.startswith(file.name)), next(iter(parts), None)):
+        return ModelError("unfinished", model=entry.id, file=file.name, part=part)
+    return ModelError("missing", model=entry.id, file=file.name)
+
+
 def unreadable(entry: Entry, file: Path, error: OSError) -> ModelError:
     """The sentence on a file that is there and cannot be opened."""
     return ModelError("unreadable", model=entry.id, file=file.name, reason=error.strerror or type(error).__name__)
@@ -74,7 +89,7 @@ def read_if_object(file: Path) -> dict[str, Any]:
 def read_json(entry: Entry, file: Path) -> dict[str, Any]:
     """An object out of a JSON file; ModelError "missing", "unreadable" or "corrupt" if there is none."""
     if not file.is_file():
-        raise ModelError("missing", model=entry.id, file=file.name)
+        raise missing_file(entry, file)
     try:
         content = json.loads(file.read_bytes())
     except OSError as error:

@@ -2,11 +2,13 @@
 
 import json
 import re
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from viz.errors import ModelError
-from viz.models.folders.unlisted import check_format
+from viz.models.folders.files import missing_file, read_if_object
+from viz.models.folders.unlisted import check_format, other_weights
 from viz.models.registry import Entry
 
 ADAPTER = "adapter_config.json"
@@ -20,18 +22,27 @@ OTHER_TOKENIZERS = ("tekken.json", "*.tiktoken", "*.tiktoken.model", "bpe.codes"
 POOLING = {"word_embedding_dimension", "in_features"}
 """Keys of the configuration of a pooling or a dense part."""
 
+AS_SAVED = ("model.safetensors", "model-", "pytorch_model")
+"""Beginnings of names of weights beside which a published model has a config.json."""
+
+WITHOUT_FILES = ("ByT5Tokenizer", "CanineTokenizer", "PerceiverTokenizer")
+"""Tokenizers of letters or bytes, which have no vocabulary to keep."""
+
+MOST_FOLDERS = 512
+"""Of a folder that are looked through."""
+
 MOST_PARTS = 8
 """Of the parts of a folder that a sentence names."""
 
 
 def find_model(entry: Entry, folder: Path) -> Path:
-    """Return the folder with config.json or an adapter: this one, or the only part of it that has one.
+    """Return the folder with config.json or an adapter: this one, or the only part, or part of a part, that has one.
 
     A file of a folder stands for the folder, and a folder of the hub's cache for the snapshot that it calls main.
 
     Raises:
-        ModelError: "parts", which names them, if several parts are models; "no_folder", "unreadable", "format" or
-            "missing" if there is no model.
+        ModelError: "parts", which names them, if several parts are models; "no_folder", "unreadable", "format",
+            "lone_weights" or "missing" and why, if there is no model.
     """
     try:
         is_there = folder.exists()
@@ -45,17 +56,33 @@ def find_model(entry: Entry, folder: Path) -> Path:
         raise ModelError("no_folder", model=entry.id)
     if _has_model(folder):
         return folder
-    parts = sorted(part for part in folder.glob("*") if part.is_dir() and _has_model(part))
+    parts = _models_in(folder) or [model for part in _folders_in(folder) for model in _models_in(part)]
     parts = [part for part in parts if not _is_pooling(part)] or parts
     if module_name := _first_module(folder):
         parts = [part for part in parts if part.name == module_name] or parts
     if len(parts) == 1:
-        return parts[0]
+        return _snapshot(parts[0])
     if parts:
-        names = ", ".join(part.name for part in parts[:MOST_PARTS])
-        raise ModelError("parts", model=entry.id, parts=names, first=parts[0].name)
+        names = [str(part.relative_to(folder)) for part in parts[:MOST_PARTS]]
+        more = f", and {len(parts) - MOST_PARTS} more" if len(parts) > MOST_PARTS else ""
+        raise ModelError("parts", model=entry.id, parts=", ".join(names) + more, first=names[0])
     check_format(entry, folder)
-    raise ModelError("missing", model=entry.id, file="config.json")
+    for place in (folder, *_folders_in(folder)):
+        if file := next((file for file in other_weights(place) if not file.startswith(AS_SAVED)), None):
+            raise ModelError("lone_weights", model=entry.id, file=file, folder=place.name)
+    raise missing_file(entry, folder / "config.json")
+
+
+def _folders_in(folder: Path) -> list[Path]:
+    try:
+        paths = sorted(islice((path for path in folder.iterdir() if not path.name.startswith(".")), MOST_FOLDERS))
+        return [path for path in paths if path.is_dir()]
+    except OSError:
+        return []
+
+
+def _models_in(folder: Path) -> list[Path]:
+    return [part for part in _folders_in(folder) if _has_model(_snapshot(part))]
 
 
 def _snapshot(folder: Path) -> Path:
@@ -89,13 +116,16 @@ def find_tokenizer(entry: Entry, folder: Path, base: Path) -> Path:
     """Return the folder with the tokenizer: the model's, the one around a step of a training, or an adapter's base.
 
     Raises:
-        ModelError: "tokenizer", with the line that saves one there; "tokenizer_format", if there is one of another
-            library.
+        ModelError: "tokenizer", with the line that saves one there; "tokenizer_format" or "slow_class", if there is one
+            of another library or kind.
     """
     is_part = entry.path is not None and (folder.name.startswith("checkpoint-") or folder != entry.path)
-    for place in (folder, *((folder.parent,) if is_part else ()), base):
+    between = [place for place in folder.parents if entry.path in (place, *place.parents)]
+    for place in (folder, *((folder.parent, *between) if is_part else ()), base):
         if any((place / name).is_file() for name in TOKENIZERS):
             return place
+    if (kind := read_if_object(folder / "tokenizer_config.json").get("tokenizer_class")) in WITHOUT_FILES:
+        raise ModelError("slow_class", model=entry.id, kind=kind)
     for pattern in OTHER_TOKENIZERS:
         if file := next(folder.glob(pattern), None):
             raise ModelError("tokenizer_format", model=entry.id, file=file.name)

@@ -20,7 +20,8 @@ def read_tokenizer(entry: Entry, folder: Path) -> Any:
     """Return the tokenizer of a folder; a fast one, which says what characters each token stands for.
 
     Raises:
-        ModelError: "sentencepiece", "not_sentencepiece", "slow_tokenizer", "pointer", "missing" or "corrupt".
+        ModelError: "sentencepiece", "not_sentencepiece", "slow_tokenizer", "pointer", "slow_class", "missing" or
+            "corrupt".
     """
     if (file := sentencepiece.find_file(folder)) is not None:
         check_pointers(entry, [file])
@@ -34,7 +35,9 @@ def read_tokenizer(entry: Entry, folder: Path) -> Any:
 
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **OPTIONS, **_kind(folder))
         if not tokenizer.is_fast:
-            raise ValueError("the tokenizer cannot say where its tokens stand in the text")
+            raise ModelError("slow_class", model=entry.id, kind=type(tokenizer).__name__)
+    except ModelError:
+        raise
     except Exception as error:
         raise corrupt(entry, error) from error
     if reason := find_tokenizer_problem(tokenizer) or _lost(tokenizer, folder):

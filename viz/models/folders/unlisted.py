@@ -14,7 +14,17 @@ SHARD = re.compile(r"(.+)-\d+-of-(\d+)\.safetensors")
 NOT_WEIGHTS = ("adapter_", "optimizer", "scheduler", "scaler", "training_", "rng_state", "random_states", ".")
 """Beginnings of names of files that hold other tensors than a model's; macOS puts ._NAME beside a file."""
 
-OTHER_FORMATS = ("*.gguf", "*.h5", "*.msgpack", "*.onnx", "*.npz", "*.ckpt.index", "*.keras", "openvino_model.xml")
+OTHER_FORMATS = (
+    "*.gguf",
+    "*.h5",
+    "*.msgpack",
+    "*.onnx",
+    "*.npz",
+    "*.ckpt.index",
+    "*.keras",
+    "*.nemo",
+    "openvino_model.xml",
+)
 """Files of weights that are not read from a folder."""
 
 
@@ -45,6 +55,12 @@ def other_pickles(folder: Path) -> list[str]:
     """Return the names of pickles that may hold a model's weights."""
     files = sorted(file for end in ("bin", "pt", "pth", "ckpt") for file in folder.glob(f"*.{end}"))
     return [file.name for file in files if not file.name.startswith(NOT_WEIGHTS) and is_pickle(file)]
+
+
+def other_weights(folder: Path) -> list[str]:
+    """Return the names of pickles and safetensors that may hold a model's weights."""
+    tensors = sorted(file.name for file in folder.glob("*.safetensors") if file.is_file())
+    return [name for name in (*other_pickles(folder), *tensors) if not name.startswith(NOT_WEIGHTS)]
 
 
 def check_format(entry: Entry, folder: Path) -> None:
