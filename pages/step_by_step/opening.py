@@ -1,6 +1,6 @@
 """Opening of the page: three words by hand, unless the link has parameters of a text."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from pages.step_by_step.stepper import ON_THE_TEXT, SOFTMAX, STEP, THREE_WORDS, WITHOUT_TEXT
 from viz.frame.connection.openings import name_in_link, open_with
@@ -52,8 +52,8 @@ class HandFirst(Page):
 
     def _draw_without_text(self, open_sections: tuple[Section, ...]) -> None:
         t = translator(LANG.value)
-        note = self.head(t, open_sections)
-        replace(self, context=lambda scene: scene)._draw_sections(WithoutText(t), open_sections)  # type: ignore[arg-type]
+        note, scene = self.head(t, open_sections), WithoutText(t)
+        self._draw_sections(scene, open_sections, scene)  # type: ignore[arg-type]
         link.retain_in_link(*OF_THE_TEXT)
         say_refused(t, note)
 

@@ -6,6 +6,7 @@ from io import BytesIO
 import pytest
 from PIL import Image
 from playwright.sync_api import FilePayload, Page, expect
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.browser.drive import PATIENCE, Watch, address, answered, eventually, listen, open_chip, unanswered, wait_run
 from tests.browser.proxy import proxy
@@ -148,6 +149,26 @@ def test_second_file_follows_at_once(browser, server, name, parameters):
         expect(page.locator(".stFileUploader")).not_to_contain_text("a.")
     # Streamlit writes into the console that it has ended the first one.
     assert not [error for error in watch.errors if "CanceledError" not in error]
+
+
+def test_notices_do_not_move_sections(browser, server):
+    """A section's place, counted in elements: of a run cut short Streamlit may send sections alone, to that place."""
+    places = set()
+
+    def note(frame: str | bytes) -> None:
+        if isinstance(frame, bytes):
+            message = ForwardMsg.FromString(frame)
+            if "section_map" in message.delta.add_block.id:
+                places.add(tuple(message.metadata.delta_path))
+
+    with browser.new_context(locale="en-US") as context:
+        page = listen(context.new_page())
+        page.on("websocket", lambda socket: socket.on("framereceived", note))
+        page.goto(address(server.url, TEXT[0], **TEXT[1]))
+        wait_run(page)
+        upload(page, "a")
+        assert_shown(page, "a")
+    assert len(places) == 1
 
 
 def test_page_left_during_upload(visit):

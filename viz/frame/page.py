@@ -100,9 +100,11 @@ class Page:
         t = translator(LANG.value)
         open_sections = self._open_sections()
         note = self.head(t, open_sections)
+        above = st.container(key="above")  # however much stands in it, the sections' places on the page stay the same
         try:
-            inputs = read_inputs(t, self._controls(open_sections))
-            scene = open_scene(t, self.scene_of(inputs))
+            with above:
+                inputs = read_inputs(t, self._controls(open_sections))
+                scene = open_scene(t, self.scene_of(inputs))
         except ValueError as error:
             say_error(t, error)
         else:
@@ -110,10 +112,13 @@ class Page:
                 with inputs.source_chip:
                     self.about(scene)
             if self.scene_of is as_asked and inputs.source_chip:  # else the page has a note on what was read and cut
-                cuts(scene)
+                with above:
+                    cuts(scene)
             self._note_figures(scene, open_sections)
             try:
-                self._draw_sections(scene, open_sections)
+                with above:
+                    context = self.context(scene)
+                self._draw_sections(scene, open_sections, context)
             except ModelError as error:  # busy server or failed computation: the user's text stays in its box
                 say_error(t, error)
         self.finish()
@@ -179,8 +184,7 @@ class Page:
         if section.switch and not section.opened_view.is_known:
             section.opened_view.set(view.name)
 
-    def _draw_sections(self, scene: Scene, open_sections: tuple[Section, ...]) -> None:
-        context = self.context(scene)
+    def _draw_sections(self, scene: Scene, open_sections: tuple[Section, ...], context: Any) -> None:
         for mode in modes.installed():
             mode.before_sections(scene, open_sections, context)
         is_alone = len(open_sections) == 1

@@ -31,6 +31,7 @@ from viz.streamlit_internals.hosted import (
     answer_unknown_fragments,
     bind_sessions_to_header,
     discard_lost_answers,
+    discard_parts_of_lost_blocks,
     end_forgotten_sessions,
     redact_new_session,
 )
@@ -124,6 +125,7 @@ class Readiness:
         end_forgotten_sessions()
         answer_unknown_fragments()
         discard_lost_answers()
+        discard_parts_of_lost_blocks()
         reset_unreadable_widgets()
         redact_new_session()
         redact_log()

@@ -15,6 +15,7 @@ from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime import Runtime
 from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.session_manager import SessionInfo
@@ -118,6 +119,39 @@ def discard_lost_answers() -> None:
         return name
 
     WebsocketSessionManager.connect_session = connect_anew  # type: ignore[assignment, method-assign]
+
+
+def discard_parts_of_lost_blocks() -> None:
+    """Make Streamlit forget what lies in containers that it forgets as a fragment begins anew.
+
+    Of a run that was cut short it keeps what fragments inside this one had left to send, without the containers around
+    them. A browser that finds something else in a container's place shows nothing at all.
+    """
+    clear = ForwardMsgQueue.clear
+
+    def clear_whole(queue: ForwardMsgQueue, *args: Any, **options: Any) -> None:
+        before = list(queue._queue)
+        clear(queue, *args, **options)
+        if not queue._queue:  # all has been sent
+            return
+        rest = {id(message) for message in queue._queue}
+        blocks = {
+            _path(message) for message in before if id(message) not in rest and message.delta.HasField("add_block")
+        }
+        queue._queue = [message for message in queue._queue if not any(map(blocks.__contains__, _around(message)))]
+
+    ForwardMsgQueue.clear = clear_whole  # type: ignore[assignment, method-assign]
+
+
+def _path(message: ForwardMsg) -> tuple[int, ...]:
+    """The place of what a message draws; () if it draws nothing."""
+    return tuple(message.metadata.delta_path)
+
+
+def _around(message: ForwardMsg) -> list[tuple[int, ...]]:
+    """The places of the containers around what a message draws."""
+    path = _path(message)
+    return [path[:n] for n in range(1, len(path))]
 
 
 def _send_from_next_run(session: AppSession) -> None:

@@ -24,7 +24,7 @@ NAMES = {
     "streamlit.proto.NewSession_pb2:NewSession": ("main_script_path", "initialize"),
     "streamlit.proto.NewSession_pb2:Initialize": ("user_info", "environment_info"),
     "streamlit.proto.ClientState_pb2:ContextInfo": ("locale", "timezone"),
-    "streamlit.proto.ForwardMsg_pb2:ForwardMsg": ("delta", "script_finished", "new_session", "WhichOneof"),
+    "streamlit.proto.ForwardMsg_pb2:ForwardMsg": ("delta", "metadata", "script_finished", "new_session", "WhichOneof"),
     "streamlit.proto.Element_pb2:Element": ("heading", "exception", "alert"),
     "streamlit.proto.Alert_pb2:Alert": ("format", "ERROR"),
     "streamlit.proto.WidgetStates_pb2:WidgetState": ("id", "json_value", "json_trigger_value", "WhichOneof"),
@@ -42,6 +42,7 @@ NAMES = {
         *("_create_new_session_message", "_user_info", "_client_state", "session_state"),
         *("request_rerun", "has_fragment", "flush_browser_queue"),
     ),
+    "streamlit.runtime.forward_msg_queue:ForwardMsgQueue": ("clear", "_queue"),
     "streamlit.runtime.state.session_state:SessionState": ("_old_state", "_new_widget_state"),
     "streamlit.runtime.state.session_state:WStates": (
         *("__getitem__", "set_widget_metadata", "states", "widget_metadata"),
