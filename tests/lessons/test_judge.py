@@ -54,4 +54,4 @@ def test_right_answers_are_all_accepted():
 def test_nearest_mistake_is_named():
     """Of two mistakes within the tolerance the nearer one is the one that was made."""
     key = Key(right=(1.0,), traps={"nothing": 0.0, "as_little": 0.0067})
-    assert [judge(key, given, 0.01).reason for given in (0.0, 0.0067, 0.003)] == ["nothing", "as_little", "nothing"]
+    assert [judge(key, number, 0.01).reason for number in (0.0, 0.0067, 0.003)] == ["nothing", "as_little", "nothing"]

@@ -240,9 +240,9 @@ def test_equal_words_have_their_places():
 
 
 def refusal(answer: str, subject: Subject, **arguments: Any) -> str:
-    with pytest.raises(PremiseError) as raised:
+    with pytest.raises(PremiseError) as refusal_info:
         ANSWERS[answer].work(subject, **arguments)
-    return raised.value.code
+    return refusal_info.value.code
 
 
 def test_refusal_names_its_cause():
@@ -263,7 +263,7 @@ def test_refusal_names_its_cause():
     assert refusal("likelier", sample(0).subject, first="animal", second="zebra") == "not_writable"
 
 
-def test_row_with_all_weight_is_a_sink():
+def test_whole_weight_makes_a_sink():
     """A first token with nearly the whole row is not refused as one with too little."""
     masked = torch.tensor([0.0, -9, -9, -9]).expand(1, 4, 4)
     subject = on_words("the", "cat", "saw", "me")
@@ -272,7 +272,7 @@ def test_row_with_all_weight_is_a_sink():
 
 
 @pytest.mark.parametrize("answer", ["left_over", "sum_when_nothing_fits", "first_share"])
-def test_row_below_one_is_not_asked_for_its_sum(answer: str):
+def test_sum_below_one_is_not_asked(answer: str):
     """A learned sink takes a part of each row; a mean share can be asked for all the same."""
     subject = on_words("the", "cat", "saw", "me")
     shrunk = replace(subject, trace=replace(subject.trace, weights=subject.trace.weights * 0.7))

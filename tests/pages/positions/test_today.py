@@ -87,9 +87,9 @@ def test_today_sentences_by_hand(open_app, link, key, values):
 def test_standard_changes_no_weight(open_app):
     """At s = 1 with all numbers turning both maps are the same."""
     app = open_app("positions", section="today", today_factor=1, **SEEDED)
-    assert T("positions.today.change", off="0") in sentences_of(app)
+    assert T("positions.today.change_none") in sentences_of(app)
     stretched = open_app("positions", section="today", **SEEDED)
-    assert T("positions.today.change", off="0") not in sentences_of(stretched)
+    assert T("positions.today.change_none") not in sentences_of(stretched)
 
 
 @pytest.mark.parametrize(
