@@ -98,7 +98,8 @@ def _reach(context: StackingContext, mask: Mask, open_: Tensor) -> None:
     step = {"window": mask.width, "dilated": mask.width * mask.gap}.get(kind, 0)
     sizes = {"L": context.depth, "w": mask.width, "gap": mask.gap, "far": context.depth * step}
     visible_by_layer = own_visible(context)
-    if step and len(open_) > 1 and not any(bool(visible.triu(1).any()) for visible in visible_by_layer):
+    has_later = context.query < len(open_) - 1
+    if step and has_later and not any(bool(visible.triu(1).any()) for visible in visible_by_layer):
         sentences.append(context.t("stacking.receptive_field.decoder"))
     if kind in ("own", "causal") and any(bool((~visible).tril().any()) for visible in visible_by_layer):
         kind = "narrow"

@@ -18,13 +18,18 @@ AROUND = (nn.DataParallel, nn.parallel.DistributedDataParallel)
 """Modules that run the model they hold."""
 
 
+def uncompiled(model: Any) -> Any:
+    """Return the model inside a compiled one, or the model itself."""
+    return getattr(model, "_orig_mod", model)
+
+
 def open_model(model: Any) -> Any:
     """Return the model of transformers that reads token ids, out of a module that runs it on several devices.
 
     Raises:
         ValueError: a sentence, if it is another module, or reads no text.
     """
-    while isinstance(parallel := getattr(model, "_orig_mod", model), AROUND):  # compiled outside, or not at all
+    while isinstance(parallel := uncompiled(model), AROUND):
         model = parallel.module
     name = type(model).__name__
     if not hasattr(model, "config") or not (hasattr(model, "main_input_name") or _reads_ids(model)):

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from viz.errors import ModelError
 from viz.models.layout import family_without_attention
+from viz.notebook.arguments import uncompiled
 from viz.notebook.device import device_of
 from viz.notebook.eager import evaluating, keeping_weights
 from viz.notebook.forms.arrays import holds_numbers
@@ -255,7 +256,7 @@ def _generate_ids(model: Any, tokenizer: Any, inputs: dict[str, Any]) -> Tensor:
 
 def name_of(model: Any) -> str:
     """Published name of a model; of one from a folder the folder's name, since a path is private."""
-    model = getattr(model, "_orig_mod", model)
+    model = uncompiled(model)
     base = model.get_base_model() if hasattr(model, "get_base_model") else model  # PEFT's has a model inside
     name = str(getattr(model.config, "name_or_path", "")) or type(base).__name__
     return Path(name).name if Path(name).is_absolute() or name.startswith(".") else name
@@ -263,7 +264,7 @@ def name_of(model: Any) -> str:
 
 def adapters_of(model: Any) -> list[str]:
     """Return the names of the adapters that take part in a model; PEFT's layers name theirs, and its prompts do not."""
-    model = getattr(model, "_orig_mod", model)
+    model = uncompiled(model)
     layers = [layer for layer in model.modules() if hasattr(layer, "disable_adapters")]
     active = [layer.active_adapters for layer in layers if not layer.disable_adapters]
     if not layers and hasattr(model, "get_base_model"):
