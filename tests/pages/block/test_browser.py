@@ -72,4 +72,4 @@ def test_phone_dark_chinese(visit):
     assert is_wider_than_the_window(page) == []
     page.locator(".block [data-code=dec_memory]").click()
     wait_run(page)
-    expect(page.get_by_text(translator("zh")("block.about_memory")[:20])).to_be_visible()
+    expect(page.get_by_text(translator("zh")("block.about_memory_lent")[:20])).to_be_visible()
