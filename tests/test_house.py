@@ -723,6 +723,13 @@ def loose_selectors(css: str) -> list[str]:
     return [*of_any, *below, *(argument for argument in arguments if "[class" in argument)]
 
 
+def test_strings_of_styles_hold_no_brace():
+    """Spaces around braces and semicolons are taken out of a style sheet that is sent."""
+    sheets = "".join(path.read_text("utf8") for path in (ROOT / "assets").glob("*.css"))
+    strings = re.findall(r""""[^"\n]*"|'[^'\n]*'""", re.sub(r"/\*.*?\*/", "", sheets, flags=re.DOTALL))
+    assert strings and not [text for text in strings if set(text) & set("{};")]
+
+
 def test_styles_ask_for_whole_classes():
     """Printed pages change no more."""
     styles = [file for file in (ROOT / "assets").glob("*.css") if not file.stem.startswith("paper")]

@@ -16,9 +16,13 @@ def picture(name: str) -> str:
 
 @cache
 def style(name: str) -> str:
-    """A style sheet as an element: in one line, since Streamlit looks at every line in every run, without comments."""
+    """A style sheet as an element: in one line, since Streamlit looks at every line in every run, without comments.
+
+    It is sent with each visit: so the spaces around braces and semicolons go, too. No string of a sheet holds one.
+    """
     rules = re.sub(r"/\*.*?\*/", "", (ASSETS / name).read_text("utf8"), flags=re.DOTALL)
-    return f"<style>{' '.join(rules.split())}</style>"
+    line = re.sub(r" ?([{};]) ?", r"\1", " ".join(rules.split()))
+    return f"<style>{line}</style>"
 
 
 @cache
