@@ -7,6 +7,7 @@ import torch
 import transformers
 from torch.testing import assert_close
 
+from tests.models.test_head_notes import IT
 from tests.sentences import SET_A
 from viz.lessons.lesson_file import lesson_named
 from viz.models import Capture, LoadedModel, capture
@@ -125,23 +126,6 @@ def test_model_is_frozen_for_sharing(minilm):
 def test_embeddings_are_rows_of_table(minilm):
     table = dict(minilm.model.named_parameters())["embeddings.word_embeddings.weight"]
     assert_close(minilm.embeddings([101, 7, 7]), table[[101, 7, 7]], atol=0, rtol=0)
-
-
-IT = (
-    ("The animal didn't cross the street because it was too tired.", "animal", "street"),
-    ("The trophy didn't fit in the suitcase because it was too big.", "trophy", "suitcase"),
-    ("The cat ignored the mouse because it was sleepy.", "cat", "mouse"),
-    ("The dog left the garden because it was hungry.", "dog", "garden"),
-    ("The machine stopped on the floor because it was broken.", "machine", "floor"),
-    ("The bird left the tree because it was scared.", "bird", "tree"),
-    ("The car hit the wall because it was fast.", "car", "wall"),
-    ("The horse refused the fence because it was afraid.", "horse", "fence"),
-    ("The boat missed the bridge because it was slow.", "boat", "bridge"),
-    ("The bear avoided the river because it was sick.", "bear", "river"),
-    ("The plane left the airport because it was ready.", "plane", "airport"),
-    ("The child left the school because it was late.", "child", "school"),
-)
-"""Sentences in which "it" stands for the subject or for another noun."""
 
 
 def test_lesson_counts_subjects_of_it(minilm):
