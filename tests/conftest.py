@@ -1,6 +1,8 @@
 """Settings and fixtures of every test: no network, a layer, and ``open_app``, which runs the app without a browser."""
 
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports huggingface_hub
@@ -68,6 +70,34 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker("browser" if layer == "app" and "browser" in getattr(item, "fixturenames", ()) else layer)
     # Files that take long are not begun last: one worker would finish them alone.
     items.sort(key=lambda item: next(i for i, layer in enumerate(LONGEST_FIRST) if item.get_closest_marker(layer)))
+
+
+MENDED = (
+    ("streamlit.runtime.app_session", "AppSession", "_create_new_session_message"),
+    ("streamlit.runtime.app_session", "AppSession", "request_rerun"),
+    ("streamlit.runtime.websocket_session_manager", "WebsocketSessionManager", "connect_session"),
+    ("streamlit.runtime.memory_session_storage", "MemorySessionStorage", "save"),
+    ("streamlit.runtime.forward_msg_queue", "ForwardMsgQueue", "clear"),
+    ("streamlit.runtime.state.session_state", "WStates", "__getitem__"),
+)
+"""Names of Streamlit that a public server mends: for the whole process, so a test has to undo it."""
+
+
+def mended() -> set[str]:
+    """The names that are not Streamlit's own in this process."""
+    return {
+        f"{kind}.{name}"
+        for module, kind, name in MENDED
+        if module in sys.modules and getattr(getattr(sys.modules[module], kind), name).__module__ != module
+    }
+
+
+@pytest.fixture(autouse=True)
+def streamlit_stays() -> Iterator[None]:
+    """A test leaves Streamlit as it is: those after it in the same process would run on a mended one."""
+    before = mended()
+    yield
+    assert mended() <= before, "mended for all tests after this one"
 
 
 @pytest.fixture

@@ -45,6 +45,16 @@ PAGE_AGAIN = 5.0
 FIRST_USER, FIRST_PICTURE = 1.0, 2.0
 """Seconds to wait for a first user, and then for the first page to reach them, before large imports: an import blocks
 all other threads."""
+FOR_PROCESS: tuple[Callable[[], None], ...] = (
+    end_forgotten_sessions,
+    answer_unknown_fragments,
+    discard_lost_answers,
+    discard_parts_of_lost_blocks,
+    reset_unreadable_widgets,
+    redact_new_session,
+    redact_log,
+)
+"""Mends of Streamlit and of the log, which hold for the whole process."""
 _log = get_logger(__name__)
 
 
@@ -122,13 +132,8 @@ class Readiness:
         """Warm up in the background while the server is alive but not ready; run the maintenance."""
         loading.start_cold()
         bind_sessions_to_header(HEADER)
-        end_forgotten_sessions()
-        answer_unknown_fragments()
-        discard_lost_answers()
-        discard_parts_of_lost_blocks()
-        reset_unreadable_widgets()
-        redact_new_session()
-        redact_log()
+        for mend in FOR_PROCESS:
+            mend()
         self._watch_for_the_end()
         stores = self.stores
         upkeep = Maintenance(stores.results, stores.memory, self.uploads, (stores.long_texts,))
