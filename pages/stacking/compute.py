@@ -201,14 +201,18 @@ def similarity(source: Source, plan: BlockPlan, mask: Mask) -> tuple[Similarity,
 
 
 @compute.cached
-def portraits(source: Source, plan: BlockPlan, mask: Mask) -> tuple[tuple[HeadStatistics, ...], HeadStatistics]:
-    """Return the statistics of every layer's heads, and those of an even spread over the same keys."""
+def portraits(
+    source: Source, plan: BlockPlan, mask: Mask
+) -> tuple[tuple[HeadStatistics, ...], tuple[HeadStatistics, ...]]:
+    """Return the statistics of every layer's heads, and those of an even spread over the layer's visible keys."""
     tokens = reading(source, plan.positions).tokens
     ids, special = torch.tensor(tokens.ids), torch.tensor(tokens.special)
     with torch.inference_mode():
-        traces = blocks(source, plan, mask)
-        even = baseline(looks(traces[0].attention.masked), ids, special)
-        return tuple(head_statistics(trace.attention.weights, ids, special) for trace in traces), even
+        layers = [trace.attention for trace in blocks(source, plan, mask)]
+        return (
+            tuple(head_statistics(layer.weights, ids, special) for layer in layers),
+            tuple(baseline(looks(layer.masked), ids, special) for layer in layers),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

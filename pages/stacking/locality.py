@@ -18,6 +18,8 @@ from viz.frame.format import number
 from viz.frame.modes import say
 from viz.frame.show import show_lines
 
+Layers = tuple[HeadStatistics, ...]
+
 
 def draw(context: StackingContext) -> list[Check]:
     """Draw the heads' entropy and mean distance layer by layer, beside an even spread."""
@@ -34,32 +36,31 @@ def draw(context: StackingContext) -> list[Check]:
     return _checks(context, portraits, even)
 
 
-def _entropy(context: StackingContext, portraits: tuple[HeadStatistics, ...], even: HeadStatistics) -> list[Curve]:
+def _entropy(context: StackingContext, portraits: Layers, even: Layers) -> list[Curve]:
     t = context.t
     heads = _band(t("stacking.locality.heads"), portraits, lambda head_statistics: head_statistics.entropy)
-    return [heads, _flat(t("stacking.locality.even"), even.entropy, context.depth)]
+    return [heads, _baseline(t("stacking.locality.even"), even, lambda head_statistics: head_statistics.entropy)]
 
 
-def _distance(context: StackingContext, portraits: tuple[HeadStatistics, ...], even: HeadStatistics) -> list[Curve]:
+def _distance(context: StackingContext, portraits: Layers, even: Layers) -> list[Curve]:
     """Return the curves with special tokens, if there are any, and without."""
     t, special = context.t, any(context.tokens.special)
-    name = t("stacking.locality.all_tokens" if special else "stacking.locality.heads")
-    lines = [_band(name, portraits, lambda head_statistics: head_statistics.distance)]
-    flat = [_flat(t("stacking.locality.even"), even.distance, context.depth)]
+    names = [("all_tokens" if special else "heads", "even", lambda head_statistics: head_statistics.distance)]
     if special:
-        plain = t("stacking.locality.plain_tokens")
-        lines.append(_band(plain, portraits, lambda head_statistics: head_statistics.distance_plain))
-        flat.append(_flat(t("stacking.locality.even_plain"), even.distance_plain, context.depth))
-    return lines + flat
+        names.append(("plain_tokens", "even_plain", lambda head_statistics: head_statistics.distance_plain))
+    return [
+        *(_band(t(f"stacking.locality.{name}"), portraits, measure) for name, _, measure in names),
+        *(_baseline(t(f"stacking.locality.{name}"), even, measure) for _, name, measure in names),
+    ]
 
 
-def _band(name: str, portraits: tuple[HeadStatistics, ...], measure: Callable[[HeadStatistics], Tensor]) -> Curve:
+def _band(name: str, portraits: Layers, measure: Callable[[HeadStatistics], Tensor]) -> Curve:
     heads = torch.stack([measure(head_statistics) for head_statistics in portraits])
     return Curve(name=name, values=heads.mean(-1), low=heads.amin(-1), high=heads.amax(-1))
 
 
-def _flat(name: str, value: Tensor, n_layers: int) -> Curve:
-    return Curve(name=name, values=value.flatten()[:1].expand(n_layers), baseline=True)
+def _baseline(name: str, even: Layers, measure: Callable[[HeadStatistics], Tensor]) -> Curve:
+    return Curve(name=name, values=torch.cat([measure(head_statistics) for head_statistics in even]), baseline=True)
 
 
 def _verdict(context: StackingContext, curves: dict[str, Curve]) -> None:
@@ -84,18 +85,18 @@ def _verdict(context: StackingContext, curves: dict[str, Curve]) -> None:
     say(t(f"stacking.locality.{'trained' if context.source.kind == 'model' else 'seeded'}"))
 
 
-def _checks(context: StackingContext, portraits: tuple[HeadStatistics, ...], even: HeadStatistics) -> list[Check]:
-    """Check both measures by numpy from the heads' weights and from an even spread, which comes last."""
+def _checks(context: StackingContext, portraits: Layers, even: Layers) -> list[Check]:
+    """Check both measures by numpy from the heads' weights and from even spreads, which come last."""
     maps = compute.attention_maps(context.source, context.plan, context.mask).double().numpy()
-    spread = np.broadcast_to(even_by_hand(context), maps[:1].shape)
-    maps = np.concatenate([maps, spread])
+    spreads = np.stack([even_by_hand(context, layer) for layer in range(context.depth)])
+    maps = np.concatenate([maps, np.broadcast_to(spreads[:, None], maps.shape)])
     places = np.arange(maps.shape[-1])
     logarithms = np.log(np.where(maps > 0, maps, 1.0))
     entropy = -(maps * logarithms).sum(-1).mean(-1)
     distance = (maps * np.abs(places - places[:, None])).sum(-1).mean(-1)
     n_heads = maps.shape[1]
     page_values = {
-        code: torch.stack([getattr(head_statistics, code).expand(n_heads) for head_statistics in (*portraits, even)])
+        code: torch.stack([getattr(head_statistics, code).expand(n_heads) for head_statistics in (*portraits, *even)])
         for code in ("entropy", "distance")
     }
     return [
@@ -105,9 +106,9 @@ def _checks(context: StackingContext, portraits: tuple[HeadStatistics, ...], eve
     ]
 
 
-def even_by_hand(context: StackingContext) -> np.ndarray:
-    """Return rows spread evenly over the cells visible in the first layer, (T, T)."""
-    trace, options = blocks(context.source, context.plan, context.mask)[0].attention, layer_options(context, 0)
+def even_by_hand(context: StackingContext, layer: int) -> np.ndarray:
+    """Return rows spread evenly over the cells visible in a layer, (T, T)."""
+    trace, options = blocks(context.source, context.plan, context.mask)[layer].attention, layer_options(context, layer)
     added = added_to_scores(trace.q, trace.k, **options)
     visible = np.ones(trace.weights.shape[-2:])
     if added is not None:  # a model's own mask may be the lowest finite number in place of -inf
