@@ -11,6 +11,7 @@ from viz.core.block import Place, attention_sublayer, decoder_block, encoder_blo
 from viz.core.experts import mixture_of_experts, network, route
 from viz.core.feed_forward import feed_forward
 from viz.core.norm import moments
+from viz.core.spec import OddWidthError
 from viz.core.sublayer import output_norm, post_norm, pre_norm, sandwich_norm
 from viz.errors import ModelError
 
@@ -53,11 +54,11 @@ def of_places(context: BlockContext) -> Functions:
 
 
 def _sides(context: BlockContext) -> tuple[Side, ...]:
-    """The sides that are drawn: none where the target has no word."""
+    """The sides that are drawn: none where a decoder cannot read the target."""
     try:
         return context.sides
-    except ModelError as error:
-        if error.code != "empty":
+    except (ModelError, OddWidthError) as error:
+        if isinstance(error, ModelError) and error.code != "empty":
             raise
         return ()
 

@@ -8,13 +8,14 @@ import streamlit as st
 
 from pages.block.side import Side, decoder_side, encoder_side, kind_of
 from viz import limits
+from viz.core.spec import OddWidthError
 from viz.errors import ModelError
 from viz.frame.checks import Check
 from viz.frame.compute import blocks, stack_tokens
 from viz.frame.compute.block_plan import BlockPlan
 from viz.frame.examples import default_target
 from viz.frame.lazy import lazy
-from viz.frame.scene import Scene, chosen_head, mask_has_effect, model_own, n_blocks
+from viz.frame.scene import Scene, chosen_head, mask_has_effect, model_own, n_blocks, say_error
 from viz.frame.shared import TARGET, Codes
 from viz.frame.specs import Mask, Source
 from viz.params import Choice, Flag
@@ -191,7 +192,10 @@ Draw = Callable[[BlockContext], list[Check]]
 
 
 def with_target(draw: Draw) -> Draw:
-    """Draw a section; where the target has no word, say so in its place. The source's own words were found before."""
+    """Draw a section; where a decoder cannot read the target, say so in its place.
+
+    The target may have no word (the source's were read before), or vectors too odd in width for sinusoids.
+    """
 
     @wraps(draw)
     def draw_or_say(context: BlockContext) -> list[Check]:
@@ -201,7 +205,9 @@ def with_target(draw: Draw) -> Draw:
             if error.code != "empty":
                 raise
             st.error(context.t("block.no_target"))
-            return []
+        except OddWidthError as error:
+            say_error(context.t, error)
+        return []
 
     return draw_or_say
 

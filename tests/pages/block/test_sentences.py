@@ -175,3 +175,12 @@ def test_lent_stack_is_not_the_models(open_app, lang, section):
     assert t("block.only_as_built", model=model) not in texts_of(app)
     assert t("block.only_as_built", model=model) in texts_of(open_app("block", **link, **show))
     assert not open_app("block", block="decoder", **link, section="diagram").warning
+
+
+@pytest.mark.parametrize("show", ["diagram", "points", "norm_place", "switched_off"])
+def test_odd_width_of_lent_decoder_is_said(open_app, small_model, show):
+    """An ELECTRA's own table may be odd in width; the decoder that is lent to it adds sinusoids."""
+    model = small_model("electra", embedding_size=21)
+    app = open_app("block", model=model, text="The animal", block="both", section="all", block_show=show)
+    assert not app.exception
+    assert {element.value for element in app.warning} == {T("error.odd_width", width=21)}
