@@ -129,11 +129,12 @@ def test_embeddings_are_rows_of_table(minilm):
 
 
 def test_lesson_counts_subjects_of_it(minilm):
-    """A note of "Does attention explain?" says in how many of twelve sentences the head prefers the subject."""
+    """Notes of two lessons say in how many of twelve sentences the head prefers the subject."""
     captures = [(capture(minilm, text), subject, noun) for text, subject, noun in IT]
     n = sum(weight(read, 3, 1, "it", subject) > weight(read, 3, 1, "it", noun) for read, subject, noun in captures)
     note = lesson_named("does_it_explain").steps[4].note
     assert (n, len(IT)) == (8, 12)
+    assert "in eight of twelve such sentences" in lesson_named("ten_minutes").steps[3].note["en"]
     assert "Over twelve sentences" in note["en"] and "in eight" in note["en"] and "有八句" in note["zh"]
 
 

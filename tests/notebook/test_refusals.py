@@ -1,6 +1,7 @@
 """A sentence that is true of it refuses whatever is no attention, no token or no choice."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -195,6 +196,20 @@ def test_show_model_without_numbers_raises(llama):
     for model in (empty, fake):
         with pytest.raises(ValueError, match=r"embed_tokens.weight of LlamaForCausalLM has a size and no numbers"):
             viz.show(model, llama[1], "a text")
+
+
+def test_offloaded_model_is_told_its_own_error(llama):
+    """Its weights are on the device meta until accelerate's hook brings them."""
+    with torch.device("meta"):
+        model = transformers.LlamaForCausalLM(llama[0].config)
+    model._hf_hook = SimpleNamespace(execution_device="cpu")
+
+    def forward(input_ids=None, **_):
+        raise RuntimeError("another cause")
+
+    model.forward = forward
+    with pytest.raises(ValueError, match=r"could not read this \(RuntimeError: another cause\)"):
+        viz.show(model, llama[1], "a text")
 
 
 def test_show_output_without_attentions_raises(llama):

@@ -12,7 +12,7 @@ from torch import Tensor
 from viz.errors import ModelError
 from viz.models.layout import family_without_attention
 from viz.notebook.arguments import uncompiled
-from viz.notebook.device import device_of
+from viz.notebook.device import device_of, hook_device
 from viz.notebook.eager import evaluating, keeping_weights
 from viz.notebook.forms.arrays import holds_numbers
 from viz.notebook.forms.structure import stacks_in
@@ -138,11 +138,13 @@ def _run(
 
 
 def _check_numbers(model: Any) -> None:
-    """Refuse a model with weights that have a size and no numbers.
+    """Refuse a model with weights that have a size and no numbers, unless accelerate brings them as they are used.
 
     Raises:
         ValueError: naming one of them.
     """
+    if hook_device(model) is not None:
+        return
     if name := next((name for name, weights in model.named_parameters() if not holds_numbers(weights.detach())), None):
         raise ValueError(
             f"{name} of {type(model).__name__} has a size and no numbers, as on the device meta and in FakeTensorMode: "

@@ -19,6 +19,15 @@ from viz.models.packaged.quantised import q4_0
 from viz.scheduler.sizes import size_of
 
 ROAD = "这只动物没过马路，因为它太累了。"
+PAIRS = {
+    "这只动物没有过马路，它太{}了。": ("累宽", ("动物", "路")),
+    "这个奖杯放不进箱子，它太{}了。": ("大小", ("杯", "子")),
+    "老鼠钻不进洞，它太{}了。": ("胖窄", ("老鼠", "洞")),
+    "小狗没有跳过栏杆，它太{}了。": ("小高", ("狗", "杆")),
+    "猫没有追上老鼠，它太{}了。": ("慢快", ("猫", "老鼠")),
+    "卡车过不了桥，它太{}了。": ("重窄", ("车", "桥")),
+}
+"""Sentences whose last word decides which of two nouns is meant, the subject first."""
 TIRED = "The animal didn't cross the street because it was too tired."
 
 
@@ -174,3 +183,16 @@ def test_lesson_hint_of_another_subject_helps(e5):
     )
     assert all(there) and not any(elsewhere)
     assert ask.hint["zh"].startswith("换一个主语")
+
+
+def test_lesson_head_prefers_same_noun(e5):
+    """A note of "Reading real heads" says that its head keeps its noun in six pairs of sentences."""
+    step = lesson_named("ten_minutes").steps[3]
+    layer, head = (int(step.shows["zh"][name]) for name in ("layer", "head"))
+    for text, (words, nouns) in PAIRS.items():
+        favourites = {
+            max(nouns, key=lambda noun, word=word: weight(e5, text.format(word), layer, head, "它", noun))
+            for word in words
+        }
+        assert len(favourites) == 1, text
+    assert len(PAIRS) == 6 and "在六对只差一个词的句子里" in step.note["zh"]
