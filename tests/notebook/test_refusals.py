@@ -198,7 +198,7 @@ def test_show_model_without_numbers_raises(llama):
             viz.show(model, llama[1], "a text")
 
 
-def test_offloaded_model_is_told_its_own_error(llama):
+def test_offloaded_model_reports_its_own_error(llama):
     """Its weights are on the device meta until accelerate's hook brings them."""
     with torch.device("meta"):
         model = transformers.LlamaForCausalLM(llama[0].config)

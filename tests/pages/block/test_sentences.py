@@ -178,7 +178,7 @@ def test_lent_stack_is_not_the_models(open_app, lang, section):
 
 
 @pytest.mark.parametrize("show", ["diagram", "points", "norm_place", "switched_off"])
-def test_odd_width_of_lent_decoder_is_said(open_app, small_model, show):
+def test_odd_lent_decoder_is_said(open_app, small_model, show):
     """An ELECTRA's own table may be odd in width; the decoder that is lent to it adds sinusoids."""
     model = small_model("electra", embedding_size=21)
     app = open_app("block", model=model, text="The animal", block="both", section="all", block_show=show)

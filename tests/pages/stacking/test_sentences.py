@@ -39,16 +39,18 @@ def test_window_of_the_model_is_said(open_app, monkeypatch, tmp_path, field):
     assert t(f"stacking.receptive_field.formula_{field}") not in reach
 
 
-def test_even_spread_is_of_its_own_layer(open_app, monkeypatch, tmp_path):
+def test_even_spread_differs_by_layer(open_app, monkeypatch, tmp_path):
     """Gemma 2's layers with a window leave fewer words to spread the weight over than those without."""
     entry = checkpoints.make_entry("gemma2", tmp_path / "small", sliding_window=2)
     for module in ("specs", "compute"):
         monkeypatch.setattr(f"viz.frame.{module}.local_entries", lambda: (entry,))
-    drawn, draw = [], locality.depth
-    monkeypatch.setattr(locality, "depth", lambda curves, **titles: drawn.append(curves[-1]) or draw(curves, **titles))
+    baselines, draw = [], locality.depth
+    monkeypatch.setattr(
+        locality, "depth", lambda curves, **titles: baselines.append(curves[-1]) or draw(curves, **titles)
+    )
     app = open_app("stacking", model=entry.id, text="The animal did", section="locality")
     assert not app.exception
-    for curve in drawn:
+    for curve in baselines:
         assert curve.baseline
         narrow, wide = curve.values[:2]
         assert narrow < wide
