@@ -11,6 +11,7 @@ from pages.convolution import by_hand
 from pages.convolution import compute as own_compute
 from pages.convolution.context import ConvolutionContext, say_first
 from viz.components.maps import Panel, pack_maps
+from viz.core.analysis.map_statistics import count_largest
 from viz.core.analysis.window_fit import ROWS, WindowFit, window_weights
 from viz.frame.checks import Check, check, open_cells
 from viz.frame.format import number, part
@@ -106,7 +107,9 @@ def _all_heads(context: ConvolutionContext, rows: list[Row], head: int) -> None:
         best = alike[0]
         place = {"layer": best["layer"], "head": best["head"]}
         values = {"offset": number(best["offset"], 3), "alpha": number(best["alpha"]), "share": part(best["share"])}
-        say(t("convolution.likeness_found", n=len(rows), many=len(alike), **place, **values))
+        n_best = count_largest(torch.tensor([row["share"] for row in alike]))
+        sentence = f"convolution.likeness_{'found' if n_best == 1 else 'alike'}"
+        say(t(sentence, n=len(rows), many=len(alike), alike=n_best, **place, **values))
         if (best["layer"], best["head"]) != (context.scene.layer_number, head):
             places = (best["head"], best["layer"] if choice.source.kind == "model" else None)
             st.button(t("convolution.show_best", **place), key="show_best", on_click=_open, args=places)

@@ -8,7 +8,6 @@ from pages.convolution.vision import heads as vision_heads
 from pages.convolution.vision import training as vision_training
 from viz.core.analysis.plane_fit import fit_planes, plane_weights
 from viz.core.analysis.window_fit import fit_windows, window_weights
-from viz.core.mistakes.relative import narrow_heads, query_minus_key, shift_for_centre
 from viz.core.variants.learn_convolution import effective_kernel, learn
 from viz.core.variants.relative import axial_layer, heads_from_kernel, position_vectors, quadratic_scores, value_heads
 from viz.frame.page import Page, Section, standalone, with_views
@@ -57,7 +56,7 @@ PAGE = Page(
             standalone(
                 "slips",
                 slips.draw,
-                (shift_for_centre, query_minus_key, narrow_heads),
+                slips.code,
                 slips.formula,
                 parameters=slips.PARAMETERS,
             ),

@@ -10,6 +10,7 @@ from viz.figures.curves import curves
 from viz.figures.line_chart import Axis
 from viz.frame.checks import Check, check
 from viz.frame.modes import say
+from viz.frame.scene import mask_has_effect
 from viz.frame.show import show_lines
 from viz.params import Int
 from viz.text import Translate
@@ -45,7 +46,7 @@ def _chart(context: ConvolutionContext, k: int, n: int) -> list[Check]:
     fig = curves(depth, series, x=layers, y=sees, height=260)
     show_lines(fig, key="field", alt=sentence)
     say(sentence)
-    if context.scene.choice.mask.kind != "own":
+    if mask_has_effect(context.scene):
         st.caption(t("convolution.field_masked"))
     off = (field_sizes - reached_by_conv1d(k, n)).abs().max()
     return [check("convolution.check_reach", off, 0.0, k=k, layers=DEPTH)]

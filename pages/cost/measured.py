@@ -16,7 +16,7 @@ from viz.core.cost.timed_layers import CANDIDATES, Plan
 from viz.core.cost.timing import FITTED, Fit, Point, best_device, device_name, fit_exponent
 from viz.figures.growth import Line, growth
 from viz.frame.checks import Check, check
-from viz.frame.format import amount, number
+from viz.frame.format import amount, number, span
 from viz.frame.show import show_lines, show_table
 from viz.params import Int
 from viz.text import Translate
@@ -138,7 +138,7 @@ def _row(t: Translate, plan: Plan, name: str, points: list[Point]) -> dict[str, 
     last = points[-FITTED:]
     row = {
         "layer": t(f"cost.c_{name}"),
-        "lengths": f"{amount(last[0].n)} – {amount(last[-1].n)}",
+        "lengths": span(amount(last[0].n), amount(last[-1].n), " – "),
         "speed": number(_speed(plan, last) / 1e9),
     }
     return row | {kind: _format_fit(kind, fit) for kind, fit in _fits(plan, last).items()}

@@ -18,6 +18,7 @@ from viz.frame import specs
 from viz.frame.checks import Check, check
 from viz.frame.format import share
 from viz.frame.inputs import DETAILS, MASK, PAINTED_MASK
+from viz.frame.scene import unsupported_part
 from viz.frame.show import MAPS, show_table
 
 THUMBNAILS, LARGE = "thumbnails", "every_mask"
@@ -98,6 +99,8 @@ def _open(kind: str) -> None:
 def _costs(context: MasksContext, visible_by_kind: Mapping[str, Tensor]) -> None:
     t, spec, n = context.t, context.scene.trace.projections.spec, context.n
     rows, full_cost = [], attention_flops(spec, n_queries=n, n_keys=n)
+    call = context.scene.capture.calls[context.scene.choice.layer]
+    is_plain = not unsupported_part(call, ("sink",))  # else its projections are others than the four counted here
     for kind, mask in visible_by_kind.items():
         n_visible = int(mask.sum())
         flops = attention_flops(spec, n_queries=n, n_keys=n, n_pairs=n_visible)
@@ -107,8 +110,8 @@ def _costs(context: MasksContext, visible_by_kind: Mapping[str, Tensor]) -> None
                 t("masks.t_kept"): f"{n_visible:,} / {n * n:,}",
                 t("masks.t_share"): share(n_visible / n**2),
                 t("masks.t_blind"): int((~mask.any(-1)).sum()),
-                t("masks.t_layer"): share(flops.total / full_cost.total),
             }
+            | ({t("masks.t_layer"): share(flops.total / full_cost.total)} if is_plain else {})
         )
     show_table(rows)
-    st.caption(t("masks.costs_note"))
+    st.caption(t("masks.costs_note" if is_plain else "masks.costs_note_pairs"))

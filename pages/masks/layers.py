@@ -1,6 +1,7 @@
 """Layers with windows and layers without: the tokens that the last token depends on, layer by layer."""
 
-from typing import cast
+from collections.abc import Callable
+from typing import Any, cast
 
 import streamlit as st
 import torch
@@ -9,6 +10,7 @@ from torch import Tensor
 from pages.masks.context import MasksContext
 from viz.components.matrix import Axis, Matrix
 from viz.core.analysis.receptive_field import cone
+from viz.core.masks import chunks, look_back
 from viz.core.variants.today.interleaved import Near, earliest_token, full_layers, interleaved_masks
 from viz.frame.checks import Check, check
 from viz.frame.format import share
@@ -34,6 +36,12 @@ def layer_kinds(pattern: str, n_layers: int) -> tuple[bool, ...]:
     """Return for each layer, the lowest first, True if it looks at the whole text."""
     period = PERIODS[pattern]
     return full_layers(n_layers, period=period) if period else (False,) * n_layers
+
+
+def code(_: MasksContext) -> tuple[Callable[..., Any], ...]:
+    """The functions that made the masks on the screen, and those that follow the last token through them."""
+    patterns = (full_layers,) * (PERIODS[PATTERN.read()] > 0)
+    return (*patterns, interleaved_masks, chunks if NEAR.read() == "chunks" else look_back, cone, earliest_token)
 
 
 def draw(context: MasksContext) -> list[Check]:

@@ -3,13 +3,11 @@
 from pages.masks import decoding, editor, layers, pitfalls, top_k
 from pages.masks.context import open_masks
 from pages.masks.opening import CausalFirst
-from viz.core.analysis.receptive_field import cone
 from viz.core.attention import row_softmax
-from viz.core.masks import causal, chunks, dilated, look_back, padding, prefix, window
+from viz.core.masks import causal, dilated, padding, prefix, window
 from viz.core.mistakes.masks import mask_after_softmax, softmax_inf_fill, softmax_replace_1e9, through_mha
 from viz.core.variants.decoding import decode, weight_taken_by_new_token
 from viz.core.variants.kv_sharing import decode_step
-from viz.core.variants.today.interleaved import earliest_token, full_layers, interleaved_masks
 from viz.core.variants.today.selection import lost_shares, top_k_mask
 from viz.frame.header.parts import Part, section_of_parts
 from viz.frame.inputs import Controls
@@ -35,7 +33,7 @@ PAGE = CausalFirst(
         Section(
             "layers",
             layers.draw,
-            code=(full_layers, interleaved_masks, look_back, chunks, cone, earliest_token),
+            code=layers.code,
             formula=layers.REACH,
             parameters=("pattern", "near", "near_size", "stack"),
             reads_mask=False,

@@ -1,5 +1,8 @@
 """Common mistakes on the way from heads to a kernel, each beside the right result."""
 
+from collections.abc import Callable
+from typing import Any
+
 import streamlit as st
 
 from pages.convolution.context import ConvolutionContext
@@ -14,7 +17,7 @@ SLIPS = {
     "tap": tap,
     "width": width,
 }
-"""Each a module that draws it, and has its formula."""
+"""Each a module that draws it, and has its formula and its code."""
 SLIP = Choice("slip", among=tuple(SLIPS))
 
 PARAMETERS = (
@@ -33,6 +36,12 @@ def draw(context: ConvolutionContext) -> list[Check]:
         label_visibility="collapsed",
     )
     return SLIPS[slip].draw(context)
+
+
+def code(_: ConvolutionContext) -> tuple[Callable[..., Any], ...]:
+    """The functions behind the slip that is shown."""
+    functions: tuple[Callable[..., Any], ...] = SLIPS[SLIP.read()].CODE
+    return functions
 
 
 def formula(_: ConvolutionContext) -> str:

@@ -43,9 +43,8 @@ def draw(context: ConvolutionContext) -> list[Check]:
     names = (t(f"convolution.comparison.{column}") for column in ("claim", "convolution", "attention"))
     lines = [f"| {' | '.join(names)} |", "|---|---|---|"]
     for row in ROWS:
-        claim, conv, attention = (
-            t(f"convolution.comparison.{row}_{part}", **values) for part in ("says", "conv", "heads")
-        )
+        cells = ("says", "conv_near" if row == "far" and values["layers"] <= 1 else "conv", "heads")
+        claim, conv, attention = (t(f"convolution.comparison.{row}_{cell}", **values) for cell in cells)
         verdict = t(f"convolution.comparison.{row}_verdict")
         lines.append(f"| {paragraph(claim, f'**{verdict}**')} | {conv} | {attention} |")
     table.markdown("\n".join(lines))
@@ -63,7 +62,7 @@ def _of_text(context: ConvolutionContext, k: int) -> dict[str, Any]:
     """The change of a map when the words are reversed, and the layers a stack needs to cross the text."""
     n = len(context.scene.labels)
     fixed, moves = (weight_change(context.scene.trace, context.n, mix) for mix in (0.0, 1.0))
-    return {"n": n, "layers": layers_to_cross(n, k), "fixed": number(fixed), "moves": part(moves)}
+    return {"n": n, "half": k // 2, "layers": layers_to_cross(n, k), "fixed": number(fixed), "moves": part(moves)}
 
 
 def weight_change(trace: MultiHeadTrace, n: int, mix: float) -> float:

@@ -24,6 +24,7 @@ FORMULA = (
     r" \\ -\alpha\,(1, -2\delta) \cdot (\delta^2, \delta) &= -\alpha(\delta^2 - 2\delta^2) = +\alpha\,\delta^2"
     r" \end{aligned}"
 )
+CODE = (shift_for_centre,)
 PLACES, MIDDLE = 13, 6
 ALPHAS = (0.0, 0.1, 0.3, 1.0, 3.0)
 
@@ -43,7 +44,7 @@ def draw(context: ConvolutionContext) -> list[Check]:
     with pictures:
         _maps(context, weights)
         _say(context, weights, delta, alpha)
-    _curves(context, scores)
+    _curves(context, scores, alpha)
     return _checks(weights, offset, alphas)
 
 
@@ -68,9 +69,9 @@ def _say(context: ConvolutionContext, weights: dict[str, Tensor], delta: int, al
     say(sentence)
 
 
-def _curves(context: ConvolutionContext, scores: dict[str, Tensor]) -> None:
-    t, shifts = context.t, range(-MIDDLE, PLACES - MIDDLE)
-    series = {t(f"convolution.slips.score_{name}"): values[MIDDLE] for name, values in scores.items()}
+def _curves(context: ConvolutionContext, scores: dict[str, Tensor], alpha: float) -> None:
+    t, shifts, form = context.t, range(-MIDDLE, PLACES - MIDDLE), "" if alpha else "_even"
+    series = {t(f"convolution.slips.score_{name}{form}"): values[MIDDLE] for name, values in scores.items()}
     fig = curves(
         shifts,
         series,
@@ -78,7 +79,9 @@ def _curves(context: ConvolutionContext, scores: dict[str, Tensor]) -> None:
         y=Axis(t("convolution.slips.score"), grid=True),
         dots=True,
     )
-    show_lines(fig, key="slip_scores", alt=t("convolution.slips.scores_alt"))
+    show_lines(
+        fig, key="slip_scores", alt=t("convolution.slips.scores_alt" if alpha else "convolution.slips.farthest_even")
+    )
 
 
 def _checks(weights: dict[str, Tensor], offset: Tensor, alpha: Tensor) -> list[Check]:

@@ -22,6 +22,7 @@ FORMULA = (
     r"\begin{gathered} \delta = k - q: \quad y_q = \sum_\Delta w_\Delta\, x_{q + \Delta}"
     r" \\ \delta' = q - k: \quad y_q = \sum_\Delta w_\Delta\, x_{q - \Delta} \end{gathered}"
 )
+CODE = (query_minus_key,)
 SLIP_KERNEL = Choice("slip_kernel", among=("emboss", "sobel", "blur"))
 
 

@@ -49,9 +49,12 @@ def draw(context: ConvolutionContext) -> list[Check]:
         k = REACH_K.select_slider(t("convolution.sharpness.heads"), says=lambda k: f"{k * k} = {k} × {k}")
         summed_weights = _windows(kernel_offsets((k, k)), SHARP).sum(0)
         with picture:
-            _picture(t, summed_weights, "sharpness_heads", t("convolution.sharpness.many", H=k * k, k=k))
-        say(t("convolution.sharpness.many", H=k * k, k=k))
-    say(t("convolution.sharpness.shows", alpha=number(alpha), n=n, H=k * k))
+            many = t("convolution.sharpness.many" if k > 1 else "convolution.sharpness.many_one", H=k * k, k=k)
+            _picture(t, summed_weights, "sharpness_heads", many)
+        say(many)
+    wide = t(f"convolution.sharpness.shows_{'wide' if n > 1 else 'sharp'}", alpha=number(alpha), n=n)
+    reaching = t(f"convolution.sharpness.shows_{'heads' if k > 1 else 'head'}", H=k * k)
+    say(t("convolution.sharpness.shows", left=wide, right=reaching))
     return _checks(window, summed_weights, alpha, k)
 
 

@@ -21,6 +21,7 @@ FORMULA = (
     r"[\,x_{q+\Delta_1}, \dots, x_{q+\Delta_H}]\, W_O"
     r" = \sum_h \underbrace{x_{q+\Delta_h}\, W_O^{(h)}}_{1 \times 1 \text{ convolution}}"
 )
+CODE = (value_heads,)
 CELLS = 9
 SLIP_HEADS = Int("slip_heads", 4, low=1, high=CELLS)
 
@@ -41,7 +42,8 @@ def draw(context: ConvolutionContext) -> list[Check]:
     pictures = []
     for name, values in pictures_by_name.items():
         low, high = (0.0, 1.0) if name == "fetched" else shared_scale(weighed[-1], so_far, expected)
-        pictures.append(Picture(title=t(f"convolution.slips.tap_{name}", **names), values=values, low=low, high=high))
+        title = t(f"convolution.slips.tap_{'sum_one' if name == 'sum' and m == 1 else name}", **names)
+        pictures.append(Picture(title=title, values=values, low=low, high=high))
     off = number(float((so_far - expected).abs().max()))
     sentence = t("convolution.slips.tap_found" if m < CELLS else "convolution.slips.tap_all", off=off, **names)
     show_side_by_side(t, pictures, key="slip_tap", alt=sentence)

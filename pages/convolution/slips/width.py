@@ -23,6 +23,7 @@ FORMULA = (
     r"\begin{gathered} W_V^{(h)} W_O^{(h)} = w_{\cdot,\cdot,\Delta_h}^\top: \; D_{in} \times D_{out}"
     r" \\ \operatorname{rank} \le d_v \quad\Rightarrow\quad d_v \ge \min(D_{in}, D_{out}) \end{gathered}"
 )
+CODE = (narrow_heads,)
 WIDEST = 6
 SLIP_WIDTH = Int("slip_width", 2, low=1, high=WIDEST)
 SLIP_IN = Int("slip_in", 3, low=1, high=WIDEST)

@@ -25,6 +25,7 @@ FORMULA = (
     r" r_\delta = (\lVert\delta\rVert^2, \delta_1, \delta_2)"
     r" \\ v \cdot r_\delta = -\alpha\lVert\delta - \Delta\rVert^2 + \alpha\lVert\Delta\rVert^2 \end{gathered}"
 )
+CODE = (position_vectors,)
 ROWS, COLUMNS = 6, 7
 PLACES = (
     Int("slip_q_row", 1, high=ROWS - 1),
@@ -107,6 +108,7 @@ def _say(t: Translate, sides: dict[str, Side], q: Tensor, k: Tensor, centre: Ten
     places = {"right": _vector(q + centre), "wrong": _vector(q - centre), "delta": _vector(centre)}
     maxima = {f"{name}_most": _vector(divmod(int(side.weights.argmax()), COLUMNS)) for name, side in sides.items()}
     name = "example_found" if torch.equal(k - q, centre) else "example_moved"
+    name = name if centre.any() else "example_centred"
     say(t(f"convolution.slips.{name}", **places, **maxima))
 
 

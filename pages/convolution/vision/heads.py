@@ -120,7 +120,7 @@ def _heads(context: ConvolutionContext, choice: VisionChoice, fits: tuple[Window
             window_share, most = part(float(fits[layer].explained_share[head])), int(head_rows[i, head].argmax())
             down, right = (number(value, 2) for value in fits[layer].offset[head].tolist())
             alt = t(
-                "convolution.vision.card",
+                "convolution.vision.card" if fits[layer].alpha[head] > 0 else "convolution.vision.card_even",
                 layer=layer, head=head, row=most // columns, column=most % columns,
                 weight=part(float(head_rows[i, head, most])), share=window_share,
                 down=down, right=right, alpha=number(float(fits[layer].alpha[head])),

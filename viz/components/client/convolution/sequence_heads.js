@@ -4,6 +4,7 @@
 import { image, start } from "../lib/canvas.js";
 import { coveredCells, drawCover } from "../lib/covers.js";
 import { css, theme, weightColour, weightTable } from "../lib/colour.js";
+import { nameToken } from "../lib/direction.js";
 import { element, fill, segments } from "../lib/dom.js";
 import { LiveView, spoken } from "../lib/view.js";
 import { Cells } from "../plot/cells.js";
@@ -239,8 +240,8 @@ export class SequenceHeads extends LiveView {
     const best = row.indexOf(most),
       value = partDigits(most);
     this.says.textContent = fill(sentence, {
-      query: labels[query],
-      key: labels[best],
+      query: nameToken(labels, query),
+      key: nameToken(labels, best),
       shift: minus(best - query),
       value,
       n: alike,
