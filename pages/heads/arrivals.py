@@ -48,7 +48,8 @@ def draw(context: HeadsContext) -> list[Check]:
     alt = t("heads.arrive_alt", n=len(labels))
     show_bars(BarChart(labels, series, title=t("axis.keys"), value_title=t("heads.share")), key="arrive", alt=alt)
     first, from_first = share(float(weight[0])), share(float(message[0]))
-    say(t("heads.arrive_found", head=head, first=first, first_message=from_first))
+    sentence = "arrive_found" if bool(weight.any()) else "arrive_nothing"
+    say(t(f"heads.{sentence}", head=head, first=first, first_message=from_first))
     added_up, lengths = by_messages(trace.weights[head], values[head] @ w_o[head])
     error = (added_up - trace.contributions[head]).abs().max()
     off = (lengths / lengths.sum().clamp(min=1e-30) - message).abs().max()

@@ -12,9 +12,13 @@ from viz.frame.checks import Check, asked_of, check
 from viz.frame.compute import head_grid
 from viz.frame.format import number, part
 from viz.frame.head_grid.grid import opening_query
+from viz.frame.modes import say
 from viz.frame.shared import QUERY, Places
 from viz.frame.show import show_bars
 from viz.text.naming import list_token, name_token
+
+SUM = 1e-4
+"""Largest difference from 1 that rounding makes of a sum of weights."""
 
 
 def draw(context: HeadsContext) -> list[Check]:
@@ -51,6 +55,7 @@ def draw(context: HeadsContext) -> list[Check]:
         _say_nowhere(context, query)
     _row_list(context)
     at_temperature_one(context)
+    _say_sum(context, query)
     trace = scene.trace
     options = asked_of(scene)
     off = (sdpa_weights(trace.q, trace.k, **options) - trace.weights)[context.head].abs().max()
@@ -74,7 +79,20 @@ def _say_nowhere(context: HeadsContext, query: int) -> None:
     rows = head_grid.axis(context.scene.capture.queries, context.view).of
     tokens = [place for place, row in enumerate(rows) if row == query]
     nowhere = part(float(shares[context.head, tokens].mean()))
-    st.text(context.scene.t("heads.row_nowhere", query=_name(context, query), value=nowhere))
+    key = "row_nowhere_hidden" if context.view.hide else "row_nowhere"  # without special tokens rows sum to 1 again
+    st.text(context.scene.t(f"heads.{key}", query=_name(context, query), value=nowhere))
+
+
+def _say_sum(context: HeadsContext, query: int) -> None:
+    """Say that the row adds up to 1, where it does: with a sink, or where nothing may be looked at, it does not."""
+    row = context.shown.values[context.head, query]
+    if context.view.what == "scores":
+        rows = head_grid.axis(context.scene.capture.queries, context.view).of
+        row = context.scene.trace.weights[context.head][[place for place, of in enumerate(rows) if of == query]].mean(0)
+    if abs(float(row.sum()) - 1) < SUM:
+        say(context.scene.t("heads.row_sum"))
+    else:
+        st.empty()  # keeps the place
 
 
 def _shown_check(context: HeadsContext, query: int) -> Check:

@@ -87,7 +87,7 @@ def text_checks(context: LongTextContext) -> list[Check]:
     checks = [check(f"truth.tokens_{kind}", wrong_tokens(context.text), 0)]
     off = recount.weights_error(source, context.layer) if source.kind == "model" else None
     if off is not None:
-        checks.append(check("truth.file", off, 1e-5, layer=context.layer))
+        checks.append(check("truth.file", off, 1e-5, layer=context.scene.layer_number))
     return checks
 
 
@@ -101,4 +101,5 @@ def _own_row_check(context: LongTextContext, row: int, weights: Tensor) -> list[
     expected = recount.row_of(source, context.layer, Mask(), context.head, row)
     may = recount.row_tolerance(source, context.layer, context.head, row)
     off = recount.row_error(expected, weights)
-    return [check("long_text.check_own_row", off, may, layer=context.layer, head=context.head, row=row)]
+    layer = context.scene.layer_number
+    return [check("long_text.check_own_row", off, may, layer=layer, head=context.head, row=row)]

@@ -1,6 +1,8 @@
 """Every head, small, and which of three shapes it has: click one to open it."""
 
 from collections import Counter
+from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 import torch
@@ -20,6 +22,8 @@ VIEW = View("long/long_wall", words="long_text.long_wall.", sends={"chosen": Man
 SHARE = r"\text{share} = \frac{1}{|R|} \sum_{i \in R} \; \sum_{j \,:\, (i, j) \,\in\, \text{shape}} w_{ij}"
 NONE = "none"
 """A head that has none of the shapes."""
+SHORT = "short"
+"""A head of a text too short to name a shape."""
 
 
 @unless_stopped
@@ -34,12 +38,14 @@ def draw(context: LongTextContext) -> list[Check]:
             place.progress((layer + 1) / n_layers, text=t("long_text.fitting", done=layer + 1, n=n_layers))
     place.empty()
     fits = [fit for small in layers for fit in small.fits]
+    numbers = [context.scene.capture.number(layer) for layer in range(n_layers)]
     data = pack_wall(
         torch.stack([small.cells for small in layers]),
         [_about(fit) for fit in fits],
-        shapes=[*SHAPES, NONE],
+        shapes=[*SHAPES, NONE if context.n >= SHORTEST else SHORT],
+        numbers=numbers,
     )
-    VIEW.mount(key="long_wall", data=data, on={"chosen": _open})
+    VIEW.mount(key="long_wall", data=data, on={"chosen": partial(open_head, numbers)})
     _say(context, fits)
     return wall_checks(context)
 
@@ -78,9 +84,10 @@ def formula(context: LongTextContext | None) -> str:
     return SHARE
 
 
-def _open(place: list[int]) -> None:
-    """Open the head that was chosen."""
+def open_head(numbers: Sequence[int], place: list[int]) -> None:
+    """Open the head that was chosen; the browser counts the layers that attend, ``numbers`` are the model's own."""
     layer, head = place
-    LAYER.choose(layer)
+    if layer < len(numbers):
+        LAYER.choose(numbers[layer])
     HEAD.choose(head)
     SECTION.set("map")

@@ -1,5 +1,7 @@
 """Positions added to the words: X, P and X + P on one scale, and the lengths of their rows."""
 
+from collections.abc import Callable
+
 import streamlit as st
 import torch
 from torch import Tensor
@@ -10,7 +12,8 @@ from pages.positions.context import PositionsContext
 from viz.components.bars import BarChart
 from viz.components.matrix import Axis, Matrix, numbered
 from viz.core.analysis.checks import largest
-from viz.core.variants.encodings import no_table
+from viz.core.positions import sinusoidal
+from viz.core.variants.encodings import learned, no_table
 from viz.frame.checks import Check, check
 from viz.frame.format import statistic
 from viz.frame.modes import say
@@ -23,12 +26,23 @@ PARTS = {"X": "words", "P": "places", "X + P": "sum"}
 ADDED = Choice("added", lambda codes: codes[-1], among=lambda codes: codes)
 
 
+def code_that_ran(context: PositionsContext) -> tuple[Callable[..., Tensor], ...]:
+    """Return the function that made the table on the screen."""
+    return (learned if ADDED.read(table_codes(context)) == "learned" else sinusoidal,)
+
+
+def table_codes(context: PositionsContext) -> list[str]:
+    """Return the codes of the encodings that add a table to the words."""
+    return [code for code, encoding in context.encodings.items() if encoding.table is not no_table]
+
+
 def draw(context: PositionsContext) -> list[Check]:
     """Draw three tables of the same size, and the lengths of their rows."""
     t, pictures = context.t, st.container()
-    codes = [code for code, encoding in context.encodings.items() if encoding.table is not no_table]
+    codes = table_codes(context)
     label = t("positions.added.which")
-    code = ADDED.segments(label, codes, says=lambda code: t(f"positions.name_{code}"))
+    names = {code: context.name(code) for code in codes}  # a label holds names, and no tensor
+    code = ADDED.segments(label, codes, says=names.__getitem__)
     try:
         table = context.encodings[code].table(*context.vectors.shape)
     except ValueError as error:

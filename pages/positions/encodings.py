@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from pages.positions.checks import asked_mask, map_checks
-from pages.positions.context import ALPHA, DELTA, FOUR_ABREAST, PositionsContext, refuse_later_layer
+from pages.positions.context import ALPHA, DELTA, FOUR_ABREAST, PositionsContext, refuse_later_layer, turns_whole
 from viz.components.maps import Panel, pack_maps
 from viz.components.matrix import Axis, Matrix
 from viz.core.attention import row_softmax
@@ -21,6 +21,7 @@ from viz.frame.modes import say
 from viz.frame.scene import say_error
 from viz.frame.show import MAPS, show_lines, show_matrix
 from viz.params import Choice
+from viz.text import join_names, paragraph
 
 ENCODED = r"\operatorname{softmax}\big(\rho(X W_Q)\, \rho(X W_K)^\top / \sqrt{d_k} + b\big)\, X W_V"
 STRIP = "encodings"
@@ -77,7 +78,7 @@ def draw(context: PositionsContext) -> list[Check]:
     comparison = Comparison(context=context, look=look, scores=_scores(context))
     with pictures:
         selected = _strip(comparison)
-    say(f"**{context.name(selected)}** · {t(f'positions.about_{selected}')}")
+    say(f"**{context.name(selected)}** · {paragraph(*_about(context, selected))}")
     if selected == "quadratic":
         _quadratic_controls(context)
     context.say_gain(selected)
@@ -102,6 +103,15 @@ def _scores(context: PositionsContext) -> dict[str, Tensor]:
         st.warning(context.t("positions.unavailable", names=" · ".join(names)))
         say_error(context.t, reason)
     return scores
+
+
+def _about(context: PositionsContext, code: str) -> list[str]:
+    """Return the sentences about an encoding: those that hold for these settings and sizes."""
+    t = context.t
+    if code == "rope_halves":
+        return [t(f"positions.about_{code}"), t(f"positions.two_{'alike' if context.spec.d_k == 2 else 'models'}")]
+    is_zero = code == "quadratic" and not context.placing.alpha
+    return [t(f"positions.about_{code}"), *([t("positions.far_quadratic_zero")] if is_zero else [])]
 
 
 def _quadratic_controls(context: PositionsContext) -> None:
@@ -178,18 +188,21 @@ def _same_as_the_model(context: PositionsContext) -> list[Check]:
 
     if context.rows is not None:
         return [check("positions.check_own", off("learned"), 1e-5)]
-    call = scene.capture.calls[0]
-    if call.rotation == "whole" and off("none") > SAME:  # else no map could be told from another
+    if turns_whole(scene):
         rotations = [code for code in ("rope_adjacent", "rope_halves") if context.fits(code)]
-        _which_turns(context, {code: off(code) for code in rotations})
+        _which_turns(context, {code: off(code) for code in ("none", *rotations)})
     return []
 
 
 def _which_turns(context: PositionsContext, off: dict[str, float]) -> None:
-    """Note the rotation that is a model's own: one of the two, at its own base, without further specialities."""
+    """Note the rotation that is a model's own, at its own base; with one token, or keys alike, no map is another."""
     t, base = context.t, number(context.placing.base, 3)
-    same = {code: error for code, error in off.items() if error <= SAME}
-    for code, error in same.items():
-        st.caption(t("positions.own_map", name=context.name(code), base=base, off=number(error)))
+    same = {context.name(code): error for code, error in off.items() if error <= SAME}
     if not same:
         st.caption(t("positions.own_no_map", base=base))
+        return
+    values = {"base": base, "off": number(max(same.values()))}
+    if len(same) == 1:
+        st.caption(t("positions.own_map", name=next(iter(same)), **values))
+    else:
+        st.caption(t("positions.own_maps", names=join_names(t, (f"“{name}”" for name in same)), **values))

@@ -79,7 +79,7 @@ def _curves(context: PositionsContext, trained: int) -> dict[str, Tensor]:
     for code in BIASES:
         makers[code] = partial(_bias_back, context, code, far)
     if context.rows is not None:
-        n_trained = min(trained, len(context.rows))
+        n_trained = min(far if context.has_fixed_rows else trained, len(context.rows))
         makers["learned"] = partial(_only_trained, context.scene.choice.source.model, n_trained, far)
     curves = {}
     for code in context.encodings:
@@ -117,6 +117,8 @@ def _case(context: PositionsContext, code: str, values: Tensor, trained: int) ->
         assert context.rows is not None
         numbers |= {"known": f"{min(trained, len(context.rows)):,}", "model": context.scene.choice.source.model}
         case = "_cut" if trained < len(context.rows) else ""
+        if context.has_fixed_rows:
+            case, numbers["known"] = "_fixed", f"{len(context.rows):,}"
     elif code == "t5":
         flat = int(t5_buckets(-torch.arange(1024)).diff().nonzero().max()) + 1
         numbers |= {"flat": str(flat), "last": statistic(_bias_back(context, code, flat + 1)[-1], 2)}

@@ -75,7 +75,8 @@ def _show_curves(context: PositionsContext, weights: dict[str, Tensor], factors:
     with right:
         name = t("positions.no_positions.factor")
         chart = curves(at, {name: factors}, x=x, y=Axis(name, grid=True))
-        show_lines(chart, key="nope_factor", alt=t("positions.no_positions.factor_alt"))
+        alt = "factor_alt" if bool(factors.max() > 1) else "factor_alt_off"
+        show_lines(chart, key="nope_factor", alt=t(f"positions.no_positions.{alt}"))
 
 
 def _say_weights(
@@ -95,7 +96,8 @@ def _say_weights(
         )
     )
     numbers = {name: number(float(values[-1])) for name, values in weights.items()}
-    key = "off" if factor <= 1 else "says" if alike < context.n else "says_alike"
+    ratio = number(float(weights["with"][-1] / weights["without"][-1]), 3)
+    key = "off" if factor <= 1 else "says_alike" if alike == context.n else "says_even" if ratio == "1" else "says"
     say(
         t(
             f"positions.no_positions.{key}",
@@ -103,7 +105,7 @@ def _say_weights(
             before=numbers["without"],
             after=numbers["with"],
             factor=number(factor, 3),
-            ratio=number(float(weights["with"][-1] / weights["without"][-1]), 3),
+            ratio=ratio,
         )
     )
 

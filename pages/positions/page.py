@@ -18,7 +18,7 @@ SINUSOIDS = standalone(
     formula=sinusoids.ROWS,
     parameters=("pe_width", "pe_n", "pe_at", "pe_pairs"),
 )
-ADDED = standalone("added", added.draw, code=(positions.sinusoidal,), parameters=("added",), reads_text=True)
+ADDED = standalone("added", added.draw, code=added.code_that_ran, parameters=("added",), reads_text=True)
 STEP = standalone(
     "step", step.draw, code=(positions.rotation, offset_profile), formula=step.formula, parameters=("pe_k", "pe_pair")
 )

@@ -25,6 +25,8 @@ NEED = Choice(
     among=lambda codes: codes,
 )
 """The encoding to compare with "no positions"."""
+SAME = 1e-5
+"""Largest difference of a weight that rounding makes."""
 
 
 def draw(context: PositionsContext) -> list[Check]:
@@ -42,14 +44,23 @@ def draw(context: PositionsContext) -> list[Check]:
     with pictures:
         _maps(context, code, torch.stack([before, after, with_positions, shuffled]))
     without, change = (float((a - b).abs().max()) for a, b in ((before, after), (with_positions, shuffled)))
-    say(t("positions.need_found", none=number(without), code=context.name(code), changed=number(change)))
-    if code == "alibi" and order == tuple(reversed(range(context.n))):
-        st.caption(t("positions.need_mirror"))
+    sentence = "need_found" if change > SAME else "need_found_none"
+    say(t(f"positions.{sentence}", none=number(without), code=context.name(code), changed=number(change)))
+    _say_why_none(context, code, order)
     st.text(t("positions.as_written", text=" ".join(tokens.labels)))
     st.text(t("positions.as_shuffled", text=" ".join(tokens.labels[i] for i in order)))
     weights_by_code = {"none": before, code: with_positions}
     maps = map_checks(context, {name: context.scores(name) for name in weights_by_code}, weights_by_code)
     return [check("positions.check_need", without, 1e-5), *maps, *_whole_model(context, order)]
+
+
+def _say_why_none(context: PositionsContext, code: str, order: tuple[int, ...]) -> None:
+    """Say why an encoding cannot see an order: its bias is 0 throughout, or the same backwards."""
+    bias = context.encodings[code].bias(context.spec.H, context.n, context.n)
+    if bias is not None and not bias.any():
+        st.caption(context.t("positions.far_quadratic_zero"))
+    elif bias is not None and order == tuple(reversed(range(context.n))) and bias.equal(bias.mT):
+        st.caption(context.t(f"positions.need_mirror_{code}"))
 
 
 def _chosen_order(context: PositionsContext) -> tuple[int, ...]:
@@ -65,7 +76,8 @@ def _other_encoding(context: PositionsContext) -> str:
     """Return the encoding to compare with "no positions"."""
     t = context.t
     codes = [code for code in context.encodings if code != "none" and context.fits(code)]
-    return NEED.selectbox(t("positions.with"), codes, says=lambda code: t(f"positions.name_{code}"), width=300)
+    names = {code: context.name(code) for code in codes}  # a label holds names, and no tensor
+    return NEED.selectbox(t("positions.with"), codes, says=names.__getitem__, width=300)
 
 
 def _both(context: PositionsContext, code: str, order: tuple[int, ...]) -> tuple[Tensor, Tensor]:

@@ -195,6 +195,8 @@ def _say_pairs(context: PositionsContext, turning: Turning) -> None:
     counts |= {"kept": int((ramp == 1).sum()), "full": int((ramp == 0).sum())}
     counts["part"] = turning_pairs - counts["kept"] - counts["full"]
     key = "says" if turning.factor > 1 else "unstretched" if turning_pairs < pairs else "standard"
+    if turning.factor > 1 and counts["kept"] == turning_pairs:
+        key = "all_kept"
     waves = [wavelengths(kind.omega).max() for kind in (replace(turning, factor=1), turning)]
     say(t(f"positions.today.{key}", before=number(float(waves[0])), after=number(float(waves[1])), **counts))
     if turning_pairs < pairs:

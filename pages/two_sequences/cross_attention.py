@@ -48,7 +48,7 @@ def whose_heads(context: TwoSequencesContext, scene: Scene) -> list[str]:
     t, source, sentences = context.t, scene.choice.source, []
     if scene.capture.is_cross:
         kind = _kind_of_heads(context)
-        values = {"model": source.model, "layer": scene.choice.layer, "seed": source.seed}
+        values = {"model": source.model, "layer": scene.layer_number, "seed": source.seed}
         sentences.append(t(f"two_sequences.heads_{kind}", **values))
         if any(call.rotary for call in scene.capture.calls):
             sentences.append(t("two_sequences.rotary"))

@@ -117,16 +117,24 @@ def _maps(context: TwoSequencesContext, trace: GeneralTrace) -> None:
 
 def _say(context: TwoSequencesContext, trace: GeneralTrace, heads: tuple[GeneralHead, ...]) -> None:
     """Describe the scores of both kinds, their bounds, and the distance between a head's rows."""
+    t, visible = context.t, trace.masked.isfinite()
+    if not visible.any():
+        say(t("two_sequences.kinds.found_nothing"))
+        return
     (network,) = [head.additive for head in heads if head.additive]
-    top = {kind: number(float(scores.abs().max())) for kind, scores in zip(KINDS, trace.scores, strict=True)}
-    say(context.t("two_sequences.kinds.found", limit=number(float(network.w_v.abs().sum())), **top))
-    apart = {kind: rows_apart(weights) for kind, weights in zip(KINDS, trace.weights, strict=True)}
-    if trace.weights.shape[-2] == 1:
-        say(context.t("two_sequences.kinds.apart_one"))
+    visible_scores = [scores[cells] for scores, cells in zip(trace.scores, visible, strict=True)]
+    top = {
+        kind: number(float(scores[scores.abs().argmax()])) for kind, scores in zip(KINDS, visible_scores, strict=True)
+    }
+    say(t("two_sequences.kinds.found", limit=number(float(network.w_v.abs().sum())), **top))
+    rows = [weights[cells.any(-1)] for weights, cells in zip(trace.weights, visible, strict=True)]
+    apart = {kind: rows_apart(weights) for kind, weights in zip(KINDS, rows, strict=True)}
+    if len(rows[0]) == 1:
+        say(t(f"two_sequences.kinds.{'apart_one' if trace.weights.shape[-2] == 1 else 'apart_one_open'}"))
     elif max(apart.values()) < ROUNDING:
-        say(context.t("two_sequences.kinds.apart_none"))
+        say(t("two_sequences.kinds.apart_none"))
     else:
-        say(context.t("two_sequences.kinds.apart", **{kind: part(value) for kind, value in apart.items()}))
+        say(t("two_sequences.kinds.apart", **{kind: part(value) for kind, value in apart.items()}))
 
 
 def rows_apart(weights: Tensor) -> float:

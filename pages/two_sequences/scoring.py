@@ -50,7 +50,7 @@ def draw(context: TwoSequencesContext) -> list[Check]:
     rows = [_costs(name, way, scores[name], t) for name, way in ways.items()]
     titles = {key: st.column_config.Column(t(f"two_sequences.column_{key}")) for key in rows[0]}
     show_table(rows, column_config=titles, height="content", key="scores")
-    sizes = {"layer": context.cross.choice.layer, "head": head, "d": q.shape[-1], "a": d_hidden, "Q": len(q)}
+    sizes = {"layer": context.cross.layer_number, "head": head, "d": q.shape[-1], "a": d_hidden, "Q": len(q)}
     st.caption(t("two_sequences.scores_note", **sizes, K=len(k), scale=number(trace.scale, 3)))
     own_off = (scores["dot"] - trace.scores[head, :n, :n]).abs().max()
     return [

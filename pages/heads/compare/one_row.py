@@ -95,10 +95,11 @@ def _draw_row(context: Pair, second: Second) -> list[Check]:
         return [wrong, context.check_weights("heads.check_row")]
     scene = _at(second.scene, head[0])
     second_pair = replace(context, scene=scene, head=head[1], query=query, key=query if key is None else key)
+    pair = _pair_names(context, sides)
     if second.other_model and key is not None:
-        sentence = _say_models(context, second, head, (context.cell.weight, second_pair.cell.weight))
+        sentence = _say_models(context, second, head, (context.cell.weight, second_pair.cell.weight), pair)
     else:
-        sentence = _say(context, second_pair, has_key=key is not None)
+        sentence = _say(context, second_pair, pair, has_key=key is not None)
     names, labels = _names(context, second), labels_of(sides)["difference"]
     for when, rows in (
         ("before", (context.cell.row, second_pair.cell.row)),
@@ -141,6 +142,17 @@ def _draw_lists(context: Pair) -> None:
                 st.markdown(t("heads.looks_at"), width="content")
 
 
+def _pair_names(context: Pair, sides: Sides) -> tuple[str, str]:
+    """Name the query and the key."""
+    query, key = (_name(sides, sides.of[at], name_token(context.labels, at)) for at in (context.query, context.key))
+    return query, key
+
+
+def _name(sides: Sides, slot: int, label: str) -> str:
+    """Name a word of the first text; one that is another word in the second, by both."""
+    return f"{label} → {sides.labels[1][slot]}" if sides.alignment.slots[slot].kind == "replaced" else label
+
+
 def _names(context: Pair, second: Second) -> tuple[str, str]:
     """The names of the bars: two models, or two texts."""
     if second.other_model:
@@ -179,11 +191,13 @@ def _by_words(context: Pair, second: Second, comparison: ComparisonKey, head: He
     if sides.alignment.slots[query].b is None:
         st.text(t("heads.compare_alone", query=sides.labels[0][query]))
         return [check("second.check_words", off, 1e-5)]
+    labels = labels_of(sides)["difference"]
     pair = float(rows[0][key]), float(rows[1][key])
-    sentence = _say_models(context, second, head, pair, (sides.labels[0][query], sides.labels[0][key]))
+    query_name, key_name = (_name(sides, slot, sides.labels[0][slot]) for slot in (query, key))
+    sentence = _say_models(context, second, head, pair, (query_name, key_name))
     series = dict(zip(_names(context, second), rows, strict=True))
     chart = BarChart(
-        labels_of(sides)["difference"],
+        labels,
         series,
         title=t("axis.keys"),
         value_title=t("heads.compare_after"),
@@ -200,14 +214,15 @@ def _say_models(
     second: Second,
     head: Head,
     weights: tuple[float, float],
-    pair: tuple[str, str] | None = None,
+    pair: tuple[str, str],
 ) -> str:
-    """The weights between words in both models; labels as here, or as ``pair`` writes them."""
-    query, key = pair or (name_token(context.labels, context.query), name_token(context.labels, context.key))
+    """The weights between the words of a pair in both models."""
+    query, key = pair
     if math.isnan(weights[1]):
         return context.t("heads.compare_no_key", query=query, key=key)
     model, model_b = _names(context, second)
-    numbers = {"layer": context.scene.choice.layer, "head": context.head, "layer_b": head[0], "head_b": head[1]}
+    layers = {"layer": context.scene.layer_number, "layer_b": second.scene.capture.number(head[0])}
+    numbers = layers | {"head": context.head, "head_b": head[1]}
     weight, weight_b = map(part, weights)
     return context.t(
         "heads.compare_models",
@@ -215,9 +230,9 @@ def _say_models(
     )  # fmt: skip
 
 
-def _say(context: Pair, second_pair: Pair, *, has_key: bool) -> str:
+def _say(context: Pair, second_pair: Pair, pair: tuple[str, str], *, has_key: bool) -> str:
     """Describe the change of the selected pair, if the second text has it."""
-    labels_by_role = {role: name_token(context.labels, getattr(context, role)) for role in ("query", "key")}
+    labels_by_role = dict(zip(("query", "key"), pair, strict=True))
     if not has_key:
         return context.t("heads.compare_no_key", **labels_by_role)
     cells = {"": context.cell, "_b": second_pair.cell}

@@ -6,6 +6,7 @@ from pages.heads.compare import by_numpy, compute
 from pages.heads.compare.second import MODEL_B, TEXT_B, Second
 from viz.frame.available_models import models_here
 from viz.frame.checks import Check, check
+from viz.frame.compute import read
 from viz.frame.format import part
 from viz.frame.modes import say
 from viz.frame.scene import Scene
@@ -51,7 +52,7 @@ def training(scene: Scene, second: Second) -> list[Check]:
         f"{name}{which}": value
         for which, source, side in zip(("", "_b"), sources, sides, strict=True)
         for name, value in {
-            "model": source.model, "layer": side.head[0], "head": side.head[1],
+            "model": source.model, "layer": read(source).number(side.head[0]), "head": side.head[1],
             "weight": part(side.weight), "even": part(side.even),
         }.items()
     }  # fmt: skip

@@ -8,7 +8,9 @@ from pages.long_text.compute import LongText, head_map, read
 from tests.browser.drive import eventually, wait_run
 from viz.core.long.rows import window
 from viz.frame.specs import Source
+from viz.text import translator
 
+T = translator("en")
 WORDS = "one two three four five two seven"
 TEXT = " ".join([WORDS] * 16)
 PARAMETERS = {"source": "words", "text": TEXT, "d_model": 8, "n_heads": 2, "long_times": 8, "head": 1}
@@ -63,3 +65,15 @@ def test_clicks_open_window_and_row(visit):
     eventually(lambda: expect(selection).to_have_text(f" ▸{read(text).tokens.labels[top + 1]}◂ "))
     assert {f"long_row={top + 1}", f"zoom_row={top}"} <= set(page.url.partition("?")[2].split("&"))
     assert zoomed(page)[:2] == [top, left_edge], "the window stays where it is"
+
+
+def test_short_texts_heads_have_no_shape(visit):
+    """A head without a shape is named without a share, which would be that of another shape."""
+    page = visit("long-text", **PARAMETERS | {"long_times": 1}, section="wall")
+    shape = T("long_text.long_wall.short")
+    expect(page.locator(".long-wall .legend")).to_contain_text(shape)
+    name = T("long_text.long_wall.alt_none", layer=0, head=1, shape=shape)
+    page.get_by_role("button", name=name, exact=True).focus()
+    expect(page.locator(".long-wall .says")).to_contain_text(f"Layer 0, head 1: {shape}.")
+    page.get_by_role("button", name=name, exact=True).click()
+    expect(page.locator(".long-map .whole .picture")).to_be_visible()

@@ -393,12 +393,12 @@ def test_causal_even_spread_sentence(open_app, monkeypatch, tmp_path):
 def test_alibi_cannot_tell_mirrored_text(open_app):
     link = {"source": "words", "text": "dog bites man", "need": "alibi"}
     rotated = open_app("positions", **link, order="reversed")
-    assert T("positions.need_mirror") in captions(rotated)
-    assert any(re.search(r"by \*\*\d\.\d·10⁻⁸\*\*|by \*\*0\*\*", line) for line in sentences_of(rotated)), (
+    assert T("positions.need_mirror_alibi") in captions(rotated)
+    assert any(re.search(r"no more than \*\*(\d(\.\d)?·10⁻⁸|0)\*\*", line) for line in sentences_of(rotated)), (
         "and that is what was computed"
     )
-    assert T("positions.need_mirror") not in captions(open_app("positions", **link | {"text": "dog bites a man"}))
-    assert T("positions.need_mirror") not in captions(open_app("positions", **link | {"source": "model"}))
+    assert T("positions.need_mirror_alibi") not in captions(open_app("positions", **link | {"text": "dog bites a man"}))
+    assert T("positions.need_mirror_alibi") not in captions(open_app("positions", **link | {"source": "model"}))
 
 
 def backwards(x, *, base, pairing, positions):

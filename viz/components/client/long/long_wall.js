@@ -23,7 +23,7 @@ class LongWall extends View {
 
   receive(data) {
     this.data = data;
-    const { layers, heads, words, shapes } = data;
+    const { layers, heads, words, shapes, numbers } = data;
     this.rows.style.setProperty("--heads", String(heads));
     this.rows.setAttribute("aria-label", words.axes);
     this.legend.replaceChildren(
@@ -44,7 +44,7 @@ class LongWall extends View {
       names,
       ...Array.from({ length: layers }, (_, layer) => {
         const row = element("div", "row");
-        row.append(element("span", "", {}, fill(words.layer, { layer })));
+        row.append(element("span", "", {}, fill(words.layer, { layer: numbers[layer] })));
         for (let head = 0; head < heads; head++) row.append(this.#head(layer, head));
         return row;
       }),
@@ -55,10 +55,10 @@ class LongWall extends View {
 
   /** For the menu of the picture: each head's shape, and how much of its attention every shape has. */
   asTables() {
-    const { heads, about, words, shapes } = this.data,
+    const { heads, about, words, shapes, numbers } = this.data,
       three = shapes.slice(0, -1).map((name) => words[name]);
     const rows = about.map(([shape, ...shares], at) => [
-      `${Math.floor(at / heads)}.${at % heads}`,
+      `${numbers[Math.floor(at / heads)]}.${at % heads}`,
       words[shapes[shape]],
       ...shares,
     ]);
@@ -72,12 +72,13 @@ class LongWall extends View {
   }
 
   #head(layer, head) {
-    const { heads, count, values, lowest, about, words, shapes, hues } = this.data,
+    const { heads, count, values, lowest, about, words, shapes, hues, numbers } = this.data,
       at = layer * heads + head;
     const [shape, ...shares] = about[at],
       percent = shares.map((share) => `${Math.round(share * 100)} %`);
-    const names = { layer, head, shape: words[shapes[shape]], share: percent[shape] ?? percent[0] };
-    const button = element("button", "", { type: "button", "aria-label": fill(words.alt, names) });
+    const names = { layer: numbers[layer], head, shape: words[shapes[shape]], share: percent[shape] ?? "" },
+      alt = shape < percent.length ? words.alt : words.alt_none;
+    const button = element("button", "", { type: "button", "aria-label": fill(alt, names) });
     const pixels = codePixels(weightTable(hues.positive), lowest),
       cells = values.subarray(at * count * count, (at + 1) * count * count);
     button.append(image(count, count, (cell) => pixels[cells[cell]]));

@@ -1,0 +1,149 @@
+"""Sentences of the Positions page: true for every value of its controls, and of what is shown alone."""
+
+import inspect
+
+import pytest
+
+from tests import checkpoints
+from tests.running import line_charts, sentences_of
+from viz.core.positions import sinusoidal
+from viz.core.variants.encodings import learned
+from viz.frame import available_models, compute, specs
+from viz.text import LANGUAGES, translator
+
+T = translator("en")
+pytestmark = pytest.mark.usefixtures("without_source_checks")
+
+
+def texts_of(app):
+    assert not app.exception
+    return sentences_of(app) + [element.value for kind in ("caption", "text") for element in app.get(kind)]
+
+
+def has_sentence(app, t, key, **values):
+    """Return True if a text of this name stands on the page, whatever its other numbers are."""
+    pieces = [piece for piece in t(key, **values).split("X") if piece]
+    return any(all(piece in text for piece in pieces) for text in texts_of(app))
+
+
+MIRROR = {"source": "words", "text": "dog bites man", "section": "shuffle", "order": "reversed"}
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(
+    ("link", "sentence", "reason"),
+    [
+        ({"need": "alibi"}, "need_found_none", "need_mirror_alibi"),
+        ({"need": "quadratic", "near_delta": 0}, "need_found_none", "need_mirror_quadratic"),
+        ({"need": "quadratic", "near_alpha": 0}, "need_found_none", "far_quadratic_zero"),
+        ({"need": "quadratic", "near_alpha": 0, "order": "shuffled"}, "need_found_none", "far_quadratic_zero"),
+        ({"need": "quadratic"}, "need_found", None),
+        ({"need": "t5"}, "need_found", None),
+    ],
+)
+def test_unseen_order_changes_nothing(open_app, lang, link, sentence, reason):
+    """A bias that is 0, or the same backwards, changes no weight: then no change is spoken of."""
+    t = translator(lang)
+    app = open_app("positions", **MIRROR | {"near_alpha": 0.5} | link, lang=lang)
+    code = t(f"positions.name_{link['need']}")
+    for key in ("need_found", "need_found_none"):
+        assert has_sentence(app, t, f"positions.{key}", none="X", code=code, changed="X") == (key == sentence)
+    for key in ("need_mirror_alibi", "need_mirror_quadratic", "far_quadratic_zero"):
+        assert has_sentence(app, t, f"positions.{key}") == (key == reason)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(("length", "is_stretched"), [(131072, False), (4096, True)])
+def test_unstretched_pairs_keep_wavelength(open_app, lang, length, is_stretched):
+    """If even the slowest pair goes round 32 times, no wavelength "goes from 628 to 628"."""
+    t, link = translator(lang), {"source": "words", "section": "today", "today_length": length, "today_factor": 8}
+    app = open_app("positions", **link, lang=lang)
+    values = {"pairs": 2, "turned": 2, "s": 8, "after": "628"}
+    assert has_sentence(app, t, "positions.today.all_kept", **values) != is_stretched
+    assert not has_sentence(app, t, "positions.today.says", **values, kept=2, part=0, full=0, before="628")
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("alpha", [0, 0.5])
+def test_window_of_zero_is_none(open_app, lang, alpha):
+    t = translator(lang)
+    app = open_app("positions", source="words", section="encodings", encoding="quadratic", near_alpha=alpha, lang=lang)
+    assert has_sentence(app, t, "positions.about_quadratic")
+    assert has_sentence(app, t, "positions.far_quadratic_zero") == (alpha == 0)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(("n_heads", "sentence"), [(8, "two_alike"), (4, "two_models")])
+def test_one_pair_has_one_pairing(open_app, lang, n_heads, sentence):
+    t, absent = translator(lang), {"two_alike": "two_models", "two_models": "two_alike"}[sentence]
+    link = {"source": "words", "d_model": 16, "n_heads": n_heads, "encoding": "rope_halves", "section": "encodings"}
+    app = open_app("positions", **link, lang=lang)
+    assert has_sentence(app, t, f"positions.{sentence}") and not has_sentence(app, t, f"positions.{absent}")
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(
+    ("text", "key"), [("repeat after me", "own_map"), ("repeat", "own_maps"), ("repeat after me " * 50, None)]
+)
+def test_own_map_stands_where_promised(open_app, lang, text, key):
+    """One token looks the same on every map; of a long text the page reads a part, and no map is the model's."""
+    t = translator(lang)
+    app = open_app("positions", section="encodings", model="twin-g2", text=text, lang=lang)
+    assert has_sentence(app, t, "positions.model_turns")
+    assert has_sentence(app, t, "positions.model_turns_which") == (key is not None)
+    for name in ("own_map", "own_maps"):
+        assert has_sentence(app, t, f"positions.{name}", base="10,000", off="X", name="X", names="X") == (name == key)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(("gain", "alt"), [(0, "factor_alt_off"), (0.1, "factor_alt")])
+def test_constant_factor_does_not_rise(open_app, lang, gain, alt):
+    app = open_app("positions", source="words", section="today", today_show="no_positions", nope_gain=gain, lang=lang)
+    chart = line_charts(app)["nope_factor"]
+    assert chart["words"]["alt"] == translator(lang)(f"positions.no_positions.{alt}")
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_even_scores_gain_hardly(open_app, lang):
+    """Beside keys nearly as good no weight is "1 times as much"."""
+    t = translator(lang)
+    link = {"model": "twin-g2", "text": "a b a b", "section": "today", "today_show": "no_positions"}
+    app = open_app("positions", source="model", **link, lang=lang)
+    values = {"n": "1,048,576", "before": "X", "factor": "X"}
+    assert has_sentence(app, t, "positions.no_positions.says_even", **values)
+    assert not has_sentence(app, t, "positions.no_positions.says", **values, after="X", ratio="1")
+
+
+@pytest.mark.parametrize(("code", "function"), [("learned", learned), ("sinusoidal", sinusoidal)])
+def test_code_made_the_table(open_app, code, function):
+    app = open_app("positions", section="sinusoids", pe_show="added", added=code)
+    app.session_state["_footer_added"] = "code"
+    app.run()
+    assert not app.exception
+    assert [block.value.strip() for block in app.code] == [inspect.getsource(function).strip()]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(("family", "is_fixed"), [("marian", True), ("bert", False)])
+def test_fixed_table_is_not_learned(open_app, monkeypatch, tmp_path, lang, family, is_fixed):
+    """Marian adds sinusoids: no training made its table, and its rows go by distance."""
+    t, entry = translator(lang), checkpoints.make_entry(family, tmp_path / "small")
+    for module in (specs, compute):
+        monkeypatch.setattr(module, "local_entries", lambda: (entry,))
+    available_models._on_this_machine.cache_clear()
+    link = {"source": "model", "model": entry.id, "text": "dog bites man", "section": "all", "lang": lang}
+    app = open_app("positions", **link, encoding="learned", trained=30)
+    keys = {
+        "model_table": "model_table_fixed",
+        "spread_learned": "spread_fixed",
+        "far_learned_cut": "far_learned_fixed",
+    }
+    for key, fixed in keys.items():
+        values = {"model": entry.id, "learned": "X", "known": 61 if is_fixed else 30}
+        assert has_sentence(app, t, f"positions.{fixed}", **values) == is_fixed
+        assert has_sentence(app, t, f"positions.{key}", **values) != is_fixed
+    names = [t(f"positions.name_{name}") for name in ("learned", "own")]
+    assert [any(text.startswith(f"**{name}** · ") for text in texts_of(app)) for name in names] == [
+        not is_fixed,
+        is_fixed,
+    ]

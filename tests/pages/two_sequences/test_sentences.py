@@ -1,0 +1,61 @@
+"""Sentences of the page of two texts: true of every pair of texts, mask and model."""
+
+import pytest
+
+from tests.checkpoints import make_entry
+from tests.running import sentences_of
+from viz.frame import available_models, compute, specs
+from viz.text import LANGUAGES, translator
+
+pytestmark = pytest.mark.usefixtures("without_source_checks")
+KINDS = {"section": "scoring", "score_show": "kinds", "source": "words"}
+
+
+def texts_of(app):
+    assert not app.exception
+    return sentences_of(app) + [element.value for kind in ("caption", "text") for element in app.get(kind)]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(
+    ("text", "target", "mask", "key"),
+    [
+        ("one", "six seven", "padding", "found_nothing"),
+        ("one two", "six seven eight", "padding", "found_nothing"),
+        ("one two", "six", "none", "apart_one"),
+        ("one", "six seven", "causal", "apart_one_open"),
+        ("one", "six seven", "none", "apart_none"),
+    ],
+)
+def test_rows_without_weight_are_not_compared(open_app, lang, text, target, mask, key):
+    t = translator(lang)
+    texts = texts_of(open_app("two_sequences", **KINDS, text=text, target=target, kinds_mask=mask, lang=lang))
+    for name in ("found_nothing", "apart_one", "apart_one_open", "apart_none"):
+        assert (t(f"two_sequences.kinds.{name}") in texts) == (name == key)
+
+
+def test_farthest_score_keeps_its_sign(open_app):
+    """Of one word and one word there is one score, which may be below 0."""
+    t, signs = translator("en"), set()
+    for text in ("one", "two", "cat", "dog", "bird", "tree", "house"):
+        texts = texts_of(open_app("two_sequences", **KINDS, text=text, target="six"))
+        start = t("two_sequences.kinds.found", dot="|", additive="", limit="").split("|")[0]
+        (sentence,) = [sentence for sentence in texts if sentence.startswith(start)]
+        signs.add(sentence.removeprefix(start)[0] == "−")
+    assert signs == {True, False}
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(("section", "key"), [("cross_attention", "heads_model"), ("scoring", "scores_note")])
+def test_layer_has_models_own_number(open_app, monkeypatch, tmp_path, lang, section, key):
+    """In a hybrid the second layer that attends is not layer 1."""
+    t, entry, text = translator(lang), make_entry("lfm2", tmp_path / "small"), "the cat sat"
+    for module in (specs, compute):
+        monkeypatch.setattr(module, "local_entries", lambda: (entry,))
+    available_models._on_this_machine.cache_clear()
+    number = compute.read(specs.Source(kind="model", text=text, model=entry.id)).number(1)
+    assert number > 1
+    app = open_app("two_sequences", source="model", model=entry.id, text=text, layer=number, section=section, lang=lang)
+    values = {"model": entry.id, "head": 1} | dict.fromkeys(("Q", "K", "d", "a", "scale"), "|")
+    start = t(f"two_sequences.{key}", layer=number, **values).split("|")[0]
+    assert any(element.startswith(start) for element in texts_of(app))
