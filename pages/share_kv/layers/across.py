@@ -174,7 +174,7 @@ def _say(context: ShareKvContext, stack: SharedStack, variation: Tensor) -> None
         return
     readers = [layer for layer, source in enumerate(stack.sources) if source != layer]
     far = part(float(variation[readers].mean()))
-    say(t("share_kv.across_layers.says", g=stack.size, sets=n_sets, L=L, far=far, **sizes))
+    say(t("share_kv.across_layers.says", g=stack.size, sets=n_sets, L=L, others=L - n_sets, far=far, **sizes))
 
 
 def _say_users(context: ShareKvContext) -> None:
