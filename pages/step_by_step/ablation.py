@@ -91,10 +91,18 @@ def _explain_difference(context: StepByStepContext, faults: Faults, correct: Ten
     if torch.equal(correct, faulty):
         st.info(context.t("step_by_step.break_same"))
     elif faults.wrong_axis:
-        low, high = (f"{float(end):.2f}" for end in faulty.sum(-1).aminmax())
-        say(context.t("step_by_step.break_axis", low=low, high=high))
+        say(_sums_of_rows(context, faulty.sum(-1)))
     else:
         st.empty()
+
+
+def _sums_of_rows(context: StepByStepContext, sums: Tensor) -> str:
+    """Describe the sums of rows whose columns sum to 1, with as many decimals as tell the ends apart."""
+    for decimals in range(2, 6):
+        low, high = (f"{float(end):.{decimals}f}" for end in sums.aminmax())
+        if low != high:
+            return context.t("step_by_step.break_axis", low=low, high=high)
+    return context.t("step_by_step.break_axis_even", low=low)
 
 
 def _table(context: StepByStepContext, correct: RowMeasures, faulty: RowMeasures) -> None:
