@@ -17,6 +17,7 @@ from viz.frame.format import number
 from viz.frame.modes import say
 from viz.frame.show import show_matrix
 from viz.params import Flag, Scope
+from viz.text import join_names
 
 SWITCHES = tuple(map(Flag, ("no_scale", "no_mask", "wrong_axis")))
 TEMPERATURE = shared.TEMPERATURE.variant(scope=Scope("mistake"))
@@ -78,7 +79,7 @@ def _fault_names(context: StepByStepContext, faults: Faults) -> str:
     names = [context.t(f"step_by_step.{switch.name}") for switch in SWITCHES if getattr(faults, switch.name)]
     if faults.temperature != 1:
         names.append(f"t = {number(faults.temperature, 3)}")
-    return ", ".join(names)
+    return join_names(context.t, names)
 
 
 def _map(context: StepByStepContext, name: str, weights: Tensor) -> None:

@@ -108,7 +108,7 @@ def draw(context: ShareKvContext) -> list[Check]:
         _say(context, stack, variation)
     draw_groups(context)
     st.caption(t("share_kv.across_layers.untrained"))
-    say_whose_numbers(context)
+    say_whose_numbers(context, are_paired=group_size == 1)
     _say_users(context)
     return _checks(context, stack, variation, (layer, head))
 

@@ -1,12 +1,17 @@
 """Sentences of the Sharing page: true for every number of heads, of layers and of tokens, and for every mask."""
 
+import re
+
 import pytest
 
+from pages.share_kv.layers.models import models
 from tests import checkpoints
 from tests.components.test_maps import unpack
 from tests.running import sentences_of
 from viz import limits
-from viz.text import LANGUAGES, paragraph, translator
+from viz.frame.format import amount
+from viz.frame.scene import model_own
+from viz.text import LANGUAGES, join_names, paragraph, translator
 
 TEXT = "the cat sat"
 SEEDED = {"source": "words", "text": TEXT}
@@ -122,3 +127,53 @@ def test_latent_has_no_share_of_nothing(visit, t):
     texts = texts_of(visit("latent", mla_width=2, **NOWHERE, **SEEDED))
     assert t("share_kv.latent.nowhere") in texts
     assert not any(starts(text, t, "share_kv.latent.says") or "0.0%" in text for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("section", "link", "are_own"),
+    [
+        ("who_shares", {}, True),
+        ("who_shares", {"mistake": 1}, False),
+        ("across_layers", {"group_size": 1}, True),
+        ("across_layers", {"group_size": 2}, False),
+    ],
+)
+def test_wrong_pairs_are_no_model_numbers(visit, t, section, link, are_own):
+    """The model computes nothing from keys that are not a query's own."""
+    assert (model_own(t, "twin-g2") in texts_of(visit(section, **TWIN, **link))) == are_own
+
+
+@pytest.mark.parametrize(("G", "is_pooled"), [(1, True), (2, False)])
+def test_latent_layer_is_not_pooled(visit, t, G, is_pooled):
+    assert (t("share_kv.latent.as_trained", own=2) in texts_of(visit("latent", n_kv_heads=G, **TWIN))) == is_pooled
+
+
+@pytest.mark.parametrize(("H", "name"), [(1, "alone"), (2, "nothing")])
+def test_single_head_is_compared_with_none(visit, t, H, name):
+    texts = texts_of(visit("published", view="savings", n_heads=H, n_kv_heads=H, **SEEDED))
+    assert [key for key in ("alone", "nothing") if t(f"share_kv.saves_{key}") in texts] == [name]
+
+
+def test_window_sizes_are_listed(visit, t):
+    sizes = [f"{model.name} ({amount(model.size)})" for model in models() if model.near == "window"]
+    users = t("share_kv.windows.users", names=join_names(t, sizes))
+    assert users in texts_of(visit("across_layers", view="windows", **SEEDED))
+
+
+@pytest.mark.parametrize(
+    ("model", "n", "name"),
+    [
+        ("gpt-oss-120b", 128, "within"),
+        ("gpt-oss-120b", 129, "says"),
+        ("Llama-4-Scout", 8_192, "within"),
+        ("Olmo-3-7B", 100, "within_own_heads"),
+        ("Olmo-3-7B", 5_000, "own_heads"),
+        ("MiniMax-M2", 1, "all_full"),
+    ],
+)
+def test_window_saves_beyond_its_size(visit, t, model, n, name):
+    """Up to its size a window keeps what a full layer keeps."""
+    texts = texts_of(visit("published", view="recent", cached_model=model, cached_n=n, **SEEDED))
+    names = ("says", "within", "within_own_heads", "own_heads", "all_full")
+    patterns = {key: ".+?".join(map(re.escape, re.split(r"{[^}]*}", t(f"share_kv.recent.{key}")))) for key in names}
+    assert [key for key, pattern in patterns.items() if any(re.fullmatch(pattern, text) for text in texts)] == [name]

@@ -6,7 +6,7 @@ import pytest
 
 from tests import checkpoints
 from tests.running import bar_charts, matrices, sentences_of
-from viz.text import LANGUAGES, translator
+from viz.text import LANGUAGES, join_names, translator
 
 SEEDED = {"source": "words", "text": "a b a b"}
 SAME = SEEDED | {"text": "cat cat cat cat"}
@@ -114,6 +114,12 @@ def test_check_says_what_follows(visit, t, monkeypatch, tmp_path, family, layer,
     lines = "\n".join(texts_of(app.run()))
     names = [f"check_v{suffix}" for suffix in ("", "_unturned")]
     assert [key for key in names if t(f"step_by_step.{key}") in lines] == [name]
+
+
+def test_faults_are_listed_in_language(visit, t):
+    names = join_names(t, [t("step_by_step.no_scale"), t("step_by_step.wrong_axis"), "t = 2"])
+    texts = texts_of(visit("ablation", no_scale=1, wrong_axis=1, temperature=2.0, **SEEDED))
+    assert t("step_by_step.shows_broken", what=names) in texts
 
 
 def test_temperature_switches_nothing_off(visit, t):
