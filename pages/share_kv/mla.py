@@ -137,7 +137,7 @@ def has_own_scores(context: ShareKvContext) -> bool:
     """Return True if the layer's weights are not the softmax of its scores divided by the root of d_k."""
     options, root = context.call.options, context.spec.d_k**-0.5
     is_by_root = math.isclose(options.get("scale") or root, root, rel_tol=1e-6)
-    return not is_by_root or any(options.get(name) is not None for name in ("bias", "score_mod", "sink"))
+    return not is_by_root or any(options.get(name) is not None for name in ("bias", "score_mod"))
 
 
 def ways(context: ShareKvContext, layer: LatentLayer, width: int) -> dict[str, int]:
