@@ -123,8 +123,9 @@ def draw(context: ShareKvContext) -> list[Check]:
     draw_groups(context)
     s = layer.weights.spec
     st.text(t(f"share_kv.latent.shapes_{form}", H=s.H, n=len(layer.x), c=width, d_k=s.d_k, d_v=s.d_v))
+    place = st.empty()
     if context.is_model and context.n_kv_heads < context.kv_heads_before:
-        st.caption(t("share_kv.latent.as_trained", own=context.kv_heads_before))
+        place.caption(t("share_kv.latent.as_trained", own=context.kv_heads_before))
     if has_own_scores(context):
         st.caption(t("share_kv.latent.own_scores"))
     if context.call.is_changed:

@@ -103,7 +103,7 @@ def _sums_of_rows(context: StepByStepContext, sums: Tensor) -> str:
         low, high = (f"{float(end):.{decimals}f}" for end in sums.aminmax())
         if low != high:
             return context.t("step_by_step.break_axis", low=low, high=high)
-    return context.t("step_by_step.break_axis_even", low=low)
+    return context.t("step_by_step.break_axis_even", low=number(float(sums.max()), 3))
 
 
 def _table(context: StepByStepContext, correct: RowMeasures, faulty: RowMeasures) -> None:

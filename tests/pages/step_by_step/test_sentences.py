@@ -3,9 +3,12 @@
 import re
 
 import pytest
+from torch.nn.functional import linear, scaled_dot_product_attention
 
 from tests import checkpoints
 from tests.running import bar_charts, matrices, sentences_of
+from viz.frame import compute, specs
+from viz.frame.format import share
 from viz.text import LANGUAGES, join_names, translator
 
 SEEDED = {"source": "words", "text": "a b a b"}
@@ -133,7 +136,7 @@ def test_temperature_switches_nothing_off(visit, t):
     ("link", "ends"),
     [
         (SEEDED | {"temperature": 10.0, "text": "one two"}, None),
-        (SAME | {"mask": "padding", "pad": 1}, {"low": "0.75000"}),
+        (SAME | {"mask": "padding", "pad": 1}, {"low": "0.75"}),
     ],
 )
 def test_wrong_axis_has_two_ends(visit, t, link, ends):
@@ -144,7 +147,7 @@ def test_wrong_axis_has_two_ends(visit, t, link, ends):
     ]
     numbers = re.findall(r"\d\.\d+", sentence)
     assert len(set(numbers)) == len(numbers) == (1 if ends else 2)
-    assert (sentence == t("step_by_step.break_axis_even", low="0.75000")) == bool(ends)
+    assert (sentence == t("step_by_step.break_axis_even", low="0.75")) == bool(ends)
 
 
 def test_blocked_row_is_not_divided(visit, t):
@@ -161,6 +164,21 @@ def test_split_changes_the_chosen_layer(visit, t, link):
     assert not any("nan" in text for text in texts)
     assert t("step_by_step.split.apart") not in texts
     assert any("0.0%" in text for text in texts) == (link is NOWHERE)
+
+
+def test_split_percentage_by_torch(visit, t):
+    """A model's bias and scale are in the percentage, and each word's vector is read head by head in one row."""
+    text, model, layer = "cat dog cat", "animals-en-zh", 1
+    capture = compute.read(specs.Source(kind="model", text=text, model=model))
+    call, right = capture.calls[layer], capture.multi_head(layer).output
+    w, n, H = call.projections, len(right), len(call.q)
+    q, k, v = (linear(call.x, x.T, b).reshape(H, n, -1) for x, b in ((w.w_q, w.b_q), (w.w_k, w.b_k), (w.w_v, w.b_v)))
+    heads = scaled_dot_product_attention(q, k, v, call.options["bias"], scale=1.0)
+    wrong = linear(heads.reshape(n, -1), w.w_o.T, w.b_o)
+    change = share(float(((wrong - right).norm(dim=-1) / right.norm(dim=-1)).mean()))
+    assert any(
+        f"**{change}**" in sentence for sentence in texts_of(visit("split", text=text, model=model, layer=layer))
+    )
 
 
 def test_split_says_what_it_leaves_out(visit, t):
