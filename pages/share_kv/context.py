@@ -161,12 +161,15 @@ def _kind(n_heads: int, n_kv_heads: int) -> str:
     return "mha" if n_kv_heads == n_heads else "mqa" if n_kv_heads == 1 else "gqa"
 
 
-def say_whose_numbers(context: ShareKvContext) -> None:
-    """Note whether the keys and values are a model's own, or means of them."""
+def say_whose_numbers(context: ShareKvContext, *, are_paired: bool = True) -> None:
+    """Note whether the numbers are a model's own, or those of means of its keys and values.
+
+    ``are_paired`` is False where queries read keys and values that are not theirs: then nothing is the model's own.
+    """
     t, before = context.t, context.kv_heads_before
     if context.is_model and before > context.n_kv_heads:
         st.caption(t("share_kv.pooled", own=before, G=context.n_kv_heads))
-    elif context.is_model and not mask_has_effect(context.scene):
+    elif context.is_model and are_paired and not mask_has_effect(context.scene):
         st.caption(model_own(t, context.scene.choice.source.model))
 
 

@@ -26,7 +26,7 @@ def draw(context: ShareKvContext) -> list[Check]:
     """Draw one head before and after, then the change of all heads."""
     t, before = context.t, context.scene.trace
     if not context.is_model or context.kv_heads_before == 1:
-        st.info(t("share_kv.convert_model"))
+        st.info(t(f"share_kv.convert_{'one' if context.is_model else 'model'}"))
         return []
     if int(before.masked.isfinite().any(0).sum(-1).max()) <= 1:
         st.info(t("share_kv.convert_nothing"))

@@ -50,7 +50,8 @@ def _say_what_differs(context: ShareKvContext) -> None:
     looks = context.layer.masked.isfinite().any(0)
     say_if_not_causal(context)
     if not bool(looks[torch.ones_like(looks).tril()].all()):
-        st.caption(context.t("share_kv.not_all"))
+        suffix = "_own" if context.scene.choice.mask.kind == "own" else ""
+        st.caption(context.t(f"share_kv.not_all{suffix}"))
 
 
 def _checks(context: ShareKvContext, n: int) -> list[Check]:
@@ -66,6 +67,6 @@ def _checks(context: ShareKvContext, n: int) -> list[Check]:
     layer_bytes = sum(torch.empty_like(x, dtype=torch.float16, device="meta").nbytes for x in (k, v))
     by_formula = kv_cache_bytes(context.spec, n_tokens=n, n_layers=L)
     return [
-        check("share_kv.check_decode", *off),
-        check("share_kv.check_cache", abs(by_formula - L * layer_bytes), 0.0, n=f"{by_formula:,}"),
+        check("share_kv.check_decode", *off, tokens=n),
+        check("share_kv.check_cache", abs(by_formula - L * layer_bytes), 0.0, tokens=n, n=f"{by_formula:,}"),
     ]

@@ -27,6 +27,7 @@ from viz.frame.modes import say
 from viz.frame.show import show_bars, show_matrix
 from viz.frame.specs import Source
 from viz.params import Choice
+from viz.text import paragraph
 
 VERSIONS: dict[str, type[GroupedQueryAttention]] = {
     "runs": GroupedQueryAttention,
@@ -101,7 +102,9 @@ def _strip(context: ShareKvContext) -> None:
     st.caption(t("share_kv.in_code.query_head"))
     wrong = int((reads[0] != reads[1]).sum())
     name = "strip_found" if wrong else "strip_none"
-    say(t(f"share_kv.in_code.{name}", wrong=wrong, H=context.spec.H, G=context.n_kv_heads))
+    sentence = t(f"share_kv.in_code.{name}", wrong=wrong, H=context.spec.H, G=context.n_kv_heads)
+    has_between = any(1 < g < context.spec.H for g, _ in _with_every_g(context))
+    say(sentence if wrong or not has_between else paragraph(sentence, t("share_kv.in_code.strip_take")))
 
 
 def tried(version: type[GroupedQueryAttention], layer: MultiHeadTrace) -> Refusal | None:
@@ -135,14 +138,18 @@ def _code(context: ShareKvContext, version: str, errors: ModuleErrors) -> None:
         st.code(mark_line(refusal.function, refusal.line, refusal.kind), language="python")
         st.error(t("share_kv.in_code.raised", kind=refusal.kind))
         st.code(refusal.message, language=None, wrap_lines=True)
-        say(t(f"share_kv.in_code.{version}_says", G=layer.projections.spec.G, H=layer.projections.spec.H))
+        G, H = context.n_kv_heads, context.spec.H
+        suffix = "_one" if version == "too_many" and G == 1 else ""
+        say(t(f"share_kv.in_code.{version}_says{suffix}", G=G, H=H))
         return
     st.code(textwrap.dedent(inspect.getsource(VERSIONS[version].for_every_head)), language="python")
     if version == "too_many":
         say(t("share_kv.in_code.too_many_one"))
         return
     off = errors.tiled if version == "tiled" else errors.module
-    text_key = "tiled_quiet" if version == "tiled" and not off else f"{version}_says"
+    text_key = f"{version}_says"
+    if version == "tiled" and not off:
+        text_key = "tiled_quiet" if 1 < context.n_kv_heads < context.spec.H else "tiled_same"
     say(t(f"share_kv.in_code.{text_key}", off=number(off), G=context.n_kv_heads, layer=context.scene.layer_number))
     if context.call.rotary:
         st.caption(t("share_kv.in_code.rotary"))

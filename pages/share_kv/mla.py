@@ -1,5 +1,6 @@
 """Multi-head latent attention: the keys and values of a layer out of one short vector a token, which is cached."""
 
+import math
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -122,10 +123,22 @@ def draw(context: ShareKvContext) -> list[Check]:
     draw_groups(context)
     s = layer.weights.spec
     st.text(t(f"share_kv.latent.shapes_{form}", H=s.H, n=len(layer.x), c=width, d_k=s.d_k, d_v=s.d_v))
+    place = st.empty()
+    if context.is_model and context.n_kv_heads < context.kv_heads_before:
+        place.caption(t("share_kv.latent.as_trained", own=context.kv_heads_before))
+    if has_own_scores(context):
+        st.caption(t("share_kv.latent.own_scores"))
     if context.call.is_changed:
         st.caption(t("share_kv.latent.unturned"))
     _say_deepseek(context)
     return [*_checks(layer, width, trace), *_shown_checks(context, layer, width, maps_in_browser, head)]
+
+
+def has_own_scores(context: ShareKvContext) -> bool:
+    """Return True if the layer's weights are not the softmax of its scores divided by the root of d_k."""
+    options, root = context.call.options, context.spec.d_k**-0.5
+    is_by_root = math.isclose(options.get("scale") or root, root, rel_tol=1e-6)
+    return not is_by_root or any(options.get(name) is not None for name in ("bias", "score_mod"))
 
 
 def ways(context: ShareKvContext, layer: LatentLayer, width: int) -> dict[str, int]:
@@ -151,6 +164,9 @@ def _show_widths(context: ShareKvContext, layer: LatentLayer, width: int) -> Non
 def _say_errors(context: ShareKvContext, layer: LatentLayer, width: int, trace: LatentTrace) -> None:
     """Say how far the output is off, beside a pooling into key/value heads that cache no more."""
     t, off = context.t, layer.error(trace.output)
+    if layer.allowed is not None and not layer.allowed.any():
+        say(t("share_kv.latent.nowhere"))
+        return
     if width == layer.widest:
         say(t("share_kv.latent.same", c=width, all=layer.weights.spec.G * layer.pair_width))
         return

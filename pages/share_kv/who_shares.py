@@ -52,7 +52,8 @@ def _brackets(context: ShareKvContext, layer: MultiHeadTrace, reads: list[int]) 
     SHARING.mount(key="share_picture", data=data)
     say_cut(context)
     st.text(t("share_kv.shapes", H=spec.H, G=spec.G, n=len(scene.labels), d_k=spec.d_k, d_v=spec.d_v))
-    say_whose_numbers(context)
+    are_paired = reads == kv_head_of(spec.H, spec.G, share_kv)
+    say_whose_numbers(context, are_paired=are_paired)
 
 
 def _say_mistake(context: ShareKvContext, layer: MultiHeadTrace, reads: list[int]) -> None:

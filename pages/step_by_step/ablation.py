@@ -17,6 +17,7 @@ from viz.frame.format import number
 from viz.frame.modes import say
 from viz.frame.show import show_matrix
 from viz.params import Flag, Scope
+from viz.text import join_names
 
 SWITCHES = tuple(map(Flag, ("no_scale", "no_mask", "wrong_axis")))
 TEMPERATURE = shared.TEMPERATURE.variant(scope=Scope("mistake"))
@@ -78,7 +79,7 @@ def _fault_names(context: StepByStepContext, faults: Faults) -> str:
     names = [context.t(f"step_by_step.{switch.name}") for switch in SWITCHES if getattr(faults, switch.name)]
     if faults.temperature != 1:
         names.append(f"t = {number(faults.temperature, 3)}")
-    return ", ".join(names)
+    return join_names(context.t, names)
 
 
 def _map(context: StepByStepContext, name: str, weights: Tensor) -> None:
@@ -91,10 +92,18 @@ def _explain_difference(context: StepByStepContext, faults: Faults, correct: Ten
     if torch.equal(correct, faulty):
         st.info(context.t("step_by_step.break_same"))
     elif faults.wrong_axis:
-        low, high = (f"{float(end):.2f}" for end in faulty.sum(-1).aminmax())
-        say(context.t("step_by_step.break_axis", low=low, high=high))
+        say(_sums_of_rows(context, faulty.sum(-1)))
     else:
         st.empty()
+
+
+def _sums_of_rows(context: StepByStepContext, sums: Tensor) -> str:
+    """Describe the sums of rows whose columns sum to 1, with as many decimals as tell the ends apart."""
+    for decimals in range(2, 6):
+        low, high = (f"{float(end):.{decimals}f}" for end in sums.aminmax())
+        if low != high:
+            return context.t("step_by_step.break_axis", low=low, high=high)
+    return context.t("step_by_step.break_axis_even", low=number(float(sums.max()), 3))
 
 
 def _table(context: StepByStepContext, correct: RowMeasures, faulty: RowMeasures) -> None:

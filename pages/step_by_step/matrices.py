@@ -8,9 +8,11 @@ from torch import Tensor
 from pages.step_by_step.context import StepByStepContext
 from viz import limits
 from viz.components.matrix import Axis, Matrix, numbered
+from viz.core.analysis.map_statistics import count_largest
 from viz.frame.format import number
 from viz.frame.shared import KEY, QUERY
 from viz.frame.show import show_matrix
+from viz.text.naming import name_token
 
 PRINTED_COLUMNS = 24
 """Numbers that are legible side by side on a page of default width; the picture omits those that do not fit."""
@@ -135,18 +137,20 @@ def _choose(query: int, key: int) -> None:
 
 
 def describe(context: StepByStepContext, name: str, values: Tensor, rows: Axis, columns: Axis) -> str:
-    """Return alternative text for a matrix: shape, axes, range and position of the largest value."""
-    finite = values[values.isfinite()]
+    """Return alternative text for a matrix: shape, axes, range and position of the largest value, or how many are."""
+    finite, n = values[values.isfinite()], count_largest(values.flatten())
     row, column = divmod(int(values.argmax()), values.shape[1])
+    suffix = "" if n == 1 else "_alike" if n else "_blocked"
     return context.t(
-        "step_by_step.alt",
+        f"step_by_step.alt{suffix}",
         name=name,
         rows=len(rows.labels),
         columns=len(columns.labels),
         row_title=rows.title,
         column_title=columns.title,
-        row=rows.labels[row],
-        column=columns.labels[column],
+        row=name_token(rows.labels, row),
+        column=name_token(columns.labels, column),
+        n=n,
         low=number(float(finite.min()), 3) if finite.numel() else "−",
         high=number(float(values.max()), 3),
     )

@@ -17,7 +17,7 @@ from viz.figures.line_chart import Axis
 from viz.figures.palette import BLUE, ORANGE
 from viz.frame import compute
 from viz.frame.checks import Check, check
-from viz.frame.format import number
+from viz.frame.format import number, part
 from viz.frame.modes import say
 from viz.frame.show import show_lines
 
@@ -68,11 +68,14 @@ def _curves(context: StepByStepContext, unscaled: Saturation, scaled: Saturation
 
 def _row(context: StepByStepContext) -> None:
     """Write the effect of the division on the selected row of the head."""
+    if context.cell.fully_masked:
+        say(context.t("step_by_step.row_blind", i=context.query))
+        return
     raw = float(attend_with(context, Faults(no_scale=True)).weights[context.query].max())
     scaled = float(context.trace.weights[context.head, context.query].max())
     how = "root" if formulas.by_root(context) else "other"
     sizes = {"d_k": context.spec.d_k, "scale": number(context.trace.scale, 3)}
-    values = {"i": context.query, "head": context.head, "raw": f"{raw:.2f}", "scaled": f"{scaled:.2f}"}
+    values = {"i": context.query, "head": context.head, "raw": part(raw), "scaled": part(scaled)}
     say(context.t(f"step_by_step.row_{how}", **values, **sizes))
 
 

@@ -1,6 +1,7 @@
 """The split into heads: cut every word's vector, then move the heads in front of the words."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import streamlit as st
 import torch
@@ -15,7 +16,7 @@ from viz.core.heads import HeadWeights, concat_heads, multi_head, project, share
 from viz.core.mistakes.attention import split_without_transpose
 from viz.core.spec import AttentionSpec
 from viz.errors import ModelError
-from viz.frame.checks import Check, check
+from viz.frame.checks import Check, asked_of, check
 from viz.frame.format import number, share
 from viz.frame.modes import say
 from viz.frame.scene import refuse_latent
@@ -57,7 +58,7 @@ def draw(context: StepByStepContext) -> list[Check]:
         SPLIT_HEADS.select_slider(t("step_by_step.split.heads"), width=260)
         NO_TRANSPOSE.toggle(t("step_by_step.split.forget"))
     weights, tokens = context.trace.projections, context.trace.x
-    apart = _change(tokens, weights)
+    apart = _change(tokens, weights, asked_of(context.scene))
     if wrong and h > 1 and len(words) == 1:
         st.info(t("step_by_step.split.one"))
     elif wrong and h > 1:
@@ -65,6 +66,8 @@ def draw(context: StepByStepContext) -> list[Check]:
     else:
         word = min(1, len(words) - 1)  # the second, if there is one
         say(t("step_by_step.split.right", number=10 * word + 2, word=word, change=share(apart)))
+    if context.is_changed or context.call.gate is not None:
+        st.caption(t("step_by_step.split.apart"))
     say(t("step_by_step.split.shapes", n=len(tokens), d=spec.H * spec.d_k, H=spec.H, d_k=spec.d_k))
     return [_check_loop(tokens, weights), *_batch(context)]
 
@@ -82,22 +85,27 @@ def _words(context: StepByStepContext) -> list[str]:
     return words[:WORDS] or list(tokens.labels[:WORDS])
 
 
-def _output(cut: Callable[[Tensor, int], Tensor], x: Tensor, weights: HeadWeights) -> Tensor:
-    """Return the output of the layer, without positions, with its heads cut by ``cut`` and merged by its inverse."""
+def _output(
+    cut: Callable[[Tensor, int], Tensor], x: Tensor, weights: HeadWeights, options: Mapping[str, Any]
+) -> Tensor:
+    """Return the output of the layer, as projected, with its heads cut by ``cut`` and merged by its inverse.
+
+    ``options`` are those of its attention: mask, bias, scale and soft cap.
+    """
     spec = weights.spec
     q, k, v = (
         cut(project(x, getattr(weights, f"w_{name}"), getattr(weights, f"b_{name}")), heads)
         for name, heads in (("q", spec.H), ("k", spec.G), ("v", spec.G))
     )
-    heads = attend(q, share_kv(k, spec.H), share_kv(v, spec.H)).output
+    heads = attend(q, share_kv(k, spec.H), share_kv(v, spec.H), **options).output
     back = concat_heads(heads) if cut is split_heads else heads.reshape(len(x), -1)
     return project(back, weights.w_o, weights.b_o)
 
 
-def _change(x: Tensor, weights: HeadWeights) -> float:
-    """Relative change of the layer's output without the transpose, as a mean over words."""
-    right, wrong = (_output(cut, x, weights) for cut in (split_heads, split_without_transpose))
-    return float(((wrong - right).norm(dim=-1) / right.norm(dim=-1)).nanmean())
+def _change(x: Tensor, weights: HeadWeights, options: Mapping[str, Any]) -> float:
+    """Relative change of the layer's output without the transpose, as a mean over words; 0 if it writes nothing."""
+    right, wrong = (_output(cut, x, weights, options) for cut in (split_heads, split_without_transpose))
+    return float(((wrong - right).norm(dim=-1) / right.norm(dim=-1)).nanmean().nan_to_num())
 
 
 def _check_loop(x: Tensor, weights: HeadWeights) -> Check:

@@ -99,13 +99,22 @@ def _draw_step(context: StepByStepContext, n: int, *, with_pair: bool) -> None:
     t, step = context.t, STEPS[n]
     heading(t, n, ON_THE_TEXT, first=n == visible_steps(STEP.read())[0])
     step.draw(context)
-    say(t(f"step_by_step.says_{step.name}"))
+    say(_explanation(context, step))
     if has_text(more := f"step_by_step.more_{step.name}"):
         say(t(more))
     if step.lines:
         if with_pair:
             worked_example.pair(context)
         worked_example.chain(context, step.lines)
+
+
+def _explanation(context: StepByStepContext, step: Step) -> str:
+    """Return what a step does; rows without any open cell get no weights that add up to 1."""
+    blind_rows = context.trace.masked[context.head].isneginf().all(-1)
+    if step.name != "weights" or not blind_rows.any():
+        return context.t(f"step_by_step.says_{step.name}")
+    how_many = "nowhere" if blind_rows.all() else "blind"
+    return context.t(f"step_by_step.says_weights_{how_many}", n=int(blind_rows.sum()))
 
 
 def _tokens(context: StepByStepContext) -> None:
@@ -165,6 +174,8 @@ def _scaled(context: StepByStepContext) -> None:
     kind = "root" if formulas.by_root(context) else ("one" if context.trace.scale == 1 else "other")
     if kind == "root" and float(scores.max() - scores.min()) <= ROUNDING * float(scores.abs().max()):
         kind = "single" if scores.numel() == 1 else "alike"
+    elif kind == "root" and context.spec.d_k == 1:
+        kind = "unit"
     before, after = (number(float(values.std(correction=0)), 3) for values in (scores, scaled))
     sizes = {"scale": number(context.trace.scale, 3), "d_k": context.spec.d_k}
     say(context.t(f"step_by_step.scale_{kind}", before=before, after=after, **sizes))
@@ -232,6 +243,8 @@ def _leaves(context: StepByStepContext) -> None:
 def _check_name(context: StepByStepContext) -> str:
     if context.call.value_eps is not None:
         return "check_v_normed"
+    if context.call.rotation == "only_normed":
+        return "check_v_unturned"
     return "check_v" if context.is_changed else "check_qkv"
 
 

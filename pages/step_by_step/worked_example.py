@@ -10,11 +10,13 @@ from pages.step_by_step.context import StepByStepContext
 from pages.step_by_step.formulas import number, signed
 from viz.components.bars import BarChart
 from viz.components.matrix import Axis, Matrix
+from viz.core.analysis.map_statistics import count_largest
 from viz.figures.palette import BLUE, ORANGE
 from viz.frame.checks import Check, check
 from viz.frame.format import share, statistic
 from viz.frame.modes import say
 from viz.frame.show import show_bars, show_matrix
+from viz.text.naming import name_token
 
 LONG = 800
 """Characters above which a sum gets a scrolling box."""
@@ -49,7 +51,8 @@ def pair(context: StepByStepContext) -> None:
     """Write the query, key and weight of the selected cell."""
     names = {"query": context.labels[context.query], "key": context.labels[context.key]}
     weight = share(context.cell.weight)
-    st.text(context.t("step_by_step.pair", value=weight, i=context.query, j=context.key, **names))
+    suffix = "_blocked" if context.cell.masked == -torch.inf else ""
+    st.text(context.t(f"step_by_step.pair{suffix}", value=weight, i=context.query, j=context.key, **names))
 
 
 def _lines(context: StepByStepContext) -> Iterator[tuple[int, str, str]]:
@@ -120,8 +123,10 @@ def _softmax_row(context: StepByStepContext) -> None:
     panels = (("before", cell.row, None), ("after", cell.weights, 1.0))
     for column, (when, values, top) in zip(st.columns(2), panels, strict=True):
         title = t(f"step_by_step.row_{when}", i=context.query)
-        best = int(values.argmax())
-        alt = t("step_by_step.row_alt", title=title, key=context.labels[best], value=statistic(values[best]))
+        best, n = int(values.argmax()), count_largest(values)
+        suffix = "_blind" if cell.fully_masked else "" if n == 1 else "_alike"
+        names = {"key": name_token(context.labels, best), "value": statistic(values[best])}
+        alt = t(f"step_by_step.row_alt{suffix}", title=title, n=n, **names)
         with column:
             st.markdown(title)
             value_title = t(f"step_by_step.axis_{when}")

@@ -48,6 +48,9 @@ def training(scene: Scene, second: Second) -> list[Check]:
         st.button(scene.t("second.repeating"), key="repeating", on_click=_compare, args=models, type="tertiary")
         return []
     sides = [side for side in copying_heads if side is not None]
+    if not all(side.even for side in sides):
+        st.caption(scene.t("second.copy_hidden"))
+        return []
     numbers = {
         f"{name}{which}": value
         for which, source, side in zip(("", "_b"), sources, sides, strict=True)

@@ -108,7 +108,7 @@ def draw(context: ShareKvContext) -> list[Check]:
         _say(context, stack, variation)
     draw_groups(context)
     st.caption(t("share_kv.across_layers.untrained"))
-    say_whose_numbers(context)
+    say_whose_numbers(context, are_paired=group_size == 1)
     _say_users(context)
     return _checks(context, stack, variation, (layer, head))
 
@@ -174,7 +174,7 @@ def _say(context: ShareKvContext, stack: SharedStack, variation: Tensor) -> None
         return
     readers = [layer for layer, source in enumerate(stack.sources) if source != layer]
     far = part(float(variation[readers].mean()))
-    say(t("share_kv.across_layers.says", g=stack.size, sets=n_sets, L=L, far=far, **sizes))
+    say(t("share_kv.across_layers.says", g=stack.size, sets=n_sets, L=L, others=L - n_sets, far=far, **sizes))
 
 
 def _say_users(context: ShareKvContext) -> None:

@@ -51,6 +51,8 @@ def draw(context: ShareKvContext) -> list[Check]:
 def _finding(t: Translate, model: CachedModel, n: int) -> str:
     published, full, unshared = _sizes(model, n)
     key = "all_full" if model.layers == model.full else "own_heads" if full == unshared else "says"
+    if published == full and model.near in ("window", "chunks"):
+        key = "within_own_heads" if full == unshared else "within"
     return t(
         f"share_kv.recent.{key}",
         model=model.name,

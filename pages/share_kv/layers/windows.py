@@ -26,7 +26,7 @@ from viz.frame.lazy import lazy
 from viz.frame.modes import say
 from viz.frame.show import show_lines, show_matrix
 from viz.params import Choice, Int
-from viz.text import Translate
+from viz.text import Translate, join_names
 from viz.text.sizes import size
 
 WINDOW_CACHE = r"""\begin{gathered}
@@ -155,7 +155,7 @@ def _say(t: Translate, cache: WindowedCache) -> None:
 
 def _say_users(t: Translate) -> None:
     names = [f"{model.name} ({amount(model.size)})" for model in models() if model.near == "window"]
-    st.caption(t("share_kv.windows.users", names=", ".join(names)))
+    st.caption(t("share_kv.windows.users", names=join_names(t, names)))
 
 
 def _float64(context: ShareKvContext, n: int) -> tuple[list[Tensor], dict[str, Any]]:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.running import all_elements, bar_charts, checked
+from tests.running import all_elements, bar_charts, checked, sentences_of
 from viz import limits
 from viz.components.comparison import two_maps, unpacked
 from viz.components.head_grid import Packed
@@ -150,6 +150,19 @@ def test_training_checkpoints_compared_by_head(open_app, lang):
     sentences = [element.proto.body for element in app.get("html")]
     assert any(all(part in element for part in (*numbers, *names)) for element in sentences)
     assert checked(app, "compare") == (9, 9)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_no_best_head_under_a_mask(open_app, lang):
+    """No head copies best under a mask that hides from every word what came next last time."""
+    t = translator(lang)
+    link = {"section": "compare", "model": "twin-g8-step-200", "model_b": "twin-g8", "lang": lang}
+    for mask, is_hidden in ({"mask": "padding", "pad": 9}, True), ({}, False):
+        app = open_app(text="red blue red blue", **link, **mask)
+        assert not app.exception
+        sentences = " ".join(sentences_of(app))
+        assert (t("second.copy_hidden") in captions(app)) == is_hidden
+        assert (t("second.copying").partition("{")[0] in sentences) == (not is_hidden)
 
 
 def test_checkpoint_button_and_repeating_text(open_app):

@@ -64,7 +64,9 @@ def test_across_layers_moved_equals_numpy(open_app, group_size):
     far = np.mean([off for layer, off in enumerate(variations) if layer % group_size])
     sets, token = 6 // group_size, 12 * 64 * 2
     values = {"kept": size(sets * 16 * token), "all": size(6 * 16 * token), "far": part(float(far))}
-    assert T("share_kv.across_layers.says", g=group_size, sets=sets, L=6, **values) in sentences_of(app)
+    assert T("share_kv.across_layers.says", g=group_size, sets=sets, others=6 - sets, L=6, **values) in sentences_of(
+        app
+    )
 
 
 def test_across_layers_ungrouped_is_standard(open_app):

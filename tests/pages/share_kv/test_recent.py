@@ -100,7 +100,7 @@ def test_finding_names_three_sizes(open_app):
     app = open_app("share_kv", section="published", view="recent", cached_model="Olmo-3-7B", cached_n=4096)
     expected = size(2 * 32 * 128 * 2 * 32 * 4096)
     values = {"model": "Olmo-3-7B", "n": "4,096", "kept": expected, "full": expected}
-    assert T("share_kv.recent.own_heads", **values) in sentences_of(app)
+    assert T("share_kv.recent.within_own_heads", **values) in sentences_of(app)
     app = open_app("share_kv", section="published", view="recent", cached_n=512)
     full, mha = size(2 * 8 * 64 * 2 * 36 * 512), size(2 * 64 * 64 * 2 * 36 * 512)
     values = {"n": "512", "kept": size(2 * 8 * 64 * 2 * 18 * (512 + 128)), "full": full, "mha": mha}
