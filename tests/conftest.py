@@ -115,3 +115,17 @@ def open_app(monkeypatch: pytest.MonkeyPatch):
     from tests.running import opener  # Streamlit is not for the tests that do without it
 
     return opener(monkeypatch)
+
+
+@pytest.fixture
+def small_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """List a small random model of a family in the app: ``small_model("mistral", sliding_window=2)`` is its name."""
+    from tests import checkpoints  # transformers is not for the tests that do without it
+
+    def make(family: str, **sizes: object) -> str:
+        entry = checkpoints.make_entry(family, tmp_path / "small", **sizes)
+        for module in ("specs", "compute"):
+            monkeypatch.setattr(f"viz.frame.{module}.local_entries", lambda: (entry,))
+        return entry.id
+
+    return make

@@ -12,7 +12,6 @@ from pages.block import compute as block_compute
 from pages.block.checks import added_error, moments_error, norm_error
 from pages.block.compute import outcome, stack_of
 from pages.block.equations import equations_error
-from tests import checkpoints
 from tests.components.test_maps import unpack
 from tests.running import checked, line_charts, matrices, sentences_of
 from tests.sections import views_of
@@ -414,19 +413,6 @@ def test_hostile_words_arrive_as_text(open_app, source):
     assert not any("example" in line.value or "<b>" in line.value for line in [*app.markdown, *app.caption])
 
 
-@pytest.fixture
-def family_entry(monkeypatch, tmp_path):
-    """A small model of a family, listed by the app."""
-
-    def make(family, **changes):
-        entry = checkpoints.make_entry(family, tmp_path / "small", **changes)
-        for module in ("specs", "compute"):
-            monkeypatch.setattr(f"viz.frame.{module}.local_entries", lambda: (entry,))
-        return entry
-
-    return make
-
-
 PARTS = ("attention", "feed_forward")
 
 
@@ -435,11 +421,11 @@ PARTS = ("attention", "feed_forward")
     [("olmo2", "output", ("", "_norm", "_add")), ("gemma2", "sandwich", ("_norm", "", "_out_norm", "_add"))],
 )
 @pytest.mark.usefixtures("without_source_checks")
-def test_norms_behind_parts(open_app, family_entry, family, norm, steps):
+def test_norms_behind_parts(open_app, small_model, family, norm, steps):
     """Boxes in order of computation with the model's own numbers, its formula, and what another place means."""
-    entry = family_entry(family)
+    model = small_model(family)
     box = "enc_feed_forward_norm" if norm == "output" else "enc_feed_forward_out_norm"
-    app = open_app("block", model=entry.id, layer=1, box=box, section="all")
+    app = open_app("block", model=model, layer=1, box=box, section="all")
     assert not app.exception and not app.warning
     assert all(isinstance(n_passed, int) for n_passed in checks(app).values())
     assert any("✓" in line and "hidden states" in line for line in lines(app, "diagram"))
@@ -448,33 +434,33 @@ def test_norms_behind_parts(open_app, family_entry, family, norm, steps):
     codes = [f"enc_{part}{step}" for part in PARTS for step in steps]
     assert [box["code"] for box in boxes if box["code"] in codes] == codes
     assert len({(box["name"], box["more"]) for box in boxes}) == len(boxes)
-    source = Source(kind="model", text=TEXT, model=entry.id)
+    source = Source(kind="model", text=TEXT, model=model)
     (_, trace) = blocks.blocks(source, BlockPlan(), Mask())
     assert_close(open_tensor(app), trace.points[box.removeprefix("enc_")], atol=1e-5, rtol=1e-5)
     assert T(f"block.place_{norm}_built") in str(line_charts(app)["block_place_lengths"])
-    app = open_app("block", model=entry.id, norm="post")
+    app = open_app("block", model=model, norm="post")
     assert (T("block.one_norm") in app.warning[0].value) == (norm == "sandwich")
     assert all(isinstance(n_passed, int) for n_passed in checks(app).values())
 
 
 @pytest.mark.usefixtures("without_source_checks")
-def test_unknown_block_is_sentence(open_app, family_entry):
-    app = open_app("block", model=family_entry("phi").id)
+def test_unknown_block_is_sentence(open_app, small_model):
+    app = open_app("block", model=small_model("phi"))
     assert not app.exception
     assert ["in a block of phi attention and the" in error.value for error in app.error] == [True]
 
 
 @pytest.mark.usefixtures("without_source_checks")
-def test_encoder_decoder_family_has_own_blocks(open_app, family_entry):
+def test_encoder_decoder_family_has_own_blocks(open_app, small_model):
     """An encoder-decoder shows blocks of its own on both sides."""
-    entry = family_entry("bart")
-    app = open_app("block", model=entry.id, block="both", layer=1, target="Paris is old.", section="all")
+    model = small_model("bart")
+    app = open_app("block", model=model, block="both", layer=1, target="Paris is old.", section="all")
     assert not app.exception
     assert checks(app) == with_torch_checks(BOTH | {"against_torch": 6})
     result = lines(app, "diagram")
     assert sum("hidden states" in line for line in result) == 2
     assert any(line.startswith("✓") and "TransformerDecoderLayer" in line for line in result)
-    assert not any(T("block.lent", model=entry.id) in caption.value for caption in app.caption)
+    assert not any(T("block.lent", model=model) in caption.value for caption in app.caption)
 
 
 class TestStacks:
@@ -550,10 +536,10 @@ def test_every_box_has_words(lang):
 
 
 @pytest.mark.usefixtures("without_source_checks")
-def test_opt_350m_block_begins_with_sum(open_app, family_entry):
+def test_opt_350m_block_begins_with_sum(open_app, small_model):
     """Its words' vectors are narrower than its positions: the parts of the input are no boxes, and the sum is one."""
-    entry = family_entry("opt", do_layer_norm_before=False, word_embed_proj_dim=24)
-    app = open_app("block", model=entry.id, layer=1, section="all")
+    model = small_model("opt", do_layer_norm_before=False, word_embed_proj_dim=24)
+    app = open_app("block", model=model, layer=1, section="all")
     assert not app.exception and not app.warning
     results = checks(app)
     assert all(isinstance(n_passed, int) for n_passed in results.values())

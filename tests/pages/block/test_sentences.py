@@ -5,7 +5,6 @@ import inspect
 import pytest
 
 from pages.block import code_that_ran
-from tests import checkpoints
 from tests.components.test_maps import unpack
 from tests.running import sentences_of
 from viz.core.experts import mixture_of_experts, route
@@ -16,19 +15,6 @@ from viz.text import LANGUAGES, translator
 T = translator("en")
 TEXT = "the cat sat"
 pytestmark = pytest.mark.usefixtures("without_source_checks")
-
-
-@pytest.fixture
-def small_model(monkeypatch, tmp_path):
-    """Make a small random model of a family, and list it in the app."""
-
-    def make(family, **sizes):
-        entry = checkpoints.make_entry(family, tmp_path / "small", **sizes)
-        for module in ("specs", "compute"):
-            monkeypatch.setattr(f"viz.frame.{module}.local_entries", lambda: (entry,))
-        return entry.id
-
-    return make
 
 
 def texts_of(app):

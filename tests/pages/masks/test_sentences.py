@@ -6,7 +6,6 @@ import pytest
 import torch
 
 from pages.masks.layers import PATTERN
-from tests import checkpoints
 from tests.running import sentences_of
 from viz.core.masks import chunks, look_back
 from viz.core.variants.today.interleaved import full_layers
@@ -17,19 +16,6 @@ TEXT = "dog cat dog cat"
 UPPER = to_code(torch.ones(4, 4).triu(1).bool())
 CASES = ("nothing", "itself", "causal", "window")
 pytestmark = pytest.mark.usefixtures("without_source_checks")
-
-
-@pytest.fixture
-def small_model(monkeypatch, tmp_path):
-    """Make a small random model of a family, and list it in the app."""
-
-    def make(family, **sizes):
-        entry = checkpoints.make_entry(family, tmp_path / "small", **sizes)
-        for module in ("specs", "compute"):
-            monkeypatch.setattr(f"viz.frame.{module}.local_entries", lambda: (entry,))
-        return entry.id
-
-    return make
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

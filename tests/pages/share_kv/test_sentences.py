@@ -5,7 +5,6 @@ import re
 import pytest
 
 from pages.share_kv.layers.models import models
-from tests import checkpoints
 from tests.components.test_maps import unpack
 from tests.running import sentences_of
 from viz import limits
@@ -75,12 +74,9 @@ def test_cache_checks_count_their_tokens(visit, t, tokens):
     assert t("share_kv.check_cache", tokens=n, n=f"{n * 2 * 2 * 4 * 2:,}") in lines
 
 
-def test_mask_of_the_layer_is_named(visit, t, monkeypatch, tmp_path):
+def test_mask_of_the_layer_is_named(visit, t, small_model):
     """A layer's own window is no mask that was chosen."""
-    entry = checkpoints.make_entry("mistral", tmp_path / "small", sliding_window=2)
-    for module in ("specs", "compute"):
-        monkeypatch.setattr(f"viz.frame.{module}.local_entries", lambda: (entry,))
-    link = {"model": entry.id, "text": "The animal did"}
+    link = {"model": small_model("mistral", sliding_window=2), "text": "The animal did"}
     for mask, is_own in (("own", True), ("window", False)):
         texts = texts_of(visit("growing_cache", mask=mask, width=1, **link))
         assert (t("share_kv.not_all_own") in texts, t("share_kv.not_all") in texts) == (is_own, not is_own)

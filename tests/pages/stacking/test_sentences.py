@@ -3,7 +3,6 @@
 import pytest
 
 from pages.stacking import locality
-from tests import checkpoints
 from tests.running import sentences_of
 from viz.text import LANGUAGES, translator
 
@@ -27,29 +26,26 @@ def test_seeded_words_have_no_causal_mask(open_app, lang):
 
 
 @pytest.mark.parametrize("field", ["own", "causal"])
-def test_window_of_the_model_is_said(open_app, monkeypatch, tmp_path, field):
+def test_window_of_the_model_is_said(open_app, small_model, field):
     """A layer with a window of its own does not show every word before."""
-    entry = checkpoints.make_entry("mistral", tmp_path / "small", sliding_window=2)
-    for module in ("specs", "compute"):
-        monkeypatch.setattr(f"viz.frame.{module}.local_entries", lambda: (entry,))
     t = translator("en")
-    app = open_app("stacking", model=entry.id, text="The animal did", section="receptive_field", field=field)
+    model = small_model("mistral", sliding_window=2)
+    app = open_app("stacking", model=model, text="The animal did", section="receptive_field", field=field)
     reach = sentence_about_reach(app)
     assert t("stacking.receptive_field.formula_narrow") in reach
     assert t(f"stacking.receptive_field.formula_{field}") not in reach
 
 
-def test_even_spread_differs_by_layer(open_app, monkeypatch, tmp_path):
+def test_even_spread_differs_by_layer(open_app, small_model, monkeypatch):
     """Gemma 2's layers with a window leave fewer words to spread the weight over than those without."""
-    entry = checkpoints.make_entry("gemma2", tmp_path / "small", sliding_window=2)
-    for module in ("specs", "compute"):
-        monkeypatch.setattr(f"viz.frame.{module}.local_entries", lambda: (entry,))
     baselines, draw = [], locality.depth
     monkeypatch.setattr(
         locality, "depth", lambda curves, **titles: baselines.append(curves[-1]) or draw(curves, **titles)
     )
-    app = open_app("stacking", model=entry.id, text="The animal did", section="locality")
+    model = small_model("gemma2", sliding_window=2)
+    app = open_app("stacking", model=model, text="The animal did", section="locality")
     assert not app.exception
+    assert len(baselines) == 2, "of entropy and of distance"
     for curve in baselines:
         assert curve.baseline
         narrow, wide = curve.values[:2]

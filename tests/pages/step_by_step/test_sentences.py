@@ -5,7 +5,6 @@ import re
 import pytest
 from torch.nn.functional import linear, scaled_dot_product_attention
 
-from tests import checkpoints
 from tests.running import bar_charts, matrices, sentences_of
 from viz.frame import compute, specs
 from viz.frame.format import share
@@ -107,12 +106,9 @@ def test_terms_are_counted(open_app, heads, words):
 @pytest.mark.parametrize(
     ("family", "layer", "name"), [("exaone4", 1, "check_v_unturned"), ("qwen3", 1, "check_v"), ("llama", 1, "check_v")]
 )
-def test_check_says_what_follows(visit, t, monkeypatch, tmp_path, family, layer, name):
+def test_check_says_what_follows(visit, t, small_model, family, layer, name):
     """Q and K of a layer without positions are normed and not turned."""
-    entry = checkpoints.make_entry(family, tmp_path / "small")
-    for module in ("specs", "compute"):
-        monkeypatch.setattr(f"viz.frame.{module}.local_entries", lambda: (entry,))
-    app = visit(model=entry.id, step=3, layer=layer)
+    app = visit(model=small_model(family), step=3, layer=layer)
     app.session_state["_footer_steps"] = "checks"
     lines = "\n".join(texts_of(app.run()))
     names = [f"check_v{suffix}" for suffix in ("", "_unturned")]
