@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports huggingface_hub
@@ -62,14 +63,47 @@ LAYERS = {
 LONGEST_FIRST = "browser", "server", "app", "models", "unit"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test with its layer: ``pytest -m unit``."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--part HASH/40``: a fortieth of the selected tests, the one that a commit's hash picks."""
+    parser.addoption("--part", metavar="HASH/N", help="run one of N parts, chosen by a hexadecimal number")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark every test with its layer and its suite: ``pytest -m unit``, ``pytest -m "not long"``."""
     for item in items:
-        path = item.path.relative_to(ROOT).as_posix()
+        path, opens_browser = item.path.relative_to(ROOT).as_posix(), "browser" in getattr(item, "fixturenames", ())
         layer = next((layer for place, layer in LAYERS.items() if path.startswith(place)), "app")
-        item.add_marker("browser" if layer == "app" and "browser" in getattr(item, "fixturenames", ()) else layer)
+        item.add_marker("browser" if layer == "app" and opens_browser else layer)
+        if is_long(item, opens_browser):
+            item.add_marker("long")
+    if part := config.getoption("part"):
+        items[:] = [item for item in items if is_in_part(item.nodeid, part)]
     # Files that take long are not begun last: one worker would finish them alone.
     items.sort(key=lambda item: next(i for i, layer in enumerate(LONGEST_FIRST) if item.get_closest_marker(layer)))
+
+
+def is_long(item: pytest.Item, opens_browser: bool) -> bool:
+    """Return True for a test of the long suite: it opens a browser, or is marked so, and is not named `fast`.
+
+    ``@pytest.mark.fast`` names a whole test, ``@pytest.mark.fast("heads")`` some of its cases: all the others are long.
+    """
+    if fast := item.get_closest_marker("fast"):
+        return bool(fast.args) and item.callspec.id not in fast.args  # type: ignore[attr-defined]
+    return opens_browser or item.get_closest_marker("long") is not None
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Name the part that runs."""
+    if not (part := config.getoption("part")):
+        return None
+    number, n_parts = part.split("/")
+    return f"part {int(number, 16) % int(n_parts)} of {n_parts}"
+
+
+def is_in_part(name: str, part: str) -> bool:
+    """Return True if a test is in a part: ``"1f3/40"`` is the one numbered by the remainder of 0x1f3 by 40."""
+    number, n_parts = part.split("/")
+    return int(sha256(name.encode()).hexdigest(), 16) % int(n_parts) == int(number, 16) % int(n_parts)
 
 
 MENDED = (

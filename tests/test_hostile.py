@@ -73,6 +73,7 @@ async def still_well(server: Server) -> None:
 # --- Links -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_random_links_open_complete_pages(server):
     """Random links raise nothing, and every page is complete."""
     chance = random.Random(0)

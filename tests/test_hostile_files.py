@@ -56,6 +56,7 @@ async def read_file(tab: Tab, text: str, number: int) -> dict[str, Any]:
     return state
 
 
+@pytest.mark.long
 def test_server_eight_costly_files_stays_small(server):
     """A file that nests deeply is never parsed, and the costliest file that is parsed takes little."""
 

@@ -647,6 +647,7 @@ def test_requirements_equal_imports():
     tools = {tool for tool in develop if f"[tool.{tool}" in settings or f"{tool}.{tool}" in settings}
     recipes = (ROOT / "Justfile").read_text("utf-8")
     tools |= {"pytest-xdist"} if " -n " in recipes else set()
+    tools |= {"pytest-randomly"} if "no:randomly" in settings else set()
     tools |= {"pytest-timeout"} if "\ntimeout = " in settings else set()
     tools |= {"rust-just"} if "just test" in (ROOT / ".ci" / "run").read_text("utf-8") else set()
     tests = sorted(path for folder in ("bench", "tests", "tools") for path in (ROOT / folder).rglob("*.py"))

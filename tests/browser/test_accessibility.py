@@ -61,6 +61,7 @@ def look(page: Page, rules: Sequence[str] = ()) -> None:
     assert page.evaluate(SMALL) == []
 
 
+@pytest.mark.fast("step_by_step", "heads", "masks")
 @pytest.mark.parametrize("name", PAGES)
 def test_axe_passes_every_page(new_page, app_url, name):
     """Two of the eight ways to see a page, in which nothing is the same; the second on strange words, and readable."""
@@ -130,6 +131,7 @@ RING = """node => {
 }"""
 
 
+@pytest.mark.fast
 def test_keyboard_focus_is_visible(visit):
     page = visit("heads", viewport=SCREEN)
     open_chip(page, "layer")

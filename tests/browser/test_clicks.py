@@ -128,6 +128,7 @@ def click_middle(page: Page, control: Locator) -> None:
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
 
 
+@pytest.mark.fast("masks")
 @pytest.mark.parametrize("name", EVERY)
 def test_controls_on_every_page_are_uncovered(visit, name, record_property):
     """As a page opens, with all its sections and with each alone; what is chosen is seen under a contrast theme."""
@@ -143,6 +144,7 @@ def test_controls_on_every_page_are_uncovered(visit, name, record_property):
         record_property("each alone", dict(assert_sections_uncovered(page, name)))
 
 
+@pytest.mark.fast("heads")
 @pytest.mark.parametrize("name", EVERY)
 def test_share_opens_by_mouse(visit, name):
     """At every width, on every page."""
@@ -182,6 +184,7 @@ def test_controls_in_open_chip_are_uncovered(visit, chip):
     assert_uncovered(page, "[data-testid=stPopoverBody]")
 
 
+@pytest.mark.fast
 def test_probe_reports_a_covered_control(visit):
     """The probe would have found Share under the title."""
     page = visit("heads", viewport=(1280, 720))

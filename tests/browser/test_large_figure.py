@@ -75,6 +75,7 @@ def is_number(cell: str) -> bool:
         return False
 
 
+@pytest.mark.fast("desk")
 @pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["desk", "phone"])
 def test_figure_opens_and_closes(visit, viewport):
     """plotly comes with it and not before; Escape closes it, and Back does not open it again."""
@@ -144,6 +145,7 @@ def test_bytes_are_named_as_on_page(visit):
     assert {"1 MiB", "1 GiB"} <= {*names} and not [name for name in names if not name.endswith("B")]
 
 
+@pytest.mark.fast("positions")
 @pytest.mark.parametrize("name", [FIRST, *PAGES])
 def test_figures_of_page_equal_their_tables(page, app_url, name):
     """Of every picture of all its sections: the traces have the numbers that the menu saves as CSV.

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.drive import address, open_chip, wait_run
@@ -22,6 +23,7 @@ def opened_heads(page: Page, url: str) -> Page:
     return page
 
 
+@pytest.mark.fast
 def test_smoke_click_chip_and_back(page, app_url):
     """The start page and Heads draw, a click and a chip are answered and stand in the link, Back takes them away."""
     opened_heads(page, app_url)
@@ -44,6 +46,7 @@ def test_smoke_click_chip_and_back(page, app_url):
     expect(title).to_have_text("layer 3, head 1")
 
 
+@pytest.mark.fast
 def test_smoke_text_and_reopened_link(page, app_url):
     """A text is read, and its link shows it again."""
     page.goto(address(app_url, "masks", source="words", text="one two"))
@@ -59,6 +62,7 @@ def test_smoke_text_and_reopened_link(page, app_url):
     expect(box).to_have_value("three four five")
 
 
+@pytest.mark.fast
 def test_smoke_embedded_by_old_word(page, app_url):
     """A frame with ``embed=1`` shows a page without its navigation."""
     page.goto(address(app_url, "heads", embed=1))

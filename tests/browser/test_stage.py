@@ -53,6 +53,7 @@ def corners(page: Page, picture: str) -> list[dict[str, Any]]:
     return [part.evaluate(CORNERS) for part in page.locator(picture).all()]
 
 
+@pytest.mark.fast("heads-joined-1280-720")
 @pytest.mark.parametrize(("wide", "high"), SCREENS)
 @pytest.mark.parametrize(
     ("path", "link", "picture"), PLACES, ids=[f"{path}-{link['section']}" for path, link, _ in PLACES]

@@ -26,7 +26,7 @@ from viz import limits
 from viz.host.files import addresses_of_view
 from viz.text import translator
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 T = translator("en")
 CLASS = 6
 WITHIN = 5

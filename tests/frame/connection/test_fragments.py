@@ -94,6 +94,7 @@ def cost(new_page, app_url):
     return page, runs
 
 
+@pytest.mark.fast
 def test_control_of_section_draws_section_alone(cost):
     """No title, no text box, no navigation is sent again; the link follows."""
     page, runs = cost

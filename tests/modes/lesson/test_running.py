@@ -44,6 +44,7 @@ def open_step(visit: Any, lesson: str, number: int, **options: Any) -> Page:
     return page
 
 
+@pytest.mark.fast("ten_minutes-3")
 @pytest.mark.parametrize(("lesson", "number"), COVERED_STEPS)
 def test_open_step_shows_covered_picture(visit, lesson, number):
     """The picture begins on the first screen; the answer's cells are covered until it is given."""
@@ -67,6 +68,7 @@ def check_uncovered(page: Page) -> None:
     assert not any(covers["open"] for covers in page.evaluate(COVERS))
 
 
+@pytest.mark.fast
 def test_asked_cell_is_locked_and_spoken(visit):
     """Query and key are locked on the cell; pointing there and the keyboard say that it is covered, then the number."""
     page = open_step(visit, "ten_minutes", 3, viewport=(1280, 720))

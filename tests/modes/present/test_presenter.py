@@ -103,6 +103,7 @@ def assert_room(page: Page, share: float = 1) -> None:
     assert round(letters[0][0], 2) >= round(ROOM * share, 2), letters
 
 
+@pytest.mark.fast
 def test_presentation_crosses_pages(visit):
     """Pages are presented one section after the other."""
     page = visit("step-by-step", present=1, section=PAGE.sections[-1].name, viewport=(1280, 720))

@@ -84,6 +84,7 @@ def test_late_answer_keeps_current_stroke(visit, server):
     expect(page).to_have_url(re.compile(f"painted={re.escape(to_code(mask))}"))
 
 
+@pytest.mark.fast
 def test_stroke_round_trips_through_link(visit):
     page = visit("masks", mask="causal")
     of, mask = scores(), causal(16, 16)
@@ -246,6 +247,7 @@ def test_axis_names_not_cut_off(visit, section, name, lang):
         assert min(left_edge[text] for text in written_text) >= 0, (wide, left_edge)
 
 
+@pytest.mark.fast
 def test_phone_dark_touch_paints(visit):
     link = {"lang": "zh", "source": "words", "text": HOSTILE, "mask": "both", "section": "all"}
     page = visit("masks", viewport=PHONE, scheme="dark", **link)

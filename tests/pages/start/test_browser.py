@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from pages.start.sentences import WEIGHT_UNITS, pairs
@@ -48,6 +49,7 @@ def ends(page: Page) -> float:
     return page.locator(".doors").evaluate("doors => doors.getBoundingClientRect().bottom")
 
 
+@pytest.mark.fast
 def test_arcs_switch_and_ways_on(visit):
     page = visit("", viewport=SCREEN)
     expect(page).to_have_title(T("start.tab"))
