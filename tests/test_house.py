@@ -10,6 +10,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 from string import Formatter
 
+from tools.lock import BROUGHT
 from viz.text import LANGUAGES, sentences
 
 ROOT = Path(__file__).parents[1]
@@ -569,10 +570,10 @@ def test_no_path_of_one_machine():
 def requirements(file: str) -> dict[str, str]:
     """The packages that a requirements file pins, or of which it allows tested versions, and the reason."""
     pinned = {}
-    for line in (ROOT / file).read_text("utf-8").splitlines():
-        if line and not line.startswith("-r "):
+    for line in (ROOT / file).read_text("utf-8").partition(BROUGHT)[0].splitlines():
+        if line and not line.startswith(("-r ", "# ")):
             match = re.fullmatch(
-                r"([A-Za-z0-9_.-]+)(==[0-9][0-9a-z.]*|>=[0-9.]+,<[0-9.]+)(?: ; [^#]*[^ #])? +# (.+)", line
+                r"([A-Za-z0-9_.-]+)(==[0-9][0-9a-z.]*|>=[0-9.]+,<=[0-9.]+)(?: ; [^#]*[^ #])? +# (.+)", line
             )
             assert match, f"{file}: {line!r} is not `name==version  # why`"
             pinned[match[1]] = match[3]
@@ -604,7 +605,7 @@ PROGRAMS = {
 }
 """Packages of which a program is started, or what asks for it."""
 
-TAKEN_BY_STREAMLIT = {"uvloop"}
+TAKEN_BY_STREAMLIT = {"uvloop", "watchdog"}
 """Packages that Streamlit uses where they are installed, without being told."""
 
 

@@ -26,6 +26,7 @@ FROM_STREAMLIT = {
     "streamlit.proto.NewSession_pb2:NewSession",
     "streamlit.proto.NewSession_pb2:Initialize",
     "streamlit.proto.ClientState_pb2:ContextInfo",
+    "streamlit.runtime.fragment:MemoryFragmentStorage",
     "streamlit.runtime.state.session_state:SessionState",
     "uvicorn.config:Config",
     "websockets.protocol:Protocol",

@@ -153,10 +153,11 @@ def _of_encoding(tokenizer: Any, encoding: Mapping[str, Any], most: int) -> Read
             f"There are no input_ids among {', '.join(map(repr, encoding))}, so there is no token for a row: hand over "
             "those of the text, or run the model yourself, viz.show(attentions, tokens)."
         )
-    if "past_key_values" in encoding:
+    # transformers calls it ``past_key_values`` up to 5.23.
+    if cache := {"cache", "past_key_values"} & encoding.keys():
         raise ValueError(
-            "There are past_key_values beside the input_ids: they hold a part of the text that was read before. Hand "
-            "over the ids of the whole text and no cache, so that every token has its row."
+            f"There is {', '.join(cache)} beside the input_ids: that holds a part of the text that was read before. "
+            "Hand over the ids of the whole text and no cache, so that every token has its row."
         )
     inputs = {name: _tensor(name, value) for name, value in encoding.items() if name != "labels"}
     inputs = {name: value[None] if value.dim() == 1 else value for name, value in inputs.items()}

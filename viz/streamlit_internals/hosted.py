@@ -97,7 +97,8 @@ def answer_unknown_fragments() -> None:
     request = AppSession.request_rerun
 
     def request_known(session: AppSession, client_state: ClientState | None) -> None:
-        if client_state and client_state.fragment_id and not session.has_fragment(client_state.fragment_id):
+        # ``has_fragment`` would say it too, but only from Streamlit 1.67 on.
+        if client_state and not session._fragment_storage.contains(client_state.fragment_id):
             client_state.fragment_id = ""
         request(session, client_state)
 

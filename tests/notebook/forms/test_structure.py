@@ -1,5 +1,6 @@
 """`viz.show` tells forms of attentions apart by names, nesting and shapes, and numbers layers as their model does."""
 
+from inspect import signature
 from types import SimpleNamespace
 
 import numpy as np
@@ -115,9 +116,10 @@ def test_steps_run_by_hand_are_stitched(writer, form):
     """Outputs of each step with a cache, as ``generate()`` keeps them; without the first, rows are missing."""
     model, _ = writer
     ids, options = torch.arange(5, 10)[None], {"output_attentions": True, "use_cache": True}
+    name = "cache" if "cache" in signature(model.forward).parameters else "past_key_values"
     with torch.inference_mode():
         first = model(ids[:, :3], **options)
-        second = model(ids[:, 3:], **options, past_key_values=first.past_key_values)
+        second = model(ids[:, 3:], **options, **{name: first[name]})
         expected = model(ids, output_attentions=True).attentions[1][0, 2]
     steps = [first, second] if form == "outputs" else [first.attentions, second.attentions]
     assert_close(torch.tensor(viz.show(steps, WORDS, layer=1, head=2).weights), expected, atol=1e-6, rtol=0)
