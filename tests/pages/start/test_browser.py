@@ -58,7 +58,9 @@ def test_arcs_switch_and_ways_on(visit):
     assert page.locator(".diagram .wide").evaluate("svg => svg.getBoundingClientRect().bottom") <= SCREEN[1]
     assert_shown(page, 0, "it")
     expect(status).to_contain_text("“it” looks most at “animal”: 0.68.")
-    expect(status).to_contain_text("The rest, 0.18, goes to “it” itself and to 2 hidden marks, [CLS], [SEP], that")
+    expect(status).to_contain_text(
+        "Then “street”: 0.05. Other words: 0.10. The rest, 0.17, goes to “it” itself and to 2 hidden marks, [CLS]"
+    )
     expect(status).to_have_attribute("aria-live", "polite")
     look_at_both_themes(page)
 

@@ -54,6 +54,7 @@ class LessonBar extends View {
       data.picked,
       data.hint,
       data.premise,
+      data.missing,
       data.n_done,
       data.print,
     ]);
@@ -121,11 +122,18 @@ class LessonBar extends View {
 
   /** The question with its answers; while it is the same one, what is filled in stays. */
   #ask(isOther) {
-    const { kind, text, note, question, words, links, done: isDone, premise, hint } = this.data;
+    const { kind, text, note, question, words, links, done: isDone, premise, hint, missing } = this.data;
     const answer = isOther ? this.data.answer : this.#answer();
     const at = this.root.getRootNode().activeElement,
       isHere = this.form.contains(at),
       action = at?.dataset?.does;
+    if (missing) {
+      this.body.replaceChildren(element("p", "premise", { role: "note" }, missing.text));
+      const text = missing.title ? fill(words.goes_on, { title: missing.title }) : words.next,
+        away = this.#link(text, missing.href, missing.fetch ? "quiet" : "main");
+      this.row.replaceChildren(...(missing.fetch ? [this.#does("fetch", missing.fetch, "main")] : []), away);
+      return;
+    }
     if (!kind) {
       this.body.replaceChildren(element("p", "text", {}, words.away));
       this.row.replaceChildren(this.#link(words.here, links.here, "main"));
@@ -134,7 +142,7 @@ class LessonBar extends View {
     if (this.hasEnded) return this.#card();
     const intro = element("p", "text", {}, note ? `${text} ${note}` : text);
     if (premise) {
-      this.body.replaceChildren(intro, element("p", "premise", { role: "note" }, premise));
+      this.body.replaceChildren(...(text ? [intro] : []), element("p", "premise", { role: "note" }, premise));
       this.row.replaceChildren(this.#link(words.restore, links.here, "main"), this.#next("quiet"));
       return;
     }
