@@ -52,7 +52,8 @@ def read(model: Any, tokenizer: Any, text: Any, target: str | None) -> Reading:
     two = reads_two(model)
     if target is not None and not two:
         raise ValueError("This model has no decoder beside its encoder, so it can read no target.")
-    source = read_input(model, tokenizer, text)
+    encoder, decoder = (_half(model, name) if two else model for name in ("encoder", "decoder"))
+    source = read_input(encoder, tokenizer, text)
     device = device_of(model)
     inputs = {name: value.to(device) for name, value in source.inputs.items() if _reads(model, name)}
     parts = [source]
@@ -60,9 +61,10 @@ def read(model: Any, tokenizer: Any, text: Any, target: str | None) -> Reading:
         if two:
             decoder_ids = inputs.pop("decoder_input_ids", None)
             if target is None and decoder_ids is not None:
-                decoder_text = read_input(model, tokenizer, {"input_ids": decoder_ids.cpu()})
+                decoder_text = read_input(decoder, tokenizer, {"input_ids": decoder_ids.cpu()})
             else:
-                decoder_text = _target(model, tokenizer, inputs, _labels_in(text) if target is None else target)
+                wanted_text = _labels_in(text) if target is None else target
+                decoder_text = _target(model, decoder, tokenizer, inputs, wanted_text)
             inputs["decoder_input_ids"] = decoder_text.ids.to(device)
             parts.append(decoder_text)
         last = parts[-1].token_places
@@ -98,6 +100,11 @@ def reads_two(model: Any) -> bool:
     parameters = inspect.signature(model.forward).parameters
     has_target = "decoder_input_ids" in parameters or "input_ids" not in parameters  # compiled ones name neither
     return has_target and bool(getattr(model.config, "is_encoder_decoder", False))
+
+
+def _half(model: Any, name: str) -> Any:
+    """The encoder or the decoder of a model; the model itself where it names neither."""
+    return getattr(model, f"get_{name}", lambda: model)()
 
 
 def _above_diagonal(layer: Tensor | LayerOnDemand, token_places: list[int]) -> float:
@@ -216,16 +223,17 @@ def _numbers(layers: Any, makers: dict[int, str], model: Any) -> list[int]:
     return numbers_of(layers, makers, text_config(model))
 
 
-def _target(model: Any, tokenizer: Any, inputs: dict[str, Any], target: Any) -> ReadText:
+def _target(model: Any, decoder: Any, tokenizer: Any, inputs: dict[str, Any], target: Any) -> ReadText:
     """Return what a decoder reads: the target, or what the model writes itself, one place later."""
     start = getattr(model.config, "decoder_start_token_id", None) or 0
     if target is None:
         if not hasattr(model, "generate"):
             raise ValueError("This model has an encoder and a decoder: say target=..., what the decoder is to read.")
-        return read_input(model, tokenizer, {"input_ids": _generate_ids(model, tokenizer, inputs)})
-    target_text = read_input(model, tokenizer, target, is_target=True)
+        room = longest_text(decoder, start, MAX_GENERATED + 1)
+        return read_input(decoder, tokenizer, {"input_ids": _generate_ids(model, inputs, room)})
+    target_text = read_input(decoder, tokenizer, target, is_target=True)
     ids = torch.cat([torch.tensor([[start]]), target_text.ids[:, :-1].cpu()], 1)
-    shifted = read_input(model, tokenizer, {"input_ids": ids})
+    shifted = read_input(decoder, tokenizer, {"input_ids": ids})
     shifted.notes.extend(target_text.notes)
     return shifted
 
@@ -238,12 +246,9 @@ def _labels_in(text: Any) -> dict[str, Tensor] | None:
     return {"input_ids": labels[labels >= 0]}
 
 
-def _generate_ids(model: Any, tokenizer: Any, inputs: dict[str, Any]) -> Tensor:
+def _generate_ids(model: Any, inputs: dict[str, Any], room: int) -> Tensor:
     """Return what the model reads while it writes, as long as it can."""
-    options = {
-        "max_new_tokens": max(2, min(MAX_GENERATED, longest_text(model, tokenizer) - 1)),
-        "do_sample": False, "num_beams": 1,
-    }  # fmt: skip
+    options = {"max_new_tokens": max(2, min(MAX_GENERATED, room - 1)), "do_sample": False, "num_beams": 1}
     try:
         ids: Tensor = model.generate(**inputs, **options)
     except ValueError as error:  # a wrapper may hide what the model inside does not read
