@@ -40,6 +40,10 @@ long *options:
 layer name:
     pytest -n 3 --dist loadfile -m {{name}}
 
+# The tests of numbers, with torch's sums in another order: none asks for a last bit.
+order:
+    python -m pytest -p tests.other_order -n 2 --dist loadfile -m "unit or models"
+
 # uv.lock, requirements.lock and THIRD_PARTY.md: after a change of requirements.txt. PyTorch's index must be reachable.
 lock:
     python -m tools.lock

@@ -25,6 +25,7 @@ from streamlit.proto.Delta_pb2 import Delta
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import ConnectionClosed
 
+from tests import SAFETY_NET
 from tests.browser.drive import ROOT, Server, serve
 from tests.coroutines import finish
 from tests.hostile.links import ALL, QUICK, SMALL, a_link
@@ -294,7 +295,7 @@ def test_announced_message_size_is_not_awaited(server):
         )
         assert b" 101 " in await reader.readuntil(b"\r\n\r\n")
         writer.write(frame_that_says_it_is_long(100_000_000))
-        reply = await asyncio.wait_for(reader.read(), 30)
+        reply = await asyncio.wait_for(reader.read(), SAFETY_NET)
         writer.close()
         return reply
 
@@ -440,7 +441,7 @@ def test_no_path_leaves_served_files(server):
     parts = urlparse(server.url)
 
     def fetch(path: str) -> tuple[int, bytes]:
-        connection = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=30)
+        connection = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=SAFETY_NET)
         try:
             connection.putrequest("GET", path, skip_accept_encoding=True)
             connection.endheaders()

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from streamlit.proto.ClientState_pb2 import ClientState
 
+from tests import SAFETY_NET
 from tests.browser.drive import ROOT, Server, serve
 from tests.coroutines import finish
 from tests.lessons.test_custom_lesson import TOML
@@ -43,7 +44,7 @@ def highest(pid: int) -> int:
 
 
 def is_healthy(url: str) -> bool:
-    with urllib.request.urlopen(f"{url}/healthz", timeout=30) as answer:
+    with urllib.request.urlopen(f"{url}/healthz", timeout=SAFETY_NET) as answer:
         return bool(answer.status == 200)
 
 

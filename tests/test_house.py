@@ -10,6 +10,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 from string import Formatter
 
+from tests import SAFETY_NET
 from tools.lock import BROUGHT
 from viz.text import LANGUAGES, sentences
 
@@ -155,6 +156,32 @@ def test_cached_property_is_used_nowhere():
 
 
 PRIVATE = re.compile(r"streamlit\.(?!testing|delta_generator|logger)")
+
+
+TIMEOUTS = {"timeout", "default_timeout", "open_timeout"}
+
+
+def short_limits(path: Path) -> Iterator[str]:
+    """Waits of some seconds, a number or Streamlit's own: what they wait for is late on a machine at work."""
+    for node in (node for node in nodes(path) if isinstance(node, ast.Call)):
+        function = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        limits = [keyword.value for keyword in node.keywords if keyword.arg in TIMEOUTS]
+        limits += node.args[-1:] if function in {"wait", "join", "wait_for"} else []
+        seconds = [limit.value for limit in limits if isinstance(limit, ast.Constant)]
+        if any(isinstance(value, int | float) and 1 <= value < SAFETY_NET for value in seconds) or (
+            function in {"from_function", "from_file"} and not {keyword.arg for keyword in node.keywords} & TIMEOUTS
+        ):
+            yield f"{path.name}:{node.lineno}"
+
+
+def test_waits_of_tests_are_long():
+    """Each takes ``tests.SAFETY_NET`` for what comes at once on a free machine."""
+    assert not [place for path in (ROOT / "tests").rglob("*.py") for place in short_limits(path)]
+
+
+def test_short_waits_are_found(tmp_path):
+    (tmp_path / "test.py").write_text("gate.wait(5)\nrun(timeout=30)\nAppTest.from_function(f)\nw.wait(0.1)\n")
+    assert list(short_limits(tmp_path / "test.py")) == ["test.py:1", "test.py:2", "test.py:3"]
 
 
 def test_streamlit_internals_are_in_one_file():

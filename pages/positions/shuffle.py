@@ -59,7 +59,7 @@ def _say_why_none(context: PositionsContext, code: str, order: tuple[int, ...]) 
     bias = context.encodings[code].bias(context.spec.H, context.n, context.n)
     if bias is not None and not bias.any():
         st.caption(context.t("positions.far_quadratic_zero"))
-    elif bias is not None and order == tuple(reversed(range(context.n))) and bias.equal(bias.mT):
+    elif bias is not None and order == tuple(reversed(range(context.n))) and torch.allclose(bias, bias.mT):
         st.caption(context.t(f"positions.need_mirror_{code}"))
 
 

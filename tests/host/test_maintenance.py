@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import time
 from types import SimpleNamespace
 
 import pytest
@@ -44,7 +43,8 @@ def test_pages_between_what_stays_go_back(monkeypatch):
 
 def test_lost_sessions_expire(monkeypatch):
     """Streamlit lets go of them when another session is lost: those of the last users would never end."""
-    shutdowns, storage = [], MemorySessionStorage(ttl_seconds=0.2)
+    shutdowns, storage, now = [], MemorySessionStorage(), [0.0]
+    storage._cache = type(storage._cache)(maxsize=2, ttl=60, timer=lambda: now[0])
     manager = SimpleNamespace(_session_storage=storage)
     running = SimpleNamespace(exists=lambda: True, instance=lambda: SimpleNamespace(_session_mgr=manager))
     monkeypatch.setattr(hosted, "Runtime", running)
@@ -54,7 +54,7 @@ def test_lost_sessions_expire(monkeypatch):
         )
     hosted.end_lost_sessions()
     assert shutdowns == []
-    time.sleep(0.3)
+    now[0] = 61.0
     hosted.end_lost_sessions()
     assert shutdowns == ["a", "b"] and not storage._cache._data
 

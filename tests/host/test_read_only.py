@@ -5,6 +5,7 @@ from pathlib import Path
 from urllib.parse import urlparse
 from uuid import uuid4
 
+from tests import SAFETY_NET
 from tests.browser.drive import ROOT, Server, serve
 from tests.coroutines import finish
 from tests.load.tab import Tab, said_of
@@ -23,7 +24,7 @@ def upload(server: Server, tab: Tab) -> int:
         "Cookie": said_of(tab.cookies),
         "X-Xsrftoken": tab.cookies["_streamlit_xsrf"],
     }
-    connection = http.client.HTTPConnection(urlparse(server.url).netloc, timeout=60)
+    connection = http.client.HTTPConnection(urlparse(server.url).netloc, timeout=SAFETY_NET)
     try:
         connection.request("PUT", f"/_stcore/upload_file/{tab.session}/{uuid4()}", body, headers)
         return connection.getresponse().status

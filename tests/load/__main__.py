@@ -22,6 +22,7 @@ from math import ceil
 from pathlib import Path
 from urllib.parse import urlparse
 
+from tests import SAFETY_NET
 from tests.browser.drive import PATIENCE, ROOT, serve
 from tests.deploy.files import image_environment
 from tests.load.models import MIX, shares
@@ -145,7 +146,7 @@ TOKEN = secrets.token_urlsafe()
 def told_by(url: str, gauge: str) -> float:
     """MB that a server of our own tells by one of its metrics, e.g. "memory_ceiling": what it may take now."""
     request = urllib.request.Request(f"{url}/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
-    with urllib.request.urlopen(request, timeout=60) as answer:
+    with urllib.request.urlopen(request, timeout=SAFETY_NET) as answer:
         metrics = dict(line.rsplit(" ", 1) for line in answer.read().decode().splitlines() if not line.startswith("#"))
     return float(metrics[f"headlight_{gauge}_bytes"]) / 1e6
 
@@ -187,7 +188,7 @@ def wait_until_ready(url: str) -> None:
     """Wait as a load balancer does, until the server is warm."""
     until = time.monotonic() + PATIENCE / 1000
     while time.monotonic() < until:
-        with suppress(OSError), urllib.request.urlopen(f"{url}/readyz", timeout=60):
+        with suppress(OSError), urllib.request.urlopen(f"{url}/readyz", timeout=SAFETY_NET):
             return
         time.sleep(0.2)
     raise RuntimeError("the server was not ready in time")

@@ -7,12 +7,15 @@ import time
 import weakref
 from collections import Counter
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pytest
 import torch
 
+from tests import SAFETY_NET
 from viz.cancellation import check
 from viz.errors import ModelError
+from viz.scheduler import cache as cache_module
 from viz.scheduler import job
 from viz.scheduler.cache import LARGE, CachedFunction, Store
 from viz.scheduler.ceiling import Ceiling
@@ -30,6 +33,19 @@ def turns():
 @pytest.fixture
 def store(turns):
     return Store(1_000_000, turns, seconds=60)
+
+
+@pytest.fixture
+def spend(monkeypatch):
+    """Let a computation take seconds by the clock of the cache and its jobs, which goes ahead of the machine's."""
+    ahead, now = [0.0], time.monotonic
+
+    def spend_seconds(seconds):
+        ahead[0] += seconds
+
+    for module in (cache_module, job):
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now() + ahead[0]))
+    return spend_seconds
 
 
 def cache(function, store, wait=wait_silently):
@@ -60,7 +76,7 @@ def test_equal_requests_compute_once(store):
 
     def passes(text, layer=0):
         calls[text, layer] += 1
-        gate.wait(5)
+        gate.wait(SAFETY_NET)
         return [text, layer]
 
     read = cache(passes, store)
@@ -137,7 +153,7 @@ def test_part_in_progress_is_awaited(store):
 
     def part():
         calls["part"] += 1
-        gate.wait(5)
+        gate.wait(SAFETY_NET)
         return 3
 
     def add_part(n):
@@ -217,12 +233,12 @@ def test_unclaimed_job_ends_between_layers(store, turns, monkeypatch):
 
     def leave_when_begun(*_):
         turns.leave(tickets.pop())
-        beginning.wait(5)
+        beginning.wait(SAFETY_NET)
         raise Clicked
 
     with pytest.raises(Clicked):
         cache(passes, store, leave_when_begun)()
-    assert end.wait(5)
+    assert end.wait(SAFETY_NET)
     assert layers > 1, "a click on the same text a moment later would have found it"
 
 
@@ -246,7 +262,7 @@ def test_shared_job_survives_disconnect(turns):
     )
 
     def passes():
-        second_waits.wait(5)
+        second_waits.wait(SAFETY_NET)
         check()
         return "done"
 
@@ -344,7 +360,7 @@ def test_shared_storage_counts_once(turns):
     assert not list(store.storages)
 
 
-def test_on_wait_is_entered_for_waiting(turns):
+def test_on_wait_is_entered_for_waiting(turns, spend):
     """Quick computations do not release the render slot: two take longer in parallel than in sequence."""
     steps, long = [], threading.Event()
 
@@ -357,12 +373,12 @@ def test_on_wait_is_entered_for_waiting(turns):
     def passes(n):
         steps.append(n)
         if n == "long":
-            time.sleep(0.02)
+            spend(600)
         check()
         steps.append("done")
-        long.wait(5)
+        long.wait(SAFETY_NET)
 
-    store = Store(1_000, turns, seconds=60, on_wait=aside, quick_seconds=0.01)
+    store = Store(1_000, turns, seconds=1_000, on_wait=aside, quick_seconds=300)
     read = cache(passes, store)
     long.set()
     read("short")
@@ -374,7 +390,7 @@ def test_on_wait_is_entered_for_waiting(turns):
     cache(passes, Store(1_000, turns, seconds=60, on_wait=aside))("model")
     assert steps == ["aside", "model", "done", "back"]
     steps.clear()
-    with_long = Store(1_000, FairQueue(2, 7, {"pass": Kind(at_once=1)}), seconds=60, on_wait=aside, quick_seconds=0.01)
+    with_long = Store(1_000, FairQueue(2, 7, {"pass": Kind(at_once=1)}), seconds=60, on_wait=aside, quick_seconds=30)
     cache(passes, with_long)("part of an atlas")
     assert steps == ["aside", "part of an atlas", "done", "back"], "it is known to take long"
     long.clear()
@@ -416,42 +432,42 @@ def test_shrink_keeps_small_results(turns):
 
 
 @pytest.mark.parametrize("waits", [False, True])
-def test_shrink_keeps_oldest_users_results(turns, waits):
+def test_shrink_keeps_oldest_users_results(turns, waits, spend):
     """Otherwise each part of a page would compute the same forward pass again, in whichever thread."""
-    store = Store(1_000_000, turns, seconds=60, protect_after_seconds=0.05)
-    read = cache(lambda seconds: time.sleep(seconds) or "x" * 10_000, store)
+    store = Store(1_000_000, turns, seconds=60, protect_after_seconds=300)
+    read = cache(lambda seconds: spend(seconds) or "x" * 10_000, store)
     first, second = contextvars.copy_context(), contextvars.copy_context()
     arrival = first.run(mark_arrival)
     second.run(mark_arrival)
     tickets = fill_queue(turns) if waits else []
     for ticket in tickets:
         threading.Timer(0.1, turns.leave, [ticket]).start()
-    for seconds in (0.06, 0.001):
+    for seconds in (600, 0):
         first.run(read, seconds)
-    second.run(read, 0.07)
+    second.run(read, 700)
     store.shrink(float("inf"), arrival)
-    assert [read.key(seconds) in store for seconds in (0.06, 0.001, 0.07)] == [True, False, False]
-    second.run(read, 0.06)
+    assert [read.key(seconds) in store for seconds in (600, 0, 700)] == [True, False, False]
+    second.run(read, 600)
     store.shrink(float("inf"), arrival)
     assert store.bytes == 0, "the second used it last, and goes on when it is first itself"
 
 
-def test_long_result_survives_next_request(turns):
-    store = Store(25_000 + 3 * OVERHEAD, turns, seconds=60, protect_after_seconds=0.05)
-    read = cache(lambda seconds: time.sleep(seconds) or "x" * 2_500, store)  # 10 kB
-    contextvars.copy_context().run(lambda: (mark_arrival(), read(0.06), read(0.001), read(0.002)))
-    assert [read.key(seconds) in store for seconds in (0.06, 0.001, 0.002)] == [True, False, True]
-    contextvars.copy_context().run(lambda: (mark_arrival(), read(0.003)))
-    assert [read.key(seconds) in store for seconds in (0.06, 0.002, 0.003)] == [False, True, True], "others' goes first"
+def test_long_result_survives_next_request(turns, spend):
+    store = Store(25_000 + 3 * OVERHEAD, turns, seconds=60, protect_after_seconds=300)
+    read = cache(lambda seconds: spend(seconds) or "x" * 2_500, store)  # 10 kB
+    contextvars.copy_context().run(lambda: (mark_arrival(), read(600), read(0), read(1)))
+    assert [read.key(seconds) in store for seconds in (600, 0, 1)] == [True, False, True]
+    contextvars.copy_context().run(lambda: (mark_arrival(), read(2)))
+    assert [read.key(seconds) in store for seconds in (600, 1, 2)] == [False, True, True], "others' goes first"
 
 
-def test_short_memory_skips_large_results():
+def test_short_memory_skips_large_results(spend):
     bytes_in_use = [700]
     turns = FairQueue(2, 5, ceiling=Ceiling(lambda: 1_000, 300, lambda: bytes_in_use[0]))
-    store = Store(10 * LARGE, turns, seconds=60, protect_after_seconds=0.05)
-    read = cache(lambda n, seconds: time.sleep(seconds) or b"x" * n, store)
+    store = Store(10 * LARGE, turns, seconds=60, protect_after_seconds=300)
+    read = cache(lambda n, seconds: spend(seconds) or b"x" * n, store)
     for bytes_in_use[0], are_cached in ((701, [False, True, True]), (700, [True, True, True])):
-        requests = [(LARGE, 0.0), (LARGE - 2 * OVERHEAD, 0.0), (LARGE, 0.06)]
+        requests = [(LARGE, 0.0), (LARGE - 2 * OVERHEAD, 0.0), (LARGE, 600)]
         assert [len(read(*request)) for request in requests] == [n for n, _ in requests]
         assert [read.key(*request) in store for request in requests] == are_cached
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import streamlit as st
 
+from tests import SAFETY_NET
 from tests.browser.drive import serve
 from tests.host.test_server import get
 from tests.streamlit_internals.names import IMPORTED, imported, module_of, underscored
@@ -126,7 +127,7 @@ def test_public_server_without_hook_refuses(without_hook):
     command = [sys.executable, "-m", "streamlit", "run", "serve.py", "--server.headless=true", "--server.port=0"]
     environment = os.environ | {"PYTHONPATH": without_hook}
     process = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=SAFETY_NET, check=False
     )  # fmt: skip
     assert process.returncode == 1
     assert "cannot protect its users without WebSocketsSansIOProtocol.send_receive_event_to_app" in process.stderr

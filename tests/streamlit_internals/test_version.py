@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import SAFETY_NET
 from viz import ROOT
 from viz.streamlit_internals.version import HIGHEST, LOWEST, numbers_of, version_notice, version_problem
 
@@ -25,7 +26,7 @@ def test_unsupported_version_ends_the_start(tmp_path, script):
         env=os.environ | {"PYTHONPATH": str(tmp_path)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=SAFETY_NET,
         check=False,
     )
     assert process.returncode == 1

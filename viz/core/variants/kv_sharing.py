@@ -118,7 +118,7 @@ def decode_step(
         score_mod: applied to the scaled scores before ``bias``.
 
     Example:
-        >>> decode_step(torch.zeros(2, 3), torch.ones(1, 5, 3), torch.ones(1, 5, 1))
+        >>> decode_step(torch.zeros(2, 3), torch.ones(1, 5, 3), torch.ones(1, 5, 1)).round(decimals=4)
         tensor([[1.],
                 [1.]])
     """
