@@ -126,7 +126,7 @@ def test_public_server_without_hook_refuses(without_hook):
     command = [sys.executable, "-m", "streamlit", "run", "serve.py", "--server.headless=true", "--server.port=0"]
     environment = os.environ | {"PYTHONPATH": without_hook}
     process = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
     )  # fmt: skip
     assert process.returncode == 1
     assert "cannot protect its users without WebSocketsSansIOProtocol.send_receive_event_to_app" in process.stderr

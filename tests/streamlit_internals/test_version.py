@@ -25,7 +25,6 @@ def test_unsupported_version_ends_the_start(tmp_path, script):
         env=os.environ | {"PYTHONPATH": str(tmp_path)},
         capture_output=True,
         text=True,
-        timeout=120,
         check=False,
     )
     assert process.returncode == 1
