@@ -168,7 +168,7 @@ def _describe_twin(t: Translate, name: str) -> None:
         st.caption(paragraph(sentence, t("next_word.missing", model=SMALL_DECODER)), width="content")
         if mb := megabytes_to_fetch(SMALL_DECODER):
             label = t("choice.fetch", mb=mb)
-            st.button(label, key="next_fetch", on_click=take, args=(SMALL_DECODER,), type="tertiary")
+            st.button(label, key="next_fetch", on_click=take, args=(SMALL_DECODER,))
 
 
 def _preset_button(t: Translate, name: str) -> None:

@@ -60,6 +60,11 @@ def is_here(name: str) -> bool:
     return _now().get(name, False)
 
 
+def is_missing(name: str) -> bool:
+    """Return True for a model of the registry that cannot be read now without fetching it."""
+    return not is_here(name) and name in {entry.id for entry in (*registry.entries(), *registry.checkpoints())}
+
+
 def megabytes_to_fetch(name: str) -> int:
     """Return what choosing a model fetches; 0 if it is here, or cannot be had."""
     entry = None if is_here(name) else models_here().get(name)

@@ -53,9 +53,11 @@ def ask_here(running: Running, scene: Scene, open_sections: "Sequence[Section]",
 
 def _lacks_decoder(running: Running, scene: Scene) -> bool:
     """Return True if the step is about a model that writes, and the page shows none: its text would be false."""
-    entry, source = models_here().get(running.step.shows[running.read].get("model", "")), scene.choice.source
-    reads_writer = source.kind == "model" and has_words(compute.model(source.model))
-    return entry is not None and entry.writes and not reads_writer
+    entry = models_here().get(running.step.shows[running.read].get("model", ""))
+    if entry is None or not entry.writes:
+        return False
+    source = scene.choice.source
+    return source.kind != "model" or not has_words(compute.model(source.model))
 
 
 def of_scene(scene: Scene, running: Running) -> Subject:

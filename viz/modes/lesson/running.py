@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from viz.components.cover import Cover
 from viz.frame import modes, view
-from viz.frame.available_models import is_here, models_here
+from viz.frame.available_models import is_here, is_missing, models_here
 from viz.frame.links import SHARED
 from viz.frame.shared import LANG, TEXT
 from viz.frame.sidebar import path_of
@@ -116,7 +116,7 @@ class Running:
         step = self.lesson.steps[number - 1]
         name = step.shows[_read(step, self.lang)].get("model", "")
         is_fetched = name in _FETCHES.read() and name in models_here()
-        return "" if not name or is_here(name) or is_fetched else name
+        return name if is_missing(name) and not is_fetched else ""
 
     def link(self, number: int) -> str:
         """To a step of the lesson; beyond the last, to the list of lessons, which is told of one that it does not list.
