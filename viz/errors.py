@@ -132,6 +132,7 @@ class ModelError(ValueError):
         "block_parallel": "{model}: in a block of {family!r} attention and the network read the same vector.",
         "block_scaled": "{model}: a block of {family!r} multiplies what each part gives before it is added.",
         "block_experts": "{model}: the experts of {family!r} are of another kind, or its activation is learned.",
+        "block_tensor": "{model}: a block of {family!r} has the weights {name}, which are not computed.",
         "block_groups": "{model}: a router of {family!r} first chooses groups of experts.",
         "block_projected": "{model}: {family!r} narrows what its last block gives before it is compared with words.",
         "block": "{model}: Headlight does not know how a block of the family {family!r} is put together; "

@@ -13,7 +13,7 @@ from viz.core.attention import row_softmax
 from viz.core.variants.encodings import restore_order
 from viz.frame import specs
 from viz.frame.checks import Check, check
-from viz.frame.format import number
+from viz.frame.format import at_most
 from viz.frame.modes import say
 from viz.frame.show import MAPS
 from viz.params import Choice
@@ -45,7 +45,7 @@ def draw(context: PositionsContext) -> list[Check]:
         _maps(context, code, torch.stack([before, after, with_positions, shuffled]))
     without, change = (float((a - b).abs().max()) for a, b in ((before, after), (with_positions, shuffled)))
     sentence = "need_found" if change > SAME else "need_found_none"
-    say(t(f"positions.{sentence}", none=number(without), code=context.name(code), changed=number(change)))
+    say(t(f"positions.{sentence}", none=at_most(without), code=context.name(code), changed=at_most(change)))
     _say_why_none(context, code, order)
     st.text(t("positions.as_written", text=" ".join(tokens.labels)))
     st.text(t("positions.as_shuffled", text=" ".join(tokens.labels[i] for i in order)))

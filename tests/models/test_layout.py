@@ -77,6 +77,7 @@ def test_family_equals_transformers(name, tmp_path):
         else {next(iter(outputs)): result.attentions}
     )
     family = MORE[name]
+    assert ours.n_heads == family.n_heads
     assert (text_capture.n_heads, text_capture.n_kv_heads) == (family.n_heads, family.n_kv_heads)
     for stack, layers in stacks.items():
         maps = comparable_maps(name, text_capture, layers, stack)

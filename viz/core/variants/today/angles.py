@@ -79,7 +79,7 @@ def yarn_ramp(
     :math:`j_r` is the pair that makes r turns over the ``original`` length T. Peng et al. 2024 (2309.00071), eq. 18,
     where the line is straight in turns; it is straight in j in the code that models run, and ``rounds`` moves its ends
     to whole pairs (gpt-oss does not). Where even the slowest pair makes ``fast`` turns, all keep their speed;
-    transformers slows them all down there.
+    transformers slows them all down once :math:`j_{fast}` exceeds D - 1.
 
     Args:
         width: numbers in a query or key, or those that turn.
