@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
 
@@ -132,6 +132,30 @@ def streamlit_stays() -> Iterator[None]:
     before = mended()
     yield
     assert mended() <= before, "mended for all tests after this one"
+
+
+@pytest.fixture
+def raise_once(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture):
+    """Have a name raise an error at its next use: ``log = raise_once(owner, name)``; ``log()`` is what was logged.
+
+    Reading the log checks that the error was raised, counted once, and logged without its message.
+    """
+    from tests.faults import Fault
+    from viz.background import failures
+
+    def arm(owner: object, name: str) -> Callable[[], list[str]]:
+        n_before, fault = failures.total(), Fault(owner, name, monkeypatch.setattr)
+        caplog.clear()
+
+        def log() -> list[str]:
+            assert fault.is_raised, f"{name} was not used"
+            assert failures.total() == n_before + 1
+            assert fault.SECRET not in caplog.text
+            return [record.getMessage().partition(" in ")[0] for record in caplog.records]
+
+        return log
+
+    return arm
 
 
 @pytest.fixture

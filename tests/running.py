@@ -65,7 +65,7 @@ def opener(monkeypatch: pytest.MonkeyPatch) -> OpenApp:
     available_models._on_this_machine.cache_clear()
     # What a presentation has computed ahead would go on in a thread beside the tests that follow, and be seen by them.
     if "present" in {mode.name for mode in iter_modules(viz.modes.__path__)}:
-        monkeypatch.setattr("viz.modes.present.prefetch.Thread", Mock)
+        monkeypatch.setattr("viz.modes.present.prefetch.start_thread", Mock)
 
     def run(page: str = "heads", *, locale: str = "en-US", **link: Any) -> AppTest:
         app = AppTest.from_file(str(SCRIPT), default_timeout=SAFETY_NET)

@@ -27,6 +27,7 @@ MAY_IMPORT = {
         "scheduler",
         "text",
         "limits",
+        "background",
         "streamlit_internals",
     },  # no page knows whether it is hosted
     "app": {
@@ -45,22 +46,22 @@ MAY_IMPORT = {
     "pages": {
         *("pages", "frame", "modes", "params", "lessons", "scheduler", "components", "figures", "text", "models"),
         "core",
-        *("limits", "errors"),
+        *("limits", "errors", "background"),
     },
     "modes": {
         *("modes", "frame", "params", "lessons", "scheduler", "components", "text", "models", "core"),
-        *("limits", "errors", "streamlit_internals"),
+        *("limits", "errors", "background", "streamlit_internals"),
     },
     "frame": {
         *("frame", "params", "lessons", "scheduler", "components", "figures", "text", "models", "core"),
-        *("limits", "errors", "imports", "streamlit_internals", "wheels"),
+        *("limits", "errors", "imports", "background", "streamlit_internals", "wheels"),
     },
     "params": {"params"},
     "components": {"components", "params", "figures", "core", "text"},
     "lessons": {"lessons", "core", "limits"},
     "figures": {"figures", "core", "text", "imports"},
-    "scheduler": {"scheduler", "limits", "errors", "cancellation"},
-    "models": {"models", "core", "errors", "cancellation", "imports", "wheels"},
+    "scheduler": {"scheduler", "limits", "errors", "cancellation", "background"},
+    "models": {"models", "core", "errors", "cancellation", "imports", "background", "wheels"},
     "wheels": set(),
     "core": {"core"},
     "text": {"text"},
@@ -69,7 +70,8 @@ MAY_IMPORT = {
     "errors": set(),
     "cancellation": set(),
     "imports": set(),
-    "streamlit_internals": {"streamlit_internals"},
+    "background": set(),
+    "streamlit_internals": {"streamlit_internals", "background"},
 }
 LIBRARIES = {
     "streamlit": {"serve", "host", "app", "pages", "frame", "modes", "params", "components", "streamlit_internals"},

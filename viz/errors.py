@@ -72,6 +72,8 @@ class ModelError(ValueError):
         "safetensors, with save_pretrained.",
         "sha": "{model}: {file} is not the published file (SHA-256 {found}…, expected {expected}…); "
         "install the package again.",
+        "own_sha": "{model}: {file} is not the file that Headlight comes with (SHA-256 {found}…, expected "
+        "{expected}…); restore it as it is in Headlight's repository.",
         "corrupt": "{model}: the files cannot be read ({reason}); put whole ones in their place, as they were "
         "published or as save_pretrained writes them.",
         "token": "{model}: a token of this text has number {number}, the model knows {rows}: "

@@ -504,6 +504,14 @@ def test_warmup_waits_for_first_picture(monkeypatch, is_asked, n_users, expected
     assert waits == expected
 
 
+def test_failed_session_end_leaks_no_tab(door, raise_once):
+    """The tab is served, and counted no longer than it is connected."""
+    log = raise_once(guard, "end_lost_sessions")
+    door.open(SAME_ORIGIN)
+    assert (door.requests, len(door.sockets)) == (["/_stcore/stream"], 0)
+    assert log() == ["end of lost sessions failed: FaultError"]
+
+
 def test_cold_server_admits_few(door, monkeypatch):
     monkeypatch.setattr(guard, "EARLY", 2)
     door.readiness.can_open.clear()

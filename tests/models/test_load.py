@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -434,6 +435,14 @@ def test_package_file_lookup_skips_import(package):
     (package / "model.gguf").unlink()
     assert packaged_entry().packaged_file() is None and not packaged_entry().is_here()
     assert Entry(id="small", package="no_such_package", file="model.gguf").packaged_file() is None
+
+
+def test_damaged_own_file_names_repository(monkeypatch):
+    """A model that comes with Headlight is in no package that could be installed again."""
+    twin = next(entry for entry in entries() if entry.id == "twin-g8")
+    with pytest.raises(ModelError, match=r"assets/twins/twin-g8/model\.safetensors .* repository") as exc_info:
+        load("damaged", extra=(replace(twin, id="damaged", sha256="0" * 64),))
+    assert exc_info.value.code == "own_sha"
 
 
 def test_package_file_with_wrong_sha_refused(package):

@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from tests import SAFETY_NET
+from viz.background import Pool
 from viz.cancellation import check
 from viz.errors import ModelError
 from viz.scheduler import cache as cache_module
@@ -240,6 +241,58 @@ def test_unclaimed_job_ends_between_layers(store, turns, monkeypatch):
         cache(passes, store, leave_when_begun)()
     assert end.wait(SAFETY_NET)
     assert layers > 1, "a click on the same text a moment later would have found it"
+
+
+@pytest.mark.parametrize("fault", ["thread", "begin_thread"])
+def test_failed_thread_loses_one_request(fault, monkeypatch):
+    """Its user reads an error; the same request again, and all others, are computed."""
+    faults, submit, answers = [RuntimeError("can't start new thread")], Pool.submit, list[object]()
+
+    def fail_once(*_):
+        if faults:
+            raise faults.pop()
+
+    if fault == "thread":
+        monkeypatch.setattr(Pool, "submit", lambda pool, work: fail_once() or submit(pool, work))
+    store = Store(1_000_000, FairQueue(1, 5), seconds=60, begin_thread=fail_once if fault == "begin_thread" else bool)
+    read = cache(lambda n: n, store)
+    with store.turns.turn("pass", wait_silently):
+        threads = [threading.Thread(target=lambda n=n: answers.extend(run_together(1, lambda: read(n)))) for n in "ab"]
+        for n, thread in enumerate(threads, 1):
+            thread.start()
+            while store.turns.waiting < n:
+                time.sleep(0.001)
+    for thread in threads:
+        thread.join(60)
+    assert str(next(answer for answer in answers if isinstance(answer, ModelError))).count("RuntimeError") == 1
+    assert "b" in answers and (read("a"), read("b")) == ("a", "b")
+    assert (store.turns.waiting, store.turns.working, store._jobs, store._in_progress) == (0, 0, {}, {})
+
+
+def test_error_before_waiting_loses_no_place(turns):
+    """A user's thread that has been admitted gives its place back, whatever keeps it from computing."""
+
+    @contextmanager
+    def fail():
+        raise KeyError
+        yield
+
+    store = Store(1_000_000, turns, seconds=60, on_wait=fail)
+    with pytest.raises(ModelError, match="KeyError"):
+        cache(lambda: 1, store)()
+    assert (turns.working, store._jobs) == (0, {})
+
+
+def test_started_pool_needs_no_thread(monkeypatch):
+    """A server starts its threads first: later, users' runs may have taken all that the system has."""
+    store = Store(1_000_000, FairQueue(2, 5), seconds=60)
+    store.threads.start()
+    n_before, gate = threading.active_count(), threading.Barrier(3)
+    monkeypatch.setattr(threading.Thread, "start", lambda _: pytest.fail("a thread was started"))
+    for _ in range(2):
+        store.threads.submit(lambda: gate.wait(60))
+    gate.wait(60)
+    assert threading.active_count() == n_before
 
 
 def test_disconnect_while_computing_ends_job(turns):

@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
 from viz import ROOT
+from viz.background import start_thread
 from viz.errors import ModelError
 from viz.wheels import Wheel, index_url
 
@@ -186,8 +186,7 @@ class Reachability:
     def __init__(self, host: str = "huggingface.co") -> None:
         self.host, self.reachable = host, False
         self._until = time.monotonic() + LOOK_UP_SECONDS
-        self._thread = Thread(target=self._look_up, daemon=True, name="hub-reachability")
-        self._thread.start()
+        self._thread = start_thread("look-up of a host", self._look_up)
 
     def wait(self) -> bool:
         """Return whether the host is reachable, once that is known, or after some seconds of the look-up."""
