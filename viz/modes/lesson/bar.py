@@ -57,6 +57,7 @@ class BarContent:
 def draw(running: Running, content: BarContent) -> None:
     """Draw the bar with a question, in the place that was kept for it."""
     step, outcome = running.step, running.progress.done
+    running.why = content.why
     view_options = view.current()
     reads_other = running.read != running.lang
     _mount(

@@ -63,6 +63,7 @@ class Running:
     is_drawn: bool = False
     asks: bool = False
     covers_sections: bool = False
+    why: str = ""
     cover: Cover | None = field(default=None, repr=False)
     place: DeltaGenerator | None = field(default=None, repr=False)
 
@@ -94,14 +95,14 @@ class Running:
         self.place = st.container(key=asks if self.page == self.step.page else "lesson_away")
 
     def _style_alone(self) -> str:
-        """Return the style of a step that stands by itself."""
-        if not self.is_alone():
+        """Return the style of a step that stands by itself, at a desk or in front of a class."""
+        if not (self.is_alone() or (view.current().present and self.page == self.step.page)):
             return ""
         kind = self.step.ask.kind
         marks = f".stApp {{ --lesson-alone: 1; --lesson-{kind}: 1; }}"
         if kind != "sentence":  # that is answered in the box
-            marks += " .st-key-text_row { display: none !important; }"
-        return f"{style('lesson_alone.css')}<style>{marks}</style>"
+            marks += " .stApp:not([data-shows-all]) .st-key-text_row { display: none !important; }"
+        return f"{style('lesson_alone.css') if self.is_alone() else ''}<style>{marks}</style>"
 
     def is_alone(self) -> bool:
         """Return True if the step shows its picture alone beside the bar."""

@@ -67,7 +67,7 @@ class LessonBar extends View {
     this.questionKey = key;
     this.#say();
     this.#why();
-    if (isNew && wasFollowed())
+    if (isNew && wasFollowed() && !this.isPresented)
       (this.#first() ?? this.form.querySelector("button, a") ?? this.head.querySelector("a"))?.focus({
         preventScroll: true,
       });
@@ -268,6 +268,7 @@ class LessonBar extends View {
       const option = element("label", isRight ? "option is-right" : "option"),
         radio = element("input", "", { type: "radio", name: "answer", value: String(code) });
       radio.checked = String(answer) === String(code);
+      radio.addEventListener("change", () => this.isPresented && this.#check());
       option.append(radio, element("span", "", {}, label));
       return option;
     });
@@ -320,6 +321,24 @@ class LessonBar extends View {
     if (kind === "order") return Array.from(this.form.querySelectorAll("li"), (item) => item.dataset.code);
     const value = this.form.querySelector("input:checked")?.value;
     return options.find(([code]) => String(code) === value)?.[0] ?? null;
+  }
+
+  /** True in front of a class, which answers aloud. */
+  get isPresented() {
+    return getComputedStyle(this.root).getPropertyValue("--present").trim() === "1";
+  }
+
+  /** Take a key of the presenter's for an answer, a hint or a check; says whether it was one. */
+  press(key) {
+    const { question, done: isDone, premise } = this.data;
+    if (!question || isDone || premise) return false;
+    const option =
+      key.length === 1 && this.form.querySelectorAll(".option input")[key.charCodeAt(0) - "a".charCodeAt(0)];
+    if (option) option.checked = true;
+    if (option || key === "Enter") this.#check();
+    else if (key === "?") this.#send("hint");
+    else return false;
+    return true;
   }
 
   #check() {
