@@ -55,7 +55,7 @@ UNIT = (
 LAYERS = {
     **dict.fromkeys(UNIT, "unit"),
     **dict.fromkeys(("viz/models", "tests/models", "tests/notebook", "tests/pages/start/test_sentences.py"), "models"),
-    **dict.fromkeys(("tests/host", "tests/load", "tests/hostile", "tests/deploy"), "server"),
+    **dict.fromkeys(("tests/host", "tests/deploy"), "server"),
     **dict.fromkeys(("tests/test_hostile", "tests/test_load.py", "tests/browser/test_hosted.py"), "server"),
 }
 """The layer of the tests in a folder; what drives a browser is ``browser``, and all the rest ``app``."""

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from tests.links.record import LINKS, name_of, open_link, read_record
 from tests.links.shown import FITTED, RELATIVE, VISION, checks, digest, digests_of, missing
 from tests.packaged import packaged_file
 from tests.running import wrong_defaults
+from tools.links import LINKS, name_of, open_link, read_record
 from viz.models.registry import SMALL_DECODER
 
 RECORD = read_record()
