@@ -144,7 +144,7 @@ def test_bytes_are_named_as_on_page(visit):
     assert {"1 MiB", "1 GiB"} <= {*names} and not [name for name in names if not name.endswith("B")]
 
 
-@pytest.mark.fast("positions")
+@pytest.mark.fast("start")
 @pytest.mark.parametrize("name", [FIRST, *PAGES])
 def test_figures_of_page_equal_their_tables(page, app_url, name):
     """Of every picture of all its sections: the traces have the numbers that the menu saves as CSV."""
