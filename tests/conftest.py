@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -55,7 +56,7 @@ UNIT = (
 LAYERS = {
     **dict.fromkeys(UNIT, "unit"),
     **dict.fromkeys(("viz/models", "tests/models", "tests/notebook", "tests/pages/start/test_sentences.py"), "models"),
-    **dict.fromkeys(("tests/host", "tests/load", "tests/hostile", "tests/deploy"), "server"),
+    **dict.fromkeys(("tests/host", "tests/deploy"), "server"),
     **dict.fromkeys(("tests/test_hostile", "tests/test_load.py", "tests/browser/test_hosted.py"), "server"),
 }
 """The layer of the tests in a folder; what drives a browser is ``browser``, and all the rest ``app``."""
@@ -71,15 +72,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark every test with its layer and its suite: ``pytest -m unit``, ``pytest -m "not long"``."""
     for item in items:
-        path, opens_browser = item.path.relative_to(ROOT).as_posix(), "browser" in getattr(item, "fixturenames", ())
-        layer = next((layer for place, layer in LAYERS.items() if path.startswith(place)), "app")
+        layer, opens_browser = layer_of(item.path), "browser" in getattr(item, "fixturenames", ())
         item.add_marker("browser" if layer == "app" and opens_browser else layer)
         if is_long(item, opens_browser):
             item.add_marker("long")
+    if (missing := missing_cases(items)) and not any("::" in argument for argument in config.args):
+        raise pytest.UsageError(f"`fast` names cases that are none: {missing}")
     if part := config.getoption("part"):
         items[:] = [item for item in items if is_in_part(item.nodeid, part)]
     # Files that take long are not begun last: one worker would finish them alone.
     items.sort(key=lambda item: next(i for i, layer in enumerate(LONGEST_FIRST) if item.get_closest_marker(layer)))
+
+
+@cache
+def layer_of(path: Path) -> str:
+    """Return the layer of a file's tests, were none of them to open a browser."""
+    name = path.relative_to(ROOT).as_posix()
+    return next((layer for place, layer in LAYERS.items() if name.startswith(place)), "app")
 
 
 def is_long(item: pytest.Item, opens_browser: bool) -> bool:
@@ -90,6 +99,17 @@ def is_long(item: pytest.Item, opens_browser: bool) -> bool:
     if fast := item.get_closest_marker("fast"):
         return bool(fast.args) and item.callspec.id not in fast.args  # type: ignore[attr-defined]
     return opens_browser or item.get_closest_marker("long") is not None
+
+
+def missing_cases(items: list[pytest.Item]) -> set[tuple[str, str]]:
+    """Return the tests and names of cases that `fast` names, and that do not exist: they would run in no suite."""
+    names, cases = set(), set()
+    for item in items:
+        if fast := item.get_closest_marker("fast"):
+            function = item.nodeid.partition("[")[0]
+            names |= {(function, case) for case in fast.args}
+            cases.add((function, item.callspec.id if hasattr(item, "callspec") else ""))
+    return names - cases
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

@@ -7,7 +7,7 @@ from unittest.mock import Mock
 import pytest
 import torch
 
-from tests.conftest import MENDED, ROOT, is_in_part, is_long
+from tests.conftest import MENDED, ROOT, is_in_part, is_long, missing_cases
 
 
 def test_torch_uses_one_thread():
@@ -47,3 +47,13 @@ def test_suite_follows_marker_and_browser(arguments, case, opens_browser, expect
     marker = None if arguments is None else pytest.mark.fast(*arguments).mark
     item = Mock(callspec=Mock(id=case), get_closest_marker=lambda _: marker)
     assert is_long(item, opens_browser) is expected
+
+
+def test_missing_cases_are_named():
+    """A case of `fast` that is no longer there would be in neither suite."""
+    mark = pytest.mark.fast("heads", "moved").mark
+    items = [
+        Mock(nodeid=f"a.py::test_b[{case}]", callspec=Mock(id=case), get_closest_marker=lambda _: mark)
+        for case in ("heads", "masks")
+    ]
+    assert missing_cases(items) == {("a.py::test_b", "moved")}

@@ -1,4 +1,4 @@
-"""A small class at work on the hosting entry: everybody is answered. tests/load has the large one, and the times."""
+"""A small class at work on the hosting entry: everybody is answered. bench/load has the large one, and the times."""
 
 import asyncio
 import random
@@ -7,15 +7,15 @@ from collections import Counter
 
 import pytest
 
+from bench.load.__main__ import CEILING, Course, percentile, report, run, server
+from bench.load.burst import SMALL, Burst
+from bench.load.churn import STEADY, Churn
+from bench.load.churn import report as report_churn
+from bench.load.models import MIX, pick_model, shares
+from bench.load.tab import Tab
+from bench.load.visitor import ACTIONS, Change, Visitor, judged
+from bench.load.watch import Watch, memory_of
 from tests.coroutines import finish
-from tests.load.__main__ import CEILING, Course, percentile, report, run, server
-from tests.load.burst import SMALL, Burst
-from tests.load.churn import STEADY, Churn
-from tests.load.churn import report as report_churn
-from tests.load.models import MIX, pick_model, shares
-from tests.load.tab import Tab
-from tests.load.visitor import ACTIONS, Change, Visitor, judged
-from tests.load.watch import Watch, memory_of
 from viz.models.registry import entries
 
 

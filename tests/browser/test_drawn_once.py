@@ -59,7 +59,6 @@ def open_page(app_url, new_page):
     return open_section
 
 
-@pytest.mark.fast("heads-all_heads")
 @pytest.mark.parametrize(("name", "section"), SECTIONS)
 def test_reported_size_causes_no_redraw(open_page, name, section):
     """Nothing is drawn again when the browser reports its size."""

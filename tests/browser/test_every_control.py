@@ -15,9 +15,9 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
+from bench.load.controls import Control, Value
+from bench.load.tab import Answer, Tab
 from tests.browser.drive import ROOT, Server, open_chip, serve, wait_run
-from tests.load.controls import Control, Value
-from tests.load.tab import Answer, Tab
 
 # --- The kinds that the app has ---------------------------------------------------------------------------------------
 

@@ -51,7 +51,6 @@ def to_section(page: Page, name: str) -> None:
     wait_run(page)
 
 
-@pytest.mark.fast
 def test_back_undoes_single_steps(visit):
     """Back undoes steps, sections, heads and pages one at a time."""
     page = visit("step-by-step", text="a cat sat on it")

@@ -1,7 +1,5 @@
 """A page that is chosen in the navigation is the page that a link opens."""
 
-import pytest
-
 from tests.browser.drive import wait_run
 from viz.text import translator
 
@@ -12,7 +10,6 @@ READ = """() => {
 PAGES = ("atlas", "masks", "long_text", "cost", "next_word", "share_kv", "heads")
 
 
-@pytest.mark.fast
 def test_navigated_page_equals_opened_page(visit):
     """The same title, text and height: what the page before had leaves no trace and no gap."""
     page, t = visit("masks"), translator("en")

@@ -36,7 +36,6 @@ def styled_counts(page, act):
     return counts
 
 
-@pytest.mark.fast
 def test_click_restyles_few_elements(visit):
     """Counted by the browser itself: a rule that speaks of the whole page had 200 parts of it styled at each click."""
     page = visit("stacking", section="gradient")

@@ -21,7 +21,6 @@ LEFTS = ".head-grid .token"
 PLACES = "tokens => tokens.map(token => token.getBoundingClientRect().left)"
 
 
-@pytest.mark.fast("ar")
 @pytest.mark.parametrize("words", TEXTS.values(), ids=TEXTS)
 def test_text_from_right_runs_leftwards(visit, words):
     """Its box and its strip begin at the right; a sign takes the direction of the text, Latin letters keep theirs."""

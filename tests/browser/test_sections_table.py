@@ -12,7 +12,6 @@ FITTED = (("heads", "all_heads"), ("heads", "joined"), ("masks", "decoding"), ("
 """One for each kind of picture that fits into the window: maps, a matrix, a picture of its own, a chart."""
 
 
-@pytest.mark.fast("heads-arrivals-(1280, 720)")
 @pytest.mark.parametrize("size", SIZES, ids=str)
 @pytest.mark.parametrize(("name", "section"), HIGH)
 def test_first_picture_begins_high(app_url, new_page, name, section, size):

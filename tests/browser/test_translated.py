@@ -93,7 +93,6 @@ def _assert_same_lines(page: Page, fresh_page: Page) -> None:
     assert page.evaluate(READ) == fresh_page.evaluate(READ)
 
 
-@pytest.mark.fast("heads")
 @pytest.mark.parametrize("name", EVERY)
 def test_translated_page_shows_new_numbers(visit, new_page, name):
     """After a change the page says what its link says when it is opened anew."""

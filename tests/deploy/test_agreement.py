@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
+from bench.load.capacity import REPLICA_GB
 from tests.deploy.files import (
     DEPLOY,
     DOCKERFILE,
@@ -25,7 +26,6 @@ from tests.deploy.files import (
     size,
     space,
 )
-from tests.load.capacity import REPLICA_GB
 from viz import ROOT, limits
 from viz.container import fit_threads
 from viz.host.metrics import METRICS, Metrics

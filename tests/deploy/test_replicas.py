@@ -18,11 +18,11 @@ import pytest
 from playwright.sync_api import Page, expect
 from websockets.exceptions import ConnectionClosed
 
+from bench.load.tab import Tab
 from tests import SAFETY_NET
 from tests.browser.drive import PATIENCE, address, listen, wait_run
 from tests.coroutines import finish
 from tests.deploy.fleet import COOKIE, NAMES
-from tests.load.tab import Tab
 from viz import limits
 from viz.host.files import addresses_of_view
 from viz.text import translator

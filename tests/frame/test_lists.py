@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.load.controls import READ
+from bench.load.controls import READ
 from tests.running import all_elements
 from tests.sections import SECTIONS
 from viz import ROOT

@@ -11,8 +11,8 @@ import pytest
 import torch
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 
+from bench.load.watch import memory_of
 from tests.coroutines import finish
-from tests.load.watch import memory_of
 from viz import limits
 from viz.frame.queue_notice import make_stores
 from viz.host import maintenance, readiness

@@ -17,10 +17,10 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from bench.load.tab import Answer, Tab
 from tests import SAFETY_NET
 from tests.browser.drive import ROOT, Server, serve
 from tests.coroutines import finish
-from tests.load.tab import Answer, Tab
 from viz.text import translator
 
 SECRET = "xylophone"

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from pages import PAGES
-from tests.links.record import LINKS, name_of, open_link, read_record
 from tests.links.shown import FITTED, RELATIVE, VISION, checks, digest, digests_of, missing
 from tests.packaged import packaged_file
 from tests.running import sentences_of, wrong_defaults
 from tests.sections import link_to, views_of
+from tools.links import LINKS, name_of, open_link, read_record
 from viz.models.registry import SMALL_DECODER
 
 RECORD = read_record()

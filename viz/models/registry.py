@@ -190,7 +190,8 @@ class Reachability:
 
     def wait(self) -> bool:
         """Return whether the host is reachable, once that is known, or after some seconds of the look-up."""
-        self._thread.join(max(0, self._until - time.monotonic()))
+        if self._thread:
+            self._thread.join(max(0, self._until - time.monotonic()))
         return self.reachable
 
     def _look_up(self) -> None:

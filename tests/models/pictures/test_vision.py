@@ -197,11 +197,11 @@ class TestRefused:
     @pytest.mark.parametrize(
         "changes",
         [
-            {"image_size": 10**9},
+            {"image_size": 1_025},
             {"image_size": [14, "x"]},
             {"patch_size": 0},
             {"num_channels": 99},
-            {"num_hidden_layers": 10**6},
+            {"num_hidden_layers": 513},
             {"hidden_size": 40},
             {"quantization_config": {"load_in_8bit": True}},
         ],

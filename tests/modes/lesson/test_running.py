@@ -44,7 +44,6 @@ def open_step(visit: Any, lesson: str, number: int, **options: Any) -> Page:
     return page
 
 
-@pytest.mark.fast("ten_minutes-3")
 @pytest.mark.parametrize(("lesson", "number"), COVERED_STEPS)
 def test_open_step_shows_covered_picture(visit, lesson, number):
     """The picture begins on the first screen; the answer's cells are covered until it is given."""

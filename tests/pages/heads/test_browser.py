@@ -131,7 +131,6 @@ def test_revisited_example_drawn_before_answer(visit, server):
         assert late[2:4] == ([visible[code].layer, visible[code].head] if visible[code].model else [2, 5])
 
 
-@pytest.mark.fast
 def test_downloads_equal_trace(visit, new_page, tmp_path):
     """The map as CSV; and the page as a file, which opens as it is here, with the app's own values."""
     page = visit(layer=2, head=9, query=4, lang="zh", merge=1)

@@ -247,7 +247,6 @@ def test_axis_names_not_cut_off(visit, section, name, lang):
         assert min(left_edge[text] for text in written_text) >= 0, (wide, left_edge)
 
 
-@pytest.mark.fast
 def test_phone_dark_touch_paints(visit):
     link = {"lang": "zh", "source": "words", "text": HOSTILE, "mask": "both", "section": "all"}
     page = visit("masks", viewport=PHONE, scheme="dark", **link)

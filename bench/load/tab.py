@@ -21,8 +21,8 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
+from bench.load.controls import Control, Value, read, write
 from tests import SAFETY_NET
-from tests.load.controls import Control, Value, read, write
 
 LARGEST = 64 * 2**20
 """Bytes of one message; the server sends at most 50 MB."""
