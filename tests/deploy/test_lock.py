@@ -79,7 +79,7 @@ def test_lock_covers_requirements():
 
 def test_upgrade_without_tests_fails():
     """A name that selects no test any more is no success."""
-    passed, result = outcome(Path(sys.executable), ("tests/test_citation.py", "-k", "nothing of this name"))
+    passed, result = outcome(Path(sys.executable), ("tests/test_citation.py", "-k", "no_such_name"))
     assert not passed and "deselected" in result
 
 
