@@ -28,7 +28,7 @@ DIVIDED = {
 """Questions whose sentences divide a row, and the values that are its parts; ``others`` is of a hundred."""
 START = {"start.arcs_rest", "start.arcs_rest_itself"}
 SAYS_REST = re.compile(r"\brest\b|1 (?:−|minus)|[Aa]ll others|\bremains?\b|add up to 1 again", re.IGNORECASE)
-OTHERS = {
+NO_SHARES = {
     *(
         "heads.row_nowhere",
         "long_text.rows_found_rest",
@@ -46,19 +46,19 @@ console.log(JSON.stringify(rows.map(([sentence, query]) => joinSentences(describ
 """
 
 
-def bounds(printed: str) -> tuple[float, float]:
+def bounds(numbers: str) -> tuple[float, float]:
     """Return the least and the largest value of a printed number."""
-    value = float(printed.lstrip("<>"))
-    return (0.0, value) if printed[0] == "<" else (value, 1.0) if printed[0] == ">" else (value, value)
+    value = float(numbers.lstrip("<>"))
+    return (0.0, value) if numbers[0] == "<" else (value, 1.0) if numbers[0] == ">" else (value, value)
 
 
-def assert_whole(printed: list[str], sentence: str, rounding: float = 2e-6) -> None:
+def assert_whole(numbers: list[str], sentence: str, rounding: float = 2e-6) -> None:
     """Printed parts can be those of 1."""
-    low, high = (sum(ends) for ends in zip(*map(bounds, printed), strict=True))
-    assert low - rounding <= 1 <= high + rounding, (printed, sentence)
+    low, high = (sum(ends) for ends in zip(*map(bounds, numbers), strict=True))
+    assert low - rounding <= 1 <= high + rounding, (numbers, sentence)
 
 
-def described(lang: str) -> Iterator[str]:
+def start_sentences(lang: str) -> Iterator[str]:
     """Return what the start page says of rows of 200 random sentences."""
     rows = []
     for seed in SEEDS:
@@ -78,9 +78,9 @@ def described(lang: str) -> Iterator[str]:
 def test_start_page_shares_sum_to_one(lang):
     """A sentence that names the rest names everything else too."""
     rest = {"en": "The rest", "zh": "其余"}[lang]
-    divided = [sentence for sentence in described(lang) if rest in sentence]
-    assert len(divided) > 100
-    for sentence in divided:
+    whole_rows = [sentence for sentence in start_sentences(lang) if rest in sentence]
+    assert len(whole_rows) > 100
+    for sentence in whole_rows:
         assert_whole(
             re.findall(r"[<>]?\b[01]\.\d\d\b|(?<=[， ：])1(?=[,， 归])", sentence.replace("\u2068", "")), sentence
         )
@@ -100,13 +100,13 @@ def test_lesson_shares_sum_to_one(answer):
             n += 1
             values = format_values(key.values)
             if DIVIDED[answer] == ("row",):
-                printed = values["row"].strip("()").split(", ")
-                assert_whole(printed, values["row"], rounding=0.005 * len(printed))
+                numbers = values["row"].strip("()").split(", ")
+                assert_whole(numbers, values["row"], rounding=0.005 * len(numbers))
                 continue
-            printed = [values[name] for name in DIVIDED[answer]]
+            numbers = [values[name] for name in DIVIDED[answer]]
             if "others" in DIVIDED[answer]:
-                printed[1] = str(float(key.values["others"]) / 100)
-            assert_whole(printed, step.ask.reveal["en"])
+                numbers[1] = str(float(key.values["others"]) / 100)
+            assert_whole(numbers, step.ask.reveal["en"])
     assert steps and n >= 10, (len(steps), n)
 
 
@@ -114,4 +114,4 @@ def test_every_dividing_sentence_is_known():
     """A sentence with a number that speaks of the rest of a row is summed above, or is no such sentence."""
     of_pages = {key for key, text in sentences("en").items() if SAYS_REST.search(text) and re.search(r"\{\w+\}", text)}
     of_pages = {key for key in of_pages if not re.search(r"check_|\.why$|^(error|truth|note|take_away)\.", key)}
-    assert of_pages - OTHERS == START
+    assert of_pages - NO_SHARES == START

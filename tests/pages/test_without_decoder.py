@@ -62,15 +62,15 @@ def test_step_without_decoder_shows_line(open_app, online, name, number, lang):
     assert "question" not in state and "text" not in state
     assert state["missing"]["text"].startswith(t("lesson.missing", model=SMALL_DECODER))
     assert state["missing"]["fetch"] == (t("choice.fetch", mb=93) if online else "")
-    opened = dict(parse_qsl(urlsplit(state["missing"]["href"]).query))
-    following, at = lesson_named(opened["lesson"]), int(opened["lesson_step"])
+    query = dict(parse_qsl(urlsplit(state["missing"]["href"]).query))
+    following, at = lesson_named(query["lesson"]), int(query["lesson_step"])
     assert (following.name, at) not in STEPS, "on to a step that can be done"
     assert state["missing"]["title"] == following.title[lang]
 
 
 @pytest.mark.parametrize("online", [True], indirect=True)
 def test_fetched_step_asks_question(open_app, online):
-    """Who asked for the model gets the step, with the model of its link."""
+    """A user who asked for the model gets the step, with the model of its link."""
     packaged_file(SMALL_DECODER)
     app = open_app("next_word", lesson="probability")
     app.session_state["_lesson_fetches"] = (SMALL_DECODER,)
@@ -81,12 +81,12 @@ def test_fetched_step_asks_question(open_app, online):
 
 def test_fetch_action_needs_missing_model(monkeypatch):
     """The bar's message fetches the model of its step; of another step's bar, or where none is missing, nothing."""
-    asked = []
-    monkeypatch.setattr(bar, "fetch", asked.append)
+    requests = []
+    monkeypatch.setattr(bar, "fetch", requests.append)
     monkeypatch.setattr(bar, "progress", lambda *_: Progress())
     for lesson, missing in (("a", "m"), ("a", ""), ("b", "m")):
         bar._do("a", 1, missing, {"lesson": lesson, "number": 1, "action": "fetch"})
-    assert asked == ["m"]
+    assert requests == ["m"]
 
 
 def test_next_word_page_offers_decoder(open_app, online):
@@ -98,8 +98,8 @@ def test_next_word_page_offers_decoder(open_app, online):
     assert sum(missing in caption.value for caption in app.caption) == 1
     buttons = [button.label for button in app.button if button.key == "next_fetch"]
     assert buttons == [t("choice.fetch", mb=93)] * online
-    listed = app.selectbox(key="model").options
-    assert listed.count(t("choice.to_fetch", model=SMALL_DECODER, mb=93)) == online
+    options = app.selectbox(key="model").options
+    assert options.count(t("choice.to_fetch", model=SMALL_DECODER, mb=93)) == online
     assert any("requirements-models.txt" in caption.value for caption in app.caption) is not online
 
 
@@ -114,17 +114,17 @@ def test_encoder_in_decoder_step_is_refused(open_app):
 @pytest.mark.usefixtures("without_decoder")
 def test_page_waits_for_look_up(monkeypatch):
     """The first user finds the models that the next one does: whether the index can be reached is waited for."""
-    asked, answer = threading.Event(), threading.Event()
+    requests, answer = threading.Event(), threading.Event()
 
     def look_up(*_):
-        asked.set()
+        requests.set()
         answer.wait()
 
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(registry.socket, "getaddrinfo", look_up)
     index = registry.Reachability("index.invalid")
     monkeypatch.setattr(registry, "index", lambda: index)
-    thread = threading.Thread(target=lambda: (asked.wait(), answer.set()))
+    thread = threading.Thread(target=lambda: (requests.wait(), answer.set()))
     thread.start()
     assert SMALL_DECODER in available_models.models_here() and not available_models.is_here(SMALL_DECODER)
     thread.join()

@@ -41,8 +41,10 @@ def _on_this_machine(_moment: int, of: Stores) -> Mapping[str, bool]:
     Those in memory are here, though their files may be gone since. Others are to be had from the hub or the package
     index: whether that can be reached is waited for, so that the first user finds what the next one does.
     """
-    here = {entry.id: entry.is_here() or of.models.holds(entry.id) for entry in listed_entries()}
-    return {entry.id: here[entry.id] for entry in listed_entries() if here[entry.id] or _can_be_fetched(entry)}
+    on_machine = {entry.id: entry.is_here() or of.models.holds(entry.id) for entry in listed_entries()}
+    return {
+        entry.id: on_machine[entry.id] for entry in listed_entries() if on_machine[entry.id] or _can_be_fetched(entry)
+    }
 
 
 def _can_be_fetched(entry: registry.Entry) -> bool:

@@ -71,8 +71,8 @@ def drawn_otherwise(subject: Subject) -> Key:
     chance = float(probabilities[best])
     right = 100 * (1 - chance)
     # The two are printed as parts of 1; near 0 and 1 the probability has no two digits to subtract.
-    others = right if min(chance, 1 - chance) < 0.005 else 100 - round(100 * chance)
-    return Key(right=(right,), values={"others": others, **values}, traps={"never": 0.0, "likeliest": 100 - right})
+    rest = right if min(chance, 1 - chance) < 0.005 else 100 - round(100 * chance)
+    return Key(right=(right,), values={"others": rest, **values}, traps={"never": 0.0, "likeliest": 100 - right})
 
 
 @registered(ANSWERS, "number", "wrong_ones", "all", "other")
