@@ -188,6 +188,16 @@ def test_show_half_of_two_reads_one(part):
     assert grid.weights.shape == (6, 6)
 
 
+@pytest.mark.parametrize("form", [list, tuple])
+def test_show_two_texts_decoder_raises(gpt2, form):
+    """A decoder would read the second text as what follows the first; the line for that is in the sentence."""
+    texts, tokenizer = form(["The animal", "Paris is old."]), fast("bytes")
+    with pytest.raises(ValueError, match=r"2 texts, and GPT2LMHeadModel looks back only.*texts\[0\].*\*texts\)\)"):
+        viz.show(gpt2, tokenizer, texts)
+    assert viz.show(gpt2, tokenizer, tokenizer(*texts)).notes == []
+    assert viz.show(gpt2, tokenizer, form(["The animal"])).notes == []
+
+
 def test_show_three_texts_raises(bert):
     with pytest.raises(ValueError, match="These are 3 texts"):
         viz.show(bert, fast("wordpiece"), ["a", "b", "c"])

@@ -1,7 +1,7 @@
 """The text that a model is to read, in any form people have it: words, a pair, token ids, or a tokenizer's output."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,7 @@ class ReadText:
     labels: list[str]
     token_places: list[int]
     total: int
+    is_pair: bool = False
     notes: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
 
     @property
@@ -169,7 +170,7 @@ def _of_any_form(tokenizer: Any, text: Any, room: Room, is_target: bool) -> Read
                 f"These are {len(text)} texts: a model is shown on one, viz.show(model, tokenizer, texts[0]), or on "
                 "two that it reads as a pair."
             )
-        return _of_strings(tokenizer, tuple(text), room, is_target)
+        return replace(_of_strings(tokenizer, tuple(text), room, is_target), is_pair=len(text) == 2)
     if isinstance(text, Sequence) and any(isinstance(part, Mapping) and "input_ids" in part for part in text):
         if len(text) > 1:
             raise ValueError(

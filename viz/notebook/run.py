@@ -20,10 +20,13 @@ from viz.notebook.inputs import ReadText, longest_text, read_input
 from viz.notebook.layer_numbers import noting_makers, numbers_of
 from viz.notebook.maps import Labels
 from viz.notebook.on_demand import LayerOnDemand, is_large, numbers_on_demand, run_keeping, text_config
-from viz.notebook.trust import check_causal, check_same_output, has_sinks, output_of, run_plain
+from viz.notebook.trust import NO_WEIGHT, Products, check_causal, check_same_output, has_sinks, output_of, run_plain
 
 MAX_GENERATED = 48
 """Tokens that an encoder-decoder writes at most where no target is given."""
+
+FEW = 8
+"""First tokens of a long text, whose maps are made to see whether they are all that a model multiplies values by."""
 
 Note = tuple[str, Mapping[str, Any]]
 """A note below the picture: the name of a sentence, and the values of its placeholders."""
@@ -33,13 +36,15 @@ Note = tuple[str, Mapping[str, Any]]
 class Reading:
     """The attentions of every stack of a model on a text, the numbers of their layers, and the tokens along them.
 
-    ``tokens`` has the encoder's, or a model's of one text, then the decoder's.
+    ``changes`` are notes on maps that are not all that the values are multiplied by. ``tokens`` has the encoder's, or
+    a model's of one text, then the decoder's.
     """
 
     stacks: Mapping[str, Sequence[Any]]
     numbers: Mapping[str, Sequence[int]]
     tokens: list[Labels]
     notes: list[Note]
+    changes: list[Note]
     has_sinks: bool
 
 
@@ -68,12 +73,19 @@ def read(model: Any, tokenizer: Any, text: Any, target: str | None) -> Reading:
             inputs["decoder_input_ids"] = decoder_text.ids.to(device)
             parts.append(decoder_text)
         last = parts[-1].token_places
-        result, stacks, makers, plain = _run(model, inputs, last)
+        result, stacks, makers, plain, changes = _run(model, inputs, last)
         check_same_output(model, inputs, plain, output_of(result), last)
         del result
         looks = next((stacks[name] for name in ("decoder", "self") if name in stacks), ())
         if maps := [layer for layer in looks if layer is not None and layer.shape[-1] == layer.shape[-2]]:
-            check_causal(model, inputs, plain, max(_above_diagonal(layer, last) for layer in maps), last)
+            above = max(_above_diagonal(layer, last) for layer in maps)
+            check_causal(model, inputs, plain, above, last)
+            if source.is_pair and not two and not above > NO_WEIGHT:
+                raise ValueError(
+                    f"These are 2 texts, and {type(model).__name__} looks back only, so it reads no pairs. Show one, "
+                    "viz.show(model, tokenizer, texts[0]), or the second as it follows the first, "
+                    "viz.show(model, tokenizer, tokenizer(*texts))."
+                )
     stacks = {name: _without_padding(name, layers, parts) for name, layers in stacks.items()}
     for name, layers in stacks.items():
         _check_places(model, name, layers, parts)
@@ -85,6 +97,7 @@ def read(model: Any, tokenizer: Any, text: Any, target: str | None) -> Reading:
         numbers={name: _numbers(layers, makers, model) for name, layers in stacks.items()},
         tokens=[Labels(part.labels[i] for i in part.token_places) for part in parts],
         notes=notes,
+        changes=changes,
         has_sinks=has_sinks(model),
     )
 
@@ -116,8 +129,8 @@ def _above_diagonal(layer: Tensor | LayerOnDemand, token_places: list[int]) -> f
 
 def _run(
     model: Any, inputs: dict[str, Tensor], token_places: list[int]
-) -> tuple[Any, dict[str, Any], dict[int, str], Tensor]:
-    """Return what the model gives with its maps, these by stack, who made them, and its output without them.
+) -> tuple[Any, dict[str, Any], dict[int, str], Tensor, list[Note]]:
+    """Return what the model gives with its maps, these by stack, who made them, its output without them, and notes.
 
     Where the maps are large, queries and keys are kept in their place (:mod:`viz.notebook.on_demand`).
 
@@ -131,9 +144,10 @@ def _run(
             rows = token_places if len(token_places) < ids.shape[1] else None
             if (on_demand_pass := run_keeping(model, inputs, rows)) is not None:
                 result, layers = on_demand_pass
-                return result, {"self": layers}, {}, plain
-        with keeping_weights(model), noting_makers(model) as makers:
-            result = model(**inputs, output_attentions=True, output_hidden_states=True, return_dict=True)
+                is_text = all(value.shape == ids.shape for value in inputs.values())
+                first_tokens = {name: value[:, :FEW] for name, value in inputs.items()}
+                return result, {"self": layers}, {}, plain, _with_maps(model, first_tokens)[-1] if is_text else []
+        result, stacks, makers, notes = _with_maps(model, inputs)
     except (IndexError, RuntimeError, TypeError, KeyError, AttributeError, AssertionError) as error:
         _check_numbers(model)
         size = " and ".join(f"{name} {' × '.join(map(str, value.shape))}" for name, value in inputs.items())
@@ -141,7 +155,16 @@ def _run(
         raise ValueError(
             f"{type(model).__name__} could not read this ({type(error).__name__}: {first}). It was given {size}."
         ) from error
-    return result, _stacks(model, result), makers, plain
+    return result, stacks, makers, plain, notes
+
+
+def _with_maps(model: Any, inputs: dict[str, Tensor]) -> tuple[Any, dict[str, Any], dict[int, str], list[Note]]:
+    """Run a model with eager attention; return what it gives, its maps by stack, who made them, and notes on them."""
+    with keeping_weights(model), noting_makers(model) as makers, Products() as products:
+        result = model(**inputs, output_attentions=True, output_hidden_states=True, return_dict=True)
+    stacks = _stacks(model, result)
+    # Few-bit weights are multiplied by functions of their own library.
+    return result, stacks, makers, [] if hasattr(model, "hf_quantizer") else products.notes_on(stacks)
 
 
 def _check_numbers(model: Any) -> None:

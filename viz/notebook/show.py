@@ -123,7 +123,7 @@ def show(
     Args:
         model: a model of transformers, or attentions.
         tokens: its tokenizer (also tiktoken's), or the tokens along the maps.
-        text: a string, two strings that are read as a pair, token ids, or what the tokenizer gave.
+        text: a string, two strings that an encoder reads as a pair, token ids, or what the tokenizer gave.
         target: what the decoder of an encoder-decoder reads; without it, what it writes itself.
         layers: the numbers that handed-over layers have in their model, if these do not count from 0.
         lang: of the words around the maps, "en" or "zh".
@@ -143,6 +143,7 @@ def show(
         raise ValueError(f"lang={lang!r} is none of {', '.join(LANGUAGES)}.")
     around = grid_words(lang)["around"]
     notes: list[run.Note] = []
+    changes: list[run.Note] = []
     has_sinks = False
     numbers: Mapping[str, Sequence[int] | None]
     check_text(model, tokens, text)
@@ -163,7 +164,7 @@ def show(
         model, tokens = open_model(model), open_tokenizer(tokens)
         reading = run.read(model, tokens, text, target)
         stacks, numbers, is_generated = reading.stacks, dict(reading.numbers), False
-        notes, has_sinks = reading.notes, reading.has_sinks
+        notes, changes, has_sinks = reading.notes, reading.changes, reading.has_sinks
         tokens = reading.tokens if len(reading.tokens) == 2 else reading.tokens[0]
         title = title or fill(around["title"], model=_title_of(model, around))
     maps = {name: read_layers(stack_layers, name, numbers[name]) for name, stack_layers in stacks.items()}
@@ -178,6 +179,7 @@ def show(
         for name, stack in maps.items()
     ]
     notes += [note for stack in maps.values() for note in _notes_on(stack, has_sinks, around)]
+    notes += changes
     notes += [("opened", {})] if any(stack.small for stack in maps.values()) else []
     sentences = list(dict.fromkeys(fill(around[f"note_{name}"], **values) for name, values in notes))
     return grid(
@@ -235,8 +237,6 @@ def _notes_on(stack: Maps, has_sinks: bool, around: Mapping[str, str]) -> list[r
         low, high = (f"{total:.3f}" for total in stack.sums)
         sums = low if low == high else fill(around["sums"], low=low, high=high)
         notes.append(("sinks" if has_sinks else "nobody", {"sums": sums}))
-    elif has_sinks:
-        notes.append(("no_sinks", {}))
     if stack.heads_assumed:
         notes.append(("heads", {"n": stack.heads_assumed}))
     return notes
