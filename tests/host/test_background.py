@@ -15,11 +15,11 @@ from urllib.parse import urlencode
 import pytest
 from websockets.exceptions import WebSocketException
 
+from bench.load.tab import Tab
 from tests.browser.drive import ROOT, Server, serve
 from tests.coroutines import finish
 from tests.faults import FaultError
 from tests.host.test_server import get, wait
-from tests.load.tab import Tab
 from tests.test_house import SOURCES, name, nodes
 from viz import background
 from viz.frame.connection import loading
