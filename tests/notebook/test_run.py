@@ -7,7 +7,7 @@ from torch.testing import assert_close
 
 import viz
 from tests import checkpoints
-from viz.notebook.run import adapters_of, name_of
+from viz.notebook.arguments import adapters_of, name_of
 
 TEXT = "The animal was tired."
 

@@ -3,7 +3,6 @@
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -11,13 +10,13 @@ from torch import Tensor
 
 from viz.errors import ModelError
 from viz.models.layout import family_without_attention
-from viz.notebook.arguments import uncompiled
 from viz.notebook.device import device_of, hook_device
 from viz.notebook.eager import evaluating, keeping_weights
 from viz.notebook.forms.arrays import holds_numbers
 from viz.notebook.forms.structure import stacks_in
-from viz.notebook.inputs import ReadText, longest_text, read_input
+from viz.notebook.inputs import ReadText, read_input
 from viz.notebook.layer_numbers import noting_makers, numbers_of
+from viz.notebook.longest import longest_text
 from viz.notebook.maps import Labels
 from viz.notebook.on_demand import LayerOnDemand, is_large, numbers_on_demand, run_keeping, text_config
 from viz.notebook.trust import NO_WEIGHT, Products, check_causal, check_same_output, has_sinks, output_of, run_plain
@@ -282,21 +281,3 @@ def _generate_ids(model: Any, inputs: dict[str, Any], room: int) -> Tensor:
     except IndexError:  # transformers 5.23 makes T5's cache by the encoder's layers, and the decoder may have more
         ids = model.generate(**inputs, **options, use_cache=False)
     return ids[:, :-1]
-
-
-def name_of(model: Any) -> str:
-    """Published name of a model; of one from a folder the folder's name, since a path is private."""
-    model = uncompiled(model)
-    base = model.get_base_model() if hasattr(model, "get_base_model") else model  # PEFT's has a model inside
-    name = str(getattr(model.config, "name_or_path", "")) or type(base).__name__
-    return Path(name).name if Path(name).is_absolute() or name.startswith(".") else name
-
-
-def adapters_of(model: Any) -> list[str]:
-    """Return the names of the adapters that take part in a model; PEFT's layers name theirs, and its prompts do not."""
-    model = uncompiled(model)
-    layers = [layer for layer in model.modules() if hasattr(layer, "disable_adapters")]
-    active = [layer.active_adapters for layer in layers if not layer.disable_adapters]
-    if not layers and hasattr(model, "get_base_model"):
-        active = [[getattr(model, "active_adapter", "")]]
-    return list(dict.fromkeys(str(name) for names in active for name in names if name))

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 from viz.components.one_file import Caption, grid_words
 from viz.notebook import run
 from viz.notebook.arguments import (
+    adapters_of,
     check_choice,
     check_text,
     check_tokenizer,
     in_a_list,
     layer_numbers,
+    name_of,
     open_encoding,
     open_model,
     open_tokenizer,
@@ -198,7 +200,7 @@ def _is_pair_of(along: Along) -> bool:
 
 def _title_of(model: Any, around: Mapping[str, str]) -> str:
     """A model's name, and those of the adapters that take part in it."""
-    name, adapters = run.name_of(model), ", ".join(run.adapters_of(model))
+    name, adapters = name_of(model), ", ".join(adapters_of(model))
     return fill(around["adapted"], model=name, adapters=adapters) if adapters else name
 
 
