@@ -6,12 +6,11 @@ from tools.size import above, fewest_upward
 
 
 def test_above_names_figure_and_raised_ceiling():
-    """A number above its ceiling, a ceiling that rose and one that has gone; a number that is not measured passes."""
+    """A number above its ceiling, and a ceiling that rose; a number that is not measured passes."""
     ceilings = {"lines": 10, "words": 7, "calls": 5}
     assert above({"lines": 10, "words": 6}, ceilings, ceilings) == []
     assert above({"lines": 11}, ceilings, ceilings) == ["lines is 11, above 10"]
-    risen = above({}, ceilings, {"lines": 9, "words": 7, "files": 3})
-    assert risen == ["the ceiling of lines rose from 9", "the ceiling of files rose from 3"]
+    assert above({}, ceilings, {"lines": 9, "words": 7, "files": 3}) == ["the ceiling of lines rose from 9"]
 
 
 def test_fewest_upward_cuts_circles_once():

@@ -332,6 +332,7 @@ def what_it_shows(app: AppTest) -> tuple[list[Digest], list[Any]]:
     return digests_of(app), [*sentences, *marks, *(table.value.iloc[:, 0].tolist() for table in app.dataframe)]
 
 
+@pytest.mark.fast("masks-editor", "masks-layers", "heads-all_heads")
 @pytest.mark.parametrize(
     ("page", "view"),
     [(page, view) for page in PAGES for section in page_named(page).sections for view in section_views(section)],

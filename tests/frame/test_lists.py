@@ -76,6 +76,7 @@ class Screen:
         ]
 
 
+@pytest.mark.fast("masks-decoding", "heads-all_heads", "positions-sinusoids")
 @pytest.mark.parametrize(("page", "section"), SECTIONS)
 def test_lists_after_change_show_new_labels(open_app, page, section):
     """Text, language, source and number of heads change one after the other, in every section."""

@@ -24,6 +24,7 @@ LOOKED_AT = {("atlas", "map"): {"atlas_score": "punctuation"}, ("atlas", "spread
 """Choices for sections whose default choice is rounded to the same number for every text."""
 
 
+@pytest.mark.fast("masks-decoding", "masks-layers", "heads-all_heads")
 @pytest.mark.parametrize(("page", "section"), [place for place in SECTIONS if place not in OWN_CLOCK])
 def test_section_reads_text_as_marked(open_app, page, section):
     """Another text or model changes the section's data in the browser if the section reads it."""

@@ -17,9 +17,10 @@ TIED = [name_of(link) for link in LINKS if link["page"] == "convolution" and lin
 which of them is found differs by processor. The share is compared, the centre is not."""
 OPENING_OF_DECODER = {"page": "next_word", "parameters": {}}
 """If its package is installed, the small decoder reads there."""
-PLACES = [f"{link['page']}-{i % 12}" for i, link in enumerate(LINKS)]
+PLACES = [f"{link['page']}-{i}" for i, link in enumerate(LINKS)]
 
 
+@pytest.mark.fast(*PLACES[::8])
 @pytest.mark.parametrize("link", LINKS, ids=PLACES)
 def test_link_shows_recorded_page(open_app, link):
     if link == OPENING_OF_DECODER:

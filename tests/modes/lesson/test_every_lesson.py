@@ -24,6 +24,7 @@ ANSWER: dict[str, list[Any]] = {
         *({"en": 2, "zh": 3}, {"en": "0.32", "zh": "0.33"}, "less", "first"),
         *({"en": (1, 8), "zh": (2, 6)}, "first", "less"),
     ],
+    "does_it_explain": [(4, 5), "less", "less", "", {"en": "second", "zh": "first"}],
     "many_heads": ["32", "all", "64", "sum", STEPS, "same"],
     "masks_and_order": [(0, 1), "15", "1", "more", BEFORE, "words"],
 }
