@@ -27,7 +27,7 @@ QUICK = (
     *("tests/params/test_link.py", "tests/frame/test_toy_page.py"),
 )
 SMOKE = ("tests/browser/test_smoke.py",)
-RENAMED = (
+BY_VERSION = (
     *("tests/streamlit_internals", "tests/models/test_layout.py", "tests/models/test_generation.py"),
     *("tests/notebook/test_run.py", "tests/notebook/forms/test_structure.py"),
     *("tests/frame/test_show.py", "tests/pages/convolution/test_images.py"),
@@ -60,13 +60,13 @@ def newest(package: str) -> str:
     return match[1] if match else ""
 
 
-def make(folder: Path, names: Sequence[str], others: bool) -> tuple[Path, str]:
+def make(folder: Path, names: Sequence[str], any_versions: bool) -> tuple[Path, str]:
     """Make an environment with these packages above those that are installed here; its Python, and what went wrong.
 
     Args:
         folder: of the environment.
         names: packages with their versions.
-        others: whether what these need may have versions that requirements.txt does not allow.
+        any_versions: whether what these need may have versions that requirements.txt does not allow.
     """
     subprocess.run(["uv", "venv", "--quiet", "--python", sys.executable, str(folder)], check=True)
     packages = next(folder.glob("lib/python*/site-packages"))
@@ -76,7 +76,7 @@ def make(folder: Path, names: Sequence[str], others: bool) -> tuple[Path, str]:
     lines = (str(package) for package in ALLOWED if package.name not in package_names)
     (constraints := folder / "constraints.txt").write_text("\n".join(lines), "utf8")
     command = ["uv", "pip", "install", "--quiet", "--python", str(python), "--index-strategy", "unsafe-best-match"]
-    for options in (["--constraint", str(constraints)], *([[]] if others else [])):
+    for options in (["--constraint", str(constraints)], *([[]] if any_versions else [])):
         process = subprocess.run(
             [*command, *pip_options(), *options, *names], capture_output=True, text=True, check=False
         )  # fmt: skip
@@ -86,7 +86,7 @@ def make(folder: Path, names: Sequence[str], others: bool) -> tuple[Path, str]:
 
 
 def outcome(python: Path, tests: Sequence[str]) -> tuple[bool, str]:
-    """Run tests; whether all passed, and the result in pytest's words, with the names of those that failed."""
+    """Run tests; whether all is_green, and the result in pytest's words, with the names of those that failed."""
     command = [str(python), "-m", "pytest", "-q", "-n", "0", "--tb=no", *tests]
     try:
         process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False)
@@ -116,16 +116,19 @@ def lowest() -> list[Group]:
     low, high = (Version(ends["streamlit"][end]).release for end in (">=", "<="))
     between = [f"streamlit=={low[0]}.{minor}.*" for minor in range(low[1] + 1, high[1])]
     group = [f"{name}=={end['>=']}" for name, end in ends.items() if ">=" in end]
-    return [(group, [SMOKE, RENAMED]), *(([name], [SMOKE]) for name in between)]
+    return [(group, [SMOKE, BY_VERSION]), *(([name], [SMOKE]) for name in between)]
 
 
-def rows(groups: Sequence[Group], others: bool) -> Iterator[tuple[bool, tuple[str, ...]]]:
-    """Yield whether all tests passed, and a row: the packages that were installed, and the result of each run."""
+def rows(groups: Sequence[Group], any_versions: bool) -> Iterator[tuple[bool, tuple[str, ...]]]:
+    """Yield whether all tests is_green, and a row: the packages that were installed, and the result of each run."""
     for group, tests in groups:
         with tempfile.TemporaryDirectory() as folder:
-            python, problem = make(Path(folder) / "env", group, others)
+            python, problem = make(Path(folder) / "env", group, any_versions)
             runs = [(False, f"not installed: {problem[:300]}")] if problem else [outcome(python, run) for run in tests]
-            yield all(passed for passed, _ in runs), (", ".join(group), *(text.replace("\n", " ") for _, text in runs))
+            yield (
+                all(is_green for is_green, _ in runs),
+                (", ".join(group), *(text.replace("\n", " ") for _, text in runs)),
+            )
 
 
 def main() -> None:
@@ -142,9 +145,9 @@ def main() -> None:
             names.append(name if "==" in name else f"{name}=={latest}")
     print("| installed | smoke test | quick tests |\n|---|---|---|", flush=True)  # noqa: T201
     failed = False
-    for passed, row in rows(lowest() if options.lowest else newer(names), others=not options.lowest):
+    for is_green, row in rows(lowest() if options.lowest else newer(names), any_versions=not options.lowest):
         print(f"| {' | '.join(row)} |", flush=True)  # noqa: T201
-        failed = failed or not passed
+        failed = failed or not is_green
     sys.exit(failed)
 
 

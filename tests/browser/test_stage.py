@@ -72,7 +72,7 @@ CUT = """() => {
   look(main.querySelector('[class*="st-key-section_"]'));
   return cut;
 }"""
-"""What of a section's pictures is not on the screen: beyond an inner scroll bar, clipped, or outside the window."""
+"""The parts of a section's pictures that are off the screen: beyond a scroll bar, clipped, or outside the window."""
 STEPS = [
     ("heads", "attention_from_nothing", 1),
     ("convolution", "convolution", 3),

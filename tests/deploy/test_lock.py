@@ -79,8 +79,8 @@ def test_lock_covers_requirements():
 
 def test_upgrade_without_tests_fails():
     """A name that selects no test any more is no success."""
-    passed, result = outcome(Path(sys.executable), ("tests/test_citation.py", "-k", "no_such_name"))
-    assert not passed and "deselected" in result
+    is_green, result = outcome(Path(sys.executable), ("tests/test_citation.py", "-k", "no_such_name"))
+    assert not is_green and "deselected" in result
 
 
 def test_every_package_has_hashes():

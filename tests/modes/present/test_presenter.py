@@ -97,18 +97,18 @@ def test_a_lesson_is_presented_by_keys(visit):
 
 
 def test_letter_answers_a_presented_question(visit):
-    """What only a desk needs is off the wall: a letter answers, ? gives a hint, and with Shift B blanks the screen."""
+    """Controls of a desk are off the wall: a letter answers, ? gives a hint, and Shift+B blanks the screen."""
     page = visit("heads", present=1, lesson="ten_minutes", viewport=(1280, 720))
-    options, said = page.locator(".lesson label.option"), page.locator(".lesson .said")
+    options, answers = page.locator(".lesson label.option"), page.locator(".lesson .said")
     expect(options.first).to_be_visible()
     for part in (".row", ".said p"):
         expect(page.locator(f".lesson {part}")).not_to_be_visible()
     press(page, "?")
-    expect(said).to_contain_text(T("lesson.bar_hint_says"))
+    expect(answers).to_contain_text(T("lesson.bar_hint_says"))
     press(page, "b")
     expect(page.locator(".dark")).not_to_be_visible()
     expect(options.nth(1).locator("input")).to_be_checked()
-    expect(said.locator(".right, .wrong")).to_have_count(1)
+    expect(answers.locator(".right, .wrong")).to_have_count(1)
     press(page, "Shift+B")
     expect(page.locator(".dark")).to_be_visible()
 

@@ -122,7 +122,7 @@ export class Stage {
   /** Put a lesson's question beside its pictures, or above them where they then have more of the screen. */
   #putQuestion(row) {
     if (this.isPut || this.showsAll || !row.length || !row.every(([, layout]) => layout?.isDone)) return;
-    const covers = ([picture, { best }]) => best.covered * (picture.currentCSSZoom / best.shrink) ** 2,
+    const covers = ([picture, { best }]) => best.area * (picture.currentCSSZoom / best.shrink) ** 2,
       share = row.map(covers).reduce((all, part) => all + part) / (innerWidth * innerHeight),
       wasBeside = this.beside === undefined;
     this.isPut = !wasBeside || share >= ENOUGH;
@@ -208,20 +208,20 @@ export class Stage {
       if (isWhole) Object.assign(layout, { isDone: false, best: null, now: null, tries: 0, shrink: 1 });
       else Object.assign(layout, { now: null, shrink });
     } else {
-      const laid = picture.clientWidth,
-        covered = shrink * shrink * (drawn(picture) || wide * high),
+      const width = picture.clientWidth,
+        area = shrink * shrink * (drawnArea(picture) || wide * high),
         isBetter =
-          !layout.best || (covered > layout.best.covered * GAIN && wide <= laid) || layout.best.wide > layout.best.laid;
-      if (isBetter) layout.best = { covered, laid, wide, shrink };
-      const alike = laid * Math.sqrt((high * room[0]) / (wide * room[1])), // then it may have the room's shape
-        next = Math.max(room[0] / largest, Math.min(room[0] / SMALLEST, alike), wide > laid ? wide : 0);
-      layout.isDone = !isBetter || Math.abs(next - laid) < laid * (GAIN - 1) || ++layout.tries > TRIES;
-      [layout.laid, layout.shrink] = layout.isDone ? [layout.best.laid, layout.best.shrink] : [next, room[0] / next];
+          !layout.best || (area > layout.best.area * GAIN && wide <= width) || layout.best.wide > layout.best.width;
+      if (isBetter) layout.best = { area, width, wide, shrink };
+      const alike = width * Math.sqrt((high * room[0]) / (wide * room[1])), // then it may have the room's shape
+        next = Math.max(room[0] / largest, Math.min(room[0] / SMALLEST, alike), wide > width ? wide : 0);
+      layout.isDone = !isBetter || Math.abs(next - width) < width * (GAIN - 1) || ++layout.tries > TRIES;
+      [layout.width, layout.shrink] = layout.isDone ? [layout.best.width, layout.best.shrink] : [next, room[0] / next];
     }
     if (layout.shrink !== 1) {
       place.dataset.fits = "";
       place.style.setProperty("--shrink", layout.shrink.toFixed(4));
-      place.style.setProperty("--wide", `${Math.floor(layout.laid)}px`);
+      place.style.setProperty("--wide", `${Math.floor(layout.width)}px`);
     } else setBack(place);
     this.#soon();
   }
@@ -233,8 +233,8 @@ function setBack(place) {
   for (const name of ["--shrink", "--wide"]) place.style.removeProperty(name);
 }
 
-/** The box around what is drawn in a view, in its own square pixels. */
-function drawn(picture) {
+/** The area of the box around what is drawn in a view, in its own square pixels. */
+function drawnArea(picture) {
   const parts = [...(picture.shadowRoot?.querySelectorAll("canvas, svg, table") ?? [])];
   const boxes = parts.map((part) => part.getBoundingClientRect()).filter(isLarge),
     side = (from, to) => Math.max(...boxes.map((box) => box[to])) - Math.min(...boxes.map((box) => box[from]));
