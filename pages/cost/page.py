@@ -37,11 +37,7 @@ PAGE = Page(
         with_views(
             "view",
             counted_section(
-                "growth",
-                growth.draw,
-                formula=LAYER,
-                code=(self_attention, convolution, recurrence, crossing),
-                parameters=("cost_how",),
+                "growth", growth.draw, formula=LAYER, code=(self_attention, convolution, recurrence, crossing)
             ),
             counted_section(
                 "parts", layer_parts.draw, formula=PARTS, code=(attention_flops, windowed_attention, window_pairs)
@@ -50,14 +46,7 @@ PAGE = Page(
             in_menu=True,
         ),
         Section("paths", paths.draw, formula=STEPS, code=(stacked, dilated), in_menu=True),
-        counted_section(
-            "heads",
-            heads.draw,
-            formula=HEADS,
-            code=(parameters, softmax_exponentials),
-            parameters=("cost_fixed",),
-            in_menu=True,
-        ),
+        counted_section("heads", heads.draw, formula=HEADS, code=(parameters, softmax_exponentials), in_menu=True),
         MIXES,
         with_views(
             "view",
@@ -66,13 +55,10 @@ PAGE = Page(
                 models.draw,
                 formula=OVERTAKES,
                 code=(model_flops, overtakes, model_kv_bytes, kv_cache_bytes),
-                parameters=("cost_model",),
                 reads_text=False,
                 reads_model=True,
             ),
-            counted_section(
-                "measured", measured.draw, formula=EXPONENT, code=(measure, fit_exponent), parameters=("cost_seconds",)
-            ),
+            counted_section("measured", measured.draw, formula=EXPONENT, code=(measure, fit_exponent)),
             in_menu=True,
         ),
     ),
