@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.drive import PHONE, wait_run
+from tests.browser.drive import PHONE
 from tests.browser.test_frame import is_wider_than_the_window
 from tests.sections import link_to
 from viz.core.cost.architectures import ARCHITECTURES, Sizes
@@ -91,13 +91,3 @@ def test_long_text_scrolls_within_frame(visit):
 def test_one_word(visit):
     page = visit("cost", section="paths", source="words", text="one")
     assert panels(page) == {element.name: ("0", "0") for element in ARCHITECTURES}
-
-
-def test_a_measurement_is_started_and_stopped(visit):
-    page = visit("cost", section="models", cost_d=64, cost_h=2, cost_seconds=60, view="measured")
-    t = translator("en")
-    page.locator(".st-key-measure button").click()
-    page.locator(".st-key-stop button").click()
-    expect(page.locator(".st-key-measure button")).to_be_visible()
-    wait_run(page)
-    expect(page.get_by_test_id("stAlert")).to_contain_text(t("cost.state_stopped"))

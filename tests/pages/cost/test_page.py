@@ -1,15 +1,12 @@
-"""The Cost page: golden numbers on the screen, sizes that cannot be, absurd sizes, a measurement from end to end."""
+"""The Cost page: golden numbers on the screen, sizes that cannot be, absurd sizes."""
 
 import json
 
 import pytest
 
-from pages.cost import compute, measured
-from pages.cost.measurement import Measurement
 from pages.cost.page import PAGE
 from tests.running import checked, line_charts, sentences_of
 from tests.sections import link_to, section_views
-from viz import limits
 from viz.core.cost.architectures import find_architecture
 from viz.text import LANGUAGES, translator
 
@@ -23,18 +20,10 @@ SECTIONS = {
     "heads": 3,
     "mixes": 6,
     "models": 4,
-    "measured": 3,
 }
 """Number of live checks by section."""
 
 HOSTILE = "<b>x</b> ![y](http://example.com) $z$ :red[w] {query} #000001"
-
-
-@pytest.fixture(autouse=True)
-def short(monkeypatch):
-    """Two lengths of text are enough here."""
-    monkeypatch.setattr(limits, "MEASURED_LENGTHS", (4, 8, 16))
-    monkeypatch.setattr(measured, "WATCHED_EVERY", None)
 
 
 def tables(app):
@@ -216,44 +205,3 @@ def test_paths_view_steps_equal_core(open_app):
     last = {panel["name"]: panel["steps"][9] for panel in data["panels"]}
     assert last == {"self_attention": 1, "window": 9, "convolution": 9, "dilated": 3, "recurrence": 9}
     assert all(find_architecture(panel["name"]) for panel in data["panels"])
-
-
-def test_a_measurement_from_end_to_end(open_app):
-    app = open_app("cost", section="models", cost_d=16, cost_h=2, view="measured")
-    app.button(key="measure").click().run()
-    for _ in range(600):
-        if not any(element.key == "stop" for element in app.button):
-            break
-        app.run()
-    assert not app.exception
-    t = translator("en")
-    results = frame(app, "lengths")
-    assert list(results["layer"]) == [t(f"cost.c_{name}") for name in ("naive", "sdpa", "convolution", "gru", "lstm")]
-    assert set(results["lengths"]) == {"4 – 16"}
-    assert all("±" in value for value in results["time"])
-    points = [line for line in lines(app, "times") if line["dash"] is None]
-    assert [line["x"] for line in points] == [[4, 8, 16]] * 5
-    assert app.button(key="measure").label == t("cost.again")
-    square = lines(app, "peaks")[-1]
-    assert square["y"] == [4 * 2 * n * n / 2**20 for n in (4, 8, 16)], "in MiB, as everywhere on the page"
-
-
-def test_a_running_measurement_can_be_stopped(open_app, monkeypatch):
-    states = {"state": "running", "stopped": False}
-    monkeypatch.setattr(Measurement, "active", property(lambda self: not states["stopped"]))
-    monkeypatch.setattr(Measurement, "stop", lambda self: states.update(stopped=True))
-    compute.shared_measurement.clear()
-    app = open_app("cost", section="models", cost_d=16, cost_h=2, view="measured")
-    assert [element.key for element in app.button if element.key in ("stop", "measure")] == ["stop"]
-    app.button(key="stop").click().run()
-    assert states["stopped"]
-    assert [element.key for element in app.button if element.key in ("stop", "measure")] == ["measure"]
-    compute.shared_measurement.clear()
-
-
-@pytest.mark.parametrize("sizes", [{"cost_d": 2048}, {"cost_k": 31}])
-def test_large_layers_are_not_timed(open_app, sizes):
-    app = open_app("cost", section="models", **sizes, view="measured")
-    assert translator("en")("cost.too_wide", d=1024, k=15) in [element.value for element in app.info]
-    assert not any(element.key == "measure" for element in app.button)
-    assert checked(app, "measured") == (1, 1)
