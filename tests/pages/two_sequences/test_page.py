@@ -17,7 +17,7 @@ from viz import limits
 from viz.core.attention import row_softmax
 from viz.core.variants.scoring import AdditiveWeights, additive
 from viz.frame import compute, inputs, specs
-from viz.frame.examples import pairs
+from viz.frame.examples import examples, pairs
 from viz.models import capture, load
 from viz.models.cross import pair
 from viz.text import LANGUAGES, translator
@@ -288,16 +288,14 @@ def test_a_square_beside_a_rectangle(open_app):
 
 
 def test_translator_unknown_words_warning(open_app):
-    """The default text in the small translator: "the" twice, the end, and twelve words it has never seen."""
-    app = open_app("two_sequences", model="animals-en-zh", section="translation")
-    assert app.session_state["section"] == "translation"
+    """The app's first sentence in the small translator: "the" twice, the end, and twelve words it has never seen."""
+    link = {"model": "animals-en-zh", "section": "translation"}
+    app = open_app("two_sequences", **link, text=examples()[0].text)
     assert T("note.unknown", model="animals\\-en\\-zh", n=12, all=15, token="<unk>") in [
         element.value for element in app.warning
     ]
     known_note = pairs()[-1]
-    app = open_app(
-        "two_sequences", model="animals-en-zh", section="translation", text=known_note.text, target=known_note.target
-    )
+    app = open_app("two_sequences", **link, text=known_note.text, target=known_note.target)
     assert not app.warning
 
 
