@@ -698,7 +698,7 @@ MIRRORED = (
 NO_MODULE = {
     *("minilm", "every_page", "every_lesson", "client", "figure_menu", "toy_page", "server", "faults", "two_apps"),
     *("lists", "malformed", "deleted", "sequences", "notes_alone", "odd_configurations", "padding", "read_only"),
-    *("claims", "today", "packaged_views", "refusals", "true_sentences"),
+    *("background", "claims", "today", "packaged_views", "refusals", "true_sentences"),
 }
 """Tests of more than one module: the app and its pages, claims, a running server and its messages."""
 

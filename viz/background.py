@@ -64,7 +64,7 @@ def start_thread(name: str, work: Callable[[], object], seconds: float = 0) -> T
     return None
 
 
-class Pool:
+class Pool(ThreadPoolExecutor):
     """Threads for work in which other threads wait.
 
     Args:
@@ -73,26 +73,14 @@ class Pool:
     """
 
     def __init__(self, name: str, n: int) -> None:
-        self._n, self._threads = n, ThreadPoolExecutor(n, name)
+        super().__init__(n, name)
+        self._n = n
 
     def start(self) -> None:
         """Start all threads now: later the system may have none left."""
         may_end = Event()
         try:
             for _ in range(self._n):
-                self._threads.submit(may_end.wait)
+                self.submit(may_end.wait)
         finally:
             may_end.set()
-
-    def submit(self, work: Callable[[], object]) -> None:
-        """Have a thread do the work.
-
-        Raises:
-            RuntimeError: if the system has no thread for it.
-        """
-        is_refused = Event()
-        try:
-            self._threads.submit(lambda: is_refused.is_set() or work())
-        except RuntimeError:
-            is_refused.set()  # Python's pool has queued it all the same
-            raise

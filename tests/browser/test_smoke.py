@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests import SAFETY_NET
 from tests.browser.drive import ROOT, Server, address, open_chip, serve, wait_run
 from viz.text import translator
 
@@ -84,7 +85,7 @@ def public_server(tmp_path: Path) -> Iterator[Server]:
 
 def test_smoke_public_server_opens(public_server, page):
     """It finds all names that its safety needs and each of its settings, is healthy, and draws two pages."""
-    with urllib.request.urlopen(f"{public_server.url}/healthz", timeout=30) as answer:
+    with urllib.request.urlopen(f"{public_server.url}/healthz", timeout=SAFETY_NET) as answer:
         assert answer.status == 200
     opened_heads(page, public_server.url)
     assert "not a valid config option" not in public_server.read_log()

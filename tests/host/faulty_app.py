@@ -3,13 +3,11 @@
 import os
 import pkgutil
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Route
-from streamlit.runtime import Runtime
 
 from pages.start import page
 from tests.faults import Fault
@@ -17,18 +15,6 @@ from tests.host import slow_app  # noqa: F401 - its model
 from viz.app.make import make_app
 from viz.background import failures
 from viz.host import maintenance, readiness
-
-
-def fail(*_: Any, **__: Any) -> Any:
-    raise KeyError("a fault")
-
-
-async def break_session(request: Request) -> PlainTextResponse:
-    """Make sending to a session's browser fail from now on."""
-    session = Runtime.instance().get_app_session(request.query_params["session"])
-    assert session is not None
-    session.flush_browser_queue = fail  # type: ignore[method-assign]
-    return PlainTextResponse("broken")
 
 
 async def put_fault(request: Request) -> PlainTextResponse:
@@ -53,5 +39,5 @@ draw_first = page.PAGE.draw
 page.PAGE.draw = draw  # type: ignore[method-assign]
 faults = list[Fault]()
 readiness.PAGE_AGAIN, maintenance.TIDY_SECONDS = 0.2, 0.5
-routes = Route("/break", break_session), Route("/put", put_fault), Route("/fault", describe_fault)
+routes = Route("/put", put_fault), Route("/fault", describe_fault)
 app = st.App(**make_app(hosted=True, routes=routes).options)

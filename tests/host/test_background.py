@@ -6,8 +6,8 @@ import json
 import os
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
 from itertools import count
 from pathlib import Path
 from urllib.parse import urlencode
@@ -16,6 +16,7 @@ import pytest
 from websockets.exceptions import WebSocketException
 
 from bench.load.tab import Tab
+from tests import SAFETY_NET
 from tests.browser.drive import ROOT, Server, serve
 from tests.coroutines import finish
 from tests.faults import FaultError
@@ -46,7 +47,6 @@ STREAMLIT = "streamlit.runtime."
 LISTED_WORK: dict[str, str | tuple[str, str]] = {
     "viz/app/make.py lifespan": THIS_FILE + "test_failed_lifespan_ends_start",
     "viz/background.py Thread": THIS_FILE + "test_failed_thread_is_logged_once",
-    "viz/background.py ThreadPoolExecutor": CACHE,
     "viz/background.py Timer": THIS_FILE + "test_failed_thread_is_logged_once",
     "viz/frame/connection/loading.py start_thread": THIS_FILE + "test_loading_without_thread_begins_later",
     "viz/host/connections/__init__.py Server.startup": THIS_FILE + "test_failed_lifespan_ends_start",
@@ -134,7 +134,7 @@ def test_failed_thread_is_logged_once(seconds, caplog):
     n_before = background.failures["a test"]
     thread = background.start_thread("a test", lambda: {}["what a user typed"], seconds)
     assert thread is not None
-    thread.join(60)
+    thread.join(SAFETY_NET)
     (record,) = caplog.records
     assert record.getMessage().startswith("a test failed: KeyError in ") and "user" not in caplog.text
     assert background.failures["a test"] == n_before + 1
@@ -177,7 +177,7 @@ def test_failed_look_up_is_unreachable(monkeypatch, raise_once):
     log = raise_once(registry.socket, "getaddrinfo")
     look_up = registry.Reachability("hub.example")
     if look_up._thread is not None:
-        look_up._thread.join(60)
+        look_up._thread.join(SAFETY_NET)
     assert not look_up.reachable
     assert log() == ["look-up of a host failed: FaultError"]
 
@@ -229,11 +229,20 @@ TEXTS = (f"text number {n} of a user" for n in count())
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory) -> Iterator[Server]:
-    log = tmp_path_factory.mktemp("background") / "log.txt"
-    with serve(Path(__file__).with_name("faulty_app.py"), log, HEADLIGHT_WAIT="10") as running:
-        wait(lambda: get(running, "/readyz")[0] == 200)
-        yield running
+def fresh_server(tmp_path_factory) -> Iterator[Callable[[], Server]]:
+    """A server, and another one where an error has ended its health: then it is restarted."""
+    with ExitStack() as stack:
+        servers = list[Server]()
+
+        def start() -> Server:
+            if not servers or get(servers[-1], "/healthz")[0] != 200:
+                log = tmp_path_factory.mktemp("background") / "log.txt"
+                app = Path(__file__).with_name("faulty_app.py")
+                servers.append(stack.enter_context(serve(app, log, HEADLIGHT_WAIT="10")))
+            wait(lambda: get(servers[-1], "/readyz")[0] == 200)
+            return servers[-1]
+
+        yield start
 
 
 async def use_everything(server: Server) -> None:
@@ -256,10 +265,10 @@ async def is_answered(server: Server) -> bool:
 
 
 @pytest.mark.parametrize(("owner", "function"), FAULTS)
-def test_error_hurts_one_user(server, owner, function):
+def test_error_hurts_one_user(fresh_server, owner, function):
     """The users who do not meet it are answered; it is logged once, without what it says, and counted once."""
-    finish(is_answered(server))
-    wait(lambda: get(server, "/readyz")[0] == 200)
+    server = fresh_server()
+    assert finish(is_answered(server))
     n_before, since = describe(server)["failures"], len(server.read_log())
     assert get(server, f"/put?{urlencode({'owner': owner, 'name': function})}") == (200, "put")
 

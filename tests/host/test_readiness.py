@@ -2,37 +2,22 @@
 
 from pathlib import Path
 
-import pytest
-
-from bench.load.tab import Tab
-from tests.browser.drive import Server, serve
-from tests.coroutines import finish
+from tests.browser.drive import serve
 from tests.host.test_server import get, wait
 
 FAULTY = Path(__file__).with_name("faulty_app.py")
-
-
-def break_session(server: Server, tab: Tab) -> None:
-    assert get(server, f"/break?session={tab.session}") == (200, "broken")
+QUEUE = "streamlit.runtime.forward_msg_queue:ForwardMsgQueue"
 
 
 def test_health_with_ended_loop_is_503(tmp_path):
-    """An exception outside a session ends the loop that sends all users their messages."""
-
-    async def visit(server: Server) -> None:
-        async with Tab(server.url, 20) as tab:
-            await tab.open("", lang="en")
-            break_session(server, tab)
-            with pytest.raises(TimeoutError):
-                tab.patience = 1
-                await tab.go("masks")
-
+    """An error as messages are taken from one session's queue ends the loop that sends all users theirs."""
     with serve(FAULTY, tmp_path / "log.txt") as server:
         wait(lambda: get(server, "/readyz")[0] == 200)
-        finish(visit(server))
+        assert get(server, f"/put?owner={QUEUE}&name=clear") == (200, "put")
         for path in ("/healthz", "/_stcore/health"):
             assert get(server, path) == (503, "Streamlit no longer sends messages to browsers.")
         assert get(server, "/readyz") == (503, '{"ready":false,"waiting_for":["loop"]}')
+        assert get(server, "/fault")[1].startswith('{"is_raised":true')
 
 
 def test_readiness_without_page_stays_503(tmp_path):

@@ -247,13 +247,15 @@ def test_unclaimed_job_ends_between_layers(store, turns, monkeypatch):
 def test_failed_thread_loses_one_request(fault, monkeypatch):
     """Its user reads an error; the same request again, and all others, are computed."""
     faults, submit, answers = [RuntimeError("can't start new thread")], Pool.submit, list[object]()
+    kept_works = []
 
-    def fail_once(*_):
+    def fail_once(*works):
         if faults:
+            kept_works.extend(works)
             raise faults.pop()
 
     if fault == "thread":
-        monkeypatch.setattr(Pool, "submit", lambda pool, work: fail_once() or submit(pool, work))
+        monkeypatch.setattr(Pool, "submit", lambda pool, work: fail_once(work) or submit(pool, work))
     store = Store(1_000_000, FairQueue(1, 5), seconds=60, begin_thread=fail_once if fault == "begin_thread" else bool)
     read = cache(lambda n: n, store)
     with store.turns.turn("pass", wait_silently):
@@ -263,10 +265,11 @@ def test_failed_thread_loses_one_request(fault, monkeypatch):
             while store.turns.waiting < n:
                 time.sleep(0.001)
     for thread in threads:
-        thread.join(60)
+        thread.join(SAFETY_NET)
     assert str(next(answer for answer in answers if isinstance(answer, ModelError))).count("RuntimeError") == 1
     assert "b" in answers and (read("a"), read("b")) == ("a", "b")
     assert (store.turns.waiting, store.turns.working, store._jobs, store._in_progress) == (0, 0, {}, {})
+    assert all(work() is True for work in kept_works), "Python's pool keeps it, and begins it with its next thread"
 
 
 def test_error_before_waiting_loses_no_place(turns):
@@ -290,8 +293,8 @@ def test_started_pool_needs_no_thread(monkeypatch):
     n_before, gate = threading.active_count(), threading.Barrier(3)
     monkeypatch.setattr(threading.Thread, "start", lambda _: pytest.fail("a thread was started"))
     for _ in range(2):
-        store.threads.submit(lambda: gate.wait(60))
-    gate.wait(60)
+        store.threads.submit(lambda: gate.wait(SAFETY_NET))
+    gate.wait(SAFETY_NET)
     assert threading.active_count() == n_before
 
 

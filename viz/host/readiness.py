@@ -125,13 +125,9 @@ class Readiness:
         full = len(self.sockets) >= self.sockets.most
         turns, pages = self.stores.turns, self.stores.pages
         crowded = turns.waiting + pages.waiting >= turns.line // 2
-        return [
-            *self.missing,
-            *["stopping"] * self.stopping,
-            *["sockets"] * full,
-            *["queue"] * crowded,
-            *["maintenance"] * self.maintenance.is_stalled,
-        ]
+        stalled = self.maintenance.is_stalled
+        further = {"stopping": self.stopping, "sockets": full, "queue": crowded, "maintenance": stalled}
+        return self.missing + [reason for reason, holds in further.items() if holds]
 
     async def _alive(self, _: Request) -> PlainTextResponse:
         sentence = MAINTENANCE_ENDED * self.maintenance.is_stalled or LOOP_ENDED * (not await self.pulse.answers())

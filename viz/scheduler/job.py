@@ -63,7 +63,7 @@ class Job:
     def begin_in(self, threads: Pool, work: Callable[[], object]) -> None:
         """Have a thread do the work; without one the job ends by an error, and the queue gives its place back."""
         try:
-            threads.submit(work)
+            threads.submit(lambda: self.done.is_set() or work())  # Python's pool may do later what it refuses now
         except Exception as error:
             self.error = ModelError("failed", kind=type(error).__name__)
             self.done.set()
