@@ -4,6 +4,7 @@
 //   --fit: 1          fit pictures into the window; elsewhere (paper, somebody else's page, a notebook) they keep their
 // size
 //   --fit-below: 3rem  room to keep free at the bottom of the window, in the window's pixels
+//   --fit-more: 1.2   how many times as much room a picture has by being drawn smaller than its width asks for: it isn't told
 //   --fit-times: 3    how many times as large as on a desk a row or a chart may be, where there is room
 
 import { zoomOf } from "./place.js";
@@ -28,7 +29,7 @@ export function roomOf(element) {
   const property = (name, fallback) => parseFloat(style.getPropertyValue(name)) || fallback;
   if (property("--fit", 0) !== 1 || property("--paper", 0) === 1) return { room: Infinity, window: Infinity, times: 1 };
   const scroller = document.querySelector("[data-testid=stMain]") ?? document.scrollingElement;
-  const zoom = zoomOf(element),
+  const zoom = zoomOf(element) * property("--fit-more", 1),
     high = document.documentElement.clientHeight - property("--fit-below", EDGE);
   const top = element.getBoundingClientRect().top + (scroller?.scrollTop ?? 0);
   return { room: (high - top) / zoom, window: high / zoom, times: property("--fit-times", 1) };

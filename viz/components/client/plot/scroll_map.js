@@ -59,7 +59,8 @@ export class LargeMap extends CanvasWindow {
     const least = Math.max(rows / columns, columns / rows) > LOPSIDED ? Math.min(READABLE, Math.max(...fits)) : 0;
     const cellHeight = Math.min(CELL, Math.max(least, Math.min(...fits)));
     const rowHeight = fitRow(this.view, { height: cellHeight, rows, around: this.offset + this.head + UNDER });
-    this.cell = Math.min(48, rowHeight * this.zoom);
+    const widest = Math.max(cellHeight, fits[0]); // squares grow with the room below them as far as they are all seen
+    this.cell = Math.min(48, Math.min(widest, rowHeight) * this.zoom);
     const height = Math.min(TALLEST, this.head + rows * (this.zoom > 1 ? rowHeight : this.cell) + 2);
     this.resize([width, height], [this.gutter + columns * this.cell + 24, this.head + rows * this.cell + 2]);
     this.#bitmap();

@@ -7,7 +7,8 @@ const TRIES = 3, // widths of a layout
 const SMALLEST = 0.4, // of the letters of a picture, to a thirtieth of the window's height
   LARGEST = 1.6;
 const ENOUGH = 0.5; // of the window: pictures with less of it, beside their question, may have more below it
-const GAIN = 1.02; // what a wider layout has to gain of the screen
+const GAIN = 1.02, // what a wider layout has to gain of the screen
+  NEAR = 0.08; // of a width: it's not tried with less more or less
 const EDGE = 3; // pixels between a picture and what is below it
 const CALM = 80; // ms without a change, after which the screen is looked at
 /** @returns {HTMLElement | null} */
@@ -28,7 +29,7 @@ const HEADINGS = "h1, h2, h3, h4, h5, h6",
 const isLarge = ({ width, height }) => width > SMALL[0] && height > SMALL[1];
 
 export class Stage {
-  layouts = new WeakMap(); // of each place: how its picture is laid out
+  layouts = new Map(); // of each place: how its picture is laid out
   areas = new WeakMap(); // of each picture: the largest so far
 
   constructor() {
@@ -44,12 +45,12 @@ export class Stage {
   }
 
   close() {
-    clearTimeout(this.timer);
+    this.#wait();
     this.look.disconnect();
     this.changes.disconnect();
     window.removeEventListener("resize", this.onResize);
     app()?.style.removeProperty("--fit-below");
-    app()?.removeAttribute("data-shows-all");
+    for (const name of ["data-shows-all", "data-lays-out"]) app()?.removeAttribute(name);
     this.#putBeside();
     this.#reset();
   }
@@ -89,19 +90,37 @@ export class Stage {
     this.#soon();
   }
 
+  /** Once views have drawn themselves in their new size, which takes them two frames, however long these are. */
   #soon() {
+    this.#wait();
+    const calm = () => {
+      this.timer = setTimeout(() => this.#fit(), CALM);
+    };
+    this.frame = requestAnimationFrame(() => {
+      this.frame = requestAnimationFrame(calm);
+    });
+  }
+
+  #wait() {
+    cancelAnimationFrame(this.frame);
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.#fit(), CALM);
+    this.frame = 0;
   }
 
   #reset() {
-    [this.layouts, this.areas] = [new WeakMap(), new WeakMap()];
+    [this.layouts, this.areas] = [new Map(), new WeakMap()];
     for (const place of elementsWith("gives-way")) delete place.dataset.givesWay;
     for (const place of elementsWith("fits")) setBack(place);
   }
 
   #fit() {
+    this.#wait();
     if (!this.main) return;
+    this.#fitAll();
+    if (!this.frame) app()?.removeAttribute("data-lays-out");
+  }
+
+  #fitAll() {
     for (const place of elementsWith("gives-way")) delete place.dataset.givesWay;
     const row = this.#row();
     if (!this.showsAll) this.#giveWay(row);
@@ -126,10 +145,13 @@ export class Stage {
       share = row.map(covers).reduce((all, part) => all + part) / (innerWidth * innerHeight),
       wasBeside = this.beside === undefined;
     this.isPut = !wasBeside || share >= ENOUGH;
-    if (this.isPut && (wasBeside || share > this.beside)) return;
-    this.beside ??= share;
+    if (this.isPut && (wasBeside || share > this.beside.share)) return;
+    this.beside ??= { share, layouts: this.layouts };
     app()?.toggleAttribute("data-above", wasBeside);
     this.#anew();
+    if (wasBeside) return;
+    this.layouts = this.beside.layouts;
+    for (const [place, layout] of this.layouts) draw(place, layout);
   }
 
   /** The first large picture and those beside it. */
@@ -137,8 +159,10 @@ export class Stage {
     const pictures = [...(this.block?.querySelectorAll(PICTURES) ?? [])]
       .map((picture) => ({ picture, box: picture.getBoundingClientRect() }))
       .filter(({ picture, box }) => isLarge(box) && !picture.closest(STAYS));
-    for (const { picture, box } of pictures)
-      this.areas.set(picture, Math.max(box.width * box.height, this.areas.get(picture) ?? 0));
+    for (const { picture, box } of pictures) {
+      const seen = box.width * Math.min(box.height, innerHeight);
+      this.areas.set(picture, Math.max(seen, this.areas.get(picture) ?? 0));
+    }
     const area = ({ picture }) => this.areas.get(picture),
       most = Math.max(0, ...pictures.map(area));
     const first = pictures.find((entry) => area(entry) >= 0.4 * most);
@@ -182,7 +206,7 @@ export class Stage {
       isAsked = Boolean(document.querySelector(QUESTION));
     for (const place of first ? this.block.querySelectorAll(PLACE) : []) {
       if (place.closest(STAYS) || row.some((picture) => place.contains(picture))) continue;
-      const column = row.length > 1 && place.closest(COLUMN);
+      const column = row.length > 1 && !place.querySelector(PICTURES) && place.closest(COLUMN);
       if (column && row.some((picture) => column.contains(picture))) continue; // it says which picture is which
       const box = place.getBoundingClientRect(),
         isAbove = place.compareDocumentPosition(first) & Node.DOCUMENT_POSITION_FOLLOWING && box.bottom <= top + 2;
@@ -195,16 +219,18 @@ export class Stage {
     const place = picture.closest(PLACE),
       layout = this.layouts.get(place) ?? { shrink: 1, tries: 0, restarts: 0 };
     if (!place || height < SMALL[1]) return;
+    if (!this.layouts.has(place)) app()?.setAttribute("data-lays-out", "");
     this.layouts.set(place, layout);
     const full = picture.currentCSSZoom / layout.shrink, // as large as its letters should be
       room = [place.getBoundingClientRect().width / full, height / full],
       [wide, high] = extent(picture),
       shrink = Math.min(largest, room[0] / wide, room[1] / high),
-      now = [...room, wide, high].map(Math.round).join();
+      now = [...room, wide, high];
     if (layout.isDone) {
       const isWhole = shrink > layout.shrink - 0.001;
       layout.now ??= now;
-      if ((isWhole && now === layout.now) || layout.restarts++ > RESTARTS) return;
+      const isSame = now.every((side, i) => Math.abs(side / layout.now[i] - 1) < GAIN - 1);
+      if ((isWhole && isSame) || layout.restarts++ > RESTARTS) return;
       if (isWhole) Object.assign(layout, { isDone: false, best: null, now: null, tries: 0, shrink: 1 });
       else Object.assign(layout, { now: null, shrink });
     } else {
@@ -215,22 +241,29 @@ export class Stage {
       if (isBetter) layout.best = { area, width, wide, shrink };
       const alike = width * Math.sqrt((high * room[0]) / (wide * room[1])), // then it may have the room's shape
         next = Math.max(room[0] / largest, Math.min(room[0] / SMALLEST, alike), wide > width ? wide : 0);
-      layout.isDone = !isBetter || Math.abs(next - width) < width * (GAIN - 1) || ++layout.tries > TRIES;
+      const isNear = wide <= width && Math.abs(next / width - 1) < NEAR;
+      layout.isDone = !isBetter || isNear || ++layout.tries > TRIES;
       [layout.width, layout.shrink] = layout.isDone ? [layout.best.width, layout.best.shrink] : [next, room[0] / next];
     }
-    if (layout.shrink !== 1) {
-      place.dataset.fits = "";
-      place.style.setProperty("--shrink", layout.shrink.toFixed(4));
-      place.style.setProperty("--wide", `${Math.floor(layout.width)}px`);
-    } else setBack(place);
+    layout.more = room[0] / layout.width / layout.shrink;
+    draw(place, layout);
     this.#soon();
   }
+}
+
+/** Draw a picture as it is laid out. */
+function draw(place, { shrink, width, more }) {
+  if (shrink === 1) return setBack(place);
+  place.dataset.fits = "";
+  place.style.setProperty("--shrink", shrink.toFixed(4));
+  place.style.setProperty("--wide", `${Math.floor(width)}px`);
+  place.style.setProperty("--fit-more", more.toFixed(4));
 }
 
 /** Give a picture its own size back. */
 function setBack(place) {
   delete place.dataset.fits;
-  for (const name of ["--shrink", "--wide"]) place.style.removeProperty(name);
+  for (const name of ["--shrink", "--wide", "--fit-more"]) place.style.removeProperty(name);
 }
 
 /** The area of the box around what is drawn in a view, in its own square pixels. */
